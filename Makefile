@@ -1,0 +1,92 @@
+# ssdlab: `make` alone lists what there is. Needs make, Python 3.10 or later and a Rust toolchain;
+# everything else comes from requirements.lock and the Cargo.lock files.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.DELETE_ON_ERROR:
+
+PYTHON ?= python3
+CARGO ?= cargo
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+EXAMPLE := examples/victim-policy/Cargo.toml
+FUZZ_SECONDS ?= 60
+
+# Folders count too, so that a file taken away is noticed.
+ENGINE_SOURCES := $(shell find crates/*/src crates/*/build.rs crates/*/Cargo.toml profiles) Cargo.toml Cargo.lock pyproject.toml
+
+.PHONY: help install demo test lint test-rust test-example test-python bench fuzz format golden clean
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+install: $(VENV)/engine.stamp ## the command .venv/bin/ssdlab; quick where nothing changed
+	@echo "$(BIN)/ssdlab is ready"
+
+$(VENV)/python.stamp: requirements.lock
+	@scripts/require.sh python $(PYTHON)
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) -r requirements.lock
+	@touch $@
+
+# Python files are used where they are; only the compiled part has to be made. maturin shows how the
+# build goes; pip, which would be silent about it, then finds it done and installs the command.
+$(VENV)/engine.stamp: $(VENV)/python.stamp $(ENGINE_SOURCES)
+	@scripts/require.sh rust
+	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --locked --skip-install
+	PATH=$(abspath $(BIN)):$$PATH $(PIP) --no-deps --no-build-isolation --config-settings build-args=--locked --editable .
+	@touch $@
+
+demo: install ## what one SSD does, fresh and steady, in two minutes: demo/report.html
+	$(BIN)/ssdlab demo
+
+test: lint test-rust test-example test-python ## all that CI runs
+
+lint: install ## formatting, lints, types; changes nothing
+	@scripts/require.sh rust rustfmt clippy
+	$(CARGO) fmt --check
+	$(CARGO) fmt --check --manifest-path $(EXAMPLE)
+	$(CARGO) fmt --check --manifest-path fuzz/Cargo.toml
+	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/stubtest ssdlab._engine
+
+test-rust: ## unit, property and documentation tests of the crates
+	@scripts/require.sh rust
+	$(CARGO) test --locked
+
+test-example: ## the policy of examples/ builds, runs and keeps the drive sound
+	@scripts/require.sh rust
+	$(CARGO) run --locked --release --manifest-path $(EXAMPLE)
+
+test-python: install ## tests of the package and the command
+	$(BIN)/pytest
+
+bench: ## simulated writes per CPU second, beside the bare mapping loop
+	@scripts/require.sh rust
+	$(CARGO) run --locked --release -p ssdlab-lab --example throughput
+
+fuzz: ## job files, traces and profiles made up at random, FUZZ_SECONDS (60) each
+	@scripts/fuzz.sh $(FUZZ_SECONDS)
+
+format: $(VENV)/python.stamp ## rewrite the sources in the house style
+	@scripts/require.sh rust rustfmt
+	$(CARGO) fmt
+	$(CARGO) fmt --manifest-path $(EXAMPLE)
+	$(CARGO) fmt --manifest-path fuzz/Cargo.toml
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+golden: install ## write the golden texts of tests/python anew; look at the difference
+	$(BIN)/pytest --renew-golden
+
+clean: ## remove all that was made
+	rm -rf $(VENV) target examples/*/target fuzz/target fuzz/corpus fuzz/artifacts demo
+	rm -rf .mypy_cache .ruff_cache .pytest_cache
+	find python tests -name __pycache__ -prune -exec rm -rf {} +
+	find python -name '*.so' -delete

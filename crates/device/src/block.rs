@@ -1,0 +1,133 @@
+//! The waist: everything that stores blocks is one [`Device`] in virtual time.
+//!
+//! A device is told the time and never asks for it. The caller submits requests, asks when
+//! something will next happen, and advances the device; `advance` stops at the first instant that
+//! completes something, so that a layer above can answer at that very instant.
+
+use crate::counters::Counters;
+use crate::units::{Lba, Nanos};
+use serde::{Deserialize, Serialize};
+
+/// What a request asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Operation {
+    /// Bring sectors to the host.
+    Read,
+    /// Store sectors.
+    Write,
+    /// Tell that sectors are no longer needed (ATA TRIM, NVMe Deallocate).
+    Trim,
+    /// Make sectors read as zeroes (NVMe Write Zeroes).
+    WriteZeroes,
+    /// Make everything acknowledged so far durable.
+    Flush,
+}
+
+/// One command from the host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// What to do.
+    pub operation: Operation,
+    /// First sector; ignored for a flush.
+    pub lba: Lba,
+    /// Number of sectors; zero for a flush.
+    pub sectors: u32,
+    /// Force unit access: a write completes only when it is durable.
+    pub fua: bool,
+    /// By how many percent the data can be compressed, 0 to 100 (fio's `buffer_compress_percentage`).
+    pub compress_percent: u8,
+}
+
+impl Request {
+    /// A plain request of incompressible data, without FUA.
+    pub fn new(operation: Operation, lba: Lba, sectors: u32) -> Request {
+        Request { operation, lba, sectors, fua: false, compress_percent: 0 }
+    }
+}
+
+/// The caller's name for a request, given back on completion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Tag(pub u32);
+
+/// How a request ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Status {
+    /// Done.
+    Success,
+    /// At least one sector could not be corrected (NVMe: Unrecovered Read Error).
+    MediaError,
+    /// The drive is read-only, its spare is used up (NVMe: Namespace is Write Protected).
+    WriteProtected,
+    /// The request reaches beyond the device (NVMe: LBA Out of Range).
+    OutOfRange,
+}
+
+/// A finished request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Completion {
+    /// The tag given at submission.
+    pub tag: Tag,
+    /// How it ended.
+    pub status: Status,
+}
+
+/// The device takes no more requests until one completes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Busy;
+
+/// What a device tells about itself.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Limits {
+    /// Bytes of a sector, the unit of [`Lba`].
+    pub sector_bytes: u32,
+    /// Exported sectors.
+    pub sectors: u64,
+    /// Requests that may be outstanding at once.
+    pub queue_depth: u32,
+    /// Bytes that one trim must cover, aligned, to have an effect.
+    pub discard_granularity_bytes: u32,
+    /// Acknowledged writes may be lost on a power cut until a flush.
+    pub volatile_cache: bool,
+    /// Size and alignment at which a write costs least, in bytes.
+    pub optimal_io_bytes: u32,
+}
+
+impl Limits {
+    /// Exported bytes.
+    pub fn capacity_bytes(&self) -> u64 {
+        self.sectors * u64::from(self.sector_bytes)
+    }
+}
+
+/// Anything that stores blocks, in virtual time.
+pub trait Device {
+    /// Capacity, sector, discard granularity, volatile cache.
+    fn limits(&self) -> &Limits;
+
+    /// Hands over a request at time `now`, which must not be before any earlier call's time.
+    ///
+    /// # Errors
+    /// [`Busy`] when the queue is full; the request is not taken.
+    fn submit(&mut self, now: Nanos, tag: Tag, request: Request) -> Result<(), Busy>;
+
+    /// When something will happen inside next, if anything is under way.
+    fn next_event(&self) -> Option<Nanos>;
+
+    /// Lives on until `to`, or until the first instant that completes something, whichever is
+    /// earlier; appends that instant's completions to `done` and returns the instant.
+    fn advance(&mut self, to: Nanos, done: &mut Vec<Completion>) -> Nanos;
+
+    /// Soon to be asked for: a device may fetch its map's cache lines. Never changes behaviour.
+    fn hint(&self, lba: Lba) {
+        let _ = lba;
+    }
+
+    /// What the device counted since it was made.
+    fn counters(&self) -> Counters {
+        Counters::default()
+    }
+
+    /// The power fails at `now`: requests under way are dropped without completion, and what was
+    /// only in a volatile buffer is lost.
+    fn cut_power(&mut self, now: Nanos);
+}

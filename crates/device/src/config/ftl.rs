@@ -1,0 +1,123 @@
+//! Parameters of the flash translation layer.
+
+use crate::named_choice;
+use crate::parameter::{Bytes, Milliseconds, Raw, Value};
+use crate::section;
+
+/// Which victim garbage collection takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GcPolicy {
+    /// The block with the fewest valid pages.
+    Greedy,
+    /// The block sealed longest ago.
+    Fifo,
+    /// Any sealed block.
+    Random,
+    /// The best of so many blocks drawn at random.
+    DChoices(u32),
+    /// The greatest benefit (1 − u)·age / (1 + u), u the valid share (Rosenblum and Ousterhout 1992).
+    CostBenefit,
+}
+
+impl Value for GcPolicy {
+    const EXPECTS: &'static str =
+        "one of \"greedy\" \"fifo\" \"random\" \"d-choices:N\" (N from 1) \"cost-benefit\"";
+
+    fn read(raw: &Raw) -> Option<GcPolicy> {
+        let Raw::Text(text) = raw else { return None };
+        match text.as_str() {
+            "greedy" => Some(GcPolicy::Greedy),
+            "fifo" => Some(GcPolicy::Fifo),
+            "random" => Some(GcPolicy::Random),
+            "cost-benefit" => Some(GcPolicy::CostBenefit),
+            other => {
+                let choices = other.strip_prefix("d-choices:")?.parse().ok()?;
+                (1..=1_000_000).contains(&choices).then_some(GcPolicy::DChoices(choices))
+            }
+        }
+    }
+
+    fn show(&self) -> String {
+        match self {
+            GcPolicy::Greedy => "greedy".into(),
+            GcPolicy::Fifo => "fifo".into(),
+            GcPolicy::Random => "random".into(),
+            GcPolicy::DChoices(choices) => format!("d-choices:{choices}"),
+            GcPolicy::CostBenefit => "cost-benefit".into(),
+        }
+    }
+}
+
+named_choice! {
+    /// Where the host writes and where collection writes.
+    pub enum Frontiers {
+        /// One open block a die: a victim is collected into it and the host fills its rest.
+        Single = "single",
+        /// Two open blocks a die, one for the host and one for collection.
+        HostGc = "host-gc",
+    }
+}
+
+named_choice! {
+    /// What is reclaimed at once.
+    pub enum Striping {
+        /// Each die erases its own blocks.
+        PerDie = "per-die",
+        /// The blocks of the same number on all dies are one superblock, reclaimed together.
+        Superblock = "superblock",
+    }
+}
+
+named_choice! {
+    /// Which blocks over-provisioning counts.
+    pub enum SpareCounts {
+        /// Everything physical, as a datasheet does.
+        All = "all",
+        /// Only blocks that take part in garbage collection; those that must stay free come on top.
+        Collected = "collected",
+    }
+}
+
+named_choice! {
+    /// How collection shares a die with the host.
+    pub enum GcPace {
+        /// A started collection runs to its end before the die takes host writes again.
+        Batch = "batch",
+        /// Moves are spread between host writes in the proportion that the victim asks for.
+        Smooth = "smooth",
+    }
+}
+
+named_choice! {
+    /// Blocks used with one bit a cell to take writes fast.
+    pub enum SlcCache {
+        /// None.
+        None = "none",
+        /// A fixed number of blocks, beyond the exported capacity.
+        Static = "static",
+        /// Free blocks, as long as there are enough; shrinks as the drive fills.
+        Dynamic = "dynamic",
+    }
+}
+
+section! {
+    /// Mapping, reclaim, wear levelling.
+    pub struct FtlConfig in "ftl." {
+        mapping_unit_bytes: Option<Bytes> ["B"] {512 .. 1048576} = "\"none\"", "What one map entry stands for; may be smaller or larger than a page; none means a page.";
+        mapping_cache_bytes: Option<Bytes> ["B"] {4096 .. 1099511627776.0} = "\"none\"", "RAM for a demand-cached map (4 B an entry); none holds the whole map.";
+        striping: Striping [""] {} = "\"per-die\"", "Per-die blocks or superblocks over all dies.";
+        gc: GcPolicy [""] {} = "\"greedy\"", "Choice of victim.";
+        frontiers: Frontiers [""] {} = "\"host-gc\"", "One open block a die, or one for the host and one for collection.";
+        gc_low_blocks: u32 [""] {1 .. 1000} = "2", "Foreground collection starts when a die has no more free blocks than this.";
+        gc_high_blocks: u32 [""] {1 .. 1000} = "3", "It stops when a die has this many.";
+        gc_pace: GcPace [""] {} = "\"batch\"", "Collect in one go, or spread between host writes.";
+        idle_gc_after_ms: Option<Milliseconds> ["ms"] {0 .. 1000000000} = "\"none\"", "Idle time after which collection starts by itself.";
+        idle_gc_blocks: u32 [""] {1 .. 100000} = "8", "Free blocks a die that idle-time collection works for.";
+        dynamic_wear_leveling: bool [""] {} = "true", "The free block with the fewest erases is opened next; else the one freed first.";
+        static_wear_cycles: Option<u32> [""] {1 .. 1000000} = "\"none\"", "Difference in erases at which cold data is moved out of the least worn block.";
+        trim_granularity_bytes: Option<Bytes> ["B"] {512 .. 1073741824} = "\"none\"", "Bytes that a trim must cover, aligned; none means the mapping unit.";
+        spare_counts: SpareCounts [""] {} = "\"all\"", "Whether over_provisioning counts all physical blocks or only those that are collected.";
+        slc_cache: SlcCache [""] {} = "\"none\"", "Blocks written with one bit a cell first.";
+        slc_cache_bytes: Bytes ["B"] {0 .. 1099511627776.0} = "0", "Data that the SLC cache holds at most.";
+    }
+}

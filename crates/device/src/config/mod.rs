@@ -1,0 +1,147 @@
+//! Every parameter of a drive, in sections as a profile has them, and whether they fit together.
+//!
+//! This lies below the parts that the parameters describe, so that a lower part, such as the flash
+//! translation layer, reads what it needs of the whole drive without looking up. What follows from
+//! the parameters, such as the number of blocks, is worked out where it is used.
+
+pub mod drive;
+pub mod ftl;
+pub mod nand;
+
+use crate::config::drive::{BufferConfig, ControllerConfig, LinkConfig, Protocol};
+use crate::config::ftl::FtlConfig;
+use crate::config::nand::{NandConfig, ReliabilityConfig};
+use crate::parameter::{Bytes, Declaration, Problem, Source, Value};
+use crate::section;
+
+section! {
+    /// What the drive shows to the host.
+    pub struct ExportConfig in "" {
+        capacity_bytes: Bytes ["B"] {1048576 .. 17592186044416.0}, "Exported capacity.";
+        over_provisioning: Option<f64> [""] {0 .. 20} = "\"none\"", "(physical − exported) / exported; follows from nand.blocks_per_plane where not given.";
+        sector_bytes: u32 ["B"] {512 .. 4096} = "512", "Logical block size, 512 or 4096.";
+    }
+}
+
+/// Everything that makes a drive, checked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DriveConfig {
+    /// What the host sees.
+    pub export: ExportConfig,
+    /// Geometry and times of the flash.
+    pub nand: NandConfig,
+    /// Wear and errors.
+    pub reliability: ReliabilityConfig,
+    /// Mapping and reclaim.
+    pub ftl: FtlConfig,
+    /// Controller.
+    pub controller: ControllerConfig,
+    /// Host link.
+    pub link: LinkConfig,
+    /// Write buffer.
+    pub buffer: BufferConfig,
+}
+
+impl DriveConfig {
+    /// Every parameter of a drive, in the order of a profile.
+    pub fn declarations() -> impl Iterator<Item = &'static Declaration> {
+        [
+            ExportConfig::DECLARATIONS,
+            NandConfig::DECLARATIONS,
+            ReliabilityConfig::DECLARATIONS,
+            FtlConfig::DECLARATIONS,
+            ControllerConfig::DECLARATIONS,
+            LinkConfig::DECLARATIONS,
+            BufferConfig::DECLARATIONS,
+        ]
+        .into_iter()
+        .flatten()
+    }
+
+    /// Reads and checks a drive.
+    ///
+    /// # Errors
+    /// The first parameter that is missing, wrong, or impossible together with others.
+    pub fn read(source: &mut dyn Source) -> Result<DriveConfig, Problem> {
+        let config = DriveConfig {
+            export: ExportConfig::read(source)?,
+            nand: NandConfig::read(source)?,
+            reliability: ReliabilityConfig::read(source)?,
+            ftl: FtlConfig::read(source)?,
+            controller: ControllerConfig::read(source)?,
+            link: LinkConfig::read(source)?,
+            buffer: BufferConfig::read(source)?,
+        };
+        config.check()?;
+        Ok(config)
+    }
+
+    /// Key and text of every parameter.
+    pub fn show(&self) -> Vec<(&'static str, String)> {
+        [
+            self.export.show(),
+            self.nand.show(),
+            self.reliability.show(),
+            self.ftl.show(),
+            self.controller.show(),
+            self.link.show(),
+            self.buffer.show(),
+        ]
+        .concat()
+    }
+
+    /// Bytes of a mapping unit: a page unless the FTL says otherwise.
+    pub fn unit_bytes(&self) -> u64 {
+        self.ftl.mapping_unit_bytes.unwrap_or(self.nand.page_bytes).0
+    }
+
+    fn check(&self) -> Result<(), Problem> {
+        self.nand.check()?;
+        self.check_sectors()?;
+        self.check_queue()?;
+        self.check_watermarks()
+    }
+
+    fn check_sectors(&self) -> Result<(), Problem> {
+        let sector = self.export.sector_bytes;
+        if sector != 512 && sector != 4096 {
+            return Err(Problem::new("sector_bytes", sector, "a sector has 512 or 4096 bytes"));
+        }
+        let unit = self.unit_bytes();
+        if !unit.is_multiple_of(u64::from(sector)) {
+            let message = format!("the mapping unit is a multiple of the sector, {sector} B");
+            return Err(Problem::new("ftl.mapping_unit_bytes", unit, message));
+        }
+        let page = self.nand.page_bytes.0;
+        if !unit.is_multiple_of(page) && !page.is_multiple_of(unit) {
+            let message = format!("the mapping unit divides the page of {page} B or is a multiple of it");
+            return Err(Problem::new("ftl.mapping_unit_bytes", unit, message));
+        }
+        if !self.export.capacity_bytes.0.is_multiple_of(u64::from(sector)) {
+            let message = format!("the capacity is a multiple of the sector, {sector} B");
+            return Err(Problem::new("capacity_bytes", self.export.capacity_bytes.0, message));
+        }
+        Ok(())
+    }
+
+    fn check_queue(&self) -> Result<(), Problem> {
+        let most = match self.link.protocol {
+            Protocol::SataIde => 1,
+            Protocol::SataNcq => 32,
+            Protocol::Nvme => u32::MAX,
+        };
+        if self.link.queue_depth > most {
+            let message = format!("{} allows at most {most} outstanding commands", self.link.protocol.show());
+            return Err(Problem::new("link.queue_depth", self.link.queue_depth, message));
+        }
+        Ok(())
+    }
+
+    fn check_watermarks(&self) -> Result<(), Problem> {
+        if self.ftl.gc_high_blocks <= self.ftl.gc_low_blocks {
+            let message = format!("collection stops above where it starts: more than gc_low_blocks = {}", self.ftl.gc_low_blocks);
+            return Err(Problem::new("ftl.gc_high_blocks", self.ftl.gc_high_blocks, message));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,315 @@
+//! Open blocks: where the next unit goes.
+//!
+//! Each die has up to three: for the host, for collection (with `host-gc`), and in SLC mode. Units
+//! are put into the open row one by one; [`Ftl::end_row`] programs it, filled up with nothing if need
+//! be. With a single frontier collection writes to the host's block.
+
+use crate::config::ftl::{Frontiers, GcPace, SlcCache};
+use crate::ftl::pool::Group;
+use crate::ftl::{BUFFERED, Ftl, NONE};
+use crate::nand::array::Payload;
+use crate::units::{BlockId, DieId, Lpn, Nanos, Ppn};
+use serde::{Deserialize, Serialize};
+
+/// Which open block of a die.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Purpose {
+    /// What the host writes (and with a single frontier everything).
+    Host = 0,
+    /// What collection moves.
+    Collection = 1,
+    /// What the host writes with one bit a cell.
+    Slc = 2,
+}
+
+/// An open block, or none.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct Frontier {
+    block: u32,
+    /// Next slot.
+    slot: u32,
+    /// First slot of the open row.
+    row_start: u32,
+    /// Rows not yet programmed.
+    rows_left: u32,
+}
+
+impl Default for Frontier {
+    fn default() -> Frontier {
+        Frontier { block: NONE, slot: 0, row_start: 0, rows_left: 0 }
+    }
+}
+
+impl Frontier {
+    /// A row can be put into it.
+    #[inline]
+    pub fn has_room(&self) -> bool {
+        self.rows_left > 0
+    }
+
+    /// Rows that can still be programmed.
+    pub fn rows_left(&self) -> u32 {
+        self.rows_left
+    }
+}
+
+/// Whether a die can take a host write now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Readiness {
+    /// Yes, to this frontier.
+    Write(Purpose),
+    /// Collection has to run first.
+    Collect,
+    /// Other dies have to fill their lanes of the open superblocks first.
+    Wait,
+}
+
+/// Superblocks that may be open at once for one purpose: dies run ahead of each other no further.
+const OPEN_SUPERBLOCKS: usize = 2;
+
+/// What programming a row took and did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Programmed {
+    /// Array time, of failed attempts too.
+    pub time: Nanos,
+}
+
+impl<P: Payload> Ftl<P> {
+    /// Whether a die can take a host write, opening a block where it may.
+    #[inline]
+    pub fn readiness(&mut self, die: DieId) -> Readiness {
+        if self.has_slc_cache && self.slc_ready(die) {
+            return Readiness::Write(Purpose::Slc);
+        }
+        if self.has_room(die, Purpose::Host) {
+            return Readiness::Write(Purpose::Host);
+        }
+        self.open_for_host(die)
+    }
+
+    #[inline]
+    fn has_room(&self, die: DieId, purpose: Purpose) -> bool {
+        self.dies[usize::from(die.0)].frontiers[purpose as usize].rows_left > 0
+    }
+
+    #[cold]
+    fn open_for_host(&mut self, die: DieId) -> Readiness {
+        if self.width > 1 {
+            if self.has_successor(die, Purpose::Host) && self.open(die, Purpose::Host) {
+                return Readiness::Write(Purpose::Host);
+            }
+            if self.open_superblocks[Purpose::Host as usize].len() >= OPEN_SUPERBLOCKS {
+                return Readiness::Wait;
+            }
+        }
+        let free = self.free_groups(die) as u32;
+        let config = self.config();
+        let (low, high) = (config.gc_low_blocks, config.gc_high_blocks);
+        let may_open = match (config.frontiers, config.gc_pace) {
+            (Frontiers::Single, _) => free > 1,
+            (Frontiers::HostGc, GcPace::Smooth) => free > 1,
+            (Frontiers::HostGc, GcPace::Batch) => {
+                let state = &mut self.dies[usize::from(die.0)];
+                state.collecting = free <= low || state.collecting && free < high;
+                !state.collecting
+            }
+        };
+        if may_open && self.open(die, Purpose::Host) {
+            return Readiness::Write(Purpose::Host);
+        }
+        Readiness::Collect
+    }
+
+    /// An SLC block is open, or one may be opened without touching what collection needs.
+    fn slc_ready(&mut self, die: DieId) -> bool {
+        if self.has_room(die, Purpose::Slc) {
+            return true;
+        }
+        let config = self.config();
+        let bits = self.geometry.page_kinds;
+        let block_bytes = u64::from(self.geometry.rows / bits) * u64::from(self.geometry.row_bytes);
+        let limit = config.slc_cache_bytes.0 / block_bytes / u64::from(self.geometry.dies);
+        let in_use = self.dies[usize::from(die.0)].slc_sealed.len() as u64;
+        let keep = match config.slc_cache {
+            SlcCache::Static => config.gc_high_blocks,
+            // A dynamic cache gives its blocks back in time: folding needs a free block for every `bits` of them.
+            _ => config.gc_high_blocks + 2 + in_use as u32 / bits,
+        };
+        in_use < limit && self.free_groups(die) as u32 > keep && self.open(die, Purpose::Slc)
+    }
+
+    /// With superblocks: another die has opened the next one already.
+    fn has_successor(&self, die: DieId, purpose: Purpose) -> bool {
+        self.width > 1 && self.next_superblock(die, purpose) != NONE
+    }
+
+    /// The first open superblock whose lane on this die is untouched.
+    fn next_superblock(&self, die: DieId, purpose: Purpose) -> u32 {
+        let open = &self.open_superblocks[purpose as usize];
+        open.iter().copied().find(|&group| self.lane_unused(group, die)).unwrap_or(NONE)
+    }
+
+    /// The lane of a die in an open superblock has not been written.
+    fn lane_unused(&self, group: u32, die: DieId) -> bool {
+        let block = BlockId(group * self.width + u32::from(die.0));
+        !self.array.is_bad(block) && self.array.programmed_rows(block) == 0
+    }
+
+    /// Opens the next block of a die; false where none is free.
+    pub(crate) fn open(&mut self, die: DieId, purpose: Purpose) -> bool {
+        loop {
+            let Some(group) = self.next_group(die, purpose) else { return false };
+            let lane = if self.width == 1 { 0 } else { u32::from(die.0) };
+            let block = BlockId(group.0 * self.width + lane);
+            let rows = match (self.array.is_bad(block), purpose) {
+                (true, _) => 0,
+                (false, Purpose::Slc) => self.geometry.rows / self.geometry.page_kinds,
+                (false, _) => self.geometry.rows / self.geometry.rows_per_unit * self.geometry.rows_per_unit,
+            };
+            if rows > 0 {
+                self.array.set_slc(block, purpose == Purpose::Slc);
+            }
+            self.dies[usize::from(die.0)].frontiers[purpose as usize] =
+                Frontier { block: block.0, slot: 0, row_start: 0, rows_left: rows };
+            if rows > 0 {
+                return true;
+            }
+        }
+    }
+
+    /// The next group of a die's frontier: with superblocks the one that another die opened, else a free one.
+    fn next_group(&mut self, die: DieId, purpose: Purpose) -> Option<Group> {
+        let opened = if self.width > 1 { self.next_superblock(die, purpose) } else { NONE };
+        if opened != NONE {
+            return Some(Group(opened));
+        }
+        let (pool, width) = (self.pool_of_die(die), self.width);
+        if width > 1 && self.open_superblocks[purpose as usize].len() >= OPEN_SUPERBLOCKS {
+            return None;
+        }
+        let group = if self.config().dynamic_wear_leveling {
+            let array = &self.array;
+            let erases = |group: Group| array.erases(BlockId(group.0 * width));
+            self.groups.open(pool, Some(&erases))?
+        } else {
+            self.groups.open(pool, None)?
+        };
+        if width > 1 {
+            self.open_superblocks[purpose as usize].push(group.0);
+            let good = (0..width).filter(|lane| !self.array.is_bad(BlockId(group.0 * width + lane))).count();
+            self.lanes_left[group.0 as usize] = good as u16;
+        }
+        Some(group)
+    }
+
+    /// Puts a unit into the open row of a frontier that has room; its old place becomes invalid.
+    #[inline]
+    pub fn put(&mut self, die: DieId, purpose: Purpose, lpn: Lpn, stamp: P::Stamp) -> Ppn {
+        let ppn = self.take_slot(die, purpose);
+        let old = std::mem::replace(&mut self.map[lpn.0 as usize], ppn.0);
+        debug_assert!(old == NONE || old & BUFFERED == 0, "unbuffer before put");
+        if old != NONE {
+            self.invalidate(Ppn(old));
+        }
+        self.reverse[ppn.0 as usize] = lpn.0;
+        self.payload.program(ppn, lpn, stamp);
+        ppn
+    }
+
+    /// The next slot of a frontier; its group has one more valid unit.
+    #[inline]
+    pub(crate) fn take_slot(&mut self, die: DieId, purpose: Purpose) -> Ppn {
+        let frontier = &mut self.dies[usize::from(die.0)].frontiers[purpose as usize];
+        debug_assert!(frontier.rows_left > 0);
+        let ppn = self.geometry.ppn(BlockId(frontier.block), frontier.slot);
+        frontier.slot += 1;
+        let group = self.group_of(self.geometry.block(ppn));
+        self.groups.add_valid(group);
+        ppn
+    }
+
+    /// Slots that may still be put into the open row.
+    #[inline]
+    pub fn row_slots_left(&self, die: DieId, purpose: Purpose) -> u32 {
+        let frontier = &self.dies[usize::from(die.0)].frontiers[purpose as usize];
+        let in_row = self.geometry.units_per_row * self.geometry.packing - (frontier.slot - frontier.row_start);
+        in_row.min(self.geometry.slots() - frontier.slot)
+    }
+
+    /// Programs the open row. Where a program fails, its units go to another block and the failed
+    /// one is collected and retired.
+    #[inline]
+    pub fn end_row(&mut self, die: DieId, purpose: Purpose) -> Programmed {
+        let index = usize::from(die.0);
+        let frontier = &mut self.dies[index].frontiers[purpose as usize];
+        let (block, used) = (BlockId(frontier.block), frontier.slot - frontier.row_start);
+        if self.geometry.packing == 1 {
+            frontier.slot = frontier.row_start + self.geometry.units_per_row;
+        }
+        let first_slot = std::mem::replace(&mut frontier.row_start, frontier.slot);
+        frontier.rows_left -= self.geometry.rows_per_unit;
+        if self.geometry.packing > 1 && frontier.slot == self.geometry.slots() {
+            frontier.rows_left = 0;
+        }
+        let full = frontier.rows_left == 0;
+        self.counters.nand_pages_written += u64::from(self.geometry.units_per_row);
+        self.counters.padding_pages_written += u64::from(self.geometry.units_per_row.saturating_sub(used));
+        let (time, outcome) = self.array.program(block, self.geometry.rows_per_unit);
+        if outcome.is_err() {
+            return self.replace_row(die, purpose, block, first_slot..first_slot + used, time);
+        }
+        if full {
+            self.note_filled(block, first_slot + used);
+            self.seal(block, purpose);
+        }
+        Programmed { time }
+    }
+
+    fn note_filled(&mut self, block: BlockId, slots: u32) {
+        if let Some(filled) = self.filled.get_mut(block.0 as usize) {
+            *filled = slots;
+        }
+    }
+
+    /// A lane is full; with the last one its group is sealed.
+    fn seal(&mut self, block: BlockId, purpose: Purpose) {
+        let group = self.group_of(block);
+        if purpose == Purpose::Slc {
+            let die = self.geometry.die(block);
+            self.dies[usize::from(die.0)].slc_sealed.push_back(group.0);
+        }
+        if self.width > 1 {
+            let left = &mut self.lanes_left[group.0 as usize];
+            *left -= 1;
+            if *left > 0 {
+                return;
+            }
+            self.open_superblocks[purpose as usize].retain(|open| *open != group.0);
+        }
+        self.groups.seal(group);
+    }
+
+    /// A program failed: its units are written elsewhere (the controller still has them).
+    #[cold]
+    fn replace_row(&mut self, die: DieId, purpose: Purpose, block: BlockId, slots: std::ops::Range<u32>, time: Nanos) -> Programmed {
+        self.counters.program_failures += 1;
+        let spent = &mut self.dies[usize::from(die.0)].frontiers[purpose as usize];
+        spent.rows_left = 0;
+        self.note_filled(block, slots.end);
+        self.seal(block, purpose);
+        if !self.open(die, purpose) {
+            // No block to go to: the row counts as programmed; the block is still retired later.
+            self.dies[usize::from(die.0)].doomed.push(block);
+            return Programmed { time };
+        }
+        for slot in slots {
+            let from = self.geometry.ppn(block, slot);
+            if self.reverse[from.0 as usize] != NONE {
+                self.move_unit(from, die, purpose);
+            }
+        }
+        self.dies[usize::from(die.0)].doomed.push(block);
+        let again = self.end_row(die, purpose);
+        Programmed { time: time + again.time }
+    }
+}

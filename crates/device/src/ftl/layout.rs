@@ -1,0 +1,123 @@
+//! From parameters to shape: how many blocks a drive has, and whether it can work at all.
+//!
+//! Over-provisioning = (physical − exported) / exported. With `spare_counts = "all"` everything
+//! physical counts; with `"collected"` only the blocks that take part in garbage collection, and the
+//! blocks that must stay free (one a die with a single frontier, `gc_low_blocks` with two) come on top.
+
+use crate::config::ftl::{Frontiers, SpareCounts, Striping};
+use crate::nand::geometry::Geometry;
+use crate::parameter::Problem;
+use crate::config::DriveConfig;
+
+/// A physical page number has its highest bit free, for units in the write buffer.
+const MOST_PPN: u64 = 1 << 31;
+
+/// The shape of a drive and the number of units it exports.
+///
+/// # Errors
+/// The key that makes the shape impossible: no spare, more exported than physical, too large.
+pub fn layout(config: &DriveConfig) -> Result<(Geometry, u32), Problem> {
+    let mut geometry = shape(config)?;
+    let exported = config.export.capacity_bytes.0.div_ceil(config.unit_bytes());
+    let blocks = count_blocks(config, &geometry, exported)?;
+    let most = MOST_PPN >> geometry.slot_bits;
+    if exported >= MOST_PPN || blocks >= most {
+        let message = format!("too large for {} B mapping units; use a larger ftl.mapping_unit_bytes", config.unit_bytes());
+        return Err(Problem::new("capacity_bytes", config.export.capacity_bytes.0, message));
+    }
+    geometry.blocks = blocks as u32;
+    check_spare(config, &geometry, exported)?;
+    Ok((geometry, exported as u32))
+}
+
+fn shape(config: &DriveConfig) -> Result<Geometry, Problem> {
+    let nand = &config.nand;
+    let planes = if nand.multi_plane { nand.planes } else { 1 };
+    let row_bytes = nand.page_bytes.0 * u64::from(planes);
+    let unit_bytes = config.unit_bytes();
+    let units_per_row = (row_bytes / unit_bytes).max(1) as u32;
+    let rows_per_unit = unit_bytes.div_ceil(row_bytes) as u32;
+    if unit_bytes > row_bytes && !unit_bytes.is_multiple_of(row_bytes) || rows_per_unit > nand.pages_per_block {
+        let message = format!("a unit larger than a row is a multiple of its {row_bytes} B and fits into a block");
+        return Err(Problem::new("ftl.mapping_unit_bytes", unit_bytes, message));
+    }
+    // Two units to a slot: enough for the usual gain of compression, and the reverse map stays small.
+    let packing = if config.controller.compression && units_per_row > 0 { 2 } else { 1 };
+    let mut geometry = Geometry {
+        channels: nand.channels,
+        dies: nand.channels * nand.dies_per_channel,
+        blocks: 0,
+        rows: nand.pages_per_block,
+        page_kinds: nand.cell.bits(),
+        planes,
+        row_bytes: row_bytes as u32,
+        unit_bytes: unit_bytes as u32,
+        units_per_row,
+        rows_per_unit,
+        packing,
+        slot_bits: 0,
+    };
+    geometry.slot_bits = geometry.slots().next_power_of_two().trailing_zeros();
+    Ok(geometry)
+}
+
+fn count_blocks(config: &DriveConfig, geometry: &Geometry, exported: u64) -> Result<u64, Problem> {
+    let dies = u64::from(geometry.dies);
+    let blocks = match (config.nand.blocks_per_plane, config.export.over_provisioning) {
+        (Some(_), Some(op)) => {
+            let message = "says the same as nand.blocks_per_plane; give one of them";
+            return Err(Problem::new("over_provisioning", op, message));
+        }
+        (Some(blocks), None) => dies * u64::from(blocks) * u64::from(config.nand.planes / geometry.planes),
+        (None, Some(op)) => {
+            let counted = exported as f64 * (1.0 + op) / f64::from(geometry.units_per_block());
+            match config.ftl.spare_counts {
+                SpareCounts::All => counted.floor() as u64,
+                SpareCounts::Collected => counted.round() as u64 + dies * u64::from(kept_free(config)),
+            }
+        }
+        (None, None) => {
+            return Err(Problem::new("over_provisioning", "", "is missing; give it or nand.blocks_per_plane"));
+        }
+    };
+    Ok(match config.ftl.striping {
+        Striping::PerDie => blocks,
+        Striping::Superblock => blocks.div_ceil(dies) * dies,
+    })
+}
+
+/// Blocks of a die that are free when collection has to start.
+pub fn kept_free(config: &DriveConfig) -> u32 {
+    match config.ftl.frontiers {
+        Frontiers::Single => 1,
+        Frontiers::HostGc => config.ftl.gc_low_blocks,
+    }
+}
+
+/// A drive works if each die has its free blocks, its open blocks and one more to gain from.
+fn check_spare(config: &DriveConfig, geometry: &Geometry, exported: u64) -> Result<(), Problem> {
+    let (key, value) = match config.nand.blocks_per_plane {
+        Some(blocks) => ("nand.blocks_per_plane", blocks.to_string()),
+        None => ("over_provisioning", config.export.over_provisioning.unwrap_or(0.0).to_string()),
+    };
+    let physical = u64::from(geometry.blocks) * u64::from(geometry.units_per_block()) * u64::from(geometry.unit_bytes);
+    let wanted = exported * u64::from(geometry.unit_bytes);
+    if physical < wanted {
+        let message = format!("{wanted} B are exported, but only {physical} B are there; export less or give more");
+        return Err(Problem::new(key, value, message));
+    }
+    let good = (f64::from(geometry.blocks) * (1.0 - config.reliability.factory_bad_share)) as u64;
+    let spare = good.saturating_sub(exported.div_ceil(u64::from(geometry.units_per_block())));
+    let frontiers = if config.ftl.frontiers == Frontiers::Single { 1 } else { 2 };
+    let needed = u64::from(geometry.dies) * u64::from(kept_free(config) + frontiers);
+    if spare < needed {
+        let least = needed as f64 * f64::from(geometry.units_per_block()) / exported as f64;
+        let message = format!(
+            "leaves {spare} spare blocks, and {} dies need {needed} to stay free or open; \
+             an over-provisioning of {least:.4} or smaller blocks would do",
+            geometry.dies
+        );
+        return Err(Problem::new(key, value, message));
+    }
+    Ok(())
+}

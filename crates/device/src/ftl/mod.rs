@@ -1,0 +1,349 @@
+//! The flash translation layer: decides which page is read, programmed, erased; knows no time.
+//!
+//! Page mapping over mapping units: `map` leads from a logical unit to its slot in flash, `reverse`
+//! back (it is the out-of-band record). A write goes to the next slot of an open block of the die it
+//! is sent to, and its old slot becomes invalid. The drive above decides *when* and, by which die is
+//! free, *where to*; garbage collection runs as one job a die, move by move ([`reclaim`]).
+//!
+//! What recovery needs holds at every step: a victim is erased only after its copies are
+//! programmed, a moved unit keeps its record, a trim is journalled (both in [`Payload`]).
+//!
+//! Memory: 4 B a logical unit and 4 B a slot.
+//!
+//! Left out: mapping by extents, hybrid mapping of early drives, recovery itself.
+
+pub mod frontier;
+pub mod layout;
+pub mod pool;
+pub mod reclaim;
+pub mod translation;
+pub mod victim;
+
+use crate::counters::Counters;
+use crate::config::ftl::{Frontiers, FtlConfig, SlcCache, Striping};
+use crate::ftl::frontier::Frontier;
+use crate::ftl::layout::{kept_free, layout};
+use crate::ftl::pool::{Group, GroupTable};
+use crate::ftl::reclaim::Job;
+use crate::ftl::translation::MapCache;
+use crate::ftl::victim::VictimPolicy;
+use crate::nand::array::{Array, Payload};
+use crate::nand::geometry::Geometry;
+use crate::parameter::Problem;
+use crate::sim::random::{Purpose, Stream};
+use crate::config::DriveConfig;
+use crate::units::{BlockId, DieId, Lpn, Ppn};
+use serde::{Deserialize, Serialize};
+
+/// Marks an unmapped unit in `map` and an invalid slot in `reverse`.
+const NONE: u32 = u32::MAX;
+/// Set in `map` where the newest data is in the write buffer; the rest is the buffer's slot.
+const BUFFERED: u32 = 1 << 31;
+
+/// Where a logical unit is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// Never written, or trimmed: reads as zeroes, without touching flash.
+    Unmapped,
+    /// In the write buffer.
+    Buffer(u32),
+    /// In flash.
+    Flash(Ppn),
+}
+
+/// What a die works on.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct DieState {
+    frontiers: [Frontier; 3],
+    job: Option<Job>,
+    /// Between the watermarks: collection goes on until there are `gc_high_blocks`.
+    collecting: bool,
+    /// Sealed SLC blocks waiting to be folded, oldest first.
+    slc_sealed: std::collections::VecDeque<u32>,
+    /// Blocks in which a program failed: collected first, then retired.
+    doomed: Vec<BlockId>,
+    /// Collections since static wear levelling looked last.
+    jobs_since_leveling: u32,
+}
+
+/// The state that is saved and restored.
+#[derive(Serialize, Deserialize)]
+pub struct Ftl<P: Payload = ()> {
+    /// The shape of the flash.
+    pub geometry: Geometry,
+    /// Units the host sees.
+    pub exported: u32,
+    /// The flash.
+    pub array: Array,
+    /// What the drive has counted.
+    pub counters: Counters,
+    /// The spare is used up: nothing more is written.
+    pub read_only: bool,
+    /// What the slots hold besides their records.
+    #[serde(skip)]
+    pub payload: P,
+    #[serde(skip)]
+    config: Option<FtlConfig>,
+    #[serde(skip)]
+    policy: Option<Box<dyn VictimPolicy>>,
+    map: Vec<u32>,
+    reverse: Vec<u32>,
+    /// The flash copy that a buffered unit replaces, by buffer slot.
+    shadows: Vec<u32>,
+    groups: GroupTable,
+    dies: Vec<DieState>,
+    /// Superblocks that some die has still to fill, in the order of opening, by purpose.
+    open_superblocks: [Vec<u32>; 3],
+    /// With superblocks: the lane that took the last row of moves.
+    lane: u32,
+    /// Slots in use of each sealed block; kept only where compression makes them differ.
+    filled: Vec<u32>,
+    /// Dies still collecting, or writing, a superblock.
+    lanes_left: Vec<u16>,
+    victim_draws: Stream,
+    /// The mapping cache, where the map is demand-cached.
+    pub map_cache: Option<MapCache>,
+    kept_free: u32,
+    /// Dies that share a group: 1, or all with superblocks.
+    width: u32,
+    /// Collection writes to the host's open block.
+    single_frontier: bool,
+    has_slc_cache: bool,
+}
+
+impl<P: Payload> Ftl<P> {
+    /// A factory-new FTL with the policy that the configuration names.
+    ///
+    /// # Errors
+    /// The key that makes the drive impossible.
+    pub fn new(config: &DriveConfig, seed: u64, payload: P) -> Result<Ftl<P>, Problem> {
+        Ftl::with_policy(config, seed, payload, config.ftl.gc.build())
+    }
+
+    /// A factory-new FTL with a policy of one's own.
+    ///
+    /// # Errors
+    /// The key that makes the drive impossible.
+    pub fn with_policy(config: &DriveConfig, seed: u64, payload: P, policy: Box<dyn VictimPolicy>) -> Result<Ftl<P>, Problem> {
+        let (geometry, exported) = layout(config)?;
+        let array = Array::new(geometry, &config.nand, &config.reliability, seed);
+        let width = lanes(config, &geometry);
+        let groups = geometry.blocks / width;
+        let map_cache = MapCache::new(config, exported);
+        let logical = exported as usize + map_cache.as_ref().map_or(0, |cache| cache.pages() as usize);
+        let mut ftl = Ftl {
+            geometry,
+            exported,
+            array,
+            counters: Counters::default(),
+            read_only: false,
+            payload,
+            config: Some(config.ftl.clone()),
+            map: table(logical, NONE),
+            reverse: table(geometry.ppn_end(), NONE),
+            shadows: Vec::new(),
+            groups: GroupTable::new(groups, geometry.dies / width, geometry.slots() * width, policy.order()),
+            policy: Some(policy),
+            dies: vec![DieState::default(); geometry.dies as usize],
+            open_superblocks: Default::default(),
+            lane: 0,
+            filled: if geometry.packing > 1 { vec![0; geometry.blocks as usize] } else { Vec::new() },
+            lanes_left: vec![0; groups as usize],
+            victim_draws: Stream::new(seed, Purpose::Victim),
+            map_cache,
+            kept_free: kept_free(config),
+            width,
+            single_frontier: config.ftl.frontiers == Frontiers::Single,
+            has_slc_cache: config.ftl.slc_cache != SlcCache::None,
+        };
+        (0..groups).map(Group).for_each(|group| ftl.release_if_good(group));
+        ftl.check_spare();
+        Ok(ftl)
+    }
+
+    /// Gives a restored FTL back what is not saved.
+    pub fn configure(&mut self, config: &DriveConfig, policy: Box<dyn VictimPolicy>) {
+        self.config = Some(config.ftl.clone());
+        self.policy = Some(policy);
+        self.array.configure(&config.nand, &config.reliability);
+    }
+
+    fn config(&self) -> &FtlConfig {
+        self.config.as_ref().expect("a restored FTL is configured before use")
+    }
+
+    #[inline]
+    fn group_of(&self, block: BlockId) -> Group {
+        match self.width {
+            1 => Group(block.0),
+            width => Group(block.0 / width),
+        }
+    }
+
+    #[inline]
+    fn pool_of_die(&self, die: DieId) -> usize {
+        if self.width > 1 { 0 } else { usize::from(die.0) }
+    }
+
+    /// Free groups that a die can open.
+    pub fn free_groups(&self, die: DieId) -> usize {
+        self.groups.free(self.pool_of_die(die))
+    }
+
+    /// Where a unit is.
+    #[inline]
+    pub fn place(&self, lpn: Lpn) -> Place {
+        match self.map[lpn.0 as usize] {
+            NONE => Place::Unmapped,
+            slot if slot & BUFFERED != 0 => Place::Buffer(slot & !BUFFERED),
+            ppn => Place::Flash(Ppn(ppn)),
+        }
+    }
+
+    /// Fetches the cache lines that a coming write or read of a unit needs: its map entry.
+    #[inline]
+    pub fn prefetch_map(&self, lpn: Lpn) {
+        prefetch(&self.map, lpn.0 as usize);
+    }
+
+    /// Fetches the reverse map's line of a unit whose map entry is at hand.
+    #[inline]
+    pub fn prefetch_old(&self, lpn: Lpn) {
+        let ppn = self.map[lpn.0 as usize];
+        prefetch(&self.reverse, ppn as usize);
+    }
+
+    /// A unit is now in the write buffer; its flash copy stays until the new one is programmed.
+    pub fn buffer(&mut self, lpn: Lpn, slot: u32) {
+        if self.shadows.len() <= slot as usize {
+            self.shadows.resize(slot as usize + 1, NONE);
+        }
+        let old = std::mem::replace(&mut self.map[lpn.0 as usize], slot | BUFFERED);
+        debug_assert!(old == NONE || old & BUFFERED == 0, "a unit is buffered once");
+        self.shadows[slot as usize] = old;
+    }
+
+    /// The flash copy behind a buffered unit, if there is one.
+    pub fn shadow(&self, slot: u32) -> Option<Ppn> {
+        Some(self.shadows[slot as usize]).filter(|ppn| *ppn != NONE).map(Ppn)
+    }
+
+    /// A buffered unit is lost (power cut) or handed to flash: the map shows its flash copy again.
+    pub fn unbuffer(&mut self, lpn: Lpn, slot: u32) {
+        debug_assert_eq!(self.map[lpn.0 as usize], slot | BUFFERED);
+        self.map[lpn.0 as usize] = std::mem::replace(&mut self.shadows[slot as usize], NONE);
+    }
+
+    /// A unit is no longer needed; returns whether it held data. A buffered one must be unbuffered first.
+    pub fn trim(&mut self, lpn: Lpn) -> bool {
+        let old = std::mem::replace(&mut self.map[lpn.0 as usize], NONE);
+        if old == NONE {
+            return false;
+        }
+        self.payload.trim(lpn);
+        self.invalidate(Ppn(old));
+        true
+    }
+
+    #[inline]
+    fn invalidate(&mut self, ppn: Ppn) {
+        self.reverse[ppn.0 as usize] = NONE;
+        self.groups.remove_valid(self.group_of(self.geometry.block(ppn)));
+    }
+
+    /// Frees a group, or the part of it that is good; a superblock lives as long as one lane is good.
+    fn release_if_good(&mut self, group: Group) {
+        let width = self.width;
+        let blocks = group.0 * width..(group.0 + 1) * width;
+        if blocks.into_iter().any(|block| !self.array.is_bad(BlockId(block))) {
+            self.groups.release(group);
+        }
+    }
+
+    /// Goes read-only when what is good no longer holds the exported units and the blocks that must
+    /// stay free or open. Nothing acknowledged is lost: what is written stays readable.
+    fn check_spare(&mut self) {
+        let good = self.geometry.blocks as usize - self.array.bad_blocks();
+        let per_die = self.kept_free as usize + 2;
+        let needed = self.geometry.dies as usize * per_die;
+        let room = good.saturating_sub(needed) as u64 * u64::from(self.geometry.units_per_block());
+        self.read_only |= room < u64::from(self.exported);
+    }
+
+    /// Blocks beyond what the exported units and the blocks that must stay free or open need.
+    pub fn spare_blocks(&self) -> i64 {
+        let good = i64::from(self.geometry.blocks) - self.array.bad_blocks() as i64;
+        let exported = i64::from(self.exported.div_ceil(self.geometry.units_per_block()));
+        good - exported - i64::from(self.geometry.dies) * i64::from(self.kept_free + 2)
+    }
+
+    /// Units that hold data in flash or buffer.
+    pub fn mapped_units(&self) -> usize {
+        self.map[..self.exported as usize].iter().filter(|&&ppn| ppn != NONE).count()
+    }
+
+    /// Checks that every mapped unit is valid exactly once and that valid counts add up.
+    ///
+    /// # Panics
+    /// When an invariant is broken.
+    pub fn check(&self) {
+        let mut valid = vec![0u32; self.lanes_left.len()];
+        let flash_copy = |ppn: u32| if ppn != NONE && ppn & BUFFERED != 0 { self.shadows[(ppn & !BUFFERED) as usize] } else { ppn };
+        for (lpn, &entry) in self.map.iter().enumerate() {
+            let ppn = flash_copy(entry);
+            if ppn != NONE {
+                assert_eq!(self.reverse[ppn as usize], lpn as u32, "the reverse map leads back");
+                valid[self.group_of(self.geometry.block(Ppn(ppn))).0 as usize] += 1;
+            }
+        }
+        let slots_in_use = self.reverse.iter().filter(|&&lpn| lpn != NONE).count();
+        assert_eq!(slots_in_use, valid.iter().sum::<u32>() as usize, "no slot is valid without a map entry");
+        for (group, &count) in valid.iter().enumerate() {
+            assert_eq!(self.groups.valid(Group(group as u32)), count, "valid counts add up");
+        }
+    }
+}
+
+fn lanes(config: &DriveConfig, geometry: &Geometry) -> u32 {
+    match config.ftl.striping {
+        Striping::PerDie => 1,
+        Striping::Superblock => geometry.dies,
+    }
+}
+
+/// A table of `length` entries that all hold `value`, on huge pages where the system has them: the
+/// tables are read at random, and with small pages each access would miss the TLB as well.
+fn table(length: usize, value: u32) -> Vec<u32> {
+    let mut table = Vec::with_capacity(length);
+    advise_huge_pages(&mut table);
+    table.resize(length, value);
+    table
+}
+
+fn advise_huge_pages(table: &mut Vec<u32>) {
+    #[cfg(target_os = "linux")]
+    {
+        const PAGE: usize = 4096;
+        let spare = table.spare_capacity_mut();
+        let skip = spare.as_ptr().align_offset(PAGE).min(spare.len());
+        let pages = &mut spare[skip..];
+        let bytes = size_of_val(pages) / PAGE * PAGE;
+        // SAFETY: the range is page-aligned spare capacity of a live vector; the advice concerns only
+        // how the kernel backs it, not what it holds. It may fail, and then nothing is different.
+        let _ = unsafe { rustix::mm::madvise(pages.as_mut_ptr().cast(), bytes, rustix::mm::Advice::LinuxHugepage) };
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = table;
+}
+
+/// Asks for a cache line. Never faults and changes nothing, whatever the index.
+#[inline]
+fn prefetch(lines: &[u32], index: usize) {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(line) = lines.get(index) {
+        // SAFETY: a prefetch is a hint without effect on memory; the address is that of a live element.
+        unsafe { std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(std::ptr::from_ref(line).cast()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = lines.get(index);
+}

@@ -1,0 +1,405 @@
+//! Reclaim: one move-and-erase loop for garbage collection, wear levelling, folding and retiring.
+//!
+//! A job belongs to a die and runs in steps that the drive above times: gather the valid units of
+//! the next source row, program a row of them, and at the end erase the victim. Only garbage
+//! collection chooses by policy; a block in which a program failed, an SLC block to be folded and,
+//! for static wear levelling, the least worn block go before.
+//!
+//! Units that the host overwrites while the job is under way are left behind.
+
+use crate::ftl::frontier::{Programmed, Purpose};
+use crate::ftl::pool::Group;
+use crate::ftl::victim::Candidates;
+use crate::ftl::{BUFFERED, Ftl, NONE, prefetch};
+use crate::nand::array::Payload;
+use crate::units::{BlockId, DieId, Lpn, Nanos, Ppn};
+use serde::{Deserialize, Serialize};
+
+/// Why a block is collected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Reason {
+    /// To gain free space.
+    Garbage,
+    /// To let cold data wait in a worn block (static wear levelling).
+    Leveling,
+    /// To write SLC data with all bits a cell.
+    Folding,
+    /// Because the block is failing.
+    Retiring,
+}
+
+/// A collection under way on one die.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Job {
+    victim: u32,
+    reason: Reason,
+    /// Next source row to look at, in steps of what one unit or row takes.
+    cursor: u32,
+    /// Slots read and not yet programmed.
+    gathered: Vec<u32>,
+    /// Units to gather for a row.
+    units_per_row: u32,
+    /// Where data is compressed: units that a row takes on average, and fractions carried along.
+    packed: Option<(f64, f64)>,
+}
+
+/// Units found in one source row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SourceRow {
+    /// Block that is read.
+    pub block: BlockId,
+    /// Row that is read.
+    pub row: u32,
+    /// Valid units in it.
+    pub units: u32,
+}
+
+/// What a job does next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// Read these units.
+    Read(SourceRow),
+    /// Program what was gathered.
+    Program,
+    /// Erase the victim.
+    Erase,
+}
+
+/// Jobs after which static wear levelling looks for a block that is left behind.
+const JOBS_PER_LEVELING: u32 = 32;
+/// Victims without gain that are drawn before the best is searched.
+const FRUITLESS_PICKS: u32 = 16;
+/// Slots by which the map's lines of units to be moved are fetched ahead.
+const MOVES_AHEAD: usize = 24;
+
+/// Fetches the map's lines of the units that lie in these slots.
+#[inline]
+fn prefetch_owners(map: &[u32], reverse: &[u32], slots: std::ops::Range<usize>) {
+    for &lpn in reverse.get(slots).unwrap_or_default() {
+        prefetch(map, lpn as usize);
+    }
+}
+
+impl<P: Payload> Ftl<P> {
+    /// A job is under way on this die.
+    #[inline]
+    pub fn has_job(&self, die: DieId) -> bool {
+        self.dies[usize::from(die.0)].job.is_some()
+    }
+
+    /// Foreground collection should run on this die (below the watermark).
+    pub fn wants_collection(&self, die: DieId) -> bool {
+        !self.single_frontier && self.free_groups(die) as u32 <= self.config().gc_low_blocks
+    }
+
+    /// Collection in idle time has something to do on this die.
+    pub fn wants_idle_collection(&self, die: DieId) -> bool {
+        !self.dies[usize::from(die.0)].slc_sealed.is_empty() || (self.free_groups(die) as u32) < self.config().idle_gc_blocks
+    }
+
+    /// Starts a job on a die (with superblocks: on all dies); false where there is nothing to gain.
+    pub fn start_job(&mut self, die: DieId) -> bool {
+        debug_assert!(!self.has_job(die));
+        if self.width > 1 && self.dies.iter().any(|state| state.job.is_some()) {
+            return false;
+        }
+        let Some((group, reason, failing)) = self.choose(die) else { return false };
+        self.groups.collect(group);
+        let pool = self.groups.pool(group);
+        self.groups.settle(pool);
+        let width = self.width;
+        let mut lanes = 0;
+        for block in (group.0 * width..(group.0 + 1) * width).map(BlockId) {
+            if self.array.is_bad(block) {
+                continue;
+            }
+            lanes += 1;
+            self.prefetch_victim(block);
+            let reason = if failing.is_none_or(|failing| failing == block) { reason } else { Reason::Garbage };
+            let owner = if width == 1 { die } else { self.geometry.die(block) };
+            self.dies[usize::from(owner.0)].job = Some(Job {
+                victim: block.0,
+                reason,
+                cursor: 0,
+                gathered: Vec::new(),
+                units_per_row: self.packed_units_per_row(block).map_or(self.geometry.units_per_row, |mean| mean.ceil() as u32),
+                packed: self.packed_units_per_row(block).map(|mean| (mean, 0.0)),
+            });
+        }
+        self.dies[usize::from(die.0)].slc_sealed.retain(|slc| *slc != group.0);
+        self.lanes_left[group.0 as usize] = lanes;
+        lanes > 0
+    }
+
+    /// Fetches the reverse map of a victim, and the map of its first units.
+    fn prefetch_victim(&self, block: BlockId) {
+        const ENTRIES_PER_LINE: usize = 16;
+        let base = self.geometry.ppn(block, 0).0 as usize;
+        let end = base + self.geometry.slots() as usize;
+        (base..end).step_by(ENTRIES_PER_LINE).for_each(|slot| prefetch(&self.reverse, slot));
+        prefetch_owners(&self.map, &self.reverse, base..base + MOVES_AHEAD.min(end - base));
+    }
+
+    /// Units in a row of a block on average, where compression packs them.
+    fn packed_units_per_row(&self, block: BlockId) -> Option<f64> {
+        let slots = *self.filled.get(block.0 as usize)?;
+        let mean = f64::from(slots) / f64::from(self.array.programmed_rows(block).max(1));
+        Some(mean.max(f64::from(self.geometry.units_per_row)))
+    }
+
+    /// Units for which a die (with superblocks: the drive) has room without erasing anything.
+    fn room(&self, die: DieId) -> u32 {
+        let purpose = self.destination() as usize;
+        let lanes = if self.width == 1 { usize::from(die.0)..usize::from(die.0) + 1 } else { 0..self.dies.len() };
+        let rows: u32 = self.dies[lanes].iter().map(|state| state.frontiers[purpose].rows_left()).sum();
+        let groups = self.free_groups(die) as u32 * self.width;
+        rows / self.geometry.rows_per_unit * self.geometry.units_per_row + groups * self.geometry.units_per_block()
+    }
+
+    /// The next victim of a die's pool, why it is taken, and the block of it that is failing.
+    fn choose(&mut self, die: DieId) -> Option<(Group, Reason, Option<BlockId>)> {
+        let room = self.room(die);
+        let index = usize::from(die.0);
+        let fits = |ftl: &Self, group: Group| ftl.groups.is_sealed(group) && ftl.groups.valid(group) <= room;
+        if let Some(place) = (0..self.dies[index].doomed.len()).find(|&i| fits(self, self.group_of(self.dies[index].doomed[i]))) {
+            let block = self.dies[index].doomed.swap_remove(place);
+            return Some((self.group_of(block), Reason::Retiring, Some(block)));
+        }
+        if let Some(group) = self.dies[index].slc_sealed.front().copied().map(Group)
+            && fits(self, group)
+        {
+            return Some((group, Reason::Folding, None));
+        }
+        self.dies[index].jobs_since_leveling += 1;
+        if self.dies[index].jobs_since_leveling >= JOBS_PER_LEVELING {
+            self.dies[index].jobs_since_leveling = 0;
+            if let Some(group) = self.left_behind(die).filter(|group| fits(self, *group)) {
+                return Some((group, Reason::Leveling, None));
+            }
+        }
+        self.choose_garbage(die).filter(|group| fits(self, *group)).map(|group| (group, Reason::Garbage, None))
+    }
+
+    fn choose_garbage(&mut self, die: DieId) -> Option<Group> {
+        let pool = self.pool_of_die(die);
+        let mut policy = self.policy.take().expect("configured");
+        let candidates = Candidates { groups: &self.groups, pool };
+        let capacity = self.geometry.units_per_block() * self.width;
+        let mut picked = None;
+        for _ in 0..FRUITLESS_PICKS {
+            picked = policy.pick(&candidates, &mut self.victim_draws);
+            match picked {
+                Some(group) if self.groups.valid(group) >= capacity => {}
+                _ => break,
+            }
+        }
+        self.policy = Some(policy);
+        let gains = |group: &Group| self.groups.valid(*group) < capacity;
+        picked.filter(gains).or_else(|| self.best_of_all(pool).filter(gains))
+    }
+
+    /// The fullest search, for policies that drew only blocks without gain.
+    fn best_of_all(&self, pool: usize) -> Option<Group> {
+        self.groups.sealed(pool).iter().copied().min_by_key(|group| self.groups.valid(*group))
+    }
+
+    /// The sealed group with the fewest erases, if it is too far behind the most worn free one.
+    fn left_behind(&self, die: DieId) -> Option<Group> {
+        let limit = self.config().static_wear_cycles?;
+        let (pool, width) = (self.pool_of_die(die), self.width);
+        let erases = |group: &Group| self.array.erases(BlockId(group.0 * width));
+        let coldest = self.groups.sealed(pool).iter().min_by_key(|group| (erases(group), group.0))?;
+        let most = self.groups.sealed(pool).iter().map(erases).max()?;
+        (most - erases(coldest) > limit).then_some(*coldest)
+    }
+
+    /// The next step of a die's job.
+    #[inline]
+    pub fn job_step(&mut self, die: DieId) -> Step {
+        let geometry = self.geometry;
+        let job = self.dies[usize::from(die.0)].job.as_mut().expect("a job is under way");
+        if job.gathered.len() >= job.units_per_row as usize {
+            return Step::Program;
+        }
+        let block = BlockId(job.victim);
+        let row_slots = (geometry.units_per_row * geometry.packing) as usize;
+        let base = geometry.ppn(block, 0).0 as usize;
+        let steps = geometry.rows / geometry.rows_per_unit;
+        while job.cursor < steps {
+            let first = base + job.cursor as usize * row_slots;
+            let before = job.gathered.len();
+            prefetch_owners(&self.map, &self.reverse, first + MOVES_AHEAD..first + MOVES_AHEAD + row_slots);
+            for slot in first..first + row_slots {
+                if self.reverse[slot] != NONE {
+                    job.gathered.push(slot as u32);
+                }
+            }
+            let row = job.cursor * geometry.rows_per_unit;
+            job.cursor += 1;
+            let units = (job.gathered.len() - before) as u32;
+            if units > 0 {
+                return Step::Read(SourceRow { block, row, units });
+            }
+        }
+        if job.gathered.is_empty() { Step::Erase } else { Step::Program }
+    }
+
+    /// The next step of a die's job programs what was gathered.
+    #[inline]
+    pub fn job_step_is_program(&self, die: DieId) -> bool {
+        let job = self.dies[usize::from(die.0)].job.as_ref().expect("a job is under way");
+        job.gathered.len() >= job.units_per_row as usize
+    }
+
+    /// A job concerns all dies (superblocks).
+    pub fn jobs_span_dies(&self) -> bool {
+        self.width > 1
+    }
+
+    /// Rows that the job of a die has still to program, about.
+    pub fn rows_to_move(&self, die: DieId) -> f64 {
+        let Some(job) = &self.dies[usize::from(die.0)].job else { return 0.0 };
+        let valid = self.groups.valid(self.group_of(BlockId(job.victim))) / self.width;
+        f64::from(valid) / f64::from(job.units_per_row) + 1.0
+    }
+
+    /// Rows that the host can still write on a die before only the reserve is left.
+    pub fn host_rows_left(&self, die: DieId) -> f64 {
+        let open = self.dies[usize::from(die.0)].frontiers[Purpose::Host as usize].rows_left();
+        let free = (self.free_groups(die) as u32).saturating_sub(1);
+        f64::from(open + free * self.geometry.rows)
+    }
+
+    /// The die that takes the next row of moves: the job's own, or with superblocks the next lane
+    /// in turn, so that lanes fill evenly.
+    #[inline]
+    fn destination_die(&mut self, die: DieId, purpose: Purpose) -> DieId {
+        for _ in 0..self.width {
+            let to = if self.width == 1 { die } else { self.next_lane() };
+            if self.dies[usize::from(to.0)].frontiers[purpose as usize].has_room() || self.open(to, purpose) {
+                return to;
+            }
+        }
+        unreachable!("a job starts only where its units have room");
+    }
+
+    fn next_lane(&mut self) -> DieId {
+        self.lane = if self.lane + 1 == self.geometry.dies { 0 } else { self.lane + 1 };
+        DieId(self.lane as u16)
+    }
+
+    /// Programs the gathered units, as many as a row holds; returns the array time and how many
+    /// moved. With superblocks the row may lie on another die; its time is charged to this one.
+    #[inline]
+    pub fn program_gathered(&mut self, die: DieId) -> (Programmed, u32) {
+        let index = usize::from(die.0);
+        let purpose = self.destination();
+        let to = self.destination_die(die, purpose);
+        let most = self.row_slots_left(to, purpose);
+        let job = self.dies[index].job.as_mut().expect("a job is under way");
+        let wanted = match &mut job.packed {
+            None => job.units_per_row,
+            Some((mean, credit)) => {
+                *credit += *mean;
+                let whole = credit.floor().max(1.0);
+                *credit -= whole;
+                whole as u32
+            }
+        };
+        let count = wanted.min(most).min(job.gathered.len() as u32) as usize;
+        let reason = job.reason;
+        let mut batch = std::mem::take(&mut job.gathered);
+        let mut moved = 0;
+        for &from in &batch[..count] {
+            if self.reverse[from as usize] != NONE {
+                self.move_unit(Ppn(from), to, purpose);
+                moved += 1;
+            }
+        }
+        if count == batch.len() {
+            batch.clear();
+        } else {
+            batch.drain(..count);
+        }
+        self.dies[index].job.as_mut().expect("a job is under way").gathered = batch;
+        self.count_moves(reason, u64::from(moved));
+        let programmed = if moved > 0 { self.end_row(to, purpose) } else { Programmed::default() };
+        (programmed, moved)
+    }
+
+    fn destination(&self) -> Purpose {
+        if self.single_frontier { Purpose::Host } else { Purpose::Collection }
+    }
+
+    fn count_moves(&mut self, reason: Reason, units: u64) {
+        match reason {
+            Reason::Garbage | Reason::Retiring => self.counters.gc_pages_moved += units,
+            Reason::Leveling => self.counters.wear_leveling_pages_moved += units,
+            Reason::Folding => self.counters.slc_pages_folded += units,
+        }
+    }
+
+    /// Moves a valid unit into the open row of a frontier; its record goes along.
+    #[inline]
+    pub(crate) fn move_unit(&mut self, from: Ppn, die: DieId, purpose: Purpose) {
+        let to = self.take_slot(die, purpose);
+        let lpn = std::mem::replace(&mut self.reverse[from.0 as usize], NONE);
+        self.reverse[to.0 as usize] = lpn;
+        let entry = &mut self.map[lpn as usize];
+        if *entry == from.0 {
+            *entry = to.0;
+        } else {
+            self.shadows[(*entry & !BUFFERED) as usize] = to.0;
+        }
+        self.groups.remove_valid(self.group_of(self.geometry.block(from)));
+        self.payload.copy(from, to);
+        if self.map_cache.is_some() {
+            self.touch_map(Lpn(lpn), true);
+        }
+    }
+
+    /// Erases the victim and ends the job; returns the array time.
+    pub fn finish_job(&mut self, die: DieId) -> Nanos {
+        let job = self.dies[usize::from(die.0)].job.take().expect("a job is under way");
+        let block = BlockId(job.victim);
+        let group = self.group_of(block);
+        self.payload.erase(self.geometry.ppn(block, 0), self.geometry.ppn(block, self.geometry.slots()));
+        let (time, outcome) = self.array.erase(block, false);
+        self.counters.blocks_erased += 1;
+        if outcome.is_err() || job.reason == Reason::Retiring {
+            self.counters.erase_failures += u64::from(outcome.is_err());
+            self.counters.grown_bad_blocks += 1;
+            self.array.retire(block);
+            self.check_spare();
+        }
+        let left = &mut self.lanes_left[group.0 as usize];
+        *left -= 1;
+        if *left == 0 {
+            self.release_if_good(group);
+        }
+        time
+    }
+
+    /// Runs a die's job to its end without time; false where none could start.
+    pub fn collect_now(&mut self, die: DieId) -> bool {
+        if !self.has_job(die) && !self.start_job(die) {
+            return false;
+        }
+        let dies = if self.width == 1 { usize::from(die.0)..usize::from(die.0) + 1 } else { 0..self.dies.len() };
+        for index in dies {
+            let die = DieId(index as u16);
+            while self.has_job(die) {
+                match self.job_step(die) {
+                    Step::Read(_) => {}
+                    Step::Program => {
+                        self.program_gathered(die);
+                    }
+                    Step::Erase => {
+                        self.finish_job(die);
+                    }
+                }
+            }
+        }
+        true
+    }
+}

@@ -1,0 +1,137 @@
+//! Demand-cached mapping (after DFTL): the map lies in flash as translation pages, and a cache of
+//! given size holds those in use.
+//!
+//! A translation page is one mapping unit of 4 B entries and lives beyond the exported units in the
+//! same map, so that it is written, collected and counted like data. A miss costs a flash read of
+//! the page, if it was ever written; a dirty page that leaves the cache is written. Replacement: LRU.
+//!
+//! Left out: caching single entries, batching of updates by translation page during collection.
+
+use crate::ftl::{Ftl, Place};
+use crate::nand::array::Payload;
+use crate::config::DriveConfig;
+use crate::units::{Lpn, Ppn};
+use serde::{Deserialize, Serialize};
+
+const NONE: u32 = u32::MAX;
+
+/// One translation page's place in the LRU list.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Node {
+    newer: u32,
+    older: u32,
+    cached: bool,
+    dirty: bool,
+}
+
+/// The cache of translation pages.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct MapCache {
+    nodes: Vec<Node>,
+    newest: u32,
+    oldest: u32,
+    cached: u32,
+    capacity: u32,
+    entries_per_page: u32,
+    first_page: u32,
+    /// Flash reads that misses ask for, until the drive fetches them.
+    pub loads: Vec<Ppn>,
+    /// Dirty pages to be written, until the drive fetches them.
+    pub evictions: Vec<Lpn>,
+}
+
+impl MapCache {
+    /// The cache that a configuration asks for; none where the whole map is in RAM.
+    pub fn new(config: &DriveConfig, exported: u32) -> Option<MapCache> {
+        let bytes = config.ftl.mapping_cache_bytes?.0;
+        let unit = config.unit_bytes();
+        let entries_per_page = (unit / 4) as u32;
+        let node = Node { newer: NONE, older: NONE, cached: false, dirty: false };
+        Some(MapCache {
+            nodes: vec![node; exported.div_ceil(entries_per_page) as usize],
+            newest: NONE,
+            oldest: NONE,
+            cached: 0,
+            capacity: (bytes / unit).max(1) as u32,
+            entries_per_page,
+            first_page: exported,
+            loads: Vec::new(),
+            evictions: Vec::new(),
+        })
+    }
+
+    /// Translation pages of the drive.
+    pub fn pages(&self) -> u32 {
+        self.nodes.len() as u32
+    }
+
+    /// Looks a unit up; returns the page that has to be loaded and the dirty one that has to leave.
+    fn access(&mut self, lpn: Lpn, dirty: bool) -> (Option<u32>, Option<u32>) {
+        let page = lpn.0 / self.entries_per_page;
+        let missed = !self.nodes[page as usize].cached;
+        let mut evicted = None;
+        if missed {
+            if self.cached == self.capacity {
+                evicted = self.drop_oldest();
+            }
+            self.cached += 1;
+            self.nodes[page as usize].cached = true;
+        } else {
+            self.unlink(page);
+        }
+        self.push_newest(page);
+        self.nodes[page as usize].dirty |= dirty;
+        (missed.then_some(page), evicted)
+    }
+
+    fn drop_oldest(&mut self) -> Option<u32> {
+        let page = self.oldest;
+        self.unlink(page);
+        self.cached -= 1;
+        let node = &mut self.nodes[page as usize];
+        node.cached = false;
+        std::mem::take(&mut node.dirty).then_some(page)
+    }
+
+    fn push_newest(&mut self, page: u32) {
+        let before = std::mem::replace(&mut self.newest, page);
+        self.nodes[page as usize].older = before;
+        self.nodes[page as usize].newer = NONE;
+        match before {
+            NONE => self.oldest = page,
+            before => self.nodes[before as usize].newer = page,
+        }
+    }
+
+    fn unlink(&mut self, page: u32) {
+        let Node { newer, older, .. } = self.nodes[page as usize];
+        match newer {
+            NONE => self.newest = older,
+            newer => self.nodes[newer as usize].older = older,
+        }
+        match older {
+            NONE => self.oldest = newer,
+            older => self.nodes[older as usize].newer = newer,
+        }
+    }
+}
+
+impl<P: Payload> Ftl<P> {
+    /// A map entry is used (`dirty`: changed). Flash reads and writes that this costs are left in
+    /// the cache's lists for the drive to fetch; without a demand-cached map nothing happens.
+    pub fn touch_map(&mut self, lpn: Lpn, dirty: bool) {
+        let Some(cache) = self.map_cache.as_mut().filter(|cache| lpn.0 < cache.first_page) else { return };
+        let (load, evict) = cache.access(lpn, dirty);
+        let first = cache.first_page;
+        if let Some(page) = load
+            && let Place::Flash(ppn) = self.place(Lpn(first + page))
+        {
+            self.counters.map_pages_read += 1;
+            self.map_cache.as_mut().expect("checked").loads.push(ppn);
+        }
+        if let Some(page) = evict {
+            self.counters.map_pages_written += 1;
+            self.map_cache.as_mut().expect("checked").evictions.push(Lpn(first + page));
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! Which block is collected: the public trait and the policies that come along.
+//!
+//! | policy | victim | write amplification, uniform random writes |
+//! |---|---|---|
+//! | greedy | fewest valid units | closed form with harmonic numbers |
+//! | FIFO | sealed longest ago | 1 / (1 + ρ·W₀(−e^(−1/ρ)/ρ)) |
+//! | random | any sealed block | 1 / (1 − ρ) |
+//! | d-choices | best of d drawn at random | marching solution |
+//! | cost-benefit | greatest (1−u)·age/(1+u) | none known |
+//!
+//! A policy is asked once per collected block, not per page. It sees the sealed blocks of one pool
+//! (a die, or the whole drive with superblocks) through [`Candidates`].
+
+use crate::config::ftl::GcPolicy;
+use crate::ftl::pool::{Group, GroupTable};
+use crate::sim::random::Stream;
+
+/// In which order the candidates of a pool are kept for a policy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// By valid units: [`Candidates::fewest_valid`] is at hand.
+    ByValid,
+    /// By time of sealing: [`Candidates::oldest`] is at hand.
+    ByAge,
+}
+
+/// The sealed blocks (or superblocks) of one pool.
+pub struct Candidates<'a> {
+    pub(crate) groups: &'a GroupTable,
+    pub(crate) pool: usize,
+}
+
+impl Candidates<'_> {
+    /// How many there are.
+    pub fn len(&self) -> u32 {
+        self.groups.sealed(self.pool).len() as u32
+    }
+
+    /// There is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The candidate number `index`, in no particular order.
+    pub fn at(&self, index: u32) -> Group {
+        self.groups.sealed(self.pool)[index as usize]
+    }
+
+    /// All candidates, in no particular order.
+    pub fn iter(&self) -> impl Iterator<Item = Group> + '_ {
+        self.groups.sealed(self.pool).iter().copied()
+    }
+
+    /// Valid units of a candidate.
+    pub fn valid(&self, group: Group) -> u32 {
+        self.groups.valid(group)
+    }
+
+    /// Units that a candidate can hold.
+    pub fn capacity(&self) -> u32 {
+        self.groups.capacity()
+    }
+
+    /// Blocks sealed in this drive since the candidate was.
+    pub fn age(&self, group: Group) -> u64 {
+        self.groups.age(group)
+    }
+
+    /// The candidate with the fewest valid units. Needs [`Order::ByValid`].
+    pub fn fewest_valid(&self) -> Option<Group> {
+        self.groups.fewest_valid(self.pool)
+    }
+
+    /// The candidate sealed longest ago. Needs [`Order::ByAge`].
+    pub fn oldest(&self) -> Option<Group> {
+        self.groups.oldest(self.pool)
+    }
+}
+
+/// Chooses what garbage collection reclaims next.
+pub trait VictimPolicy: Send {
+    /// The order in which candidates are to be kept.
+    fn order(&self) -> Order {
+        Order::ByAge
+    }
+
+    /// The next victim; `None` only if there are no candidates.
+    fn pick(&mut self, candidates: &Candidates<'_>, random: &mut Stream) -> Option<Group>;
+}
+
+impl GcPolicy {
+    /// The policy of that name.
+    pub fn build(self) -> Box<dyn VictimPolicy> {
+        match self {
+            GcPolicy::Greedy => Box::new(Greedy),
+            GcPolicy::Fifo => Box::new(Fifo),
+            GcPolicy::Random => Box::new(DChoices(1)),
+            GcPolicy::DChoices(choices) => Box::new(DChoices(choices)),
+            GcPolicy::CostBenefit => Box::new(CostBenefit),
+        }
+    }
+}
+
+/// Fewest valid units first.
+struct Greedy;
+
+impl VictimPolicy for Greedy {
+    fn order(&self) -> Order {
+        Order::ByValid
+    }
+
+    fn pick(&mut self, candidates: &Candidates<'_>, _: &mut Stream) -> Option<Group> {
+        candidates.fewest_valid()
+    }
+}
+
+/// Sealed longest ago first.
+struct Fifo;
+
+impl VictimPolicy for Fifo {
+    fn pick(&mut self, candidates: &Candidates<'_>, _: &mut Stream) -> Option<Group> {
+        candidates.oldest()
+    }
+}
+
+/// The best of so many drawn at random, with replacement; one draw is the random policy.
+struct DChoices(u32);
+
+impl VictimPolicy for DChoices {
+    fn pick(&mut self, candidates: &Candidates<'_>, random: &mut Stream) -> Option<Group> {
+        (!candidates.is_empty()).then_some(())?;
+        (0..self.0)
+            .map(|_| candidates.at(random.below(candidates.len())))
+            .min_by_key(|group| candidates.valid(*group))
+    }
+}
+
+/// Greatest benefit for its cost: (1 − u)·age / (1 + u) (Rosenblum and Ousterhout 1992, with the
+/// read of the victim left at 1 and its age counted in blocks sealed since).
+struct CostBenefit;
+
+impl VictimPolicy for CostBenefit {
+    fn pick(&mut self, candidates: &Candidates<'_>, _: &mut Stream) -> Option<Group> {
+        let value = |group: Group| {
+            let share = f64::from(candidates.valid(group)) / f64::from(candidates.capacity());
+            (1.0 - share) * candidates.age(group) as f64 / (1.0 + share)
+        };
+        candidates.iter().max_by(|a, b| value(*a).total_cmp(&value(*b)))
+    }
+}

@@ -1,0 +1,306 @@
+//! The flash array: executes what the FTL decides, enforces the rules of flash, counts wear.
+//!
+//! Rules, checked at every operation: a block is erased whole, its rows are programmed in order and
+//! once, a bad block is not used. Breaking one is a bug of the FTL and panics.
+//!
+//! Truth and damage are kept apart: the payload holds what was programmed; the error model decides
+//! what a read sees. In simulation the payload is `()` and takes no room.
+//!
+//! Times: read tR of the row's page kind; program tPROG of its page kind; erase
+//!   tBERS·(1 + growth·w),  w = erases / endurance of the block (linear beyond 1, too).
+
+use crate::config::nand::{NandConfig, ReliabilityConfig};
+use crate::nand::geometry::Geometry;
+use crate::nand::reliability::{ReadOutcome, failure_probability, raw_bit_error_rate};
+use crate::sim::random::{Purpose, Stream};
+use crate::units::{BlockId, Lpn, Nanos, Ppn};
+use serde::{Deserialize, Serialize};
+
+/// What the array holds besides its state: nothing in simulation, records and bytes when served or
+/// tested. A stamp is what one write of one unit brings along.
+pub trait Payload {
+    /// Stands for the contents of one unit.
+    type Stamp: Copy + Default;
+    /// The stamp of the next write of a unit.
+    fn stamp(&mut self, lpn: Lpn) -> Self::Stamp;
+    /// A unit is programmed together with its out-of-band record.
+    fn program(&mut self, to: Ppn, lpn: Lpn, stamp: Self::Stamp);
+    /// A unit is moved; its record, with the original write's sequence, moves along.
+    fn copy(&mut self, from: Ppn, to: Ppn);
+    /// A block is erased: slots `first` up to but without `end`.
+    fn erase(&mut self, first: Ppn, end: Ppn);
+    /// A trim of a mapped unit is journalled.
+    fn trim(&mut self, lpn: Lpn);
+}
+
+impl Payload for () {
+    type Stamp = ();
+    #[inline]
+    fn stamp(&mut self, _: Lpn) {}
+    #[inline]
+    fn program(&mut self, _: Ppn, _: Lpn, (): ()) {}
+    #[inline]
+    fn copy(&mut self, _: Ppn, _: Ppn) {}
+    #[inline]
+    fn erase(&mut self, _: Ppn, _: Ppn) {}
+    #[inline]
+    fn trim(&mut self, _: Lpn) {}
+}
+
+/// An operation of the array failed; the block must be retired.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Failed;
+
+/// One block's state.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Block {
+    /// Next row to be programmed.
+    next_row: u32,
+    /// Erases so far.
+    erases: u32,
+    /// Erases that this very block endures.
+    endurance: u32,
+    /// Reads since the last erase.
+    reads: u32,
+    /// Probability of a failing first read attempt, in 2⁻³².
+    retry_threshold: u32,
+    /// Programmed with one bit a cell.
+    slc: bool,
+    /// Not to be used any more.
+    bad: bool,
+}
+
+/// All blocks of a drive.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Array {
+    geometry: Geometry,
+    blocks: Vec<Block>,
+    errors: Stream,
+    #[serde(skip)]
+    times: Times,
+    #[serde(skip)]
+    has_errors: bool,
+}
+
+/// Array times from the configuration, by row so that none is looked up by division.
+#[derive(Clone, Debug, Default)]
+struct Times {
+    read: Vec<Nanos>,
+    program: Vec<Nanos>,
+    slc_read: Nanos,
+    slc_program: Nanos,
+    erase: Nanos,
+    erase_growth: f64,
+    erase_limit: Option<Nanos>,
+    program_fail_share: f64,
+    reliability: Option<ReliabilityConfig>,
+}
+
+/// Reads of a block after which its error probability is worked out anew.
+const READS_PER_UPDATE: u32 = 1024;
+
+impl Array {
+    /// A factory-new array; `seed` decides bad blocks and each block's endurance.
+    pub fn new(geometry: Geometry, nand: &NandConfig, reliability: &ReliabilityConfig, seed: u64) -> Array {
+        let mut manufacture = Stream::new(seed, Purpose::Manufacture);
+        let rated = f64::from(reliability.rated_cycles);
+        let blocks = (0..geometry.blocks)
+            .map(|_| Block {
+                next_row: 0,
+                erases: 0,
+                endurance: (rated * (1.0 + reliability.cycles_spread * manufacture.normal())).max(1.0) as u32,
+                reads: 0,
+                retry_threshold: 0,
+                slc: false,
+                bad: manufacture.unit() < reliability.factory_bad_share,
+            })
+            .collect();
+        let mut array = Array {
+            geometry,
+            blocks,
+            errors: Stream::new(seed, Purpose::Errors),
+            times: Times::default(),
+            has_errors: false,
+        };
+        array.configure(nand, reliability);
+        array
+    }
+
+    /// Sets times and rates: at creation, and after a saved array was read back.
+    pub fn configure(&mut self, nand: &NandConfig, reliability: &ReliabilityConfig) {
+        let kinds = self.geometry.page_kinds;
+        let by_row = |times: &[Nanos]| {
+            (0..self.geometry.rows).map(|row| times[((row % kinds) as usize).min(times.len() - 1)]).collect()
+        };
+        self.times = Times {
+            read: by_row(&nand.read_us.0),
+            program: by_row(&nand.program_us.0),
+            slc_read: nand.slc_read_us.0,
+            slc_program: nand.slc_program_us.0,
+            erase: nand.erase_us.0,
+            erase_growth: nand.erase_growth,
+            erase_limit: nand.erase_limit_us.map(|limit| limit.0),
+            program_fail_share: reliability.program_fail_share,
+            reliability: Some(reliability.clone()),
+        };
+        self.has_errors = raw_bit_error_rate(reliability, 1.0, 365.0, 1_000_000) > 0.0;
+    }
+
+    /// tR of a row.
+    #[inline]
+    pub fn read_time(&self, block: BlockId, row: u32) -> Nanos {
+        if self.blocks[block.0 as usize].slc {
+            return self.times.slc_read;
+        }
+        self.times.read[row as usize]
+    }
+
+    /// tPROG of a row.
+    #[inline]
+    fn program_time(&self, slc: bool, row: u32) -> Nanos {
+        if slc { self.times.slc_program } else { self.times.program[row as usize] }
+    }
+
+    /// Programs the next `count` rows of a block; returns the array time.
+    ///
+    /// # Errors
+    /// The time it took to fail, when a program failed.
+    #[inline]
+    pub fn program(&mut self, block: BlockId, count: u32) -> (Nanos, Result<(), Failed>) {
+        let state = &mut self.blocks[block.0 as usize];
+        assert!(!state.bad && state.next_row + count <= self.geometry.rows, "flash rule: rows in order, once, in a good block");
+        let (first, slc) = (state.next_row, state.slc);
+        state.next_row += count;
+        let mut time = self.program_time(slc, first);
+        for row in first + 1..first + count {
+            time += self.program_time(slc, row);
+        }
+        (time, if self.times.program_fail_share > 0.0 { self.draw_program_failure() } else { Ok(()) })
+    }
+
+    #[cold]
+    fn draw_program_failure(&mut self) -> Result<(), Failed> {
+        if self.errors.unit() < self.times.program_fail_share { Err(Failed) } else { Ok(()) }
+    }
+
+    /// Erases a block; `slc` decides how it is programmed next. Returns the array time.
+    ///
+    /// # Errors
+    /// [`Failed`] when the erase takes longer than its limit.
+    pub fn erase(&mut self, block: BlockId, slc: bool) -> (Nanos, Result<(), Failed>) {
+        let state = &mut self.blocks[block.0 as usize];
+        assert!(!state.bad, "flash rule: a bad block is not erased");
+        let wear = f64::from(state.erases) / f64::from(state.endurance);
+        let time = Nanos((self.times.erase.0 as f64 * (1.0 + self.times.erase_growth * wear)).round() as u64);
+        state.erases += 1;
+        state.next_row = 0;
+        state.reads = 0;
+        state.slc = slc;
+        self.update_errors(block);
+        let fails = self.times.erase_limit.is_some_and(|limit| time > limit);
+        (time, if fails { Err(Failed) } else { Ok(()) })
+    }
+
+    /// Chooses how an erased block is programmed: with one bit a cell or natively.
+    pub fn set_slc(&mut self, block: BlockId, slc: bool) {
+        let state = &mut self.blocks[block.0 as usize];
+        assert!(state.next_row == 0, "flash rule: the mode is chosen before the first program");
+        state.slc = slc;
+    }
+
+    /// A read of a block by the host or for a move: disturbs it and may go wrong.
+    #[inline]
+    pub fn read(&mut self, block: BlockId) -> ReadOutcome {
+        if !self.has_errors {
+            return ReadOutcome::default();
+        }
+        let state = &mut self.blocks[block.0 as usize];
+        state.reads += 1;
+        if state.reads.is_multiple_of(READS_PER_UPDATE) {
+            self.update_errors(block);
+        }
+        let threshold = self.blocks[block.0 as usize].retry_threshold;
+        if threshold == 0 || self.errors.below(u32::MAX) >= threshold {
+            return ReadOutcome::default();
+        }
+        self.retry(block)
+    }
+
+    /// The first attempt failed: further ones at shifted thresholds.
+    #[cold]
+    fn retry(&mut self, block: BlockId) -> ReadOutcome {
+        let config = self.times.reliability.clone().expect("configured");
+        let mut rate = self.raw_bit_error_rate(block);
+        let mut first = self.failure(&config, rate);
+        for attempt in 1..=config.retries {
+            rate *= config.retry_gain;
+            // Given that the attempt before failed, this one fails with the ratio of the two.
+            let next = self.failure(&config, rate);
+            if self.errors.unit() * first >= next {
+                return ReadOutcome { retries: attempt, uncorrectable: false };
+            }
+            first = next;
+        }
+        ReadOutcome { retries: config.retries, uncorrectable: true }
+    }
+
+    fn failure(&self, config: &ReliabilityConfig, rate: f64) -> f64 {
+        let codewords = (u64::from(self.geometry.unit_bytes)).div_ceil(config.codeword_bytes.0) as u32;
+        failure_probability(config, rate, codewords)
+    }
+
+    /// The block's raw bit error rate now.
+    pub fn raw_bit_error_rate(&self, block: BlockId) -> f64 {
+        let state = &self.blocks[block.0 as usize];
+        let wear = f64::from(state.erases) / f64::from(state.endurance);
+        let config = self.times.reliability.as_ref().expect("configured");
+        raw_bit_error_rate(config, wear, 0.0, state.reads)
+    }
+
+    fn update_errors(&mut self, block: BlockId) {
+        if !self.has_errors {
+            return;
+        }
+        let config = self.times.reliability.clone().expect("configured");
+        let failure = self.failure(&config, self.raw_bit_error_rate(block));
+        self.blocks[block.0 as usize].retry_threshold = (failure * 4_294_967_295.0) as u32;
+    }
+
+    /// Marks a block bad for ever.
+    pub fn retire(&mut self, block: BlockId) {
+        self.blocks[block.0 as usize].bad = true;
+    }
+
+    /// The block must not be used.
+    #[inline]
+    pub fn is_bad(&self, block: BlockId) -> bool {
+        self.blocks[block.0 as usize].bad
+    }
+
+    /// The block is programmed with one bit a cell.
+    #[inline]
+    pub fn is_slc(&self, block: BlockId) -> bool {
+        self.blocks[block.0 as usize].slc
+    }
+
+    /// Erases of a block so far.
+    #[inline]
+    pub fn erases(&self, block: BlockId) -> u32 {
+        self.blocks[block.0 as usize].erases
+    }
+
+    /// Rows of a block that are programmed.
+    pub fn programmed_rows(&self, block: BlockId) -> u32 {
+        self.blocks[block.0 as usize].next_row
+    }
+
+    /// Erase counts of all blocks that are not bad.
+    pub fn erase_counts(&self) -> impl Iterator<Item = u32> {
+        self.blocks.iter().filter(|block| !block.bad).map(|block| block.erases)
+    }
+
+    /// Blocks that must not be used.
+    pub fn bad_blocks(&self) -> usize {
+        self.blocks.iter().filter(|block| block.bad).count()
+    }
+}

@@ -1,0 +1,101 @@
+//! Where things lie: dies, blocks, rows and mapping units, as plain arithmetic.
+//!
+//! A *row* is what one program operation writes: a page, or with multi-plane operation the pages of
+//! the same number in all planes of a die. A *block* here is what one erase operation erases, so
+//! with multi-plane operation the blocks of all planes. A *slot* is the place of one mapping unit.
+//! Blocks of neighbouring numbers lie on neighbouring dies, and neighbouring dies on neighbouring
+//! channels: die = block mod dies, channel = die mod channels.
+//!
+//! A physical page number is block << slot_bits | slot, so that it is taken apart without a
+//! division; where the slots of a block are not a power of two, some numbers do not exist.
+
+use crate::units::{BlockId, DieId, Ppn};
+use serde::{Deserialize, Serialize};
+
+/// The shape of the flash as the FTL sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Geometry {
+    /// Buses.
+    pub channels: u32,
+    /// Dies in all.
+    pub dies: u32,
+    /// Blocks in all; the first dies may have one more than the last.
+    pub blocks: u32,
+    /// Rows of a block.
+    pub rows: u32,
+    /// Page kinds that take turns row by row (bits a cell).
+    pub page_kinds: u32,
+    /// Planes that work together in a row.
+    pub planes: u32,
+    /// Data bytes of a row.
+    pub row_bytes: u32,
+    /// Data bytes of a mapping unit.
+    pub unit_bytes: u32,
+    /// Units that a row holds uncompressed; 1 where a unit is larger than a row.
+    pub units_per_row: u32,
+    /// Rows that a unit takes; 1 where a unit is not larger than a row.
+    pub rows_per_unit: u32,
+    /// Units at most in a slot's space: more than 1 where data is compressed.
+    pub packing: u32,
+    /// Bits of a slot number.
+    pub slot_bits: u32,
+}
+
+impl Geometry {
+    /// Slots of a block.
+    #[inline]
+    pub fn slots(&self) -> u32 {
+        self.rows / self.rows_per_unit * self.units_per_row * self.packing
+    }
+
+    /// Units that a block holds uncompressed.
+    pub fn units_per_block(&self) -> u32 {
+        self.slots() / self.packing
+    }
+
+    /// The physical page number of a block's slot.
+    #[inline]
+    pub fn ppn(&self, block: BlockId, slot: u32) -> Ppn {
+        Ppn(block.0 << self.slot_bits | slot)
+    }
+
+    /// The block of a physical page.
+    #[inline]
+    pub fn block(&self, ppn: Ppn) -> BlockId {
+        BlockId(ppn.0 >> self.slot_bits)
+    }
+
+    /// The slot of a physical page in its block.
+    #[inline]
+    pub fn slot(&self, ppn: Ppn) -> u32 {
+        ppn.0 & ((1 << self.slot_bits) - 1)
+    }
+
+    /// The row of a slot (with compression: nearly, as units do not begin at fixed places).
+    #[inline]
+    pub fn row(&self, slot: u32) -> u32 {
+        slot / (self.units_per_row * self.packing) * self.rows_per_unit
+    }
+
+    /// The die of a block.
+    #[inline]
+    pub fn die(&self, block: BlockId) -> DieId {
+        DieId((block.0 % self.dies) as u16)
+    }
+
+    /// The channel of a die.
+    #[inline]
+    pub fn channel(&self, die: DieId) -> usize {
+        usize::from(die.0) % self.channels as usize
+    }
+
+    /// One more than the greatest physical page number.
+    pub fn ppn_end(&self) -> usize {
+        (self.blocks as usize) << self.slot_bits
+    }
+
+    /// Physical bytes.
+    pub fn physical_bytes(&self) -> u64 {
+        u64::from(self.blocks) * u64::from(self.rows) * u64::from(self.row_bytes)
+    }
+}

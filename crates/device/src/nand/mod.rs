@@ -1,0 +1,5 @@
+//! The flash array: geometry, times, wear, errors, and the rules that flash enforces.
+
+pub mod array;
+pub mod geometry;
+pub mod reliability;

@@ -1,0 +1,294 @@
+//! Profiles: a drive as one TOML file in which every number has a kind and a source.
+//!
+//! ```toml
+//! title = "Example 80 GB"
+//! summary = "one line for the list of drives"
+//! capacity_bytes = { value = "80 GB", kind = "datasheet", source = "product brief" }
+//!
+//! [nand]
+//! read_us = { value = 50, kind = "assumed", source = "typical 20 nm MLC" }
+//! ```
+//!
+//! Kinds: `datasheet`, `measured`, `published`, `assumed`, `fitted`; what is given on the command
+//! line is `set`. Reading is strict: an unknown key or kind is an error that names the place.
+
+use crate::parameter::{Declaration, Problem, Raw, Source};
+use crate::config::DriveConfig;
+use std::collections::BTreeMap;
+use thiserror::Error;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+/// Kinds of provenance that a profile may state.
+pub const KINDS: [&str; 5] = ["datasheet", "measured", "published", "assumed", "fitted"];
+
+include!(concat!(env!("OUT_DIR"), "/profiles.rs"));
+
+/// A parameter's value and where it comes from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    /// The value as written.
+    pub raw: Raw,
+    /// `datasheet`, `measured`, `published`, `assumed`, `fitted` or `set`.
+    pub kind: String,
+    /// Who says so.
+    pub source: String,
+    /// Line in the profile; 0 for settings.
+    pub line: usize,
+}
+
+/// A drive fresh out of the box.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Profile {
+    /// Short name, such as `intel-dc-s3500-80gb`.
+    pub name: String,
+    /// Where it was read from, for messages.
+    pub file: String,
+    /// Full name.
+    pub title: String,
+    /// One line.
+    pub summary: String,
+    /// What was given, by dotted key.
+    pub entries: BTreeMap<String, Entry>,
+    /// The parameters, checked.
+    pub config: DriveConfig,
+}
+
+/// What is wrong with a profile or a setting, and where.
+#[derive(Clone, Debug, Error, PartialEq)]
+#[error("{place}: {message}")]
+pub struct ProfileError {
+    /// File and line, or the setting.
+    pub place: String,
+    /// What is wrong and the remedy.
+    pub message: String,
+}
+
+/// The names of the profiles that come with ssdlab.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    BUILT_IN.iter().map(|(name, _)| *name)
+}
+
+/// The text of a profile that comes with ssdlab.
+pub fn built_in(name: &str) -> Option<&'static str> {
+    BUILT_IN.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
+}
+
+/// Up to three known names that are nearest to a mistyped one.
+pub fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut ranked: Vec<(f64, &str)> =
+        known.map(|candidate| (strsim::jaro_winkler(name, candidate), candidate)).filter(|(score, _)| *score > 0.7).collect();
+    ranked.sort_by(|a, b| b.0.total_cmp(&a.0));
+    ranked.into_iter().take(3).map(|(_, candidate)| candidate).collect()
+}
+
+impl Profile {
+    /// Reads a profile and puts settings (`KEY=VALUE` of the command line) over it.
+    ///
+    /// # Errors
+    /// [`ProfileError`] with file, line, key, value and what is allowed.
+    pub fn read(name: &str, file: &str, text: &str, settings: &[(String, String)]) -> Result<Profile, ProfileError> {
+        let mut profile_text = Text::parse(file, text)?;
+        for (key, value) in settings {
+            profile_text.set(key, value)?;
+        }
+        let config = DriveConfig::read(&mut profile_text).map_err(|problem| profile_text.locate(&problem))?;
+        let Text { file, title, summary, entries, .. } = profile_text;
+        Ok(Profile { name: name.to_string(), file, title, summary, entries, config })
+    }
+
+    /// Kind and source of a parameter; what is not given is an assumed default.
+    pub fn provenance(&self, key: &str) -> (&str, &str) {
+        self.entries.get(key).map_or(("assumed", "default"), |entry| (entry.kind.as_str(), entry.source.as_str()))
+    }
+}
+
+/// A profile's entries while they are read.
+struct Text {
+    file: String,
+    title: String,
+    summary: String,
+    entries: BTreeMap<String, Entry>,
+}
+
+impl Source for Text {
+    fn get(&mut self, declaration: &Declaration) -> Result<Raw, Problem> {
+        if let Some(entry) = self.entries.get(declaration.key) {
+            return Ok(entry.raw.clone());
+        }
+        let Some(default) = declaration.default else {
+            let message = format!("is missing; expected {}", declaration.expects);
+            return Err(Problem::new(declaration.key, "", message));
+        };
+        Ok(parse_setting(default))
+    }
+}
+
+impl Text {
+    fn parse(file: &str, text: &str) -> Result<Text, ProfileError> {
+        let table = DeTable::parse(text).map_err(|error| ProfileError {
+            place: error.span().map_or_else(|| file.to_string(), |span| place(file, line_of(text, span.start))),
+            message: error.message().to_string(),
+        })?;
+        let mut profile =
+            Text { file: file.to_string(), title: String::new(), summary: String::new(), entries: BTreeMap::new() };
+        for (key, value) in table.get_ref() {
+            profile.take(text, key.get_ref(), value)?;
+        }
+        Ok(profile)
+    }
+
+    /// Takes one top-level key: metadata, a parameter, or a section of parameters.
+    fn take(&mut self, text: &str, key: &str, value: &Spanned<DeValue>) -> Result<(), ProfileError> {
+        let line = line_of(text, value.span().start);
+        match (key, value.get_ref()) {
+            ("title", DeValue::String(title)) => self.title = title.to_string(),
+            ("summary", DeValue::String(summary)) => self.summary = summary.to_string(),
+            (_, DeValue::Table(table)) if !table.iter().any(|(name, _)| name.get_ref() == "value") => {
+                for (name, value) in table {
+                    self.take_parameter(text, &format!("{key}.{}", name.get_ref()), value)?;
+                }
+            }
+            _ => return self.take_parameter(text, key, value).map_err(|error| ProfileError { place: place(&self.file, line), ..error }),
+        }
+        Ok(())
+    }
+
+    fn take_parameter(&mut self, text: &str, key: &str, value: &Spanned<DeValue>) -> Result<(), ProfileError> {
+        let line = line_of(text, value.span().start);
+        let fail = |message: String| ProfileError { place: place(&self.file, line), message };
+        known_key(key).map_err(&fail)?;
+        let DeValue::Table(table) = value.get_ref() else {
+            return Err(fail(format!("{key}: write {{ value = …, kind = \"…\", source = \"…\" }}: every number has a source")));
+        };
+        let mut entry = Entry { raw: Raw::Flag(false), kind: String::new(), source: String::new(), line };
+        let mut has_value = false;
+        for (name, value) in table {
+            match (name.get_ref().as_ref(), raw(value.get_ref())) {
+                ("value", Some(given)) => {
+                    entry.raw = given;
+                    has_value = true;
+                }
+                ("kind", Some(Raw::Text(kind))) if KINDS.contains(&kind.as_str()) => entry.kind = kind,
+                ("source", Some(Raw::Text(source))) => entry.source = source,
+                ("kind", _) => return Err(fail(format!("{key}: kind is one of {}", KINDS.join(", ")))),
+                (other, _) => return Err(fail(format!("{key}: unknown or unreadable \"{other}\"; allowed are value, kind, source"))),
+            }
+        }
+        if !has_value || entry.kind.is_empty() || entry.source.is_empty() {
+            return Err(fail(format!("{key}: value, kind and source are all needed")));
+        }
+        self.entries.insert(key.to_string(), entry);
+        Ok(())
+    }
+
+    /// Puts a setting of the command line over the profile. Physical size and over-provisioning
+    /// say the same, so that setting one takes back the other.
+    fn set(&mut self, key: &str, value: &str) -> Result<(), ProfileError> {
+        known_key(key).map_err(|message| ProfileError { place: format!("--set {key}={value}"), message })?;
+        match key {
+            "over_provisioning" => self.entries.remove("nand.blocks_per_plane"),
+            "nand.blocks_per_plane" => self.entries.remove("over_provisioning"),
+            _ => None,
+        };
+        let entry = Entry { raw: parse_setting(value), kind: "set".into(), source: "command line".into(), line: 0 };
+        self.entries.insert(key.to_string(), entry);
+        Ok(())
+    }
+
+    /// A problem with its place: the line of the profile or the setting.
+    fn locate(&self, problem: &Problem) -> ProfileError {
+        let shown = if problem.value.is_empty() { problem.key.clone() } else { format!("{} = {}", problem.key, problem.value) };
+        let place = match self.entries.get(&problem.key) {
+            Some(entry) if entry.line > 0 => place(&self.file, entry.line),
+            Some(_) => format!("--set {}", problem.key),
+            None => self.file.clone(),
+        };
+        ProfileError { place, message: format!("{shown}: {}", problem.message) }
+    }
+}
+
+fn place(file: &str, line: usize) -> String {
+    format!("{file}, line {line}")
+}
+
+fn line_of(text: &str, offset: usize) -> usize {
+    text.as_bytes()[..offset.min(text.len())].iter().filter(|&&byte| byte == b'\n').count() + 1
+}
+
+fn known_key(key: &str) -> Result<(), String> {
+    let keys = || DriveConfig::declarations().map(|declaration| declaration.key);
+    if keys().any(|known| known == key) {
+        return Ok(());
+    }
+    let near = nearest(key, keys());
+    let hint = if near.is_empty() { String::new() } else { format!("; did you mean {}?", near.join(", ")) };
+    Err(format!("there is no parameter \"{key}\"{hint}"))
+}
+
+/// A value of the command line: as in TOML where it reads as such, else a string.
+fn parse_setting(text: &str) -> Raw {
+    let line = format!("value = {text}");
+    DeTable::parse(&line)
+        .ok()
+        .and_then(|table| table.get_ref().get("value").and_then(|value| raw(value.get_ref())))
+        .unwrap_or_else(|| Raw::Text(text.trim().to_string()))
+}
+
+fn raw(value: &DeValue) -> Option<Raw> {
+    Some(match value {
+        DeValue::String(text) => Raw::Text(text.to_string()),
+        DeValue::Integer(integer) => Raw::Integer(i64::from_str_radix(integer.as_str(), integer.radix()).ok()?),
+        DeValue::Float(float) => Raw::Float(float.as_str().parse().ok()?),
+        DeValue::Boolean(flag) => Raw::Flag(*flag),
+        DeValue::Array(items) => Raw::List(items.iter().map(|item| raw(item.get_ref())).collect::<Option<_>>()?),
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+
+    fn theory(settings: &[(&str, &str)]) -> Result<Profile, ProfileError> {
+        let settings: Vec<_> = settings.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect();
+        Profile::read("theory", "theory.toml", built_in("theory").unwrap(), &settings)
+    }
+
+    /// Every profile that comes along is readable, has a title, and each of its numbers has a source.
+    #[test]
+    fn built_in_profiles_are_whole() {
+        for name in names() {
+            let profile = Profile::read(name, name, built_in(name).unwrap(), &[]).unwrap_or_else(|error| panic!("{error}"));
+            assert!(!profile.title.is_empty() && !profile.summary.is_empty(), "{name} has no title or summary");
+        }
+    }
+
+    /// A setting replaces a value and says so in its provenance; sizes take units.
+    #[test]
+    fn settings_go_over_the_profile() {
+        let profile = theory(&[("capacity_bytes", "4GiB"), ("ftl.gc", "d-choices:3")]).unwrap();
+        assert_eq!(profile.config.export.capacity_bytes.0, 4 << 30);
+        assert_eq!(profile.provenance("ftl.gc"), ("set", "command line"));
+        assert_eq!(profile.provenance("nand.suspend_us"), ("assumed", "default"));
+    }
+
+    /// An error names the place, the key, the value and what is allowed, and suggests the likely key.
+    #[test]
+    fn errors_name_place_and_remedy() {
+        let message = |settings| theory(settings).unwrap_err().to_string();
+        assert_eq!(message(&[("nand.planes", "0")]), "--set nand.planes: nand.planes = 0: allowed is 1 to 8");
+        assert!(message(&[("nand.plane", "1")]).contains("did you mean nand.planes"));
+        assert!(message(&[("ftl.gc", "greedier")]).contains("\"d-choices:N\""));
+        assert!(message(&[("nand.page_bytes", "4 parsecs")]).contains("expected a size"));
+    }
+
+    /// A profile's own mistakes are reported with their line.
+    #[test]
+    fn errors_name_the_line() {
+        let text = built_in("theory").unwrap().replace("channels = { value = 8", "channels = { value = 0");
+        let line = text.lines().position(|line| line.starts_with("channels")).unwrap() + 1;
+        let error = Profile::read("x", "x.toml", &text, &[]).unwrap_err();
+        assert_eq!(error.place, format!("x.toml, line {line}"));
+    }
+}

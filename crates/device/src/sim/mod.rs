@@ -1,0 +1,6 @@
+//! The machinery of virtual time: what happens next, who may use a shared resource when, and
+//! seeded randomness.
+
+pub mod calendar;
+pub mod random;
+pub mod timeline;

@@ -1,0 +1,592 @@
+//! Host commands: accepted, cut into mapping units, completed.
+//!
+//! A unit that a write covers only in part needs the rest of its old contents: it is read first
+//! (read-modify-write) if it lies in flash. A trim acts only on whole, aligned granules; reads of
+//! unmapped units touch no flash and are counted.
+
+use crate::block::{Busy, Completion, Operation, Request, Status, Tag};
+use crate::ftl::Place;
+use crate::nand::array::Payload;
+use crate::ssd::die::{FlashRead, ReadOwner};
+use crate::ssd::{Lane, Ssd};
+use crate::units::{Lpn, Nanos, Ppn};
+use std::collections::VecDeque;
+
+/// Who waits for a unit to be programmed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Owner {
+    /// A command (no buffer).
+    Command(u32),
+    /// A slot of the write buffer.
+    Slot(u32),
+    /// Nobody: the drive's own writes.
+    Drive,
+}
+
+/// A unit on its way to flash.
+#[derive(Clone, Copy, Debug)]
+pub struct Unit<S> {
+    /// Which one.
+    pub lpn: Lpn,
+    /// Who waits.
+    pub owner: Owner,
+    /// Bytes in flash: fewer than a unit has where data is compressed.
+    pub bytes: u32,
+    /// Its contents.
+    pub stamp: S,
+}
+
+/// A command under way.
+#[derive(Clone, Copy, Debug)]
+pub struct Command {
+    tag: Tag,
+    request: Request,
+    /// Flash operations, units or transfers still to come.
+    remaining: u32,
+    /// Units already taken by the buffer.
+    taken: u32,
+    status: Status,
+}
+
+/// Commands and the queues they wait in.
+#[derive(Debug, Default)]
+pub struct Front {
+    commands: Vec<Command>,
+    free: Vec<u32>,
+    outstanding: u32,
+    /// Leaving the controller, in order.
+    accepted: VecDeque<(Nanos, u32)>,
+    /// Write data crossing the link, in order.
+    data_in: VecDeque<(Nanos, u32)>,
+    /// Read data crossing the link, in order.
+    data_out: VecDeque<(Nanos, u32)>,
+    /// Writes for which the buffer has no room, in order.
+    stalled: VecDeque<u32>,
+    /// Flushes and the epoch they wait for.
+    flushes: VecDeque<(u64, u32)>,
+}
+
+impl Front {
+    fn start(&mut self, command: Command) -> u32 {
+        self.outstanding += 1;
+        match self.free.pop() {
+            Some(index) => {
+                self.commands[index as usize] = command;
+                index
+            }
+            None => {
+                self.commands.push(command);
+                self.commands.len() as u32 - 1
+            }
+        }
+    }
+
+    /// Commands that the host waits for.
+    pub fn outstanding(&self) -> u32 {
+        self.outstanding
+    }
+
+    /// A write waits for room in the buffer.
+    pub fn is_stalled(&self) -> bool {
+        !self.stalled.is_empty()
+    }
+}
+
+/// The part of a unit that a request covers.
+struct Piece {
+    lpn: Lpn,
+    /// First and end sector inside the unit.
+    covered: (u32, u32),
+}
+
+impl<P: Payload> Ssd<P> {
+    pub(super) fn accept(&mut self, tag: Tag, request: Request) -> Result<(), Busy> {
+        if self.front.outstanding >= self.limits.queue_depth {
+            return Err(Busy);
+        }
+        let command = Command { tag, request, remaining: 0, taken: 0, status: Status::Success };
+        let index = self.front.start(command);
+        if self.idle_work {
+            self.idle_work = false;
+            self.schedule(Lane::Idle, Nanos::NEVER);
+        }
+        let time = self.config.link.command_us.0 + self.controller_time(&request);
+        let ready = self.controller.reserve(self.now, time);
+        self.ftl.counters.controller_ns += time.0;
+        if request.operation == Operation::Write && !self.times.half_duplex {
+            // Full duplex: write data crosses in the order of commands, so the link's turn is known already.
+            let crossing = self.link_time(&request);
+            let done = self.link_in.reserve(ready, crossing);
+            self.push_data_in(done, index);
+        } else {
+            if self.front.accepted.is_empty() {
+                self.schedule(Lane::Command, ready);
+            }
+            self.front.accepted.push_back((ready, index));
+        }
+        Ok(())
+    }
+
+    fn controller_time(&self, request: &Request) -> Nanos {
+        let controller = &self.config.controller;
+        let base = match request.operation {
+            Operation::Read => controller.read_command_us.0,
+            Operation::Write => controller.write_command_us.0,
+            Operation::Trim | Operation::WriteZeroes => controller.trim_command_us.0,
+            Operation::Flush => Nanos::ZERO,
+        };
+        if controller.unit_us.0 == Nanos::ZERO || !matches!(request.operation, Operation::Read | Operation::Write) {
+            return base;
+        }
+        let units = u64::from(request.sectors.div_ceil(self.sectors_per_unit)).max(1);
+        base + Nanos(controller.unit_us.0.0 * (units - 1))
+    }
+
+    fn link_time(&mut self, request: &Request) -> Nanos {
+        let bytes = u64::from(request.sectors) * u64::from(self.limits.sector_bytes);
+        let time = Nanos((bytes as f64 * self.times.nanos_per_link_byte).ceil() as u64);
+        self.ftl.counters.link_ns += time.0;
+        time
+    }
+
+    fn push_data_in(&mut self, done: Nanos, index: u32) {
+        if self.front.data_in.is_empty() {
+            self.schedule(Lane::DataIn, done);
+        }
+        self.front.data_in.push_back((done, index));
+    }
+
+    pub(super) fn lane_event(&mut self, lane: usize, done: &mut Vec<Completion>) {
+        const COMMAND: usize = Lane::Command as usize;
+        const DATA_IN: usize = Lane::DataIn as usize;
+        const DATA_OUT: usize = Lane::DataOut as usize;
+        match lane {
+            COMMAND => {
+                let (_, index) = self.front.accepted.pop_front().expect("a command was scheduled");
+                self.schedule_first(Lane::Command);
+                self.begin(index, done);
+            }
+            DATA_IN => {
+                let (_, index) = self.front.data_in.pop_front().expect("data was scheduled");
+                self.schedule_first(Lane::DataIn);
+                self.take_write(index, done);
+            }
+            DATA_OUT => {
+                let (_, index) = self.front.data_out.pop_front().expect("data was scheduled");
+                self.schedule_first(Lane::DataOut);
+                self.part_done(index, done);
+            }
+            _ => self.idle_event(),
+        }
+    }
+
+    fn schedule_first(&mut self, lane: Lane) {
+        let queue = match lane {
+            Lane::Command => &self.front.accepted,
+            Lane::DataIn => &self.front.data_in,
+            _ => &self.front.data_out,
+        };
+        let time = queue.front().map_or(Nanos::NEVER, |(time, _)| *time);
+        self.schedule(lane, time);
+    }
+
+    /// A command has had its controller time.
+    fn begin(&mut self, index: u32, done: &mut Vec<Completion>) {
+        let request = self.front.commands[index as usize].request;
+        let end = request.lba.0.checked_add(u64::from(request.sectors));
+        if request.operation != Operation::Flush && end.is_none_or(|end| end > self.limits.sectors) {
+            return self.complete(index, Status::OutOfRange, done);
+        }
+        match request.operation {
+            Operation::Read => self.begin_read(index, done),
+            Operation::Write => {
+                let time = self.link_time(&request);
+                let crossed = self.reserve_link_in(time);
+                self.push_data_in(crossed, index);
+            }
+            Operation::Trim | Operation::WriteZeroes => {
+                self.trim(&request);
+                self.ftl.counters.host_trims += 1;
+                self.complete(index, Status::Success, done);
+            }
+            Operation::Flush => self.begin_flush(index, done),
+        }
+    }
+
+    fn reserve_link_in(&mut self, time: Nanos) -> Nanos {
+        if self.times.half_duplex { self.link_out.reserve(self.now, time) } else { self.link_in.reserve(self.now, time) }
+    }
+
+    // ---- reads ----
+
+    fn begin_read(&mut self, index: u32, done: &mut Vec<Completion>) {
+        let request = self.front.commands[index as usize].request;
+        self.front.commands[index as usize].remaining = 1;
+        let mut ready_sectors = 0;
+        let mut open: Option<FlashRead> = None;
+        for number in 0..self.unit_count(&request) {
+            let piece = self.piece(&request, number);
+            let sectors = piece.covered.1 - piece.covered.0;
+            self.ftl.touch_map(piece.lpn, false);
+            match self.ftl.place(piece.lpn) {
+                Place::Unmapped => {
+                    self.ftl.counters.unmapped_reads += 1;
+                    ready_sectors += sectors;
+                }
+                Place::Buffer(_) => {
+                    self.ftl.counters.buffer_read_hits += 1;
+                    ready_sectors += sectors;
+                }
+                Place::Flash(ppn) => self.add_read(&mut open, index, ppn, sectors),
+            }
+        }
+        if let Some(read) = open {
+            self.start_read(read);
+        }
+        self.drain_map_work();
+        self.front.commands[index as usize].remaining -= 1;
+        if ready_sectors > 0 || self.front.commands[index as usize].remaining == 0 {
+            self.front.commands[index as usize].remaining += 1;
+            self.send_out(index, ready_sectors);
+        }
+        debug_assert!(done.len() < usize::MAX);
+    }
+
+    /// Adds a unit to the flash read under construction, or starts a new one: neighbouring units of
+    /// one row are sensed together.
+    fn add_read(&mut self, open: &mut Option<FlashRead>, index: u32, ppn: Ppn, sectors: u32) {
+        self.ftl.counters.nand_pages_read += 1;
+        let geometry = &self.ftl.geometry;
+        let (block, row) = (geometry.block(ppn), geometry.row(geometry.slot(ppn)));
+        let bytes = sectors * self.limits.sector_bytes;
+        if let Some(read) = open
+            && read.block == block
+            && read.row == row
+        {
+            read.bytes += bytes;
+            return;
+        }
+        let read = FlashRead { block, row, bytes, owner: ReadOwner::Command(index) };
+        if let Some(complete) = open.replace(read) {
+            self.start_read(complete);
+        }
+    }
+
+    fn start_read(&mut self, read: FlashRead) {
+        if let ReadOwner::Command(index) = read.owner {
+            self.front.commands[index as usize].remaining += 1;
+        }
+        self.queue_read(read);
+    }
+
+    /// Data is at hand: it crosses the link.
+    pub(super) fn send_out(&mut self, index: u32, sectors: u32) {
+        let bytes = u64::from(sectors) * u64::from(self.limits.sector_bytes);
+        self.send_out_bytes(index, bytes);
+    }
+
+    pub(super) fn send_out_bytes(&mut self, index: u32, bytes: u64) {
+        let time = Nanos((bytes as f64 * self.times.nanos_per_link_byte).ceil() as u64);
+        self.ftl.counters.link_ns += time.0;
+        let crossed = self.link_out.reserve(self.now, time);
+        if self.front.data_out.is_empty() {
+            self.schedule(Lane::DataOut, crossed);
+        }
+        self.front.data_out.push_back((crossed, index));
+    }
+
+    pub(super) fn fail(&mut self, index: u32) {
+        self.front.commands[index as usize].status = Status::MediaError;
+    }
+
+    fn part_done(&mut self, index: u32, done: &mut Vec<Completion>) {
+        let command = &mut self.front.commands[index as usize];
+        command.remaining -= 1;
+        if command.remaining == 0 {
+            let status = command.status;
+            self.complete(index, status, done);
+        }
+    }
+
+    // ---- writes ----
+
+    /// Write data has crossed the link.
+    fn take_write(&mut self, index: u32, done: &mut Vec<Completion>) {
+        let request = self.front.commands[index as usize].request;
+        let end = request.lba.0.checked_add(u64::from(request.sectors));
+        if end.is_none_or(|end| end > self.limits.sectors) {
+            return self.complete(index, Status::OutOfRange, done);
+        }
+        if self.ftl.read_only {
+            return self.complete(index, Status::WriteProtected, done);
+        }
+        if !self.buffer.is_present() {
+            self.take_unbuffered(index);
+        } else if self.front.stalled.is_empty() {
+            self.take_buffered(index, done);
+        } else {
+            self.front.stalled.push_back(index);
+        }
+        self.feed_dies();
+    }
+
+    fn take_unbuffered(&mut self, index: u32) {
+        let request = self.front.commands[index as usize].request;
+        let units = self.unit_count(&request);
+        self.front.commands[index as usize].remaining = units;
+        let bytes = self.flash_bytes(request.compress_percent);
+        for number in 0..units {
+            let piece = self.piece(&request, number);
+            let stamp = self.ftl.payload.stamp(piece.lpn);
+            self.ftl.counters.host_pages_written += 1;
+            let unit = Unit { lpn: piece.lpn, owner: Owner::Command(index), bytes, stamp };
+            match self.ftl.place(piece.lpn) {
+                _ if self.is_parked(piece.lpn) => self.followers.push(unit),
+                Place::Flash(ppn) if piece.covered != (0, self.sectors_per_unit) => self.read_first(ppn, unit),
+                _ => {
+                    self.ftl.prefetch_old(piece.lpn);
+                    self.pending.push_back(unit);
+                }
+            }
+        }
+    }
+
+    /// An earlier write of the unit waits for its old contents; later ones must stay behind it.
+    fn is_parked(&mut self, lpn: Lpn) -> bool {
+        self.parked > 0 && self.dies.iter_mut().any(|die| die.parked_units().any(|unit| unit.lpn == lpn))
+    }
+
+    /// A read-modify-write: the unit becomes pending when its old contents are there.
+    pub(super) fn read_first(&mut self, ppn: Ppn, unit: Unit<P::Stamp>) {
+        self.ftl.counters.read_modify_writes += 1;
+        let geometry = &self.ftl.geometry;
+        let (block, row) = (geometry.block(ppn), geometry.row(geometry.slot(ppn)));
+        let slot = self.dies[usize::from(geometry.die(block).0)].park(unit);
+        self.parked += 1;
+        self.queue_read(FlashRead { block, row, bytes: geometry.unit_bytes, owner: ReadOwner::Parked(slot) });
+    }
+
+    /// Moves a command's units into the buffer, as far as there is room; done when all are in.
+    fn take_buffered(&mut self, index: u32, done: &mut Vec<Completion>) -> bool {
+        let Command { request, taken, .. } = self.front.commands[index as usize];
+        let bytes = self.flash_bytes(request.compress_percent);
+        for number in taken..self.unit_count(&request) {
+            let piece = self.piece(&request, number);
+            if !self.buffer_piece(&piece, bytes) {
+                self.front.commands[index as usize].taken = number;
+                self.front.stalled.push_front(index);
+                return false;
+            }
+        }
+        if request.fua && self.limits.volatile_cache {
+            self.begin_flush(index, done);
+        } else {
+            self.complete(index, Status::Success, done);
+        }
+        true
+    }
+
+    fn buffer_piece(&mut self, piece: &Piece, bytes: u32) -> bool {
+        if let Place::Buffer(slot) = self.ftl.place(piece.lpn) {
+            let held = &mut self.buffer.slots[slot as usize];
+            let touches = piece.covered.0 <= held.covered.1 && held.covered.0 <= piece.covered.1;
+            // Pieces with a gap between them need the old contents after all: covered stays as it was.
+            if touches {
+                held.covered = (held.covered.0.min(piece.covered.0), held.covered.1.max(piece.covered.1));
+            }
+            held.bytes = bytes;
+            let stamp = self.ftl.payload.stamp(piece.lpn);
+            self.restamp(slot, stamp);
+            self.ftl.counters.host_pages_written += 1;
+            self.ftl.counters.buffer_coalesced += 1;
+            return true;
+        }
+        let Some(slot) = self.buffer.take(piece.lpn, piece.covered, bytes) else { return false };
+        let stamp = self.ftl.payload.stamp(piece.lpn);
+        self.ftl.counters.host_pages_written += 1;
+        self.ftl.buffer(piece.lpn, slot);
+        self.pending.push_back(Unit { lpn: piece.lpn, owner: Owner::Slot(slot), bytes, stamp });
+        true
+    }
+
+    /// Overwrites the contents of a unit that waits in the buffer. Only payloads have contents.
+    fn restamp(&mut self, slot: u32, stamp: P::Stamp) {
+        if size_of::<P::Stamp>() == 0 {
+            return;
+        }
+        let waiting = self.pending.iter_mut().chain(self.dies.iter_mut().flat_map(|die| die.parked_units()));
+        for unit in waiting {
+            if unit.owner == Owner::Slot(slot) {
+                unit.stamp = stamp;
+            }
+        }
+    }
+
+    /// Bytes that a unit takes in flash.
+    pub(super) fn flash_bytes(&self, compress_percent: u8) -> u32 {
+        let unit = self.ftl.geometry.unit_bytes;
+        match self.times.compression_floor {
+            None => unit,
+            Some(floor) => (f64::from(unit) * (1.0 - f64::from(compress_percent) / 100.0).max(floor)) as u32,
+        }
+    }
+
+    /// A unit is programmed: whoever waited for it goes on.
+    pub(super) fn unit_programmed(&mut self, owner: Owner, done: &mut Vec<Completion>) {
+        match owner {
+            Owner::Command(index) => self.part_done(index, done),
+            Owner::Slot(slot) => {
+                if self.buffer.give_back(slot) {
+                    self.finish_flushes(done);
+                }
+                while let Some(index) = self.front.stalled.pop_front() {
+                    if !self.take_buffered(index, done) {
+                        break;
+                    }
+                }
+            }
+            Owner::Drive => {}
+        }
+    }
+
+    // ---- flush, trim ----
+
+    fn begin_flush(&mut self, index: u32, done: &mut Vec<Completion>) {
+        if !self.limits.volatile_cache {
+            return self.complete(index, Status::Success, done);
+        }
+        let epoch = self.buffer.begin_flush();
+        self.front.flushes.push_back((epoch, index));
+        self.finish_flushes(done);
+        self.feed_dies();
+    }
+
+    fn finish_flushes(&mut self, done: &mut Vec<Completion>) {
+        let drained = self.buffer.drained_until();
+        while let Some(&(epoch, index)) = self.front.flushes.front() {
+            if epoch >= drained {
+                break;
+            }
+            self.front.flushes.pop_front();
+            self.complete(index, Status::Success, done);
+        }
+    }
+
+    /// Unmaps the whole granules that a request covers.
+    fn trim(&mut self, request: &Request) {
+        let granule = u64::from(self.limits.discard_granularity_bytes / self.limits.sector_bytes).max(u64::from(self.sectors_per_unit));
+        let first = request.lba.0.div_ceil(granule) * granule;
+        let end = (request.lba.0 + u64::from(request.sectors)) / granule * granule;
+        let per_unit = u64::from(self.sectors_per_unit);
+        for lpn in first / per_unit..end.max(first) / per_unit {
+            self.trim_unit(Lpn(lpn as u32));
+        }
+        self.drain_map_work();
+    }
+
+    fn trim_unit(&mut self, lpn: Lpn) {
+        if let Place::Buffer(slot) = self.ftl.place(lpn) {
+            self.forget_buffered(lpn, slot);
+        }
+        if self.ftl.trim(lpn) {
+            self.ftl.counters.host_bytes_trimmed += u64::from(self.ftl.geometry.unit_bytes);
+            self.ftl.touch_map(lpn, true);
+        }
+    }
+
+    /// A unit leaves the buffer without being programmed.
+    fn forget_buffered(&mut self, lpn: Lpn, slot: u32) {
+        self.ftl.unbuffer(lpn, slot);
+        if let Some(place) = self.pending.iter().position(|unit| unit.owner == Owner::Slot(slot)) {
+            self.pending.remove(place);
+            self.buffer.give_back(slot);
+        } else {
+            // Its old contents are being read: it is dropped when they arrive.
+            self.dies.iter_mut().for_each(|die| die.drop_parked(Owner::Slot(slot)));
+        }
+    }
+
+    // ---- common ----
+
+    /// Mapping units that a request touches.
+    fn unit_count(&self, request: &Request) -> u32 {
+        if request.sectors == 0 {
+            return 0;
+        }
+        let per_unit = u64::from(self.sectors_per_unit);
+        let last = request.lba.0 + u64::from(request.sectors) - 1;
+        (last / per_unit - request.lba.0 / per_unit + 1) as u32
+    }
+
+    fn piece(&self, request: &Request, number: u32) -> Piece {
+        let per_unit = u64::from(self.sectors_per_unit);
+        let lpn = request.lba.0 / per_unit + u64::from(number);
+        let first = request.lba.0.max(lpn * per_unit) - lpn * per_unit;
+        let end = (request.lba.0 + u64::from(request.sectors)).min((lpn + 1) * per_unit) - lpn * per_unit;
+        Piece { lpn: Lpn(lpn as u32), covered: (first as u32, end as u32) }
+    }
+
+    pub(super) fn complete(&mut self, index: u32, status: Status, done: &mut Vec<Completion>) {
+        let Command { tag, request, .. } = self.front.commands[index as usize];
+        self.front.free.push(index);
+        self.front.outstanding -= 1;
+        if status == Status::Success {
+            self.count(&request);
+        }
+        done.push(Completion { tag, status });
+        if self.front.outstanding == 0 {
+            self.start_idling();
+        }
+    }
+
+    fn count(&mut self, request: &Request) {
+        let bytes = u64::from(request.sectors) * u64::from(self.limits.sector_bytes);
+        let counters = &mut self.ftl.counters;
+        match request.operation {
+            Operation::Read => {
+                counters.host_reads += 1;
+                counters.host_bytes_read += bytes;
+            }
+            Operation::Write => {
+                counters.host_writes += 1;
+                counters.host_bytes_written += bytes;
+            }
+            Operation::Flush => counters.host_flushes += 1,
+            Operation::Trim | Operation::WriteZeroes => {}
+        }
+    }
+
+    /// The power is gone: commands are dropped, and what was only in a volatile buffer is lost.
+    pub(super) fn lose_power(&mut self) {
+        let volatile = self.limits.volatile_cache;
+        self.ftl.counters.unsafe_shutdowns += u64::from(self.front.outstanding > 0 || self.buffer.used() > 0);
+        let waiting: Vec<Unit<P::Stamp>> = self.pending.drain(..).collect();
+        let parked: Vec<Unit<P::Stamp>> = self.dies.iter_mut().flat_map(|die| die.parked_units().map(|unit| *unit).collect::<Vec<_>>()).collect();
+        for unit in waiting.iter().chain(&parked) {
+            if let Owner::Slot(slot) = unit.owner
+                && self.ftl.place(unit.lpn) == Place::Buffer(slot)
+            {
+                self.ftl.unbuffer(unit.lpn, slot);
+                if volatile {
+                    self.ftl.counters.units_lost_at_power_cut += 1;
+                } else {
+                    self.save_on_capacitors(unit);
+                }
+            }
+        }
+        let now = self.now;
+        self.restart(now);
+    }
+
+    /// A protected buffer is programmed on the capacitors' charge.
+    fn save_on_capacitors(&mut self, unit: &Unit<P::Stamp>) {
+        for die in 0..self.dies.len() {
+            let die = crate::units::DieId(die as u16);
+            if let Some(purpose) = self.ftl.make_ready_now(die) {
+                self.ftl.put(die, purpose, unit.lpn, unit.stamp);
+                self.ftl.end_row(die, purpose);
+                return;
+            }
+        }
+    }
+}

@@ -1,0 +1,357 @@
+//! The drive: host commands in, flash operations out, in virtual time.
+//!
+//! ```text
+//!  host ─► controller ─► link in ─► write buffer ─► pending ─► die: channel, tPROG ─► (done)
+//!                    └─► map ─► die: tR ─► channel ─► link out ─► done
+//! ```
+//! A command first takes its controller time, in order of arrival. A write then crosses the link
+//! into the buffer and is done; without a buffer it is done when programmed. Whichever die is free
+//! takes the next pending row, starting behind the one that took the last (so consecutive rows lie
+//! on different channels). A read senses its rows on their dies; data crosses channel and link as
+//! each becomes free. Every shared resource is reserved when it is reached, never ahead.
+//!
+//! Idle read: link command + controller + flash command + tR + channel + link.
+//!
+//! Modules: [`host`] (commands), [`buffer`] (write buffer), [`die`] (what a die does next).
+//! Left out: several namespaces, thermal throttling, the read cache, host memory buffer.
+
+pub mod buffer;
+pub mod die;
+pub mod host;
+
+use crate::block::{Busy, Completion, Device, Limits, Request, Tag};
+use crate::counters::Counters;
+use crate::ftl::Ftl;
+use crate::config::ftl::{Frontiers, GcPace};
+use crate::ftl::victim::VictimPolicy;
+use crate::nand::array::Payload;
+use crate::nand::geometry::Geometry;
+use crate::parameter::Problem;
+use crate::sim::calendar::Calendar;
+use crate::sim::timeline::Timeline;
+use crate::ssd::buffer::Buffer;
+use crate::config::{DriveConfig, drive::Protocol};
+use crate::ssd::die::{Die, Span};
+use crate::ssd::host::{Front, Unit};
+use crate::units::{DieId, Lba, Lpn, Nanos};
+use std::collections::VecDeque;
+
+/// Calendar slots after those of the dies.
+#[derive(Clone, Copy, Debug)]
+enum Lane {
+    /// Commands leaving the controller.
+    Command = 0,
+    /// Write data that has crossed the link.
+    DataIn = 1,
+    /// Read data that has crossed the link.
+    DataOut = 2,
+    /// The drive has been idle for long enough.
+    Idle = 3,
+}
+
+/// A solid-state drive.
+pub struct Ssd<P: Payload = ()> {
+    /// The flash translation layer and the flash below it.
+    pub ftl: Ftl<P>,
+    config: DriveConfig,
+    limits: Limits,
+    sectors_per_unit: u32,
+    now: Nanos,
+    calendar: Calendar,
+    front: Front,
+    buffer: Buffer,
+    /// Units waiting for a die, in order.
+    pending: VecDeque<Unit<P::Stamp>>,
+    dies: Vec<Die<P::Stamp>>,
+    /// Units parked on dies until their old contents are read.
+    parked: u32,
+    /// Later writes of parked units, in order.
+    followers: Vec<Unit<P::Stamp>>,
+    /// Dies without work, a bit each.
+    idle: Vec<u64>,
+    /// The die that took the last row.
+    rotor: u32,
+    channels: Vec<Timeline>,
+    link_in: Timeline,
+    link_out: Timeline,
+    controller: Timeline,
+    times: Times,
+    idle_work: bool,
+    row_now: RowNow,
+    timeline: Option<Vec<Span>>,
+}
+
+/// Constants of the hot path.
+#[derive(Clone, Copy, Debug)]
+struct Times {
+    nanos_per_channel_byte: f64,
+    nanos_per_link_byte: f64,
+    /// Channel time of one unit and of one row, without command cycles.
+    channel_unit: Nanos,
+    channel_row: Nanos,
+    flash_command: Nanos,
+    smooth: bool,
+    copyback: bool,
+    suspend: Option<Nanos>,
+    half_duplex: bool,
+    compression_floor: Option<f64>,
+}
+
+impl Times {
+    fn new(config: &DriveConfig, ftl_row_bytes: u32, unit_bytes: u32) -> Times {
+        let spare = config.nand.spare_bytes.0 as f64 / config.nand.page_bytes.0 as f64;
+        let rate = config.nand.channel_mb_per_s / (1.0 + spare);
+        Times {
+            nanos_per_channel_byte: 1e3 / rate,
+            nanos_per_link_byte: 1e3 / config.link.mb_per_s,
+            channel_unit: Nanos::of_transfer(u64::from(unit_bytes), rate),
+            channel_row: Nanos::of_transfer(u64::from(ftl_row_bytes), rate),
+            flash_command: config.nand.command_us.0,
+            smooth: config.ftl.gc_pace == GcPace::Smooth && config.ftl.frontiers == Frontiers::HostGc,
+            copyback: config.nand.copyback,
+            suspend: config.nand.suspend.then_some(config.nand.suspend_us.0),
+            half_duplex: config.link.protocol != Protocol::Nvme,
+            compression_floor: config.controller.compression.then_some(config.controller.compression_floor),
+        }
+    }
+}
+
+impl<P: Payload> Ssd<P> {
+    /// A drive fresh out of the box; `seed` decides what chance decides.
+    ///
+    /// # Errors
+    /// The key that makes the drive impossible.
+    pub fn new(config: &DriveConfig, seed: u64, payload: P) -> Result<Ssd<P>, Problem> {
+        Ok(Ssd::around(config, Ftl::new(config, seed, payload)?))
+    }
+
+    /// A drive with a victim policy of one's own.
+    ///
+    /// # Errors
+    /// The key that makes the drive impossible.
+    pub fn with_policy(config: &DriveConfig, seed: u64, payload: P, policy: Box<dyn VictimPolicy>) -> Result<Ssd<P>, Problem> {
+        Ok(Ssd::around(config, Ftl::with_policy(config, seed, payload, policy)?))
+    }
+
+    /// A drive around an FTL that was saved; the FTL must have been configured.
+    pub fn around(config: &DriveConfig, ftl: Ftl<P>) -> Ssd<P> {
+        let geometry = ftl.geometry;
+        let dies = geometry.dies as usize;
+        let sector = config.export.sector_bytes;
+        let row_or_unit = geometry.row_bytes.max(geometry.unit_bytes);
+        Ssd {
+            config: config.clone(),
+            limits: Limits {
+                sector_bytes: sector,
+                sectors: config.export.capacity_bytes.0 / u64::from(sector),
+                queue_depth: config.link.queue_depth,
+                discard_granularity_bytes: config.ftl.trim_granularity_bytes.map_or(geometry.unit_bytes, |bytes| bytes.0 as u32),
+                volatile_cache: config.buffer.bytes.0 > 0 && !config.buffer.power_loss_protected,
+                optimal_io_bytes: row_or_unit,
+            },
+            sectors_per_unit: geometry.unit_bytes / sector,
+            now: Nanos::ZERO,
+            calendar: Calendar::new(dies + 4),
+            front: Front::default(),
+            buffer: Buffer::new(config, &geometry),
+            pending: VecDeque::new(),
+            parked: 0,
+            followers: Vec::new(),
+            dies: (0..dies).map(|die| Die::new(geometry.channel(DieId(die as u16)))).collect(),
+            idle: (0..dies.div_ceil(64)).map(|word| mask(dies - word * 64)).collect(),
+            rotor: geometry.dies - 1,
+            channels: vec![Timeline::default(); geometry.channels as usize],
+            link_in: Timeline::default(),
+            link_out: Timeline::default(),
+            controller: Timeline::default(),
+            times: Times::new(config, row_or_unit, geometry.unit_bytes),
+            idle_work: false,
+            row_now: RowNow::new(&geometry),
+            timeline: None,
+            ftl,
+        }
+    }
+
+    /// The parameters.
+    pub fn config(&self) -> &DriveConfig {
+        &self.config
+    }
+
+    /// Number of channels and of dies.
+    pub fn shape(&self) -> (u32, u32) {
+        (self.ftl.geometry.channels, self.ftl.geometry.dies)
+    }
+
+    /// Mapping unit in bytes.
+    pub fn unit_bytes(&self) -> u32 {
+        self.ftl.geometry.unit_bytes
+    }
+
+    /// Starts (or stops) recording what every die does, operation by operation.
+    pub fn record_timeline(&mut self, on: bool) {
+        self.timeline = on.then(Vec::new);
+    }
+
+    /// What was recorded, in order of start.
+    pub fn take_timeline(&mut self) -> Vec<Span> {
+        self.timeline.take().unwrap_or_default()
+    }
+
+    fn lane(&self, lane: Lane) -> usize {
+        self.dies.len() + lane as usize
+    }
+
+    fn schedule(&mut self, lane: Lane, time: Nanos) {
+        self.calendar.schedule(self.lane(lane), time);
+    }
+
+    /// Writes a unit without time: what seasoning does, at the speed of the FTL. Units gather until
+    /// a row is full; the row goes to the next die that can take one. False once the drive is read-only.
+    #[inline]
+    pub fn write_now(&mut self, lpn: Lpn, compress_percent: u8) -> bool {
+        let bytes = self.flash_bytes(compress_percent);
+        if bytes > self.row_now.bytes_left || self.row_now.units.len() == self.row_now.most {
+            self.flush_now();
+        }
+        self.row_now.units.push(lpn);
+        self.row_now.bytes_left -= bytes;
+        if self.row_now.bytes_left == 0 {
+            self.flush_now();
+        }
+        !self.ftl.read_only
+    }
+
+    /// Programs what [`Ssd::write_now`] has gathered.
+    pub fn flush_now(&mut self) {
+        let units = std::mem::take(&mut self.row_now.units);
+        let mut rest = units.as_slice();
+        while !rest.is_empty() && !self.ftl.read_only {
+            let written = self.write_row_now(rest);
+            rest = &rest[written..];
+        }
+        self.row_now = RowNow::new(&self.ftl.geometry);
+        self.row_now.units = units;
+        self.row_now.units.clear();
+    }
+
+    /// Unmaps a unit without time.
+    pub fn trim_now(&mut self, lpn: Lpn) {
+        self.flush_now();
+        self.ftl.trim(lpn);
+    }
+
+    /// Asks for the cache line of a coming [`Ssd::write_now`].
+    #[inline]
+    pub fn hint_now(&self, lpn: Lpn) {
+        self.ftl.prefetch_map(lpn);
+    }
+
+    /// The second half of the hint, when the map's line has arrived.
+    #[inline]
+    pub fn hint_old_now(&self, lpn: Lpn) {
+        self.ftl.prefetch_old(lpn);
+    }
+
+    /// Writes units to the next die that can take them, a row at most; returns how many.
+    fn write_row_now(&mut self, units: &[Lpn]) -> usize {
+        let dies = self.ftl.geometry.dies;
+        for _ in 0..dies {
+            self.rotor = if self.rotor + 1 == dies { 0 } else { self.rotor + 1 };
+            let die = DieId(self.rotor as u16);
+            if let Some(purpose) = self.ftl.make_ready_now(die) {
+                let count = units.len().min(self.ftl.row_slots_left(die, purpose) as usize);
+                self.ftl.counters.host_pages_written += count as u64;
+                self.ftl.write_row_now(die, purpose, &units[..count]);
+                self.write_map_now();
+                return count;
+            }
+        }
+        self.ftl.read_only = true;
+        0
+    }
+
+    /// Writes the translation pages that left the mapping cache.
+    fn write_map_now(&mut self) {
+        let Some(cache) = &mut self.ftl.map_cache else { return };
+        cache.loads.clear();
+        for lpn in std::mem::take(&mut cache.evictions) {
+            let die = DieId(self.rotor as u16);
+            if let Some(purpose) = self.ftl.make_ready_now(die) {
+                self.ftl.write_row_now(die, purpose, &[lpn]);
+            }
+        }
+    }
+}
+
+/// The row that seasoning gathers.
+struct RowNow {
+    units: Vec<Lpn>,
+    bytes_left: u32,
+    most: usize,
+}
+
+impl RowNow {
+    fn new(geometry: &Geometry) -> RowNow {
+        let most = (geometry.units_per_row * geometry.packing) as usize;
+        RowNow { units: Vec::with_capacity(most), bytes_left: geometry.row_bytes.max(geometry.unit_bytes), most }
+    }
+}
+
+/// The lowest `count` bits, all of them from 64 on.
+fn mask(count: usize) -> u64 {
+    if count >= 64 { u64::MAX } else { (1 << count) - 1 }
+}
+
+impl<P: Payload> Device for Ssd<P> {
+    fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    fn submit(&mut self, now: Nanos, tag: Tag, request: Request) -> Result<(), Busy> {
+        debug_assert!(now >= self.now, "time goes forward");
+        self.now = now;
+        self.accept(tag, request)
+    }
+
+    fn next_event(&self) -> Option<Nanos> {
+        let (time, _) = self.calendar.next();
+        (time != Nanos::NEVER).then_some(time)
+    }
+
+    fn advance(&mut self, to: Nanos, done: &mut Vec<Completion>) -> Nanos {
+        let before = done.len();
+        loop {
+            let (time, slot) = self.calendar.next();
+            if time > to || time == Nanos::NEVER {
+                self.now = self.now.max(if to == Nanos::NEVER { self.now } else { to });
+                return self.now;
+            }
+            self.now = time;
+            if slot < self.dies.len() {
+                self.die_event(slot, done);
+            } else {
+                self.lane_event(slot - self.dies.len(), done);
+            }
+            if done.len() > before && self.calendar.next().0 > self.now {
+                return self.now;
+            }
+        }
+    }
+
+    #[inline]
+    fn hint(&self, lba: Lba) {
+        let lpn = lba.0 / u64::from(self.sectors_per_unit);
+        if lpn < u64::from(self.ftl.exported) {
+            self.ftl.prefetch_map(Lpn(lpn as u32));
+        }
+    }
+
+    fn counters(&self) -> Counters {
+        self.ftl.counters
+    }
+
+    fn cut_power(&mut self, now: Nanos) {
+        self.now = now;
+        self.lose_power();
+    }
+}

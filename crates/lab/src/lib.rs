@@ -1,0 +1,14 @@
+//! What drives a device: workload, the one run loop, conditions, results.
+//!
+//! No sockets, no wall clock: time is virtual, and progress and cancelling are handed in.
+
+// What a test expects within a tolerance may come from the platform's functions.
+#![cfg_attr(test, allow(clippy::disallowed_methods))]
+
+pub mod bare_loop;
+pub mod condition;
+pub mod null;
+pub mod output;
+pub mod run;
+pub mod theory;
+pub mod workload;

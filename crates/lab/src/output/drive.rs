@@ -1,0 +1,151 @@
+//! The object `ssdlab` of a job: what fio cannot know, because it cannot look into the drive.
+//!
+//! Jobs that run together share the drive, so its figures are those of the stonewall group.
+
+use super::Context;
+use super::json::object;
+use super::merge::Report;
+use crate::run::{Bucket, GroupRecord, Record, Series, depth};
+use crate::workload::job::{Job, Pattern, SizeShare};
+use serde_json::{Map, Value, json};
+use ssdlab_device::counters::Counters;
+use ssdlab_device::units::Nanos;
+
+/// The `ssdlab` object of a report.
+pub fn drive(report: &Report, record: &Record, context: &Context) -> Value {
+    let Some(group) = report
+        .members
+        .first()
+        .and_then(|clone| record.groups.get(clone.group))
+    else {
+        return Value::Null;
+    };
+    let counters = group.counters();
+    let time = group.end.saturating_sub(group.start);
+    let mut fields = object(json!({
+        "write_amplification": counters.write_amplification(),
+        "host_pages_written": counters.host_pages_written,
+        "nand_pages_written": counters.nand_pages_written,
+        "blocks_erased": counters.blocks_erased,
+        "unmapped_reads": counters.unmapped_reads,
+        "virtual_time_ns": time.0,
+        "wall_s": context.wall_s,
+        "cpu_s": context.cpu_s,
+        "steady_reached": context.steady_reached,
+        "seed": context.seed,
+        "profile": context.profile,
+        "version": context.version,
+        "condition": context.condition,
+        "interrupted": record.interrupted,
+    }));
+    fields.insert("job".into(), job(report.job, report.members.len()));
+    let entries = counters
+        .entries()
+        .map(|(name, value)| (name.to_string(), json!(value)));
+    fields.insert("counters".into(), Value::Object(entries.collect()));
+    fields.insert(
+        "time_series".into(),
+        time_series(&group.series, record, group),
+    );
+    fields.insert("utilization".into(), utilization(&counters, time, context));
+    fields.extend(context.extra.clone());
+    Value::Object(fields)
+}
+
+/// The job as it was understood, defaults filled in.
+fn job(job: &Job, members: usize) -> Value {
+    let sizes = &job.block_sizes;
+    json!({
+        "rw": pattern(&job.pattern),
+        "bs_bytes": {
+            "read": extremes(&sizes.read),
+            "write": extremes(&sizes.write),
+            "trim": extremes(&sizes.trim),
+        },
+        "ioengine": job.synchronous_engine.as_deref().unwrap_or("ssdlab"),
+        "iodepth": depth(job),
+        "numjobs": job.num_jobs.max(1),
+        "members": members,
+    })
+}
+
+/// fio's word for a pattern.
+fn pattern(pattern: &Pattern) -> String {
+    let word = match (pattern.reads, pattern.writes, pattern.trims) {
+        (true, true, _) => "rw",
+        (true, false, false) => "read",
+        (true, false, true) => "readtrim",
+        (false, true, false) => "write",
+        (false, true, true) => "trimwrite",
+        (false, false, _) => "trim",
+    };
+    format!("{}{word}", if pattern.random { "rand" } else { "" })
+}
+
+/// Smallest and largest block size.
+fn extremes(sizes: &[SizeShare]) -> [u32; 2] {
+    let bytes = || sizes.iter().map(|share| share.bytes);
+    [bytes().min().unwrap_or(0), bytes().max().unwrap_or(0)]
+}
+
+/// Columns over time, one entry a bucket; times count from the beginning of the run.
+fn time_series(series: &Series, record: &Record, group: &GroupRecord) -> Value {
+    let column = |of: &dyn Fn(&Bucket) -> u64| series.buckets.iter().map(of).collect::<Vec<u64>>();
+    let mut fields = Map::new();
+    fields.insert(
+        "start_ns".into(),
+        json!(series.start.saturating_sub(record.start).0),
+    );
+    fields.insert(
+        "end_ns".into(),
+        json!(group.end.saturating_sub(record.start).0),
+    );
+    fields.insert("interval_ns".into(), json!(series.width.0));
+    for (index, name) in ["read", "write", "trim"].into_iter().enumerate() {
+        fields.insert(
+            format!("{name}s"),
+            json!(column(&|bucket| bucket.requests[index])),
+        );
+        fields.insert(
+            format!("{name}_bytes"),
+            json!(column(&|bucket| bucket.bytes[index])),
+        );
+        let sums = column(&|bucket| bucket.latency_sum_ns[index]);
+        fields.insert(format!("{name}_latency_sum_ns"), json!(sums));
+    }
+    fields.insert(
+        "latency_max_ns".into(),
+        json!(column(&|bucket| bucket.latency_max_ns)),
+    );
+    fields.insert(
+        "host_pages_written".into(),
+        json!(column(&|bucket| bucket.host_pages_written)),
+    );
+    fields.insert(
+        "nand_pages_written".into(),
+        json!(column(&|bucket| bucket.nand_pages_written)),
+    );
+    Value::Object(fields)
+}
+
+/// Busy time over virtual time and number of resources: 1 is always busy.
+fn utilization(counters: &Counters, time: Nanos, context: &Context) -> Value {
+    let share = |busy_ns: u64, resources: u32| {
+        let available = time.0 as f64 * f64::from(resources);
+        if available > 0.0 {
+            busy_ns as f64 / available
+        } else {
+            0.0
+        }
+    };
+    json!({
+        "die_host_read": share(counters.die_host_read_ns, context.dies),
+        "die_host_write": share(counters.die_host_write_ns, context.dies),
+        "die_move": share(counters.die_move_ns, context.dies),
+        "die_erase": share(counters.die_erase_ns, context.dies),
+        "channel_host": share(counters.channel_host_ns, context.channels),
+        "channel_move": share(counters.channel_move_ns, context.channels),
+        "link": share(counters.link_ns, 1),
+        "controller": share(counters.controller_ns, 1),
+    })
+}

@@ -1,0 +1,396 @@
+//! The one loop: workers on one side, a device on the other, virtual time between them.
+//!
+//! At each instant: completions are counted, requests that wait in the host get the places that
+//! became free (first come, first served), then workers issue in turn, one request each. The
+//! device's queue is shared; what finds it full waits in the host, and that wait is part of its
+//! latency. Tags index a slab, so that nothing is allocated or looked up per request.
+
+use super::series::Series;
+use super::steady::Watch;
+use super::tally::Direction;
+use super::worker::{Step, Worker};
+use super::{Observer, RunError};
+use crate::workload::job::Job;
+use ssdlab_device::block::{Completion, Device, Operation, Request, Tag};
+use ssdlab_device::counters::Counters;
+use ssdlab_device::units::{Lba, Nanos};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+/// Completed requests between two looks at the observer.
+const OBSERVE_EVERY: u64 = 65_536;
+/// Distance of fio's bandwidth and IOPS samples.
+const SAMPLE_EVERY: Nanos = Nanos(500_000_000);
+
+/// A request that was issued and has not completed.
+#[derive(Clone, Copy)]
+struct Slot {
+    issued: Nanos,
+    worker: u32,
+    request: Request,
+}
+
+/// A stonewall group at work.
+pub struct Engine<'a, D: Device + ?Sized> {
+    device: &'a mut D,
+    jobs: &'a [Job],
+    workers: Vec<Worker>,
+    slots: Vec<Slot>,
+    free: Vec<u32>,
+    /// Workers that may be able to issue, in turn.
+    ready: VecDeque<u32>,
+    /// Requests that found the device full.
+    waiting: VecDeque<u32>,
+    timers: BinaryHeap<Reverse<(Nanos, u32)>>,
+    in_device: u32,
+    queue_depth: u32,
+    sector_bytes: u64,
+    alive: usize,
+    now: Nanos,
+    started: Nanos,
+    /// The next instant at which the clock must stop for [`Engine::mark`].
+    next_mark: Nanos,
+    next_sample: Nanos,
+    ramp_ends: Vec<(Nanos, usize)>,
+    watches: Vec<Watch>,
+    series: Series,
+    counters_at_start: Counters,
+    /// Time with a request in the device, and since when there is one.
+    busy: Nanos,
+    busy_since: Nanos,
+    until_observed: u64,
+    interrupted: bool,
+}
+
+/// What is left when a group has ended.
+pub struct Outcome {
+    pub workers: Vec<Worker>,
+    pub series: Series,
+    pub counters_at_start: Counters,
+    pub counters_at_end: Counters,
+    pub busy: Nanos,
+    pub end: Nanos,
+    pub interrupted: bool,
+}
+
+impl<'a, D: Device + ?Sized> Engine<'a, D> {
+    pub fn new(
+        device: &'a mut D,
+        jobs: &'a [Job],
+        mut workers: Vec<Worker>,
+        now: Nanos,
+    ) -> Engine<'a, D> {
+        for worker in &mut workers {
+            worker.start(&jobs[worker.job], now);
+            worker.planned().for_each(|lba| device.hint(lba));
+            worker.queued = true;
+        }
+        let slots: u32 = workers
+            .iter()
+            .map(|worker| super::worker::depth(&jobs[worker.job]) + 1)
+            .sum();
+        let nothing = Request::new(Operation::Flush, Lba(0), 0);
+        let counters = device.counters();
+        let limits = device.limits();
+        let (queue_depth, sector_bytes) = (limits.queue_depth.max(1), limits.sector_bytes);
+        let mut engine = Engine {
+            device,
+            jobs,
+            slots: vec![
+                Slot {
+                    issued: now,
+                    worker: 0,
+                    request: nothing
+                };
+                slots as usize
+            ],
+            free: (0..slots).rev().collect(),
+            ready: (0..workers.len() as u32).collect(),
+            waiting: VecDeque::with_capacity(slots as usize),
+            timers: BinaryHeap::new(),
+            in_device: 0,
+            queue_depth,
+            sector_bytes: u64::from(sector_bytes),
+            alive: workers.len(),
+            now,
+            started: now,
+            next_mark: now,
+            next_sample: now + SAMPLE_EVERY,
+            ramp_ends: ramp_ends(&workers, jobs, now),
+            watches: Watch::of(&workers, jobs, now),
+            series: Series::new(now, &counters),
+            counters_at_start: counters,
+            busy: Nanos::ZERO,
+            busy_since: now,
+            until_observed: OBSERVE_EVERY,
+            interrupted: false,
+            workers,
+        };
+        engine.schedule_mark();
+        engine
+    }
+
+    /// Runs until every worker has ended.
+    ///
+    /// `progress` is asked now and then with the share done; `false` stops the run early.
+    pub fn run(
+        mut self,
+        phase: &str,
+        share_before: f64,
+        share_of_run: f64,
+        observer: &mut dyn Observer,
+    ) -> Result<Outcome, RunError> {
+        let mut done: Vec<Completion> = Vec::with_capacity(self.slots.len());
+        loop {
+            self.issue();
+            if self.alive == 0 {
+                return Ok(self.finish());
+            }
+            let mut to = self.next_mark;
+            if let Some(&Reverse((time, _))) = self.timers.peek() {
+                to = Nanos(to.0.min(time.0));
+            }
+            self.now = self.device.advance(to, &mut done);
+            if done.is_empty() {
+                self.check_alive()?;
+            }
+            for &completion in &done {
+                self.complete(completion);
+            }
+            self.until_observed = self.until_observed.saturating_sub(done.len() as u64);
+            done.clear();
+            self.submit_waiting();
+            if self.now >= self.next_mark {
+                self.mark();
+            }
+            if !self.timers.is_empty() {
+                self.wake();
+            }
+            if self.until_observed == 0 {
+                self.until_observed = OBSERVE_EVERY;
+                let share = share_before + share_of_run * self.share();
+                if !observer.progress(phase, share) {
+                    self.interrupt();
+                }
+            }
+        }
+    }
+
+    #[inline]
+    fn issue(&mut self) {
+        while let Some(index) = self.ready.pop_front() {
+            let worker = &mut self.workers[index as usize];
+            worker.queued = false;
+            match worker.step(self.now) {
+                Step::Issue(request) => {
+                    if let Some(lba) = worker.newest() {
+                        self.device.hint(lba);
+                    }
+                    if worker.has_room() {
+                        worker.queued = true;
+                        self.ready.push_back(index);
+                    }
+                    self.place(index, request);
+                }
+                Step::Wait(time) if worker.timer > time => {
+                    worker.timer = time;
+                    self.timers.push(Reverse((time, index)));
+                }
+                Step::Wait(_) | Step::Blocked => {}
+                Step::Ended => self.alive -= 1,
+            }
+        }
+    }
+
+    #[inline]
+    fn place(&mut self, worker: u32, request: Request) {
+        let tag = self
+            .free
+            .pop()
+            .expect("the slab holds the depths of all workers, and a flush each");
+        self.slots[tag as usize] = Slot {
+            issued: self.now,
+            worker,
+            request,
+        };
+        if !self.waiting.is_empty() || !self.submit(tag) {
+            self.waiting.push_back(tag);
+        }
+    }
+
+    #[inline]
+    fn submit(&mut self, tag: u32) -> bool {
+        if self.in_device >= self.queue_depth {
+            return false;
+        }
+        let taken = self
+            .device
+            .submit(self.now, Tag(tag), self.slots[tag as usize].request)
+            .is_ok();
+        if taken && self.in_device == 0 {
+            self.busy_since = self.now;
+        }
+        self.in_device += u32::from(taken);
+        taken
+    }
+
+    #[inline]
+    fn submit_waiting(&mut self) {
+        while let Some(&tag) = self.waiting.front() {
+            if !self.submit(tag) {
+                break;
+            }
+            self.waiting.pop_front();
+        }
+    }
+
+    #[inline]
+    fn complete(&mut self, completion: Completion) {
+        let slot = self.slots[completion.tag.0 as usize];
+        self.free.push(completion.tag.0);
+        self.in_device -= 1;
+        if self.in_device == 0 {
+            self.busy += self.now - self.busy_since;
+        }
+        let direction = Direction::of(slot.request.operation);
+        let bytes = u64::from(slot.request.sectors) * self.sector_bytes;
+        let latency = self.now - slot.issued;
+        let worker = &mut self.workers[slot.worker as usize];
+        worker.completed(direction, bytes, latency, completion.status);
+        self.series.add(direction, bytes, latency);
+        if !worker.queued {
+            worker.queued = true;
+            self.ready.push_back(slot.worker);
+        }
+    }
+
+    /// Puts workers whose time has come back in turn.
+    fn wake(&mut self) {
+        while let Some(&Reverse((time, index))) = self.timers.peek() {
+            if time > self.now {
+                break;
+            }
+            self.timers.pop();
+            let worker = &mut self.workers[index as usize];
+            if worker.timer == time {
+                worker.timer = Nanos::NEVER;
+            }
+            if !worker.queued {
+                worker.queued = true;
+                self.ready.push_back(index);
+            }
+        }
+    }
+
+    /// A device with work in hand must have a next event, or time would never get on.
+    #[cold]
+    fn check_alive(&self) -> Result<(), RunError> {
+        let outstanding = self.in_device as usize + self.waiting.len();
+        if outstanding == 0 || self.device.next_event().is_some() {
+            return Ok(());
+        }
+        Err(RunError::Stalled {
+            outstanding,
+            at: self.now,
+        })
+    }
+
+    #[cold]
+    fn mark(&mut self) {
+        while self.series.edge() <= self.now {
+            self.series.close_bucket(&self.device.counters());
+        }
+        while self.next_sample <= self.now {
+            self.next_sample += SAMPLE_EVERY;
+            self.workers
+                .iter_mut()
+                .for_each(|worker| worker.tally.sample(SAMPLE_EVERY));
+        }
+        while self
+            .ramp_ends
+            .last()
+            .is_some_and(|&(end, _)| end <= self.now)
+        {
+            self.end_ramp();
+        }
+        for watch in &mut self.watches {
+            while watch.next() <= self.now {
+                watch.sample(&mut self.workers);
+            }
+        }
+        self.schedule_mark();
+    }
+
+    fn end_ramp(&mut self) {
+        let Some((_, index)) = self.ramp_ends.pop() else {
+            return;
+        };
+        self.workers[index].reset(self.now);
+        if self.ramp_ends.is_empty() {
+            self.counters_at_start = self.device.counters();
+            self.series = Series::new(self.now, &self.counters_at_start);
+            self.busy = Nanos::ZERO;
+            self.busy_since = self.now;
+        }
+    }
+
+    fn schedule_mark(&mut self) {
+        let mut next = self.series.edge().0.min(self.next_sample.0);
+        if let Some(&(end, _)) = self.ramp_ends.last() {
+            next = next.min(end.0);
+        }
+        next = self
+            .watches
+            .iter()
+            .map(|watch| watch.next().0)
+            .fold(next, u64::min);
+        self.next_mark = Nanos(next);
+    }
+
+    fn share(&self) -> f64 {
+        let share = |worker: &Worker| worker.share(&self.jobs[worker.job], self.started, self.now);
+        self.workers.iter().map(share).sum::<f64>() / self.workers.len().max(1) as f64
+    }
+
+    fn interrupt(&mut self) {
+        self.interrupted = true;
+        for (index, worker) in self.workers.iter_mut().enumerate() {
+            worker.stop();
+            if !worker.queued {
+                worker.queued = true;
+                self.ready.push_back(index as u32);
+            }
+        }
+    }
+
+    fn finish(mut self) -> Outcome {
+        // A job that ended within its ramp has measured nothing.
+        while !self.ramp_ends.is_empty() {
+            self.end_ramp();
+        }
+        let counters_at_end = self.device.counters();
+        self.series.finish(self.now, &counters_at_end);
+        Outcome {
+            workers: self.workers,
+            series: self.series,
+            counters_at_start: self.counters_at_start,
+            counters_at_end,
+            busy: self.busy,
+            end: self.now,
+            interrupted: self.interrupted,
+        }
+    }
+}
+
+/// Ends of ramps, the earliest last.
+fn ramp_ends(workers: &[Worker], jobs: &[Job], now: Nanos) -> Vec<(Nanos, usize)> {
+    let ramp = |worker: &Worker| jobs[worker.job].ramp_time;
+    let mut ends: Vec<(Nanos, usize)> = workers
+        .iter()
+        .enumerate()
+        .filter(|(_, worker)| ramp(worker) > Nanos::ZERO)
+        .map(|(index, worker)| (now + ramp(worker), index))
+        .collect();
+    ends.sort_by(|a, b| b.cmp(a));
+    ends
+}

@@ -1,0 +1,377 @@
+//! One clone of a job: when it may issue its next request, and which.
+//!
+//! A closed loop: up to `io_depth` requests are outstanding. What may hold a request back:
+//! `rate`/`rate_iops` (request k is due when the bytes or requests before it are due at that rate;
+//! one that is late is caught up), `thinktime` (after every `thinktime_blocks` requests the clone
+//! waits for all its requests, then pauses), a recorded time of a timed replay, and a flush, during
+//! which nothing else is issued. With rates for several directions the order of the mix is kept,
+//! so the slower direction holds the faster one back; fio would change the mix instead.
+
+use super::record::SteadyRecord;
+use super::tally::{Direction, Tally};
+use crate::workload::generate::{Generator, JobError, Planned};
+use crate::workload::job::Job;
+use ssdlab_device::block::{Limits, Operation, Request, Status};
+use ssdlab_device::units::{Lba, Nanos};
+
+/// Requests the generator runs ahead, so that a device can fetch its map's cache lines in time.
+pub const LOOKAHEAD: usize = 32;
+
+/// What a worker wants at an instant.
+pub enum Step {
+    /// Issue this request now.
+    Issue(Request),
+    /// Nothing before this time.
+    Wait(Nanos),
+    /// Nothing before one of its requests completes.
+    Blocked,
+    /// It has just ended.
+    Ended,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// Issuing.
+    Running,
+    /// A flush is under way; everything else waits.
+    Flushing,
+    /// All requests of a `thinktime` batch are issued; the pause begins when they are complete.
+    Thinking,
+    /// No more requests; the outstanding ones complete.
+    Finishing,
+    /// Over.
+    Ended,
+}
+
+/// One clone of a job.
+pub struct Worker {
+    /// Index of the job in the run.
+    pub job: usize,
+    /// Which clone of it.
+    pub clone: u32,
+    /// What it measured.
+    pub tally: Tally,
+    /// When its figures begin: its start, or the end of its ramp.
+    pub measured_from: Nanos,
+    /// When it ended.
+    pub ended: Nanos,
+    /// The error number that ended it, 0 for none.
+    pub error: u32,
+    /// Its state under fio's steady-state rule.
+    pub steady: Option<SteadyRecord>,
+    /// It is in the engine's queue of those that may issue.
+    pub queued: bool,
+    /// The earliest time it has asked to be woken at, [`Nanos::NEVER`] for none.
+    pub timer: Nanos,
+    generator: Generator,
+    ring: [Option<Planned>; LOOKAHEAD],
+    head: usize,
+    phase: Phase,
+    depth: u32,
+    outstanding: u32,
+    deadline: Nanos,
+    issued: u64,
+    expected_bytes: Option<u64>,
+    end_fsync: bool,
+    /// `None` for the common job that is paced by its completions alone.
+    pace: Option<Box<Pace>>,
+}
+
+impl Worker {
+    /// Prepares a clone; its time begins with [`Worker::start`].
+    pub fn new(
+        job: &Job,
+        index: usize,
+        clone: u32,
+        limits: &Limits,
+        seed: u64,
+    ) -> Result<Worker, Box<JobError>> {
+        let generator = Generator::new(job, clone, limits, seed).map_err(Box::new)?;
+        Ok(Worker {
+            job: index,
+            clone,
+            tally: Tally::default(),
+            measured_from: Nanos::ZERO,
+            ended: Nanos::ZERO,
+            error: 0,
+            steady: None,
+            queued: false,
+            timer: Nanos::NEVER,
+            ring: [None; LOOKAHEAD],
+            head: 0,
+            phase: Phase::Running,
+            depth: depth(job),
+            outstanding: 0,
+            deadline: Nanos::NEVER,
+            issued: 0,
+            expected_bytes: generator.total_bytes().filter(|&bytes| bytes > 0),
+            end_fsync: job.end_fsync,
+            pace: Pace::of(job, limits).map(Box::new),
+            generator,
+        })
+    }
+
+    /// Begins at `now`, and fills the look-ahead.
+    pub fn start(&mut self, job: &Job, now: Nanos) {
+        self.measured_from = now;
+        if let Some(runtime) = job.runtime {
+            self.deadline = now + job.ramp_time + runtime;
+        }
+        if let Some(pace) = &mut self.pace {
+            pace.start = now;
+        }
+        for slot in &mut self.ring {
+            *slot = self.generator.next();
+        }
+    }
+
+    /// What to do at `now`. A request that is returned counts as issued.
+    #[inline]
+    pub fn step(&mut self, now: Nanos) -> Step {
+        if self.phase != Phase::Running || self.outstanding >= self.depth {
+            return self.step_held(now);
+        }
+        if now >= self.deadline {
+            self.cut_short();
+        }
+        let Some(planned) = &self.ring[self.head] else {
+            self.phase = Phase::Finishing;
+            return self.step_held(now);
+        };
+        let request = planned.request;
+        if request.operation == Operation::Flush && !self.may_flush() {
+            return Step::Blocked;
+        }
+        if let Some(pace) = &mut self.pace {
+            let time = pace.not_before(planned);
+            if time > now {
+                return Step::Wait(Nanos(time.0.min(self.deadline.0)));
+            }
+            if pace.issue(&request) {
+                self.phase = Phase::Thinking;
+            }
+        }
+        self.issue(request)
+    }
+
+    #[inline]
+    fn issue(&mut self, request: Request) -> Step {
+        self.ring[self.head] = self.generator.next();
+        self.head = (self.head + 1) % LOOKAHEAD;
+        self.outstanding += 1;
+        if request.operation == Operation::Flush {
+            self.phase = Phase::Flushing;
+        } else {
+            self.issued += 1;
+            self.tally.issue(self.outstanding);
+        }
+        Step::Issue(request)
+    }
+
+    /// The flush of `end_fsync`, the last of all requests, waits for those before it: a device
+    /// makes durable what it has acknowledged. One of `fsync` does not, as in fio.
+    #[cold]
+    fn may_flush(&self) -> bool {
+        let is_last = self.ring[(self.head + 1) % LOOKAHEAD].is_none();
+        self.outstanding == 0 || !(self.end_fsync && is_last)
+    }
+
+    /// Drops what was planned, but for the flush of `end_fsync`.
+    #[cold]
+    fn cut_short(&mut self) {
+        self.deadline = Nanos::NEVER;
+        self.generator.stop();
+        let planned = self.ring.iter().flatten();
+        let mut flushes = planned.filter(|planned| planned.request.operation == Operation::Flush);
+        // Is the look-ahead beyond the job's end, the flush is already in it.
+        let looked_ahead = flushes.next_back().copied().filter(|_| self.end_fsync);
+        let closing = self.generator.next().or(looked_ahead);
+        self.ring = [None; LOOKAHEAD];
+        self.ring[self.head] = closing.map(|planned| Planned {
+            not_before: None,
+            ..planned
+        });
+        if let Some(pace) = &mut self.pace {
+            pace.pause_until = Nanos::ZERO;
+        }
+    }
+
+    fn step_held(&mut self, now: Nanos) -> Step {
+        match self.phase {
+            Phase::Thinking if self.outstanding == 0 => {
+                self.phase = Phase::Running;
+                if let Some(pace) = &mut self.pace {
+                    pace.pause_until = now + pace.think_time;
+                }
+                self.step(now)
+            }
+            Phase::Finishing if self.outstanding == 0 => {
+                self.phase = Phase::Ended;
+                self.ended = now;
+                Step::Ended
+            }
+            _ => Step::Blocked,
+        }
+    }
+
+    /// The address the generator has just run ahead to, for a hint.
+    #[inline]
+    pub fn newest(&self) -> Option<Lba> {
+        let newest = (self.head + LOOKAHEAD - 1) % LOOKAHEAD;
+        self.ring[newest]
+            .as_ref()
+            .map(|planned| planned.request.lba)
+    }
+
+    /// Addresses of the whole look-ahead.
+    pub fn planned(&self) -> impl Iterator<Item = Lba> + '_ {
+        self.ring
+            .iter()
+            .flatten()
+            .map(|planned| planned.request.lba)
+    }
+
+    /// It may issue another request without waiting for a completion.
+    #[inline]
+    pub fn has_room(&self) -> bool {
+        self.outstanding < self.depth
+    }
+
+    /// One of its requests has completed.
+    #[inline]
+    pub fn completed(&mut self, direction: Direction, bytes: u64, latency: Nanos, status: Status) {
+        self.outstanding -= 1;
+        if direction == Direction::Sync && self.phase == Phase::Flushing {
+            self.phase = Phase::Running;
+        }
+        if status == Status::Success {
+            self.tally.complete(direction, bytes, latency);
+        } else {
+            self.fail(status);
+        }
+    }
+
+    /// As fio does without `continue_on_error`: the first error ends the job.
+    #[cold]
+    fn fail(&mut self, status: Status) {
+        if self.error == 0 {
+            self.error = error_number(status);
+        }
+        self.stop();
+    }
+
+    /// Issues nothing more.
+    pub fn stop(&mut self) {
+        self.deadline = Nanos::ZERO;
+    }
+
+    /// It is over.
+    pub fn has_ended(&self) -> bool {
+        self.phase == Phase::Ended
+    }
+
+    /// Forgets what was measured so far: the ramp is over.
+    pub fn reset(&mut self, now: Nanos) {
+        self.tally = Tally::default();
+        self.measured_from = now;
+    }
+
+    /// How much of its work is done, 0 to 1.
+    pub fn share(&self, job: &Job, started: Nanos, now: Nanos) -> f64 {
+        if self.has_ended() {
+            return 1.0;
+        }
+        let of = |done: u64, all: u64| done as f64 / all.max(1) as f64;
+        let runtime = job.runtime.map(|runtime| (job.ramp_time + runtime).0);
+        let by_time = runtime.map_or(0.0, |all| of((now - started).0, all));
+        let by_number = job.number_ios.map_or(0.0, |all| of(self.issued, all));
+        let by_bytes = self
+            .expected_bytes
+            .map_or(0.0, |all| of(self.tally.totals().1, all));
+        by_time.max(by_number).max(by_bytes).min(1.0)
+    }
+}
+
+/// Requests a clone keeps outstanding.
+pub fn depth(job: &Job) -> u32 {
+    if job.synchronous_engine.is_some() {
+        1
+    } else {
+        job.io_depth.max(1)
+    }
+}
+
+/// Linux's error number for a failed request.
+fn error_number(status: Status) -> u32 {
+    match status {
+        Status::Success => 0,
+        Status::MediaError => 5,
+        Status::WriteProtected => 30,
+        Status::OutOfRange => 28,
+    }
+}
+
+/// What paces a clone beside its own completions.
+struct Pace {
+    start: Nanos,
+    /// Nanoseconds a byte and a request take at the given rates; 0 where there is no cap.
+    ns_per_byte: [f64; 3],
+    ns_per_request: [f64; 3],
+    bytes: [u64; 3],
+    requests: [u64; 3],
+    sector_bytes: u64,
+    think_time: Nanos,
+    think_blocks: u64,
+    thought: u64,
+    pause_until: Nanos,
+}
+
+impl Pace {
+    fn of(job: &Job, limits: &Limits) -> Option<Pace> {
+        let period = |rate: Option<u64>| rate.map_or(0.0, |rate| 1e9 / rate.max(1) as f64);
+        let pace = Pace {
+            start: Nanos::ZERO,
+            ns_per_byte: [job.rate.read, job.rate.write, job.rate.trim].map(period),
+            ns_per_request: [job.rate_iops.read, job.rate_iops.write, job.rate_iops.trim]
+                .map(period),
+            bytes: [0; 3],
+            requests: [0; 3],
+            sector_bytes: u64::from(limits.sector_bytes),
+            think_time: job.think_time,
+            think_blocks: u64::from(job.think_blocks.max(1)),
+            thought: 0,
+            pause_until: Nanos::ZERO,
+        };
+        let needed = pace.ns_per_byte != [0.0; 3]
+            || pace.ns_per_request != [0.0; 3]
+            || pace.think_time > Nanos::ZERO
+            || job.replay.as_ref().is_some_and(|replay| replay.timed);
+        needed.then_some(pace)
+    }
+
+    fn not_before(&self, planned: &Planned) -> Nanos {
+        let mut until = self.pause_until;
+        if let Some(time) = planned.not_before {
+            until = until.max(self.start + time);
+        }
+        let direction = Direction::of(planned.request.operation) as usize;
+        if direction < 3 {
+            let by_bytes = self.bytes[direction] as f64 * self.ns_per_byte[direction];
+            let by_requests = self.requests[direction] as f64 * self.ns_per_request[direction];
+            until = until.max(self.start + Nanos(by_bytes.max(by_requests) as u64));
+        }
+        until
+    }
+
+    /// Counts an issued request; true if a pause follows it.
+    fn issue(&mut self, request: &Request) -> bool {
+        let direction = Direction::of(request.operation) as usize;
+        if direction == Direction::Sync as usize {
+            return false;
+        }
+        self.bytes[direction] += u64::from(request.sectors) * self.sector_bytes;
+        self.requests[direction] += 1;
+        self.thought += 1;
+        self.think_time > Nanos::ZERO && self.thought.is_multiple_of(self.think_blocks)
+    }
+}

@@ -1,0 +1,373 @@
+//! Where the next request goes and how long it is, within a region, in sectors.
+//!
+//! As in fio, each direction keeps its own sequential position: after the direction's last
+//! request, random or not. Without `norandommap` each block of the region is visited once before
+//! any is visited again; where block sizes are mixed, a bitmap of the smallest blocks keeps the
+//! account and a request is cut at the first block already visited. Directions with different
+//! smallest blocks have no common map here, and do without one.
+
+use super::distribution::{Blocks, Skew};
+use super::error::Problem;
+use super::job::{BlockSizes, Distribution, Job, PerDirection};
+use super::permutation::Cover;
+use super::random::{Purpose, Stream};
+
+/// Reads, writes or trims, as an index.
+pub type Direction = usize;
+/// Index of reads.
+pub const READ: Direction = 0;
+/// Index of writes.
+pub const WRITE: Direction = 1;
+/// Index of trims.
+pub const TRIM: Direction = 2;
+
+/// A stretch of the region: first sector, counted from the region's start, and length.
+pub type Span = (u64, u32);
+
+/// Block sizes of a direction, in sectors.
+#[derive(Clone, Debug)]
+enum Sizes {
+    Fixed(u32),
+    /// Sizes with their accumulated shares of 2⁶⁴.
+    Split(Vec<(u64, u32)>),
+}
+
+impl Sizes {
+    fn new(sizes: &BlockSizes, sector_bytes: u32) -> Sizes {
+        if let [only] = sizes.as_slice() {
+            return Sizes::Fixed(only.bytes / sector_bytes);
+        }
+        let mut percent = 0.0;
+        let table = sizes.iter().map(|share| {
+            percent += share.percent;
+            // The cast saturates, so that the last size takes all that rounding leaves.
+            (
+                (percent / 100.0 * 2f64.powi(64)) as u64,
+                share.bytes / sector_bytes,
+            )
+        });
+        Sizes::Split(table.collect())
+    }
+
+    /// A size that fits into `room` sectors: the drawn one, or else the largest that does.
+    #[inline]
+    fn next(&self, stream: &mut Stream, room: u64) -> u32 {
+        match self {
+            Sizes::Fixed(sectors) => *sectors,
+            Sizes::Split(table) => {
+                let draw = stream.next();
+                let drawn = table
+                    .iter()
+                    .find(|(up_to, _)| draw <= *up_to)
+                    .or(table.last());
+                let drawn = drawn.map_or(0, |(_, sectors)| *sectors);
+                let fits = |sectors: &u32| u64::from(*sectors) <= room;
+                let largest = || {
+                    table
+                        .iter()
+                        .map(|(_, s)| *s)
+                        .filter(fits)
+                        .max()
+                        .unwrap_or(0)
+                };
+                if fits(&drawn) { drawn } else { largest() }
+            }
+        }
+    }
+}
+
+/// What one direction needs to place a request.
+#[derive(Clone, Debug)]
+struct Lane {
+    sizes: Sizes,
+    /// Sectors of the smallest block.
+    smallest: u64,
+    /// Random starts are multiples of so many sectors.
+    unit: u64,
+    /// Multiples of the unit at which the smallest block fits.
+    positions: u64,
+    random_percent: u32,
+    /// Where sequential I/O goes on.
+    last_end: u64,
+}
+
+/// How random starts are drawn.
+#[derive(Clone, Debug)]
+enum Choice {
+    /// Independently of each other.
+    Uniform,
+    /// Each block once: blocks of one size.
+    Once(Cover),
+    /// Each block once: blocks of several sizes.
+    Mapped(Map),
+    /// With a skew, for each direction.
+    Skewed(Box<[Option<Skew>; 3]>),
+}
+
+/// Places requests in a region.
+#[derive(Clone, Debug)]
+pub struct Addresses {
+    lanes: [Lane; 3],
+    choice: Choice,
+    /// Sectors of the region.
+    sectors: u64,
+    random: bool,
+    /// Every request is placed at random: neither runs nor a sequential share.
+    always_random: bool,
+    run: u32,
+    run_left: u32,
+    stream: Stream,
+    size_stream: Stream,
+    order_stream: Stream,
+}
+
+impl Addresses {
+    /// For a job's region of so many sectors, at least one block; sizes were found to be
+    /// multiples of the sector.
+    ///
+    /// # Errors
+    /// Zones that do not fit the region.
+    pub fn new(
+        job: &Job,
+        sectors: u64,
+        sector_bytes: u32,
+        seed: u64,
+    ) -> Result<Addresses, Problem> {
+        let mut stream = Stream::new(seed, Purpose::Address);
+        let lane = |sizes: &BlockSizes, align: u64, random_percent: u32| {
+            let smallest = sizes
+                .iter()
+                .map(|s| s.bytes / sector_bytes)
+                .min()
+                .unwrap_or(1);
+            let smallest = u64::from(smallest);
+            let unit = if align == 0 {
+                smallest
+            } else {
+                align / u64::from(sector_bytes)
+            };
+            let positions = sectors.saturating_sub(smallest) / unit + 1;
+            let sizes = Sizes::new(sizes, sector_bytes);
+            Lane {
+                sizes,
+                smallest,
+                unit,
+                positions,
+                random_percent,
+                last_end: 0,
+            }
+        };
+        let (sizes, align, percent) = (&job.block_sizes, job.block_align, job.percent_random);
+        let lanes = [
+            lane(&sizes.read, align.read, percent.read),
+            lane(&sizes.write, align.write, percent.write),
+            lane(&sizes.trim, align.trim, percent.trim),
+        ];
+        let active: Vec<&Lane> = active(job)
+            .into_iter()
+            .map(|direction| &lanes[direction])
+            .collect();
+        let always_random =
+            job.sequential_run == 1 && active.iter().all(|lane| lane.random_percent == 100);
+        let choice = match job.distribution {
+            Distribution::Uniform => Choice::uniform(&active, job, sectors, &mut stream),
+            _ => Choice::skewed(&lanes, job, sector_bytes, &mut stream)?,
+        };
+        Ok(Addresses {
+            choice,
+            sectors,
+            random: job.pattern.random,
+            always_random,
+            run: job.sequential_run,
+            run_left: 0,
+            stream,
+            size_stream: Stream::new(seed, Purpose::Size),
+            order_stream: Stream::new(seed, Purpose::Order),
+            lanes,
+        })
+    }
+
+    /// The next request's place.
+    #[inline]
+    pub fn next(&mut self, direction: Direction) -> Span {
+        let span = if self.random && (self.always_random || self.wants_random(direction)) {
+            self.random_span(direction)
+        } else {
+            self.sequential_span(direction)
+        };
+        self.lanes[direction].last_end = span.0 + u64::from(span.1);
+        span
+    }
+
+    /// Starts over, as each of fio's `loops` does, but in another random order.
+    pub fn restart(&mut self) {
+        for lane in &mut self.lanes {
+            lane.last_end = 0;
+        }
+        match &mut self.choice {
+            Choice::Once(cover) => cover.restart(&mut self.stream),
+            Choice::Mapped(map) => map.restart(&mut self.stream),
+            Choice::Uniform | Choice::Skewed(_) => {}
+        }
+    }
+
+    /// Whether this one request of a random job leaves the sequence.
+    fn wants_random(&mut self, direction: Direction) -> bool {
+        if self.run_left > 0 {
+            self.run_left -= 1;
+            return false;
+        }
+        self.run_left = self.run - 1;
+        self.order_stream
+            .percent(self.lanes[direction].random_percent)
+    }
+
+    #[inline]
+    fn random_span(&mut self, direction: Direction) -> Span {
+        let lane = &self.lanes[direction];
+        let block = match &mut self.choice {
+            Choice::Uniform => self.stream.below(lane.positions),
+            Choice::Once(cover) => match cover.next_in_round() {
+                Some(block) => block,
+                None => {
+                    cover.restart(&mut self.stream);
+                    cover.next_in_round().unwrap_or(0)
+                }
+            },
+            Choice::Mapped(map) => {
+                let sectors = lane.sizes.next(&mut self.size_stream, u64::MAX);
+                let wanted = u64::from(sectors) / lane.unit;
+                let (block, blocks) = map.take(wanted, &mut self.stream);
+                return (block * lane.unit, (blocks * lane.unit) as u32);
+            }
+            Choice::Skewed(skews) => match &skews[direction] {
+                Some(skew) => skew.next(&mut self.stream),
+                None => 0,
+            },
+        };
+        let start = block * lane.unit;
+        (
+            start,
+            lane.sizes.next(&mut self.size_stream, self.sectors - start),
+        )
+    }
+
+    /// Goes on where the direction's last request ended; at the end of the region a sequential
+    /// job starts over and a random one jumps, as in fio.
+    fn sequential_span(&mut self, direction: Direction) -> Span {
+        let lane = &self.lanes[direction];
+        let at_end = lane.last_end + lane.smallest > self.sectors;
+        if at_end && self.random {
+            return self.random_span(direction);
+        }
+        let start = if at_end { 0 } else { lane.last_end };
+        (
+            start,
+            lane.sizes.next(&mut self.size_stream, self.sectors - start),
+        )
+    }
+}
+
+/// The directions whose sizes place requests; a `trimwrite` goes by its trims.
+pub fn active(job: &Job) -> Vec<Direction> {
+    let pattern = job.pattern;
+    let all = [
+        (READ, pattern.reads),
+        (WRITE, pattern.writes && !pattern.trims),
+        (TRIM, pattern.trims),
+    ];
+    all.into_iter()
+        .filter(|(_, active)| *active)
+        .map(|(direction, _)| direction)
+        .collect()
+}
+
+impl Choice {
+    fn uniform(active: &[&Lane], job: &Job, sectors: u64, stream: &mut Stream) -> Choice {
+        let unit = active.first().map_or(1, |lane| lane.unit);
+        let alike = active
+            .iter()
+            .all(|lane| lane.unit == unit && lane.smallest == unit);
+        if !job.pattern.random || job.no_random_map || !alike {
+            return Choice::Uniform;
+        }
+        let cover = Cover::new(sectors / unit, stream);
+        let fixed = |lane: &&Lane| matches!(lane.sizes, Sizes::Fixed(_));
+        if active.iter().all(fixed) {
+            Choice::Once(cover)
+        } else {
+            Choice::Mapped(Map::new(cover))
+        }
+    }
+
+    fn skewed(
+        lanes: &[Lane; 3],
+        job: &Job,
+        sector_bytes: u32,
+        stream: &mut Stream,
+    ) -> Result<Choice, Problem> {
+        let zones = match &job.distribution {
+            Distribution::Zoned(zones) => zones.clone(),
+            _ => PerDirection::default(),
+        };
+        let zones = [&zones.read, &zones.write, &zones.trim];
+        let mut skews = [None, None, None];
+        for direction in active(job) {
+            let lane = &lanes[direction];
+            let bytes = lane.unit * u64::from(sector_bytes);
+            let blocks = Blocks {
+                count: lane.positions,
+                bytes,
+            };
+            // One spread for all directions: what is hot to read is hot to write.
+            let mut own = stream.clone();
+            skews[direction] = Skew::new(&job.distribution, zones[direction], blocks, &mut own)?;
+        }
+        Ok(Choice::Skewed(Box::new(skews)))
+    }
+}
+
+/// Which of the smallest blocks were visited in this round.
+#[derive(Clone, Debug)]
+struct Map {
+    cover: Cover,
+    visited: Vec<u64>,
+}
+
+impl Map {
+    fn new(cover: Cover) -> Map {
+        let words = cover.count().div_ceil(64) as usize;
+        Map {
+            cover,
+            visited: vec![0; words],
+        }
+    }
+
+    fn restart(&mut self, stream: &mut Stream) {
+        self.cover.restart(stream);
+        self.visited.fill(0);
+    }
+
+    /// Up to `wanted` blocks not visited yet, from a random one on.
+    fn take(&mut self, wanted: u64, stream: &mut Stream) -> (u64, u64) {
+        let first = loop {
+            match self.cover.next_in_round() {
+                Some(block) if !self.is_visited(block) => break block,
+                Some(_) => {}
+                None => self.restart(stream),
+            }
+        };
+        let end = (first + wanted.max(1)).min(self.cover.count());
+        let end = (first + 1..end)
+            .find(|block| self.is_visited(*block))
+            .unwrap_or(end);
+        for block in first..end {
+            self.visited[(block / 64) as usize] |= 1 << (block % 64);
+        }
+        (first, end - first)
+    }
+
+    fn is_visited(&self, block: u64) -> bool {
+        self.visited[(block / 64) as usize] >> (block % 64) & 1 == 1
+    }
+}

@@ -1,0 +1,291 @@
+//! From a job to its requests, one by one, for a drive of given limits.
+//!
+//! The region is `[offset, offset + size)` of the drive; a size in percent is a share of the
+//! drive, cut at its end, and an offset in percent is rounded up to the smallest block, both as in
+//! fio. The job is done when `io_size` bytes (the region's, if not given) were issued `loops`
+//! times. Each loop starts over in a random order of its own; fio repeats the order of the first.
+//! `time_based` has no end here: the run's clock ends it.
+//!
+//! Reads of a mix are drawn with probability `rwmixread`. A `trimwrite` trims each block and then
+//! writes it; its amount is counted in writes. The same seed gives the same requests always:
+//! `randrepeat=0` does not make runs differ, it gives each job of a run a stream of its own by
+//! its name, where jobs otherwise draw alike.
+
+use super::addresses::{Addresses, Direction, READ, Span, TRIM, WRITE};
+pub use super::error::JobError;
+use super::error::Misfit;
+use super::job::Job;
+pub use super::player::Planned;
+use super::player::Player;
+use super::random::{Purpose, Stream, hash, mix};
+use super::region::{check_sizes, in_bytes, region};
+use ssdlab_device::block::{Limits, Operation, Request};
+use ssdlab_device::units::Lba;
+
+/// What directions a job's requests take.
+#[derive(Clone, Copy, Debug)]
+enum Mix {
+    Only(Direction),
+    /// Reads with this share in percent, and writes.
+    ReadsAndWrites(u32),
+    /// Each block trimmed, then written.
+    TrimThenWrite,
+}
+
+/// Gives a job's requests in their order.
+#[derive(Clone, Debug)]
+pub struct Generator {
+    addresses: Addresses,
+    replay: Option<Player>,
+    mix: Mix,
+    mix_stream: Stream,
+    sector_bytes: u64,
+    /// First sector and sectors of the region.
+    first: u64,
+    sectors: u64,
+    issued: u64,
+    /// Sectors issued when the present loop is done.
+    pass_end: u64,
+    pass: u64,
+    total: u64,
+    requests_left: u64,
+    /// The second half of a `trimwrite`.
+    to_write: Option<Span>,
+    writes: u64,
+    flush_every: [u64; 2],
+    flush_due: bool,
+    flush_at_end: bool,
+    compress_percent: u8,
+}
+
+impl Generator {
+    /// The requests of one clone of a job.
+    ///
+    /// # Errors
+    /// A block size that is not a multiple of the sector, and a region that is empty or does not
+    /// lie on the drive.
+    pub fn new(job: &Job, clone: u32, limits: &Limits, seed: u64) -> Result<Generator, JobError> {
+        let blame = |(option, value, problem): Misfit| JobError {
+            file: format!("job {}", job.name).into(),
+            line: None,
+            option: option.into(),
+            value: value.into(),
+            message: problem.message.into(),
+            remedy: problem.remedy.into(),
+        };
+        Generator::build(job, clone, limits, seed).map_err(blame)
+    }
+
+    fn build(job: &Job, clone: u32, limits: &Limits, seed: u64) -> Result<Generator, Misfit> {
+        let sector_bytes = u64::from(limits.sector_bytes);
+        let replay = Player::new(job, limits)?;
+        let (first, sectors) = match &replay {
+            Some(_) => (0, limits.sectors),
+            None => {
+                check_sizes(job, sector_bytes)?;
+                region(job, clone, limits)?
+            }
+        };
+        let seed = stream_seed(job, clone, seed);
+        let addresses = Addresses::new(job, sectors, limits.sector_bytes, seed)
+            .map_err(|problem| ("random_distribution", String::new(), problem))?;
+        let pass = match job.io_size {
+            None => sectors,
+            Some(extent) => in_bytes(extent, sectors * sector_bytes)
+                .div_ceil(sector_bytes)
+                .max(1),
+        };
+        let endless = job.time_based;
+        let loops = u64::from(job.loops);
+        let factor = if matches!(mix_of(job), Mix::TrimThenWrite) {
+            2
+        } else {
+            1
+        };
+        let pattern = job.pattern;
+        Ok(Generator {
+            addresses,
+            replay,
+            mix: mix_of(job),
+            mix_stream: Stream::new(seed, Purpose::Mix),
+            sector_bytes,
+            first,
+            sectors,
+            issued: 0,
+            pass_end: if endless { u64::MAX } else { pass },
+            pass,
+            total: if endless {
+                u64::MAX
+            } else {
+                pass.saturating_mul(loops)
+            },
+            requests_left: job
+                .number_ios
+                .map_or(u64::MAX, |ios| ios.saturating_mul(factor)),
+            to_write: None,
+            writes: 0,
+            flush_every: [job.fsync, job.fdatasync].map(u64::from),
+            flush_due: false,
+            flush_at_end: job.end_fsync && (pattern.writes || job.replay.is_some()),
+            compress_percent: job.compress_percent,
+        })
+    }
+
+    /// Ends the job here: what is left is the flush of `end_fsync`, if any.
+    pub fn stop(&mut self) {
+        self.total = 0;
+        self.pass_end = u64::MAX;
+        self.to_write = None;
+        self.flush_due = false;
+        if let Some(player) = &mut self.replay {
+            player.stop();
+        }
+    }
+
+    /// Offset and length of the region, in bytes.
+    pub fn region(&self) -> (u64, u64) {
+        (
+            self.first * self.sector_bytes,
+            self.sectors * self.sector_bytes,
+        )
+    }
+
+    /// Bytes the job means to transfer; `None` where only time ends it.
+    pub fn total_bytes(&self) -> Option<u64> {
+        match &self.replay {
+            _ if self.total == u64::MAX => None,
+            Some(player) => Some(player.total_bytes()),
+            None => Some(self.total.saturating_mul(self.sector_bytes)),
+        }
+    }
+
+    #[inline]
+    fn issue(&mut self, direction: Direction, span: Span) -> Planned {
+        self.requests_left -= 1;
+        let (operation, compress_percent) = match direction {
+            READ => (Operation::Read, 0),
+            WRITE => (Operation::Write, self.compress_percent),
+            _ => (Operation::Trim, 0),
+        };
+        if direction == WRITE {
+            self.count_write();
+            if matches!(self.mix, Mix::TrimThenWrite) {
+                self.issued += u64::from(span.1);
+            }
+        }
+        let lba = Lba(self.first + span.0);
+        let request = Request {
+            compress_percent,
+            ..Request::new(operation, lba, span.1)
+        };
+        Planned {
+            request,
+            not_before: None,
+        }
+    }
+
+    #[inline]
+    fn count_write(&mut self) {
+        self.writes += 1;
+        if self.flush_every != [0, 0] {
+            let due = |every: &u64| *every > 0 && self.writes.is_multiple_of(*every);
+            self.flush_due = self.flush_every.iter().any(due);
+        }
+    }
+
+    fn flush(&self) -> Planned {
+        Planned {
+            request: Request::new(Operation::Flush, Lba(0), 0),
+            not_before: None,
+        }
+    }
+
+    fn closing_flush(&mut self) -> Option<Planned> {
+        std::mem::take(&mut self.flush_at_end).then(|| self.flush())
+    }
+
+    fn next_pass(&mut self) {
+        self.pass_end = self.pass_end.saturating_add(self.pass);
+        self.addresses.restart();
+    }
+
+    fn next_replayed(&mut self) -> Option<Planned> {
+        let next = self
+            .replay
+            .as_mut()
+            .filter(|_| self.requests_left > 0)
+            .and_then(Player::next);
+        match next {
+            Some(mut planned) => {
+                self.requests_left -= u64::from(planned.request.operation != Operation::Flush);
+                if planned.request.operation == Operation::Write {
+                    planned.request.compress_percent = self.compress_percent;
+                }
+                Some(planned)
+            }
+            None => self.closing_flush(),
+        }
+    }
+}
+
+impl Iterator for Generator {
+    type Item = Planned;
+
+    /// The next request, or `None` when the job is done.
+    #[inline]
+    fn next(&mut self) -> Option<Planned> {
+        if self.replay.is_some() {
+            return self.next_replayed();
+        }
+        if self.flush_due {
+            self.flush_due = false;
+            return Some(self.flush());
+        }
+        if let Some(span) = self.to_write.take() {
+            return Some(self.issue(WRITE, span));
+        }
+        if self.issued >= self.pass_end {
+            self.next_pass();
+        }
+        if self.issued >= self.total || self.requests_left == 0 {
+            return self.closing_flush();
+        }
+        let direction = match self.mix {
+            Mix::Only(direction) => direction,
+            Mix::TrimThenWrite => TRIM,
+            Mix::ReadsAndWrites(reads) if self.mix_stream.percent(reads) => READ,
+            Mix::ReadsAndWrites(_) => WRITE,
+        };
+        let span = self.addresses.next(direction);
+        if matches!(self.mix, Mix::TrimThenWrite) {
+            self.to_write = Some(span);
+        } else {
+            self.issued += u64::from(span.1);
+        }
+        Some(self.issue(direction, span))
+    }
+}
+
+fn mix_of(job: &Job) -> Mix {
+    let pattern = job.pattern;
+    match (pattern.reads, pattern.writes, pattern.trims) {
+        (true, true, _) => Mix::ReadsAndWrites(job.read_percent),
+        (_, true, true) => Mix::TrimThenWrite,
+        (true, ..) => Mix::Only(READ),
+        (_, true, _) => Mix::Only(WRITE),
+        _ => Mix::Only(TRIM),
+    }
+}
+
+/// Jobs draw alike unless a seed or `randrepeat=0` sets them apart; clones always differ.
+fn stream_seed(job: &Job, clone: u32, seed: u64) -> u64 {
+    let own = match job.rand_seed {
+        Some(own) => mix(own),
+        None if job.rand_repeat => 0,
+        None => hash(&job.name),
+    };
+    mix(mix(seed).wrapping_add(u64::from(clone)) ^ own)
+}
+
+#[cfg(test)]
+mod test;

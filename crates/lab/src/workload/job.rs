@@ -1,0 +1,308 @@
+//! What a job is, once a fio job file or command line has been understood: plain data, no text.
+//!
+//! Sizes are bytes, times are virtual. Nothing here knows a device; what depends on one (a size in
+//! percent, "the whole device") is resolved by [`crate::workload::generate`] when the job starts.
+
+use serde::{Deserialize, Serialize};
+use ssdlab_device::units::Nanos;
+
+/// Reads, writes, trims, and in which order of addresses (fio's `rw`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pattern {
+    /// Reads are part of the job.
+    pub reads: bool,
+    /// Writes are part of the job.
+    pub writes: bool,
+    /// Trims are part of the job. With writes too, each block is trimmed, then written (`trimwrite`).
+    pub trims: bool,
+    /// Random addresses rather than sequential ones.
+    pub random: bool,
+}
+
+/// A size or an offset: in bytes, or as a share of the target.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Extent {
+    /// So many bytes.
+    Bytes(u64),
+    /// So many percent of the target's size.
+    Percent(f64),
+}
+
+/// One entry of `bssplit`: a block size and its share.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SizeShare {
+    /// Block size in bytes.
+    pub bytes: u32,
+    /// Share in percent; the shares of one direction add up to 100.
+    pub percent: f64,
+}
+
+/// Block sizes of one direction: a single size is one share of 100 %.
+pub type BlockSizes = Vec<SizeShare>;
+
+/// A zone of `random_distribution=zoned` or `zoned_abs`.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Zone {
+    /// Share of the accesses, in percent.
+    pub access_percent: f64,
+    /// Size of the zone: a share of the target, or bytes for `zoned_abs`.
+    pub size: Extent,
+}
+
+/// How random addresses are drawn.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Distribution {
+    /// Every block alike.
+    Uniform,
+    /// Zipf with exponent theta.
+    Zipf {
+        /// Exponent, > 0, ≠ 1.
+        theta: f64,
+        /// Where the hottest block lies, 0 to 1 of the range; drawn where not given.
+        center: Option<f64>,
+    },
+    /// Pareto with input 0 < h < 1, as fio scales it.
+    Pareto {
+        /// fio's input value.
+        h: f64,
+        /// Where the hottest block lies, 0 to 1 of the range; drawn where not given.
+        center: Option<f64>,
+    },
+    /// Normal around a centre.
+    Normal {
+        /// Standard deviation in percent of the range.
+        deviation_percent: f64,
+        /// Mean, 0 to 1 of the range; fio's default is the middle.
+        center: f64,
+    },
+    /// Consecutive zones with their own shares, for each direction.
+    Zoned(PerDirection<Vec<Zone>>),
+}
+
+/// Values for reads, writes and trims.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PerDirection<T> {
+    /// For reads.
+    pub read: T,
+    /// For writes.
+    pub write: T,
+    /// For trims.
+    pub trim: T,
+}
+
+/// What fio's `steadystate` watches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum SteadyMetric {
+    /// IOPS.
+    Iops,
+    /// Bytes a second.
+    Bandwidth,
+    /// Mean completion latency.
+    Latency,
+}
+
+/// fio's own steady-state stop rule (`steadystate`, `ss_dur`, `ss_ramp`, `ss_interval`).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SteadyRule {
+    /// What is watched.
+    pub metric: SteadyMetric,
+    /// Least-squares slope rather than the greatest deviation from the mean.
+    pub slope: bool,
+    /// The limit: in percent of the mean, or in IOPS, bytes a second or nanoseconds.
+    pub limit: f64,
+    /// The limit is in percent.
+    pub limit_is_percent: bool,
+    /// Length of the window.
+    pub window: Nanos,
+    /// Not looked at before this time.
+    pub ramp: Nanos,
+    /// Distance of two samples.
+    pub interval: Nanos,
+}
+
+/// A recorded trace that takes the place of the pattern.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Replay {
+    /// Where the trace came from, for messages.
+    pub path: String,
+    /// The requests, in order.
+    pub entries: Vec<crate::workload::trace::Entry>,
+    /// Requests are issued at their recorded times (false: as fast as the depth allows).
+    pub timed: bool,
+}
+
+/// One job, with everything fio would have defaulted filled in.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Job {
+    /// The section's name, or `name=`.
+    pub name: String,
+    /// The options as they were given, for fio's "job options".
+    pub options: Vec<(String, String)>,
+    /// `filename`, where given: names a drive of the run, not a file.
+    pub filename: Option<String>,
+    /// What is done in which order.
+    pub pattern: Pattern,
+    /// Block sizes.
+    pub block_sizes: PerDirection<BlockSizes>,
+    /// Alignment of random offsets in bytes; 0 means the smallest block size.
+    pub block_align: PerDirection<u64>,
+    /// Share of reads in a mix, in percent.
+    pub read_percent: u32,
+    /// Region of the job: its size; `None` means up to the end of the target.
+    pub size: Option<Extent>,
+    /// Bytes to transfer; `None` means the size of the region.
+    pub io_size: Option<Extent>,
+    /// Start of the region.
+    pub offset: Extent,
+    /// Added to the offset for each further clone of `numjobs`.
+    pub offset_increment: Extent,
+    /// Requests kept outstanding.
+    pub io_depth: u32,
+    /// Clones of this job.
+    pub num_jobs: u32,
+    /// End of the job in virtual time.
+    pub runtime: Option<Nanos>,
+    /// Goes on until `runtime`, repeating the work.
+    pub time_based: bool,
+    /// Run before figures count.
+    pub ramp_time: Nanos,
+    /// Times the whole work is done.
+    pub loops: u32,
+    /// Stops after so many requests.
+    pub number_ios: Option<u64>,
+    /// Starts only after the jobs before it have ended.
+    pub stonewall: bool,
+    /// Report the clones of a group as one.
+    pub group_reporting: bool,
+    /// Starts a new reporting group.
+    pub new_group: bool,
+    /// Cap in bytes a second.
+    pub rate: PerDirection<Option<u64>>,
+    /// Cap in requests a second.
+    pub rate_iops: PerDirection<Option<u64>>,
+    /// Pause after each `think_blocks` requests.
+    pub think_time: Nanos,
+    /// Requests between two pauses.
+    pub think_blocks: u32,
+    /// The same addresses at every run of the same seed (fio's default).
+    pub rand_repeat: bool,
+    /// fio's `randseed`, mixed into the run's own seed.
+    pub rand_seed: Option<u64>,
+    /// Random blocks may repeat before all were visited.
+    pub no_random_map: bool,
+    /// How random addresses are drawn.
+    pub distribution: Distribution,
+    /// A random address starts a run of so many consecutive requests (fio's `rw=randread:8`).
+    pub sequential_run: u32,
+    /// Share of random addresses, in percent.
+    pub percent_random: PerDirection<u32>,
+    /// New buffer contents for every request.
+    pub refill_buffers: bool,
+    /// How far the contents can be compressed, in percent.
+    pub compress_percent: u8,
+    /// Flush after so many writes; 0 never.
+    pub fsync: u32,
+    /// As `fsync`, data only; the same to a block device.
+    pub fdatasync: u32,
+    /// Flush at the end.
+    pub end_fsync: bool,
+    /// Requests bypass the page cache.
+    pub direct: bool,
+    /// A synchronous engine was named: the depth is 1.
+    pub synchronous_engine: Option<String>,
+    /// A trace instead of the pattern.
+    pub replay: Option<Replay>,
+    /// Where to write the requests as a fio iolog.
+    pub write_iolog: Option<String>,
+    /// fio's own steady-state rule.
+    pub steady_state: Option<SteadyRule>,
+}
+
+impl Default for Job {
+    fn default() -> Job {
+        let four_k = || {
+            vec![SizeShare {
+                bytes: 4096,
+                percent: 100.0,
+            }]
+        };
+        Job {
+            name: String::from("job"),
+            options: Vec::new(),
+            filename: None,
+            pattern: Pattern {
+                reads: true,
+                writes: false,
+                trims: false,
+                random: false,
+            },
+            block_sizes: PerDirection {
+                read: four_k(),
+                write: four_k(),
+                trim: four_k(),
+            },
+            block_align: PerDirection::default(),
+            read_percent: 50,
+            size: None,
+            io_size: None,
+            offset: Extent::Bytes(0),
+            offset_increment: Extent::Bytes(0),
+            io_depth: 1,
+            num_jobs: 1,
+            runtime: None,
+            time_based: false,
+            ramp_time: Nanos::ZERO,
+            loops: 1,
+            number_ios: None,
+            stonewall: false,
+            group_reporting: false,
+            new_group: false,
+            rate: PerDirection::default(),
+            rate_iops: PerDirection::default(),
+            think_time: Nanos::ZERO,
+            think_blocks: 1,
+            rand_repeat: true,
+            rand_seed: None,
+            no_random_map: false,
+            distribution: Distribution::Uniform,
+            sequential_run: 1,
+            percent_random: PerDirection {
+                read: 100,
+                write: 100,
+                trim: 100,
+            },
+            refill_buffers: false,
+            compress_percent: 0,
+            fsync: 0,
+            fdatasync: 0,
+            end_fsync: false,
+            direct: false,
+            synchronous_engine: None,
+            replay: None,
+            write_iolog: None,
+            steady_state: None,
+        }
+    }
+}
+
+impl<T> PerDirection<T> {
+    /// Values made by a function of each direction's value.
+    pub fn map<U>(self, change: impl Fn(T) -> U) -> PerDirection<U> {
+        PerDirection {
+            read: change(self.read),
+            write: change(self.write),
+            trim: change(self.trim),
+        }
+    }
+}
+
+impl<T: Clone> PerDirection<T> {
+    /// The same value for all directions.
+    pub fn all(value: T) -> PerDirection<T> {
+        PerDirection {
+            read: value.clone(),
+            write: value.clone(),
+            trim: value,
+        }
+    }
+}

@@ -1,0 +1,21 @@
+//! What a host asks of a device: fio jobs, recorded traces, and the requests they become.
+//!
+//! Text becomes plain data ([`parse`], [`job`]), data becomes requests ([`generate`]).
+//! Inside, pointing down: `parse` ◄ `options` ◄ `apply` ◄ `draft` ◄ `value`, `trace` ◄ `job`;
+//! `generate` ◄ `player`, `region`, `addresses` ◄ `distribution` ◄ `permutation` ◄ `random`.
+
+mod addresses;
+mod apply;
+mod distribution;
+mod draft;
+pub mod error;
+pub mod generate;
+pub mod job;
+pub mod options;
+pub mod parse;
+mod permutation;
+mod player;
+mod random;
+mod region;
+pub mod trace;
+mod value;

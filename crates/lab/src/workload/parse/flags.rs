@@ -1,0 +1,103 @@
+//! fio's command line: `--option=value`, `--option value`, bare flags, and a job for each `--name`.
+
+use super::{COMMAND_LINE, Section, Setting, setting};
+use crate::workload::error::JobError;
+use crate::workload::options;
+
+/// Splits a command line into what holds for all jobs, and the jobs it names.
+pub(super) fn flag_sections(flags: &[String]) -> Result<(Vec<Setting>, Vec<Section>), JobError> {
+    let mut base: Vec<Setting> = Vec::new();
+    let (mut named, mut in_base): (Vec<Section>, bool) = (Vec::new(), true);
+    let mut rest = flags.iter();
+    while let Some(flag) = rest.next() {
+        let (name, value) = split_flag(flag)?;
+        let spec = options::find(name);
+        let takes_next = value.is_none() && spec.is_some_and(|spec| !spec.bare);
+        let next = rest
+            .as_slice()
+            .first()
+            .filter(|next| takes_next && !next.starts_with('-'));
+        let value = match next {
+            Some(next) => {
+                rest.next();
+                Some(next.as_str())
+            }
+            None => value,
+        };
+        let spelled = flag.split('=').next().unwrap_or_default();
+        let found = setting(
+            name,
+            value.unwrap_or_default(),
+            value.is_some(),
+            COMMAND_LINE,
+            None,
+        )
+        .map_err(|error| JobError {
+            option: spelled.into(),
+            ..with_dashes(error)
+        })?;
+        let setting = Setting {
+            spelled: spelled.to_string(),
+            ..found
+        };
+        if setting.spec.name == "name" {
+            in_base = setting.value == "global";
+            if !in_base {
+                named.push(Section {
+                    name: setting.value.clone(),
+                    file: COMMAND_LINE.to_string(),
+                    inherited: base.clone(),
+                    own: vec![setting],
+                    line: None,
+                });
+            }
+            continue;
+        }
+        match named.last_mut() {
+            Some(section) if !in_base => section.own.push(setting),
+            _ => base.push(setting),
+        }
+    }
+    Ok((base, named))
+}
+
+/// The name and the value of one flag.
+fn split_flag(flag: &str) -> Result<(&str, Option<&str>), JobError> {
+    let bare = flag.trim_start_matches('-');
+    let (name, value) = match bare.split_once('=') {
+        Some((name, value)) => (name.trim(), Some(value.trim())),
+        None => (bare.trim(), None),
+    };
+    if flag.starts_with('-') && !name.is_empty() {
+        return Ok((name, value));
+    }
+    let known = options::find(name)
+        .map(|_| name)
+        .or_else(|| options::nearest(name));
+    let remedy = match (known, value) {
+        (Some(known), Some(value)) => format!("did you mean --{known}={value}?"),
+        (Some(known), None) => format!("did you mean --{known}?"),
+        (None, _) => String::from("options start with two dashes, such as --bs=4k"),
+    };
+    Err(JobError {
+        file: COMMAND_LINE.into(),
+        option: flag.into(),
+        message: "is not an option".into(),
+        remedy: remedy.into(),
+        ..JobError::default()
+    })
+}
+
+/// A suggested option gets the dashes it needs on a command line.
+fn with_dashes(mut error: JobError) -> JobError {
+    for start in ["did you mean ", "write "] {
+        if let Some(rest) = error
+            .remedy
+            .strip_prefix(start)
+            .filter(|rest| !rest.contains(' '))
+        {
+            error.remedy = format!("{start}--{rest}").into();
+        }
+    }
+    error
+}

@@ -1,0 +1,100 @@
+//! The stretch of the drive that a job works on, and whether its blocks fit there.
+
+use super::addresses::active;
+use super::error::{Misfit, Problem};
+use super::job::{Extent, Job, SizeShare};
+use ssdlab_device::block::Limits;
+
+/// Block sizes and alignments must be whole sectors.
+pub fn check_sizes(job: &Job, sector_bytes: u64) -> Result<(), Misfit> {
+    let remedy = || format!("the drive's sector has {sector_bytes} bytes");
+    let sizes = [
+        &job.block_sizes.read,
+        &job.block_sizes.write,
+        &job.block_sizes.trim,
+    ];
+    let aligns = [
+        job.block_align.read,
+        job.block_align.write,
+        job.block_align.trim,
+    ];
+    for direction in active(job) {
+        let odd = |share: &&SizeShare| {
+            share.bytes == 0 || !u64::from(share.bytes).is_multiple_of(sector_bytes)
+        };
+        if let Some(share) = sizes[direction].iter().find(odd) {
+            let problem = Problem::new("is not a multiple of the sector", remedy());
+            return Err(("bs", share.bytes.to_string(), problem));
+        }
+        if !aligns[direction].is_multiple_of(sector_bytes) {
+            let problem = Problem::new("is not a multiple of the sector", remedy());
+            return Err(("blockalign", aligns[direction].to_string(), problem));
+        }
+    }
+    Ok(())
+}
+
+/// First sector and number of sectors of a clone's region, whole blocks of the smallest size.
+pub fn region(job: &Job, clone: u32, limits: &Limits) -> Result<(u64, u64), Misfit> {
+    let capacity = limits.capacity_bytes();
+    let sizes = [
+        &job.block_sizes.read,
+        &job.block_sizes.write,
+        &job.block_sizes.trim,
+    ];
+    let shares = active(job)
+        .into_iter()
+        .flat_map(|direction| sizes[direction]);
+    let bytes = || shares.clone().map(|share| u64::from(share.bytes));
+    let (smallest, largest) = (bytes().min().unwrap_or(1), bytes().max().unwrap_or(1));
+    let offset = offset_bytes(job, clone, capacity, smallest);
+    let has = || format!("the drive has {capacity} bytes");
+    if offset >= capacity {
+        let problem = Problem::new("begins beyond the end of the drive", has());
+        return Err(("offset", offset.to_string(), problem));
+    }
+    if !offset.is_multiple_of(u64::from(limits.sector_bytes)) {
+        let remedy = format!("the drive's sector has {} bytes", limits.sector_bytes);
+        let problem = Problem::new("is not a multiple of the sector", remedy);
+        return Err(("offset", offset.to_string(), problem));
+    }
+    let rest = capacity - offset;
+    let size = match job.size {
+        None => rest,
+        Some(share @ Extent::Percent(_)) => in_bytes(share, capacity).min(rest),
+        Some(Extent::Bytes(size)) if size <= rest => size,
+        Some(Extent::Bytes(size)) => {
+            let message =
+                format!("reaches beyond the drive: with offset {offset} only {rest} bytes fit");
+            let remedy = format!("{}; give a smaller size, or size=100%", has());
+            return Err(("size", size.to_string(), Problem::new(message, remedy)));
+        }
+    };
+    let usable = size - size % smallest;
+    if usable < largest {
+        let message = format!("the region holds no block of {largest} bytes");
+        let problem = Problem::new(message, "give a larger size or a smaller bs");
+        return Err(("size", size.to_string(), problem));
+    }
+    let sector = u64::from(limits.sector_bytes);
+    Ok((offset / sector, usable / sector))
+}
+
+fn offset_bytes(job: &Job, clone: u32, capacity: u64, block: u64) -> u64 {
+    let step = in_bytes(job.offset_increment, capacity).saturating_mul(u64::from(clone));
+    let offset = in_bytes(job.offset, capacity).saturating_add(step);
+    let in_percent = |extent| matches!(extent, Extent::Percent(_));
+    if in_percent(job.offset) || in_percent(job.offset_increment) {
+        offset.div_ceil(block).saturating_mul(block)
+    } else {
+        offset
+    }
+}
+
+/// An extent of something with so many bytes.
+pub fn in_bytes(extent: Extent, whole: u64) -> u64 {
+    match extent {
+        Extent::Bytes(bytes) => bytes,
+        Extent::Percent(percent) => (whole as f64 * percent / 100.0) as u64,
+    }
+}

@@ -1,0 +1,1 @@
+//! Python bindings: converts, holds no logic.

@@ -1,0 +1,59 @@
+"""The compiled engine: converts between Python and Rust, holds no logic."""
+
+from collections.abc import Callable
+
+class EngineError(Exception):
+    """What the user can mend: the message names place, value and remedy."""
+
+class Cancelled(Exception):
+    """The callback asked to stop."""
+
+def version() -> str: ...
+def profiles() -> str:
+    """JSON list of {name, title, capacity_bytes, over_provisioning, cell, link, summary}."""
+
+def show(drive: str, settings: list[tuple[str, str]]) -> str:
+    """JSON {name, file, condition, parameters:[{key, value, text, unit, kind, source, about}], derived:[{key, text, about}], counters, wear}."""
+
+def run(
+    drive: str,
+    settings: list[tuple[str, str]],
+    job_text: str | None,
+    job_name: str,
+    flags: list[str],
+    condition: str | None,
+    seed: int,
+    layout: bool,
+    timeline: tuple[int, int] | None,
+    json_plus: bool,
+    progress: Callable[[str, float], bool] | None,
+    save: str | None,
+) -> str:
+    """Runs a job on a drive; fio's JSON with our object per job. `progress(phase, share)` returns False to stop."""
+
+def render(result_json: str, format: str) -> str:
+    """A result (fio's JSON) as fio's `normal` text, or as `json` without what only `json+` has."""
+
+def season(
+    drive: str,
+    settings: list[tuple[str, str]],
+    condition: str,
+    seed: int,
+    job_text: str | None,
+    job_name: str,
+    flags: list[str],
+    save: str,
+    progress: Callable[[str, float], bool] | None,
+) -> str:
+    """Brings a drive into a condition and saves it; JSON {file, condition, steady_reached, rounds:[wa…], counters}."""
+
+def theory(
+    over_provisioning: float,
+    pages_per_block: int,
+    gc: str,
+    hot_space: float | None,
+    hot_writes: float | None,
+    trim_share: float | None,
+    unwritten_share: float | None,
+) -> str:
+    """JSON {write_amplification, formula, effective_over_provisioning}."""

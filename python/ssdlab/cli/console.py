@@ -1,0 +1,134 @@
+"""What a terminal gets and a pipe does not: colours, progress, tables fitted to the width."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, TextIO
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+from rich.table import Table
+from rich.text import Text
+
+_PIPE_COLUMNS = 2000
+
+
+def is_terminal(stream: TextIO) -> bool:
+    """Whether people look at the stream, on something that can draw."""
+    return stream.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def print_json(value: Any) -> None:
+    """Write JSON for programs."""
+    sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False) + "\n")
+
+
+def print_text(document: str) -> None:
+    """Write a document as it is, ending in one newline."""
+    sys.stdout.write(document.rstrip("\n") + "\n")
+
+
+def note(message: str) -> None:
+    """Tell people something that is no result."""
+    sys.stdout.flush()
+    sys.stderr.write(message.rstrip("\n") + "\n")
+
+
+def print_table(
+    headings: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    *,
+    right: Sequence[int] = (),
+    fold: int | None = None,
+) -> None:
+    """Write a table: fitted to a terminal, or one line per row in a pipe.
+
+    Parameters
+    ----------
+    headings
+        One per column.
+    rows
+        Cells as text.
+    right
+        Columns of numbers, set to the right.
+    fold
+        The column that is folded where the terminal is too narrow.
+    """
+    terminal = is_terminal(sys.stdout)
+    table = Table(box=SIMPLE_HEAD if terminal else None, pad_edge=False, padding=(0, 2, 0, 0))
+    for column, heading in enumerate(headings):
+        table.add_column(
+            heading,
+            justify="right" if column in right else "left",
+            overflow="fold",
+            no_wrap=terminal and fold is not None and column != fold,
+        )
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in row))
+    _print_renderable(table, terminal)
+
+
+def _print_renderable(table: Table, terminal: bool) -> None:
+    console = Console(
+        file=sys.stdout,
+        width=None if terminal else _PIPE_COLUMNS,
+        force_terminal=terminal,
+        highlight=False,
+    )
+    with console.capture() as capture:
+        console.print(table)
+    lines = capture.get().split("\n")
+    sys.stdout.write("\n".join(line.rstrip() for line in lines).strip("\n") + "\n")
+
+
+class ProgressDisplay:
+    """One line per task on the terminal; silent anywhere else.
+
+    Parameters
+    ----------
+    labels
+        What each task is called.
+    """
+
+    def __init__(self, labels: Sequence[str], progress: Progress | None) -> None:
+        self._labels = labels
+        self._progress = progress
+        self._tasks: dict[int, TaskID] = {}
+        self._lock = threading.Lock()
+
+    def report(self, index: int, phase: str, share: float) -> None:
+        """Show how far a task is; callable from any thread."""
+        if self._progress is None:
+            return
+        with self._lock:
+            if index not in self._tasks:
+                self._tasks[index] = self._progress.add_task(self._labels[index], total=1.0)
+            description = f"{self._labels[index]}: {phase}"
+            self._progress.update(self._tasks[index], description=description, completed=share)
+
+    def finish(self, index: int) -> None:
+        """Take a finished task's line away."""
+        if self._progress is not None and index in self._tasks:
+            self._progress.remove_task(self._tasks.pop(index))
+
+
+@contextmanager
+def progress_display(labels: Sequence[str]) -> Iterator[ProgressDisplay]:
+    """Show progress on stderr while the block runs, where stderr is a terminal."""
+    if not is_terminal(sys.stderr):
+        yield ProgressDisplay(labels, None)
+        return
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=24),
+        TextColumn("{task.percentage:>3.0f} %"),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        yield ProgressDisplay(labels, progress)

@@ -1,0 +1,61 @@
+"""``ssdlab demo``: the whole story in two minutes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from ssdlab.cli.console import note, print_table, print_text, progress_display
+from ssdlab.cli.verb import Verb
+from ssdlab.errors import SsdlabError, Stopped
+from ssdlab.output import check_writable
+from ssdlab.parallel import run_all, stop_on_interrupt
+
+
+@click.command(cls=Verb, examples=("ssdlab demo -o demo",))
+@click.option("-o", "--output", default="demo", show_default=True, metavar="DIR")
+@click.option(
+    "--capacity", metavar="SIZE", help="Exported capacity; 80GB is the whole drive, and slow."
+)
+@click.option("--seed", default=1, show_default=True, metavar="N")
+def demo(output: str, capacity: str | None, seed: int) -> int:
+    """Show what one SSD does, fresh and in steady state, and what gives speed back.
+
+    Runs the five jobs of the Thomas-Krenn e-book and 4 KiB random writes with spare area left
+    unused and with TRIM; writes every result and report.html into DIR.
+    """
+    from ssdlab.demo import figures, perform, plan
+    from ssdlab.report import write_report
+
+    folder = _folder(output)
+    settings = (("capacity_bytes", capacity or plan.CAPACITY),)
+    performance = perform.Performance(folder, settings, seed)
+    labels, tasks = zip(*performance.tasks(), strict=True)
+    with progress_display(labels) as display, stop_on_interrupt() as stop:
+        run_all(
+            tasks, stop=stop, report=display.report, finished=lambda index, _: display.finish(index)
+        )
+    results = performance.in_order()
+    if not results:
+        raise Stopped
+    print_table(figures.headings(results), figures.rows(results), right=(1, 2, 3, 4, 5, 6), fold=7)
+    print_text(f"\n{figures.FORMULA}")
+    write_report(results, folder / "report.html")
+    print_text(f"\nopen {folder / 'report.html'}")
+    if stop.is_set():
+        note("ssdlab: stopped; the report shows what had finished")
+        return 130
+    return 0
+
+
+def _folder(output: str) -> Path:
+    folder = Path(output)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise SsdlabError(
+            f"-o {output}: {error.strerror}; name a folder you can write to"
+        ) from None
+    check_writable(folder / "report.html", "-o")
+    return folder

@@ -1,0 +1,30 @@
+"""``ssdlab report``: one page from result files."""
+
+from __future__ import annotations
+
+import click
+
+from ssdlab.cli.console import note
+from ssdlab.cli.verb import Verb
+from ssdlab.report import write_report
+from ssdlab.result import Result
+
+
+@click.command(
+    cls=Verb,
+    examples=(
+        "ssdlab run job.fio --drive theory --output-format json+ --output result.json",
+        "ssdlab report result.json -o report.html",
+    ),
+)
+@click.argument("results", nargs=-1, required=True, metavar="RESULT.json…")
+@click.option("-o", "--output", default="report.html", show_default=True, metavar="FILE.html")
+@click.option("--title", help="The page's heading.")
+def report(results: tuple[str, ...], output: str, title: str | None) -> None:
+    """Make one self-contained HTML page from result files.
+
+    Latency distributions need results of --output-format json+. What fio measured on a real
+    drive can stand beside simulated results.
+    """
+    write_report([Result.load(path) for path in results], output, title=title)
+    note(f"written: {output}")

@@ -1,0 +1,111 @@
+"""``ssdlab season``: bring a drive into a condition once, and keep it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ssdlab import engine, text
+from ssdlab.cli.arguments import FioCommand, JobSource, read_job_source
+from ssdlab.cli.console import note, print_text, progress_display
+from ssdlab.cli.drives import SET_OPTION, parse_settings
+from ssdlab.errors import SsdlabError, Stopped
+from ssdlab.output import check_writable
+from ssdlab.parallel import run_all, stop_on_interrupt
+
+
+@click.command(
+    cls=FioCommand,
+    terms=(
+        ("filled", "128 KiB sequential over the exported range, once"),
+        ("used", "filled, then random 4 KiB overwrites of the capacity, once"),
+        ("steady", "used, then the job's writes until write amplification no longer changes"),
+    ),
+    examples=(
+        "ssdlab season intel-dc-s3500-80gb --to steady -o old.ssd",
+        "ssdlab season my.toml --to steady --job mail.fio",
+    ),
+)
+@click.argument("drive")
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[--FIO-OPTION=VALUE]…")
+@click.option("--to", "condition", required=True, type=click.Choice(engine.CONDITIONS))
+@click.option(
+    "--output", "-o", metavar="FILE.ssd", help="The drive file; by default DRIVE-CONDITION.ssd."
+)
+@click.option(
+    "--job", metavar="JOB.fio", help="Whose writes make it steady; by default 4 KiB uniform."
+)
+@SET_OPTION
+@click.option("--seed", default=1, show_default=True, metavar="N")
+def season(
+    drive: str,
+    arguments: tuple[str, ...],
+    condition: str,
+    output: str | None,
+    job: str | None,
+    settings: tuple[str, ...],
+    seed: int,
+) -> None:
+    """Bring a DRIVE into a condition and save it, so that nobody seasons twice."""
+    words = list(arguments) if job is None else [job, *arguments]
+    source = read_job_source(words) if words else JobSource(None, "command line", ())
+    place = _place(drive, condition, output)
+    answer = _season(drive, condition, place, source, parse_settings(settings), seed)
+    print_text(_told(answer, place))
+    if condition == "steady" and answer.get("steady_reached") is False:
+        note(
+            "ssdlab: write amplification still changed after 50 rounds; the drive is saved as it is"
+        )
+
+
+def _place(drive: str, condition: str, output: str | None) -> str:
+    if output is not None:
+        check_writable(output, "-o")
+        return output
+    place = f"{Path(drive).stem if drive.endswith(('.toml', '.ssd')) else drive}-{condition}.ssd"
+    if Path(place).exists():
+        raise SsdlabError(f"{place} exists already; name the file to write with -o")
+    check_writable(place, "-o")
+    return place
+
+
+def _season(
+    drive: str,
+    condition: str,
+    place: str,
+    source: JobSource,
+    settings: engine.Settings,
+    seed: int,
+) -> dict[str, Any]:
+    def task(progress: engine.Progress) -> dict[str, Any]:
+        return engine.season(
+            drive,
+            condition,
+            place,
+            settings=settings,
+            seed=seed,
+            job_text=source.text,
+            job_name=source.name,
+            flags=source.flags,
+            progress=progress,
+        )
+
+    with progress_display([drive]) as display, stop_on_interrupt() as stop:
+        answer = run_all([task], stop=stop, report=display.report)[0]
+    if answer is None:
+        raise Stopped
+    return answer
+
+
+def _told(answer: dict[str, Any], place: str) -> str:
+    lines = [f"{place}: {answer['condition']}"]
+    rounds = answer.get("rounds") or []
+    if rounds:
+        reached = "reached" if answer.get("steady_reached") else "not reached"
+        lines.append(
+            f"steady state {reached} after {len(rounds)} rounds; "
+            f"write amplification {text.ratio(rounds[-1])}"
+        )
+    return "\n".join(lines)

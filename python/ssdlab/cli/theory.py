@@ -1,0 +1,63 @@
+"""``ssdlab theory``: the closed form, to hold a run against."""
+
+from __future__ import annotations
+
+import click
+
+from ssdlab import engine, text
+from ssdlab.cli.console import print_json, print_text
+from ssdlab.cli.drives import JSON_OPTION
+from ssdlab.cli.verb import Verb
+
+
+def _share(value: str | None, option: str) -> float | None:
+    return None if value is None else text.parse_share(value, option)
+
+
+@click.command(
+    cls=Verb,
+    examples=(
+        "ssdlab theory --op 28% --pages-per-block 64 --gc greedy",
+        "ssdlab theory --op 0.1 --gc fifo --hot-space 5% --hot-writes 95%",
+    ),
+)
+@click.option("--op", required=True, metavar="SHARE", help="Over-provisioning: 0.28 or 28%.")
+@click.option("--pages-per-block", default=128, show_default=True, metavar="N")
+@click.option(
+    "--gc", default="greedy", show_default=True, help="greedy, fifo, random, d-choices:N."
+)
+@click.option(
+    "--hot-space", metavar="SHARE", help="Share of the pages that is hot (with --gc fifo)."
+)
+@click.option("--hot-writes", metavar="SHARE", help="Share of the writes that the hot pages get.")
+@click.option("--trim-share", metavar="SHARE", help="Share of requests that trim a mapped page.")
+@click.option("--unwritten", metavar="SHARE", help="Share of the exported pages never written.")
+@JSON_OPTION
+def theory(
+    op: str,
+    pages_per_block: int,
+    gc: str,
+    hot_space: str | None,
+    hot_writes: str | None,
+    trim_share: str | None,
+    unwritten: str | None,
+    as_json: bool,
+) -> None:
+    """Write amplification of random single-page writes in steady state, from the formulas."""
+    answer = engine.theory(
+        text.parse_share(op, "--op"),
+        pages_per_block=pages_per_block,
+        gc=gc,
+        hot_space=_share(hot_space, "--hot-space"),
+        hot_writes=_share(hot_writes, "--hot-writes"),
+        trim_share=_share(trim_share, "--trim-share"),
+        unwritten_share=_share(unwritten, "--unwritten"),
+    )
+    if as_json:
+        print_json(answer)
+        return
+    print_text(
+        f"write amplification  {answer['write_amplification']:.4f}\n"
+        f"spare in effect      {text.percent(answer['effective_over_provisioning'], 2)}\n"
+        f"formula              {answer['formula']}"
+    )

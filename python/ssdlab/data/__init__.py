@@ -1,0 +1,1 @@
+"""Figures from published documents, each with its source."""

@@ -1,0 +1,126 @@
+"""The chart a demo report opens with: the fall from fresh to steady, and what gives it back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import accumulate
+
+from matplotlib.axes import Axes
+from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+from ssdlab import text
+from ssdlab.demo import figures, plan
+from ssdlab.report import theme
+from ssdlab.report.charts import count_axis
+from ssdlab.report.page import Opening
+from ssdlab.report.parameters import drives_of, kinds_in_words
+from ssdlab.report.runs import collect
+from ssdlab.result import Job, Result
+from ssdlab.series import Series
+
+_TITLE = "An SSD once it is no longer new"
+
+
+def _by_part(results: Sequence[Result]) -> dict[str, Job]:
+    return {str(result.experiment.get("part")): result.jobs[0] for result in results if result.jobs}
+
+
+def _sentence(parts: dict[str, Job]) -> str:
+    fresh, steady = parts.get("randwrite-fresh"), parts.get("randwrite-steady")
+    if fresh is None or steady is None or not steady.iops():
+        return "One drive, fresh and in steady state."
+    return (
+        f"{plan.DRIVE}: 4 KiB random writes fall from {text.count(fresh.iops())} to "
+        f"{text.count(steady.iops())} IOPS once every place has been written, because garbage "
+        f"collection writes {text.ratio(steady.write_amplification)} pages for each page of the host."
+    )
+
+
+def _draw_fall(axes: Axes, fall: Job | None) -> None:
+    axes.set_title("a fresh drive, written at random")
+    axes.set_xlabel("written so far, in capacities of the drive")
+    axes.set_ylabel("IOPS, 4 KiB random writes, depth 16")
+    series = Series.of(fall.lab) if fall else None
+    if series is None:
+        return
+    written = list(accumulate(series.bytes_done))
+    # Three passes over the drive were written, so their sum is three capacities.
+    fills = [3 * each / written[-1] for each in written]
+    axes.plot(fills, series.iops, color=theme.SERIES[0], linewidth=1.6)
+    axes.set_xlim(0, 3)
+    axes.xaxis.set_major_locator(MaxNLocator(6))
+
+
+def _draw_remedies(axes: Axes, parts: dict[str, Job]) -> None:
+    shown = [
+        ("fresh", "randwrite-fresh", theme.SERIES[0]),
+        ("steady", "randwrite-steady", theme.SERIES[1]),
+        ("7 %\nunused", "randwrite-unused-7", theme.SERIES[2]),
+        ("20 %\nunused", "randwrite-unused-20", theme.SERIES[2]),
+        ("25 %\nunused", "randwrite-unused-25", theme.SERIES[2]),
+        ("trimmed", "randwrite-trimmed", theme.SERIES[2]),
+    ]
+    shown = [bar for bar in shown if bar[1] in parts]
+    steady = parts.get("randwrite-steady")
+    axes.set_title("and what gives it back")
+    axes.bar(
+        range(len(shown)),
+        [parts[part].iops() for _, part, _ in shown],
+        width=0.62,
+        color=[colour for _, _, colour in shown],
+    )
+    for place, (_, part, _) in enumerate(shown):
+        axes.text(place, parts[part].iops(), _above(parts[part], steady), ha="center", va="bottom")
+    axes.set_xticks(range(len(shown)), [label for label, _, _ in shown])
+    axes.tick_params(axis="x", length=0, labelcolor=theme.INK)
+
+
+def _above(job: Job, steady: Job | None) -> str:
+    lines = [text.count(job.iops())]
+    if steady is not None and steady.iops() and job is not steady:
+        lines.append(f"× {job.iops() / steady.iops():.1f}")
+    lines.append(f"WA {text.ratio(job.write_amplification, 1)}")
+    return "\n".join(lines)
+
+
+def chart(results: Sequence[Result]) -> str:
+    """Draw the fall on the left and the remedies on the right, on one scale."""
+    parts = _by_part(results)
+    steady = parts.get("randwrite-steady")
+    with theme.style():
+        made = theme.figure(10.0, 4.2)
+        left, right = made.subplots(1, 2, sharey=True, width_ratios=[1.15, 1])
+        _draw_fall(left, parts.get("fall"))
+        _draw_remedies(right, parts)
+        for axes in (left, right):
+            axes.yaxis.set_major_formatter(FuncFormatter(count_axis))
+            theme.only_horizontal_grid(axes)
+            if steady is not None:
+                axes.axhline(steady.iops(), color=theme.SERIES[1], linewidth=1, linestyle="--")
+        top = max([job.iops() for name, job in parts.items() if name.startswith("randwrite")], default=1)
+        left.set_ylim(0, 1.28 * top)
+        return theme.svg(made, "fall", "IOPS fall from fresh to steady; remedies give part of it back")
+
+
+def opening(results: Sequence[Result]) -> Opening:
+    """Return what a page of the demo opens with."""
+    parts = _by_part(results)
+    drives = drives_of(collect(results))
+    notes = [
+        figures.FORMULA,
+        "Random writes go to all of the drive but what is left unused, which has never been written; "
+        "“trimmed” is the steady drive after all of it was trimmed.",
+    ]
+    if drives:
+        exported = next((row[1] for row in drives[0].rows if row[0] == "capacity_bytes"), "less")
+        notes.append(
+            f"The drive is the profile with {exported} exported and fewer blocks a die, so that it "
+            "gets steady sooner; the lifetime is that of the whole drive."
+        )
+        notes.append(
+            f"How the parameters were come by: {kinds_in_words(drives[0].kinds)}. Each is listed "
+            "below with its source."
+        )
+        notes += [f"{row[0]} is fitted: {row[3]}." for row in drives[0].rows if row[2] == "fitted"]
+    headings, rows = figures.headings(results), figures.rows(results)
+    return Opening(_TITLE, _sentence(parts), chart(results), headings, rows, notes)

@@ -1,0 +1,120 @@
+"""Runs the demo's plan on the cores there are, and keeps every result as a file."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ssdlab import engine
+from ssdlab.demo import plan
+from ssdlab.engine import Progress, RunRequest, Settings
+from ssdlab.output import PendingFile
+from ssdlab.parallel import Task
+from ssdlab.result import Result
+
+# Bringing a drive into steady state takes far longer than the measurements that follow.
+_SEASONING_SHARE = 0.8
+
+
+def drive_facts() -> dict[str, Any]:
+    """Return what a lifetime is computed from: the profile's real size, not the demo's."""
+    profile = next(each for each in engine.profiles() if each["name"] == plan.DRIVE)
+    capacity = profile["capacity_bytes"]
+    return {
+        "capacity_bytes": capacity,
+        "flash_bytes": round(capacity * (1 + profile["over_provisioning"])),
+        "load_bytes_per_day": plan.LOAD_BYTES_PER_DAY,
+    }
+
+
+def _phased(progress: Progress, prefix: str, first: float, last: float) -> Progress:
+    """Report a step of a chain as its part of the whole."""
+    return lambda phase, share: progress(f"{prefix}: {phase}", first + (last - first) * share)
+
+
+@dataclass
+class Performance:
+    """One performance of the plan.
+
+    Attributes
+    ----------
+    folder
+        Where every result is kept as soon as it is there.
+    settings, seed
+        Of all runs.
+    results
+        What has finished so far.
+    """
+
+    folder: Path
+    settings: Settings
+    seed: int
+    results: list[Result] = field(default_factory=list)
+
+    def tasks(self) -> list[tuple[str, Task[bool]]]:
+        """Return the work: a label and a task for each chain."""
+        facts = drive_facts()
+        return [(chain.label, self._task(chain, facts)) for chain in plan.chains()]
+
+    def in_order(self) -> list[Result]:
+        """Return what has finished, in the order in which it is shown."""
+        order = {part: place for place, part in enumerate(plan.parts())}
+        return sorted(self.results, key=lambda result: order[str(result.experiment["part"])])
+
+    def _task(self, chain: plan.Chain, facts: dict[str, Any]) -> Task[bool]:
+        def task(progress: Progress) -> bool:
+            with tempfile.TemporaryDirectory(prefix="ssdlab-demo-") as folder:
+                drive, done = self._drive(chain, f"{folder}/steady.ssd", progress)
+                step = (1 - done) / len(chain.measurements)
+                for number, measurement in enumerate(chain.measurements):
+                    begun = done + number * step
+                    phased = _phased(progress, measurement.job_name, begun, begun + step)
+                    self._measure(measurement, drive, facts, phased)
+            return True
+
+        return task
+
+    def _drive(self, chain: plan.Chain, file: str, progress: Progress) -> tuple[str, float]:
+        """Return the drive that a chain starts from, and the share of its work done by then."""
+        if chain.season_job is None:
+            return plan.DRIVE, 0.0
+        engine.season(
+            plan.DRIVE,
+            "steady",
+            file,
+            settings=self.settings,
+            seed=self.seed,
+            job_text=chain.season_job,
+            job_name=f"demo, {chain.label}",
+            progress=_phased(progress, "season", 0.0, _SEASONING_SHARE),
+        )
+        return file, _SEASONING_SHARE
+
+    def _measure(
+        self, measurement: plan.Measurement, drive: str, facts: dict[str, Any], progress: Progress
+    ) -> None:
+        request = RunRequest(
+            drive=drive,
+            settings=self.settings if drive == plan.DRIVE else (),
+            job_text=measurement.job_text,
+            job_name=f"demo, {measurement.part}",
+            seed=self.seed,
+            timeline=measurement.timeline,
+            json_plus=True,
+        )
+        result = _measured(engine.run(request, progress), measurement, facts)
+        with PendingFile(self.folder / result.name, "-o") as pending:
+            pending.write(result.to_json() + "\n")
+        self.results.append(result)
+
+
+def _measured(document: str, measurement: plan.Measurement, facts: dict[str, Any]) -> Result:
+    """Keep the measured job of a run, and say which part of the demo it is."""
+    decoded = json.loads(document)
+    decoded["jobs"] = [job for job in decoded["jobs"] if job["jobname"] == measurement.job_name]
+    about = {"name": "demo", "part": measurement.part, "label": measurement.label}
+    decoded["ssdlab experiment"] = {**about, **facts}
+    return Result(decoded, f"{measurement.part}.json")

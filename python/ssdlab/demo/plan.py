@@ -1,0 +1,129 @@
+"""What the demo measures: one drive, the five jobs of the e-book, and random writes with remedies.
+
+The drive is the profile with fewer blocks a die, everything else as it is: write amplification and
+IOPS in steady state follow from the share of spare blocks, not from their number, and a smaller
+drive is brought there sooner.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+DRIVE = "intel-dc-s3500-80gb"
+CAPACITY = "16GB"
+LOAD_BYTES_PER_DAY = 20_000_000_000
+"""Host writes a day for which the lifetime is stated."""
+
+_COMMON = "direct=1\nrefill_buffers\nioengine=libaio\niodepth=16\n"
+_EBOOK = {
+    "readtp": ("read", "5g", "1024k"),
+    "writetp": ("write", "5g", "1024k"),
+    "readiops": ("randread", "1g", "4k"),
+    "writeiops": ("randwrite", "1g", "4k"),
+    "mixediops": ("randrw", "1g", "4k"),
+}
+RANDOM_WRITES = "randwrite"
+_DRAWN = (1_000_000_000, 8_000_000)
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """One run of the demo.
+
+    Attributes
+    ----------
+    part
+        Its name in files and in the table of figures.
+    label
+        Its name for people.
+    job_name, job_text
+        What is run.
+    timeline
+        The stretch whose single operations are drawn: start and length in nanoseconds.
+    """
+
+    part: str
+    label: str
+    job_name: str
+    job_text: str
+    timeline: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True)
+class Chain:
+    """Runs that start from the same drive, each from a copy of it.
+
+    Attributes
+    ----------
+    label
+        Its name for people.
+    season_job
+        The writes that bring the drive into steady state; None for a fresh drive.
+    measurements
+        What is then run.
+    """
+
+    label: str
+    season_job: str | None
+    measurements: tuple[Measurement, ...]
+
+
+def _section(name: str, *options: str) -> str:
+    return f"[{name}]\n{_COMMON}" + "".join(f"{option}\n" for option in options)
+
+
+def _random_writes(used_percent: int, *options: str) -> str:
+    region = () if used_percent == 100 else (f"size={used_percent}%",)
+    return _section(RANDOM_WRITES, "rw=randwrite", "bs=4k", "norandommap", *region, *options)
+
+
+def _measured(part: str, label: str, used_percent: int = 100, before: str = "") -> Measurement:
+    job = before + _random_writes(used_percent, "io_size=25%", "stonewall")
+    timeline = _DRAWN if part in ("fresh", "steady") else None
+    return Measurement(f"{RANDOM_WRITES}-{part}", label, RANDOM_WRITES, job, timeline)
+
+
+def _ebook(state: str) -> tuple[Measurement, ...]:
+    return tuple(
+        Measurement(
+            f"{name}-{state}", state, name, _section(name, f"rw={rw}", f"size={size}", f"bs={block}")
+        )
+        for name, (rw, size, block) in _EBOOK.items()
+    )
+
+
+def _fall() -> Measurement:
+    return Measurement("fall", "from fresh on", "fall", _fall_job())
+
+
+def _fall_job() -> str:
+    return _section("fall", "rw=randwrite", "bs=4k", "norandommap", "loops=3")
+
+
+def _unused(percent: int) -> Chain:
+    label = f"{percent} % left unused"
+    measured = _measured(f"unused-{percent}", label, 100 - percent)
+    return Chain(label, _random_writes(100 - percent), (measured,))
+
+
+def chains() -> list[Chain]:
+    """Return everything that is run; the longest first, so that the cores end together."""
+    trimmed = _section("trim", "rw=trim", "bs=1m")
+    steady = (
+        *_ebook("steady"),
+        _measured("steady", "steady"),
+        _measured("trimmed", "trimmed", before=trimmed),
+    )
+    return [
+        Chain("steady", _random_writes(100), steady),
+        *(_unused(percent) for percent in (7, 20, 25)),
+        Chain("the fall", None, (_fall(),)),
+        Chain("fresh", None, (*_ebook("fresh"), _measured("fresh", "fresh"))),
+    ]
+
+
+def parts() -> list[str]:
+    """Return the parts in the order in which they are shown."""
+    ebook = [f"{name}-{state}" for name in _EBOOK for state in ("fresh", "steady")]
+    remedies = ("fresh", "steady", "unused-7", "unused-20", "unused-25", "trimmed")
+    return [*(f"{RANDOM_WRITES}-{remedy}" for remedy in remedies), *ebook, "fall"]

@@ -1,0 +1,197 @@
+"""A drive as an object: the one noun of the package.
+
+A drive is a profile, a profile of your own, or a drive file in a condition; `Drive.season` makes
+the third out of the others.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ssdlab import engine
+from ssdlab.engine import Progress, RunRequest, Settings
+from ssdlab.errors import SsdlabError
+from ssdlab.result import Result
+
+Value = str | int | float | bool
+
+
+def _text(value: Value) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return repr(value) if isinstance(value, float) else str(value)
+
+
+def _settings(*sources: Mapping[str, Value]) -> Settings:
+    return tuple((key, _text(value)) for source in sources for key, value in source.items())
+
+
+def _flags(options: Mapping[str, Value]) -> tuple[str, ...]:
+    """Write fio options as flags; ``True`` is a bare flag."""
+    return tuple(
+        f"--{name}" if value is True else f"--{name}={int(value) if value is False else value}"
+        for name, value in options.items()
+    )
+
+
+class Drive:
+    """A drive in a stated condition.
+
+    Parameters
+    ----------
+    name
+        A profile's name, a profile (TOML) or a drive file.
+    settings
+        Keys and values that differ from the profile.
+    """
+
+    def __init__(self, name: str, settings: Settings = ()) -> None:
+        self.name = name
+        self.settings = settings
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+
+    def show(self) -> dict[str, Any]:
+        """Return every parameter with its source, and what follows from them."""
+        return engine.show(self.name, self.settings)
+
+    def run(
+        self,
+        job: str | Path | None = None,
+        *,
+        state: str | None = None,
+        seed: int = 1,
+        layout: bool = True,
+        timeline: tuple[int, int] | None = None,
+        save: str | Path | None = None,
+        progress: Progress | None = None,
+        **options: Value,
+    ) -> Result:
+        """Run a fio job.
+
+        Parameters
+        ----------
+        job
+            A job file's path, or its text (anything with a line break); None where `options` say
+            it all.
+        state
+            Condition to bring the drive into first; None leaves it as it is.
+        seed
+            The run's one source of chance.
+        layout
+            A read job on a fresh drive first writes what it will read.
+        timeline
+            Start and length in nanoseconds of a stretch whose single operations are recorded.
+        save
+            A drive file to keep the drive in afterwards.
+        progress
+            Called with phase and share; returns False to stop.
+        **options
+            fio's options: ``rw="randwrite", bs="4k", iodepth=16``.
+
+        Raises
+        ------
+        SsdlabError
+            What the caller can mend.
+        Stopped
+            `progress` returned False.
+        """
+        text, name = _job_text(job)
+        flags = _flags(options)
+        if text is None and not flags:
+            raise SsdlabError('no job: give a job file, or options such as rw="randwrite", bs="4k"')
+        request = RunRequest(
+            drive=self.name,
+            settings=self.settings,
+            job_text=text,
+            job_name=name,
+            flags=flags,
+            condition=state,
+            seed=seed,
+            layout=layout,
+            timeline=timeline,
+            json_plus=True,
+            save=None if save is None else str(save),
+        )
+        return Result.from_json(engine.run(request, progress), f"{name} on {self.name}")
+
+    def season(
+        self,
+        to: str,
+        *,
+        save: str | Path | None = None,
+        job: str | Path | None = None,
+        seed: int = 1,
+        progress: Progress | None = None,
+        **options: Value,
+    ) -> Drive:
+        """Bring the drive into a condition and return it; this one stays as it is.
+
+        Parameters
+        ----------
+        to
+            ``fresh``, ``filled``, ``used`` or ``steady``.
+        save
+            Where to keep it; by default a temporary file that lives as long as the drive returned.
+        job, **options
+            Whose writes make it steady, as for `run`; by default 4 KiB uniform.
+        seed
+            The one source of chance.
+        progress
+            Called with phase and share; returns False to stop.
+        """
+        folder = None if save is not None else tempfile.TemporaryDirectory(prefix="ssdlab-")
+        place = str(save) if folder is None else f"{folder.name}/{to}.ssd"
+        text, name = _job_text(job)
+        engine.season(
+            self.name,
+            to,
+            place,
+            settings=self.settings,
+            seed=seed,
+            job_text=text,
+            job_name=name,
+            flags=_flags(options),
+            progress=progress,
+        )
+        seasoned = Drive(place)
+        seasoned._folder = folder
+        return seasoned
+
+    def __repr__(self) -> str:
+        """Name the drive and what was changed in it."""
+        changes = "".join(f", {key}={value}" for key, value in self.settings)
+        return f"<Drive {self.name}{changes}>"
+
+
+def _job_text(job: str | Path | None) -> tuple[str | None, str]:
+    if job is None:
+        return None, "options"
+    if isinstance(job, str) and "\n" in job:
+        return job, "job text"
+    try:
+        return Path(job).read_text(encoding="utf-8"), str(job)
+    except OSError as error:
+        raise SsdlabError(f"job file {job}: cannot be read: {error.strerror}") from None
+
+
+def drive(name: str, settings: Mapping[str, Value] | None = None, **parameters: Value) -> Drive:
+    """Name a drive.
+
+    Parameters
+    ----------
+    name
+        A profile's name (`profiles` lists them), a profile (TOML) or a drive file.
+    settings
+        Dotted keys: ``{"nand.pages_per_block": 256, "ftl.gc": "fifo"}``.
+    **parameters
+        Keys without a dot: ``over_provisioning=0.28``.
+
+    Examples
+    --------
+    >>> drive("intel-dc-s3500-480gb", {"ftl.gc": "fifo"}, over_provisioning=0.28)
+    <Drive intel-dc-s3500-480gb, ftl.gc=fifo, over_provisioning=0.28>
+    """
+    return Drive(name, _settings(settings or {}, parameters))

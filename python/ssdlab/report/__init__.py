@@ -1,0 +1,35 @@
+"""One self-contained HTML page from results: readable on screen, in the dark and on paper."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from ssdlab.output import PendingFile
+from ssdlab.result import Result
+
+__all__ = ["write_report"]
+
+
+def write_report(results: Sequence[Result], path: str | Path, *, title: str | None = None) -> None:
+    """Write the page.
+
+    Parameters
+    ----------
+    results
+        In the order in which they shall appear.
+    path
+        Where the page shall be.
+    title
+        The heading; by default that of the experiment.
+
+    Raises
+    ------
+    SsdlabError
+        The place cannot be written to, or the results hold no jobs.
+    """
+    with PendingFile(path, "-o") as pending:
+        # The drawing library takes a while to load, and most commands draw nothing.
+        from ssdlab.report.page import build_html
+
+        pending.write(build_html(results, title))

@@ -1,0 +1,251 @@
+"""The charts of a report: runs in, inline SVG out, or nothing where there is no data."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.ticker import FuncFormatter, MaxNLocator, NullLocator
+
+from ssdlab import text
+from ssdlab.report import theme
+from ssdlab.report.runs import Run
+from ssdlab.series import Series
+
+_MOST_LINES = len(theme.SERIES)
+# Two of them stand side by side on the page.
+_SMALL = (5.4, 2.7)
+_SMALL_TALL = (5.4, 3.8)
+_NINES = ((0.0, "0 %"), (0.5, "50 %"), (0.9, "90 %"), (0.99, "99 %"), (0.999, "99.9 %"))
+_MORE_NINES = ((0.9999, "99.99 %"), (0.99999, "99.999 %"))
+
+Colours = Mapping[str, str]
+"""A colour per label, the same in every chart."""
+
+
+def colours_of(runs: Sequence[Run]) -> dict[str, str]:
+    """Give every label its colour, in the order in which labels come."""
+    labels = dict.fromkeys(run.label for run in runs)
+    return {label: theme.SERIES[number % _MOST_LINES] for number, label in enumerate(labels)}
+
+
+def count_axis(value: float, _position: object = None) -> str:
+    """Write an axis tick: 20 k rather than 20000."""
+    for factor, suffix in ((1e6, " M"), (1e3, " k")):
+        if abs(value) >= factor:
+            return f"{value / factor:g}{suffix}"
+    return f"{value:g}"
+
+
+def duration_axis(value: float, _position: object = None) -> str:
+    """Write a latency tick with its unit."""
+    return text.duration(value)
+
+
+def _known(values: Sequence[float | None]) -> list[float]:
+    return [math.nan if value is None else float(value) for value in values]
+
+
+def over_time(name: str, runs: Sequence[Run], colours: Colours) -> str | None:
+    """Draw IOPS and write amplification over virtual time."""
+    series = [(run, found) for run in runs if (found := Series.of(run.lab))]
+    series = [(run, found) for run, found in series if len(found.iops) > 2][:_MOST_LINES]
+    if not series:
+        return None
+    written = any(value is not None for _, found in series for value in found.write_amplification)
+    with theme.style():
+        made = theme.figure(*(_SMALL_TALL if written else _SMALL))
+        rows = made.subplots(2 if written else 1, 1, sharex=True, squeeze=False)
+        panels: list[Axes] = [row[0] for row in rows]
+        for run, found in series:
+            colour = colours[run.label]
+            panels[0].plot(found.times_s, found.iops, color=colour, label=run.label)
+            if written:
+                amplification = _known(found.write_amplification)
+                panels[1].plot(found.times_s, amplification, color=colour)
+        _finish_over_time(panels)
+        return theme.svg(made, f"time-{name}", f"IOPS and write amplification over time, {name}")
+
+
+def _finish_over_time(panels: Sequence[Axes]) -> None:
+    panels[0].set_ylabel("IOPS")
+    panels[0].yaxis.set_major_formatter(FuncFormatter(count_axis))
+    theme.legend_above(panels[0])
+    if len(panels) > 1:
+        panels[1].set_ylabel("write amplification")
+    for panel in panels:
+        panel.set_ylim(bottom=0)
+        panel.set_xlim(left=0)
+        panel.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
+        theme.only_horizontal_grid(panel)
+    panels[-1].set_xlabel("virtual time, s")
+
+
+def _nines(share: float) -> float:
+    """Each further nine is one step up, so that the tail can be seen."""
+    return -math.log10(1 - min(share, 1 - 1e-9))
+
+
+def latencies(name: str, runs: Sequence[Run], colours: Colours) -> str | None:
+    """Draw the cumulative distribution of latencies, the tail drawn large."""
+    lines = [(run, direction) for run in runs for direction in run.first.directions]
+    points = [(run, direction, run.first.distribution(direction)) for run, direction in lines]
+    points = [line for line in points if len(line[2]) > 1][:_MOST_LINES]
+    if not points:
+        return None
+    mixed = len({direction for _, direction, _ in points}) > 1
+    with theme.style():
+        made = theme.figure(*_SMALL)
+        axes = made.subplots()
+        for run, direction, curve in points:
+            label = ", ".join(part for part in (run.label, direction if mixed else "") if part)
+            dashes = "--" if mixed and direction == "write" else "-"
+            shown = [(value, _nines(share)) for value, share in curve if share < 1]
+            axes.step(*zip(*shown, strict=True), dashes, color=colours[run.label], label=label)
+        _finish_latencies(axes, max(share for line in points for _, share in line[2] if share < 1))
+        return theme.svg(made, f"latency-{name}", f"distribution of latencies of {name}")
+
+
+def _finish_latencies(axes: Axes, highest: float) -> None:
+    ticks = [*_NINES, *(nine for nine in _MORE_NINES if nine[0] <= highest)]
+    axes.set_xscale("log")
+    axes.set_yticks([_nines(share) for share, _ in ticks], [label for _, label in ticks])
+    axes.set_ylim(0, _nines(ticks[-1][0]) * 1.03)
+    axes.xaxis.set_major_formatter(FuncFormatter(duration_axis))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.set_xlabel("latency")
+    axes.set_ylabel("requests that were faster")
+    theme.legend_above(axes)
+
+
+_RESOURCES = (
+    ("die", "flash dies, %", ("host_read", "host_write", "move", "erase")),
+    ("channel", "channels, %", ("host", "move")),
+)
+
+
+def where_the_time_went(runs: Sequence[Run]) -> str | None:
+    """Draw which share of the time dies, channels, link and controller were busy, and with what."""
+    shown = [run for run in runs if run.lab.get("utilization")]
+    if not shown:
+        return None
+    with theme.style():
+        made = theme.figure(9.6, 1.3 + 0.24 * len(shown))
+        panels = made.subplots(1, 4, sharey=True, width_ratios=[3, 2, 1, 1])
+        places = range(len(shown))
+        for panel, (resource, title, kinds) in zip(panels, _RESOURCES, strict=False):
+            _stack(panel, shown, resource, kinds)
+            panel.set_title(title)
+        for panel, resource in zip(panels[2:], ("link", "controller"), strict=True):
+            values = [100 * run.lab["utilization"].get(resource, 0.0) for run in shown]
+            panel.barh(places, values, height=0.66, color=theme.SERIES[3])
+            panel.set_title(f"{resource}, %")
+        panels[0].set_yticks(places, [run.title for run in shown])
+        panels[0].invert_yaxis()
+        for panel in panels:
+            panel.set_xlim(0, 100)
+            panel.set_xticks([0, 50, 100])
+            theme.only_vertical_grid(panel)
+        return theme.svg(made, "utilization", "share of the time that each resource was busy")
+
+
+def _stack(panel: Axes, runs: Sequence[Run], resource: str, kinds: Sequence[str]) -> None:
+    left = [0.0] * len(runs)
+    for kind in kinds:
+        key = f"{resource}_{kind}"
+        shares = [100 * run.lab["utilization"].get(key, 0.0) for run in runs]
+        colour = theme.colour_of_kind(kind)
+        panel.barh(range(len(runs)), shares, left=left, height=0.66, color=colour)
+        left = [before + share for before, share in zip(left, shares, strict=True)]
+
+
+def timeline(run: Run, name: str) -> str | None:
+    """Draw single operations over the dies, for the stretch that was recorded."""
+    operations = run.lab.get("timeline") or []
+    if not operations:
+        return None
+    start = min(operation["start_ns"] for operation in operations)
+    dies = sorted({operation["die"] for operation in operations})
+    kinds = sorted({operation["kind"] for operation in operations})
+    rows = {die: place for place, die in enumerate(dies)}
+    with theme.style():
+        made = theme.figure(9.6, 1.1 + 0.17 * len(dies))
+        axes = made.subplots()
+        for order, kind in enumerate(kinds):
+            _bars(axes, [each for each in operations if each["kind"] == kind], rows, start, order)
+        axes.set_yticks(range(len(dies)), [f"die {die}" for die in dies])
+        axes.invert_yaxis()
+        axes.set_xlabel(f"µs from {text.duration(start)}")
+        theme.only_vertical_grid(axes)
+        theme.legend_above(axes)
+        return theme.svg(made, name, f"single operations over dies, {run.title}")
+
+
+def _bars(
+    axes: Axes,
+    operations: Sequence[Mapping[str, Any]],
+    rows: Mapping[int, int],
+    start: int,
+    order: int,
+) -> None:
+    kind = str(operations[0]["kind"])
+    axes.barh(
+        [rows[each["die"]] for each in operations],
+        [(each["end_ns"] - each["start_ns"]) / 1e3 for each in operations],
+        left=[(each["start_ns"] - start) / 1e3 for each in operations],
+        height=0.7,
+        color=theme.colour_of_kind(kind, order),
+        edgecolor=theme.PAPER,
+        linewidth=0.3,
+        label=kind.replace("_", " "),
+    )
+
+
+def wear(run: Run, name: str) -> str | None:
+    """Draw how many blocks were erased how often."""
+    histogram = ((run.lab.get("wear") or {}).get("erase_counts") or {}).get("histogram") or []
+    if not histogram:
+        return None
+    counts, blocks = zip(*histogram, strict=True)
+    gaps = [after - before for before, after in zip(counts, counts[1:], strict=False)]
+    with theme.style():
+        made = theme.figure(*_SMALL)
+        axes = made.subplots()
+        axes.bar(counts, blocks, width=0.8 * min(gaps, default=1), color=theme.SERIES[0])
+        axes.set_xlabel("erases of a block")
+        axes.set_ylabel("blocks")
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        axes.yaxis.set_major_formatter(FuncFormatter(count_axis))
+        theme.only_horizontal_grid(axes)
+        return theme.svg(made, name, f"erases per block, {run.title}")
+
+
+def overview(runs: Sequence[Run]) -> str | None:
+    """Draw the main figure of every run."""
+    shown = [run for run in runs if run.first.directions]
+    if not shown:
+        return None
+    values = [run.mean(lambda job: job.iops()) or 0.0 for run in shown]
+    with theme.style():
+        made = theme.figure(9.6, 0.8 + 0.27 * len(shown))
+        axes = made.subplots()
+        axes.barh(range(len(shown)), values, height=0.66, color=theme.SERIES[0])
+        for place, (run, value) in enumerate(zip(shown, values, strict=True)):
+            axes.text(value, place, f"  {_figures(run, value)}", va="center", color=theme.INK)
+        axes.set_yticks(range(len(shown)), [run.title for run in shown])
+        axes.invert_yaxis()
+        axes.set_xlim(0, max(values) * 1.45)
+        axes.set_xlabel("IOPS")
+        axes.xaxis.set_major_formatter(FuncFormatter(count_axis))
+        theme.only_vertical_grid(axes)
+        return theme.svg(made, "overview", "IOPS of every run")
+
+
+def _figures(run: Run, iops: float) -> str:
+    parts = [text.count(iops), text.rate(run.mean(lambda job: job.bandwidth()))]
+    amplification = run.mean(lambda job: job.write_amplification)
+    if amplification is not None:
+        parts.append(f"WA {text.ratio(amplification)}")
+    return " · ".join(parts)

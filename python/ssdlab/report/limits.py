@@ -1,0 +1,70 @@
+"""What a report cannot tell: always said, and said of these very results where they show it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ssdlab import text
+from ssdlab.report.runs import Run
+
+ALWAYS = (
+    "The drives are models, not copies of a maker's firmware. Shapes and ratios carry further than "
+    "absolute figures, and figures further than their last digit.",
+    "What rests on an assumed parameter is only as good as the assumption: change it with --set "
+    "and see whether the conclusion stands. What a parameter was fitted to is not predicted by it.",
+    "The host costs nothing here: system calls, interrupts, file system and page cache are not in "
+    "the latencies.",
+    "Temperature, firmware bugs and background work that a maker does not disclose are left out.",
+    "Before you buy, measure the drive itself: with the same job, in the same condition.",
+)
+
+
+def _unmapped(run: Run) -> str | None:
+    reads = int(run.lab.get("unmapped_reads") or 0)
+    if reads == 0:
+        return None
+    return (
+        f"{run.title}: {text.count(reads)} reads hit nothing, because the place had never been "
+        "written or was trimmed. A drive answers these without reading flash, so the figures are "
+        "too good for data that exists."
+    )
+
+
+def _not_steady(run: Run) -> str | None:
+    if run.lab.get("condition") != "steady" or run.lab.get("steady_reached") is not False:
+        return None
+    return f"{run.title}: steady state was not reached; write amplification was still changing."
+
+
+def _interrupted(run: Run) -> str | None:
+    if not run.lab.get("interrupted"):
+        return None
+    return f"{run.title}: the run was stopped early; its figures are of what it had done by then."
+
+
+def _fresh_writes(run: Run) -> str | None:
+    if run.first.condition not in (None, "fresh") or "write" not in run.first.directions:
+        return None
+    amplification = run.first.write_amplification
+    if not run.lab or amplification is None or amplification > 1.05:
+        return None
+    return (
+        f"{run.title}: a fresh drive was written, without garbage collection. It will not stay "
+        "that fast: compare with --state steady."
+    )
+
+
+_OF_EACH = (_unmapped, _not_steady, _interrupted)
+
+
+def of_these(runs: Sequence[Run]) -> list[str]:
+    """Return what these results in particular cannot tell."""
+    found = [note for run in runs for check in _OF_EACH if (note := check(run))]
+    fresh = [note for run in runs if (note := _fresh_writes(run))]
+    # One such note says it for all of them.
+    found.extend(fresh[:1])
+    if runs and all(len(run.jobs) == 1 for run in runs) and any(run.lab for run in runs):
+        found.append(
+            "One seed was run, so the spread between seeds is unknown: --seed 1-5 gives it."
+        )
+    return found

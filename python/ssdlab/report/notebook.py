@@ -1,0 +1,67 @@
+"""The summary table: of a page, and of a result in a notebook."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+from ssdlab import text
+from ssdlab.comparison import mean_interval
+from ssdlab.report.runs import Run, collect
+from ssdlab.result import Result
+
+_ALWAYS = ("job", "run", "IOPS", "throughput", "mean", "p50", "p99", "p99.9", "WA")
+
+
+def _iops(run: Run, direction: str) -> str:
+    mean, interval = mean_interval([job.iops(direction) for job in run.jobs])
+    if interval is None:
+        return text.count(mean)
+    return f"{text.count(mean)} ± {text.significant(interval[1] - mean, 2)}"
+
+
+def _latency(run: Run, direction: str, percent: float) -> str:
+    return text.duration(run.mean(lambda job: job.percentile_ns(percent, direction)))
+
+
+def _row(run: Run, direction: str) -> list[str]:
+    several = len(run.first.directions) > 1
+    return [
+        f"{run.name} ({direction}s)" if several else run.name,
+        run.label,
+        _iops(run, direction),
+        text.rate(run.mean(lambda job: job.bandwidth(direction))),
+        text.duration(run.mean(lambda job: job.mean_ns(direction))),
+        *(_latency(run, direction, percent) for percent in (50.0, 99.0, 99.9)),
+        text.ratio(run.mean(lambda job: job.write_amplification)),
+    ]
+
+
+def _extras(runs: Sequence[Run]) -> list[tuple[str, list[str]]]:
+    """Columns that say something only where runs differ in them: drive and number of seeds."""
+    drives = [run.first.profile or "measured by fio" for run in runs]
+    seeds = [str(len(run.jobs)) for run in runs]
+    extras = [("drive", drives)] if len(set(drives)) > 1 else []
+    return [*extras, ("seeds", seeds)] if set(seeds) != {"1"} else extras
+
+
+def summary_table(runs: Sequence[Run]) -> tuple[list[str], list[list[str]]]:
+    """Return headings, and a row per run and direction, as text."""
+    extras = _extras(runs)
+    headings = [*_ALWAYS, *(heading for heading, _ in extras)]
+    rows = [
+        [*_row(run, direction), *(cells[place] for _, cells in extras)]
+        for place, run in enumerate(runs)
+        for direction in run.first.directions
+    ]
+    return headings, rows
+
+
+def summary_html(results: Sequence[Result]) -> str:
+    """Return the summary table as plain HTML."""
+    headings, rows = summary_table(collect(results))
+    head = "".join(f"<th>{escape(heading)}</th>" for heading in headings)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
+    )
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

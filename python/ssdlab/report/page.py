@@ -1,0 +1,181 @@
+"""The page: results in, one self-contained HTML document out. Nothing is loaded from a network."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib import resources
+from typing import Any
+
+import jinja2
+from markupsafe import Markup
+
+from ssdlab import text
+from ssdlab.errors import SsdlabError
+from ssdlab.report import charts, limits
+from ssdlab.report.notebook import summary_table
+from ssdlab.report.parameters import KINDS, drives_of, kinds_in_words
+from ssdlab.report.runs import Run, by_job, collect
+from ssdlab.result import Result
+
+_TITLE = "What the drive does"
+_MOST_TIMELINES = 4
+
+
+@dataclass(frozen=True)
+class Opening:
+    """What a page opens with.
+
+    Attributes
+    ----------
+    title
+        The heading.
+    sentence
+        What is shown, in one sentence.
+    chart
+        Inline SVG.
+    headings, rows
+        A table below the chart; empty for none.
+    notes
+        Paragraphs below the table.
+    """
+
+    title: str
+    sentence: str
+    chart: str | None
+    headings: Sequence[str] = ()
+    rows: Sequence[Sequence[str]] = ()
+    notes: Sequence[str] = ()
+
+
+def _opening(results: Sequence[Result], runs: Sequence[Run]) -> Opening:
+    """Experiments that ship with the package bring their own opening."""
+    names = {str(result.experiment.get("name", "")) for result in results}
+    if names == {"demo"}:
+        from ssdlab.demo.opening import opening
+
+        return opening(results)
+    drives = ", ".join(dict.fromkeys(run.first.profile or "fio on a real drive" for run in runs))
+    return Opening(_TITLE, f"Drives: {drives}.", charts.overview(runs))
+
+
+def _per_job(runs: Sequence[Run]) -> list[dict[str, Any]]:
+    colours = charts.colours_of(runs)
+    return [
+        {
+            "name": name,
+            "time": charts.over_time(f"{order}", members, colours),
+            "latency": charts.latencies(f"{order}", members, colours),
+        }
+        for order, (name, members) in enumerate(by_job(runs).items())
+    ]
+
+
+def _timelines(runs: Sequence[Run]) -> list[tuple[str, str]]:
+    drawn = [
+        (run.title, drawing)
+        for order, run in enumerate(runs)
+        if (drawing := charts.timeline(run, f"timeline-{order}"))
+    ]
+    return drawn[:_MOST_TIMELINES]
+
+
+def _most_worn(runs: Sequence[Run]) -> list[tuple[str, str]]:
+    """One histogram a drive: that of its most worn run."""
+    worst: dict[str | None, Run] = {}
+    for run in runs:
+        if run.lab.get("wear"):
+            known = worst.setdefault(run.first.profile, run)
+            if _mean_erases(run) > _mean_erases(known):
+                worst[run.first.profile] = run
+    return [
+        (run.title, drawing)
+        for order, run in enumerate(worst.values())
+        if (drawing := charts.wear(run, f"wear-{order}"))
+    ]
+
+
+def _mean_erases(run: Run) -> float:
+    return float(run.lab["wear"]["erase_counts"]["mean"])
+
+
+def _wear_rows(runs: Sequence[Run]) -> list[list[str]]:
+    rows = []
+    for run in runs:
+        wear: Mapping[str, Any] = run.lab.get("wear") or {}
+        if not wear:
+            continue
+        counts, rated = wear["erase_counts"], wear.get("rated_cycles")
+        used = counts["mean"] / rated if rated else None
+        erases = [text.significant(counts[key]) for key in ("min", "mean", "max")]
+        rows.append(
+            [run.title, *erases, text.count(rated), text.percent(used, 2), str(wear["bad_blocks"])]
+        )
+    return rows
+
+
+def _footer(runs: Sequence[Run]) -> list[tuple[str, str]]:
+    drive = next((run.first.profile for run in runs if run.first.profile), "intel-dc-s3500-80gb")
+    return [
+        ("your own job", f"ssdlab run your-job.fio --drive {drive} --state steady"),
+        ("your own drive", "ssdlab run your-job.fio --drive your-drive.toml --state steady"),
+        (
+            "your own policy",
+            f"ssdlab run your-job.fio --drive {drive} --set ftl.gc=cost-benefit --state steady",
+        ),
+    ]
+
+
+def _environment() -> jinja2.Environment:
+    environment = jinja2.Environment(
+        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters["svg"] = Markup
+    return environment
+
+
+def build_html(results: Sequence[Result], title: str | None = None) -> str:
+    """Return the page as text.
+
+    Parameters
+    ----------
+    results
+        In the order in which they shall appear.
+    title
+        The heading; by default that of the experiment.
+
+    Raises
+    ------
+    SsdlabError
+        There is nothing to report.
+    """
+    runs = collect(results)
+    if not runs:
+        names = ", ".join(result.name for result in results) or "none given"
+        raise SsdlabError(f"no jobs in the results: {names}")
+    opening = _opening(results, runs)
+    folder = resources.files("ssdlab.report")
+    template = folder.joinpath("page.html.j2").read_text(encoding="utf-8")
+    return (
+        _environment()
+        .from_string(template)
+        .render(
+            css=Markup(folder.joinpath("page.css").read_text(encoding="utf-8")),
+            title=title or opening.title,
+            opening=opening,
+            versions=", ".join(
+                dict.fromkeys(str(run.lab["version"]) for run in runs if run.lab.get("version"))
+            ),
+            summary=summary_table(runs),
+            jobs=_per_job(runs),
+            utilization=charts.where_the_time_went(runs),
+            timelines=_timelines(runs),
+            wear_rows=_wear_rows(runs),
+            wear_charts=_most_worn(runs),
+            drives=drives_of(runs),
+            kinds=KINDS,
+            kinds_in_words=kinds_in_words,
+            limits=[*limits.of_these(runs), *limits.ALWAYS],
+            footer=_footer(runs),
+        )
+    )

@@ -1,0 +1,259 @@
+"""A result: fio's JSON, seen as jobs with figures.
+
+What fio itself measured on a real drive is read just as well; it only lacks our object, so write
+amplification, wear and seed are unknown there.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ssdlab import latency, text
+from ssdlab.errors import SsdlabError
+
+if TYPE_CHECKING:
+    import pandas
+
+DIRECTIONS = ("read", "write", "trim")
+
+
+@dataclass(frozen=True)
+class Job:
+    """One job of a result (one entry of fio's ``jobs``).
+
+    Attributes
+    ----------
+    data
+        The entry itself.
+    """
+
+    data: Mapping[str, Any]
+
+    @property
+    def name(self) -> str:
+        """The job's name."""
+        return str(self.data.get("jobname", ""))
+
+    @property
+    def lab(self) -> Mapping[str, Any]:
+        """Our object; empty where fio wrote the result."""
+        found = self.data.get("ssdlab")
+        return found if isinstance(found, Mapping) else {}
+
+    @property
+    def options(self) -> Mapping[str, str]:
+        """The options as they were given."""
+        return self.data.get("job options") or {}
+
+    @property
+    def directions(self) -> list[str]:
+        """Which of read, write and trim the job did."""
+        return [each for each in DIRECTIONS if self.direction(each).get("total_ios")]
+
+    def direction(self, name: str) -> Mapping[str, Any]:
+        """Return fio's block for ``read``, ``write`` or ``trim``."""
+        return self.data.get(name) or {}
+
+    def _blocks(self, direction: str | None) -> list[Mapping[str, Any]]:
+        names = [direction] if direction else self.directions
+        return [self.direction(name) for name in names]
+
+    def iops(self, direction: str | None = None) -> float:
+        """Return requests a second, of one direction or of all."""
+        return sum(float(block.get("iops") or 0) for block in self._blocks(direction))
+
+    def bandwidth(self, direction: str | None = None) -> float:
+        """Return bytes a second, of one direction or of all."""
+        return sum(float(block.get("bw_bytes") or 0) for block in self._blocks(direction))
+
+    def mean_ns(self, direction: str | None = None) -> float | None:
+        """Return the mean latency in nanoseconds."""
+        return latency.mean(self._blocks(direction))
+
+    def percentile_ns(self, percent: float, direction: str | None = None) -> float | None:
+        """Return a latency percentile in nanoseconds.
+
+        Of a mix it is known only where the histograms were kept (``--output-format json+``).
+        """
+        blocks = self._blocks(direction)
+        return latency.percentile(blocks, percent) if blocks else None
+
+    def distribution(self, direction: str | None = None) -> list[tuple[float, float]]:
+        """Return the cumulative distribution of latencies: (nanoseconds, share) points."""
+        return latency.distribution(self._blocks(direction))
+
+    @property
+    def write_amplification(self) -> float | None:
+        """Pages programmed per page the host wrote; None where nothing was written."""
+        value = self.lab.get("write_amplification")
+        return None if value is None else float(value)
+
+    @property
+    def seed(self) -> int | None:
+        """The run's seed; None where fio measured."""
+        value = self.lab.get("seed")
+        return None if value is None else int(value)
+
+    @property
+    def profile(self) -> str | None:
+        """The drive's profile; None where fio measured."""
+        value = self.lab.get("profile")
+        return None if value is None else str(value)
+
+    @property
+    def condition(self) -> str | None:
+        """The condition that the drive was in when the job began."""
+        value = self.lab.get("condition")
+        return None if value is None else str(value)
+
+
+def _jobs_of(data: Mapping[str, Any], where: str) -> list[Job]:
+    entries = data.get("jobs")
+    if not isinstance(entries, list) or not all(isinstance(entry, Mapping) for entry in entries):
+        raise SsdlabError(
+            f"{where}: no jobs in it, so it is not fio's JSON\n"
+            "write results with: ssdlab run … --output-format json --output FILE"
+        )
+    return [Job(entry) for entry in entries]
+
+
+class Result:
+    """What a run gave.
+
+    Parameters
+    ----------
+    data
+        fio's JSON, decoded.
+    name
+        Where it came from, for tables and messages.
+
+    Raises
+    ------
+    SsdlabError
+        It holds no jobs.
+    """
+
+    def __init__(self, data: Mapping[str, Any], name: str = "result") -> None:
+        self.name = name
+        self.jobs: list[Job] = _jobs_of(data, name)
+        self._data = data
+
+    @classmethod
+    def from_json(cls, document: str, name: str = "result") -> Result:
+        """Read a result from text; lines that fio printed before the object are skipped."""
+        try:
+            data, _ = json.JSONDecoder().raw_decode(document, max(document.find("{"), 0))
+        except json.JSONDecodeError as error:
+            raise SsdlabError(
+                f"{name}: not JSON (line {error.lineno}: {error.msg})\n"
+                "write results with: ssdlab run … --output-format json --output FILE"
+            ) from None
+        return cls(data if isinstance(data, Mapping) else {}, name)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Result:
+        """Read a result file."""
+        try:
+            document = Path(path).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            reason = getattr(error, "strerror", None) or "not a text file"
+            raise SsdlabError(f"{path}: cannot be read: {reason}") from None
+        return cls.from_json(document, str(path))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return fio's JSON as a dictionary (a copy)."""
+        copied: dict[str, Any] = json.loads(json.dumps(self._data))
+        return copied
+
+    def to_json(self) -> str:
+        """Return fio's JSON as text."""
+        return json.dumps(self._data, indent=2)
+
+    @property
+    def experiment(self) -> Mapping[str, Any]:
+        """What an experiment says about its part: ``name``, ``part``, ``label``; else empty."""
+        found = self._data.get("ssdlab experiment")
+        return found if isinstance(found, Mapping) else {}
+
+    def job(self, name: str | None = None) -> Job:
+        """Return the job of that name, or the only one.
+
+        Raises
+        ------
+        SsdlabError
+            There is none, or more than one and no name.
+        """
+        found = [job for job in self.jobs if name is None or job.name == name]
+        if len(found) == 1:
+            return found[0]
+        names = ", ".join(dict.fromkeys(job.name for job in self.jobs)) or "none"
+        wanted = "one job" if name is None else f"one job {name!r}"
+        raise SsdlabError(f"{self.name}: {wanted} expected, {len(found)} found; jobs: {names}")
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return one plain row per job and direction; times in microseconds."""
+        return [_row(job, direction) for job in self.jobs for direction in job.directions]
+
+    def dataframe(self) -> pandas.DataFrame:
+        """Return the rows as a pandas DataFrame.
+
+        Raises
+        ------
+        SsdlabError
+            pandas is not installed.
+        """
+        try:
+            import pandas
+        except ImportError:
+            raise SsdlabError(
+                "the DataFrame view needs pandas: pip install pandas, or use .rows()"
+            ) from None
+        return pandas.DataFrame(self.rows())
+
+    def __repr__(self) -> str:
+        """Name the jobs with their main figure."""
+        jobs = ", ".join(f"{job.name}: {text.count(job.iops())} IOPS" for job in self.jobs)
+        return f"<Result {self.name}: {jobs}>"
+
+    def _repr_html_(self) -> str:
+        from ssdlab.report.notebook import summary_html
+
+        return summary_html([self])
+
+
+def _row(job: Job, direction: str) -> dict[str, Any]:
+    def microseconds(value: float | None) -> float | None:
+        return None if value is None else value / 1e3
+
+    return {
+        "profile": job.profile,
+        "condition": job.condition,
+        "seed": job.seed,
+        "job": job.name,
+        "direction": direction,
+        "iops": job.iops(direction),
+        "bytes_per_second": job.bandwidth(direction),
+        "mean_us": microseconds(job.mean_ns(direction)),
+        "p50_us": microseconds(job.percentile_ns(50, direction)),
+        "p99_us": microseconds(job.percentile_ns(99, direction)),
+        "p99_9_us": microseconds(job.percentile_ns(99.9, direction)),
+        "write_amplification": job.write_amplification,
+    }
+
+
+def merge(documents: Sequence[str]) -> str:
+    """Put the jobs of several runs into one object of fio's JSON.
+
+    fio's consumers read one object, so the drives' jobs stand beside each other in ``jobs``; each
+    names its drive in ``ssdlab.profile``. A single run is passed on as it is, byte for byte.
+    """
+    if len(documents) == 1:
+        return documents[0]
+    decoded = [json.loads(document) for document in documents]
+    merged = dict(decoded[0])
+    merged["jobs"] = [job for each in decoded for job in each["jobs"]]
+    return json.dumps(merged, indent=2)

@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# Installs the Debian packages that slow tests and tools use beside what `make install` brings;
+# without root it prints the command that does. Without them those tests are skipped and say so.
+set -euo pipefail
+
+packages=(
+    fio # beside our own runs: the same job on a real device or file
+)
+
+missing=()
+for package in "${packages[@]}"; do
+    dpkg-query --show --showformat='${Status}' "$package" 2>/dev/null | grep -q '^install ok' || missing+=("$package")
+done
+
+if [ ${#missing[@]} -eq 0 ]; then
+    echo "all there: ${packages[*]}"
+elif [ "$(id -u)" -eq 0 ]; then
+    apt-get update -qq
+    apt-get install -y --no-install-recommends "${missing[@]}"
+else
+    echo "run as root: apt-get install --no-install-recommends ${missing[*]}"
+    exit 1
+fi

@@ -1,0 +1,55 @@
+"""Fixtures: the command line in an empty folder, golden texts, a stand-in for the engine."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import ssdlab.cli
+from stand_in import StandIn
+
+GOLDEN = Path(__file__).parent / "golden"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--renew-golden", action="store_true", help="write golden texts anew")
+
+
+@pytest.fixture
+def stand_in(monkeypatch: pytest.MonkeyPatch) -> StandIn:
+    module = StandIn()
+    monkeypatch.setitem(sys.modules, "ssdlab._engine", module)
+    return module
+
+
+@pytest.fixture
+def command(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> Callable[..., tuple[int, str, str]]:
+    """Run the command line in an empty folder; gives exit code, stdout and stderr."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
+
+    def run(*arguments: str) -> tuple[int, str, str]:
+        code = ssdlab.cli.main(list(arguments))
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return run
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
+    """Hold a text against the one kept; `pytest --renew-golden` writes it anew."""
+
+    def check(name: str, found: str) -> None:
+        kept = GOLDEN / f"{name}.txt"
+        if request.config.getoption("--renew-golden"):
+            kept.write_text(found, encoding="utf-8")
+        assert kept.exists(), f"{kept} is missing: pytest --renew-golden"
+        assert found == kept.read_text(encoding="utf-8")
+
+    return check

@@ -1,0 +1,78 @@
+"""A stand-in for the engine, where a test is about the command line alone."""
+
+from __future__ import annotations
+
+import json
+import types
+from collections.abc import Callable
+from typing import Any
+
+import synthetic
+
+
+class EngineError(Exception):
+    pass
+
+
+class Cancelled(Exception):
+    pass
+
+
+class StandIn(types.ModuleType):
+    """Records what it was asked, and answers with synthetic results."""
+
+    EngineError = EngineError
+    Cancelled = Cancelled
+
+    def __init__(self) -> None:
+        super().__init__("ssdlab._engine")
+        self.runs: list[dict[str, Any]] = []
+        self.on_run: Callable[[dict[str, Any]], None] = lambda asked: None
+
+    def version(self) -> str:
+        return "0.1.0"
+
+    def run(
+        self,
+        drive: str,
+        settings: list[tuple[str, str]],
+        job_text: str | None,
+        job_name: str,
+        flags: list[str],
+        condition: str | None,
+        seed: int,
+        layout: bool,
+        timeline: tuple[int, int] | None,
+        json_plus: bool,
+        progress: Callable[[str, float], bool] | None,
+        save: str | None,
+    ) -> str:
+        asked = {name: value for name, value in locals().items() if name != "self"}
+        self.runs.append(asked)
+        self.on_run(asked)
+        if progress is not None and not progress("run", 0.5):
+            raise Cancelled
+        return synthetic.text(
+            synthetic.job(profile=drive, seed=seed, condition=condition or "fresh")
+        )
+
+    def render(self, result_json: str, format: str) -> str:
+        names = [job["jobname"] for job in json.loads(result_json)["jobs"]]
+        return f"{format} of {', '.join(names)}\n"
+
+    def theory(
+        self,
+        over_provisioning: float,
+        pages_per_block: int,
+        gc: str,
+        hot_space: float | None,
+        hot_writes: float | None,
+        trim_share: float | None,
+        unwritten_share: float | None,
+    ) -> str:
+        found = {
+            "write_amplification": 1 / over_provisioning,
+            "formula": "1 / OP",
+            "effective_over_provisioning": over_provisioning,
+        }
+        return json.dumps(found)

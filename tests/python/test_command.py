@@ -1,0 +1,60 @@
+"""The command as a whole: help, versions, verbs that need no drive."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+
+import pytest
+
+from stand_in import StandIn
+
+Command = Callable[..., tuple[int, str, str]]
+VERBS = ("drives", "show", "run", "season", "theory", "compare", "report", "demo")
+
+
+@pytest.mark.parametrize("verb", ["", *VERBS])
+def test_help(command: Command, golden: Callable[[str, str], None], verb: str) -> None:
+    """The help of every verb, as reviewed."""
+    code, out, _ = command(*filter(None, [verb, "--help"]))
+    assert code == 0
+    golden(f"help-{verb}" if verb else "help", out)
+
+
+def test_verbs_are_those_of_the_contract() -> None:
+    """No verb is listed that does not work."""
+    from ssdlab.cli import ssdlab
+
+    assert tuple(ssdlab.commands) == VERBS
+
+
+def test_unknown_verb(command: Command) -> None:
+    """An unknown verb is refused with the way to the list."""
+    code, out, err = command("runn")
+    assert (code, out) == (2, "")
+    assert "runn" in err
+    assert "ssdlab --help" in err
+
+
+def test_theory(stand_in: StandIn, command: Command, golden: Callable[[str, str], None]) -> None:
+    """Shares are read as fractions or percent, and programs get JSON."""
+    _, out, _ = command("theory", "--op", "25%")
+    golden("theory", out)
+    _, out, _ = command("theory", "--op", "0.5", "--json")
+    assert json.loads(out)["write_amplification"] == 2
+
+
+def test_theory_refuses_what_is_no_share(stand_in: StandIn, command: Command) -> None:
+    """The option and the value are named."""
+    code, _, err = command("theory", "--op", "much")
+    assert code == 2
+    assert "--op much: expected a share such as 0.28 or 28%" in err
+
+
+def test_missing_engine(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the compiled engine the remedy is named."""
+    monkeypatch.setitem(sys.modules, "ssdlab._engine", None)
+    code, _, err = command("theory", "--op", "0.1")
+    assert code == 2
+    assert "make install" in err

@@ -1,0 +1,91 @@
+"""The demo: its plan, its arithmetic, and its page."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import synthetic
+from ssdlab.demo import figures, plan
+from ssdlab.report.page import build_html
+from ssdlab.result import Result
+from test_report import Page
+
+_SPEED = {"fresh": 21_000.0, "steady": 7000.0, "unused-20": 14_000.0, "fall": 9000.0}
+
+
+def part(name: str, **lab: Any) -> Result:
+    """One part of the demo, as fast as its remedy makes it."""
+    measured = next(
+        each for chain in plan.chains() for each in chain.measurements if each.part == name
+    )
+    iops = next((speed for remedy, speed in _SPEED.items() if name.endswith(remedy)), 10_000.0)
+    job = synthetic.job(measured.job_name, iops=iops, write_amplification=2.0)
+    job["ssdlab"].update(lab)
+    about = {"name": "demo", "part": name, "label": measured.label}
+    facts = {"flash_bytes": 94_500_000_000, "load_bytes_per_day": plan.LOAD_BYTES_PER_DAY}
+    return Result({"jobs": [job], "ssdlab experiment": {**about, **facts}}, f"{name}.json")
+
+
+def test_every_part_is_measured_once_and_shown() -> None:
+    """The plan measures what the table and the chart show, no more and no less."""
+    measured = [each.part for chain in plan.chains() for each in chain.measurements]
+    assert sorted(measured) == sorted(plan.parts())
+    assert {figure for figure in figures.seed_figures()} <= set(plan.parts())
+
+
+def test_what_is_left_unused_is_never_written() -> None:
+    """A chain that leaves 20 % unused is seasoned and measured within the other 80 %."""
+    chain = next(chain for chain in plan.chains() if chain.label.startswith("20 %"))
+    assert chain.season_job is not None
+    for job in (chain.season_job, *(each.job_text for each in chain.measurements)):
+        assert "\nsize=80%\n" in job
+
+
+def test_lifetime_by_hand() -> None:
+    """94.5 GB of flash, 3000 cycles, WA 2, 20 GB a day: 7087.5 days, 19.4 years."""
+    (figure,) = figures.figures([part("randwrite-steady")])
+    assert figure.years == pytest.approx(94.5 * 3000 / (2 * 20) / 365.25)
+
+
+def test_reads_wear_nothing() -> None:
+    """A job that writes nothing has no lifetime."""
+    (figure,) = figures.figures([part("readiops-steady", write_amplification=None)])
+    assert figure.years is None
+
+
+def test_gain_is_against_the_same_job_in_steady_state() -> None:
+    """Random writes with 20 % unused are twice as fast as steady ones here."""
+    found = figures.figures([part("randwrite-steady"), part("randwrite-unused-20")])
+    assert [figure.against_steady for figure in found] == [1, 2]
+
+
+def test_fitted_figures_are_not_shown_as_predicted() -> None:
+    """The seeds' 100 MB/s is marked where the profile was fitted to it, and only there."""
+    fitted = {**synthetic.PARAMETERS[3], "key": "nand.program_us", "kind": "fitted"}
+    row = figures.rows([part("writetp-fresh", parameters=[fitted])])[0]
+    assert row[-1].endswith("nand.program_us is fitted to it, so it is no prediction")
+    row = figures.rows([part("writetp-fresh", parameters=[{**fitted, "kind": "assumed"}])])[0]
+    assert row[-1] == "100 MB/s: specification of the DC S3500 80 GB"
+
+
+def test_page_opens_with_the_fall_and_closes_with_three_commands() -> None:
+    """The first chart is the fall; the last lines are one's own job, drive and policy."""
+    html = build_html([part(name) for name in plan.parts()])
+    page = Page(html)
+    assert page.headings[0] == "An SSD once it is no longer new"
+    first_chart = html[html.index("<svg") : html.index("</svg>")]
+    assert "a fresh drive, written at random" in first_chart
+    assert "× 2.0" in first_chart
+    commands = [line for line in html.splitlines() if line.startswith("<pre>")]
+    assert len(commands) == 3
+    for command, own in zip(commands, ("your-job.fio", "your-drive.toml", "ftl.gc="), strict=True):
+        assert command.startswith("<pre>ssdlab run ")
+        assert own in command
+
+
+def test_page_of_a_demo_that_was_stopped() -> None:
+    """With parts missing the page is still made of what there is."""
+    page = Page(build_html([part("randwrite-fresh"), part("readtp-fresh")]))
+    assert page.headings[0] == "An SSD once it is no longer new"

@@ -1,0 +1,155 @@
+"""The command and the package with the real engine underneath."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ssdlab
+from ssdlab.report.page import build_html
+from test_report import Page
+
+Command = Callable[..., tuple[int, str, str]]
+SMALL = ("--drive", "theory", "--set", "capacity_bytes=1GiB")
+WRITES = ("--name=writes", "--rw=randwrite", "--bs=4k", "--iodepth=16", "--io_size=64m")
+CLOCK = {"wall_s", "cpu_s", "timestamp", "timestamp_ms", "time"}
+CLOCK_OF_FIO = {"usr_cpu", "sys_cpu", "ctx", "majf", "minf"}
+
+
+def without_clock(value: Any) -> Any:
+    """Drop what may differ between two equal runs."""
+    if isinstance(value, dict):
+        kept = value.keys() - CLOCK - CLOCK_OF_FIO
+        return {key: without_clock(value[key]) for key in value if key in kept}
+    if isinstance(value, list):
+        return [without_clock(each) for each in value]
+    return value
+
+
+def test_every_profile_can_be_shown(command: Command) -> None:
+    """Each profile that is listed is whole: every parameter has a value, a kind and a source."""
+    code, out, _ = command("drives", "--json")
+    assert code == 0
+    names = [profile["name"] for profile in json.loads(out)]
+    assert {"theory", "intel-dc-s3500-80gb"} <= set(names)
+    for name in names:
+        code, out, _ = command("show", name, "--json")
+        assert code == 0
+        for parameter in json.loads(out)["parameters"]:
+            assert parameter["kind"] and parameter["source"], parameter["key"]
+
+
+def test_tables_in_a_pipe_are_plain(command: Command) -> None:
+    """Without a terminal there are no colours and no frames."""
+    for arguments in (("drives",), ("show", "theory")):
+        code, out, _ = command(*arguments)
+        assert code == 0
+        assert "\x1b" not in out
+        assert "─" not in out
+
+
+def test_two_equal_runs_are_equal(command: Command) -> None:
+    """The same drive, job and seed give the same but for the clock; another seed does not."""
+    outputs = []
+    for seed in ("1", "1", "2"):
+        code, out, _ = command("run", *WRITES, *SMALL, "--seed", seed, "--output-format=json+")
+        assert code == 0
+        outputs.append(without_clock(json.loads(out)))
+    assert outputs[0] == outputs[1]
+    assert outputs[0]["jobs"][0]["write"] != outputs[2]["jobs"][0]["write"]
+
+
+def test_normal_text_is_that_of_fio(command: Command) -> None:
+    """`normal` is what people know from fio."""
+    code, out, _ = command("run", *WRITES, *SMALL)
+    assert code == 0
+    assert "writes: (groupid=0, jobs=1)" in out
+    assert "IOPS=" in out
+
+
+def test_a_real_result_fills_every_section(command: Command) -> None:
+    """What the engine writes is what the report reads."""
+    code, out, _ = command(
+        *("run", *WRITES, *SMALL, "--state", "used", "--timeline", "1ms,5ms"),
+        "--output-format=json+",
+    )
+    assert code == 0
+    page = Page(build_html([ssdlab.Result.from_json(out)]))
+    for heading in (
+        *("Over time", "Latency", "Where the time went", "Single operations", "Wear"),
+        "What the drives are made of",
+    ):
+        assert heading in page.headings
+
+
+def test_a_seasoned_drive_is_kept_and_used(command: Command) -> None:
+    """A run from a drive file equals the run that brings the drive into the condition itself."""
+    code, out, _ = command("season", *SMALL[1:], "--to", "used", "-o", "used.ssd")
+    assert code == 0
+    assert out.startswith("used.ssd: used")
+    results = []
+    for drive in (("--drive", "used.ssd"), (*SMALL, "--state", "used")):
+        code, out, _ = command("run", *WRITES, *drive, "--output-format=json")
+        assert code == 0
+        results.append(without_clock(json.loads(out))["jobs"][0]["write"])
+    assert results[0] == results[1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--rw=randwrite", "direct=1", "--drive", "theory"), "--direct=1"),
+        (("--rw=randwrite", "--drive", "theori"), "theory"),
+        (("--rw=randwrite", "--drive", "theory", "--set", "ftl.cg=fifo"), "ftl.gc"),
+        (("--rw=randwrite", "--drive", "theory", "--set", "nand.planes=0"), "nand.planes"),
+        (("--rw=randwrit", "--drive", "theory"), "randwrit"),
+        (("--rw=randwrite", "--bs=1000", "--drive", "theory"), "1000"),
+        (("--rw=randwrite", "--size=2t", "--drive", "theory"), "size"),
+    ],
+)
+def test_errors_are_plain(command: Command, arguments: tuple[str, ...], message: str) -> None:
+    """A few lines on stderr with place and remedy, exit code 2, nothing written."""
+    code, out, err = command("run", *arguments, "--output", "result.json")
+    assert (code, out) == (2, "")
+    assert message in err
+    assert "Traceback" not in err
+    assert len(err.splitlines()) <= 6
+    assert list(Path().iterdir()) == []
+
+
+def test_package() -> None:
+    """The package gives in a few lines what the command gives."""
+    drive = ssdlab.drive("theory", capacity_bytes="1GiB")
+    used = drive.season("used")
+    result = used.run(rw="randwrite", bs="4k", iodepth=16, io_size="64m")
+    job = result.job()
+    assert job.iops() > 0
+    assert job.condition == "used"
+    assert (job.write_amplification or 0) > 1
+    assert job.percentile_ns(99) is not None
+    assert ssdlab.theory(0.28)["write_amplification"] > 1
+    with pytest.raises(ssdlab.SsdlabError):
+        drive.run(rw="no such pattern")
+
+
+def test_progress_stops_a_run() -> None:
+    """A callback that returns False ends the run, with what it had done or with nothing."""
+    drive = ssdlab.drive("theory", capacity_bytes="1GiB")
+    phases: list[str] = []
+
+    def stop(phase: str, share: float) -> bool:
+        phases.append(phase)
+        assert 0 <= share <= 1
+        return False
+
+    try:
+        result = drive.run(rw="randwrite", bs="4k", loops=50, state="used", progress=stop)
+    except ssdlab.Stopped:
+        pass
+    else:
+        assert all(job.lab["interrupted"] for job in result.jobs)
+    assert phases

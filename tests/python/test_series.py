@@ -1,0 +1,35 @@
+"""Rates over time, computed by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from ssdlab.series import Series
+
+
+def test_rates_by_hand() -> None:
+    """Half a second each: 10 reads and 30 writes are 80 a second; the cut last one is left out."""
+    sums = {
+        "start_ns": 1_000_000_000,
+        "end_ns": 2_100_000_000,
+        "interval_ns": 500_000_000,
+        "reads": [10, 0, 1],
+        "writes": [30, 8, 1],
+        "trims": [0, 2, 0],
+        "read_bytes": [1000, 0, 5],
+        "write_bytes": [3000, 800, 5],
+        "trim_bytes": [0, 200, 0],
+        "host_pages_written": [30, 0, 1],
+        "nand_pages_written": [75, 5, 1],
+    }
+    series = Series.of({"time_series": sums})
+    assert series is not None
+    assert series.times_s == pytest.approx([1.25, 1.75])
+    assert series.iops == pytest.approx([80, 20])
+    assert series.bytes_done == [4000, 1000]
+    assert series.write_amplification == [2.5, None]
+
+
+def test_no_series() -> None:
+    """What fio measured has none."""
+    assert Series.of({}) is None
