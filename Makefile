@@ -18,7 +18,7 @@ FUZZ_SECONDS ?= 60
 # Folders count too, so that a file taken away is noticed.
 ENGINE_SOURCES := $(shell find crates/*/src crates/*/build.rs crates/*/Cargo.toml profiles) Cargo.toml Cargo.lock pyproject.toml
 
-.PHONY: help install demo test lint test-rust test-example test-python bench fuzz format golden clean
+.PHONY: help install demo test lint test-rust test-example test-python bench fuzz format lock golden clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -51,6 +51,7 @@ lint: install ## formatting, lints, types; changes nothing
 	$(CARGO) fmt --check --manifest-path $(EXAMPLE)
 	$(CARGO) fmt --check --manifest-path fuzz/Cargo.toml
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
+	$(CARGO) clippy --locked --manifest-path $(EXAMPLE) -- -D warnings
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
@@ -81,6 +82,11 @@ format: $(VENV)/python.stamp ## rewrite the sources in the house style
 	$(CARGO) fmt --manifest-path fuzz/Cargo.toml
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
+
+lock: ## bring the lock files up to date once a Cargo.toml has changed
+	$(CARGO) fetch
+	$(CARGO) fetch --manifest-path $(EXAMPLE)
+	$(CARGO) fetch --manifest-path fuzz/Cargo.toml
 
 golden: install ## write the golden texts of tests/python anew; look at the difference
 	$(BIN)/pytest --renew-golden

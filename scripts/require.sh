@@ -28,7 +28,7 @@ require_python() {
         "Python is missing: $1 is not on the path." \
         "  sudo apt-get install python3 python3-venv"
     "$1" -c 'import sys; sys.exit(sys.version_info < (3, 10))' || missing \
-        "$("$1" --version) is too old: 3.10 or later is needed." \
+        "$1 is not Python 3.10 or later." \
         "  Name a later one: make PYTHON=python3.12"
     "$1" -c 'import ensurepip, venv' 2>/dev/null || missing \
         "Python cannot make a virtual environment: ensurepip is missing." \

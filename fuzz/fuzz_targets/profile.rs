@@ -15,7 +15,8 @@ fuzz_target!(|text: &str| {
         .map(|(key, value)| (key.trim().to_string(), value.trim().to_string()))
         .collect();
     let theory = built_in("theory").expect("the theory profile comes along");
-    let profiles = [Profile::read("fuzz", "fuzz.toml", text, &[]), Profile::read("theory", "theory.toml", theory, &settings)];
+    let profiles =
+        [Profile::read("fuzz", "fuzz.toml", text, &[]), Profile::read("theory", "theory.toml", theory, &settings)];
     for profile in profiles.into_iter().flatten() {
         let _ = layout(&profile.config);
     }

@@ -62,6 +62,7 @@ class Drive:
         job: str | Path | None = None,
         *,
         state: str | None = None,
+        span: float = 1.0,
         seed: int = 1,
         layout: bool = True,
         timeline: tuple[int, int] | None = None,
@@ -78,6 +79,8 @@ class Drive:
             it all.
         state
             Condition to bring the drive into first; None leaves it as it is.
+        span
+            Share of the drive that is used while it is brought there; the rest stays unwritten.
         seed
             The run's one source of chance.
         layout
@@ -109,6 +112,7 @@ class Drive:
             job_name=name,
             flags=flags,
             condition=state,
+            span=span,
             seed=seed,
             layout=layout,
             timeline=timeline,
@@ -123,6 +127,7 @@ class Drive:
         *,
         save: str | Path | None = None,
         job: str | Path | None = None,
+        span: float = 1.0,
         seed: int = 1,
         progress: Progress | None = None,
         **options: Value,
@@ -137,6 +142,8 @@ class Drive:
             Where to keep it; by default a temporary file that lives as long as the drive returned.
         job, **options
             Whose writes make it steady, as for `run`; by default 4 KiB uniform.
+        span
+            Share of the drive that is used; the rest stays unwritten.
         seed
             The one source of chance.
         progress
@@ -150,6 +157,7 @@ class Drive:
             to,
             place,
             settings=self.settings,
+            span=span,
             seed=seed,
             job_text=text,
             job_name=name,

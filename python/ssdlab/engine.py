@@ -43,6 +43,8 @@ class RunRequest:
         fio options, each as ``--name=value`` or ``--name``.
     condition
         Brought about before the job; None leaves the drive as it is.
+    span
+        Share of the exported range that the host uses while the condition is brought about.
     seed
         The run's one source of chance.
     layout
@@ -61,6 +63,7 @@ class RunRequest:
     job_name: str = "command line"
     flags: tuple[str, ...] = ()
     condition: str | None = None
+    span: float = 1.0
     seed: int = 1
     layout: bool = True
     timeline: tuple[int, int] | None = None
@@ -138,6 +141,7 @@ def run(request: RunRequest, progress: Progress | None = None) -> str:
                 request.job_name,
                 list(request.flags),
                 request.condition,
+                request.span,
                 request.seed,
                 request.layout,
                 request.timeline,
@@ -160,19 +164,24 @@ def season(
     save: str,
     *,
     settings: Settings = (),
+    span: float = 1.0,
     seed: int = 1,
     job_text: str | None = None,
     job_name: str = "command line",
     flags: Sequence[str] = (),
     progress: Progress | None = None,
 ) -> dict[str, Any]:
-    """Bring a drive into a condition and save it as a drive file."""
+    """Bring a drive into a condition and save it as a drive file.
+
+    `span` is the share of the exported range that the host uses; the rest stays unwritten.
+    """
     with _engine() as engine:
         return _object(
             engine.season(
                 drive,
                 list(settings),
                 condition,
+                span,
                 seed,
                 job_text,
                 job_name,

@@ -144,7 +144,7 @@ impl Value for Bytes {
                 let (unit, factor) = BYTE_UNITS.iter().find(|(unit, _)| text.ends_with(unit))?;
                 let count: f64 = text[..text.len() - unit.len()].trim().parse().ok()?;
                 let bytes = count * *factor as f64;
-                (bytes >= 0.0 && bytes < 9e18 && bytes.fract() == 0.0).then_some(Bytes(bytes as u64))
+                ((0.0..9e18).contains(&bytes) && bytes.fract() == 0.0).then_some(Bytes(bytes as u64))
             }
             _ => None,
         }
@@ -152,7 +152,7 @@ impl Value for Bytes {
 
     fn show(&self) -> String {
         let exact = |&&(_, factor): &&(&str, u64)| {
-            self.0 >= factor && self.0 % factor == 0 && self.0 / factor < 10_000
+            self.0 >= factor && self.0.is_multiple_of(factor) && self.0 / factor < 10_000
         };
         let mut units: Vec<_> = BYTE_UNITS.iter().collect();
         units.sort_by_key(|(_, factor)| std::cmp::Reverse(*factor));

@@ -92,9 +92,14 @@ impl Profile {
         for (key, value) in settings {
             profile_text.set(key, value)?;
         }
-        let config = DriveConfig::read(&mut profile_text).map_err(|problem| profile_text.locate(&problem))?;
+        let config = DriveConfig::read(&mut profile_text).map_err(|problem| locate(file, &profile_text.entries, &problem))?;
         let Text { file, title, summary, entries, .. } = profile_text;
         Ok(Profile { name: name.to_string(), file, title, summary, entries, config })
+    }
+
+    /// A problem that shows only when the drive is made, with its place.
+    pub fn locate(&self, problem: &Problem) -> ProfileError {
+        locate(&self.file, &self.entries, problem)
     }
 
     /// Kind and source of a parameter; what is not given is an assumed default.
@@ -195,17 +200,17 @@ impl Text {
         self.entries.insert(key.to_string(), entry);
         Ok(())
     }
+}
 
-    /// A problem with its place: the line of the profile or the setting.
-    fn locate(&self, problem: &Problem) -> ProfileError {
-        let shown = if problem.value.is_empty() { problem.key.clone() } else { format!("{} = {}", problem.key, problem.value) };
-        let place = match self.entries.get(&problem.key) {
-            Some(entry) if entry.line > 0 => place(&self.file, entry.line),
-            Some(_) => format!("--set {}", problem.key),
-            None => self.file.clone(),
-        };
-        ProfileError { place, message: format!("{shown}: {}", problem.message) }
-    }
+/// A problem with its place: the line of the profile or the setting.
+fn locate(file: &str, entries: &BTreeMap<String, Entry>, problem: &Problem) -> ProfileError {
+    let shown = if problem.value.is_empty() { problem.key.clone() } else { format!("{} = {}", problem.key, problem.value) };
+    let place = match entries.get(&problem.key) {
+        Some(entry) if entry.line > 0 => place(file, entry.line),
+        Some(_) => format!("--set {}", problem.key),
+        None => file.to_string(),
+    };
+    ProfileError { place, message: format!("{shown}: {}", problem.message) }
 }
 
 fn place(file: &str, line: usize) -> String {

@@ -12,3 +12,6 @@ pub mod output;
 pub mod run;
 pub mod theory;
 pub mod workload;
+pub mod describe;
+pub mod drive_file;
+pub mod session;

@@ -7,9 +7,11 @@ use std::path::Path;
 
 /// Lowest first.
 const LEVELS: &[&[&str]] = &[
-    &["theory", "workload", "null"],
+    &["theory", "workload", "null", "describe"],
     &["bare_loop", "run"],
     &["condition", "output"],
+    &["drive_file"],
+    &["session"],
 ];
 
 /// No module of this crate uses one that lies above it or beside it.

@@ -1,1 +1,214 @@
 //! Python bindings: converts, holds no logic.
+//!
+//! Texts and plain values go in, JSON text comes out; the interpreter's lock is released while the
+//! engine works, so that several drives run on several cores. Files are read and written here.
+
+mod drive;
+mod watch;
+
+use drive::{open, write_beside};
+use pyo3::exceptions::PyException;
+use pyo3::prelude::*;
+use serde_json::{Map, Value, json};
+use ssdlab_device::config::ftl::GcPolicy;
+use ssdlab_device::parameter::{Raw, Value as _};
+use ssdlab_device::units::Nanos;
+use ssdlab_lab::condition::Condition;
+use ssdlab_lab::output::{to_json, to_normal};
+use ssdlab_lab::session::{Plan, VERSION};
+use ssdlab_lab::workload::parse::{JobFile, parse};
+use ssdlab_lab::{describe, theory as closed_forms};
+use std::fmt::Display;
+use watch::Watch;
+
+pyo3::create_exception!(_engine, EngineError, PyException, "What the user can mend.");
+pyo3::create_exception!(_engine, Cancelled, PyException, "The callback asked to stop.");
+
+type Settings = Vec<(String, String)>;
+
+/// Anything the user can mend, as the package's error.
+fn mend(error: impl Display) -> PyErr {
+    EngineError::new_err(error.to_string())
+}
+
+fn condition_named(name: &str) -> PyResult<Condition> {
+    Condition::named(name)
+        .ok_or_else(|| mend(format!("condition {name}: there are fresh, filled, used, steady")))
+}
+
+/// The jobs of a job file and flags; traces they name are read here.
+fn jobs_of(job_text: Option<&str>, job_name: &str, flags: &[String]) -> PyResult<JobFile> {
+    let mut read = |path: &str| std::fs::read_to_string(path).map_err(|error| format!("{path}: {error}"));
+    parse(job_text.map(|text| (text, job_name)), flags, &mut read).map_err(mend)
+}
+
+#[pyfunction]
+fn version() -> &'static str {
+    VERSION
+}
+
+#[pyfunction]
+fn profiles() -> String {
+    describe::profiles().to_string()
+}
+
+#[pyfunction]
+fn show(drive: &str, settings: Settings) -> PyResult<String> {
+    let session = open(drive, &settings, 1)?;
+    Ok(json!({
+        "name": session.profile.name,
+        "title": session.profile.title,
+        "summary": session.profile.summary,
+        "file": session.profile.file,
+        "condition": session.condition().to_string(),
+        "parameters": describe::parameters(&session.profile),
+        "derived": describe::derived(&session.ssd),
+        "counters": session.ssd.ftl.counters.entries().map(|(name, value)| (name.to_string(), json!(value))).collect::<Map<_, _>>(),
+        "wear": describe::wear(&session.ssd),
+    })
+    .to_string())
+}
+
+#[pyfunction]
+#[pyo3(signature = (drive, settings, job_text, job_name, flags, condition, span, seed, layout, timeline, json_plus, progress, save))]
+#[allow(clippy::too_many_arguments)]
+fn run(
+    py: Python<'_>,
+    drive: &str,
+    settings: Settings,
+    job_text: Option<&str>,
+    job_name: &str,
+    flags: Vec<String>,
+    condition: Option<&str>,
+    span: f64,
+    seed: u64,
+    layout: bool,
+    timeline: Option<(u64, u64)>,
+    json_plus: bool,
+    progress: Option<Py<PyAny>>,
+    save: Option<&str>,
+) -> PyResult<String> {
+    let condition = condition.map(condition_named).transpose()?;
+    let file = jobs_of(job_text, job_name, &flags)?;
+    let timeline = timeline.map(|(start, length)| (Nanos(start), Nanos(start.saturating_add(length))));
+    py.detach(|| {
+        let mut watch = Watch::new(progress);
+        let mut session = open(drive, &settings, seed)?;
+        if let Some(condition) = condition {
+            session.bring_to(condition, &file.jobs, span, seed, &mut watch).map_err(mend)?;
+            watch.check(session.season().interrupted)?;
+        }
+        let plan = Plan { seed, layout, timeline };
+        let (record, mut context) = session.run(&file.jobs, &plan, &mut watch).map_err(mend)?;
+        watch.check(false)?;
+        watch.stamp(&mut context);
+        context.global_options = file.global_options.iter().filter(|(_, value)| !value.is_empty())
+            .map(|(name, value)| (name.clone(), json!(value))).collect();
+        context.extra.insert("notices".into(), json!(file.notices));
+        if let Some(path) = save {
+            write_beside(path, &session.to_bytes())?;
+        }
+        Ok(to_json(&record, &context, json_plus).to_string())
+    })
+}
+
+#[pyfunction]
+fn render(result_json: &str, format: &str) -> PyResult<String> {
+    let mut result: Value = serde_json::from_str(result_json).map_err(mend)?;
+    match format {
+        "normal" => Ok(to_normal(&result)),
+        "json+" => Ok(format!("{result:#}")),
+        "json" => {
+            drop_bins(&mut result);
+            Ok(format!("{result:#}"))
+        }
+        other => Err(mend(format!("output format {other}: there are normal, json, json+"))),
+    }
+}
+
+/// Takes out what only `json+` has.
+fn drop_bins(value: &mut Value) {
+    match value {
+        Value::Object(fields) => {
+            fields.shift_remove("bins");
+            fields.values_mut().for_each(drop_bins);
+        }
+        Value::Array(items) => items.iter_mut().for_each(drop_bins),
+        _ => {}
+    }
+}
+
+#[pyfunction]
+#[pyo3(signature = (drive, settings, condition, span, seed, job_text, job_name, flags, save, progress))]
+#[allow(clippy::too_many_arguments)]
+fn season(
+    py: Python<'_>,
+    drive: &str,
+    settings: Settings,
+    condition: &str,
+    span: f64,
+    seed: u64,
+    job_text: Option<&str>,
+    job_name: &str,
+    flags: Vec<String>,
+    save: &str,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<String> {
+    let condition = condition_named(condition)?;
+    let jobs = if job_text.is_some() || !flags.is_empty() { jobs_of(job_text, job_name, &flags)?.jobs } else { Vec::new() };
+    py.detach(|| {
+        let mut watch = Watch::new(progress);
+        let mut session = open(drive, &settings, seed)?;
+        session.bring_to(condition, &jobs, span, seed, &mut watch).map_err(mend)?;
+        watch.check(session.season().interrupted)?;
+        write_beside(save, &session.to_bytes())?;
+        Ok(json!({
+            "file": save,
+            "condition": session.condition().to_string(),
+            "steady_reached": session.season().steady_reached,
+            "rounds": session.season().rounds,
+            "counters": session.ssd.ftl.counters.entries().map(|(name, value)| (name.to_string(), json!(value))).collect::<Map<_, _>>(),
+        })
+        .to_string())
+    })
+}
+
+#[pyfunction]
+#[pyo3(signature = (over_provisioning, pages_per_block, gc, hot_space, hot_writes, trim_share, unwritten_share))]
+fn theory(
+    over_provisioning: f64,
+    pages_per_block: u32,
+    gc: &str,
+    hot_space: Option<f64>,
+    hot_writes: Option<f64>,
+    trim_share: Option<f64>,
+    unwritten_share: Option<f64>,
+) -> PyResult<String> {
+    let gc = GcPolicy::read(&Raw::Text(gc.into()))
+        .ok_or_else(|| mend(format!("gc {gc}: expected {}", GcPolicy::EXPECTS)))?;
+    let point = closed_forms::Point {
+        over_provisioning,
+        pages_per_block,
+        policy: gc.try_into().map_err(mend)?,
+        hot: hot_space.zip(hot_writes),
+        trim_share,
+        unwritten_share,
+    };
+    let answer = closed_forms::write_amplification(&point).map_err(mend)?;
+    serde_json::to_string(&answer).map_err(mend)
+}
+
+/// The engine of ssdlab.
+#[pymodule]
+fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("EngineError", module.py().get_type::<EngineError>())?;
+    module.add("Cancelled", module.py().get_type::<Cancelled>())?;
+    module.add_function(wrap_pyfunction!(version, module)?)?;
+    module.add_function(wrap_pyfunction!(profiles, module)?)?;
+    module.add_function(wrap_pyfunction!(show, module)?)?;
+    module.add_function(wrap_pyfunction!(run, module)?)?;
+    module.add_function(wrap_pyfunction!(render, module)?)?;
+    module.add_function(wrap_pyfunction!(season, module)?)?;
+    module.add_function(wrap_pyfunction!(theory, module)?)?;
+    Ok(())
+}

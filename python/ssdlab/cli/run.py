@@ -37,6 +37,13 @@ EXIT_STOPPED = 130
 @SET_OPTION
 @click.option("--state", type=click.Choice(engine.CONDITIONS), help="Brought about before the job.")
 @click.option(
+    "--span",
+    default="100%",
+    show_default=True,
+    metavar="SHARE",
+    help="Share of the drive that is used; the rest stays unwritten and is spare.",
+)
+@click.option(
     "--seed", default="1", show_default=True, metavar="N", help="Also 1,2,3 or 1-10: a run each."
 )
 @click.option("--output-format", type=click.Choice(FORMATS), default="normal", show_default=True)
@@ -53,6 +60,7 @@ def run(
     drives: tuple[str, ...],
     settings: tuple[str, ...],
     state: str | None,
+    span: str,
     seed: str,
     output_format: str,
     output: str | None,
@@ -72,6 +80,7 @@ def run(
         job_name=source.name,
         flags=source.flags,
         condition=state,
+        span=text.parse_share(span, "--span"),
         layout=not no_layout,
         timeline=None if timeline is None else text.parse_timeline(timeline),
         json_plus=output_format == "json+",

@@ -11,6 +11,7 @@ from ssdlab import engine, text
 from ssdlab.cli.arguments import FioCommand, JobSource, read_job_source
 from ssdlab.cli.console import note, print_text, progress_display
 from ssdlab.cli.drives import SET_OPTION, parse_settings
+from ssdlab.engine import RunRequest
 from ssdlab.errors import SsdlabError, Stopped
 from ssdlab.output import check_writable
 from ssdlab.parallel import run_all, stop_on_interrupt
@@ -38,6 +39,13 @@ from ssdlab.parallel import run_all, stop_on_interrupt
     "--job", metavar="JOB.fio", help="Whose writes make it steady; by default 4 KiB uniform."
 )
 @SET_OPTION
+@click.option(
+    "--span",
+    default="100%",
+    show_default=True,
+    metavar="SHARE",
+    help="Share of the drive that is used; the rest stays unwritten and is spare.",
+)
 @click.option("--seed", default=1, show_default=True, metavar="N")
 def season(
     drive: str,
@@ -46,13 +54,25 @@ def season(
     output: str | None,
     job: str | None,
     settings: tuple[str, ...],
+    span: str,
     seed: int,
 ) -> None:
     """Bring a DRIVE into a condition and save it, so that nobody seasons twice."""
     words = list(arguments) if job is None else [job, *arguments]
     source = read_job_source(words) if words else JobSource(None, "command line", ())
     place = _place(drive, condition, output)
-    answer = _season(drive, condition, place, source, parse_settings(settings), seed)
+    base = RunRequest(
+        drive=drive,
+        settings=parse_settings(settings),
+        job_text=source.text,
+        job_name=source.name,
+        flags=source.flags,
+        condition=condition,
+        span=text.parse_share(span, "--span"),
+        seed=seed,
+        save=place,
+    )
+    answer = _season(base)
     print_text(_told(answer, place))
     if condition == "steady" and answer.get("steady_reached") is False:
         note(
@@ -71,28 +91,22 @@ def _place(drive: str, condition: str, output: str | None) -> str:
     return place
 
 
-def _season(
-    drive: str,
-    condition: str,
-    place: str,
-    source: JobSource,
-    settings: engine.Settings,
-    seed: int,
-) -> dict[str, Any]:
+def _season(wanted: RunRequest) -> dict[str, Any]:
     def task(progress: engine.Progress) -> dict[str, Any]:
         return engine.season(
-            drive,
-            condition,
-            place,
-            settings=settings,
-            seed=seed,
-            job_text=source.text,
-            job_name=source.name,
-            flags=source.flags,
+            wanted.drive,
+            str(wanted.condition),
+            str(wanted.save),
+            settings=wanted.settings,
+            span=wanted.span,
+            seed=wanted.seed,
+            job_text=wanted.job_text,
+            job_name=wanted.job_name,
+            flags=wanted.flags,
             progress=progress,
         )
 
-    with progress_display([drive]) as display, stop_on_interrupt() as stop:
+    with progress_display([wanted.drive]) as display, stop_on_interrupt() as stop:
         answer = run_all([task], stop=stop, report=display.report)[0]
     if answer is None:
         raise Stopped

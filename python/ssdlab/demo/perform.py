@@ -86,6 +86,7 @@ class Performance:
             "steady",
             file,
             settings=self.settings,
+            span=chain.span,
             seed=self.seed,
             job_text=chain.season_job,
             job_name=f"demo, {chain.label}",

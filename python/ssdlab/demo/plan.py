@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 DRIVE = "intel-dc-s3500-80gb"
-CAPACITY = "16GB"
+CAPACITY = "80GB"
 LOAD_BYTES_PER_DAY = 20_000_000_000
 """Host writes a day for which the lifetime is stated."""
 
@@ -59,6 +59,8 @@ class Chain:
         Its name for people.
     season_job
         The writes that bring the drive into steady state; None for a fresh drive.
+    span
+        Share of the drive that is used at all.
     measurements
         What is then run.
     """
@@ -66,6 +68,7 @@ class Chain:
     label: str
     season_job: str | None
     measurements: tuple[Measurement, ...]
+    span: float = 1.0
 
 
 def _section(name: str, *options: str) -> str:
@@ -103,7 +106,7 @@ def _fall_job() -> str:
 def _unused(percent: int) -> Chain:
     label = f"{percent} % left unused"
     measured = _measured(f"unused-{percent}", label, 100 - percent)
-    return Chain(label, _random_writes(100 - percent), (measured,))
+    return Chain(label, _random_writes(100 - percent), (measured,), 1 - percent / 100)
 
 
 def chains() -> list[Chain]:

@@ -20,8 +20,7 @@ pub enum GcPolicy {
 }
 
 impl Value for GcPolicy {
-    const EXPECTS: &'static str =
-        "one of \"greedy\" \"fifo\" \"random\" \"d-choices:N\" (N from 1) \"cost-benefit\"";
+    const EXPECTS: &'static str = "one of \"greedy\" \"fifo\" \"random\" \"d-choices:N\" (N from 1) \"cost-benefit\"";
 
     fn read(raw: &Raw) -> Option<GcPolicy> {
         let Raw::Text(text) = raw else { return None };
@@ -115,6 +114,7 @@ section! {
         idle_gc_blocks: u32 [""] {1 .. 100000} = "8", "Free blocks a die that idle-time collection works for.";
         dynamic_wear_leveling: bool [""] {} = "true", "The free block with the fewest erases is opened next; else the one freed first.";
         static_wear_cycles: Option<u32> [""] {1 .. 1000000} = "\"none\"", "Difference in erases at which cold data is moved out of the least worn block.";
+        trim: bool [""] {} = "true", "Trims unmap; false: a trim completes and nothing happens, as on drives older than the command.";
         trim_granularity_bytes: Option<Bytes> ["B"] {512 .. 1073741824} = "\"none\"", "Bytes that a trim must cover, aligned; none means the mapping unit.";
         spare_counts: SpareCounts [""] {} = "\"all\"", "Whether over_provisioning counts all physical blocks or only those that are collected.";
         slc_cache: SlcCache [""] {} = "\"none\"", "Blocks written with one bit a cell first.";

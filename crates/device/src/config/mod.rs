@@ -98,6 +98,7 @@ impl DriveConfig {
     fn check(&self) -> Result<(), Problem> {
         self.nand.check()?;
         self.check_sectors()?;
+        self.check_trim()?;
         self.check_queue()?;
         self.check_watermarks()
     }
@@ -124,6 +125,18 @@ impl DriveConfig {
         Ok(())
     }
 
+    /// A grain that ends inside a mapping unit would unmap sectors that the trim did not name.
+    fn check_trim(&self) -> Result<(), Problem> {
+        let unit = self.unit_bytes();
+        match self.ftl.trim_granularity_bytes {
+            Some(grain) if !grain.0.is_multiple_of(unit) => {
+                let message = format!("a trim's grain is a multiple of the mapping unit, {unit} B, or none");
+                Err(Problem::new("ftl.trim_granularity_bytes", grain.0, message))
+            }
+            _ => Ok(()),
+        }
+    }
+
     fn check_queue(&self) -> Result<(), Problem> {
         let most = match self.link.protocol {
             Protocol::SataIde => 1,
@@ -139,7 +152,8 @@ impl DriveConfig {
 
     fn check_watermarks(&self) -> Result<(), Problem> {
         if self.ftl.gc_high_blocks <= self.ftl.gc_low_blocks {
-            let message = format!("collection stops above where it starts: more than gc_low_blocks = {}", self.ftl.gc_low_blocks);
+            let message =
+                format!("collection stops above where it starts: more than gc_low_blocks = {}", self.ftl.gc_low_blocks);
             return Err(Problem::new("ftl.gc_high_blocks", self.ftl.gc_high_blocks, message));
         }
         Ok(())

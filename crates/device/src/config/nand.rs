@@ -67,6 +67,7 @@ section! {
         rber_fresh: f64 [""] {0 .. 0.1} = "0.0", "Raw bit error rate of a block without wear.";
         rber_rated: f64 [""] {0 .. 0.1} = "0.0", "Raw bit error rate added at the rated cycles (grows with the square of wear).";
         rber_per_day: f64 [""] {0 .. 0.1} = "0.0", "Raw bit error rate added per day of retention at the rated cycles.";
+        retention_days: f64 ["d"] {0 .. 36500} = "0.0", "Days for which the data has lain when it is read; holds for everything in the drive.";
         rber_per_read: f64 [""] {0 .. 0.01} = "0.0", "Raw bit error rate added per read of the block since its last erase (read disturb).";
         codeword_bytes: Bytes ["B"] {256 .. 16384} = "1024", "Data bytes of an ECC codeword.";
         correctable_bits: u32 [""] {1 .. 1000} = "40", "Bit errors that the ECC corrects in a codeword.";
@@ -84,7 +85,8 @@ impl NandConfig {
         let kinds = self.cell.bits() as usize;
         for (key, times) in [("nand.read_us", &self.read_us), ("nand.program_us", &self.program_us)] {
             if times.0.len() != 1 && times.0.len() != kinds {
-                let message = format!("{} times given; give one, or one for each of the {kinds} page kinds", times.0.len());
+                let message =
+                    format!("{} times given; give one, or one for each of the {kinds} page kinds", times.0.len());
                 return Err(Problem::new(key, crate::parameter::Value::show(times), message));
             }
         }

@@ -4,7 +4,7 @@
 //! are put into the open row one by one; [`Ftl::end_row`] programs it, filled up with nothing if need
 //! be. With a single frontier collection writes to the host's block.
 
-use crate::config::ftl::{Frontiers, GcPace, SlcCache};
+use crate::config::ftl::{Frontiers, GcPace};
 use crate::ftl::pool::Group;
 use crate::ftl::{BUFFERED, Ftl, NONE};
 use crate::nand::array::Payload;
@@ -78,7 +78,7 @@ impl<P: Payload> Ftl<P> {
     /// Whether a die can take a host write, opening a block where it may.
     #[inline]
     pub fn readiness(&mut self, die: DieId) -> Readiness {
-        if self.has_slc_cache && self.slc_ready(die) {
+        if self.slc_limit > 0 && self.slc_ready(die) {
             return Readiness::Write(Purpose::Slc);
         }
         if self.has_room(die, Purpose::Host) {
@@ -102,7 +102,7 @@ impl<P: Payload> Ftl<P> {
                 return Readiness::Wait;
             }
         }
-        let free = self.free_groups(die) as u32;
+        let free = self.free_groups(die);
         let config = self.config();
         let (low, high) = (config.gc_low_blocks, config.gc_high_blocks);
         let may_open = match (config.frontiers, config.gc_pace) {
@@ -125,17 +125,14 @@ impl<P: Payload> Ftl<P> {
         if self.has_room(die, Purpose::Slc) {
             return true;
         }
-        let config = self.config();
-        let bits = self.geometry.page_kinds;
-        let block_bytes = u64::from(self.geometry.rows / bits) * u64::from(self.geometry.row_bytes);
-        let limit = config.slc_cache_bytes.0 / block_bytes / u64::from(self.geometry.dies);
-        let in_use = self.dies[usize::from(die.0)].slc_sealed.len() as u64;
-        let keep = match config.slc_cache {
-            SlcCache::Static => config.gc_high_blocks,
-            // A dynamic cache gives its blocks back in time: folding needs a free block for every `bits` of them.
-            _ => config.gc_high_blocks + 2 + in_use as u32 / bits,
-        };
-        in_use < limit && self.free_groups(die) as u32 > keep && self.open(die, Purpose::Slc)
+        if self.has_successor(die, Purpose::Slc) {
+            return self.open(die, Purpose::Slc);
+        }
+        let in_use = self.slc_in_use[self.pool_of_die(die)];
+        // A dynamic cache gives its blocks back in time: folding needs a free block for every `bits` of them.
+        let keep = self.config().gc_high_blocks + 2 + in_use / self.geometry.page_kinds;
+        let may_open = in_use < self.slc_limit && (self.slc_reserved > 0 || self.free_groups(die) > keep);
+        may_open && self.open(die, Purpose::Slc)
     }
 
     /// With superblocks: another die has opened the next one already.
@@ -164,8 +161,9 @@ impl<P: Payload> Ftl<P> {
             let rows = match (self.array.is_bad(block), purpose) {
                 (true, _) => 0,
                 (false, Purpose::Slc) => self.geometry.rows / self.geometry.page_kinds,
-                (false, _) => self.geometry.rows / self.geometry.rows_per_unit * self.geometry.rows_per_unit,
+                (false, _) => self.geometry.rows,
             };
+            let rows = rows / self.geometry.rows_per_unit * self.geometry.rows_per_unit;
             if rows > 0 {
                 self.array.set_slc(block, purpose == Purpose::Slc);
             }
@@ -194,6 +192,9 @@ impl<P: Payload> Ftl<P> {
         } else {
             self.groups.open(pool, None)?
         };
+        if purpose == Purpose::Slc {
+            self.slc_in_use[pool] += 1;
+        }
         if width > 1 {
             self.open_superblocks[purpose as usize].push(group.0);
             let good = (0..width).filter(|lane| !self.array.is_bad(BlockId(group.0 * width + lane))).count();

@@ -3,8 +3,11 @@
 //! Over-provisioning = (physical − exported) / exported. With `spare_counts = "all"` everything
 //! physical counts; with `"collected"` only the blocks that take part in garbage collection, and the
 //! blocks that must stay free (one a die with a single frontier, `gc_low_blocks` with two) come on top.
+//!
+//! A static SLC cache and the translation pages of a demand-cached map take their blocks from the
+//! spare; a dynamic SLC cache borrows free blocks and reserves none.
 
-use crate::config::ftl::{Frontiers, SpareCounts, Striping};
+use crate::config::ftl::{Frontiers, SlcCache, SpareCounts, Striping};
 use crate::nand::geometry::Geometry;
 use crate::parameter::Problem;
 use crate::config::DriveConfig;
@@ -94,6 +97,26 @@ pub fn kept_free(config: &DriveConfig) -> u32 {
     }
 }
 
+/// Blocks of a die that may be in SLC mode at once.
+pub fn slc_blocks_per_die(config: &DriveConfig, geometry: &Geometry) -> u32 {
+    let bytes = config.ftl.slc_cache_bytes.0;
+    if config.ftl.slc_cache == SlcCache::None || bytes == 0 {
+        return 0;
+    }
+    let block_bytes = u64::from(geometry.rows / geometry.page_kinds) * u64::from(geometry.row_bytes);
+    (bytes / (block_bytes.max(1) * u64::from(geometry.dies))).clamp(1, u64::from(u32::MAX)) as u32
+}
+
+/// Blocks of a die that only a static SLC cache may use.
+pub fn reserved_for_slc(config: &DriveConfig, geometry: &Geometry) -> u32 {
+    if config.ftl.slc_cache == SlcCache::Static { slc_blocks_per_die(config, geometry) } else { 0 }
+}
+
+/// Translation pages, a mapping unit each, of a map of which only a part is in RAM (4 B an entry).
+pub fn translation_pages(config: &DriveConfig, exported: u64) -> u64 {
+    if config.ftl.mapping_cache_bytes.is_some() { exported.div_ceil(config.unit_bytes() / 4) } else { 0 }
+}
+
 /// A drive works if each die has its free blocks, its open blocks and one more to gain from.
 fn check_spare(config: &DriveConfig, geometry: &Geometry, exported: u64) -> Result<(), Problem> {
     let (key, value) = match config.nand.blocks_per_plane {
@@ -107,11 +130,14 @@ fn check_spare(config: &DriveConfig, geometry: &Geometry, exported: u64) -> Resu
         return Err(Problem::new(key, value, message));
     }
     let good = (f64::from(geometry.blocks) * (1.0 - config.reliability.factory_bad_share)) as u64;
-    let spare = good.saturating_sub(exported.div_ceil(u64::from(geometry.units_per_block())));
+    let units = exported + translation_pages(config, exported);
+    let filled = units.div_ceil(u64::from(geometry.units_per_block()));
+    let spare = good.saturating_sub(filled);
     let frontiers = if config.ftl.frontiers == Frontiers::Single { 1 } else { 2 };
-    let needed = u64::from(geometry.dies) * u64::from(kept_free(config) + frontiers);
+    let per_die = u64::from(kept_free(config) + frontiers) + u64::from(reserved_for_slc(config, geometry));
+    let needed = u64::from(geometry.dies) * per_die;
     if spare < needed {
-        let least = needed as f64 * f64::from(geometry.units_per_block()) / exported as f64;
+        let least = (filled + needed) as f64 * f64::from(geometry.units_per_block()) / exported as f64 - 1.0;
         let message = format!(
             "leaves {spare} spare blocks, and {} dies need {needed} to stay free or open; \
              an over-provisioning of {least:.4} or smaller blocks would do",

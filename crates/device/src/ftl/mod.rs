@@ -20,9 +20,9 @@ pub mod translation;
 pub mod victim;
 
 use crate::counters::Counters;
-use crate::config::ftl::{Frontiers, FtlConfig, SlcCache, Striping};
+use crate::config::ftl::{Frontiers, FtlConfig, GcPace, Striping};
 use crate::ftl::frontier::Frontier;
-use crate::ftl::layout::{kept_free, layout};
+use crate::ftl::layout::{kept_free, layout, reserved_for_slc, slc_blocks_per_die};
 use crate::ftl::pool::{Group, GroupTable};
 use crate::ftl::reclaim::Job;
 use crate::ftl::translation::MapCache;
@@ -87,6 +87,8 @@ pub struct Ftl<P: Payload = ()> {
     #[serde(skip)]
     policy: Option<Box<dyn VictimPolicy>>,
     map: Vec<u32>,
+    /// Not saved: it follows from the map.
+    #[serde(skip)]
     reverse: Vec<u32>,
     /// The flash copy that a buffered unit replaces, by buffer slot.
     shadows: Vec<u32>,
@@ -104,11 +106,18 @@ pub struct Ftl<P: Payload = ()> {
     /// The mapping cache, where the map is demand-cached.
     pub map_cache: Option<MapCache>,
     kept_free: u32,
+    /// Blocks (superblocks) of a pool that may be in SLC mode at once.
+    slc_limit: u32,
+    /// Blocks (superblocks) of a pool that only the SLC cache may use: all of them with a static cache.
+    slc_reserved: u32,
+    /// Blocks (superblocks) of each pool that are in SLC mode: open, sealed or being folded.
+    slc_in_use: Vec<u32>,
     /// Dies that share a group: 1, or all with superblocks.
     width: u32,
     /// Collection writes to the host's open block.
     single_frontier: bool,
-    has_slc_cache: bool,
+    /// Collection is spread between host writes: it starts at the low watermark.
+    smooth: bool,
 }
 
 impl<P: Payload> Ftl<P> {
@@ -152,9 +161,12 @@ impl<P: Payload> Ftl<P> {
             victim_draws: Stream::new(seed, Purpose::Victim),
             map_cache,
             kept_free: kept_free(config),
+            slc_limit: slc_blocks_per_die(config, &geometry),
+            slc_reserved: reserved_for_slc(config, &geometry),
+            slc_in_use: vec![0; (geometry.dies / width) as usize],
             width,
             single_frontier: config.ftl.frontiers == Frontiers::Single,
-            has_slc_cache: config.ftl.slc_cache != SlcCache::None,
+            smooth: config.ftl.gc_pace == GcPace::Smooth && config.ftl.frontiers == Frontiers::HostGc,
         };
         (0..groups).map(Group).for_each(|group| ftl.release_if_good(group));
         ftl.check_spare();
@@ -166,6 +178,10 @@ impl<P: Payload> Ftl<P> {
         self.config = Some(config.ftl.clone());
         self.policy = Some(policy);
         self.array.configure(&config.nand, &config.reliability);
+        self.reverse = table(self.geometry.ppn_end(), NONE);
+        for (lpn, &ppn) in self.map.iter().enumerate().filter(|(_, ppn)| **ppn != NONE) {
+            self.reverse[ppn as usize] = lpn as u32;
+        }
     }
 
     fn config(&self) -> &FtlConfig {
@@ -185,9 +201,11 @@ impl<P: Payload> Ftl<P> {
         if self.width > 1 { 0 } else { usize::from(die.0) }
     }
 
-    /// Free groups that a die can open.
-    pub fn free_groups(&self, die: DieId) -> usize {
-        self.groups.free(self.pool_of_die(die))
+    /// Free groups that a die can open for data: those that wait for a static SLC cache do not count.
+    pub fn free_groups(&self, die: DieId) -> u32 {
+        let pool = self.pool_of_die(die);
+        let waiting = if self.slc_reserved == 0 { 0 } else { self.slc_reserved.saturating_sub(self.slc_in_use[pool]) };
+        (self.groups.free(pool) as u32).saturating_sub(waiting)
     }
 
     /// Where a unit is.
@@ -263,18 +281,16 @@ impl<P: Payload> Ftl<P> {
     /// Goes read-only when what is good no longer holds the exported units and the blocks that must
     /// stay free or open. Nothing acknowledged is lost: what is written stays readable.
     fn check_spare(&mut self) {
-        let good = self.geometry.blocks as usize - self.array.bad_blocks();
-        let per_die = self.kept_free as usize + 2;
-        let needed = self.geometry.dies as usize * per_die;
-        let room = good.saturating_sub(needed) as u64 * u64::from(self.geometry.units_per_block());
-        self.read_only |= room < u64::from(self.exported);
+        self.read_only |= self.spare_blocks() < 0;
     }
 
-    /// Blocks beyond what the exported units and the blocks that must stay free or open need.
+    /// Good blocks beyond what the exported units, the translation pages of a demand-cached map, a
+    /// static SLC cache and the blocks that must stay free or open need.
     pub fn spare_blocks(&self) -> i64 {
         let good = i64::from(self.geometry.blocks) - self.array.bad_blocks() as i64;
-        let exported = i64::from(self.exported.div_ceil(self.geometry.units_per_block()));
-        good - exported - i64::from(self.geometry.dies) * i64::from(self.kept_free + 2)
+        let filled = self.map.len().div_ceil(self.geometry.units_per_block() as usize) as i64;
+        let per_die = i64::from(self.kept_free) + 2 + i64::from(self.slc_reserved);
+        good - filled - i64::from(self.geometry.dies) * per_die
     }
 
     /// Units that hold data in flash or buffer.

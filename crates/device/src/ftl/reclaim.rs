@@ -89,12 +89,12 @@ impl<P: Payload> Ftl<P> {
 
     /// Foreground collection should run on this die (below the watermark).
     pub fn wants_collection(&self, die: DieId) -> bool {
-        !self.single_frontier && self.free_groups(die) as u32 <= self.config().gc_low_blocks
+        !self.single_frontier && self.free_groups(die) <= self.config().gc_low_blocks
     }
 
     /// Collection in idle time has something to do on this die.
     pub fn wants_idle_collection(&self, die: DieId) -> bool {
-        !self.dies[usize::from(die.0)].slc_sealed.is_empty() || (self.free_groups(die) as u32) < self.config().idle_gc_blocks
+        !self.dies[usize::from(die.0)].slc_sealed.is_empty() || self.free_groups(die) < self.config().idle_gc_blocks
     }
 
     /// Starts a job on a die (with superblocks: on all dies); false where there is nothing to gain.
@@ -152,7 +152,7 @@ impl<P: Payload> Ftl<P> {
         let purpose = self.destination() as usize;
         let lanes = if self.width == 1 { usize::from(die.0)..usize::from(die.0) + 1 } else { 0..self.dies.len() };
         let rows: u32 = self.dies[lanes].iter().map(|state| state.frontiers[purpose].rows_left()).sum();
-        let groups = self.free_groups(die) as u32 * self.width;
+        let groups = self.free_groups(die) * self.width;
         rows / self.geometry.rows_per_unit * self.geometry.units_per_row + groups * self.geometry.units_per_block()
     }
 
@@ -165,8 +165,11 @@ impl<P: Payload> Ftl<P> {
             let block = self.dies[index].doomed.swap_remove(place);
             return Some((self.group_of(block), Reason::Retiring, Some(block)));
         }
+        // Folding into a static cache's own blocks gains nothing for data: room for a victim must stay.
+        let kept = if self.slc_reserved > 0 { self.geometry.units_per_block() * self.width } else { 0 };
         if let Some(group) = self.dies[index].slc_sealed.front().copied().map(Group)
             && fits(self, group)
+            && self.groups.valid(group) + kept <= room
         {
             return Some((group, Reason::Folding, None));
         }
@@ -203,7 +206,7 @@ impl<P: Payload> Ftl<P> {
         self.groups.sealed(pool).iter().copied().min_by_key(|group| self.groups.valid(*group))
     }
 
-    /// The sealed group with the fewest erases, if it is too far behind the most worn free one.
+    /// The sealed group with the fewest erases, if it is too far behind the most worn sealed one.
     fn left_behind(&self, die: DieId) -> Option<Group> {
         let limit = self.config().static_wear_cycles?;
         let (pool, width) = (self.pool_of_die(die), self.width);
@@ -266,7 +269,7 @@ impl<P: Payload> Ftl<P> {
     /// Rows that the host can still write on a die before only the reserve is left.
     pub fn host_rows_left(&self, die: DieId) -> f64 {
         let open = self.dies[usize::from(die.0)].frontiers[Purpose::Host as usize].rows_left();
-        let free = (self.free_groups(die) as u32).saturating_sub(1);
+        let free = self.free_groups(die).saturating_sub(1);
         f64::from(open + free * self.geometry.rows)
     }
 
@@ -364,6 +367,7 @@ impl<P: Payload> Ftl<P> {
         let block = BlockId(job.victim);
         let group = self.group_of(block);
         self.payload.erase(self.geometry.ppn(block, 0), self.geometry.ppn(block, self.geometry.slots()));
+        let was_slc = self.array.is_slc(block);
         let (time, outcome) = self.array.erase(block, false);
         self.counters.blocks_erased += 1;
         if outcome.is_err() || job.reason == Reason::Retiring {
@@ -375,6 +379,8 @@ impl<P: Payload> Ftl<P> {
         let left = &mut self.lanes_left[group.0 as usize];
         *left -= 1;
         if *left == 0 {
+            let pool = self.groups.pool(group);
+            self.slc_in_use[pool] -= u32::from(was_slc);
             self.release_if_good(group);
         }
         time

@@ -4,9 +4,13 @@
 //! A translation page is one mapping unit of 4 B entries and lives beyond the exported units in the
 //! same map, so that it is written, collected and counted like data. A miss costs a flash read of
 //! the page, if it was ever written; a dirty page that leaves the cache is written. Replacement: LRU.
+//! A read that misses waits for its translation pages before its own flash read starts. A write does
+//! not wait: its entry is needed only when the unit is programmed; the load costs die time only.
 //!
-//! Left out: caching single entries, batching of updates by translation page during collection.
+//! Left out: caching single entries, batching of updates by translation page during collection, and
+//! waiting for a page that another command is loading already.
 
+use crate::ftl::layout::translation_pages;
 use crate::ftl::{Ftl, Place};
 use crate::nand::array::Payload;
 use crate::config::DriveConfig;
@@ -48,7 +52,7 @@ impl MapCache {
         let entries_per_page = (unit / 4) as u32;
         let node = Node { newer: NONE, older: NONE, cached: false, dirty: false };
         Some(MapCache {
-            nodes: vec![node; exported.div_ceil(entries_per_page) as usize],
+            nodes: vec![node; translation_pages(config, u64::from(exported)) as usize],
             newest: NONE,
             oldest: NONE,
             cached: 0,

@@ -143,16 +143,21 @@ impl Array {
             program_fail_share: reliability.program_fail_share,
             reliability: Some(reliability.clone()),
         };
-        self.has_errors = raw_bit_error_rate(reliability, 1.0, 365.0, 1_000_000) > 0.0;
+        self.has_errors = raw_bit_error_rate(reliability, 1.0, 1_000_000) > 0.0;
+        (0..self.geometry.blocks).for_each(|block| self.update_errors(BlockId(block)));
     }
 
-    /// tR of a row.
+    /// tR of `rows` rows, one after the other.
     #[inline]
-    pub fn read_time(&self, block: BlockId, row: u32) -> Nanos {
+    pub fn read_time(&self, block: BlockId, row: u32, rows: u32) -> Nanos {
         if self.blocks[block.0 as usize].slc {
-            return self.times.slc_read;
+            return Nanos(self.times.slc_read.0 * u64::from(rows));
         }
-        self.times.read[row as usize]
+        let mut time = self.times.read[row as usize];
+        for next in row + 1..row + rows {
+            time += self.times.read[next as usize];
+        }
+        time
     }
 
     /// tPROG of a row.
@@ -254,7 +259,9 @@ impl Array {
         let state = &self.blocks[block.0 as usize];
         let wear = f64::from(state.erases) / f64::from(state.endurance);
         let config = self.times.reliability.as_ref().expect("configured");
-        raw_bit_error_rate(config, wear, 0.0, state.reads)
+        // In steps, so that a restored array goes on with the same rates.
+        let reads = state.reads / READS_PER_UPDATE * READS_PER_UPDATE;
+        raw_bit_error_rate(config, wear, reads)
     }
 
     fn update_errors(&mut self, block: BlockId) {

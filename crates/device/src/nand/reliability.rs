@@ -2,6 +2,8 @@
 //!
 //! Raw bit error rate (a common empirical form; the parameters are the profile's):
 //!   RBER = fresh + rated·w² + per_day·days·w + per_read·reads,   w = erases / endurance of the block.
+//! The days are `reliability.retention_days`, the same for everything in the drive: a run takes
+//! seconds of virtual time, so data ages between runs (a drive on the shelf), not within one.
 //! A codeword of n bits with up to t correctable errors fails with P(X > t), X ~ Poisson(n·RBER);
 //! a retry sees the rate times `retry_gain`. Only the probability that the first attempt fails is
 //! drawn for every read; it is worked out anew when a block is erased and every 1024 reads of it,
@@ -21,10 +23,10 @@ pub struct ReadOutcome {
 }
 
 /// Raw bit error rate of a block.
-pub fn raw_bit_error_rate(config: &ReliabilityConfig, wear: f64, retention_days: f64, reads: u32) -> f64 {
+pub fn raw_bit_error_rate(config: &ReliabilityConfig, wear: f64, reads: u32) -> f64 {
     let rate = config.rber_fresh
         + config.rber_rated * wear * wear
-        + config.rber_per_day * retention_days * wear
+        + config.rber_per_day * config.retention_days * wear
         + config.rber_per_read * f64::from(reads);
     rate.min(0.5)
 }

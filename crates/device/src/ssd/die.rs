@@ -255,8 +255,11 @@ impl<P: Payload> Ssd<P> {
             Activity::Erasing => counters.die_erase_ns += length,
             Activity::Idle | Activity::Choosing => {}
         }
-        if let Some(spans) = &mut self.timeline {
-            spans.push(Span { die: die as u16, kind: activity, start_ns: began.0, end_ns: end.0 });
+        if let Some(recording) = &mut self.recording
+            && end >= recording.from
+            && began < recording.to
+        {
+            recording.spans.push(Span { die: die as u16, kind: activity, start_ns: began.0, end_ns: end.0 });
         }
     }
 

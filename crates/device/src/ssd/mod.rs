@@ -78,7 +78,14 @@ pub struct Ssd<P: Payload = ()> {
     times: Times,
     idle_work: bool,
     row_now: RowNow,
-    timeline: Option<Vec<Span>>,
+    recording: Option<Recording>,
+}
+
+/// Single operations of the dies that end in a stretch of time.
+struct Recording {
+    from: Nanos,
+    to: Nanos,
+    spans: Vec<Span>,
 }
 
 /// Constants of the hot path.
@@ -167,7 +174,7 @@ impl<P: Payload> Ssd<P> {
             times: Times::new(config, row_or_unit, geometry.unit_bytes),
             idle_work: false,
             row_now: RowNow::new(&geometry),
-            timeline: None,
+            recording: None,
             ftl,
         }
     }
@@ -187,14 +194,14 @@ impl<P: Payload> Ssd<P> {
         self.ftl.geometry.unit_bytes
     }
 
-    /// Starts (or stops) recording what every die does, operation by operation.
-    pub fn record_timeline(&mut self, on: bool) {
-        self.timeline = on.then(Vec::new);
+    /// Records what every die does, operation by operation, from one time to another.
+    pub fn record_timeline(&mut self, from: Nanos, to: Nanos) {
+        self.recording = Some(Recording { from, to, spans: Vec::new() });
     }
 
-    /// What was recorded, in order of start.
+    /// What was recorded, in order of end.
     pub fn take_timeline(&mut self) -> Vec<Span> {
-        self.timeline.take().unwrap_or_default()
+        self.recording.take().map(|recording| recording.spans).unwrap_or_default()
     }
 
     fn lane(&self, lane: Lane) -> usize {

@@ -20,7 +20,8 @@ pub fn wrong_arrows(source: &Path, levels: &[&[&str]]) -> Vec<String> {
 
 /// Calls `each` with the path and the text of every module below a folder; the crate's root is left out.
 fn visit(folder: &Path, path: &mut Vec<String>, each: &mut dyn FnMut(&[String], &str)) {
-    let mut entries: Vec<_> = fs::read_dir(folder).expect("source folder").map(|entry| entry.expect("entry").path()).collect();
+    let mut entries: Vec<_> =
+        fs::read_dir(folder).expect("source folder").map(|entry| entry.expect("entry").path()).collect();
     entries.sort();
     for entry in entries {
         let name = entry.file_stem().and_then(|stem| stem.to_str()).expect("a name in UTF-8").to_string();
@@ -84,7 +85,8 @@ fn is_part_of_path(character: char) -> bool {
 
 /// `a::b` names `a`; `{a, b::{c, d}}` names `a` and `b`.
 fn first_names(path: &str) -> Vec<String> {
-    let name = |text: &str| -> String { text.trim_start().chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect() };
+    let name =
+        |text: &str| -> String { text.trim_start().chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect() };
     let Some(group) = path.strip_prefix('{') else { return vec![name(path)] };
     let (mut names, mut depth, mut start) = (Vec::new(), 0, 0);
     for (at, character) in group.char_indices() {

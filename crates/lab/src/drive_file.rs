@@ -1,0 +1,77 @@
+//! A drive file: a drive in a condition, so that nobody seasons twice.
+//!
+//! ```text
+//! "ssdlab drive 1\n"   then postcard: profile text, settings, condition, seed, season, span, FTL
+//!                      then CRC-32 of all before it, little endian
+//! ```
+//! The profile and the settings lie in the file, so that it does not depend on the profile staying
+//! as it is. The reverse map is not kept: it follows from the map.
+
+use crate::condition::{Condition, Season};
+use serde::{Deserialize, Serialize};
+use ssdlab_device::ftl::Ftl;
+use thiserror::Error;
+
+const MAGIC: &[u8] = b"ssdlab drive 1\n";
+
+/// What is kept besides the flash translation layer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Label {
+    /// Name of the profile.
+    pub name: String,
+    /// Where the profile was read from.
+    pub file: String,
+    /// The profile itself.
+    pub profile: String,
+    /// Settings over it.
+    pub settings: Vec<(String, String)>,
+    /// What was done to the drive.
+    pub condition: Condition,
+    /// The seed it was done with.
+    pub seed: u64,
+    /// How it went.
+    pub season: Season,
+    /// Share of the exported range that the host uses.
+    pub span: f64,
+}
+
+/// Why a drive file cannot be read.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum DriveFileError {
+    /// Another kind of file.
+    #[error("{0}: not a drive file; make one with `ssdlab season`, or name a profile (*.toml)")]
+    Other(String),
+    /// Cut or damaged.
+    #[error("{0}: the drive file is cut or damaged (its checksum does not fit); season the drive anew")]
+    Damaged(String),
+}
+
+/// The bytes begin as a drive file does.
+pub fn is_drive_file(bytes: &[u8]) -> bool {
+    bytes.starts_with(MAGIC)
+}
+
+/// A drive as the bytes of a file.
+pub fn to_bytes(label: &Label, ftl: &Ftl) -> Vec<u8> {
+    let mut bytes = MAGIC.to_vec();
+    bytes = postcard::to_extend(&(label, ftl), bytes).expect("a vector takes what is written to it");
+    let sum = crc32fast::hash(&bytes);
+    bytes.extend(sum.to_le_bytes());
+    bytes
+}
+
+/// The drive that lies in a file. The FTL has still to be configured.
+///
+/// # Errors
+/// [`DriveFileError`] where the bytes are not those of a whole drive file.
+pub fn from_bytes(file: &str, bytes: &[u8]) -> Result<(Label, Ftl), DriveFileError> {
+    if !is_drive_file(bytes) {
+        return Err(DriveFileError::Other(file.to_string()));
+    }
+    let damaged = || DriveFileError::Damaged(file.to_string());
+    let (body, sum) = bytes.split_last_chunk::<4>().ok_or_else(damaged)?;
+    if crc32fast::hash(body) != u32::from_le_bytes(*sum) {
+        return Err(damaged());
+    }
+    postcard::from_bytes(&body[MAGIC.len()..]).map_err(|_| damaged())
+}
