@@ -2,6 +2,18 @@
 
 from collections.abc import Callable
 
+__all__ = [
+    "EngineError",
+    "Cancelled",
+    "version",
+    "profiles",
+    "show",
+    "run",
+    "render",
+    "season",
+    "theory",
+]
+
 class EngineError(Exception):
     """What the user can mend: the message names place, value and remedy."""
 

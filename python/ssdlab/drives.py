@@ -6,9 +6,12 @@ the third out of the others.
 
 from __future__ import annotations
 
+import shutil
 import tempfile
+import weakref
 from collections.abc import Mapping
 from pathlib import Path
+from types import TracebackType
 from typing import Any
 
 from ssdlab import engine
@@ -40,6 +43,9 @@ def _flags(options: Mapping[str, Value]) -> tuple[str, ...]:
 class Drive:
     """A drive in a stated condition.
 
+    A drive that `season` kept in a temporary file takes the file with it: when nothing refers to
+    the drive any more, when the interpreter ends, or at the end of a ``with`` block.
+
     Parameters
     ----------
     name
@@ -51,7 +57,25 @@ class Drive:
     def __init__(self, name: str, settings: Settings = ()) -> None:
         self.name = name
         self.settings = settings
-        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._remove_file: weakref.finalize[Any, Any] | None = None
+
+    def close(self) -> None:
+        """Remove the temporary file that `season` kept the drive in; any other drive stays."""
+        if self._remove_file is not None:
+            self._remove_file()
+
+    def __enter__(self) -> Drive:
+        """Return the drive."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close the drive."""
+        self.close()
 
     def show(self) -> dict[str, Any]:
         """Return every parameter with its source, and what follows from them."""
@@ -139,7 +163,7 @@ class Drive:
         to
             ``fresh``, ``filled``, ``used`` or ``steady``.
         save
-            Where to keep it; by default a temporary file that lives as long as the drive returned.
+            Where to keep it; by default a temporary file that is removed with the drive returned.
         job, **options
             Whose writes make it steady, as for `run`; by default 4 KiB uniform.
         span
@@ -149,13 +173,12 @@ class Drive:
         progress
             Called with phase and share; returns False to stop.
         """
-        folder = None if save is not None else tempfile.TemporaryDirectory(prefix="ssdlab-")
-        place = str(save) if folder is None else f"{folder.name}/{to}.ssd"
         text, name = _job_text(job)
+        seasoned = Drive(str(save)) if save is not None else _temporary_drive(to)
         engine.season(
             self.name,
             to,
-            place,
+            seasoned.name,
             settings=self.settings,
             span=span,
             seed=seed,
@@ -164,14 +187,19 @@ class Drive:
             flags=_flags(options),
             progress=progress,
         )
-        seasoned = Drive(place)
-        seasoned._folder = folder
         return seasoned
 
     def __repr__(self) -> str:
         """Name the drive and what was changed in it."""
         changes = "".join(f", {key}={value}" for key, value in self.settings)
         return f"<Drive {self.name}{changes}>"
+
+
+def _temporary_drive(condition: str) -> Drive:
+    folder = tempfile.mkdtemp(prefix="ssdlab-")
+    drive = Drive(f"{folder}/{condition}.ssd")
+    drive._remove_file = weakref.finalize(drive, shutil.rmtree, folder, ignore_errors=True)
+    return drive
 
 
 def _job_text(job: str | Path | None) -> tuple[str | None, str]:

@@ -15,7 +15,7 @@ from ssdlab.errors import SsdlabError
 
 def _refusal(path: Path, option: str, reason: str) -> SsdlabError:
     return SsdlabError(
-        f"{option} {path}: {reason}; nothing was run\nname a file in a folder you can write to"
+        f"{option} {path}: {reason}; nothing was done\nname a file in a folder you can write to"
     )
 
 

@@ -105,6 +105,11 @@ class Job:
         return None if value is None else str(value)
 
     @property
+    def interrupted(self) -> bool:
+        """Whether the run was stopped early, so that the figures are of a part of the job."""
+        return bool(self.lab.get("interrupted"))
+
+    @property
     def condition(self) -> str | None:
         """The condition that the drive was in when the job began."""
         value = self.lab.get("condition")
@@ -149,7 +154,7 @@ class Result:
             data, _ = json.JSONDecoder().raw_decode(document, max(document.find("{"), 0))
         except json.JSONDecodeError as error:
             raise SsdlabError(
-                f"{name}: not JSON (line {error.lineno}: {error.msg})\n"
+                f"{name}: cut short, or not JSON (line {error.lineno}: {error.msg})\n"
                 "write results with: ssdlab run … --output-format json --output FILE"
             ) from None
         return cls(data if isinstance(data, Mapping) else {}, name)
@@ -194,6 +199,11 @@ class Result:
         wanted = "one job" if name is None else f"one job {name!r}"
         raise SsdlabError(f"{self.name}: {wanted} expected, {len(found)} found; jobs: {names}")
 
+    @property
+    def interrupted(self) -> bool:
+        """Whether one of the jobs was stopped early."""
+        return any(job.interrupted for job in self.jobs)
+
     def rows(self) -> list[dict[str, Any]]:
         """Return one plain row per job and direction; times in microseconds."""
         return [_row(job, direction) for job in self.jobs for direction in job.directions]
@@ -233,6 +243,7 @@ def _row(job: Job, direction: str) -> dict[str, Any]:
         "profile": job.profile,
         "condition": job.condition,
         "seed": job.seed,
+        "interrupted": job.interrupted,
         "job": job.name,
         "direction": direction,
         "iops": job.iops(direction),

@@ -93,6 +93,20 @@ def size(number: float | None) -> str:
     return f"{number:.0f} B"
 
 
+def exact_size(number: int) -> str:
+    """Format bytes with the unit in which they are a round number: binary for parts, else decimal.
+
+    Examples
+    --------
+    >>> exact_size(4_194_304), exact_size(16_384), exact_size(94_485_086_208)
+    ('4 MiB', '16 KiB', '94.5 GB')
+    """
+    for unit, factor in (("MiB", 2**20), ("KiB", 2**10)):
+        if number % factor == 0 and number < 1000 * factor:
+            return f"{number // factor} {unit}"
+    return size(number)
+
+
 def rate(bytes_per_second: float | None) -> str:
     """Format a throughput in MB/s."""
     if bytes_per_second is None:
@@ -107,8 +121,12 @@ def with_unit(value: str, unit: str) -> str:
     --------
     >>> with_unit("75", "µs"), with_unit("16 KiB", "B"), with_unit("none", "µs")
     ('75 µs', '16 KiB', 'none')
+    >>> with_unit("0.000000001", "")
+    '1e-09'
     """
-    bare = unit and not re.search(r"[A-Za-z]", value)
+    if re.fullmatch(r"0\.0{4,}\d+", value):
+        value = f"{float(value):g}"
+    bare = unit and not re.search(r"[A-Za-z]{2}|[A-Z]", value)
     return f"{value} {unit}" if bare else value
 
 
@@ -132,6 +150,25 @@ def parse_share(text: str, option: str) -> float:
         return float(body) * factor
     except ValueError:
         raise SsdlabError(f"{option} {text}: expected a share such as 0.28 or 28%") from None
+
+
+def parse_span(text: str | None, option: str = "--span") -> float:
+    """Read the share of a drive that is used; None is all of it.
+
+    Raises
+    ------
+    SsdlabError
+        It is no share above 0 % up to 100 %.
+
+    Examples
+    --------
+    >>> parse_span("80%"), parse_span(None)
+    (0.8, 1.0)
+    """
+    share = 1.0 if text is None else parse_share(text, option)
+    if not 0 < share <= 1:
+        raise SsdlabError(f"{option} {text}: expected more than 0% and at most 100%")
+    return share
 
 
 def parse_time(text: str, option: str) -> int:

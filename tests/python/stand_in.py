@@ -27,6 +27,7 @@ class StandIn(types.ModuleType):
     def __init__(self) -> None:
         super().__init__("ssdlab._engine")
         self.runs: list[dict[str, Any]] = []
+        self.stops_half_way = False
         self.on_run: Callable[[dict[str, Any]], None] = lambda asked: None
 
     def version(self) -> str:
@@ -40,6 +41,7 @@ class StandIn(types.ModuleType):
         job_name: str,
         flags: list[str],
         condition: str | None,
+        span: float,
         seed: int,
         layout: bool,
         timeline: tuple[int, int] | None,
@@ -50,11 +52,15 @@ class StandIn(types.ModuleType):
         asked = {name: value for name, value in locals().items() if name != "self"}
         self.runs.append(asked)
         self.on_run(asked)
-        if progress is not None and not progress("run", 0.5):
+        # The handler of a signal runs in the main thread, a moment later.
+        stopped = self.stops_half_way
+        while stopped and progress is not None and progress("run", 0.5):
+            pass
+        if progress is not None and not stopped and not progress("run", 0.5):
             raise Cancelled
-        return synthetic.text(
-            synthetic.job(profile=drive, seed=seed, condition=condition or "fresh")
-        )
+        job = synthetic.job(profile=drive, seed=seed, condition=condition or "fresh")
+        job["ssdlab"]["interrupted"] = stopped
+        return synthetic.text(job)
 
     def render(self, result_json: str, format: str) -> str:
         names = [job["jobname"] for job in json.loads(result_json)["jobs"]]

@@ -147,7 +147,7 @@ def lab_object(
                 "end_ns": 1000 * step + 900,
             }
             for die in range(4)
-            for step, kind in enumerate(("host_read", "host_write", "move_read", "erase"))
+            for step, kind in enumerate(("sensing", "writing", "gathering", "erasing"))
         ],
     }
 

@@ -37,6 +37,21 @@ def test_unknown_verb(command: Command) -> None:
     assert "ssdlab --help" in err
 
 
+def test_no_verb_shows_the_help(command: Command) -> None:
+    """Bare `ssdlab` lists the verbs, and is no success."""
+    code, out, err = command()
+    assert (code, out) == (2, "")
+    assert err.startswith("Usage: ssdlab")
+    assert all(verb in err for verb in VERBS)
+
+
+def test_choices_are_told_in_one_line(command: Command) -> None:
+    """A missing condition is refused with those there are."""
+    code, _, err = command("season", "theory")
+    assert code == 2
+    assert "Choose from: fresh, filled, used, steady" in err
+
+
 def test_theory(stand_in: StandIn, command: Command, golden: Callable[[str, str], None]) -> None:
     """Shares are read as fractions or percent, and programs get JSON."""
     _, out, _ = command("theory", "--op", "25%")

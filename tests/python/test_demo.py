@@ -32,7 +32,7 @@ def test_every_part_is_measured_once_and_shown() -> None:
     """The plan measures what the table and the chart show, no more and no less."""
     measured = [each.part for chain in plan.chains() for each in chain.measurements]
     assert sorted(measured) == sorted(plan.parts())
-    assert {figure for figure in figures.seed_figures()} <= set(plan.parts())
+    assert {figure for figure in figures.published_figures()} <= set(plan.parts())
 
 
 def test_what_is_left_unused_is_never_written() -> None:
@@ -49,6 +49,22 @@ def test_lifetime_by_hand() -> None:
     assert figure.years == pytest.approx(94.5 * 3000 / (2 * 20) / 365.25)
 
 
+def test_what_cannot_last_has_no_lifetime() -> None:
+    """A fresh drive does not stay fresh, so no years are computed from it."""
+    (figure,) = figures.figures([part("randwrite-fresh")])
+    assert figure.years is None
+
+
+def test_a_smaller_drive_is_said_to_be_one() -> None:
+    """Where the capacity was set, the page and the table say so; else they do not."""
+    size = synthetic.PARAMETERS[0]
+    for kind in ("set", "datasheet"):
+        lines = figures.provenance([part("randwrite-steady", parameters=[{**size, "kind": kind}])])
+        assert any("years are those of the whole drive" in line for line in lines) is (
+            kind == "set"
+        )
+
+
 def test_reads_wear_nothing() -> None:
     """A job that writes nothing has no lifetime."""
     (figure,) = figures.figures([part("readiops-steady", write_amplification=None)])
@@ -62,12 +78,13 @@ def test_gain_is_against_the_same_job_in_steady_state() -> None:
 
 
 def test_fitted_figures_are_not_shown_as_predicted() -> None:
-    """The seeds' 100 MB/s is marked where the profile was fitted to it, and only there."""
+    """The published 100 MB/s is marked where the profile was fitted to it, and only there."""
     fitted = {**synthetic.PARAMETERS[3], "key": "nand.program_us", "kind": "fitted"}
-    row = figures.rows([part("writetp-fresh", parameters=[fitted])])[0]
-    assert row[-1].endswith("nand.program_us is fitted to it, so it is no prediction")
-    row = figures.rows([part("writetp-fresh", parameters=[{**fitted, "kind": "assumed"}])])[0]
-    assert row[-1] == "100 MB/s: specification of the DC S3500 80 GB"
+    for kind, marked in (("fitted", True), ("assumed", False)):
+        results = [part("writetp-fresh", parameters=[{**fitted, "kind": kind}])]
+        assert ("no prediction, since nand.program_us" in figures.rows(results)[0][-1]) is marked
+        assert figures.brief_rows(results)[0][-1] == "100 MB/s" + "*" * marked
+        assert any("nand.program_us" in line for line in figures.provenance(results)) is marked
 
 
 def test_page_opens_with_the_fall_and_closes_with_three_commands() -> None:
@@ -76,12 +93,11 @@ def test_page_opens_with_the_fall_and_closes_with_three_commands() -> None:
     page = Page(html)
     assert page.headings[0] == "An SSD once it is no longer new"
     first_chart = html[html.index("<svg") : html.index("</svg>")]
-    assert "a fresh drive, written at random" in first_chart
+    assert "A fresh drive is written at random" in first_chart
     assert "× 2.0" in first_chart
     commands = [line for line in html.splitlines() if line.startswith("<pre>")]
     assert len(commands) == 3
-    for command, own in zip(commands, ("your-job.fio", "your-drive.toml", "ftl.gc="), strict=True):
-        assert command.startswith("<pre>ssdlab run ")
+    for command, own in zip(commands, ("your-job", "your-drive", "victim-policy"), strict=True):
         assert own in command
 
 

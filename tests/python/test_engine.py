@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import ssdlab
+from ssdlab.report import theme
 from ssdlab.report.page import build_html
 from test_report import Page
 
@@ -54,9 +55,11 @@ def test_tables_in_a_pipe_are_plain(command: Command) -> None:
 
 def test_two_equal_runs_are_equal(command: Command) -> None:
     """The same drive, job and seed give the same but for the clock; another seed does not."""
+    # On a used drive the places that are written decide what garbage collection has to move.
+    used = ("--state", "used", "--output-format=json+")
     outputs = []
     for seed in ("1", "1", "2"):
-        code, out, _ = command("run", *WRITES, *SMALL, "--seed", seed, "--output-format=json+")
+        code, out, _ = command("run", *WRITES, *SMALL, *used, "--seed", seed)
         assert code == 0
         outputs.append(without_clock(json.loads(out)))
     assert outputs[0] == outputs[1]
@@ -78,7 +81,10 @@ def test_a_real_result_fills_every_section(command: Command) -> None:
         "--output-format=json+",
     )
     assert code == 0
-    page = Page(build_html([ssdlab.Result.from_json(out)]))
+    result = ssdlab.Result.from_json(out)
+    # What the report does not know it cannot draw.
+    assert {each["kind"] for each in result.job().lab["timeline"]} <= theme.KINDS.keys()
+    page = Page(build_html([result]))
     for heading in (
         *("Over time", "Latency", "Where the time went", "Single operations", "Wear"),
         "What the drives are made of",
@@ -91,6 +97,11 @@ def test_a_seasoned_drive_is_kept_and_used(command: Command) -> None:
     code, out, _ = command("season", *SMALL[1:], "--to", "used", "-o", "used.ssd")
     assert code == 0
     assert out.startswith("used.ssd: used")
+    code, out, _ = command("show", "used.ssd")
+    assert code == 0
+    assert out.startswith("theory · used · used.ssd\n")
+    assert "erases of a block" in out
+    assert "nand_pages_written" in out
     results = []
     for drive in (("--drive", "used.ssd"), (*SMALL, "--state", "used")):
         code, out, _ = command("run", *WRITES, *drive, "--output-format=json")
@@ -134,6 +145,23 @@ def test_package() -> None:
     assert ssdlab.theory(0.28)["write_amplification"] > 1
     with pytest.raises(ssdlab.SsdlabError):
         drive.run(rw="no such pattern")
+
+
+def test_a_temporary_drive_file_goes_with_its_drive(tmp_path: Path) -> None:
+    """The file is removed at the end of the block, or once nothing refers to the drive."""
+    fresh = ssdlab.drive("theory", capacity_bytes="1GiB")
+    with fresh.season("filled") as filled:
+        assert Path(filled.name).is_file()
+    assert not Path(filled.name).parent.exists()
+    used = fresh.season("filled")
+    folder = Path(used.name).parent
+    del used
+    assert not folder.exists()
+    with fresh.season("filled", save=tmp_path / "kept.ssd") as kept:
+        pass
+    assert Path(kept.name).is_file()
+    with pytest.raises(ssdlab.SsdlabError):
+        fresh.season("no such condition")
 
 
 def test_progress_stops_a_run() -> None:

@@ -21,8 +21,8 @@ def test_arguments_reach_the_engine(stand_in: StandIn, command: Command) -> None
     Path("job.fio").write_text("[job]\nrw=randwrite\n")
     code, _, _ = command(
         *("run", "job.fio", "--drive", "theory", "--set", "ftl.gc=fifo", "--state", "steady"),
-        *("--seed", "7", "--no-layout", "--timeline", "10ms,2ms", "--save", "out.ssd"),
-        *("--output-format", "json+", "--iodepth=32", "-bs=8k"),
+        *("--span", "80%", "--seed", "7", "--no-layout", "--timeline", "10ms,2ms"),
+        *("--save", "out.ssd", "--output-format", "json+", "--iodepth=32", "-bs=8k"),
     )
     assert code == 0
     asked = stand_in.runs[0]
@@ -34,6 +34,7 @@ def test_arguments_reach_the_engine(stand_in: StandIn, command: Command) -> None
         "job_name": "job.fio",
         "flags": ["--iodepth=32", "--bs=8k"],
         "condition": "steady",
+        "span": 0.8,
         "seed": 7,
         "layout": False,
         "timeline": (10_000_000, 2_000_000),
@@ -82,7 +83,7 @@ def test_output_is_tried_before_the_run(stand_in: StandIn, command: Command) -> 
     """Nothing runs where its result could not be written."""
     code, _, err = command("run", "--rw=read", "--drive", "a", "--output", "missing/result.json")
     assert code == 2
-    assert "missing/result.json: No such file or directory; nothing was run" in err
+    assert "missing/result.json: No such file or directory; nothing was done" in err
     code, _, err = command("run", "--rw=read", "--drive", "a", "--save", "missing/x.ssd")
     assert code == 2
     assert "--save" in err
@@ -137,7 +138,26 @@ def test_interrupt_keeps_what_had_finished(stand_in: StandIn, command: Command) 
     assert second_begins
     assert code == 130
     assert [job["ssdlab"]["seed"] for job in json.loads(out)["jobs"]] == [1]
-    assert "kept is what had finished (1 of 3 runs)" in err
+    assert "kept are the 1 of 3 runs that had finished" in err
+
+
+def test_a_run_stopped_half_way_is_kept_alone_only(stand_in: StandIn, command: Command) -> None:
+    """A single run shows what it had done, as fio does; beside other runs it would mislead."""
+
+    def interrupt(asked: dict[str, Any]) -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+
+    stand_in.on_run = interrupt
+    stand_in.stops_half_way = True
+    code, out, err = command("run", "--rw=read", "--drive", "a", "--output-format=json")
+    assert code == 130
+    assert json.loads(out)["jobs"][0]["ssdlab"]["interrupted"]
+    assert "the figures are of what the run had done by then" in err
+    flags = ("--rw=read", "--drive", "a", "--seed", "1-2", "--output", "result.json")
+    code, out, err = command("run", *flags)
+    assert (code, out) == (130, "")
+    assert "nothing had finished" in err
+    assert list(Path().iterdir()) == []
 
 
 def test_interrupt_of_everything_writes_nothing(stand_in: StandIn, command: Command) -> None:
@@ -163,6 +183,11 @@ def test_interrupt_of_everything_writes_nothing(stand_in: StandIn, command: Comm
         (["--rw=read", "--drive", "a", "--set", "gc"], "--set gc: expected KEY=VALUE"),
         (["--rw=read", "--drive", "a", "--seed", "one"], "--seed one: expected seeds"),
         (["--rw=read", "--drive", "a", "--timeline", "10,2"], "'10' is no time"),
+        (["--rw=read", "--drive", "a", "--span", "80%"], "add --state"),
+        (
+            ["--rw=read", "--drive", "a", "--state=used", "--span=0"],
+            "more than 0% and at most 100%",
+        ),
         (["--rw=read", "--drive", "a", "--state", "old"], "'fresh', 'filled', 'used', 'steady'"),
         (
             ["--rw=read", "--drive", "a", "--seed", "1-2", "--save", "x"],

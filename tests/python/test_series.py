@@ -30,6 +30,30 @@ def test_rates_by_hand() -> None:
     assert series.write_amplification == [2.5, None]
 
 
+def test_sums_are_added_before_they_are_divided() -> None:
+    """Twos of 40 and 8 requests a second are 24; 30 and 1 pages written for 75 and 6 are 81/31."""
+    halves = {
+        f"{direction}{of}": [0, 0, 0]
+        for direction in ("read", "write", "trim")
+        for of in ("s", "_bytes")
+    }
+    sums = {
+        **halves,
+        "start_ns": 0,
+        "end_ns": 1_500_000_000,
+        "interval_ns": 500_000_000,
+        "writes": [20, 4, 9],
+        "host_pages_written": [30, 1, 9],
+        "nand_pages_written": [75, 6, 9],
+    }
+    series = Series.of({"time_series": sums}, most=2)
+    assert series is not None
+    # The third has no second to be added to.
+    assert series.times_s == [0.5]
+    assert series.iops == [24]
+    assert series.write_amplification == pytest.approx([81 / 31])
+
+
 def test_no_series() -> None:
     """What fio measured has none."""
     assert Series.of({}) is None

@@ -15,8 +15,12 @@ const PROFILES: [&str; 3] = ["theory", "intel-dc-s3500-80gb", "micron-7450-pro-9
 /// Small enough to be made in no time; none of it is part of a time.
 const SMALL: [(&str, &str); 2] = [("capacity_bytes", "4 GiB"), ("nand.pages_per_block", "96")];
 /// One die; the program time is longer than everything before it.
-const ONE_DIE: [(&str, &str); 4] =
-    [("capacity_bytes", "16 MiB"), ("nand.channels", "1"), ("nand.dies_per_channel", "1"), ("nand.pages_per_block", "32")];
+const ONE_DIE: [(&str, &str); 4] = [
+    ("capacity_bytes", "16 MiB"),
+    ("nand.channels", "1"),
+    ("nand.dies_per_channel", "1"),
+    ("nand.pages_per_block", "32"),
+];
 
 /// The parts of which times are put together.
 struct Parts {
@@ -113,7 +117,11 @@ fn trim_then_read_costs_no_flash() {
         let trim = parts.config.link.command_us.0 + parts.config.controller.trim_command_us.0;
         assert_eq!(stand.time(four_kib(Operation::Trim, 5)), trim, "{profile}");
         assert_eq!(stand.time(four_kib(Operation::Read, 5)), parts.read_command + parts.link(4096), "{profile}");
-        assert_eq!(stand.time(four_kib(Operation::Read, 6)), parts.idle_read(), "{profile}: its neighbour is still there");
+        assert_eq!(
+            stand.time(four_kib(Operation::Read, 6)),
+            parts.idle_read(),
+            "{profile}: its neighbour is still there"
+        );
         let counters = stand.ssd.counters();
         assert_eq!((counters.unmapped_reads, counters.nand_pages_read, counters.host_bytes_trimmed), (1, 1, 4096));
     }
@@ -175,7 +183,7 @@ fn misaligned_write_costs_two_units() {
         let counters = stand.ssd.counters() - before;
         assert_eq!((counters.host_pages_written, counters.read_modify_writes), (128, 128), "{profile}");
         let before = stand.ssd.counters();
-        (0..64).for_each(|number| drop(stand.time(four_kib(Operation::Write, number))));
+        stand.run(1, (0..64).map(|number| four_kib(Operation::Write, number)));
         let counters = stand.ssd.counters() - before;
         assert_eq!((counters.host_pages_written, counters.read_modify_writes), (64, 0), "{profile}");
     }
@@ -253,7 +261,8 @@ fn read_suspends_an_erase() {
 /// A program is suspended in the same way: the read does not wait for it, and the write ends later by the interruption.
 #[test]
 fn read_suspends_a_program() {
-    let mut stand = Stand::new("theory", &[&ONE_DIE[..], &[("nand.suspend", "true"), ("nand.suspend_us", "15")]].concat());
+    let mut stand =
+        Stand::new("theory", &[&ONE_DIE[..], &[("nand.suspend", "true"), ("nand.suspend_us", "15")]].concat());
     stand.fill(8);
     let parts = Parts::of(stand.ssd.config());
     let (delay, suspend) = (Nanos(300_000), Nanos(15_000));

@@ -68,6 +68,8 @@ fn drives() -> Vec<(&'static str, Vec<(&'static str, &'static str)>)> {
         ("superblocks", with(&[("ftl.striping", "superblock"), ("over_provisioning", "0.6")])),
         ("smooth", with(&[("ftl.gc_pace", "smooth")])),
         ("wear levelling", with(&[("ftl.static_wear_cycles", "2"), ("ftl.dynamic_wear_leveling", "true")])),
+        ("static slc cache", with(&[("nand.cell", "tlc"), ("nand.pages_per_block", "48"), ("ftl.slc_cache", "static"), ("ftl.slc_cache_bytes", "1 MiB"), ("over_provisioning", "1.5"), ("ftl.idle_gc_after_ms", "1")])),
+        ("read errors", with(&[("reliability.rber_fresh", "0.003"), ("reliability.correctable_bits", "25"), ("reliability.retry_gain", "0.8"), ("reliability.retries", "8")])),
         ("failing programs", with(&[("reliability.program_fail_share", "0.001"), ("over_provisioning", "1.5")])),
         ("cached map", with(&[("ftl.mapping_cache_bytes", "8 KiB"), ("over_provisioning", "0.5")])),
         ("slc cache", with(&[("nand.cell", "tlc"), ("nand.pages_per_block", "48"), ("ftl.slc_cache", "dynamic"), ("ftl.slc_cache_bytes", "4 MiB"), ("over_provisioning", "0.8"), ("ftl.idle_gc_after_ms", "1")])),
@@ -167,9 +169,21 @@ impl Host {
                     self.newest.insert(unit as u32, self.writes);
                 }
             }
-            Operation::Trim | Operation::WriteZeroes => {
+            Operation::Trim => {
                 for unit in step.lba.div_ceil(per_unit)..end / per_unit {
                     self.newest.remove(&(unit as u32));
+                }
+            }
+            // A part of a unit that holds data is a write of zeroes.
+            Operation::WriteZeroes if step.sectors > 0 => {
+                for unit in step.lba / per_unit..end.div_ceil(per_unit) {
+                    let whole = unit * per_unit >= step.lba && (unit + 1) * per_unit <= end;
+                    if whole {
+                        self.newest.remove(&(unit as u32));
+                    } else if let Some(newest) = self.newest.get_mut(&(unit as u32)) {
+                        self.writes += 1;
+                        *newest = self.writes;
+                    }
                 }
             }
             _ => {}

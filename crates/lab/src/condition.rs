@@ -77,6 +77,8 @@ const WINDOW: usize = 5;
 const STEADY_WITHIN: f64 = 0.005;
 /// Units between two questions to the observer.
 const UNITS_PER_QUESTION: u64 = 1 << 18;
+/// A mix in which no write comes for so many requests is taken to have none.
+const READS_BETWEEN_WRITES: u32 = 1 << 20;
 /// How far ahead of a write its map entry is fetched, and the old slot behind it.
 const AHEAD: [usize; 2] = [48, 24];
 
@@ -229,12 +231,9 @@ impl<'a> Seasoner<'a> {
         let (mut turn, mut requests) = (0, 0u64);
         loop {
             while ahead.len() <= AHEAD[0] {
-                let Some(planned) = writers[turn].next() else { return false };
-                turn = (turn + 1) % writers.len();
-                if planned.request.operation != Operation::Read {
-                    self.ssd.hint(planned.request.lba);
-                    ahead.push_back(planned.request);
-                }
+                let Some(request) = next_change(writers, &mut turn) else { return false };
+                self.ssd.hint(request.lba);
+                ahead.push_back(request);
             }
             let sectors_per_unit = u64::from(self.ssd.unit_bytes() / self.ssd.limits().sector_bytes);
             let soon = ahead[AHEAD[1]].lba.0 / sectors_per_unit;
@@ -275,19 +274,30 @@ impl<'a> Seasoner<'a> {
     }
 }
 
-/// The jobs up to the next stonewall that write, of the first such group.
-fn first_writing_group(jobs: &[Job]) -> Vec<Job> {
-    let mut group: Vec<Job> = Vec::new();
-    for job in jobs {
-        if job.stonewall && !group.is_empty() {
-            break;
-        }
-        if job.pattern.writes || job.pattern.trims && job.replay.is_none() {
-            group.push(job.clone());
+/// The next request of the generators in turn that is no read; `None` where none comes any more.
+fn next_change(writers: &mut [Generator], turn: &mut usize) -> Option<Request> {
+    for _ in 0..READS_BETWEEN_WRITES {
+        let planned = writers[*turn].next()?;
+        *turn = (*turn + 1) % writers.len();
+        if planned.request.operation != Operation::Read {
+            return Some(planned.request);
         }
     }
-    group.retain(|job| job.pattern.writes && job.replay.is_none());
-    group
+    None
+}
+
+/// The jobs that change data in the first stonewall group in which one writes; traces are left out.
+fn first_writing_group(jobs: &[Job]) -> Vec<Job> {
+    let mut groups: Vec<Vec<Job>> = vec![Vec::new()];
+    for job in jobs {
+        if job.stonewall {
+            groups.push(Vec::new());
+        }
+        if (job.pattern.writes || job.pattern.trims) && job.replay.is_none() {
+            groups.last_mut().expect("one at least").push(job.clone());
+        }
+    }
+    groups.into_iter().find(|group| group.iter().any(|job| job.pattern.writes)).unwrap_or_default()
 }
 
 /// The mean of the last five rounds is within 0.5 % of that of the five before.
@@ -336,6 +346,19 @@ mod test {
         let season = to(&mut ssd, Condition::Steady, 1.0);
         assert_eq!(season.steady_reached, Some(true));
         assert!(season.rounds.len() >= 12 && is_steady(&season.rounds), "{:?}", season.rounds);
+    }
+
+    /// The jobs that bring a drive into steady state are those of the first group that writes, its
+    /// trims with them.
+    #[test]
+    fn the_first_writing_group_settles_the_drive() {
+        let names = |text: &str| -> Vec<String> {
+            let jobs = crate::workload::parse::parse_job_file(text, "test.fio").unwrap().jobs;
+            first_writing_group(&jobs).into_iter().map(|job| job.name).collect()
+        };
+        assert_eq!(names("[t]\nrw=trim\n[w]\nstonewall\nrw=write\n"), ["w"]);
+        assert_eq!(names("[r]\nrw=read\n[w]\nrw=randwrite\n[t]\nrw=randtrim\n[x]\nstonewall\nrw=write\n"), ["w", "t"]);
+        assert!(names("[r]\nrw=read\n").is_empty());
     }
 
     /// With a span the rest of the range stays unwritten.

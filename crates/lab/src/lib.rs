@@ -7,11 +7,12 @@
 
 pub mod bare_loop;
 pub mod condition;
+pub mod describe;
+pub mod drive_file;
+pub mod iolog;
 pub mod null;
 pub mod output;
 pub mod run;
+pub mod session;
 pub mod theory;
 pub mod workload;
-pub mod describe;
-pub mod drive_file;
-pub mod session;

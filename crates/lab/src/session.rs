@@ -5,6 +5,7 @@
 
 use crate::condition::{Condition, Season, lay_out, season};
 use crate::drive_file::{self, DriveFileError, Label};
+use crate::iolog::{self, Logged};
 use crate::output::Context;
 use crate::run::{Observer, Record, RunError, RunOptions, regions, run};
 use crate::workload::generate::JobError;
@@ -57,6 +58,8 @@ pub struct Session {
     /// Its parameters and their sources.
     pub profile: Profile,
     label: Label,
+    /// File and text of the log that the jobs of the last run asked for.
+    pub iolog: Option<(String, String)>,
 }
 
 impl Session {
@@ -77,7 +80,7 @@ impl Session {
             season: Season::default(),
             span: 1.0,
         };
-        Ok(Session { ssd, profile, label })
+        Ok(Session { ssd, profile, label, iolog: None })
     }
 
     /// A drive from the bytes of a drive file.
@@ -97,7 +100,7 @@ impl Session {
         let profile = Profile::read(&label.name, &label.file, &label.profile, &label.settings)?;
         ftl.configure(&profile.config, profile.config.ftl.gc.build());
         let ssd = Ssd::around(&profile.config, ftl);
-        Ok(Session { ssd, profile, label })
+        Ok(Session { ssd, profile, label, iolog: None })
     }
 
     /// The drive's condition.
@@ -152,7 +155,16 @@ impl Session {
             self.ssd.record_timeline(from, to);
         }
         let options = RunOptions { start: Nanos::ZERO, seed: plan.seed };
-        let record = run(&mut self.ssd, jobs, &options, observer)?;
+        let log = iolog::file_of(jobs).map_err(SessionError::Condition)?;
+        let record = match log {
+            None => run(&mut self.ssd, jobs, &options, observer)?,
+            Some(file) => {
+                let mut logged = Logged::new(&mut self.ssd, &self.label.name);
+                let record = run(&mut logged, jobs, &options, observer)?;
+                self.iolog = Some((file.to_string(), logged.into_text()));
+                record
+            }
+        };
         let context = self.context(plan, laid_out);
         Ok((record, context))
     }

@@ -9,7 +9,7 @@ use std::path::Path;
 const LEVELS: &[&[&str]] = &[
     &["theory", "workload", "null", "describe"],
     &["bare_loop", "run"],
-    &["condition", "output"],
+    &["condition", "iolog", "output"],
     &["drive_file"],
     &["session"],
 ];

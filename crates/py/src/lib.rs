@@ -105,6 +105,9 @@ fn run(
         context.global_options = file.global_options.iter().filter(|(_, value)| !value.is_empty())
             .map(|(name, value)| (name.clone(), json!(value))).collect();
         context.extra.insert("notices".into(), json!(file.notices));
+        if let Some((path, text)) = &session.iolog {
+            write_beside(path, text.as_bytes())?;
+        }
         if let Some(path) = save {
             write_beside(path, &session.to_bytes())?;
         }

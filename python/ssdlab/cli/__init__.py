@@ -6,6 +6,7 @@ Exit codes: 0 done; 2 what the user can mend; 130 stopped by Ctrl-C.
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Sequence
 
@@ -82,6 +83,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return code if isinstance(code, int) else 0
     except SsdlabError as error:
         _complain(str(error))
+    except click.exceptions.NoArgsIsHelpError as error:
+        print(error.format_message(), file=sys.stderr)
     except click.ClickException as error:
         _complain(_click_message(error))
     except (Stopped, KeyboardInterrupt, click.Abort):
@@ -100,7 +103,8 @@ def _complain(message: str) -> None:
 
 
 def _click_message(error: click.ClickException) -> str:
-    message = error.format_message()
+    # click lists choices in lines of their own.
+    message = re.sub(r"\s*\n\s+", " ", error.format_message())
     context = getattr(error, "ctx", None)
     if context is None:
         return message

@@ -14,6 +14,7 @@ from ssdlab.result import Result
 
 @click.command(
     cls=Verb,
+    short_help="Compare results with the first one, paired over seeds.",
     examples=(
         "ssdlab run job.fio --drive a.toml --seed 1-5 --output-format json --output a.json",
         "ssdlab run job.fio --drive b.toml --seed 1-5 --output-format json --output b.json",

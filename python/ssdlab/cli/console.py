@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
+import textwrap
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -32,6 +34,30 @@ def print_json(value: Any) -> None:
 def print_text(document: str) -> None:
     """Write a document as it is, ending in one newline."""
     sys.stdout.write(document.rstrip("\n") + "\n")
+
+
+def print_paragraph(sentences: str) -> None:
+    """Write a paragraph after an empty line, broken to the width of a terminal."""
+    print_text("\n" + _filled(sentences))
+
+
+def print_list(heading: str, entries: Sequence[str]) -> None:
+    """Write a heading and entries below it; nothing where there are none."""
+    if entries:
+        print_text("\n".join(["", heading, *(_filled(entry, "- ") for entry in entries)]))
+
+
+def _filled(sentences: str, mark: str = "") -> str:
+    columns = min(shutil.get_terminal_size((100, 24)).columns, 100)
+    indent = " " * len(mark)
+    return textwrap.fill(
+        sentences,
+        columns,
+        initial_indent=mark,
+        subsequent_indent=indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 def note(message: str) -> None:

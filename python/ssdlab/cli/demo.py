@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
-from ssdlab.cli.console import note, print_table, print_text, progress_display
+from ssdlab.cli.console import (
+    note,
+    print_list,
+    print_paragraph,
+    print_table,
+    print_text,
+    progress_display,
+)
 from ssdlab.cli.verb import Verb
 from ssdlab.errors import SsdlabError, Stopped
 from ssdlab.output import check_writable
 from ssdlab.parallel import run_all, stop_on_interrupt
+from ssdlab.result import Result
 
 
-@click.command(cls=Verb, examples=("ssdlab demo -o demo",))
+@click.command(
+    cls=Verb,
+    short_help="Show one SSD fresh and steady, and what gives speed back.",
+    examples=("ssdlab demo -o demo",),
+)
 @click.option("-o", "--output", default="demo", show_default=True, metavar="DIR")
 @click.option(
-    "--capacity", metavar="SIZE", help="Exported capacity; 80GB is the whole drive, and slow."
+    "--capacity", metavar="SIZE", help="Make the drive smaller, which is faster, such as 8GB."
 )
 @click.option("--seed", default=1, show_default=True, metavar="N")
 def demo(output: str, capacity: str | None, seed: int) -> int:
@@ -25,11 +38,11 @@ def demo(output: str, capacity: str | None, seed: int) -> int:
     Runs the five jobs of the Thomas-Krenn e-book and 4 KiB random writes with spare area left
     unused and with TRIM; writes every result and report.html into DIR.
     """
-    from ssdlab.demo import figures, perform, plan
+    from ssdlab.demo import perform
     from ssdlab.report import write_report
 
     folder = _folder(output)
-    settings = (("capacity_bytes", capacity or plan.CAPACITY),)
+    settings = () if capacity is None else (("capacity_bytes", capacity),)
     performance = perform.Performance(folder, settings, seed)
     labels, tasks = zip(*performance.tasks(), strict=True)
     with progress_display(labels) as display, stop_on_interrupt() as stop:
@@ -39,14 +52,27 @@ def demo(output: str, capacity: str | None, seed: int) -> int:
     results = performance.in_order()
     if not results:
         raise Stopped
-    print_table(figures.headings(results), figures.rows(results), right=(1, 2, 3, 4, 5, 6), fold=7)
-    print_text(f"\n{figures.FORMULA}")
+    _print(results)
     write_report(results, folder / "report.html")
     print_text(f"\nopen {folder / 'report.html'}")
     if stop.is_set():
         note("ssdlab: stopped; the report shows what had finished")
         return 130
     return 0
+
+
+def _print(results: Sequence[Result]) -> None:
+    from ssdlab.demo import figures, plan
+
+    rows = figures.brief_rows(results)
+    print_table(figures.HEADINGS, rows, right=(1, 2, 3, 4, 5, 6), fold=7)
+    print_paragraph(plan.JOBS)
+    print_paragraph(figures.lifetime_formula(results))
+    print_list(
+        "Published (* no prediction, since a parameter is fitted):",
+        figures.published_notes(results),
+    )
+    print_list("How the parameters were come by:", figures.provenance(results))
 
 
 def _folder(output: str) -> Path:

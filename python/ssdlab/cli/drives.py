@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
+import sys
 from typing import Any
 
 import click
 
 from ssdlab import engine, text
-from ssdlab.cli.console import print_json, print_table, print_text
+from ssdlab.cli.console import is_terminal, print_json, print_table, print_text
 from ssdlab.cli.verb import Verb
 
 JSON_OPTION = click.option("--json", "as_json", is_flag=True, help="JSON for programs.")
@@ -18,6 +20,13 @@ SET_OPTION = click.option(
     metavar="KEY=VALUE",
     help="Change a parameter, such as over_provisioning=0.28; may be repeated.",
 )
+SPAN_OPTION = click.option(
+    "--span",
+    metavar="SHARE",
+    help="Use only this share, such as 80%, to bring the drive there; the rest stays spare.",
+)
+_SAME = "as above"
+_LONG_BYTES = re.compile(r"\b(\d{4,}) B\b")
 
 
 def parse_settings(settings: tuple[str, ...]) -> engine.Settings:
@@ -50,6 +59,7 @@ def drives(as_json: bool) -> None:
 
 @click.command(
     cls=Verb,
+    short_help="Show every parameter of a DRIVE with unit and source.",
     examples=(
         "ssdlab show intel-dc-s3500-480gb",
         "ssdlab show theory --set over_provisioning=0.07 --set nand.pages_per_block=256",
@@ -64,20 +74,18 @@ def show(drive: str, settings: tuple[str, ...], as_json: bool) -> None:
     if as_json:
         print_json(shown)
         return
-    print_text(_heading(shown))
+    print_text(_heading(shown, drive))
     _print_parameters(shown["parameters"])
-    if shown.get("derived"):
-        print_text("\nwhat follows")
-        rows = [
-            (str(each["key"]), str(each["text"]), str(each["about"])) for each in shown["derived"]
-        ]
-        print_table(("", "value", ""), rows, right=(1,), fold=2)
+    _print_section("what follows", _derived(shown.get("derived") or []))
+    if (shown.get("counters") or {}).get("nand_pages_written"):
+        _print_section("wear", _wear(shown["wear"]))
+        _print_section("counters that are not 0", _counters(shown["counters"]))
 
 
-def _heading(shown: dict[str, Any]) -> str:
+def _heading(shown: dict[str, Any], drive: str) -> str:
     parts = [str(shown["name"]), str(shown.get("condition") or "fresh")]
-    if shown.get("file"):
-        parts.append(str(shown["file"]))
+    if drive != shown["name"]:
+        parts.append(drive)
     return " · ".join(parts) + "\n"
 
 
@@ -91,4 +99,59 @@ def _print_parameters(parameters: list[dict[str, Any]]) -> None:
         )
         for parameter in parameters
     ]
+    if is_terminal(sys.stdout):
+        rows = _for_people(rows)
     print_table(("parameter", "value", "kind", "source"), rows, right=(1,), fold=3)
+
+
+def _for_people(rows: list[tuple[str, str, str, str]]) -> list[tuple[str, str, str, str]]:
+    """Set sections apart, and write a source that is the same as above only once."""
+    shown, section, source = [], "", ""
+    for row in rows:
+        if row[0].partition(".")[0] != section and "." in row[0]:
+            shown.append(("", "", "", ""))
+            section = row[0].partition(".")[0]
+        same = len(row[3]) > len(_SAME) and row[3] == source
+        source = row[3]
+        shown.append((*row[:3], _SAME if same else row[3]))
+    return shown
+
+
+def _print_section(title: str, rows: list[tuple[str, ...]]) -> None:
+    if rows:
+        print_text("")
+        headings = (title, *("" for _ in rows[0][1:]))
+        print_table(headings, rows, fold=len(headings) - 1)
+
+
+def _derived(entries: list[dict[str, Any]]) -> list[tuple[str, ...]]:
+    return [
+        (str(each["key"]), _LONG_BYTES.sub(_readable, str(each["text"])), str(each["about"]))
+        for each in entries
+    ]
+
+
+def _readable(found: re.Match[str]) -> str:
+    return text.exact_size(int(found[1]))
+
+
+def _wear(wear: dict[str, Any]) -> list[tuple[str, ...]]:
+    counts, rated = wear["erase_counts"], wear.get("rated_cycles")
+    erases = ", ".join(f"{text.significant(counts[key])} {key}" for key in ("min", "mean", "max"))
+    rows: list[tuple[str, ...]] = [
+        ("erases of a block", erases),
+        ("bad blocks", text.count(wear["bad_blocks"])),
+        ("spare blocks", text.count(wear["spare_blocks"])),
+    ]
+    if rated:
+        used = text.percent(counts["mean"] / rated, 3)
+        rows.insert(1, ("life used", f"{used} of {text.count(rated)} cycles"))
+    return rows
+
+
+def _counters(counters: dict[str, int]) -> list[tuple[str, ...]]:
+    return [
+        (key, text.duration(value) if key.endswith("_ns") else f"{value:,}")
+        for key, value in counters.items()
+        if value
+    ]

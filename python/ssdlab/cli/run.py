@@ -9,12 +9,12 @@ import click
 from ssdlab import engine, text
 from ssdlab.cli.arguments import FioCommand, JobSource, read_job_source, with_own_suggestion
 from ssdlab.cli.console import note, print_text, progress_display
-from ssdlab.cli.drives import SET_OPTION, parse_settings
+from ssdlab.cli.drives import SET_OPTION, SPAN_OPTION, parse_settings
 from ssdlab.engine import RunRequest
 from ssdlab.errors import SsdlabError, Stopped
 from ssdlab.output import PendingFile, check_writable
 from ssdlab.parallel import run_all, stop_on_interrupt
-from ssdlab.result import merge
+from ssdlab.result import Result, merge
 
 FORMATS = ("normal", "json", "json+")
 EXIT_STOPPED = 130
@@ -36,13 +36,7 @@ EXIT_STOPPED = 130
 )
 @SET_OPTION
 @click.option("--state", type=click.Choice(engine.CONDITIONS), help="Brought about before the job.")
-@click.option(
-    "--span",
-    default="100%",
-    show_default=True,
-    metavar="SHARE",
-    help="Share of the drive that is used; the rest stays unwritten and is spare.",
-)
+@SPAN_OPTION
 @click.option(
     "--seed", default="1", show_default=True, metavar="N", help="Also 1,2,3 or 1-10: a run each."
 )
@@ -60,7 +54,7 @@ def run(
     drives: tuple[str, ...],
     settings: tuple[str, ...],
     state: str | None,
-    span: str,
+    span: str | None,
     seed: str,
     output_format: str,
     output: str | None,
@@ -73,6 +67,11 @@ def run(
     fio's own options work as flags, with a job file or without.
     """
     source = read_job_source(arguments)
+    if span is not None and state is None:
+        raise SsdlabError(
+            f"--span {span}: is for bringing the drive into a condition, and none is given\n"
+            "add --state, or limit the job itself with --size"
+        )
     base = RunRequest(
         drive="",
         settings=parse_settings(settings),
@@ -80,7 +79,7 @@ def run(
         job_name=source.name,
         flags=source.flags,
         condition=state,
-        span=text.parse_share(span, "--span"),
+        span=text.parse_span(span),
         layout=not no_layout,
         timeline=None if timeline is None else text.parse_timeline(timeline),
         json_plus=output_format == "json+",
@@ -135,7 +134,11 @@ def _run_and_write(requests: list[RunRequest], output_format: str, output: str |
             pending.discard()
     if not stopped:
         return 0
-    note(f"ssdlab: stopped; kept is what had finished ({len(finished)} of {len(requests)} runs)")
+    if len(requests) == 1:
+        note("ssdlab: stopped; the figures are of what the run had done by then")
+    else:
+        share = f"{len(finished)} of {len(requests)} runs"
+        note(f"ssdlab: stopped; kept are the {share} that had finished")
     return EXIT_STOPPED
 
 
@@ -153,7 +156,12 @@ def _run(requests: list[RunRequest]) -> tuple[list[tuple[RunRequest, str]], bool
             finished=lambda index, _result: display.finish(index),
         )
     pairs = zip(requests, results, strict=True)
-    return [(request, result) for request, result in pairs if result], stop.is_set()
+    finished = [(request, result) for request, result in pairs if result]
+    if not stop.is_set():
+        return finished, False
+    # fio shows what a job had done when it was stopped. Beside whole runs that would mislead.
+    whole = [pair for pair in finished if not Result.from_json(pair[1]).interrupted]
+    return (whole if len(requests) > 1 else finished), len(whole) < len(requests)
 
 
 def _document(results: list[str], labels: list[str], output_format: str) -> str:

@@ -10,7 +10,7 @@ import click
 from ssdlab import engine, text
 from ssdlab.cli.arguments import FioCommand, JobSource, read_job_source
 from ssdlab.cli.console import note, print_text, progress_display
-from ssdlab.cli.drives import SET_OPTION, parse_settings
+from ssdlab.cli.drives import SET_OPTION, SPAN_OPTION, parse_settings
 from ssdlab.engine import RunRequest
 from ssdlab.errors import SsdlabError, Stopped
 from ssdlab.output import check_writable
@@ -19,6 +19,7 @@ from ssdlab.parallel import run_all, stop_on_interrupt
 
 @click.command(
     cls=FioCommand,
+    short_help="Bring a DRIVE into a condition once, and save it.",
     terms=(
         ("filled", "128 KiB sequential over the exported range, once"),
         ("used", "filled, then random 4 KiB overwrites of the capacity, once"),
@@ -39,13 +40,7 @@ from ssdlab.parallel import run_all, stop_on_interrupt
     "--job", metavar="JOB.fio", help="Whose writes make it steady; by default 4 KiB uniform."
 )
 @SET_OPTION
-@click.option(
-    "--span",
-    default="100%",
-    show_default=True,
-    metavar="SHARE",
-    help="Share of the drive that is used; the rest stays unwritten and is spare.",
-)
+@SPAN_OPTION
 @click.option("--seed", default=1, show_default=True, metavar="N")
 def season(
     drive: str,
@@ -54,7 +49,7 @@ def season(
     output: str | None,
     job: str | None,
     settings: tuple[str, ...],
-    span: str,
+    span: str | None,
     seed: int,
 ) -> None:
     """Bring a DRIVE into a condition and save it, so that nobody seasons twice."""
@@ -68,7 +63,7 @@ def season(
         job_name=source.name,
         flags=source.flags,
         condition=condition,
-        span=text.parse_share(span, "--span"),
+        span=text.parse_span(span),
         seed=seed,
         save=place,
     )

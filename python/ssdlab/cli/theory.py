@@ -16,6 +16,7 @@ def _share(value: str | None, option: str) -> float | None:
 
 @click.command(
     cls=Verb,
+    short_help="Write amplification of random writes, from the formulas.",
     examples=(
         "ssdlab theory --op 28% --pages-per-block 64 --gc greedy",
         "ssdlab theory --op 0.1 --gc fifo --hot-space 5% --hot-writes 95%",

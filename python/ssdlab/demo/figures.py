@@ -1,4 +1,4 @@
-"""The demo's table: what was measured, how long the drive would last, and what the seeds say.
+"""The demo's table: what was measured, how long the drive would last, and what others report.
 
 Lifetime: all flash pages can be programmed so often as the cells are rated for, and each byte the
 host writes costs WA bytes of flash, so
@@ -16,6 +16,8 @@ from importlib import resources
 from typing import Any
 
 from ssdlab import text
+from ssdlab.report.parameters import drives_of, kinds_in_words
+from ssdlab.report.runs import collect
 from ssdlab.result import Job, Result
 
 if sys.version_info >= (3, 11):
@@ -23,11 +25,7 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-FORMULA = (
-    "Years = flash bytes × rated program/erase cycles / (write amplification × host bytes a day × "
-    "365.25), if the drive stayed in that condition. Retention, and blocks that fail early, "
-    "shorten it."
-)
+HEADINGS = ("run", "IOPS", "throughput", "p99", "WA", "years", "× steady", "published")
 
 
 @dataclass(frozen=True)
@@ -41,11 +39,11 @@ class Figure:
     job
         The measured job.
     years
-        Lifetime at the stated load; None where nothing is written.
+        Lifetime at the stated load; None where nothing is written, or the condition cannot last.
     against_steady
         IOPS as a multiple of the same job's in steady state; None where there is none.
-    seed
-        What a seed document says; None where none does.
+    published
+        What a document says of the same drive or remedy; None where none does.
     """
 
     part: str
@@ -53,13 +51,13 @@ class Figure:
     job: Job
     years: float | None
     against_steady: float | None
-    seed: Mapping[str, str] | None
+    published: Mapping[str, str] | None
 
 
 @cache
-def seed_figures() -> dict[str, dict[str, str]]:
-    """Return the seeds' figures by part."""
-    document = resources.files("ssdlab.data").joinpath("seed_figures.toml").read_text("utf-8")
+def published_figures() -> dict[str, dict[str, str]]:
+    """Return what documents say, by part."""
+    document = resources.files("ssdlab.data").joinpath("published_figures.toml").read_text("utf-8")
     return {figure["part"]: figure for figure in tomllib.loads(document)["figure"]}
 
 
@@ -78,6 +76,8 @@ def lifetime_years(
 
 def _years(result: Result, job: Job) -> float | None:
     facts: Mapping[str, Any] = result.experiment
+    if str(facts.get("part")).endswith("-fresh"):
+        return None
     rated = (job.lab.get("wear") or {}).get("rated_cycles")
     if not rated or not job.write_amplification or "flash_bytes" not in facts:
         return None
@@ -102,42 +102,93 @@ def figures(results: Sequence[Result]) -> list[Figure]:
                 job,
                 _years(result, job),
                 job.iops() / steady.iops() if steady and steady.iops() else None,
-                seed_figures().get(part),
+                published_figures().get(part),
             )
         )
     return rows
 
 
-def _seed_text(figure: Figure) -> str:
-    """Write what a seed says; what the drive was fitted to is not shown as predicted by it."""
-    seed = figure.seed
-    if seed is None:
-        return ""
+def _is_fitted(figure: Figure) -> bool:
     kinds = {each["key"]: each["kind"] for each in figure.job.lab.get("parameters") or []}
-    fitted = kinds.get(seed.get("parameter")) == "fitted"
-    remark = f"; {seed['parameter']} is fitted to it, so it is no prediction" if fitted else ""
-    return f"{seed['text']}: {seed['about']}{remark}"
+    parameter = figure.published.get("parameter") if figure.published else None
+    return kinds.get(parameter) == "fitted"
 
 
-def headings(results: Sequence[Result]) -> tuple[str, ...]:
-    """Return the column headings; the load stands in one of them."""
-    load = next((result.experiment.get("load_bytes_per_day") for result in results), None)
-    years = f"years at {text.size(load)}/day"
-    return ("run", "IOPS", "throughput", "p99", "WA", years, "× steady", "the seeds say")
+def _remark(figure: Figure) -> str:
+    """Say what a figure is fitted to: that is not shown as predicted."""
+    if figure.published is None or not _is_fitted(figure):
+        return ""
+    return f"; no prediction, since {figure.published['parameter']} is fitted"
+
+
+def published(figure: Figure) -> str:
+    """Write what a document says, with its source."""
+    said = figure.published
+    if said is None:
+        return ""
+    return f"{said['text']}: {said['about']} ({said['source']}){_remark(figure)}"
+
+
+def _cells(figure: Figure) -> tuple[str, ...]:
+    return (
+        figure.label,
+        text.count(figure.job.iops()),
+        text.rate(figure.job.bandwidth()),
+        text.duration(figure.job.percentile_ns(99)),
+        text.ratio(figure.job.write_amplification),
+        text.years(figure.years),
+        text.ratio(figure.against_steady),
+    )
 
 
 def rows(results: Sequence[Result]) -> list[tuple[str, ...]]:
-    """Return the table as text."""
+    """Return the table as text, with what documents say in full."""
+    return [(*_cells(figure), published(figure)) for figure in figures(results)]
+
+
+def brief_rows(results: Sequence[Result]) -> list[tuple[str, ...]]:
+    """Return the table for a terminal; a fitted figure has an asterisk."""
     return [
-        (
-            figure.label,
-            text.count(figure.job.iops()),
-            text.rate(figure.job.bandwidth()),
-            text.duration(figure.job.percentile_ns(99)),
-            text.ratio(figure.job.write_amplification),
-            text.years(figure.years),
-            text.ratio(figure.against_steady),
-            _seed_text(figure),
-        )
+        (*_cells(figure), (figure.published or {}).get("text", "") + "*" * _is_fitted(figure))
         for figure in figures(results)
     ]
+
+
+def published_notes(results: Sequence[Result]) -> list[str]:
+    """Return a line per published figure."""
+    return [f"{figure.label}: {said}" for figure in figures(results) if (said := published(figure))]
+
+
+def lifetime_formula(results: Sequence[Result]) -> str:
+    """Say how the years are computed."""
+    load = next((result.experiment.get("load_bytes_per_day") for result in results), None)
+    return (
+        f"Years, at {text.size(load)} written a day: flash bytes × rated program/erase cycles / (WA "
+        "× bytes a day × 365.25), if the drive stays in that condition; a fresh one does not, so it "
+        "has none. Retention, and blocks that fail early, shorten it."
+    )
+
+
+def provenance(results: Sequence[Result]) -> list[str]:
+    """Say how the drive's parameters were come by: in numbers, then each that was fitted."""
+    drives = drives_of(collect(results))
+    if not drives:
+        return []
+    drive = drives[0]
+    rows = {row[0]: row for row in drive.rows}
+    lines = [
+        f"{len(rows)} parameters: {kinds_in_words(drive.kinds)}; each with its source: "
+        f"ssdlab show {drive.drive}"
+    ]
+    lines += [
+        f"fitted: {key} = {value}, {source}"
+        for key, value, kind, source, _ in drive.rows
+        if kind == "fitted"
+    ]
+    size = rows.get("capacity_bytes")
+    if size is not None and size[2] == "set":
+        lines.append(
+            f"set: capacity_bytes = {size[1]}, with fewer blocks a die; years are those of the "
+            "whole drive"
+        )
+    return lines

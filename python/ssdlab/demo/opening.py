@@ -13,12 +13,14 @@ from ssdlab.demo import figures, plan
 from ssdlab.report import theme
 from ssdlab.report.charts import count_axis
 from ssdlab.report.page import Opening
-from ssdlab.report.parameters import drives_of, kinds_in_words
-from ssdlab.report.runs import collect
 from ssdlab.result import Job, Result
 from ssdlab.series import Series
 
 _TITLE = "An SSD once it is no longer new"
+REMEDIES = (
+    "Left unused: that share of the drive was never written, so it is spare area. Trimmed: the "
+    "steady drive after all of it was trimmed; it lasts until the drive is full again."
+)
 
 
 def _by_part(results: Sequence[Result]) -> dict[str, Job]:
@@ -28,27 +30,40 @@ def _by_part(results: Sequence[Result]) -> dict[str, Job]:
 def _sentence(parts: dict[str, Job]) -> str:
     fresh, steady = parts.get("randwrite-fresh"), parts.get("randwrite-steady")
     if fresh is None or steady is None or not steady.iops():
-        return "One drive, fresh and in steady state."
+        return f"{plan.TITLE}: fresh and in steady state."
+    amplification = steady.write_amplification or 1
     return (
-        f"{plan.DRIVE}: 4 KiB random writes fall from {text.count(fresh.iops())} to "
-        f"{text.count(steady.iops())} IOPS once every place has been written, because garbage "
-        f"collection writes {text.ratio(steady.write_amplification)} pages for each page of the host."
+        f"{plan.TITLE}: once the spare area has been used up, 4 KiB random writes fall from "
+        f"{text.count(fresh.iops())} to {text.count(steady.iops())} IOPS. For each page that the "
+        f"host writes, garbage collection has to move {text.ratio(amplification - 1, 1)} more. Space "
+        "that is never written, or trimmed, gives speed back."
     )
 
 
 def _draw_fall(axes: Axes, fall: Job | None) -> None:
-    axes.set_title("a fresh drive, written at random")
+    axes.set_title("A fresh drive is written at random")
     axes.set_xlabel("written so far, in capacities of the drive")
     axes.set_ylabel("IOPS, 4 KiB random writes, depth 16")
     series = Series.of(fall.lab) if fall else None
     if series is None:
         return
     written = list(accumulate(series.bytes_done))
-    # Three passes over the drive were written, so their sum is three capacities.
-    fills = [3 * each / written[-1] for each in written]
+    # The passes write the capacity each, so their sum is as many capacities.
+    fills = [plan.FALL_PASSES * each / written[-1] for each in written]
     axes.plot(fills, series.iops, color=theme.SERIES[0], linewidth=1.6)
-    axes.set_xlim(0, 3)
-    axes.xaxis.set_major_locator(MaxNLocator(6))
+    axes.set_xlim(0, plan.FALL_PASSES)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+
+
+def _name_steady(axes: Axes, steady: Job) -> None:
+    axes.annotate(
+        f"steady state: {text.count(steady.iops())} IOPS",
+        (0, steady.iops()),
+        (6, -5),
+        textcoords="offset points",
+        va="top",
+        color=theme.SERIES[1],
+    )
 
 
 def _draw_remedies(axes: Axes, parts: dict[str, Job]) -> None:
@@ -62,7 +77,8 @@ def _draw_remedies(axes: Axes, parts: dict[str, Job]) -> None:
     ]
     shown = [bar for bar in shown if bar[1] in parts]
     steady = parts.get("randwrite-steady")
-    axes.set_title("and what gives it back")
+    axes.set_title("What gives speed back")
+    axes.set_xlabel("×: of steady · WA: pages written to flash per page of the host")
     axes.bar(
         range(len(shown)),
         [parts[part].iops() for _, part, _ in shown],
@@ -97,6 +113,8 @@ def chart(results: Sequence[Result]) -> str:
             theme.only_horizontal_grid(axes)
             if steady is not None:
                 axes.axhline(steady.iops(), color=theme.SERIES[1], linewidth=1, linestyle="--")
+        if steady is not None:
+            _name_steady(left, steady)
         top = max([job.iops() for name, job in parts.items() if name.startswith("randwrite")], default=1)
         left.set_ylim(0, 1.28 * top)
         return theme.svg(made, "fall", "IOPS fall from fresh to steady; remedies give part of it back")
@@ -105,22 +123,9 @@ def chart(results: Sequence[Result]) -> str:
 def opening(results: Sequence[Result]) -> Opening:
     """Return what a page of the demo opens with."""
     parts = _by_part(results)
-    drives = drives_of(collect(results))
-    notes = [
-        figures.FORMULA,
-        "Random writes go to all of the drive but what is left unused, which has never been written; "
-        "“trimmed” is the steady drive after all of it was trimmed.",
-    ]
-    if drives:
-        exported = next((row[1] for row in drives[0].rows if row[0] == "capacity_bytes"), "less")
-        notes.append(
-            f"The drive is the profile with {exported} exported and fewer blocks a die, so that it "
-            "gets steady sooner; the lifetime is that of the whole drive."
-        )
-        notes.append(
-            f"How the parameters were come by: {kinds_in_words(drives[0].kinds)}. Each is listed "
-            "below with its source."
-        )
-        notes += [f"{row[0]} is fitted: {row[3]}." for row in drives[0].rows if row[2] == "fitted"]
-    headings, rows = figures.headings(results), figures.rows(results)
-    return Opening(_TITLE, _sentence(parts), chart(results), headings, rows, notes)
+    notes = [plan.JOBS, REMEDIES, figures.lifetime_formula(results)]
+    come_by = figures.provenance(results)
+    if come_by:
+        notes += [f"How the parameters were come by: {come_by[0]}", *come_by[1:]]
+    rows = figures.rows(results)
+    return Opening(_TITLE, _sentence(parts), chart(results), figures.HEADINGS, rows, notes)

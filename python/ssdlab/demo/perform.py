@@ -11,16 +11,19 @@ from typing import Any
 from ssdlab import engine
 from ssdlab.demo import plan
 from ssdlab.engine import Progress, RunRequest, Settings
+from ssdlab.errors import Stopped
 from ssdlab.output import PendingFile
 from ssdlab.parallel import Task
 from ssdlab.result import Result
 
 # Bringing a drive into steady state takes far longer than the measurements that follow.
 _SEASONING_SHARE = 0.8
+_PHASES = {"fill": (0.0, 0.05), "use": (0.05, 0.2), "settle": (0.2, 1.0)}
+"""Shares of bringing a drive into steady state, so that a bar does not run backwards."""
 
 
 def drive_facts() -> dict[str, Any]:
-    """Return what a lifetime is computed from: the profile's real size, not the demo's."""
+    """Return what a lifetime is computed from: the profile's size, whatever the demo's may be."""
     profile = next(each for each in engine.profiles() if each["name"] == plan.DRIVE)
     capacity = profile["capacity_bytes"]
     return {
@@ -32,7 +35,13 @@ def drive_facts() -> dict[str, Any]:
 
 def _phased(progress: Progress, prefix: str, first: float, last: float) -> Progress:
     """Report a step of a chain as its part of the whole."""
-    return lambda phase, share: progress(f"{prefix}: {phase}", first + (last - first) * share)
+
+    def report(phase: str, share: float) -> bool:
+        begin, end = _PHASES.get(phase, (0.0, 1.0))
+        name = prefix if phase == prefix else f"{prefix}: {phase}"
+        return progress(name, first + (last - first) * (begin + (end - begin) * share))
+
+    return report
 
 
 @dataclass
@@ -107,6 +116,8 @@ class Performance:
             json_plus=True,
         )
         result = _measured(engine.run(request, progress), measurement, facts)
+        if result.interrupted:
+            raise Stopped
         with PendingFile(self.folder / result.name, "-o") as pending:
             pending.write(result.to_json() + "\n")
         self.results.append(result)

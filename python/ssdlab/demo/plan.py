@@ -1,8 +1,8 @@
 """What the demo measures: one drive, the five jobs of the e-book, and random writes with remedies.
 
-The drive is the profile with fewer blocks a die, everything else as it is: write amplification and
-IOPS in steady state follow from the share of spare blocks, not from their number, and a smaller
-drive is brought there sooner.
+The drive is the whole drive of the profile, unless `ssdlab demo --capacity` makes it smaller: write
+amplification and IOPS in steady state follow from the share of spare blocks, hardly from their
+number, and a smaller drive is brought there sooner.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 DRIVE = "intel-dc-s3500-80gb"
-CAPACITY = "80GB"
+TITLE = "Intel DC S3500, 80 GB"
 LOAD_BYTES_PER_DAY = 20_000_000_000
 """Host writes a day for which the lifetime is stated."""
 
@@ -23,7 +23,16 @@ _EBOOK = {
     "mixediops": ("randrw", "1g", "4k"),
 }
 RANDOM_WRITES = "randwrite"
-_DRAWN = (1_000_000_000, 8_000_000)
+JOBS = (
+    "randwrite: 4 KiB random writes to the whole drive. readtp, writetp: 1 MiB sequential, 5 GiB; "
+    "readiops, writeiops, mixediops: 4 KiB random, 1 GiB (jobs of the Thomas-Krenn e-book). "
+    "Queue depth 16."
+)
+"""What the names of the jobs stand for."""
+FALL_PASSES = 5
+"""How often a fresh drive is written over until it is nearly steady."""
+# Late enough for garbage collection to have found its pace again after the pause.
+_DRAWN = (15_000_000_000, 20_000_000)
 
 
 @dataclass(frozen=True)
@@ -100,7 +109,7 @@ def _fall() -> Measurement:
 
 
 def _fall_job() -> str:
-    return _section("fall", "rw=randwrite", "bs=4k", "norandommap", "loops=3")
+    return _section("fall", "rw=randwrite", "bs=4k", "norandommap", f"loops={FALL_PASSES}")
 
 
 def _unused(percent: int) -> Chain:
@@ -118,9 +127,9 @@ def chains() -> list[Chain]:
         _measured("trimmed", "trimmed", before=trimmed),
     )
     return [
+        Chain("the fall", None, (_fall(),)),
         Chain("steady", _random_writes(100), steady),
         *(_unused(percent) for percent in (7, 20, 25)),
-        Chain("the fall", None, (_fall(),)),
         Chain("fresh", None, (*_ebook("fresh"), _measured("fresh", "fresh"))),
     ]
 

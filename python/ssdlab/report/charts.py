@@ -7,19 +7,28 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from matplotlib.axes import Axes
-from matplotlib.ticker import FuncFormatter, MaxNLocator, NullLocator
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
 from ssdlab import text
 from ssdlab.report import theme
 from ssdlab.report.runs import Run
 from ssdlab.series import Series
 
-_MOST_LINES = len(theme.SERIES)
+MOST_LINES = len(theme.SERIES)
+"""Runs that are drawn in one chart; more could not be told apart."""
+MOST_RATES = 120
+"""Points of IOPS over time: what lies closer cannot be seen apart."""
+MOST_AMPLIFICATIONS = 40
+"""Points of write amplification over time: garbage collection comes in bursts, each longer."""
 # Two of them stand side by side on the page.
 _SMALL = (5.4, 2.7)
 _SMALL_TALL = (5.4, 3.8)
 _NINES = ((0.0, "0 %"), (0.5, "50 %"), (0.9, "90 %"), (0.99, "99 %"), (0.999, "99.9 %"))
 _MORE_NINES = ((0.9999, "99.99 %"), (0.99999, "99.999 %"))
+_LEAST_SHARE = 0.001
+
+Distribution = Sequence[tuple[float, float]]
+"""Latency in nanoseconds and the share of requests that took no longer."""
 
 Colours = Mapping[str, str]
 """A colour per label, the same in every chart."""
@@ -28,7 +37,7 @@ Colours = Mapping[str, str]
 def colours_of(runs: Sequence[Run]) -> dict[str, str]:
     """Give every label its colour, in the order in which labels come."""
     labels = dict.fromkeys(run.label for run in runs)
-    return {label: theme.SERIES[number % _MOST_LINES] for number, label in enumerate(labels)}
+    return {label: theme.SERIES[number % MOST_LINES] for number, label in enumerate(labels)}
 
 
 def count_axis(value: float, _position: object = None) -> str:
@@ -50,8 +59,8 @@ def _known(values: Sequence[float | None]) -> list[float]:
 
 def over_time(name: str, runs: Sequence[Run], colours: Colours) -> str | None:
     """Draw IOPS and write amplification over virtual time."""
-    series = [(run, found) for run in runs if (found := Series.of(run.lab))]
-    series = [(run, found) for run, found in series if len(found.iops) > 2][:_MOST_LINES]
+    series = [(run, found) for run in runs if (found := Series.of(run.lab, MOST_RATES))]
+    series = [(run, found) for run, found in series if len(found.iops) > 2][:MOST_LINES]
     if not series:
         return None
     written = any(value is not None for _, found in series for value in found.write_amplification)
@@ -62,9 +71,9 @@ def over_time(name: str, runs: Sequence[Run], colours: Colours) -> str | None:
         for run, found in series:
             colour = colours[run.label]
             panels[0].plot(found.times_s, found.iops, color=colour, label=run.label)
-            if written:
-                amplification = _known(found.write_amplification)
-                panels[1].plot(found.times_s, amplification, color=colour)
+            coarse = Series.of(run.lab, MOST_AMPLIFICATIONS)
+            if written and coarse:
+                panels[1].plot(coarse.times_s, _known(coarse.write_amplification), color=colour)
         _finish_over_time(panels)
         return theme.svg(made, f"time-{name}", f"IOPS and write amplification over time, {name}")
 
@@ -92,7 +101,7 @@ def latencies(name: str, runs: Sequence[Run], colours: Colours) -> str | None:
     """Draw the cumulative distribution of latencies, the tail drawn large."""
     lines = [(run, direction) for run in runs for direction in run.first.directions]
     points = [(run, direction, run.first.distribution(direction)) for run, direction in lines]
-    points = [line for line in points if len(line[2]) > 1][:_MOST_LINES]
+    points = [line for line in points if len(line[2]) > 1][:MOST_LINES]
     if not points:
         return None
     mixed = len({direction for _, direction, _ in points}) > 1
@@ -102,15 +111,33 @@ def latencies(name: str, runs: Sequence[Run], colours: Colours) -> str | None:
         for run, direction, curve in points:
             label = ", ".join(part for part in (run.label, direction if mixed else "") if part)
             dashes = "--" if mixed and direction == "write" else "-"
-            shown = [(value, _nines(share)) for value, share in curve if share < 1]
-            axes.step(*zip(*shown, strict=True), dashes, color=colours[run.label], label=label)
-        _finish_latencies(axes, max(share for line in points for _, share in line[2] if share < 1))
+            axes.plot(*_stairs(curve), dashes, color=colours[run.label], label=label)
+        _finish_latencies(axes, [curve for _, _, curve in points])
         return theme.svg(made, f"latency-{name}", f"distribution of latencies of {name}")
 
 
-def _finish_latencies(axes: Axes, highest: float) -> None:
+def _stairs(curve: Distribution) -> tuple[list[float], list[float]]:
+    """Rise where requests are, up to the slowest, at which the curve leaves the picture."""
+    values, heights, below = [curve[0][0]], [0.0], 0.0
+    for value, share in curve:
+        values += [value, value]
+        heights += [below, below := _nines(share)]
+    return values, heights
+
+
+def _slow_enough(curve: Distribution) -> float:
+    """Return where the drawing begins: few requests that were far faster would stretch the axis."""
+    return next(value for value, share in curve if share > _LEAST_SHARE)
+
+
+def _finish_latencies(axes: Axes, curves: Sequence[Distribution]) -> None:
+    highest = max(share for curve in curves for _, share in curve if share < 1)
     ticks = [*_NINES, *(nine for nine in _MORE_NINES if nine[0] <= highest)]
+    left, right = min(map(_slow_enough, curves)), max(curve[-1][0] for curve in curves)
     axes.set_xscale("log")
+    axes.set_xlim(0.85 * left, 1.15 * right)
+    fine = (1, 2, 5) if right < 100 * left else (1,)
+    axes.xaxis.set_major_locator(LogLocator(subs=fine))
     axes.set_yticks([_nines(share) for share, _ in ticks], [label for _, label in ticks])
     axes.set_ylim(0, _nines(ticks[-1][0]) * 1.03)
     axes.xaxis.set_major_formatter(FuncFormatter(duration_axis))
@@ -156,30 +183,31 @@ def _stack(panel: Axes, runs: Sequence[Run], resource: str, kinds: Sequence[str]
     for kind in kinds:
         key = f"{resource}_{kind}"
         shares = [100 * run.lab["utilization"].get(key, 0.0) for run in runs]
-        colour = theme.colour_of_kind(kind)
+        colour = theme.SHARES[kind]
         panel.barh(range(len(runs)), shares, left=left, height=0.66, color=colour)
         left = [before + share for before, share in zip(left, shares, strict=True)]
 
 
 def timeline(run: Run, name: str) -> str | None:
     """Draw single operations over the dies, for the stretch that was recorded."""
-    operations = run.lab.get("timeline") or []
+    operations = [each for each in run.lab.get("timeline") or [] if each["kind"] in theme.KINDS]
     if not operations:
         return None
     start = min(operation["start_ns"] for operation in operations)
     dies = sorted({operation["die"] for operation in operations})
-    kinds = sorted({operation["kind"] for operation in operations})
+    present = {operation["kind"] for operation in operations}
     rows = {die: place for place, die in enumerate(dies)}
     with theme.style():
         made = theme.figure(9.6, 1.1 + 0.17 * len(dies))
         axes = made.subplots()
-        for order, kind in enumerate(kinds):
-            _bars(axes, [each for each in operations if each["kind"] == kind], rows, start, order)
+        for kind in (kind for kind in theme.KINDS if kind in present):
+            _bars(axes, [each for each in operations if each["kind"] == kind], rows, start)
         axes.set_yticks(range(len(dies)), [f"die {die}" for die in dies])
         axes.invert_yaxis()
-        axes.set_xlabel(f"µs from {text.duration(start)}")
+        axes.set_xlabel(f"ms, from {text.duration(start)} of the run on")
+        axes.set_xlim(left=0)
         theme.only_vertical_grid(axes)
-        theme.legend_above(axes)
+        theme.legend_above(axes, least=1)
         return theme.svg(made, name, f"single operations over dies, {run.title}")
 
 
@@ -188,18 +216,17 @@ def _bars(
     operations: Sequence[Mapping[str, Any]],
     rows: Mapping[int, int],
     start: int,
-    order: int,
 ) -> None:
     kind = str(operations[0]["kind"])
     axes.barh(
         [rows[each["die"]] for each in operations],
-        [(each["end_ns"] - each["start_ns"]) / 1e3 for each in operations],
-        left=[(each["start_ns"] - start) / 1e3 for each in operations],
+        [(each["end_ns"] - each["start_ns"]) / 1e6 for each in operations],
+        left=[(each["start_ns"] - start) / 1e6 for each in operations],
         height=0.7,
-        color=theme.colour_of_kind(kind, order),
+        color=theme.KINDS[kind][0],
         edgecolor=theme.PAPER,
         linewidth=0.3,
-        label=kind.replace("_", " "),
+        label=theme.KINDS[kind][1],
     )
 
 

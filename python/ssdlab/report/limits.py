@@ -37,7 +37,7 @@ def _not_steady(run: Run) -> str | None:
 
 
 def _interrupted(run: Run) -> str | None:
-    if not run.lab.get("interrupted"):
+    if not any(job.interrupted for job in run.jobs):
         return None
     return f"{run.title}: the run was stopped early; its figures are of what it had done by then."
 

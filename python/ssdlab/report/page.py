@@ -66,6 +66,7 @@ def _per_job(runs: Sequence[Run]) -> list[dict[str, Any]]:
             "name": name,
             "time": charts.over_time(f"{order}", members, colours),
             "latency": charts.latencies(f"{order}", members, colours),
+            "runs": len(members),
         }
         for order, (name, members) in enumerate(by_job(runs).items())
     ]
@@ -117,11 +118,14 @@ def _wear_rows(runs: Sequence[Run]) -> list[list[str]]:
 def _footer(runs: Sequence[Run]) -> list[tuple[str, str]]:
     drive = next((run.first.profile for run in runs if run.first.profile), "intel-dc-s3500-80gb")
     return [
-        ("your own job", f"ssdlab run your-job.fio --drive {drive} --state steady"),
-        ("your own drive", "ssdlab run your-job.fio --drive your-drive.toml --state steady"),
+        ("your own job, a fio job file", f"ssdlab run your-job.fio --drive {drive} --state steady"),
         (
-            "your own policy",
-            f"ssdlab run your-job.fio --drive {drive} --set ftl.gc=cost-benefit --state steady",
+            f"your own drive, a TOML file such as profiles/{drive}.toml in the sources",
+            "ssdlab run your-job.fio --drive your-drive.toml --state steady",
+        ),
+        (
+            "your own policy, beginning with the example in the sources",
+            "cargo run --release --manifest-path examples/victim-policy/Cargo.toml",
         ),
     ]
 
@@ -173,6 +177,7 @@ def build_html(results: Sequence[Result], title: str | None = None) -> str:
             wear_rows=_wear_rows(runs),
             wear_charts=_most_worn(runs),
             drives=drives_of(runs),
+            most=charts.MOST_LINES,
             kinds=KINDS,
             kinds_in_words=kinds_in_words,
             limits=[*limits.of_these(runs), *limits.ALWAYS],

@@ -32,15 +32,24 @@ _VARIABLES = {
     **{colour: f"--series-{number}" for number, colour in enumerate(SERIES, 1)},
 }
 
-KINDS = {
+SHARES = {
     "host_read": SERIES[0],
     "host_write": SERIES[2],
     "host": SERIES[6],
-    "move_read": SERIES[4],
     "move": SERIES[1],
     "erase": SERIES[7],
 }
-"""What a resource does, always in the same colour; the first that a name begins with counts."""
+"""What a resource spent its time on, always in the same colour."""
+
+KINDS = {
+    "sensing": (SERIES[0], "host read: array to register"),
+    "sending": (SERIES[6], "host read: data out"),
+    "writing": (SERIES[2], "host write: data in, program"),
+    "gathering": (SERIES[3], "move: read"),
+    "moving": (SERIES[1], "move: program"),
+    "erasing": (SERIES[7], "erase"),
+}
+"""What a die does, as the engine names it: colour, and name for people."""
 
 _SETTINGS: dict[Any, Any] = {
     "svg.fonttype": "none",
@@ -73,14 +82,6 @@ _SETTINGS: dict[Any, Any] = {
 }
 
 
-def colour_of_kind(kind: str, order: int = 0) -> str:
-    """Return the colour of what a resource does; unknown kinds get one by their order."""
-    for known, colour in KINDS.items():
-        if kind.startswith(known):
-            return colour
-    return SERIES[3 + order % 4]
-
-
 def figure(width: float, height: float) -> Figure:
     """Return an empty figure; sizes are in inches of which the page shows about 96 pixels."""
     made = Figure(figsize=(width, height), layout="constrained")
@@ -107,10 +108,10 @@ def only_vertical_grid(axes: Axes) -> None:
     axes.spines["left"].set_visible(False)
 
 
-def legend_above(axes: Axes) -> None:
-    """Put the legend above the axes, where it covers nothing."""
+def legend_above(axes: Axes, least: int = 2) -> None:
+    """Put the legend above the axes, where it covers nothing; fewer than `least` need none."""
     handles, labels = axes.get_legend_handles_labels()
-    if len(labels) > 1:
+    if len(labels) >= least:
         columns = min(len(labels), 3)
         rows = -(-len(labels) // columns)
         axes.legend(

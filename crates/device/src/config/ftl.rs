@@ -92,7 +92,7 @@ named_choice! {
     pub enum SlcCache {
         /// None.
         None = "none",
-        /// A fixed number of blocks, beyond the exported capacity.
+        /// A fixed number of blocks, beyond the exported capacity, emptied in idle time.
         Static = "static",
         /// Free blocks, as long as there are enough; shrinks as the drive fills.
         Dynamic = "dynamic",

@@ -9,7 +9,7 @@ pub mod ftl;
 pub mod nand;
 
 use crate::config::drive::{BufferConfig, ControllerConfig, LinkConfig, Protocol};
-use crate::config::ftl::FtlConfig;
+use crate::config::ftl::{FtlConfig, SlcCache};
 use crate::config::nand::{NandConfig, ReliabilityConfig};
 use crate::parameter::{Bytes, Declaration, Problem, Source, Value};
 use crate::section;
@@ -100,7 +100,8 @@ impl DriveConfig {
         self.check_sectors()?;
         self.check_trim()?;
         self.check_queue()?;
-        self.check_watermarks()
+        self.check_watermarks()?;
+        self.check_slc_cache()
     }
 
     fn check_sectors(&self) -> Result<(), Problem> {
@@ -146,6 +147,14 @@ impl DriveConfig {
         if self.link.queue_depth > most {
             let message = format!("{} allows at most {most} outstanding commands", self.link.protocol.show());
             return Err(Problem::new("link.queue_depth", self.link.queue_depth, message));
+        }
+        Ok(())
+    }
+
+    fn check_slc_cache(&self) -> Result<(), Problem> {
+        if self.ftl.slc_cache == SlcCache::Static && self.ftl.idle_gc_after_ms.is_none() {
+            let message = "a static cache is emptied in idle time: give ftl.idle_gc_after_ms";
+            return Err(Problem::new("ftl.slc_cache", self.ftl.slc_cache.show(), message));
         }
         Ok(())
     }

@@ -81,7 +81,7 @@ impl<P: Payload> Ftl<P> {
         if self.slc_limit > 0 && self.slc_ready(die) {
             return Readiness::Write(Purpose::Slc);
         }
-        if self.has_room(die, Purpose::Host) {
+        if self.has_room(die, Purpose::Host) && !self.dies[usize::from(die.0)].short {
             return Readiness::Write(Purpose::Host);
         }
         self.open_for_host(die)
@@ -94,6 +94,13 @@ impl<P: Payload> Ftl<P> {
 
     #[cold]
     fn open_for_host(&mut self, die: DieId) -> Readiness {
+        if self.dies[usize::from(die.0)].short {
+            if self.free_groups(die) <= self.reserve {
+                return Readiness::Collect;
+            }
+            self.dies[usize::from(die.0)].short = false;
+            return self.readiness(die);
+        }
         if self.width > 1 {
             if self.has_successor(die, Purpose::Host) && self.open(die, Purpose::Host) {
                 return Readiness::Write(Purpose::Host);
@@ -106,8 +113,7 @@ impl<P: Payload> Ftl<P> {
         let config = self.config();
         let (low, high) = (config.gc_low_blocks, config.gc_high_blocks);
         let may_open = match (config.frontiers, config.gc_pace) {
-            (Frontiers::Single, _) => free > 1,
-            (Frontiers::HostGc, GcPace::Smooth) => free > 1,
+            (Frontiers::Single, _) | (Frontiers::HostGc, GcPace::Smooth) => free > 1 + self.reserve,
             (Frontiers::HostGc, GcPace::Batch) => {
                 let state = &mut self.dies[usize::from(die.0)];
                 state.collecting = free <= low || state.collecting && free < high;
@@ -275,10 +281,6 @@ impl<P: Payload> Ftl<P> {
     /// A lane is full; with the last one its group is sealed.
     fn seal(&mut self, block: BlockId, purpose: Purpose) {
         let group = self.group_of(block);
-        if purpose == Purpose::Slc {
-            let die = self.geometry.die(block);
-            self.dies[usize::from(die.0)].slc_sealed.push_back(group.0);
-        }
         if self.width > 1 {
             let left = &mut self.lanes_left[group.0 as usize];
             *left -= 1;
@@ -287,7 +289,12 @@ impl<P: Payload> Ftl<P> {
             }
             self.open_superblocks[purpose as usize].retain(|open| *open != group.0);
         }
-        self.groups.seal(group);
+        if purpose == Purpose::Slc {
+            let pool = self.groups.pool(group);
+            self.slc_sealed[pool].push_back(group.0);
+        } else {
+            self.groups.seal(group);
+        }
     }
 
     /// A program failed: its units are written elsewhere (the controller still has them).
@@ -296,6 +303,7 @@ impl<P: Payload> Ftl<P> {
         self.counters.program_failures += 1;
         let spent = &mut self.dies[usize::from(die.0)].frontiers[purpose as usize];
         spent.rows_left = 0;
+        self.dies[usize::from(die.0)].short = self.single_frontier && self.reserve > 0;
         self.note_filled(block, slots.end);
         self.seal(block, purpose);
         if !self.open(die, purpose) {

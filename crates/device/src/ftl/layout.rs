@@ -117,7 +117,13 @@ pub fn translation_pages(config: &DriveConfig, exported: u64) -> u64 {
     if config.ftl.mapping_cache_bytes.is_some() { exported.div_ceil(config.unit_bytes() / 4) } else { 0 }
 }
 
-/// A drive works if each die has its free blocks, its open blocks and one more to gain from.
+/// Blocks of a die that do not hold exported data at rest: free, open, or the static SLC cache's.
+pub fn kept_per_die(config: &DriveConfig, geometry: &Geometry) -> u32 {
+    let frontiers = if config.ftl.frontiers == Frontiers::Single { 1 } else { 2 };
+    reserved_for_slc(config, geometry).saturating_add(kept_free(config) + frontiers)
+}
+
+/// A drive works if all it exports fits beside the blocks that each die keeps.
 fn check_spare(config: &DriveConfig, geometry: &Geometry, exported: u64) -> Result<(), Problem> {
     let (key, value) = match config.nand.blocks_per_plane {
         Some(blocks) => ("nand.blocks_per_plane", blocks.to_string()),
@@ -133,9 +139,7 @@ fn check_spare(config: &DriveConfig, geometry: &Geometry, exported: u64) -> Resu
     let units = exported + translation_pages(config, exported);
     let filled = units.div_ceil(u64::from(geometry.units_per_block()));
     let spare = good.saturating_sub(filled);
-    let frontiers = if config.ftl.frontiers == Frontiers::Single { 1 } else { 2 };
-    let per_die = u64::from(kept_free(config) + frontiers) + u64::from(reserved_for_slc(config, geometry));
-    let needed = u64::from(geometry.dies) * per_die;
+    let needed = u64::from(geometry.dies) * u64::from(kept_per_die(config, geometry));
     if spare < needed {
         let least = (filled + needed) as f64 * f64::from(geometry.units_per_block()) / exported as f64 - 1.0;
         let message = format!(

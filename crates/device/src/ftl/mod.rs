@@ -22,7 +22,7 @@ pub mod victim;
 use crate::counters::Counters;
 use crate::config::ftl::{Frontiers, FtlConfig, GcPace, Striping};
 use crate::ftl::frontier::Frontier;
-use crate::ftl::layout::{kept_free, layout, reserved_for_slc, slc_blocks_per_die};
+use crate::ftl::layout::{kept_per_die, layout, reserved_for_slc, slc_blocks_per_die};
 use crate::ftl::pool::{Group, GroupTable};
 use crate::ftl::reclaim::Job;
 use crate::ftl::translation::MapCache;
@@ -34,6 +34,7 @@ use crate::sim::random::{Purpose, Stream};
 use crate::config::DriveConfig;
 use crate::units::{BlockId, DieId, Lpn, Ppn};
 use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
 
 /// Marks an unmapped unit in `map` and an invalid slot in `reverse`.
 const NONE: u32 = u32::MAX;
@@ -56,10 +57,10 @@ pub enum Place {
 struct DieState {
     frontiers: [Frontier; 3],
     job: Option<Job>,
+    /// A block failed and took the reserve of a single frontier: the host waits until it is back.
+    short: bool,
     /// Between the watermarks: collection goes on until there are `gc_high_blocks`.
     collecting: bool,
-    /// Sealed SLC blocks waiting to be folded, oldest first.
-    slc_sealed: std::collections::VecDeque<u32>,
     /// Blocks in which a program failed: collected first, then retired.
     doomed: Vec<BlockId>,
     /// Collections since static wear levelling looked last.
@@ -105,13 +106,20 @@ pub struct Ftl<P: Payload = ()> {
     victim_draws: Stream,
     /// The mapping cache, where the map is demand-cached.
     pub map_cache: Option<MapCache>,
-    kept_free: u32,
+    kept_per_die: u32,
+    /// Free blocks of a die that stand in for those that fail, as long as the spare has them: where
+    /// the host may take all but the one that a victim is collected into.
+    reserve: u32,
+    reserve_at_most: u32,
     /// Blocks (superblocks) of a pool that may be in SLC mode at once.
     slc_limit: u32,
     /// Blocks (superblocks) of a pool that only the SLC cache may use: all of them with a static cache.
     slc_reserved: u32,
     /// Blocks (superblocks) of each pool that are in SLC mode: open, sealed or being folded.
     slc_in_use: Vec<u32>,
+    /// Those of each pool that are full and wait to be folded, oldest first. They are no candidates
+    /// for garbage collection: few units are valid in them, but a static cache's gain no room for data.
+    slc_sealed: Vec<VecDeque<u32>>,
     /// Dies that share a group: 1, or all with superblocks.
     width: u32,
     /// Collection writes to the host's open block.
@@ -160,10 +168,13 @@ impl<P: Payload> Ftl<P> {
             lanes_left: vec![0; groups as usize],
             victim_draws: Stream::new(seed, Purpose::Victim),
             map_cache,
-            kept_free: kept_free(config),
+            kept_per_die: kept_per_die(config, &geometry),
+            reserve: 0,
+            reserve_at_most: reserve(config),
             slc_limit: slc_blocks_per_die(config, &geometry),
             slc_reserved: reserved_for_slc(config, &geometry),
             slc_in_use: vec![0; (geometry.dies / width) as usize],
+            slc_sealed: vec![VecDeque::new(); (geometry.dies / width) as usize],
             width,
             single_frontier: config.ftl.frontiers == Frontiers::Single,
             smooth: config.ftl.gc_pace == GcPace::Smooth && config.ftl.frontiers == Frontiers::HostGc,
@@ -281,7 +292,9 @@ impl<P: Payload> Ftl<P> {
     /// Goes read-only when what is good no longer holds the exported units and the blocks that must
     /// stay free or open. Nothing acknowledged is lost: what is written stays readable.
     fn check_spare(&mut self) {
-        self.read_only |= self.spare_blocks() < 0;
+        let spare = self.spare_blocks();
+        self.read_only |= spare < 0;
+        self.reserve = (spare.max(0) as u32 / self.geometry.dies).min(self.reserve_at_most);
     }
 
     /// Good blocks beyond what the exported units, the translation pages of a demand-cached map, a
@@ -289,8 +302,7 @@ impl<P: Payload> Ftl<P> {
     pub fn spare_blocks(&self) -> i64 {
         let good = i64::from(self.geometry.blocks) - self.array.bad_blocks() as i64;
         let filled = self.map.len().div_ceil(self.geometry.units_per_block() as usize) as i64;
-        let per_die = i64::from(self.kept_free) + 2 + i64::from(self.slc_reserved);
-        good - filled - i64::from(self.geometry.dies) * per_die
+        good - filled - i64::from(self.geometry.dies) * i64::from(self.kept_per_die)
     }
 
     /// Units that hold data in flash or buffer.
@@ -317,6 +329,16 @@ impl<P: Payload> Ftl<P> {
         for (group, &count) in valid.iter().enumerate() {
             assert_eq!(self.groups.valid(Group(group as u32)), count, "valid counts add up");
         }
+    }
+}
+
+/// Free blocks that a die keeps for those that fail; where a batch is collected, the watermark does.
+fn reserve(config: &DriveConfig) -> u32 {
+    let can_fail = config.nand.erase_limit_us.is_some() || config.reliability.program_fail_share > 0.0;
+    match (can_fail, config.ftl.frontiers, config.ftl.gc_pace) {
+        (false, ..) | (_, Frontiers::HostGc, GcPace::Batch) => 0,
+        (_, Frontiers::Single, _) => 2,
+        (_, Frontiers::HostGc, GcPace::Smooth) => 1,
     }
 }
 

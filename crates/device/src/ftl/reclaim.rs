@@ -67,8 +67,6 @@ pub enum Step {
 
 /// Jobs after which static wear levelling looks for a block that is left behind.
 const JOBS_PER_LEVELING: u32 = 32;
-/// Victims without gain that are drawn before the best is searched.
-const FRUITLESS_PICKS: u32 = 16;
 /// Slots by which the map's lines of units to be moved are fetched ahead.
 const MOVES_AHEAD: usize = 24;
 
@@ -92,9 +90,14 @@ impl<P: Payload> Ftl<P> {
         !self.single_frontier && self.free_groups(die) <= self.config().gc_low_blocks
     }
 
+    /// Collection is spread between host writes, from the low watermark on.
+    pub fn is_smooth(&self) -> bool {
+        self.smooth
+    }
+
     /// Collection in idle time has something to do on this die.
     pub fn wants_idle_collection(&self, die: DieId) -> bool {
-        !self.dies[usize::from(die.0)].slc_sealed.is_empty() || self.free_groups(die) < self.config().idle_gc_blocks
+        !self.slc_sealed[self.pool_of_die(die)].is_empty() || self.free_groups(die) < self.config().idle_gc_blocks
     }
 
     /// Starts a job on a die (with superblocks: on all dies); false where there is nothing to gain.
@@ -103,10 +106,17 @@ impl<P: Payload> Ftl<P> {
         if self.width > 1 && self.dies.iter().any(|state| state.job.is_some()) {
             return false;
         }
-        let Some((group, reason, failing)) = self.choose(die) else { return false };
-        self.groups.collect(group);
+        let Some((group, reason, failing)) = self.choose(die) else {
+            self.dies[usize::from(die.0)].short = false;
+            return false;
+        };
         let pool = self.groups.pool(group);
-        self.groups.settle(pool);
+        if self.groups.is_sealed(group) {
+            self.groups.collect(group);
+            self.groups.settle(pool);
+        } else {
+            self.slc_sealed[pool].retain(|slc| *slc != group.0);
+        }
         let width = self.width;
         let mut lanes = 0;
         for block in (group.0 * width..(group.0 + 1) * width).map(BlockId) {
@@ -126,7 +136,6 @@ impl<P: Payload> Ftl<P> {
                 packed: self.packed_units_per_row(block).map(|mean| (mean, 0.0)),
             });
         }
-        self.dies[usize::from(die.0)].slc_sealed.retain(|slc| *slc != group.0);
         self.lanes_left[group.0 as usize] = lanes;
         lanes > 0
     }
@@ -147,28 +156,42 @@ impl<P: Payload> Ftl<P> {
         Some(mean.max(f64::from(self.geometry.units_per_row)))
     }
 
-    /// Units for which a die (with superblocks: the drive) has room without erasing anything.
+    /// Units for which a die (with superblocks: the drive) has room without erasing anything. A die
+    /// whose last free block went bad moves to other dies, into what those do not have to keep free.
     fn room(&self, die: DieId) -> u32 {
         let purpose = self.destination() as usize;
         let lanes = if self.width == 1 { usize::from(die.0)..usize::from(die.0) + 1 } else { 0..self.dies.len() };
         let rows: u32 = self.dies[lanes].iter().map(|state| state.frontiers[purpose].rows_left()).sum();
-        let groups = self.free_groups(die) * self.width;
+        let free = self.free_groups(die);
+        let groups = if free == 0 && self.width == 1 { self.blocks_to_lend() } else { free * self.width };
         rows / self.geometry.rows_per_unit * self.geometry.units_per_row + groups * self.geometry.units_per_block()
+    }
+
+    /// Free blocks of all dies beyond the one that each has to keep.
+    fn blocks_to_lend(&self) -> u32 {
+        let lent = |die: usize| self.free_groups(DieId(die as u16)).saturating_sub(1);
+        (0..self.dies.len()).map(lent).sum()
     }
 
     /// The next victim of a die's pool, why it is taken, and the block of it that is failing.
     fn choose(&mut self, die: DieId) -> Option<(Group, Reason, Option<BlockId>)> {
         let room = self.room(die);
         let index = usize::from(die.0);
-        let fits = |ftl: &Self, group: Group| ftl.groups.is_sealed(group) && ftl.groups.valid(group) <= room;
-        if let Some(place) = (0..self.dies[index].doomed.len()).find(|&i| fits(self, self.group_of(self.dies[index].doomed[i]))) {
+        let pool = self.pool_of_die(die);
+        let is_full = |ftl: &Self, group: Group| ftl.groups.is_sealed(group) || ftl.slc_sealed[pool].contains(&group.0);
+        let fits = |ftl: &Self, group: Group, room: u32| is_full(ftl, group) && ftl.groups.valid(group) <= room;
+        // A retired block comes back to nobody: a block's room must be left to collect the next.
+        let block_units = self.geometry.units_per_block() * self.width;
+        let spare_room = room.saturating_sub(block_units);
+        let fitting = |&i: &usize| fits(self, self.group_of(self.dies[index].doomed[i]), spare_room);
+        if let Some(place) = (0..self.dies[index].doomed.len()).find(fitting) {
             let block = self.dies[index].doomed.swap_remove(place);
             return Some((self.group_of(block), Reason::Retiring, Some(block)));
         }
-        // Folding into a static cache's own blocks gains nothing for data: room for a victim must stay.
-        let kept = if self.slc_reserved > 0 { self.geometry.units_per_block() * self.width } else { 0 };
-        if let Some(group) = self.dies[index].slc_sealed.front().copied().map(Group)
-            && fits(self, group)
+        // Folding gains nothing for data where the cache's blocks are its own: it must leave what the
+        // watermarks ask for, and so waits for idle time.
+        let kept = if self.slc_reserved > 0 { self.config().gc_high_blocks * block_units } else { 0 };
+        if let Some(group) = self.slc_sealed[pool].front().copied().map(Group)
             && self.groups.valid(group) + kept <= room
         {
             return Some((group, Reason::Folding, None));
@@ -176,11 +199,11 @@ impl<P: Payload> Ftl<P> {
         self.dies[index].jobs_since_leveling += 1;
         if self.dies[index].jobs_since_leveling >= JOBS_PER_LEVELING {
             self.dies[index].jobs_since_leveling = 0;
-            if let Some(group) = self.left_behind(die).filter(|group| fits(self, *group)) {
+            if let Some(group) = self.left_behind(die).filter(|group| fits(self, *group, room)) {
                 return Some((group, Reason::Leveling, None));
             }
         }
-        self.choose_garbage(die).filter(|group| fits(self, *group)).map(|group| (group, Reason::Garbage, None))
+        self.choose_garbage(die).filter(|group| fits(self, *group, room)).map(|group| (group, Reason::Garbage, None))
     }
 
     fn choose_garbage(&mut self, die: DieId) -> Option<Group> {
@@ -188,20 +211,15 @@ impl<P: Payload> Ftl<P> {
         let mut policy = self.policy.take().expect("configured");
         let candidates = Candidates { groups: &self.groups, pool };
         let capacity = self.geometry.units_per_block() * self.width;
-        let mut picked = None;
-        for _ in 0..FRUITLESS_PICKS {
-            picked = policy.pick(&candidates, &mut self.victim_draws);
-            match picked {
-                Some(group) if self.groups.valid(group) >= capacity => {}
-                _ => break,
-            }
-        }
+        let picked = policy.pick(&candidates, &mut self.victim_draws);
         self.policy = Some(policy);
-        let gains = |group: &Group| self.groups.valid(*group) < capacity;
-        picked.filter(gains).or_else(|| self.best_of_all(pool).filter(gains))
+        // A policy may pick a block of which everything is valid; it is moved for nothing, as the
+        // closed forms for random victims have it. Where no block gains there is nothing to do.
+        let gains = |group: Group| self.groups.valid(group) < capacity;
+        picked.filter(|group| gains(*group) || self.best_of_all(pool).is_some_and(gains))
     }
 
-    /// The fullest search, for policies that drew only blocks without gain.
+    /// The sealed group with the fewest valid units, by a search of all.
     fn best_of_all(&self, pool: usize) -> Option<Group> {
         self.groups.sealed(pool).iter().copied().min_by_key(|group| self.groups.valid(*group))
     }
@@ -269,21 +287,42 @@ impl<P: Payload> Ftl<P> {
     /// Rows that the host can still write on a die before only the reserve is left.
     pub fn host_rows_left(&self, die: DieId) -> f64 {
         let open = self.dies[usize::from(die.0)].frontiers[Purpose::Host as usize].rows_left();
-        let free = self.free_groups(die).saturating_sub(1);
+        let free = self.free_groups(die).saturating_sub(1 + self.reserve);
         f64::from(open + free * self.geometry.rows)
     }
 
     /// The die that takes the next row of moves: the job's own, or with superblocks the next lane
-    /// in turn, so that lanes fill evenly.
+    /// in turn, so that lanes fill evenly. `None` where programs that failed have used the room up.
     #[inline]
-    fn destination_die(&mut self, die: DieId, purpose: Purpose) -> DieId {
+    fn destination_die(&mut self, die: DieId, purpose: Purpose) -> Option<DieId> {
         for _ in 0..self.width {
             let to = if self.width == 1 { die } else { self.next_lane() };
             if self.dies[usize::from(to.0)].frontiers[purpose as usize].has_room() || self.open(to, purpose) {
-                return to;
+                return Some(to);
             }
         }
-        unreachable!("a job starts only where its units have room");
+        self.lending_die(purpose)
+    }
+
+    /// A die that takes moves of another that has no room left.
+    #[cold]
+    fn lending_die(&mut self, purpose: Purpose) -> Option<DieId> {
+        for _ in 0..self.geometry.dies {
+            let to = self.next_lane();
+            let has_room = self.dies[usize::from(to.0)].frontiers[purpose as usize].has_room();
+            if self.free_groups(to) > 1 && (has_room || self.open(to, purpose)) {
+                return Some(to);
+            }
+        }
+        None
+    }
+
+    /// A job started with room for its units, and failing programs took it: the units stay in the
+    /// victim, which is not used again, and the drive is read-only.
+    #[cold]
+    fn abandon_job(&mut self, die: DieId) {
+        self.dies[usize::from(die.0)].job = None;
+        self.read_only = true;
     }
 
     fn next_lane(&mut self) -> DieId {
@@ -297,7 +336,10 @@ impl<P: Payload> Ftl<P> {
     pub fn program_gathered(&mut self, die: DieId) -> (Programmed, u32) {
         let index = usize::from(die.0);
         let purpose = self.destination();
-        let to = self.destination_die(die, purpose);
+        let Some(to) = self.destination_die(die, purpose) else {
+            self.abandon_job(die);
+            return (Programmed::default(), 0);
+        };
         let most = self.row_slots_left(to, purpose);
         let job = self.dies[index].job.as_mut().expect("a job is under way");
         let wanted = match &mut job.packed {
@@ -366,7 +408,8 @@ impl<P: Payload> Ftl<P> {
         let job = self.dies[usize::from(die.0)].job.take().expect("a job is under way");
         let block = BlockId(job.victim);
         let group = self.group_of(block);
-        self.payload.erase(self.geometry.ppn(block, 0), self.geometry.ppn(block, self.geometry.slots()));
+        let first = self.geometry.ppn(block, 0);
+        self.payload.erase(first, Ppn(first.0 + self.geometry.slots()));
         let was_slc = self.array.is_slc(block);
         let (time, outcome) = self.array.erase(block, false);
         self.counters.blocks_erased += 1;
@@ -374,6 +417,7 @@ impl<P: Payload> Ftl<P> {
             self.counters.erase_failures += u64::from(outcome.is_err());
             self.counters.grown_bad_blocks += 1;
             self.array.retire(block);
+            self.dies[usize::from(die.0)].short = self.single_frontier && self.reserve > 0;
             self.check_spare();
         }
         let left = &mut self.lanes_left[group.0 as usize];

@@ -37,7 +37,7 @@ pub struct Buffer {
 }
 
 impl Buffer {
-    /// A buffer as configured: at least two rows a die, or none at all.
+    /// A buffer as configured: at least one row, or none at all.
     pub fn new(config: &DriveConfig, geometry: &Geometry) -> Buffer {
         let wanted = config.buffer.bytes.0 / u64::from(geometry.unit_bytes);
         let least = u64::from(geometry.units_per_row * geometry.packing);

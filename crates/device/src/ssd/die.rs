@@ -14,12 +14,13 @@
 use crate::block::Completion;
 use crate::ftl::Place;
 use crate::ftl::frontier::{Purpose, Readiness};
-use crate::ftl::reclaim::Step;
+use crate::ftl::reclaim::{SourceRow, Step};
 use crate::nand::array::Payload;
 use crate::nand::reliability::ReadOutcome;
 use crate::ssd::host::{Owner, Unit};
 use crate::ssd::{Lane, Ssd};
-use crate::units::{BlockId, DieId, Lpn, Nanos};
+use crate::nand::geometry::Geometry;
+use crate::units::{BlockId, DieId, Lpn, Nanos, Ppn};
 use serde::Serialize;
 use std::collections::VecDeque;
 
@@ -30,8 +31,8 @@ pub enum ReadOwner {
     Command(u32),
     /// A parked unit that a write covers in part.
     Parked(u32),
-    /// The map.
-    Map,
+    /// The map, and the command that cannot go on without it.
+    Map(Option<u32>),
 }
 
 /// A row to be sensed, and how much of it crosses the channel.
@@ -39,12 +40,22 @@ pub enum ReadOwner {
 pub struct FlashRead {
     /// Block.
     pub block: BlockId,
-    /// Row in the block.
+    /// First row in the block.
     pub row: u32,
+    /// Rows, of a unit that is larger than one.
+    pub rows: u32,
     /// Bytes asked for.
     pub bytes: u32,
     /// Who waits.
     pub owner: ReadOwner,
+}
+
+impl FlashRead {
+    /// The read of a whole mapping unit.
+    pub fn of_unit(geometry: &Geometry, ppn: Ppn, owner: ReadOwner) -> FlashRead {
+        let (block, row) = (geometry.block(ppn), geometry.row(geometry.slot(ppn)));
+        FlashRead { block, row, rows: geometry.rows_per_unit, bytes: geometry.unit_bytes, owner }
+    }
 }
 
 /// What a die is doing.
@@ -312,16 +323,27 @@ impl<P: Payload> Ssd<P> {
         self.sense_after(die, read, cost);
     }
 
+    /// Sends the command and address cycles of an operation without data over the channel; returns
+    /// when the die has them. Cycles of no length need no channel.
+    #[inline]
+    fn issue_command(&mut self, die: usize) -> Nanos {
+        match self.times.flash_command {
+            Nanos::ZERO => self.now,
+            cycles => self.reserve_channel(die, cycles),
+        }
+    }
+
     fn sense(&mut self, die: usize, read: FlashRead) {
         self.sense_after(die, read, Nanos::ZERO);
     }
 
     fn sense_after(&mut self, die: usize, read: FlashRead, delay: Nanos) {
         let outcome = self.ftl.read_flash(read.block);
-        let once = self.ftl.array.read_time(read.block, read.row);
-        let array = Nanos(once.0 * u64::from(1 + outcome.retries));
+        let array = self.ftl.array.read_time(read.block, read.row, read.rows);
+        let array = Nanos(array.0 * u64::from(1 + outcome.retries));
         self.dies[die].current = Some((read, outcome));
-        self.busy(die, Activity::Sensing, self.now + delay + self.times.flash_command + array);
+        let issued = self.issue_command(die);
+        self.busy(die, Activity::Sensing, issued + delay + array);
     }
 
     fn sensed(&mut self, die: usize) {
@@ -350,8 +372,22 @@ impl<P: Payload> Ssd<P> {
                 }
                 self.send_out_bytes(index, u64::from(read.bytes));
             }
-            ReadOwner::Parked(place) => self.unpark(die, place, done),
-            ReadOwner::Map => {}
+            ReadOwner::Parked(place) => {
+                if outcome.uncorrectable {
+                    self.fail_parked(die, place);
+                }
+                self.unpark(die, place, done);
+            }
+            ReadOwner::Map(Some(index)) => self.map_loaded(index, outcome.uncorrectable),
+            ReadOwner::Map(None) => {}
+        }
+    }
+
+    /// The rest of a partly written unit is lost. A write that waits for it ends with an error; of one
+    /// that was acknowledged by the buffer only the count of uncorrectable reads tells.
+    fn fail_parked(&mut self, die: usize, place: u32) {
+        if let Some(Unit { owner: Owner::Command(index), .. }) = self.dies[die].parked[place as usize] {
+            self.fail(index);
         }
     }
 
@@ -408,16 +444,18 @@ impl<P: Payload> Ssd<P> {
         let id = DieId(die as u16);
         match self.ftl.readiness(id) {
             Readiness::Write(purpose) => self.fill_row(die, purpose),
-            Readiness::Collect => {
-                if !self.ftl.has_job(id) && !self.start_job(die) {
-                    return false;
-                }
-                if self.ftl.has_job(id) {
+            Readiness::Collect if self.ftl.has_job(id) || self.start_job(die) => {
+                let is_here = self.ftl.has_job(id);
+                if is_here {
                     self.job_step(die);
-                    return true;
                 }
-                false
+                is_here
             }
+            // Nothing can be collected; where a block still has room it is used up.
+            Readiness::Collect => match self.ftl.readiness(id) {
+                Readiness::Write(purpose) => self.fill_row(die, purpose),
+                _ => false,
+            },
             Readiness::Wait => false,
         }
     }
@@ -438,7 +476,7 @@ impl<P: Payload> Ssd<P> {
             return false;
         }
         let programmed = self.ftl.end_row(id, purpose);
-        self.drain_map_work();
+        self.drain_map_work(None);
         if self.times.smooth {
             self.owe(die);
         }
@@ -502,17 +540,26 @@ impl<P: Payload> Ssd<P> {
         }
         match self.ftl.job_step(id) {
             Step::Read(source) => {
-                self.ftl.read_flash(source.block);
-                let array = self.ftl.array.read_time(source.block, source.row);
-                self.dies[die].gathered_transfer += Nanos(self.times.channel_unit.0 * u64::from(source.units));
-                self.busy(die, Activity::Gathering, self.now + self.times.flash_command + array);
+                let issued = self.issue_command(die);
+                let array = self.gather(die, source);
+                self.busy(die, Activity::Gathering, issued + array);
             }
             Step::Program => self.program_move(die),
             Step::Erase => {
                 let time = self.ftl.finish_job(id);
-                self.busy(die, Activity::Erasing, self.now + self.times.flash_command + time);
+                let issued = self.issue_command(die);
+                self.busy(die, Activity::Erasing, issued + time);
             }
         }
+    }
+
+    /// A source row of a move is sensed; returns how long that takes, with its read retries.
+    #[inline]
+    fn gather(&mut self, die: usize, source: SourceRow) -> Nanos {
+        let outcome = self.ftl.read_flash(source.block);
+        let array = self.ftl.array.read_time(source.block, source.row, self.ftl.geometry.rows_per_unit);
+        self.dies[die].gathered_transfer += Nanos(self.times.channel_unit.0 * u64::from(source.units));
+        Nanos(array.0 * u64::from(1 + outcome.retries))
     }
 
     /// A source row is in the register: read on, or program what there is.
@@ -523,15 +570,16 @@ impl<P: Payload> Ssd<P> {
         }
         // More source rows: this one's data leaves the register first.
         let out = std::mem::take(&mut self.dies[die].gathered_transfer);
-        let free = if self.times.copyback { self.now } else { self.reserve_channel(die, out) };
-        self.ftl.counters.channel_move_ns += out.0;
+        let mut free = self.now;
+        if !self.times.copyback {
+            free = self.reserve_channel(die, out + self.times.flash_command);
+            self.ftl.counters.channel_move_ns += out.0;
+        }
         let id = DieId(die as u16);
         match self.ftl.job_step(id) {
             Step::Read(source) => {
-                self.ftl.read_flash(source.block);
-                let array = self.ftl.array.read_time(source.block, source.row);
-                self.dies[die].gathered_transfer = Nanos(self.times.channel_unit.0 * u64::from(source.units));
-                self.busy(die, Activity::Gathering, free + self.times.flash_command + array);
+                let array = self.gather(die, source);
+                self.busy(die, Activity::Gathering, free + array);
             }
             _ => self.program_move(die),
         }
@@ -540,7 +588,7 @@ impl<P: Payload> Ssd<P> {
     fn program_move(&mut self, die: usize) {
         let out = std::mem::take(&mut self.dies[die].gathered_transfer);
         let (programmed, moved) = self.ftl.program_gathered(DieId(die as u16));
-        self.drain_map_work();
+        self.drain_map_work(None);
         if self.times.smooth {
             self.dies[die].owed = (self.dies[die].owed - 1.0).max(0.0);
         }
@@ -558,15 +606,32 @@ impl<P: Payload> Ssd<P> {
     /// one event; returns when that is done. A read that comes in between parts the two again.
     #[inline]
     fn sense_next_at_once(&mut self, die: usize, ends: Nanos) -> Option<Nanos> {
-        if self.times.smooth || !self.dies[die].reads.is_empty() || self.dies[die].suspended.is_some() {
+        let command_free = self.times.flash_command == Nanos::ZERO;
+        if !command_free || self.times.smooth || !self.dies[die].reads.is_empty() || self.dies[die].suspended.is_some() {
+            return None;
+        }
+        if !self.ftl.has_job(DieId(die as u16)) {
             return None;
         }
         let Step::Read(source) = self.ftl.job_step(DieId(die as u16)) else { return None };
-        self.ftl.read_flash(source.block);
-        let array = self.ftl.array.read_time(source.block, source.row);
-        self.dies[die].gathered_transfer += Nanos(self.times.channel_unit.0 * u64::from(source.units));
         self.dies[die].move_ends = Some(ends);
-        Some(ends + self.times.flash_command + array)
+        Some(ends + self.gather(die, source))
+    }
+
+    /// Brings the jobs of all dies to their end without time: what they still had to read and program
+    /// no longer takes any.
+    #[cold]
+    pub(super) fn finish_jobs_now(&mut self) {
+        for die in 0..self.dies.len() {
+            if self.ftl.has_job(DieId(die as u16)) {
+                self.ftl.collect_now(DieId(die as u16));
+            }
+            let state = &mut self.dies[die];
+            (state.move_ends, state.unsensed, state.gathered_transfer) = (None, None, Nanos::ZERO);
+            if state.activity == Activity::Gathering {
+                state.activity = Activity::Moving;
+            }
+        }
     }
 
     /// A host row was written while a job is due: it owes the job its share of rows.
@@ -584,28 +649,37 @@ impl<P: Payload> Ssd<P> {
 
     // ---- map work, idle time, power ----
 
-    /// Carries out what lookups and changes of a demand-cached map cost.
-    pub(super) fn drain_map_work(&mut self) {
-        let Some(cache) = &mut self.ftl.map_cache else { return };
+    /// Carries out what lookups and changes of a demand-cached map cost; returns the number of
+    /// flash reads, for which the command `waits`.
+    pub(super) fn drain_map_work(&mut self, waits: Option<u32>) -> u32 {
+        let Some(cache) = &mut self.ftl.map_cache else { return 0 };
         if cache.loads.is_empty() && cache.evictions.is_empty() {
-            return;
+            return 0;
         }
         let (loads, evictions) = (std::mem::take(&mut cache.loads), std::mem::take(&mut cache.evictions));
         let geometry = self.ftl.geometry;
-        for ppn in loads {
-            let (block, row) = (geometry.block(ppn), geometry.row(geometry.slot(ppn)));
-            self.queue_read(FlashRead { block, row, bytes: geometry.unit_bytes, owner: ReadOwner::Map });
+        for &ppn in &loads {
+            self.queue_read(FlashRead::of_unit(&geometry, ppn, ReadOwner::Map(waits)));
         }
         for lpn in evictions {
             let stamp = self.ftl.payload.stamp(lpn);
             self.pending.push_back(Unit { lpn, owner: Owner::Drive, bytes: geometry.unit_bytes, stamp });
         }
+        loads.len() as u32
     }
 
     /// The host waits for nothing any more.
     pub(super) fn start_idling(&mut self) {
         if let Some(after) = self.config.ftl.idle_gc_after_ms {
             self.schedule(Lane::Idle, self.now + after.0);
+        }
+    }
+
+    /// A command has come.
+    pub(super) fn end_idling(&mut self) {
+        if self.config.ftl.idle_gc_after_ms.is_some() {
+            self.idle_work = false;
+            self.schedule(Lane::Idle, Nanos::NEVER);
         }
     }
 
@@ -623,9 +697,6 @@ impl<P: Payload> Ssd<P> {
     pub(super) fn restart(&mut self, now: Nanos) {
         for die in 0..self.dies.len() {
             self.dies[die] = Die::new(self.dies[die].channel);
-            if self.ftl.has_job(DieId(die as u16)) {
-                self.ftl.collect_now(DieId(die as u16));
-            }
         }
         let config = self.config.clone();
         let placeholder = crate::ssd::buffer::Buffer::new(&config, &self.ftl.geometry);
@@ -640,6 +711,9 @@ impl<P: Payload> Ssd<P> {
         }
         self.idle_work = false;
         self.now = now;
+        if let Some(cache) = &mut self.ftl.map_cache {
+            cache.loads.clear();
+        }
     }
 }
 
@@ -648,7 +722,7 @@ impl<P: Payload> crate::ftl::Ftl<P> {
     #[inline]
     fn read_flash(&mut self, block: BlockId) -> ReadOutcome {
         let outcome = self.array.read(block);
-        if outcome.retries > 0 {
+        if outcome != ReadOutcome::default() {
             self.counters.read_retries += u64::from(outcome.retries);
             self.counters.uncorrectable_reads += u64::from(outcome.uncorrectable);
         }
@@ -656,17 +730,15 @@ impl<P: Payload> crate::ftl::Ftl<P> {
     }
 
     /// Makes a die ready for a row without time; `None` where it cannot take any more.
+    ///
+    /// Where collection is spread between host writes it starts at the low watermark, as in timed
+    /// running, and not only when the last free block is needed.
     pub(super) fn make_ready_now(&mut self, die: DieId) -> Option<Purpose> {
-        loop {
-            match self.readiness(die) {
-                Readiness::Write(purpose) => return Some(purpose),
-                Readiness::Collect => {
-                    if !self.collect_now(die) {
-                        return None;
-                    }
-                }
-                Readiness::Wait => return None,
-            }
+        while self.is_smooth() && self.wants_collection(die) && self.collect_now(die) {}
+        while self.readiness(die) == Readiness::Collect && self.collect_now(die) {}
+        match self.readiness(die) {
+            Readiness::Write(purpose) => Some(purpose),
+            Readiness::Collect | Readiness::Wait => None,
         }
     }
 

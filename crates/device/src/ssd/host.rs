@@ -106,9 +106,8 @@ impl<P: Payload> Ssd<P> {
         }
         let command = Command { tag, request, remaining: 0, taken: 0, status: Status::Success };
         let index = self.front.start(command);
-        if self.idle_work {
-            self.idle_work = false;
-            self.schedule(Lane::Idle, Nanos::NEVER);
+        if self.front.outstanding == 1 {
+            self.end_idling();
         }
         let time = self.config.link.command_us.0 + self.controller_time(&request);
         let ready = self.controller.reserve(self.now, time);
@@ -198,17 +197,17 @@ impl<P: Payload> Ssd<P> {
             return self.complete(index, Status::OutOfRange, done);
         }
         match request.operation {
-            Operation::Read => self.begin_read(index, done),
+            Operation::Read => self.look_up(index),
             Operation::Write => {
                 let time = self.link_time(&request);
                 let crossed = self.reserve_link_in(time);
                 self.push_data_in(crossed, index);
             }
-            Operation::Trim | Operation::WriteZeroes => {
+            Operation::Trim => {
                 self.trim(&request);
-                self.ftl.counters.host_trims += 1;
                 self.complete(index, Status::Success, done);
             }
+            Operation::WriteZeroes => self.take_write(index, done),
             Operation::Flush => self.begin_flush(index, done),
         }
     }
@@ -219,7 +218,35 @@ impl<P: Payload> Ssd<P> {
 
     // ---- reads ----
 
-    fn begin_read(&mut self, index: u32, done: &mut Vec<Completion>) {
+    /// The map entries of a read are looked up; where they are not cached it waits for them.
+    fn look_up(&mut self, index: u32) {
+        if self.ftl.map_cache.is_some() {
+            let request = self.front.commands[index as usize].request;
+            for number in 0..self.unit_count(&request) {
+                let lpn = self.piece(&request, number).lpn;
+                self.ftl.touch_map(lpn, false);
+            }
+            let loads = self.drain_map_work(Some(index));
+            self.front.commands[index as usize].remaining = loads;
+            if loads > 0 {
+                return;
+            }
+        }
+        self.begin_read(index);
+    }
+
+    /// A translation page that a read waits for is there; with the last one it goes on.
+    pub(super) fn map_loaded(&mut self, index: u32, uncorrectable: bool) {
+        if uncorrectable {
+            self.fail(index);
+        }
+        self.front.commands[index as usize].remaining -= 1;
+        if self.front.commands[index as usize].remaining == 0 {
+            self.begin_read(index);
+        }
+    }
+
+    fn begin_read(&mut self, index: u32) {
         let request = self.front.commands[index as usize].request;
         self.front.commands[index as usize].remaining = 1;
         let mut ready_sectors = 0;
@@ -227,7 +254,6 @@ impl<P: Payload> Ssd<P> {
         for number in 0..self.unit_count(&request) {
             let piece = self.piece(&request, number);
             let sectors = piece.covered.1 - piece.covered.0;
-            self.ftl.touch_map(piece.lpn, false);
             match self.ftl.place(piece.lpn) {
                 Place::Unmapped => {
                     self.ftl.counters.unmapped_reads += 1;
@@ -237,28 +263,31 @@ impl<P: Payload> Ssd<P> {
                     self.ftl.counters.buffer_read_hits += 1;
                     ready_sectors += sectors;
                 }
-                Place::Flash(ppn) => self.add_read(&mut open, index, ppn, sectors),
+                Place::Flash(ppn) => self.add_read(&mut open, index, ppn, piece.covered),
             }
         }
         if let Some(read) = open {
             self.start_read(read);
         }
-        self.drain_map_work();
         self.front.commands[index as usize].remaining -= 1;
         if ready_sectors > 0 || self.front.commands[index as usize].remaining == 0 {
             self.front.commands[index as usize].remaining += 1;
             self.send_out(index, ready_sectors);
         }
-        debug_assert!(done.len() < usize::MAX);
     }
 
     /// Adds a unit to the flash read under construction, or starts a new one: neighbouring units of
     /// one row are sensed together.
-    fn add_read(&mut self, open: &mut Option<FlashRead>, index: u32, ppn: Ppn, sectors: u32) {
+    fn add_read(&mut self, open: &mut Option<FlashRead>, index: u32, ppn: Ppn, covered: (u32, u32)) {
         self.ftl.counters.nand_pages_read += 1;
         let geometry = &self.ftl.geometry;
-        let (block, row) = (geometry.block(ppn), geometry.row(geometry.slot(ppn)));
-        let bytes = sectors * self.limits.sector_bytes;
+        let (block, mut row) = (geometry.block(ppn), geometry.row(geometry.slot(ppn)));
+        let (first, end) = (covered.0 * self.limits.sector_bytes, covered.1 * self.limits.sector_bytes);
+        let (bytes, mut rows) = (end - first, 1);
+        if geometry.rows_per_unit > 1 {
+            row += first / geometry.row_bytes;
+            rows = end.div_ceil(geometry.row_bytes) - first / geometry.row_bytes;
+        }
         if let Some(read) = open
             && read.block == block
             && read.row == row
@@ -266,7 +295,7 @@ impl<P: Payload> Ssd<P> {
             read.bytes += bytes;
             return;
         }
-        let read = FlashRead { block, row, bytes, owner: ReadOwner::Command(index) };
+        let read = FlashRead { block, row, rows, bytes, owner: ReadOwner::Command(index) };
         if let Some(complete) = open.replace(read) {
             self.start_read(complete);
         }
@@ -310,7 +339,7 @@ impl<P: Payload> Ssd<P> {
 
     // ---- writes ----
 
-    /// Write data has crossed the link.
+    /// Write data has crossed the link, or zeroes are to be written, for which none crosses.
     fn take_write(&mut self, index: u32, done: &mut Vec<Completion>) {
         let request = self.front.commands[index as usize].request;
         let end = request.lba.0.checked_add(u64::from(request.sectors));
@@ -321,7 +350,7 @@ impl<P: Payload> Ssd<P> {
             return self.complete(index, Status::WriteProtected, done);
         }
         if !self.buffer.is_present() {
-            self.take_unbuffered(index);
+            self.take_unbuffered(index, done);
         } else if self.front.stalled.is_empty() {
             self.take_buffered(index, done);
         } else {
@@ -330,13 +359,16 @@ impl<P: Payload> Ssd<P> {
         self.feed_dies();
     }
 
-    fn take_unbuffered(&mut self, index: u32) {
+    fn take_unbuffered(&mut self, index: u32, done: &mut Vec<Completion>) {
         let request = self.front.commands[index as usize].request;
-        let units = self.unit_count(&request);
-        self.front.commands[index as usize].remaining = units;
+        self.front.commands[index as usize].remaining = 1;
         let bytes = self.flash_bytes(request.compress_percent);
-        for number in 0..units {
+        for number in 0..self.unit_count(&request) {
             let piece = self.piece(&request, number);
+            if request.operation == Operation::WriteZeroes && self.is_zeroed_by_map(&piece) {
+                continue;
+            }
+            self.front.commands[index as usize].remaining += 1;
             let stamp = self.ftl.payload.stamp(piece.lpn);
             self.ftl.counters.host_pages_written += 1;
             let unit = Unit { lpn: piece.lpn, owner: Owner::Command(index), bytes, stamp };
@@ -349,6 +381,15 @@ impl<P: Payload> Ssd<P> {
                 }
             }
         }
+        self.part_done(index, done);
+    }
+
+    /// Zeroes that need no write: a whole unit is unmapped, and what is unmapped reads as zeroes.
+    fn is_zeroed_by_map(&mut self, piece: &Piece) -> bool {
+        if piece.covered == (0, self.sectors_per_unit) {
+            self.trim_unit(piece.lpn);
+        }
+        self.ftl.place(piece.lpn) == Place::Unmapped
     }
 
     /// An earlier write of the unit waits for its old contents; later ones must stay behind it.
@@ -359,11 +400,10 @@ impl<P: Payload> Ssd<P> {
     /// A read-modify-write: the unit becomes pending when its old contents are there.
     pub(super) fn read_first(&mut self, ppn: Ppn, unit: Unit<P::Stamp>) {
         self.ftl.counters.read_modify_writes += 1;
-        let geometry = &self.ftl.geometry;
-        let (block, row) = (geometry.block(ppn), geometry.row(geometry.slot(ppn)));
-        let slot = self.dies[usize::from(geometry.die(block).0)].park(unit);
+        let geometry = self.ftl.geometry;
+        let slot = self.dies[usize::from(geometry.die(geometry.block(ppn)).0)].park(unit);
         self.parked += 1;
-        self.queue_read(FlashRead { block, row, bytes: geometry.unit_bytes, owner: ReadOwner::Parked(slot) });
+        self.queue_read(FlashRead::of_unit(&geometry, ppn, ReadOwner::Parked(slot)));
     }
 
     /// Moves a command's units into the buffer, as far as there is room; done when all are in.
@@ -372,6 +412,9 @@ impl<P: Payload> Ssd<P> {
         let bytes = self.flash_bytes(request.compress_percent);
         for number in taken..self.unit_count(&request) {
             let piece = self.piece(&request, number);
+            if request.operation == Operation::WriteZeroes && self.is_zeroed_by_map(&piece) {
+                continue;
+            }
             if !self.buffer_piece(&piece, bytes) {
                 self.front.commands[index as usize].taken = number;
                 self.front.stalled.push_front(index);
@@ -472,8 +515,11 @@ impl<P: Payload> Ssd<P> {
         }
     }
 
-    /// Unmaps the whole granules that a request covers.
+    /// Unmaps the whole granules that a request covers, where the drive has TRIM.
     fn trim(&mut self, request: &Request) {
+        if !self.config.ftl.trim {
+            return;
+        }
         let granule = u64::from(self.limits.discard_granularity_bytes / self.limits.sector_bytes).max(u64::from(self.sectors_per_unit));
         let first = request.lba.0.div_ceil(granule) * granule;
         let end = (request.lba.0 + u64::from(request.sectors)) / granule * granule;
@@ -481,7 +527,6 @@ impl<P: Payload> Ssd<P> {
         for lpn in first / per_unit..end.max(first) / per_unit {
             self.trim_unit(Lpn(lpn as u32));
         }
-        self.drain_map_work();
     }
 
     fn trim_unit(&mut self, lpn: Lpn) {
@@ -491,6 +536,7 @@ impl<P: Payload> Ssd<P> {
         if self.ftl.trim(lpn) {
             self.ftl.counters.host_bytes_trimmed += u64::from(self.ftl.geometry.unit_bytes);
             self.ftl.touch_map(lpn, true);
+            self.drain_map_work(None);
         }
     }
 
@@ -552,13 +598,34 @@ impl<P: Payload> Ssd<P> {
                 counters.host_bytes_written += bytes;
             }
             Operation::Flush => counters.host_flushes += 1,
-            Operation::Trim | Operation::WriteZeroes => {}
+            Operation::Trim | Operation::WriteZeroes => counters.host_trims += 1,
+        }
+    }
+
+    /// Nothing is under way, and yet units are pending for which a command waits.
+    pub(super) fn is_stuck(&self) -> bool {
+        self.front.outstanding > 0 && !self.pending.is_empty()
+    }
+
+    /// No die can take what is pending: the drive is read-only. Commands that wait for it end with an
+    /// error; what the buffer has acknowledged stays in it and can be read.
+    #[cold]
+    pub(super) fn give_up(&mut self, done: &mut Vec<Completion>) {
+        self.ftl.read_only = true;
+        self.pending.retain(|unit| !matches!(unit.owner, Owner::Command(_)));
+        self.front.stalled.clear();
+        self.front.flushes.clear();
+        let mut waits = vec![true; self.front.commands.len()];
+        self.front.free.iter().for_each(|&index| waits[index as usize] = false);
+        for index in (0..waits.len()).filter(|&index| waits[index]) {
+            self.complete(index as u32, Status::WriteProtected, done);
         }
     }
 
     /// The power is gone: commands are dropped, and what was only in a volatile buffer is lost.
     pub(super) fn lose_power(&mut self) {
         let volatile = self.limits.volatile_cache;
+        self.finish_jobs_now();
         self.ftl.counters.unsafe_shutdowns += u64::from(self.front.outstanding > 0 || self.buffer.used() > 0);
         let waiting: Vec<Unit<P::Stamp>> = self.pending.drain(..).collect();
         let parked: Vec<Unit<P::Stamp>> = self.dies.iter_mut().flat_map(|die| die.parked_units().map(|unit| *unit).collect::<Vec<_>>()).collect();

@@ -8,7 +8,9 @@
 //! into the buffer and is done; without a buffer it is done when programmed. Whichever die is free
 //! takes the next pending row, starting behind the one that took the last (so consecutive rows lie
 //! on different channels). A read senses its rows on their dies; data crosses channel and link as
-//! each becomes free. Every shared resource is reserved when it is reached, never ahead.
+//! each becomes free. Every shared resource is reserved when it is reached, not when the command
+//! arrives; only write data on a full-duplex link is booked at acceptance, in command order, which
+//! gives the same times, since nothing else uses that direction.
 //!
 //! Idle read: link command + controller + flash command + tR + channel + link.
 //!
@@ -152,7 +154,10 @@ impl<P: Payload> Ssd<P> {
                 sector_bytes: sector,
                 sectors: config.export.capacity_bytes.0 / u64::from(sector),
                 queue_depth: config.link.queue_depth,
-                discard_granularity_bytes: config.ftl.trim_granularity_bytes.map_or(geometry.unit_bytes, |bytes| bytes.0 as u32),
+                discard_granularity_bytes: match config.ftl.trim {
+                    true => config.ftl.trim_granularity_bytes.map_or(geometry.unit_bytes, |bytes| bytes.0 as u32),
+                    false => 0,
+                },
                 volatile_cache: config.buffer.bytes.0 > 0 && !config.buffer.power_loss_protected,
                 optimal_io_bytes: row_or_unit,
             },
@@ -241,8 +246,11 @@ impl<P: Payload> Ssd<P> {
         self.row_now.units.clear();
     }
 
-    /// Unmaps a unit without time.
+    /// Unmaps a unit without time, where the drive has TRIM.
     pub fn trim_now(&mut self, lpn: Lpn) {
+        if !self.config.ftl.trim {
+            return;
+        }
         self.flush_now();
         self.ftl.trim(lpn);
     }
@@ -265,6 +273,9 @@ impl<P: Payload> Ssd<P> {
         for _ in 0..dies {
             self.rotor = if self.rotor + 1 == dies { 0 } else { self.rotor + 1 };
             let die = DieId(self.rotor as u16);
+            if self.ftl.has_job(die) {
+                self.finish_jobs_now();
+            }
             if let Some(purpose) = self.ftl.make_ready_now(die) {
                 let count = units.len().min(self.ftl.row_slots_left(die, purpose) as usize);
                 self.ftl.counters.host_pages_written += count as u64;
@@ -322,13 +333,17 @@ impl<P: Payload> Device for Ssd<P> {
 
     fn next_event(&self) -> Option<Nanos> {
         let (time, _) = self.calendar.next();
-        (time != Nanos::NEVER).then_some(time)
+        if time == Nanos::NEVER { self.is_stuck().then_some(self.now) } else { Some(time) }
     }
 
     fn advance(&mut self, to: Nanos, done: &mut Vec<Completion>) -> Nanos {
         let before = done.len();
         loop {
             let (time, slot) = self.calendar.next();
+            if time == Nanos::NEVER && self.is_stuck() {
+                self.give_up(done);
+                return self.now;
+            }
             if time > to || time == Nanos::NEVER {
                 self.now = self.now.max(if to == Nanos::NEVER { self.now } else { to });
                 return self.now;
