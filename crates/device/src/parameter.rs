@@ -89,7 +89,7 @@ macro_rules! whole_number {
 whole_number!(u16, u32, u64);
 
 impl Value for f64 {
-    const EXPECTS: &'static str = "a number";
+    const EXPECTS: &'static str = "a number, such as 0.28";
     fn read(raw: &Raw) -> Option<f64> {
         number(raw)
     }

@@ -205,12 +205,12 @@ impl Text {
 /// A problem with its place: the line of the profile or the setting.
 fn locate(file: &str, entries: &BTreeMap<String, Entry>, problem: &Problem) -> ProfileError {
     let shown = if problem.value.is_empty() { problem.key.clone() } else { format!("{} = {}", problem.key, problem.value) };
-    let place = match entries.get(&problem.key) {
-        Some(entry) if entry.line > 0 => place(file, entry.line),
-        Some(_) => format!("--set {}", problem.key),
-        None => file.to_string(),
+    let (place, message) = match entries.get(&problem.key) {
+        Some(entry) if entry.line > 0 => (place(file, entry.line), format!("{shown}: {}", problem.message)),
+        Some(_) => (format!("--set {}={}", problem.key, problem.value), problem.message.clone()),
+        None => (file.to_string(), format!("{shown}: {}", problem.message)),
     };
-    ProfileError { place, message: format!("{shown}: {}", problem.message) }
+    ProfileError { place, message }
 }
 
 fn place(file: &str, line: usize) -> String {
@@ -282,7 +282,7 @@ mod test {
     #[test]
     fn errors_name_place_and_remedy() {
         let message = |settings| theory(settings).unwrap_err().to_string();
-        assert_eq!(message(&[("nand.planes", "0")]), "--set nand.planes: nand.planes = 0: allowed is 1 to 8");
+        assert_eq!(message(&[("nand.planes", "0")]), "--set nand.planes=0: allowed is 1 to 8");
         assert!(message(&[("nand.plane", "1")]).contains("did you mean nand.planes"));
         assert!(message(&[("ftl.gc", "greedier")]).contains("\"d-choices:N\""));
         assert!(message(&[("nand.page_bytes", "4 parsecs")]).contains("expected a size"));

@@ -75,6 +75,8 @@ const ROUNDS_PER_CAPACITY: u64 = 4;
 const CAPACITIES_AFTER_FIRST_COLLECTION: u64 = 3;
 const WINDOW: usize = 5;
 const STEADY_WITHIN: f64 = 0.005;
+/// Bytes of one write while the drive is filled.
+const FILL_BYTES: u32 = 128 << 10;
 /// Units between two questions to the observer.
 const UNITS_PER_QUESTION: u64 = 1 << 18;
 /// A mix in which no write comes for so many requests is taken to have none.
@@ -147,8 +149,12 @@ impl<'a> Seasoner<'a> {
     }
 
     fn fill(&mut self) {
+        let per_command = (FILL_BYTES / self.ssd.unit_bytes()).max(1);
         for lpn in 0..self.units {
             self.ssd.write_now(Lpn(lpn), 0);
+            if lpn % per_command == 0 {
+                self.ssd.count_command_now();
+            }
             if u64::from(lpn).is_multiple_of(UNITS_PER_QUESTION) && !self.goes_on("fill", f64::from(lpn) / f64::from(self.units)) {
                 return;
             }
@@ -169,6 +175,7 @@ impl<'a> Seasoner<'a> {
             }
             self.ssd.hint_old_now(Lpn(ahead[AHEAD[1]]));
             let first = ahead.pop_front().expect("filled");
+            self.ssd.count_command_now();
             (first..first + self.chunk).for_each(|lpn| {
                 self.ssd.write_now(Lpn(lpn), 0);
             });
@@ -254,6 +261,7 @@ impl<'a> Seasoner<'a> {
         let end = request.lba.0 + u64::from(request.sectors);
         match request.operation {
             Operation::Write => {
+                self.ssd.count_command_now();
                 for lpn in request.lba.0 / sectors_per_unit..end.div_ceil(sectors_per_unit) {
                     self.ssd.write_now(Lpn(lpn as u32), request.compress_percent);
                 }

@@ -235,11 +235,14 @@ impl<P: Payload> Ftl<P> {
         prefetch(&self.map, lpn.0 as usize);
     }
 
-    /// Fetches the reverse map's line of a unit whose map entry is at hand.
+    /// Fetches what invalidating a unit's old slot touches, when its map entry is at hand.
     #[inline]
     pub fn prefetch_old(&self, lpn: Lpn) {
         let ppn = self.map[lpn.0 as usize];
-        prefetch(&self.reverse, ppn as usize);
+        if ppn < BUFFERED {
+            prefetch(&self.reverse, ppn as usize);
+            self.groups.prefetch(self.group_of(self.geometry.block(Ppn(ppn))));
+        }
     }
 
     /// A unit is now in the write buffer; its flash copy stays until the new one is programmed.

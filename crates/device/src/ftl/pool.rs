@@ -6,9 +6,12 @@
 //! ```
 //! A *group* is what is reclaimed at once: one block, or with superblocks the blocks of the same
 //! number on all dies (group × dies + die). A *pool* is where a victim is chosen and free groups are
-//! kept: a die, or the whole drive with superblocks. Sealed groups of a pool lie in a dense array
-//! (for random choice) and in intrusive lists: one a valid count ([`Order::ByValid`]) or one in
-//! order of sealing ([`Order::ByAge`]).
+//! kept: a die, or the whole drive with superblocks; pool = group mod pools.
+//!
+//! Writing and invalidating a unit, by far the most frequent, touches one counter. The counters of
+//! a pool lie side by side, so that the fewest valid units are found by one pass over a few KiB, once
+//! a victim. Sealed groups of a pool also lie in a dense array (for random choice) and, for
+//! [`Order::ByAge`], in a queue in order of sealing.
 
 use crate::ftl::victim::Order;
 use serde::{Deserialize, Serialize};
@@ -19,68 +22,89 @@ use std::collections::VecDeque;
 pub struct Group(pub u32);
 
 const NONE: u32 = u32::MAX;
+/// Added to a counter unless its group is sealed, so that the smallest counter is that of a candidate.
+const NOT_SEALED: u32 = 1 << 31;
 
-/// One group's state; 20 bytes, so that an invalidation touches few cache lines.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct Entry {
-    valid: u32,
-    previous: u32,
-    next: u32,
-    /// Place in the pool's dense array; `NONE` unless sealed.
-    sealed_index: u32,
-    pool: u32,
-}
-
-/// First and last of an intrusive list.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct List {
-    first: u32,
-    last: u32,
-}
-
-/// What a pool has besides the lists.
+/// What a pool has besides the counters.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Pool {
     free: VecDeque<Group>,
     sealed: Vec<Group>,
-    /// No sealed group of the pool has fewer valid units.
-    lowest: u32,
+    /// Sealed groups with the number of their sealing, oldest first; the first is still sealed.
+    by_age: VecDeque<(Group, u64)>,
+    /// Where the search for the fewest valid units begins, behind the last victim: of equals each
+    /// gets its turn.
+    search_from: u32,
 }
 
 /// All groups of a drive.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct GroupTable {
-    entries: Vec<Entry>,
+    /// Valid units, pool by pool.
+    valid: Vec<u32>,
+    /// Place of each group in its pool's dense array; `NONE` unless sealed.
+    sealed_index: Vec<u32>,
     sealed_at: Vec<u64>,
     seals: u64,
     pools: Vec<Pool>,
-    lists: Vec<List>,
+    divisor: Divisor,
+    /// Counters of a pool.
+    width: u32,
     capacity: u32,
-    by_valid: bool,
+    by_age: bool,
+}
+
+/// Division by a number that is known late, as one multiplication.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Divisor {
+    by: u32,
+    /// ⌈2³² / by⌉, exact for numbers below 2³² / by.
+    reciprocal: u64,
+}
+
+impl Divisor {
+    fn new(by: u32, numbers: u32) -> Divisor {
+        assert!(u64::from(by) * u64::from(numbers) <= 1 << 32, "too many groups");
+        Divisor { by, reciprocal: (1u64 << 32).div_ceil(u64::from(by)) }
+    }
+
+    /// Quotient and remainder.
+    #[inline]
+    fn divide(self, number: u32) -> (u32, u32) {
+        let quotient = ((u64::from(number) * self.reciprocal) >> 32) as u32;
+        (quotient, number - quotient * self.by)
+    }
 }
 
 impl GroupTable {
     /// `groups` groups without any free: they are handed in by [`GroupTable::release`].
     /// `capacity` is what a group holds at most, in units.
     pub fn new(groups: u32, pools: u32, capacity: u32, order: Order) -> GroupTable {
-        let by_valid = order == Order::ByValid;
-        let lists = if by_valid { pools as usize * (capacity as usize + 1) } else { pools as usize };
-        let entry = |group: u32| Entry { valid: 0, previous: NONE, next: NONE, sealed_index: NONE, pool: group % pools };
+        let width = groups.div_ceil(pools);
         GroupTable {
-            entries: (0..groups).map(entry).collect(),
+            valid: vec![NOT_SEALED; width as usize * pools as usize],
+            sealed_index: vec![NONE; groups as usize],
             sealed_at: vec![0; groups as usize],
             seals: 0,
             pools: vec![Pool::default(); pools as usize],
-            lists: vec![List { first: NONE, last: NONE }; lists],
+            divisor: Divisor::new(pools, groups.max(1)),
+            width,
             capacity,
-            by_valid,
+            by_age: order == Order::ByAge,
         }
     }
 
     /// The pool of a group.
     #[inline]
     pub fn pool(&self, group: Group) -> usize {
-        self.entries[group.0 as usize].pool as usize
+        self.divisor.divide(group.0).1 as usize
+    }
+
+    /// Where a group's counter is.
+    #[inline]
+    fn place(&self, group: Group) -> usize {
+        let (index, pool) = self.divisor.divide(group.0);
+        pool as usize * self.width as usize + index as usize
     }
 
     /// Number of pools.
@@ -91,7 +115,7 @@ impl GroupTable {
     /// Valid units of a group.
     #[inline]
     pub fn valid(&self, group: Group) -> u32 {
-        self.entries[group.0 as usize].valid
+        self.valid[self.place(group)] & !NOT_SEALED
     }
 
     /// Units that a group holds at most.
@@ -112,7 +136,7 @@ impl GroupTable {
 
     /// The group is a candidate.
     pub fn is_sealed(&self, group: Group) -> bool {
-        self.entries[group.0 as usize].sealed_index != NONE
+        self.sealed_index[group.0 as usize] != NONE
     }
 
     /// Groups sealed since this one was.
@@ -133,119 +157,85 @@ impl GroupTable {
     /// A unit is written into an open group.
     #[inline]
     pub fn add_valid(&mut self, group: Group) {
-        self.entries[group.0 as usize].valid += 1;
+        let place = self.place(group);
+        self.valid[place] += 1;
     }
 
     /// A unit of a group becomes invalid.
     #[inline]
     pub fn remove_valid(&mut self, group: Group) {
-        let entry = &mut self.entries[group.0 as usize];
-        debug_assert!(entry.valid > 0);
-        if self.by_valid && entry.sealed_index != NONE {
-            self.unlink(group);
-            let entry = &mut self.entries[group.0 as usize];
-            entry.valid -= 1;
-            let pool = &mut self.pools[entry.pool as usize];
-            pool.lowest = pool.lowest.min(entry.valid);
-            self.link(group);
-        } else {
-            entry.valid -= 1;
-        }
+        let place = self.place(group);
+        debug_assert!(self.valid[place] & !NOT_SEALED > 0);
+        self.valid[place] -= 1;
+    }
+
+    /// Fetches the cache line of a group's counter.
+    #[inline]
+    pub fn prefetch(&self, group: Group) {
+        super::prefetch(&self.valid, self.place(group));
     }
 
     /// An open group is full: it becomes a candidate.
     pub fn seal(&mut self, group: Group) {
+        assert!(!self.is_sealed(group), "a group is sealed once");
         self.seals += 1;
         self.sealed_at[group.0 as usize] = self.seals;
-        let entry = &mut self.entries[group.0 as usize];
-        assert!(entry.sealed_index == NONE, "a group is sealed once");
-        let pool = &mut self.pools[entry.pool as usize];
-        entry.sealed_index = pool.sealed.len() as u32;
+        let place = self.place(group);
+        self.valid[place] &= !NOT_SEALED;
+        let pool = self.pool(group);
+        let pool = &mut self.pools[pool];
+        self.sealed_index[group.0 as usize] = pool.sealed.len() as u32;
         pool.sealed.push(group);
-        pool.lowest = pool.lowest.min(entry.valid);
-        self.link(group);
+        if self.by_age {
+            pool.by_age.push_back((group, self.seals));
+        }
     }
 
     /// A victim leaves the candidates.
     pub fn collect(&mut self, group: Group) {
-        self.unlink(group);
-        let entry = &mut self.entries[group.0 as usize];
-        let index = std::mem::replace(&mut entry.sealed_index, NONE);
-        let sealed = &mut self.pools[entry.pool as usize].sealed;
-        sealed.swap_remove(index as usize);
-        if let Some(moved) = sealed.get(index as usize) {
-            self.entries[moved.0 as usize].sealed_index = index;
+        let place = self.place(group);
+        self.valid[place] |= NOT_SEALED;
+        let (number, pool) = self.divisor.divide(group.0);
+        let index = std::mem::replace(&mut self.sealed_index[group.0 as usize], NONE) as usize;
+        let pool = &mut self.pools[pool as usize];
+        pool.search_from = number + 1;
+        pool.sealed.swap_remove(index);
+        if let Some(moved) = pool.sealed.get(index) {
+            self.sealed_index[moved.0 as usize] = index as u32;
+        }
+        let has_left = |&(group, number): &(Group, u64)| {
+            self.sealed_index[group.0 as usize] == NONE || self.sealed_at[group.0 as usize] != number
+        };
+        while pool.by_age.front().is_some_and(has_left) {
+            pool.by_age.pop_front();
         }
     }
 
     /// An erased group becomes free.
     pub fn release(&mut self, group: Group) {
-        let entry = &self.entries[group.0 as usize];
-        assert!(entry.valid == 0 && entry.sealed_index == NONE, "a group is erased only when nothing in it is valid");
-        let pool = entry.pool as usize;
+        assert!(
+            self.valid[self.place(group)] == NOT_SEALED && !self.is_sealed(group),
+            "a group is erased only when nothing in it is valid"
+        );
+        let pool = self.pool(group);
         self.pools[pool].free.push_back(group);
     }
 
-    /// The sealed group with the fewest valid units; groups must be kept by valid count.
+    /// The sealed group with the fewest valid units.
     pub fn fewest_valid(&self, pool: usize) -> Option<Group> {
-        assert!(self.by_valid, "the policy did not ask for this order");
-        let width = self.capacity as usize + 1;
-        let lists = &self.lists[pool * width..(pool + 1) * width];
-        lists[self.pools[pool].lowest as usize..].iter().find(|list| list.first != NONE).map(|list| Group(list.first))
+        let first = pool * self.width as usize;
+        let counters = &self.valid[first..first + self.width as usize];
+        let fewest = counters.iter().copied().min().filter(|valid| *valid < NOT_SEALED)?;
+        let (before, behind) = counters.split_at(self.pools[pool].search_from.min(self.width) as usize);
+        let position = |counters: &[u32]| counters.iter().position(|valid| *valid == fewest);
+        let index = position(behind).map(|index| before.len() + index).or_else(|| position(before))?;
+        Some(Group(index as u32 * self.divisor.by + pool as u32))
     }
 
     /// The sealed group that was sealed first; groups must be kept by age.
     pub fn oldest(&self, pool: usize) -> Option<Group> {
-        assert!(!self.by_valid, "the policy did not ask for this order");
-        let first = self.lists[pool].first;
-        (first != NONE).then_some(Group(first))
-    }
-
-    /// Raises the lower bound of valid counts to what is there, once a victim was taken.
-    pub fn settle(&mut self, pool: usize) {
-        if self.by_valid {
-            let lowest = self.fewest_valid(pool).map_or(self.capacity, |group| self.valid(group));
-            self.pools[pool].lowest = lowest;
-        }
-    }
-
-    #[inline]
-    fn list_of(&self, entry: &Entry) -> usize {
-        if self.by_valid {
-            entry.pool as usize * (self.capacity as usize + 1) + entry.valid as usize
-        } else {
-            entry.pool as usize
-        }
-    }
-
-    /// Appends a group to the list it belongs to.
-    #[inline]
-    fn link(&mut self, group: Group) {
-        let list = self.list_of(&self.entries[group.0 as usize]);
-        let last = std::mem::replace(&mut self.lists[list].last, group.0);
-        if last == NONE {
-            self.lists[list].first = group.0;
-        } else {
-            self.entries[last as usize].next = group.0;
-        }
-        let entry = &mut self.entries[group.0 as usize];
-        entry.previous = last;
-        entry.next = NONE;
-    }
-
-    /// Takes a group out of the list it belongs to.
-    #[inline]
-    fn unlink(&mut self, group: Group) {
-        let Entry { previous, next, .. } = self.entries[group.0 as usize];
-        let list = self.list_of(&self.entries[group.0 as usize]);
-        match previous {
-            NONE => self.lists[list].first = next,
-            previous => self.entries[previous as usize].next = next,
-        }
-        match next {
-            NONE => self.lists[list].last = previous,
-            next => self.entries[next as usize].previous = previous,
-        }
+        assert!(self.by_age, "the policy did not ask for this order");
+        self.pools[pool].by_age.front().map(|(group, _)| *group)
     }
 }
 
@@ -259,8 +249,8 @@ mod test {
         #[test]
         fn lists_agree_with_a_search(steps in prop::collection::vec((0u8..4, 0u32..64), 1..400)) {
             for order in [Order::ByValid, Order::ByAge] {
-                let mut table = GroupTable::new(12, 2, 8, order);
-                (0..12).for_each(|group| table.release(Group(group)));
+                let mut table = GroupTable::new(13, 2, 8, order);
+                (0..13).for_each(|group| table.release(Group(group)));
                 for &(step, draw) in &steps {
                     let pool = (draw % 2) as usize;
                     let sealed = table.sealed(pool).to_vec();
@@ -275,19 +265,32 @@ mod test {
                             table.collect(group);
                             (0..table.valid(group)).for_each(|_| table.remove_valid(group));
                             table.release(group);
-                            table.settle(pool);
                         }
                         _ => {}
                     }
                     let sealed = table.sealed(pool);
-                    match order {
-                        Order::ByValid => prop_assert_eq!(
-                            table.fewest_valid(pool).map(|group| table.valid(group)),
-                            sealed.iter().map(|group| table.valid(*group)).min()),
-                        Order::ByAge => prop_assert_eq!(
-                            table.oldest(pool), sealed.iter().copied().max_by_key(|group| table.age(*group))),
+                    let fewest = table.fewest_valid(pool);
+                    prop_assert!(fewest.is_none_or(|group| sealed.contains(&group)));
+                    prop_assert_eq!(
+                        fewest.map(|group| table.valid(group)),
+                        sealed.iter().map(|group| table.valid(*group)).min());
+                    if order == Order::ByAge {
+                        prop_assert_eq!(
+                            table.oldest(pool), sealed.iter().copied().max_by_key(|group| table.age(*group)));
                     }
                 }
+            }
+        }
+    }
+
+    /// Division by multiplication is division, up to the largest drive.
+    #[test]
+    fn divisor_divides() {
+        for by in [1, 2, 3, 5, 7, 20, 31, 32, 64, 96, 1000, 1024] {
+            let numbers = ((1u64 << 32) / by).min(u64::from(u32::MAX)) as u32;
+            let divisor = Divisor::new(by as u32, numbers);
+            for number in (0..1000).chain((0..100_000).map(|step| step * (numbers / 100_000))).chain(numbers - 1000..numbers) {
+                assert_eq!(divisor.divide(number), (number / by as u32, number % by as u32));
             }
         }
     }

@@ -113,7 +113,6 @@ impl<P: Payload> Ftl<P> {
         let pool = self.groups.pool(group);
         if self.groups.is_sealed(group) {
             self.groups.collect(group);
-            self.groups.settle(pool);
         } else {
             self.slc_sealed[pool].retain(|slc| *slc != group.0);
         }
@@ -277,18 +276,16 @@ impl<P: Payload> Ftl<P> {
         self.width > 1
     }
 
-    /// Rows that the job of a die has still to program, about.
-    pub fn rows_to_move(&self, die: DieId) -> f64 {
+    /// Rows that a smooth job moves for every row the host writes: what its victim holds over what it
+    /// frees, so that the free blocks stay where they are, and a quarter more for each block that is
+    /// short of the watermark.
+    pub fn moves_per_host_row(&self, die: DieId) -> f64 {
         let Some(job) = &self.dies[usize::from(die.0)].job else { return 0.0 };
-        let valid = self.groups.valid(self.group_of(BlockId(job.victim))) / self.width;
-        f64::from(valid) / f64::from(job.units_per_row) + 1.0
-    }
-
-    /// Rows that the host can still write on a die before only the reserve is left.
-    pub fn host_rows_left(&self, die: DieId) -> f64 {
-        let open = self.dies[usize::from(die.0)].frontiers[Purpose::Host as usize].rows_left();
-        let free = self.free_groups(die).saturating_sub(1 + self.reserve);
-        f64::from(open + free * self.geometry.rows)
+        let rows = f64::from(self.geometry.rows / self.geometry.rows_per_unit);
+        let valid = f64::from(self.groups.valid(self.group_of(BlockId(job.victim)))) / f64::from(self.width);
+        let moved = valid / f64::from(job.units_per_row);
+        let short = self.config().gc_low_blocks.saturating_sub(self.free_groups(die));
+        (moved + 1.0) / (rows - moved).max(0.5) * (1.0 + 0.25 * f64::from(short))
     }
 
     /// The die that takes the next row of moves: the job's own, or with superblocks the next lane

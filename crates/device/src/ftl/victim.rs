@@ -18,7 +18,7 @@ use crate::sim::random::Stream;
 /// In which order the candidates of a pool are kept for a policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// By valid units: [`Candidates::fewest_valid`] is at hand.
+    /// By valid units.
     ByValid,
     /// By time of sealing: [`Candidates::oldest`] is at hand.
     ByAge,
@@ -66,7 +66,7 @@ impl Candidates<'_> {
         self.groups.age(group)
     }
 
-    /// The candidate with the fewest valid units. Needs [`Order::ByValid`].
+    /// The candidate with the fewest valid units, of equals in turn.
     pub fn fewest_valid(&self) -> Option<Group> {
         self.groups.fewest_valid(self.pool)
     }

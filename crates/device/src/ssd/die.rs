@@ -116,6 +116,7 @@ pub struct Die<S> {
     unsensed: Option<Nanos>,
     /// Job rows owed before the next host row (smooth pace).
     owed: f64,
+    /// Job rows that each host row owes while the present job lasts.
     owed_per_row: f64,
 }
 
@@ -520,6 +521,13 @@ impl<P: Payload> Ssd<P> {
 
     fn start_job(&mut self, die: usize) -> bool {
         let started = self.ftl.start_job(DieId(die as u16));
+        if started && self.times.smooth {
+            for (number, state) in self.dies.iter_mut().enumerate() {
+                if number == die || self.ftl.jobs_span_dies() {
+                    state.owed_per_row = self.ftl.moves_per_host_row(DieId(number as u16));
+                }
+            }
+        }
         if started && self.ftl.jobs_span_dies() {
             // A superblock's other dies begin as well, those without work at once.
             for other in (0..self.dies.len()).filter(|other| *other != die) {
@@ -637,14 +645,9 @@ impl<P: Payload> Ssd<P> {
     /// A host row was written while a job is due: it owes the job its share of rows.
     fn owe(&mut self, die: usize) {
         let id = DieId(die as u16);
-        if !self.ftl.has_job(id) {
-            if !self.ftl.wants_collection(id) || !self.start_job(die) {
-                return;
-            }
-            self.dies[die].owed_per_row = 0.0;
+        if self.ftl.has_job(id) || self.ftl.wants_collection(id) && self.start_job(die) {
+            self.dies[die].owed += self.dies[die].owed_per_row;
         }
-        self.dies[die].owed_per_row = self.ftl.rows_to_move(id) / self.ftl.host_rows_left(id).max(1.0);
-        self.dies[die].owed += self.dies[die].owed_per_row;
     }
 
     // ---- map work, idle time, power ----

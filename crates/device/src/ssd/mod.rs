@@ -246,6 +246,11 @@ impl<P: Payload> Ssd<P> {
         self.row_now.units.clear();
     }
 
+    /// Counts a write command of which the units were written without time.
+    pub fn count_command_now(&mut self) {
+        self.ftl.counters.host_writes += 1;
+    }
+
     /// Unmaps a unit without time, where the drive has TRIM.
     pub fn trim_now(&mut self, lpn: Lpn) {
         if !self.config.ftl.trim {
@@ -279,6 +284,7 @@ impl<P: Payload> Ssd<P> {
             if let Some(purpose) = self.ftl.make_ready_now(die) {
                 let count = units.len().min(self.ftl.row_slots_left(die, purpose) as usize);
                 self.ftl.counters.host_pages_written += count as u64;
+                self.ftl.counters.host_bytes_written += count as u64 * u64::from(self.ftl.geometry.unit_bytes);
                 self.ftl.write_row_now(die, purpose, &units[..count]);
                 self.write_map_now();
                 return count;
