@@ -12,7 +12,8 @@ fn main() {
         .filter_map(|entry| Some(entry.ok()?.path().file_name()?.to_str()?.strip_suffix(".toml")?.to_string()))
         .collect();
     names.sort();
-    let mut code = String::from("/// Name and text of every profile in `profiles/`.\nconst BUILT_IN: &[(&str, &str)] = &[\n");
+    let mut code =
+        String::from("/// Name and text of every profile in `profiles/`.\nconst BUILT_IN: &[(&str, &str)] = &[\n");
     for name in names {
         let path = folder.join(format!("{name}.toml"));
         let path = path.canonicalize().expect("profile");

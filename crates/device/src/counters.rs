@@ -114,8 +114,7 @@ counters! {
 impl Counters {
     /// Programs per host write, in mapping units; `None` where the host wrote nothing.
     pub fn write_amplification(&self) -> Option<f64> {
-        (self.host_pages_written > 0)
-            .then(|| self.nand_pages_written as f64 / self.host_pages_written as f64)
+        (self.host_pages_written > 0).then(|| self.nand_pages_written as f64 / self.host_pages_written as f64)
     }
 }
 

@@ -12,8 +12,8 @@
 //! Kinds: `datasheet`, `measured`, `published`, `assumed`, `fitted`; what is given on the command
 //! line is `set`. Reading is strict: an unknown key or kind is an error that names the place.
 
-use crate::parameter::{Declaration, Problem, Raw, Source};
 use crate::config::DriveConfig;
+use crate::parameter::{Declaration, Problem, Raw, Source};
 use std::collections::BTreeMap;
 use thiserror::Error;
 use toml::Spanned;
@@ -76,8 +76,10 @@ pub fn built_in(name: &str) -> Option<&'static str> {
 
 /// Up to three known names that are nearest to a mistyped one.
 pub fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
-    let mut ranked: Vec<(f64, &str)> =
-        known.map(|candidate| (strsim::jaro_winkler(name, candidate), candidate)).filter(|(score, _)| *score > 0.7).collect();
+    let mut ranked: Vec<(f64, &str)> = known
+        .map(|candidate| (strsim::jaro_winkler(name, candidate), candidate))
+        .filter(|(score, _)| *score > 0.7)
+        .collect();
     ranked.sort_by(|a, b| b.0.total_cmp(&a.0));
     ranked.into_iter().take(3).map(|(_, candidate)| candidate).collect()
 }
@@ -92,7 +94,8 @@ impl Profile {
         for (key, value) in settings {
             profile_text.set(key, value)?;
         }
-        let config = DriveConfig::read(&mut profile_text).map_err(|problem| locate(file, &profile_text.entries, &problem))?;
+        let config =
+            DriveConfig::read(&mut profile_text).map_err(|problem| locate(file, &profile_text.entries, &problem))?;
         let Text { file, title, summary, entries, .. } = profile_text;
         Ok(Profile { name: name.to_string(), file, title, summary, entries, config })
     }
@@ -154,7 +157,11 @@ impl Text {
                     self.take_parameter(text, &format!("{key}.{}", name.get_ref()), value)?;
                 }
             }
-            _ => return self.take_parameter(text, key, value).map_err(|error| ProfileError { place: place(&self.file, line), ..error }),
+            _ => {
+                return self
+                    .take_parameter(text, key, value)
+                    .map_err(|error| ProfileError { place: place(&self.file, line), ..error });
+            }
         }
         Ok(())
     }
@@ -164,7 +171,9 @@ impl Text {
         let fail = |message: String| ProfileError { place: place(&self.file, line), message };
         known_key(key).map_err(&fail)?;
         let DeValue::Table(table) = value.get_ref() else {
-            return Err(fail(format!("{key}: write {{ value = …, kind = \"…\", source = \"…\" }}: every number has a source")));
+            return Err(fail(format!(
+                "{key}: write {{ value = …, kind = \"…\", source = \"…\" }}: every number has a source"
+            )));
         };
         let mut entry = Entry { raw: Raw::Flag(false), kind: String::new(), source: String::new(), line };
         let mut has_value = false;
@@ -177,7 +186,11 @@ impl Text {
                 ("kind", Some(Raw::Text(kind))) if KINDS.contains(&kind.as_str()) => entry.kind = kind,
                 ("source", Some(Raw::Text(source))) => entry.source = source,
                 ("kind", _) => return Err(fail(format!("{key}: kind is one of {}", KINDS.join(", ")))),
-                (other, _) => return Err(fail(format!("{key}: unknown or unreadable \"{other}\"; allowed are value, kind, source"))),
+                (other, _) => {
+                    return Err(fail(format!(
+                        "{key}: unknown or unreadable \"{other}\"; allowed are value, kind, source"
+                    )));
+                }
             }
         }
         if !has_value || entry.kind.is_empty() || entry.source.is_empty() {
@@ -204,7 +217,8 @@ impl Text {
 
 /// A problem with its place: the line of the profile or the setting.
 fn locate(file: &str, entries: &BTreeMap<String, Entry>, problem: &Problem) -> ProfileError {
-    let shown = if problem.value.is_empty() { problem.key.clone() } else { format!("{} = {}", problem.key, problem.value) };
+    let shown =
+        if problem.value.is_empty() { problem.key.clone() } else { format!("{} = {}", problem.key, problem.value) };
     let (place, message) = match entries.get(&problem.key) {
         Some(entry) if entry.line > 0 => (place(file, entry.line), format!("{shown}: {}", problem.message)),
         Some(_) => (format!("--set {}={}", problem.key, problem.value), problem.message.clone()),
@@ -264,7 +278,8 @@ mod test {
     #[test]
     fn built_in_profiles_are_whole() {
         for name in names() {
-            let profile = Profile::read(name, name, built_in(name).unwrap(), &[]).unwrap_or_else(|error| panic!("{error}"));
+            let profile =
+                Profile::read(name, name, built_in(name).unwrap(), &[]).unwrap_or_else(|error| panic!("{error}"));
             assert!(!profile.title.is_empty() && !profile.summary.is_empty(), "{name} has no title or summary");
         }
     }

@@ -11,8 +11,12 @@ type Settings<'a> = &'a [(&'a str, &'a str)];
 
 /// A small drive of the theory profile with settings over it, or the key that makes it impossible.
 fn try_drive(settings: Settings) -> Result<Ssd, String> {
-    let mut all =
-        vec![("capacity_bytes", "16 MiB"), ("nand.channels", "2"), ("nand.dies_per_channel", "2"), ("nand.pages_per_block", "32")];
+    let mut all = vec![
+        ("capacity_bytes", "16 MiB"),
+        ("nand.channels", "2"),
+        ("nand.dies_per_channel", "2"),
+        ("nand.pages_per_block", "32"),
+    ];
     all.extend_from_slice(settings);
     let all: Vec<_> = all.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect();
     let profile =
@@ -91,7 +95,10 @@ fn overwrite(settings: Settings, writes: u64) -> Counters {
 #[test]
 fn trim_grain_is_whole_units() {
     let problem = try_drive(&[("ftl.trim_granularity_bytes", "6 KiB")]).err().expect("refused");
-    assert!(problem.contains("trim_granularity_bytes") && problem.contains("6144") && problem.contains("4096"), "{problem}");
+    assert!(
+        problem.contains("trim_granularity_bytes") && problem.contains("6144") && problem.contains("4096"),
+        "{problem}"
+    );
     assert!(try_drive(&[("ftl.trim_granularity_bytes", "8 KiB")]).is_ok());
 }
 
@@ -127,7 +134,8 @@ fn large_units_are_sensed_row_by_row() {
     assert_eq!([0, 1, 2].map(|i| slow[i] - fast[i]), [4, 1, 2].map(|rows| Nanos(rows * 75_000)));
 }
 
-const ONE_DIE: [(&str, &str); 3] = [("nand.channels", "1"), ("nand.dies_per_channel", "1"), ("capacity_bytes", "4 MiB")];
+const ONE_DIE: [(&str, &str); 3] =
+    [("nand.channels", "1"), ("nand.dies_per_channel", "1"), ("capacity_bytes", "4 MiB")];
 
 /// Moving a unit of four rows senses all of them: 4·tR a move.
 #[test]
@@ -146,8 +154,12 @@ fn moves_sense_every_row() {
 #[test]
 fn retries_of_moves_take_time() {
     let with = |rate: &str| {
-        let errors = [("reliability.rber_fresh", rate), ("reliability.correctable_bits", "1"), ("reliability.retry_gain", "1"),
-            ("reliability.retries", "3")];
+        let errors = [
+            ("reliability.rber_fresh", rate),
+            ("reliability.correctable_bits", "1"),
+            ("reliability.retry_gain", "1"),
+            ("reliability.retries", "3"),
+        ];
         overwrite(&[&ONE_DIE[..], &errors].concat(), 2000)
     };
     let (failing, clean) = (with("0.1"), with("0"));
@@ -159,14 +171,30 @@ fn retries_of_moves_take_time() {
 #[test]
 fn copyback_leaves_the_channel_alone() {
     let counters = overwrite(
-        &[&ONE_DIE[..], &[("nand.copyback", "true"), ("nand.page_bytes", "16 KiB"), ("ftl.mapping_unit_bytes", "4 KiB"),
-            ("over_provisioning", "0.9")]].concat(), 2000);
+        &[
+            &ONE_DIE[..],
+            &[
+                ("nand.copyback", "true"),
+                ("nand.page_bytes", "16 KiB"),
+                ("ftl.mapping_unit_bytes", "4 KiB"),
+                ("over_provisioning", "0.9"),
+            ],
+        ]
+        .concat(),
+        2000,
+    );
     assert!(counters.gc_pages_moved > 100);
     assert_eq!(counters.channel_move_ns, 0);
 }
 
-const STATIC_SLC: [(&str, &str); 6] = [("nand.cell", "tlc"), ("nand.pages_per_block", "48"), ("ftl.frontiers", "host-gc"),
-    ("ftl.slc_cache", "static"), ("ftl.slc_cache_bytes", "1 MiB"), ("ftl.idle_gc_after_ms", "1")];
+const STATIC_SLC: [(&str, &str); 6] = [
+    ("nand.cell", "tlc"),
+    ("nand.pages_per_block", "48"),
+    ("ftl.frontiers", "host-gc"),
+    ("ftl.slc_cache", "static"),
+    ("ftl.slc_cache_bytes", "1 MiB"),
+    ("ftl.idle_gc_after_ms", "1"),
+];
 
 /// A static SLC cache and the pages of a demand-cached map need blocks of their own: a drive whose
 /// spare does not hold them is refused, and the same drive without them is not.
@@ -177,7 +205,12 @@ fn spare_counts_what_the_drive_keeps_for_itself() {
     // 1 MiB over 4 dies in blocks of 16 SLC pages: 4 blocks a die.
     let refused = try_drive(&[&STATIC_SLC[..], &spare].concat()).err().expect("refused");
     assert!(refused.contains("32"), "4 dies need 4 + 4 blocks each: {refused}");
-    let map = [("nand.pages_per_block", "2"), ("capacity_bytes", "64 MiB"), ("over_provisioning", "0.001"), ("ftl.spare_counts", "all")];
+    let map = [
+        ("nand.pages_per_block", "2"),
+        ("capacity_bytes", "64 MiB"),
+        ("over_provisioning", "0.001"),
+        ("ftl.spare_counts", "all"),
+    ];
     assert!(try_drive(&map).is_ok());
     assert!(try_drive(&[&map[..], &[("ftl.mapping_cache_bytes", "4 KiB")]].concat()).is_err());
 }
@@ -186,8 +219,19 @@ fn spare_counts_what_the_drive_keeps_for_itself() {
 /// after a pause at the speed of SLC, as far as the cache goes.
 #[test]
 fn a_static_slc_cache_survives_a_full_drive() {
-    let mut ssd = drive(&[&STATIC_SLC[..], &[("over_provisioning", "0.6"), ("ftl.spare_counts", "all"),
-        ("ftl.idle_gc_blocks", "3"), ("nand.slc_program_us", "200"), ("nand.program_us", "900")]].concat());
+    let mut ssd = drive(
+        &[
+            &STATIC_SLC[..],
+            &[
+                ("over_provisioning", "0.6"),
+                ("ftl.spare_counts", "all"),
+                ("ftl.idle_gc_blocks", "3"),
+                ("nand.slc_program_us", "200"),
+                ("nand.program_us", "900"),
+            ],
+        ]
+        .concat(),
+    );
     (0..4096).for_each(|lpn| assert!(ssd.write_now(Lpn(lpn), 0)));
     (0..2 * 4096).for_each(|number| assert!(ssd.write_now(Lpn((scattered(number) % 4096) as u32), 0)));
     ssd.flush_now();
@@ -258,8 +302,13 @@ fn zeroes_ignore_the_trim_grain() {
 #[test]
 fn a_lost_rest_fails_the_write() {
     for (buffer, expected) in [("0", Status::MediaError), ("1 MiB", Status::Success)] {
-        let mut host = Host::new(drive(&[("buffer.bytes", buffer), ("reliability.rber_fresh", "0.1"), ("reliability.correctable_bits", "1"),
-            ("reliability.retry_gain", "1"), ("reliability.retries", "0")]));
+        let mut host = Host::new(drive(&[
+            ("buffer.bytes", buffer),
+            ("reliability.rber_fresh", "0.1"),
+            ("reliability.correctable_bits", "1"),
+            ("reliability.retry_gain", "1"),
+            ("reliability.retries", "0"),
+        ]));
         host.time(Operation::Write, 0, 8);
         host.time(Operation::Flush, 0, 0);
         let (_, status) = host.ask(Operation::Write, 0, 1);
@@ -272,7 +321,11 @@ fn a_lost_rest_fails_the_write() {
 #[test]
 fn retention_adds_bit_errors() {
     let rate = |days: &str| {
-        let mut ssd = drive(&[("reliability.rber_per_day", "1e-6"), ("reliability.retention_days", days), ("reliability.rated_cycles", "10")]);
+        let mut ssd = drive(&[
+            ("reliability.rber_per_day", "1e-6"),
+            ("reliability.retention_days", days),
+            ("reliability.rated_cycles", "10"),
+        ]);
         (0..4 * 4096).for_each(|lpn| assert!(ssd.write_now(Lpn(lpn * 7 % 4096), 0)));
         let erases = ssd.ftl.array.erases(BlockId(0));
         (ssd.ftl.array.raw_bit_error_rate(BlockId(0)), erases)
@@ -307,7 +360,12 @@ fn without_trim_nothing_is_unmapped() {
 /// Seasoning a drive with smooth collection keeps the free blocks that it has while running.
 #[test]
 fn smooth_seasoning_keeps_its_free_blocks() {
-    let mut ssd = drive(&[("ftl.frontiers", "host-gc"), ("ftl.gc_pace", "smooth"), ("ftl.gc_low_blocks", "3"), ("ftl.gc_high_blocks", "5")]);
+    let mut ssd = drive(&[
+        ("ftl.frontiers", "host-gc"),
+        ("ftl.gc_pace", "smooth"),
+        ("ftl.gc_low_blocks", "3"),
+        ("ftl.gc_high_blocks", "5"),
+    ]);
     (0..4096).for_each(|lpn| assert!(ssd.write_now(Lpn(lpn), 0)));
     (0..4 * 4096).for_each(|number| assert!(ssd.write_now(Lpn((scattered(number) % 4096) as u32), 0)));
     assert!(ssd.counters().gc_pages_moved > 0);
@@ -346,7 +404,8 @@ fn empty_requests_complete() {
 /// Beyond the end every operation on every path is refused with the same status.
 #[test]
 fn beyond_the_end_is_out_of_range() {
-    let paths: [Settings; 3] = [&[], &[("buffer.bytes", "1 MiB")], &[("link.protocol", "sata-ncq"), ("link.queue_depth", "32")]];
+    let paths: [Settings; 3] =
+        [&[], &[("buffer.bytes", "1 MiB")], &[("link.protocol", "sata-ncq"), ("link.queue_depth", "32")]];
     for settings in paths {
         let mut host = Host::new(drive(settings));
         for operation in [Operation::Write, Operation::Read, Operation::Trim, Operation::WriteZeroes] {
@@ -374,8 +433,12 @@ fn a_full_queue_is_busy() {
 fn a_dead_drive_keeps_what_it_acknowledged() {
     for buffer in ["0", "256 KiB"] {
         for share in ["0.01", "0.003"] {
-            let mut ssd = drive(&[("buffer.bytes", buffer), ("ftl.frontiers", "host-gc"), ("reliability.program_fail_share", share),
-                ("over_provisioning", "0.5")]);
+            let mut ssd = drive(&[
+                ("buffer.bytes", buffer),
+                ("ftl.frontiers", "host-gc"),
+                ("reliability.program_fail_share", share),
+                ("over_provisioning", "0.5"),
+            ]);
             let acknowledged = write_to_death(&mut ssd);
             ssd.ftl.check();
             assert!(ssd.ftl.read_only);
@@ -400,7 +463,9 @@ fn write_to_death(ssd: &mut Ssd) -> Vec<bool> {
         now = ssd.advance(Nanos::NEVER, &mut done);
         outstanding -= done.len();
         refused += done.iter().filter(|completion| completion.status == Status::WriteProtected).count();
-        done.iter().filter(|completion| completion.status == Status::Success).for_each(|one| acknowledged[one.tag.0 as usize] = true);
+        done.iter()
+            .filter(|completion| completion.status == Status::Success)
+            .for_each(|one| acknowledged[one.tag.0 as usize] = true);
     }
     acknowledged
 }

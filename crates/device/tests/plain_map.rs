@@ -42,10 +42,16 @@ impl Payload for Recorded {
 
 /// A small drive of the theory profile with settings over it.
 fn drive(settings: &[(&str, &str)]) -> Ssd<Recorded> {
-    let mut all = vec![("capacity_bytes", "16 MiB"), ("nand.channels", "2"), ("nand.dies_per_channel", "2"), ("nand.pages_per_block", "32")];
+    let mut all = vec![
+        ("capacity_bytes", "16 MiB"),
+        ("nand.channels", "2"),
+        ("nand.dies_per_channel", "2"),
+        ("nand.pages_per_block", "32"),
+    ];
     all.extend_from_slice(settings);
     let all: Vec<_> = all.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect();
-    let profile = Profile::read("theory", "theory", built_in("theory").unwrap(), &all).unwrap_or_else(|error| panic!("{error}"));
+    let profile =
+        Profile::read("theory", "theory", built_in("theory").unwrap(), &all).unwrap_or_else(|error| panic!("{error}"));
     Ssd::new(&profile.config, 7, Recorded::default()).unwrap_or_else(|problem| panic!("{problem:?}"))
 }
 
@@ -62,18 +68,57 @@ fn drives() -> Vec<(&'static str, Vec<(&'static str, &'static str)>)> {
         ("buffered", with(&[])),
         ("protected buffer", with(&[("buffer.power_loss_protected", "true")])),
         ("small units", with(&[("nand.page_bytes", "16 KiB"), ("ftl.mapping_unit_bytes", "4 KiB")])),
-        ("small units, no buffer", vec![("nand.page_bytes", "16 KiB"), ("ftl.mapping_unit_bytes", "4 KiB"), ("over_provisioning", "0.9")]),
+        (
+            "small units, no buffer",
+            vec![("nand.page_bytes", "16 KiB"), ("ftl.mapping_unit_bytes", "4 KiB"), ("over_provisioning", "0.9")],
+        ),
         ("large units", with(&[("ftl.mapping_unit_bytes", "16 KiB"), ("over_provisioning", "0.6")])),
         ("planes", with(&[("nand.planes", "2"), ("ftl.mapping_unit_bytes", "4 KiB"), ("over_provisioning", "0.6")])),
         ("superblocks", with(&[("ftl.striping", "superblock"), ("over_provisioning", "0.6")])),
         ("smooth", with(&[("ftl.gc_pace", "smooth")])),
         ("wear levelling", with(&[("ftl.static_wear_cycles", "2"), ("ftl.dynamic_wear_leveling", "true")])),
-        ("static slc cache", with(&[("nand.cell", "tlc"), ("nand.pages_per_block", "48"), ("ftl.slc_cache", "static"), ("ftl.slc_cache_bytes", "1 MiB"), ("over_provisioning", "1.5"), ("ftl.idle_gc_after_ms", "1")])),
-        ("read errors", with(&[("reliability.rber_fresh", "0.003"), ("reliability.correctable_bits", "25"), ("reliability.retry_gain", "0.8"), ("reliability.retries", "8")])),
+        (
+            "static slc cache",
+            with(&[
+                ("nand.cell", "tlc"),
+                ("nand.pages_per_block", "48"),
+                ("ftl.slc_cache", "static"),
+                ("ftl.slc_cache_bytes", "1 MiB"),
+                ("over_provisioning", "1.5"),
+                ("ftl.idle_gc_after_ms", "1"),
+            ]),
+        ),
+        (
+            "read errors",
+            with(&[
+                ("reliability.rber_fresh", "0.003"),
+                ("reliability.correctable_bits", "25"),
+                ("reliability.retry_gain", "0.8"),
+                ("reliability.retries", "8"),
+            ]),
+        ),
         ("failing programs", with(&[("reliability.program_fail_share", "0.001"), ("over_provisioning", "1.5")])),
         ("cached map", with(&[("ftl.mapping_cache_bytes", "8 KiB"), ("over_provisioning", "0.5")])),
-        ("slc cache", with(&[("nand.cell", "tlc"), ("nand.pages_per_block", "48"), ("ftl.slc_cache", "dynamic"), ("ftl.slc_cache_bytes", "4 MiB"), ("over_provisioning", "0.8"), ("ftl.idle_gc_after_ms", "1")])),
-        ("compression", with(&[("controller.compression", "true"), ("nand.page_bytes", "8 KiB"), ("ftl.mapping_unit_bytes", "4 KiB"), ("over_provisioning", "0.5")])),
+        (
+            "slc cache",
+            with(&[
+                ("nand.cell", "tlc"),
+                ("nand.pages_per_block", "48"),
+                ("ftl.slc_cache", "dynamic"),
+                ("ftl.slc_cache_bytes", "4 MiB"),
+                ("over_provisioning", "0.8"),
+                ("ftl.idle_gc_after_ms", "1"),
+            ]),
+        ),
+        (
+            "compression",
+            with(&[
+                ("controller.compression", "true"),
+                ("nand.page_bytes", "8 KiB"),
+                ("ftl.mapping_unit_bytes", "4 KiB"),
+                ("over_provisioning", "0.5"),
+            ]),
+        ),
         ("suspend", with(&[("nand.suspend", "true")])),
         ("half duplex", with(&[("link.protocol", "sata-ncq"), ("link.queue_depth", "32"), ("link.mb_per_s", "300")])),
     ]
@@ -150,7 +195,8 @@ impl Host {
             self.wait();
         }
         let tag = self.busy.iter().position(|busy| !busy).unwrap();
-        let request = Request { compress_percent: step.compress, ..Request::new(step.operation, Lba(step.lba), step.sectors) };
+        let request =
+            Request { compress_percent: step.compress, ..Request::new(step.operation, Lba(step.lba), step.sectors) };
         self.busy[tag] = true;
         self.ssd.submit(self.now, Tag(tag as u32), request).unwrap();
         self.remember(step);
@@ -201,7 +247,10 @@ impl Host {
             if let Place::Flash(ppn) = self.ssd.ftl.place(Lpn(lpn)) {
                 let (held, stamp) = self.ssd.ftl.payload.slots[&ppn.0];
                 assert_eq!(held, lpn, "the slot holds this unit");
-                assert!(self.stamp_matches(stamp, write), "unit {lpn}: the slot holds write {stamp}, the newest is {write}");
+                assert!(
+                    self.stamp_matches(stamp, write),
+                    "unit {lpn}: the slot holds write {stamp}, the newest is {write}"
+                );
             }
         }
     }
@@ -235,7 +284,11 @@ fn millions_of_operations() {
         let mut draw = 1u64;
         for round in 0..1_000_000u32 {
             draw = draw.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            let operation = match draw >> 60 { 0..=9 => Operation::Write, 10..=14 => Operation::Read, _ => Operation::Trim };
+            let operation = match draw >> 60 {
+                0..=9 => Operation::Write,
+                10..=14 => Operation::Read,
+                _ => Operation::Trim,
+            };
             let lba = (draw >> 20) % 4096 * 8;
             host.apply(&Step { operation, lba, sectors: 8, pause: false, compress: 0 });
             if round % 250_000 == 0 {

@@ -17,9 +17,9 @@ const MEASURED_WRITES: u64 = 32 << 20;
 fn main() -> Result<(), Box<dyn Error>> {
     let mut spares: Vec<f64> = Vec::new();
     for argument in std::env::args().skip(1) {
-        let spare = argument.parse().map_err(|_| {
-            format!("over-provisioning {argument:?} is not a number; write a fraction such as 0.28")
-        })?;
+        let spare = argument
+            .parse()
+            .map_err(|_| format!("over-provisioning {argument:?} is not a number; write a fraction such as 0.28"))?;
         spares.push(spare);
     }
     if spares.is_empty() {

@@ -20,7 +20,9 @@ const UNITS: u32 = 8 << 20;
 const WRITES: u64 = 16 << 20;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    println!("   OP   bare loop  simulator  (million host writes/CPU s)   share   wanted   write amplification   bytes a unit");
+    println!(
+        "   OP   bare loop  simulator  (million host writes/CPU s)   share   wanted   write amplification   bytes a unit"
+    );
     for (over_provisioning, wanted) in [(0.28, 0.25), (0.07, 1.0 / 6.0)] {
         let bare = bare_rate(over_provisioning)?;
         let (rate, amplification, bytes) = simulator_rate(over_provisioning)?;
@@ -47,13 +49,25 @@ fn bare_rate(over_provisioning: f64) -> Result<f64, Box<dyn Error>> {
 }
 
 fn simulator_rate(over_provisioning: f64) -> Result<(f64, f64, f64), Box<dyn Error>> {
-    let settings = [("capacity_bytes", "64 GiB".to_string()), ("nand.page_bytes", "8 KiB".into()), ("nand.pages_per_block", "256".into()),
-        ("over_provisioning", over_provisioning.to_string())];
+    let settings = [
+        ("capacity_bytes", "64 GiB".to_string()),
+        ("nand.page_bytes", "8 KiB".into()),
+        ("nand.pages_per_block", "256".into()),
+        ("over_provisioning", over_provisioning.to_string()),
+    ];
     let settings: Vec<_> = settings.map(|(key, value)| (key.to_string(), value)).to_vec();
     let before = resident_bytes();
     let profile = Profile::read("theory", "theory", built_in("theory").expect("built in"), &settings)?;
     let mut ssd = Ssd::new(&profile.config, 1, ()).map_err(|problem| problem.message)?;
-    let flags = ["--name=uniform", "--rw=randwrite", "--bs=8k", "--iodepth=16", "--norandommap", "--time_based", "--runtime=1000h"];
+    let flags = [
+        "--name=uniform",
+        "--rw=randwrite",
+        "--bs=8k",
+        "--iodepth=16",
+        "--norandommap",
+        "--time_based",
+        "--runtime=1000h",
+    ];
     let mut flags: Vec<String> = flags.map(String::from).to_vec();
     flags.push(format!("--number_ios={WRITES}"));
     let jobs = parse_flags(&flags)?.jobs;
@@ -69,6 +83,7 @@ fn simulator_rate(over_provisioning: f64) -> Result<(f64, f64, f64), Box<dyn Err
 
 /// Memory of this process, from the kernel; NaN where it does not tell.
 fn resident_bytes() -> f64 {
-    let pages = std::fs::read_to_string("/proc/self/statm").ok().and_then(|text| text.split(' ').nth(1)?.parse::<f64>().ok());
+    let pages =
+        std::fs::read_to_string("/proc/self/statm").ok().and_then(|text| text.split(' ').nth(1)?.parse::<f64>().ok());
     pages.map_or(f64::NAN, |pages| pages * 4096.0)
 }

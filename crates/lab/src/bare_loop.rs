@@ -84,10 +84,7 @@ pub enum GeometryError {
         over_provisioning: f64,
     },
     /// Physical pages are counted in 32 bits.
-    #[error(
-        "{pages} physical pages: at most {} can be numbered; export less",
-        u32::MAX
-    )]
+    #[error("{pages} physical pages: at most {} can be numbered; export less", u32::MAX)]
     TooLarge {
         /// Physical pages, the pages of a block rounded up to a power of two.
         pages: u64,
@@ -162,11 +159,7 @@ impl BareLoop {
         let opened = units.div_ceil(self.pages_per_block);
         for block in 0..collected {
             // The open block counts its pages still to be written as valid, see `open_at`.
-            let valid = if block < opened {
-                self.pages_per_block
-            } else {
-                0
-            };
+            let valid = if block < opened { self.pages_per_block } else { 0 };
             self.by_valid.link(block, valid);
         }
         for unit in 0..units {
@@ -187,10 +180,7 @@ impl BareLoop {
             let unit = self.next_unit();
             self.overwrite(unit);
         }
-        Outcome {
-            writes: count,
-            programs: self.programs - programs_before,
-        }
+        Outcome { writes: count, programs: self.programs - programs_before }
     }
 
     /// The unit to write now; draws a later one in its place and fetches what is needed soon.
@@ -309,21 +299,13 @@ impl BareLoop {
 }
 
 /// How many blocks take part in garbage collection.
-fn collected_blocks(
-    units: u32,
-    pages_per_block: u32,
-    over_provisioning: f64,
-) -> Result<u64, GeometryError> {
+fn collected_blocks(units: u32, pages_per_block: u32, over_provisioning: f64) -> Result<u64, GeometryError> {
     if units == 0 || pages_per_block == 0 {
-        return Err(GeometryError::Empty {
-            units,
-            pages_per_block,
-        });
+        return Err(GeometryError::Empty { units, pages_per_block });
     }
     let physical = f64::from(units) * (1.0 + over_provisioning);
     let blocks = (physical / f64::from(pages_per_block)).round();
-    let has_spare =
-        over_provisioning > 0.0 && blocks * f64::from(pages_per_block) > f64::from(units);
+    let has_spare = over_provisioning > 0.0 && blocks * f64::from(pages_per_block) > f64::from(units);
     if !has_spare {
         return Err(GeometryError::NoSpare { over_provisioning });
     }

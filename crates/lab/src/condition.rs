@@ -155,7 +155,9 @@ impl<'a> Seasoner<'a> {
             if lpn % per_command == 0 {
                 self.ssd.count_command_now();
             }
-            if u64::from(lpn).is_multiple_of(UNITS_PER_QUESTION) && !self.goes_on("fill", f64::from(lpn) / f64::from(self.units)) {
+            if u64::from(lpn).is_multiple_of(UNITS_PER_QUESTION)
+                && !self.goes_on("fill", f64::from(lpn) / f64::from(self.units))
+            {
                 return;
             }
         }
@@ -179,7 +181,9 @@ impl<'a> Seasoner<'a> {
             (first..first + self.chunk).for_each(|lpn| {
                 self.ssd.write_now(Lpn(lpn), 0);
             });
-            if u64::from(done).is_multiple_of(UNITS_PER_QUESTION) && !self.goes_on("use", f64::from(done) / f64::from(chunks)) {
+            if u64::from(done).is_multiple_of(UNITS_PER_QUESTION)
+                && !self.goes_on("use", f64::from(done) / f64::from(chunks))
+            {
                 return;
             }
         }
@@ -201,7 +205,8 @@ impl<'a> Seasoner<'a> {
             let after = self.ssd.counters();
             rounds_with_collection += u64::from(before.blocks_erased > 0);
             self.season.rounds.extend((after - before).write_amplification());
-            reached = rounds_with_collection >= CAPACITIES_AFTER_FIRST_COLLECTION * ROUNDS_PER_CAPACITY && is_steady(&self.season.rounds);
+            reached = rounds_with_collection >= CAPACITIES_AFTER_FIRST_COLLECTION * ROUNDS_PER_CAPACITY
+                && is_steady(&self.season.rounds);
         }
         self.season.steady_reached = Some(reached);
         Ok(())
@@ -323,7 +328,12 @@ mod test {
     use ssdlab_device::profile::{Profile, built_in};
 
     fn small(settings: &[(&str, &str)]) -> Ssd {
-        let mut all = vec![("capacity_bytes", "64 MiB"), ("nand.channels", "2"), ("nand.dies_per_channel", "2"), ("nand.pages_per_block", "32")];
+        let mut all = vec![
+            ("capacity_bytes", "64 MiB"),
+            ("nand.channels", "2"),
+            ("nand.dies_per_channel", "2"),
+            ("nand.pages_per_block", "32"),
+        ];
         all.extend_from_slice(settings);
         let all: Vec<_> = all.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect();
         let profile = Profile::read("theory", "theory", built_in("theory").unwrap(), &all).unwrap();

@@ -1,9 +1,9 @@
 //! What a drive is made of, as JSON: parameters with their sources, what follows from them, wear.
 
 use serde_json::{Value, json};
+use ssdlab_device::config::DriveConfig;
 use ssdlab_device::parameter::Raw;
 use ssdlab_device::profile::{self, Profile};
-use ssdlab_device::config::DriveConfig;
 use ssdlab_device::ssd::Ssd;
 use std::collections::BTreeMap;
 
@@ -62,9 +62,25 @@ pub fn derived(ssd: &Ssd) -> Value {
     let line = |key: &str, text: String, about: &str| json!({ "key": key, "text": text, "about": about });
     json!([
         line("physical", format!("{physical} B"), "all blocks, factory bad ones included"),
-        line("spare", format!("{} B, {:.2} % of the exported capacity", physical - exported, (physical as f64 / exported as f64 - 1.0) * 100.0), "physical − exported"),
-        line("blocks", format!("{} of {block} B, {} a die", geometry.blocks, geometry.blocks / geometry.dies), "erased at once, all planes of a multi-plane group together"),
-        line("row", format!("{} B, {} mapping units", geometry.row_bytes, geometry.units_per_row), "programmed at once"),
+        line(
+            "spare",
+            format!(
+                "{} B, {:.2} % of the exported capacity",
+                physical - exported,
+                (physical as f64 / exported as f64 - 1.0) * 100.0
+            ),
+            "physical − exported"
+        ),
+        line(
+            "blocks",
+            format!("{} of {block} B, {} a die", geometry.blocks, geometry.blocks / geometry.dies),
+            "erased at once, all planes of a multi-plane group together"
+        ),
+        line(
+            "row",
+            format!("{} B, {} mapping units", geometry.row_bytes, geometry.units_per_row),
+            "programmed at once"
+        ),
         line("bad blocks", ssd.ftl.array.bad_blocks().to_string(), "from the factory and grown"),
         line("blocks to lose", ssd.ftl.spare_blocks().max(0).to_string(), "until the drive goes read-only"),
         line("map", format!("{} B", 4 * u64::from(ssd.ftl.exported)), "4 B an exported mapping unit"),

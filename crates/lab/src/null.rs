@@ -30,12 +30,7 @@ impl NullDevice {
             volatile_cache: false,
             optimal_io_bytes: 4096,
         };
-        NullDevice {
-            limits,
-            latency,
-            under_way: VecDeque::new(),
-            counters: Counters::default(),
-        }
+        NullDevice { limits, latency, under_way: VecDeque::new(), counters: Counters::default() }
     }
 
     fn count(&mut self, request: Request) {
@@ -86,10 +81,7 @@ impl Device for NullDevice {
                 break;
             }
             self.under_way.pop_front();
-            done.push(Completion {
-                tag,
-                status: Status::Success,
-            });
+            done.push(Completion { tag, status: Status::Success });
         }
         at
     }
@@ -119,13 +111,7 @@ mod test {
         assert_eq!(device.advance(Nanos(50), &mut done), Nanos(50));
         assert!(done.is_empty());
         assert_eq!(device.advance(Nanos::NEVER, &mut done), Nanos(105));
-        assert_eq!(
-            done,
-            [Completion {
-                tag: Tag(7),
-                status: Status::Success
-            }]
-        );
+        assert_eq!(done, [Completion { tag: Tag(7), status: Status::Success }]);
         assert_eq!(device.counters().host_bytes_read, 4096);
     }
 }

@@ -67,7 +67,13 @@ impl Session {
     ///
     /// # Errors
     /// What is wrong with profile or settings.
-    pub fn from_profile(name: &str, file: &str, text: &str, settings: &[(String, String)], seed: u64) -> Result<Session, SessionError> {
+    pub fn from_profile(
+        name: &str,
+        file: &str,
+        text: &str,
+        settings: &[(String, String)],
+        seed: u64,
+    ) -> Result<Session, SessionError> {
         let profile = Profile::read(name, file, text, settings)?;
         let ssd = Ssd::new(&profile.config, seed, ()).map_err(|problem| profile.locate(&problem))?;
         let label = Label {
@@ -117,17 +123,32 @@ impl Session {
     ///
     /// # Errors
     /// A condition that the drive has left behind, a span out of range, a job that does not fit.
-    pub fn bring_to(&mut self, condition: Condition, jobs: &[Job], span: f64, seed: u64, observer: &mut dyn Observer) -> Result<(), SessionError> {
+    pub fn bring_to(
+        &mut self,
+        condition: Condition,
+        jobs: &[Job],
+        span: f64,
+        seed: u64,
+        observer: &mut dyn Observer,
+    ) -> Result<(), SessionError> {
         if !(span > 0.0 && span <= 1.0) {
-            return Err(SessionError::Condition(format!("span {span}: the used share of the drive is above 0 and at most 1 (100 %)")));
+            return Err(SessionError::Condition(format!(
+                "span {span}: the used share of the drive is above 0 and at most 1 (100 %)"
+            )));
         }
         let from = self.label.condition;
         if (condition as usize) < from as usize {
-            let message = format!("the drive is {from} already and cannot become {condition} again; start from its profile {}", self.label.name);
+            let message = format!(
+                "the drive is {from} already and cannot become {condition} again; start from its profile {}",
+                self.label.name
+            );
             return Err(SessionError::Condition(message));
         }
         if from != Condition::Fresh && span != self.label.span {
-            let message = format!("the drive was seasoned with a span of {}, not {span}; start from its profile {}", self.label.span, self.label.name);
+            let message = format!(
+                "the drive was seasoned with a span of {}, not {span}; start from its profile {}",
+                self.label.span, self.label.name
+            );
             return Err(SessionError::Condition(message));
         }
         self.label.season = season(&mut self.ssd, from, condition, jobs, span, seed, observer)?;
@@ -145,7 +166,12 @@ impl Session {
     ///
     /// # Errors
     /// A job that does not fit the drive.
-    pub fn run(&mut self, jobs: &[Job], plan: &Plan, observer: &mut dyn Observer) -> Result<(Record, Context), SessionError> {
+    pub fn run(
+        &mut self,
+        jobs: &[Job],
+        plan: &Plan,
+        observer: &mut dyn Observer,
+    ) -> Result<(Record, Context), SessionError> {
         let mut laid_out = 0;
         if plan.layout && self.label.condition == Condition::Fresh {
             let regions = regions(jobs, self.ssd.limits())?;
@@ -242,7 +268,13 @@ mod test {
         damaged[100] ^= 1;
         assert!(refused(&damaged).contains("cut or damaged"));
         let settings = [("ftl.gc".to_string(), "fifo".to_string())];
-        assert!(Session::from_file("old.ssd", &bytes, &settings).err().unwrap().to_string().contains("keeps its parameters"));
+        assert!(
+            Session::from_file("old.ssd", &bytes, &settings)
+                .err()
+                .unwrap()
+                .to_string()
+                .contains("keeps its parameters")
+        );
     }
 
     /// A read job on a fresh drive hits what was laid out; without that every read hits nothing, and is counted.

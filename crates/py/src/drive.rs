@@ -26,13 +26,21 @@ pub fn open(drive: &str, settings: &Settings, seed: u64) -> PyResult<Session> {
 
 fn unknown(drive: &str, error: &io::Error) -> pyo3::PyErr {
     if drive.ends_with(".toml") || drive.ends_with(".ssd") || error.kind() != io::ErrorKind::NotFound {
-        return mend(format!("{drive}: cannot be read: {error}\nname a drive file, a profile file (*.toml), or a profile: `ssdlab drives` lists them"));
+        return mend(format!(
+            "{drive}: cannot be read: {error}\nname a drive file, a profile file (*.toml), or a profile: `ssdlab drives` lists them"
+        ));
     }
     if drive.starts_with("/dev/") || drive.contains("://") {
-        return mend(format!("{drive}: real drives are not measured yet; name a profile, a profile file or a drive file"));
+        return mend(format!(
+            "{drive}: real drives are not measured yet; name a profile, a profile file or a drive file"
+        ));
     }
     let near = nearest(drive, names());
-    let hint = if near.is_empty() { "`ssdlab drives` lists them".into() } else { format!("did you mean {}?", near.join(", ")) };
+    let hint = if near.is_empty() {
+        "`ssdlab drives` lists them".into()
+    } else {
+        format!("did you mean {}?", near.join(", "))
+    };
     mend(format!("there is no drive {drive}\n{hint}"))
 }
 

@@ -32,8 +32,7 @@ fn mend(error: impl Display) -> PyErr {
 }
 
 fn condition_named(name: &str) -> PyResult<Condition> {
-    Condition::named(name)
-        .ok_or_else(|| mend(format!("condition {name}: there are fresh, filled, used, steady")))
+    Condition::named(name).ok_or_else(|| mend(format!("condition {name}: there are fresh, filled, used, steady")))
 }
 
 /// The jobs of a job file and flags; traces they name are read here.
@@ -102,8 +101,12 @@ fn run(
         let (record, mut context) = session.run(&file.jobs, &plan, &mut watch).map_err(mend)?;
         watch.check(false)?;
         watch.stamp(&mut context);
-        context.global_options = file.global_options.iter().filter(|(_, value)| !value.is_empty())
-            .map(|(name, value)| (name.clone(), json!(value))).collect();
+        context.global_options = file
+            .global_options
+            .iter()
+            .filter(|(_, value)| !value.is_empty())
+            .map(|(name, value)| (name.clone(), json!(value)))
+            .collect();
         context.extra.insert("notices".into(), json!(file.notices));
         if let Some((path, text)) = &session.iolog {
             write_beside(path, text.as_bytes())?;
@@ -158,7 +161,8 @@ fn season(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
     let condition = condition_named(condition)?;
-    let jobs = if job_text.is_some() || !flags.is_empty() { jobs_of(job_text, job_name, &flags)?.jobs } else { Vec::new() };
+    let jobs =
+        if job_text.is_some() || !flags.is_empty() { jobs_of(job_text, job_name, &flags)?.jobs } else { Vec::new() };
     py.detach(|| {
         let mut watch = Watch::new(progress);
         let mut session = open(drive, &settings, seed)?;

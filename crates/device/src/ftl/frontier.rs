@@ -299,7 +299,14 @@ impl<P: Payload> Ftl<P> {
 
     /// A program failed: its units are written elsewhere (the controller still has them).
     #[cold]
-    fn replace_row(&mut self, die: DieId, purpose: Purpose, block: BlockId, slots: std::ops::Range<u32>, time: Nanos) -> Programmed {
+    fn replace_row(
+        &mut self,
+        die: DieId,
+        purpose: Purpose,
+        block: BlockId,
+        slots: std::ops::Range<u32>,
+        time: Nanos,
+    ) -> Programmed {
         self.counters.program_failures += 1;
         let spent = &mut self.dies[usize::from(die.0)].frontiers[purpose as usize];
         spent.rows_left = 0;

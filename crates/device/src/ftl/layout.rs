@@ -7,10 +7,10 @@
 //! A static SLC cache and the translation pages of a demand-cached map take their blocks from the
 //! spare; a dynamic SLC cache borrows free blocks and reserves none.
 
+use crate::config::DriveConfig;
 use crate::config::ftl::{Frontiers, SlcCache, SpareCounts, Striping};
 use crate::nand::geometry::Geometry;
 use crate::parameter::Problem;
-use crate::config::DriveConfig;
 
 /// A physical page number has its highest bit free, for units in the write buffer.
 const MOST_PPN: u64 = 1 << 31;
@@ -25,7 +25,8 @@ pub fn layout(config: &DriveConfig) -> Result<(Geometry, u32), Problem> {
     let blocks = count_blocks(config, &geometry, exported)?;
     let most = MOST_PPN >> geometry.slot_bits;
     if exported >= MOST_PPN || blocks >= most {
-        let message = format!("too large for {} B mapping units; use a larger ftl.mapping_unit_bytes", config.unit_bytes());
+        let message =
+            format!("too large for {} B mapping units; use a larger ftl.mapping_unit_bytes", config.unit_bytes());
         return Err(Problem::new("capacity_bytes", config.export.capacity_bytes.0, message));
     }
     geometry.blocks = blocks as u32;

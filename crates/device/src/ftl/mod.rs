@@ -19,8 +19,9 @@ pub mod reclaim;
 pub mod translation;
 pub mod victim;
 
-use crate::counters::Counters;
+use crate::config::DriveConfig;
 use crate::config::ftl::{Frontiers, FtlConfig, GcPace, Striping};
+use crate::counters::Counters;
 use crate::ftl::frontier::Frontier;
 use crate::ftl::layout::{kept_per_die, layout, reserved_for_slc, slc_blocks_per_die};
 use crate::ftl::pool::{Group, GroupTable};
@@ -31,7 +32,6 @@ use crate::nand::array::{Array, Payload};
 use crate::nand::geometry::Geometry;
 use crate::parameter::Problem;
 use crate::sim::random::{Purpose, Stream};
-use crate::config::DriveConfig;
 use crate::units::{BlockId, DieId, Lpn, Ppn};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -120,6 +120,9 @@ pub struct Ftl<P: Payload = ()> {
     /// Those of each pool that are full and wait to be folded, oldest first. They are no candidates
     /// for garbage collection: few units are valid in them, but a static cache's gain no room for data.
     slc_sealed: Vec<VecDeque<u32>>,
+    /// A row is one unit, the common case; and how many slots a block has.
+    one_unit_rows: bool,
+    slots: u32,
     /// Dies that share a group: 1, or all with superblocks.
     width: u32,
     /// Collection writes to the host's open block.
@@ -141,7 +144,12 @@ impl<P: Payload> Ftl<P> {
     ///
     /// # Errors
     /// The key that makes the drive impossible.
-    pub fn with_policy(config: &DriveConfig, seed: u64, payload: P, policy: Box<dyn VictimPolicy>) -> Result<Ftl<P>, Problem> {
+    pub fn with_policy(
+        config: &DriveConfig,
+        seed: u64,
+        payload: P,
+        policy: Box<dyn VictimPolicy>,
+    ) -> Result<Ftl<P>, Problem> {
         let (geometry, exported) = layout(config)?;
         let array = Array::new(geometry, &config.nand, &config.reliability, seed);
         let width = lanes(config, &geometry);
@@ -175,6 +183,8 @@ impl<P: Payload> Ftl<P> {
             slc_reserved: reserved_for_slc(config, &geometry),
             slc_in_use: vec![0; (geometry.dies / width) as usize],
             slc_sealed: vec![VecDeque::new(); (geometry.dies / width) as usize],
+            one_unit_rows: geometry.units_per_row * geometry.packing == 1,
+            slots: geometry.slots(),
             width,
             single_frontier: config.ftl.frontiers == Frontiers::Single,
             smooth: config.ftl.gc_pace == GcPace::Smooth && config.ftl.frontiers == Frontiers::HostGc,
@@ -319,7 +329,8 @@ impl<P: Payload> Ftl<P> {
     /// When an invariant is broken.
     pub fn check(&self) {
         let mut valid = vec![0u32; self.lanes_left.len()];
-        let flash_copy = |ppn: u32| if ppn != NONE && ppn & BUFFERED != 0 { self.shadows[(ppn & !BUFFERED) as usize] } else { ppn };
+        let flash_copy =
+            |ppn: u32| if ppn != NONE && ppn & BUFFERED != 0 { self.shadows[(ppn & !BUFFERED) as usize] } else { ppn };
         for (lpn, &entry) in self.map.iter().enumerate() {
             let ppn = flash_copy(entry);
             if ppn != NONE {
@@ -383,7 +394,9 @@ fn prefetch(lines: &[u32], index: usize) {
     #[cfg(target_arch = "x86_64")]
     if let Some(line) = lines.get(index) {
         // SAFETY: a prefetch is a hint without effect on memory; the address is that of a live element.
-        unsafe { std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(std::ptr::from_ref(line).cast()) };
+        unsafe {
+            std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(std::ptr::from_ref(line).cast())
+        };
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = lines.get(index);

@@ -289,7 +289,9 @@ mod test {
         for by in [1, 2, 3, 5, 7, 20, 31, 32, 64, 96, 1000, 1024] {
             let numbers = ((1u64 << 32) / by).min(u64::from(u32::MAX)) as u32;
             let divisor = Divisor::new(by as u32, numbers);
-            for number in (0..1000).chain((0..100_000).map(|step| step * (numbers / 100_000))).chain(numbers - 1000..numbers) {
+            for number in
+                (0..1000).chain((0..100_000).map(|step| step * (numbers / 100_000))).chain(numbers - 1000..numbers)
+            {
                 assert_eq!(divisor.divide(number), (number / by as u32, number % by as u32));
             }
         }

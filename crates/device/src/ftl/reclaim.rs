@@ -37,6 +37,8 @@ pub struct Job {
     cursor: u32,
     /// Slots read and not yet programmed.
     gathered: Vec<u32>,
+    /// Instead, where a row is one unit: the slot read and not yet programmed, or `NONE`.
+    held: u32,
     /// Units to gather for a row.
     units_per_row: u32,
     /// Where data is compressed: units that a row takes on average, and fractions carried along.
@@ -68,7 +70,7 @@ pub enum Step {
 /// Jobs after which static wear levelling looks for a block that is left behind.
 const JOBS_PER_LEVELING: u32 = 32;
 /// Slots by which the map's lines of units to be moved are fetched ahead.
-const MOVES_AHEAD: usize = 24;
+const MOVES_AHEAD: usize = 6;
 
 /// Fetches the map's lines of the units that lie in these slots.
 #[inline]
@@ -131,7 +133,10 @@ impl<P: Payload> Ftl<P> {
                 reason,
                 cursor: 0,
                 gathered: Vec::new(),
-                units_per_row: self.packed_units_per_row(block).map_or(self.geometry.units_per_row, |mean| mean.ceil() as u32),
+                held: NONE,
+                units_per_row: self
+                    .packed_units_per_row(block)
+                    .map_or(self.geometry.units_per_row, |mean| mean.ceil() as u32),
                 packed: self.packed_units_per_row(block).map(|mean| (mean, 0.0)),
             });
         }
@@ -236,6 +241,33 @@ impl<P: Payload> Ftl<P> {
     /// The next step of a die's job.
     #[inline]
     pub fn job_step(&mut self, die: DieId) -> Step {
+        if self.one_unit_rows { self.next_unit(die) } else { self.next_row(die) }
+    }
+
+    /// The next step where a row is one unit.
+    #[inline]
+    fn next_unit(&mut self, die: DieId) -> Step {
+        let job = self.dies[usize::from(die.0)].job.as_mut().expect("a job is under way");
+        if job.held != NONE {
+            return Step::Program;
+        }
+        let block = BlockId(job.victim);
+        let base = self.geometry.ppn(block, 0).0 as usize;
+        let (first, end) = (base + job.cursor as usize, base + self.slots as usize);
+        let valid = self.reverse[first..end].iter().position(|&lpn| lpn != NONE);
+        let next = valid.map_or(end, |skipped| first + skipped + 1);
+        prefetch_owners(&self.map, &self.reverse, first + MOVES_AHEAD..next + MOVES_AHEAD);
+        job.cursor = (next - base) as u32;
+        if valid.is_none() {
+            return Step::Erase;
+        }
+        job.held = next as u32 - 1;
+        let row = (job.cursor - 1) * self.geometry.rows_per_unit;
+        Step::Read(SourceRow { block, row, units: 1 })
+    }
+
+    /// The next step where a row is several units.
+    fn next_row(&mut self, die: DieId) -> Step {
         let geometry = self.geometry;
         let job = self.dies[usize::from(die.0)].job.as_mut().expect("a job is under way");
         if job.gathered.len() >= job.units_per_row as usize {
@@ -268,7 +300,7 @@ impl<P: Payload> Ftl<P> {
     #[inline]
     pub fn job_step_is_program(&self, die: DieId) -> bool {
         let job = self.dies[usize::from(die.0)].job.as_ref().expect("a job is under way");
-        job.gathered.len() >= job.units_per_row as usize
+        job.held != NONE || job.gathered.len() >= job.units_per_row as usize
     }
 
     /// A job concerns all dies (superblocks).
@@ -292,6 +324,13 @@ impl<P: Payload> Ftl<P> {
     /// in turn, so that lanes fill evenly. `None` where programs that failed have used the room up.
     #[inline]
     fn destination_die(&mut self, die: DieId, purpose: Purpose) -> Option<DieId> {
+        if self.dies[usize::from(die.0)].frontiers[purpose as usize].has_room() && self.width == 1 {
+            return Some(die);
+        }
+        self.find_destination(die, purpose)
+    }
+
+    fn find_destination(&mut self, die: DieId, purpose: Purpose) -> Option<DieId> {
         for _ in 0..self.width {
             let to = if self.width == 1 { die } else { self.next_lane() };
             if self.dies[usize::from(to.0)].frontiers[purpose as usize].has_room() || self.open(to, purpose) {
@@ -331,6 +370,29 @@ impl<P: Payload> Ftl<P> {
     /// moved. With superblocks the row may lie on another die; its time is charged to this one.
     #[inline]
     pub fn program_gathered(&mut self, die: DieId) -> (Programmed, u32) {
+        if self.one_unit_rows { self.program_unit(die) } else { self.program_row(die) }
+    }
+
+    /// Programs the unit that was read, where a row is one unit.
+    #[inline]
+    fn program_unit(&mut self, die: DieId) -> (Programmed, u32) {
+        let purpose = self.destination();
+        let Some(to) = self.destination_die(die, purpose) else {
+            self.abandon_job(die);
+            return (Programmed::default(), 0);
+        };
+        let job = self.dies[usize::from(die.0)].job.as_mut().expect("a job is under way");
+        let (from, reason) = (std::mem::replace(&mut job.held, NONE), job.reason);
+        if self.reverse[from as usize] == NONE {
+            return (Programmed::default(), 0);
+        }
+        self.move_unit(Ppn(from), to, purpose);
+        self.count_moves(reason, 1);
+        (self.end_row(to, purpose), 1)
+    }
+
+    /// Programs as many of the gathered units as a row holds.
+    fn program_row(&mut self, die: DieId) -> (Programmed, u32) {
         let index = usize::from(die.0);
         let purpose = self.destination();
         let Some(to) = self.destination_die(die, purpose) else {

@@ -10,10 +10,10 @@
 //! Left out: caching single entries, batching of updates by translation page during collection, and
 //! waiting for a page that another command is loading already.
 
+use crate::config::DriveConfig;
 use crate::ftl::layout::translation_pages;
 use crate::ftl::{Ftl, Place};
 use crate::nand::array::Payload;
-use crate::config::DriveConfig;
 use crate::units::{Lpn, Ppn};
 use serde::{Deserialize, Serialize};
 
@@ -123,7 +123,15 @@ impl MapCache {
 impl<P: Payload> Ftl<P> {
     /// A map entry is used (`dirty`: changed). Flash reads and writes that this costs are left in
     /// the cache's lists for the drive to fetch; without a demand-cached map nothing happens.
+    #[inline]
     pub fn touch_map(&mut self, lpn: Lpn, dirty: bool) {
+        if self.map_cache.is_some() {
+            self.look_up(lpn, dirty);
+        }
+    }
+
+    #[cold]
+    fn look_up(&mut self, lpn: Lpn, dirty: bool) {
         let Some(cache) = self.map_cache.as_mut().filter(|cache| lpn.0 < cache.first_page) else { return };
         let (load, evict) = cache.access(lpn, dirty);
         let first = cache.first_page;

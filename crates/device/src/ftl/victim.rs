@@ -129,9 +129,7 @@ struct DChoices(u32);
 impl VictimPolicy for DChoices {
     fn pick(&mut self, candidates: &Candidates<'_>, random: &mut Stream) -> Option<Group> {
         (!candidates.is_empty()).then_some(())?;
-        (0..self.0)
-            .map(|_| candidates.at(random.below(candidates.len())))
-            .min_by_key(|group| candidates.valid(*group))
+        (0..self.0).map(|_| candidates.at(random.below(candidates.len()))).min_by_key(|group| candidates.valid(*group))
     }
 }
 

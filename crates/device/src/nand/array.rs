@@ -75,6 +75,8 @@ struct Block {
 pub struct Array {
     geometry: Geometry,
     blocks: Vec<Block>,
+    /// Some block was programmed with one bit a cell; else no read has to look at its block.
+    has_slc: bool,
     errors: Stream,
     #[serde(skip)]
     times: Times,
@@ -118,6 +120,7 @@ impl Array {
         let mut array = Array {
             geometry,
             blocks,
+            has_slc: false,
             errors: Stream::new(seed, Purpose::Errors),
             times: Times::default(),
             has_errors: false,
@@ -150,7 +153,7 @@ impl Array {
     /// tR of `rows` rows, one after the other.
     #[inline]
     pub fn read_time(&self, block: BlockId, row: u32, rows: u32) -> Nanos {
-        if self.blocks[block.0 as usize].slc {
+        if self.has_slc && self.blocks[block.0 as usize].slc {
             return Nanos(self.times.slc_read.0 * u64::from(rows));
         }
         let mut time = self.times.read[row as usize];
@@ -173,7 +176,10 @@ impl Array {
     #[inline]
     pub fn program(&mut self, block: BlockId, count: u32) -> (Nanos, Result<(), Failed>) {
         let state = &mut self.blocks[block.0 as usize];
-        assert!(!state.bad && state.next_row + count <= self.geometry.rows, "flash rule: rows in order, once, in a good block");
+        assert!(
+            !state.bad && state.next_row + count <= self.geometry.rows,
+            "flash rule: rows in order, once, in a good block"
+        );
         let (first, slc) = (state.next_row, state.slc);
         state.next_row += count;
         let mut time = self.program_time(slc, first);
@@ -211,6 +217,7 @@ impl Array {
         let state = &mut self.blocks[block.0 as usize];
         assert!(state.next_row == 0, "flash rule: the mode is chosen before the first program");
         state.slc = slc;
+        self.has_slc |= slc;
     }
 
     /// A read of a block by the host or for a move: disturbs it and may go wrong.

@@ -7,8 +7,8 @@
 //! Left out: holding units back to wait for overwrites (the buffer drains as soon as a die is free
 //! and a row is full).
 
-use crate::nand::geometry::Geometry;
 use crate::config::DriveConfig;
+use crate::nand::geometry::Geometry;
 use crate::units::Lpn;
 use std::collections::VecDeque;
 

@@ -16,10 +16,10 @@ use crate::ftl::Place;
 use crate::ftl::frontier::{Purpose, Readiness};
 use crate::ftl::reclaim::{SourceRow, Step};
 use crate::nand::array::Payload;
+use crate::nand::geometry::Geometry;
 use crate::nand::reliability::ReadOutcome;
 use crate::ssd::host::{Owner, Unit};
 use crate::ssd::{Lane, Ssd};
-use crate::nand::geometry::Geometry;
 use crate::units::{BlockId, DieId, Lpn, Nanos, Ppn};
 use serde::Serialize;
 use std::collections::VecDeque;
@@ -184,7 +184,9 @@ impl<P: Payload> Ssd<P> {
                 return self.gathered(die);
             }
             Activity::Moving | Activity::Erasing => {}
-            Activity::Idle | Activity::Choosing => unreachable!("an idle die has no event: {die} {:?} {:?}", self.dies[die].activity, self.now),
+            Activity::Idle | Activity::Choosing => {
+                unreachable!("an idle die has no event: {die} {:?} {:?}", self.dies[die].activity, self.now)
+            }
         }
         self.end_span(die);
         self.work(die);
@@ -224,12 +226,14 @@ impl<P: Payload> Ssd<P> {
     fn may_start_row(&self) -> bool {
         let row = (self.ftl.geometry.units_per_row) as usize;
         self.pending.len() >= row
-            || !self.pending.is_empty() && (!self.buffer.is_present() || self.buffer.is_flushing() || self.front.is_stalled())
+            || !self.pending.is_empty()
+                && (!self.buffer.is_present() || self.buffer.is_flushing() || self.front.is_stalled())
     }
 
     fn work_in_spare_time(&mut self, die: usize) {
         let id = DieId(die as u16);
-        let starts = self.idle_work && self.ftl.wants_idle_collection(id) || self.times.smooth && self.ftl.wants_collection(id);
+        let starts =
+            self.idle_work && self.ftl.wants_idle_collection(id) || self.times.smooth && self.ftl.wants_collection(id);
         if self.ftl.has_job(id) || starts && self.start_job(die) {
             return self.job_step(die);
         }
@@ -429,14 +433,16 @@ impl<P: Payload> Ssd<P> {
     /// The first idle die after the rotor, round the ring.
     #[inline]
     fn next_idle(&self) -> Option<usize> {
-        let start = (self.rotor + 1) % self.ftl.geometry.dies;
+        let start = if self.rotor + 1 < self.ftl.geometry.dies { self.rotor + 1 } else { 0 };
         let words = self.idle.len();
         let (first, bit) = (start as usize / 64, start % 64);
         let ahead = self.idle[first] & (u64::MAX << bit);
         if ahead != 0 {
             return Some(first * 64 + ahead.trailing_zeros() as usize);
         }
-        (1..=words).map(|step| (first + step) % words).find(|&word| self.idle[word] != 0)
+        (1..=words)
+            .map(|step| (first + step) % words)
+            .find(|&word| self.idle[word] != 0)
             .map(|word| word * 64 + self.idle[word].trailing_zeros() as usize)
     }
 
@@ -461,6 +467,7 @@ impl<P: Payload> Ssd<P> {
         }
     }
 
+    #[inline]
     fn fill_row(&mut self, die: usize, purpose: Purpose) -> bool {
         let id = DieId(die as u16);
         let mut bytes_left = self.ftl.geometry.row_bytes.max(self.ftl.geometry.unit_bytes);
@@ -494,10 +501,10 @@ impl<P: Payload> Ssd<P> {
         if let Owner::Slot(slot) = unit.owner
             && let Place::Buffer(_) = self.ftl.place(unit.lpn)
         {
-            let whole = self.buffer.slots[slot as usize].covered == (0, self.sectors_per_unit);
+            let whole = self.buffer.slots[slot as usize].covered == (0, self.unit_size.sectors());
             let old = self.ftl.shadow(slot).filter(|_| !whole);
             if let Some(ppn) = old {
-                self.buffer.slots[slot as usize].covered = (0, self.sectors_per_unit);
+                self.buffer.slots[slot as usize].covered = (0, self.unit_size.sectors());
                 self.read_first(ppn, unit);
                 return false;
             }
@@ -509,6 +516,7 @@ impl<P: Payload> Ssd<P> {
         true
     }
 
+    #[inline]
     fn row_written(&mut self, die: usize, done: &mut Vec<Completion>) {
         let mut row = std::mem::take(&mut self.dies[die].row);
         for owner in row.drain(..) {
@@ -593,6 +601,7 @@ impl<P: Payload> Ssd<P> {
         }
     }
 
+    #[inline]
     fn program_move(&mut self, die: usize) {
         let out = std::mem::take(&mut self.dies[die].gathered_transfer);
         let (programmed, moved) = self.ftl.program_gathered(DieId(die as u16));
@@ -615,7 +624,8 @@ impl<P: Payload> Ssd<P> {
     #[inline]
     fn sense_next_at_once(&mut self, die: usize, ends: Nanos) -> Option<Nanos> {
         let command_free = self.times.flash_command == Nanos::ZERO;
-        if !command_free || self.times.smooth || !self.dies[die].reads.is_empty() || self.dies[die].suspended.is_some() {
+        if !command_free || self.times.smooth || !self.dies[die].reads.is_empty() || self.dies[die].suspended.is_some()
+        {
             return None;
         }
         if !self.ftl.has_job(DieId(die as u16)) {
@@ -654,7 +664,13 @@ impl<P: Payload> Ssd<P> {
 
     /// Carries out what lookups and changes of a demand-cached map cost; returns the number of
     /// flash reads, for which the command `waits`.
+    #[inline]
     pub(super) fn drain_map_work(&mut self, waits: Option<u32>) -> u32 {
+        if self.ftl.map_cache.is_some() { self.queue_map_work(waits) } else { 0 }
+    }
+
+    #[cold]
+    fn queue_map_work(&mut self, waits: Option<u32>) -> u32 {
         let Some(cache) = &mut self.ftl.map_cache else { return 0 };
         if cache.loads.is_empty() && cache.evictions.is_empty() {
             return 0;

@@ -8,6 +8,7 @@ use crate::block::{Busy, Completion, Operation, Request, Status, Tag};
 use crate::ftl::Place;
 use crate::nand::array::Payload;
 use crate::ssd::die::{FlashRead, ReadOwner};
+use crate::ssd::pieces::Piece;
 use crate::ssd::{Lane, Ssd};
 use crate::units::{Lpn, Nanos, Ppn};
 use std::collections::VecDeque;
@@ -92,13 +93,6 @@ impl Front {
     }
 }
 
-/// The part of a unit that a request covers.
-struct Piece {
-    lpn: Lpn,
-    /// First and end sector inside the unit.
-    covered: (u32, u32),
-}
-
 impl<P: Payload> Ssd<P> {
     pub(super) fn accept(&mut self, tag: Tag, request: Request) -> Result<(), Busy> {
         if self.front.outstanding >= self.limits.queue_depth {
@@ -112,6 +106,9 @@ impl<P: Payload> Ssd<P> {
         let time = self.config.link.command_us.0 + self.controller_time(&request);
         let ready = self.controller.reserve(self.now, time);
         self.ftl.counters.controller_ns += time.0;
+        if request.operation == Operation::Write {
+            self.prefetch_old(&request);
+        }
         if request.operation == Operation::Write && !self.times.half_duplex {
             // Full duplex: write data crosses in the order of commands, so the link's turn is known already.
             let crossing = self.link_time(&request);
@@ -126,6 +123,16 @@ impl<P: Payload> Ssd<P> {
         Ok(())
     }
 
+    /// While a write is on its way its map entry, fetched by the hint, tells what else it will touch.
+    #[inline]
+    fn prefetch_old(&self, request: &Request) {
+        let (lpn, _) = self.unit_size.split(request.lba.0);
+        if lpn < u64::from(self.ftl.exported) {
+            self.ftl.prefetch_old(Lpn(lpn as u32));
+        }
+    }
+
+    #[inline]
     fn controller_time(&self, request: &Request) -> Nanos {
         let controller = &self.config.controller;
         let base = match request.operation {
@@ -137,7 +144,7 @@ impl<P: Payload> Ssd<P> {
         if controller.unit_us.0 == Nanos::ZERO || !matches!(request.operation, Operation::Read | Operation::Write) {
             return base;
         }
-        let units = u64::from(request.sectors.div_ceil(self.sectors_per_unit)).max(1);
+        let units = u64::from(request.sectors.div_ceil(self.unit_size.sectors())).max(1);
         base + Nanos(controller.unit_us.0.0 * (units - 1))
     }
 
@@ -213,7 +220,11 @@ impl<P: Payload> Ssd<P> {
     }
 
     fn reserve_link_in(&mut self, time: Nanos) -> Nanos {
-        if self.times.half_duplex { self.link_out.reserve(self.now, time) } else { self.link_in.reserve(self.now, time) }
+        if self.times.half_duplex {
+            self.link_out.reserve(self.now, time)
+        } else {
+            self.link_in.reserve(self.now, time)
+        }
     }
 
     // ---- reads ----
@@ -222,9 +233,8 @@ impl<P: Payload> Ssd<P> {
     fn look_up(&mut self, index: u32) {
         if self.ftl.map_cache.is_some() {
             let request = self.front.commands[index as usize].request;
-            for number in 0..self.unit_count(&request) {
-                let lpn = self.piece(&request, number).lpn;
-                self.ftl.touch_map(lpn, false);
+            for piece in self.unit_size.pieces(&request) {
+                self.ftl.touch_map(piece.lpn, false);
             }
             let loads = self.drain_map_work(Some(index));
             self.front.commands[index as usize].remaining = loads;
@@ -251,8 +261,7 @@ impl<P: Payload> Ssd<P> {
         self.front.commands[index as usize].remaining = 1;
         let mut ready_sectors = 0;
         let mut open: Option<FlashRead> = None;
-        for number in 0..self.unit_count(&request) {
-            let piece = self.piece(&request, number);
+        for piece in self.unit_size.pieces(&request) {
             let sectors = piece.covered.1 - piece.covered.0;
             match self.ftl.place(piece.lpn) {
                 Place::Unmapped => {
@@ -363,8 +372,7 @@ impl<P: Payload> Ssd<P> {
         let request = self.front.commands[index as usize].request;
         self.front.commands[index as usize].remaining = 1;
         let bytes = self.flash_bytes(request.compress_percent);
-        for number in 0..self.unit_count(&request) {
-            let piece = self.piece(&request, number);
+        for piece in self.unit_size.pieces(&request) {
             if request.operation == Operation::WriteZeroes && self.is_zeroed_by_map(&piece) {
                 continue;
             }
@@ -374,11 +382,8 @@ impl<P: Payload> Ssd<P> {
             let unit = Unit { lpn: piece.lpn, owner: Owner::Command(index), bytes, stamp };
             match self.ftl.place(piece.lpn) {
                 _ if self.is_parked(piece.lpn) => self.followers.push(unit),
-                Place::Flash(ppn) if piece.covered != (0, self.sectors_per_unit) => self.read_first(ppn, unit),
-                _ => {
-                    self.ftl.prefetch_old(piece.lpn);
-                    self.pending.push_back(unit);
-                }
+                Place::Flash(ppn) if piece.covered != (0, self.unit_size.sectors()) => self.read_first(ppn, unit),
+                _ => self.pending.push_back(unit),
             }
         }
         self.part_done(index, done);
@@ -386,7 +391,7 @@ impl<P: Payload> Ssd<P> {
 
     /// Zeroes that need no write: a whole unit is unmapped, and what is unmapped reads as zeroes.
     fn is_zeroed_by_map(&mut self, piece: &Piece) -> bool {
-        if piece.covered == (0, self.sectors_per_unit) {
+        if piece.covered == (0, self.unit_size.sectors()) {
             self.trim_unit(piece.lpn);
         }
         self.ftl.place(piece.lpn) == Place::Unmapped
@@ -410,8 +415,7 @@ impl<P: Payload> Ssd<P> {
     fn take_buffered(&mut self, index: u32, done: &mut Vec<Completion>) -> bool {
         let Command { request, taken, .. } = self.front.commands[index as usize];
         let bytes = self.flash_bytes(request.compress_percent);
-        for number in taken..self.unit_count(&request) {
-            let piece = self.piece(&request, number);
+        for (number, piece) in (0..).zip(self.unit_size.pieces(&request)).skip(taken as usize) {
             if request.operation == Operation::WriteZeroes && self.is_zeroed_by_map(&piece) {
                 continue;
             }
@@ -520,10 +524,11 @@ impl<P: Payload> Ssd<P> {
         if !self.config.ftl.trim {
             return;
         }
-        let granule = u64::from(self.limits.discard_granularity_bytes / self.limits.sector_bytes).max(u64::from(self.sectors_per_unit));
+        let granule = u64::from(self.limits.discard_granularity_bytes / self.limits.sector_bytes)
+            .max(u64::from(self.unit_size.sectors()));
         let first = request.lba.0.div_ceil(granule) * granule;
         let end = (request.lba.0 + u64::from(request.sectors)) / granule * granule;
-        let per_unit = u64::from(self.sectors_per_unit);
+        let per_unit = u64::from(self.unit_size.sectors());
         for lpn in first / per_unit..end.max(first) / per_unit {
             self.trim_unit(Lpn(lpn as u32));
         }
@@ -553,24 +558,6 @@ impl<P: Payload> Ssd<P> {
     }
 
     // ---- common ----
-
-    /// Mapping units that a request touches.
-    fn unit_count(&self, request: &Request) -> u32 {
-        if request.sectors == 0 {
-            return 0;
-        }
-        let per_unit = u64::from(self.sectors_per_unit);
-        let last = request.lba.0 + u64::from(request.sectors) - 1;
-        (last / per_unit - request.lba.0 / per_unit + 1) as u32
-    }
-
-    fn piece(&self, request: &Request, number: u32) -> Piece {
-        let per_unit = u64::from(self.sectors_per_unit);
-        let lpn = request.lba.0 / per_unit + u64::from(number);
-        let first = request.lba.0.max(lpn * per_unit) - lpn * per_unit;
-        let end = (request.lba.0 + u64::from(request.sectors)).min((lpn + 1) * per_unit) - lpn * per_unit;
-        Piece { lpn: Lpn(lpn as u32), covered: (first as u32, end as u32) }
-    }
 
     pub(super) fn complete(&mut self, index: u32, status: Status, done: &mut Vec<Completion>) {
         let Command { tag, request, .. } = self.front.commands[index as usize];
@@ -628,7 +615,8 @@ impl<P: Payload> Ssd<P> {
         self.finish_jobs_now();
         self.ftl.counters.unsafe_shutdowns += u64::from(self.front.outstanding > 0 || self.buffer.used() > 0);
         let waiting: Vec<Unit<P::Stamp>> = self.pending.drain(..).collect();
-        let parked: Vec<Unit<P::Stamp>> = self.dies.iter_mut().flat_map(|die| die.parked_units().map(|unit| *unit).collect::<Vec<_>>()).collect();
+        let parked: Vec<Unit<P::Stamp>> =
+            self.dies.iter_mut().flat_map(|die| die.parked_units().map(|unit| *unit).collect::<Vec<_>>()).collect();
         for unit in waiting.iter().chain(&parked) {
             if let Owner::Slot(slot) = unit.owner
                 && self.ftl.place(unit.lpn) == Place::Buffer(slot)

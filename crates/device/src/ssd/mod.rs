@@ -14,17 +14,19 @@
 //!
 //! Idle read: link command + controller + flash command + tR + channel + link.
 //!
-//! Modules: [`host`] (commands), [`buffer`] (write buffer), [`die`] (what a die does next).
+//! Modules: [`host`] (commands), [`pieces`] (cut into units), [`buffer`] (write buffer), [`die`] (what a die does next).
 //! Left out: several namespaces, thermal throttling, the read cache, host memory buffer.
 
 pub mod buffer;
 pub mod die;
 pub mod host;
+pub mod pieces;
 
 use crate::block::{Busy, Completion, Device, Limits, Request, Tag};
+use crate::config::ftl::{Frontiers, GcPace};
+use crate::config::{DriveConfig, drive::Protocol};
 use crate::counters::Counters;
 use crate::ftl::Ftl;
-use crate::config::ftl::{Frontiers, GcPace};
 use crate::ftl::victim::VictimPolicy;
 use crate::nand::array::Payload;
 use crate::nand::geometry::Geometry;
@@ -32,9 +34,9 @@ use crate::parameter::Problem;
 use crate::sim::calendar::Calendar;
 use crate::sim::timeline::Timeline;
 use crate::ssd::buffer::Buffer;
-use crate::config::{DriveConfig, drive::Protocol};
 use crate::ssd::die::{Die, Span};
 use crate::ssd::host::{Front, Unit};
+use crate::ssd::pieces::UnitSize;
 use crate::units::{DieId, Lba, Lpn, Nanos};
 use std::collections::VecDeque;
 
@@ -57,7 +59,7 @@ pub struct Ssd<P: Payload = ()> {
     pub ftl: Ftl<P>,
     config: DriveConfig,
     limits: Limits,
-    sectors_per_unit: u32,
+    unit_size: UnitSize,
     now: Nanos,
     calendar: Calendar,
     front: Front,
@@ -138,7 +140,12 @@ impl<P: Payload> Ssd<P> {
     ///
     /// # Errors
     /// The key that makes the drive impossible.
-    pub fn with_policy(config: &DriveConfig, seed: u64, payload: P, policy: Box<dyn VictimPolicy>) -> Result<Ssd<P>, Problem> {
+    pub fn with_policy(
+        config: &DriveConfig,
+        seed: u64,
+        payload: P,
+        policy: Box<dyn VictimPolicy>,
+    ) -> Result<Ssd<P>, Problem> {
         Ok(Ssd::around(config, Ftl::with_policy(config, seed, payload, policy)?))
     }
 
@@ -161,7 +168,7 @@ impl<P: Payload> Ssd<P> {
                 volatile_cache: config.buffer.bytes.0 > 0 && !config.buffer.power_loss_protected,
                 optimal_io_bytes: row_or_unit,
             },
-            sectors_per_unit: geometry.unit_bytes / sector,
+            unit_size: UnitSize::new(geometry.unit_bytes / sector),
             now: Nanos::ZERO,
             calendar: Calendar::new(dies + 4),
             front: Front::default(),
@@ -368,7 +375,7 @@ impl<P: Payload> Device for Ssd<P> {
 
     #[inline]
     fn hint(&self, lba: Lba) {
-        let lpn = lba.0 / u64::from(self.sectors_per_unit);
+        let (lpn, _) = self.unit_size.split(lba.0);
         if lpn < u64::from(self.ftl.exported) {
             self.ftl.prefetch_map(Lpn(lpn as u32));
         }

@@ -24,11 +24,7 @@ pub(super) struct BlocksByValid {
 impl BlocksByValid {
     /// So many blocks, none of them in a list yet.
     pub(super) fn new(blocks: u32, pages_per_block: u32) -> BlocksByValid {
-        let block = Block {
-            valid: 0,
-            previous: NONE,
-            next: NONE,
-        };
+        let block = Block { valid: 0, previous: NONE, next: NONE };
         BlocksByValid {
             blocks: vec![block; blocks as usize],
             first_with: vec![NONE; pages_per_block as usize + 1],
@@ -38,10 +34,7 @@ impl BlocksByValid {
 
     /// A block with the fewest valid pages of those in a list.
     pub(super) fn fewest(&self) -> Option<u32> {
-        self.first_with[self.fewest_valid..]
-            .iter()
-            .copied()
-            .find(|&block| block != NONE)
+        self.first_with[self.fewest_valid..].iter().copied().find(|&block| block != NONE)
     }
 
     /// Takes that block out of its list. There must be one.
@@ -57,11 +50,7 @@ impl BlocksByValid {
     /// Takes a block out of its list and returns its number of valid pages.
     #[inline]
     pub(super) fn unlink(&mut self, block: u32) -> u32 {
-        let Block {
-            valid,
-            previous,
-            next,
-        } = self.blocks[block as usize];
+        let Block { valid, previous, next } = self.blocks[block as usize];
         if previous == NONE {
             self.first_with[valid as usize] = next;
         } else {
@@ -77,11 +66,7 @@ impl BlocksByValid {
     #[inline]
     pub(super) fn link(&mut self, block: u32, valid: u32) {
         let next = std::mem::replace(&mut self.first_with[valid as usize], block);
-        self.blocks[block as usize] = Block {
-            valid,
-            previous: NONE,
-            next,
-        };
+        self.blocks[block as usize] = Block { valid, previous: NONE, next };
         if next != NONE {
             self.blocks[next as usize].previous = block;
         }

@@ -12,11 +12,7 @@ impl BareLoop {
         for (number, block_valid) in self.by_valid.counts().enumerate() {
             let start = (number as u32) << self.block_shift;
             let is_open = start + self.pages_per_block == self.frontier_end;
-            let end = if is_open {
-                self.frontier
-            } else {
-                start + self.pages_per_block
-            };
+            let end = if is_open { self.frontier } else { start + self.pages_per_block };
             let lives = |page: u32| {
                 let unit = self.owner[page as usize];
                 unit != NONE && self.map[unit as usize] == page
@@ -38,31 +34,13 @@ fn write_amplification_is_that_of_theory() {
     for (over_provisioning, pages_per_block) in [(0.28, 256), (0.07, 256), (0.5, 96)] {
         let units = 1 << 20;
         let fill = u64::from(units);
-        let found = run(
-            units,
-            pages_per_block,
-            over_provisioning,
-            3,
-            5 * fill,
-            3 * fill,
-        )
-        .unwrap()
-        .write_amplification();
+        let found =
+            run(units, pages_per_block, over_provisioning, 3, 5 * fill, 3 * fill).unwrap().write_amplification();
         let policy = Policy::Greedy;
         let (hot, trim_share, unwritten_share) = (None, None, None);
-        let point = Point {
-            over_provisioning,
-            pages_per_block,
-            policy,
-            hot,
-            trim_share,
-            unwritten_share,
-        };
+        let point = Point { over_provisioning, pages_per_block, policy, hot, trim_share, unwritten_share };
         let expected = write_amplification(&point).unwrap().write_amplification;
-        assert!(
-            (found / expected - 1.0).abs() < 0.01,
-            "{found}, theory {expected}"
-        );
+        assert!((found / expected - 1.0).abs() < 0.01, "{found}, theory {expected}");
     }
 }
 
@@ -70,13 +48,9 @@ fn write_amplification_is_that_of_theory() {
 /// or at its end, and a single spare page.
 #[test]
 fn maps_and_counts_stay_sound() {
-    for (units, pages_per_block, over_provisioning) in [
-        (1000, 7, 0.1),
-        (1024, 8, 0.3),
-        (1023, 8, 0.001),
-        (5, 1, 0.5),
-        (150, 100, 0.3),
-    ] {
+    for (units, pages_per_block, over_provisioning) in
+        [(1000, 7, 0.1), (1024, 8, 0.3), (1023, 8, 0.001), (5, 1, 0.5), (150, 100, 0.3)]
+    {
         let mut drive = BareLoop::filled(units, pages_per_block, over_provisioning, 9).unwrap();
         drive.assert_sound();
         for _ in 0..300 {
@@ -91,31 +65,9 @@ fn maps_and_counts_stay_sound() {
 #[test]
 fn impossible_drives_are_refused() {
     let error = |units, pages, spare| BareLoop::filled(units, pages, spare, 1).err().unwrap();
-    assert_eq!(
-        error(0, 8, 0.1),
-        GeometryError::Empty {
-            units: 0,
-            pages_per_block: 8
-        }
-    );
-    assert_eq!(
-        error(8, 8, 0.01),
-        GeometryError::NoSpare {
-            over_provisioning: 0.01
-        }
-    );
-    assert_eq!(
-        error(8, 8, -1.0),
-        GeometryError::NoSpare {
-            over_provisioning: -1.0
-        }
-    );
-    assert!(matches!(
-        error(u32::MAX, 8, 0.1),
-        GeometryError::TooLarge { .. }
-    ));
-    assert!(matches!(
-        error(8, u32::MAX, f64::INFINITY),
-        GeometryError::TooLarge { .. }
-    ));
+    assert_eq!(error(0, 8, 0.1), GeometryError::Empty { units: 0, pages_per_block: 8 });
+    assert_eq!(error(8, 8, 0.01), GeometryError::NoSpare { over_provisioning: 0.01 });
+    assert_eq!(error(8, 8, -1.0), GeometryError::NoSpare { over_provisioning: -1.0 });
+    assert!(matches!(error(u32::MAX, 8, 0.1), GeometryError::TooLarge { .. }));
+    assert!(matches!(error(8, u32::MAX, f64::INFINITY), GeometryError::TooLarge { .. }));
 }

@@ -13,11 +13,7 @@ use ssdlab_device::units::Nanos;
 
 /// The `ssdlab` object of a report.
 pub fn drive(report: &Report, record: &Record, context: &Context) -> Value {
-    let Some(group) = report
-        .members
-        .first()
-        .and_then(|clone| record.groups.get(clone.group))
-    else {
+    let Some(group) = report.members.first().and_then(|clone| record.groups.get(clone.group)) else {
         return Value::Null;
     };
     let counters = group.counters();
@@ -39,14 +35,9 @@ pub fn drive(report: &Report, record: &Record, context: &Context) -> Value {
         "interrupted": record.interrupted,
     }));
     fields.insert("job".into(), job(report.job, report.members.len()));
-    let entries = counters
-        .entries()
-        .map(|(name, value)| (name.to_string(), json!(value)));
+    let entries = counters.entries().map(|(name, value)| (name.to_string(), json!(value)));
     fields.insert("counters".into(), Value::Object(entries.collect()));
-    fields.insert(
-        "time_series".into(),
-        time_series(&group.series, record, group),
-    );
+    fields.insert("time_series".into(), time_series(&group.series, record, group));
     fields.insert("utilization".into(), utilization(&counters, time, context));
     fields.extend(context.extra.clone());
     Value::Object(fields)
@@ -92,39 +83,18 @@ fn extremes(sizes: &[SizeShare]) -> [u32; 2] {
 fn time_series(series: &Series, record: &Record, group: &GroupRecord) -> Value {
     let column = |of: &dyn Fn(&Bucket) -> u64| series.buckets.iter().map(of).collect::<Vec<u64>>();
     let mut fields = Map::new();
-    fields.insert(
-        "start_ns".into(),
-        json!(series.start.saturating_sub(record.start).0),
-    );
-    fields.insert(
-        "end_ns".into(),
-        json!(group.end.saturating_sub(record.start).0),
-    );
+    fields.insert("start_ns".into(), json!(series.start.saturating_sub(record.start).0));
+    fields.insert("end_ns".into(), json!(group.end.saturating_sub(record.start).0));
     fields.insert("interval_ns".into(), json!(series.width.0));
     for (index, name) in ["read", "write", "trim"].into_iter().enumerate() {
-        fields.insert(
-            format!("{name}s"),
-            json!(column(&|bucket| bucket.requests[index])),
-        );
-        fields.insert(
-            format!("{name}_bytes"),
-            json!(column(&|bucket| bucket.bytes[index])),
-        );
+        fields.insert(format!("{name}s"), json!(column(&|bucket| bucket.requests[index])));
+        fields.insert(format!("{name}_bytes"), json!(column(&|bucket| bucket.bytes[index])));
         let sums = column(&|bucket| bucket.latency_sum_ns[index]);
         fields.insert(format!("{name}_latency_sum_ns"), json!(sums));
     }
-    fields.insert(
-        "latency_max_ns".into(),
-        json!(column(&|bucket| bucket.latency_max_ns)),
-    );
-    fields.insert(
-        "host_pages_written".into(),
-        json!(column(&|bucket| bucket.host_pages_written)),
-    );
-    fields.insert(
-        "nand_pages_written".into(),
-        json!(column(&|bucket| bucket.nand_pages_written)),
-    );
+    fields.insert("latency_max_ns".into(), json!(column(&|bucket| bucket.latency_max_ns)));
+    fields.insert("host_pages_written".into(), json!(column(&|bucket| bucket.host_pages_written)));
+    fields.insert("nand_pages_written".into(), json!(column(&|bucket| bucket.nand_pages_written)));
     Value::Object(fields)
 }
 
@@ -132,11 +102,7 @@ fn time_series(series: &Series, record: &Record, group: &GroupRecord) -> Value {
 fn utilization(counters: &Counters, time: Nanos, context: &Context) -> Value {
     let share = |busy_ns: u64, resources: u32| {
         let available = time.0 as f64 * f64::from(resources);
-        if available > 0.0 {
-            busy_ns as f64 / available
-        } else {
-            0.0
-        }
+        if available > 0.0 { busy_ns as f64 / available } else { 0.0 }
     };
     json!({
         "die_host_read": share(counters.die_host_read_ns, context.dies),

@@ -11,10 +11,8 @@ use ssdlab_device::units::Nanos;
 /// The version of fio whose fields these are.
 const FIO_VERSION: &str = "fio-3.33";
 /// fio's default `percentile_list`.
-const PERCENTILES: [f64; 17] = [
-    1.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 95.0, 99.0, 99.5, 99.9, 99.95,
-    99.99,
-];
+const PERCENTILES: [f64; 17] =
+    [1.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 95.0, 99.0, 99.5, 99.9, 99.95, 99.99];
 /// Upper ends of fio's latency ranges; each unit's list ends where the next one begins.
 const RANGES: [u64; 10] = [2, 4, 10, 20, 50, 100, 250, 500, 750, 1000];
 /// Names of fio's depth levels.
@@ -29,43 +27,22 @@ const BATCHES: [&str; 7] = ["0", "4", "8", "16", "32", "64", ">=64"];
 pub fn to_json(record: &Record, context: &Context, plus: bool) -> Value {
     let reports = reports(record);
     let mut top = Map::new();
-    top.insert(
-        "fio version".into(),
-        json!(format!("{FIO_VERSION}-ssdlab-{}", context.version)),
-    );
+    top.insert("fio version".into(), json!(format!("{FIO_VERSION}-ssdlab-{}", context.version)));
     top.insert("timestamp".into(), json!(context.timestamp));
     top.insert("timestamp_ms".into(), json!(context.timestamp_ms));
     top.insert("time".into(), json!(context.time));
     if !context.global_options.is_empty() {
-        top.insert(
-            "global options".into(),
-            Value::Object(context.global_options.clone()),
-        );
+        top.insert("global options".into(), Value::Object(context.global_options.clone()));
     }
-    let jobs = reports
-        .iter()
-        .map(|report| job(report, &reports, record, context, plus));
+    let jobs = reports.iter().map(|report| job(report, &reports, record, context, plus));
     top.insert("jobs".into(), jobs.collect());
-    top.insert(
-        "disk_util".into(),
-        json!([disk_util(&reports, record, context)]),
-    );
+    top.insert("disk_util".into(), json!([disk_util(&reports, record, context)]));
     Value::Object(top)
 }
 
-fn job(
-    report: &Report,
-    all: &[Report],
-    record: &Record,
-    context: &Context,
-    plus: bool,
-) -> Map<String, Value> {
+fn job(report: &Report, all: &[Report], record: &Record, context: &Context, plus: bool) -> Map<String, Value> {
     let elapsed = (record.end - record.start).0.div_ceil(1_000_000_000);
-    let error = report
-        .members
-        .iter()
-        .map(|clone| clone.error)
-        .find(|&error| error != 0);
+    let error = report.members.iter().map(|clone| clone.error).find(|&error| error != 0);
     let mut job = object(json!({
         "jobname": report.job.name,
         "groupid": report.group_id,
@@ -75,10 +52,7 @@ fn job(
         "job options": options(report),
     }));
     for (index, name) in ["read", "write", "trim"].into_iter().enumerate() {
-        job.insert(
-            name.into(),
-            direction(report, index, group_bandwidth(report, all, index), plus),
-        );
+        job.insert(name.into(), direction(report, index, group_bandwidth(report, all, index), plus));
     }
     job.extend(object(json!({
         "sync": { "total_ios": report.sync.count(), "lat_ns": latencies(&report.sync, true, plus) },
@@ -90,19 +64,11 @@ fn job(
         "minf": 0,
     })));
     job.extend(distributions(report));
-    let description = report
-        .job
-        .options
-        .iter()
-        .find(|(name, _)| name == "description");
+    let description = report.job.options.iter().find(|(name, _)| name == "description");
     if let Some((_, text)) = description {
         job.insert("desc".into(), json!(text));
     }
-    if let Some(steady) = report
-        .members
-        .iter()
-        .find_map(|clone| clone.steady.as_ref())
-    {
+    if let Some(steady) = report.members.iter().find_map(|clone| clone.steady.as_ref()) {
         job.insert("steadystate".into(), steady_state(steady));
     }
     job.insert("ssdlab".into(), drive(report, record, context));
@@ -111,30 +77,16 @@ fn job(
 
 /// The options as given; bare flags are left out, as fio 3.33 does.
 fn options(report: &Report) -> Map<String, Value> {
-    let given = report
-        .job
-        .options
-        .iter()
-        .filter(|(_, value)| !value.is_empty());
-    given
-        .map(|(name, value)| (name.clone(), json!(value)))
-        .collect()
+    let given = report.job.options.iter().filter(|(_, value)| !value.is_empty());
+    given.map(|(name, value)| (name.clone(), json!(value))).collect()
 }
 
 fn direction(report: &Report, index: usize, group_bandwidth: f64, plus: bool) -> Value {
     let side = &report.sides[index];
-    let runtime = if side.used() {
-        report.runtime()
-    } else {
-        Nanos::ZERO
-    };
+    let runtime = if side.used() { report.runtime() } else { Nanos::ZERO };
     let seconds = runtime.as_s();
     let per_s = |count: u64| {
-        if seconds > 0.0 {
-            count as f64 / seconds
-        } else {
-            0.0
-        }
+        if seconds > 0.0 { count as f64 / seconds } else { 0.0 }
     };
     let bytes_per_s = per_s(side.bytes) as u64;
     let requests = side.latencies.count();
@@ -183,11 +135,7 @@ fn group_bandwidth(report: &Report, all: &[Report], index: usize) -> f64 {
         bytes += other.sides[index].bytes;
         time = time.max(other.runtime());
     }
-    if time > Nanos::ZERO {
-        bytes as f64 / time.as_s()
-    } else {
-        0.0
-    }
+    if time > Nanos::ZERO { bytes as f64 / time.as_s() } else { 0.0 }
 }
 
 fn latencies(latencies: &Latencies, percentiles: bool, bins: bool) -> Value {
@@ -199,23 +147,12 @@ fn latencies(latencies: &Latencies, percentiles: bool, bins: bool) -> Value {
         "N": latencies.count(),
     }));
     if percentiles && latencies.count() > 0 {
-        let at = |&percent: &f64| {
-            (
-                format!("{percent:.6}"),
-                json!(latencies.percentile_ns(percent)),
-            )
-        };
-        fields.insert(
-            "percentile".into(),
-            Value::Object(PERCENTILES.iter().map(at).collect()),
-        );
+        let at = |&percent: &f64| (format!("{percent:.6}"), json!(latencies.percentile_ns(percent)));
+        fields.insert("percentile".into(), Value::Object(PERCENTILES.iter().map(at).collect()));
     }
     if bins && latencies.count() > 0 {
         let bin = |(ns, count): (u64, u64)| (ns.to_string(), json!(count));
-        fields.insert(
-            "bins".into(),
-            Value::Object(latencies.buckets().map(bin).collect()),
-        );
+        fields.insert("bins".into(), Value::Object(latencies.buckets().map(bin).collect()));
     }
     Value::Object(fields)
 }
@@ -225,13 +162,7 @@ fn distributions(report: &Report) -> Map<String, Value> {
     let requests = report.requests();
     let depths = report.depths.map(|count| percent(count, requests, 0.1));
     // One by one: a batch is 1 to 4 requests, in fio's words.
-    let batches = BATCHES.map(|name| {
-        if name == "4" {
-            percent(requests, requests, 0.1)
-        } else {
-            0.0
-        }
-    });
+    let batches = BATCHES.map(|name| if name == "4" { percent(requests, requests, 0.1) } else { 0.0 });
     let counts = latency_ranges(report);
     let shares = counts.map(|unit| unit.map(|count| percent(count, requests, 0.01)));
     let names = RANGES.map(|end| end.to_string());
@@ -256,11 +187,7 @@ fn distributions(report: &Report) -> Map<String, Value> {
 /// 2 s and the longer ones.
 fn latency_ranges(report: &Report) -> [[u64; 10]; 4] {
     let mut counts = [[0; 10]; 4];
-    for (ns, count) in report
-        .sides
-        .iter()
-        .flat_map(|side| side.latencies.buckets())
-    {
+    for (ns, count) in report.sides.iter().flat_map(|side| side.latencies.buckets()) {
         let (row, value) = match ns {
             0..1_000 => (0, ns),
             1_000..1_000_000 => (1, ns / 1_000),
@@ -278,11 +205,7 @@ fn latency_ranges(report: &Report) -> [[u64; 10]; 4] {
 
 /// fio shows what is there as at least `least`.
 fn percent(count: u64, total: u64, least: f64) -> f64 {
-    if count == 0 || total == 0 {
-        0.0
-    } else {
-        (count as f64 / total as f64 * 100.0).max(least)
-    }
+    if count == 0 || total == 0 { 0.0 } else { (count as f64 / total as f64 * 100.0).max(least) }
 }
 
 fn steady_state(steady: &SteadyRecord) -> Value {
@@ -345,11 +268,7 @@ fn ms(time: Nanos) -> u64 {
 }
 
 fn named(names: &[String], values: &[f64]) -> Map<String, Value> {
-    names
-        .iter()
-        .cloned()
-        .zip(values.iter().map(|&value| json!(value)))
-        .collect()
+    names.iter().cloned().zip(values.iter().map(|&value| json!(value))).collect()
 }
 
 /// The fields of a `json!({…})`.

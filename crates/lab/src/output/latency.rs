@@ -42,10 +42,7 @@ fn latency_unit(min: f64, max: f64, deviation: f64) -> (f64, &'static str) {
 
 /// The table of percentiles.
 pub fn percentiles(page: &mut Page, name: &str, percentiles: &Value) {
-    let Some(entries) = percentiles
-        .as_object()
-        .filter(|entries| !entries.is_empty())
-    else {
+    let Some(entries) = percentiles.as_object().filter(|entries| !entries.is_empty()) else {
         return;
     };
     let values: Vec<f64> = entries.values().map(number).collect();
@@ -72,10 +69,8 @@ pub fn latency_ranges(page: &mut Page, unit: &str, ranges: &Value) {
         return;
     };
     let shares = ranges.iter().map(|(end, share)| (end, number(share)));
-    let cells: Vec<String> = shares
-        .filter(|&(_, share)| share > 0.0)
-        .map(|(end, share)| format!("{end}={share:.2}%"))
-        .collect();
+    let cells: Vec<String> =
+        shares.filter(|&(_, share)| share > 0.0).map(|(end, share)| format!("{end}={share:.2}%")).collect();
     for row in cells.chunks(5) {
         page.line(format_args!("  lat ({unit})   : {}", row.join(", ")));
     }

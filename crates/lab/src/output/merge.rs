@@ -29,11 +29,7 @@ impl Rate {
 
     /// The standard deviation, 0 below two samples.
     pub fn standard_deviation(&self) -> f64 {
-        if self.count < 2 {
-            0.0
-        } else {
-            (self.squared_distances / (self.count - 1) as f64).sqrt()
-        }
+        if self.count < 2 { 0.0 } else { (self.squared_distances / (self.count - 1) as f64).sqrt() }
     }
 }
 
@@ -74,14 +70,7 @@ pub struct Report<'a> {
 impl<'a> Report<'a> {
     fn new(job: &'a Job, group_id: usize) -> Report<'a> {
         let (members, sides) = (Vec::new(), Default::default());
-        Report {
-            job,
-            group_id,
-            members,
-            sides,
-            sync: Latencies::default(),
-            depths: [0; 7],
-        }
+        Report { job, group_id, members, sides, sync: Latencies::default(), depths: [0; 7] }
     }
 
     fn add(&mut self, clone: &'a CloneRecord) {

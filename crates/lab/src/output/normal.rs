@@ -13,19 +13,13 @@ pub fn to_normal(json: &Value) -> String {
     let jobs = json["jobs"].as_array().map_or(&[][..], Vec::as_slice);
     header(&mut page, json, jobs);
     for job in jobs {
-        if ["read", "write", "trim"]
-            .iter()
-            .any(|side| count(&job[side]["total_ios"]) > 0)
-        {
+        if ["read", "write", "trim"].iter().any(|side| count(&job[side]["total_ios"]) > 0) {
             status(&mut page, job, text(&json["time"]));
         }
     }
     let groups = jobs.iter().map(|job| count(&job["groupid"])).max();
     for group in 0..groups.map_or(0, |last| last + 1) {
-        let members: Vec<&Value> = jobs
-            .iter()
-            .filter(|job| count(&job["groupid"]) == group)
-            .collect();
+        let members: Vec<&Value> = jobs.iter().filter(|job| count(&job["groupid"]) == group).collect();
         group_status(&mut page, group, &members);
     }
     disk_stats(&mut page, &json["disk_util"]);
@@ -36,10 +30,7 @@ fn header(page: &mut Page, json: &Value, jobs: &[Value]) {
     let mut processes = 0;
     let mut previous = None;
     for job in jobs {
-        let (known, key) = (
-            &job["ssdlab"]["job"],
-            (count(&job["groupid"]), text(&job["jobname"])),
-        );
+        let (known, key) = (&job["ssdlab"]["job"], (count(&job["groupid"]), text(&job["jobname"])));
         processes += count(&known["members"]);
         // Clones without group_reporting come one by one; fio's header names their job once.
         if known.is_null() || previous == Some(key) {
@@ -77,25 +68,15 @@ fn block_sizes(range: &Value) -> String {
 
 fn status(page: &mut Page, job: &Value, time: &str) {
     let members = count(&job["ssdlab"]["job"]["members"]).max(1);
-    let (name, group, error) = (
-        text(&job["jobname"]),
-        count(&job["groupid"]),
-        count(&job["error"]),
-    );
-    page.line(format_args!(
-        "{name}: (groupid={group}, jobs={members}): err={error:2}: pid=0: {time}"
-    ));
+    let (name, group, error) = (text(&job["jobname"]), count(&job["groupid"]), count(&job["error"]));
+    page.line(format_args!("{name}: (groupid={group}, jobs={members}): err={error:2}: pid=0: {time}"));
     if let Some(description) = job["desc"].as_str() {
         page.line(format_args!("  Description  : [{description}]"));
     }
     for side in ["read", "write", "trim"] {
         direction(page, side, &job[side]);
     }
-    for (unit, key) in [
-        ("nsec", "latency_ns"),
-        ("usec", "latency_us"),
-        ("msec", "latency_ms"),
-    ] {
+    for (unit, key) in [("nsec", "latency_ns"), ("usec", "latency_us"), ("msec", "latency_ms")] {
         latency_ranges(page, unit, &job[key]);
     }
     let sync = &job["sync"]["lat_ns"];
@@ -120,11 +101,7 @@ fn direction(page: &mut Page, name: &str, side: &Value) {
         short(count(&side["bw_bytes"]), 4, Prefix::Decimal, "B/s"),
         short(count(&side["io_bytes"]), 4, Prefix::Binary, "B"),
         count(&side["runtime"]),
-        if name == "write" {
-            "; 0 zone resets"
-        } else {
-            ""
-        },
+        if name == "write" { "; 0 zone resets" } else { "" },
     ));
     for (label, key) in [("slat", "slat_ns"), ("clat", "clat_ns"), (" lat", "lat_ns")] {
         if count(&side[key]["N"]) > 0 {
@@ -170,18 +147,9 @@ fn tail(page: &mut Page, job: &Value) {
         count(&job["majf"]),
         count(&job["minf"])
     ));
-    page.line(format_args!(
-        "  IO depths    : {}",
-        shares(&job["iodepth_level"])
-    ));
-    page.line(format_args!(
-        "     submit    : {}",
-        shares(&job["iodepth_submit"])
-    ));
-    page.line(format_args!(
-        "     complete  : {}",
-        shares(&job["iodepth_complete"])
-    ));
+    page.line(format_args!("  IO depths    : {}", shares(&job["iodepth_level"])));
+    page.line(format_args!("     submit    : {}", shares(&job["iodepth_submit"])));
+    page.line(format_args!("     complete  : {}", shares(&job["iodepth_complete"])));
     let total = ["read", "write", "trim", "sync"].map(|side| count(&job[side]["total_ios"]));
     page.line(format_args!(
         "     issued rwts: total={},{},{},{} short=0,0,0,0 dropped=0,0,0,0",
@@ -215,19 +183,11 @@ fn steady_state(page: &mut Page, steady: &Value) {
     let bandwidth = count(&data["bw_mean"]);
     page.line(format_args!(
         "  steadystate  : attained={}, bw={} ({}), iops={}, {metric}{}={:.3}{percent}",
-        if count(&steady["attained"]) > 0 {
-            "yes"
-        } else {
-            "no"
-        },
+        if count(&steady["attained"]) > 0 { "yes" } else { "no" },
         short(bandwidth, 4, Prefix::Binary, "B/s"),
         short(bandwidth, 4, Prefix::Decimal, "B/s"),
         short(count(&data["iops_mean"]), 4, Prefix::Decimal, ""),
-        if rule.contains("_slope") {
-            " slope"
-        } else {
-            " mean dev"
-        },
+        if rule.contains("_slope") { " slope" } else { " mean dev" },
         criterion.trim_end_matches('%').parse().unwrap_or(0.0_f64),
     ));
 }
@@ -242,28 +202,22 @@ fn drive(page: &mut Page, drive: &Value) {
     };
     page.line(format_args!(
         "  ssdlab       : WA={amplification}, erased={}, unmapped reads={}, condition={}, seed={}, profile={}",
-        count(&drive["blocks_erased"]), count(&drive["unmapped_reads"]),
-        text(&drive["condition"]), count(&drive["seed"]), text(&drive["profile"])
+        count(&drive["blocks_erased"]),
+        count(&drive["unmapped_reads"]),
+        text(&drive["condition"]),
+        count(&drive["seed"]),
+        text(&drive["profile"])
     ));
     if drive["interrupted"].as_bool() == Some(true) {
-        page.line(format_args!(
-            "                 stopped early: figures are of what was done"
-        ));
+        page.line(format_args!("                 stopped early: figures are of what was done"));
     }
 }
 
 fn group_status(page: &mut Page, group: u64, jobs: &[&Value]) {
     page.line(format_args!("\nRun status group {group} (all jobs):"));
-    for (side, label) in [
-        ("read", "   READ"),
-        ("write", "  WRITE"),
-        ("trim", "   TRIM"),
-    ] {
-        let used: Vec<&Value> = jobs
-            .iter()
-            .map(|job| &job[side])
-            .filter(|side| count(&side["total_ios"]) > 0)
-            .collect();
+    for (side, label) in [("read", "   READ"), ("write", "  WRITE"), ("trim", "   TRIM")] {
+        let used: Vec<&Value> =
+            jobs.iter().map(|job| &job[side]).filter(|side| count(&side["total_ios"]) > 0).collect();
         if !used.is_empty() {
             group_direction(page, label, &used);
         }

@@ -9,9 +9,7 @@ pub struct Page(pub String);
 impl Page {
     /// Adds a line.
     pub fn line(&mut self, text: Arguments<'_>) {
-        self.0
-            .write_fmt(text)
-            .expect("writing to a string does not fail");
+        self.0.write_fmt(text).expect("writing to a string does not fail");
         self.0.push('\n');
     }
 }

@@ -12,16 +12,8 @@ const MIB: u64 = 1 << 20;
 fn mixed_job() -> Job {
     Job {
         name: "x".into(),
-        options: vec![
-            ("name".into(), "x".into()),
-            ("direct".into(), String::new()),
-        ],
-        pattern: Pattern {
-            reads: true,
-            writes: true,
-            trims: false,
-            random: true,
-        },
+        options: vec![("name".into(), "x".into()), ("direct".into(), String::new())],
+        pattern: Pattern { reads: true, writes: true, trims: false, random: true },
         io_size: Some(Extent::Bytes(16 * MIB)),
         io_depth: 4,
         fsync: 4,
@@ -31,27 +23,12 @@ fn mixed_job() -> Job {
 
 fn record(jobs: &[Job]) -> Record {
     let mut device = NullDevice::new(64 * MIB, Nanos(100_000), 32);
-    run(
-        &mut device,
-        jobs,
-        &RunOptions {
-            start: Nanos::ZERO,
-            seed: 1,
-        },
-        &mut Silent,
-    )
-    .unwrap()
+    run(&mut device, jobs, &RunOptions { start: Nanos::ZERO, seed: 1 }, &mut Silent).unwrap()
 }
 
 fn context() -> Context {
     let extra = json::object(json!({ "wear": [1, 2] }));
-    Context {
-        profile: "null".into(),
-        version: "1.2.3".into(),
-        seed: 1,
-        extra,
-        ..Context::default()
-    }
+    Context { profile: "null".into(), version: "1.2.3".into(), seed: 1, extra, ..Context::default() }
 }
 
 /// Paths of all keys in order; what depends on the run (options, bins, our object) is not entered.
@@ -81,9 +58,7 @@ fn keys_are_fios_in_fios_order() {
     let json = to_json(&record(&[mixed_job()]), &context(), true);
     let mut found = Vec::new();
     paths(&json, "", &mut found);
-    let wanted: Vec<&str> = include_str!("../../tests/data/fio-keys.txt")
-        .lines()
-        .collect();
+    let wanted: Vec<&str> = include_str!("../../tests/data/fio-keys.txt").lines().collect();
     assert_eq!(found, wanted);
 }
 
@@ -105,17 +80,8 @@ fn text_of_fios_json_is_fios_text() {
 fn same_seed_same_bytes() {
     let text = |seed: u64| {
         let mut device = NullDevice::new(64 * MIB, Nanos(100_000), 32);
-        let jobs = [
-            mixed_job(),
-            Job {
-                num_jobs: 2,
-                ..mixed_job()
-            },
-        ];
-        let options = RunOptions {
-            start: Nanos::ZERO,
-            seed,
-        };
+        let jobs = [mixed_job(), Job { num_jobs: 2, ..mixed_job() }];
+        let options = RunOptions { start: Nanos::ZERO, seed };
         let record = run(&mut device, &jobs, &options, &mut Silent).unwrap();
         to_json(&record, &context(), true).to_string()
     };
@@ -126,29 +92,13 @@ fn same_seed_same_bytes() {
 /// Rates are exact, whatever the rounding of `runtime`, and the options are as given.
 #[test]
 fn figures_are_those_of_the_closed_loop() {
-    let reads = Pattern {
-        reads: true,
-        writes: false,
-        trims: false,
-        random: true,
-    };
-    let json = to_json(
-        &record(&[Job {
-            pattern: reads,
-            fsync: 0,
-            ..mixed_job()
-        }]),
-        &context(),
-        false,
-    );
+    let reads = Pattern { reads: true, writes: false, trims: false, random: true };
+    let json = to_json(&record(&[Job { pattern: reads, fsync: 0, ..mixed_job() }]), &context(), false);
     let job = &json["jobs"][0];
     assert_eq!(job["read"]["iops"], json!(40_000.0));
     assert_eq!(job["read"]["bw_bytes"], json!(163_840_000));
     assert_eq!(job["read"]["runtime"], json!(102));
-    assert_eq!(
-        job["read"]["clat_ns"]["percentile"]["99.990000"],
-        json!(100_000)
-    );
+    assert_eq!(job["read"]["clat_ns"]["percentile"]["99.990000"], json!(100_000));
     assert_eq!(job["read"]["clat_ns"]["bins"], Value::Null);
     assert_eq!(job["latency_us"]["250"], json!(100.0));
     assert_eq!(job["job options"], json!({ "name": "x" }));
@@ -161,24 +111,10 @@ fn figures_are_those_of_the_closed_loop() {
 /// each clone has its own entry.
 #[test]
 fn group_reporting_merges_clones() {
-    let clones = Job {
-        num_jobs: 3,
-        fsync: 0,
-        ..mixed_job()
-    };
-    let single = to_json(
-        &record(&[Job {
-            num_jobs: 1,
-            ..clones.clone()
-        }]),
-        &context(),
-        false,
-    );
+    let clones = Job { num_jobs: 3, fsync: 0, ..mixed_job() };
+    let single = to_json(&record(&[Job { num_jobs: 1, ..clones.clone() }]), &context(), false);
     let apart = to_json(&record(std::slice::from_ref(&clones)), &context(), false);
-    let merged = Job {
-        group_reporting: true,
-        ..clones
-    };
+    let merged = Job { group_reporting: true, ..clones };
     let together = to_json(&record(std::slice::from_ref(&merged)), &context(), false);
     let jobs = |json: &Value| json["jobs"].as_array().unwrap().len();
     assert_eq!((jobs(&apart), jobs(&together)), (3, 1));
@@ -187,19 +123,10 @@ fn group_reporting_merges_clones() {
         job["read"]["iops"].as_f64().unwrap() + job["write"]["iops"].as_f64().unwrap()
     };
     assert!((iops(&together) - 3.0 * iops(&single)).abs() < 1e-6);
-    assert_eq!(
-        together["jobs"][0]["read"]["lat_ns"]["mean"],
-        json!(100_000.0)
-    );
+    assert_eq!(together["jobs"][0]["read"]["lat_ns"]["mean"], json!(100_000.0));
     assert!(to_normal(&together).contains("x: (groupid=0, jobs=3): err= 0"));
     // A second job behind a stonewall is a group of its own.
-    let walled = [
-        merged.clone(),
-        Job {
-            stonewall: true,
-            ..merged
-        },
-    ];
+    let walled = [merged.clone(), Job { stonewall: true, ..merged }];
     let two = to_json(&record(&walled), &context(), false);
     assert_eq!((jobs(&two), &two["jobs"][1]["groupid"]), (2, &json!(1)));
 }
@@ -210,26 +137,13 @@ fn drive_object_tells_what_the_drive_did() {
     let json = to_json(&record(&[mixed_job()]), &context(), false);
     let drive = &json["jobs"][0]["ssdlab"];
     assert_eq!(drive["write_amplification"], Value::Null);
-    assert_eq!(
-        (&drive["profile"], &drive["seed"]),
-        (&json!("null"), &json!(1))
-    );
+    assert_eq!((&drive["profile"], &drive["seed"]), (&json!("null"), &json!(1)));
     assert_eq!(drive["wear"], json!([1, 2]));
-    let sum = |key: &str| {
-        drive["time_series"][key]
-            .as_array()
-            .unwrap()
-            .iter()
-            .filter_map(Value::as_u64)
-            .sum::<u64>()
-    };
+    let sum = |key: &str| drive["time_series"][key].as_array().unwrap().iter().filter_map(Value::as_u64).sum::<u64>();
     assert_eq!(json!(sum("writes")), json["jobs"][0]["write"]["total_ios"]);
     assert_eq!(json!(sum("reads")), drive["counters"]["host_reads"]);
     let text = to_normal(&json);
-    assert!(
-        text.contains("  ssdlab       : WA=none (nothing written), erased=0"),
-        "{text}"
-    );
+    assert!(text.contains("  ssdlab       : WA=none (nothing written), erased=0"), "{text}");
 }
 
 /// fio's steady-state rule has fio's keys in fio's order, and its line in the text.
@@ -245,13 +159,7 @@ fn steady_state_is_written_as_fio_does() {
         interval: Nanos(1_000_000_000),
     };
     let runtime = Some(Nanos(9_000_000_000));
-    let steady = Job {
-        steady_state: Some(rule),
-        time_based: true,
-        runtime,
-        fsync: 0,
-        ..mixed_job()
-    };
+    let steady = Job { steady_state: Some(rule), time_based: true, runtime, fsync: 0, ..mixed_job() };
     let json = to_json(&record(&[steady]), &context(), false);
     let state = &json["jobs"][0]["steadystate"];
     let mut found = Vec::new();
@@ -259,12 +167,8 @@ fn steady_state_is_written_as_fio_does() {
     let wanted = "/ss /duration /attained /criterion /max_deviation /slope /data /data/bw_mean \
                   /data/iops_mean /data/iops /data/bw";
     assert_eq!(found, wanted.split_whitespace().collect::<Vec<_>>());
-    assert_eq!(
-        (&state["ss"], &state["attained"]),
-        (&json!("iops_slope:10.000000%"), &json!(1))
-    );
+    assert_eq!((&state["ss"], &state["attained"]), (&json!("iops_slope:10.000000%"), &json!(1)));
     assert_eq!(state["data"]["iops"], json!([40_000, 40_000]));
-    let line =
-        "  steadystate  : attained=yes, bw=156MiB/s (164MB/s), iops=40.0k, iops slope=0.000%";
+    let line = "  steadystate  : attained=yes, bw=156MiB/s (164MB/s), iops=40.0k, iops slope=0.000%";
     assert!(to_normal(&json).contains(line), "{}", to_normal(&json));
 }

@@ -74,21 +74,13 @@ pub struct Outcome {
 }
 
 impl<'a, D: Device + ?Sized> Engine<'a, D> {
-    pub fn new(
-        device: &'a mut D,
-        jobs: &'a [Job],
-        mut workers: Vec<Worker>,
-        now: Nanos,
-    ) -> Engine<'a, D> {
+    pub fn new(device: &'a mut D, jobs: &'a [Job], mut workers: Vec<Worker>, now: Nanos) -> Engine<'a, D> {
         for worker in &mut workers {
             worker.start(&jobs[worker.job], now);
             worker.planned().for_each(|lba| device.hint(lba));
             worker.queued = true;
         }
-        let slots: u32 = workers
-            .iter()
-            .map(|worker| super::worker::depth(&jobs[worker.job]) + 1)
-            .sum();
+        let slots: u32 = workers.iter().map(|worker| super::worker::depth(&jobs[worker.job]) + 1).sum();
         let nothing = Request::new(Operation::Flush, Lba(0), 0);
         let counters = device.counters();
         let limits = device.limits();
@@ -96,14 +88,7 @@ impl<'a, D: Device + ?Sized> Engine<'a, D> {
         let mut engine = Engine {
             device,
             jobs,
-            slots: vec![
-                Slot {
-                    issued: now,
-                    worker: 0,
-                    request: nothing
-                };
-                slots as usize
-            ],
+            slots: vec![Slot { issued: now, worker: 0, request: nothing }; slots as usize],
             free: (0..slots).rev().collect(),
             ready: (0..workers.len() as u32).collect(),
             waiting: VecDeque::with_capacity(slots as usize),
@@ -204,15 +189,8 @@ impl<'a, D: Device + ?Sized> Engine<'a, D> {
 
     #[inline]
     fn place(&mut self, worker: u32, request: Request) {
-        let tag = self
-            .free
-            .pop()
-            .expect("the slab holds the depths of all workers, and a flush each");
-        self.slots[tag as usize] = Slot {
-            issued: self.now,
-            worker,
-            request,
-        };
+        let tag = self.free.pop().expect("the slab holds the depths of all workers, and a flush each");
+        self.slots[tag as usize] = Slot { issued: self.now, worker, request };
         if !self.waiting.is_empty() || !self.submit(tag) {
             self.waiting.push_back(tag);
         }
@@ -223,10 +201,7 @@ impl<'a, D: Device + ?Sized> Engine<'a, D> {
         if self.in_device >= self.queue_depth {
             return false;
         }
-        let taken = self
-            .device
-            .submit(self.now, Tag(tag), self.slots[tag as usize].request)
-            .is_ok();
+        let taken = self.device.submit(self.now, Tag(tag), self.slots[tag as usize].request).is_ok();
         if taken && self.in_device == 0 {
             self.busy_since = self.now;
         }
@@ -289,10 +264,7 @@ impl<'a, D: Device + ?Sized> Engine<'a, D> {
         if outstanding == 0 || self.device.next_event().is_some() {
             return Ok(());
         }
-        Err(RunError::Stalled {
-            outstanding,
-            at: self.now,
-        })
+        Err(RunError::Stalled { outstanding, at: self.now })
     }
 
     #[cold]
@@ -302,15 +274,9 @@ impl<'a, D: Device + ?Sized> Engine<'a, D> {
         }
         while self.next_sample <= self.now {
             self.next_sample += SAMPLE_EVERY;
-            self.workers
-                .iter_mut()
-                .for_each(|worker| worker.tally.sample(SAMPLE_EVERY));
+            self.workers.iter_mut().for_each(|worker| worker.tally.sample(SAMPLE_EVERY));
         }
-        while self
-            .ramp_ends
-            .last()
-            .is_some_and(|&(end, _)| end <= self.now)
-        {
+        while self.ramp_ends.last().is_some_and(|&(end, _)| end <= self.now) {
             self.end_ramp();
         }
         for watch in &mut self.watches {
@@ -339,11 +305,7 @@ impl<'a, D: Device + ?Sized> Engine<'a, D> {
         if let Some(&(end, _)) = self.ramp_ends.last() {
             next = next.min(end.0);
         }
-        next = self
-            .watches
-            .iter()
-            .map(|watch| watch.next().0)
-            .fold(next, u64::min);
+        next = self.watches.iter().map(|watch| watch.next().0).fold(next, u64::min);
         self.next_mark = Nanos(next);
     }
 

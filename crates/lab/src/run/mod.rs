@@ -96,12 +96,7 @@ pub fn run<D: Device + ?Sized>(
     let groups = stonewall_groups(jobs);
     let mut workers = Vec::with_capacity(groups.len());
     for group in &groups {
-        workers.push(group_workers(
-            jobs,
-            group.clone(),
-            device.limits(),
-            options.seed,
-        )?);
+        workers.push(group_workers(jobs, group.clone(), device.limits(), options.seed)?);
     }
     observer.begin_jobs();
     let mut record = empty_record(jobs, options.start);
@@ -133,9 +128,7 @@ pub fn regions(jobs: &[Job], limits: &Limits) -> Result<Vec<(usize, u64, u64)>, 
             continue;
         }
         for clone in (0..job.num_jobs.max(1)).filter(|_| job.pattern.reads) {
-            let (offset, bytes) = Generator::new(job, clone, limits, 0)
-                .map_err(Box::new)?
-                .region();
+            let (offset, bytes) = Generator::new(job, clone, limits, 0).map_err(Box::new)?.region();
             regions.push((index, offset, bytes));
         }
     }
@@ -145,10 +138,7 @@ pub fn regions(jobs: &[Job], limits: &Limits) -> Result<Vec<(usize, u64, u64)>, 
 
 /// What a trace reads, as extents that do not touch.
 fn read_extents(replay: &Replay) -> impl Iterator<Item = (u64, u64)> {
-    let reads = replay
-        .entries
-        .iter()
-        .filter(|entry| entry.operation == Operation::Read);
+    let reads = replay.entries.iter().filter(|entry| entry.operation == Operation::Read);
     let mut extents: Vec<(u64, u64)> = reads.map(|entry| (entry.offset, entry.bytes)).collect();
     extents.sort_unstable();
     extents.dedup_by(|next, kept| {
@@ -173,25 +163,14 @@ fn stonewall_groups(jobs: &[Job]) -> Vec<Range<usize>> {
     groups
 }
 
-fn group_workers(
-    jobs: &[Job],
-    group: Range<usize>,
-    limits: &Limits,
-    seed: u64,
-) -> Result<Vec<Worker>, RunError> {
+fn group_workers(jobs: &[Job], group: Range<usize>, limits: &Limits, seed: u64) -> Result<Vec<Worker>, RunError> {
     let mut workers = Vec::new();
     for index in group {
         let job = &jobs[index];
         // Equal jobs must not do the same: every job has its own stream, the first the seed itself.
         let seed = seed.wrapping_add((index as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15));
-        if job.time_based
-            && job.runtime.is_none()
-            && job.number_ios.is_none()
-            && job.steady_state.is_none()
-        {
-            return Err(RunError::Endless {
-                name: job.name.clone(),
-            });
+        if job.time_based && job.runtime.is_none() && job.number_ios.is_none() && job.steady_state.is_none() {
+            return Err(RunError::Endless { name: job.name.clone() });
         }
         for clone in 0..job.num_jobs.max(1) {
             workers.push(Worker::new(job, index, clone, limits, seed)?);
@@ -208,14 +187,7 @@ fn empty_record(jobs: &[Job], start: Nanos) -> Record {
         job
     };
     let jobs = jobs.iter().map(without_trace).collect();
-    Record {
-        jobs,
-        groups: Vec::new(),
-        clones: Vec::new(),
-        start,
-        end: start,
-        interrupted: false,
-    }
+    Record { jobs, groups: Vec::new(), clones: Vec::new(), start, end: start, interrupted: false }
 }
 
 fn keep(record: &mut Record, group: usize, start: Nanos, outcome: Outcome) {
@@ -229,16 +201,14 @@ fn keep(record: &mut Record, group: usize, start: Nanos, outcome: Outcome) {
         busy: outcome.busy,
         series: outcome.series,
     });
-    record
-        .clones
-        .extend(outcome.workers.into_iter().map(|worker| CloneRecord {
-            job: worker.job,
-            clone: worker.clone,
-            group,
-            start: worker.measured_from,
-            end: worker.ended,
-            error: worker.error,
-            tally: worker.tally,
-            steady: worker.steady,
-        }));
+    record.clones.extend(outcome.workers.into_iter().map(|worker| CloneRecord {
+        job: worker.job,
+        clone: worker.clone,
+        group,
+        start: worker.measured_from,
+        end: worker.ended,
+        error: worker.error,
+        tally: worker.tally,
+        steady: worker.steady,
+    }));
 }

@@ -48,11 +48,7 @@ impl Watch {
 
     /// When the next sample is due; never once the state is attained.
     pub fn next(&self) -> Nanos {
-        if self.attained {
-            Nanos::NEVER
-        } else {
-            self.next
-        }
+        if self.attained { Nanos::NEVER } else { self.next }
     }
 
     /// Takes the sample that is due, and stops the members if the state is attained.
@@ -66,13 +62,8 @@ impl Watch {
         if let Some(last) = self.last.replace(totals) {
             let requests = (totals.0 - last.0) as f64;
             let bytes = (totals.1 - last.1) as f64;
-            let latency = if requests > 0.0 {
-                (totals.2 - last.2) as f64 / requests
-            } else {
-                0.0
-            };
-            self.samples
-                .push([requests / interval.as_s(), bytes / interval.as_s(), latency]);
+            let latency = if requests > 0.0 { (totals.2 - last.2) as f64 / requests } else { 0.0 };
+            self.samples.push([requests / interval.as_s(), bytes / interval.as_s(), latency]);
         }
         let record = self.judge();
         self.attained = record.attained;
@@ -110,11 +101,7 @@ impl Watch {
             rule: self.rule,
             attained: full && criterion.abs() < self.rule.limit,
             criterion,
-            max_deviation: if full && !self.rule.slope {
-                deviation
-            } else {
-                0.0
-            },
+            max_deviation: if full && !self.rule.slope { deviation } else { 0.0 },
             slope: if full && self.rule.slope { slope } else { 0.0 },
             iops: window.iter().map(|sample| sample[0] as u64).collect(),
             bytes_per_s: window.iter().map(|sample| sample[1] as u64).collect(),
@@ -130,22 +117,11 @@ fn fit(values: &[f64]) -> (f64, f64, f64) {
     }
     let count = values.len() as f64;
     let mean = values.iter().sum::<f64>() / count;
-    let deviation = values
-        .iter()
-        .map(|value| (value - mean).abs())
-        .fold(0.0, f64::max);
+    let deviation = values.iter().map(|value| (value - mean).abs()).fold(0.0, f64::max);
     let middle = (count - 1.0) / 2.0;
-    let across: f64 = values
-        .iter()
-        .enumerate()
-        .map(|(x, y)| (x as f64 - middle) * y)
-        .sum();
+    let across: f64 = values.iter().enumerate().map(|(x, y)| (x as f64 - middle) * y).sum();
     let along = count * (count * count - 1.0) / 12.0;
-    (
-        mean,
-        deviation,
-        if along > 0.0 { across / along } else { 0.0 },
-    )
+    (mean, deviation, if along > 0.0 { across / along } else { 0.0 })
 }
 
 #[cfg(test)]

@@ -55,18 +55,12 @@ impl Latencies {
     #[inline]
     pub fn add(&mut self, latency: Nanos) {
         let ns = latency.0;
-        self.min = if self.count == 0 {
-            ns
-        } else {
-            self.min.min(ns)
-        };
+        self.min = if self.count == 0 { ns } else { self.min.min(ns) };
         self.max = self.max.max(ns);
         self.count += 1;
         self.sum += ns;
         self.sum_of_squares += u128::from(ns) * u128::from(ns);
-        self.histogram
-            .get_or_insert_with(new_histogram)
-            .saturating_record(ns);
+        self.histogram.get_or_insert_with(new_histogram).saturating_record(ns);
     }
 
     /// Adds another clone's latencies.
@@ -74,18 +68,13 @@ impl Latencies {
         let Some(theirs) = &other.histogram else {
             return;
         };
-        self.min = if self.count == 0 {
-            other.min
-        } else {
-            self.min.min(other.min)
-        };
+        self.min = if self.count == 0 { other.min } else { self.min.min(other.min) };
         self.max = self.max.max(other.max);
         self.count += other.count;
         self.sum += other.sum;
         self.sum_of_squares += other.sum_of_squares;
         let ours = self.histogram.get_or_insert_with(new_histogram);
-        ours.add(theirs)
-            .expect("both histograms have the same bounds");
+        ours.add(theirs).expect("both histograms have the same bounds");
     }
 
     /// Number of samples.
@@ -110,11 +99,7 @@ impl Latencies {
 
     /// The exact mean, 0 where there is no sample.
     pub fn mean_ns(&self) -> f64 {
-        if self.count == 0 {
-            0.0
-        } else {
-            self.sum as f64 / self.count as f64
-        }
+        if self.count == 0 { 0.0 } else { self.sum as f64 / self.count as f64 }
     }
 
     /// The sample standard deviation (divided by n − 1), 0 below two samples.
@@ -137,9 +122,7 @@ impl Latencies {
         let Some(histogram) = &self.histogram else {
             return 0;
         };
-        histogram
-            .value_at_quantile(percent / 100.0)
-            .clamp(self.min, self.max)
+        histogram.value_at_quantile(percent / 100.0).clamp(self.min, self.max)
     }
 
     /// Occupied buckets in rising order: a value of the bucket in nanoseconds, and its count. The
@@ -188,11 +171,7 @@ pub struct Samples {
 impl Samples {
     /// Adds one sample.
     pub fn add(&mut self, value: u64) {
-        self.min = if self.count == 0 {
-            value
-        } else {
-            self.min.min(value)
-        };
+        self.min = if self.count == 0 { value } else { self.min.min(value) };
         self.max = self.max.max(value);
         self.count += 1;
         self.sum += value as f64;
@@ -201,11 +180,7 @@ impl Samples {
 
     /// Mean, 0 where there is no sample.
     pub fn mean(&self) -> f64 {
-        if self.count == 0 {
-            0.0
-        } else {
-            self.sum / self.count as f64
-        }
+        if self.count == 0 { 0.0 } else { self.sum / self.count as f64 }
     }
 
     /// Sum of squared distances from the mean.
@@ -269,12 +244,8 @@ impl Tally {
             let now = (tally.bytes, tally.latencies.count());
             let (bytes, requests) = (now.0 - tally.sampled.0, now.1 - tally.sampled.1);
             if now.1 > 0 {
-                tally
-                    .bandwidth_samples
-                    .add((bytes as f64 / 1024.0 / interval.as_s()) as u64);
-                tally
-                    .iops_samples
-                    .add((requests as f64 / interval.as_s()) as u64);
+                tally.bandwidth_samples.add((bytes as f64 / 1024.0 / interval.as_s()) as u64);
+                tally.iops_samples.add((requests as f64 / interval.as_s()) as u64);
             }
             tally.sampled = now;
         }
@@ -284,11 +255,7 @@ impl Tally {
     pub fn totals(&self) -> (u64, u64, u64) {
         self.directions.iter().fold((0, 0, 0), |sum, tally| {
             let latencies = &tally.latencies;
-            (
-                sum.0 + latencies.count(),
-                sum.1 + tally.bytes,
-                sum.2 + latencies.sum_ns(),
-            )
+            (sum.0 + latencies.count(), sum.1 + tally.bytes, sum.2 + latencies.sum_ns())
         })
     }
 }
@@ -303,10 +270,7 @@ mod test {
         let mut latencies = Latencies::default();
         (0..1000).for_each(|_| latencies.add(Nanos(100_001)));
         assert_eq!((latencies.min_ns(), latencies.max_ns()), (100_001, 100_001));
-        assert_eq!(
-            (latencies.mean_ns(), latencies.standard_deviation_ns()),
-            (100_001.0, 0.0)
-        );
+        assert_eq!((latencies.mean_ns(), latencies.standard_deviation_ns()), (100_001.0, 0.0));
         assert_eq!(latencies.percentile_ns(99.0), 100_001);
         assert_eq!(latencies.buckets().collect::<Vec<_>>(), [(100_001, 1000)]);
     }
@@ -331,9 +295,7 @@ mod test {
     #[test]
     fn depth_levels_are_powers_of_two() {
         let mut tally = Tally::default();
-        [1, 2, 3, 4, 7, 8, 63, 64, 1000]
-            .into_iter()
-            .for_each(|depth| tally.issue(depth));
+        [1, 2, 3, 4, 7, 8, 63, 64, 1000].into_iter().for_each(|depth| tally.issue(depth));
         assert_eq!(tally.depths, [1, 2, 2, 1, 0, 1, 2]);
     }
 }

@@ -15,7 +15,7 @@ use ssdlab_device::block::{Limits, Operation, Request, Status};
 use ssdlab_device::units::{Lba, Nanos};
 
 /// Requests the generator runs ahead, so that a device can fetch its map's cache lines in time.
-pub const LOOKAHEAD: usize = 32;
+pub const LOOKAHEAD: usize = 8;
 
 /// What a worker wants at an instant.
 pub enum Step {
@@ -79,13 +79,7 @@ pub struct Worker {
 
 impl Worker {
     /// Prepares a clone; its time begins with [`Worker::start`].
-    pub fn new(
-        job: &Job,
-        index: usize,
-        clone: u32,
-        limits: &Limits,
-        seed: u64,
-    ) -> Result<Worker, Box<JobError>> {
+    pub fn new(job: &Job, index: usize, clone: u32, limits: &Limits, seed: u64) -> Result<Worker, Box<JobError>> {
         let generator = Generator::new(job, clone, limits, seed).map_err(Box::new)?;
         Ok(Worker {
             job: index,
@@ -187,10 +181,7 @@ impl Worker {
         let looked_ahead = flushes.next_back().copied().filter(|_| self.end_fsync);
         let closing = self.generator.next().or(looked_ahead);
         self.ring = [None; LOOKAHEAD];
-        self.ring[self.head] = closing.map(|planned| Planned {
-            not_before: None,
-            ..planned
-        });
+        self.ring[self.head] = closing.map(|planned| Planned { not_before: None, ..planned });
         if let Some(pace) = &mut self.pace {
             pace.pause_until = Nanos::ZERO;
         }
@@ -218,17 +209,12 @@ impl Worker {
     #[inline]
     pub fn newest(&self) -> Option<Lba> {
         let newest = (self.head + LOOKAHEAD - 1) % LOOKAHEAD;
-        self.ring[newest]
-            .as_ref()
-            .map(|planned| planned.request.lba)
+        self.ring[newest].as_ref().map(|planned| planned.request.lba)
     }
 
     /// Addresses of the whole look-ahead.
     pub fn planned(&self) -> impl Iterator<Item = Lba> + '_ {
-        self.ring
-            .iter()
-            .flatten()
-            .map(|planned| planned.request.lba)
+        self.ring.iter().flatten().map(|planned| planned.request.lba)
     }
 
     /// It may issue another request without waiting for a completion.
@@ -285,20 +271,14 @@ impl Worker {
         let runtime = job.runtime.map(|runtime| (job.ramp_time + runtime).0);
         let by_time = runtime.map_or(0.0, |all| of((now - started).0, all));
         let by_number = job.number_ios.map_or(0.0, |all| of(self.issued, all));
-        let by_bytes = self
-            .expected_bytes
-            .map_or(0.0, |all| of(self.tally.totals().1, all));
+        let by_bytes = self.expected_bytes.map_or(0.0, |all| of(self.tally.totals().1, all));
         by_time.max(by_number).max(by_bytes).min(1.0)
     }
 }
 
 /// Requests a clone keeps outstanding.
 pub fn depth(job: &Job) -> u32 {
-    if job.synchronous_engine.is_some() {
-        1
-    } else {
-        job.io_depth.max(1)
-    }
+    if job.synchronous_engine.is_some() { 1 } else { job.io_depth.max(1) }
 }
 
 /// Linux's error number for a failed request.
@@ -332,8 +312,7 @@ impl Pace {
         let pace = Pace {
             start: Nanos::ZERO,
             ns_per_byte: [job.rate.read, job.rate.write, job.rate.trim].map(period),
-            ns_per_request: [job.rate_iops.read, job.rate_iops.write, job.rate_iops.trim]
-                .map(period),
+            ns_per_request: [job.rate_iops.read, job.rate_iops.write, job.rate_iops.trim].map(period),
             bytes: [0; 3],
             requests: [0; 3],
             sector_bytes: u64::from(limits.sector_bytes),

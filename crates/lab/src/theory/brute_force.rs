@@ -87,16 +87,11 @@ impl Drive {
             Policy::Random => draws.below(blocks),
             Policy::DChoices(choices) => {
                 let drawn = (0..choices).map(|_| draws.below(blocks));
-                drawn
-                    .min_by_key(|&block| self.valid[block])
-                    .expect("at least one choice")
+                drawn.min_by_key(|&block| self.valid[block]).expect("at least one choice")
             }
             Policy::Greedy => {
                 let fewest = self.valid.iter().min();
-                self.valid
-                    .iter()
-                    .position(|valid| Some(valid) == fewest)
-                    .expect("a block")
+                self.valid.iter().position(|valid| Some(valid) == fewest).expect("a block")
             }
         }
     }
@@ -140,10 +135,7 @@ fn work(drive: &mut Drive, point: &Point, requests: usize, draws: &mut Draws) ->
     let units = drive.place.len();
     let mut writes = 0;
     for _ in 0..requests {
-        if point
-            .trim_share
-            .is_some_and(|share| draws.fraction(0.0, 1.0) < share)
-        {
+        if point.trim_share.is_some_and(|share| draws.fraction(0.0, 1.0) < share) {
             trim_a_mapped_unit(drive, draws);
             continue;
         }
@@ -152,11 +144,7 @@ fn work(drive: &mut Drive, point: &Point, requests: usize, draws: &mut Draws) ->
             Some((space, share)) => {
                 let hot = (space * units as f64) as usize;
                 let is_hot = draws.fraction(0.0, 1.0) < share;
-                if is_hot {
-                    draws.below(hot)
-                } else {
-                    hot + draws.below(units - hot)
-                }
+                if is_hot { draws.below(hot) } else { hot + draws.below(units - hot) }
             }
         };
         drive.write(unit, point.policy, draws);

@@ -27,9 +27,7 @@ pub fn random(used: f64) -> f64 {
 /// The equation keeps its digits at a small spare, where the argument of W₀ nears its branch point
 /// −1/e.
 pub fn fifo(used: f64) -> f64 {
-    bisect(1.0, random(used), |amplification| {
-        1.0 / -expm1(-1.0 / (used * amplification)) > amplification
-    })
+    bisect(1.0, random(used), |amplification| 1.0 / -expm1(-1.0 / (used * amplification)) > amplification)
 }
 
 /// FIFO with one frontier, where a share `space` of the pages gets a share `writes` of the writes:
@@ -39,9 +37,8 @@ pub fn fifo(used: f64) -> f64 {
 /// each term is the programs that one set needs. The right side exceeds WA at 1 and falls below it
 /// before 1/(1 − ρ), the random victim's value.
 pub fn fifo_hot_cold(used: f64, space: f64, writes: f64) -> f64 {
-    let programs = |writes: f64, space: f64, amplification: f64| {
-        writes / -expm1(-writes / (space * used * amplification))
-    };
+    let programs =
+        |writes: f64, space: f64, amplification: f64| writes / -expm1(-writes / (space * used * amplification));
     bisect(1.0, random(used), |amplification| {
         let hot = programs(writes, space, amplification);
         let cold = programs(1.0 - writes, 1.0 - space, amplification);
@@ -60,8 +57,7 @@ pub fn greedy(used: f64, pages_per_block: u32) -> f64 {
     for j in (1..pages_per_block).rev() {
         let level = f64::from(j);
         harmonic_rest += 1.0 / (level + 1.0);
-        let freed =
-            ((pages - level) / level - harmonic_rest) / (1.0 / level - 1.0 / (used * pages));
+        let freed = ((pages - level) / level - harmonic_rest) / (1.0 / level - 1.0 / (used * pages));
         // Rounding may put E just beyond the border of two j, where both give the same E.
         let slack = 1e-9;
         if (pages - level - slack..=pages - level + 1.0 + slack).contains(&freed) {
@@ -79,9 +75,8 @@ pub fn greedy(used: f64, pages_per_block: u32) -> f64 {
 pub fn d_choices(used: f64, pages_per_block: u32, choices: u32) -> f64 {
     let pages = f64::from(pages_per_block);
     // The more pages a victim frees, the fewer are valid.
-    let freed = bisect(0.0, pages, |freed| {
-        valid_pages(freed / (used * pages), pages_per_block, choices) > used * pages
-    });
+    let freed =
+        bisect(0.0, pages, |freed| valid_pages(freed / (used * pages), pages_per_block, choices) > used * pages);
     pages / freed
 }
 
@@ -127,11 +122,7 @@ fn bisect(mut low: f64, mut high: f64, holds: impl Fn(f64) -> bool) -> f64 {
         if middle <= low || middle >= high {
             break;
         }
-        if holds(middle) {
-            low = middle
-        } else {
-            high = middle
-        }
+        if holds(middle) { low = middle } else { high = middle }
     }
     0.5 * (low + high)
 }

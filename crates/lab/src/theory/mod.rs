@@ -61,9 +61,7 @@ impl TryFrom<GcPolicy> for Policy {
             GcPolicy::Fifo => Ok(Policy::Fifo),
             GcPolicy::Random => Ok(Policy::Random),
             GcPolicy::DChoices(choices) => Ok(Policy::DChoices(choices)),
-            GcPolicy::CostBenefit => Err(TheoryError::NoClosedForm {
-                policy: "cost-benefit".into(),
-            }),
+            GcPolicy::CostBenefit => Err(TheoryError::NoClosedForm { policy: "cost-benefit".into() }),
         }
     }
 }
@@ -160,10 +158,7 @@ pub fn write_amplification(point: &Point) -> Result<Answer, TheoryError> {
     let (write_amplification, formula) = match point.hot {
         Some((space, writes)) => {
             check_hot(point)?;
-            (
-                closed_form::fifo_hot_cold(used, space, writes),
-                HOT_COLD_FORMULA,
-            )
+            (closed_form::fifo_hot_cold(used, space, writes), HOT_COLD_FORMULA)
         }
         None => uniform(point, used),
     };
@@ -174,17 +169,13 @@ pub fn write_amplification(point: &Point) -> Result<Answer, TheoryError> {
     })
 }
 
-const HOT_COLD_FORMULA: &str =
-    "FIFO, hot and cold: WA = r/(1 − e^(−r/(f·ρ·WA))) + (1−r)/(1 − e^(−(1−r)/((1−f)·ρ·WA)))";
+const HOT_COLD_FORMULA: &str = "FIFO, hot and cold: WA = r/(1 − e^(−r/(f·ρ·WA))) + (1−r)/(1 − e^(−(1−r)/((1−f)·ρ·WA)))";
 
 fn uniform(point: &Point, used: f64) -> (f64, &'static str) {
     let pages = point.pages_per_block;
     match point.policy {
         Policy::Random => (closed_form::random(used), "random victim: WA = 1/(1 − ρ)"),
-        Policy::Fifo => (
-            closed_form::fifo(used),
-            "FIFO: WA = 1/(1 + ρ·W₀(−e^(−1/ρ)/ρ))",
-        ),
+        Policy::Fifo => (closed_form::fifo(used), "FIFO: WA = 1/(1 + ρ·W₀(−e^(−1/ρ)/ρ))"),
         Policy::Greedy => (
             closed_form::greedy(used, pages),
             "greedy: WA = b/E, E = ((b−j)/j − (H_b − H_j)) / (1/j − 1/(ρ·b)), b−j ≤ E ≤ b−j+1",
@@ -221,67 +212,34 @@ fn described(point: &Point, formula: &str) -> String {
 fn check_ranges(point: &Point) -> Result<(), TheoryError> {
     let spare = point.over_provisioning;
     let has_spare = (MIN_OVER_PROVISIONING..=MAX_OVER_PROVISIONING).contains(&spare);
-    check(
-        has_spare,
-        "over-provisioning",
-        spare,
-        "a fraction above 0 such as 0.28, from 1e-6 to 1e6",
-    )?;
+    check(has_spare, "over-provisioning", spare, "a fraction above 0 such as 0.28, from 1e-6 to 1e6")?;
     let pages = point.pages_per_block;
     let has_pages = (1..=MAX_PAGES_PER_BLOCK).contains(&pages);
     check(has_pages, "pages per block", pages.into(), "1 to 65536")?;
     if let Policy::DChoices(choices) = point.policy {
         let may_choose = (1..=MAX_CHOICES).contains(&choices);
-        check(
-            may_choose,
-            "the N of d-choices:N",
-            choices.into(),
-            "1 to 1000000",
-        )?;
+        check(may_choose, "the N of d-choices:N", choices.into(), "1 to 1000000")?;
     }
     if let Some(share) = point.trim_share {
-        check(
-            (0.0..0.5).contains(&share),
-            "trim share",
-            share,
-            TRIM_ALLOWED,
-        )?;
+        check((0.0..0.5).contains(&share), "trim share", share, TRIM_ALLOWED)?;
     }
     if let Some(share) = point.unwritten_share {
-        check(
-            (0.0..1.0).contains(&share),
-            "unwritten share",
-            share,
-            "0 or more and below 1",
-        )?;
+        check((0.0..1.0).contains(&share), "unwritten share", share, "0 or more and below 1")?;
     }
     Ok(())
 }
 
-const TRIM_ALLOWED: &str =
-    "0 or more and below 0.5, since no more pages can be trimmed than are written";
+const TRIM_ALLOWED: &str = "0 or more and below 0.5, since no more pages can be trimmed than are written";
 
 fn check_hot(point: &Point) -> Result<(), TheoryError> {
     let Some((space, writes)) = point.hot else {
         return Ok(());
     };
     let inside = |share: f64| share > 0.0 && share < 1.0;
-    check(
-        inside(space),
-        "hot share of the pages",
-        space,
-        "above 0 and below 1",
-    )?;
-    check(
-        inside(writes),
-        "hot share of the writes",
-        writes,
-        "above 0 and below 1",
-    )?;
+    check(inside(space), "hot share of the pages", space, "above 0 and below 1")?;
+    check(inside(writes), "hot share of the writes", writes, "above 0 and below 1")?;
     if point.policy != Policy::Fifo {
-        return Err(TheoryError::HotNeedsFifo {
-            policy: point.policy,
-        });
+        return Err(TheoryError::HotNeedsFifo { policy: point.policy });
     }
     if point.trim_share.is_some_and(|share| share > 0.0) {
         return Err(TheoryError::HotWithTrim);
@@ -289,19 +247,6 @@ fn check_hot(point: &Point) -> Result<(), TheoryError> {
     Ok(())
 }
 
-fn check(
-    allowed_here: bool,
-    name: &'static str,
-    value: f64,
-    allowed: &'static str,
-) -> Result<(), TheoryError> {
-    if allowed_here {
-        Ok(())
-    } else {
-        Err(TheoryError::OutOfRange {
-            name,
-            value,
-            allowed,
-        })
-    }
+fn check(allowed_here: bool, name: &'static str, value: f64, allowed: &'static str) -> Result<(), TheoryError> {
+    if allowed_here { Ok(()) } else { Err(TheoryError::OutOfRange { name, value, allowed }) }
 }

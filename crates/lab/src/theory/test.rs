@@ -6,20 +6,11 @@ use super::*;
 use proptest::prelude::*;
 
 fn point(policy: Policy, over_provisioning: f64, pages_per_block: u32) -> Point {
-    Point {
-        over_provisioning,
-        pages_per_block,
-        policy,
-        hot: None,
-        trim_share: None,
-        unwritten_share: None,
-    }
+    Point { over_provisioning, pages_per_block, policy, hot: None, trim_share: None, unwritten_share: None }
 }
 
 fn amplification(point: &Point) -> f64 {
-    write_amplification(point)
-        .expect("a point with a closed form")
-        .write_amplification
+    write_amplification(point).expect("a point with a closed form").write_amplification
 }
 
 fn uniform_at(policy: Policy, over_provisioning: f64, pages_per_block: u32) -> f64 {
@@ -27,10 +18,7 @@ fn uniform_at(policy: Policy, over_provisioning: f64, pages_per_block: u32) -> f
 }
 
 fn assert_near(found: f64, expected: f64, relative: f64) {
-    assert!(
-        (found / expected - 1.0).abs() <= relative,
-        "{found} is more than {relative} away from {expected}"
-    );
+    assert!((found / expected - 1.0).abs() <= relative, "{found} is more than {relative} away from {expected}");
 }
 
 /// Random at OP 25 %: ρ = 0.8, so 1/(1 − 0.8) = 5. FIFO with half of each victim valid: WA = 2 and
@@ -38,11 +26,7 @@ fn assert_near(found: f64, expected: f64, relative: f64) {
 #[test]
 fn random_and_fifo_by_hand() {
     assert_near(uniform_at(Policy::Random, 0.25, 7), 5.0, 1e-12);
-    assert_near(
-        uniform_at(Policy::Fifo, 2.0 * std::f64::consts::LN_2 - 1.0, 7),
-        2.0,
-        1e-12,
-    );
+    assert_near(uniform_at(Policy::Fifo, 2.0 * std::f64::consts::LN_2 - 1.0, 7), 2.0, 1e-12);
 }
 
 /// Blocks of two pages, ρb = 3/2 (OP 1/3): j = 1, H_2 − H_1 = 1/2, so E = (1 − 1/2)/(1 − 2/3) = 3/2
@@ -83,11 +67,7 @@ fn fifo_is_lambert_w() {
 fn greedy_of_large_blocks_is_fifo() {
     for over_provisioning in [0.07, 0.28, 0.8] {
         let fifo = uniform_at(Policy::Fifo, over_provisioning, 64);
-        assert_near(
-            uniform_at(Policy::Greedy, over_provisioning, 65_536),
-            fifo,
-            1e-3,
-        );
+        assert_near(uniform_at(Policy::Greedy, over_provisioning, 65_536), fifo, 1e-3);
         let gap = |pages| fifo - uniform_at(Policy::Greedy, over_provisioning, pages);
         assert!(gap(32) > gap(256) && gap(256) > gap(4096) && gap(4096) > 0.0);
     }
@@ -98,35 +78,15 @@ fn greedy_of_large_blocks_is_fifo() {
 #[test]
 fn trim_and_unwritten_space_by_hand() {
     let plain = point(Policy::Fifo, 0.25, 64);
-    let trimmed = Point {
-        trim_share: Some(1.0 / 3.0),
-        ..plain
-    };
-    let unwritten = Point {
-        unwritten_share: Some(0.5),
-        ..plain
-    };
-    let both = Point {
-        trim_share: Some(1.0 / 3.0),
-        ..unwritten
-    };
-    let effective = |point| {
-        write_amplification(point)
-            .unwrap()
-            .effective_over_provisioning
-    };
+    let trimmed = Point { trim_share: Some(1.0 / 3.0), ..plain };
+    let unwritten = Point { unwritten_share: Some(0.5), ..plain };
+    let both = Point { trim_share: Some(1.0 / 3.0), ..unwritten };
+    let effective = |point| write_amplification(point).unwrap().effective_over_provisioning;
     assert_near(effective(&trimmed), 1.5, 1e-12);
     assert_near(effective(&unwritten), 1.5, 1e-12);
     assert_near(effective(&both), 4.0, 1e-12);
-    assert_near(
-        amplification(&trimmed),
-        uniform_at(Policy::Fifo, 1.5, 64),
-        1e-12,
-    );
-    let barely_mapped = Point {
-        trim_share: Some(0.5 - 1e-9),
-        ..plain
-    };
+    assert_near(amplification(&trimmed), uniform_at(Policy::Fifo, 1.5, 64), 1e-12);
+    let barely_mapped = Point { trim_share: Some(0.5 - 1e-9), ..plain };
     assert_near(amplification(&barely_mapped), 1.0, 1e-6);
 }
 
@@ -134,32 +94,15 @@ fn trim_and_unwritten_space_by_hand() {
 /// says what has a closed form.
 #[test]
 fn what_has_no_closed_form_is_refused() {
-    let error = Policy::try_from(GcPolicy::CostBenefit)
-        .unwrap_err()
-        .to_string();
+    let error = Policy::try_from(GcPolicy::CostBenefit).unwrap_err().to_string();
     for part in ["cost-benefit", "greedy", "fifo", "random", "d-choices:N"] {
         assert!(error.contains(part), "{error}");
     }
-    let hot = Point {
-        hot: Some((0.2, 0.8)),
-        ..point(Policy::Greedy, 0.25, 64)
-    };
+    let hot = Point { hot: Some((0.2, 0.8)), ..point(Policy::Greedy, 0.25, 64) };
     let error = write_amplification(&hot).unwrap_err();
-    assert_eq!(
-        error,
-        TheoryError::HotNeedsFifo {
-            policy: Policy::Greedy
-        }
-    );
-    let trimmed = Point {
-        policy: Policy::Fifo,
-        trim_share: Some(0.1),
-        ..hot
-    };
-    assert_eq!(
-        write_amplification(&trimmed).unwrap_err(),
-        TheoryError::HotWithTrim
-    );
+    assert_eq!(error, TheoryError::HotNeedsFifo { policy: Policy::Greedy });
+    let trimmed = Point { policy: Policy::Fifo, trim_share: Some(0.1), ..hot };
+    assert_eq!(write_amplification(&trimmed).unwrap_err(), TheoryError::HotWithTrim);
 }
 
 /// An argument outside its range is an error that names the argument and the value.
@@ -167,69 +110,18 @@ fn what_has_no_closed_form_is_refused() {
 fn arguments_out_of_range_are_named() {
     let good = point(Policy::Fifo, 0.25, 64);
     let cases = [
-        (
-            Point {
-                over_provisioning: 0.0,
-                ..good
-            },
-            "over-provisioning is 0",
-        ),
-        (
-            Point {
-                over_provisioning: f64::NAN,
-                ..good
-            },
-            "over-provisioning is NaN",
-        ),
-        (
-            Point {
-                pages_per_block: 0,
-                ..good
-            },
-            "pages per block is 0",
-        ),
-        (
-            Point {
-                policy: Policy::DChoices(0),
-                ..good
-            },
-            "d-choices:N is 0",
-        ),
-        (
-            Point {
-                trim_share: Some(0.5),
-                ..good
-            },
-            "trim share is 0.5",
-        ),
-        (
-            Point {
-                unwritten_share: Some(1.0),
-                ..good
-            },
-            "unwritten share is 1",
-        ),
-        (
-            Point {
-                hot: Some((0.0, 0.5)),
-                ..good
-            },
-            "hot share of the pages is 0",
-        ),
-        (
-            Point {
-                hot: Some((0.5, 1.0)),
-                ..good
-            },
-            "hot share of the writes is 1",
-        ),
+        (Point { over_provisioning: 0.0, ..good }, "over-provisioning is 0"),
+        (Point { over_provisioning: f64::NAN, ..good }, "over-provisioning is NaN"),
+        (Point { pages_per_block: 0, ..good }, "pages per block is 0"),
+        (Point { policy: Policy::DChoices(0), ..good }, "d-choices:N is 0"),
+        (Point { trim_share: Some(0.5), ..good }, "trim share is 0.5"),
+        (Point { unwritten_share: Some(1.0), ..good }, "unwritten share is 1"),
+        (Point { hot: Some((0.0, 0.5)), ..good }, "hot share of the pages is 0"),
+        (Point { hot: Some((0.5, 1.0)), ..good }, "hot share of the writes is 1"),
     ];
     for (point, expected) in cases {
         let error = write_amplification(&point).unwrap_err().to_string();
-        assert!(
-            error.contains(expected),
-            "{error:?} does not contain {expected:?}"
-        );
+        assert!(error.contains(expected), "{error:?} does not contain {expected:?}");
     }
 }
 
@@ -340,10 +232,7 @@ fn choices_agree_with_brute_force() {
 fn hot_and_cold_agree_with_brute_force() {
     agree(Policy::Fifo, 6, 0.01, |point, draws| {
         let hot = (draws.fraction(0.05, 0.5), draws.fraction(0.5, 0.95));
-        Point {
-            hot: Some(hot),
-            ..point
-        }
+        Point { hot: Some(hot), ..point }
     });
 }
 
@@ -351,17 +240,10 @@ fn hot_and_cold_agree_with_brute_force() {
 #[test]
 fn empty_pages_agree_with_brute_force() {
     for policy in [Policy::Greedy, Policy::Fifo, Policy::DChoices(10)] {
-        agree(policy, 2, 0.01, |point, draws| Point {
-            trim_share: Some(draws.fraction(0.0, 0.4)),
-            ..point
-        });
+        agree(policy, 2, 0.01, |point, draws| Point { trim_share: Some(draws.fraction(0.0, 0.4)), ..point });
         agree(policy, 2, 0.01, |point, draws| {
             let unwritten_share = Some(draws.fraction(0.0, 0.5));
-            Point {
-                unwritten_share,
-                trim_share: Some(draws.fraction(0.0, 0.2)),
-                ..point
-            }
+            Point { unwritten_share, trim_share: Some(draws.fraction(0.0, 0.2)), ..point }
         });
     }
 }

@@ -41,10 +41,7 @@ impl Sizes {
         let table = sizes.iter().map(|share| {
             percent += share.percent;
             // The cast saturates, so that the last size takes all that rounding leaves.
-            (
-                (percent / 100.0 * 2f64.powi(64)) as u64,
-                share.bytes / sector_bytes,
-            )
+            ((percent / 100.0 * 2f64.powi(64)) as u64, share.bytes / sector_bytes)
         });
         Sizes::Split(table.collect())
     }
@@ -56,20 +53,10 @@ impl Sizes {
             Sizes::Fixed(sectors) => *sectors,
             Sizes::Split(table) => {
                 let draw = stream.next();
-                let drawn = table
-                    .iter()
-                    .find(|(up_to, _)| draw <= *up_to)
-                    .or(table.last());
+                let drawn = table.iter().find(|(up_to, _)| draw <= *up_to).or(table.last());
                 let drawn = drawn.map_or(0, |(_, sectors)| *sectors);
                 let fits = |sectors: &u32| u64::from(*sectors) <= room;
-                let largest = || {
-                    table
-                        .iter()
-                        .map(|(_, s)| *s)
-                        .filter(fits)
-                        .max()
-                        .unwrap_or(0)
-                };
+                let largest = || table.iter().map(|(_, s)| *s).filter(fits).max().unwrap_or(0);
                 if fits(&drawn) { drawn } else { largest() }
             }
         }
@@ -127,35 +114,15 @@ impl Addresses {
     ///
     /// # Errors
     /// Zones that do not fit the region.
-    pub fn new(
-        job: &Job,
-        sectors: u64,
-        sector_bytes: u32,
-        seed: u64,
-    ) -> Result<Addresses, Problem> {
+    pub fn new(job: &Job, sectors: u64, sector_bytes: u32, seed: u64) -> Result<Addresses, Problem> {
         let mut stream = Stream::new(seed, Purpose::Address);
         let lane = |sizes: &BlockSizes, align: u64, random_percent: u32| {
-            let smallest = sizes
-                .iter()
-                .map(|s| s.bytes / sector_bytes)
-                .min()
-                .unwrap_or(1);
+            let smallest = sizes.iter().map(|s| s.bytes / sector_bytes).min().unwrap_or(1);
             let smallest = u64::from(smallest);
-            let unit = if align == 0 {
-                smallest
-            } else {
-                align / u64::from(sector_bytes)
-            };
+            let unit = if align == 0 { smallest } else { align / u64::from(sector_bytes) };
             let positions = sectors.saturating_sub(smallest) / unit + 1;
             let sizes = Sizes::new(sizes, sector_bytes);
-            Lane {
-                sizes,
-                smallest,
-                unit,
-                positions,
-                random_percent,
-                last_end: 0,
-            }
+            Lane { sizes, smallest, unit, positions, random_percent, last_end: 0 }
         };
         let (sizes, align, percent) = (&job.block_sizes, job.block_align, job.percent_random);
         let lanes = [
@@ -163,12 +130,8 @@ impl Addresses {
             lane(&sizes.write, align.write, percent.write),
             lane(&sizes.trim, align.trim, percent.trim),
         ];
-        let active: Vec<&Lane> = active(job)
-            .into_iter()
-            .map(|direction| &lanes[direction])
-            .collect();
-        let always_random =
-            job.sequential_run == 1 && active.iter().all(|lane| lane.random_percent == 100);
+        let active: Vec<&Lane> = active(job).into_iter().map(|direction| &lanes[direction]).collect();
+        let always_random = job.sequential_run == 1 && active.iter().all(|lane| lane.random_percent == 100);
         let choice = match job.distribution {
             Distribution::Uniform => Choice::uniform(&active, job, sectors, &mut stream),
             _ => Choice::skewed(&lanes, job, sector_bytes, &mut stream)?,
@@ -218,8 +181,7 @@ impl Addresses {
             return false;
         }
         self.run_left = self.run - 1;
-        self.order_stream
-            .percent(self.lanes[direction].random_percent)
+        self.order_stream.percent(self.lanes[direction].random_percent)
     }
 
     #[inline]
@@ -246,10 +208,7 @@ impl Addresses {
             },
         };
         let start = block * lane.unit;
-        (
-            start,
-            lane.sizes.next(&mut self.size_stream, self.sectors - start),
-        )
+        (start, lane.sizes.next(&mut self.size_stream, self.sectors - start))
     }
 
     /// Goes on where the direction's last request ended; at the end of the region a sequential
@@ -261,51 +220,30 @@ impl Addresses {
             return self.random_span(direction);
         }
         let start = if at_end { 0 } else { lane.last_end };
-        (
-            start,
-            lane.sizes.next(&mut self.size_stream, self.sectors - start),
-        )
+        (start, lane.sizes.next(&mut self.size_stream, self.sectors - start))
     }
 }
 
 /// The directions whose sizes place requests; a `trimwrite` goes by its trims.
 pub fn active(job: &Job) -> Vec<Direction> {
     let pattern = job.pattern;
-    let all = [
-        (READ, pattern.reads),
-        (WRITE, pattern.writes && !pattern.trims),
-        (TRIM, pattern.trims),
-    ];
-    all.into_iter()
-        .filter(|(_, active)| *active)
-        .map(|(direction, _)| direction)
-        .collect()
+    let all = [(READ, pattern.reads), (WRITE, pattern.writes && !pattern.trims), (TRIM, pattern.trims)];
+    all.into_iter().filter(|(_, active)| *active).map(|(direction, _)| direction).collect()
 }
 
 impl Choice {
     fn uniform(active: &[&Lane], job: &Job, sectors: u64, stream: &mut Stream) -> Choice {
         let unit = active.first().map_or(1, |lane| lane.unit);
-        let alike = active
-            .iter()
-            .all(|lane| lane.unit == unit && lane.smallest == unit);
+        let alike = active.iter().all(|lane| lane.unit == unit && lane.smallest == unit);
         if !job.pattern.random || job.no_random_map || !alike {
             return Choice::Uniform;
         }
         let cover = Cover::new(sectors / unit, stream);
         let fixed = |lane: &&Lane| matches!(lane.sizes, Sizes::Fixed(_));
-        if active.iter().all(fixed) {
-            Choice::Once(cover)
-        } else {
-            Choice::Mapped(Map::new(cover))
-        }
+        if active.iter().all(fixed) { Choice::Once(cover) } else { Choice::Mapped(Map::new(cover)) }
     }
 
-    fn skewed(
-        lanes: &[Lane; 3],
-        job: &Job,
-        sector_bytes: u32,
-        stream: &mut Stream,
-    ) -> Result<Choice, Problem> {
+    fn skewed(lanes: &[Lane; 3], job: &Job, sector_bytes: u32, stream: &mut Stream) -> Result<Choice, Problem> {
         let zones = match &job.distribution {
             Distribution::Zoned(zones) => zones.clone(),
             _ => PerDirection::default(),
@@ -315,10 +253,7 @@ impl Choice {
         for direction in active(job) {
             let lane = &lanes[direction];
             let bytes = lane.unit * u64::from(sector_bytes);
-            let blocks = Blocks {
-                count: lane.positions,
-                bytes,
-            };
+            let blocks = Blocks { count: lane.positions, bytes };
             // One spread for all directions: what is hot to read is hot to write.
             let mut own = stream.clone();
             skews[direction] = Skew::new(&job.distribution, zones[direction], blocks, &mut own)?;
@@ -337,10 +272,7 @@ struct Map {
 impl Map {
     fn new(cover: Cover) -> Map {
         let words = cover.count().div_ceil(64) as usize;
-        Map {
-            cover,
-            visited: vec![0; words],
-        }
+        Map { cover, visited: vec![0; words] }
     }
 
     fn restart(&mut self, stream: &mut Stream) {
@@ -358,9 +290,7 @@ impl Map {
             }
         };
         let end = (first + wanted.max(1)).min(self.cover.count());
-        let end = (first + 1..end)
-            .find(|block| self.is_visited(*block))
-            .unwrap_or(end);
+        let end = (first + 1..end).find(|block| self.is_visited(*block)).unwrap_or(end);
         for block in first..end {
             self.visited[(block / 64) as usize] |= 1 << (block % 64);
         }

@@ -49,20 +49,12 @@ pub fn pattern(draft: &mut Draft, value: Value<'_>) -> Applied {
         "trimwrite" => (false, true, true),
         _ => return Err(unknown_pattern(kind)),
     };
-    draft.job.pattern = Pattern {
-        reads,
-        writes,
-        trims,
-        random,
-    };
+    draft.job.pattern = Pattern { reads, writes, trims, random };
     draft.job.sequential_run = match suffix {
         None => 1,
         Some(_) if !random => {
             let remedy = "leave the suffix out, or use a random pattern";
-            return Err(Problem::new(
-                "sequential I/O with holes is not supported",
-                remedy,
-            ));
+            return Err(Problem::new("sequential I/O with holes is not supported", remedy));
         }
         Some(suffix) => value.part(suffix).count_u32(1)?,
     };
@@ -70,12 +62,8 @@ pub fn pattern(draft: &mut Draft, value: Value<'_>) -> Applied {
 }
 
 fn unknown_pattern(kind: &str) -> Problem {
-    let known =
-        "read, write, trim, randread, randwrite, randtrim, rw, randrw, trimwrite, randtrimwrite";
-    Problem::new(
-        format!("'{kind}' is not a pattern"),
-        format!("patterns are {known}"),
-    )
+    let known = "read, write, trim, randread, randwrite, randtrim, rw, randrw, trimwrite, randtrimwrite";
+    Problem::new(format!("'{kind}' is not a pattern"), format!("patterns are {known}"))
 }
 
 /// `rw_sequencer`
@@ -94,22 +82,19 @@ pub fn engine(draft: &mut Draft, value: Value<'_>) -> Applied {
         "sync" | "psync" | "vsync" | "pvsync" | "pvsync2" | "mmap" => {
             draft.synchronous_engine = Some(engine.to_string());
         }
-        "libaio" | "io_uring" | "io_uring_cmd" | "posixaio" | "solarisaio" | "windowsaio"
-        | "nbd" | "sg" | "null" | "xnvme" | "libblkio" => draft.synchronous_engine = None,
-        "cpuio" | "net" | "netsplice" | "splice" | "ftruncate" | "filecreate" | "filestat"
-        | "filedelete" | "falloc" | "e4defrag" | "exec" | "gfapi" | "gfapi_async" | "mtd"
-        | "rdma" | "rados" | "rbd" | "http" | "hdfs" | "libhdfs" | "nfs" | "dfs" | "libiscsi"
-        | "pmemblk" | "dev-dax" | "libpmem" | "libcufile" | "external" => {
+        "libaio" | "io_uring" | "io_uring_cmd" | "posixaio" | "solarisaio" | "windowsaio" | "nbd" | "sg" | "null"
+        | "xnvme" | "libblkio" => draft.synchronous_engine = None,
+        "cpuio" | "net" | "netsplice" | "splice" | "ftruncate" | "filecreate" | "filestat" | "filedelete"
+        | "falloc" | "e4defrag" | "exec" | "gfapi" | "gfapi_async" | "mtd" | "rdma" | "rados" | "rbd" | "http"
+        | "hdfs" | "libhdfs" | "nfs" | "dfs" | "libiscsi" | "pmemblk" | "dev-dax" | "libpmem" | "libcufile"
+        | "external" => {
             return Err(Problem::new(
                 "this engine does no plain I/O on a block device",
                 "use libaio or io_uring, or psync for depth 1",
             ));
         }
         _ => {
-            return Err(Problem::new(
-                "fio has no such engine",
-                "use libaio, io_uring or psync",
-            ));
+            return Err(Problem::new("fio has no such engine", "use libaio, io_uring or psync"));
         }
     }
     Ok(())
@@ -119,12 +104,7 @@ pub fn engine(draft: &mut Draft, value: Value<'_>) -> Applied {
 pub fn block_split(draft: &mut Draft, value: Value<'_>) -> Applied {
     let mut split = draft.split.take().unwrap_or_default();
     value.per_direction(&mut split, one_split)?;
-    let four_k = || {
-        vec![SizeShare {
-            bytes: 4096,
-            percent: 100.0,
-        }]
-    };
+    let four_k = || vec![SizeShare { bytes: 4096, percent: 100.0 }];
     for sizes in [&mut split.read, &mut split.write, &mut split.trim] {
         if sizes.is_empty() {
             *sizes = four_k();
@@ -146,20 +126,12 @@ fn one_split(value: Value<'_>) -> Result<BlockSizes, Problem> {
     }
     let percents = fill_blanks(shares.iter().map(|(_, percent)| *percent).collect())?;
     let sizes = shares.iter().zip(percents);
-    let mut sizes: BlockSizes = sizes
-        .map(|((bytes, _), percent)| SizeShare {
-            bytes: *bytes,
-            percent,
-        })
-        .collect();
+    let mut sizes: BlockSizes = sizes.map(|((bytes, _), percent)| SizeShare { bytes: *bytes, percent }).collect();
     sizes.retain(|share| share.percent > 0.0);
     let smallest = sizes.iter().map(|share| share.bytes).min().unwrap_or(1);
     match sizes.iter().find(|share| share.bytes % smallest != 0) {
         Some(share) => Err(Problem::new(
-            format!(
-                "{} is not a multiple of the smallest size, {smallest}",
-                share.bytes
-            ),
+            format!("{} is not a multiple of the smallest size, {smallest}", share.bytes),
             "fio would round it down to one; write the size you mean",
         )),
         None => Ok(sizes),
@@ -172,16 +144,10 @@ fn fill_blanks(percents: Vec<Option<f64>>) -> Result<Vec<f64>, Problem> {
     let blanks = percents.iter().filter(|percent| percent.is_none()).count();
     if given > 100.0 || (blanks == 0 && given != 100.0) {
         let remedy = "shares add up to 100; a blank one takes what is left";
-        return Err(Problem::new(
-            format!("the shares add up to {given} %"),
-            remedy,
-        ));
+        return Err(Problem::new(format!("the shares add up to {given} %"), remedy));
     }
     let rest = (100.0 - given) / blanks.max(1) as f64;
-    Ok(percents
-        .into_iter()
-        .map(|percent| percent.unwrap_or(rest))
-        .collect())
+    Ok(percents.into_iter().map(|percent| percent.unwrap_or(rest)).collect())
 }
 
 /// `runtime`
@@ -226,10 +192,7 @@ pub fn random_generator(draft: &mut Draft, value: Value<'_>) -> Applied {
         "tausworthe" | "tausworthe64" => false,
         "lfsr" => true,
         _ => {
-            return Err(Problem::new(
-                "expected tausworthe, tausworthe64 or lfsr",
-                "",
-            ));
+            return Err(Problem::new("expected tausworthe, tausworthe64 or lfsr", ""));
         }
     };
     Ok(())
@@ -262,12 +225,7 @@ pub fn steady_state(draft: &mut Draft, value: Value<'_>) -> Applied {
         return Err(Problem::new("a limit is not negative", ""));
     }
     let limit_is_percent = percent.is_some();
-    draft.criterion = Some(Criterion {
-        metric,
-        slope,
-        limit: number,
-        limit_is_percent,
-    });
+    draft.criterion = Some(Criterion { metric, slope, limit: number, limit_is_percent });
     Ok(())
 }
 

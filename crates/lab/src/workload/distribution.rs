@@ -66,23 +66,17 @@ impl Skew {
         let count = blocks.count;
         Ok(Some(match distribution {
             Distribution::Uniform => return Ok(None),
-            Distribution::Zipf { theta, center } => Skew::Zipf(
-                Zipf::new(count, *theta),
-                Spread::new(count, *center, stream),
-            ),
+            Distribution::Zipf { theta, center } => {
+                Skew::Zipf(Zipf::new(count, *theta), Spread::new(count, *center, stream))
+            }
             Distribution::Pareto { h, center } => Skew::Pareto {
                 power: libm::log(*h) / libm::log(1.0 - *h),
                 count,
                 spread: Spread::new(count, *center, stream),
             },
-            Distribution::Normal {
-                deviation_percent,
-                center,
-            } => Skew::Normal {
-                mean: center * count as f64,
-                deviation: deviation_percent / 100.0 * count as f64,
-                count,
-            },
+            Distribution::Normal { deviation_percent, center } => {
+                Skew::Normal { mean: center * count as f64, deviation: deviation_percent / 100.0 * count as f64, count }
+            }
             Distribution::Zoned(_) => Skew::Zoned(zone_table(zones, blocks)?),
         }))
     }
@@ -91,19 +85,11 @@ impl Skew {
     pub fn next(&self, stream: &mut Stream) -> u64 {
         match self {
             Skew::Zipf(zipf, spread) => spread.block(zipf.next(stream)),
-            Skew::Pareto {
-                power,
-                count,
-                spread,
-            } => {
+            Skew::Pareto { power, count, spread } => {
                 let rank = (count - 1) as f64 * libm::pow(stream.unit(), *power);
                 spread.block((rank as u64).min(count - 1))
             }
-            Skew::Normal {
-                mean,
-                deviation,
-                count,
-            } => loop {
+            Skew::Normal { mean, deviation, count } => loop {
                 let place = mean + deviation * standard_normal(stream);
                 if place >= 0.0 && place < *count as f64 {
                     return place as u64;
@@ -111,10 +97,7 @@ impl Skew {
             },
             Skew::Zoned(zones) => {
                 let draw = stream.unit() * 100.0;
-                let zone = zones
-                    .iter()
-                    .find(|(up_to, ..)| draw < *up_to)
-                    .or(zones.last());
+                let zone = zones.iter().find(|(up_to, ..)| draw < *up_to).or(zones.last());
                 zone.map_or(0, |(_, first, count)| first + stream.below(*count))
             }
         }
@@ -136,20 +119,12 @@ impl Spread {
             let hottest = (center * count as f64) as u64;
             (hottest.min(count - 1) + count - permutation.at(0)) % count
         });
-        Spread {
-            permutation,
-            count,
-            rotation,
-        }
+        Spread { permutation, count, rotation }
     }
 
     fn block(&self, rank: u64) -> u64 {
         let block = self.permutation.at(rank) + self.rotation;
-        if block >= self.count {
-            block - self.count
-        } else {
-            block
-        }
+        if block >= self.count { block - self.count } else { block }
     }
 }
 
@@ -168,13 +143,7 @@ pub struct Zipf {
 
 impl Zipf {
     fn new(count: u64, theta: f64) -> Zipf {
-        let mut zipf = Zipf {
-            count,
-            theta,
-            least: 0.0,
-            most: 0.0,
-            squeeze: 0.0,
-        };
+        let mut zipf = Zipf { count, theta, least: 0.0, most: 0.0, squeeze: 0.0 };
         zipf.least = zipf.area(1.5) - 1.0;
         zipf.most = zipf.area(count as f64 + 0.5);
         zipf.squeeze = 2.0 - zipf.inverse_area(zipf.area(2.5) - zipf.weight(2.0));
@@ -223,9 +192,7 @@ fn zone_table(zones: &[Zone], blocks: Blocks) -> Result<Vec<(f64, u64, u64)>, Pr
     let mut table = Vec::with_capacity(zones.len());
     let (mut share, mut percent, mut bytes) = (0.0, 0.0, 0u64);
     for zone in zones {
-        let block = |bytes: u64, percent: f64| {
-            bytes / blocks.bytes + (percent / 100.0 * blocks.count as f64) as u64
-        };
+        let block = |bytes: u64, percent: f64| bytes / blocks.bytes + (percent / 100.0 * blocks.count as f64) as u64;
         let first = block(bytes, percent);
         match zone.size {
             Extent::Bytes(size) => bytes = bytes.saturating_add(size),

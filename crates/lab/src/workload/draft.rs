@@ -114,15 +114,8 @@ impl Draft {
     }
 
     fn block_sizes(&self) -> PerDirection<BlockSizes> {
-        let one = |bytes: u32| {
-            vec![SizeShare {
-                bytes,
-                percent: 100.0,
-            }]
-        };
-        self.split
-            .clone()
-            .unwrap_or_else(|| self.block_bytes.map(one))
+        let one = |bytes: u32| vec![SizeShare { bytes, percent: 100.0 }];
+        self.split.clone().unwrap_or_else(|| self.block_bytes.map(one))
     }
 
     /// `filesize` makes the region, and leaves to `size` the amount of I/O (fio's rule).
@@ -153,10 +146,7 @@ impl Draft {
     fn check_rates(&self) -> Result<(), Blame> {
         let (rate, iops) = (&self.job.rate, &self.job.rate_iops);
         if *rate != PerDirection::default() && *iops != PerDirection::default() {
-            return Err((
-                "rate",
-                Problem::new("excludes rate_iops", "give one of the two"),
-            ));
+            return Err(("rate", Problem::new("excludes rate_iops", "give one of the two")));
         }
         Ok(())
     }
@@ -196,17 +186,13 @@ impl Draft {
             return Err(blame(problem));
         }
         let text = read_file(path).map_err(|why| blame(Problem::new(why, "")))?;
-        let mut entries = trace::parse_trace(&text, path)
-            .map_err(|error| blame(Problem::new(error.reason(), error.remedy)))?;
+        let mut entries =
+            trace::parse_trace(&text, path).map_err(|error| blame(Problem::new(error.reason(), error.remedy)))?;
         for entry in &mut entries {
             let scaled = u128::from(entry.at.0) * u128::from(self.replay_time_percent) / 100;
             entry.at = Nanos(u64::try_from(scaled).unwrap_or(Nanos::NEVER.0));
             entry.offset = entry.offset / self.replay_scale / self.replay_align * self.replay_align;
         }
-        Ok(Some(Replay {
-            path: path.clone(),
-            entries,
-            timed: self.replay_timed,
-        }))
+        Ok(Some(Replay { path: path.clone(), entries, timed: self.replay_timed }))
     }
 }

@@ -31,11 +31,7 @@ impl fmt::Display for JobError {
             (false, false) => write!(f, ": {}={}", self.option, self.value)?,
         }
         write!(f, ": {}", self.message)?;
-        if self.remedy.is_empty() {
-            Ok(())
-        } else {
-            write!(f, "\n  {}", self.remedy)
-        }
+        if self.remedy.is_empty() { Ok(()) } else { write!(f, "\n  {}", self.remedy) }
     }
 }
 
@@ -53,10 +49,7 @@ pub struct Problem {
 impl Problem {
     /// A reason and a remedy.
     pub fn new(message: impl Into<String>, remedy: impl Into<String>) -> Problem {
-        Problem {
-            message: message.into(),
-            remedy: remedy.into(),
-        }
+        Problem { message: message.into(), remedy: remedy.into() }
     }
 }
 
@@ -78,8 +71,7 @@ mod test {
             message: "fio has no such option".into(),
             remedy: "did you mean iodepth?".into(),
         };
-        let text =
-            "uniform.fio, line 4: iodepht=16: fio has no such option\n  did you mean iodepth?";
+        let text = "uniform.fio, line 4: iodepht=16: fio has no such option\n  did you mean iodepth?";
         assert_eq!(error.to_string(), text);
     }
 }

@@ -91,17 +91,11 @@ impl Generator {
             .map_err(|problem| ("random_distribution", String::new(), problem))?;
         let pass = match job.io_size {
             None => sectors,
-            Some(extent) => in_bytes(extent, sectors * sector_bytes)
-                .div_ceil(sector_bytes)
-                .max(1),
+            Some(extent) => in_bytes(extent, sectors * sector_bytes).div_ceil(sector_bytes).max(1),
         };
         let endless = job.time_based;
         let loops = u64::from(job.loops);
-        let factor = if matches!(mix_of(job), Mix::TrimThenWrite) {
-            2
-        } else {
-            1
-        };
+        let factor = if matches!(mix_of(job), Mix::TrimThenWrite) { 2 } else { 1 };
         let pattern = job.pattern;
         Ok(Generator {
             addresses,
@@ -114,14 +108,8 @@ impl Generator {
             issued: 0,
             pass_end: if endless { u64::MAX } else { pass },
             pass,
-            total: if endless {
-                u64::MAX
-            } else {
-                pass.saturating_mul(loops)
-            },
-            requests_left: job
-                .number_ios
-                .map_or(u64::MAX, |ios| ios.saturating_mul(factor)),
+            total: if endless { u64::MAX } else { pass.saturating_mul(loops) },
+            requests_left: job.number_ios.map_or(u64::MAX, |ios| ios.saturating_mul(factor)),
             to_write: None,
             writes: 0,
             flush_every: [job.fsync, job.fdatasync].map(u64::from),
@@ -144,10 +132,7 @@ impl Generator {
 
     /// Offset and length of the region, in bytes.
     pub fn region(&self) -> (u64, u64) {
-        (
-            self.first * self.sector_bytes,
-            self.sectors * self.sector_bytes,
-        )
+        (self.first * self.sector_bytes, self.sectors * self.sector_bytes)
     }
 
     /// Bytes the job means to transfer; `None` where only time ends it.
@@ -174,14 +159,8 @@ impl Generator {
             }
         }
         let lba = Lba(self.first + span.0);
-        let request = Request {
-            compress_percent,
-            ..Request::new(operation, lba, span.1)
-        };
-        Planned {
-            request,
-            not_before: None,
-        }
+        let request = Request { compress_percent, ..Request::new(operation, lba, span.1) };
+        Planned { request, not_before: None }
     }
 
     #[inline]
@@ -194,10 +173,7 @@ impl Generator {
     }
 
     fn flush(&self) -> Planned {
-        Planned {
-            request: Request::new(Operation::Flush, Lba(0), 0),
-            not_before: None,
-        }
+        Planned { request: Request::new(Operation::Flush, Lba(0), 0), not_before: None }
     }
 
     fn closing_flush(&mut self) -> Option<Planned> {
@@ -210,11 +186,7 @@ impl Generator {
     }
 
     fn next_replayed(&mut self) -> Option<Planned> {
-        let next = self
-            .replay
-            .as_mut()
-            .filter(|_| self.requests_left > 0)
-            .and_then(Player::next);
+        let next = self.replay.as_mut().filter(|_| self.requests_left > 0).and_then(Player::next);
         match next {
             Some(mut planned) => {
                 self.requests_left -= u64::from(planned.request.operation != Operation::Flush);

@@ -220,27 +220,13 @@ pub struct Job {
 
 impl Default for Job {
     fn default() -> Job {
-        let four_k = || {
-            vec![SizeShare {
-                bytes: 4096,
-                percent: 100.0,
-            }]
-        };
+        let four_k = || vec![SizeShare { bytes: 4096, percent: 100.0 }];
         Job {
             name: String::from("job"),
             options: Vec::new(),
             filename: None,
-            pattern: Pattern {
-                reads: true,
-                writes: false,
-                trims: false,
-                random: false,
-            },
-            block_sizes: PerDirection {
-                read: four_k(),
-                write: four_k(),
-                trim: four_k(),
-            },
+            pattern: Pattern { reads: true, writes: false, trims: false, random: false },
+            block_sizes: PerDirection { read: four_k(), write: four_k(), trim: four_k() },
             block_align: PerDirection::default(),
             read_percent: 50,
             size: None,
@@ -266,11 +252,7 @@ impl Default for Job {
             no_random_map: false,
             distribution: Distribution::Uniform,
             sequential_run: 1,
-            percent_random: PerDirection {
-                read: 100,
-                write: 100,
-                trim: 100,
-            },
+            percent_random: PerDirection { read: 100, write: 100, trim: 100 },
             refill_buffers: false,
             compress_percent: 0,
             fsync: 0,
@@ -288,21 +270,13 @@ impl Default for Job {
 impl<T> PerDirection<T> {
     /// Values made by a function of each direction's value.
     pub fn map<U>(self, change: impl Fn(T) -> U) -> PerDirection<U> {
-        PerDirection {
-            read: change(self.read),
-            write: change(self.write),
-            trim: change(self.trim),
-        }
+        PerDirection { read: change(self.read), write: change(self.write), trim: change(self.trim) }
     }
 }
 
 impl<T: Clone> PerDirection<T> {
     /// The same value for all directions.
     pub fn all(value: T) -> PerDirection<T> {
-        PerDirection {
-            read: value.clone(),
-            write: value.clone(),
-            trim: value,
-        }
+        PerDirection { read: value.clone(), write: value.clone(), trim: value }
     }
 }

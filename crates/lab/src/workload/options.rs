@@ -39,21 +39,11 @@ pub struct OptionSpec {
 }
 
 const fn value(name: &'static str, aliases: &'static [&'static str], apply: Apply) -> OptionSpec {
-    OptionSpec {
-        name,
-        aliases,
-        bare: false,
-        class: Class::Supported(apply),
-    }
+    OptionSpec { name, aliases, bare: false, class: Class::Supported(apply) }
 }
 
 const fn switch(name: &'static str, aliases: &'static [&'static str], apply: Apply) -> OptionSpec {
-    OptionSpec {
-        name,
-        aliases,
-        bare: true,
-        class: Class::Supported(apply),
-    }
+    OptionSpec { name, aliases, bare: true, class: Class::Supported(apply) }
 }
 
 /// The longest queue NVMe knows.
@@ -65,112 +55,47 @@ const MOST_JOBS: u64 = 4096;
 const SUPPORTED: &[OptionSpec] = &[
     value("name", &[], apply::name),
     value("rw", &["readwrite"], apply::pattern),
-    value("bs", &["blocksize"], |d, v| {
-        v.per_direction(&mut d.block_bytes, |v| v.block_bytes())
-    }),
+    value("bs", &["blocksize"], |d, v| v.per_direction(&mut d.block_bytes, |v| v.block_bytes())),
     value("bssplit", &[], apply::block_split),
-    value("ba", &["blockalign"], |d, v| {
-        v.per_direction(&mut d.job.block_align, |v| v.bytes(1))
-    }),
-    value("rwmixread", &[], |d, v| {
-        v.percent().map(|percent| d.job.read_percent = percent)
-    }),
-    value("rwmixwrite", &[], |d, v| {
-        v.percent()
-            .map(|percent| d.job.read_percent = 100 - percent)
-    }),
+    value("ba", &["blockalign"], |d, v| v.per_direction(&mut d.job.block_align, |v| v.bytes(1))),
+    value("rwmixread", &[], |d, v| v.percent().map(|percent| d.job.read_percent = percent)),
+    value("rwmixwrite", &[], |d, v| v.percent().map(|percent| d.job.read_percent = 100 - percent)),
     value("rw_sequencer", &[], apply::sequencer),
-    value("iodepth", &[], |d, v| {
-        v.count(1, MOST_DEPTH)
-            .map(|depth| d.job.io_depth = depth as u32)
-    }),
+    value("iodepth", &[], |d, v| v.count(1, MOST_DEPTH).map(|depth| d.job.io_depth = depth as u32)),
     value("ioengine", &[], apply::engine),
-    value("numjobs", &[], |d, v| {
-        v.count(1, MOST_JOBS)
-            .map(|jobs| d.job.num_jobs = jobs as u32)
-    }),
-    value("size", &[], |d, v| {
-        v.extent().map(|size| d.job.size = Some(size))
-    }),
-    value("filesize", &[], |d, v| {
-        v.extent().map(|size| d.file_size = Some(size))
-    }),
-    value("io_size", &["io_limit"], |d, v| {
-        v.extent().map(|size| d.job.io_size = Some(size))
-    }),
-    value("offset", &["fileoffset"], |d, v| {
-        v.extent().map(|offset| d.job.offset = offset)
-    }),
-    value("offset_increment", &[], |d, v| {
-        v.extent().map(|step| d.job.offset_increment = step)
-    }),
+    value("numjobs", &[], |d, v| v.count(1, MOST_JOBS).map(|jobs| d.job.num_jobs = jobs as u32)),
+    value("size", &[], |d, v| v.extent().map(|size| d.job.size = Some(size))),
+    value("filesize", &[], |d, v| v.extent().map(|size| d.file_size = Some(size))),
+    value("io_size", &["io_limit"], |d, v| v.extent().map(|size| d.job.io_size = Some(size))),
+    value("offset", &["fileoffset"], |d, v| v.extent().map(|offset| d.job.offset = offset)),
+    value("offset_increment", &[], |d, v| v.extent().map(|step| d.job.offset_increment = step)),
     value("runtime", &["timeout"], apply::runtime),
-    switch("time_based", &[], |d, v| {
-        v.boolean().map(|on| d.job.time_based = on)
-    }),
+    switch("time_based", &[], |d, v| v.boolean().map(|on| d.job.time_based = on)),
     value("ramp_time", &[], apply::ramp_time),
-    value("loops", &[], |d, v| {
-        v.count_u32(0).map(|loops| d.job.loops = loops.max(1))
-    }),
+    value("loops", &[], |d, v| v.count_u32(0).map(|loops| d.job.loops = loops.max(1))),
     value("number_ios", &[], apply::number_ios),
-    switch("stonewall", &["wait_for_previous"], |d, v| {
-        v.boolean().map(|on| d.job.stonewall = on)
-    }),
-    switch("group_reporting", &[], |d, v| {
-        v.boolean().map(|on| d.job.group_reporting = on)
-    }),
-    switch("new_group", &[], |d, v| {
-        v.boolean().map(|on| d.job.new_group = on)
-    }),
-    value("rate", &[], |d, v| {
-        v.per_direction(&mut d.job.rate, apply::cap)
-    }),
-    value("rate_iops", &[], |d, v| {
-        v.per_direction(&mut d.job.rate_iops, apply::cap)
-    }),
+    switch("stonewall", &["wait_for_previous"], |d, v| v.boolean().map(|on| d.job.stonewall = on)),
+    switch("group_reporting", &[], |d, v| v.boolean().map(|on| d.job.group_reporting = on)),
+    switch("new_group", &[], |d, v| v.boolean().map(|on| d.job.new_group = on)),
+    value("rate", &[], |d, v| v.per_direction(&mut d.job.rate, apply::cap)),
+    value("rate_iops", &[], |d, v| v.per_direction(&mut d.job.rate_iops, apply::cap)),
     value("thinktime", &[], apply::think_time),
-    value("thinktime_blocks", &[], |d, v| {
-        v.count_u32(1).map(|n| d.job.think_blocks = n)
-    }),
-    switch("randrepeat", &[], |d, v| {
-        v.boolean().map(|on| d.job.rand_repeat = on)
-    }),
-    value("randseed", &[], |d, v| {
-        v.bytes(0).map(|seed| d.job.rand_seed = Some(seed))
-    }),
-    switch("norandommap", &[], |d, v| {
-        v.boolean().map(|on| d.job.no_random_map = on)
-    }),
+    value("thinktime_blocks", &[], |d, v| v.count_u32(1).map(|n| d.job.think_blocks = n)),
+    switch("randrepeat", &[], |d, v| v.boolean().map(|on| d.job.rand_repeat = on)),
+    value("randseed", &[], |d, v| v.bytes(0).map(|seed| d.job.rand_seed = Some(seed))),
+    switch("norandommap", &[], |d, v| v.boolean().map(|on| d.job.no_random_map = on)),
     value("random_generator", &[], apply::random_generator),
     value("random_distribution", &[], apply::distribution),
-    value("percentage_random", &[], |d, v| {
-        v.per_direction(&mut d.job.percent_random, |v| v.percent())
-    }),
-    switch("refill_buffers", &[], |d, v| {
-        v.boolean().map(|on| d.job.refill_buffers = on)
-    }),
-    switch("zero_buffers", &[], |d, v| {
-        v.boolean().map(|on| d.zero_buffers = on)
-    }),
+    value("percentage_random", &[], |d, v| v.per_direction(&mut d.job.percent_random, |v| v.percent())),
+    switch("refill_buffers", &[], |d, v| v.boolean().map(|on| d.job.refill_buffers = on)),
+    switch("zero_buffers", &[], |d, v| v.boolean().map(|on| d.zero_buffers = on)),
     value("buffer_compress_percentage", &[], apply::compress_percent),
-    switch("direct", &[], |d, v| {
-        v.boolean().map(|on| d.job.direct = on)
-    }),
-    switch("buffered", &[], |d, v| {
-        v.boolean().map(|on| d.job.direct = !on)
-    }),
-    value("fsync", &[], |d, v| {
-        v.count_u32(0).map(|every| d.job.fsync = every)
-    }),
-    value("fdatasync", &[], |d, v| {
-        v.count_u32(0).map(|every| d.job.fdatasync = every)
-    }),
-    switch("end_fsync", &[], |d, v| {
-        v.boolean().map(|on| d.job.end_fsync = on)
-    }),
-    switch("fsync_on_close", &[], |d, v| {
-        v.boolean().map(|on| d.fsync_on_close = on)
-    }),
+    switch("direct", &[], |d, v| v.boolean().map(|on| d.job.direct = on)),
+    switch("buffered", &[], |d, v| v.boolean().map(|on| d.job.direct = !on)),
+    value("fsync", &[], |d, v| v.count_u32(0).map(|every| d.job.fsync = every)),
+    value("fdatasync", &[], |d, v| v.count_u32(0).map(|every| d.job.fdatasync = every)),
+    switch("end_fsync", &[], |d, v| v.boolean().map(|on| d.job.end_fsync = on)),
+    switch("fsync_on_close", &[], |d, v| v.boolean().map(|on| d.fsync_on_close = on)),
     value("filename", &[], apply::file_name),
     value("read_iolog", &[], |d, v| {
         d.read_iolog = Some(v.text.to_string());
@@ -180,27 +105,14 @@ const SUPPORTED: &[OptionSpec] = &[
         d.job.write_iolog = Some(v.text.to_string());
         Ok(())
     }),
-    switch("replay_no_stall", &[], |d, v| {
-        v.boolean().map(|on| d.replay_timed = !on)
-    }),
-    value("replay_time_scale", &[], |d, v| {
-        v.count_u32(1)
-            .map(|percent| d.replay_time_percent = u64::from(percent))
-    }),
-    value("replay_scale", &[], |d, v| {
-        v.bytes(1).map(|divisor| d.replay_scale = divisor)
-    }),
-    value("replay_align", &[], |d, v| {
-        v.bytes(1).map(|bytes| d.replay_align = bytes)
-    }),
+    switch("replay_no_stall", &[], |d, v| v.boolean().map(|on| d.replay_timed = !on)),
+    value("replay_time_scale", &[], |d, v| v.count_u32(1).map(|percent| d.replay_time_percent = u64::from(percent))),
+    value("replay_scale", &[], |d, v| v.bytes(1).map(|divisor| d.replay_scale = divisor)),
+    value("replay_align", &[], |d, v| v.bytes(1).map(|bytes| d.replay_align = bytes)),
     value("steadystate", &["ss"], apply::steady_state),
     value("steadystate_duration", &["ss_dur"], apply::steady_window),
     value("steadystate_ramp_time", &["ss_ramp"], apply::steady_ramp),
-    value(
-        "steadystate_check_interval",
-        &["ss_interval"],
-        apply::steady_interval,
-    ),
+    value("steadystate_check_interval", &["ss_interval"], apply::steady_interval),
     value("kb_base", &[], |_, v| match v.text {
         "1000" | "1024" => Ok(()),
         _ => Err(Problem::new("expected 1000 or 1024", "")),
@@ -279,29 +191,16 @@ const COMMAND_LINE: &str = "
 
 /// The whole table, row by row.
 pub fn all() -> impl Iterator<Item = OptionSpec> {
-    let plain = |name, class| OptionSpec {
-        name,
-        aliases: &[],
-        bare: true,
-        class,
-    };
+    let plain = |name, class| OptionSpec { name, aliases: &[], bare: true, class };
     SUPPORTED
         .iter()
         .copied()
-        .chain(
-            IGNORED
-                .split_whitespace()
-                .map(move |name| plain(name, Class::Ignored)),
-        )
+        .chain(IGNORED.split_whitespace().map(move |name| plain(name, Class::Ignored)))
         .chain(REFUSED.split_whitespace().map(move |row| {
             let (name, idle) = row.split_once('=').unwrap_or((row, ""));
             plain(name, Class::Refused(idle))
         }))
-        .chain(
-            COMMAND_LINE
-                .split_whitespace()
-                .map(move |name| plain(name, Class::CommandLine)),
-        )
+        .chain(COMMAND_LINE.split_whitespace().map(move |name| plain(name, Class::CommandLine)))
 }
 
 /// The option of this name or alias.
@@ -341,11 +240,7 @@ mod test {
     /// A misspelled option brings up the right one; nonsense brings up none.
     #[test]
     fn typos_find_their_option() {
-        let pairs = [
-            ("iodepht", "iodepth"),
-            ("blocksze", "blocksize"),
-            ("run_time", "runtime"),
-        ];
+        let pairs = [("iodepht", "iodepth"), ("blocksze", "blocksize"), ("run_time", "runtime")];
         for (typo, right) in pairs {
             assert_eq!(nearest(typo), Some(right), "{typo}");
         }

@@ -76,11 +76,7 @@ fn no_files(path: &str) -> Result<String, String> {
 ///
 /// # Errors
 /// The first thing wrong, with its place.
-pub fn parse(
-    job_text: Option<(&str, &str)>,
-    flags: &[String],
-    read_file: ReadFile<'_>,
-) -> Result<JobFile, JobError> {
+pub fn parse(job_text: Option<(&str, &str)>, flags: &[String], read_file: ReadFile<'_>) -> Result<JobFile, JobError> {
     let (mut sections, mut global) = match job_text {
         Some((text, file)) => file_sections(text, file)?,
         None => (Vec::new(), Vec::new()),
@@ -92,21 +88,12 @@ pub fn parse(
     if sections.is_empty() && named.is_empty() {
         let name = String::from("job");
         let file = COMMAND_LINE.to_string();
-        sections.push(Section {
-            name,
-            file,
-            own: base,
-            ..Section::default()
-        });
+        sections.push(Section { name, file, own: base, ..Section::default() });
     } else if job_text.is_none() {
         global = base;
     }
     sections.extend(named);
-    let mut result = JobFile {
-        global_options: as_given(&global),
-        notices: notices(&sections),
-        jobs: Vec::new(),
-    };
+    let mut result = JobFile { global_options: as_given(&global), notices: notices(&sections), jobs: Vec::new() };
     for section in &sections {
         let job = build(section, read_file)?;
         if let Some(engine) = &job.synchronous_engine {
@@ -135,13 +122,7 @@ fn file_sections(text: &str, file: &str) -> Result<(Vec<Section>, Vec<Setting>),
             if !in_global {
                 let file = file.to_string();
                 let inherited = global.clone();
-                sections.push(Section {
-                    name,
-                    file,
-                    line: Some(line),
-                    inherited,
-                    own: vec![],
-                });
+                sections.push(Section { name, file, line: Some(line), inherited, own: vec![] });
             }
             continue;
         }
@@ -155,21 +136,13 @@ fn file_sections(text: &str, file: &str) -> Result<(Vec<Section>, Vec<Setting>),
     if sections.is_empty() {
         let message = "holds no job".into();
         let remedy = "start one with its name in brackets, such as [uniform]".into();
-        return Err(JobError {
-            file: file.into(),
-            message,
-            remedy,
-            ..JobError::default()
-        });
+        return Err(JobError { file: file.into(), message, remedy, ..JobError::default() });
     }
     Ok((sections, global))
 }
 
 fn outside_section() -> Problem {
-    Problem::new(
-        "stands outside of a job",
-        "put [global] or a job's name in brackets before it",
-    )
+    Problem::new("stands outside of a job", "put [global] or a job's name in brackets before it")
 }
 
 /// The name in brackets, if the line is a heading.
@@ -201,13 +174,7 @@ fn file_setting(content: &str, file: &str, line: u32) -> Result<Setting, JobErro
 }
 
 /// Looks the option up and refuses what does not belong here.
-fn setting(
-    name: &str,
-    value: &str,
-    has_value: bool,
-    file: &str,
-    line: Option<u32>,
-) -> Result<Setting, JobError> {
+fn setting(name: &str, value: &str, has_value: bool, file: &str, line: Option<u32>) -> Result<Setting, JobError> {
     let error = |problem| Err(place(file, line, name, value, problem));
     let Some(spec) = options::find(name) else {
         return error(unknown(name));
@@ -221,24 +188,14 @@ fn setting(
         Class::Supported(_) if !spec.bare && (!has_value || value.is_empty()) => {
             error(Problem::new("needs a value", format!("write {name}=…")))
         }
-        Class::Refused(idle)
-            if !idle
-                .split('|')
-                .any(|idle| !idle.is_empty() && idle == value) =>
-        {
+        Class::Refused(idle) if !idle.split('|').any(|idle| !idle.is_empty() && idle == value) => {
             error(refusal(spec.name, idle))
         }
         Class::CommandLine => {
             let message = "is an option of the fio program, not of a job";
             error(Problem::new(message, "leave it out"))
         }
-        _ => Ok(Setting {
-            spec,
-            spelled: name.to_string(),
-            value: value.to_string(),
-            file: file.to_string(),
-            line,
-        }),
+        _ => Ok(Setting { spec, spelled: name.to_string(), value: value.to_string(), file: file.to_string(), line }),
     }
 }
 
@@ -265,19 +222,13 @@ fn variable(value: &str) -> Option<String> {
         return Some(rest[..rest.find('}').map_or(rest.len(), |end| end + 1)].to_string());
     }
     let keywords = ["$pagesize", "$mb_memory", "$ncpus"];
-    keywords
-        .iter()
-        .find(|word| value.contains(*word))
-        .map(|word| word.to_string())
+    keywords.iter().find(|word| value.contains(*word)).map(|word| word.to_string())
 }
 
 /// One line for each thing accepted that the user should know of, said once.
 fn notices(sections: &[Section]) -> Vec<String> {
     let mut notices = Vec::new();
-    for setting in sections
-        .iter()
-        .flat_map(|section| section.inherited.iter().chain(&section.own))
-    {
+    for setting in sections.iter().flat_map(|section| section.inherited.iter().chain(&section.own)) {
         let notice = match setting.spec.class {
             Class::Ignored => format!("{} changes no I/O here: ignored", setting.spec.name),
             _ => continue,
@@ -293,19 +244,12 @@ fn notices(sections: &[Section]) -> Vec<String> {
 fn build(section: &Section, read_file: ReadFile<'_>) -> Result<Job, JobError> {
     let settings = || section.inherited.iter().chain(&section.own);
     let kb_base = settings().rfind(|setting| setting.spec.name == "kb_base");
-    let kb_base = if kb_base.is_some_and(|s| s.value == "1000") {
-        1000
-    } else {
-        1024
-    };
+    let kb_base = if kb_base.is_some_and(|s| s.value == "1000") { 1000 } else { 1024 };
     let mut draft = Draft::default();
     draft.job.name = section.name.clone();
     for setting in settings() {
         if let Class::Supported(apply) = setting.spec.class {
-            let value = Value {
-                text: &setting.value,
-                kb_base,
-            };
+            let value = Value { text: &setting.value, kb_base };
             apply(&mut draft, value).map_err(|problem| at(setting, problem))?;
         }
     }
@@ -332,13 +276,7 @@ fn as_given(settings: &[Setting]) -> Vec<(String, String)> {
 }
 
 fn at(setting: &Setting, problem: Problem) -> JobError {
-    place(
-        &setting.file,
-        setting.line,
-        &setting.spelled,
-        &setting.value,
-        problem,
-    )
+    place(&setting.file, setting.line, &setting.spelled, &setting.value, problem)
 }
 
 fn place(file: &str, line: Option<u32>, option: &str, value: &str, problem: Problem) -> JobError {

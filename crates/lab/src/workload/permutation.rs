@@ -23,12 +23,7 @@ impl Permutation {
     pub fn new(count: u64, stream: &mut Stream) -> Permutation {
         let columns = integer_root_up(count);
         let rows = count.div_ceil(columns);
-        Permutation {
-            count,
-            rows,
-            columns,
-            keys: [(); ROUNDS].map(|()| stream.next()),
-        }
+        Permutation { count, rows, columns, keys: [(); ROUNDS].map(|()| stream.next()) }
     }
 
     /// Another bijection of the same numbers.
@@ -85,14 +80,7 @@ impl Cover {
     /// The first round of the numbers below `count` (> 0).
     pub fn new(count: u64, stream: &mut Stream) -> Cover {
         let permutation = Permutation::new(count, stream);
-        Cover {
-            permutation,
-            row: 0,
-            column: 0,
-            batch: [0; BATCH],
-            taken: 0,
-            filled: 0,
-        }
+        Cover { permutation, row: 0, column: 0, batch: [0; BATCH], taken: 0, filled: 0 }
     }
 
     /// How many numbers there are.

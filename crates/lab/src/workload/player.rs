@@ -51,23 +51,15 @@ impl Player {
                 return Err(blame(Problem::new(message, remedy)));
             }
             if bytes / sector > u64::from(u32::MAX) {
-                return Err(blame(Problem::new(
-                    format!("{}: too long", what()),
-                    "split it",
-                )));
+                return Err(blame(Problem::new(format!("{}: too long", what()), "split it")));
             }
             if !offset.is_multiple_of(sector) || !bytes.is_multiple_of(sector) {
                 let message = format!("{}: not in whole sectors of {sector} bytes", what());
-                let remedy =
-                    "round the offsets with replay_align, or take a drive of 512-byte sectors";
+                let remedy = "round the offsets with replay_align, or take a drive of 512-byte sectors";
                 return Err(blame(Problem::new(message, remedy)));
             }
         }
-        let rounds = if job.time_based {
-            u64::MAX
-        } else {
-            u64::from(job.loops)
-        };
+        let rounds = if job.time_based { u64::MAX } else { u64::from(job.loops) };
         Ok(Some(Player {
             entries: replay.entries.clone(),
             position: 0,
@@ -94,10 +86,7 @@ impl Player {
         let sectors = (entry.bytes / self.sector_bytes) as u32;
         let lba = Lba(entry.offset / self.sector_bytes);
         let not_before = self.timed.then(|| self.start + entry.at);
-        Some(Planned {
-            request: Request::new(entry.operation, lba, sectors),
-            not_before,
-        })
+        Some(Planned { request: Request::new(entry.operation, lba, sectors), not_before })
     }
 
     /// Plays no more.

@@ -54,9 +54,7 @@ impl Stream {
             let value = mix(start.wrapping_add(index.wrapping_mul(STEP)));
             word.copy_from_slice(&value.to_le_bytes());
         }
-        Stream {
-            generator: Xoshiro256PlusPlus::from_seed(state),
-        }
+        Stream { generator: Xoshiro256PlusPlus::from_seed(state) }
     }
 
     /// The next 64 bits.
@@ -101,16 +99,9 @@ mod test {
         for (index, byte) in [1, 2, 3, 4].into_iter().enumerate() {
             state[8 * index] = byte;
         }
-        let mut stream = Stream {
-            generator: Xoshiro256PlusPlus::from_seed(state),
-        };
-        let expected = [
-            41_943_041,
-            58_720_359,
-            3_588_806_011_781_223,
-            3_591_011_842_654_386,
-            9_228_616_714_210_784_205,
-        ];
+        let mut stream = Stream { generator: Xoshiro256PlusPlus::from_seed(state) };
+        let expected =
+            [41_943_041, 58_720_359, 3_588_806_011_781_223, 3_591_011_842_654_386, 9_228_616_714_210_784_205];
         assert_eq!([(); 5].map(|()| stream.next()), expected);
     }
 
@@ -122,14 +113,8 @@ mod test {
         for _ in 0..100_000 {
             counts[stream.below(10) as usize] += 1;
         }
-        let chi: f64 = counts
-            .iter()
-            .map(|c| (f64::from(*c) - 1e4).powi(2) / 1e4)
-            .sum();
-        assert!(
-            chi < 33.7,
-            "{chi}: beyond the 0.01 % tail of 9 degrees of freedom"
-        );
+        let chi: f64 = counts.iter().map(|c| (f64::from(*c) - 1e4).powi(2) / 1e4).sum();
+        assert!(chi < 33.7, "{chi}: beyond the 0.01 % tail of 9 degrees of freedom");
     }
 
     /// Streams of two purposes and of two seeds differ.

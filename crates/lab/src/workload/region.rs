@@ -8,20 +8,10 @@ use ssdlab_device::block::Limits;
 /// Block sizes and alignments must be whole sectors.
 pub fn check_sizes(job: &Job, sector_bytes: u64) -> Result<(), Misfit> {
     let remedy = || format!("the drive's sector has {sector_bytes} bytes");
-    let sizes = [
-        &job.block_sizes.read,
-        &job.block_sizes.write,
-        &job.block_sizes.trim,
-    ];
-    let aligns = [
-        job.block_align.read,
-        job.block_align.write,
-        job.block_align.trim,
-    ];
+    let sizes = [&job.block_sizes.read, &job.block_sizes.write, &job.block_sizes.trim];
+    let aligns = [job.block_align.read, job.block_align.write, job.block_align.trim];
     for direction in active(job) {
-        let odd = |share: &&SizeShare| {
-            share.bytes == 0 || !u64::from(share.bytes).is_multiple_of(sector_bytes)
-        };
+        let odd = |share: &&SizeShare| share.bytes == 0 || !u64::from(share.bytes).is_multiple_of(sector_bytes);
         if let Some(share) = sizes[direction].iter().find(odd) {
             let problem = Problem::new("is not a multiple of the sector", remedy());
             return Err(("bs", share.bytes.to_string(), problem));
@@ -37,14 +27,8 @@ pub fn check_sizes(job: &Job, sector_bytes: u64) -> Result<(), Misfit> {
 /// First sector and number of sectors of a clone's region, whole blocks of the smallest size.
 pub fn region(job: &Job, clone: u32, limits: &Limits) -> Result<(u64, u64), Misfit> {
     let capacity = limits.capacity_bytes();
-    let sizes = [
-        &job.block_sizes.read,
-        &job.block_sizes.write,
-        &job.block_sizes.trim,
-    ];
-    let shares = active(job)
-        .into_iter()
-        .flat_map(|direction| sizes[direction]);
+    let sizes = [&job.block_sizes.read, &job.block_sizes.write, &job.block_sizes.trim];
+    let shares = active(job).into_iter().flat_map(|direction| sizes[direction]);
     let bytes = || shares.clone().map(|share| u64::from(share.bytes));
     let (smallest, largest) = (bytes().min().unwrap_or(1), bytes().max().unwrap_or(1));
     let offset = offset_bytes(job, clone, capacity, smallest);
@@ -64,8 +48,7 @@ pub fn region(job: &Job, clone: u32, limits: &Limits) -> Result<(u64, u64), Misf
         Some(share @ Extent::Percent(_)) => in_bytes(share, capacity).min(rest),
         Some(Extent::Bytes(size)) if size <= rest => size,
         Some(Extent::Bytes(size)) => {
-            let message =
-                format!("reaches beyond the drive: with offset {offset} only {rest} bytes fit");
+            let message = format!("reaches beyond the drive: with offset {offset} only {rest} bytes fit");
             let remedy = format!("{}; give a smaller size, or size=100%", has());
             return Err(("size", size.to_string(), Problem::new(message, remedy)));
         }

@@ -91,11 +91,7 @@ pub fn parse_trace(text: &str, path: &str) -> Result<Vec<Entry>, TraceError> {
 fn parse_known(text: &str) -> Result<Vec<Entry>, Fault> {
     let first = text.lines().map(str::trim).find(|line| !line.is_empty());
     let Some(first) = first else {
-        return Err((
-            0,
-            "the file is empty".into(),
-            "record again, or check the name",
-        ));
+        return Err((0, "the file is empty".into(), "record again, or check the name"));
     };
     if let Some(version) = first.strip_prefix("fio version ") {
         return iolog::parse(text, version);
@@ -121,19 +117,13 @@ fn number(field: Option<&str>, line: u32, what: &str) -> Result<u64, Fault> {
     let Some(field) = field else {
         return Err((line, format!("{what} is missing"), CUT));
     };
-    field
-        .parse()
-        .map_err(|_| (line, format!("'{field}' is no {what}"), DAMAGED))
+    field.parse().map_err(|_| (line, format!("'{field}' is no {what}"), DAMAGED))
 }
 
 /// A time counted in `ticks` of so many nanoseconds.
 fn time(ticks: u64, tick_ns: u64, line: u32) -> Result<Nanos, Fault> {
-    let nanos = ticks
-        .checked_mul(tick_ns)
-        .filter(|nanos| *nanos < Nanos::NEVER.0);
-    nanos
-        .map(Nanos)
-        .ok_or_else(|| (line, format!("time {ticks} is too large"), DAMAGED))
+    let nanos = ticks.checked_mul(tick_ns).filter(|nanos| *nanos < Nanos::NEVER.0);
+    nanos.map(Nanos).ok_or_else(|| (line, format!("time {ticks} is too large"), DAMAGED))
 }
 
 #[cfg(test)]
@@ -146,14 +136,8 @@ mod test {
     fn empty_and_unknown_files_are_refused() {
         let reason = |text| parse_trace(text, "t").unwrap_err().reason();
         assert_eq!(reason("\n \n"), "t: the file is empty");
-        assert_eq!(
-            reason("fio version 3 iolog\n0 f add\n0 f open\n1 f close\n"),
-            "t: holds no request"
-        );
-        assert_eq!(
-            reason("hello\nworld\n"),
-            "t, line 1: not a trace of a known format"
-        );
+        assert_eq!(reason("fio version 3 iolog\n0 f add\n0 f open\n1 f close\n"), "t: holds no request");
+        assert_eq!(reason("hello\nworld\n"), "t, line 1: not a trace of a known format");
     }
 
     proptest! {

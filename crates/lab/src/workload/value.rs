@@ -32,19 +32,14 @@ pub enum DefaultUnit {
 impl<'a> Value<'a> {
     /// The same reading rules for another piece of text.
     pub fn part(&self, text: &'a str) -> Value<'a> {
-        Value {
-            text: text.trim(),
-            kb_base: self.kb_base,
-        }
+        Value { text: text.trim(), kb_base: self.kb_base }
     }
 
     /// A quantity of data or a plain number with a data suffix, from `least` up.
     pub fn bytes(&self, least: u64) -> Result<u64, Problem> {
         let (number, suffix) = self.number("a size such as 4096, 4k or 1g")?;
         let factor = self.byte_factor(&suffix)?;
-        let bytes = number
-            .checked_mul(factor)
-            .ok_or_else(|| too_large(u64::MAX))?;
+        let bytes = number.checked_mul(factor).ok_or_else(|| too_large(u64::MAX))?;
         at_least(bytes, least)
     }
 
@@ -57,11 +52,7 @@ impl<'a> Value<'a> {
     /// A count between two limits.
     pub fn count(&self, least: u64, most: u64) -> Result<u64, Problem> {
         let count = self.bytes(least)?;
-        if count > most {
-            Err(too_large(most))
-        } else {
-            Ok(count)
-        }
+        if count > most { Err(too_large(most)) } else { Ok(count) }
     }
 
     /// A count that fits 32 bits.
@@ -104,11 +95,8 @@ impl<'a> Value<'a> {
                 return Err(Problem::new(message, "units are us, ms, s, m, h and d"));
             }
         };
-        let time = number
-            .checked_mul(nanos)
-            .filter(|time| *time < Nanos::NEVER.0);
-        time.map(Nanos)
-            .ok_or_else(|| Problem::new("too long a time", "584 years is the most"))
+        let time = number.checked_mul(nanos).filter(|time| *time < Nanos::NEVER.0);
+        time.map(Nanos).ok_or_else(|| Problem::new("too long a time", "584 years is the most"))
     }
 
     /// fio's truth values: a bare option is true, 0 is false, 1 is true.
@@ -122,9 +110,7 @@ impl<'a> Value<'a> {
 
     /// A finite decimal number.
     pub fn real(&self, expected: &str) -> Result<f64, Problem> {
-        let number = f64::from_str(self.text)
-            .ok()
-            .filter(|number| number.is_finite());
+        let number = f64::from_str(self.text).ok().filter(|number| number.is_finite());
         number.ok_or_else(|| Problem::new(format!("expected {expected}"), ""))
     }
 
@@ -137,10 +123,7 @@ impl<'a> Value<'a> {
     ) -> Result<(), Problem> {
         let parts: Vec<&str> = self.text.split(',').collect();
         if parts.len() > 3 {
-            return Err(Problem::new(
-                "more than three values",
-                "give reads,writes,trims",
-            ));
+            return Err(Problem::new("more than three values", "give reads,writes,trims"));
         }
         if parts.iter().all(|part| part.trim().is_empty()) {
             return Err(Problem::new("a value is missing", ""));
@@ -150,21 +133,9 @@ impl<'a> Value<'a> {
             Some(part) => one(self.part(part)).map(Some),
         };
         let read = value(0)?;
-        let write = if parts.len() > 1 {
-            value(1)?
-        } else {
-            read.clone()
-        };
-        let trim = if parts.len() > 2 {
-            value(2)?
-        } else {
-            write.clone()
-        };
-        for (place, given) in [
-            (&mut into.read, read),
-            (&mut into.write, write),
-            (&mut into.trim, trim),
-        ] {
+        let write = if parts.len() > 1 { value(1)? } else { read.clone() };
+        let trim = if parts.len() > 2 { value(2)? } else { write.clone() };
+        for (place, given) in [(&mut into.read, read), (&mut into.write, write), (&mut into.trim, trim)] {
             if let Some(given) = given {
                 *place = given;
             }
@@ -177,19 +148,14 @@ impl<'a> Value<'a> {
         let wrong = || Problem::new(format!("expected {expected}"), "");
         if self.text.starts_with('(') {
             let remedy = "write the number itself";
-            return Err(Problem::new(
-                "arithmetic in parentheses is not supported",
-                remedy,
-            ));
+            return Err(Problem::new("arithmetic in parentheses is not supported", remedy));
         }
         let text = self.text.to_ascii_lowercase();
         let (digits, radix) = match text.strip_prefix("0x") {
             Some(digits) => (digits, 16),
             None => (text.as_str(), 10),
         };
-        let end = digits
-            .find(|c: char| !c.is_digit(radix))
-            .unwrap_or(digits.len());
+        let end = digits.find(|c: char| !c.is_digit(radix)).unwrap_or(digits.len());
         let (digits, suffix) = digits.split_at(end);
         if digits.is_empty() {
             return Err(wrong());
@@ -214,20 +180,15 @@ impl<'a> Value<'a> {
         };
         match (power, base) {
             (Some(power), Some(base)) => Ok(u64::pow(base, power as u32 + 1)),
-            _ => Err(Problem::new(
-                format!("'{suffix}' is not a unit"),
-                "units are k, m, g, t and p, with or without b",
-            )),
+            _ => {
+                Err(Problem::new(format!("'{suffix}' is not a unit"), "units are k, m, g, t and p, with or without b"))
+            }
         }
     }
 }
 
 fn at_least(value: u64, least: u64) -> Result<u64, Problem> {
-    if value < least {
-        Err(Problem::new(format!("must be at least {least}"), ""))
-    } else {
-        Ok(value)
-    }
+    if value < least { Err(Problem::new(format!("must be at least {least}"), "")) } else { Ok(value) }
 }
 
 fn too_large(most: u64) -> Problem {
@@ -239,10 +200,7 @@ mod test {
     use super::*;
 
     fn value(text: &str) -> Value<'_> {
-        Value {
-            text,
-            kb_base: 1024,
-        }
+        Value { text, kb_base: 1024 }
     }
 
     /// Sizes come out as fio 3.33's own parser reads them, with either base.
@@ -262,27 +220,9 @@ mod test {
         ];
         for (text, compatible, true_units) in golden {
             assert_eq!(value(text).bytes(0), Ok(compatible), "{text}");
-            assert_eq!(
-                Value {
-                    text,
-                    kb_base: 1000
-                }
-                .bytes(0),
-                Ok(true_units),
-                "{text}"
-            );
+            assert_eq!(Value { text, kb_base: 1000 }.bytes(0), Ok(true_units), "{text}");
         }
-        for text in [
-            "",
-            "k",
-            "4x",
-            "1.5k",
-            "4 k",
-            "-1",
-            "4kx",
-            "(4*1024)",
-            "99999999999999999999",
-        ] {
+        for text in ["", "k", "4x", "1.5k", "4 k", "-1", "4kx", "(4*1024)", "99999999999999999999"] {
             assert!(value(text).bytes(0).is_err(), "{text}");
         }
     }
@@ -290,22 +230,10 @@ mod test {
     /// A time without unit takes the option's own unit; others are fio's.
     #[test]
     fn times_have_units() {
-        assert_eq!(
-            value("10").time(DefaultUnit::Seconds),
-            Ok(Nanos(10_000_000_000))
-        );
-        assert_eq!(
-            value("10").time(DefaultUnit::Microseconds),
-            Ok(Nanos(10_000))
-        );
-        assert_eq!(
-            value("1m").time(DefaultUnit::Microseconds),
-            Ok(Nanos(60_000_000_000))
-        );
-        assert_eq!(
-            value("500ms").time(DefaultUnit::Seconds),
-            Ok(Nanos(500_000_000))
-        );
+        assert_eq!(value("10").time(DefaultUnit::Seconds), Ok(Nanos(10_000_000_000)));
+        assert_eq!(value("10").time(DefaultUnit::Microseconds), Ok(Nanos(10_000)));
+        assert_eq!(value("1m").time(DefaultUnit::Microseconds), Ok(Nanos(60_000_000_000)));
+        assert_eq!(value("500ms").time(DefaultUnit::Seconds), Ok(Nanos(500_000_000)));
         assert!(value("5x").time(DefaultUnit::Seconds).is_err());
     }
 
@@ -313,55 +241,14 @@ mod test {
     #[test]
     fn directions_are_split_at_commas() {
         let read = |text| {
-            let mut sizes = PerDirection {
-                read: 1,
-                write: 2,
-                trim: 3,
-            };
-            value(text)
-                .per_direction(&mut sizes, |v| v.bytes(0))
-                .map(|()| sizes)
+            let mut sizes = PerDirection { read: 1, write: 2, trim: 3 };
+            value(text).per_direction(&mut sizes, |v| v.bytes(0)).map(|()| sizes)
         };
-        assert_eq!(
-            read("4"),
-            Ok(PerDirection {
-                read: 4,
-                write: 4,
-                trim: 4
-            })
-        );
-        assert_eq!(
-            read("4,5"),
-            Ok(PerDirection {
-                read: 4,
-                write: 5,
-                trim: 5
-            })
-        );
-        assert_eq!(
-            read(",5"),
-            Ok(PerDirection {
-                read: 1,
-                write: 5,
-                trim: 5
-            })
-        );
-        assert_eq!(
-            read("4,"),
-            Ok(PerDirection {
-                read: 4,
-                write: 2,
-                trim: 3
-            })
-        );
-        assert_eq!(
-            read("4,5,6"),
-            Ok(PerDirection {
-                read: 4,
-                write: 5,
-                trim: 6
-            })
-        );
+        assert_eq!(read("4"), Ok(PerDirection { read: 4, write: 4, trim: 4 }));
+        assert_eq!(read("4,5"), Ok(PerDirection { read: 4, write: 5, trim: 5 }));
+        assert_eq!(read(",5"), Ok(PerDirection { read: 1, write: 5, trim: 5 }));
+        assert_eq!(read("4,"), Ok(PerDirection { read: 4, write: 2, trim: 3 }));
+        assert_eq!(read("4,5,6"), Ok(PerDirection { read: 4, write: 5, trim: 6 }));
         assert!(read("1,2,3,4").is_err() && read(",").is_err());
     }
 }

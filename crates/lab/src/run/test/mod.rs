@@ -13,31 +13,13 @@ const LATENCY: Nanos = Nanos(100_000);
 const MIB: u64 = 1 << 20;
 
 fn job(name: &str) -> Job {
-    let pattern = Pattern {
-        reads: true,
-        writes: false,
-        trims: false,
-        random: true,
-    };
-    Job {
-        name: name.into(),
-        pattern,
-        io_size: Some(Extent::Bytes(4 * MIB)),
-        ..Job::default()
-    }
+    let pattern = Pattern { reads: true, writes: false, trims: false, random: true };
+    Job { name: name.into(), pattern, io_size: Some(Extent::Bytes(4 * MIB)), ..Job::default() }
 }
 
 fn write_job(name: &str) -> Job {
-    let pattern = Pattern {
-        reads: false,
-        writes: true,
-        trims: false,
-        random: true,
-    };
-    Job {
-        pattern,
-        ..job(name)
-    }
+    let pattern = Pattern { reads: false, writes: true, trims: false, random: true };
+    Job { pattern, ..job(name) }
 }
 
 fn null(queue_depth: u32) -> NullDevice {
@@ -45,10 +27,7 @@ fn null(queue_depth: u32) -> NullDevice {
 }
 
 fn run_on<D: Device>(device: &mut D, jobs: &[Job]) -> Record {
-    let options = RunOptions {
-        start: Nanos(1_000),
-        seed: 1,
-    };
+    let options = RunOptions { start: Nanos(1_000), seed: 1 };
     run(device, jobs, &options, &mut Silent).unwrap()
 }
 
@@ -72,13 +51,7 @@ impl Diary {
     fn new(queue_depth: u32) -> Diary {
         let (entries, under_way) = (Vec::new(), Vec::new());
         let inner = null(queue_depth);
-        Diary {
-            inner,
-            entries,
-            under_way,
-            status: Status::Success,
-            loses_requests: false,
-        }
+        Diary { inner, entries, under_way, status: Status::Success, loses_requests: false }
     }
 }
 
@@ -90,11 +63,7 @@ impl Device for Diary {
     fn submit(&mut self, now: Nanos, tag: Tag, request: Request) -> Result<(), Busy> {
         self.entries.push((now, request.operation, true));
         self.under_way.push((tag, request.operation));
-        if self.loses_requests {
-            Ok(())
-        } else {
-            self.inner.submit(now, tag, request)
-        }
+        if self.loses_requests { Ok(()) } else { self.inner.submit(now, tag, request) }
     }
 
     fn next_event(&self) -> Option<Nanos> {
@@ -105,11 +74,7 @@ impl Device for Diary {
         let now = self.inner.advance(to, done);
         for completion in done {
             completion.status = self.status;
-            let index = self
-                .under_way
-                .iter()
-                .position(|&(tag, _)| tag == completion.tag)
-                .unwrap();
+            let index = self.under_way.iter().position(|&(tag, _)| tag == completion.tag).unwrap();
             let (_, operation) = self.under_way.swap_remove(index);
             self.entries.push((now, operation, false));
         }
@@ -130,22 +95,13 @@ impl Device for Diary {
 #[test]
 fn rate_is_depth_over_latency_up_to_the_devices_queue() {
     for depth in [1, 2, 7, 16, 32, 64] {
-        let record = run_on(
-            &mut null(16),
-            &[Job {
-                io_depth: depth,
-                ..job("closed")
-            }],
-        );
+        let record = run_on(&mut null(16), &[Job { io_depth: depth, ..job("closed") }]);
         let (requests, iops) = rate(&record.clones[0]);
         assert_eq!(requests, 1024);
         let rounds = 1024_u64.div_ceil(u64::from(depth.min(16)));
         assert_eq!(record.end - record.start, Nanos(rounds * LATENCY.0));
         if 1024 % depth == 0 {
-            assert!(
-                (iops - f64::from(depth.min(16)) * 10_000.0).abs() < 1e-6,
-                "{depth}: {iops}"
-            );
+            assert!((iops - f64::from(depth.min(16)) * 10_000.0).abs() < 1e-6, "{depth}: {iops}");
         }
         let longest = record.clones[0].tally.directions[0].latencies.max_ns();
         assert_eq!(longest, u64::from(depth.div_ceil(16)) * LATENCY.0);
@@ -155,19 +111,12 @@ fn rate_is_depth_over_latency_up_to_the_devices_queue() {
 /// Clones of a group share the device's queue fairly: with one place, each gets every n-th turn.
 #[test]
 fn clones_take_turns() {
-    let clones = Job {
-        num_jobs: 4,
-        io_depth: 8,
-        ..job("turns")
-    };
+    let clones = Job { num_jobs: 4, io_depth: 8, ..job("turns") };
     let record = run_on(&mut null(1), &[clones]);
     assert_eq!(record.clones.len(), 4);
     for clone in &record.clones {
         let latencies = &clone.tally.directions[0].latencies;
-        assert_eq!(
-            (latencies.count(), latencies.max_ns()),
-            (1024, 32 * LATENCY.0)
-        );
+        assert_eq!((latencies.count(), latencies.max_ns()), (1024, 32 * LATENCY.0));
     }
     let spread = record.clones.iter().map(|clone| clone.end.0).max().unwrap()
         - record.clones.iter().map(|clone| clone.end.0).min().unwrap();
@@ -177,22 +126,10 @@ fn clones_take_turns() {
 /// Jobs before a stonewall end before it, jobs within a group overlap, and time goes on.
 #[test]
 fn stonewall_separates_groups() {
-    let jobs = [
-        job("a"),
-        Job {
-            io_depth: 2,
-            ..write_job("b")
-        },
-        Job {
-            stonewall: true,
-            ..job("c")
-        },
-    ];
+    let jobs = [job("a"), Job { io_depth: 2, ..write_job("b") }, Job { stonewall: true, ..job("c") }];
     let mut device = null(32);
     let record = run_on(&mut device, &jobs);
-    let [a, b, c] = &record.clones[..] else {
-        panic!("three clones")
-    };
+    let [a, b, c] = &record.clones[..] else { panic!("three clones") };
     assert_eq!((a.group, b.group, c.group), (0, 0, 1));
     assert_eq!((a.start, b.start), (record.start, record.start));
     assert_eq!(c.start, a.end.max(b.end));
@@ -204,14 +141,7 @@ fn stonewall_separates_groups() {
 /// `number_ios` ends a job after exactly so many requests.
 #[test]
 fn number_of_requests_is_exact() {
-    let record = run_on(
-        &mut null(32),
-        &[Job {
-            number_ios: Some(777),
-            io_depth: 16,
-            ..job("n")
-        }],
-    );
+    let record = run_on(&mut null(32), &[Job { number_ios: Some(777), io_depth: 16, ..job("n") }]);
     assert_eq!(rate(&record.clones[0]).0, 777);
 }
 
@@ -223,13 +153,7 @@ fn number_of_requests_is_exact() {
 fn an_error_ends_the_job() {
     let mut device = Diary::new(32);
     device.status = Status::WriteProtected;
-    let record = run_on(
-        &mut device,
-        &[Job {
-            io_depth: 4,
-            ..write_job("protected")
-        }],
-    );
+    let record = run_on(&mut device, &[Job { io_depth: 4, ..write_job("protected") }]);
     assert_eq!(record.clones[0].error, 30);
     assert_eq!((rate(&record.clones[0]).0, device.entries.len()), (0, 8));
 }
@@ -239,15 +163,9 @@ fn an_error_ends_the_job() {
 fn a_stalled_device_is_an_error() {
     let mut device = Diary::new(32);
     device.loses_requests = true;
-    let options = RunOptions {
-        start: Nanos::ZERO,
-        seed: 1,
-    };
+    let options = RunOptions { start: Nanos::ZERO, seed: 1 };
     let error = run(&mut device, &[job("lost")], &options, &mut Silent).unwrap_err();
-    assert!(
-        matches!(error, RunError::Stalled { outstanding: 1, .. }),
-        "{error}"
-    );
+    assert!(matches!(error, RunError::Stalled { outstanding: 1, .. }), "{error}");
 }
 
 /// Stops at the second look.
@@ -276,38 +194,16 @@ impl Observer for Impatient {
 /// An observer sees the share grow and may stop the run, which then tells what was done.
 #[test]
 fn an_observer_may_stop_the_run() {
-    let long = Job {
-        number_ios: Some(1_000_000),
-        time_based: true,
-        io_depth: 8,
-        ..job("long")
-    };
-    let number = Job {
-        time_based: false,
-        loops: 1000,
-        ..long
-    };
-    let options = RunOptions {
-        start: Nanos::ZERO,
-        seed: 1,
-    };
+    let long = Job { number_ios: Some(1_000_000), time_based: true, io_depth: 8, ..job("long") };
+    let number = Job { time_based: false, loops: 1000, ..long };
+    let options = RunOptions { start: Nanos::ZERO, seed: 1 };
     let mut observer = Impatient::default();
-    let jobs = [
-        number,
-        Job {
-            stonewall: true,
-            ..job("never")
-        },
-    ];
+    let jobs = [number, Job { stonewall: true, ..job("never") }];
     let record = run(&mut null(32), &jobs, &options, &mut observer).unwrap();
     assert!(record.interrupted && record.groups.len() == 1);
     assert_eq!(rate(&record.clones[0]).0, 2 * 65_536);
     assert_eq!(observer.calls, ["begin", "end"]);
-    assert!(
-        (observer.shares[0] - 0.5 * 0.065_536).abs() < 1e-4,
-        "{:?}",
-        observer.shares
-    );
+    assert!((observer.shares[0] - 0.5 * 0.065_536).abs() < 1e-4, "{:?}", observer.shares);
     assert!(observer.shares[1] > observer.shares[0]);
 }
 
@@ -315,14 +211,7 @@ fn an_observer_may_stop_the_run() {
 #[test]
 fn series_adds_up() {
     for loops in [1, 50] {
-        let record = run_on(
-            &mut null(32),
-            &[Job {
-                loops,
-                io_depth: 2,
-                ..job("series")
-            }],
-        );
+        let record = run_on(&mut null(32), &[Job { loops, io_depth: 2, ..job("series") }]);
         let series = &record.groups[0].series;
         let sum: u64 = series.buckets.iter().map(|bucket| bucket.requests[0]).sum();
         assert_eq!(sum, rate(&record.clones[0]).0);
@@ -335,10 +224,7 @@ fn series_adds_up() {
 /// The regions of read jobs are those their clones will read; write jobs have none.
 #[test]
 fn regions_are_those_of_read_jobs() {
-    let half = Job {
-        size: Some(Extent::Bytes(32 * MIB)),
-        ..job("half")
-    };
+    let half = Job { size: Some(Extent::Bytes(32 * MIB)), ..job("half") };
     let device = null(1);
     let regions = regions(&[write_job("w"), half], device.limits()).unwrap();
     assert_eq!(regions, [(1, 0, 32 * MIB)]);
@@ -347,45 +233,23 @@ fn regions_are_those_of_read_jobs() {
 /// Of a trace, what it reads counts, in extents that are merged where they touch.
 #[test]
 fn regions_of_a_trace_are_what_it_reads() {
-    let entry = |operation, offset, bytes| Entry {
-        at: Nanos::ZERO,
-        operation,
-        offset,
-        bytes,
-    };
+    let entry = |operation, offset, bytes| Entry { at: Nanos::ZERO, operation, offset, bytes };
     let entries = vec![
         entry(Operation::Read, 8192, 8192),
         entry(Operation::Write, 0, 4096),
         entry(Operation::Read, 4096, 8192),
         entry(Operation::Read, 65_536, 512),
     ];
-    let replay = Some(Replay {
-        path: "trace".into(),
-        entries,
-        timed: false,
-    });
-    let regions = regions(
-        &[Job {
-            replay,
-            ..job("replay")
-        }],
-        null(1).limits(),
-    )
-    .unwrap();
+    let replay = Some(Replay { path: "trace".into(), entries, timed: false });
+    let regions = regions(&[Job { replay, ..job("replay") }], null(1).limits()).unwrap();
     assert_eq!(regions, [(0, 4096, 12_288), (0, 65_536, 512)]);
 }
 
 /// A job that nothing would end is refused.
 #[test]
 fn an_endless_job_is_refused() {
-    let endless = Job {
-        time_based: true,
-        ..job("endless")
-    };
-    let options = RunOptions {
-        start: Nanos::ZERO,
-        seed: 1,
-    };
+    let endless = Job { time_based: true, ..job("endless") };
+    let options = RunOptions { start: Nanos::ZERO, seed: 1 };
     let error = run(&mut null(1), &[endless], &options, &mut Silent).unwrap_err();
     assert!(error.to_string().contains("runtime"), "{error}");
 }

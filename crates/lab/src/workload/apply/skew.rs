@@ -12,10 +12,7 @@ const DEFAULT_PARETO_H: f64 = 0.2;
 
 /// `random_distribution`
 pub fn distribution(draft: &mut Draft, value: Value<'_>) -> Applied {
-    let (kind, input) = value
-        .text
-        .split_once([':', '='])
-        .unwrap_or((value.text, ""));
+    let (kind, input) = value.text.split_once([':', '=']).unwrap_or((value.text, ""));
     draft.job.distribution = match kind.trim() {
         "random" => Distribution::Uniform,
         "zipf" => zipf(value.part(input))?,
@@ -35,10 +32,7 @@ fn zipf(input: Value<'_>) -> Result<Distribution, Problem> {
     let (theta, center) = input_and_center(input)?;
     let theta = theta.unwrap_or(DEFAULT_ZIPF_THETA);
     if theta <= 0.0 || theta == 1.0 {
-        return Err(Problem::new(
-            "theta must be above 0 and not 1",
-            "such as zipf:1.2",
-        ));
+        return Err(Problem::new("theta must be above 0 and not 1", "such as zipf:1.2"));
     }
     Ok(Distribution::Zipf { theta, center })
 }
@@ -47,10 +41,7 @@ fn pareto(input: Value<'_>) -> Result<Distribution, Problem> {
     let (h, center) = input_and_center(input)?;
     let h = h.unwrap_or(DEFAULT_PARETO_H);
     if h <= 0.0 || h >= 1.0 {
-        return Err(Problem::new(
-            "the input must lie between 0 and 1",
-            "such as pareto:0.2",
-        ));
+        return Err(Problem::new("the input must lie between 0 and 1", "such as pareto:0.2"));
     }
     Ok(Distribution::Pareto { h, center })
 }
@@ -62,10 +53,7 @@ fn normal(input: Value<'_>) -> Result<Distribution, Problem> {
         let message = "the deviation must lie between 0 and 100 (percent of the range)";
         return Err(Problem::new(message, "such as normal:10"));
     }
-    Ok(Distribution::Normal {
-        deviation_percent,
-        center: center.unwrap_or(0.5),
-    })
+    Ok(Distribution::Normal { deviation_percent, center: center.unwrap_or(0.5) })
 }
 
 fn input_and_center(value: Value<'_>) -> Result<(Option<f64>, Option<f64>), Problem> {
@@ -85,10 +73,7 @@ fn zones(value: Value<'_>, absolute: bool) -> Result<PerDirection<Vec<Zone>>, Pr
     let mut zones = PerDirection::default();
     value.per_direction(&mut zones, |value| one_direction_zones(value, absolute))?;
     if zones.read.is_empty() || zones.write.is_empty() || zones.trim.is_empty() {
-        return Err(Problem::new(
-            "a direction has no zones",
-            "give zones for each direction",
-        ));
+        return Err(Problem::new("a direction has no zones", "give zones for each direction"));
     }
     Ok(zones)
 }
@@ -102,40 +87,20 @@ fn one_direction_zones(value: Value<'_>, absolute: bool) -> Result<Vec<Zone>, Pr
         sizes.push(if absolute {
             Some(size.bytes(1)? as f64)
         } else {
-            Some(size.text)
-                .filter(|text| !text.is_empty())
-                .map(|_| size.percent())
-                .transpose()?
-                .map(f64::from)
+            Some(size.text).filter(|text| !text.is_empty()).map(|_| size.percent()).transpose()?.map(f64::from)
         });
     }
     let total: f64 = access.iter().sum();
     if total != 100.0 {
         let message = format!("the shares of the accesses add up to {total} %, not 100");
-        return Err(Problem::new(
-            message,
-            "write share/size:share/size, as in 60/10:40/90",
-        ));
+        return Err(Problem::new(message, "write share/size:share/size, as in 60/10:40/90"));
     }
-    let sizes = if absolute {
-        sizes.into_iter().flatten().collect()
-    } else {
-        zone_percents(sizes)?
-    };
+    let sizes = if absolute { sizes.into_iter().flatten().collect() } else { zone_percents(sizes)? };
     let size = |size: f64| {
-        if absolute {
-            Extent::Bytes(size as u64)
-        } else {
-            Extent::Percent(size)
-        }
+        if absolute { Extent::Bytes(size as u64) } else { Extent::Percent(size) }
     };
     let zones = access.into_iter().zip(sizes);
-    Ok(zones
-        .map(|(access_percent, s)| Zone {
-            access_percent,
-            size: size(s),
-        })
-        .collect())
+    Ok(zones.map(|(access_percent, s)| Zone { access_percent, size: size(s) }).collect())
 }
 
 /// Unlike shares, sizes may cover less than everything.

@@ -18,10 +18,7 @@ fn limits() -> Limits {
 
 fn job(flags: &str) -> Job {
     let flags: Vec<String> = flags.split_whitespace().map(String::from).collect();
-    parse_flags(&flags)
-        .unwrap_or_else(|error| panic!("{error}"))
-        .jobs
-        .remove(0)
+    parse_flags(&flags).unwrap_or_else(|error| panic!("{error}")).jobs.remove(0)
 }
 
 fn generator(flags: &str) -> Generator {
@@ -30,10 +27,7 @@ fn generator(flags: &str) -> Generator {
 
 fn requests(flags: &str, most: usize) -> Vec<Request> {
     let mut generator = generator(flags);
-    std::iter::from_fn(|| generator.next())
-        .map(|planned| planned.request)
-        .take(most)
-        .collect()
+    std::iter::from_fn(|| generator.next()).map(|planned| planned.request).take(most).collect()
 }
 
 /// Requests as (letter, first KiB, KiB).
@@ -50,9 +44,7 @@ fn brief(flags: &str) -> Vec<(char, u64, u64)> {
 }
 
 fn error(flags: &str) -> String {
-    Generator::new(&job(flags), 0, &limits(), 1)
-        .expect_err(flags)
-        .to_string()
+    Generator::new(&job(flags), 0, &limits(), 1).expect_err(flags).to_string()
 }
 
 /// Sequential jobs go through the region in order, and through again for each loop or more bytes.
@@ -61,18 +53,9 @@ fn sequential_order() {
     let once = [('w', 1024, 4), ('w', 1028, 4)];
     assert_eq!(brief("--rw=write --bs=4k --offset=1m --size=10k"), once);
     let twice = [once, once].concat();
-    assert_eq!(
-        brief("--rw=write --bs=4k --offset=1m --size=8k --loops=2"),
-        twice
-    );
-    assert_eq!(
-        brief("--rw=write --bs=4k --offset=1m --size=8k --io_size=16k"),
-        twice
-    );
-    assert_eq!(
-        brief("--rw=read --bs=4k --size=16k --number_ios=1"),
-        [('r', 0, 4)]
-    );
+    assert_eq!(brief("--rw=write --bs=4k --offset=1m --size=8k --loops=2"), twice);
+    assert_eq!(brief("--rw=write --bs=4k --offset=1m --size=8k --io_size=16k"), twice);
+    assert_eq!(brief("--rw=read --bs=4k --size=16k --number_ios=1"), [('r', 0, 4)]);
 }
 
 /// As fio 3.33 logs it: each block trimmed then written; sync after every third write, at the end.
@@ -82,17 +65,10 @@ fn trims_and_flushes_as_fio_logs_them() {
     assert_eq!(brief("--rw=trimwrite --bs=4k --size=8k"), pairs);
     let (w, f) = (|at| ('w', at, 4), ('f', 0, 0));
     let expected = [w(0), w(4), w(8), f, w(12), w(16), w(20), f, w(24), w(28), f];
-    assert_eq!(
-        brief("--rw=write --bs=4k --size=32k --fsync=3 --end_fsync=1"),
-        expected
-    );
+    assert_eq!(brief("--rw=write --bs=4k --size=32k --fsync=3 --end_fsync=1"), expected);
     let random = brief("--rw=randtrimwrite --bs=4k --size=64k");
     assert_eq!(random.len(), 32);
-    assert!(
-        random
-            .chunks(2)
-            .all(|pair| pair[0].0 == 't' && pair[1] == ('w', pair[0].1, 4))
-    );
+    assert!(random.chunks(2).all(|pair| pair[0].0 == 't' && pair[1] == ('w', pair[0].1, 4)));
 }
 
 /// In a sequential mix each direction has its own position (fio's log shows the same).
@@ -101,12 +77,7 @@ fn sequential_mix_keeps_positions_apart() {
     let all = brief("--rw=rw --bs=4k --size=256k");
     for letter in ['r', 'w'] {
         let starts: Vec<u64> = all.iter().filter(|r| r.0 == letter).map(|r| r.1).collect();
-        assert!(
-            starts
-                .iter()
-                .copied()
-                .eq((0..starts.len() as u64).map(|n| 4 * n))
-        );
+        assert!(starts.iter().copied().eq((0..starts.len() as u64).map(|n| 4 * n)));
     }
     assert_eq!(all.len(), 64);
 }
@@ -115,10 +86,7 @@ fn sequential_mix_keeps_positions_apart() {
 #[test]
 fn mix_share_holds() {
     let all = requests("--rw=randrw --rwmixread=70 --bs=512", 1 << 17);
-    let reads = all
-        .iter()
-        .filter(|r| r.operation == Operation::Read)
-        .count() as f64;
+    let reads = all.iter().filter(|r| r.operation == Operation::Read).count() as f64;
     let expected = 0.7 * all.len() as f64;
     assert!((reads - expected).abs() < 4.0 * (expected * 0.3).sqrt());
 }
@@ -129,27 +97,14 @@ fn random_map_meets_every_block_once() {
     let all = requests("--rw=randrw --bs=4k --loops=2", usize::MAX);
     let (first, second) = all.split_at(all.len() / 2);
     let set = |half: &[Request]| half.iter().map(|r| r.lba.0).collect::<BTreeSet<u64>>();
-    assert_eq!(
-        (set(first).len() as u64, set(second).len() as u64),
-        (16384, 16384)
-    );
-    assert!(
-        first
-            .iter()
-            .zip(second)
-            .filter(|(a, b)| a.lba == b.lba)
-            .count()
-            < 20
-    );
+    assert_eq!((set(first).len() as u64, set(second).len() as u64), (16384, 16384));
+    assert!(first.iter().zip(second).filter(|(a, b)| a.lba == b.lba).count() < 20);
 }
 
 /// With mixed sizes each sector of the region is met once per loop, too.
 #[test]
 fn mixed_sizes_cover_without_overlap() {
-    let all = requests(
-        "--rw=randwrite --bssplit=4k/50:16k/30:64k/20 --size=16m",
-        usize::MAX,
-    );
+    let all = requests("--rw=randwrite --bssplit=4k/50:16k/30:64k/20 --size=16m", usize::MAX);
     let mut spans: Vec<(u64, u32)> = all.iter().map(|r| (r.lba.0, r.sectors)).collect();
     spans.sort_unstable();
     let mut end = 0;
@@ -163,10 +118,7 @@ fn mixed_sizes_cover_without_overlap() {
 /// Shares of block sizes hold, within four standard deviations.
 #[test]
 fn split_shares_hold() {
-    let all = requests(
-        "--rw=randwrite --bssplit=4k/10:64k/50:32k/40 --norandommap --io_size=4g",
-        50_000,
-    );
+    let all = requests("--rw=randwrite --bssplit=4k/10:64k/50:32k/40 --norandommap --io_size=4g", 50_000);
     let mut counts = BTreeMap::new();
     for request in &all {
         *counts.entry(request.sectors / 2).or_insert(0.0) += 1.0;
@@ -182,9 +134,7 @@ fn split_shares_hold() {
 fn partly_random_jobs_follow_on() {
     let follows = |flags: &str| {
         let all = requests(flags, 16_000);
-        let pairs = all
-            .windows(2)
-            .filter(|p| p[1].lba.0 == p[0].lba.0 + u64::from(p[0].sectors));
+        let pairs = all.windows(2).filter(|p| p[1].lba.0 == p[0].lba.0 + u64::from(p[0].sectors));
         pairs.count() as f64 / all.len() as f64
     };
     assert!((follows("--rw=randread:4 --norandommap") - 0.75).abs() < 0.02);
@@ -206,10 +156,7 @@ fn zipf_weights_hold() {
         let zeta: f64 = (1..=16384).map(|k| f64::from(k).powf(-theta)).sum();
         for (rank, (count, _)) in ranked.iter().take(4).enumerate() {
             let expected = (rank as f64 + 1.0).powf(-theta) / zeta * all.len() as f64;
-            assert!(
-                (count - expected).abs() < 5.0 * expected.sqrt(),
-                "{theta} {rank} {count} {expected}"
-            );
+            assert!((count - expected).abs() < 5.0 * expected.sqrt(), "{theta} {rank} {count} {expected}");
         }
         assert!(ranked[0].1.abs_diff(ranked[1].1) > 1);
     }
@@ -219,10 +166,7 @@ fn zipf_weights_hold() {
 #[test]
 fn centers_place_the_hottest_block() {
     for kind in ["zipf:1.3:0.25", "pareto:0.1:0.25"] {
-        let all = requests(
-            &format!("--rw=randread --random_distribution={kind}"),
-            10_000,
-        );
+        let all = requests(&format!("--rw=randread --random_distribution={kind}"), 10_000);
         let hits = all.iter().filter(|r| r.lba.0 * 512 == CAPACITY / 4).count();
         assert!(hits > 1000, "{kind}: {hits}");
     }
@@ -231,21 +175,12 @@ fn centers_place_the_hottest_block() {
 /// Pareto's hottest block has the share its formula gives, a normal its mean and deviation.
 #[test]
 fn pareto_and_normal_shapes_hold() {
-    let all = requests(
-        "--rw=randread --random_distribution=pareto:0.2:0 --io_size=2g",
-        200_000,
-    );
+    let all = requests("--rw=randread --random_distribution=pareto:0.2:0 --io_size=2g", 200_000);
     let power = 0.2f64.ln() / 0.8f64.ln();
     let expected = (1.0f64 / 16383.0).powf(1.0 / power) * all.len() as f64;
     let hottest = all.iter().filter(|r| r.lba.0 == 0).count() as f64;
-    assert!(
-        (hottest - expected).abs() < 4.0 * expected.sqrt(),
-        "{hottest} {expected}"
-    );
-    let all = requests(
-        "--rw=randread --random_distribution=normal:10 --io_size=2g",
-        200_000,
-    );
+    assert!((hottest - expected).abs() < 4.0 * expected.sqrt(), "{hottest} {expected}");
+    let all = requests("--rw=randread --random_distribution=normal:10 --io_size=2g", 200_000);
     let places = all.iter().map(|r| r.lba.0 as f64 * 512.0 / CAPACITY as f64);
     let mean = places.clone().sum::<f64>() / all.len() as f64;
     let variance = places.map(|p| (p - mean).powi(2)).sum::<f64>() / all.len() as f64;
@@ -255,87 +190,44 @@ fn pareto_and_normal_shapes_hold() {
 /// Zones get their shares, relative or absolute; zones beyond the region are refused.
 #[test]
 fn zones_hold_their_shares() {
-    for kind in [
-        "zoned:60/10:30/20:10/70",
-        "zoned_abs:60/6710886:30/13421773:10/40m",
-    ] {
-        let all = requests(
-            &format!("--rw=randwrite --random_distribution={kind}"),
-            16_000,
-        );
+    for kind in ["zoned:60/10:30/20:10/70", "zoned_abs:60/6710886:30/13421773:10/40m"] {
+        let all = requests(&format!("--rw=randwrite --random_distribution={kind}"), 16_000);
         let below = |percent: u64| {
             let edge = CAPACITY / 512 * percent / 100;
             all.iter().filter(|r| r.lba.0 < edge).count() as f64 / all.len() as f64
         };
-        assert!(
-            (below(10) - 0.6).abs() < 0.02 && (below(30) - 0.9).abs() < 0.02,
-            "{kind}"
-        );
+        assert!((below(10) - 0.6).abs() < 0.02 && (below(30) - 0.9).abs() < 0.02, "{kind}");
     }
     let beyond = error("--rw=randwrite --random_distribution=zoned_abs:60/60m:40/60m");
-    assert!(
-        beyond.contains("the zones reach to byte 125829120"),
-        "{beyond}"
-    );
+    assert!(beyond.contains("the zones reach to byte 125829120"), "{beyond}");
 }
 
 /// Regions: percentages of the drive, clones apart, offsets in percent rounded up to a block.
 #[test]
 fn regions_as_fio_means_them() {
-    let region = |flags: &str, clone| {
-        Generator::new(&job(flags), clone, &limits(), 1)
-            .unwrap()
-            .region()
-    };
+    let region = |flags: &str, clone| Generator::new(&job(flags), clone, &limits(), 1).unwrap().region();
     let mib = |n: u64| n << 20;
     assert_eq!(region("--rw=read", 0), (0, mib(64)));
     assert_eq!(region("--rw=read --size=50%", 0), (0, mib(32)));
-    assert_eq!(
-        region("--rw=read --offset=75% --size=50%", 0),
-        (mib(48), mib(16))
-    );
-    assert_eq!(
-        region("--rw=read --offset=1m --offset_increment=8m --size=8m", 2),
-        (mib(17), mib(8))
-    );
+    assert_eq!(region("--rw=read --offset=75% --size=50%", 0), (mib(48), mib(16)));
+    assert_eq!(region("--rw=read --offset=1m --offset_increment=8m --size=8m", 2), (mib(17), mib(8)));
     // As in fio 3.33's log for a file of 64 MiB.
     assert_eq!(region("--rw=read --bs=1m --offset=33%", 0).0, 23_068_672);
     assert_eq!(region("--rw=rw --bs=512k,1m --offset=33%", 0).0, 22_544_384);
-    assert_eq!(
-        generator("--rw=read --size=1m --loops=3").total_bytes(),
-        Some(3 << 20)
-    );
-    assert_eq!(
-        generator("--rw=read --time_based --runtime=1").total_bytes(),
-        None
-    );
+    assert_eq!(generator("--rw=read --size=1m --loops=3").total_bytes(), Some(3 << 20));
+    assert_eq!(generator("--rw=read --time_based --runtime=1").total_bytes(), None);
 }
 
 /// What does not fit the drive is refused with both numbers and a remedy.
 #[test]
 fn misfits_are_refused() {
     for (flags, expected) in [
-        (
-            "--bs=1000",
-            "bs=1000: is not a multiple of the sector\n  the drive's sector has 512 bytes",
-        ),
-        (
-            "--size=1g",
-            "size=1073741824: reaches beyond the drive: with offset 0 only 67108864",
-        ),
+        ("--bs=1000", "bs=1000: is not a multiple of the sector\n  the drive's sector has 512 bytes"),
+        ("--size=1g", "size=1073741824: reaches beyond the drive: with offset 0 only 67108864"),
         ("--size=40m --offset=40m", "only 25165824 bytes fit"),
-        (
-            "--offset=1g",
-            "offset=1073741824: begins beyond the end of the drive",
-        ),
-        (
-            "--size=4k --bs=8k",
-            "the region holds no block of 8192 bytes",
-        ),
-        (
-            "--rw=randread --ba=100",
-            "blockalign=100: is not a multiple of the sector",
-        ),
+        ("--offset=1g", "offset=1073741824: begins beyond the end of the drive"),
+        ("--size=4k --bs=8k", "the region holds no block of 8192 bytes"),
+        ("--rw=randread --ba=100", "blockalign=100: is not a multiple of the sector"),
     ] {
         assert!(error(flags).contains(expected), "{flags}: {}", error(flags));
     }
@@ -361,12 +253,7 @@ fn seeds_make_the_difference() {
 /// The addresses of writes do not change with what else is drawn: mix and sizes have own streams.
 #[test]
 fn streams_do_not_disturb_each_other() {
-    let starts = |flags: &str| {
-        requests(flags, 1000)
-            .into_iter()
-            .map(|r| r.lba.0)
-            .collect::<Vec<_>>()
-    };
+    let starts = |flags: &str| requests(flags, 1000).into_iter().map(|r| r.lba.0).collect::<Vec<_>>();
     let pure = starts("--rw=randwrite --norandommap");
     assert_eq!(pure, starts("--rw=randrw --norandommap"));
 }
@@ -374,38 +261,21 @@ fn streams_do_not_disturb_each_other() {
 /// A trace is played with its times, as often as asked; what does not fit is refused.
 #[test]
 fn traces_are_played() {
-    let log =
-        "fio version 3 iolog\n0 f add\n10 f write 4096 4096\n30 f sync 0 0\n40 f read 0 512\n";
+    let log = "fio version 3 iolog\n0 f add\n10 f write 4096 4096\n30 f sync 0 0\n40 f read 0 512\n";
     let mut files = |_: &str| Ok(log.to_string() + "50 f close\n");
     let flags = ["--read_iolog=x".to_string(), "--loops=2".to_string()];
     let file = crate::workload::parse::parse(None, &flags, &mut files).unwrap();
     let mut generator = Generator::new(&file.jobs[0], 0, &limits(), 1).unwrap();
     let played: Vec<Planned> = std::iter::from_fn(|| generator.next()).collect();
-    let times: Vec<u64> = played
-        .iter()
-        .map(|p| p.not_before.unwrap().0 / 1000)
-        .collect();
+    let times: Vec<u64> = played.iter().map(|p| p.not_before.unwrap().0 / 1000).collect();
     assert_eq!(times, [0, 20, 30, 30, 50, 60]);
     assert_eq!(played[0].request, Request::new(Operation::Write, Lba(8), 8));
     assert_eq!(played[1].request.operation, Operation::Flush);
-    let large = Limits {
-        sector_bytes: 4096,
-        ..limits()
-    };
-    let error = Generator::new(&file.jobs[0], 0, &large, 1)
-        .unwrap_err()
-        .to_string();
-    assert!(
-        error.contains("request 3: offset 0, length 512: not in whole sectors"),
-        "{error}"
-    );
-    let small = Limits {
-        sectors: 8,
-        ..limits()
-    };
-    let error = Generator::new(&file.jobs[0], 0, &small, 1)
-        .unwrap_err()
-        .to_string();
+    let large = Limits { sector_bytes: 4096, ..limits() };
+    let error = Generator::new(&file.jobs[0], 0, &large, 1).unwrap_err().to_string();
+    assert!(error.contains("request 3: offset 0, length 512: not in whole sectors"), "{error}");
+    let small = Limits { sectors: 8, ..limits() };
+    let error = Generator::new(&file.jobs[0], 0, &small, 1).unwrap_err().to_string();
     assert!(error.contains("beyond the drive's 4096 bytes"), "{error}");
 }
 
@@ -415,10 +285,7 @@ fn stopping_leaves_the_closing_flush() {
     let mut generator = generator("--rw=write --end_fsync=1 --fsync=1 --time_based --runtime=1");
     generator.next();
     generator.stop();
-    assert_eq!(
-        generator.next().unwrap().request.operation,
-        Operation::Flush
-    );
+    assert_eq!(generator.next().unwrap().request.operation, Operation::Flush);
     assert_eq!(generator.next(), None);
 }
 

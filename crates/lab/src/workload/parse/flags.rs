@@ -13,10 +13,7 @@ pub(super) fn flag_sections(flags: &[String]) -> Result<(Vec<Setting>, Vec<Secti
         let (name, value) = split_flag(flag)?;
         let spec = options::find(name);
         let takes_next = value.is_none() && spec.is_some_and(|spec| !spec.bare);
-        let next = rest
-            .as_slice()
-            .first()
-            .filter(|next| takes_next && !next.starts_with('-'));
+        let next = rest.as_slice().first().filter(|next| takes_next && !next.starts_with('-'));
         let value = match next {
             Some(next) => {
                 rest.next();
@@ -25,21 +22,9 @@ pub(super) fn flag_sections(flags: &[String]) -> Result<(Vec<Setting>, Vec<Secti
             None => value,
         };
         let spelled = flag.split('=').next().unwrap_or_default();
-        let found = setting(
-            name,
-            value.unwrap_or_default(),
-            value.is_some(),
-            COMMAND_LINE,
-            None,
-        )
-        .map_err(|error| JobError {
-            option: spelled.into(),
-            ..with_dashes(error)
-        })?;
-        let setting = Setting {
-            spelled: spelled.to_string(),
-            ..found
-        };
+        let found = setting(name, value.unwrap_or_default(), value.is_some(), COMMAND_LINE, None)
+            .map_err(|error| JobError { option: spelled.into(), ..with_dashes(error) })?;
+        let setting = Setting { spelled: spelled.to_string(), ..found };
         if setting.spec.name == "name" {
             in_base = setting.value == "global";
             if !in_base {
@@ -71,9 +56,7 @@ fn split_flag(flag: &str) -> Result<(&str, Option<&str>), JobError> {
     if flag.starts_with('-') && !name.is_empty() {
         return Ok((name, value));
     }
-    let known = options::find(name)
-        .map(|_| name)
-        .or_else(|| options::nearest(name));
+    let known = options::find(name).map(|_| name).or_else(|| options::nearest(name));
     let remedy = match (known, value) {
         (Some(known), Some(value)) => format!("did you mean --{known}={value}?"),
         (Some(known), None) => format!("did you mean --{known}?"),
@@ -91,11 +74,7 @@ fn split_flag(flag: &str) -> Result<(&str, Option<&str>), JobError> {
 /// A suggested option gets the dashes it needs on a command line.
 fn with_dashes(mut error: JobError) -> JobError {
     for start in ["did you mean ", "write "] {
-        if let Some(rest) = error
-            .remedy
-            .strip_prefix(start)
-            .filter(|rest| !rest.contains(' '))
-        {
+        if let Some(rest) = error.remedy.strip_prefix(start).filter(|rest| !rest.contains(' ')) {
             error.remedy = format!("{start}--{rest}").into();
         }
     }

@@ -8,10 +8,7 @@ fn flags(text: &str) -> Vec<String> {
 }
 
 fn one(text: &str) -> Job {
-    parse_flags(&flags(text))
-        .unwrap_or_else(|error| panic!("{text}: {error}"))
-        .jobs
-        .remove(0)
+    parse_flags(&flags(text)).unwrap_or_else(|error| panic!("{text}: {error}")).jobs.remove(0)
 }
 
 fn error(text: &str) -> String {
@@ -24,30 +21,11 @@ fn sections_inherit_as_in_fio() {
     let text = "; a comment\n[global]\nbs=8k ; eight\niodepth = 4\ndirect=1\n\n[one]\nrw=randwrite\n\
                 iodepth=2\n[global]\nbs=16k\n# another\n[two]\nreadwrite=read\nnorandommap\n";
     let file = parse_job_file(text, "a.fio").unwrap();
-    let [one, two] = file.jobs.as_slice() else {
-        panic!("two jobs")
-    };
-    assert_eq!(
-        (one.name.as_str(), one.io_depth, two.io_depth),
-        ("one", 2, 4)
-    );
-    assert_eq!(
-        (
-            one.block_sizes.write[0].bytes,
-            two.block_sizes.read[0].bytes
-        ),
-        (8192, 16384)
-    );
+    let [one, two] = file.jobs.as_slice() else { panic!("two jobs") };
+    assert_eq!((one.name.as_str(), one.io_depth, two.io_depth), ("one", 2, 4));
+    assert_eq!((one.block_sizes.write[0].bytes, two.block_sizes.read[0].bytes), (8192, 16384));
     assert!(one.direct && two.no_random_map && !one.no_random_map);
-    assert_eq!(
-        one.pattern,
-        Pattern {
-            reads: false,
-            writes: true,
-            trims: false,
-            random: true
-        }
-    );
+    assert_eq!(one.pattern, Pattern { reads: false, writes: true, trims: false, random: true });
     let own = |name: &str, value: &str| (name.to_string(), value.to_string());
     assert_eq!(two.options, [own("rw", "read"), own("norandommap", "")]);
     assert_eq!(file.global_options[0], own("bs", "16k"));
@@ -59,40 +37,21 @@ fn sections_inherit_as_in_fio() {
 fn errors_name_line_and_remedy() {
     let error = |text: &str| parse_job_file(text, "uniform.fio").unwrap_err().to_string();
     let typo = error("[uniform]\nrw=randwrite\nbs=4k\niodepht=16\n");
-    let expected =
-        "uniform.fio, line 4: iodepht=16: fio has no such option\n  did you mean iodepth?";
+    let expected = "uniform.fio, line 4: iodepht=16: fio has no such option\n  did you mean iodepth?";
     assert_eq!(typo, expected);
     for (text, expected) in [
         ("rw=read\n", "line 1: rw=read: stands outside of a job"),
         ("[a\n", "line 1: [a: is not a heading"),
         ("[a]\nbs=4x\n", "line 2: bs=4x: 'x' is not a unit"),
-        (
-            "[a]\nsize=${SIZE}\n",
-            "line 2: size=${SIZE}: ${SIZE}: variables are not replaced here",
-        ),
-        (
-            "[a]\ninclude b.fio\n",
-            "line 2: include b.fio: include is not supported",
-        ),
+        ("[a]\nsize=${SIZE}\n", "line 2: size=${SIZE}: ${SIZE}: variables are not replaced here"),
+        ("[a]\ninclude b.fio\n", "line 2: include b.fio: include is not supported"),
         ("[a]\nbs\n", "line 2: bs: needs a value"),
-        (
-            "[a]\nverify=crc32c\n",
-            "line 2: verify=crc32c: would change the I/O and is not supported",
-        ),
-        (
-            "[a]\noutput=x\n",
-            "line 2: output=x: is an option of the fio program, not of a job",
-        ),
+        ("[a]\nverify=crc32c\n", "line 2: verify=crc32c: would change the I/O and is not supported"),
+        ("[a]\noutput=x\n", "line 2: output=x: is an option of the fio program, not of a job"),
         ("[global]\nbs=4k\n", "uniform.fio: holds no job"),
         ("[a]\ntime_based\n", "line 2: time_based: needs a runtime"),
-        (
-            "[a]\nrw=write:8k\n",
-            "line 2: rw=write:8k: sequential I/O with holes is not supported",
-        ),
-        (
-            "[a]\nioengine=rdma\n",
-            "line 2: ioengine=rdma: this engine does no plain I/O",
-        ),
+        ("[a]\nrw=write:8k\n", "line 2: rw=write:8k: sequential I/O with holes is not supported"),
+        ("[a]\nioengine=rdma\n", "line 2: ioengine=rdma: this engine does no plain I/O"),
     ] {
         assert!(error(text).contains(expected), "{text}: {}", error(text));
     }
@@ -111,17 +70,11 @@ fn flag_errors_have_dashes() {
 /// Flags before the first name are global; each name starts a job; values may stand apart.
 #[test]
 fn flags_make_jobs() {
-    let file = parse_flags(&flags(
-        "--bs=8k --direct --name=a --rw=write --name b --rw randread",
-    ));
+    let file = parse_flags(&flags("--bs=8k --direct --name=a --rw=write --name b --rw randread"));
     let file = file.unwrap();
     let names: Vec<&str> = file.jobs.iter().map(|job| job.name.as_str()).collect();
     assert_eq!(names, ["a", "b"]);
-    assert!(
-        file.jobs
-            .iter()
-            .all(|job| job.direct && job.block_sizes.read[0].bytes == 8192)
-    );
+    assert!(file.jobs.iter().all(|job| job.direct && job.block_sizes.read[0].bytes == 8192));
     assert!(file.jobs[1].pattern.random && file.jobs[0].pattern.writes);
     let unnamed = one("--rw=randwrite --bs=4k --iodepth=16");
     assert_eq!((unnamed.name.as_str(), unnamed.io_depth), ("job", 16));
@@ -142,11 +95,7 @@ fn flags_override_a_file() {
 fn notices_are_given_once() {
     let text = "[global]\nioengine=psync\niodepth=8\nthread\nwrite_bw_log=x\n[a]\n[b]\nthread=1\n";
     let file = parse_job_file(text, "f").unwrap();
-    assert!(
-        file.jobs
-            .iter()
-            .all(|job| job.io_depth == 1 && job.synchronous_engine.is_some())
-    );
+    assert!(file.jobs.iter().all(|job| job.io_depth == 1 && job.synchronous_engine.is_some()));
     let expected = [
         "thread changes no I/O here: ignored",
         "write_bw_log changes no I/O here: ignored",
@@ -154,19 +103,13 @@ fn notices_are_given_once() {
     ];
     assert_eq!(file.notices, expected);
     let asynchronous = one("--ioengine=libaio --iodepth=8");
-    assert_eq!(
-        (asynchronous.io_depth, asynchronous.synchronous_engine),
-        (8, None)
-    );
+    assert_eq!((asynchronous.io_depth, asynchronous.synchronous_engine), (8, None));
 }
 
 /// A refused option passes with the value that asks for nothing.
 #[test]
 fn idle_values_pass() {
-    assert_eq!(
-        one("--verify=0 --sync=none --nrfiles=1 --startdelay=0").io_depth,
-        1
-    );
+    assert_eq!(one("--verify=0 --sync=none --nrfiles=1 --startdelay=0").io_depth, 1);
     assert!(error("--bsrange=4k-8k").contains("bssplit"));
     assert!(error("--size=$mb_memory").contains("variables are not replaced"));
     assert_eq!(one("--directory=${HOME} --numjobs=2").num_jobs, 2);
@@ -188,13 +131,7 @@ fn e_book_jobs() {
             "--rw={rw} --name={name} --size={size} --bs={bs} --direct=1 --refill_buffers \
              --ioengine=libaio --iodepth=16"
         ));
-        assert_eq!(
-            job.block_sizes.read,
-            [SizeShare {
-                bytes,
-                percent: 100.0
-            }]
-        );
+        assert_eq!(job.block_sizes.read, [SizeShare { bytes, percent: 100.0 }]);
         assert_eq!((job.size, job.io_depth), (Some(Extent::Bytes(region)), 16));
         assert_eq!((job.name.as_str(), job.read_percent), (name, 50));
         assert!(job.direct && job.refill_buffers);
@@ -207,24 +144,15 @@ fn block_splits() {
     let split = |text: &str| one(&format!("--bssplit={text}")).block_sizes;
     let share = |bytes, percent| SizeShare { bytes, percent };
     let blanks = split("4k/50:1k/:32k/").read;
-    assert_eq!(
-        blanks,
-        [share(4096, 50.0), share(1024, 25.0), share(32768, 25.0)]
-    );
+    assert_eq!(blanks, [share(4096, 50.0), share(1024, 25.0), share(32768, 25.0)]);
     assert_eq!(split("4k:8k").trim, [share(4096, 50.0), share(8192, 50.0)]);
     let parted = split("2k/50:4k/50,4k/90:8k/10");
     assert_eq!(parted.read, [share(2048, 50.0), share(4096, 50.0)]);
     assert_eq!(parted.write, [share(4096, 90.0), share(8192, 10.0)]);
     assert_eq!(parted.trim, parted.write);
-    assert_eq!(
-        one("--bssplit=4k/50:8k/50 --bs=64k").block_sizes.read.len(),
-        2
-    );
+    assert_eq!(one("--bssplit=4k/50:8k/50 --bs=64k").block_sizes.read.len(), 2);
     for wrong in ["4k/60:8k/60", "4k/60:8k/20", "4k/200", "4k/50:6k/50", ":"] {
-        assert!(
-            parse_flags(&[format!("--bssplit={wrong}")]).is_err(),
-            "{wrong}"
-        );
+        assert!(parse_flags(&[format!("--bssplit={wrong}")]).is_err(), "{wrong}");
     }
 }
 
@@ -233,57 +161,18 @@ fn block_splits() {
 fn distributions() {
     let kind = |text: &str| one(&format!("--random_distribution={text}")).distribution;
     assert_eq!(kind("random"), Distribution::Uniform);
-    assert_eq!(
-        kind("zipf"),
-        Distribution::Zipf {
-            theta: 1.1,
-            center: None
-        }
-    );
-    assert_eq!(
-        kind("zipf:1.2:0.25"),
-        Distribution::Zipf {
-            theta: 1.2,
-            center: Some(0.25)
-        }
-    );
-    assert_eq!(
-        kind("pareto"),
-        Distribution::Pareto {
-            h: 0.2,
-            center: None
-        }
-    );
-    assert_eq!(
-        kind("normal:10"),
-        Distribution::Normal {
-            deviation_percent: 10.0,
-            center: 0.5
-        }
-    );
-    let Distribution::Zoned(zones) = kind("zoned:60/10:30/20:10/70,50/50:50/") else {
-        panic!()
-    };
+    assert_eq!(kind("zipf"), Distribution::Zipf { theta: 1.1, center: None });
+    assert_eq!(kind("zipf:1.2:0.25"), Distribution::Zipf { theta: 1.2, center: Some(0.25) });
+    assert_eq!(kind("pareto"), Distribution::Pareto { h: 0.2, center: None });
+    assert_eq!(kind("normal:10"), Distribution::Normal { deviation_percent: 10.0, center: 0.5 });
+    let Distribution::Zoned(zones) = kind("zoned:60/10:30/20:10/70,50/50:50/") else { panic!() };
     assert_eq!((zones.read.len(), zones.write.len()), (3, 2));
     assert_eq!(zones.write[1].size, Extent::Percent(50.0));
-    let Distribution::Zoned(zones) = kind("zoned_abs:95/1g:5/2g") else {
-        panic!()
-    };
+    let Distribution::Zoned(zones) = kind("zoned_abs:95/1g:5/2g") else { panic!() };
     assert_eq!(zones.trim[1].size, Extent::Bytes(2 << 30));
     assert!(one("--random_distribution=zipf:1.2").no_random_map);
-    for wrong in [
-        "zipf:1",
-        "pareto:1",
-        "normal",
-        "zoned:60/10",
-        "zoned:",
-        "gauss:2",
-        "zipf:1:2",
-    ] {
-        assert!(
-            parse_flags(&[format!("--random_distribution={wrong}")]).is_err(),
-            "{wrong}"
-        );
+    for wrong in ["zipf:1", "pareto:1", "normal", "zoned:60/10", "zoned:", "gauss:2", "zipf:1:2"] {
+        assert!(parse_flags(&[format!("--random_distribution={wrong}")]).is_err(), "{wrong}");
     }
 }
 
@@ -293,13 +182,8 @@ fn steady_state_rules() {
     let rule = one("--ss=iops_slope:0.3% --ss_dur=10m --ss_ramp=5s --ss_interval=30");
     let rule = rule.steady_state.unwrap();
     assert!(rule.slope && rule.limit_is_percent && rule.limit == 0.3);
-    assert_eq!(
-        (rule.window, rule.ramp),
-        (Nanos(600_000_000_000), Nanos(5_000_000_000))
-    );
-    let rule = one("--steadystate=bw:1m --steadystate_duration=60")
-        .steady_state
-        .unwrap();
+    assert_eq!((rule.window, rule.ramp), (Nanos(600_000_000_000), Nanos(5_000_000_000)));
+    let rule = one("--steadystate=bw:1m --steadystate_duration=60").steady_state.unwrap();
     assert!(!rule.slope && !rule.limit_is_percent && rule.limit == 1_048_576.0);
     assert!(error("--ss=iops:5%").contains("ss_dur"));
     assert!(error("--ss=iops:5% --ss_dur=45 --ss_interval=30").contains("ss_interval"));
@@ -309,111 +193,54 @@ fn steady_state_rules() {
 /// Options of one kind each: amounts, times, rates, mixes, flushes, seeds.
 #[test]
 fn plain_options() {
-    let job = one(
-        "--rw=randrw:8 --rwmixwrite=30 --size=50% --io_limit=2g --offset=10% --offset_increment=1g \
+    let job = one("--rw=randrw:8 --rwmixwrite=30 --size=50% --io_limit=2g --offset=10% --offset_increment=1g \
          --numjobs=4 --runtime=1m --time_based --ramp_time=500ms --loops=3 --number_ios=1k \
          --stonewall --group_reporting --new_group --rate=,10m --rate_iops=0 --thinktime=50 \
          --thinktime_blocks=4 --randrepeat=0 --randseed=9 --percentage_random=50,20 \
          --buffer_compress_percentage=40 --fsync=32 --fdatasync=8 --end_fsync=1 --ba=512 \
-         --filename=/dev/nvme0n1",
-    );
-    assert_eq!(
-        (
-            job.sequential_run,
-            job.read_percent,
-            job.num_jobs,
-            job.loops
-        ),
-        (8, 70, 4, 3)
-    );
-    assert_eq!(
-        (job.size, job.offset),
-        (Some(Extent::Percent(50.0)), Extent::Percent(10.0))
-    );
-    assert_eq!(
-        (job.io_size, job.number_ios),
-        (Some(Extent::Bytes(2 << 30)), Some(1024))
-    );
-    assert_eq!(
-        (job.runtime, job.ramp_time),
-        (Some(Nanos(60_000_000_000)), Nanos(500_000_000))
-    );
-    let rate = PerDirection {
-        read: None,
-        write: Some(10 << 20),
-        trim: Some(10 << 20),
-    };
+         --filename=/dev/nvme0n1");
+    assert_eq!((job.sequential_run, job.read_percent, job.num_jobs, job.loops), (8, 70, 4, 3));
+    assert_eq!((job.size, job.offset), (Some(Extent::Percent(50.0)), Extent::Percent(10.0)));
+    assert_eq!((job.io_size, job.number_ios), (Some(Extent::Bytes(2 << 30)), Some(1024)));
+    assert_eq!((job.runtime, job.ramp_time), (Some(Nanos(60_000_000_000)), Nanos(500_000_000)));
+    let rate = PerDirection { read: None, write: Some(10 << 20), trim: Some(10 << 20) };
     assert_eq!((job.rate, job.rate_iops), (rate, PerDirection::default()));
     assert_eq!((job.think_time, job.think_blocks), (Nanos(50_000), 4));
-    assert_eq!(
-        job.percent_random,
-        PerDirection {
-            read: 50,
-            write: 20,
-            trim: 20
-        }
-    );
-    assert_eq!(
-        (job.compress_percent, job.fsync, job.fdatasync),
-        (40, 32, 8)
-    );
+    assert_eq!(job.percent_random, PerDirection { read: 50, write: 20, trim: 20 });
+    assert_eq!((job.compress_percent, job.fsync, job.fdatasync), (40, 32, 8));
     assert!(job.stonewall && job.group_reporting && job.new_group && job.time_based);
     assert!(job.end_fsync && !job.rand_repeat && job.no_random_map);
-    assert_eq!(
-        (job.rand_seed, job.filename.as_deref()),
-        (Some(9), Some("/dev/nvme0n1"))
-    );
+    assert_eq!((job.rand_seed, job.filename.as_deref()), (Some(9), Some("/dev/nvme0n1")));
     assert_eq!(one("--zero_buffers").compress_percent, 100);
-    assert_eq!(
-        one("--kb_base=1000 --bs=4k").block_sizes.read[0].bytes,
-        4000
-    );
-    assert_eq!(
-        one("--bs=4k --kb_base=1000").block_sizes.read[0].bytes,
-        4000
-    );
+    assert_eq!(one("--kb_base=1000 --bs=4k").block_sizes.read[0].bytes, 4000);
+    assert_eq!(one("--bs=4k --kb_base=1000").block_sizes.read[0].bytes, 4000);
 }
 
 /// `filesize` is the region, and `size` then the amount; `size=0` is the whole drive.
 #[test]
 fn file_size_and_size() {
     let job = one("--filesize=1g --size=4g");
-    assert_eq!(
-        (job.size, job.io_size),
-        (Some(Extent::Bytes(1 << 30)), Some(Extent::Bytes(4 << 30)))
-    );
+    assert_eq!((job.size, job.io_size), (Some(Extent::Bytes(1 << 30)), Some(Extent::Bytes(4 << 30))));
     assert_eq!(one("--size=0").size, None);
 }
 
 /// A trace is read through the caller, scaled as asked, and its faults are passed on.
 #[test]
 fn traces_are_read_through_the_caller() {
-    let log =
-        "fio version 3 iolog\n0 f add\n100 f write 10240 512\n300 f read 4096 512\n9 f close\n";
+    let log = "fio version 3 iolog\n0 f add\n100 f write 10240 512\n300 f read 4096 512\n9 f close\n";
     let mut files = |path: &str| match path {
         "x.log" => Ok(log.to_string()),
         _ => Err(format!("{path}: no such file")),
     };
     let command = "--read_iolog=x.log --replay_time_scale=50 --replay_align=4k --replay_no_stall=0";
-    let job = parse(None, &flags(command), &mut files)
-        .unwrap()
-        .jobs
-        .remove(0);
+    let job = parse(None, &flags(command), &mut files).unwrap().jobs.remove(0);
     let replay = job.replay.unwrap();
     assert!(replay.timed);
-    assert_eq!(
-        (replay.entries[0].offset, replay.entries[1].at),
-        (8192, Nanos(100_000))
-    );
+    assert_eq!((replay.entries[0].offset, replay.entries[1].at), (8192, Nanos(100_000)));
     let missing = parse(None, &flags("--read_iolog=y"), &mut files).unwrap_err();
-    assert_eq!(
-        missing.to_string(),
-        "command line: --read_iolog=y: y: no such file"
-    );
+    assert_eq!(missing.to_string(), "command line: --read_iolog=y: y: no such file");
     let mut cut = |_: &str| Ok(log[..45].to_string());
-    let cut = parse(None, &flags("--read_iolog=x"), &mut cut)
-        .unwrap_err()
-        .to_string();
+    let cut = parse(None, &flags("--read_iolog=x"), &mut cut).unwrap_err().to_string();
     assert!(cut.contains("x, line 3"), "{cut}");
 }
 

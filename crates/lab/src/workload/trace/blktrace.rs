@@ -13,10 +13,7 @@ const SECTOR_BYTES: u64 = 512;
 
 /// Whether a line tells of an event: it begins with a device number.
 pub(super) fn is_event(line: &str) -> bool {
-    let device = line
-        .split_whitespace()
-        .next()
-        .and_then(|field| field.split_once(','));
+    let device = line.split_whitespace().next().and_then(|field| field.split_once(','));
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     device.is_some_and(|(major, minor)| digits(major) && digits(minor))
 }
@@ -36,11 +33,7 @@ pub(super) fn parse(text: &str) -> Result<Vec<Entry>, Fault> {
         };
         if *device.get_or_insert(fields[0]) != fields[0] {
             let message = format!("{} is a second device in the trace", fields[0]);
-            return Err((
-                line,
-                message,
-                "a trace is played on one drive: split it by device",
-            ));
+            return Err((line, message, "a trace is played on one drive: split it by device"));
         }
         entries.extend(requests(&fields, line)?.into_iter().flatten());
     }
@@ -54,12 +47,7 @@ fn requests(fields: &[&str], line: u32) -> Result<[Option<Entry>; 2], Fault> {
         return Err((line, "a kind is missing".into(), CUT));
     };
     let flushes = kind.starts_with('F');
-    let flush = flushes.then_some(Entry {
-        at,
-        operation: Operation::Flush,
-        offset: 0,
-        bytes: 0,
-    });
+    let flush = flushes.then_some(Entry { at, operation: Operation::Flush, offset: 0, bytes: 0 });
     let operation = match kind.trim_start_matches('F').chars().next() {
         Some('R') => Operation::Read,
         Some('W') => Operation::Write,
@@ -79,31 +67,18 @@ fn requests(fields: &[&str], line: u32) -> Result<[Option<Entry>; 2], Fault> {
         let bytes = sectors.checked_mul(SECTOR_BYTES);
         bytes.ok_or_else(|| (line, format!("{sectors} sectors are too many"), DAMAGED))
     };
-    let transfer = Entry {
-        at,
-        operation,
-        offset: in_bytes(sector)?,
-        bytes: in_bytes(sectors)?,
-    };
+    let transfer = Entry { at, operation, offset: in_bytes(sector)?, bytes: in_bytes(sectors)? };
     Ok([flush, Some(transfer).filter(|transfer| transfer.bytes > 0)])
 }
 
 /// Seconds with up to nine decimals, exactly.
 fn seconds(field: &str, line: u32) -> Result<Nanos, Fault> {
     let (whole, decimals) = field.split_once('.').unwrap_or((field, ""));
-    let decimals: String = decimals
-        .chars()
-        .chain("000000000".chars())
-        .take(9)
-        .collect();
+    let decimals: String = decimals.chars().chain("000000000".chars()).take(9).collect();
     let whole = number(Some(whole), line, "time")?;
     let nanos = number(Some(&decimals), line, "time")?;
-    let total = whole
-        .checked_mul(1_000_000_000)
-        .and_then(|whole| whole.checked_add(nanos));
-    total
-        .map(Nanos)
-        .ok_or_else(|| (line, format!("time {field} is too large"), DAMAGED))
+    let total = whole.checked_mul(1_000_000_000).and_then(|whole| whole.checked_add(nanos));
+    total.map(Nanos).ok_or_else(|| (line, format!("time {field} is too large"), DAMAGED))
 }
 
 #[cfg(test)]
@@ -125,12 +100,7 @@ CPU3 (8,0):
     /// Queued requests count, in bytes, from the first one's time; the rest is passed over.
     #[test]
     fn queue_events_become_requests() {
-        let entry = |at, operation, offset, bytes| Entry {
-            at: Nanos(at),
-            operation,
-            offset,
-            bytes,
-        };
+        let entry = |at, operation, offset, bytes| Entry { at: Nanos(at), operation, offset, bytes };
         let expected = vec![
             entry(0, Operation::Write, 223_490 * 512, 4096),
             entry(1_500_000_000, Operation::Flush, 0, 0),
@@ -151,10 +121,7 @@ CPU3 (8,0):
     fn a_cut_line_is_named() {
         let text = "8,0 3 1 0.0 697 Q W 8 + 8 [a]\n8,0 3 1 0.1 697 Q W 223";
         let error = parse_trace(text, "t").unwrap_err();
-        assert_eq!(
-            (error.line, error.message.as_str()),
-            (Some(2), "a length is missing")
-        );
+        assert_eq!((error.line, error.message.as_str()), (Some(2), "a length is missing"));
         assert!(parse_trace(&text[..text.len() - 8], "t").unwrap_err().line == Some(2));
     }
 }

@@ -41,23 +41,15 @@ pub(super) fn parse(text: &str, version: &str) -> Result<Vec<Entry>, Fault> {
         last = line;
     }
     if !text.ends_with('\n') && !reader.closed {
-        return Err((
-            last,
-            "the last line has no end, and the file was not closed".into(),
-            CUT,
-        ));
+        return Err((last, "the last line has no end, and the file was not closed".into(), CUT));
     }
     Ok(reader.entries)
 }
 
 impl<'a> Reader<'a> {
     fn line(&mut self, line: u32, fields: &mut impl Iterator<Item = &'a str>) -> Result<(), Fault> {
-        let file = fields
-            .next()
-            .ok_or_else(|| (line, "a file is missing".into(), CUT))?;
-        let action = fields
-            .next()
-            .ok_or_else(|| (line, "an action is missing".into(), CUT))?;
+        let file = fields.next().ok_or_else(|| (line, "a file is missing".into(), CUT))?;
+        let action = fields.next().ok_or_else(|| (line, "an action is missing".into(), CUT))?;
         self.closed = action == "close";
         let operation = match action {
             "add" | "open" | "close" => return Ok(()),
@@ -67,29 +59,16 @@ impl<'a> Reader<'a> {
             "trim" => Operation::Trim,
             "sync" | "datasync" => Operation::Flush,
             _ => {
-                return Err((
-                    line,
-                    format!("'{action}' is not an action of an iolog"),
-                    DAMAGED,
-                ));
+                return Err((line, format!("'{action}' is not an action of an iolog"), DAMAGED));
             }
         };
         if *self.file.get_or_insert(file) != file {
             let message = format!("{file} is a second file in the log");
-            return Err((
-                line,
-                message,
-                "a trace is played on one drive: split it by file",
-            ));
+            return Err((line, message, "a trace is played on one drive: split it by file"));
         }
         let at = time(self.now, 1000, line)?;
         if operation == Operation::Flush {
-            self.entries.push(Entry {
-                at,
-                operation,
-                offset: 0,
-                bytes: 0,
-            });
+            self.entries.push(Entry { at, operation, offset: 0, bytes: 0 });
             return Ok(());
         }
         let offset = number(fields.next(), line, "offset")?;
@@ -97,12 +76,7 @@ impl<'a> Reader<'a> {
         if bytes == 0 {
             return Err((line, "a request of length 0".into(), DAMAGED));
         }
-        self.entries.push(Entry {
-            at,
-            operation,
-            offset,
-            bytes,
-        });
+        self.entries.push(Entry { at, operation, offset, bytes });
         Ok(())
     }
 
@@ -142,12 +116,7 @@ mod test {
     use super::*;
 
     fn entry(at_us: u64, operation: Operation, offset: u64, bytes: u64) -> Entry {
-        Entry {
-            at: Nanos(at_us * 1000),
-            operation,
-            offset,
-            bytes,
-        }
+        Entry { at: Nanos(at_us * 1000), operation, offset, bytes }
     }
 
     /// A log as fio 3.33 writes it: times from the first request, sync without a length.
@@ -195,26 +164,14 @@ mod test {
         let cases = [
             ("5 f write 4096", 4, "length is missing"),
             ("5 f wri", 4, "'wri' is not an action of an iolog"),
-            (
-                "5 f write 4096 40",
-                4,
-                "the last line has no end, and the file was not closed",
-            ),
+            ("5 f write 4096 40", 4, "the last line has no end, and the file was not closed"),
             ("x f write 0 1\n", 4, "'x' is no time"),
-            (
-                "5 f write 0 512\n6 g write 0 512\n",
-                5,
-                "g is a second file in the log",
-            ),
+            ("5 f write 0 512\n6 g write 0 512\n", 5, "g is a second file in the log"),
             ("5 f read 0 0\n", 4, "a request of length 0"),
         ];
         for (rest, line, message) in cases {
             let error = parse_trace(&(start.to_string() + rest), "t").unwrap_err();
-            assert_eq!(
-                (error.line, error.message.as_str()),
-                (Some(line), message),
-                "{rest}"
-            );
+            assert_eq!((error.line, error.message.as_str()), (Some(line), message), "{rest}");
             assert!(!error.remedy.is_empty());
         }
     }

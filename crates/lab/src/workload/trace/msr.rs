@@ -30,31 +30,19 @@ pub(super) fn parse(text: &str) -> Result<Vec<Entry>, Fault> {
         let this = (fields[1], fields[2]);
         if *device.get_or_insert(this) != this {
             let message = format!("disk {} of {} is a second one in the trace", this.1, this.0);
-            return Err((
-                line,
-                message,
-                "a trace is played on one drive: split it by disk",
-            ));
+            return Err((line, message, "a trace is played on one drive: split it by disk"));
         }
         let ticks = number(fields.first().copied(), line, "time")?;
         // The clock started in 1601: counted from the first line, times fit 64 bits of nanoseconds.
         let start = *start.get_or_insert(ticks);
-        let ticks = ticks.checked_sub(start).ok_or_else(|| {
-            (
-                line,
-                "lies before the first line".to_string(),
-                "sort the trace by its first field",
-            )
-        })?;
+        let ticks = ticks
+            .checked_sub(start)
+            .ok_or_else(|| (line, "lies before the first line".to_string(), "sort the trace by its first field"))?;
         let operation = match fields[3].to_ascii_lowercase().as_str() {
             "read" => Operation::Read,
             "write" => Operation::Write,
             other => {
-                return Err((
-                    line,
-                    format!("'{other}' is neither Read nor Write"),
-                    DAMAGED,
-                ));
+                return Err((line, format!("'{other}' is neither Read nor Write"), DAMAGED));
             }
         };
         let offset = number(fields.get(4).copied(), line, "offset")?;
@@ -62,12 +50,7 @@ pub(super) fn parse(text: &str) -> Result<Vec<Entry>, Fault> {
         if bytes == 0 {
             return Err((line, "a request of size 0".into(), DAMAGED));
         }
-        entries.push(Entry {
-            at: time(ticks, TICK_NS, line)?,
-            operation,
-            offset,
-            bytes,
-        });
+        entries.push(Entry { at: time(ticks, TICK_NS, line)?, operation, offset, bytes });
     }
     Ok(entries)
 }
@@ -84,12 +67,7 @@ mod test {
     /// Ticks of 100 ns count from the first line; heading or none.
     #[test]
     fn ticks_become_nanoseconds() {
-        let write = Entry {
-            at: Nanos(13_320_526 * 100),
-            operation: Operation::Write,
-            offset: 2_822_144,
-            bytes: 4096,
-        };
+        let write = Entry { at: Nanos(13_320_526 * 100), operation: Operation::Write, offset: 2_822_144, bytes: 4096 };
         let entries = parse_trace(LINES, "t").unwrap();
         assert_eq!((entries[0].at, entries[1]), (Nanos(0), write));
         let headed = "Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime\n";
@@ -101,14 +79,8 @@ mod test {
     fn faults_name_the_line() {
         let cases = [
             ("128166372026382155,hm,1,Wri", "4 fields instead of 7"),
-            (
-                "128166372026382155,hm,2,Read,0,512,1\n",
-                "disk 2 of hm is a second one in the trace",
-            ),
-            (
-                "128166372026382155,hm,1,Trim,0,512,1\n",
-                "'trim' is neither Read nor Write",
-            ),
+            ("128166372026382155,hm,2,Read,0,512,1\n", "disk 2 of hm is a second one in the trace"),
+            ("128166372026382155,hm,1,Trim,0,512,1\n", "'trim' is neither Read nor Write"),
             ("1,hm,1,Read,0,512,1\n", "lies before the first line"),
         ];
         for (rest, message) in cases {
