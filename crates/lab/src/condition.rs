@@ -272,7 +272,12 @@ impl<'a> Seasoner<'a> {
                 }
             }
             Operation::Trim | Operation::WriteZeroes => {
-                for lpn in request.lba.0.div_ceil(sectors_per_unit)..end / sectors_per_unit {
+                // Only whole granules, as in the timed drive.
+                let limits = self.ssd.limits();
+                let granule = u64::from(limits.discard_granularity_bytes / limits.sector_bytes).max(sectors_per_unit);
+                let first = request.lba.0.div_ceil(granule) * granule;
+                let end = end / granule * granule;
+                for lpn in first / sectors_per_unit..end.max(first) / sectors_per_unit {
                     self.ssd.trim_now(Lpn(lpn as u32));
                 }
             }

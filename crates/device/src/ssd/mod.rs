@@ -263,7 +263,10 @@ impl<P: Payload> Ssd<P> {
         if !self.config.ftl.trim {
             return;
         }
-        self.flush_now();
+        // A gathered write of the same unit comes before its trim; others need not be programmed for it.
+        if self.row_now.units.contains(&lpn) {
+            self.flush_now();
+        }
         self.ftl.trim(lpn);
     }
 
