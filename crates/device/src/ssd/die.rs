@@ -8,13 +8,17 @@
 //!   idle ──► erasing ──► idle
 //!   writing, moving, erasing ──► suspended by a read (where the flash can) ──► resumed
 //! ```
+//! Reads and jobs are in files of their own, `die/reads.rs` and `die/jobs.rs`.
+//!
 //! Order: reads, then a job that must run, then host writes, then a job that may wait. A move's
 //! data-out and data-in are one tenure of the channel.
+
+mod jobs;
+mod reads;
 
 use crate::block::Completion;
 use crate::ftl::Place;
 use crate::ftl::frontier::{Purpose, Readiness};
-use crate::ftl::reclaim::{SourceRow, Step};
 use crate::nand::array::Payload;
 use crate::nand::geometry::Geometry;
 use crate::nand::reliability::ReadOutcome;
@@ -279,143 +283,6 @@ impl<P: Payload> Ssd<P> {
         }
     }
 
-    // ---- reads ----
-
-    /// A row is to be sensed: at once where its die is idle or can be suspended.
-    pub(super) fn queue_read(&mut self, read: FlashRead) {
-        let die = usize::from(self.ftl.geometry.die(read.block).0);
-        match self.dies[die].activity {
-            Activity::Idle => self.sense(die, read),
-            Activity::Writing | Activity::Moving | Activity::Erasing => {
-                self.dies[die].reads.push_back(read);
-                self.let_read_in(die);
-                self.suspend(die);
-            }
-            _ => self.dies[die].reads.push_back(read),
-        }
-    }
-
-    /// A move and the sensing after it were one event: a read may come in between after all.
-    fn let_read_in(&mut self, die: usize) {
-        let Some(ends) = self.dies[die].move_ends else { return };
-        if self.now >= ends {
-            return self.split_move(die);
-        }
-        self.dies[die].unsensed = Some(self.calendar.time_of(die) - ends);
-        self.dies[die].move_ends = None;
-        self.calendar.schedule(die, ends);
-    }
-
-    /// The move has ended, the sensing after it is what the die does now.
-    fn split_move(&mut self, die: usize) {
-        let ends = self.dies[die].move_ends.take().expect("a move and a sensing are one event");
-        self.end_span_at(die, ends);
-        self.dies[die].activity = Activity::Gathering;
-        self.dies[die].began = ends;
-    }
-
-    /// Interrupts a program or erase whose array time is longer than the interruption.
-    fn suspend(&mut self, die: usize) {
-        let Some(cost) = self.times.suspend else { return };
-        let left = self.calendar.time_of(die).saturating_sub(self.now);
-        let interruptible = matches!(self.dies[die].activity, Activity::Writing | Activity::Moving | Activity::Erasing);
-        if !interruptible || self.dies[die].suspended.is_some() || left <= cost + cost {
-            return;
-        }
-        self.end_span(die);
-        self.dies[die].suspended = Some((self.dies[die].activity, left));
-        let read = self.dies[die].reads.pop_front().expect("a read asks for the suspension");
-        self.sense_after(die, read, cost);
-    }
-
-    /// Sends the command and address cycles of an operation without data over the channel; returns
-    /// when the die has them. Cycles of no length need no channel.
-    #[inline]
-    fn issue_command(&mut self, die: usize) -> Nanos {
-        match self.times.flash_command {
-            Nanos::ZERO => self.now,
-            cycles => self.reserve_channel(die, cycles),
-        }
-    }
-
-    fn sense(&mut self, die: usize, read: FlashRead) {
-        self.sense_after(die, read, Nanos::ZERO);
-    }
-
-    fn sense_after(&mut self, die: usize, read: FlashRead, delay: Nanos) {
-        let outcome = self.ftl.read_flash(read.block);
-        let array = self.ftl.array.read_time(read.block, read.row, read.rows);
-        let array = Nanos(array.0 * u64::from(1 + outcome.retries));
-        self.dies[die].current = Some((read, outcome));
-        let issued = self.issue_command(die);
-        self.busy(die, Activity::Sensing, issued + delay + array);
-    }
-
-    fn sensed(&mut self, die: usize) {
-        self.end_span(die);
-        let (read, _) = self.dies[die].current.expect("a read is under way");
-        let transfer = Nanos((f64::from(read.bytes) * self.times.nanos_per_channel_byte).ceil() as u64);
-        self.ftl.counters.channel_host_ns += transfer.0;
-        let sent = self.reserve_channel(die, transfer);
-        self.busy(die, Activity::Sending, sent);
-        self.dies[die].began = self.now;
-    }
-
-    /// Takes a die's channel now, or as soon as it is free; returns when the transfer is done.
-    #[inline]
-    fn reserve_channel(&mut self, die: usize, length: Nanos) -> Nanos {
-        let channel = self.dies[die].channel;
-        self.channels[channel].reserve(self.now, length)
-    }
-
-    fn sent(&mut self, die: usize, done: &mut Vec<Completion>) {
-        let (read, outcome) = self.dies[die].current.take().expect("a read is under way");
-        match read.owner {
-            ReadOwner::Command(index) => {
-                if outcome.uncorrectable {
-                    self.fail(index);
-                }
-                self.send_out_bytes(index, u64::from(read.bytes));
-            }
-            ReadOwner::Parked(place) => {
-                if outcome.uncorrectable {
-                    self.fail_parked(die, place);
-                }
-                self.unpark(die, place, done);
-            }
-            ReadOwner::Map(Some(index)) => self.map_loaded(index, outcome.uncorrectable),
-            ReadOwner::Map(None) => {}
-        }
-    }
-
-    /// The rest of a partly written unit is lost. A write that waits for it ends with an error; of one
-    /// that was acknowledged by the buffer only the count of uncorrectable reads tells.
-    fn fail_parked(&mut self, die: usize, place: u32) {
-        if let Some(Unit { owner: Owner::Command(index), .. }) = self.dies[die].parked[place as usize] {
-            self.fail(index);
-        }
-    }
-
-    /// The old contents of a partly written unit are there: it can be programmed.
-    fn unpark(&mut self, die: usize, place: u32, done: &mut Vec<Completion>) {
-        let unit = self.dies[die].parked[place as usize].take().expect("a unit was parked");
-        self.parked -= 1;
-        if unit.bytes == 0 {
-            return self.unit_programmed(unit.owner, done);
-        }
-        // Behind earlier writes of the same unit that may be pending, before those that followed.
-        self.pending.push_back(unit);
-        let pending = &mut self.pending;
-        self.followers.retain(|follower| {
-            let follows = follower.lpn == unit.lpn;
-            if follows {
-                pending.push_back(*follower);
-            }
-            !follows
-        });
-        self.feed_dies();
-    }
-
     // ---- host writes ----
 
     /// Gives pending units to idle dies, beginning behind the one that took the last row.
@@ -523,141 +390,6 @@ impl<P: Payload> Ssd<P> {
             self.unit_programmed(owner, done);
         }
         self.dies[die].row = row;
-    }
-
-    // ---- jobs ----
-
-    fn start_job(&mut self, die: usize) -> bool {
-        let started = self.ftl.start_job(DieId(die as u16));
-        if started && self.times.smooth {
-            for (number, state) in self.dies.iter_mut().enumerate() {
-                if number == die || self.ftl.jobs_span_dies() {
-                    state.owed_per_row = self.ftl.moves_per_host_row(DieId(number as u16));
-                }
-            }
-        }
-        if started && self.ftl.jobs_span_dies() {
-            // A superblock's other dies begin as well, those without work at once.
-            for other in (0..self.dies.len()).filter(|other| *other != die) {
-                if self.dies[other].activity == Activity::Idle {
-                    self.work(other);
-                }
-            }
-        }
-        started
-    }
-
-    /// The next step of the die's job, whose activity it becomes.
-    #[inline]
-    fn job_step(&mut self, die: usize) {
-        let id = DieId(die as u16);
-        if let Some(array) = self.dies[die].unsensed.take() {
-            return self.busy(die, Activity::Gathering, self.now + array);
-        }
-        match self.ftl.job_step(id) {
-            Step::Read(source) => {
-                let issued = self.issue_command(die);
-                let array = self.gather(die, source);
-                self.busy(die, Activity::Gathering, issued + array);
-            }
-            Step::Program => self.program_move(die),
-            Step::Erase => {
-                let time = self.ftl.finish_job(id);
-                let issued = self.issue_command(die);
-                self.busy(die, Activity::Erasing, issued + time);
-            }
-        }
-    }
-
-    /// A source row of a move is sensed; returns how long that takes, with its read retries.
-    #[inline]
-    fn gather(&mut self, die: usize, source: SourceRow) -> Nanos {
-        let outcome = self.ftl.read_flash(source.block);
-        let array = self.ftl.array.read_time(source.block, source.row, self.ftl.geometry.rows_per_unit);
-        self.dies[die].gathered_transfer += Nanos(self.times.channel_unit.0 * u64::from(source.units));
-        Nanos(array.0 * u64::from(1 + outcome.retries))
-    }
-
-    /// A source row is in the register: read on, or program what there is.
-    #[inline]
-    fn gathered(&mut self, die: usize) {
-        if self.ftl.job_step_is_program(DieId(die as u16)) {
-            return self.program_move(die);
-        }
-        // More source rows: this one's data leaves the register first.
-        let out = std::mem::take(&mut self.dies[die].gathered_transfer);
-        let mut free = self.now;
-        if !self.times.copyback {
-            free = self.reserve_channel(die, out + self.times.flash_command);
-            self.ftl.counters.channel_move_ns += out.0;
-        }
-        let id = DieId(die as u16);
-        match self.ftl.job_step(id) {
-            Step::Read(source) => {
-                let array = self.gather(die, source);
-                self.busy(die, Activity::Gathering, free + array);
-            }
-            _ => self.program_move(die),
-        }
-    }
-
-    #[inline]
-    fn program_move(&mut self, die: usize) {
-        let out = std::mem::take(&mut self.dies[die].gathered_transfer);
-        let (programmed, moved) = self.ftl.program_gathered(DieId(die as u16));
-        self.drain_map_work(None);
-        if self.times.smooth {
-            self.dies[die].owed = (self.dies[die].owed - 1.0).max(0.0);
-        }
-        if moved == 0 && out == Nanos::ZERO {
-            return self.busy(die, Activity::Moving, self.now);
-        }
-        let tenure = if self.times.copyback { Nanos::ZERO } else { out + self.times.channel_row };
-        self.ftl.counters.channel_move_ns += tenure.0;
-        let ends = self.reserve_channel(die, tenure) + programmed.time;
-        let next = self.sense_next_at_once(die, ends).unwrap_or(ends);
-        self.busy(die, Activity::Moving, next);
-    }
-
-    /// When nothing is to be decided at the end of a move, the sensing of the next row follows it in
-    /// one event; returns when that is done. A read that comes in between parts the two again.
-    #[inline]
-    fn sense_next_at_once(&mut self, die: usize, ends: Nanos) -> Option<Nanos> {
-        let command_free = self.times.flash_command == Nanos::ZERO;
-        if !command_free || self.times.smooth || !self.dies[die].reads.is_empty() || self.dies[die].suspended.is_some()
-        {
-            return None;
-        }
-        if !self.ftl.has_job(DieId(die as u16)) {
-            return None;
-        }
-        let Step::Read(source) = self.ftl.job_step(DieId(die as u16)) else { return None };
-        self.dies[die].move_ends = Some(ends);
-        Some(ends + self.gather(die, source))
-    }
-
-    /// Brings the jobs of all dies to their end without time: what they still had to read and program
-    /// no longer takes any.
-    #[cold]
-    pub(super) fn finish_jobs_now(&mut self) {
-        for die in 0..self.dies.len() {
-            if self.ftl.has_job(DieId(die as u16)) {
-                self.ftl.collect_now(DieId(die as u16));
-            }
-            let state = &mut self.dies[die];
-            (state.move_ends, state.unsensed, state.gathered_transfer) = (None, None, Nanos::ZERO);
-            if state.activity == Activity::Gathering {
-                state.activity = Activity::Moving;
-            }
-        }
-    }
-
-    /// A host row was written while a job is due: it owes the job its share of rows.
-    fn owe(&mut self, die: usize) {
-        let id = DieId(die as u16);
-        if self.ftl.has_job(id) || self.ftl.wants_collection(id) && self.start_job(die) {
-            self.dies[die].owed += self.dies[die].owed_per_row;
-        }
     }
 
     // ---- map work, idle time, power ----

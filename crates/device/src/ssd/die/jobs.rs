@@ -1,0 +1,142 @@
+//! Jobs: rows of a victim are gathered, programmed again, and the victim is erased.
+
+use super::Activity;
+use crate::ftl::reclaim::{SourceRow, Step};
+use crate::nand::array::Payload;
+use crate::ssd::Ssd;
+use crate::units::{DieId, Nanos};
+
+impl<P: Payload> Ssd<P> {
+    pub(super) fn start_job(&mut self, die: usize) -> bool {
+        let started = self.ftl.start_job(DieId(die as u16));
+        if started && self.times.smooth {
+            for (number, state) in self.dies.iter_mut().enumerate() {
+                if number == die || self.ftl.jobs_span_dies() {
+                    state.owed_per_row = self.ftl.moves_per_host_row(DieId(number as u16));
+                }
+            }
+        }
+        if started && self.ftl.jobs_span_dies() {
+            // A superblock's other dies begin as well, those without work at once.
+            for other in (0..self.dies.len()).filter(|other| *other != die) {
+                if self.dies[other].activity == Activity::Idle {
+                    self.work(other);
+                }
+            }
+        }
+        started
+    }
+
+    /// The next step of the die's job, whose activity it becomes.
+    #[inline]
+    pub(super) fn job_step(&mut self, die: usize) {
+        let id = DieId(die as u16);
+        if let Some(array) = self.dies[die].unsensed.take() {
+            return self.busy(die, Activity::Gathering, self.now + array);
+        }
+        match self.ftl.job_step(id) {
+            Step::Read(source) => {
+                let issued = self.issue_command(die);
+                let array = self.gather(die, source);
+                self.busy(die, Activity::Gathering, issued + array);
+            }
+            Step::Program => self.program_move(die),
+            Step::Erase => {
+                let time = self.ftl.finish_job(id);
+                let issued = self.issue_command(die);
+                self.busy(die, Activity::Erasing, issued + time);
+            }
+        }
+    }
+
+    /// A source row of a move is sensed; returns how long that takes, with its read retries.
+    #[inline]
+    pub(super) fn gather(&mut self, die: usize, source: SourceRow) -> Nanos {
+        let outcome = self.ftl.read_flash(source.block);
+        let array = self.ftl.array.read_time(source.block, source.row, self.ftl.geometry.rows_per_unit);
+        self.dies[die].gathered_transfer += Nanos(self.times.channel_unit.0 * u64::from(source.units));
+        Nanos(array.0 * u64::from(1 + outcome.retries))
+    }
+
+    /// A source row is in the register: read on, or program what there is.
+    #[inline]
+    pub(super) fn gathered(&mut self, die: usize) {
+        if self.ftl.job_step_is_program(DieId(die as u16)) {
+            return self.program_move(die);
+        }
+        // More source rows: this one's data leaves the register first.
+        let out = std::mem::take(&mut self.dies[die].gathered_transfer);
+        let mut free = self.now;
+        if !self.times.copyback {
+            free = self.reserve_channel(die, out + self.times.flash_command);
+            self.ftl.counters.channel_move_ns += out.0;
+        }
+        let id = DieId(die as u16);
+        match self.ftl.job_step(id) {
+            Step::Read(source) => {
+                let array = self.gather(die, source);
+                self.busy(die, Activity::Gathering, free + array);
+            }
+            _ => self.program_move(die),
+        }
+    }
+
+    #[inline]
+    pub(super) fn program_move(&mut self, die: usize) {
+        let out = std::mem::take(&mut self.dies[die].gathered_transfer);
+        let (programmed, moved) = self.ftl.program_gathered(DieId(die as u16));
+        self.drain_map_work(None);
+        if self.times.smooth {
+            self.dies[die].owed = (self.dies[die].owed - 1.0).max(0.0);
+        }
+        if moved == 0 && out == Nanos::ZERO {
+            return self.busy(die, Activity::Moving, self.now);
+        }
+        let tenure = if self.times.copyback { Nanos::ZERO } else { out + self.times.channel_row };
+        self.ftl.counters.channel_move_ns += tenure.0;
+        let ends = self.reserve_channel(die, tenure) + programmed.time;
+        let next = self.sense_next_at_once(die, ends).unwrap_or(ends);
+        self.busy(die, Activity::Moving, next);
+    }
+
+    /// When nothing is to be decided at the end of a move, the sensing of the next row follows it in
+    /// one event; returns when that is done. A read that comes in between parts the two again.
+    #[inline]
+    pub(super) fn sense_next_at_once(&mut self, die: usize, ends: Nanos) -> Option<Nanos> {
+        let command_free = self.times.flash_command == Nanos::ZERO;
+        if !command_free || self.times.smooth || !self.dies[die].reads.is_empty() || self.dies[die].suspended.is_some()
+        {
+            return None;
+        }
+        if !self.ftl.has_job(DieId(die as u16)) {
+            return None;
+        }
+        let Step::Read(source) = self.ftl.job_step(DieId(die as u16)) else { return None };
+        self.dies[die].move_ends = Some(ends);
+        Some(ends + self.gather(die, source))
+    }
+
+    /// Brings the jobs of all dies to their end without time: what they still had to read and program
+    /// no longer takes any.
+    #[cold]
+    pub(in crate::ssd) fn finish_jobs_now(&mut self) {
+        for die in 0..self.dies.len() {
+            if self.ftl.has_job(DieId(die as u16)) {
+                self.ftl.collect_now(DieId(die as u16));
+            }
+            let state = &mut self.dies[die];
+            (state.move_ends, state.unsensed, state.gathered_transfer) = (None, None, Nanos::ZERO);
+            if state.activity == Activity::Gathering {
+                state.activity = Activity::Moving;
+            }
+        }
+    }
+
+    /// A host row was written while a job is due: it owes the job its share of rows.
+    pub(super) fn owe(&mut self, die: usize) {
+        let id = DieId(die as u16);
+        if self.ftl.has_job(id) || self.ftl.wants_collection(id) && self.start_job(die) {
+            self.dies[die].owed += self.dies[die].owed_per_row;
+        }
+    }
+}
