@@ -18,6 +18,8 @@ fuzz_target!(|text: &str| {
     let profiles =
         [Profile::read("fuzz", "fuzz.toml", text, &[]), Profile::read("theory", "theory.toml", theory, &settings)];
     for profile in profiles.into_iter().flatten() {
-        let _ = layout(&profile.config);
+        if let Ok(config) = profile.ssd() {
+            let _ = layout(config);
+        }
     }
 });

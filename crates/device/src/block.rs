@@ -7,6 +7,7 @@
 use crate::counters::Counters;
 use crate::units::{Lba, Nanos};
 use serde::{Deserialize, Serialize};
+use std::ops::{AddAssign, Sub};
 
 /// What a request asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -99,6 +100,108 @@ impl Limits {
     }
 }
 
+/// Requests and bytes by operation that crossed one border.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Traffic {
+    /// Read requests.
+    pub reads: u64,
+    /// Bytes read.
+    pub read_bytes: u64,
+    /// Write requests.
+    pub writes: u64,
+    /// Bytes written.
+    pub written_bytes: u64,
+    /// Trim requests.
+    pub trims: u64,
+    /// Bytes trimmed.
+    pub trimmed_bytes: u64,
+    /// Write-zeroes requests.
+    pub write_zeroes: u64,
+    /// Bytes made zero.
+    pub zeroed_bytes: u64,
+    /// Flushes.
+    pub flushes: u64,
+}
+
+impl Traffic {
+    /// Adds a request.
+    pub fn count(&mut self, request: &Request, sector_bytes: u32) {
+        let bytes = u64::from(request.sectors) * u64::from(sector_bytes);
+        let (requests, sum) = match request.operation {
+            Operation::Read => (&mut self.reads, &mut self.read_bytes),
+            Operation::Write => (&mut self.writes, &mut self.written_bytes),
+            Operation::Trim => (&mut self.trims, &mut self.trimmed_bytes),
+            Operation::WriteZeroes => (&mut self.write_zeroes, &mut self.zeroed_bytes),
+            Operation::Flush => {
+                self.flushes += 1;
+                return;
+            }
+        };
+        *requests += 1;
+        *sum += bytes;
+    }
+}
+
+impl AddAssign for Traffic {
+    fn add_assign(&mut self, other: Traffic) {
+        self.reads += other.reads;
+        self.read_bytes += other.read_bytes;
+        self.writes += other.writes;
+        self.written_bytes += other.written_bytes;
+        self.trims += other.trims;
+        self.trimmed_bytes += other.trimmed_bytes;
+        self.write_zeroes += other.write_zeroes;
+        self.zeroed_bytes += other.zeroed_bytes;
+        self.flushes += other.flushes;
+    }
+}
+
+impl Sub for Traffic {
+    type Output = Traffic;
+    fn sub(self, earlier: Traffic) -> Traffic {
+        Traffic {
+            reads: self.reads - earlier.reads,
+            read_bytes: self.read_bytes - earlier.read_bytes,
+            writes: self.writes - earlier.writes,
+            written_bytes: self.written_bytes - earlier.written_bytes,
+            trims: self.trims - earlier.trims,
+            trimmed_bytes: self.trimmed_bytes - earlier.trimmed_bytes,
+            write_zeroes: self.write_zeroes - earlier.write_zeroes,
+            zeroed_bytes: self.zeroed_bytes - earlier.zeroed_bytes,
+            flushes: self.flushes - earlier.flushes,
+        }
+    }
+}
+
+/// What a device of a stack counted, and those below it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct LayerCounts {
+    /// What it is called.
+    pub name: String,
+    /// What was asked of it. Empty for a drive, which has [`Counters`].
+    pub taken: Traffic,
+    /// What it asked of each device below.
+    pub asked: Vec<Traffic>,
+    /// What else it counted: sums only, so that a difference is what happened in between.
+    pub counts: Vec<(String, u64)>,
+    /// The devices below.
+    pub below: Vec<LayerCounts>,
+}
+
+impl LayerCounts {
+    /// What was counted since an earlier reading of the same devices.
+    pub fn since(&self, earlier: &LayerCounts) -> LayerCounts {
+        let counts = self.counts.iter().zip(&earlier.counts);
+        LayerCounts {
+            name: self.name.clone(),
+            taken: self.taken - earlier.taken,
+            asked: self.asked.iter().zip(&earlier.asked).map(|(now, before)| *now - *before).collect(),
+            counts: counts.map(|((name, now), (_, before))| (name.clone(), now.saturating_sub(*before))).collect(),
+            below: self.below.iter().zip(&earlier.below).map(|(now, before)| now.since(before)).collect(),
+        }
+    }
+}
+
 /// Anything that stores blocks, in virtual time.
 pub trait Device {
     /// Capacity, sector, discard granularity, volatile cache.
@@ -125,6 +228,23 @@ pub trait Device {
     /// What the device counted since it was made.
     fn counters(&self) -> Counters {
         Counters::default()
+    }
+
+    /// Does a request without time: what seasoning does. A read does nothing; a flush makes
+    /// everything of before take effect, and must come last.
+    fn apply_now(&mut self, request: Request) -> Status {
+        let _ = request;
+        Status::Success
+    }
+
+    /// Does without time, once and before all else, what setting the device up writes: encryption
+    /// that first fills the drive. Most devices write nothing then.
+    fn prepare_now(&mut self) {}
+
+    /// What this device and those below it counted.
+    fn layers(&self) -> LayerCounts {
+        let counts = self.counters().entries().map(|(name, value)| (name.to_string(), value)).collect();
+        LayerCounts { name: "drive".into(), counts, ..LayerCounts::default() }
     }
 
     /// The power fails at `now`: requests under way are dropped without completion, and what was

@@ -89,6 +89,10 @@ counters! {
     read_retries,
     /// Reads beyond the strength of the ECC.
     uncorrectable_reads,
+    /// Secure erases of the whole drive.
+    secure_erases,
+    /// Crypto erases: the key was thrown away.
+    crypto_erases,
     /// Power cuts without a flush before them.
     unsafe_shutdowns,
     /// Units acknowledged and lost with the volatile buffer at a power cut.
@@ -109,6 +113,18 @@ counters! {
     link_ns,
     /// Controller time for commands.
     controller_ns,
+    /// Time with commands outstanding, where power is modelled.
+    power_active_ns,
+    /// Time without, before a low power state.
+    power_idle_ns,
+    /// Time in the first low state (Slumber, PS3).
+    power_slumber_ns,
+    /// Time in the second (DevSleep, PS4).
+    power_sleep_ns,
+    /// Commands that found the drive in a low state.
+    wake_ups,
+    /// Of those, times that the link hung and was reset.
+    link_resets,
 }
 
 impl Counters {

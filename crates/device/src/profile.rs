@@ -9,10 +9,13 @@
 //! read_us = { value = 50, kind = "assumed", source = "typical 20 nm MLC" }
 //! ```
 //!
+//! A profile with a table `[hdd]` is a hard disk, any other a solid-state drive.
+//!
 //! Kinds: `datasheet`, `measured`, `published`, `assumed`, `fitted`; what is given on the command
 //! line is `set`. Reading is strict: an unknown key or kind is an error that names the place.
 
 use crate::config::DriveConfig;
+use crate::config::hdd::HddConfig;
 use crate::parameter::{Declaration, Problem, Raw, Source};
 use std::collections::BTreeMap;
 use thiserror::Error;
@@ -51,7 +54,43 @@ pub struct Profile {
     /// What was given, by dotted key.
     pub entries: BTreeMap<String, Entry>,
     /// The parameters, checked.
-    pub config: DriveConfig,
+    pub model: Model,
+}
+
+/// What a profile describes.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Model {
+    /// A solid-state drive.
+    Ssd(Box<DriveConfig>),
+    /// A hard disk.
+    Hdd(HddConfig),
+}
+
+impl Model {
+    /// Key and text of every parameter.
+    pub fn show(&self) -> Vec<(&'static str, String)> {
+        match self {
+            Model::Ssd(config) => config.show(),
+            Model::Hdd(config) => config.show(),
+        }
+    }
+
+    /// Every parameter, in the order of [`show`](Model::show).
+    pub fn declarations(&self) -> Vec<&'static Declaration> {
+        declarations(matches!(self, Model::Hdd(_)))
+    }
+
+    /// Exported bytes.
+    pub fn capacity_bytes(&self) -> u64 {
+        match self {
+            Model::Ssd(config) => config.export.capacity_bytes.0,
+            Model::Hdd(config) => config.export.capacity_bytes.0,
+        }
+    }
+}
+
+fn declarations(is_hdd: bool) -> Vec<&'static Declaration> {
+    if is_hdd { HddConfig::declarations().collect() } else { DriveConfig::declarations().collect() }
 }
 
 /// What is wrong with a profile or a setting, and where.
@@ -94,10 +133,27 @@ impl Profile {
         for (key, value) in settings {
             profile_text.set(key, value)?;
         }
-        let config =
-            DriveConfig::read(&mut profile_text).map_err(|problem| locate(file, &profile_text.entries, &problem))?;
+        let model = match profile_text.is_hdd {
+            true => HddConfig::read(&mut profile_text).map(Model::Hdd),
+            false => DriveConfig::read(&mut profile_text).map(|config| Model::Ssd(Box::new(config))),
+        };
+        let model = model.map_err(|problem| locate(file, &profile_text.entries, &problem))?;
         let Text { file, title, summary, entries, .. } = profile_text;
-        Ok(Profile { name: name.to_string(), file, title, summary, entries, config })
+        Ok(Profile { name: name.to_string(), file, title, summary, entries, model })
+    }
+
+    /// The parameters of a solid-state drive.
+    ///
+    /// # Errors
+    /// The profile is that of a hard disk.
+    pub fn ssd(&self) -> Result<&DriveConfig, ProfileError> {
+        match &self.model {
+            Model::Ssd(config) => Ok(config),
+            Model::Hdd(_) => {
+                let message = "is a hard disk; name a solid-state drive: `ssdlab drives` lists them".to_string();
+                Err(ProfileError { place: self.file.clone(), message })
+            }
+        }
     }
 
     /// A problem that shows only when the drive is made, with its place.
@@ -116,6 +172,7 @@ struct Text {
     file: String,
     title: String,
     summary: String,
+    is_hdd: bool,
     entries: BTreeMap<String, Entry>,
 }
 
@@ -138,8 +195,13 @@ impl Text {
             place: error.span().map_or_else(|| file.to_string(), |span| place(file, line_of(text, span.start))),
             message: error.message().to_string(),
         })?;
-        let mut profile =
-            Text { file: file.to_string(), title: String::new(), summary: String::new(), entries: BTreeMap::new() };
+        let mut profile = Text {
+            file: file.to_string(),
+            title: String::new(),
+            summary: String::new(),
+            is_hdd: table.get_ref().contains_key("hdd"),
+            entries: BTreeMap::new(),
+        };
         for (key, value) in table.get_ref() {
             profile.take(text, key.get_ref(), value)?;
         }
@@ -169,7 +231,7 @@ impl Text {
     fn take_parameter(&mut self, text: &str, key: &str, value: &Spanned<DeValue>) -> Result<(), ProfileError> {
         let line = line_of(text, value.span().start);
         let fail = |message: String| ProfileError { place: place(&self.file, line), message };
-        known_key(key).map_err(&fail)?;
+        known_key(key, self.is_hdd).map_err(&fail)?;
         let DeValue::Table(table) = value.get_ref() else {
             return Err(fail(format!(
                 "{key}: write {{ value = …, kind = \"…\", source = \"…\" }}: every number has a source"
@@ -203,7 +265,8 @@ impl Text {
     /// Puts a setting of the command line over the profile. Physical size and over-provisioning
     /// say the same, so that setting one takes back the other.
     fn set(&mut self, key: &str, value: &str) -> Result<(), ProfileError> {
-        known_key(key).map_err(|message| ProfileError { place: format!("--set {key}={value}"), message })?;
+        known_key(key, self.is_hdd)
+            .map_err(|message| ProfileError { place: format!("--set {key}={value}"), message })?;
         match key {
             "over_provisioning" => self.entries.remove("nand.blocks_per_plane"),
             "nand.blocks_per_plane" => self.entries.remove("over_provisioning"),
@@ -231,22 +294,27 @@ fn place(file: &str, line: usize) -> String {
     format!("{file}, line {line}")
 }
 
-fn line_of(text: &str, offset: usize) -> usize {
+/// The line of a byte of a text, from 1.
+pub fn line_of(text: &str, offset: usize) -> usize {
     text.as_bytes()[..offset.min(text.len())].iter().filter(|&&byte| byte == b'\n').count() + 1
 }
 
-fn known_key(key: &str) -> Result<(), String> {
-    let keys = || DriveConfig::declarations().map(|declaration| declaration.key);
-    if keys().any(|known| known == key) {
+fn known_key(key: &str, is_hdd: bool) -> Result<(), String> {
+    let keys = |is_hdd| declarations(is_hdd).into_iter().map(|declaration| declaration.key);
+    if keys(is_hdd).any(|known| known == key) {
         return Ok(());
     }
-    let near = nearest(key, keys());
+    if keys(!is_hdd).any(|known| known == key) {
+        let kind = if is_hdd { "hard disk" } else { "solid-state drive" };
+        return Err(format!("a {kind} has no parameter \"{key}\"; `ssdlab show` lists those that it has"));
+    }
+    let near = nearest(key, keys(is_hdd));
     let hint = if near.is_empty() { String::new() } else { format!("; did you mean {}?", near.join(", ")) };
     Err(format!("there is no parameter \"{key}\"{hint}"))
 }
 
 /// A value of the command line: as in TOML where it reads as such, else a string.
-fn parse_setting(text: &str) -> Raw {
+pub fn parse_setting(text: &str) -> Raw {
     let line = format!("value = {text}");
     DeTable::parse(&line)
         .ok()
@@ -254,7 +322,8 @@ fn parse_setting(text: &str) -> Raw {
         .unwrap_or_else(|| Raw::Text(text.trim().to_string()))
 }
 
-fn raw(value: &DeValue) -> Option<Raw> {
+/// A TOML value as it is before it is understood; `None` for tables and dates.
+pub fn raw(value: &DeValue) -> Option<Raw> {
     Some(match value {
         DeValue::String(text) => Raw::Text(text.to_string()),
         DeValue::Integer(integer) => Raw::Integer(i64::from_str_radix(integer.as_str(), integer.radix()).ok()?),
@@ -288,7 +357,7 @@ mod test {
     #[test]
     fn settings_go_over_the_profile() {
         let profile = theory(&[("capacity_bytes", "4GiB"), ("ftl.gc", "d-choices:3")]).unwrap();
-        assert_eq!(profile.config.export.capacity_bytes.0, 4 << 30);
+        assert_eq!(profile.model.capacity_bytes(), 4 << 30);
         assert_eq!(profile.provenance("ftl.gc"), ("set", "command line"));
         assert_eq!(profile.provenance("nand.suspend_us"), ("assumed", "default"));
     }
@@ -301,6 +370,23 @@ mod test {
         assert!(message(&[("nand.plane", "1")]).contains("did you mean nand.planes"));
         assert!(message(&[("ftl.gc", "greedier")]).contains("\"d-choices:N\""));
         assert!(message(&[("nand.page_bytes", "4 parsecs")]).contains("expected a size"));
+    }
+
+    /// A hard disk has parameters of its own; those of flash are refused for what they are.
+    #[test]
+    fn a_disk_is_told_from_a_drive() {
+        let name = "fujitsu-mhz2250bh";
+        let disk = |key: &str| {
+            let settings = [(key.to_string(), "1".to_string())];
+            Profile::read(name, name, built_in(name).unwrap(), &settings).unwrap_err().message
+        };
+        assert!(disk("ftl.gc").contains("a hard disk has no parameter"));
+        assert!(disk("hdd.rpn").contains("did you mean hdd.rpm"));
+        assert!(theory(&[("hdd.rpm", "7200")]).unwrap_err().message.contains("a solid-state drive has no parameter"));
+        let profile = Profile::read(name, name, built_in(name).unwrap(), &[]).unwrap();
+        assert!(
+            matches!(profile.model, Model::Hdd(_)) && profile.ssd().unwrap_err().message.contains("is a hard disk")
+        );
     }
 
     /// A profile's own mistakes are reported with their line.

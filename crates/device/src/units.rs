@@ -47,11 +47,13 @@ impl Nanos {
     }
 
     /// The later of two times.
+    #[inline]
     pub fn max(self, other: Nanos) -> Nanos {
         Nanos(self.0.max(other.0))
     }
 
     /// `self − other`, or zero where other is later.
+    #[inline]
     pub fn saturating_sub(self, other: Nanos) -> Nanos {
         Nanos(self.0.saturating_sub(other.0))
     }

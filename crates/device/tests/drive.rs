@@ -21,7 +21,8 @@ fn try_drive(settings: Settings) -> Result<Ssd, String> {
     let all: Vec<_> = all.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect();
     let profile =
         Profile::read("theory", "theory", built_in("theory").unwrap(), &all).map_err(|error| error.to_string())?;
-    Ssd::new(&profile.config, 7, ()).map_err(|problem| format!("{} {}", problem.key, problem.message))
+    Ssd::new(profile.ssd().map_err(|error| error.to_string())?, 7, ())
+        .map_err(|problem| format!("{} {}", problem.key, problem.message))
 }
 
 fn drive(settings: Settings) -> Ssd {
@@ -242,6 +243,45 @@ fn a_static_slc_cache_survives_a_full_drive() {
     let fast = (0..192).filter(|number| ask_at_once(&mut host, number * 8) < slow).count();
     assert_eq!(fast, 192);
     assert!((0..192).any(|number| ask_at_once(&mut host, 8 + number * 8) > slow), "then it is full");
+}
+
+/// A dynamic cache with a fixed part takes the fixed part's burst when the drive is full, as a static one of that size
+/// does, and as much as the whole cache when it is empty; a dynamic one alone has nothing left on a full drive.
+#[test]
+fn the_fixed_part_of_an_slc_cache_stays() {
+    let fast_writes = |cache: &[(&str, &str)], full: bool| {
+        let spare = [("over_provisioning", "0.6"), ("ftl.spare_counts", "all"), ("ftl.idle_gc_blocks", "3")];
+        let times = [("nand.slc_program_us", "200"), ("nand.program_us", "900")];
+        let mut ssd = drive(&[&STATIC_SLC[..], &spare, &times, cache].concat());
+        if full {
+            (0..4096).for_each(|lpn| assert!(ssd.write_now(Lpn(lpn), 0)));
+            (0..2 * 4096).for_each(|number| assert!(ssd.write_now(Lpn((scattered(number) % 4096) as u32), 0)));
+            ssd.flush_now();
+        }
+        let mut host = Host::new(ssd);
+        host.time(Operation::Read, 0, 8);
+        let slow = Nanos::from_us(900.0);
+        (0..1024).take_while(|number| ask_at_once(&mut host, number * 8) < slow).count()
+    };
+    let dynamic = [("ftl.slc_cache", "dynamic"), ("ftl.slc_cache_bytes", "3 MiB")];
+    let mixed = [&dynamic[..], &[("ftl.slc_cache_fixed_bytes", "1 MiB")]].concat();
+    // 1 MiB in blocks of 16 SLC pages over 4 dies is 4 blocks a die, and so on.
+    let on_full = [&[][..], &dynamic, &mixed].map(|cache| fast_writes(cache, true));
+    assert!(on_full[1] < 16, "{on_full:?}");
+    assert!(on_full[2] >= 192 && on_full[2] == on_full[0], "{on_full:?}");
+    let on_empty = [&dynamic[..], &mixed].map(|cache| fast_writes(cache, false));
+    assert!(on_empty.iter().all(|fast| (768..=768 + 64).contains(fast)), "{on_empty:?}");
+}
+
+/// A fixed part without a dynamic cache, larger than it, or without idle time to empty it in is refused.
+#[test]
+fn impossible_fixed_parts_are_refused() {
+    let refused = |cache: &[(&str, &str)]| try_drive(&[&STATIC_SLC[..], cache].concat()).err().expect("refused");
+    assert!(refused(&[("ftl.slc_cache_fixed_bytes", "1 MiB")]).contains("of a dynamic cache"));
+    let dynamic = ("ftl.slc_cache", "dynamic");
+    assert!(refused(&[dynamic, ("ftl.slc_cache_fixed_bytes", "2 MiB")]).contains("a part of"));
+    let never_idle = [dynamic, ("ftl.slc_cache_fixed_bytes", "1 MiB"), ("ftl.idle_gc_after_ms", "none")];
+    assert!(refused(&never_idle).contains("idle_gc_after_ms"));
 }
 
 fn ask_at_once(host: &mut Host, lba: u64) -> Nanos {

@@ -9,6 +9,7 @@ use ssdlab_device::ftl::Place;
 use ssdlab_device::nand::array::Payload;
 use ssdlab_device::profile::{Profile, built_in};
 use ssdlab_device::ssd::Ssd;
+use ssdlab_device::ssd::admin::StartOver;
 use ssdlab_device::units::{Lba, Lpn, Nanos, Ppn};
 use std::collections::HashMap;
 
@@ -17,6 +18,8 @@ use std::collections::HashMap;
 struct Recorded {
     writes: u64,
     slots: HashMap<u32, (u32, u64)>,
+    /// Writes before the key was thrown away last.
+    unreadable: u64,
 }
 
 impl Payload for Recorded {
@@ -38,6 +41,9 @@ impl Payload for Recorded {
         });
     }
     fn trim(&mut self, _: Lpn) {}
+    fn discard_key(&mut self) {
+        self.unreadable = self.writes;
+    }
 }
 
 /// A small drive of the theory profile with settings over it.
@@ -52,7 +58,7 @@ fn drive(settings: &[(&str, &str)]) -> Ssd<Recorded> {
     let all: Vec<_> = all.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect();
     let profile =
         Profile::read("theory", "theory", built_in("theory").unwrap(), &all).unwrap_or_else(|error| panic!("{error}"));
-    Ssd::new(&profile.config, 7, Recorded::default()).unwrap_or_else(|problem| panic!("{problem:?}"))
+    Ssd::new(profile.ssd().unwrap(), 7, Recorded::default()).unwrap_or_else(|problem| panic!("{problem:?}"))
 }
 
 /// The drives that the property is held against.
@@ -107,6 +113,18 @@ fn drives() -> Vec<(&'static str, Vec<(&'static str, &'static str)>)> {
                 ("ftl.slc_cache", "dynamic"),
                 ("ftl.slc_cache_bytes", "4 MiB"),
                 ("over_provisioning", "0.8"),
+                ("ftl.idle_gc_after_ms", "1"),
+            ]),
+        ),
+        (
+            "slc cache with a fixed part",
+            with(&[
+                ("nand.cell", "tlc"),
+                ("nand.pages_per_block", "48"),
+                ("ftl.slc_cache", "dynamic"),
+                ("ftl.slc_cache_bytes", "4 MiB"),
+                ("ftl.slc_cache_fixed_bytes", "1 MiB"),
+                ("over_provisioning", "1.5"),
                 ("ftl.idle_gc_after_ms", "1"),
             ]),
         ),
@@ -236,6 +254,15 @@ impl Host {
         }
     }
 
+    /// Starts over when nothing is outstanding: the plain map is empty, or every unit unreadable.
+    fn start_over(&mut self, how: StartOver) {
+        self.drain();
+        self.ssd.start_over(how).unwrap();
+        if how.empties() {
+            self.newest.clear();
+        }
+    }
+
     /// Every unit's newest write is where the map says, and nothing else is mapped.
     fn check(&mut self) {
         self.apply(&Step { operation: Operation::Flush, lba: 0, sectors: 0, pause: true, compress: 0 });
@@ -272,6 +299,33 @@ proptest! {
             let mut host = Host::new(drive(&settings));
             steps.iter().for_each(|step| host.apply(step));
             host.check();
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 3, ..ProptestConfig::default() })]
+
+    /// Whatever came before, every kind of drive starts over soundly in every way: it holds what it should, takes
+    /// any operations afterwards, and after a secure erase flash holds nothing.
+    #[test]
+    fn every_drive_starts_over(steps in prop::collection::vec(step(), 1_000..2_000)) {
+        for (name, settings) in drives() {
+            for how in [StartOver::SecureErase, StartOver::CryptoErase, StartOver::Trim] {
+                println!("{name}, {how:?}");
+                let mut host = Host::new(drive(&settings));
+                steps.iter().for_each(|step| host.apply(step));
+                host.start_over(how);
+                let held: Vec<u64> = host.ssd.ftl.payload.slots.values().map(|(_, stamp)| *stamp).collect();
+                match how {
+                    StartOver::SecureErase => prop_assert!(held.is_empty() || host.ssd.ftl.array.bad_blocks() > 0),
+                    StartOver::CryptoErase => prop_assert!(held.iter().all(|write| *write <= host.ssd.ftl.payload.unreadable)),
+                    StartOver::Trim => {}
+                }
+                host.check();
+                steps.iter().for_each(|step| host.apply(step));
+                host.check();
+            }
         }
     }
 }

@@ -110,7 +110,7 @@ fn theory_drive(policy: Box<dyn VictimPolicy>, frontiers: &str) -> Result<Ssd, B
     let settings = settings.map(|(key, value)| (key.to_string(), value.to_string()));
     let text = built_in("theory").ok_or("the theory profile is missing")?;
     let profile = Profile::read("theory", "theory", text, &settings)?;
-    Ssd::with_policy(&profile.config, SEED, (), policy).map_err(|problem| format!("{problem:?}").into())
+    Ssd::with_policy(profile.ssd()?, SEED, (), policy).map_err(|problem| format!("{problem:?}").into())
 }
 
 /// Nothing is lost, nothing is counted twice, and every write in flash has a reason.

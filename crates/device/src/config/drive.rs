@@ -1,7 +1,7 @@
 //! Parameters of the drive around the flash: link, controller, write buffer.
 
 use crate::named_choice;
-use crate::parameter::{Bytes, Microseconds};
+use crate::parameter::{Bytes, Microseconds, Milliseconds};
 use crate::section;
 
 named_choice! {
@@ -17,12 +17,22 @@ named_choice! {
 }
 
 section! {
+    /// Administration.
+    pub struct AdminConfig in "admin." {
+        command_ms: Milliseconds ["ms"] {0 .. 86400000} = "1000", "Time of a secure or crypto erase besides the erases of blocks.";
+    }
+}
+
+section! {
     /// The host link.
     pub struct LinkConfig in "link." {
         protocol: Protocol [""] {}, "sata-ide, sata-ncq or nvme.";
         mb_per_s: f64 ["MB/s"] {1 .. 100000}, "Payload rate.";
         command_us: Microseconds ["µs"] {0 .. 1000} = "0", "Link time of a command's own frames (host to device), without data.";
         queue_depth: u32 [""] {1 .. 1048576}, "Commands outstanding at most (NVMe: queues times depth).";
+        trim_queued: bool [""] {} = "true", "A trim goes beside other commands; false, as on SATA before 3.1: the queue drains before it, and what follows waits for its end.";
+        hang_share: f64 [""] {0 .. 1} = "0", "Share of the times the drive wakes from a low power state at which the link hangs until it is reset.";
+        hang_reset_ms: Milliseconds ["ms"] {0 .. 86400000} = "30000", "How long that takes: the host's timeout and the reset (Linux waits 30 s for an ATA command).";
     }
 }
 
@@ -32,6 +42,8 @@ section! {
         read_command_us: Microseconds ["µs"] {0 .. 10000}, "Controller time of a read command; commands queue for it.";
         write_command_us: Microseconds ["µs"] {0 .. 10000}, "Controller time of a write command.";
         trim_command_us: Microseconds ["µs"] {0 .. 10000000} = "20", "Controller time of a trim or write-zeroes command.";
+        trim_range_us: Microseconds ["µs"] {0 .. 10000000} = "0", "Controller time of each range of a trim: 65535 sectors at most on SATA, the whole request on NVMe.";
+        trim_unit_us: Microseconds ["µs"] {0 .. 10000} = "0", "Controller time of each mapping unit that a trim covers.";
         unit_us: Microseconds ["µs"] {0 .. 1000} = "0", "Controller time of each further mapping unit of a command.";
         compression: bool [""] {} = "false", "Data is compressed on its way to flash (SandForce and like).";
         compression_floor: f64 [""] {0.05 .. 1} = "0.125", "Smallest share of its size that a unit takes when compressed.";

@@ -94,7 +94,7 @@ named_choice! {
         None = "none",
         /// A fixed number of blocks, beyond the exported capacity, emptied in idle time.
         Static = "static",
-        /// Free blocks, as long as there are enough; shrinks as the drive fills.
+        /// Free blocks, as long as there are enough, beside a fixed part; shrinks as the drive fills.
         Dynamic = "dynamic",
     }
 }
@@ -119,5 +119,6 @@ section! {
         spare_counts: SpareCounts [""] {} = "\"all\"", "Whether over_provisioning counts all physical blocks or only those that are collected.";
         slc_cache: SlcCache [""] {} = "\"none\"", "Blocks written with one bit a cell first.";
         slc_cache_bytes: Bytes ["B"] {0 .. 1099511627776.0} = "0", "Data that the SLC cache holds at most.";
+        slc_cache_fixed_bytes: Bytes ["B"] {0 .. 1099511627776.0} = "0", "With a dynamic cache: the part of it that has blocks of its own, as a static one.";
     }
 }

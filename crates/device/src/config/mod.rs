@@ -6,11 +6,14 @@
 
 pub mod drive;
 pub mod ftl;
+pub mod hdd;
 pub mod nand;
+pub mod power;
 
-use crate::config::drive::{BufferConfig, ControllerConfig, LinkConfig, Protocol};
+use crate::config::drive::{AdminConfig, BufferConfig, ControllerConfig, LinkConfig, Protocol};
 use crate::config::ftl::{FtlConfig, SlcCache};
 use crate::config::nand::{NandConfig, ReliabilityConfig};
+use crate::config::power::PowerConfig;
 use crate::parameter::{Bytes, Declaration, Problem, Source, Value};
 use crate::section;
 
@@ -40,6 +43,10 @@ pub struct DriveConfig {
     pub link: LinkConfig,
     /// Write buffer.
     pub buffer: BufferConfig,
+    /// Power states.
+    pub power: PowerConfig,
+    /// Administration.
+    pub admin: AdminConfig,
 }
 
 impl DriveConfig {
@@ -53,6 +60,8 @@ impl DriveConfig {
             ControllerConfig::DECLARATIONS,
             LinkConfig::DECLARATIONS,
             BufferConfig::DECLARATIONS,
+            PowerConfig::DECLARATIONS,
+            AdminConfig::DECLARATIONS,
         ]
         .into_iter()
         .flatten()
@@ -71,6 +80,8 @@ impl DriveConfig {
             controller: ControllerConfig::read(source)?,
             link: LinkConfig::read(source)?,
             buffer: BufferConfig::read(source)?,
+            power: PowerConfig::read(source)?,
+            admin: AdminConfig::read(source)?,
         };
         config.check()?;
         Ok(config)
@@ -86,6 +97,8 @@ impl DriveConfig {
             self.controller.show(),
             self.link.show(),
             self.buffer.show(),
+            self.power.show(),
+            self.admin.show(),
         ]
         .concat()
     }
@@ -101,6 +114,7 @@ impl DriveConfig {
         self.check_trim()?;
         self.check_queue()?;
         self.check_watermarks()?;
+        self.power.check()?;
         self.check_slc_cache()
     }
 
@@ -152,9 +166,14 @@ impl DriveConfig {
     }
 
     fn check_slc_cache(&self) -> Result<(), Problem> {
-        if self.ftl.slc_cache == SlcCache::Static && self.ftl.idle_gc_after_ms.is_none() {
-            let message = "a static cache is emptied in idle time: give ftl.idle_gc_after_ms";
-            return Err(Problem::new("ftl.slc_cache", self.ftl.slc_cache.show(), message));
+        let (kind, fixed) = (self.ftl.slc_cache, self.ftl.slc_cache_fixed_bytes);
+        if fixed.0 > 0 && (kind != SlcCache::Dynamic || fixed > self.ftl.slc_cache_bytes) {
+            let message = "is a part of the ftl.slc_cache_bytes of a dynamic cache; a static one is fixed as a whole";
+            return Err(Problem::new("ftl.slc_cache_fixed_bytes", fixed.show(), message));
+        }
+        if (kind == SlcCache::Static || fixed.0 > 0) && self.ftl.idle_gc_after_ms.is_none() {
+            let message = "a cache with blocks of its own is emptied in idle time: give ftl.idle_gc_after_ms";
+            return Err(Problem::new("ftl.slc_cache", kind.show(), message));
         }
         Ok(())
     }

@@ -137,7 +137,7 @@ impl<P: Payload> Ftl<P> {
         let in_use = self.slc_in_use[self.pool_of_die(die)];
         // A dynamic cache gives its blocks back in time: folding needs a free block for every `bits` of them.
         let keep = self.config().gc_high_blocks + 2 + in_use / self.geometry.page_kinds;
-        let may_open = in_use < self.slc_limit && (self.slc_reserved > 0 || self.free_groups(die) > keep);
+        let may_open = in_use < self.slc_limit && (in_use < self.slc_reserved || self.free_groups(die) > keep);
         may_open && self.open(die, Purpose::Slc)
     }
 
@@ -210,7 +210,7 @@ impl<P: Payload> Ftl<P> {
     }
 
     /// Puts a unit into the open row of a frontier that has room; its old place becomes invalid.
-    #[inline]
+    #[inline(always)]
     pub fn put(&mut self, die: DieId, purpose: Purpose, lpn: Lpn, stamp: P::Stamp) -> Ppn {
         let ppn = self.take_slot(die, purpose);
         let old = std::mem::replace(&mut self.map[lpn.0 as usize], ppn.0);
@@ -224,7 +224,7 @@ impl<P: Payload> Ftl<P> {
     }
 
     /// The next slot of a frontier; its group has one more valid unit.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn take_slot(&mut self, die: DieId, purpose: Purpose) -> Ppn {
         let frontier = &mut self.dies[usize::from(die.0)].frontiers[purpose as usize];
         debug_assert!(frontier.rows_left > 0);
@@ -239,13 +239,16 @@ impl<P: Payload> Ftl<P> {
     #[inline]
     pub fn row_slots_left(&self, die: DieId, purpose: Purpose) -> u32 {
         let frontier = &self.dies[usize::from(die.0)].frontiers[purpose as usize];
+        if self.one_unit_rows {
+            return 1;
+        }
         let in_row = self.geometry.units_per_row * self.geometry.packing - (frontier.slot - frontier.row_start);
         in_row.min(self.geometry.slots() - frontier.slot)
     }
 
     /// Programs the open row. Where a program fails, its units go to another block and the failed
     /// one is collected and retired.
-    #[inline]
+    #[inline(always)]
     pub fn end_row(&mut self, die: DieId, purpose: Purpose) -> Programmed {
         let index = usize::from(die.0);
         let frontier = &mut self.dies[index].frontiers[purpose as usize];
@@ -279,6 +282,7 @@ impl<P: Payload> Ftl<P> {
     }
 
     /// A lane is full; with the last one its group is sealed.
+    #[cold]
     fn seal(&mut self, block: BlockId, purpose: Purpose) {
         let group = self.group_of(block);
         if self.width > 1 {

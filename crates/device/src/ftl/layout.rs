@@ -4,8 +4,8 @@
 //! physical counts; with `"collected"` only the blocks that take part in garbage collection, and the
 //! blocks that must stay free (one a die with a single frontier, `gc_low_blocks` with two) come on top.
 //!
-//! A static SLC cache and the translation pages of a demand-cached map take their blocks from the
-//! spare; a dynamic SLC cache borrows free blocks and reserves none.
+//! A static SLC cache, the fixed part of a dynamic one, and the translation pages of a demand-cached
+//! map take their blocks from the spare; the rest of a dynamic SLC cache borrows free blocks.
 
 use crate::config::DriveConfig;
 use crate::config::ftl::{Frontiers, SlcCache, SpareCounts, Striping};
@@ -100,17 +100,28 @@ pub fn kept_free(config: &DriveConfig) -> u32 {
 
 /// Blocks of a die that may be in SLC mode at once.
 pub fn slc_blocks_per_die(config: &DriveConfig, geometry: &Geometry) -> u32 {
-    let bytes = config.ftl.slc_cache_bytes.0;
-    if config.ftl.slc_cache == SlcCache::None || bytes == 0 {
+    match config.ftl.slc_cache {
+        SlcCache::None => 0,
+        SlcCache::Static | SlcCache::Dynamic => slc_blocks_for(config.ftl.slc_cache_bytes.0, geometry),
+    }
+}
+
+/// Blocks of a die that hold so much data in SLC mode: at least one, where there is any.
+fn slc_blocks_for(bytes: u64, geometry: &Geometry) -> u32 {
+    if bytes == 0 {
         return 0;
     }
     let block_bytes = u64::from(geometry.rows / geometry.page_kinds) * u64::from(geometry.row_bytes);
     (bytes / (block_bytes.max(1) * u64::from(geometry.dies))).clamp(1, u64::from(u32::MAX)) as u32
 }
 
-/// Blocks of a die that only a static SLC cache may use.
+/// Blocks of a die that only the SLC cache may use: a static one, or the fixed part of a dynamic one.
 pub fn reserved_for_slc(config: &DriveConfig, geometry: &Geometry) -> u32 {
-    if config.ftl.slc_cache == SlcCache::Static { slc_blocks_per_die(config, geometry) } else { 0 }
+    match config.ftl.slc_cache {
+        SlcCache::None => 0,
+        SlcCache::Static => slc_blocks_per_die(config, geometry),
+        SlcCache::Dynamic => slc_blocks_for(config.ftl.slc_cache_fixed_bytes.0, geometry),
+    }
 }
 
 /// Translation pages, a mapping unit each, of a map of which only a part is in RAM (4 B an entry).
@@ -118,7 +129,7 @@ pub fn translation_pages(config: &DriveConfig, exported: u64) -> u64 {
     if config.ftl.mapping_cache_bytes.is_some() { exported.div_ceil(config.unit_bytes() / 4) } else { 0 }
 }
 
-/// Blocks of a die that do not hold exported data at rest: free, open, or the static SLC cache's.
+/// Blocks of a die that do not hold exported data at rest: free, open, or those of a fixed SLC cache.
 pub fn kept_per_die(config: &DriveConfig, geometry: &Geometry) -> u32 {
     let frontiers = if config.ftl.frontiers == Frontiers::Single { 1 } else { 2 };
     reserved_for_slc(config, geometry).saturating_add(kept_free(config) + frontiers)

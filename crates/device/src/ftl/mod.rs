@@ -12,6 +12,7 @@
 //!
 //! Left out: mapping by extents, hybrid mapping of early drives, recovery itself.
 
+pub mod empty;
 pub mod frontier;
 pub mod layout;
 pub mod pool;
@@ -57,6 +58,12 @@ pub enum Place {
 struct DieState {
     frontiers: [Frontier; 3],
     job: Option<Job>,
+    /// Where a row is one unit: the victim's slots that were valid when its job began, and which of
+    /// them comes next. Not saved: it follows from the job.
+    #[serde(skip)]
+    sources: Vec<u32>,
+    #[serde(skip)]
+    next_source: usize,
     /// A block failed and took the reserve of a single frontier: the host waits until it is back.
     short: bool,
     /// Between the watermarks: collection goes on until there are `gc_high_blocks`.
@@ -80,6 +87,8 @@ pub struct Ftl<P: Payload = ()> {
     pub counters: Counters,
     /// The spare is used up: nothing more is written.
     pub read_only: bool,
+    /// What decides what chance decides.
+    pub seed: u64,
     /// What the slots hold besides their records.
     #[serde(skip)]
     pub payload: P,
@@ -113,7 +122,7 @@ pub struct Ftl<P: Payload = ()> {
     reserve_at_most: u32,
     /// Blocks (superblocks) of a pool that may be in SLC mode at once.
     slc_limit: u32,
-    /// Blocks (superblocks) of a pool that only the SLC cache may use: all of them with a static cache.
+    /// Blocks (superblocks) of a pool that only the SLC cache may use: all of a static cache's.
     slc_reserved: u32,
     /// Blocks (superblocks) of each pool that are in SLC mode: open, sealed or being folded.
     slc_in_use: Vec<u32>,
@@ -162,6 +171,7 @@ impl<P: Payload> Ftl<P> {
             array,
             counters: Counters::default(),
             read_only: false,
+            seed,
             payload,
             config: Some(config.ftl.clone()),
             map: table(logical, NONE),
@@ -392,12 +402,13 @@ fn advise_huge_pages(table: &mut Vec<u32>) {
 #[inline]
 fn prefetch(lines: &[u32], index: usize) {
     #[cfg(target_arch = "x86_64")]
-    if let Some(line) = lines.get(index) {
-        // SAFETY: a prefetch is a hint without effect on memory; the address is that of a live element.
-        unsafe {
-            std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(std::ptr::from_ref(line).cast())
-        };
+    {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        let line = lines.as_ptr().wrapping_add(index);
+        // SAFETY: a prefetch is a hint: it reads nothing that the program sees, and never faults, whatever
+        // the address; SSE, which it belongs to, is part of x86_64.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(line.cast()) };
     }
     #[cfg(not(target_arch = "x86_64"))]
-    let _ = lines.get(index);
+    let _ = (lines, index);
 }

@@ -80,6 +80,18 @@ fn prefetch_owners(map: &[u32], reverse: &[u32], slots: std::ops::Range<usize>) 
     }
 }
 
+/// Lists the slots of a victim that are valid, without a branch, which would be mispredicted at about
+/// every second slot.
+fn list_valid(reverse: &[u32], slots: std::ops::Range<u32>, list: &mut Vec<u32>) {
+    list.resize(slots.len(), 0);
+    let mut count = 0;
+    for slot in slots {
+        list[count] = slot;
+        count += usize::from(reverse[slot as usize] != NONE);
+    }
+    list.truncate(count);
+}
+
 impl<P: Payload> Ftl<P> {
     /// A job is under way on this die.
     #[inline]
@@ -128,16 +140,18 @@ impl<P: Payload> Ftl<P> {
             self.prefetch_victim(block);
             let reason = if failing.is_none_or(|failing| failing == block) { reason } else { Reason::Garbage };
             let owner = if width == 1 { die } else { self.geometry.die(block) };
-            self.dies[usize::from(owner.0)].job = Some(Job {
+            let packed = self.packed_units_per_row(block);
+            let state = &mut self.dies[usize::from(owner.0)];
+            state.sources.clear();
+            state.next_source = 0;
+            state.job = Some(Job {
                 victim: block.0,
                 reason,
                 cursor: 0,
                 gathered: Vec::new(),
                 held: NONE,
-                units_per_row: self
-                    .packed_units_per_row(block)
-                    .map_or(self.geometry.units_per_row, |mean| mean.ceil() as u32),
-                packed: self.packed_units_per_row(block).map(|mean| (mean, 0.0)),
+                units_per_row: packed.map_or(self.geometry.units_per_row, |mean| mean.ceil() as u32),
+                packed: packed.map(|mean| (mean, 0.0)),
             });
         }
         self.lanes_left[group.0 as usize] = lanes;
@@ -194,7 +208,8 @@ impl<P: Payload> Ftl<P> {
         }
         // Folding gains nothing for data where the cache's blocks are its own: it must leave what the
         // watermarks ask for, and so waits for idle time.
-        let kept = if self.slc_reserved > 0 { self.config().gc_high_blocks * block_units } else { 0 };
+        let is_own = self.slc_in_use[pool] <= self.slc_reserved;
+        let kept = if is_own { self.config().gc_high_blocks * block_units } else { 0 };
         if let Some(group) = self.slc_sealed[pool].front().copied().map(Group)
             && self.groups.valid(group) + kept <= room
         {
@@ -239,31 +254,40 @@ impl<P: Payload> Ftl<P> {
     }
 
     /// The next step of a die's job.
-    #[inline]
+    #[inline(always)]
     pub fn job_step(&mut self, die: DieId) -> Step {
         if self.one_unit_rows { self.next_unit(die) } else { self.next_row(die) }
     }
 
     /// The next step where a row is one unit.
-    #[inline]
+    #[inline(always)]
     fn next_unit(&mut self, die: DieId) -> Step {
-        let job = self.dies[usize::from(die.0)].job.as_mut().expect("a job is under way");
+        let state = &mut self.dies[usize::from(die.0)];
+        let job = state.job.as_mut().expect("a job is under way");
         if job.held != NONE {
             return Step::Program;
         }
         let block = BlockId(job.victim);
-        let base = self.geometry.ppn(block, 0).0 as usize;
-        let (first, end) = (base + job.cursor as usize, base + self.slots as usize);
-        let valid = self.reverse[first..end].iter().position(|&lpn| lpn != NONE);
-        let next = valid.map_or(end, |skipped| first + skipped + 1);
-        prefetch_owners(&self.map, &self.reverse, first + MOVES_AHEAD..next + MOVES_AHEAD);
-        job.cursor = (next - base) as u32;
-        if valid.is_none() {
-            return Step::Erase;
+        let base = self.geometry.ppn(block, 0).0;
+        if state.sources.is_empty() {
+            let slots = base + job.cursor..base + self.slots;
+            list_valid(&self.reverse, slots, &mut state.sources);
         }
-        job.held = next as u32 - 1;
-        let row = (job.cursor - 1) * self.geometry.rows_per_unit;
-        Step::Read(SourceRow { block, row, units: 1 })
+        while let Some(&slot) = state.sources.get(state.next_source) {
+            state.next_source += 1;
+            if let Some(&later) = state.sources.get(state.next_source + MOVES_AHEAD) {
+                prefetch(&self.map, self.reverse[later as usize] as usize);
+            }
+            // The host may have overwritten it meanwhile.
+            if self.reverse[slot as usize] != NONE {
+                job.held = slot;
+                job.cursor = slot - base + 1;
+                let row = (slot - base) * self.geometry.rows_per_unit;
+                return Step::Read(SourceRow { block, row, units: 1 });
+            }
+        }
+        job.cursor = self.slots;
+        Step::Erase
     }
 
     /// The next step where a row is several units.
@@ -297,7 +321,7 @@ impl<P: Payload> Ftl<P> {
     }
 
     /// The next step of a die's job programs what was gathered.
-    #[inline]
+    #[inline(always)]
     pub fn job_step_is_program(&self, die: DieId) -> bool {
         let job = self.dies[usize::from(die.0)].job.as_ref().expect("a job is under way");
         job.held != NONE || job.gathered.len() >= job.units_per_row as usize
@@ -322,7 +346,7 @@ impl<P: Payload> Ftl<P> {
 
     /// The die that takes the next row of moves: the job's own, or with superblocks the next lane
     /// in turn, so that lanes fill evenly. `None` where programs that failed have used the room up.
-    #[inline]
+    #[inline(always)]
     fn destination_die(&mut self, die: DieId, purpose: Purpose) -> Option<DieId> {
         if self.dies[usize::from(die.0)].frontiers[purpose as usize].has_room() && self.width == 1 {
             return Some(die);
@@ -368,13 +392,13 @@ impl<P: Payload> Ftl<P> {
 
     /// Programs the gathered units, as many as a row holds; returns the array time and how many
     /// moved. With superblocks the row may lie on another die; its time is charged to this one.
-    #[inline]
+    #[inline(always)]
     pub fn program_gathered(&mut self, die: DieId) -> (Programmed, u32) {
         if self.one_unit_rows { self.program_unit(die) } else { self.program_row(die) }
     }
 
     /// Programs the unit that was read, where a row is one unit.
-    #[inline]
+    #[inline(always)]
     fn program_unit(&mut self, die: DieId) -> (Programmed, u32) {
         let purpose = self.destination();
         let Some(to) = self.destination_die(die, purpose) else {
@@ -444,7 +468,7 @@ impl<P: Payload> Ftl<P> {
     }
 
     /// Moves a valid unit into the open row of a frontier; its record goes along.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn move_unit(&mut self, from: Ppn, die: DieId, purpose: Purpose) {
         let to = self.take_slot(die, purpose);
         let lpn = std::mem::replace(&mut self.reverse[from.0 as usize], NONE);

@@ -69,6 +69,14 @@ impl MapCache {
         self.nodes.len() as u32
     }
 
+    /// Nothing is cached, and nothing waits to be loaded or written.
+    pub fn forget(&mut self) {
+        self.nodes.fill(Node { newer: NONE, older: NONE, cached: false, dirty: false });
+        (self.newest, self.oldest, self.cached) = (NONE, NONE, 0);
+        self.loads.clear();
+        self.evictions.clear();
+    }
+
     /// Looks a unit up; returns the page that has to be loaded and the dirty one that has to leave.
     fn access(&mut self, lpn: Lpn, dirty: bool) -> (Option<u32>, Option<u32>) {
         let page = lpn.0 / self.entries_per_page;

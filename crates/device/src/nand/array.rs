@@ -31,6 +31,8 @@ pub trait Payload {
     fn erase(&mut self, first: Ppn, end: Ppn);
     /// A trim of a mapped unit is journalled.
     fn trim(&mut self, lpn: Lpn);
+    /// The key is thrown away: what was programmed before can no longer be read.
+    fn discard_key(&mut self) {}
 }
 
 impl Payload for () {
@@ -173,7 +175,7 @@ impl Array {
     ///
     /// # Errors
     /// The time it took to fail, when a program failed.
-    #[inline]
+    #[inline(always)]
     pub fn program(&mut self, block: BlockId, count: u32) -> (Nanos, Result<(), Failed>) {
         let state = &mut self.blocks[block.0 as usize];
         assert!(
@@ -221,7 +223,7 @@ impl Array {
     }
 
     /// A read of a block by the host or for a move: disturbs it and may go wrong.
-    #[inline]
+    #[inline(always)]
     pub fn read(&mut self, block: BlockId) -> ReadOutcome {
         if !self.has_errors {
             return ReadOutcome::default();

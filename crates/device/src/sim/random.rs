@@ -14,6 +14,10 @@ pub enum Purpose {
     Victim = 2,
     /// Bit errors, failing programs.
     Errors = 3,
+    /// How far a disk has turned at the beginning.
+    Spindle = 4,
+    /// Hangs of the host link.
+    Link = 5,
 }
 
 /// A stream of random numbers.

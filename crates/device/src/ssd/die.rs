@@ -23,7 +23,7 @@ use crate::nand::array::Payload;
 use crate::nand::geometry::Geometry;
 use crate::nand::reliability::ReadOutcome;
 use crate::ssd::host::{Owner, Unit};
-use crate::ssd::{Lane, Ssd};
+use crate::ssd::{LANES, Lane, Ssd};
 use crate::units::{BlockId, DieId, Lpn, Nanos, Ppn};
 use serde::Serialize;
 use std::collections::VecDeque;
@@ -182,11 +182,7 @@ impl<P: Payload> Ssd<P> {
             Activity::Sensing => return self.sensed(die),
             Activity::Sending => self.sent(die, done),
             Activity::Writing => self.row_written(die, done),
-            Activity::Moving if self.dies[die].move_ends.is_some() => {
-                self.split_move(die);
-                self.end_span(die);
-                return self.gathered(die);
-            }
+            Activity::Moving if self.dies[die].move_ends.is_some() => return self.moved_and_sensed(die),
             Activity::Moving | Activity::Erasing => {}
             Activity::Idle | Activity::Choosing => {
                 unreachable!("an idle die has no event: {die} {:?} {:?}", self.dies[die].activity, self.now)
@@ -455,7 +451,8 @@ impl<P: Payload> Ssd<P> {
         self.front = crate::ssd::host::Front::default();
         self.parked = 0;
         self.followers.clear();
-        self.calendar = crate::sim::calendar::Calendar::new(self.dies.len() + 4);
+        self.calendar = crate::sim::calendar::Calendar::new(self.dies.len());
+        (self.lanes, self.next_lane) = ([Nanos::NEVER; LANES], (Nanos::NEVER, 0));
         self.idle.fill(0);
         for die in 0..self.dies.len() {
             self.idle[die / 64] |= 1 << (die % 64);

@@ -14,15 +14,17 @@
 //!
 //! Idle read: link command + controller + flash command + tR + channel + link.
 //!
-//! Modules: [`host`] (commands), [`pieces`] (cut into units), [`buffer`] (write buffer), [`die`] (what a die does next).
+//! Modules: [`host`] (commands), [`admin`] (starting over), [`pieces`] (cut into units), [`buffer`] (write buffer), [`die`] (what a die does next), [`power`] (power states).
 //! Left out: several namespaces, thermal throttling, the read cache, host memory buffer.
 
+pub mod admin;
 pub mod buffer;
 pub mod die;
 pub mod host;
 pub mod pieces;
+pub mod power;
 
-use crate::block::{Busy, Completion, Device, Limits, Request, Tag};
+use crate::block::{Busy, Completion, Device, Limits, Operation, Request, Status, Tag};
 use crate::config::ftl::{Frontiers, GcPace};
 use crate::config::{DriveConfig, drive::Protocol};
 use crate::counters::Counters;
@@ -37,10 +39,11 @@ use crate::ssd::buffer::Buffer;
 use crate::ssd::die::{Die, Span};
 use crate::ssd::host::{Front, Unit};
 use crate::ssd::pieces::UnitSize;
+use crate::ssd::power::Power;
 use crate::units::{DieId, Lba, Lpn, Nanos};
 use std::collections::VecDeque;
 
-/// Calendar slots after those of the dies.
+/// What has a next event of its own beside the dies.
 #[derive(Clone, Copy, Debug)]
 enum Lane {
     /// Commands leaving the controller.
@@ -53,6 +56,8 @@ enum Lane {
     Idle = 3,
 }
 
+const LANES: usize = 4;
+
 /// A solid-state drive.
 pub struct Ssd<P: Payload = ()> {
     /// The flash translation layer and the flash below it.
@@ -61,7 +66,11 @@ pub struct Ssd<P: Payload = ()> {
     limits: Limits,
     unit_size: UnitSize,
     now: Nanos,
+    /// The next event of each die.
     calendar: Calendar,
+    /// The next event of each lane, and the earliest of them.
+    lanes: [Nanos; LANES],
+    next_lane: (Nanos, usize),
     front: Front,
     buffer: Buffer,
     /// Units waiting for a die, in order.
@@ -80,7 +89,10 @@ pub struct Ssd<P: Payload = ()> {
     link_out: Timeline,
     controller: Timeline,
     times: Times,
+    /// Sectors of the last transfer over the link and how long it took: most are alike.
+    last_link_time: (u32, Nanos),
     idle_work: bool,
+    power: Option<Power>,
     row_now: RowNow,
     recording: Option<Recording>,
 }
@@ -105,6 +117,8 @@ struct Times {
     copyback: bool,
     suspend: Option<Nanos>,
     half_duplex: bool,
+    /// Trims are not queued: each is alone in the drive.
+    trim_alone: bool,
     compression_floor: Option<f64>,
 }
 
@@ -122,6 +136,7 @@ impl Times {
             copyback: config.nand.copyback,
             suspend: config.nand.suspend.then_some(config.nand.suspend_us.0),
             half_duplex: config.link.protocol != Protocol::Nvme,
+            trim_alone: !config.link.trim_queued,
             compression_floor: config.controller.compression.then_some(config.controller.compression_floor),
         }
     }
@@ -170,7 +185,9 @@ impl<P: Payload> Ssd<P> {
             },
             unit_size: UnitSize::new(geometry.unit_bytes / sector),
             now: Nanos::ZERO,
-            calendar: Calendar::new(dies + 4),
+            calendar: Calendar::new(dies),
+            lanes: [Nanos::NEVER; LANES],
+            next_lane: (Nanos::NEVER, 0),
             front: Front::default(),
             buffer: Buffer::new(config, &geometry),
             pending: VecDeque::new(),
@@ -184,7 +201,9 @@ impl<P: Payload> Ssd<P> {
             link_out: Timeline::default(),
             controller: Timeline::default(),
             times: Times::new(config, row_or_unit, geometry.unit_bytes),
+            last_link_time: (0, Nanos::ZERO),
             idle_work: false,
+            power: Power::new(config, &ftl),
             row_now: RowNow::new(&geometry),
             recording: None,
             ftl,
@@ -216,12 +235,42 @@ impl<P: Payload> Ssd<P> {
         self.recording.take().map(|recording| recording.spans).unwrap_or_default()
     }
 
-    fn lane(&self, lane: Lane) -> usize {
-        self.dies.len() + lane as usize
+    #[inline]
+    fn schedule(&mut self, lane: Lane, time: Nanos) {
+        self.lanes[lane as usize] = time;
+        let earlier = |a: usize, b: usize| if self.lanes[b] < self.lanes[a] { b } else { a };
+        let first = earlier(earlier(0, 1), earlier(2, 3));
+        self.next_lane = (self.lanes[first], first);
     }
 
-    fn schedule(&mut self, lane: Lane, time: Nanos) {
-        self.calendar.schedule(self.lane(lane), time);
+    /// When something happens next. At equal times dies come before lanes.
+    #[inline]
+    fn next_time(&self) -> Nanos {
+        Nanos(self.calendar.next().0.0.min(self.next_lane.0.0))
+    }
+
+    /// Carries out what happens next.
+    #[inline]
+    fn next_step(&mut self, done: &mut Vec<Completion>) {
+        let (time, die) = self.calendar.next();
+        let (lane_time, lane) = self.next_lane;
+        if lane_time < time {
+            self.now = lane_time;
+            self.lane_event(lane, done);
+        } else {
+            self.now = time;
+            self.die_event(die, done);
+        }
+    }
+
+    /// Nothing happens any more until `to`, but for commands that can never be done.
+    #[cold]
+    fn pass_time(&mut self, to: Nanos, done: &mut Vec<Completion>) {
+        if self.next_time() == Nanos::NEVER && self.is_stuck() {
+            self.give_up(done);
+        } else if to != Nanos::NEVER {
+            self.now = self.now.max(to);
+        }
     }
 
     /// Writes a unit without time: what seasoning does, at the speed of the FTL. Units gather until
@@ -348,31 +397,22 @@ impl<P: Payload> Device for Ssd<P> {
     }
 
     fn next_event(&self) -> Option<Nanos> {
-        let (time, _) = self.calendar.next();
+        let time = self.next_time();
         if time == Nanos::NEVER { self.is_stuck().then_some(self.now) } else { Some(time) }
     }
 
     fn advance(&mut self, to: Nanos, done: &mut Vec<Completion>) -> Nanos {
         let before = done.len();
         loop {
-            let (time, slot) = self.calendar.next();
-            if time == Nanos::NEVER && self.is_stuck() {
-                self.give_up(done);
+            let time = self.next_time();
+            if done.len() > before && time > self.now {
                 return self.now;
             }
             if time > to || time == Nanos::NEVER {
-                self.now = self.now.max(if to == Nanos::NEVER { self.now } else { to });
+                self.pass_time(to, done);
                 return self.now;
             }
-            self.now = time;
-            if slot < self.dies.len() {
-                self.die_event(slot, done);
-            } else {
-                self.lane_event(slot - self.dies.len(), done);
-            }
-            if done.len() > before && self.calendar.next().0 > self.now {
-                return self.now;
-            }
+            self.next_step(done);
         }
     }
 
@@ -385,7 +425,36 @@ impl<P: Payload> Device for Ssd<P> {
     }
 
     fn counters(&self) -> Counters {
-        self.ftl.counters
+        let mut counters = self.ftl.counters;
+        if let Some(power) = &self.power {
+            power.add_time(self.now, &mut counters);
+        }
+        counters
+    }
+
+    /// A unit that is covered in part is written whole; only whole granules are trimmed.
+    fn apply_now(&mut self, request: Request) -> Status {
+        match request.operation {
+            Operation::Write => {
+                self.count_command_now();
+                for piece in self.unit_size.pieces(&request) {
+                    self.write_now(piece.lpn, request.compress_percent);
+                }
+            }
+            Operation::Trim | Operation::WriteZeroes => {
+                let sectors = u64::from(self.unit_size.sectors());
+                let end = request.lba.0 + u64::from(request.sectors);
+                let granule = u64::from(self.limits.discard_granularity_bytes / self.limits.sector_bytes).max(sectors);
+                let first = request.lba.0.div_ceil(granule) * granule;
+                let end = end / granule * granule;
+                for lpn in first / sectors..end.max(first) / sectors {
+                    self.trim_now(Lpn(lpn as u32));
+                }
+            }
+            Operation::Flush => self.flush_now(),
+            Operation::Read => {}
+        }
+        if self.ftl.read_only { Status::WriteProtected } else { Status::Success }
     }
 
     fn cut_power(&mut self, now: Nanos) {

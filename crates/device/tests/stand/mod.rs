@@ -16,7 +16,8 @@ pub const SECTORS: u32 = 8;
 pub fn config(profile: &str, settings: &[(&str, &str)]) -> DriveConfig {
     let settings: Vec<_> = settings.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect();
     let text = built_in(profile).unwrap_or_else(|| panic!("no profile {profile}"));
-    Profile::read(profile, profile, text, &settings).unwrap_or_else(|error| panic!("{error}")).config
+    let profile = Profile::read(profile, profile, text, &settings).unwrap_or_else(|error| panic!("{error}"));
+    profile.ssd().unwrap_or_else(|error| panic!("{error}")).clone()
 }
 
 /// A request of 4 KiB at a number of 4 KiB.

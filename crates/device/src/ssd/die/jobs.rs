@@ -50,7 +50,7 @@ impl<P: Payload> Ssd<P> {
     }
 
     /// A source row of a move is sensed; returns how long that takes, with its read retries.
-    #[inline]
+    #[inline(always)]
     pub(super) fn gather(&mut self, die: usize, source: SourceRow) -> Nanos {
         let outcome = self.ftl.read_flash(source.block);
         let array = self.ftl.array.read_time(source.block, source.row, self.ftl.geometry.rows_per_unit);
@@ -58,8 +58,22 @@ impl<P: Payload> Ssd<P> {
         Nanos(array.0 * u64::from(1 + outcome.retries))
     }
 
-    /// A source row is in the register: read on, or program what there is.
+    /// A move has ended, and the next source row is in the register: two operations, one event.
     #[inline]
+    pub(super) fn moved_and_sensed(&mut self, die: usize) {
+        if self.recording.is_some() {
+            self.split_move(die);
+            self.end_span(die);
+        } else {
+            let state = &mut self.dies[die];
+            state.move_ends = None;
+            self.ftl.counters.die_move_ns += self.now.0 - state.began.0;
+        }
+        self.gathered(die);
+    }
+
+    /// A source row is in the register: read on, or program what there is.
+    #[inline(always)]
     pub(super) fn gathered(&mut self, die: usize) {
         if self.ftl.job_step_is_program(DieId(die as u16)) {
             return self.program_move(die);
@@ -101,7 +115,7 @@ impl<P: Payload> Ssd<P> {
 
     /// When nothing is to be decided at the end of a move, the sensing of the next row follows it in
     /// one event; returns when that is done. A read that comes in between parts the two again.
-    #[inline]
+    #[inline(always)]
     pub(super) fn sense_next_at_once(&mut self, die: usize, ends: Nanos) -> Option<Nanos> {
         let command_free = self.times.flash_command == Nanos::ZERO;
         if !command_free || self.times.smooth || !self.dies[die].reads.is_empty() || self.dies[die].suspended.is_some()

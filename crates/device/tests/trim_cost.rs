@@ -1,0 +1,69 @@
+//! What a trim costs by its size, and what one that is not queued does to others.
+
+mod stand;
+
+use proptest::prelude::*;
+use ssdlab_device::block::{Device, Operation, Request, Tag};
+use ssdlab_device::units::{Lba, Nanos};
+use stand::{Done, Stand, config, four_kib};
+
+const SMALL: (&str, &str) = ("capacity_bytes", "1 GiB");
+const NCQ: [(&str, &str); 3] = [SMALL, ("link.protocol", "sata-ncq"), ("link.queue_depth", "32")];
+
+/// A trim takes its command, its ranges of 65535 sectors at most, and its mapping units; on NVMe it is one range.
+#[test]
+fn a_trim_costs_by_its_size() {
+    let costs =
+        [("controller.trim_command_us", "30"), ("controller.trim_range_us", "5"), ("controller.trim_unit_us", "0.1")];
+    let trim = Request::new(Operation::Trim, Lba(0), 131_072);
+    for (link, ranges) in [(&NCQ[..], 3), (&NCQ[..1], 1)] {
+        let mut stand = Stand::new("theory", &[link, &costs].concat());
+        assert_eq!(stand.time(trim), Nanos(30_000 + ranges * 5_000 + 131_072 / 8 * 100), "{ranges} ranges");
+    }
+}
+
+/// Queued, a read behind a trim waits for the controller only; not queued, the trim waits for the reads before it and
+/// the read behind waits for the trim.
+#[test]
+fn a_trim_that_is_not_queued_stands_alone() {
+    let parts = config("theory", &NCQ);
+    let (trim, command) = (parts.controller.trim_command_us.0, parts.controller.read_command_us.0);
+    for queued in ["true", "false"] {
+        let mut stand = Stand::new("theory", &[&NCQ[..], &[("link.trim_queued", queued)]].concat());
+        stand.fill(64);
+        let read = stand.time(four_kib(Operation::Read, 0));
+        let requests = [four_kib(Operation::Read, 1), four_kib(Operation::Trim, 8), four_kib(Operation::Read, 2)];
+        let done: Vec<Nanos> = stand.run(3, requests).into_iter().map(Done::latency).collect();
+        let expected = if queued == "true" {
+            [read, command + trim, command + trim + read]
+        } else {
+            [read, read + trim, read + trim + read]
+        };
+        assert_eq!(done, expected, "queued: {queued}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    /// At any depth a trim that is not queued ends after everything before it and before everything behind it, and
+    /// every command ends.
+    #[test]
+    fn nothing_passes_a_trim(kinds in prop::collection::vec((0u8..8, 0u64..4096), 50..300), depth in 1usize..32) {
+        let mut stand = Stand::new("theory", &[&NCQ[..], &[("link.trim_queued", "false"), ("buffer.bytes", "256 KiB")]].concat());
+        stand.fill(4096);
+        let request = |&(kind, number): &(u8, u64)| match kind {
+            0 => four_kib(Operation::Trim, number),
+            1 => Request::new(Operation::Flush, Lba(0), 0),
+            2..5 => four_kib(Operation::Write, number),
+            _ => four_kib(Operation::Read, number),
+        };
+        let times = stand.run(depth, kinds.iter().map(request));
+        for (trim, _) in kinds.iter().enumerate().filter(|(_, (kind, _))| *kind == 0) {
+            let end = times[trim].completed;
+            prop_assert!(times[..trim].iter().all(|before| before.completed <= end));
+            prop_assert!(times[trim + 1..].iter().all(|behind| behind.completed >= end));
+        }
+        prop_assert!(stand.ssd.submit(stand.now, Tag(0), four_kib(Operation::Read, 0)).is_ok());
+    }
+}
