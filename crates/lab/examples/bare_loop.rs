@@ -4,7 +4,7 @@
 //! 256 pages a block, uniform random writes; over-provisioning 0.28 and 0.07 if none is named.
 
 use cpu_time::ProcessTime;
-use ssdlab_lab::bare_loop::BareLoop;
+use ssdlab_lab::bare_loop::{BareLoop, Moves};
 use ssdlab_lab::theory::{Point, Policy, write_amplification};
 use std::error::Error;
 
@@ -38,7 +38,7 @@ fn measure(over_provisioning: f64) -> Result<(), Box<dyn Error>> {
         trim_share: None,
         unwritten_share: None,
     })?;
-    let mut drive = BareLoop::filled(UNITS, PAGES_PER_BLOCK, over_provisioning, 1)?;
+    let mut drive = BareLoop::filled(UNITS, PAGES_PER_BLOCK, over_provisioning, 1, Moves::WholeBlock)?;
     drive.write_randomly(WARMUP_FILLS * u64::from(UNITS));
     let start = ProcessTime::now();
     let outcome = drive.write_randomly(MEASURED_WRITES);

@@ -6,6 +6,9 @@
 //! time, no dies, no events, no payload, no wear. A simulator with all of that is measured against
 //! it: what a drive model costs beyond the bookkeeping that no page-mapped drive can do without.
 //!
+//! [`Moves`] says how a victim is emptied: page by page, as one writes it down, or in two passes over
+//! the block, which only a loop without time can do, since its moves all happen at once.
+//!
 //! Write amplification = programs / host writes; [`crate::theory`] gives what it has to be.
 
 mod blocks_by_valid;
@@ -26,6 +29,16 @@ const OWNER_AHEAD: usize = 32;
 const MOVES_AHEAD: usize = 32;
 /// Reverse map entries in one cache line.
 const OWNERS_PER_LINE: usize = 16;
+
+/// How the valid pages of a victim are moved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Moves {
+    /// One after the other, each valid page into the next free one.
+    PageByPage,
+    /// The owners of a block at once and without a branch, then their map entries; the owners of the
+    /// next victim are fetched before it is needed.
+    WholeBlock,
+}
 
 /// What a number of host writes cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,7 +71,7 @@ pub fn run(
     warmup_writes: u64,
     measured_writes: u64,
 ) -> Result<Outcome, GeometryError> {
-    let mut drive = BareLoop::filled(units, pages_per_block, over_provisioning, seed)?;
+    let mut drive = BareLoop::filled(units, pages_per_block, over_provisioning, seed, Moves::WholeBlock)?;
     drive.write_randomly(warmup_writes);
     Ok(drive.write_randomly(measured_writes))
 }
@@ -112,6 +125,7 @@ pub struct BareLoop {
     upcoming_at: usize,
     random: Xoshiro256PlusPlus,
     programs: u64,
+    moves: Moves,
 }
 
 impl BareLoop {
@@ -127,6 +141,7 @@ impl BareLoop {
         pages_per_block: u32,
         over_provisioning: f64,
         seed: u64,
+        moves: Moves,
     ) -> Result<BareLoop, GeometryError> {
         let collected = collected_blocks(units, pages_per_block, over_provisioning)?;
         let stride = u64::from(pages_per_block).next_power_of_two();
@@ -148,6 +163,7 @@ impl BareLoop {
             upcoming_at: 0,
             random: Xoshiro256PlusPlus::seed_from_u64(seed),
             programs: 0,
+            moves,
         };
         drive.fill(collected as u32);
         Ok(drive)
@@ -212,7 +228,7 @@ impl BareLoop {
             self.collect();
         }
         self.program(unit);
-        if self.frontier_end - self.frontier == OWNER_AHEAD as u32 {
+        if self.moves == Moves::WholeBlock && self.frontier_end - self.frontier == OWNER_AHEAD as u32 {
             self.fetch_likely_victim();
         }
     }
@@ -239,8 +255,10 @@ impl BareLoop {
     fn collect(&mut self) {
         let victim = self.by_valid.pop_fewest();
         let target = self.erased;
-        let moved = self.compact(victim, target);
-        self.remap(target, moved);
+        let moved = match self.moves {
+            Moves::PageByPage => self.move_pages(victim, target),
+            Moves::WholeBlock => self.move_block(victim, target),
+        };
         self.programs += u64::from(moved);
         self.by_valid.link(target, self.pages_per_block);
         self.open_at(target, moved);
@@ -253,6 +271,31 @@ impl BareLoop {
         let start = block << self.block_shift;
         self.frontier = start + page;
         self.frontier_end = start + self.pages_per_block;
+    }
+
+    /// Moves a victim's valid pages one after the other; returns how many there were.
+    fn move_pages(&mut self, victim: u32, target: u32) -> u32 {
+        let (from, start) = (victim << self.block_shift, target << self.block_shift);
+        let mut to = start;
+        for page in from..from + self.pages_per_block {
+            if let Some(&later) = self.owner.get(page as usize + MOVES_AHEAD) {
+                prefetch(&self.map, later as usize);
+            }
+            let unit = self.owner[page as usize];
+            if unit != NONE {
+                self.owner[to as usize] = unit;
+                self.map[unit as usize] = to;
+                to += 1;
+            }
+        }
+        to - start
+    }
+
+    /// Moves a victim's valid pages in two passes; returns how many there were.
+    fn move_block(&mut self, victim: u32, target: u32) -> u32 {
+        let moved = self.compact(victim, target);
+        self.remap(target, moved);
+        moved
     }
 
     /// Copies the valid owners of one block to the front of another and counts them. Without a

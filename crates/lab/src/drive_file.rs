@@ -1,7 +1,7 @@
 //! A drive file: a drive in a condition, so that nobody seasons twice.
 //!
 //! ```text
-//! "ssdlab drive 1\n"   then postcard: profile text, settings, condition, seed, season, span, FTL
+//! "ssdlab drive 2\n"   then postcard: profile text, settings, condition, seed, season, span, start, FTL
 //!                      then CRC-32 of all before it, little endian
 //! ```
 //! The profile and the settings lie in the file, so that it does not depend on the profile staying
@@ -10,9 +10,12 @@
 use crate::condition::{Condition, Season};
 use serde::{Deserialize, Serialize};
 use ssdlab_device::ftl::Ftl;
+use ssdlab_device::ssd::admin::StartOver;
 use thiserror::Error;
 
-const MAGIC: &[u8] = b"ssdlab drive 1\n";
+/// What every drive file begins with, and the layout that this version reads and writes.
+const FAMILY: &[u8] = b"ssdlab drive ";
+const MAGIC: &[u8] = b"ssdlab drive 2\n";
 
 /// What is kept besides the flash translation layer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -33,6 +36,15 @@ pub struct Label {
     pub season: Season,
     /// Share of the exported range that the host uses.
     pub span: f64,
+    /// How it started over last, where nothing was done to it since.
+    pub started_over: Option<StartOver>,
+}
+
+impl Label {
+    /// Nothing is mapped, so that it can be filled as a drive out of the box.
+    pub fn is_empty(&self) -> bool {
+        self.condition == Condition::Fresh || self.started_over.is_some_and(StartOver::empties)
+    }
 }
 
 /// Why a drive file cannot be read.
@@ -41,6 +53,9 @@ pub enum DriveFileError {
     /// Another kind of file.
     #[error("{0}: not a drive file; make one with `ssdlab season`, or name a profile (*.toml)")]
     Other(String),
+    /// Of another version's layout.
+    #[error("{0}: a drive file of another version of ssdlab; season the drive anew")]
+    Version(String),
     /// Cut or damaged.
     #[error("{0}: the drive file is cut or damaged (its checksum does not fit); season the drive anew")]
     Damaged(String),
@@ -48,7 +63,7 @@ pub enum DriveFileError {
 
 /// The bytes begin as a drive file does.
 pub fn is_drive_file(bytes: &[u8]) -> bool {
-    bytes.starts_with(MAGIC)
+    bytes.starts_with(FAMILY)
 }
 
 /// A drive as the bytes of a file.
@@ -67,6 +82,9 @@ pub fn to_bytes(label: &Label, ftl: &Ftl) -> Vec<u8> {
 pub fn from_bytes(file: &str, bytes: &[u8]) -> Result<(Label, Ftl), DriveFileError> {
     if !is_drive_file(bytes) {
         return Err(DriveFileError::Other(file.to_string()));
+    }
+    if !bytes.starts_with(MAGIC) {
+        return Err(DriveFileError::Version(file.to_string()));
     }
     let damaged = || DriveFileError::Damaged(file.to_string());
     let (body, sum) = bytes.split_last_chunk::<4>().ok_or_else(damaged)?;

@@ -2,7 +2,7 @@
 
 use crate::workload::job::Job;
 use crate::workload::trace::{iolog_end, iolog_line, iolog_start};
-use ssdlab_device::block::{Busy, Completion, Device, Limits, Request, Tag};
+use ssdlab_device::block::{Busy, Completion, Device, LayerCounts, Limits, Request, Tag};
 use ssdlab_device::counters::Counters;
 use ssdlab_device::units::{Lba, Nanos};
 
@@ -54,6 +54,10 @@ impl<D: Device> Device for Logged<'_, D> {
 
     fn counters(&self) -> Counters {
         self.device.counters()
+    }
+
+    fn layers(&self) -> LayerCounts {
+        self.device.layers()
     }
 
     fn cut_power(&mut self, now: Nanos) {

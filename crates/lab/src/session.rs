@@ -1,21 +1,41 @@
-//! A drive in hand: opened from a profile or a drive file, seasoned, run, saved.
+//! A drive in hand, or a stack of drives and layers: opened, seasoned, run, saved.
 //!
 //! This is what the command and the package do, without files: texts and bytes are handed in and
 //! out, and so are progress and the clock.
+//!
+//! A drive without layers runs as it is; of a stack each drive is a member, opened alike from the
+//! same profile or drive file, each with a seed of its own. A stack is not kept in a drive file.
 
-use crate::condition::{Condition, Season, lay_out, season};
+mod source;
+mod target;
+#[cfg(test)]
+mod test;
+
+use crate::condition::{Condition, Season};
 use crate::drive_file::{self, DriveFileError, Label};
-use crate::iolog::{self, Logged};
+use crate::files::run::run_scenario;
+use crate::files::scenario::Scenario;
+use crate::files::sourced::ScenarioError;
+use crate::host::drive::Drive;
+use crate::host::registry::LayerPlan;
+use crate::host::text::{LayerText, StackError};
+use crate::iolog;
 use crate::output::Context;
-use crate::run::{Observer, Record, RunError, RunOptions, regions, run};
+use crate::run::{Observer, Record, RunError, RunOptions, regions};
 use crate::workload::generate::JobError;
 use crate::workload::job::Job;
-use serde_json::{Map, json};
-use ssdlab_device::block::Device;
+use crate::{describe, session::target::Target};
+use serde_json::{Map, Value, json};
+use source::Opened;
+use ssdlab_device::config::power::PowerConfig;
+use ssdlab_device::parameter::Value as _;
 use ssdlab_device::profile::{Profile, ProfileError};
 use ssdlab_device::ssd::Ssd;
+use ssdlab_device::ssd::admin::StartOver;
 use ssdlab_device::units::Nanos;
 use thiserror::Error;
+
+pub use source::DriveSource;
 
 /// Version of ssdlab.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -29,15 +49,24 @@ pub enum SessionError {
     /// The drive file.
     #[error(transparent)]
     DriveFile(#[from] DriveFileError),
+    /// A layer.
+    #[error(transparent)]
+    Stack(#[from] StackError),
     /// The job.
     #[error(transparent)]
     Job(#[from] Box<JobError>),
     /// The run.
     #[error(transparent)]
     Run(#[from] RunError),
+    /// The scenario.
+    #[error(transparent)]
+    Scenario(#[from] ScenarioError),
     /// Something about conditions.
     #[error("{0}")]
     Condition(String),
+    /// A drive that cannot be had.
+    #[error("{0}")]
+    Drive(String),
 }
 
 /// What a run needs to know.
@@ -47,66 +76,111 @@ pub struct Plan {
     pub seed: u64,
     /// A read job on a fresh drive first writes what it will read.
     pub layout: bool,
-    /// Stretch of virtual time whose single operations are recorded.
+    /// Stretch of virtual time whose single operations are recorded; of a stack, those of its first drive.
     pub timeline: Option<(Nanos, Nanos)>,
 }
 
-/// A drive and what has been done to it.
+/// A drive or a stack, and what has been done to it.
 pub struct Session {
-    /// The drive.
-    pub ssd: Ssd,
-    /// Its parameters and their sources.
+    target: Target,
+    /// Parameters of the drive, of a stack those of the drive at the bottom, and their sources.
     pub profile: Profile,
     label: Label,
+    /// What it is called in results.
+    pub name: String,
+    layers: Vec<LayerPlan>,
+    /// The drive file that it was read from.
+    drive_file: Option<String>,
+    prepared: bool,
     /// File and text of the log that the jobs of the last run asked for.
     pub iolog: Option<(String, String)>,
 }
 
 impl Session {
-    /// A drive fresh out of the box, from the text of a profile.
+    /// A drive.
     ///
     /// # Errors
-    /// What is wrong with profile or settings.
-    pub fn from_profile(
-        name: &str,
-        file: &str,
-        text: &str,
-        settings: &[(String, String)],
-        seed: u64,
-    ) -> Result<Session, SessionError> {
-        let profile = Profile::read(name, file, text, settings)?;
-        let ssd = Ssd::new(&profile.config, seed, ()).map_err(|problem| profile.locate(&problem))?;
-        let label = Label {
-            name: name.to_string(),
-            file: file.to_string(),
-            profile: text.to_string(),
-            settings: settings.to_vec(),
-            condition: Condition::Fresh,
-            seed,
-            season: Season::default(),
-            span: 1.0,
-        };
-        Ok(Session { ssd, profile, label, iolog: None })
+    /// What is wrong with profile, drive file or settings.
+    pub fn open(source: &DriveSource, settings: &[(String, String)], seed: u64) -> Result<Session, SessionError> {
+        let Opened { drive, profile, label } = source.open(settings, seed)?;
+        Ok(Session { drive_file: source.drive_file(), ..Session::of(Target::Drive(drive), profile, label, Vec::new()) })
     }
 
-    /// A drive from the bytes of a drive file.
+    /// Layers over a drive, bottom up; `find` tells what a second drive that a layer names is
+    /// opened from.
     ///
     /// # Errors
-    /// A file that is not whole, and settings: they would change what was seasoned.
-    pub fn from_file(file: &str, bytes: &[u8], settings: &[(String, String)]) -> Result<Session, SessionError> {
-        let (label, mut ftl) = drive_file::from_bytes(file, bytes)?;
-        if let Some((key, value)) = settings.first() {
-            let message = format!(
-                "--set {key}={value}: {file} is a seasoned drive and keeps its parameters\n\
-                 season its profile {} anew with this setting",
-                label.name
-            );
-            return Err(SessionError::Condition(message));
+    /// What is wrong with profile, drive file, settings or layers.
+    pub fn open_stack(
+        source: &DriveSource,
+        settings: &[(String, String)],
+        layers: Vec<LayerText>,
+        seed: u64,
+        find: &mut dyn FnMut(&str) -> Result<DriveSource, SessionError>,
+    ) -> Result<Session, SessionError> {
+        if layers.is_empty() {
+            return Session::open(source, settings, seed);
         }
-        let profile = Profile::read(&label.name, &label.file, &label.profile, &label.settings)?;
-        ftl.configure(&profile.config, profile.config.ftl.gc.build());
-        let ssd = Ssd::around(&profile.config, ftl);
-        Ok(Session { ssd, profile, label, iolog: None })
+        let layers = layers.into_iter().map(LayerPlan::read).collect::<Result<Vec<_>, _>>()?;
+        let mut first = None;
+        let target = Target::stack(&layers, &mut |number, name| {
+            // The first drive is the one that would be there without layers.
+            let seed = seed.wrapping_add(number.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+            let opened = match name {
+                None => source.open(settings, seed)?,
+                Some(name) => find(name)?.open(&[], seed)?,
+            };
+            first.get_or_insert((opened.profile, opened.label.clone()));
+            Ok((opened.drive, opened.label.name))
+        })?;
+        let (profile, label) = first.expect("a stack has a drive");
+        Ok(Session { drive_file: source.drive_file(), ..Session::of(target, profile, label, layers) })
+    }
+
+    fn of(target: Target, profile: Profile, label: Label, layers: Vec<LayerPlan>) -> Session {
+        let name = label.name.clone();
+        Session { target, profile, label, name, layers, drive_file: None, prepared: false, iolog: None }
+    }
+
+    /// What lies over the drive and what it is made of, as JSON: parameters with their sources,
+    /// what follows from them, counters, wear.
+    pub fn show(&self) -> Value {
+        let mut shown = json!({
+            "name": self.name,
+            "title": self.profile.title,
+            "summary": self.profile.summary,
+            "file": self.profile.file,
+            "drive_file": self.drive_file,
+            "condition": self.condition().to_string(),
+            "started_over": self.label.started_over.map(|how| how.show()),
+            "parameters": self.parameters(),
+            "derived": self.target.derived(),
+            "counters": self.counters(),
+            "wear": self.target.wear(),
+        });
+        if !self.layers.is_empty() {
+            shown["layers"] = self.layers.iter().map(|layer| json!(layer.kind.name)).collect();
+        }
+        shown
+    }
+
+    fn parameters(&self) -> Value {
+        let mut parameters = describe::parameters(&self.profile);
+        if let (Value::Array(all), Value::Array(more)) = (&mut parameters, describe::layer_parameters(&self.layers)) {
+            all.extend(more);
+        }
+        parameters
+    }
+
+    /// The counters of all drives together, as JSON.
+    pub fn counters(&self) -> Value {
+        let counters = self.target.device().counters();
+        Value::Object(counters.entries().map(|(name, value)| (name.to_string(), json!(value))).collect())
+    }
+
+    /// Blocks erased so far, of all drives.
+    pub fn blocks_erased(&self) -> u64 {
+        self.target.device().counters().blocks_erased
     }
 
     /// The drive's condition.
@@ -117,6 +191,32 @@ impl Session {
     /// How seasoning went.
     pub fn season(&self) -> &Season {
         &self.label.season
+    }
+
+    /// How the drive started over last, where nothing was done to it since.
+    pub fn started_over(&self) -> Option<StartOver> {
+        self.label.started_over
+    }
+
+    /// Starts over; returns the time that it takes. A secure erase makes the drive fresh again, wear
+    /// aside. After the other ways it is in the condition that it was in: its blocks are full, of
+    /// data nobody can read or of nothing valid.
+    ///
+    /// # Errors
+    /// Why the drive cannot.
+    pub fn start_over(&mut self, how: StartOver) -> Result<Nanos, SessionError> {
+        let name = self.label.name.clone();
+        let refused = |reason: String| SessionError::Condition(format!("{name}: {}: {reason}", how.show()));
+        let Target::Drive(Drive::Ssd(ssd)) = &mut self.target else {
+            return Err(refused("only a solid-state drive without layers starts over".into()));
+        };
+        let time = ssd.start_over(how).map_err(|reason| refused(reason.to_string()))?;
+        if how == StartOver::SecureErase {
+            self.label.condition = Condition::Fresh;
+            self.label.season = Season::default();
+        }
+        self.label.started_over = Some(how);
+        Ok(time)
     }
 
     /// Brings the drive into a condition; `span` is the share of the exported range that is used.
@@ -136,11 +236,13 @@ impl Session {
                 "span {span}: the used share of the drive is above 0 and at most 1 (100 %)"
             )));
         }
-        let from = self.label.condition;
-        if (condition as usize) < from as usize {
+        let from = if self.label.is_empty() { Condition::Fresh } else { self.label.condition };
+        let never_again = condition == Condition::Fresh && self.label.condition != Condition::Fresh;
+        if (condition as usize) < from as usize || never_again {
             let message = format!(
-                "the drive is {from} already and cannot become {condition} again; start from its profile {}",
-                self.label.name
+                "the drive is {} already and cannot become {condition} again; start over with a secure erase, \
+                 or from its profile {}",
+                self.label.condition, self.label.name
             );
             return Err(SessionError::Condition(message));
         }
@@ -151,15 +253,59 @@ impl Session {
             );
             return Err(SessionError::Condition(message));
         }
-        self.label.season = season(&mut self.ssd, from, condition, jobs, span, seed, observer)?;
+        if condition != Condition::Fresh && !self.target.has_flash() {
+            let message = format!(
+                "{}: a hard disk is not slowed down by what was written before, so there is no condition {condition}\n\
+                 leave it fresh",
+                self.name
+            );
+            return Err(SessionError::Condition(message));
+        }
+        self.prepare();
+        self.label.season = self.target.season(from, condition, jobs, span, seed, observer)?;
+        if condition != from {
+            self.label.started_over = None;
+        }
         self.label.condition = condition;
         self.label.span = span;
         Ok(())
     }
 
+    /// Does once what setting up the layers writes.
+    fn prepare(&mut self) {
+        if !std::mem::replace(&mut self.prepared, true) {
+            self.target.prepare();
+        }
+    }
+
+    /// Whether the drive can be kept in a file.
+    ///
+    /// # Errors
+    /// A stack cannot, nor can a hard disk.
+    pub fn check_can_be_kept(&self) -> Result<(), SessionError> {
+        match &self.target {
+            Target::Drive(Drive::Ssd(_)) => Ok(()),
+            Target::Drive(Drive::Hdd(_)) => {
+                let message = format!("{}: a hard disk has no condition to keep; name its profile instead", self.name);
+                Err(SessionError::Drive(message))
+            }
+            Target::Stack { .. } => Err(SessionError::Drive(
+                "a drive file keeps one drive, without layers\n\
+                 season the drive itself and put the layers over its file, or give --state to the run"
+                    .into(),
+            )),
+        }
+    }
+
     /// The drive as the bytes of a drive file.
-    pub fn to_bytes(&self) -> Vec<u8> {
-        drive_file::to_bytes(&self.label, &self.ssd.ftl)
+    ///
+    /// # Errors
+    /// As [`Session::check_can_be_kept`].
+    pub fn to_bytes(&mut self) -> Result<Vec<u8>, SessionError> {
+        self.check_can_be_kept()?;
+        self.target.with_first_mut(|drive| drive.ssd_mut().map(Ssd::empty_buffer_now));
+        let bytes = |drive: &Drive| drive.ssd().map(|ssd| drive_file::to_bytes(&self.label, &ssd.ftl));
+        Ok(self.target.with_first(bytes).expect("just checked"))
     }
 
     /// Runs jobs; returns what happened and what the record does not know itself.
@@ -172,119 +318,95 @@ impl Session {
         plan: &Plan,
         observer: &mut dyn Observer,
     ) -> Result<(Record, Context), SessionError> {
+        self.prepare();
         let mut laid_out = 0;
-        if plan.layout && self.label.condition == Condition::Fresh {
-            let regions = regions(jobs, self.ssd.limits())?;
-            laid_out = lay_out(&mut self.ssd, &regions);
+        if plan.layout && self.label.is_empty() {
+            let regions = regions(jobs, self.target.device().limits())?;
+            laid_out = self.target.lay_out(&regions);
         }
+        let written = self.host_pages_written();
         if let Some((from, to)) = plan.timeline {
-            self.ssd.record_timeline(from, to);
+            self.record_timeline(from, to)?;
         }
         let options = RunOptions { start: Nanos::ZERO, seed: plan.seed };
-        let log = iolog::file_of(jobs).map_err(SessionError::Condition)?;
-        let record = match log {
-            None => run(&mut self.ssd, jobs, &options, observer)?,
-            Some(file) => {
-                let mut logged = Logged::new(&mut self.ssd, &self.label.name);
-                let record = run(&mut logged, jobs, &options, observer)?;
-                self.iolog = Some((file.to_string(), logged.into_text()));
-                record
-            }
-        };
+        let file = iolog::file_of(jobs).map_err(SessionError::Condition)?;
+        let (record, log) = self.target.run(jobs, &options, file.is_some().then_some(self.name.as_str()), observer)?;
+        self.iolog = file.map(str::to_string).zip(log);
         let context = self.context(plan, laid_out);
+        if self.host_pages_written() > written {
+            self.label.started_over = None;
+        }
         Ok((record, context))
     }
 
+    /// The power states of a single solid-state drive that has any.
+    fn power(&self) -> Option<PowerConfig> {
+        let Target::Drive(Drive::Ssd(ssd)) = &self.target else { return None };
+        Some(&ssd.config().power).filter(|power| power.active_mw.is_some()).cloned()
+    }
+
+    /// Runs a scenario (files in virtual time) on what is here, in the condition it is in; gives the
+    /// result with the parameters that it rests on, as JSON.
+    ///
+    /// # Errors
+    /// An unknown scenario or value, a file system that does not fit.
+    pub fn scenario(&mut self, name: &str, values: &[(String, String)], seed: u64) -> Result<Value, SessionError> {
+        let scenario = Scenario::named(name, values)?;
+        self.prepare();
+        let result = run_scenario(self.target.device_mut(), &scenario, Nanos::ZERO, seed)?;
+        self.label.started_over = None;
+        Ok(json!({
+            "profile": self.name,
+            "seed": seed,
+            "scenario": result,
+            "counters": self.counters(),
+            "parameters": self.parameters(),
+        }))
+    }
+
+    fn host_pages_written(&self) -> u64 {
+        self.target.device().counters().host_pages_written
+    }
+
+    fn record_timeline(&mut self, from: Nanos, to: Nanos) -> Result<(), SessionError> {
+        let recorded = self.target.with_first_mut(|drive| drive.ssd_mut().map(|ssd| ssd.record_timeline(from, to)));
+        recorded.ok_or_else(|| {
+            let message = format!(
+                "{}: only flash operations are recorded, and this is a hard disk; leave the timeline out",
+                self.name
+            );
+            SessionError::Drive(message)
+        })
+    }
+
     fn context(&mut self, plan: &Plan, laid_out: u64) -> Context {
-        let (channels, dies) = self.ssd.shape();
+        let shape = self.target.shape();
         let mut extra = Map::new();
         extra.insert("span".into(), json!(self.label.span));
+        extra.insert("started_over".into(), json!(self.label.started_over.map(|how| how.show())));
         extra.insert("laid_out_bytes".into(), json!(laid_out));
-        extra.insert("read_only".into(), json!(self.ssd.ftl.read_only));
-        extra.insert("wear".into(), crate::describe::wear(&self.ssd));
+        extra.insert("read_only".into(), json!(self.target.is_read_only()));
+        extra.insert("wear".into(), self.target.wear());
         extra.insert("season".into(), json!({ "rounds": self.label.season.rounds }));
-        extra.insert("parameters".into(), crate::describe::parameters(&self.profile));
+        extra.insert("parameters".into(), self.parameters());
         if plan.timeline.is_some() {
-            extra.insert("timeline".into(), json!(self.ssd.take_timeline()));
+            extra.insert(
+                "timeline".into(),
+                json!(self.target.with_first_mut(|drive| drive.ssd_mut().map(Ssd::take_timeline))),
+            );
         }
         Context {
-            profile: self.label.name.clone(),
+            profile: self.name.clone(),
             version: VERSION.into(),
             seed: plan.seed,
             condition: self.label.condition.to_string(),
             steady_reached: self.label.season.steady_reached,
-            dies,
-            channels,
+            dies: shape.dies,
+            channels: shape.channels,
+            drives: shape.drives,
+            power: self.power(),
             extra,
             ..Context::default()
-        }
-    }
-}
-
-#[cfg(test)]
-mod test {
-    use super::*;
-    use crate::output::to_json;
-    use crate::run::Silent;
-    use crate::workload::parse::parse_flags;
-    use ssdlab_device::profile::built_in;
-
-    fn open() -> Session {
-        let settings = [("capacity_bytes", "64 MiB"), ("nand.pages_per_block", "32"), ("nand.dies_per_channel", "1")];
-        let settings: Vec<_> = settings.map(|(key, value)| (key.to_string(), value.to_string())).to_vec();
-        Session::from_profile("theory", "theory.toml", built_in("theory").unwrap(), &settings, 3).unwrap()
-    }
-
-    fn jobs() -> Vec<Job> {
-        let flags = ["--rw=randrw", "--bs=4k", "--iodepth=8", "--io_size=32m", "--norandommap"].map(String::from);
-        parse_flags(&flags).unwrap().jobs
-    }
-
-    fn plan() -> Plan {
-        Plan { seed: 3, layout: true, timeline: None }
-    }
-
-    /// A run from a drive file gives the same bytes of result as the run that seasoned the drive itself.
-    #[test]
-    fn a_drive_file_continues_where_it_was_saved() {
-        let mut first = open();
-        first.bring_to(Condition::Steady, &jobs(), 1.0, 3, &mut Silent).unwrap();
-        let mut second = Session::from_file("old.ssd", &first.to_bytes(), &[]).unwrap();
-        let result = |session: &mut Session| {
-            let (record, context) = session.run(&jobs(), &plan(), &mut Silent).unwrap();
-            to_json(&record, &context, true).to_string()
-        };
-        assert_eq!(result(&mut first), result(&mut second));
-    }
-
-    /// A cut, damaged or foreign file is refused by name, and so are settings over a seasoned drive.
-    #[test]
-    fn broken_drive_files_are_refused() {
-        let bytes = open().to_bytes();
-        let refused = |bytes: &[u8]| Session::from_file("old.ssd", bytes, &[]).err().unwrap().to_string();
-        assert!(refused(b"hello").contains("not a drive file"));
-        assert!(refused(&bytes[..bytes.len() / 2]).contains("cut or damaged"));
-        let mut damaged = bytes.clone();
-        damaged[100] ^= 1;
-        assert!(refused(&damaged).contains("cut or damaged"));
-        let settings = [("ftl.gc".to_string(), "fifo".to_string())];
-        assert!(
-            Session::from_file("old.ssd", &bytes, &settings)
-                .err()
-                .unwrap()
-                .to_string()
-                .contains("keeps its parameters")
-        );
-    }
-
-    /// A read job on a fresh drive hits what was laid out; without that every read hits nothing, and is counted.
-    #[test]
-    fn reads_on_a_fresh_drive_are_laid_out() {
-        let flags = ["--rw=randread", "--bs=4k", "--size=8m"].map(String::from);
-        let reads = parse_flags(&flags).unwrap().jobs;
-        for (layout, unmapped) in [(true, 0), (false, 2048)] {
-            let (record, _) = open().run(&reads, &Plan { layout, ..plan() }, &mut Silent).unwrap();
-            assert_eq!(record.groups[0].counters().unmapped_reads, unmapped);
         }
     }
 }

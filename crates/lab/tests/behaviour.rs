@@ -96,11 +96,13 @@ impl Setup {
             ("nand.pages_per_block", "32"),
             ("over_provisioning", "0.8"),
             ("ftl.gc", self.gc),
+            // So small a drive has no room for blocks that always hold one bit a cell.
+            ("ftl.slc_cache_fixed_bytes", "0"),
         ];
         let settings = settings.map(|(key, value)| (key.to_string(), value.to_string()));
         let profile = Profile::read(self.profile, self.profile, built_in(self.profile).expect("built in"), &settings)
             .unwrap_or_else(|error| panic!("{error}"));
-        Ssd::new(&profile.config, self.seed, ()).unwrap_or_else(|problem| panic!("{problem:?}"))
+        Ssd::new(profile.ssd().unwrap(), self.seed, ()).unwrap_or_else(|problem| panic!("{problem:?}"))
     }
 
     /// The result file, and what the drive was asked.

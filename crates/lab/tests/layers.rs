@@ -7,9 +7,9 @@ use std::path::Path;
 
 /// Lowest first.
 const LEVELS: &[&[&str]] = &[
-    &["theory", "workload", "null", "describe"],
-    &["bare_loop", "run"],
-    &["condition", "iolog", "output"],
+    &["theory", "workload", "null", "mapping_ram"],
+    &["bare_loop", "files", "host", "run"],
+    &["condition", "describe", "iolog", "output"],
     &["drive_file"],
     &["session"],
 ];

@@ -45,18 +45,23 @@ fn write_amplification_is_that_of_theory() {
 }
 
 /// No unit is lost and no count is off, with blocks of any size, a fill that ends within a block
-/// or at its end, and a single spare page.
+/// or at its end, and a single spare page; and both ways to move do the same.
 #[test]
 fn maps_and_counts_stay_sound() {
     for (units, pages_per_block, over_provisioning) in
         [(1000, 7, 0.1), (1024, 8, 0.3), (1023, 8, 0.001), (5, 1, 0.5), (150, 100, 0.3)]
     {
-        let mut drive = BareLoop::filled(units, pages_per_block, over_provisioning, 9).unwrap();
+        let drives = [Moves::PageByPage, Moves::WholeBlock]
+            .map(|moves| BareLoop::filled(units, pages_per_block, over_provisioning, 9, moves).unwrap());
+        let [mut drive, mut other] = drives;
         drive.assert_sound();
         for _ in 0..300 {
             let outcome = drive.write_randomly(17);
             assert!(outcome.programs >= 17);
             drive.assert_sound();
+            assert_eq!(other.write_randomly(17), outcome);
+            assert_eq!(other.map, drive.map);
+            other.assert_sound();
         }
     }
 }
@@ -64,7 +69,7 @@ fn maps_and_counts_stay_sound() {
 /// What cannot be is an error that says why.
 #[test]
 fn impossible_drives_are_refused() {
-    let error = |units, pages, spare| BareLoop::filled(units, pages, spare, 1).err().unwrap();
+    let error = |units, pages, spare| BareLoop::filled(units, pages, spare, 1, Moves::PageByPage).err().unwrap();
     assert_eq!(error(0, 8, 0.1), GeometryError::Empty { units: 0, pages_per_block: 8 });
     assert_eq!(error(8, 8, 0.01), GeometryError::NoSpare { over_provisioning: 0.01 });
     assert_eq!(error(8, 8, -1.0), GeometryError::NoSpare { over_provisioning: -1.0 });

@@ -4,10 +4,12 @@
 
 use super::Context;
 use super::json::object;
+use super::layers::layers;
 use super::merge::Report;
 use crate::run::{Bucket, GroupRecord, Record, Series, depth};
 use crate::workload::job::{Job, Pattern, SizeShare};
 use serde_json::{Map, Value, json};
+use ssdlab_device::config::power::PowerConfig;
 use ssdlab_device::counters::Counters;
 use ssdlab_device::units::Nanos;
 
@@ -39,6 +41,13 @@ pub fn drive(report: &Report, record: &Record, context: &Context) -> Value {
     fields.insert("counters".into(), Value::Object(entries.collect()));
     fields.insert("time_series".into(), time_series(&group.series, record, group));
     fields.insert("utilization".into(), utilization(&counters, time, context));
+    // A solid-state drive alone has nothing to add to its counters.
+    if group.layers.name != "drive" {
+        fields.insert("layers".into(), layers(&group.layers));
+    }
+    if let Some(config) = &context.power {
+        fields.insert("power".into(), power(&counters, config));
+    }
     fields.extend(context.extra.clone());
     Value::Object(fields)
 }
@@ -98,6 +107,29 @@ fn time_series(series: &Series, record: &Record, group: &GroupRecord) -> Value {
     Value::Object(fields)
 }
 
+/// Energy by state, and the mean power of the time in all of them.
+fn power(counters: &Counters, config: &PowerConfig) -> Value {
+    let states = [
+        (counters.power_active_ns, config.active_mw),
+        (counters.power_idle_ns, config.idle_mw),
+        (counters.power_slumber_ns, config.slumber_mw),
+        (counters.power_sleep_ns, config.sleep_mw),
+    ];
+    let energy_mj = states.map(|(time_ns, power_mw)| time_ns as f64 / 1e9 * power_mw.unwrap_or(0.0));
+    let (total_mj, total_ns) = (energy_mj.iter().sum::<f64>(), states.iter().map(|state| state.0).sum::<u64>());
+    let [active, idle, slumber, sleep] = energy_mj;
+    json!({
+        "active_mj": active,
+        "idle_mj": idle,
+        "slumber_mj": slumber,
+        "sleep_mj": sleep,
+        "total_mj": total_mj,
+        "average_mw": (total_ns > 0).then(|| total_mj / (total_ns as f64 / 1e9)),
+        "wake_ups": counters.wake_ups,
+        "link_resets": counters.link_resets,
+    })
+}
+
 /// Busy time over virtual time and number of resources: 1 is always busy.
 fn utilization(counters: &Counters, time: Nanos, context: &Context) -> Value {
     let share = |busy_ns: u64, resources: u32| {
@@ -111,7 +143,7 @@ fn utilization(counters: &Counters, time: Nanos, context: &Context) -> Value {
         "die_erase": share(counters.die_erase_ns, context.dies),
         "channel_host": share(counters.channel_host_ns, context.channels),
         "channel_move": share(counters.channel_move_ns, context.channels),
-        "link": share(counters.link_ns, 1),
-        "controller": share(counters.controller_ns, 1),
+        "link": share(counters.link_ns, context.drives),
+        "controller": share(counters.controller_ns, context.drives),
     })
 }

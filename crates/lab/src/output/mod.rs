@@ -9,6 +9,7 @@
 mod drive;
 mod json;
 mod latency;
+mod layers;
 mod merge;
 mod normal;
 mod number;
@@ -20,6 +21,7 @@ pub use json::to_json;
 pub use normal::to_normal;
 
 use serde_json::{Map, Value};
+use ssdlab_device::config::power::PowerConfig;
 
 /// What the record itself does not know.
 #[derive(Clone, Debug, Default)]
@@ -38,10 +40,14 @@ pub struct Context {
     pub wall_s: f64,
     /// Process CPU time of the jobs, in seconds.
     pub cpu_s: f64,
-    /// Dies of the drive, for their utilization.
+    /// Dies of all drives, for their utilization.
     pub dies: u32,
-    /// Channels of the drive, for their utilization.
+    /// Channels of all drives, for their utilization.
     pub channels: u32,
+    /// Drives, for the utilization of their links and controllers.
+    pub drives: u32,
+    /// The drive's power states; `None` where they are left out.
+    pub power: Option<PowerConfig>,
     /// Seconds since 1970 at the end of the run; 0 for none.
     pub timestamp: u64,
     /// The same in milliseconds.

@@ -208,6 +208,13 @@ fn drive(page: &mut Page, drive: &Value) {
         count(&drive["seed"]),
         text(&drive["profile"])
     ));
+    if let Some(average_mw) = drive["power"]["average_mw"].as_f64() {
+        page.line(format_args!(
+            "                 power={average_mw:.0} mW on average, wake-ups={}, link resets={}",
+            count(&drive["power"]["wake_ups"]),
+            count(&drive["power"]["link_resets"])
+        ));
+    }
     if drive["interrupted"].as_bool() == Some(true) {
         page.line(format_args!("                 stopped early: figures are of what was done"));
     }

@@ -11,7 +11,7 @@ use super::tally::Direction;
 use super::worker::{Step, Worker};
 use super::{Observer, RunError};
 use crate::workload::job::Job;
-use ssdlab_device::block::{Completion, Device, Operation, Request, Tag};
+use ssdlab_device::block::{Completion, Device, LayerCounts, Operation, Request, Tag};
 use ssdlab_device::counters::Counters;
 use ssdlab_device::units::{Lba, Nanos};
 use std::cmp::Reverse;
@@ -55,6 +55,7 @@ pub struct Engine<'a, D: Device + ?Sized> {
     watches: Vec<Watch>,
     series: Series,
     counters_at_start: Counters,
+    layers_at_start: LayerCounts,
     /// Time with a request in the device, and since when there is one.
     busy: Nanos,
     busy_since: Nanos,
@@ -68,6 +69,7 @@ pub struct Outcome {
     pub series: Series,
     pub counters_at_start: Counters,
     pub counters_at_end: Counters,
+    pub layers: LayerCounts,
     pub busy: Nanos,
     pub end: Nanos,
     pub interrupted: bool,
@@ -82,7 +84,7 @@ impl<'a, D: Device + ?Sized> Engine<'a, D> {
         }
         let slots: u32 = workers.iter().map(|worker| super::worker::depth(&jobs[worker.job]) + 1).sum();
         let nothing = Request::new(Operation::Flush, Lba(0), 0);
-        let counters = device.counters();
+        let (counters, layers_at_start) = (device.counters(), device.layers());
         let limits = device.limits();
         let (queue_depth, sector_bytes) = (limits.queue_depth.max(1), limits.sector_bytes);
         let mut engine = Engine {
@@ -105,6 +107,7 @@ impl<'a, D: Device + ?Sized> Engine<'a, D> {
             watches: Watch::of(&workers, jobs, now),
             series: Series::new(now, &counters),
             counters_at_start: counters,
+            layers_at_start,
             busy: Nanos::ZERO,
             busy_since: now,
             until_observed: OBSERVE_EVERY,
@@ -294,6 +297,7 @@ impl<'a, D: Device + ?Sized> Engine<'a, D> {
         self.workers[index].reset(self.now);
         if self.ramp_ends.is_empty() {
             self.counters_at_start = self.device.counters();
+            self.layers_at_start = self.device.layers();
             self.series = Series::new(self.now, &self.counters_at_start);
             self.busy = Nanos::ZERO;
             self.busy_since = self.now;
@@ -337,6 +341,7 @@ impl<'a, D: Device + ?Sized> Engine<'a, D> {
             series: self.series,
             counters_at_start: self.counters_at_start,
             counters_at_end,
+            layers: self.device.layers().since(&self.layers_at_start),
             busy: self.busy,
             end: self.now,
             interrupted: self.interrupted,

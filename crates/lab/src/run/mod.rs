@@ -198,6 +198,7 @@ fn keep(record: &mut Record, group: usize, start: Nanos, outcome: Outcome) {
         end: outcome.end,
         counters_at_start: outcome.counters_at_start,
         counters_at_end: outcome.counters_at_end,
+        layers: outcome.layers,
         busy: outcome.busy,
         series: outcome.series,
     });

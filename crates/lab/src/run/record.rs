@@ -4,6 +4,7 @@ use super::series::Series;
 use super::tally::Tally;
 use crate::workload::job::{Job, SteadyRule};
 use serde::Serialize;
+use ssdlab_device::block::LayerCounts;
 use ssdlab_device::counters::Counters;
 use ssdlab_device::units::Nanos;
 
@@ -35,6 +36,8 @@ pub struct GroupRecord {
     pub counters_at_start: Counters,
     /// The device's counters at `end`.
     pub counters_at_end: Counters,
+    /// What each device of a stack did meanwhile; of a drive alone only its counters.
+    pub layers: LayerCounts,
     /// Time during which the device held at least one request.
     pub busy: Nanos,
     /// Rates over time.

@@ -7,7 +7,8 @@ use super::job::{Distribution, Extent, Job, PerDirection, Replay, SizeShare, Ste
 use super::trace;
 use ssdlab_device::units::Nanos;
 
-/// Gives the text of a file that a job names (`read_iolog`), or why it cannot be had.
+/// Gives the text of a file that a job names (`read_iolog`), or why it cannot be had
+/// (without its path, which the option names).
 pub type ReadFile<'a> = &'a mut dyn FnMut(&str) -> Result<String, String>;
 
 /// Criterion of `steadystate`, before its window is known.
@@ -185,7 +186,9 @@ impl Draft {
             let problem = Problem::new("excludes write_iolog", "give one of the two");
             return Err(blame(problem));
         }
-        let text = read_file(path).map_err(|why| blame(Problem::new(why, "")))?;
+        let text = read_file(path).map_err(|why| {
+            blame(Problem::new(why, "name a fio iolog, a text of blkparse, or a trace of MSR Cambridge"))
+        })?;
         let mut entries =
             trace::parse_trace(&text, path).map_err(|error| blame(Problem::new(error.reason(), error.remedy)))?;
         for entry in &mut entries {

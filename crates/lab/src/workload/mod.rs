@@ -15,7 +15,7 @@ pub mod options;
 pub mod parse;
 mod permutation;
 mod player;
-mod random;
+pub(crate) mod random;
 mod region;
 pub mod trace;
 mod value;

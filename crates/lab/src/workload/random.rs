@@ -81,6 +81,13 @@ impl Stream {
         (self.next() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
     }
 
+    /// Brings items into an order of which each is alike (Fisher and Yates).
+    pub fn shuffle<T>(&mut self, items: &mut [T]) {
+        for last in (1..items.len()).rev() {
+            items.swap(last, self.below(last as u64 + 1) as usize);
+        }
+    }
+
     /// True in so many of a hundred cases.
     #[inline]
     pub fn percent(&mut self, percent: u32) -> bool {
@@ -115,6 +122,22 @@ mod test {
         }
         let chi: f64 = counts.iter().map(|c| (f64::from(*c) - 1e4).powi(2) / 1e4).sum();
         assert!(chi < 33.7, "{chi}: beyond the 0.01 % tail of 9 degrees of freedom");
+    }
+
+    /// A shuffled list has the same items, and each item comes first equally often (chi squared).
+    #[test]
+    fn shuffles_are_even() {
+        let mut stream = Stream::new(3, Purpose::Order);
+        let mut first = [0u32; 4];
+        for _ in 0..40_000 {
+            let mut items = [0, 1, 2, 3];
+            stream.shuffle(&mut items);
+            first[items[0]] += 1;
+            items.sort_unstable();
+            assert_eq!(items, [0, 1, 2, 3]);
+        }
+        let chi: f64 = first.iter().map(|count| (f64::from(*count) - 1e4).powi(2) / 1e4).sum();
+        assert!(chi < 21.1, "{chi}: beyond the 0.01 % tail of 3 degrees of freedom");
     }
 
     /// Streams of two purposes and of two seeds differ.

@@ -42,7 +42,7 @@ pub fn drive(point: &Point, settings: &[(&str, &str)]) -> Ssd {
     all.extend(settings.iter().map(|(key, value)| (key.to_string(), value.to_string())));
     let profile = Profile::read("theory", "theory", built_in("theory").expect("built in"), &all)
         .unwrap_or_else(|error| panic!("{error}"));
-    Ssd::new(&profile.config, 1, ()).unwrap_or_else(|problem| panic!("{problem:?}"))
+    Ssd::new(profile.ssd().unwrap(), 1, ()).unwrap_or_else(|problem| panic!("{problem:?}"))
 }
 
 /// An endless job of single-unit random writes.

@@ -230,7 +230,7 @@ fn traces_are_read_through_the_caller() {
     let log = "fio version 3 iolog\n0 f add\n100 f write 10240 512\n300 f read 4096 512\n9 f close\n";
     let mut files = |path: &str| match path {
         "x.log" => Ok(log.to_string()),
-        _ => Err(format!("{path}: no such file")),
+        _ => Err("no such file".to_string()),
     };
     let command = "--read_iolog=x.log --replay_time_scale=50 --replay_align=4k --replay_no_stall=0";
     let job = parse(None, &flags(command), &mut files).unwrap().jobs.remove(0);
@@ -238,7 +238,7 @@ fn traces_are_read_through_the_caller() {
     assert!(replay.timed);
     assert_eq!((replay.entries[0].offset, replay.entries[1].at), (8192, Nanos(100_000)));
     let missing = parse(None, &flags("--read_iolog=y"), &mut files).unwrap_err();
-    assert_eq!(missing.to_string(), "command line: --read_iolog=y: y: no such file");
+    assert!(missing.to_string().starts_with("command line: --read_iolog=y: no such file\n"), "{missing}");
     let mut cut = |_: &str| Ok(log[..45].to_string());
     let cut = parse(None, &flags("--read_iolog=x"), &mut cut).unwrap_err().to_string();
     assert!(cut.contains("x, line 3"), "{cut}");

@@ -1,0 +1,232 @@
+//! The steps from one condition to the next: fill, overwrite, settle.
+
+use super::{Season, Seasoned};
+use crate::run::Observer;
+use crate::workload::generate::{Generator, JobError};
+use crate::workload::job::{Extent, Job, Pattern};
+use ssdlab_device::block::{Device, Operation, Request};
+use ssdlab_device::sim::random::{Purpose, Stream};
+use ssdlab_device::units::Lba;
+use std::collections::VecDeque;
+
+const ROUNDS_AT_MOST: usize = 50;
+const ROUNDS_PER_CAPACITY: u64 = 4;
+const CAPACITIES_AFTER_FIRST_COLLECTION: u64 = 3;
+const WINDOW: usize = 5;
+const STEADY_WITHIN: f64 = 0.005;
+/// Bytes of one write while the drive is filled.
+pub const FILL_BYTES: u32 = 128 << 10;
+/// Bytes of one random overwrite, where the mapping unit is not larger.
+const OVERWRITE_BYTES: u32 = 4096;
+/// Random requests, and commands in order, between two questions to the observer.
+const REQUESTS_PER_QUESTION: u64 = 1 << 18;
+const COMMANDS_PER_QUESTION: u64 = 1 << 13;
+/// A mix in which no write comes for so many requests is taken to have none.
+const READS_BETWEEN_WRITES: u32 = 1 << 20;
+/// How far ahead of a write its map entry is fetched, and the old slot behind it.
+const AHEAD: [usize; 2] = [48, 24];
+
+/// Writes sectors in order without time, `command_bytes` at a time, asking before each command.
+pub fn write_in_order<D: Device + ?Sized>(
+    device: &mut D,
+    start: u64,
+    end: u64,
+    command_bytes: u32,
+    goes_on: &mut dyn FnMut(u64) -> bool,
+) {
+    let step = u64::from(command_bytes / device.limits().sector_bytes);
+    for lba in (start..end).step_by(step as usize) {
+        if !goes_on(lba) {
+            return;
+        }
+        device.apply_now(Request::new(Operation::Write, Lba(lba), step.min(end - lba) as u32));
+    }
+}
+
+/// A device on its way.
+pub struct Seasoner<'a, D: Seasoned + ?Sized> {
+    device: &'a mut D,
+    observer: &'a mut dyn Observer,
+    sector_bytes: u32,
+    unit_bytes: u32,
+    /// Units that are exported, and those that the host uses.
+    exported: u64,
+    units: u64,
+    /// How it went so far.
+    pub season: Season,
+}
+
+impl<'a, D: Seasoned + ?Sized> Seasoner<'a, D> {
+    /// A device of which the host uses a share.
+    pub fn new(device: &'a mut D, span: f64, observer: &'a mut dyn Observer) -> Seasoner<'a, D> {
+        let (sector_bytes, unit_bytes) = (device.limits().sector_bytes, device.unit_bytes());
+        let exported = device.limits().capacity_bytes().div_ceil(u64::from(unit_bytes));
+        let units = ((exported as f64 * span).round() as u64).clamp(1, exported);
+        Seasoner { device, observer, sector_bytes, unit_bytes, exported, units, season: Season::default() }
+    }
+
+    /// Sectors that the host uses; the last unit may lie beyond the end in part.
+    fn sectors(&self) -> u64 {
+        let sectors = self.units * u64::from(self.unit_bytes / self.sector_bytes);
+        sectors.min(self.device.limits().sectors)
+    }
+
+    /// 128 KiB in order, once.
+    pub fn fill(&mut self) {
+        let end = self.sectors();
+        let command = FILL_BYTES.max(self.unit_bytes) / self.unit_bytes * self.unit_bytes;
+        let (observer, season) = (&mut *self.observer, &mut self.season);
+        let mut commands = 0;
+        write_in_order(self.device, 0, end, command, &mut |lba| {
+            commands += 1;
+            let ask = commands % COMMANDS_PER_QUESTION == 1;
+            season.interrupted |= ask && !observer.progress("fill", lba as f64 / end as f64);
+            !season.interrupted
+        });
+        self.flush();
+    }
+
+    /// Random overwrites that amount to what is used, once.
+    pub fn overwrite(&mut self, seed: u64) {
+        // The workload's own stream, apart from every stream of the drive.
+        let mut stream = Stream::new(!seed, Purpose::Victim);
+        let bytes = (OVERWRITE_BYTES / self.unit_bytes).max(1) * self.unit_bytes;
+        let sectors = bytes / self.sector_bytes;
+        let chunks = (self.units * u64::from(self.unit_bytes) / u64::from(bytes)) as u32;
+        let mut ahead: VecDeque<Lba> = VecDeque::with_capacity(AHEAD[0] + 1);
+        for done in 0..chunks {
+            while ahead.len() <= AHEAD[0] {
+                let lba = Lba(u64::from(stream.below(chunks)) * u64::from(sectors));
+                self.device.hint(lba);
+                ahead.push_back(lba);
+            }
+            self.device.hint_old(ahead[AHEAD[1]]);
+            let first = ahead.pop_front().expect("filled");
+            self.device.apply_now(Request::new(Operation::Write, first, sectors));
+            if u64::from(done).is_multiple_of(REQUESTS_PER_QUESTION)
+                && !self.goes_on("use", f64::from(done) / f64::from(chunks))
+            {
+                return;
+            }
+        }
+        self.flush();
+    }
+
+    /// Rounds of the job's writes until write amplification stays.
+    pub fn settle(&mut self, jobs: &[Job], seed: u64) -> Result<(), Box<JobError>> {
+        let mut writers = self.writers(jobs, seed)?;
+        let round_units = (self.units / ROUNDS_PER_CAPACITY).max(1);
+        let mut rounds_with_collection = 0;
+        let mut reached = false;
+        for done in 0..ROUNDS_AT_MOST {
+            let before = self.device.counters();
+            let share = done as f64 / ROUNDS_AT_MOST as f64;
+            if !self.round(&mut writers, round_units, share) {
+                break;
+            }
+            let after = self.device.counters();
+            rounds_with_collection += u64::from(before.blocks_erased > 0);
+            self.season.rounds.extend((after - before).write_amplification());
+            reached = rounds_with_collection >= CAPACITIES_AFTER_FIRST_COLLECTION * ROUNDS_PER_CAPACITY
+                && is_steady(&self.season.rounds);
+            if reached {
+                break;
+            }
+        }
+        self.season.steady_reached = Some(reached);
+        Ok(())
+    }
+
+    /// Endless generators of the jobs' writes: of the first stonewall group that writes, or 4 KiB
+    /// uniform where none does.
+    fn writers(&self, jobs: &[Job], seed: u64) -> Result<Vec<Generator>, Box<JobError>> {
+        let span = Extent::Bytes(self.units * u64::from(self.unit_bytes));
+        let uniform = Job {
+            pattern: Pattern { reads: false, writes: true, trims: false, random: true },
+            no_random_map: true,
+            size: (self.units < self.exported).then_some(span),
+            ..Job::default()
+        };
+        let mut writing: Vec<Job> = first_writing_group(jobs).to_vec();
+        if writing.is_empty() {
+            writing.push(uniform);
+        }
+        let mut generators = Vec::new();
+        for job in &mut writing {
+            *job = Job { time_based: true, number_ios: None, fsync: 0, fdatasync: 0, io_size: None, ..job.clone() };
+            for clone in 0..job.num_jobs {
+                generators.push(Generator::new(job, clone, self.device.limits(), !seed)?);
+            }
+        }
+        Ok(generators)
+    }
+
+    /// Writes `units` units from the generators in turn; false when stopped or nothing can be written.
+    fn round(&mut self, writers: &mut [Generator], units: u64, share: f64) -> bool {
+        let end = self.device.written_units() + units;
+        let mut ahead: VecDeque<Request> = VecDeque::with_capacity(AHEAD[0] + 1);
+        let (mut turn, mut requests) = (0, 0u64);
+        loop {
+            while ahead.len() <= AHEAD[0] {
+                let Some(request) = next_change(writers, &mut turn) else { return false };
+                self.device.hint(request.lba);
+                ahead.push_back(request);
+            }
+            self.device.hint_old(ahead[AHEAD[1]].lba);
+            let request = ahead.pop_front().expect("filled");
+            self.device.apply_now(request);
+            requests += 1;
+            if self.device.is_read_only() || self.device.written_units() >= end {
+                return !self.device.is_read_only();
+            }
+            if requests.is_multiple_of(REQUESTS_PER_QUESTION) && !self.goes_on("settle", share) {
+                return false;
+            }
+        }
+    }
+
+    /// Makes everything of before take effect.
+    pub fn flush(&mut self) {
+        self.device.apply_now(Request::new(Operation::Flush, Lba(0), 0));
+    }
+
+    fn goes_on(&mut self, phase: &str, share: f64) -> bool {
+        let goes_on = self.observer.progress(phase, share);
+        self.season.interrupted |= !goes_on;
+        goes_on
+    }
+}
+
+/// The next request of the generators in turn that is no read; `None` where none comes any more.
+fn next_change(writers: &mut [Generator], turn: &mut usize) -> Option<Request> {
+    for _ in 0..READS_BETWEEN_WRITES {
+        let planned = writers[*turn].next()?;
+        *turn = (*turn + 1) % writers.len();
+        if planned.request.operation != Operation::Read {
+            return Some(planned.request);
+        }
+    }
+    None
+}
+
+/// The jobs that change data in the first stonewall group in which one writes; traces are left out.
+pub fn first_writing_group(jobs: &[Job]) -> Vec<Job> {
+    let mut groups: Vec<Vec<Job>> = vec![Vec::new()];
+    for job in jobs {
+        if job.stonewall {
+            groups.push(Vec::new());
+        }
+        if (job.pattern.writes || job.pattern.trims) && job.replay.is_none() {
+            groups.last_mut().expect("one at least").push(job.clone());
+        }
+    }
+    groups.into_iter().find(|group| group.iter().any(|job| job.pattern.writes)).unwrap_or_default()
+}
+
+/// The mean of the last five rounds is within 0.5 % of that of the five before.
+pub fn is_steady(rounds: &[f64]) -> bool {
+    let Some(start) = rounds.len().checked_sub(2 * WINDOW) else { return false };
+    let mean = |window: &[f64]| window.iter().sum::<f64>() / window.len() as f64;
+    let (before, last) = (mean(&rounds[start..start + WINDOW]), mean(&rounds[start + WINDOW..]));
+    (last / before - 1.0).abs() < STEADY_WITHIN
+}

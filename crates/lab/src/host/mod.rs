@@ -1,0 +1,23 @@
+//! The host's storage stack: devices over devices, in virtual time.
+//!
+//! A stack is a drive at the bottom and layers above it, each a [`Layer`](stacked::Layer) that says
+//! what it does with a request and what it asks of the devices below; [`Stacked`](stacked::Stacked)
+//! makes any layer a [`Device`](ssdlab_device::block::Device).
+//!
+//! Modules: [`stacked`] (the one event loop of all layers), the layers [`partition`], [`crypt`],
+//! [`scheduler`], [`raid`]; [`text`] (how people write a stack), [`drive`] (what lies at the bottom),
+//! [`registry`] (the kinds of layers), [`stack`] (drives and layers as one device),
+//! [`shared`] (a drive of a stack, seen from outside).
+
+pub mod crypt;
+pub mod drive;
+pub mod flash_cache;
+pub mod partition;
+pub mod raid;
+pub mod registry;
+pub mod scheduler;
+pub mod shared;
+pub mod split;
+pub mod stack;
+pub mod stacked;
+pub mod text;

@@ -1,0 +1,101 @@
+//! What a drive is opened from: the text of a profile, or the bytes of a drive file.
+
+use super::SessionError;
+use crate::condition::{Condition, Season};
+use crate::drive_file::{self, Label};
+use crate::host::drive::Drive;
+use ssdlab_device::profile::Profile;
+use ssdlab_device::ssd::Ssd;
+
+/// What a drive is opened from.
+#[derive(Clone, Debug)]
+pub enum DriveSource {
+    /// The text of a profile: a drive fresh out of the box.
+    Profile {
+        /// Its name.
+        name: String,
+        /// Where it was read from.
+        file: String,
+        /// The profile.
+        text: String,
+    },
+    /// The bytes of a drive file: a drive in a condition.
+    File {
+        /// Its name.
+        file: String,
+        /// The file.
+        bytes: Vec<u8>,
+    },
+}
+
+/// A drive that was opened.
+pub struct Opened {
+    /// The drive.
+    pub drive: Drive,
+    /// Its parameters and their sources.
+    pub profile: Profile,
+    /// What has been done to it.
+    pub label: Label,
+}
+
+impl DriveSource {
+    /// The drive file, where it is one.
+    pub fn drive_file(&self) -> Option<String> {
+        match self {
+            DriveSource::Profile { .. } => None,
+            DriveSource::File { file, .. } => Some(file.clone()),
+        }
+    }
+
+    /// Opens it; the seed is that of a drive fresh out of the box.
+    ///
+    /// # Errors
+    /// What is wrong with profile, drive file or settings.
+    pub fn open(&self, settings: &[(String, String)], seed: u64) -> Result<Opened, SessionError> {
+        match self {
+            DriveSource::Profile { name, file, text } => from_profile(name, file, text, settings, seed),
+            DriveSource::File { file, bytes } => from_file(file, bytes, settings),
+        }
+    }
+}
+
+fn from_profile(
+    name: &str,
+    file: &str,
+    text: &str,
+    settings: &[(String, String)],
+    seed: u64,
+) -> Result<Opened, SessionError> {
+    let profile = Profile::read(name, file, text, settings)?;
+    let drive = Drive::new(&profile.model, seed).map_err(|problem| profile.locate(&problem))?;
+    let label = Label {
+        name: name.to_string(),
+        file: file.to_string(),
+        profile: text.to_string(),
+        settings: settings.to_vec(),
+        condition: Condition::Fresh,
+        seed,
+        season: Season::default(),
+        span: 1.0,
+        started_over: None,
+    };
+    Ok(Opened { drive, profile, label })
+}
+
+/// Settings are refused: they would change what was seasoned.
+fn from_file(file: &str, bytes: &[u8], settings: &[(String, String)]) -> Result<Opened, SessionError> {
+    let (label, mut ftl) = drive_file::from_bytes(file, bytes)?;
+    if let Some((key, value)) = settings.first() {
+        let message = format!(
+            "--set {key}={value}: {file} is a seasoned drive and keeps its parameters\n\
+             season its profile {} anew with this setting",
+            label.name
+        );
+        return Err(SessionError::Condition(message));
+    }
+    let profile = Profile::read(&label.name, &label.file, &label.profile, &label.settings)?;
+    let config = profile.ssd()?;
+    ftl.configure(config, config.ftl.gc.build());
+    let drive = Drive::Ssd(Box::new(Ssd::around(config, ftl)));
+    Ok(Opened { drive, profile, label })
+}

@@ -1,0 +1,228 @@
+//! What a session works on: one drive, or a stack of drives and layers.
+//!
+//! A drive alone keeps its own path: the run loop compiled for it, hints that reach its map, and a
+//! layout that knows what is mapped. A stack is asked through the waist only; what can be known of
+//! its drives is summed up over them.
+
+use super::SessionError;
+use crate::condition::{Condition, Season, lay_out, lay_out_whole, season};
+use crate::describe::{Wear, derived};
+use crate::host::drive::Drive;
+use crate::host::registry::LayerPlan;
+use crate::host::shared::Shared;
+use crate::host::stack::{Stack, build};
+use crate::iolog::Logged;
+use crate::run::{Observer, Record, RunError, RunOptions, run};
+use crate::workload::generate::JobError;
+use crate::workload::job::Job;
+use serde_json::{Value, json};
+use ssdlab_device::block::Device;
+use ssdlab_device::ssd::Ssd;
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// Opens the drive of that number: the one at the bottom, or a named one; gives it with its name.
+pub type OpenDrive<'a> = dyn FnMut(u64, Option<&str>) -> Result<(Drive, String), SessionError> + 'a;
+
+/// One drive, or a stack.
+pub enum Target {
+    /// A drive.
+    Drive(Drive),
+    /// Layers over drives.
+    Stack {
+        /// What the host sees.
+        stack: Stack,
+        /// Its drives, the one at the bottom first.
+        drives: Vec<Rc<RefCell<Drive>>>,
+    },
+}
+
+/// Counts that utilization is divided by.
+#[derive(Default)]
+pub struct Shape {
+    /// Drives.
+    pub drives: u32,
+    /// Channels of all drives.
+    pub channels: u32,
+    /// Dies of all drives.
+    pub dies: u32,
+}
+
+impl Target {
+    /// A stack of drives that `open` opens.
+    ///
+    /// # Errors
+    /// A layer that does not fit what lies below it, and what `open` has to say.
+    pub fn stack(layers: &[LayerPlan], open: &mut OpenDrive) -> Result<Target, SessionError> {
+        let mut drives: Vec<Rc<RefCell<Drive>>> = Vec::new();
+        let top = build::<SessionError>(layers, &mut |name| {
+            let (drive, name) = open(drives.len() as u64, name)?;
+            let (shared, kept) = Shared::new(drive, &name);
+            drives.push(kept);
+            Ok(Box::new(shared))
+        })?;
+        let unit_bytes = drives.iter().map(|drive| drive.borrow().unit_bytes()).max().unwrap_or_default();
+        Ok(Target::Stack { stack: Stack::new(top, unit_bytes), drives })
+    }
+
+    /// What the host sees.
+    pub fn device(&self) -> &dyn Device {
+        match self {
+            Target::Drive(drive) => drive.device(),
+            Target::Stack { stack, .. } => stack,
+        }
+    }
+
+    /// As [`Target::device`], to ask it.
+    pub fn device_mut(&mut self) -> &mut dyn Device {
+        match self {
+            Target::Drive(drive) => drive,
+            Target::Stack { stack, .. } => stack,
+        }
+    }
+
+    /// Looks at the drive, of a stack at the first one.
+    pub fn with_first<R>(&self, look: impl FnOnce(&Drive) -> R) -> R {
+        match self {
+            Target::Drive(drive) => look(drive),
+            Target::Stack { drives, .. } => look(&drives[0].borrow()),
+        }
+    }
+
+    /// As [`Target::with_first`], to change it.
+    pub fn with_first_mut<R>(&mut self, change: impl FnOnce(&mut Drive) -> R) -> R {
+        match self {
+            Target::Drive(drive) => change(drive),
+            Target::Stack { drives, .. } => change(&mut drives[0].borrow_mut()),
+        }
+    }
+
+    /// Looks at every drive.
+    pub fn each(&self, mut look: impl FnMut(&Drive)) {
+        match self {
+            Target::Drive(drive) => look(drive),
+            Target::Stack { drives, .. } => drives.iter().for_each(|drive| look(&drive.borrow())),
+        }
+    }
+
+    /// At least one drive is no hard disk.
+    pub fn has_flash(&self) -> bool {
+        let mut has_flash = false;
+        self.each(|drive| has_flash |= drive.ssd().is_some());
+        has_flash
+    }
+
+    /// Erase counts and bad blocks of all drives together; null where there is no flash.
+    pub fn wear(&self) -> Value {
+        let mut wear = Wear::default();
+        self.each(|drive| drive.ssd().into_iter().for_each(|ssd| wear.add(ssd)));
+        if self.has_flash() { wear.to_json() } else { Value::Null }
+    }
+
+    /// Drives, channels and dies.
+    pub fn shape(&self) -> Shape {
+        let mut shape = Shape::default();
+        self.each(|drive| {
+            let (channels, dies) = drive.ssd().map_or((0, 0), Ssd::shape);
+            shape.drives += 1;
+            shape.channels += channels;
+            shape.dies += dies;
+        });
+        shape
+    }
+
+    /// A drive takes no more writes.
+    pub fn is_read_only(&self) -> bool {
+        let mut read_only = false;
+        self.each(|drive| read_only |= drive.ssd().is_some_and(|ssd| ssd.ftl.read_only));
+        read_only
+    }
+
+    /// What follows from the parameters; of a stack, what its host sees, and then each drive at the bottom.
+    pub fn derived(&self) -> Value {
+        let of_drive = self.with_first(derived);
+        let (Target::Stack { stack, drives }, Value::Array(lines)) = (self, &of_drive) else { return of_drive };
+        let limits = stack.limits();
+        let line = |key: &str, text: String, about: &str| json!({ "key": key, "text": text, "about": about });
+        let trim = match limits.discard_granularity_bytes {
+            0 => "none passes".to_string(),
+            bytes => format!("{bytes} B"),
+        };
+        let mut all = vec![
+            line("host sees", format!("{} B", limits.capacity_bytes()), "capacity at the top of the stack"),
+            line("sector", format!("{} B", limits.sector_bytes), "at the top of the stack"),
+            line("trims", trim, "smallest that has an effect"),
+            line("drives", drives.len().to_string(), "in the stack; below is the first of them"),
+        ];
+        all.extend(lines.iter().cloned());
+        Value::Array(all)
+    }
+
+    /// Does what setting up the layers writes.
+    pub fn prepare(&mut self) {
+        if let Target::Stack { stack, .. } = self {
+            stack.prepare_now();
+        }
+    }
+
+    /// Brings it from one condition into a later one.
+    ///
+    /// # Errors
+    /// A job that does not fit.
+    pub fn season(
+        &mut self,
+        from: Condition,
+        to: Condition,
+        jobs: &[Job],
+        span: f64,
+        seed: u64,
+        observer: &mut dyn Observer,
+    ) -> Result<Season, Box<JobError>> {
+        match self {
+            Target::Drive(Drive::Ssd(ssd)) => season(ssd.as_mut(), from, to, jobs, span, seed, observer),
+            Target::Drive(Drive::Hdd(_)) => Ok(Season::default()),
+            Target::Stack { stack, .. } => season(stack, from, to, jobs, span, seed, observer),
+        }
+    }
+
+    /// Writes what read jobs will read; returns the bytes.
+    pub fn lay_out(&mut self, regions: &[(usize, u64, u64)]) -> u64 {
+        match self {
+            Target::Drive(Drive::Ssd(ssd)) => lay_out(ssd, regions),
+            // All of a disk can be read at any time.
+            Target::Drive(Drive::Hdd(_)) => 0,
+            Target::Stack { stack, .. } => lay_out_whole(stack, regions),
+        }
+    }
+
+    /// Runs jobs, and logs the requests where `log` names the device for it.
+    ///
+    /// # Errors
+    /// A job that does not fit.
+    pub fn run(
+        &mut self,
+        jobs: &[Job],
+        options: &RunOptions,
+        log: Option<&str>,
+        observer: &mut dyn Observer,
+    ) -> Result<(Record, Option<String>), RunError> {
+        match self {
+            Target::Drive(Drive::Ssd(ssd)) => run_logged(ssd.as_mut(), jobs, options, log, observer),
+            Target::Drive(Drive::Hdd(hdd)) => run_logged(hdd.as_mut(), jobs, options, log, observer),
+            Target::Stack { stack, .. } => run_logged(stack, jobs, options, log, observer),
+        }
+    }
+}
+
+fn run_logged<D: Device>(
+    device: &mut D,
+    jobs: &[Job],
+    options: &RunOptions,
+    log: Option<&str>,
+    observer: &mut dyn Observer,
+) -> Result<(Record, Option<String>), RunError> {
+    let Some(name) = log else { return Ok((run(device, jobs, options, observer)?, None)) };
+    let mut logged = Logged::new(device, name);
+    let record = run(&mut logged, jobs, options, observer)?;
+    Ok((record, Some(logged.into_text())))
+}

@@ -1,0 +1,246 @@
+use super::*;
+use crate::output::to_json;
+use crate::run::Silent;
+use crate::workload::parse::parse_flags;
+use ssdlab_device::profile::built_in;
+
+fn open() -> Session {
+    Session::open(&theory(), &settings(), 3).unwrap()
+}
+
+fn settings() -> Vec<(String, String)> {
+    let settings = [("capacity_bytes", "64 MiB"), ("nand.pages_per_block", "32"), ("nand.dies_per_channel", "1")];
+    settings.map(|(key, value)| (key.to_string(), value.to_string())).to_vec()
+}
+
+fn theory() -> DriveSource {
+    DriveSource::Profile { name: "theory".into(), file: "theory.toml".into(), text: built_in("theory").unwrap().into() }
+}
+
+fn saved(bytes: &[u8], settings: &[(String, String)]) -> Result<Session, SessionError> {
+    Session::open(&DriveSource::File { file: "old.ssd".into(), bytes: bytes.to_vec() }, settings, 3)
+}
+
+fn jobs() -> Vec<Job> {
+    let flags = ["--rw=randrw", "--bs=4k", "--iodepth=8", "--io_size=32m", "--norandommap"].map(String::from);
+    parse_flags(&flags).unwrap().jobs
+}
+
+fn plan() -> Plan {
+    Plan { seed: 3, layout: true, timeline: None }
+}
+
+/// A run from a drive file gives the same bytes of result as the run that seasoned the drive itself.
+#[test]
+fn a_drive_file_continues_where_it_was_saved() {
+    let mut first = open();
+    first.bring_to(Condition::Steady, &jobs(), 1.0, 3, &mut Silent).unwrap();
+    let mut second = saved(&first.to_bytes().unwrap(), &[]).unwrap();
+    let result = |session: &mut Session| {
+        let (record, context) = session.run(&jobs(), &plan(), &mut Silent).unwrap();
+        to_json(&record, &context, true).to_string()
+    };
+    assert_eq!(result(&mut first), result(&mut second));
+}
+
+/// A secure erase makes a drive fresh, wear aside; after a trim it is what it was but can be filled again; after a
+/// crypto erase it is what it was. The drive file keeps it.
+#[test]
+fn conditions_after_starting_over() {
+    let mut used = open();
+    used.bring_to(Condition::Used, &[], 1.0, 3, &mut Silent).unwrap();
+    let kept = used.to_bytes().unwrap();
+    let started_over = |how: StartOver| {
+        let mut session = saved(&kept, &[]).unwrap();
+        session.start_over(how).unwrap();
+        let mut session = saved(&session.to_bytes().unwrap(), &[]).unwrap();
+        assert_eq!(session.started_over(), Some(how));
+        let condition = session.condition();
+        let refilled = session.bring_to(Condition::Filled, &[], 1.0, 3, &mut Silent);
+        (condition, refilled.is_ok().then(|| session.started_over()))
+    };
+    assert_eq!(started_over(StartOver::SecureErase), (Condition::Fresh, Some(None)));
+    assert_eq!(started_over(StartOver::Trim), (Condition::Used, Some(None)));
+    assert_eq!(started_over(StartOver::CryptoErase), (Condition::Used, None));
+    used.start_over(StartOver::Trim).unwrap();
+    let refused = used.bring_to(Condition::Fresh, &[], 1.0, 3, &mut Silent).unwrap_err().to_string();
+    assert!(refused.contains("used already") && refused.contains("secure erase"), "{refused}");
+}
+
+/// A trimmed drive is laid out for a read job like a fresh one; a crypto-erased one holds something everywhere.
+#[test]
+fn reads_after_starting_over() {
+    let flags = ["--rw=randread", "--bs=4k", "--size=8m"].map(String::from);
+    let reads = parse_flags(&flags).unwrap().jobs;
+    for how in [StartOver::SecureErase, StartOver::CryptoErase, StartOver::Trim] {
+        let mut session = open();
+        session.bring_to(Condition::Filled, &[], 1.0, 3, &mut Silent).unwrap();
+        session.start_over(how).unwrap();
+        let (record, context) = session.run(&reads, &plan(), &mut Silent).unwrap();
+        assert_eq!(record.groups[0].counters().unmapped_reads, 0);
+        assert_eq!(context.extra["started_over"], how.show());
+        assert_eq!(context.extra["laid_out_bytes"], if how.empties() { 8 << 20 } else { 0 });
+    }
+}
+
+/// Energy by hand: a read a second for ten seconds, at 2 W awake and 0.1 W in slumber, which begins after 0.4 s.
+#[test]
+fn energy_is_time_in_a_state_times_its_power() {
+    let power = ["active_mw=2000", "idle_mw=500", "slumber_mw=100", "slumber_after_ms=400", "slumber_wake_us=1000"];
+    let split = |setting: &str| setting.split_once('=').map(|(key, value)| (format!("power.{key}"), value.into()));
+    let mut settings: Vec<(String, String)> = power.iter().filter_map(|setting| split(setting)).collect();
+    settings.push(("capacity_bytes".into(), "64 MiB".into()));
+    let mut session = Session::open(&theory(), &settings, 3).unwrap();
+    let flags = ["--rw=randread", "--bs=4k", "--thinktime=1s", "--number_ios=10"].map(String::from);
+    let (record, context) = session.run(&parse_flags(&flags).unwrap().jobs, &plan(), &mut Silent).unwrap();
+    let power = &to_json(&record, &context, false)["jobs"][0]["ssdlab"]["power"];
+    let near = |key: &str, expected: f64| {
+        let found = power[key].as_f64().unwrap();
+        assert!((found - expected).abs() < 0.01 * expected, "{key}: {found}, by hand {expected}");
+    };
+    // Nine pauses between ten reads; each read takes 90 µs, nine of them 1 ms of waking as well.
+    near("active_mj", 2000.0 * (10.0 * 90e-6 + 9.0 * 1e-3));
+    near("idle_mj", 500.0 * 9.0 * 0.4);
+    near("slumber_mj", 100.0 * 9.0 * 0.6);
+    near("average_mw", (19.8 + 1800.0 + 540.0) / 9.0);
+    assert_eq!(power["wake_ups"], 9);
+}
+
+/// What is still in the write buffer when a drive is put away is programmed, and there afterwards.
+#[test]
+fn a_drive_is_kept_with_what_its_buffer_holds() {
+    let mut buffered = settings();
+    buffered.push(("buffer.bytes".into(), "1 MiB".into()));
+    let mut session = Session::open(&theory(), &buffered, 3).unwrap();
+    let flags = ["--rw=randwrite", "--bs=4k", "--size=512k"].map(String::from);
+    session.run(&parse_flags(&flags).unwrap().jobs, &plan(), &mut Silent).unwrap();
+    let again = saved(&session.to_bytes().unwrap(), &[]).unwrap();
+    assert_eq!(again.target.with_first(|drive| drive.ssd().unwrap().ftl.mapped_units()), 128);
+}
+
+/// A cut, damaged or foreign file is refused by name, and so are settings over a seasoned drive.
+#[test]
+fn broken_drive_files_are_refused() {
+    let bytes = open().to_bytes().unwrap();
+    let refused = |bytes: &[u8]| saved(bytes, &[]).err().unwrap().to_string();
+    assert!(refused(b"hello").contains("not a drive file"));
+    let older = [b"ssdlab drive 1\n", &bytes[15..]].concat();
+    assert!(refused(&older).contains("another version"));
+    assert!(refused(&bytes[..bytes.len() / 2]).contains("cut or damaged"));
+    let mut damaged = bytes.clone();
+    damaged[100] ^= 1;
+    assert!(refused(&damaged).contains("cut or damaged"));
+    let settings = [("ftl.gc".to_string(), "fifo".to_string())];
+    assert!(saved(&bytes, &settings).err().unwrap().to_string().contains("keeps its parameters"));
+}
+
+/// A read job on a fresh drive hits what was laid out; without that every read hits nothing, and is counted.
+#[test]
+fn reads_on_a_fresh_drive_are_laid_out() {
+    let flags = ["--rw=randread", "--bs=4k", "--size=8m"].map(String::from);
+    let reads = parse_flags(&flags).unwrap().jobs;
+    for (layout, unmapped) in [(true, 0), (false, 2048)] {
+        let (record, _) = open().run(&reads, &Plan { layout, ..plan() }, &mut Silent).unwrap();
+        assert_eq!(record.groups[0].counters().unmapped_reads, unmapped);
+    }
+}
+
+fn stack(source: &DriveSource, layers: &[&str]) -> Result<Session, SessionError> {
+    let settings: &[_] = match source {
+        DriveSource::Profile { .. } => &settings(),
+        DriveSource::File { .. } => &[],
+    };
+    let layers = layers.iter().map(|layer| LayerText::parse(layer)).collect::<Result<_, _>>()?;
+    Session::open_stack(source, settings, layers, 3, &mut |name| Err(SessionError::Drive(name.into())))
+}
+
+/// Half of the drive under a partition: seasoning writes that half and no more, and so the steady
+/// write amplification is that of a drive which the host uses by half.
+#[test]
+fn a_stack_is_seasoned_through_its_layers() {
+    let last_round = |session: &mut Session, span| {
+        session.bring_to(Condition::Steady, &[], span, 3, &mut Silent).unwrap();
+        session.target.each(|drive| assert_eq!(drive.ssd().unwrap().ftl.mapped_units(), 8_192));
+        *session.season().rounds.last().unwrap()
+    };
+    let mut half = stack(&theory(), &["partition:start_sector=0,share=0.5"]).unwrap();
+    let through_layers = last_round(&mut half, 1.0);
+    assert_eq!(through_layers, last_round(&mut open(), 0.5));
+}
+
+/// Encryption that filled the drive leaves nothing unmapped beneath it, whatever lies above.
+#[test]
+fn filling_encryption_maps_the_whole_drive() {
+    let layers = ["crypt:fill=true", "partition:start_sector=0,share=0.5"];
+    let mut session = stack(&theory(), &layers).unwrap();
+    session.bring_to(Condition::Filled, &[], 1.0, 3, &mut Silent).unwrap();
+    session.target.each(|drive| assert_eq!(drive.ssd().unwrap().ftl.mapped_units(), 16_384));
+}
+
+/// Each member of a stack over a drive file begins in the file's condition.
+#[test]
+fn a_drive_file_lies_below_layers() {
+    let mut used = open();
+    used.bring_to(Condition::Used, &[], 1.0, 3, &mut Silent).unwrap();
+    let file = DriveSource::File { file: "old.ssd".into(), bytes: used.to_bytes().unwrap() };
+    let mut session = stack(&file, &["partition:start_sector=63"]).unwrap();
+    assert_eq!(session.condition(), Condition::Used);
+    session.target.each(|drive| assert_eq!(drive.ssd().unwrap().ftl.mapped_units(), 16_384));
+    assert!(session.to_bytes().unwrap_err().to_string().contains("without layers"));
+    let error = session.bring_to(Condition::Filled, &[], 1.0, 3, &mut Silent).unwrap_err().to_string();
+    assert!(error.contains("used already"));
+}
+
+/// What no stack can be is refused with the place and the remedy.
+#[test]
+fn impossible_stacks_are_refused() {
+    let error = |layers: &[&str]| stack(&theory(), layers).err().unwrap().to_string();
+    assert!(error(&["partition:start_sector=200000"]).contains("--layer partition:start_sector=200000: start_sector"));
+    assert!(error(&["crypt", "crypt"]).contains("crypt lies directly over crypt"));
+    assert!(error(&["crypto"]).contains("did you mean crypt?"));
+}
+
+/// A read job over layers hits what was laid out through them.
+#[test]
+fn reads_over_layers_are_laid_out() {
+    let flags = ["--rw=randread", "--bs=4k", "--size=8m"].map(String::from);
+    let reads = parse_flags(&flags).unwrap().jobs;
+    let mut session = stack(&theory(), &["partition:start_sector=63", "crypt"]).unwrap();
+    let (record, _) = session.run(&reads, &plan(), &mut Silent).unwrap();
+    assert_eq!(record.groups[0].counters().unmapped_reads, 0);
+    assert_eq!(record.groups[0].layers.taken.read_bytes, 8 << 20);
+}
+
+fn disk() -> DriveSource {
+    let name = "fujitsu-mhz2250bh";
+    DriveSource::Profile { name: name.into(), file: name.into(), text: built_in(name).unwrap().into() }
+}
+
+/// A hard disk runs where a drive is named, fresh only; its mechanics are counted in its layer, and it
+/// has no wear.
+#[test]
+fn a_hard_disk_runs() {
+    let mut session = Session::open(&disk(), &[], 3).unwrap();
+    let flags = ["--rw=randread", "--bs=4k", "--number_ios=500"].map(String::from);
+    let reads = parse_flags(&flags).unwrap().jobs;
+    let (record, context) = session.run(&reads, &plan(), &mut Silent).unwrap();
+    let result = to_json(&record, &context, false);
+    let lab = &result["jobs"][0]["ssdlab"];
+    assert_eq!(lab["layers"]["counters"]["accesses"], json!(500));
+    assert_eq!((&lab["wear"], &lab["write_amplification"]), (&Value::Null, &Value::Null));
+    // Command, mean seek and half a revolution are 17.8 ms; three standard errors of 500 draws are 0.6 ms.
+    let ms = result["jobs"][0]["read"]["lat_ns"]["mean"].as_f64().unwrap() / 1e6;
+    assert!((ms - 17.8).abs() < 0.7, "{ms}");
+}
+
+/// What only flash has is refused for a hard disk, by name.
+#[test]
+fn a_hard_disk_has_no_condition() {
+    let mut session = Session::open(&disk(), &[], 3).unwrap();
+    session.bring_to(Condition::Fresh, &[], 1.0, 3, &mut Silent).unwrap();
+    let refused = session.bring_to(Condition::Used, &[], 1.0, 3, &mut Silent).unwrap_err().to_string();
+    assert!(refused.contains("no condition used"), "{refused}");
+    assert!(session.to_bytes().unwrap_err().to_string().contains("name its profile"));
+    let timeline = Plan { timeline: Some((Nanos(0), Nanos(1))), ..plan() };
+    assert!(session.run(&jobs(), &timeline, &mut Silent).err().unwrap().to_string().contains("timeline"));
+}
