@@ -7,10 +7,12 @@ __all__ = [
     "Cancelled",
     "version",
     "profiles",
+    "layers",
     "show",
     "run",
     "render",
     "season",
+    "scenario",
     "theory",
 ]
 
@@ -24,12 +26,16 @@ def version() -> str: ...
 def profiles() -> str:
     """JSON list of {name, title, capacity_bytes, over_provisioning, cell, link, summary}."""
 
-def show(drive: str, settings: list[tuple[str, str]]) -> str:
-    """JSON {name, file, condition, parameters:[{key, value, text, unit, kind, source, about}], derived:[{key, text, about}], counters, wear}."""
+def layers() -> str:
+    """JSON list of {name, about, example, second_drive, parameters:[{key, default, unit, expects, about}]}."""
+
+def show(drive: str, settings: list[tuple[str, str]], layers: list[str]) -> str:
+    """JSON {name, file, drive_file, condition, started_over, layers:[kind], parameters:[{key, value, text, unit, kind, source, about}], derived:[{key, text, about}], counters, wear}."""
 
 def run(
     drive: str,
     settings: list[tuple[str, str]],
+    layers: list[str],
     job_text: str | None,
     job_name: str,
     flags: list[str],
@@ -50,7 +56,8 @@ def render(result_json: str, format: str) -> str:
 def season(
     drive: str,
     settings: list[tuple[str, str]],
-    condition: str,
+    start_over: str | None,
+    condition: str | None,
     span: float,
     seed: int,
     job_text: str | None,
@@ -59,7 +66,17 @@ def season(
     save: str,
     progress: Callable[[str, float], bool] | None,
 ) -> str:
-    """Brings a drive into a condition and saves it; JSON {file, condition, steady_reached, rounds:[wa…], counters}."""
+    """Starts a drive over, brings it into a condition, and saves it; JSON {file, condition, started_over, start_over_ns, start_over_blocks_erased, steady_reached, rounds:[wa…], counters}."""
+
+def scenario(
+    drive: str,
+    settings: list[tuple[str, str]],
+    layers: list[str],
+    name: str,
+    values: list[tuple[str, str]],
+    seed: int,
+) -> str:
+    """JSON {profile, seed, scenario:{scenario, elapsed_s, cpu_s, traffic, steps, …}, counters, parameters}."""
 
 def theory(
     over_provisioning: float,

@@ -24,6 +24,9 @@ Settings = tuple[tuple[str, str], ...]
 CONDITIONS = ("fresh", "filled", "used", "steady")
 """What a drive can be brought into."""
 
+START_OVER = ("secure-erase", "crypto-erase", "trim")
+"""How a drive starts over."""
+
 
 @dataclass(frozen=True)
 class RunRequest:
@@ -32,9 +35,11 @@ class RunRequest:
     Attributes
     ----------
     drive
-        A profile's name, a profile (TOML) or a drive file.
+        A profile's name, a profile or a stack (TOML), or a drive file.
     settings
         Dotted keys and values that differ from the profile.
+    layers
+        What lies over the drive, bottom up, as `--layer` takes it.
     job_text
         The text of a fio job file; None where the flags alone make the job.
     job_name
@@ -59,6 +64,7 @@ class RunRequest:
 
     drive: str
     settings: Settings = ()
+    layers: tuple[str, ...] = ()
     job_text: str | None = None
     job_name: str = "command line"
     flags: tuple[str, ...] = ()
@@ -111,10 +117,18 @@ def profiles() -> list[dict[str, Any]]:
     return decoded
 
 
-def show(drive: str, settings: Settings = ()) -> dict[str, Any]:
-    """Return every parameter of a drive with its source, and what follows from them."""
+def layers() -> list[dict[str, Any]]:
+    """Return the kinds of layers that can lie over a drive, one object each."""
     with _engine() as engine:
-        return _object(engine.show(drive, list(settings)))
+        decoded = json.loads(engine.layers())
+    assert isinstance(decoded, list), "the engine answers with a JSON list"
+    return decoded
+
+
+def show(drive: str, settings: Settings = (), layers: Sequence[str] = ()) -> dict[str, Any]:
+    """Return every parameter of a drive and its layers with its source, and what follows."""
+    with _engine() as engine:
+        return _object(engine.show(drive, list(settings), list(layers)))
 
 
 def run(request: RunRequest, progress: Progress | None = None) -> str:
@@ -137,6 +151,7 @@ def run(request: RunRequest, progress: Progress | None = None) -> str:
             engine.run(
                 request.drive,
                 list(request.settings),
+                list(request.layers),
                 request.job_text,
                 request.job_name,
                 list(request.flags),
@@ -160,9 +175,10 @@ def render(result: str, output_format: str) -> str:
 
 def season(
     drive: str,
-    condition: str,
+    condition: str | None,
     save: str,
     *,
+    start_over: str | None = None,
     settings: Settings = (),
     span: float = 1.0,
     seed: int = 1,
@@ -171,15 +187,17 @@ def season(
     flags: Sequence[str] = (),
     progress: Progress | None = None,
 ) -> dict[str, Any]:
-    """Bring a drive into a condition and save it as a drive file.
+    """Start a drive over, bring it into a condition, or both, and save it as a drive file.
 
-    `span` is the share of the exported range that the host uses; the rest stays unwritten.
+    `start_over` is one of `START_OVER` and comes first. `span` is the share of the exported range
+    that the host uses; the rest stays unwritten.
     """
     with _engine() as engine:
         return _object(
             engine.season(
                 drive,
                 list(settings),
+                start_over,
                 condition,
                 span,
                 seed,
@@ -189,6 +207,26 @@ def season(
                 save,
                 progress,
             )
+        )
+
+
+def scenario(
+    drive: str,
+    name: str,
+    *,
+    settings: Settings = (),
+    layers: Sequence[str] = (),
+    values: Settings = (),
+    seed: int = 1,
+) -> dict[str, Any]:
+    """Run a scenario (what a person does with files) on a drive fresh out of the box or a stack.
+
+    `values` change the scenario by dotted key, such as ``state=fragmented``. The result's
+    ``scenario`` has ``elapsed_s``, ``cpu_s``, ``traffic`` and the ``steps``.
+    """
+    with _engine() as engine:
+        return _object(
+            engine.scenario(drive, list(settings), list(layers), name, list(values), seed)
         )
 
 

@@ -1,39 +1,75 @@
-//! Which drive is meant, and files: read whole, written beside and renamed.
+//! Which drive or stack is meant, and files: read whole, written beside and renamed.
 
 use crate::{Settings, mend};
 use pyo3::PyResult;
 use ssdlab_device::profile::{built_in, names, nearest};
 use ssdlab_lab::drive_file::is_drive_file;
-use ssdlab_lab::session::Session;
+use ssdlab_lab::host::text::{LayerText, StackText};
+use ssdlab_lab::session::{DriveSource, Session, SessionError};
 use std::io::Write;
 use std::path::Path;
 use std::{fs, io};
 
-/// The drive of that name: a profile that comes along, a profile file, or a drive file.
-pub fn open(drive: &str, settings: &Settings, seed: u64) -> PyResult<Session> {
-    if let Some(text) = built_in(drive) {
-        let file = format!("profile {drive}");
-        return Session::from_profile(drive, &file, text, settings, seed).map_err(mend);
+/// The drive of that name with layers over it: a profile that comes along, a profile file, a drive
+/// file, or the file of a stack, whose layers come first.
+pub fn open(drive: &str, settings: &Settings, layers: &[String], seed: u64) -> PyResult<Session> {
+    let over = layers.iter().map(|layer| LayerText::parse(layer)).collect::<Result<Vec<_>, _>>().map_err(mend)?;
+    let mut find = |name: &str| named(name).map_err(SessionError::Drive);
+    match source_of(drive).map_err(mend)? {
+        Source::Drive(source) => Session::open_stack(&source, settings, over, seed, &mut find).map_err(mend),
+        Source::Stack(name, stack) => {
+            let settings = [stack.settings, settings.clone()].concat();
+            let layers = [stack.layers, over].concat();
+            let bottom = named(&stack.drive).map_err(mend)?;
+            let mut session = Session::open_stack(&bottom, &settings, layers, seed, &mut find).map_err(mend)?;
+            session.name = name;
+            Ok(session)
+        }
     }
-    let bytes = fs::read(drive).map_err(|error| unknown(drive, &error))?;
-    if is_drive_file(&bytes) || !drive.ends_with(".toml") {
-        return Session::from_file(drive, &bytes, settings).map_err(mend);
-    }
-    let text = String::from_utf8(bytes).map_err(|_| mend(format!("{drive}: a profile is UTF-8 text")))?;
-    let name = Path::new(drive).file_stem().map_or(drive.into(), |stem| stem.to_string_lossy());
-    Session::from_profile(&name, drive, &text, settings, seed).map_err(mend)
 }
 
-fn unknown(drive: &str, error: &io::Error) -> pyo3::PyErr {
+enum Source {
+    Drive(DriveSource),
+    /// The file's name without its ending, and what stands in it.
+    Stack(String, StackText),
+}
+
+/// A drive that is no stack.
+fn named(drive: &str) -> Result<DriveSource, String> {
+    match source_of(drive)? {
+        Source::Drive(source) => Ok(source),
+        Source::Stack(..) => {
+            Err(format!("{drive}: is a stack, and a drive is needed here; name a profile or a drive file"))
+        }
+    }
+}
+
+fn source_of(drive: &str) -> Result<Source, String> {
+    if let Some(text) = built_in(drive) {
+        let file = format!("profile {drive}");
+        return Ok(Source::Drive(DriveSource::Profile { name: drive.into(), file, text: text.into() }));
+    }
+    let bytes = fs::read(drive).map_err(|error| unknown(drive, &error))?;
+    let file = drive.to_string();
+    if is_drive_file(&bytes) || !drive.ends_with(".toml") {
+        return Ok(Source::Drive(DriveSource::File { file, bytes }));
+    }
+    let text = String::from_utf8(bytes).map_err(|_| format!("{drive}: a profile is UTF-8 text"))?;
+    let name = Path::new(drive).file_stem().map_or(drive.into(), |stem| stem.to_string_lossy()).into_owned();
+    if StackText::is_stack(&text) {
+        return Ok(Source::Stack(name, StackText::parse(drive, &text).map_err(|error| error.to_string())?));
+    }
+    Ok(Source::Drive(DriveSource::Profile { name, file, text }))
+}
+
+fn unknown(drive: &str, error: &io::Error) -> String {
     if drive.ends_with(".toml") || drive.ends_with(".ssd") || error.kind() != io::ErrorKind::NotFound {
-        return mend(format!(
-            "{drive}: cannot be read: {error}\nname a drive file, a profile file (*.toml), or a profile: `ssdlab drives` lists them"
-        ));
+        return format!(
+            "{drive}: cannot be read: {error}\nname a drive file, a profile or a stack (*.toml), or a profile that comes along: `ssdlab drives` lists them"
+        );
     }
     if drive.starts_with("/dev/") || drive.contains("://") {
-        return mend(format!(
-            "{drive}: real drives are not measured yet; name a profile, a profile file or a drive file"
-        ));
+        return format!("{drive}: real drives are not measured yet; name a profile, a profile file or a drive file");
     }
     let near = nearest(drive, names());
     let hint = if near.is_empty() {
@@ -41,7 +77,7 @@ fn unknown(drive: &str, error: &io::Error) -> pyo3::PyErr {
     } else {
         format!("did you mean {}?", near.join(", "))
     };
-    mend(format!("there is no drive {drive}\n{hint}"))
+    format!("there is no drive {drive}\n{hint}")
 }
 
 /// Writes a file whole or not at all.

@@ -9,9 +9,10 @@ mod watch;
 use drive::{open, write_beside};
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use ssdlab_device::config::ftl::GcPolicy;
 use ssdlab_device::parameter::{Raw, Value as _};
+use ssdlab_device::ssd::admin::StartOver;
 use ssdlab_device::units::Nanos;
 use ssdlab_lab::condition::Condition;
 use ssdlab_lab::output::{to_json, to_normal};
@@ -31,13 +32,18 @@ fn mend(error: impl Display) -> PyErr {
     EngineError::new_err(error.to_string())
 }
 
+fn way_named(name: &str) -> PyResult<StartOver> {
+    let read = StartOver::read(&Raw::Text(name.into()));
+    read.ok_or_else(|| mend(format!("start over {name}: expected {}", StartOver::EXPECTS)))
+}
+
 fn condition_named(name: &str) -> PyResult<Condition> {
     Condition::named(name).ok_or_else(|| mend(format!("condition {name}: there are fresh, filled, used, steady")))
 }
 
 /// The jobs of a job file and flags; traces they name are read here.
 fn jobs_of(job_text: Option<&str>, job_name: &str, flags: &[String]) -> PyResult<JobFile> {
-    let mut read = |path: &str| std::fs::read_to_string(path).map_err(|error| format!("{path}: {error}"));
+    let mut read = |path: &str| std::fs::read_to_string(path).map_err(|error| error.to_string());
     parse(job_text.map(|text| (text, job_name)), flags, &mut read).map_err(mend)
 }
 
@@ -52,29 +58,23 @@ fn profiles() -> String {
 }
 
 #[pyfunction]
-fn show(drive: &str, settings: Settings) -> PyResult<String> {
-    let session = open(drive, &settings, 1)?;
-    Ok(json!({
-        "name": session.profile.name,
-        "title": session.profile.title,
-        "summary": session.profile.summary,
-        "file": session.profile.file,
-        "condition": session.condition().to_string(),
-        "parameters": describe::parameters(&session.profile),
-        "derived": describe::derived(&session.ssd),
-        "counters": session.ssd.ftl.counters.entries().map(|(name, value)| (name.to_string(), json!(value))).collect::<Map<_, _>>(),
-        "wear": describe::wear(&session.ssd),
-    })
-    .to_string())
+fn layers() -> String {
+    describe::layer_kinds().to_string()
 }
 
 #[pyfunction]
-#[pyo3(signature = (drive, settings, job_text, job_name, flags, condition, span, seed, layout, timeline, json_plus, progress, save))]
+fn show(drive: &str, settings: Settings, layers: Vec<String>) -> PyResult<String> {
+    Ok(open(drive, &settings, &layers, 1)?.show().to_string())
+}
+
+#[pyfunction]
+#[pyo3(signature = (drive, settings, layers, job_text, job_name, flags, condition, span, seed, layout, timeline, json_plus, progress, save))]
 #[allow(clippy::too_many_arguments)]
 fn run(
     py: Python<'_>,
     drive: &str,
     settings: Settings,
+    layers: Vec<String>,
     job_text: Option<&str>,
     job_name: &str,
     flags: Vec<String>,
@@ -92,7 +92,10 @@ fn run(
     let timeline = timeline.map(|(start, length)| (Nanos(start), Nanos(start.saturating_add(length))));
     py.detach(|| {
         let mut watch = Watch::new(progress);
-        let mut session = open(drive, &settings, seed)?;
+        let mut session = open(drive, &settings, &layers, seed)?;
+        if save.is_some() {
+            session.check_can_be_kept().map_err(mend)?;
+        }
         if let Some(condition) = condition {
             session.bring_to(condition, &file.jobs, span, seed, &mut watch).map_err(mend)?;
             watch.check(session.season().interrupted)?;
@@ -112,7 +115,7 @@ fn run(
             write_beside(path, text.as_bytes())?;
         }
         if let Some(path) = save {
-            write_beside(path, &session.to_bytes())?;
+            write_beside(path, &session.to_bytes().map_err(mend)?)?;
         }
         Ok(to_json(&record, &context, json_plus).to_string())
     })
@@ -145,13 +148,14 @@ fn drop_bins(value: &mut Value) {
 }
 
 #[pyfunction]
-#[pyo3(signature = (drive, settings, condition, span, seed, job_text, job_name, flags, save, progress))]
+#[pyo3(signature = (drive, settings, start_over, condition, span, seed, job_text, job_name, flags, save, progress))]
 #[allow(clippy::too_many_arguments)]
 fn season(
     py: Python<'_>,
     drive: &str,
     settings: Settings,
-    condition: &str,
+    start_over: Option<&str>,
+    condition: Option<&str>,
     span: f64,
     seed: u64,
     job_text: Option<&str>,
@@ -160,23 +164,50 @@ fn season(
     save: &str,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
-    let condition = condition_named(condition)?;
+    let start_over = start_over.map(way_named).transpose()?;
+    let condition = condition.map(condition_named).transpose()?;
     let jobs =
         if job_text.is_some() || !flags.is_empty() { jobs_of(job_text, job_name, &flags)?.jobs } else { Vec::new() };
     py.detach(|| {
         let mut watch = Watch::new(progress);
-        let mut session = open(drive, &settings, seed)?;
-        session.bring_to(condition, &jobs, span, seed, &mut watch).map_err(mend)?;
-        watch.check(session.season().interrupted)?;
-        write_beside(save, &session.to_bytes())?;
+        let mut session = open(drive, &settings, &[], seed)?;
+        session.check_can_be_kept().map_err(mend)?;
+        let before = session.blocks_erased();
+        let took = start_over.map(|how| session.start_over(how).map_err(mend)).transpose()?;
+        let erased = session.blocks_erased() - before;
+        if let Some(condition) = condition {
+            session.bring_to(condition, &jobs, span, seed, &mut watch).map_err(mend)?;
+            watch.check(session.season().interrupted)?;
+        }
+        write_beside(save, &session.to_bytes().map_err(mend)?)?;
         Ok(json!({
             "file": save,
             "condition": session.condition().to_string(),
+            "started_over": session.started_over().map(|how| how.show()),
+            "start_over_ns": took.map(|took| took.0),
+            "start_over_blocks_erased": took.map(|_| erased),
             "steady_reached": session.season().steady_reached,
             "rounds": session.season().rounds,
-            "counters": session.ssd.ftl.counters.entries().map(|(name, value)| (name.to_string(), json!(value))).collect::<Map<_, _>>(),
+            "counters": session.counters(),
         })
         .to_string())
+    })
+}
+
+#[pyfunction]
+#[allow(clippy::too_many_arguments)]
+fn scenario(
+    py: Python<'_>,
+    drive: &str,
+    settings: Settings,
+    layers: Vec<String>,
+    name: &str,
+    values: Settings,
+    seed: u64,
+) -> PyResult<String> {
+    py.detach(|| {
+        let mut session = open(drive, &settings, &layers, seed)?;
+        Ok(session.scenario(name, &values, seed).map_err(mend)?.to_string())
     })
 }
 
@@ -212,10 +243,12 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("Cancelled", module.py().get_type::<Cancelled>())?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
     module.add_function(wrap_pyfunction!(profiles, module)?)?;
+    module.add_function(wrap_pyfunction!(layers, module)?)?;
     module.add_function(wrap_pyfunction!(show, module)?)?;
     module.add_function(wrap_pyfunction!(run, module)?)?;
     module.add_function(wrap_pyfunction!(render, module)?)?;
     module.add_function(wrap_pyfunction!(season, module)?)?;
+    module.add_function(wrap_pyfunction!(scenario, module)?)?;
     module.add_function(wrap_pyfunction!(theory, module)?)?;
     Ok(())
 }
