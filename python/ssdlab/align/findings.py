@@ -1,0 +1,193 @@
+"""A layout held against a grid: what fits, what does not, what it costs and how to put it right.
+
+What counts is where the topmost layer lies: a label may well put right what its slice got wrong.
+The layers below it show where an offset comes from. Where a layer lies on a striped array it is
+also held against chunk and stripe; the stripe decides where there is parity, because a write that
+does not fill it is a read-modify-write. Left out: what a file system does inside itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from math import lcm
+
+from ssdlab.align.grid import FLASH, TRACK, Grid, Unit
+from ssdlab.align.layout import (
+    PARITY_DISKS,
+    Array,
+    Crypt,
+    FileSystem,
+    Layer,
+    Layout,
+    Partition,
+    PhysicalVolume,
+)
+from ssdlab.align.notation import binary_size
+from ssdlab.align.places import Offsets, Spot, Straddle, spots, straddles
+
+BELOW_FIRST = "stands on what does not fit; put that right first"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A layer held against a unit.
+
+    Attributes
+    ----------
+    layer
+        Its place in the layout, from 0.
+    name
+        What it is.
+    drive_byte
+        Where it begins on the drive, or on each member of an array.
+    array_byte
+        Where it begins in the striped array it lies on; None without one.
+    unit
+        What it is held against.
+    aligned
+        It fits the unit, wherever it may begin.
+    decides
+        The verdict depends on it.
+    remainder, worst_remainder
+        How far behind the unit's last multiple it begins, and may begin at worst.
+    straddling
+        Sizes of writes that cross boundaries for no good reason.
+    remedy
+        How to put it right; empty where it fits.
+    """
+
+    layer: int
+    name: str
+    drive_byte: int
+    array_byte: int | None
+    unit: Unit
+    aligned: bool
+    decides: bool
+    remainder: int
+    worst_remainder: int
+    straddling: tuple[Straddle, ...]
+    remedy: str
+
+
+@dataclass(frozen=True)
+class _Step:
+    """A layer on its way up: where it begins, and what it begins on."""
+
+    number: int
+    layer: Layer
+    below: Spot
+    spot: Spot
+    top: bool
+    grid: Grid
+
+
+def check(layout: Layout, grid: Grid) -> list[Finding]:
+    """Hold every layer of a layout against every unit of a grid, and against the array it lies on.
+
+    Returns
+    -------
+    list of Finding
+        Bottom up; `misaligned` gives the verdict.
+    """
+    placed = spots(layout)
+    last = len(layout.layers) - 1
+    findings: list[Finding] = []
+    for number, layer in enumerate(layout.layers):
+        step = _Step(number, layer, placed[number], placed[number + 1], number == last, grid)
+        findings.extend(_against_drive(step))
+        findings.extend(_against_array(step))
+    return findings
+
+
+def misaligned(findings: Sequence[Finding]) -> bool:
+    """Whether something that decides does not fit."""
+    return any(each.decides and not each.aligned for each in findings)
+
+
+def _against_drive(step: _Step) -> Iterator[Finding]:
+    for unit in step.grid.units:
+        of_table = isinstance(step.layer, Partition) and step.layer.kind == "partition"
+        if unit.kind == TRACK and not of_table:
+            continue
+        needed = step.grid.required_step_bytes if unit.required else unit.bytes
+        needed = lcm(needed, unit.bytes)
+        places, effective = step.spot.against(unit.bytes)
+        stands, beneath = step.below.against(unit.bytes)
+        remedy = _remedy(step, stands, stands.fits(beneath), effective, needed)
+        decides = unit.required and (step.top or unit.kind == TRACK)
+        yield _finding(step, unit, places, effective, decides, remedy)
+
+
+def _against_array(step: _Step) -> Iterator[Finding]:
+    array = step.below.array
+    if array is None:
+        return
+    parity = array.level in PARITY_DISKS
+    chunk = Unit("chunk", array.chunk, FLASH, True, "the array")
+    stripe = Unit(f"stripe of {array.data_disks} chunks", array.stripe, FLASH, parity, "the array")
+    for unit in (chunk, stripe):
+        stands, places = step.below.within, step.spot.within
+        remedy = _remedy(step, stands, stands.fits(unit.bytes), unit.bytes, array.stripe)
+        yield _finding(step, unit, places, unit.bytes, unit.required and step.top, remedy)
+    if isinstance(step.layer, FileSystem):
+        yield from _told(step, chunk, step.layer.stripe_unit, "stripe_unit")
+        yield from _told(step, stripe, step.layer.stripe_width, "stripe_width")
+
+
+def _told(step: _Step, unit: Unit, told: int | None, key: str) -> Iterator[Finding]:
+    """Hold what the file system was told of the array against what it is."""
+    if told is None:
+        return
+    what = Unit(f"{key}, being the {unit.name}", unit.bytes, FLASH, True, "the array")
+    found = _finding(step, what, Offsets(0), unit.bytes, True, "")
+    remedy = f"set {key} to {binary_size(unit.bytes)}, not {binary_size(told)}"
+    yield found if told == unit.bytes else replace(found, aligned=False, remedy=remedy)
+
+
+def _finding(
+    step: _Step, unit: Unit, places: Offsets, effective: int, decides: bool, remedy: str
+) -> Finding:
+    aligned = places.fits(effective)
+    spot = step.spot
+    return Finding(
+        layer=step.number,
+        name=step.layer.name,
+        drive_byte=spot.drive.start,
+        array_byte=None if spot.array is None else spot.within.start,
+        unit=unit,
+        aligned=aligned,
+        decides=decides,
+        remainder=places.start % effective,
+        worst_remainder=places.worst_remainder(effective),
+        straddling=() if aligned else tuple(straddles(places, effective)),
+        remedy="" if aligned else remedy,
+    )
+
+
+def _remedy(step: _Step, stands: Offsets, sound_below: bool, unit: int, needed: int) -> str:
+    layer = step.layer
+    if not sound_below and not (isinstance(layer, Partition) and stands.step == 0):
+        return BELOW_FIRST
+    if isinstance(layer, Array) and layer.striped and unit % layer.chunk and layer.chunk % unit:
+        return f"mdadm --create --chunk: a multiple of {binary_size(unit)}"
+    start = layer.start + -(stands.start + layer.start) % needed
+    return _begin_at(layer, start, needed, step.grid.geometry.sector_bytes)
+
+
+def _begin_at(layer: Layer, start: int, needed: int, sector_bytes: int) -> str:
+    if isinstance(layer, Partition):
+        return f"begin at sector {start // sector_bytes} ({binary_size(start)})"
+    if isinstance(layer, Crypt) and layer.format.startswith("luks"):
+        return f"cryptsetup luksFormat --offset {start // 512}"
+    if isinstance(layer, Crypt):
+        return f"{layer.format} fixes where its payload begins; begin the partition accordingly"
+    if isinstance(layer, PhysicalVolume):
+        extent = -(-layer.extent // needed) * needed
+        return (
+            f"pvcreate --dataalignment {needed // 1024}k, then vgcreate --physicalextentsize "
+            f"{extent // 1024}k"
+        )
+    if isinstance(layer, Array):
+        return f"mdadm --create --data-offset={start // 1024}K"
+    return "move the device it stands on"

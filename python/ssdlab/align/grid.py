@@ -1,0 +1,218 @@
+"""What a position should be a multiple of, and the boundaries that fit all of it at once.
+
+With units of u1, u2, … bytes the boundaries are the multiples of their least common multiple:
+for a 1 MiB erase block and the 63-sector track, lcm(2048, 63) = 129024 sectors. Inside a container
+that begins at byte c the boundaries are those of the drive, less c.
+
+Left out: what the drive itself reports (physical sector, optimal I/O size), which only the machine
+at hand knows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import lcm
+
+from ssdlab import engine
+from ssdlab.align.notation import Geometry, binary_size, parse_position
+from ssdlab.errors import SsdlabError
+
+FLASH = "flash"
+TRACK = "track"
+
+
+@dataclass(frozen=True)
+class Unit:
+    """Something whose multiples are good places to begin.
+
+    Attributes
+    ----------
+    name
+        What it is, such as ``erase block``.
+    bytes
+        Its size.
+    kind
+        `FLASH` is about where data lie, `TRACK` about where partitions begin.
+    required
+        A layout that does not fit it is misaligned; others are shown only.
+    source
+        Where the size comes from.
+    """
+
+    name: str
+    bytes: int
+    kind: str = FLASH
+    required: bool = True
+    source: str = "given"
+
+
+DEFAULT_UNITS = (
+    Unit("4 KiB page", 4096, source="assumed: 4Kn and 512e sectors, the map's unit in most drives"),
+    Unit("1 MiB", 2**20, source="assumed: a multiple of the erase blocks and stripes in wide use"),
+)
+"""Where nothing is known of the drive."""
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Units to fit, and the geometry they are counted in."""
+
+    units: tuple[Unit, ...] = DEFAULT_UNITS
+    geometry: Geometry = Geometry()
+
+    @property
+    def step_bytes(self) -> int:
+        """Distance between boundaries that fit every unit."""
+        return lcm(self.geometry.sector_bytes, *(unit.bytes for unit in self.units))
+
+    @property
+    def data_step_bytes(self) -> int:
+        """The same without tracks and cylinders, which are nothing to what lies in a partition."""
+        flash = (unit.bytes for unit in self.units if unit.kind == FLASH)
+        return lcm(self.geometry.sector_bytes, *flash)
+
+    @property
+    def required_step_bytes(self) -> int:
+        """Distance between boundaries for data that fit what is required."""
+        flash = (unit.bytes for unit in self.units if unit.kind == FLASH and unit.required)
+        return lcm(self.geometry.sector_bytes, *flash)
+
+
+@dataclass(frozen=True)
+class Boundaries:
+    """Boundaries around a wanted position; all counted from where the container begins.
+
+    Attributes
+    ----------
+    wanted
+        The position asked for.
+    fits
+        It is a boundary itself.
+    previous
+        The last boundary up to it; None where that lies before the container.
+    next
+        The first boundary after it.
+    """
+
+    wanted: int
+    fits: bool
+    previous: int | None
+    next: int
+
+
+def boundaries(wanted: int, grid: Grid, inside: int = 0) -> Boundaries:
+    """Find the boundaries around a position.
+
+    Parameters
+    ----------
+    wanted
+        In bytes from where the container begins.
+    grid
+        What to fit.
+    inside
+        Where the container (a slice, an extended partition) begins on the drive.
+
+    Examples
+    --------
+    >>> track = Unit("track", 63 * 512, TRACK)
+    >>> boundaries(0, Grid((*DEFAULT_UNITS, track))).next // 512
+    129024
+    >>> boundaries(0, Grid(), inside=63 * 512).next // 512
+    1985
+    """
+    step = grid.step_bytes
+    absolute = wanted + inside
+    below = absolute // step * step - inside
+    return Boundaries(wanted, absolute % step == 0, below if below >= 0 else None, below + step)
+
+
+def read_unit(text: str, geometry: Geometry, place: str = "--align") -> Unit:
+    """Read a unit that people name by its size alone.
+
+    Raises
+    ------
+    SsdlabError
+        It is no size, or no whole number of sectors.
+    """
+    size = parse_position(text, place, geometry)
+    if size == 0 or size % geometry.sector_bytes:
+        raise SsdlabError(
+            f"{place}: {text} is no multiple of the {geometry.sector_bytes}-byte sector, "
+            f"where alone something can begin; use {geometry.sector_bytes}B or a multiple"
+        )
+    return Unit(binary_size(size), size)
+
+
+def track_units(geometry: Geometry, *, track: bool, cylinder: bool) -> tuple[Unit, ...]:
+    """Give the units of old partition tables that are asked for."""
+    found = []
+    if track:
+        name = f"track of {geometry.sectors_per_track} sectors"
+        found.append(Unit(name, geometry.track_bytes, TRACK))
+    if cylinder:
+        name = f"cylinder of {geometry.heads}x{geometry.sectors_per_track}"
+        found.append(Unit(name, geometry.cylinder_bytes, TRACK))
+    return tuple(found)
+
+
+@dataclass(frozen=True)
+class DriveFacts:
+    """What a profile says that matters here.
+
+    Attributes
+    ----------
+    units
+        Mapping unit, page, row and erase block, each size once.
+    capacity_bytes
+        What it exports.
+    over_provisioning
+        As a fraction of that.
+    """
+
+    units: tuple[Unit, ...]
+    capacity_bytes: int
+    over_provisioning: float
+
+
+def read_drive(drive: str, settings: engine.Settings, *, strict: bool = False) -> DriveFacts:
+    """Read the units of a drive.
+
+    A write of a part of a mapping unit is a read-modify-write, so mapping unit and page are
+    required. Rows and erase blocks are filled in the order in which writes come, wherever a
+    partition begins: they are shown, and required only where `strict` says so.
+
+    Raises
+    ------
+    SsdlabError
+        There is no such drive, or it is no solid-state drive.
+    """
+    values = {each["key"]: each for each in engine.show(drive, settings)["parameters"]}
+    if "nand.page_bytes" not in values:
+        raise SsdlabError(f"{drive} has no flash and so no pages to fit; leave --drive out")
+    page = _bytes_of(values, "nand.page_bytes", drive)
+    mapping = _bytes_of(values, "ftl.mapping_unit_bytes", drive) or page
+    together = str(values["nand.multi_plane"]["value"]) == "true"
+    row = page * (int(values["nand.planes"]["value"]) if together else 1)
+    block = row * int(values["nand.pages_per_block"]["value"])
+    source = {key: f"{drive}, {values[key]['kind']}" for key in values}
+    units = (
+        Unit("mapping unit", mapping, FLASH, True, source["ftl.mapping_unit_bytes"]),
+        Unit("page", page, FLASH, True, source["nand.page_bytes"]),
+        Unit("row", row, FLASH, strict, source["nand.planes"]),
+        Unit("erase block", block, FLASH, strict, source["nand.pages_per_block"]),
+    )
+    each_once = {unit.bytes: unit for unit in reversed(units)}
+    return DriveFacts(
+        tuple(reversed(each_once.values())),
+        _bytes_of(values, "capacity_bytes", drive),
+        float(values["over_provisioning"]["value"]),
+    )
+
+
+def _bytes_of(values: Mapping[str, Mapping[str, object]], key: str, drive: str) -> int:
+    text = str(values[key]["value"])
+    if text == "none":
+        return 0
+    spelled = f"{text}B" if text.isdecimal() else text
+    return parse_position(spelled, f"{drive}: {key}", Geometry())

@@ -1,0 +1,248 @@
+"""``ssdlab align``: boundaries that fit, layouts held against them, and what to type.
+
+Exit codes: 0 all aligned; 1 something is not; 2 what the user can mend.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+import click
+
+from ssdlab import text
+from ssdlab.align import findings as checking
+from ssdlab.align import grid as grids
+from ssdlab.align import tools
+from ssdlab.align.notation import binary_size, decimal_text, in_all_units
+from ssdlab.align.places import Straddle
+from ssdlab.cli.align_options import (
+    DEVICE_OPTION,
+    GRID_OPTIONS,
+    LAYER_OPTION,
+    Chosen,
+    read_layout,
+    with_options,
+)
+from ssdlab.cli.align_steps import move, spare
+from ssdlab.cli.console import print_json, print_list, print_paragraph, print_table, print_text
+from ssdlab.cli.drives import JSON_OPTION
+from ssdlab.cli.verb import Verb, Verbs
+
+EXIT_MISALIGNED = 1
+
+
+@click.group(
+    cls=Verbs,
+    short_help="Boundaries that fit a drive, layouts that do not, and what to type.",
+    terms=(
+        ("SIZE", "a number and its unit: 63s (sectors), 64KiB, 1MiB, 512B, 3trk, 1cyl"),
+        (
+            "LAYOUT",
+            "TOML or JSON: [[layer]] tables, the lowest first, whose kind is partition, label, "
+            "crypt, lvm, raid or filesystem",
+        ),
+    ),
+    examples=(
+        "ssdlab align boundaries 10GiB --track",
+        "ssdlab align check --layer partition:start_sector=63 --layer crypt --layer lvm",
+        "ssdlab align commands --layer partition:start=1MiB --device /dev/sda",
+    ),
+)
+def align() -> None:
+    """Find boundaries, check layouts, and say what to type. Changes nothing itself.
+
+    Exit code 1 where a layout that was checked does not fit.
+    """
+
+
+@align.command(
+    cls=Verb,
+    short_help="Boundaries around a wanted start or size, in all units.",
+    examples=(
+        "ssdlab align boundaries 0B --track",
+        "ssdlab align boundaries 0s --inside 63s",
+        "ssdlab align boundaries 10GiB --size 20GiB --align 4MiB --align 192KiB",
+    ),
+)
+@click.argument("start", metavar="START")
+@click.option("--size", metavar="SIZE", help="Also round a size.")
+@click.option("--inside", default="0", metavar="SIZE", help="Count from a slice that begins there.")
+@with_options(*GRID_OPTIONS)
+@JSON_OPTION
+def boundaries(start: str, size: str | None, inside: str, as_json: bool, **options: Any) -> None:
+    """Show the boundaries around a wanted START that fit every unit asked for."""
+    chosen = Chosen(options)
+    grid = chosen.grid()
+    wanted = chosen.position(start, "START")
+    around = grids.boundaries(wanted, grid, chosen.position(inside, "--inside"))
+    rows: list[tuple[str, int]] = [("step", grid.step_bytes), ("wanted", wanted)]
+    if around.previous is not None:
+        rows.append(("previous", around.previous))
+    rows.append(("next", around.next))
+    if size is not None:
+        length = chosen.position(size, "--size")
+        down = length // grid.step_bytes * grid.step_bytes
+        up = -(-length // grid.step_bytes) * grid.step_bytes
+        rows.extend([("size", length), ("size down", down), ("size up", up)])
+    if as_json:
+        positions = {name: in_all_units(value, grid.geometry) for name, value in rows}
+        units = [asdict(unit) for unit in grid.units]
+        print_json({"units": units, "fits": around.fits, "positions": positions})
+        return
+    _print_positions(rows, grid)
+    said = "is a boundary itself" if around.fits else "is no boundary"
+    names = ", ".join(f"{unit.name}{_size_of(unit)}" for unit in grid.units)
+    print_paragraph(f"{start} {said}; fitted: {names}.")
+
+
+def _print_positions(rows: Sequence[tuple[str, int]], grid: grids.Grid) -> None:
+    geometry = grid.geometry
+    units = (1, geometry.sector_bytes, 2**10, 2**20, geometry.track_bytes, geometry.cylinder_bytes)
+    table = [(name, *(decimal_text(value, unit) for unit in units)) for name, value in rows]
+    headings = ("", "bytes", "sectors", "KiB", "MiB", "tracks", "cylinders")
+    print_table(headings, table, right=range(1, len(headings)))
+
+
+@align.command(
+    cls=Verb,
+    short_help="Hold a layout against a grid: what fits, what straddles, what to do.",
+    terms=(
+        ("partition", "start, size"),
+        ("label", "start: a BSD label's partition inside its slice"),
+        (
+            "crypt",
+            "format=luks2|luks1|plain|veracrypt|truecrypt|bitlocker, payload; luks1 also: "
+            "key_bits, align_payload (sectors)",
+        ),
+        ("lvm", "pe_start, or metadatasize and data_alignment; extent"),
+        ("raid", "level, disks, chunk, data_offset"),
+        ("filesystem", "type, stripe_unit, stripe_width"),
+    ),
+    examples=(
+        "ssdlab align check --layer partition:start_sector=63 --layer label:start_sector=1985",
+        "ssdlab align check server.toml --drive intel-dc-s3500-480gb --json",
+    ),
+)
+@click.argument("file", required=False, metavar="[LAYOUT]")
+@with_options(LAYER_OPTION, *GRID_OPTIONS)
+@JSON_OPTION
+def check(file: str | None, layers: tuple[str, ...], as_json: bool, **options: Any) -> int:
+    """Hold each layer of a layout against each unit; exit code 1 where the data do not fit."""
+    layout = read_layout(file, layers, options)
+    findings = checking.check(layout, Chosen(options, layout.drive).grid())
+    wrong = checking.misaligned(findings)
+    if as_json:
+        print_json({"aligned": not wrong, "findings": [asdict(each) for each in findings]})
+    else:
+        _print_findings(findings, wrong, layout.geometry.sector_bytes)
+    return EXIT_MISALIGNED if wrong else 0
+
+
+def _print_findings(findings: Sequence[checking.Finding], wrong: bool, sector_bytes: int) -> None:
+    in_array = any(each.array_byte is not None for each in findings)
+    rows = [
+        (
+            each.name,
+            str(each.drive_byte),
+            decimal_text(each.drive_byte, sector_bytes),
+            *((_or_nothing(each.array_byte),) if in_array else ()),
+            f"{each.unit.name}{_size_of(each.unit)}",
+            _fits(each),
+            binary_size(each.worst_remainder) if each.worst_remainder else "",
+            _writes(each.straddling),
+        )
+        for each in findings
+    ]
+    array = ("in the array",) if in_array else ()
+    headings = ("layer", "at byte", "sector", *array, "held against", "fits", "worst remainder")
+    right = (1, 2, 3, 6) if in_array else (1, 2, 5)
+    print_table((*headings, "writes that straddle"), rows, right=right, fold=len(headings))
+    if not wrong:
+        print_paragraph("Aligned: the topmost layer fits all that is asked for.")
+        return
+    print_paragraph("Misaligned: the topmost layer does not fit.")
+    mends = {f"{each.name}: {each.remedy}": None for each in findings if _mends(each)}
+    print_list("Remedies, the lowest layer first; check again after each", list(mends))
+
+
+def _or_nothing(number: int | None) -> str:
+    return text.NOTHING if number is None else str(number)
+
+
+def _size_of(unit: grids.Unit) -> str:
+    size = binary_size(unit.bytes)
+    return "" if unit.name.startswith(size) else f" {size}"
+
+
+def _fits(finding: checking.Finding) -> str:
+    if finding.aligned:
+        return "yes"
+    return "no" if finding.decides else "no (not judged)"
+
+
+def _mends(finding: checking.Finding) -> bool:
+    judged = finding.unit.required and not finding.aligned
+    return judged and finding.remedy != checking.BELOW_FIRST
+
+
+def _writes(straddling: Sequence[Straddle]) -> str:
+    """Name the smallest size that straddles, and from where on all do."""
+    if not straddling:
+        return ""
+    first = straddling[0]
+    every = next((each for each in straddling if each.share == 1), None)
+    parts = []
+    if first.share < 1:
+        parts.append(
+            f"{text.significant(first.share * 100, 2)} % at {binary_size(first.write_bytes)}"
+        )
+    if every is not None:
+        parts.append(f"all from {binary_size(every.write_bytes)}")
+    return ", ".join(parts)
+
+
+@align.command(
+    cls=Verb,
+    short_help="What to type in parted, sfdisk, cryptsetup, pvcreate, mkfs, diskpart, gpart.",
+    examples=(
+        "ssdlab align commands --layer partition:start=1MiB,size=100GiB --device /dev/sda",
+        "ssdlab align commands --layer partition:start=1MiB --layer raid:level=5,disks=4,chunk=64k",
+    ),
+)
+@click.argument("file", required=False, metavar="[LAYOUT]")
+@click.option(
+    "--system",
+    "systems",
+    multiple=True,
+    type=click.Choice(tools.SYSTEMS),
+    help="Only these; by default all.",
+)
+@DEVICE_OPTION
+@with_options(LAYER_OPTION, *GRID_OPTIONS)
+@JSON_OPTION
+def commands(
+    file: str | None,
+    systems: tuple[str, ...],
+    device: str,
+    layers: tuple[str, ...],
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Say what to type for an aligned partition and what comes into it. Changes nothing itself."""
+    layout = read_layout(file, layers, options)
+    wanted = tools.plan(layout, Chosen(options, layout.drive).grid(), device)
+    found = tools.commands(wanted, systems or tools.SYSTEMS)
+    if as_json:
+        print_json([asdict(each) for each in found])
+        return
+    for each in found:
+        notes = [f"# {each.note}"] if each.note else []
+        print_text(f"# {each.tool} ({each.version}; {each.source})")
+        print_text("\n".join((*notes, *each.lines)))
+        print_text("")
+
+
+align.add_command(move)
+align.add_command(spare)

@@ -1,0 +1,110 @@
+"""What the verbs of ``ssdlab align`` have in common: a grid, a layout, a device."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any
+
+import click
+
+from ssdlab.align import grid as grids
+from ssdlab.align import reading
+from ssdlab.align.layout import Layout
+from ssdlab.align.notation import parse_geometry, parse_position
+from ssdlab.cli.drives import SET_OPTION, parse_settings
+from ssdlab.errors import SsdlabError
+
+_LAYERS = "--layer partition:start_sector=63,size=100GiB"
+
+
+class Chosen:
+    """The grid that the options ask for, and the settings of its drive.
+
+    Parameters
+    ----------
+    options
+        What `grid_options` collected.
+    drive
+        The profile that a layout names; the option goes first.
+    """
+
+    def __init__(self, options: dict[str, Any], drive: str | None = None) -> None:
+        self.geometry = parse_geometry(options["geometry"], options["sector"])
+        self._settings = parse_settings(options["settings"])
+        self.drive: str | None = options["drive"] or drive
+        self._options = options
+
+    @cached_property
+    def facts(self) -> grids.DriveFacts | None:
+        """What the drive's profile says; None without a drive."""
+        if self.drive is None:
+            return None
+        strict = bool(self._options["strict"])
+        return grids.read_drive(self.drive, self._settings, strict=strict)
+
+    def grid(self) -> grids.Grid:
+        """Put the units together; without any, what is safe to assume."""
+        options = self._options
+        units = [grids.read_unit(each, self.geometry) for each in options["align"]]
+        units.extend(self.facts.units if self.facts else ())
+        units = units or list(grids.DEFAULT_UNITS)
+        table = grids.track_units(
+            self.geometry, track=options["track"], cylinder=options["cylinder"]
+        )
+        return grids.Grid((*units, *table), self.geometry)
+
+    def position(self, value: str, place: str) -> int:
+        """Read a position or a size."""
+        return parse_position(value, place, self.geometry)
+
+
+GRID_OPTIONS = (
+    click.option(
+        "--align",
+        multiple=True,
+        metavar="SIZE",
+        help="Erase block, page or stripe to fit; may be repeated.  [default: 4KiB and 1MiB]",
+    ),
+    click.option("--drive", metavar="DRIVE", help="Page, row and erase block of a profile."),
+    SET_OPTION,
+    click.option("--strict", is_flag=True, help="Judge by the drive's row and erase block too."),
+    click.option("--track", is_flag=True, help="Also fit the track, for old partition tables."),
+    click.option("--cylinder", is_flag=True, help="Also fit the cylinder."),
+    click.option(
+        "--geometry", default="255x63", show_default=True, metavar="HEADSxSECTORS", help="CHS."
+    ),
+    click.option("--sector", default=512, show_default=True, metavar="BYTES", help="512 or 4096."),
+)
+LAYER_OPTION = click.option(
+    "--layer", "layers", multiple=True, metavar="KIND:KEY=VALUE,…", help="The lowest first."
+)
+DEVICE_OPTION = click.option("--device", default="/dev/sdX", show_default=True, metavar="PATH")
+NUMBER_OPTION = click.option(
+    "--number", default=1, show_default=True, metavar="N", help="The partition's number."
+)
+
+
+def with_options(*options: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command these options, shown in this order."""
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        for option in reversed(options):
+            function = option(function)
+        return function
+
+    return decorate
+
+
+def read_layout(file: str | None, layers: Sequence[str], options: dict[str, Any]) -> Layout:
+    """Read the layout from the file or the options, whichever is given.
+
+    Raises
+    ------
+    SsdlabError
+        Neither or both are given, or it makes no sense.
+    """
+    geometry = Chosen(options).geometry
+    if (file is None) == (not layers):
+        raise SsdlabError(f"give either a layout file or layers, such as {_LAYERS}")
+    return reading.from_file(file, geometry) if file else reading.from_options(layers, geometry)

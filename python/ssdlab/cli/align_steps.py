@@ -1,0 +1,145 @@
+"""``ssdlab align move`` and ``spare``: steps for a drive with data on it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+import click
+
+from ssdlab import text
+from ssdlab.align import moving
+from ssdlab.align import spare_area as sparing
+from ssdlab.align.notation import binary_size
+from ssdlab.align.procedure import Disk, Step
+from ssdlab.cli.align_options import (
+    DEVICE_OPTION,
+    GRID_OPTIONS,
+    LAYER_OPTION,
+    NUMBER_OPTION,
+    Chosen,
+    read_layout,
+    with_options,
+)
+from ssdlab.cli.console import print_json, print_paragraph, print_text
+from ssdlab.cli.drives import JSON_OPTION
+from ssdlab.cli.verb import Verb
+from ssdlab.errors import SsdlabError
+
+
+@click.command(
+    cls=Verb,
+    short_help="How to move a misaligned partition without losing data.",
+    examples=(
+        "ssdlab align move --layer partition:start_sector=63,size=100GiB "
+        "--layer filesystem:type=ext4",
+        "ssdlab align move server.toml --to 4MiB --free-behind 10MiB --device /dev/sda",
+    ),
+)
+@click.argument("file", required=False, metavar="[LAYOUT]")
+@click.option("--to", metavar="SIZE", help="The new start; by default the next that fits.")
+@click.option("--free-behind", default="0", metavar="SIZE", help="Free room behind the partition.")
+@with_options(DEVICE_OPTION, NUMBER_OPTION, LAYER_OPTION, *GRID_OPTIONS)
+@JSON_OPTION
+def move(
+    file: str | None,
+    to: str | None,
+    free_behind: str,
+    device: str,
+    number: int,
+    layers: tuple[str, ...],
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Say how to move a partition to where its data fit; nothing where they are encrypted.
+
+    Changes nothing itself.
+    """
+    layout = read_layout(file, layers, options)
+    chosen = Chosen(options, layout.drive)
+    target = None if to is None else chosen.position(to, "--to")
+    free = chosen.position(free_behind, "--free-behind")
+    steps = moving.move(layout, chosen.grid(), Disk(device, number), to=target, free_behind=free)
+    if as_json:
+        print_json([asdict(each) for each in steps])
+    elif not steps:
+        print_text("It fits already; there is nothing to move.")
+    else:
+        _print_steps(steps)
+
+
+@click.command(
+    cls=Verb,
+    short_help="How to give a used drive a spare area afterwards.",
+    examples=(
+        "ssdlab align spare --spare 20% --drive intel-dc-s3500-80gb "
+        "--layer partition:start=1MiB,size=70GiB --layer filesystem:type=ext4",
+        "ssdlab align spare server.toml --spare 10% --capacity 480GB",
+    ),
+)
+@click.argument("file", required=False, metavar="[LAYOUT]")
+@click.option("--spare", "share", required=True, metavar="SHARE", help="Of the capacity: 20%.")
+@click.option("--capacity", metavar="SIZE", help="What the drive exports; else that of --drive.")
+@with_options(DEVICE_OPTION, NUMBER_OPTION, LAYER_OPTION, *GRID_OPTIONS)
+@JSON_OPTION
+def spare(
+    file: str | None,
+    share: str,
+    capacity: str | None,
+    device: str,
+    number: int,
+    layers: tuple[str, ...],
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Say how to leave a SHARE of a drive to the drive; LAYOUT has its last partition.
+
+    Changes nothing itself; no advice where the data are encrypted.
+    """
+    layout = read_layout(file, layers, options)
+    chosen = Chosen(options, layout.drive)
+    exported, own = _capacity(chosen, capacity)
+    plan = sparing.spare(
+        layout,
+        chosen.grid(),
+        Disk(device, number),
+        share=text.parse_share(share, "--spare"),
+        capacity=exported,
+        over_provisioning=own,
+    )
+    if as_json:
+        print_json(asdict(plan))
+    else:
+        _print_spare(plan, chosen.geometry.sector_bytes)
+
+
+def _capacity(chosen: Chosen, given: str | None) -> tuple[int, float | None]:
+    """Give capacity and over-provisioning, the latter where the drive is known."""
+    facts = chosen.facts
+    own = facts.over_provisioning if facts else None
+    if given is not None:
+        return chosen.position(given, "--capacity"), own
+    if facts is None:
+        raise SsdlabError("how large is the drive? give --capacity 480GB, or --drive")
+    return facts.capacity_bytes, own
+
+
+def _print_spare(plan: sparing.SparePlan, sector_bytes: int) -> None:
+    print_text(
+        f"partitions end at sector {plan.end // sector_bytes} ({binary_size(plan.end)}); "
+        f"{text.size(plan.spare_bytes)} are left to the drive"
+    )
+    if plan.over_provisioning is not None:
+        before, after = (text.percent(each) for each in plan.over_provisioning)
+        print_text(f"over-provisioning {before} becomes {after}, once it is trimmed")
+    _print_steps(plan.steps)
+    print_text("\nOther ways")
+    _print_steps(plan.alternatives, "-")
+
+
+def _print_steps(steps: Sequence[Step], mark: str = "") -> None:
+    for number, step in enumerate(steps, 1):
+        print_paragraph(f"{mark or f'{number}.'} {step.text}.")
+        for line in step.lines:
+            print_text(f"    {line}")
