@@ -5,6 +5,18 @@ set -euo pipefail
 
 packages=(
     fio # beside our own runs: the same job on a real device or file
+    # the guest of `make test-guest`: an emulator, and what builds layouts inside it
+    qemu-system-x86
+    seabios
+    cpio
+    kmod
+    fdisk
+    mdadm
+    lvm2
+    dmsetup
+    cryptsetup-bin
+    thin-provisioning-tools
+    e2fsprogs
 )
 
 missing=()

@@ -1,0 +1,200 @@
+"""The machine that is looked at: its files and what its tools say, live or captured.
+
+Everything the audit knows goes through `System`, so a capture is simply what was read and run,
+and an audit of a capture finds what the audit on the machine found. Nothing is ever written.
+
+Captured: file paths with their text (None: not readable), folders with their entries, commands
+with what they printed. A folder laid out like a root file system serves too; what its tools would
+say stands in ``commands/`` there, one file a command, blanks as ``_`` and slashes as ``+``.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Protocol
+
+from ssdlab.errors import SsdlabError
+
+_TIMEOUT_S = 20.0
+_LONGEST_FILE = 1 << 20
+_LONGEST_ANSWER = 8 << 20
+_PATH = "/usr/sbin:/usr/bin:/sbin:/bin:/opt/MegaRAID/storcli"
+
+
+class System(Protocol):
+    """What can be asked of a machine."""
+
+    def read(self, path: str) -> str | None:
+        """Give a file's text without the blanks around it; None where it cannot be read."""
+
+    def entries(self, path: str) -> list[str]:
+        """Name what is in a folder, sorted; empty where there is none."""
+
+    def run(self, *words: str) -> str | None:
+        """Give what a command prints; None where it is missing, fails or never answers."""
+
+
+class LiveSystem:
+    """The machine it runs on."""
+
+    def __init__(self, timeout_s: float = _TIMEOUT_S) -> None:
+        self._timeout_s = timeout_s
+
+    def read(self, path: str) -> str | None:
+        """Read a file."""
+        try:
+            with open(path, "rb") as file:
+                return file.read(_LONGEST_FILE).decode(errors="replace").strip()
+        except OSError:
+            return None
+
+    def entries(self, path: str) -> list[str]:
+        """List a folder."""
+        try:
+            return sorted(os.listdir(path))
+        except OSError:
+            return []
+
+    def run(self, *words: str) -> str | None:
+        """Run a command that only reads."""
+        path = f"{os.environ.get('PATH', '')}:{_PATH}"
+        program = shutil.which(words[0], path=path)
+        if program is None:
+            return None
+        try:
+            answer = subprocess.run(
+                [program, *words[1:]],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                timeout=self._timeout_s,
+                check=False,
+                env={**os.environ, "LC_ALL": "C"},
+            )
+        except (OSError, subprocess.TimeoutExpired):
+            return None
+        text = answer.stdout[:_LONGEST_ANSWER].decode(errors="replace").strip()
+        return text or None
+
+
+class RecordingSystem:
+    """A system whose answers are kept, for a capture."""
+
+    def __init__(self, system: System) -> None:
+        self._system = system
+        self.files: dict[str, str | None] = {}
+        self.folders: dict[str, list[str]] = {}
+        self.commands: dict[str, str | None] = {}
+
+    def read(self, path: str) -> str | None:
+        """Read, and keep."""
+        self.files[path] = self._system.read(path)
+        return self.files[path]
+
+    def entries(self, path: str) -> list[str]:
+        """List, and keep."""
+        self.folders[path] = self._system.entries(path)
+        return self.folders[path]
+
+    def run(self, *words: str) -> str | None:
+        """Run, and keep."""
+        self.commands[" ".join(words)] = self._system.run(*words)
+        return self.commands[" ".join(words)]
+
+
+class CapturedSystem:
+    """A machine that was captured."""
+
+    def __init__(
+        self,
+        files: dict[str, str | None],
+        folders: dict[str, list[str]],
+        commands: dict[str, str | None],
+    ) -> None:
+        self._files, self._folders, self._commands = files, folders, commands
+
+    def read(self, path: str) -> str | None:
+        """Give what was read."""
+        return self._files.get(path)
+
+    def entries(self, path: str) -> list[str]:
+        """Give what was listed."""
+        return self._folders.get(path, [])
+
+    def run(self, *words: str) -> str | None:
+        """Give what was printed."""
+        return self._commands.get(" ".join(words))
+
+
+class FolderSystem:
+    """A folder laid out like a root file system."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._live = LiveSystem()
+
+    def _place(self, path: str) -> str:
+        return str(self._root / path.lstrip("/"))
+
+    def read(self, path: str) -> str | None:
+        """Read below the folder."""
+        return self._live.read(self._place(path))
+
+    def entries(self, path: str) -> list[str]:
+        """List below the folder."""
+        return self._live.entries(self._place(path))
+
+    def run(self, *words: str) -> str | None:
+        """Read what the command printed."""
+        name = " ".join(words).replace(" ", "_").replace("/", "+")
+        return self._live.read(str(self._root / "commands" / name))
+
+
+def open_root(path: str) -> System:
+    """Open a capture or a folder laid out like a root file system.
+
+    Raises
+    ------
+    SsdlabError
+        It is neither.
+    """
+    place = Path(path)
+    if place.is_dir():
+        if not (place / "sys").is_dir():
+            raise SsdlabError(f"--root {path}: there is no sys in it; give a captured tree")
+        return FolderSystem(place)
+    try:
+        content = json.loads(place.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise SsdlabError(f"--root {path}: {error.strerror}") from None
+    except (ValueError, RecursionError):
+        raise SsdlabError(
+            f"--root {path}: not a capture\nmake one with: ssdlab audit --capture FILE"
+        ) from None
+    return _captured(content, path)
+
+
+def _captured(content: object, path: str) -> CapturedSystem:
+    parts = content if isinstance(content, dict) else {}
+    if not all(isinstance(parts.get(key), dict) for key in ("files", "folders", "commands")):
+        raise SsdlabError(f"--root {path}: not a capture: files, folders and commands are missing")
+    return CapturedSystem(
+        _texts(parts["files"]), _names(parts["folders"]), _texts(parts["commands"])
+    )
+
+
+def _texts(part: dict[str, object]) -> dict[str, str | None]:
+    """Keep what is text; anything else is as if it could not be read."""
+    return {name: text if isinstance(text, str) else None for name, text in part.items()}
+
+
+def _names(part: dict[str, object]) -> dict[str, list[str]]:
+    return {
+        folder: [name for name in names if isinstance(name, str)]
+        for folder, names in part.items()
+        if isinstance(names, list)
+    }

@@ -1,0 +1,231 @@
+"""A guest's file system in memory, made of this machine's own programs and a Debian kernel.
+
+The kernel comes from Debian's package archive (downloaded once, kept by version, unpacked without
+being installed); programs, their libraries and Python's standard library are copied from here.
+Nothing needs root.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+PROGRAMS = (
+    "bash cat cp cryptsetup dd dmsetup echo env fstrim grep head insmod kill ln ls lvm mdadm "
+    "mkdir mkfs.ext4 mknod mkswap mount rm sed sfdisk sleep sync swapoff swapon touch true umount "
+    "wipefs blkdiscard blockdev lsblk poweroff tune2fs"
+).split()
+LVM_NAMES = "lvchange lvcreate lvremove pvcreate pvremove vgchange vgcreate vgremove".split()
+MODULES = (
+    "virtio_pci virtio_blk raid1 raid10 raid456 dm-mod dm-crypt dm-thin-pool bfq xts "
+    "aes_generic ecb cbc sha256_generic algif_skcipher af_alg crc32c_generic"
+).split()
+_KERNEL_PACKAGE = "linux-image-cloud-amd64"
+
+
+class Missing(Exception):
+    """Something that the guest needs is not here; the message says what brings it."""
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel that was unpacked.
+
+    Attributes
+    ----------
+    image
+        What is booted.
+    modules
+        Folder of its modules.
+    """
+
+    image: Path
+    modules: Path
+
+
+def cache_folder() -> Path:
+    """Give where kernels are kept."""
+    base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    folder = Path(base) / "ssdlab-guest"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def fetch_kernel() -> Kernel:
+    """Download and unpack the kernel, unless it is here.
+
+    Raises
+    ------
+    Missing
+        There is no apt, or it cannot reach Debian's archive.
+    """
+    if shutil.which("apt-get") is None:
+        raise Missing("no apt-get: the guest's kernel is a Debian package")
+    depends = _output("apt-cache", "depends", _KERNEL_PACKAGE)
+    found = re.search(r"Depends: (linux-image-\S+)", depends)
+    if found is None:
+        raise Missing(f"{_KERNEL_PACKAGE} is not known to apt: run apt-get update")
+    folder = cache_folder() / f"{found[1]}-{_version(found[1])}"
+    if not folder.exists():
+        _unpack(found[1], folder)
+    image = next((folder / "boot").glob("vmlinuz-*"))
+    return Kernel(image, next((folder / "lib" / "modules").iterdir()))
+
+
+def _version(package: str) -> str:
+    found = re.search(r"Candidate: (\S+)", _output("apt-cache", "policy", package))
+    return found[1].replace(":", "_") if found else "unknown"
+
+
+def _unpack(package: str, folder: Path) -> None:
+    partial = folder.with_suffix(".part")
+    shutil.rmtree(partial, ignore_errors=True)
+    partial.mkdir(parents=True)
+    try:
+        _run("apt-get", "download", package, cwd=partial)
+        _run("dpkg-deb", "-x", str(next(partial.glob("*.deb"))), str(partial))
+    except (subprocess.CalledProcessError, StopIteration):
+        raise Missing(f"{package} cannot be downloaded: run apt-get update") from None
+    partial.rename(folder)
+
+
+def _run(*words: str, cwd: Path | None = None) -> None:
+    subprocess.run(words, cwd=cwd, check=True, capture_output=True)
+
+
+def _output(*words: str) -> str:
+    return subprocess.run(words, capture_output=True, text=True, check=False).stdout
+
+
+def build(kernel: Kernel, folder: Path, files: Iterable[tuple[Path, str]]) -> Path:
+    """Make the initial RAM file system.
+
+    Parameters
+    ----------
+    kernel
+        Whose modules go in.
+    folder
+        Where to work.
+    files
+        Files and folders to add, each with its place in the guest.
+
+    Raises
+    ------
+    Missing
+        A program is not installed.
+    """
+    root = folder / "root"
+    for name in ("bin", "dev", "etc", "mnt", "proc", "run", "sys", "tmp", "var", "run/lock"):
+        (root / name).mkdir(parents=True, exist_ok=True)
+    for link in ("sbin", "usr/bin", "usr/sbin"):
+        (root / link).parent.mkdir(parents=True, exist_ok=True)
+        (root / link).symlink_to("/bin")
+    _add_programs(root)
+    _add_python(root)
+    _add_modules(root, kernel)
+    for source, place in files:
+        _copy(source, root / place.lstrip("/"))
+    return _pack(root, folder / "initrd")
+
+
+def _add_programs(root: Path) -> None:
+    path = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"
+    found = {name: shutil.which(name, path=path) for name in PROGRAMS}
+    missing = [name for name, place in found.items() if place is None]
+    if missing:
+        raise Missing(f"not installed: {' '.join(missing)}: run scripts/install-tools.sh")
+    for name, place in found.items():
+        if place is not None:
+            _add_binary(root, Path(place), f"bin/{name}")
+    (root / "bin/sh").symlink_to("bash")
+    for name in LVM_NAMES:
+        (root / "bin" / name).symlink_to("lvm")
+    for helper in ("pdata_tools", "thin_check"):
+        place = shutil.which(helper, path=path)
+        if place is not None:
+            _add_binary(root, Path(place), f"bin/{helper}")
+
+
+def _add_binary(root: Path, source: Path, place: str) -> None:
+    _copy(source.resolve(), root / place)
+    for library in re.findall(r"(/\S+)\s+\(0x", _output("ldd", str(source))):
+        target = root / library.lstrip("/")
+        if not target.exists():
+            _copy(Path(library).resolve(), target)
+
+
+def _add_python(root: Path) -> None:
+    executable = Path(sys.executable).resolve()
+    _add_binary(root, executable, "bin/python3")
+    library = Path(sysconfig.get_path("stdlib"))
+    target = root / str(library).lstrip("/")
+    ignored = shutil.ignore_patterns(
+        "test", "tests", "idlelib", "tkinter", "site-packages", "dist-packages", "config-*",
+        "__pycache__", "ensurepip", "lib2to3", "turtledemo", "pydoc_data",
+    )  # fmt: skip
+    shutil.copytree(library, target, ignore=ignored)
+    for module in (target / "lib-dynload").glob("*.so"):
+        source = library / "lib-dynload" / module.name
+        for needed in re.findall(r"(/\S+)\s+\(0x", _output("ldd", str(source))):
+            if not (root / needed.lstrip("/")).exists():
+                _copy(Path(needed).resolve(), root / needed.lstrip("/"))
+    # Where Python looks for its library follows from where its program lies.
+    home = root / str(executable).lstrip("/")
+    if not home.exists():
+        home.parent.mkdir(parents=True, exist_ok=True)
+        home.symlink_to("/bin/python3")
+    (root / "etc" / "python").write_text(str(executable), encoding="utf-8")
+
+
+def _add_modules(root: Path, kernel: Kernel) -> None:
+    """Copy the modules with what they depend on, in the order in which they are loaded."""
+    order = module_order(kernel, MODULES)
+    for number, module in enumerate(order):
+        _copy(module, root / "modules" / f"{number:03}-{module.name}")
+
+
+def module_order(kernel: Kernel, wanted: Iterable[str]) -> list[Path]:
+    """Give modules with all they depend on, each after what it needs.
+
+    Built-in ones are left out. What depends on what is in the modules themselves (``depends=``).
+    """
+    files = {path.stem.replace("-", "_"): path for path in kernel.modules.rglob("*.ko")}
+    order: list[Path] = []
+
+    def add(name: str) -> None:
+        path = files.get(name.replace("-", "_"))
+        if path is None or path in order:
+            return
+        found = re.search(rb"\0depends=([^\0]*)", path.read_bytes())
+        for needed in (found[1].decode() if found else "").split(","):
+            add(needed)
+        order.append(path)
+
+    for name in wanted:
+        add(name)
+    return order
+
+
+def _copy(source: Path, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if source.is_dir():
+        shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__", "*.so"))
+    else:
+        shutil.copy2(source, target)
+
+
+def _pack(root: Path, target: Path) -> Path:
+    names = subprocess.run(["find", "."], cwd=root, capture_output=True, check=True).stdout
+    with target.open("wb") as file:
+        subprocess.run(
+            ["cpio", "--create", "--format=newc", "--quiet", "--owner=0:0"],
+            cwd=root, input=names, stdout=file, check=True,
+        )  # fmt: skip
+    return target

@@ -1,0 +1,87 @@
+"""A guest: QEMU without hardware help, drives of sparse files, results over a serial line.
+
+Booting takes some seconds under emulation, so one boot does many things: a script in the guest
+writes one JSON object a line to its second serial port, which is a file here.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from image import Kernel, Missing
+
+_MEMORY_MIB = 1024
+# QEMU 7.2 emulates cmpxchg16b wrongly, on which newer kernels fail.
+_CPU = "qemu64,-cx16"
+
+
+@dataclass(frozen=True)
+class GuestDrive:
+    """A virtual drive.
+
+    Attributes
+    ----------
+    size_mib
+        Its size.
+    discard
+        Whether it takes discards.
+    """
+
+    size_mib: int = 96
+    discard: bool = True
+
+
+def boot(
+    kernel: Kernel, initrd: Path, drives: list[GuestDrive], folder: Path, timeout_s: float
+) -> Iterator[dict[str, Any]]:
+    """Boot a guest, wait for it to power off, and give what it reported.
+
+    Raises
+    ------
+    Missing
+        QEMU is not installed.
+    TimeoutError
+        It did not end in time; the console's last lines are in the message.
+    """
+    program = shutil.which("qemu-system-x86_64")
+    if program is None:
+        raise Missing("qemu-system-x86_64 is not installed: run scripts/install-tools.sh")
+    results, console = folder / "results.jsonl", folder / "console.log"
+    words = [
+        program, "-M", "q35,accel=tcg", "-cpu", _CPU, "-smp", "2", "-m", str(_MEMORY_MIB),
+        "-nodefaults", "-no-reboot", "-display", "none", "-nic", "none",
+        "-kernel", str(kernel.image), "-initrd", str(initrd),
+        "-append", "console=ttyS0 panic=-1 quiet loglevel=4 mitigations=off",
+        "-serial", f"file:{console}", "-serial", f"file:{results}",
+        *(word for number, drive in enumerate(drives) for word in _drive(folder, number, drive)),
+    ]  # fmt: skip
+    try:
+        subprocess.run(words, stdin=subprocess.DEVNULL, timeout=timeout_s, check=True)
+    except subprocess.TimeoutExpired:
+        raise TimeoutError(f"no end within {timeout_s:.0f} s:\n{tail(console)}") from None
+    for line in results.read_text(encoding="utf-8", errors="replace").splitlines():
+        yield json.loads(line)
+
+
+def _drive(folder: Path, number: int, drive: GuestDrive) -> list[str]:
+    image = folder / f"drive{number}.raw"
+    with image.open("wb") as file:
+        file.truncate(drive.size_mib << 20)
+    unmap = "unmap" if drive.discard else "ignore"
+    taken = "on" if drive.discard else "off"
+    return [
+        "-drive", f"file={image},format=raw,if=none,id=d{number},discard={unmap},cache=unsafe",
+        "-device", f"virtio-blk-pci,drive=d{number},discard={taken}",
+    ]  # fmt: skip
+
+
+def tail(console: Path, lines: int = 30) -> str:
+    """Give the last lines that a guest wrote to its console."""
+    text = console.read_text(encoding="utf-8", errors="replace") if console.exists() else ""
+    return "\n".join(text.splitlines()[-lines:])

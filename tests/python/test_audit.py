@@ -1,0 +1,186 @@
+"""The audit: what is wrong is found with its place and remedy, and what is good passes."""
+
+from __future__ import annotations
+
+import json
+import random
+import stat
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from layouts import LAYOUTS, Layout
+from machine import MadeMachine
+from ssdlab.audit import Severity, audit
+from ssdlab.audit.capture import capture, scrub
+from ssdlab.audit.prove_trim import prove_trim
+from ssdlab.audit.system import CapturedSystem, LiveSystem, open_root
+from ssdlab.audit.topology import read_topology
+from ssdlab.errors import SsdlabError
+
+Command = Callable[..., tuple[int, str, str]]
+
+
+@pytest.mark.parametrize("layout", LAYOUTS, ids=[layout.name for layout in LAYOUTS])
+def test_layouts(layout: Layout) -> None:
+    """Each layout has exactly the findings it should have, with place and remedy."""
+    found = [
+        finding
+        for finding in audit(layout.build().system()).findings
+        if finding.severity > Severity.GREEN
+    ]
+    assert tuple((each.check, str(each.severity)) for each in found) == layout.found
+    if found:
+        assert layout.place in found[0].where
+        assert layout.remedy in found[0].remedy
+        assert all(each.why and each.source for each in found)
+
+
+def test_good_layouts_say_what_was_looked_at() -> None:
+    """Silence does not pass for health: a good layout has green findings."""
+    good = [layout for layout in LAYOUTS if not layout.found]
+    assert len(good) >= 8
+    for layout in good:
+        assert audit(layout.build().system()).findings, layout.name
+
+
+def test_issue_discards_is_no_link() -> None:
+    """LVM's issue_discards breaks no chain."""
+    machine = next(layout for layout in LAYOUTS if layout.name == "LVM, linear").build()
+    machine.file("/etc/lvm/lvm.conf", "devices { issue_discards = 0 }")
+    assert audit(machine.system()).severity == Severity.GREEN
+
+
+def test_only_what_is_asked_about() -> None:
+    """A place narrows the audit to what stands under it."""
+    machine = MadeMachine().drive("sda").partition("sda1", "sda", start=63).mount("sda1", "/a")
+    machine.drive("sdb").partition("sdb1", "sdb", start=2048).mount("sdb1", "/b")
+    assert audit(machine.system(), ["/b"]).severity == Severity.GREEN
+    assert audit(machine.system(), ["/dev/sda"]).severity == Severity.RED
+    with pytest.raises(SsdlabError, match="there are /a, /b"):
+        audit(machine.system(), ["/c"])
+
+
+def test_without_root_the_unseen_is_said() -> None:
+    """Without dmsetup's tables it is said what could not be looked at."""
+    system = next(each for each in LAYOUTS if each.name == "LUKS that passes discards").build()
+    blind = CapturedSystem(system.files, system.folders, {})
+    assert any("needs root" in line for line in audit(blind).unseen)
+
+
+def test_megaraid_settings() -> None:
+    """Write-back and read-ahead before SSDs are found in storcli's JSON."""
+    machine = MadeMachine().drive("sda", device_model="MR9361-8i", device_vendor="AVAGO")
+    drives = [{"DG/VD": "0/0", "TYPE": "RAID5", "Cache": "RWBD"}]
+    content = {"Controllers": [{"Response Data": {"Virtual Drives": drives}}]}
+    machine.commands["storcli64 /cALL/vALL show J"] = json.dumps(content)
+    remedies = [each.remedy for each in audit(machine.system()).findings]
+    assert "storcli64 /c0/v0 set wrcache=wt" in remedies
+    assert "storcli64 /c0/v0 set rdcache=nora" in remedies
+
+
+def test_a_tree_with_a_loop_ends() -> None:
+    """Devices that stand on each other, which no kernel shows, end the walk all the same."""
+    machine = MadeMachine().drive("sda")
+    machine.mapped("dm-0", "a", "sda", "0 1 linear {below} 0", "LVM-a")
+    machine.folders["/sys/block/dm-0/slaves"] = ["dm-1"]
+    machine.mapped("dm-1", "b", "dm-0", "0 1 linear {below} 0", "LVM-b")
+    machine.mount("dm-1", "/")
+    layers = [device.name for device, _ in read_topology(machine.system()).layers("dm-1")]
+    assert layers == ["dm-1", "dm-0", "sda"]
+    audit(machine.system())
+
+
+def test_broken_trees() -> None:
+    """Cut, absurd and missing files give findings or none, never an exception, in bounded time."""
+    stream = random.Random(1)
+    rubbish = ["", "-1", "9" * 19, "9" * 4000, "x", "\0", "[none", "0 0", "é", None]
+    start = time.monotonic()
+    for round_number in range(300):
+        machine = LAYOUTS[round_number % len(LAYOUTS)].build()
+        for path in stream.sample(sorted(machine.files), k=min(8, len(machine.files))):
+            machine.files[path] = stream.choice(rubbish)
+        for folder in stream.sample(sorted(machine.folders), k=2):
+            machine.folders[folder] = stream.choice([[], ["..", "sda", "md0"], ["\n"]])
+        audit(machine.system())
+    assert time.monotonic() - start < 60
+
+
+def test_a_capture_is_audited_alike(tmp_path: Path) -> None:
+    """What is captured gives the findings of the machine, and has no identities."""
+    machine = next(each for each in LAYOUTS if each.name == "LUKS without discards").build()
+    machine.file("/sys/block/dm-0/dm/uuid", "CRYPT-LUKS2-0123456789abcdef0123456789abcdef-home")
+    place = tmp_path / "capture.json"
+    place.write_text(capture(machine.system()), encoding="utf-8")
+    assert "0123456789abcdef" not in place.read_text(encoding="utf-8")
+    again = audit(open_root(str(place)))
+    assert again.findings == audit(machine.system()).findings
+
+
+def test_identities_are_scrubbed() -> None:
+    """Serial numbers inside a tool's JSON, world-wide names, UUIDs and the host's name go."""
+    text = json.dumps(
+        {"smartctl": json.dumps({"serial_number": "S3R3NF0J1", "wwn": {"id": 123456789}})}
+    )
+    text += " naa.5002538e41700ade 123e4567-e89b-12d3-a456-426614174000 on mybox"
+    clean = scrub(text, "mybox")
+    for identity in ("S3R3NF0J1", "5002538e41700ade", "123e4567", "mybox"):
+        assert identity not in clean
+
+
+def test_wrong_roots(command: Command, tmp_path: Path) -> None:
+    """What is no captured tree is refused with place and remedy."""
+    (tmp_path / "a.json").write_text("{", encoding="utf-8")
+    (tmp_path / "b.json").write_text('{"files": []}', encoding="utf-8")
+    (tmp_path / "empty").mkdir()
+    for name in ("a.json", "b.json", "empty", "absent"):
+        code, _, error = command("audit", "--root", name)
+        assert code == 2 and name in error, error
+
+
+def test_exit_codes_and_json(command: Command, tmp_path: Path) -> None:
+    """0 is green, 1 yellow, 3 red; JSON has every field."""
+    for name, code in (("RAID 1", 0), ("nobody trims", 1), ("partition at sector 63", 3)):
+        machine = next(each for each in LAYOUTS if each.name == name).build()
+        (tmp_path / "m.json").write_text(capture(machine.system()), encoding="utf-8")
+        found, text, _ = command("audit", "--root", "m.json", "--json")
+        assert found == code
+        assert set(json.loads(text)) == {"severity", "findings", "unseen"}
+        found, text, _ = command("audit", "--root", "m.json")
+        assert found == code and "finding" in text
+
+
+def test_a_tool_that_never_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A tool that hangs is given up after its time."""
+    tool = tmp_path / "hangs"
+    tool.write_text("#!/bin/sh\nexec sleep 60\n", encoding="utf-8")
+    tool.chmod(tool.stat().st_mode | stat.S_IXUSR)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    start = time.monotonic()
+    assert LiveSystem(timeout_s=0.3).run("hangs") is None
+    assert time.monotonic() - start < 30
+
+
+def test_prove_trim_names_the_layer() -> None:
+    """The first layer whose counter stands still is where TRIM stops."""
+    machine = next(each for each in LAYOUTS if each.name == "LUKS without discards").build()
+    for name in ("dm-0", "sda1", "sda"):
+        machine.file(f"/sys/class/block/{name}/stat", " ".join("0" * 17))
+
+    def trim(_: str) -> str:
+        machine.file("/sys/class/block/dm-0/stat", "0 0 0 0 0 0 0 0 0 0 0 3 0 2048 0 0 0")
+        return "/home: 1 MiB trimmed"
+
+    proof = prove_trim(machine.system(), "/home", trim)
+    assert proof.stops_at == "/dev/sda1"
+    assert [(layer.requests, layer.bytes) for layer in proof.layers] == [(3, 2**20), (0, 0), (0, 0)]
+
+
+def test_prove_trim_asks_first(command: Command) -> None:
+    """Without a yes nothing is trimmed, and a captured tree cannot be."""
+    code, _, error = command("audit", "--prove-trim", "/nowhere-at-all")
+    assert code == 2 and "no mounted file system" in error
+    code, _, error = command("audit", "--root", ".", "--prove-trim", "/")
+    assert code == 2
