@@ -1,0 +1,218 @@
+"""What a drive said before: a small file of readings, and from it when it will be worn out.
+
+One JSON object a line and drive: time, life used, bytes written, error counts. The wear-out date
+is where the least-squares line of life used over time reaches 100 %, with the 95 % confidence
+interval of that time (Fieller's interval of the inverse prediction, the errors taken as normal).
+Life is told in whole percent. Readings between two steps say nothing new, so the line goes through
+the first reading of each step and the last of all; and as nobody says whether a drive rounds up or
+down, the interval is one percent of life wider on either side.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy
+from numpy.typing import NDArray
+from scipy import stats
+
+from ssdlab.errors import SsdlabError
+from ssdlab.health.life import Life
+from ssdlab.health.report import DriveReport
+from ssdlab.output import PendingFile
+
+_READINGS_AT_MOST = 400
+_CONFIDENCE = 0.95
+_DAY_S = 86_400
+_ROUNDING_VARIANCE = 1 / 12
+"""Of a percentage told as a whole number."""
+_STEP_PERCENT = 1
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What one drive said at one time.
+
+    Attributes
+    ----------
+    drive
+        Model and serial, or the device.
+    time_s
+        Seconds since 1970.
+    used_percent, host_written_bytes
+        As in `Life`.
+    """
+
+    drive: str
+    time_s: float
+    used_percent: float | None
+    host_written_bytes: float | None
+
+    @staticmethod
+    def of(report: DriveReport, life: Life, time_s: float) -> Reading:
+        """Make a reading of a report."""
+        used, host = life.used_percent, life.host_written_bytes
+        return Reading(
+            report.identity, time_s, used.number if used else None, host.number if host else None
+        )
+
+
+@dataclass(frozen=True)
+class WearOut:
+    """When the rated life will be used up, going on as so far.
+
+    Attributes
+    ----------
+    time_s, earliest_s, latest_s
+        Seconds since 1970; the latest is None where the readings do not rule out never.
+    percent_per_year
+        The slope.
+    readings
+        How many it is drawn from.
+    """
+
+    time_s: float
+    earliest_s: float
+    latest_s: float | None
+    percent_per_year: float
+    readings: int
+
+
+def read_history(path: str | Path) -> list[Reading]:
+    """Read a history file; one that is not there is empty, a line cut short is left out.
+
+    Raises
+    ------
+    SsdlabError
+        It is there and cannot be read.
+    """
+    try:
+        content = Path(path).read_text(encoding="utf-8", errors="replace")
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise SsdlabError(f"--history {path}: {error.strerror}") from None
+    return [reading for line in content.splitlines() if (reading := _parse(line)) is not None]
+
+
+def _parse(line: str) -> Reading | None:
+    try:
+        entry = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(entry, Mapping) or not isinstance(entry.get("drive"), str):
+        return None
+    time_s = _finite(entry.get("time_s"))
+    if time_s is None:
+        return None
+    return Reading(
+        entry["drive"],
+        time_s,
+        _finite(entry.get("used_percent")),
+        _finite(entry.get("host_written_bytes")),
+    )
+
+
+def _finite(value: object) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None
+    return float(value) if abs(value) < 1e30 else None
+
+
+def write_history(path: str | Path, readings: Iterable[Reading]) -> None:
+    """Write a history file in one step; of every drive the latest readings are kept."""
+    kept: dict[str, list[Reading]] = {}
+    for reading in readings:
+        kept.setdefault(reading.drive, []).append(reading)
+    lines = [
+        json.dumps(vars(reading))
+        for drive in kept.values()
+        for reading in sorted(drive, key=lambda reading: reading.time_s)[-_READINGS_AT_MOST:]
+    ]
+    with PendingFile(path, "--history") as pending:
+        pending.write("\n".join(lines) + "\n")
+
+
+def vanished(readings: Iterable[Reading], present: Iterable[str]) -> list[str]:
+    """Name the drives that were there before and are not now."""
+    return sorted({reading.drive for reading in readings} - set(present))
+
+
+def wear_out(readings: Iterable[Reading]) -> WearOut | None:
+    """Draw the line through a drive's readings to the end of its life.
+
+    Parameters
+    ----------
+    readings
+        Of one drive.
+
+    Returns
+    -------
+    WearOut or None
+        None with fewer than three such points, or where life does not get less.
+    """
+    points = sorted(
+        {
+            (reading.time_s, reading.used_percent)
+            for reading in readings
+            if reading.used_percent is not None
+        }
+    )
+    steps = _steps(points)
+    times = numpy.array([time for time, _ in steps]) / _DAY_S
+    used = numpy.array([percent for _, percent in steps], dtype=float)
+    if len(steps) < 3 or times[-1] == times[0]:
+        return None
+    line = stats.linregress(times, used)
+    if not line.slope > 0:
+        return None
+    middle, level = float(times.mean()), float(used.mean())
+    half_widths = _interval(times, used, float(line.slope), float(line.intercept), 100 - level)
+    at = middle + (100 - level) / float(line.slope)
+    whole = all(percent.is_integer() for percent in used)
+    rounding = (_STEP_PERCENT if whole else 0) / float(line.slope)
+    latest = middle + half_widths[1] + rounding
+    return WearOut(
+        time_s=at * _DAY_S,
+        earliest_s=(middle + half_widths[0] - rounding) * _DAY_S,
+        latest_s=None if math.isinf(latest) else latest * _DAY_S,
+        percent_per_year=float(line.slope) * 365.25,
+        readings=len(points),
+    )
+
+
+def _steps(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Keep the first reading of each step, and the last of all."""
+    kept = [
+        point
+        for before, point in zip([None, *points], points, strict=False)
+        if before is None or before[1] != point[1]
+    ]
+    return kept if not points or kept[-1] == points[-1] else [*kept, points[-1]]
+
+
+def _interval(
+    times: NDArray[numpy.float64],
+    used: NDArray[numpy.float64],
+    slope: float,
+    intercept: float,
+    rise: float,
+) -> tuple[float, float]:
+    """Bound (rise / slope) by Fieller's theorem; in days from the readings' mean time."""
+    count = len(times)
+    residual = float(numpy.sum((used - intercept - slope * times) ** 2))
+    variance = max(residual / (count - 2), _ROUNDING_VARIANCE)
+    quantile = float(stats.t.ppf((1 + _CONFIDENCE) / 2, count - 2))
+    spread = float(numpy.sum((times - times.mean()) ** 2))
+    uncertain = quantile**2 * variance
+    # Solve (slope x - rise)^2 <= uncertain (1/count + x^2 / spread) for x.
+    square = slope**2 - uncertain / spread
+    root = uncertain * (square / count + rise**2 / spread)
+    if square <= 0:
+        return rise / (slope + math.sqrt(uncertain / spread)), math.inf
+    half = math.sqrt(max(root, 0.0))
+    return (slope * rise - half) / square, (slope * rise + half) / square

@@ -1,0 +1,154 @@
+"""The drives of this machine, asked through smartctl: read-only, each within a time limit.
+
+A drive that sleeps is left asleep (``--nocheck=standby``), one that never answers is given up.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+from collections.abc import Sequence
+from contextlib import suppress
+
+from ssdlab.errors import SsdlabError
+from ssdlab.health.report import DriveReport, read_report
+
+_TIMEOUT_S = 30.0
+_LONGEST_JSON = 16 << 20
+_GRACE_S = 1.0
+
+
+def scan(smartctl: str = "smartctl", timeout_s: float = _TIMEOUT_S) -> list[list[str]]:
+    """Name the drives that smartctl finds, each with the ``-d`` it needs.
+
+    Raises
+    ------
+    SsdlabError
+        smartctl is missing, never answers or finds nothing.
+    """
+    content = _ask([_program(smartctl), "--scan-open", "--json"], timeout_s, "smartctl --scan-open")
+    devices = content.get("devices") if isinstance(content, dict) else None
+    found = [
+        _arguments(device)
+        for device in (devices if isinstance(devices, list) else [])
+        if isinstance(device, dict) and isinstance(device.get("name"), str)
+    ]
+    if not found:
+        raise SsdlabError(
+            "smartctl finds no drive here\nrun as root, or name a device: ssdlab health /dev/sda"
+        )
+    return found
+
+
+def _arguments(device: dict[str, object]) -> list[str]:
+    kind = device.get("type")
+    return [str(device["name"]), *(["-d", kind] if isinstance(kind, str) else [])]
+
+
+def ask(
+    arguments: Sequence[str], smartctl: str = "smartctl", timeout_s: float = _TIMEOUT_S
+) -> DriveReport:
+    """Ask one drive.
+
+    Parameters
+    ----------
+    arguments
+        The device, and what else smartctl needs to reach it, such as ``-d megaraid,6``.
+    smartctl
+        The program.
+    timeout_s
+        Seconds after which it is given up.
+
+    Raises
+    ------
+    SsdlabError
+        smartctl is missing, never answers, or the drive cannot be opened.
+    """
+    device = arguments[0]
+    words = [_program(smartctl), "--json", "-x", "--nocheck=standby", *arguments]
+    content = _ask(words, timeout_s, device)
+    report = read_report(content, device)
+    said = _messages(content)
+    if not report.model and not report.nvme and not report.attributes:
+        reason = "; ".join(said) or "it told nothing"
+        raise SsdlabError(
+            f"{device}: {reason}\nrun as root; behind a controller add -d, "
+            "such as: ssdlab health /dev/sda -d megaraid,6"
+        )
+    return report
+
+
+def _messages(content: object) -> list[str]:
+    entry = content.get("smartctl") if isinstance(content, dict) else None
+    messages = entry.get("messages") if isinstance(entry, dict) else None
+    return [
+        str(message.get("string"))
+        for message in (messages if isinstance(messages, list) else [])
+        if isinstance(message, dict)
+    ]
+
+
+def _program(smartctl: str) -> str:
+    found = shutil.which(smartctl)
+    if found is None:
+        raise SsdlabError(
+            f"{smartctl} is not here\ninstall smartmontools, "
+            "or read a report made elsewhere: ssdlab health --from drive.json"
+        )
+    return found
+
+
+def _ask(words: Sequence[str], timeout_s: float, what: str) -> object:
+    try:
+        process = subprocess.Popen(
+            list(words),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise SsdlabError(f"{words[0]}: {error.strerror}") from None
+    try:
+        answer, _ = process.communicate(timeout=timeout_s)
+    except subprocess.TimeoutExpired:
+        _give_up(process)
+        raise SsdlabError(
+            f"{what}: no answer within {timeout_s:g} s\n"
+            "the drive or its controller hangs; look at the kernel's log: journalctl -k"
+        ) from None
+    return parse(answer[:_LONGEST_JSON], what)
+
+
+def _give_up(process: subprocess.Popen[bytes]) -> None:
+    """End a process and its children, without waiting for one that hangs in the kernel."""
+    with suppress(OSError):
+        os.killpg(process.pid, signal.SIGKILL)
+    if process.stdout:
+        process.stdout.close()
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(_GRACE_S)
+
+
+def parse(content: bytes, source: str) -> object:
+    """Read JSON.
+
+    Raises
+    ------
+    SsdlabError
+        It is none; says where it breaks off.
+    """
+    try:
+        return json.loads(content)
+    except UnicodeDecodeError:
+        raise SsdlabError(f"{source}: not JSON but something binary") from None
+    except RecursionError:
+        raise SsdlabError(f"{source}: nested too deeply for a report about a drive") from None
+    except ValueError as error:
+        place = f"line {error.lineno}" if isinstance(error, json.JSONDecodeError) else "a number"
+        raise SsdlabError(
+            f"{source}: not whole JSON ({place}: {error})\nmake it anew: smartctl -j -x /dev/sda"
+        ) from None
