@@ -18,7 +18,7 @@ FUZZ_SECONDS ?= 60
 # Folders count too, so that a file taken away is noticed.
 ENGINE_SOURCES := $(shell find crates/*/src crates/*/build.rs crates/*/Cargo.toml profiles) Cargo.toml Cargo.lock pyproject.toml
 
-.PHONY: help install demo test lint test-rust test-example test-python bench fuzz format lock golden clean
+.PHONY: help install demo test lint test-rust test-example test-python test-guest bench fuzz format lock golden clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -67,6 +67,10 @@ test-example: ## the policy of examples/ builds, runs and keeps the drive sound
 
 test-python: install ## tests of the package and the command
 	$(BIN)/pytest
+
+test-guest: install ## layouts built by a guest kernel, audited and mended; says what it skips
+	@scripts/install-tools.sh || echo "test-guest: not all tools are here; what needs them is skipped"
+	$(BIN)/pytest tests/guest -rs --override-ini=addopts= --override-ini=testpaths=
 
 bench: ## simulated writes per CPU second, beside the bare mapping loop
 	@scripts/require.sh rust

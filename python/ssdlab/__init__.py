@@ -9,24 +9,51 @@ result.job().iops(), result.job().write_amplification
 ssdlab.write_report([result], "report.html")
 """
 
-from ssdlab.comparison import Comparison, compare
-from ssdlab.drives import Drive, drive
-from ssdlab.engine import profiles, theory, version
-from ssdlab.errors import SsdlabError, Stopped
-from ssdlab.report import write_report
-from ssdlab.result import Job, Result
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ssdlab.comparison import Comparison, compare
+    from ssdlab.drives import Drive, drive
+    from ssdlab.endurance import Lifetime, lifetime
+    from ssdlab.engine import profiles, theory, version
+    from ssdlab.errors import SsdlabError, Stopped
+    from ssdlab.report import write_report
+    from ssdlab.result import Job, Result
 
 __all__ = [
     "Comparison",
     "Drive",
     "Job",
+    "Lifetime",
     "Result",
     "SsdlabError",
     "Stopped",
     "compare",
     "drive",
+    "lifetime",
     "profiles",
     "theory",
     "version",
     "write_report",
 ]
+
+_HOMES = {
+    "comparison": ("Comparison", "compare"),
+    "drives": ("Drive", "drive"),
+    "engine": ("profiles", "theory", "version"),
+    "endurance": ("Lifetime", "lifetime"),
+    "errors": ("SsdlabError", "Stopped"),
+    "report": ("write_report",),
+    "result": ("Job", "Result"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Load a name when it is first used: the audit runs where only Python is installed."""
+    for home, names in _HOMES.items():
+        if name in names:
+            return getattr(importlib.import_module(f"ssdlab.{home}"), name)
+    raise AttributeError(f"module 'ssdlab' has no attribute {name!r}")

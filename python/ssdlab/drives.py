@@ -1,7 +1,7 @@
 """A drive as an object: the one noun of the package.
 
 A drive is a profile, a profile of your own, or a drive file in a condition; `Drive.season` makes
-the third out of the others.
+the third out of the others. With layers over it (partition, encryption, RAID, …) it is a stack.
 """
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ from __future__ import annotations
 import shutil
 import tempfile
 import weakref
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from ssdlab import engine
+from ssdlab import engine, jobs
 from ssdlab.engine import Progress, RunRequest, Settings
 from ssdlab.errors import SsdlabError
 from ssdlab.result import Result
@@ -49,14 +49,17 @@ class Drive:
     Parameters
     ----------
     name
-        A profile's name, a profile (TOML) or a drive file.
+        A profile's name, a profile or a stack (TOML), or a drive file.
     settings
         Keys and values that differ from the profile.
+    layers
+        What lies over the drive, bottom up.
     """
 
-    def __init__(self, name: str, settings: Settings = ()) -> None:
+    def __init__(self, name: str, settings: Settings = (), layers: Sequence[str] = ()) -> None:
         self.name = name
         self.settings = settings
+        self.layers = tuple(layers)
         self._remove_file: weakref.finalize[Any, Any] | None = None
 
     def close(self) -> None:
@@ -79,7 +82,7 @@ class Drive:
 
     def show(self) -> dict[str, Any]:
         """Return every parameter with its source, and what follows from them."""
-        return engine.show(self.name, self.settings)
+        return engine.show(self.name, self.settings, self.layers)
 
     def run(
         self,
@@ -99,8 +102,8 @@ class Drive:
         Parameters
         ----------
         job
-            A job file's path, or its text (anything with a line break); None where `options` say
-            it all.
+            A job file's path, its text (anything with a line break), or the name of one that comes
+            along (`ssdlab.jobs`); None where `options` say it all.
         state
             Condition to bring the drive into first; None leaves it as it is.
         span
@@ -132,6 +135,7 @@ class Drive:
         request = RunRequest(
             drive=self.name,
             settings=self.settings,
+            layers=self.layers,
             job_text=text,
             job_name=name,
             flags=flags,
@@ -158,6 +162,9 @@ class Drive:
     ) -> Drive:
         """Bring the drive into a condition and return it; this one stays as it is.
 
+        A drive with layers cannot be kept: season the drive and put the layers over it, or give
+        `run` a state.
+
         Parameters
         ----------
         to
@@ -173,6 +180,11 @@ class Drive:
         progress
             Called with phase and share; returns False to stop.
         """
+        if self.layers:
+            raise SsdlabError(
+                f"{self!r}: a drive file keeps one drive, without layers\n"
+                "season the drive alone and put the layers over it, or run(..., state=...)"
+            )
         text, name = _job_text(job)
         seasoned = Drive(str(save)) if save is not None else _temporary_drive(to)
         engine.season(
@@ -189,10 +201,27 @@ class Drive:
         )
         return seasoned
 
+    def start_over(self, how: str, *, save: str | Path | None = None) -> Drive:
+        """Start the drive over and return it; this one stays as it is. Wear stays in any case.
+
+        Parameters
+        ----------
+        how
+            ``secure-erase``: every block erased, nothing mapped, fresh but for the wear.
+            ``crypto-erase``: the key is gone; nothing can be read, and blocks stay full.
+            ``trim``: nothing mapped; blocks are erased as they are collected.
+        save
+            Where to keep it; by default a temporary file that is removed with the drive returned.
+        """
+        started = Drive(str(save)) if save is not None else _temporary_drive(how)
+        engine.season(self.name, None, started.name, start_over=how, settings=self.settings)
+        return started
+
     def __repr__(self) -> str:
         """Name the drive and what was changed in it."""
         changes = "".join(f", {key}={value}" for key, value in self.settings)
-        return f"<Drive {self.name}{changes}>"
+        layers = "".join(f" + {layer}" for layer in self.layers)
+        return f"<Drive {self.name}{changes}{layers}>"
 
 
 def _temporary_drive(condition: str) -> Drive:
@@ -209,19 +238,32 @@ def _job_text(job: str | Path | None) -> tuple[str | None, str]:
         return job, "job text"
     try:
         return Path(job).read_text(encoding="utf-8"), str(job)
+    except FileNotFoundError:
+        if (shipped := jobs.text(str(job))) is not None:
+            return shipped, str(job)
+        raise SsdlabError(
+            f"no such job file: {job}; jobs that come along: {', '.join(jobs.names())}"
+        ) from None
     except OSError as error:
         raise SsdlabError(f"job file {job}: cannot be read: {error.strerror}") from None
 
 
-def drive(name: str, settings: Mapping[str, Value] | None = None, **parameters: Value) -> Drive:
+def drive(
+    name: str,
+    settings: Mapping[str, Value] | None = None,
+    layers: Sequence[str] = (),
+    **parameters: Value,
+) -> Drive:
     """Name a drive.
 
     Parameters
     ----------
     name
-        A profile's name (`profiles` lists them), a profile (TOML) or a drive file.
+        A profile's name (`profiles` lists them), a profile or a stack (TOML), or a drive file.
     settings
         Dotted keys: ``{"nand.pages_per_block": 256, "ftl.gc": "fifo"}``.
+    layers
+        What lies over it, bottom up: ``["partition:start_sector=63", "crypt:cores=2"]``.
     **parameters
         Keys without a dot: ``over_provisioning=0.28``.
 
@@ -229,5 +271,7 @@ def drive(name: str, settings: Mapping[str, Value] | None = None, **parameters: 
     --------
     >>> drive("intel-dc-s3500-480gb", {"ftl.gc": "fifo"}, over_provisioning=0.28)
     <Drive intel-dc-s3500-480gb, ftl.gc=fifo, over_provisioning=0.28>
+    >>> drive("theory", layers=["partition:start_sector=63"])
+    <Drive theory + partition:start_sector=63>
     """
-    return Drive(name, _settings(settings or {}, parameters))
+    return Drive(name, _settings(settings or {}, parameters), layers)

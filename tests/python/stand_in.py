@@ -37,6 +37,7 @@ class StandIn(types.ModuleType):
         self,
         drive: str,
         settings: list[tuple[str, str]],
+        layers: list[str],
         job_text: str | None,
         job_name: str,
         flags: list[str],
@@ -65,6 +66,18 @@ class StandIn(types.ModuleType):
     def render(self, result_json: str, format: str) -> str:
         names = [job["jobname"] for job in json.loads(result_json)["jobs"]]
         return f"{format} of {', '.join(names)}\n"
+
+    def scenario(
+        self,
+        drive: str,
+        settings: list[tuple[str, str]],
+        layers: list[str],
+        name: str,
+        values: list[tuple[str, str]],
+        seed: int,
+    ) -> str:
+        found = {"scenario": name, "elapsed_s": 1.0, "cpu_s": 0.5, "steps": []}
+        return json.dumps({"profile": drive, "seed": seed, "scenario": found, "parameters": []})
 
     def theory(
         self,

@@ -11,7 +11,21 @@ import pytest
 from stand_in import StandIn
 
 Command = Callable[..., tuple[int, str, str]]
-VERBS = ("drives", "show", "run", "season", "theory", "compare", "report", "demo")
+VERBS = (
+    "drives",
+    "layers",
+    "show",
+    "run",
+    "season",
+    "theory",
+    "compare",
+    "report",
+    "demo",
+    "reproduce",
+    "audit",
+    "health",
+    "align",
+)
 
 
 @pytest.mark.parametrize("verb", ["", *VERBS])
@@ -46,10 +60,10 @@ def test_no_verb_shows_the_help(command: Command) -> None:
 
 
 def test_choices_are_told_in_one_line(command: Command) -> None:
-    """A missing condition is refused with those there are."""
-    code, _, err = command("season", "theory")
+    """A condition that does not exist is refused with those there are."""
+    code, _, err = command("season", "theory", "--to", "worn")
     assert code == 2
-    assert "Choose from: fresh, filled, used, steady" in err
+    assert "'fresh', 'filled', 'used', 'steady'" in err
 
 
 def test_theory(stand_in: StandIn, command: Command, golden: Callable[[str, str], None]) -> None:
@@ -65,6 +79,15 @@ def test_theory_refuses_what_is_no_share(stand_in: StandIn, command: Command) ->
     code, _, err = command("theory", "--op", "much")
     assert code == 2
     assert "--op much: expected a share such as 0.28 or 28%" in err
+
+
+def test_theory_refuses_percent_without_its_sign(stand_in: StandIn, command: Command) -> None:
+    """28 would be 2800 %; the two ways to write 28 % are named, and 1000 % is still allowed."""
+    code, _, err = command("theory", "--op", "28")
+    assert code == 2
+    assert "--op 28: that is 2800%" in err
+    assert "0.28 or 28%" in err
+    assert command("theory", "--op", "10")[0] == 0
 
 
 def test_missing_engine(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:

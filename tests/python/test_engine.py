@@ -181,3 +181,59 @@ def test_progress_stops_a_run() -> None:
     else:
         assert all(job.lab["interrupted"] for job in result.jobs)
     assert phases
+
+
+def test_starting_over(command: Command) -> None:
+    """A secure erase erases a drive file's blocks and makes it fresh but for the wear."""
+    small = ("--set", "capacity_bytes=256MiB")
+    assert command("season", "theory", "--to", "used", "-o", "used.ssd", *small)[0] == 0
+    code, out, err = command("season", "used.ssd", "--start-over", "secure-erase")
+    assert (code, err) == (0, "")
+    assert "used-secure-erase.ssd: fresh, secure erased" in out
+    assert "wear stays" in out
+    shown = json.loads(command("show", "used-secure-erase.ssd", "--json")[1])
+    assert shown["wear"]["erase_counts"]["mean"] > 1
+    assert shown["drive_file"] == "used-secure-erase.ssd"
+    assert shown["counters"]["secure_erases"] == 1
+
+
+def test_starting_over_and_filling_again(command: Command) -> None:
+    """A trimmed drive can be filled again in the same command; a crypto-erased one is full."""
+    assert command("season", "theory", "--to", "used", "-o", "a.ssd", *SMALL[2:])[0] == 0
+    again = ("season", "a.ssd", "--to", "filled", "-o", "b.ssd", "--start-over")
+    assert command(*again, "trim")[0] == 0
+    code, _, err = command(*again, "crypto-erase")
+    assert code == 2
+    assert "used already and cannot become filled again" in err
+
+
+def test_starting_over_needs_a_way(command: Command) -> None:
+    """Without a condition and a way to start over there is nothing to do; both lists are told."""
+    code, _, err = command("season", "theory")
+    assert code == 2
+    assert "fresh, filled, used, steady" in err
+    assert "secure-erase, crypto-erase, trim" in err
+
+
+def test_drive_starts_over_in_python() -> None:
+    """The drive that started over is a drive of its own; the old one is as it was."""
+    with ssdlab.drive("theory", capacity_bytes="256MiB").season("filled") as filled:
+        with filled.start_over("trim") as trimmed:
+            assert trimmed.show()["started_over"] == "trim"
+            assert trimmed.show()["condition"] == "filled"
+        assert filled.show()["started_over"] is None
+
+
+def test_missing_iolog_names_its_path_once(command: Command) -> None:
+    """The option names the path; the reason does not repeat it."""
+    code, _, err = command("run", "--read_iolog=nowhere.log", *SMALL)
+    assert code == 2
+    assert err.count("nowhere.log") == 1
+
+
+def test_map_sizes_are_shown(command: Command) -> None:
+    """1 GiB in 4 KiB units: 32 KiB of page states at a bit each, a map of 1 MiB."""
+    _, out, _ = command("show", "theory", "--set", "capacity_bytes=1GiB", "--json")
+    derived = {each["key"]: each["text"] for each in json.loads(out)["derived"]}
+    assert derived["page states"] == "32768 B"
+    assert derived["map"] == "1048576 B"

@@ -215,3 +215,24 @@ def test_command(command: Callable[..., tuple[int, str, str]]) -> None:
     code, _, err = command("report", "missing.json")
     assert code == 2
     assert "missing.json: cannot be read: No such file or directory" in err
+
+
+def test_layers_are_listed_from_the_top() -> None:
+    """Each device of a stack has a row with what it was asked; a run without layers has none."""
+    traffic = {
+        **{name: 0 for name in ("reads", "read_bytes", "write_zeroes", "zeroed_bytes", "flushes")},
+        **{"writes": 3, "written_bytes": 12_288, "trims": 1, "trimmed_bytes": 4096},
+    }
+    counters = {"host_writes": 3, "host_bytes_written": 12_288, "host_trims": 0}
+    drive = {"name": "theory", "write_amplification": 1.5, "counters": counters}
+    crypt = {
+        **{"name": "crypt", "taken": traffic, "asked": [{**traffic, "trims": 0}]},
+        **{"counts": {"cpu_ns": 2000, "trimmed_bytes_kept": 0}, "below": [drive]},
+    }
+    job = synthetic.job()
+    job["ssdlab"]["layers"] = crypt
+    rows = Page(build_html([synthetic.result(job)])).rows
+    assert ["crypt", "none", "3 · 12.3 kB", "1 · 4.1 kB", "0", "cpu_ns: 2 µs"] in rows
+    below = ["\N{NO-BREAK SPACE}" * 4 + "theory", "none", "3 · 12.3 kB", "none", "0"]
+    assert [*below, "write amplification 1.50"] in rows
+    assert "Through the layers" not in build_html([synthetic.result(synthetic.job())])

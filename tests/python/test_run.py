@@ -21,6 +21,7 @@ def test_arguments_reach_the_engine(stand_in: StandIn, command: Command) -> None
     Path("job.fio").write_text("[job]\nrw=randwrite\n")
     code, _, _ = command(
         *("run", "job.fio", "--drive", "theory", "--set", "ftl.gc=fifo", "--state", "steady"),
+        *("--layer", "partition:start_sector=63", "--layer", "crypt:cores=2"),
         *("--span", "80%", "--seed", "7", "--no-layout", "--timeline", "10ms,2ms"),
         *("--save", "out.ssd", "--output-format", "json+", "--iodepth=32", "-bs=8k"),
     )
@@ -30,6 +31,7 @@ def test_arguments_reach_the_engine(stand_in: StandIn, command: Command) -> None
     assert asked == {
         "drive": "theory",
         "settings": [("ftl.gc", "fifo")],
+        "layers": ["partition:start_sector=63", "crypt:cores=2"],
         "job_text": "[job]\nrw=randwrite\n",
         "job_name": "job.fio",
         "flags": ["--iodepth=32", "--bs=8k"],

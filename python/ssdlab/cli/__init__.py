@@ -1,6 +1,7 @@
 """The ``ssdlab`` command: one verb a module, one way to fail.
 
-Exit codes: 0 done; 2 what the user can mend; 130 stopped by Ctrl-C.
+Exit codes: 0 done; 1 what was checked is not in order (`align`); 2 what the user can mend; 130
+stopped by Ctrl-C.
 """
 
 from __future__ import annotations
@@ -12,10 +13,15 @@ from collections.abc import Sequence
 
 import click
 
+from ssdlab.cli.align import align
+from ssdlab.cli.audit import audit
 from ssdlab.cli.compare import compare
 from ssdlab.cli.demo import demo
 from ssdlab.cli.drives import drives, show
+from ssdlab.cli.health import health
+from ssdlab.cli.layers import layers
 from ssdlab.cli.report import report
+from ssdlab.cli.reproduce import reproduce
 from ssdlab.cli.run import EXIT_STOPPED, run
 from ssdlab.cli.season import season
 from ssdlab.cli.theory import theory
@@ -39,7 +45,7 @@ def _print_version(context: click.Context, _parameter: click.Parameter, wanted: 
         (
             "DRIVE",
             "a profile (ssdlab drives), a profile of your own (my.toml), "
-            "or a drive file in a condition (old.ssd)",
+            "a drive file in a condition (old.ssd), or a stack of layers over a drive (host.toml)",
         ),
     ),
     examples=(
@@ -60,7 +66,21 @@ def ssdlab() -> None:
     """Show what an SSD does once it is no longer new: how fast, how long and why."""
 
 
-for _verb in (drives, show, run, season, theory, compare, report, demo):
+for _verb in (
+    drives,
+    layers,
+    show,
+    run,
+    season,
+    theory,
+    compare,
+    report,
+    demo,
+    reproduce,
+    audit,
+    health,
+    align,
+):
     ssdlab.add_command(_verb)
 
 

@@ -16,6 +16,7 @@ from typing import Any
 
 import click
 
+from ssdlab import jobs
 from ssdlab.cli.verb import Verb
 from ssdlab.errors import SsdlabError
 
@@ -74,9 +75,12 @@ def _read_job_file(path: str) -> str:
     try:
         return Path(path).read_text(encoding="utf-8")
     except FileNotFoundError:
+        if (shipped := jobs.text(path)) is not None:
+            return shipped
         raise SsdlabError(
             f"no such job file: {path}\n"
-            "give a fio job file, or options in its place: --rw=randwrite --bs=4k"
+            "give a fio job file, or options in its place: --rw=randwrite --bs=4k\n"
+            f"jobs that come along: {', '.join(jobs.names())}"
         ) from None
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "not a text file"

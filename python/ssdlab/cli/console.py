@@ -72,6 +72,7 @@ def print_table(
     *,
     right: Sequence[int] = (),
     fold: int | None = None,
+    red: Sequence[int] = (),
 ) -> None:
     """Write a table: fitted to a terminal, or one line per row in a pipe.
 
@@ -85,6 +86,8 @@ def print_table(
         Columns of numbers, set to the right.
     fold
         The column that is folded where the terminal is too narrow.
+    red
+        Rows that are red on a terminal.
     """
     terminal = is_terminal(sys.stdout)
     table = Table(box=SIMPLE_HEAD if terminal else None, pad_edge=False, padding=(0, 2, 0, 0))
@@ -95,8 +98,9 @@ def print_table(
             overflow="fold",
             no_wrap=terminal and fold is not None and column != fold,
         )
-    for row in rows:
-        table.add_row(*(Text(cell) for cell in row))
+    for place, row in enumerate(rows):
+        style = "red" if place in red and terminal else None
+        table.add_row(*(Text(cell) for cell in row), style=style)
     _print_renderable(table, terminal)
 
 

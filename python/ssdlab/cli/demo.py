@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import click
 
@@ -15,9 +14,9 @@ from ssdlab.cli.console import (
     print_text,
     progress_display,
 )
+from ssdlab.cli.folder import output_folder
 from ssdlab.cli.verb import Verb
-from ssdlab.errors import SsdlabError, Stopped
-from ssdlab.output import check_writable
+from ssdlab.errors import Stopped
 from ssdlab.parallel import run_all, stop_on_interrupt
 from ssdlab.result import Result
 
@@ -41,7 +40,7 @@ def demo(output: str, capacity: str | None, seed: int) -> int:
     from ssdlab.demo import perform
     from ssdlab.report import write_report
 
-    folder = _folder(output)
+    folder = output_folder(output, "report.html")
     settings = () if capacity is None else (("capacity_bytes", capacity),)
     performance = perform.Performance(folder, settings, seed)
     labels, tasks = zip(*performance.tasks(), strict=True)
@@ -73,15 +72,3 @@ def _print(results: Sequence[Result]) -> None:
         figures.published_notes(results),
     )
     print_list("How the parameters were come by:", figures.provenance(results))
-
-
-def _folder(output: str) -> Path:
-    folder = Path(output)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise SsdlabError(
-            f"-o {output}: {error.strerror}; name a folder you can write to"
-        ) from None
-    check_writable(folder / "report.html", "-o")
-    return folder

@@ -11,6 +11,7 @@ import click
 from ssdlab import engine, text
 from ssdlab.cli.console import is_terminal, print_json, print_table, print_text
 from ssdlab.cli.verb import Verb
+from ssdlab.health import simulated
 
 JSON_OPTION = click.option("--json", "as_json", is_flag=True, help="JSON for programs.")
 SET_OPTION = click.option(
@@ -20,11 +21,23 @@ SET_OPTION = click.option(
     metavar="KEY=VALUE",
     help="Change a parameter, such as over_provisioning=0.28; may be repeated.",
 )
+LAYER_OPTION = click.option(
+    "--layer",
+    "layers",
+    multiple=True,
+    metavar="KIND[:KEY=VALUE,…]",
+    help="Put a layer over the drive, such as partition:start_sector=63; bottom up.",
+)
 SPAN_OPTION = click.option(
     "--span",
     metavar="SHARE",
     help="Use only this share, such as 80%, to bring the drive there; the rest stays spare.",
 )
+_STARTED_OVER = {
+    "secure-erase": "secure erased",
+    "crypto-erase": "crypto erased",
+    "trim": "trimmed",
+}
 _SAME = "as above"
 _LONG_BYTES = re.compile(r"\b(\d{4,}) B\b")
 
@@ -47,8 +60,8 @@ def drives(as_json: bool) -> None:
         (
             str(profile["name"]),
             text.size(profile["capacity_bytes"]),
-            text.percent(profile["over_provisioning"], 0),
-            str(profile["cell"]).upper(),
+            _spare(profile["over_provisioning"]),
+            str(profile["cell"]).upper() or "disk",
             str(profile["link"]),
             str(profile.get("summary") or profile.get("title") or ""),
         )
@@ -57,20 +70,37 @@ def drives(as_json: bool) -> None:
     print_table(headings, rows, right=(1, 2), fold=5)
 
 
+def _spare(over_provisioning: float | None) -> str:
+    return "" if over_provisioning is None else text.percent(over_provisioning, 0)
+
+
 @click.command(
     cls=Verb,
     short_help="Show every parameter of a DRIVE with unit and source.",
     examples=(
         "ssdlab show intel-dc-s3500-480gb",
         "ssdlab show theory --set over_provisioning=0.07 --set nand.pages_per_block=256",
+        "ssdlab show intel-dc-s3500-80gb --layer partition:start_sector=63 --layer crypt",
+        "ssdlab show old.ssd --smart-json > smart.json; ssdlab health --from smart.json",
     ),
 )
 @click.argument("drive")
 @SET_OPTION
+@LAYER_OPTION
 @JSON_OPTION
-def show(drive: str, settings: tuple[str, ...], as_json: bool) -> None:
+@click.option("--smart-json", is_flag=True, help="The drive's counters as smartctl's own JSON.")
+def show(
+    drive: str,
+    settings: tuple[str, ...],
+    layers: tuple[str, ...],
+    as_json: bool,
+    smart_json: bool,
+) -> None:
     """Show every parameter of a DRIVE with unit and source, and what follows from them."""
-    shown = engine.show(drive, parse_settings(settings))
+    shown = engine.show(drive, parse_settings(settings), layers)
+    if smart_json:
+        print_json(simulated.smart_json(shown, drive))
+        return
     if as_json:
         print_json(shown)
         return
@@ -83,10 +113,17 @@ def show(drive: str, settings: tuple[str, ...], as_json: bool) -> None:
 
 
 def _heading(shown: dict[str, Any], drive: str) -> str:
-    parts = [str(shown["name"]), str(shown.get("condition") or "fresh")]
+    parts = [str(shown["name"]), condition_in_words(shown)]
     if drive != shown["name"]:
         parts.append(drive)
     return " · ".join(parts) + "\n"
+
+
+def condition_in_words(shown: dict[str, Any]) -> str:
+    """Name the condition, and how the drive started over since."""
+    condition = str(shown.get("condition") or "fresh")
+    how = shown.get("started_over")
+    return f"{condition}, {_STARTED_OVER[how]}" if how else condition
 
 
 def _print_parameters(parameters: list[dict[str, Any]]) -> None:

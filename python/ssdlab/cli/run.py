@@ -9,7 +9,7 @@ import click
 from ssdlab import engine, text
 from ssdlab.cli.arguments import FioCommand, JobSource, read_job_source, with_own_suggestion
 from ssdlab.cli.console import note, print_text, progress_display
-from ssdlab.cli.drives import SET_OPTION, SPAN_OPTION, parse_settings
+from ssdlab.cli.drives import LAYER_OPTION, SET_OPTION, SPAN_OPTION, parse_settings
 from ssdlab.engine import RunRequest
 from ssdlab.errors import SsdlabError, Stopped
 from ssdlab.output import PendingFile, check_writable
@@ -26,6 +26,7 @@ EXIT_STOPPED = 130
         "ssdlab run job.fio --drive intel-dc-s3500-80gb --state steady",
         "ssdlab run --rw=randwrite --bs=4k --iodepth=16 --drive theory --drive my.toml",
         "ssdlab run job.fio --drive old.ssd --output-format json+ --output result.json",
+        "ssdlab run job.fio --drive theory --layer partition:start_sector=63 --layer crypt:cores=2",
     ),
 )
 @click.argument(
@@ -34,6 +35,10 @@ EXIT_STOPPED = 130
 @click.option(
     "--drive", "drives", multiple=True, metavar="DRIVE", help="Repeat it to run side by side."
 )
+@click.option(
+    "--stack", "stacks", multiple=True, metavar="FILE.toml", help="A drive and its layers."
+)
+@LAYER_OPTION
 @SET_OPTION
 @click.option("--state", type=click.Choice(engine.CONDITIONS), help="Brought about before the job.")
 @SPAN_OPTION
@@ -52,6 +57,8 @@ def run(
     context: click.Context,
     arguments: tuple[str, ...],
     drives: tuple[str, ...],
+    stacks: tuple[str, ...],
+    layers: tuple[str, ...],
     settings: tuple[str, ...],
     state: str | None,
     span: str | None,
@@ -75,6 +82,7 @@ def run(
     base = RunRequest(
         drive="",
         settings=parse_settings(settings),
+        layers=layers,
         job_text=source.text,
         job_name=source.name,
         flags=source.flags,
@@ -85,7 +93,7 @@ def run(
         json_plus=output_format == "json+",
         save=save,
     )
-    requests = _requests(base, drives, text.parse_seeds(seed))
+    requests = _requests(base, (*drives, *stacks), text.parse_seeds(seed))
     try:
         return _run_and_write(requests, output_format, output)
     except SsdlabError as error:

@@ -1,4 +1,4 @@
-"""``ssdlab season``: bring a drive into a condition once, and keep it."""
+"""``ssdlab season``: bring a drive into a condition once, or start it over, and keep it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import click
 from ssdlab import engine, text
 from ssdlab.cli.arguments import FioCommand, JobSource, read_job_source
 from ssdlab.cli.console import note, print_text, progress_display
-from ssdlab.cli.drives import SET_OPTION, SPAN_OPTION, parse_settings
+from ssdlab.cli.drives import SET_OPTION, SPAN_OPTION, condition_in_words, parse_settings
 from ssdlab.engine import RunRequest
 from ssdlab.errors import SsdlabError, Stopped
 from ssdlab.output import check_writable
@@ -24,15 +24,22 @@ from ssdlab.parallel import run_all, stop_on_interrupt
         ("filled", "128 KiB sequential over the exported range, once"),
         ("used", "filled, then random 4 KiB overwrites of the capacity, once"),
         ("steady", "used, then the job's writes until write amplification no longer changes"),
+        ("secure-erase", "every block erased: fresh again, but for the wear"),
+        ("crypto-erase", "the key is thrown away; blocks stay full until trimmed"),
+        ("trim", "the whole drive trimmed; blocks are erased when they are collected"),
     ),
     examples=(
         "ssdlab season intel-dc-s3500-80gb --to steady -o old.ssd",
         "ssdlab season my.toml --to steady --job mail.fio",
+        "ssdlab season old.ssd --start-over secure-erase -o new.ssd",
     ),
 )
 @click.argument("drive")
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[--FIO-OPTION=VALUE]…")
-@click.option("--to", "condition", required=True, type=click.Choice(engine.CONDITIONS))
+@click.option("--to", "condition", type=click.Choice(engine.CONDITIONS))
+@click.option(
+    "--start-over", type=click.Choice(engine.START_OVER), help="Before --to, or in its place."
+)
 @click.option(
     "--output", "-o", metavar="FILE.ssd", help="The drive file; by default DRIVE-CONDITION.ssd."
 )
@@ -45,7 +52,8 @@ from ssdlab.parallel import run_all, stop_on_interrupt
 def season(
     drive: str,
     arguments: tuple[str, ...],
-    condition: str,
+    condition: str | None,
+    start_over: str | None,
     output: str | None,
     job: str | None,
     settings: tuple[str, ...],
@@ -53,9 +61,15 @@ def season(
     seed: int,
 ) -> None:
     """Bring a DRIVE into a condition and save it, so that nobody seasons twice."""
+    if condition is None and start_over is None:
+        raise SsdlabError(
+            "nothing to do: give --to or --start-over\n"
+            f"conditions: {', '.join(engine.CONDITIONS)}; "
+            f"ways to start over: {', '.join(engine.START_OVER)}"
+        )
     words = list(arguments) if job is None else [job, *arguments]
     source = read_job_source(words) if words else JobSource(None, "command line", ())
-    place = _place(drive, condition, output)
+    place = _place(drive, condition or str(start_over), output)
     base = RunRequest(
         drive=drive,
         settings=parse_settings(settings),
@@ -67,7 +81,7 @@ def season(
         seed=seed,
         save=place,
     )
-    answer = _season(base)
+    answer = _season(base, start_over)
     print_text(_told(answer, place))
     if condition == "steady" and answer.get("steady_reached") is False:
         note(
@@ -75,23 +89,24 @@ def season(
         )
 
 
-def _place(drive: str, condition: str, output: str | None) -> str:
+def _place(drive: str, suffix: str, output: str | None) -> str:
     if output is not None:
         check_writable(output, "-o")
         return output
-    place = f"{Path(drive).stem if drive.endswith(('.toml', '.ssd')) else drive}-{condition}.ssd"
+    place = f"{Path(drive).stem if drive.endswith(('.toml', '.ssd')) else drive}-{suffix}.ssd"
     if Path(place).exists():
         raise SsdlabError(f"{place} exists already; name the file to write with -o")
     check_writable(place, "-o")
     return place
 
 
-def _season(wanted: RunRequest) -> dict[str, Any]:
+def _season(wanted: RunRequest, start_over: str | None) -> dict[str, Any]:
     def task(progress: engine.Progress) -> dict[str, Any]:
         return engine.season(
             wanted.drive,
-            str(wanted.condition),
+            wanted.condition,
             str(wanted.save),
+            start_over=start_over,
             settings=wanted.settings,
             span=wanted.span,
             seed=wanted.seed,
@@ -109,7 +124,10 @@ def _season(wanted: RunRequest) -> dict[str, Any]:
 
 
 def _told(answer: dict[str, Any], place: str) -> str:
-    lines = [f"{place}: {answer['condition']}"]
+    lines = [f"{place}: {condition_in_words(answer)}"]
+    if answer.get("start_over_ns") is not None:
+        took, erased = text.duration(answer["start_over_ns"]), answer["start_over_blocks_erased"]
+        lines.append(f"starting over took {took}; {erased:,} blocks were erased, wear stays")
     rounds = answer.get("rounds") or []
     if rounds:
         reached = "reached" if answer.get("steady_reached") else "not reached"

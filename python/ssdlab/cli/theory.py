@@ -8,10 +8,23 @@ from ssdlab import engine, text
 from ssdlab.cli.console import print_json, print_text
 from ssdlab.cli.drives import JSON_OPTION
 from ssdlab.cli.verb import Verb
+from ssdlab.errors import SsdlabError
+
+_MOST_OVER_PROVISIONING = 10.0
 
 
 def _share(value: str | None, option: str) -> float | None:
     return None if value is None else text.parse_share(value, option)
+
+
+def _over_provisioning(value: str) -> float:
+    share = text.parse_share(value, "--op")
+    if share > _MOST_OVER_PROVISIONING:
+        raise SsdlabError(
+            f"--op {value}: that is {share:.0%}; allowed is at most {_MOST_OVER_PROVISIONING:.0%}\n"
+            "write a share or a percentage: 0.28 or 28%"
+        )
+    return share
 
 
 @click.command(
@@ -46,7 +59,7 @@ def theory(
 ) -> None:
     """Write amplification of random single-page writes in steady state, from the formulas."""
     answer = engine.theory(
-        text.parse_share(op, "--op"),
+        _over_provisioning(op),
         pages_per_block=pages_per_block,
         gc=gc,
         hot_space=_share(hot_space, "--hot-space"),

@@ -1,9 +1,6 @@
 """The demo's table: what was measured, how long the drive would last, and what others report.
 
-Lifetime: all flash pages can be programmed so often as the cells are rated for, and each byte the
-host writes costs WA bytes of flash, so
-
-    years = flash bytes · rated cycles / (WA · host bytes a day · 365.25)
+Lifetime is that of `ssdlab.lifetime`, at the plan's load.
 """
 
 from __future__ import annotations
@@ -16,6 +13,7 @@ from importlib import resources
 from typing import Any
 
 from ssdlab import text
+from ssdlab.endurance import lifetime_years
 from ssdlab.report.parameters import drives_of, kinds_in_words
 from ssdlab.report.runs import collect
 from ssdlab.result import Job, Result
@@ -59,19 +57,6 @@ def published_figures() -> dict[str, dict[str, str]]:
     """Return what documents say, by part."""
     document = resources.files("ssdlab.data").joinpath("published_figures.toml").read_text("utf-8")
     return {figure["part"]: figure for figure in tomllib.loads(document)["figure"]}
-
-
-def lifetime_years(
-    flash_bytes: float, rated_cycles: float, write_amplification: float, bytes_per_day: float
-) -> float:
-    """Return how long the flash lasts.
-
-    Examples
-    --------
-    >>> round(lifetime_years(100e9, 3000, 2.0, 20e9), 2)
-    20.53
-    """
-    return flash_bytes * rated_cycles / (write_amplification * bytes_per_day * 365.25)
 
 
 def _years(result: Result, job: Job) -> float | None:

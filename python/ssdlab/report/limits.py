@@ -12,8 +12,8 @@ ALWAYS = (
     "absolute figures, and figures further than their last digit.",
     "What rests on an assumed parameter is only as good as the assumption: change it with --set "
     "and see whether the conclusion stands. What a parameter was fitted to is not predicted by it.",
-    "The host costs nothing here: system calls, interrupts, file system and page cache are not in "
-    "the latencies.",
+    "The host costs nothing here beyond what the layers of a stack state: system calls, "
+    "interrupts, file system and page cache are not in the latencies.",
     "Temperature, firmware bugs and background work that a maker does not disclose are left out.",
     "Before you buy, measure the drive itself: with the same job, in the same condition.",
 )

@@ -16,6 +16,7 @@ from ssdlab.report import charts, limits
 from ssdlab.report.notebook import summary_table
 from ssdlab.report.parameters import KINDS, drives_of, kinds_in_words
 from ssdlab.report.runs import Run, by_job, collect
+from ssdlab.report.stack import HEADINGS, stacks_of
 from ssdlab.result import Result
 
 _TITLE = "What the drive does"
@@ -130,12 +131,13 @@ def _footer(runs: Sequence[Run]) -> list[tuple[str, str]]:
     ]
 
 
-def _environment() -> jinja2.Environment:
-    environment = jinja2.Environment(
+def environment() -> jinja2.Environment:
+    """Return what templates are rendered with: nothing unescaped but charts, nothing missing."""
+    made = jinja2.Environment(
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters["svg"] = Markup
-    return environment
+    made.filters["svg"] = Markup
+    return made
 
 
 def build_html(results: Sequence[Result], title: str | None = None) -> str:
@@ -161,7 +163,7 @@ def build_html(results: Sequence[Result], title: str | None = None) -> str:
     folder = resources.files("ssdlab.report")
     template = folder.joinpath("page.html.j2").read_text(encoding="utf-8")
     return (
-        _environment()
+        environment()
         .from_string(template)
         .render(
             css=Markup(folder.joinpath("page.css").read_text(encoding="utf-8")),
@@ -174,6 +176,8 @@ def build_html(results: Sequence[Result], title: str | None = None) -> str:
             jobs=_per_job(runs),
             utilization=charts.where_the_time_went(runs),
             timelines=_timelines(runs),
+            stack_headings=HEADINGS,
+            stacks=stacks_of(runs),
             wear_rows=_wear_rows(runs),
             wear_charts=_most_worn(runs),
             drives=drives_of(runs),

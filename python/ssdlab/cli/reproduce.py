@@ -1,0 +1,119 @@
+"""``ssdlab reproduce``: what documents on SSDs measured and advise, beside what the model says."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from ssdlab import engine
+from ssdlab.cli.console import note, print_paragraph, print_table, print_text, progress_display
+from ssdlab.cli.folder import output_folder
+from ssdlab.cli.verb import Verb
+from ssdlab.errors import Stopped
+from ssdlab.output import PendingFile
+from ssdlab.parallel import run_all, stop_on_interrupt
+
+if TYPE_CHECKING:
+    from ssdlab.reproduce.document import Answer
+    from ssdlab.reproduce.experiment import Scale
+    from ssdlab.reproduce.perform import Found, Performance
+
+_EXIT_STOPPED = 130
+
+
+@click.command(
+    cls=Verb,
+    short_help="Answer the questions of five documents on SSDs, figure beside figure.",
+    examples=(
+        "ssdlab reproduce --quick",
+        "ssdlab reproduce spare-area trim -o reproduction",
+        "ssdlab reproduce --list",
+    ),
+)
+@click.argument("questions", nargs=-1, metavar="[QUESTION]…")
+@click.option("--quick", is_flag=True, help="Smaller drives and one seed: a minute and a half.")
+@click.option("--list", "only_list", is_flag=True, help="Name the questions and exit.")
+@click.option("-o", "--output", default="reproduction", show_default=True, metavar="DIR")
+def reproduce(questions: tuple[str, ...], quick: bool, only_list: bool, output: str) -> int:
+    """Run the experiments of five documents on SSDs, and set their figures beside ours.
+
+    QUESTION is a name or a number of --list; all by default. Writes reproduce.html and
+    reproduce.json into DIR. Ratios are judged, within 15 % where a mechanism decides and 30 % where
+    unknown firmware does; a row that misses is no error and stays, in red.
+    """
+    from ssdlab.reproduce import FULL, QUICK, Performance, find
+
+    asked = find(questions)
+    if only_list:
+        rows = [(str(each.number), each.name, each.title) for each in asked]
+        print_table(("", "question", ""), rows, right=(0,))
+        return 0
+    scale = QUICK if quick else FULL
+    folder = output_folder(output, "reproduce.html")
+    performance = Performance(asked, scale)
+    began = time.monotonic()
+    stopped = _perform(performance)
+    answers = _answers(performance)
+    if not answers:
+        raise Stopped
+    _print(answers, time.monotonic() - began)
+    _write(answers, scale, folder)
+    print_text(f"\nopen {folder / 'reproduce.html'}")
+    if stopped:
+        left_out = len(asked) - len(answers)
+        note(f"ssdlab: stopped; {left_out} of {len(asked)} questions had not finished")
+        return _EXIT_STOPPED
+    return 0
+
+
+def _perform(performance: Performance) -> bool:
+    """Run everything; tell whether it was stopped."""
+    pieces = performance.pieces()
+    tasks = performance.tasks(pieces)
+    with progress_display([each.label for each in pieces]) as display, stop_on_interrupt() as stop:
+
+        def finished(index: int, found: tuple[Found, float]) -> None:
+            display.finish(index)
+            performance.keep(pieces[index], found)
+
+        run_all(tasks, stop=stop, report=display.report, finished=finished)
+        return stop.is_set()
+
+
+def _answers(performance: Performance) -> list[Answer]:
+    from ssdlab.reproduce.document import answer
+
+    return [
+        answer(question, results, performance.cpu_s[question.name])
+        for question, results in performance.answered()
+    ]
+
+
+def _print(answers: Sequence[Answer], wall_s: float) -> None:
+    from ssdlab.reproduce import table
+    from ssdlab.reproduce.document import all_rows, tally
+
+    rows = table.rows(answers)
+    print_table(table.HEADINGS, rows, right=table.NUMBERS, red=table.red(answers))
+    for each in answers:
+        print_paragraph(f"{each.question.title} {each.verdict}")
+    print_paragraph(f"{tally(all_rows(answers))}.")
+    seconds = ", ".join(f"{each.question.name} {each.cpu_s:.0f}" for each in answers)
+    print_paragraph(f"Processor seconds: {seconds}; {wall_s:.0f} s in all.")
+
+
+def _write(answers: Sequence[Answer], scale: Scale, folder: Path) -> None:
+    from ssdlab.reproduce.document import as_data
+    from ssdlab.reproduce.page import build_html
+
+    version = engine.version()
+    with PendingFile(folder / "reproduce.json", "-o") as pending:
+        data = as_data(answers, scale, version)
+        pending.write(json.dumps(data, indent=2, ensure_ascii=False) + "\n")
+    with PendingFile(folder / "reproduce.html", "-o") as pending:
+        pending.write(build_html(answers, scale, version))

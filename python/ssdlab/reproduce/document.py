@@ -1,0 +1,147 @@
+"""A performance as data: rows, verdicts and figures of all answered questions, ready for JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from ssdlab.reproduce import judging, provenance
+from ssdlab.reproduce.experiment import Experiment, Scale, Scene
+from ssdlab.reproduce.judging import Row
+from ssdlab.reproduce.question import Question
+from ssdlab.reproduce.results import Results
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A question that was answered.
+
+    Attributes
+    ----------
+    question, results
+        What was asked, and what the runs gave.
+    rows
+        What is compared.
+    kinds
+        Of each row: how the parameters that decide it were come by.
+    verdict, picture
+        The answer, and inline SVG.
+    cpu_s
+        Processor seconds of its runs.
+    """
+
+    question: Question
+    results: Results
+    rows: list[Row]
+    kinds: list[dict[str, str]]
+    verdict: str
+    picture: str
+    cpu_s: float
+
+
+def answer(question: Question, results: Results, cpu_s: float) -> Answer:
+    """Read the answer to a question from its results."""
+    rows = question.rows(results)
+    drives = results.parameters()
+    kinds = [provenance.kinds(row, drives) for row in rows]
+    return Answer(
+        question, results, rows, kinds, question.verdict(results), question.picture(results), cpu_s
+    )
+
+
+def tally(rows: Sequence[Row]) -> str:
+    """Say how many rows hold.
+
+    Examples
+    --------
+    >>> tally([])
+    '0 of 0 independent ratios inside their band; 0 of 0 statements hold'
+    """
+    counted = [row for row in rows if row.counted]
+    shapes = [row for row in rows if row.verdict in (judging.HOLDS, judging.FAILS)]
+    inside = sum(row.verdict == judging.INSIDE for row in counted)
+    holding = sum(row.verdict == judging.HOLDS for row in shapes)
+    return (
+        f"{inside} of {len(counted)} independent ratios inside their band; "
+        f"{holding} of {len(shapes)} statements hold"
+    )
+
+
+def all_rows(answers: Sequence[Answer]) -> list[Row]:
+    """Return the rows of all questions."""
+    return [row for each in answers for row in each.rows]
+
+
+def as_data(answers: Sequence[Answer], scale: Scale, version: str) -> dict[str, Any]:
+    """Return everything but the pictures."""
+    fitted = provenance.fitted([each.results for each in answers])
+    return {
+        "ssdlab reproduce": version,
+        "scale": asdict(scale),
+        "tally": tally(all_rows(answers)),
+        "questions": [_question(each, scale) for each in answers],
+        "fitted": [asdict(each) for each in fitted],
+    }
+
+
+def _question(found: Answer, scale: Scale) -> dict[str, Any]:
+    question = found.question
+    return {
+        "number": question.number,
+        "name": question.name,
+        "title": question.title,
+        "said": [{"where": where, "what": what} for where, what in question.said],
+        "rows": [_row(row, kinds) for row, kinds in zip(found.rows, found.kinds, strict=True)],
+        "mechanism": question.mechanism,
+        "verdict": found.verdict,
+        "stand_ins": list(question.stand_ins),
+        "experiments": [
+            _scene(each, found.results)
+            if isinstance(each, Scene)
+            else _experiment(each, found.results, scale)
+            for each in question.experiments(scale)
+        ],
+        "cpu_s": round(found.cpu_s, 1),
+    }
+
+
+def _row(row: Row, kinds: dict[str, str]) -> dict[str, Any]:
+    return {**asdict(row), "quotient": row.quotient, "decided_by": kinds}
+
+
+def _scene(scene: Scene, results: Results) -> dict[str, Any]:
+    return {
+        "name": scene.name,
+        "drive": scene.drive,
+        "layers": list(scene.layers),
+        "scenario": scene.scenario,
+        "values": dict(scene.values),
+        "jobs": [each["scenario"] for each in results.scenes[scene.name]],
+    }
+
+
+def _experiment(experiment: Experiment, results: Results, scale: Scale) -> dict[str, Any]:
+    request = experiment.request(scale, scale.seeds[0])
+    return {
+        "name": experiment.name,
+        "drive": experiment.drive,
+        "settings": dict(request.settings),
+        "layers": list(experiment.layers),
+        "state": experiment.state or "fresh",
+        "span": experiment.span,
+        "job": experiment.job,
+        "jobs": [
+            {
+                "seed": job.seed,
+                "job": job.name,
+                "iops": job.iops(),
+                "mb_per_s": job.bandwidth() / 1e6,
+                "mean_us": None if (mean := job.mean_ns()) is None else mean / 1e3,
+                "write_amplification": job.write_amplification,
+                "steady_reached": job.lab.get("steady_reached"),
+            }
+            for result in results.of[experiment.name]
+            for job in result.jobs
+        ],
+    }

@@ -1,0 +1,196 @@
+"""What is run, as data: a drive, what is set and what lies over it, its condition, a job.
+
+A job is a fio job file. Its parts, parted by ``stonewall``, run one after the other on the same
+drive, so that an experiment can tell a story: write, delete, write again, trim, write again.
+
+**Scale.** A drive is made smaller by giving its dies fewer blocks: channels, dies, times and the
+share of spare blocks stay, and with them rates and write amplification. But a die keeps a few
+blocks free for collection; of the whole drive's spare they are next to nothing, of a small one's a
+part. So they come on top here (``ftl.spare_counts = collected``). Sizes in jobs are shares of the
+drive where the drive's size matters, and bytes where the request's does.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from ssdlab import engine
+from ssdlab.engine import RunRequest, Settings
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How large the drives are and how often each experiment is run.
+
+    Attributes
+    ----------
+    name
+        For people.
+    blocks_a_die
+        At most so many erase groups (a block of each plane) a die.
+    seeds
+        A run each.
+    """
+
+    name: str
+    blocks_a_die: int
+    seeds: tuple[int, ...]
+
+    def capacity_bytes(self, drive: str, settings: Settings = ()) -> int | None:
+        """Return the exported capacity of a drive at this scale; None for that of the profile."""
+        capacity, blocks = _size(drive, settings)
+        if blocks <= self.blocks_a_die:
+            return None
+        return capacity * self.blocks_a_die // blocks // _GRAIN_BYTES * _GRAIN_BYTES
+
+
+FULL = Scale("full", 512, (1, 2))
+QUICK = Scale("quick", 128, (1,))
+_GRAIN_BYTES = 2**20
+
+
+@cache
+def _size(drive: str, settings: Settings) -> tuple[int, int]:
+    """Return exported bytes, and erase groups a die."""
+    derived = {each["key"]: each["text"] for each in engine.show(drive, settings)["derived"]}
+    physical, spare, blocks = (
+        re.search(pattern, derived[key])
+        for key, pattern in (
+            ("physical", r"(\d+) B"),
+            ("spare", r"(\d+) B"),
+            ("blocks", r"(\d+) a die"),
+        )
+    )
+    assert physical and spare and blocks, "the engine says how large a drive is"
+    return int(physical[1]) - int(spare[1]), int(blocks[1])
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One run.
+
+    Attributes
+    ----------
+    name
+        Its name for people; unique within its question.
+    drive
+        A profile's name.
+    job
+        A fio job file.
+    state
+        Brought about first; None for a drive fresh out of the box.
+    span
+        Share of the drive that is used to bring it there.
+    settings
+        What differs from the profile.
+    layers
+        What lies over the drive, bottom up, as `--layer` takes it.
+    each_member
+        Each drive is brought into its state by itself, before the layers are put over it.
+    start_over
+        How the drive is started over once it is in its state, as `ssdlab season` takes it.
+    layout
+        Read jobs on a fresh drive find data.
+    whole
+        The drive keeps its size, because places on it matter.
+    """
+
+    name: str
+    drive: str
+    job: str
+    state: str | None = None
+    span: float = 1.0
+    settings: Settings = ()
+    layers: tuple[str, ...] = ()
+    each_member: bool = False
+    start_over: str | None = None
+    layout: bool = True
+    whole: bool = False
+
+    def request(self, scale: Scale, seed: int) -> RunRequest:
+        """Return what the engine is asked for."""
+        capacity = None if self.whole else scale.capacity_bytes(self.drive, self.settings)
+        smaller = {}
+        if capacity is not None:
+            smaller = {"capacity_bytes": str(capacity), "ftl.spare_counts": "collected"}
+        return RunRequest(
+            drive=self.drive,
+            settings=tuple({**dict(self.settings), **smaller}.items()),
+            layers=self.layers,
+            job_text=self.job,
+            job_name=self.name,
+            condition=self.state,
+            span=self.span,
+            seed=seed,
+            layout=self.layout,
+        )
+
+
+@dataclass(frozen=True)
+class Scene:
+    """What a person does with files, on a drive fresh out of the box: a scenario of the engine.
+
+    Attributes
+    ----------
+    name
+        Its name for people; unique within its question.
+    drive
+        A profile's name; the drive keeps its size, because places on a disk matter.
+    scenario
+        One that comes along, such as ``boot``.
+    values
+        What differs from it, by dotted key.
+    layers
+        What lies over the drive, bottom up.
+    settings, state, span
+        As of an experiment; a scenario begins with a drive fresh out of the box, as its profile is.
+    """
+
+    name: str
+    drive: str
+    scenario: str
+    values: Settings = ()
+    layers: tuple[str, ...] = ()
+
+    settings: Settings = ()
+    state: str | None = None
+    span: float = 1.0
+
+    @property
+    def job(self) -> str:
+        """What is done, for people."""
+        return "\n".join(
+            [f"scenario {self.scenario}", *(f"{key}={value}" for key, value in self.values)]
+        )
+
+    def perform(self, seed: int) -> dict[str, Any]:
+        """Run it."""
+        return engine.scenario(
+            self.drive, self.scenario, layers=self.layers, values=self.values, seed=seed
+        )
+
+
+Value = str | int | float | bool
+
+
+def section(name: str, **options: Value) -> str:
+    """Write one section of a job file; an option that is True stands alone.
+
+    Examples
+    --------
+    >>> print(section("used", rw="randwrite", bs="4k", norandommap=True), end="")
+    [used]
+    rw=randwrite
+    bs=4k
+    norandommap
+    """
+    lines = [name if value is True else f"{name}={value}" for name, value in options.items()]
+    return "\n".join([f"[{name}]", *lines, ""])
+
+
+def story(*sections: str) -> str:
+    """Join sections into a job file in which each waits for the one before."""
+    return "\n".join([sections[0], *(f"{each}stonewall\n" for each in sections[1:])])

@@ -1,0 +1,127 @@
+"""Rows: a document's figure beside ours, and whether ours is inside its band.
+
+Of a ratio the quotient ours / theirs is judged: within 15 % where a mechanism that is modelled
+decides, within 30 % where firmware that nobody publishes has its say. A row that rests on a fitted
+parameter says to what it was fitted; it may not be that figure. What is stated without a figure is
+a shape: it holds, or is shown not to. Absolute figures are shown, and judge nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ssdlab import text
+from ssdlab.reproduce.seeds import Figure, Stated
+
+MECHANISM = 0.15
+FIRMWARE = 0.30
+
+INSIDE, MISSES, HOLDS, FAILS, SHOWN = "inside", "misses", "holds", "does not hold", "shown"
+RED = (MISSES, FAILS)
+"""Verdicts that the model or the document has to answer for."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of the table.
+
+    Attributes
+    ----------
+    condition
+        What is compared.
+    document, place
+        Who says so, and where.
+    theirs, ours
+        The figures, as text.
+    verdict
+        One of the five words above.
+    their_ratio, our_ratio
+        Of a ratio; None otherwise.
+    band
+        The widest deviation that is inside; None where nothing is judged.
+    counted
+        One of the independent ratios: no other row has the same figures.
+    decided_by
+        Parameters on which our figure rests most, by their keys.
+    profile
+        The drive whose parameters they are; empty for all that were run.
+    reason
+        Why it misses or what it hides, as far as known.
+    """
+
+    condition: str
+    document: str
+    place: str
+    theirs: str
+    ours: str
+    verdict: str
+    their_ratio: float | None = None
+    our_ratio: float | None = None
+    band: float | None = None
+    counted: bool = False
+    decided_by: tuple[str, ...] = ()
+    profile: str = ""
+    reason: str = ""
+
+    @property
+    def quotient(self) -> float | None:
+        """Ours / theirs; 1 is agreement."""
+        if self.their_ratio is None or self.our_ratio is None:
+            return None
+        return self.our_ratio / self.their_ratio
+
+
+def judged(
+    condition: str,
+    stated: Stated,
+    ours: float,
+    band: float,
+    *,
+    counted: bool = True,
+    decided_by: tuple[str, ...] = (),
+    profile: str = "",
+    reason: str = "",
+) -> Row:
+    """Return a row of a ratio.
+
+    Examples
+    --------
+    >>> claim = Stated(2.0, "× 2", "a document", "p. 1")
+    >>> judged("eight drives against three", claim, 2.4, MECHANISM).verdict
+    'misses'
+    """
+    inside = abs(ours / stated.value - 1) <= band
+    return Row(
+        condition,
+        stated.document,
+        stated.place,
+        stated.text,
+        text.ratio(ours),
+        INSIDE if inside else MISSES,
+        stated.value,
+        ours,
+        band,
+        counted,
+        decided_by,
+        profile,
+        reason,
+    )
+
+
+def shape(
+    condition: str,
+    document: str,
+    place: str,
+    theirs: str,
+    ours: str,
+    holds: bool,
+    *,
+    reason: str = "",
+) -> Row:
+    """Return a row of a statement without a figure, or of one that is put to the test."""
+    return Row(condition, document, place, theirs, ours, HOLDS if holds else FAILS, reason=reason)
+
+
+def shown(condition: str, stated: Figure, ours: str, *, reason: str = "") -> Row:
+    """Return a row of an absolute figure, which is not judged."""
+    return Row(condition, stated.document, stated.place, str(stated), ours, SHOWN, reason=reason)

@@ -1,0 +1,39 @@
+"""The page: every question with its picture, rows, mechanism and verdict; loads nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib import resources
+
+from markupsafe import Markup
+
+from ssdlab.report.limits import ALWAYS
+from ssdlab.report.page import environment
+from ssdlab.reproduce import pictures, provenance, table
+from ssdlab.reproduce.document import Answer, all_rows, tally
+from ssdlab.reproduce.experiment import Scale
+from ssdlab.reproduce.judging import RED
+
+
+def build_html(answers: Sequence[Answer], scale: Scale, version: str) -> str:
+    """Return the page as text."""
+    css = resources.files("ssdlab.report").joinpath("page.css").read_text(encoding="utf-8")
+    template = resources.files("ssdlab.reproduce").joinpath("page.html.j2")
+    rows = all_rows(answers)
+    return (
+        environment()
+        .from_string(template.read_text(encoding="utf-8"))
+        .render(
+            css=Markup(css),
+            answers=answers,
+            scale=scale,
+            version=version,
+            tally=tally(rows),
+            overview=pictures.quotients(rows),
+            cells=table.cells,
+            red=RED,
+            counted=[row for row in rows if row.counted],
+            fitted=provenance.fitted([each.results for each in answers]),
+            limits=ALWAYS,
+        )
+    )

@@ -1,0 +1,132 @@
+"""Runs the experiments of the questions on the cores there are."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ssdlab import engine
+from ssdlab.engine import Progress, RunRequest
+from ssdlab.errors import Stopped
+from ssdlab.parallel import Task
+from ssdlab.reproduce.experiment import Experiment, Scale, Scene
+from ssdlab.reproduce.question import Question
+from ssdlab.reproduce.results import Results
+from ssdlab.result import Result
+
+Found = Result | dict[str, Any]
+"""What a run gives: a result, or what a scenario tells."""
+
+
+@dataclass(frozen=True)
+class Piece:
+    """One run of one experiment."""
+
+    question: Question
+    experiment: Experiment | Scene
+    seed: int
+
+    @property
+    def label(self) -> str:
+        """What progress calls it."""
+        return f"{self.question.name}, {self.experiment.name}"
+
+
+@dataclass
+class Performance:
+    """One performance of some questions.
+
+    Attributes
+    ----------
+    questions
+        What is asked.
+    scale
+        Sizes and seeds.
+    cpu_s
+        Processor seconds that each question took so far.
+    """
+
+    questions: Sequence[Question]
+    scale: Scale
+    cpu_s: dict[str, float] = field(default_factory=dict)
+    _results: dict[str, Results] = field(default_factory=dict)
+    _to_come: dict[str, int] = field(default_factory=dict)
+
+    def pieces(self) -> list[Piece]:
+        """Return all that is to be run."""
+        return [
+            Piece(question, experiment, seed)
+            for question in self.questions
+            for experiment in question.experiments(self.scale)
+            for seed in self.scale.seeds
+        ]
+
+    def tasks(self, pieces: Sequence[Piece]) -> list[Task[tuple[Found, float]]]:
+        """Return the work; what comes of it goes to `keep`."""
+        for piece in pieces:
+            name = piece.question.name
+            self._to_come[name] = self._to_come.get(name, 0) + 1
+        return [self._task(piece) for piece in pieces]
+
+    def keep(self, piece: Piece, found: tuple[Found, float]) -> None:
+        """Keep what a piece gave."""
+        result, seconds = found
+        name = piece.question.name
+        self._results.setdefault(name, Results()).add(piece.experiment.name, result)
+        self.cpu_s[name] = self.cpu_s.get(name, 0.0) + seconds
+        self._to_come[name] -= 1
+
+    def answered(self) -> list[tuple[Question, Results]]:
+        """Return the questions of which every run has finished."""
+        return [
+            (question, self._results[question.name])
+            for question in self.questions
+            if self._to_come.get(question.name) == 0
+        ]
+
+    def _task(self, piece: Piece) -> Callable[[Progress], tuple[Found, float]]:
+        def task(progress: Progress) -> tuple[Found, float]:
+            before = time.thread_time()
+            return _perform(self.scale, piece, progress), time.thread_time() - before
+
+        return task
+
+
+def _perform(scale: Scale, piece: Piece, progress: Progress) -> Found:
+    if isinstance(piece.experiment, Scene):
+        if not progress("scenario", 0.0):
+            raise Stopped
+        return piece.experiment.perform(piece.seed)
+    text = _run(piece.experiment, scale, piece.seed, progress)
+    result = Result.from_json(text, piece.label)
+    if result.interrupted:
+        raise Stopped
+    return result
+
+
+def _run(experiment: Experiment, scale: Scale, seed: int, progress: Progress) -> str:
+    request = experiment.request(scale, seed)
+    if not (experiment.each_member or experiment.start_over):
+        return engine.run(request, progress)
+    with tempfile.TemporaryDirectory(prefix="ssdlab-reproduce-") as folder:
+        file = f"{folder}/drive.ssd"
+        _season(request, file, progress)
+        if experiment.start_over:
+            engine.season(file, None, file, start_over=experiment.start_over, progress=progress)
+        alone = replace(request, drive=file, settings=(), condition=None, span=1.0)
+        return engine.run(alone, progress)
+
+
+def _season(request: RunRequest, file: str, progress: Progress) -> None:
+    engine.season(
+        request.drive,
+        request.condition,
+        file,
+        settings=request.settings,
+        span=request.span,
+        seed=request.seed,
+        progress=progress,
+    )

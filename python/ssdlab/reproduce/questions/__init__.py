@@ -1,0 +1,1 @@
+"""One file a question; `ssdlab.reproduce.catalogue` finds them by their `QUESTION`."""

@@ -1,0 +1,146 @@
+"""What the documents state: their figures, with document and place.
+
+The figures are facts in ``data/seeds/*.toml``, one file a document. A ratio is made of two figures
+of one document, or stated by it as such.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from ssdlab import text
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+_OF_UNIT = {"share": lambda value: text.percent(value, 0), "×": lambda value: f"× {value:g}"}
+
+
+@dataclass(frozen=True)
+class Document:
+    """A document.
+
+    Attributes
+    ----------
+    name
+        Its file's name, by which figures are asked for.
+    title, about
+        For people.
+    figures
+        By name.
+    """
+
+    name: str
+    title: str
+    about: str
+    figures: Mapping[str, Figure]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure of a document.
+
+    Attributes
+    ----------
+    document
+        The document's title.
+    place
+        Where in it.
+    value, unit
+        The figure.
+    kind
+        ``measured``, ``claim`` or ``spec``.
+    about
+        What it is a figure of.
+    """
+
+    document: str
+    place: str
+    value: float
+    unit: str
+    kind: str
+    about: str
+
+    def __str__(self) -> str:
+        """Write the figure with its unit."""
+        if self.unit in _OF_UNIT:
+            return _OF_UNIT[self.unit](self.value)
+        return f"{text.significant(self.value, 4)} {self.unit}"
+
+
+@dataclass(frozen=True)
+class Stated:
+    """A ratio that a document states, or that two of its figures make.
+
+    Attributes
+    ----------
+    value
+        The ratio.
+    text
+        How it comes about.
+    document, place
+        Where it stands.
+    """
+
+    value: float
+    text: str
+    document: str
+    place: str
+
+    @classmethod
+    def of(cls, figure: Figure, base: Figure | None = None) -> Stated:
+        """Return a figure divided by another, or one that is a ratio by itself."""
+        if base is None:
+            return cls(figure.value, str(figure), figure.document, figure.place)
+        shown = f"{text.significant(figure.value)} / {text.significant(base.value)} {base.unit}"
+        ratio = figure.value / base.value
+        place = ", ".join(dict.fromkeys((figure.place, base.place)))
+        return cls(ratio, f"{shown} = {ratio:.2f}", figure.document, place)
+
+
+@cache
+def documents() -> dict[str, Document]:
+    """Return every document, by name."""
+    found = {}
+    for file in sorted(resources.files("ssdlab.data").joinpath("seeds").iterdir(), key=str):
+        if file.name.endswith(".toml"):
+            name = file.name.removesuffix(".toml")
+            found[name] = _document(name, tomllib.loads(file.read_text("utf-8")))
+    return found
+
+
+def _document(name: str, content: Mapping[str, Any]) -> Document:
+    title = str(content["title"])
+    figures = {key: Figure(document=title, **each) for key, each in content["figure"].items()}
+    return Document(name, title, str(content["about"]), figures)
+
+
+def figure(document: str, name: str) -> Figure:
+    """Return a figure.
+
+    Examples
+    --------
+    >>> str(figure("anandtech", "fresh_hdd")), figure("anandtech", "fresh_hdd").place
+    ('29,880 score', 'table')
+    """
+    return documents()[document].figures[name]
+
+
+def ratio(document: str, name: str, base: str | None = None) -> Stated:
+    """Return a ratio that a document states, or a figure divided by a base.
+
+    Examples
+    --------
+    >>> ratio("anandtech", "recipe_hdd", "fresh_hdd").text
+    '23,300 / 29,900 score = 0.78'
+    >>> ratio("thomas-krenn", "spare_10_gain").text
+    '× 2.5'
+    """
+    return Stated.of(figure(document, name), None if base is None else figure(document, base))

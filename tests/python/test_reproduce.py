@@ -1,0 +1,301 @@
+"""The questions: their figures, how rows are judged, and the report; one of them for real."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import synthetic
+from ssdlab import engine
+from ssdlab.errors import SsdlabError
+from ssdlab.reproduce import (
+    QUICK,
+    Experiment,
+    Performance,
+    Question,
+    Scale,
+    find,
+    judging,
+    provenance,
+    questions,
+    seeds,
+)
+from ssdlab.reproduce.document import Answer, answer, as_data, tally
+from ssdlab.reproduce.experiment import Scene, section, story
+from ssdlab.reproduce.judging import Row
+from ssdlab.reproduce.page import build_html
+from ssdlab.reproduce.results import Results
+from ssdlab.reproduce.seeds import Stated
+from ssdlab.result import Result
+from stand_in import StandIn
+from test_report import Page
+
+Command = Callable[..., tuple[int, str, str]]
+TINY = Scale("tiny", 32, (1,))
+_CYCLES = {**synthetic.PARAMETERS[3], "key": "reliability.rated_cycles", "value": 3000}
+_FITTED = {**synthetic.PARAMETERS[3], "key": "nand.program_us", "kind": "fitted"}
+
+
+def made_up(experiment: Experiment | Scene, seed: int = 1) -> Result | dict[str, Any]:
+    """Make results of an experiment up: each of its jobs, the later ones faster."""
+    if isinstance(experiment, Scene):
+        told = {"scenario": experiment.scenario, "elapsed_s": 10.0 + len(experiment.name)}
+        parameters = [*synthetic.PARAMETERS, _CYCLES, _FITTED]
+        return {"profile": experiment.drive, "scenario": told, "parameters": parameters}
+    jobs = []
+    for place, name in enumerate(re.findall(r"^\[(.+)\]$", experiment.job, re.MULTILINE)):
+        job = synthetic.job(name, iops=5000.0 + 100 * place, seed=seed, profile=experiment.drive)
+        job["ssdlab"]["parameters"] = [*synthetic.PARAMETERS, _CYCLES, _FITTED]
+        jobs.append(job)
+    return synthetic.result(*jobs)
+
+
+def answered(question: Question, scale: Scale = TINY) -> Answer:
+    """Answer a question from what was made up."""
+    results = Results()
+    for experiment in question.experiments(scale):
+        for seed in scale.seeds:
+            results.add(experiment.name, made_up(experiment, seed))
+    return answer(question, results, 1.0)
+
+
+@pytest.fixture(scope="module")
+def answers() -> list[Answer]:
+    return [answered(question) for question in questions()]
+
+
+@pytest.mark.parametrize(
+    ("ours", "band", "verdict"),
+    [
+        (2.29, judging.MECHANISM, judging.INSIDE),
+        (2.31, judging.MECHANISM, judging.MISSES),
+        (1.71, judging.MECHANISM, judging.INSIDE),
+        (1.69, judging.MECHANISM, judging.MISSES),
+        (2.59, judging.FIRMWARE, judging.INSIDE),
+        (1.39, judging.FIRMWARE, judging.MISSES),
+    ],
+)
+def test_a_ratio_is_inside_its_band_or_misses(ours: float, band: float, verdict: str) -> None:
+    """Of a stated 2.0, 15 % reach from 1.7 to 2.3, and 30 % from 1.4 to 2.6."""
+    row = judging.judged("a against b", Stated(2.0, "× 2", "document", "p. 1"), ours, band)
+    assert row.verdict == verdict
+    assert row.quotient == pytest.approx(ours / 2)
+
+
+def test_only_counted_ratios_are_counted() -> None:
+    """A repeated figure, a statement and an absolute figure do not make the tally look better."""
+    stated = Stated(2.0, "× 2", "document", "p. 1")
+    rows = [
+        judging.judged("counted", stated, 2.0, judging.MECHANISM),
+        judging.judged("missed", stated, 9.0, judging.MECHANISM),
+        judging.judged("repeated", stated, 2.0, judging.MECHANISM, counted=False),
+        judging.shape("statement", "document", "p. 1", "so", "not so", False),
+        judging.shown("absolute", seeds.figure("anandtech", "fresh_hdd"), "90 MB/s"),
+    ]
+    told = tally(rows)
+    assert told.startswith("1 of 2 independent ratios")
+    assert told.endswith("0 of 1 statements hold")
+
+
+def test_figures_have_a_place_and_a_kind() -> None:
+    """Every figure of every document says where it stands and whether it was measured."""
+    assert len(seeds.documents()) == 5
+    for document in seeds.documents().values():
+        for name, figure in document.figures.items():
+            assert figure.place and figure.about, f"{document.name}: {name}"
+            assert figure.kind in ("measured", "claim", "spec"), f"{document.name}: {name}"
+
+
+def test_a_ratio_of_two_figures_by_hand() -> None:
+    """23252 / 29879 of the table is 0.78."""
+    stated = seeds.ratio("anandtech", "recipe_hdd", "fresh_hdd")
+    assert stated.value == pytest.approx(23252 / 29879)
+    assert stated.text.endswith("= 0.78")
+
+
+def test_questions_are_told_apart() -> None:
+    """Numbers and names are unique, and so are the experiments of a question."""
+    asked = questions()
+    assert len({each.number for each in asked}) == len({each.name for each in asked}) == len(asked)
+    for question in asked:
+        names = [each.name for each in question.experiments(QUICK)]
+        assert len(set(names)) == len(names), question.name
+
+
+def test_every_experiment_can_be_asked_of_the_engine() -> None:
+    """Each names a profile there is, parameters it has, and layers that fit on it."""
+    known = {profile["name"] for profile in engine.profiles()}
+    for question in questions():
+        for experiment in question.experiments(TINY):
+            assert experiment.drive in known
+            if isinstance(experiment, Scene):
+                engine.show(experiment.drive, (), experiment.layers)
+                continue
+            request = experiment.request(TINY, 1)
+            shown = engine.show(request.drive, request.settings, request.layers)
+            keys = {each["key"] for each in shown["parameters"]}
+            assert dict(request.settings).keys() <= keys
+
+
+def test_a_smaller_drive_has_fewer_blocks_and_the_same_dies() -> None:
+    """Capacity goes with the blocks a die, rounded down to a MiB; what is whole keeps its size."""
+    drive = "intel-dc-s3500-80gb"
+    half = Experiment("half", drive, "").request(Scale("half", 1408, (1,)), 1)
+    whole = Experiment("whole", drive, "", whole=True).request(TINY, 1)
+    size = int(dict(half.settings)["capacity_bytes"])
+    assert size % 2**20 == 0
+    assert size == pytest.approx(40e9, rel=0.001)
+    assert whole.settings == ()
+    blocks = {each["key"]: each["text"] for each in engine.show(drive, half.settings)["derived"]}
+    # Blocks that collection keeps free come on top.
+    assert int(re.findall(r"(\d+) a die", blocks["blocks"])[0]) == pytest.approx(1408, abs=16)
+
+
+def test_sections_follow_one_another() -> None:
+    """Each part of a story but the first waits for the one before."""
+    told = story(section("a", rw="write"), section("b", rw="read"), section("c", rw="trim"))
+    assert [part.count("stonewall") for part in told.split("[")[1:]] == [0, 1, 1]
+
+
+def test_every_question_has_rows_a_picture_and_a_verdict(answers: list[Answer]) -> None:
+    """Whatever the runs gave, the answer is whole."""
+    for each in answers:
+        assert each.rows, each.question.name
+        assert each.picture.startswith("<svg"), each.question.name
+        assert len(each.verdict) > 80, each.question.name
+        assert each.question.said and each.question.mechanism and each.question.caption
+
+
+def test_the_page_stands_alone(answers: list[Answer]) -> None:
+    """A picture a question and one of all ratios; every reference stays on the page."""
+    page = Page(build_html(answers, TINY, "0.1.0"))
+    assert page.svgs == len(answers) + 1
+    assert all(reference.startswith("#") for reference in page.references)
+    assert {reference[1:] for reference in page.references} <= set(page.ids)
+    assert len(set(page.ids)) == len(page.ids)
+
+
+def test_what_misses_is_red_and_stays(answers: list[Answer]) -> None:
+    """Each row that misses or does not hold is on the page, marked; with its reason, if known."""
+    html = build_html(answers, TINY, "0.1.0")
+    missing = [row for each in answers for row in each.rows if row.verdict in judging.RED]
+    assert missing
+    assert html.count('<tr class="red">') == len(missing)
+
+
+def test_data_for_programs(answers: list[Answer]) -> None:
+    """Rows, verdicts and every job's figures survive JSON."""
+    data = json.loads(json.dumps(as_data(answers, TINY, "0.1.0")))
+    assert [each["name"] for each in data["questions"]] == [each.name for each in questions()]
+    for question, found in zip(data["questions"], answers, strict=True):
+        assert len(question["rows"]) == len(found.rows)
+        for row in question["rows"]:
+            assert {"condition", "document", "place", "verdict", "quotient", "band"} <= row.keys()
+        for experiment in question["experiments"]:
+            assert experiment["jobs"], experiment["name"]
+
+
+def test_fitted_parameters_are_said_to_be_fitted(answers: list[Answer]) -> None:
+    """What decides a row is named with its kind, and every fitted parameter with its drive."""
+    row = Row("a", "d", "p", "1", "1", judging.INSIDE, decided_by=("nand.program_us",))
+    drives = answers[0].results.parameters()
+    assert provenance.kinds(row, drives) == {"nand.program_us": "fitted"}
+    found = provenance.fitted([each.results for each in answers])
+    drive = answers[0].question.experiments(TINY)[0].drive
+    assert (drive, "nand.program_us") in {(each.drive, each.key) for each in found}
+    assert all(each.source for each in found)
+
+
+def test_means_are_over_the_seeds() -> None:
+    """Two seeds of 100 and 300 IOPS are 200."""
+    results = Results()
+    for seed, iops in ((1, 100.0), (2, 300.0)):
+        results.add("x", synthetic.result(synthetic.job("w", iops=iops, seed=seed)))
+    assert results.iops("x", "w") == pytest.approx(200)
+
+
+def test_unfinished_questions_are_left_out() -> None:
+    """A question is answered when its last run has finished, not before."""
+    asked = find(["compression"])
+    performance = Performance(asked, TINY)
+    pieces = performance.pieces()
+    performance.tasks(pieces)
+    for piece in pieces[:-1]:
+        performance.keep(piece, (made_up(piece.experiment), 0.5))
+    assert performance.answered() == []
+    performance.keep(pieces[-1], (made_up(pieces[-1].experiment), 0.5))
+    assert [question.name for question, _ in performance.answered()] == ["compression"]
+    assert performance.cpu_s["compression"] == pytest.approx(0.5 * len(pieces))
+
+
+def test_stopping_reaches_the_runs() -> None:
+    """A run that is stopped gives nothing, so that no half of an experiment is shown."""
+    performance = Performance(find(["compression"]), TINY)
+    stop = threading.Event()
+    stop.set()
+    from ssdlab.parallel import run_all
+
+    tasks = performance.tasks(performance.pieces())
+    assert set(run_all(tasks, stop=stop)) == {None}
+
+
+@pytest.mark.parametrize(
+    ("asked", "near"), [("spare", "spare-area"), ("compresion", "compression")]
+)
+def test_an_unknown_question_brings_up_the_nearest(
+    stand_in: StandIn, command: Command, asked: str, near: str
+) -> None:
+    """The name, the one that was likely meant, and all there are."""
+    code, out, err = command("reproduce", asked)
+    assert (code, out) == (2, "")
+    assert f"no question '{asked}'" in err and f"did you mean {near}?" in err
+    assert not Path("reproduction").exists()
+
+
+def test_questions_are_found_by_number_and_once() -> None:
+    """A number and a name of the same question ask once, in the report's order."""
+    assert [each.name for each in find(["3", "spare-area", "2"])] == ["spare-area", "trim"]
+    with pytest.raises(SsdlabError, match="no question '99'"):
+        find(["99"])
+
+
+def test_list(command: Command) -> None:
+    """Every question with number and title, and nothing is run."""
+    code, out, _ = command("reproduce", "--list")
+    assert code == 0
+    assert all(each.title in out for each in questions())
+
+
+def test_a_folder_that_cannot_be_written(command: Command, tmp_path: Path) -> None:
+    """The place is tried before anything is run."""
+    place = tmp_path / "taken"
+    place.write_text("")
+    code, _, err = command("reproduce", "compression", "--quick", "-o", str(place))
+    assert code == 2
+    assert str(place) in err
+
+
+def test_one_question_for_real(command: Command, tmp_path: Path) -> None:
+    """Runs, table, verdict, page and data; zeros are written faster than random data."""
+    code, out, _ = command("reproduce", "compression", "--quick", "-o", str(tmp_path / "out"))
+    assert code == 0
+    assert "What does compression hide?" in out
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
+        "reproduce.html",
+        "reproduce.json",
+    ]
+    Page((tmp_path / "out" / "reproduce.html").read_text(encoding="utf-8"))
+    data: dict[str, Any] = json.loads((tmp_path / "out" / "reproduce.json").read_text())
+    (question,) = data["questions"]
+    rates = _rates(question["experiments"])
+    assert rates["zeros, sectors of 4096 B"] > 1.5 * rates["random data, sectors of 4096 B"]
+
+
+def _rates(experiments: Sequence[dict[str, Any]]) -> dict[str, float]:
+    return {each["name"]: float(each["jobs"][-1]["mb_per_s"]) for each in experiments}
