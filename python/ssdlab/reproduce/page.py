@@ -29,7 +29,7 @@ def build_html(answers: Sequence[Answer], scale: Scale, version: str) -> str:
             scale=scale,
             version=version,
             tally=tally(rows),
-            overview=pictures.quotients(rows),
+            overview=pictures.quotients([(each.question.name, each.rows) for each in answers]),
             cells=table.cells,
             red=RED,
             counted=[row for row in rows if row.counted],

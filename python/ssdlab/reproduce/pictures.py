@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, NullLocator
 
 from ssdlab import text
@@ -29,7 +33,7 @@ class Bar:
     colour
         Which of the theme's colours.
     theirs
-        What a document says, drawn as a mark across the bar.
+        What a document says, drawn as a bar beside it.
     """
 
     label: str
@@ -69,7 +73,7 @@ def bars(
     panels: Sequence[tuple[str, Sequence[Bar]]],
     show: Callable[[float], str] = text.significant,
 ) -> str:
-    """Draw groups of bars side by side on one scale, the documents' figures as marks across.
+    """Draw groups of bars on one scale; a document's figure is an outlined bar beside ours.
 
     Parameters
     ----------
@@ -93,31 +97,36 @@ def bars(
             _group(axes, group, highest, show)
             axes.set_title(heading)
         row[0].set_ylabel(unit)
-        row[0].set_ylim(0, 1.22 * highest)
+        row[0].set_ylim(0, 1.12 * highest)
         row[0].yaxis.set_major_formatter(FuncFormatter(lambda value, _: show(value)))
         if any(each.theirs is not None for _, group in panels for each in group):
-            row[-1].plot([], [], color=theme.INK, linewidth=2, label="the document's")
-            row[-1].legend(loc="upper right", borderaxespad=0)
+            keys = [
+                Patch(facecolor=theme.SOFT, label="ours"),
+                Patch(label="the document's", **_THEIRS),
+            ]
+            made.legend(handles=keys, loc="outside upper right", ncols=2, borderaxespad=0)
         return theme.svg(made, name, title)
 
 
+_THEIRS: dict[str, Any] = {"facecolor": "none", "edgecolor": theme.INK, "linewidth": 1.2}
+
+
 def _group(axes: Axes, group: Sequence[Bar], highest: float, show: Callable[[float], str]) -> None:
-    places = range(len(group))
-    colours = [theme.SERIES[each.colour] for each in group]
-    axes.bar(places, [each.value for each in group], width=0.62, color=colours)
-    gap = 0.015 * highest
-    for place, each in zip(places, group, strict=True):
-        # Where a mark would cross the figure above the bar, the figure goes into the bar.
-        near = each.theirs is not None and 0 <= each.theirs - each.value < 0.14 * highest
-        colour = theme.PAPER if near else theme.INK
-        height, side = (each.value - gap, "top") if near else (each.value + gap, "bottom")
-        axes.text(place, height, show(each.value), ha="center", va=side, color=colour)
-        if each.theirs is not None:
-            axes.hlines(each.theirs, place - 0.42, place + 0.42, color=theme.INK, linewidth=2)
-            mark = show(each.theirs)
-            axes.text(place + 0.42, each.theirs + gap, mark, ha="right", va="bottom", size=8)
-    axes.set_xticks(places, [each.label for each in group])
-    axes.tick_params(axis="x", length=0, labelcolor=theme.INK)
+    size = 9 if len(group) <= 2 else 8
+
+    def stand(place: float, value: float, width: float, **looks: Any) -> None:
+        axes.bar(place, value, width=width, **looks)
+        axes.text(place, value + 0.015 * highest, show(value), ha="center", va="bottom", size=size)
+
+    for place, each in enumerate(group):
+        colour = theme.SERIES[each.colour]
+        if each.theirs is None:
+            stand(place, each.value, 0.6, color=colour)
+        else:
+            stand(place - 0.21, each.value, 0.4, color=colour)
+            stand(place + 0.21, each.theirs, 0.38, **_THEIRS)
+    axes.set_xticks(range(len(group)), [each.label for each in group])
+    axes.tick_params(axis="x", length=0, labelcolor=theme.INK, labelsize=size)
     axes.set_xlim(-0.6, len(group) - 0.4)
     theme.only_horizontal_grid(axes)
 
@@ -165,36 +174,72 @@ def _line(axes: Axes, line: Line) -> None:
 
 def _mark(axes: Axes, mark: Mark) -> None:
     axes.plot([mark.x], [mark.y], "x", color=theme.INK, markersize=9, markeredgewidth=2)
-    axes.annotate(mark.label, (mark.x, mark.y), (7, -3), textcoords="offset points")
+    # Below the cross, because a rising line may pass through it.
+    axes.annotate(mark.label, (mark.x, mark.y), (8, -11), textcoords="offset points")
 
 
-def quotients(rows: Sequence[Row]) -> str | None:
-    """Draw every judged ratio as ours / theirs, with its band."""
-    shown = [row for row in rows if row.quotient is not None and row.band is not None]
+def quotients(answers: Sequence[tuple[str, Sequence[Row]]]) -> str | None:
+    """Draw every judged ratio as ours / theirs, with its band, question after question."""
+    shown = [
+        (question, row)
+        for question, rows in answers
+        for row in rows
+        if row.quotient is not None and row.band is not None
+    ]
     if not shown:
         return None
     with theme.style():
-        made = theme.figure(WIDTH, 0.9 + 0.23 * len(shown))
+        made = theme.figure(WIDTH, 1.1 + 0.21 * len(shown))
         axes = made.subplots()
-        for place, row in enumerate(shown):
-            assert row.quotient is not None and row.band is not None
-            axes.barh(place, 2 * row.band, left=1 - row.band, height=0.7, color=theme.RULE)
-            colour = theme.SERIES[7] if row.verdict in RED else theme.SERIES[2]
-            axes.plot([_within(row.quotient)], [place], "o", color=colour, markersize=6)
-        axes.set_yticks(range(len(shown)), [row.condition for row in shown])
-        axes.invert_yaxis()
+        for place, (_, row) in enumerate(shown):
+            _quotient(axes, place, row)
+        axes.set_yticks(range(len(shown)), [row.condition for _, row in shown])
+        axes.set_ylim(len(shown) - 0.3, -0.7)
+        _parted(axes, [question for question, _ in shown])
         axes.set_xlim(_LEAST, _MOST)
         axes.set_xscale("log", base=2)
         axes.set_xticks(_TICKS, [f"{tick:g}" for tick in _TICKS])
         axes.axvline(1, color=theme.INK, linewidth=1)
-        axes.set_xlabel("our ratio / the document's; grey: inside the band")
+        axes.set_xlabel("our ratio / the document's (1: the same); arrowheads: beyond the scale")
         theme.only_vertical_grid(axes)
+        made.legend(handles=_keys(), loc="outside upper right", ncols=4, borderaxespad=0)
         return theme.svg(made, "quotients", "every judged ratio against its band")
 
 
 _LEAST, _MOST = 0.2, 5.0
 _TICKS = (0.25, 0.5, 0.7, 1, 1.3, 2, 4)
+_GOOD, _BAD = theme.SERIES[2], theme.SERIES[7]
 
 
-def _within(quotient: float) -> float:
-    return min(max(quotient, 1.05 * _LEAST), _MOST / 1.05)
+def _quotient(axes: Axes, place: int, row: Row) -> None:
+    assert row.quotient is not None and row.band is not None
+    axes.barh(place, 2 * row.band, left=1 - row.band, height=0.7, color=theme.RULE)
+    colour = _BAD if row.verdict in RED else _GOOD
+    face = colour if row.counted else "none"
+    marker = "<" if row.quotient < _LEAST else ">" if row.quotient > _MOST else "o"
+    at = min(max(row.quotient, 1.05 * _LEAST), _MOST / 1.05)
+    axes.plot([at], [place], marker, color=colour, markerfacecolor=face, markersize=6)
+
+
+def _parted(axes: Axes, questions: Sequence[str]) -> None:
+    """Name each question at the right of its rows, and rule it off from the one before."""
+    for place, question in enumerate(questions):
+        if place == 0 or questions[place - 1] != question:
+            if place:
+                axes.axhline(place - 0.5, color=theme.RULE, linewidth=0.8)
+            axes.text(
+                0.995, place, question, ha="right", va="center", color=theme.SOFT, size=8,
+                transform=axes.get_yaxis_transform(),
+            )  # fmt: skip
+
+
+def _keys() -> list[Artist]:
+    def dot(colour: str, face: str, label: str) -> Line2D:
+        return Line2D([], [], marker="o", linestyle="", color=colour, mfc=face, label=label)
+
+    return [
+        Patch(facecolor=theme.RULE, label="band"),
+        dot(_GOOD, _GOOD, "inside"),
+        dot(_BAD, _BAD, "misses"),
+        dot(theme.SOFT, "none", "not counted"),
+    ]

@@ -144,7 +144,7 @@ def picture(results: Results) -> str:
         for drive in (CONSUMER, SMALL)
     ]
     title, unit = "how often a drive can be written", "whole drives that can be written"
-    return pictures.bars("lifetime", title, unit, panels, text.count)
+    return pictures.bars("lifetime", title, unit, panels, lambda value: text.count(round(value)))
 
 
 def verdict(results: Results) -> str:

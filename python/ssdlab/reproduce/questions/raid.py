@@ -263,7 +263,13 @@ def picture(results: Results) -> str:
             {"random reads": "reads", "random writes": "writes"}.items()
         )
     ]
-    return pictures.bars("raid", "arrays against one drive", "× one drive", panels)
+    return pictures.bars(
+        "raid",
+        "arrays against one drive",
+        "IOPS, × one drive",
+        panels,
+        lambda value: f"{value:.2g}",
+    )
 
 
 def verdict(results: Results) -> str:
@@ -304,7 +310,7 @@ QUESTION = Question(
     rows=rows,
     picture=picture,
     caption=(
-        "Random reads and writes of 4 KiB, 32 outstanding, against one drive; lines: the e-book."
+        "Random reads and writes of 4 KiB, 32 outstanding, against one drive; outlined: the e-book."
     ),
     mechanism=(
         "A small write to RAID 5 reads old data and parity and writes both: four accesses, "
