@@ -329,6 +329,27 @@ def test_a_drive_that_never_answers(tmp_path: Path) -> None:
     assert time.monotonic() - start < 30
 
 
+def test_a_drive_that_answers_without_end(command: Command, tmp_path: Path) -> None:
+    """A report of gigabytes is given up while it is read, from smartctl and from a file."""
+    smartctl = _program(tmp_path / "smartctl", "#!/bin/sh\nexec cat /dev/zero\n")
+    with pytest.raises(SsdlabError, match="more than 16 MiB"):
+        live.ask(["/dev/null"], smartctl)
+    code, out, _ = command("health", "/dev/null", "--smartctl", smartctl, "--format", "nagios")
+    assert code == 2 and out.startswith("CRITICAL - /dev/null: /dev/null: more than 16 MiB")
+    code, out, _ = command("health", "--from", "/dev/zero", "--format", "nagios")
+    assert code == 3 and out.startswith("UNKNOWN - --from /dev/zero: more than 16 MiB")
+
+
+@pytest.mark.parametrize("words", ["--format nagios --wrong", "--format=nagios --from", "-x"])
+def test_a_wrong_option(command: Command, words: str) -> None:
+    """To a monitor a wrong option is unknown, in one line on stdout; to people it is 2."""
+    code, out, error = command("health", *words.split())
+    if "nagios" in words:
+        assert code == 3 and out.startswith("UNKNOWN - ") and out.count("\n") == 1
+    else:
+        assert code == 2 and "--help" in error
+
+
 def test_a_drive_that_fails_is_a_finding(command: Command, tmp_path: Path) -> None:
     """A drive that cannot be opened is critical; the others are examined all the same."""
     answer = {"smartctl": {"exit_status": 2, "messages": [{"string": "Permission denied"}]}}

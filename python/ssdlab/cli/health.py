@@ -25,10 +25,26 @@ from ssdlab.health.report import DriveReport, read_report
 from ssdlab.output import PendingFile
 
 Asked = tuple[str, DriveReport | SsdlabError]
+_LONGEST_FILE = 16 << 20
+
+
+class _PlugIn(Verb):
+    """A verb that is called by monitors too: to them a wrong option is UNKNOWN, not CRITICAL."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse; where it was to be a plug-in, say what is wrong in its one line."""
+        wanted = " ".join(args).replace("=", " ")
+        try:
+            return super().parse_args(ctx, args)
+        except click.UsageError as error:
+            if "--format nagios" not in wanted:
+                raise
+            print_text(monitoring.failure(SsdlabError(error.format_message())))
+            ctx.exit(int(Severity.UNKNOWN))
 
 
 @click.command(
-    cls=Verb,
+    cls=_PlugIn,
     short_help="Read the wear of real drives, as each vendor means it.",
     terms=(("DEVICE", "such as /dev/sda; without one, every drive that smartctl finds"),),
     examples=(
@@ -95,9 +111,13 @@ def _from_files(files: Sequence[str]) -> list[Asked]:
 
 def _bytes(name: str) -> bytes:
     try:
-        return Path(name).read_bytes()
+        with Path(name).open("rb") as file:
+            content = file.read(_LONGEST_FILE + 1)
     except OSError as error:
         raise SsdlabError(f"--from {name}: {error.strerror}") from None
+    if len(content) > _LONGEST_FILE:
+        raise SsdlabError(f"--from {name}: more than {_LONGEST_FILE >> 20} MiB; not of one drive")
+    return content
 
 
 def _from_drives(

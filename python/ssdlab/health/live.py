@@ -1,24 +1,20 @@
-"""The drives of this machine, asked through smartctl: read-only, each within a time limit.
+"""The drives of this machine, asked through smartctl: read-only, each within a time and a size.
 
-A drive that sleeps is left asleep (``--nocheck=standby``), one that never answers is given up.
+A drive that sleeps is left asleep (``--nocheck=standby``), one that never answers, or answers
+without end, is given up.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import signal
-import subprocess
 from collections.abc import Sequence
-from contextlib import suppress
 
 from ssdlab.errors import SsdlabError
 from ssdlab.health.report import DriveReport, read_report
+from ssdlab.tool import GaveUp, answer_of
 
 _TIMEOUT_S = 30.0
-_LONGEST_JSON = 16 << 20
-_GRACE_S = 1.0
 
 
 def scan(smartctl: str = "smartctl", timeout_s: float = _TIMEOUT_S) -> list[list[str]]:
@@ -103,34 +99,15 @@ def _program(smartctl: str) -> str:
 
 def _ask(words: Sequence[str], timeout_s: float, what: str) -> object:
     try:
-        process = subprocess.Popen(
-            list(words),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
+        answer = answer_of(words, timeout_s)
     except OSError as error:
         raise SsdlabError(f"{words[0]}: {error.strerror}") from None
-    try:
-        answer, _ = process.communicate(timeout=timeout_s)
-    except subprocess.TimeoutExpired:
-        _give_up(process)
+    except GaveUp as reason:
         raise SsdlabError(
-            f"{what}: no answer within {timeout_s:g} s\n"
+            f"{what}: {reason}\n"
             "the drive or its controller hangs; look at the kernel's log: journalctl -k"
         ) from None
-    return parse(answer[:_LONGEST_JSON], what)
-
-
-def _give_up(process: subprocess.Popen[bytes]) -> None:
-    """End a process and its children, without waiting for one that hangs in the kernel."""
-    with suppress(OSError):
-        os.killpg(process.pid, signal.SIGKILL)
-    if process.stdout:
-        process.stdout.close()
-    with suppress(subprocess.TimeoutExpired):
-        process.wait(_GRACE_S)
+    return parse(answer, what)
 
 
 def parse(content: bytes, source: str) -> object:
