@@ -27,8 +27,12 @@ done
 if [ ${#missing[@]} -eq 0 ]; then
     echo "all there: ${packages[*]}"
 elif [ "$(id -u)" -eq 0 ]; then
-    apt-get update -qq
-    apt-get install -y --no-install-recommends "${missing[@]}"
+    # Another installation may be under way: wait for it. Without a network, give up soon.
+    export DEBIAN_FRONTEND=noninteractive
+    options=(-qq -o DPkg::Lock::Timeout=300 -o Acquire::http::Timeout=20 -o Acquire::Retries=1)
+    apt-get "${options[@]}" update
+    apt-get "${options[@]}" install -y --no-install-recommends "${missing[@]}" >/dev/null
+    echo "installed: ${missing[*]}"
 else
     echo "run as root: apt-get install --no-install-recommends ${missing[*]}"
     exit 1

@@ -7,6 +7,7 @@ Nothing needs root.
 
 from __future__ import annotations
 
+import lzma
 import os
 import re
 import shutil
@@ -19,15 +20,19 @@ from pathlib import Path
 
 PROGRAMS = (
     "bash cat cp cryptsetup dd dmsetup echo env fstrim grep head insmod kill ln ls lvm mdadm "
-    "mkdir mkfs.ext4 mknod mkswap mount rm sed sfdisk sleep sync swapoff swapon touch true umount "
-    "wipefs blkdiscard blockdev lsblk poweroff tune2fs"
+    "mkdir mkfs.ext4 mknod mkswap mount rm rmmod sed sfdisk sleep sync swapoff "
+    "swapon touch true umount lsblk poweroff"
 ).split()
-LVM_NAMES = "lvchange lvcreate lvremove pvcreate pvremove vgchange vgcreate vgremove".split()
+LVM_NAMES = (
+    "lvchange lvcreate lvremove pvcreate pvmove pvremove vgchange vgcreate vgextend vgreduce "
+    "vgremove"
+).split()
 MODULES = (
-    "virtio_pci virtio_blk raid1 raid10 raid456 dm-mod dm-crypt dm-thin-pool bfq xts "
+    "virtio_pci virtio_blk raid1 raid10 raid456 dm-mod dm-crypt dm-thin-pool dm-mirror bfq xts "
     "aes_generic ecb cbc sha256_generic algif_skcipher af_alg crc32c_generic"
 ).split()
 _KERNEL_PACKAGE = "linux-image-cloud-amd64"
+_DOWNLOAD_S = 180
 
 
 class Missing(Exception):
@@ -64,9 +69,22 @@ def fetch_kernel() -> Kernel:
     Raises
     ------
     Missing
-        There is no apt, or it cannot reach Debian's archive.
+        There is no apt, or it cannot reach Debian's archive, and no kernel was kept.
     """
-    if shutil.which("apt-get") is None:
+    try:
+        folder = _newest()
+    except Missing:
+        kept = [each for each in cache_folder().glob("linux-image-*") if each.suffix != ".part"]
+        if not kept:
+            raise
+        folder = max(kept, key=os.path.getmtime)
+    image = next((folder / "boot").glob("vmlinuz-*"))
+    return Kernel(image, next((folder / "lib" / "modules").iterdir()))
+
+
+def _newest() -> Path:
+    """Give the folder of the kernel that apt would install."""
+    if shutil.which("apt-get") is None or shutil.which("dpkg-deb") is None:
         raise Missing("no apt-get: the guest's kernel is a Debian package")
     depends = _output("apt-cache", "depends", _KERNEL_PACKAGE)
     found = re.search(r"Depends: (linux-image-\S+)", depends)
@@ -75,8 +93,7 @@ def fetch_kernel() -> Kernel:
     folder = cache_folder() / f"{found[1]}-{_version(found[1])}"
     if not folder.exists():
         _unpack(found[1], folder)
-    image = next((folder / "boot").glob("vmlinuz-*"))
-    return Kernel(image, next((folder / "lib" / "modules").iterdir()))
+    return folder
 
 
 def _version(package: str) -> str:
@@ -91,13 +108,13 @@ def _unpack(package: str, folder: Path) -> None:
     try:
         _run("apt-get", "download", package, cwd=partial)
         _run("dpkg-deb", "-x", str(next(partial.glob("*.deb"))), str(partial))
-    except (subprocess.CalledProcessError, StopIteration):
+    except (subprocess.SubprocessError, StopIteration):
         raise Missing(f"{package} cannot be downloaded: run apt-get update") from None
     partial.rename(folder)
 
 
 def _run(*words: str, cwd: Path | None = None) -> None:
-    subprocess.run(words, cwd=cwd, check=True, capture_output=True)
+    subprocess.run(words, cwd=cwd, check=True, capture_output=True, timeout=_DOWNLOAD_S)
 
 
 def _output(*words: str) -> str:
@@ -187,8 +204,10 @@ def _add_python(root: Path) -> None:
 def _add_modules(root: Path, kernel: Kernel) -> None:
     """Copy the modules with what they depend on, in the order in which they are loaded."""
     order = module_order(kernel, MODULES)
+    (root / "modules").mkdir()
     for number, module in enumerate(order):
-        _copy(module, root / "modules" / f"{number:03}-{module.name}")
+        name = module.name.removesuffix(".xz")
+        (root / "modules" / f"{number:03}-{name}").write_bytes(_module_bytes(module))
 
 
 def module_order(kernel: Kernel, wanted: Iterable[str]) -> list[Path]:
@@ -196,14 +215,18 @@ def module_order(kernel: Kernel, wanted: Iterable[str]) -> list[Path]:
 
     Built-in ones are left out. What depends on what is in the modules themselves (``depends=``).
     """
-    files = {path.stem.replace("-", "_"): path for path in kernel.modules.rglob("*.ko")}
+    files = {
+        path.name.partition(".")[0].replace("-", "_"): path
+        for path in kernel.modules.rglob("*.ko*")
+        if path.suffix in (".ko", ".xz")
+    }
     order: list[Path] = []
 
     def add(name: str) -> None:
         path = files.get(name.replace("-", "_"))
         if path is None or path in order:
             return
-        found = re.search(rb"\0depends=([^\0]*)", path.read_bytes())
+        found = re.search(rb"\0depends=([^\0]*)", _module_bytes(path))
         for needed in (found[1].decode() if found else "").split(","):
             add(needed)
         order.append(path)
@@ -211,6 +234,12 @@ def module_order(kernel: Kernel, wanted: Iterable[str]) -> list[Path]:
     for name in wanted:
         add(name)
     return order
+
+
+def _module_bytes(path: Path) -> bytes:
+    """Read a module; newer kernels' are compressed."""
+    content = path.read_bytes()
+    return lzma.decompress(content) if path.suffix == ".xz" else content
 
 
 def _copy(source: Path, target: Path) -> None:

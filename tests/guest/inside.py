@@ -5,11 +5,14 @@ One JSON object a line goes to the second serial port. Drives are wiped between 
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
+import struct
 import subprocess
 import time
 import traceback
+from collections.abc import Iterable
 from typing import Any
 
 from ssdlab.audit import LiveSystem, Severity, audit
@@ -19,6 +22,12 @@ from ssdlab.errors import SsdlabError
 _PORT = "/dev/ttyS1"
 _DRIVES = "abcde"
 _IDLE_AT_MOST_S = 60.0
+_LINE_AT_MOST_S = 90.0
+# linux/fs.h
+_BLKZEROOUT = 0x127F
+_BLKRRPART = 0x125F
+# The guest has neither services nor an initramfs of a distribution.
+_NOT_HERE = ("systemctl", "update-initramfs")
 
 
 def shell(line: str, answer: str = "") -> tuple[int, str]:
@@ -26,9 +35,13 @@ def shell(line: str, answer: str = "") -> tuple[int, str]:
     if line == "idle":
         wait_until_idle()
         return 0, ""
-    done = subprocess.run(
-        ["/bin/bash", "-c", line], input=answer, capture_output=True, text=True, check=False
-    )
+    try:
+        done = subprocess.run(
+            ["/bin/bash", "-c", line],
+            input=answer, capture_output=True, text=True, check=False, timeout=_LINE_AT_MOST_S,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        return 124, f"no end within {_LINE_AT_MOST_S:.0f} s"
     return done.returncode, done.stdout + done.stderr
 
 
@@ -51,40 +64,44 @@ def findings(place: str) -> list[dict[str, str]]:
     return [each.to_dict() for each in found if each.severity > Severity.GREEN]
 
 
-def mend(remedy: str) -> list[str]:
+def mend(layout: dict[str, Any], remedy: str) -> list[str]:
     """Type a remedy as printed; gives what failed. Comments wait, as a person would."""
     failed = []
     for line in remedy.splitlines():
         if line.startswith("#"):
             wait_until_idle()
-        elif not line.startswith("systemctl"):
-            code, said = shell(line, "passphrase\n")
-            if code:
-                failed.append(f"{line}: {said}")
+        elif not line.startswith(_NOT_HERE):
+            failed += failures([line.replace("/dev/NEW", layout.get("new", "/dev/NEW"))])
     wait_until_idle()
     return failed
 
 
+def failures(lines: Iterable[str]) -> list[str]:
+    """Run lines; gives those that failed, with what they said."""
+    answers = [(line, *shell(line, "passphrase\n")) for line in lines]
+    return [f"{line}: {said}" for line, code, said in answers if code]
+
+
 def try_layout(layout: dict[str, Any], result: dict[str, Any]) -> None:
     """Build one layout and look at it from every side."""
-    for line in layout["build"]:
-        code, said = shell(line)
-        if code:
-            result["failed"].append(f"{line}: {said}")
+    result["failed"] += failures(layout["build"])
     result["found"] = findings(layout["place"])
     if "prove" in layout:
         result["proof"] = proof(layout["prove"]["at"])
     if layout.get("mend") and result["found"]:
-        result["failed"] += mend(result["found"][0]["remedy"])
+        for found in result["found"]:
+            result["failed"] += mend(layout, found["remedy"])
+        result["failed"] += failures(layout.get("then", ()))
         result["after"] = findings(layout["place"])
+        if "prove" in layout:
+            result["proof_after"] = proof(layout["prove"]["at"])
 
 
 def undo(layout: dict[str, Any], result: dict[str, Any]) -> None:
     """Take a layout apart; what was never built cannot be, and is not held against it."""
-    for line in layout["undo"]:
-        code, said = shell(line)
-        if code and not result["failed"]:
-            result["failed"].append(f"{line}: {said}")
+    failed = failures(layout["undo"])
+    if not result["failed"]:
+        result["failed"] += failed
 
 
 def proof(place: str) -> dict[str, Any]:
@@ -96,12 +113,15 @@ def proof(place: str) -> dict[str, Any]:
 
 
 def wipe() -> None:
-    """Take everything off the drives."""
+    """Make the drives read as zeroes, as new ones do, and forget their partitions."""
     for letter in _DRIVES:
-        for name in (f"/dev/vd{letter}1", f"/dev/vd{letter}"):
-            if os.path.exists(name):
-                shell(f"wipefs -q -a {name}")
-        shell(f"blockdev --rereadpt /dev/vd{letter}")
+        drive = os.open(f"/dev/vd{letter}", os.O_RDWR)
+        try:
+            size = os.lseek(drive, 0, os.SEEK_END)
+            fcntl.ioctl(drive, _BLKZEROOUT, struct.pack("QQ", 0, size))
+            fcntl.ioctl(drive, _BLKRRPART)
+        finally:
+            os.close(drive)
 
 
 def main() -> None:
@@ -111,13 +131,17 @@ def main() -> None:
     with open(_PORT, "w", encoding="utf-8") as port:
         for layout in layouts:
             start = time.monotonic()
+            print(layout["name"], flush=True)
             result: dict[str, Any] = {"name": layout["name"], "failed": []}
             try:
                 try_layout(layout, result)
             except Exception:
                 result["failed"].append(traceback.format_exc())
             undo(layout, result)
-            wipe()
+            try:
+                wipe()
+            except OSError as error:
+                result["failed"].append(f"a drive is still in use: {error}")
             result["seconds"] = round(time.monotonic() - start, 1)
             port.write(json.dumps(result) + "\n")
             port.flush()

@@ -37,17 +37,31 @@ class GuestDrive:
     discard: bool = True
 
 
+@dataclass(frozen=True)
+class Run:
+    """What became of a guest.
+
+    Attributes
+    ----------
+    reports
+        The objects that it wrote, in order; one cut short is left out.
+    end
+        How it ended, with its console's last lines, for what it did not get to.
+    """
+
+    reports: list[dict[str, Any]]
+    end: str
+
+
 def boot(
     kernel: Kernel, initrd: Path, drives: list[GuestDrive], folder: Path, timeout_s: float
-) -> Iterator[dict[str, Any]]:
-    """Boot a guest, wait for it to power off, and give what it reported.
+) -> Run:
+    """Boot a guest, wait until it powers off or its time is over, and give what it reported.
 
     Raises
     ------
     Missing
         QEMU is not installed.
-    TimeoutError
-        It did not end in time; the console's last lines are in the message.
     """
     program = shutil.which("qemu-system-x86_64")
     if program is None:
@@ -62,11 +76,18 @@ def boot(
         *(word for number, drive in enumerate(drives) for word in _drive(folder, number, drive)),
     ]  # fmt: skip
     try:
-        subprocess.run(words, stdin=subprocess.DEVNULL, timeout=timeout_s, check=True)
+        done = subprocess.run(words, stdin=subprocess.DEVNULL, timeout=timeout_s, check=False)
+        end = f"the guest ended before this (qemu's exit code {done.returncode})"
     except subprocess.TimeoutExpired:
-        raise TimeoutError(f"no end within {timeout_s:.0f} s:\n{tail(console)}") from None
-    for line in results.read_text(encoding="utf-8", errors="replace").splitlines():
-        yield json.loads(line)
+        end = f"the guest was stopped after {timeout_s:.0f} s, before it got to this"
+    return Run(list(_whole_lines(results)), f"{end}; its console:\n{tail(console)}")
+
+
+def _whole_lines(results: Path) -> Iterator[dict[str, Any]]:
+    text = results.read_text(encoding="utf-8", errors="replace") if results.exists() else ""
+    for line in text.splitlines(keepends=True):
+        if line.endswith("\n"):
+            yield json.loads(line)
 
 
 def _drive(folder: Path, number: int, drive: GuestDrive) -> list[str]:

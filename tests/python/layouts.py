@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from builders import adaptec, array, behind, encrypted, host, plain, thin, volumes, with_queue, worn
 from machine import GIB, MadeMachine
 
 _TIMER = "/etc/systemd/system/timers.target.wants/fstrim.timer"
@@ -35,57 +36,23 @@ class Layout:
     remedy: str = ""
 
 
-def _plain(start: int = 2048) -> MadeMachine:
-    return MadeMachine().drive("sda").partition("sda1", "sda", start=start)
-
-
-def _encrypted(discards: bool = True, payload: int = 32768) -> MadeMachine:
-    machine = _plain().crypt("dm-0", "sda1", payload=payload, discards=discards)
-    return machine.mount("dm-0", "/home")
-
-
-def _volumes(start: int = 2048) -> MadeMachine:
-    return _plain().volume("dm-0", "sda1", start=start).mount("dm-0", "/srv")
-
-
-def _thin(passdown: bool = True) -> MadeMachine:
-    pool = "0 1 thin-pool 253:9 {below} 128 0" + ("" if passdown else " 1 no_discard_passdown")
-    machine = _plain().mapped("dm-0", "vg-pool-tpool", "sda1", pool, "LVM-abc-tpool")
-    machine.mapped("dm-1", "vg-thin", "dm-0", "0 1 thin {below} 1", "LVM-def")
-    return machine.mount("dm-1", "/srv")
-
-
-def _array(level: str = "raid1", drives: str = "ab", **attributes: str) -> MadeMachine:
-    machine = MadeMachine()
-    for letter in drives:
-        machine.drive(f"sd{letter}").partition(f"sd{letter}1", f"sd{letter}", start=2048)
-    members = {f"sd{letter}1": 264_192 for letter in drives}
-    return machine.array("md0", level, members, **attributes)
-
-
-def _with(machine: MadeMachine, **attributes: str) -> MadeMachine:
-    for key, value in attributes.items():
-        machine.file(f"/sys/block/sda/queue/{key}", value)
-    return machine
-
-
 LAYOUTS = (
-    Layout("partition at 1 MiB", lambda: _plain().mount("sda1", "/")),
-    Layout("LUKS that passes discards", _encrypted),
-    Layout("LVM, linear", _volumes),
-    Layout("LVM, thin", _thin),
-    Layout("RAID 1", lambda: _array().mount("md0", "/")),
-    Layout("RAID 10", lambda: _array("raid10", "abcd").mount("md0", "/")),
+    Layout("partition at 1 MiB", lambda: plain().mount("sda1", "/")),
+    Layout("LUKS that passes discards", encrypted),
+    Layout("LVM, linear", volumes),
+    Layout("LVM, thin", thin),
+    Layout("RAID 1", lambda: array().mount("md0", "/")),
+    Layout("RAID 10", lambda: array("raid10", "abcd").mount("md0", "/")),
     Layout(
         "LVM in LUKS on RAID 1",
-        lambda: _array().crypt("dm-0", "md0").volume("dm-1", "dm-0").mount("dm-1", "/"),
+        lambda: array().crypt("dm-0", "md0").volume("dm-1", "dm-0").mount("dm-1", "/"),
     ),
     Layout(
         "discard option in place of a timer",
-        lambda: _plain().file(_TIMER, None).mount("sda1", "/", options="rw,discard"),
+        lambda: plain().file(_TIMER, None).mount("sda1", "/", options="rw,discard"),
     ),
     Layout(
-        "hard disk at sector 63 of cylinders, for data",
+        "hard disk with data",
         lambda: (
             MadeMachine()
             .drive("sda", rotational="1", discard_max_bytes="0")
@@ -93,65 +60,121 @@ LAYOUTS = (
             .mount("sda1", "/backup")
         ),
     ),
+    Layout("swap on RAID 1", lambda: array().swap("md0")),
+    Layout("link at medium power", lambda: host(plain(), "med_power_with_dipm")),
+    Layout("MegaRAID, write-through, no read-ahead", lambda: behind("NRWTD")),
+    Layout("Adaptec, write-through, no read-ahead", lambda: adaptec("Disabled", "Disabled")),
+    Layout("drive with half of its life used", lambda: worn(50)),
     Layout(
         "partition at sector 63",
-        lambda: _plain(63).mount("sda1", "/"),
+        lambda: plain(63).mount("sda1", "/"),
         (("alignment", "red"),),
         "/dev/sda1 on /dev/sda, byte 32256",
         "echo '2048,' | sfdisk --move-data -N 1 /dev/sda",
     ),
     Layout(
         "partition at sector 64, off the 1 MiB grid",
-        lambda: _plain(64).mount("sda1", "/"),
+        lambda: plain(64).mount("sda1", "/"),
         (("alignment", "yellow"),),
         "byte 32768",
         "--move-data",
     ),
     Layout(
+        "swap and LVM at sector 63",
+        lambda: plain(63).volume("dm-0", "sda1").swap("dm-0"),
+        (("alignment", "red"),),
+        "/dev/sda1 on /dev/sda",
+        "swapoff /dev/mapper/vg-dm-0\nvgchange --activate n vg\necho '2048,' | sfdisk",
+    ),
+    Layout(
+        "RAID 1 of partitions at sector 63",
+        lambda: (
+            MadeMachine()
+            .drive("sda")
+            .partition("sda1", "sda", start=63)
+            .array("md0", "raid1", {"sda1": 264_192})
+            .mount("md0", "/")
+        ),
+        (("alignment", "red"),),
+        "/dev/sda1 on /dev/sda",
+        "mdadm --manage /dev/md0 --fail /dev/sda1 --remove /dev/sda1\necho '2048,' | sfdisk",
+    ),
+    Layout(
+        "LVM off the stripe of RAID 5",
+        lambda: (
+            array("raid5", "abcd", optimal_io_size=str(3 << 19), discard_max_bytes="1048576")
+            .volume("dm-0", "md0")
+            .mount("dm-0", "/")
+        ),
+        (("alignment", "yellow"),),
+        "/dev/mapper/vg-dm-0 on /dev/md0, byte 1048576",
+        "pvcreate --dataalignment 3072k /dev/NEW",
+    ),
+    Layout(
+        "mount point and volume with odd names",
+        lambda: (
+            plain(63)
+            .mapped("dm-0", "vg-a b", "sda1", "0 9 linear {below} 2048", "LVM-a")
+            .mount("dm-0", r"/a\040b")
+        ),
+        (("alignment", "red"),),
+        "/dev/sda1 on /dev/sda",
+        "mount '/dev/mapper/vg-a b' '/a b'",
+    ),
+    Layout(
+        "LVM in LUKS on RAID 1, without discards",
+        lambda: (
+            array().crypt("dm-0", "md0", discards=False).volume("dm-1", "dm-0").mount("dm-1", "/")
+        ),
+        (("discard", "red"),),
+        "/: /dev/mapper/crypt-md0",
+        "crypt-md0\ndmsetup table vg-dm-1 | dmsetup reload vg-dm-1 && dmsetup resume vg-dm-1",
+    ),
+    Layout(
         "LUKS without discards",
-        lambda: _encrypted(False),
+        lambda: encrypted(False),
         (("discard", "red"),),
         "/home: /dev/mapper/crypt-sda1",
         "cryptsetup refresh --allow-discards --persistent crypt-sda1",
     ),
     Layout(
         "LUKS payload at an odd sector",
-        lambda: _encrypted(payload=2047),
+        lambda: encrypted(payload=2047),
         (("alignment", "red"),),
         "/dev/mapper/crypt-sda1 on /dev/sda1",
         "luksFormat",
     ),
     Layout(
-        "LUKS 1 payload of old, 1028 KiB",
-        lambda: _encrypted(payload=2056),
+        "LUKS 1 payload off the 1 MiB grid",
+        lambda: encrypted(payload=2056),
         (("alignment", "yellow"),),
         "byte 1052672",
         "--offset",
     ),
     Layout(
-        "LVM data at 192 KiB and a half",
-        lambda: _volumes(385),
+        "LVM data off the grid",
+        lambda: volumes(385),
         (("alignment", "red"),),
         "/dev/mapper/vg-dm-0 on /dev/sda1",
-        "pvcreate --dataalignment 1m",
+        "pvcreate --dataalignment 1024k /dev/NEW",
     ),
     Layout(
         "thin pool that keeps discards",
-        lambda: _thin(False),
+        lambda: thin(False),
         (("discard", "red"),),
         "vg-pool-tpool",
         "lvchange --discards passdown vg/pool",
     ),
     Layout(
         "RAID 5 takes no discards",
-        lambda: _array("raid5", "abc", optimal_io_size=str(1 << 20)).mount("md0", "/"),
+        lambda: array("raid5", "abc", optimal_io_size=str(1 << 20)).mount("md0", "/"),
         (("discard", "red"),),
         "/dev/md0",
         "devices_handle_discard_safely=Y",
     ),
     Layout(
         "RAID 5 with a mismatch",
-        lambda: _array("raid5", "abc", mismatch_cnt="128", discard_max_bytes="1048576").mount(
+        lambda: array("raid5", "abc", mismatch_cnt="128", discard_max_bytes="1048576").mount(
             "md0", "/"
         ),
         (("arrays", "red"),),
@@ -160,49 +183,49 @@ LAYOUTS = (
     ),
     Layout(
         "RAID 1 with a mismatch under swap",
-        lambda: _array(mismatch_cnt="8").swap("md0"),
+        lambda: array(mismatch_cnt="8").swap("md0"),
         (("arrays", "yellow"),),
         "/dev/md0",
         "echo repair",
     ),
     Layout(
         "RAID 10 with a drive missing",
-        lambda: _array("raid10", "abcd", degraded="1").mount("md0", "/"),
+        lambda: array("raid10", "abcd", degraded="1").mount("md0", "/"),
         (("arrays", "red"),),
         "/dev/md0",
         "mdadm --manage",
     ),
     Layout(
         "array that nobody checks",
-        lambda: _array().mount("md0", "/").file("/etc/cron.d/mdadm", None),
+        lambda: array().mount("md0", "/").file("/etc/cron.d/mdadm", None),
         (("arrays", "yellow"),),
         "mdcheck_start.timer",
         "systemctl enable --now mdcheck_start.timer",
     ),
     Layout(
         "array whose failure nobody hears of",
-        lambda: _array().mount("md0", "/").file("/etc/mdadm/mdadm.conf", "HOMEHOST <system>"),
+        lambda: array().mount("md0", "/").file("/etc/mdadm/mdadm.conf", "HOMEHOST <system>"),
         (("arrays", "yellow"),),
         "mdadm.conf",
         "MAILADDR",
     ),
     Layout(
         "scheduler for disks",
-        lambda: _with(_plain(), scheduler="none mq-deadline [bfq]").mount("sda1", "/"),
+        lambda: with_queue(plain(), scheduler="none mq-deadline [bfq]").mount("sda1", "/"),
         (("scheduler", "yellow"),),
         "/dev/sda",
         "echo none > /sys/block/sda/queue/scheduler",
     ),
     Layout(
         "no NCQ",
-        lambda: _plain().file("/sys/block/sda/device/queue_depth", "1").mount("sda1", "/"),
+        lambda: plain().file("/sys/block/sda/device/queue_depth", "1").mount("sda1", "/"),
         (("scheduler", "yellow"),),
         "/dev/sda",
         "queue_depth",
     ),
     Layout(
         "nobody trims",
-        lambda: _plain().file(_TIMER, None).mount("sda1", "/"),
+        lambda: plain().file(_TIMER, None).mount("sda1", "/"),
         (("trim schedule", "yellow"),),
         "/",
         "systemctl enable --now fstrim.timer",
@@ -233,7 +256,7 @@ LAYOUTS = (
     ),
     Layout(
         "barriers off over a volatile cache",
-        lambda: _plain().mount("sda1", "/", options="rw,nobarrier"),
+        lambda: plain().mount("sda1", "/", options="rw,nobarrier"),
         (("write cache", "red"),),
         "/",
         "barrier=1",
@@ -255,7 +278,7 @@ LAYOUTS = (
     Layout(
         "IDE mode",
         lambda: (
-            _plain()
+            plain()
             .mount("sda1", "/")
             .file("/sys/class/scsi_host/host0/proc_name", "ata_piix")
             .file("/sys/class/scsi_host/host0", "")
@@ -275,5 +298,53 @@ LAYOUTS = (
         (("known faults", "red"),),
         "/dev/sda",
         "firmware",
+    ),
+    Layout(
+        "few requests may wait",
+        lambda: with_queue(plain(), nr_requests="8").mount("sda1", "/"),
+        (("scheduler", "yellow"),),
+        "/dev/sda",
+        "echo 64 > /sys/block/sda/queue/nr_requests",
+    ),
+    Layout(
+        "link sleeps on any drive",
+        lambda: host(plain(), "min_power"),
+        (("link", "yellow"),),
+        "host0",
+        "med_power_with_dipm",
+    ),
+    Layout(
+        "MegaRAID with write-back and read-ahead",
+        lambda: behind("RWBD"),
+        (("RAID controller", "yellow"), ("RAID controller", "yellow")),
+        "/c0/v0",
+        "storcli64 /c0/v0 set wrcache=wt",
+    ),
+    Layout(
+        "MegaRAID with write-back though its battery is flat",
+        lambda: behind("NRAWBD"),
+        (("RAID controller", "red"),),
+        "/c0/v0",
+        "storcli64 /c0/v0 set wrcache=wt",
+    ),
+    Layout(
+        "Adaptec with write-back and read-ahead",
+        lambda: adaptec("Enabled", "On when protected by battery"),
+        (("RAID controller", "yellow"), ("RAID controller", "yellow")),
+        "logical device 0",
+        "arcconf SETCACHE 1 LOGICALDRIVE 0 roff",
+    ),
+    Layout(
+        "controller that nothing can ask",
+        lambda: MadeMachine().drive("sda", device_model="PERC H730", device_vendor="DELL"),
+        (("RAID controller", "yellow"),),
+        "/dev/sda",
+        "install storcli",
+    ),
+    Layout(
+        "drive that has outlived its rating",
+        lambda: worn(104),
+        (("wear", "red"),),
+        "/dev/nvme0n1",
     ),
 )

@@ -44,6 +44,11 @@ class MadeMachine:
             names.append(name)
         return self
 
+    def command(self, words: str, answer: str) -> MadeMachine:
+        """Let a tool answer."""
+        self.commands[words] = answer
+        return self
+
     def drive(self, name: str, *, size: int = 64 * GIB, **attributes: str) -> MadeMachine:
         """Add an SSD with TRIM; ``attributes`` are of its queue, or with ``device_`` of itself."""
         queue = {

@@ -13,8 +13,9 @@ import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from ssdlab.audit.checks.discard import breaks
 from ssdlab.audit.system import System
-from ssdlab.audit.topology import SECTOR_BYTES, Device, read_topology
+from ssdlab.audit.topology import SECTOR_BYTES, Device, Topology, read_topology
 from ssdlab.errors import SsdlabError
 
 _TIMEOUT_S = 600
@@ -53,11 +54,15 @@ class Proof:
         What fstrim said.
     stops_at
         The first layer that was asked for nothing; None where all of them counted.
+    broken_by
+        The layers that take no discards although all below them do: what is to be mended. A layer
+        above one of them may refuse as well, so this can be further down than `stops_at`.
     """
 
     layers: list[LayerProof]
     trimmed: str
     stops_at: str | None
+    broken_by: list[str]
 
     def to_dict(self) -> dict[str, object]:
         """Give it as JSON."""
@@ -65,6 +70,7 @@ class Proof:
             "layers": [vars(layer) for layer in self.layers],
             "trimmed": self.trimmed,
             "stops_at": self.stops_at,
+            "broken_by": self.broken_by,
         }
 
 
@@ -76,11 +82,16 @@ def layers_below(system: System, mount_point: str) -> list[Device]:
     SsdlabError
         Nothing that stands on a block device is mounted there.
     """
+    topology, name = _mounted(system, mount_point)
+    return [device for device, _ in topology.layers(name)]
+
+
+def _mounted(system: System, mount_point: str) -> tuple[Topology, str]:
     topology = read_topology(system)
     place = mount_point.rstrip("/") or "/"
     for use in topology.uses:
         if use.place == place:
-            return [device for device, _ in topology.layers(use.device)]
+            return topology, use.device
     places = ", ".join(use.place for use in topology.uses) or "none"
     raise SsdlabError(
         f"{mount_point}: no mounted file system on a block device\nthere are {places}"
@@ -105,7 +116,8 @@ def prove_trim(system: System, mount_point: str, trim: Callable[[str], str] | No
     SsdlabError
         Nothing is mounted there, or fstrim cannot run at all.
     """
-    devices = layers_below(system, mount_point)
+    topology, name = _mounted(system, mount_point)
+    devices = [device for device, _ in topology.layers(name)]
     before = [_counted(system, device) for device in devices]
     said = (trim or _trim)(mount_point)
     after = [_counted(system, device) for device in devices]
@@ -116,7 +128,8 @@ def prove_trim(system: System, mount_point: str, trim: Callable[[str], str] | No
         for device, early, late in zip(devices, before, after, strict=True)
     ]
     deaf = [layer.label for layer in layers if layer.requests == 0]
-    return Proof(layers, said, deaf[0] if deaf else None)
+    broken = [device.label for device in breaks(topology, name)]
+    return Proof(layers, said, deaf[0] if deaf else None, broken)
 
 
 def _counted(system: System, device: Device) -> tuple[int, int]:

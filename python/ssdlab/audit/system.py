@@ -13,15 +13,15 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
 from pathlib import Path
 from typing import Protocol
 
 from ssdlab.errors import SsdlabError
+from ssdlab.tool import GaveUp, answer_of
 
 _TIMEOUT_S = 20.0
 _LONGEST_FILE = 1 << 20
-_LONGEST_ANSWER = 8 << 20
+_LONGEST_CAPTURE = 256 << 20
 _PATH = "/usr/sbin:/usr/bin:/sbin:/bin:/opt/MegaRAID/storcli"
 
 
@@ -37,48 +37,58 @@ class System(Protocol):
     def run(self, *words: str) -> str | None:
         """Give what a command prints; None where it is missing, fails or never answers."""
 
+    def gave_up(self) -> dict[str, str]:
+        """Give the commands that hung or printed without end so far, each with what it did."""
+
 
 class LiveSystem:
     """The machine it runs on."""
 
     def __init__(self, timeout_s: float = _TIMEOUT_S) -> None:
         self._timeout_s = timeout_s
+        self._answers: dict[tuple[str, ...], str | None] = {}
+        self._gave_up: dict[str, str] = {}
 
     def read(self, path: str) -> str | None:
         """Read a file."""
         try:
-            with open(path, "rb") as file:
-                return file.read(_LONGEST_FILE).decode(errors="replace").strip()
-        except OSError:
+            # In a tree that was handed in there may be a pipe, which would wait for a writer.
+            with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
+                return (file.read(_LONGEST_FILE) or b"").decode(errors="replace").strip()
+        except (OSError, ValueError):
             return None
 
     def entries(self, path: str) -> list[str]:
         """List a folder."""
         try:
             return sorted(os.listdir(path))
-        except OSError:
+        except (OSError, ValueError):
             return []
 
     def run(self, *words: str) -> str | None:
-        """Run a command that only reads."""
+        """Run a command that only reads, once: a drive that hangs is not asked again."""
+        if words not in self._answers:
+            self._answers[words] = self._ask(words)
+        return self._answers[words]
+
+    def _ask(self, words: tuple[str, ...]) -> str | None:
         path = f"{os.environ.get('PATH', '')}:{_PATH}"
         program = shutil.which(words[0], path=path)
         if program is None:
             return None
+        environment = {**os.environ, "LC_ALL": "C"}
         try:
-            answer = subprocess.run(
-                [program, *words[1:]],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                timeout=self._timeout_s,
-                check=False,
-                env={**os.environ, "LC_ALL": "C"},
-            )
-        except (OSError, subprocess.TimeoutExpired):
+            answer = answer_of([program, *words[1:]], self._timeout_s, environment=environment)
+        except GaveUp as reason:
+            self._gave_up[" ".join(words)] = str(reason)
             return None
-        text = answer.stdout[:_LONGEST_ANSWER].decode(errors="replace").strip()
-        return text or None
+        except (OSError, ValueError):
+            return None
+        return answer.decode(errors="replace").strip() or None
+
+    def gave_up(self) -> dict[str, str]:
+        """Give the commands that were given up."""
+        return self._gave_up
 
 
 class RecordingSystem:
@@ -105,6 +115,10 @@ class RecordingSystem:
         self.commands[" ".join(words)] = self._system.run(*words)
         return self.commands[" ".join(words)]
 
+    def gave_up(self) -> dict[str, str]:
+        """Give the commands that were given up."""
+        return self._system.gave_up()
+
 
 class CapturedSystem:
     """A machine that was captured."""
@@ -114,8 +128,10 @@ class CapturedSystem:
         files: dict[str, str | None],
         folders: dict[str, list[str]],
         commands: dict[str, str | None],
+        gave_up: dict[str, str] | None = None,
     ) -> None:
         self._files, self._folders, self._commands = files, folders, commands
+        self._gave_up = gave_up or {}
 
     def read(self, path: str) -> str | None:
         """Give what was read."""
@@ -128,6 +144,10 @@ class CapturedSystem:
     def run(self, *words: str) -> str | None:
         """Give what was printed."""
         return self._commands.get(" ".join(words))
+
+    def gave_up(self) -> dict[str, str]:
+        """Give the commands that were given up there."""
+        return self._gave_up
 
 
 class FolderSystem:
@@ -153,6 +173,10 @@ class FolderSystem:
         name = " ".join(words).replace(" ", "_").replace("/", "+")
         return self._live.read(str(self._root / "commands" / name))
 
+    def gave_up(self) -> dict[str, str]:
+        """Give none: nothing is run."""
+        return {}
+
 
 def open_root(path: str) -> System:
     """Open a capture or a folder laid out like a root file system.
@@ -168,7 +192,7 @@ def open_root(path: str) -> System:
             raise SsdlabError(f"--root {path}: there is no sys in it; give a captured tree")
         return FolderSystem(place)
     try:
-        content = json.loads(place.read_text(encoding="utf-8"))
+        content = json.loads(_read_capture(place))
     except OSError as error:
         raise SsdlabError(f"--root {path}: {error.strerror}") from None
     except (ValueError, RecursionError):
@@ -178,12 +202,25 @@ def open_root(path: str) -> System:
     return _captured(content, path)
 
 
+def _read_capture(place: Path) -> bytes:
+    with place.open("rb") as file:
+        content = file.read(_LONGEST_CAPTURE + 1)
+    if len(content) > _LONGEST_CAPTURE:
+        raise SsdlabError(f"--root {place}: more than {_LONGEST_CAPTURE >> 20} MiB; not a capture")
+    return content
+
+
 def _captured(content: object, path: str) -> CapturedSystem:
     parts = content if isinstance(content, dict) else {}
     if not all(isinstance(parts.get(key), dict) for key in ("files", "folders", "commands")):
         raise SsdlabError(f"--root {path}: not a capture: files, folders and commands are missing")
+    given_up = parts.get("gave_up")
+    reasons = _texts(given_up) if isinstance(given_up, dict) else {}
     return CapturedSystem(
-        _texts(parts["files"]), _names(parts["folders"]), _texts(parts["commands"])
+        _texts(parts["files"]),
+        _names(parts["folders"]),
+        _texts(parts["commands"]),
+        {words: reason for words, reason in reasons.items() if reason},
     )
 
 

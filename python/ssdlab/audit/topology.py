@@ -10,14 +10,17 @@ Left out: ZFS (its devices are found only by its own tools), multipath's path st
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from ssdlab.audit.system import System
 
 SECTOR_BYTES = 512
-"""Of everything that sysfs and device-mapper count."""
-_MOST_DEVICES = 4096
+MOST_DEVICES = 4096
+"""How many block devices are looked at."""
+PARITY = frozenset({"raid4", "raid5", "raid6"})
+REDUNDANT = PARITY | {"raid1", "raid10"}
 _MOST_LAYERS = 32
 _QUEUE = (
     "rotational",
@@ -33,6 +36,7 @@ _QUEUE = (
     "nr_requests",
     "read_ahead_kb",
 )
+_NAME = re.compile(r"[A-Za-z0-9][\w!.:-]*", re.ASCII)
 _PSEUDO = re.compile(r"(ram|zram|nbd|fd|sr)\d")
 
 
@@ -83,6 +87,16 @@ class Device:
     queue: dict[str, str] = field(default_factory=dict)
     details: dict[str, str] = field(default_factory=dict)
 
+    @property
+    def word(self) -> str:
+        """The label as it is typed into a shell."""
+        return shlex.quote(self.label)
+
+    @property
+    def mapped_name(self) -> str:
+        """Device-mapper's name, or the kernel's."""
+        return self.details.get("name", self.name)
+
     def number(self, attribute: str) -> int | None:
         """Give a number from its queue."""
         return whole(self.queue.get(attribute))
@@ -109,6 +123,11 @@ class Use:
     kind: str
     options: frozenset[str] = frozenset()
 
+    @property
+    def word(self) -> str:
+        """The place as it is typed into a shell."""
+        return shlex.quote(self.place)
+
 
 @dataclass
 class Topology:
@@ -116,6 +135,8 @@ class Topology:
 
     devices: dict[str, Device]
     uses: list[Use]
+    _users: dict[str, list[Use]] | None = None
+    _above: dict[str, list[Device]] | None = None
 
     def layers(self, name: str) -> Iterator[tuple[Device, int | None]]:
         """Give a device and everything below it once, top down, with offsets from ``name``.
@@ -147,7 +168,22 @@ class Topology:
 
     def users(self, name: str) -> list[Use]:
         """Give what is stored on a device, however many layers above."""
-        return [use for use in self.uses if any(d.name == name for d, _ in self.layers(use.device))]
+        if self._users is None:
+            self._users = {}
+            for use in self.uses:
+                for layer, _ in self.layers(use.device):
+                    self._users.setdefault(layer.name, []).append(use)
+        return self._users.get(name, [])
+
+    def above(self, name: str) -> list[Device]:
+        """Give the devices that stand on one, however many layers above, sorted by name."""
+        if self._above is None:
+            self._above = {}
+            for upper in sorted(self.devices):
+                for layer, _ in self.layers(upper):
+                    if layer.name != upper:
+                        self._above.setdefault(layer.name, []).append(self.devices[upper])
+        return self._above.get(name, [])
 
     def named(self, word: str) -> Device | None:
         """Find a device by what people call it, or by where it is mounted."""
@@ -172,8 +208,8 @@ def whole(text: str | None) -> int | None:
 def read_topology(system: System) -> Topology:
     """Read what stands on what."""
     devices: dict[str, Device] = {}
-    for name in system.entries("/sys/block")[:_MOST_DEVICES]:
-        if _PSEUDO.match(name):
+    for name in system.entries("/sys/block")[:MOST_DEVICES]:
+        if _PSEUDO.match(name) or not _NAME.fullmatch(name):
             continue
         for device in _with_partitions(system, name):
             if device.size_bytes > 0:
@@ -187,14 +223,15 @@ def _with_partitions(system: System, name: str) -> Iterator[Device]:
     whole_device = _device(system, name, folder)
     yield whole_device
     for entry in system.entries(folder):
-        start = system.read(f"{folder}/{entry}/start") if entry.startswith(name) else None
+        is_part = entry.startswith(name) and _NAME.fullmatch(entry)
+        start = system.read(f"{folder}/{entry}/start") if is_part else None
         if start is None:
             continue
         offset = (whole(start) or 0) * SECTOR_BYTES
         partition = Device(
             name=entry,
             kind="partition",
-            label=f"/dev/{entry}",
+            label=_node(entry),
             size_bytes=(whole(system.read(f"{folder}/{entry}/size")) or 0) * SECTOR_BYTES,
             below=[Below(name, offset)],
             queue=whole_device.queue,
@@ -204,11 +241,16 @@ def _with_partitions(system: System, name: str) -> Iterator[Device]:
         yield partition
 
 
+def _node(name: str) -> str:
+    """Name the device's file; what sysfs writes as an exclamation mark is a slash."""
+    return f"/dev/{name.replace('!', '/')}"
+
+
 def _device(system: System, name: str, folder: str) -> Device:
     device = Device(
         name=name,
         kind="drive",
-        label=f"/dev/{name}",
+        label=_node(name),
         size_bytes=(whole(system.read(f"{folder}/size")) or 0) * SECTOR_BYTES,
         below=[Below(slave, None) for slave in system.entries(f"{folder}/slaves")],
     )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ssdlab.audit.checks import all_checks
 from ssdlab.audit.finding import Finding, Machine, Severity
 from ssdlab.audit.system import System
-from ssdlab.audit.topology import Topology, read_topology
+from ssdlab.audit.topology import MOST_DEVICES, Topology, read_topology
 from ssdlab.errors import SsdlabError
 
 
@@ -62,8 +62,24 @@ def audit(system: System, places: Sequence[str] = ()) -> Audit:
     topology = read_topology(system)
     machine = Machine(system, topology, frozenset(_chosen(topology, places)))
     findings = [finding for _, check in all_checks() for finding in check(machine)]
+    unseen = _unseen(machine)
+    findings += [_given_up(*each) for each in system.gave_up().items()]
     findings.sort(key=lambda finding: -finding.severity)
-    return Audit(findings, _unseen(machine), topology)
+    return Audit(findings, unseen, topology)
+
+
+def _given_up(words: str, reason: str) -> Finding:
+    """Make the finding of a tool that hung or printed without end."""
+    return Finding(
+        "tools",
+        Severity.YELLOW,
+        f"{words}: {reason}",
+        words.rpartition(" ")[2],
+        "a drive or controller that does not answer its tools may be failing; "
+        "what it would have told is missing here",
+        "journalctl -k   # look for resets and time-outs",
+        "smartctl(8), dmsetup(8): both answer within seconds",
+    )
 
 
 def _chosen(topology: Topology, places: Sequence[str]) -> set[str]:
@@ -98,6 +114,8 @@ def _unseen(machine: Machine) -> list[str]:
         for drive in physical
     ):
         said.append("what the drives say of their wear: smartctl is missing or needs root")
+    if len(machine.system.entries("/sys/block")) > MOST_DEVICES:
+        said.append(f"block devices beyond the first {MOST_DEVICES}")
     if not devices:
         said.append("no block device: /sys/block is empty or cannot be read")
     return said

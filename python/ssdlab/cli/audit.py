@@ -73,12 +73,20 @@ def _keep(system: System, place: str) -> int:
 
 
 def _print(found: Audit) -> None:
-    rows = [(str(each.severity), each.check, each.where, each.what) for each in found.findings]
+    rows = [
+        tuple(map(_plain, (str(each.severity), each.check, each.where, each.what)))
+        for each in found.findings
+    ]
     print_table(("", "check", "where", "finding"), rows, fold=3)
     for each in found.findings:
         if each.severity > Severity.GREEN:
-            print_text("\n" + _details(each))
+            print_text("\n" + _plain(_details(each)))
     print_list("could not be seen", found.unseen)
+
+
+def _plain(text: str) -> str:
+    """Leave out what would move a terminal's cursor; a captured tree may come from a stranger."""
+    return "".join(sign if sign.isprintable() or sign == "\n" else "?" for sign in text)
 
 
 def _details(finding: Finding) -> str:
@@ -118,5 +126,7 @@ def _print_proof(proof: Proof) -> None:
         print_text("\nTRIM reaches every layer down to the drive.")
     else:
         print_text(f"\nTRIM stops above {proof.stops_at}, which was asked for nothing.")
+        for label in proof.broken_by:
+            print_text(f"What takes no discards is {label}: ssdlab audit says what mends it.")
     if proof.trimmed:
         print_text(f"fstrim said: {proof.trimmed}")

@@ -8,13 +8,17 @@ size; on an array, of its stripe.
 
 from __future__ import annotations
 
+import math
+import shlex
 from collections.abc import Iterator
 
 from ssdlab.audit.finding import Finding, Machine, Severity
-from ssdlab.audit.topology import SECTOR_BYTES, Below, Device, Topology
+from ssdlab.audit.topology import REDUNDANT, SECTOR_BYTES, Below, Device, Topology, Use, whole
+from ssdlab.audit.volumes import group_of, groups_above
 
 _PAGE = 4096
 _GRID = 1 << 20
+_LUKS_HEADER = 16 << 20
 _SOURCE = (
     "Thomas-Krenn SSD e-book, ch. 2 (start at multiples of 2048 sectors); "
     "Linux Documentation/ABI, alignment_offset"
@@ -63,9 +67,8 @@ def _edge(topology: Topology, device: Device, below: Below) -> Iterator[Finding]
 
 def _matters(topology: Topology, device: Device) -> bool:
     """Leave out an area without data of its own, such as a boot loader's."""
-    used = bool(topology.users(device.name))
-    holds = any(each.device == device.name for d in topology.devices.values() for each in d.below)
-    return used or holds or device.size_bytes > 16 * _GRID
+    used = bool(topology.users(device.name) or topology.above(device.name))
+    return used or device.size_bytes > 16 * _GRID
 
 
 def _remedy(topology: Topology, device: Device, lower: Device, start: int) -> str:
@@ -73,33 +76,98 @@ def _remedy(topology: Topology, device: Device, lower: Device, start: int) -> st
     if device.kind == "partition":
         return _move_partition(topology, device, lower, start)
     if device.kind == "crypt":
-        return (
-            "# back up; this destroys what is on it\n"
-            f"cryptsetup luksFormat --type luks2 --offset 32768 {lower.label}"
-        )
-    if device.kind in ("lvm", "mapped"):
-        return (
-            "# move the data away (pvmove), then begin the physical volume anew\n"
-            f"pvcreate --dataalignment 1m {lower.label}"
-        )
+        return _encrypt_anew(topology, device, lower)
+    if device.kind == "lvm":
+        return _move_volumes(device, lower)
     return f"ssdlab align --help   # how to begin {device.label} on the grid"
 
 
-def _move_partition(topology: Topology, device: Device, lower: Device, start: int) -> str:
+def _grid_of(lower: Device) -> int:
+    """Give the bytes that a start is to be a multiple of."""
+    optimal = lower.number("optimal_io_size") or 0
+    return math.lcm(_GRID, optimal) if lower.kind == "md" and optimal > 0 else _GRID
+
+
+def _encrypt_anew(topology: Topology, device: Device, lower: Device) -> str:
+    name = shlex.quote(device.mapped_name)
     users = topology.users(device.name)
-    if any(layer.kind == "crypt" for use in users for layer, _ in topology.layers(use.device)):
+    grid = _grid_of(lower)
+    offset = -(-_LUKS_HEADER // grid) * grid // SECTOR_BYTES
+    return "\n".join(
+        [
+            f"# back up what is on {device.label}: this destroys it",
+            *(_out_of_use(topology, use) for use in users),
+            *(
+                f"vgchange --activate n {shlex.quote(group)}"
+                for group in groups_above(topology, device)
+            ),
+            f"cryptsetup close {name}",
+            f"cryptsetup luksFormat --type luks2 --offset {offset} {lower.word}",
+            f"cryptsetup open --allow-discards {lower.word} {name}",
+            "# then make what stood on it anew, and copy back",
+        ]
+    )
+
+
+def _move_volumes(device: Device, lower: Device) -> str:
+    group = shlex.quote(group_of(device))
+    return "\n".join(
+        [
+            "# without stopping; /dev/NEW is a partition on the grid, at least as large",
+            f"pvcreate --dataalignment {_grid_of(lower) >> 10}k /dev/NEW",
+            f"vgextend {group} /dev/NEW",
+            f"pvmove {lower.word} /dev/NEW",
+            f"vgreduce {group} {lower.word}",
+        ]
+    )
+
+
+def _move_partition(topology: Topology, device: Device, lower: Device, start: int) -> str:
+    number = whole(device.details.get("partition")) or device.name[len(lower.name) :].lstrip("p")
+    grid = _grid_of(lower)
+    sector = -(-start // grid) * grid // SECTOR_BYTES
+    room = sector - start // SECTOR_BYTES
+    move = f"echo '{sector},' | sfdisk --move-data -N {number} {lower.word}"
+    above = topology.above(device.name)
+    for upper in above:
+        if upper.kind == "md" and any(below.device == device.name for below in upper.below):
+            return "\n".join(_move_member(upper, device, move, room))
+    if any(upper.kind == "crypt" for upper in above):
         return (
             "# it is encrypted: decrypt it first (cryptsetup reencrypt --decrypt), for after a\n"
             "# broken move of encrypted data nothing can be repaired; then audit again"
         )
-    number = device.details.get("partition", device.name[len(lower.name) :].lstrip("p"))
-    sector = -(-start // _GRID) * _GRID // SECTOR_BYTES
-    room = sector - start // SECTOR_BYTES
+    users = topology.users(device.name)
+    groups = [shlex.quote(group) for group in groups_above(topology, device)]
     return "\n".join(
         [
             f"# back up first; behind it {room} sectors must be free",
-            *(f"umount {use.place}" for use in users if use.place.startswith("/")),
-            f"echo '{sector},' | sfdisk --move-data -N {number} {lower.label}",
-            *(f"mount {device.label} {use.place}" for use in users if use.place.startswith("/")),
+            *(_out_of_use(topology, use) for use in users),
+            *(f"vgchange --activate n {group}" for group in groups),
+            move,
+            *(f"vgchange --activate y {group}" for group in groups),
+            *(_into_use(topology, use) for use in users),
         ]
     )
+
+
+def _move_member(array: Device, device: Device, move: str, room: int) -> list[str]:
+    if array.details.get("level") not in REDUNDANT:
+        return [f"# stop {array.label} first; behind it {room} sectors must be free", move]
+    return [
+        f"# back up first; one drive at a time; behind it {room} sectors must be free",
+        f"mdadm --manage {array.word} --fail {device.word} --remove {device.word}",
+        move,
+        f"mdadm --manage {array.word} --add {device.word}",
+        "# wait until /proc/mdstat shows the array whole again",
+    ]
+
+
+def _out_of_use(topology: Topology, use: Use) -> str:
+    word = topology.devices[use.device].word
+    return f"swapoff {word}" if use.kind == "swap" else f"umount {use.word}"
+
+
+def _into_use(topology: Topology, use: Use) -> str:
+    word = topology.devices[use.device].word
+    return f"swapon {word}" if use.kind == "swap" else f"mount {word} {use.word}"

@@ -11,11 +11,9 @@ import re
 from collections.abc import Iterator
 
 from ssdlab.audit.finding import Finding, Machine, Severity
-from ssdlab.audit.topology import Device, whole
+from ssdlab.audit.topology import PARITY, REDUNDANT, Device, whole
 
 _SOURCE = "Thomas-Krenn SSD e-book, ch. 3 (checkarray, mismatch_cnt, MAILADDR); md(4)"
-_PARITY = {"raid4", "raid5", "raid6"}
-_MIRROR = {"raid1", "raid10"}
 _TIMERS = (
     "/etc/systemd/system/mdmonitor.service.wants/mdcheck_start.timer",
     "/usr/lib/systemd/system/mdmonitor.service.wants/mdcheck_start.timer",
@@ -34,7 +32,7 @@ def check(machine: Machine) -> Iterator[Finding]:
         for name in sorted(machine.chosen)
         if machine.topology.devices[name].kind == "md"
     ]
-    redundant = [array for array in arrays if array.details.get("level") in _PARITY | _MIRROR]
+    redundant = [array for array in arrays if array.details.get("level") in REDUNDANT]
     good = True
     for finding in (each for array in redundant for each in _array(machine, array)):
         good = False
@@ -56,7 +54,7 @@ def _array(machine: Machine, array: Device) -> Iterator[Finding]:
             f"{missing} of its drives missing",
             array.label,
             "the next failure may take the data",
-            f"mdadm --detail {array.label}\nmdadm --manage {array.label} --add /dev/NEW",
+            f"mdadm --detail {array.word}\nmdadm --manage {array.word} --add /dev/NEW",
             _SOURCE,
         )
     mismatches = whole(array.details.get("mismatch_cnt")) or 0
@@ -66,7 +64,7 @@ def _array(machine: Machine, array: Device) -> Iterator[Finding]:
 
 def _mismatch(machine: Machine, array: Device, sectors: int) -> Finding:
     swap = any(use.kind == "swap" for use in machine.topology.users(array.name))
-    if array.details.get("level") in _PARITY:
+    if array.details.get("level") in PARITY:
         severity, why = (
             Severity.RED,
             "data and parity differ: a drive, cable or controller is in trouble",

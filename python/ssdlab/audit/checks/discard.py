@@ -7,11 +7,13 @@ the chain is the lowest layer with 0 under which everything would take them. LVM
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 
 from ssdlab.audit.cost import cost_of_full_drive
 from ssdlab.audit.finding import Finding, Machine, Severity
-from ssdlab.audit.topology import Device
+from ssdlab.audit.topology import PARITY, Device, Topology
+from ssdlab.audit.volumes import LVM_KINDS, group_and_volume
 
 _SOURCE = (
     "Thomas-Krenn SSD e-book, ch. 2 (TRIM through every layer); "
@@ -30,10 +32,10 @@ def check(machine: Machine) -> Iterator[Finding]:
             drive.queue.get("rotational") == "1" for drive in machine.topology.drives(use.device)
         ):
             continue
-        breaks = _breaks(machine, use.device)
-        if not breaks:
+        broken = breaks(machine.topology, use.device)
+        if not broken:
             passed.append(use.place)
-        for device in breaks:
+        for device in broken:
             if device.name not in reported:
                 reported.add(device.name)
                 yield _finding(machine, use.place, device)
@@ -52,9 +54,9 @@ def passes_discards(device: Device) -> bool:
     return bool(device.number("discard_max_bytes")) and not keeps
 
 
-def _breaks(machine: Machine, name: str) -> list[Device]:
+def breaks(topology: Topology, name: str) -> list[Device]:
     """Give the layers that take no discards although everything below them does."""
-    layers = [device for device, _ in machine.topology.layers(name)]
+    layers = [device for device, _ in topology.layers(name)]
     deaf = {device.name for device in layers if not passes_discards(device)}
     return [
         device
@@ -69,6 +71,8 @@ def _breaks(machine: Machine, name: str) -> list[Device]:
 
 def _finding(machine: Machine, place: str, device: Device) -> Finding:
     what, remedy = _REASONS.get(device.kind, _OTHER)(device)
+    if device.kind == "crypt":
+        remedy = "\n".join([remedy, *_set_up_anew(machine.topology, device)])
     severity = Severity.YELLOW if device.kind == "drive" else Severity.RED
     where = f"{place}: {device.label} ({device.kind})"
     why = (
@@ -78,27 +82,27 @@ def _finding(machine: Machine, place: str, device: Device) -> Finding:
 
 
 def _crypt(device: Device) -> tuple[str, str]:
-    name = device.details.get("name", device.name)
+    name = shlex.quote(device.mapped_name)
+    what = "the encrypted device does not pass discards on"
+    if device.details.get("uuid", "").startswith("CRYPT-LUKS2"):
+        return what, f"cryptsetup refresh --allow-discards --persistent {name}"
     return (
-        "the encrypted device does not pass discards on",
-        f"cryptsetup refresh --allow-discards --persistent {name}\n"
-        "# LUKS1 keeps no flags: leave out --persistent, "
-        f"and add discard to {name} in /etc/crypttab",
+        what,
+        f"cryptsetup refresh --allow-discards {name}\n"
+        f"# to keep it: add discard to the options of {name} in /etc/crypttab",
     )
 
 
 def _thin(device: Device) -> tuple[str, str]:
-    name = device.details.get("name", device.name).removesuffix("-tpool")
-    group, _, pool = name.replace("--", "\0").partition("-")
-    path = f"{group}/{pool}".replace("\0", "-")
+    group, pool = group_and_volume(device.mapped_name)
     return (
         "the thin pool keeps discards to itself or ignores them",
-        f"lvchange --discards passdown {path}",
+        f"lvchange --discards passdown {shlex.quote(f'{group}/{pool}')}",
     )
 
 
 def _array(device: Device) -> tuple[str, str]:
-    if device.details.get("level") in ("raid4", "raid5", "raid6"):
+    if device.details.get("level") in PARITY:
         return (
             "the array passes no discards: it does not trust that trimmed blocks read as zeroes",
             "# only if every drive reads zeroes after TRIM (hdparm -I: Deterministic read ZEROs)\n"
@@ -122,7 +126,33 @@ def _drive(device: Device) -> tuple[str, str]:
 
 
 def _mapped(device: Device) -> tuple[str, str]:
-    return "this layer does not pass discards", f"dmsetup table {device.details.get('name', '')}"
+    if device.kind == "lvm":
+        return (
+            "the volume was set up before what is below it passed discards",
+            _reload(device),
+        )
+    return (
+        "this layer does not pass discards",
+        f"dmsetup table {shlex.quote(device.mapped_name)}   # what it is",
+    )
+
+
+def _set_up_anew(topology: Topology, lower: Device) -> Iterator[str]:
+    """Give what makes the volumes above ask again what is below: they do when a table is loaded.
+
+    LVM's own refresh loads none if the table is the same.
+    """
+    above = [each for each in topology.above(lower.name) if each.kind in LVM_KINDS]
+    above.sort(key=lambda upper: sum(1 for _ in topology.layers(upper.name)))
+    if any(upper.kind != "lvm" for upper in above):
+        yield "# thin volumes ask again what is below when they are set up: restart"
+    else:
+        yield from map(_reload, above)
+
+
+def _reload(volume: Device) -> str:
+    name = shlex.quote(volume.mapped_name)
+    return f"dmsetup table {name} | dmsetup reload {name} && dmsetup resume {name}"
 
 
 _REASONS = {"crypt": _crypt, "thin": _thin, "thin-pool": _thin, "md": _array, "drive": _drive}

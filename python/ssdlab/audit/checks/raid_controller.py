@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ssdlab.audit.finding import Finding, Machine, Severity
+from ssdlab.audit.topology import whole
 
 _CONTROLLER = re.compile(r"LSI|MegaRAID|PERC|AVAGO|MR9|Adaptec|LogicalDrv|ServeRAID|SmartIOC", re.I)
 _SOURCE = (
@@ -30,26 +31,34 @@ def check(machine: Machine) -> Iterator[Finding]:
     ]
     if not behind:
         return
-    found = [*_megaraid(machine), *_adaptec(machine)]
-    yield from found
-    if not found:
-        yield Finding(
-            "RAID controller",
-            Severity.YELLOW,
-            "a virtual drive of a RAID controller, whose settings could not be seen",
-            ", ".join(behind),
-            "write-back and read-ahead slow SSDs down, and TRIM does not pass",
-            "# install storcli (MegaRAID, PERC) or arcconf (Adaptec), then audit again as root",
-            _SOURCE,
-        )
+    drives, settings = list(_megaraid(machine)), list(_adaptec(machine))
+    found = [each for drive in drives for each in _cache(drive)]
+    found += [each for setting in settings for each in _setting(*setting)]
+    yield from found or [_summary(bool(drives or settings), ", ".join(behind))]
 
 
-def _megaraid(machine: Machine) -> Iterator[Finding]:
+def _summary(seen: bool, behind: str) -> Finding:
+    if seen:
+        what = "write-through and no read-ahead before SSDs"
+        return Finding("RAID controller", Severity.GREEN, what, behind)
+    return Finding(
+        "RAID controller",
+        Severity.YELLOW,
+        "a virtual drive of a RAID controller, whose settings could not be seen",
+        behind,
+        "write-back and read-ahead slow SSDs down, and TRIM does not pass",
+        "# install storcli (MegaRAID, PERC) or arcconf (Adaptec), then audit again as root",
+        _SOURCE,
+    )
+
+
+def _megaraid(machine: Machine) -> Iterator[dict[str, Any]]:
+    """Give the virtual drives, each with its controller's number and the program that told."""
     for program in ("storcli64", "storcli", "perccli64"):
         answer = machine.system.run(program, "/cALL/vALL", "show", "J")
         if answer is not None:
             for drive in _virtual_drives(answer):
-                yield from _cache(program, drive)
+                yield {**drive, "program": program}
             return
 
 
@@ -58,14 +67,16 @@ def _virtual_drives(answer: str) -> Iterator[dict[str, Any]]:
         controllers = json.loads(answer)["Controllers"]
         for number, controller in enumerate(controllers):
             for drive in controller["Response Data"]["Virtual Drives"]:
-                yield {"controller": number, **drive}
-    except (ValueError, KeyError, TypeError):
+                yield {**drive, "controller": number}
+    except (ValueError, KeyError, TypeError, RecursionError):
         return
 
 
-def _cache(program: str, drive: dict[str, Any]) -> Iterator[Finding]:
+def _cache(drive: dict[str, Any]) -> Iterator[Finding]:
     cache, place = str(drive.get("Cache", "")), str(drive.get("DG/VD", "0/0"))
-    target = f"/c{drive['controller']}/v{place.rpartition('/')[2]}"
+    number = place.rpartition("/")[2]
+    program = drive["program"]
+    target = f"/c{drive['controller']}/v{number if number.isdecimal() else 'ALL'}"
     where = f"{target} ({drive.get('TYPE', '?')}, cache {cache})"
     # NR or R (read-ahead), WT or WB or AWB (always, even without battery), then D or C.
     if "AWB" in cache:
@@ -100,19 +111,27 @@ def _cache(program: str, drive: dict[str, Any]) -> Iterator[Finding]:
         )
 
 
-def _adaptec(machine: Machine) -> Iterator[Finding]:
+def _adaptec(machine: Machine) -> Iterator[tuple[int, str, str]]:
+    """Give the settings of logical drives: number, name and value."""
     answer = machine.system.run("arcconf", "GETCONFIG", "1", "LD")
-    number = "0"
+    number = 0
     for line in (answer or "").splitlines():
         key, _, value = (part.strip() for part in line.partition(":"))
-        number = key.rpartition(" ")[2] if key.startswith("Logical Device number") else number
-        if key == "Write-cache setting" and value.startswith("On"):
-            remedy = f"arcconf SETCACHE 1 LOGICALDRIVE {number} wt"
-            what = "write-back cache before SSDs"
-            why = "the controller becomes the bottleneck of random writes"
-            yield Finding("RAID controller", Severity.YELLOW, what, number, why, remedy, _SOURCE)
-        if key == "Read-cache setting" and value.startswith("Enabled"):
-            remedy = f"arcconf SETCACHE 1 LOGICALDRIVE {number} roff"
-            what = "read-ahead before SSDs"
-            why = "random reads fetch what nobody asked for"
-            yield Finding("RAID controller", Severity.YELLOW, what, number, why, remedy, _SOURCE)
+        if key.startswith("Logical Device number"):
+            number = whole(key.rpartition(" ")[2]) or 0
+        elif key in ("Write-cache setting", "Read-cache setting"):
+            yield number, key, value
+
+
+def _setting(number: int, key: str, value: str) -> Iterator[Finding]:
+    where = f"logical device {number}"
+    if key == "Write-cache setting" and value.startswith("On"):
+        remedy = f"arcconf SETCACHE 1 LOGICALDRIVE {number} wt"
+        what = "write-back cache before SSDs"
+        why = "the controller becomes the bottleneck of random writes"
+        yield Finding("RAID controller", Severity.YELLOW, what, where, why, remedy, _SOURCE)
+    if key == "Read-cache setting" and value.startswith("Enabled"):
+        remedy = f"arcconf SETCACHE 1 LOGICALDRIVE {number} roff"
+        what = "read-ahead before SSDs"
+        why = "random reads fetch what nobody asked for"
+        yield Finding("RAID controller", Severity.YELLOW, what, where, why, remedy, _SOURCE)

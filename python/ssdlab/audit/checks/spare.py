@@ -38,7 +38,7 @@ def unpartitioned_share(machine: Machine, drive: Device) -> float:
     """Give the share of a drive that no partition covers; 0 where it is used as a whole."""
     parts = [
         device
-        for device in machine.topology.devices.values()
+        for device in machine.topology.above(drive.name)
         if device.kind == "partition" and any(below.device == drive.name for below in device.below)
     ]
     if not parts or not drive.size_bytes:

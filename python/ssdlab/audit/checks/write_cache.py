@@ -39,6 +39,6 @@ def _unsafe(use: Use, drives: str) -> Finding:
         f"barriers are off, and {drives} has a volatile write cache",
         use.place,
         "a power cut loses what was acknowledged, and can break the file system",
-        f"mount -o remount,barrier=1 {use.place}\n# and take nobarrier out of /etc/fstab",
+        f"mount -o remount,barrier=1 {use.word}\n# and take nobarrier out of /etc/fstab",
         _SOURCE,
     )

@@ -1,0 +1,79 @@
+"""Machines in words, each with one kind of layer, good unless it is said otherwise."""
+
+from __future__ import annotations
+
+import json
+
+from machine import MadeMachine
+
+
+def plain(start: int = 2048) -> MadeMachine:
+    return MadeMachine().drive("sda").partition("sda1", "sda", start=start)
+
+
+def encrypted(discards: bool = True, payload: int = 32768) -> MadeMachine:
+    machine = plain().crypt("dm-0", "sda1", payload=payload, discards=discards)
+    return machine.mount("dm-0", "/home")
+
+
+def volumes(start: int = 2048) -> MadeMachine:
+    return plain().volume("dm-0", "sda1", start=start).mount("dm-0", "/srv")
+
+
+def thin(passdown: bool = True) -> MadeMachine:
+    pool = "0 1 thin-pool 253:9 {below} 128 0" + ("" if passdown else " 1 no_discard_passdown")
+    machine = plain().mapped("dm-0", "vg-pool-tpool", "sda1", pool, "LVM-abc-tpool")
+    machine.mapped("dm-1", "vg-thin", "dm-0", "0 1 thin {below} 1", "LVM-def")
+    return machine.mount("dm-1", "/srv")
+
+
+def array(level: str = "raid1", drives: str = "ab", **attributes: str) -> MadeMachine:
+    machine = MadeMachine()
+    for letter in drives:
+        machine.drive(f"sd{letter}").partition(f"sd{letter}1", f"sd{letter}", start=2048)
+    members = {f"sd{letter}1": 264_192 for letter in drives}
+    return machine.array("md0", level, members, **attributes)
+
+
+def with_queue(machine: MadeMachine, **attributes: str) -> MadeMachine:
+    for key, value in attributes.items():
+        machine.file(f"/sys/block/sda/queue/{key}", value)
+    return machine
+
+
+def behind(cache: str) -> MadeMachine:
+    """Make a virtual drive of a MegaRAID."""
+    machine = MadeMachine().drive("sda", device_model="MR9361-8i", device_vendor="AVAGO")
+    drives = [{"DG/VD": "0/0", "TYPE": "RAID5", "Cache": cache}]
+    content = {"Controllers": [{"Response Data": {"Virtual Drives": drives}}]}
+    return machine.command("storcli64 /cALL/vALL show J", json.dumps(content))
+
+
+def adaptec(read: str, write: str) -> MadeMachine:
+    """Make a logical drive of an Adaptec."""
+    machine = MadeMachine().drive("sda", device_model="LogicalDrv 0", device_vendor="Adaptec")
+    return machine.command(
+        "arcconf GETCONFIG 1 LD",
+        "Logical Device number 0\n"
+        f"   Read-cache setting                       : {read}\n"
+        f"   Write-cache setting                      : {write}\n",
+    )
+
+
+def worn(used: int) -> MadeMachine:
+    """Make an NVMe drive that tells how much of its life is used."""
+    log = {"percentage_used": used, "available_spare": 100, "available_spare_threshold": 10}
+    report = {
+        "model_name": "NVMe",
+        "device": {"protocol": "NVMe"},
+        "nvme_smart_health_information_log": log,
+    }
+    machine = MadeMachine().drive("nvme0n1").partition("nvme0n1p1", "nvme0n1", start=2048)
+    machine.mount("nvme0n1p1", "/")
+    return machine.command("smartctl --json -x --nocheck=standby /dev/nvme0n1", json.dumps(report))
+
+
+def host(machine: MadeMachine, policy: str) -> MadeMachine:
+    """Add a SATA host."""
+    machine.file("/sys/class/scsi_host/host0/link_power_management_policy", policy)
+    return machine.file("/sys/class/scsi_host/host0", "")
