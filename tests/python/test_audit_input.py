@@ -147,6 +147,25 @@ def test_a_tree_with_pipes_and_loops_of_links(tmp_path: Path) -> None:
     audit(system)
 
 
+def test_links_stay_in_the_tree(tmp_path: Path) -> None:
+    """A link leads where it led on the machine that was captured, never to a file of this one."""
+    wants = tmp_path / "etc/systemd/system/timers.target.wants"
+    wants.mkdir(parents=True)
+    (tmp_path / "lib/systemd").mkdir(parents=True)
+    (tmp_path / "sys").mkdir()
+    (tmp_path / "lib/systemd/fstrim.timer").write_text("[Timer]", encoding="utf-8")
+    (wants / "fstrim.timer").symlink_to("/lib/systemd/fstrim.timer")
+    (wants / "near.timer").symlink_to("../../../../lib/systemd/fstrim.timer")
+    outside = tmp_path.parent / "outside"
+    outside.write_text("secret", encoding="utf-8")
+    (wants / "outside").symlink_to(outside)
+    (wants / "above").symlink_to("../../../../../../../outside")
+    system, folder = open_root(str(tmp_path)), "/etc/systemd/system/timers.target.wants"
+    assert system.read(f"{folder}/fstrim.timer") == system.read(f"{folder}/near.timer") == "[Timer]"
+    assert system.read(f"{folder}/outside") is None and system.read(f"{folder}/above") is None
+    assert system.entries("/../../..") == ["etc", "lib", "sys"]
+
+
 def test_roots_without_end(command: Command) -> None:
     """A capture that never ends is refused."""
     code, _, error = command("audit", "--root", "/dev/zero")
