@@ -43,7 +43,7 @@ $(VENV)/engine.stamp: $(VENV)/python.stamp $(ENGINE_SOURCES)
 demo: install ## what one SSD does, fresh and steady, in two minutes: demo/report.html
 	$(BIN)/ssdlab demo
 
-test: lint test-rust test-example test-python ## all that CI runs
+test: lint test-rust test-example test-python ## all that CI runs but the guest
 
 lint: install ## formatting, lints, types; changes nothing
 	@scripts/require.sh rust rustfmt clippy
