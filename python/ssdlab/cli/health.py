@@ -97,7 +97,8 @@ def health(
             counts = write_baseline(baseline, known, examined)
             note(f"{counts} counts are acknowledged in {baseline}")
         _show(examined, form, output)
-    except SsdlabError as error:
+    except Exception as error:
+        # To a monitor a plug-in that fails for whatever reason is UNKNOWN, never a warning.
         if form != "nagios":
             raise
         print_text(monitoring.failure(error))

@@ -46,9 +46,10 @@ def nagios(examined: Sequence[Examination], limits: Limits) -> str:
     return f"{line} | {data}" if data else line
 
 
-def failure(error: SsdlabError) -> str:
+def failure(error: Exception) -> str:
     """Write the plug-in's line where nothing could be examined; its state is unknown."""
-    return f"{Severity.UNKNOWN} - " + "; ".join(str(error).splitlines()).replace("|", "/")
+    said = str(error) if isinstance(error, SsdlabError) else repr(error)
+    return f"{Severity.UNKNOWN} - " + "; ".join(said.splitlines()).replace("|", "/")
 
 
 def _highest(examined: Sequence[Examination]) -> str:
