@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,7 +16,7 @@ from ssdlab.audit import Severity, audit
 from ssdlab.audit.capture import capture, scrub
 from ssdlab.audit.checks import all_checks
 from ssdlab.audit.finding import Check, Machine
-from ssdlab.audit.prove_trim import prove_trim
+from ssdlab.audit.prove_trim import LayerProof, Proof, prove_trim
 from ssdlab.audit.system import CapturedSystem, open_root
 from ssdlab.audit.topology import read_topology
 from ssdlab.errors import SsdlabError
@@ -167,3 +169,24 @@ def test_prove_trim_asks_first(command: Command) -> None:
     assert code == 2 and "no mounted file system" in error
     code, _, error = command("audit", "--root", ".", "--prove-trim", "/")
     assert code == 2
+
+
+def test_prove_trim_through_the_command(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It asks, and a no changes nothing; after a yes it shows every layer, and what to mend."""
+    layers = [LayerProof("/dev/mapper/vg-root", "lvm", 0, 0), LayerProof("/dev/sda", "drive", 0, 0)]
+    proof = Proof(layers, "not supported", "/dev/mapper/vg-root", ["/dev/mapper/all"])
+    asked: list[str] = []
+
+    def prove(_: object, place: str) -> Proof:
+        asked.append(place)
+        return proof
+
+    module = sys.modules["ssdlab.cli.audit"]
+    monkeypatch.setattr(module, "layers_below", lambda *_: [])
+    monkeypatch.setattr(module, "prove_trim", prove)
+    monkeypatch.setattr("sys.stdin", io.StringIO("n\n"))
+    command("audit", "--prove-trim", "/home")
+    assert asked == []
+    code, out, _ = command("audit", "--prove-trim", "/home", "--yes")
+    assert (code, asked) == (3, ["/home"])
+    assert "stops above /dev/mapper/vg-root" in out and "no discards is /dev/mapper/all" in out
