@@ -40,8 +40,9 @@ $(VENV)/engine.stamp: $(VENV)/python.stamp $(ENGINE_SOURCES)
 	PATH=$(abspath $(BIN)):$$PATH $(PIP) --no-deps --no-build-isolation --config-settings build-args=--locked --editable .
 	@touch $@
 
-demo: install ## what one SSD does, fresh and steady, in two minutes: demo/report.html
+demo: install ## one SSD fresh and steady, then what others measured beside the model: three minutes
 	$(BIN)/ssdlab demo
+	$(BIN)/ssdlab reproduce --quick -o demo
 
 test: lint test-rust test-example test-python ## all that CI runs but the guest
 

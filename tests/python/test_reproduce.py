@@ -25,8 +25,9 @@ from ssdlab.reproduce import (
     provenance,
     questions,
     seeds,
+    table,
 )
-from ssdlab.reproduce.document import Answer, answer, as_data, tally
+from ssdlab.reproduce.document import Answer, answer, as_data, fitted, tally
 from ssdlab.reproduce.experiment import Scene, section, story
 from ssdlab.reproduce.judging import Row
 from ssdlab.reproduce.page import build_html
@@ -45,7 +46,9 @@ _FITTED = {**synthetic.PARAMETERS[3], "key": "nand.program_us", "kind": "fitted"
 def made_up(experiment: Experiment | Scene, seed: int = 1) -> Result | dict[str, Any]:
     """Make results of an experiment up: each of its jobs, the later ones faster."""
     if isinstance(experiment, Scene):
-        told = {"scenario": experiment.scenario, "elapsed_s": 10.0 + len(experiment.name)}
+        step = {"step": "write", "program_bytes": 1_000_000, "elapsed_s": 0.5}
+        elapsed = 10.0 + len(experiment.name)
+        told = {"scenario": experiment.scenario, "elapsed_s": elapsed, "steps": [step]}
         parameters = [*synthetic.PARAMETERS, _CYCLES, _FITTED]
         return {"profile": experiment.drive, "scenario": told, "parameters": parameters}
     jobs = []
@@ -94,7 +97,7 @@ def test_only_counted_ratios_are_counted() -> None:
     rows = [
         judging.judged("counted", stated, 2.0, judging.MECHANISM),
         judging.judged("missed", stated, 9.0, judging.MECHANISM),
-        judging.judged("repeated", stated, 2.0, judging.MECHANISM, counted=False),
+        judging.judged("repeated", stated, 2.0, judging.MECHANISM, uncounted=judging.REPEATED),
         judging.shape("statement", "document", "p. 1", "so", "not so", False),
         judging.shown("absolute", seeds.figure("anandtech", "fresh_hdd"), "90 MB/s"),
     ]
@@ -182,11 +185,42 @@ def test_the_page_stands_alone(answers: list[Answer]) -> None:
 
 
 def test_what_misses_is_red_and_stays(answers: list[Answer]) -> None:
-    """Each row that misses or does not hold is on the page, marked; with its reason, if known."""
+    """Each row that misses or does not hold is on the page, marked, with a sentence on why."""
     html = build_html(answers, TINY, "0.1.0")
     missing = [row for each in answers for row in each.rows if row.verdict in judging.RED]
-    assert missing
+    assert missing and all(row.why for row in missing)
     assert html.count('<tr class="red">') == len(missing)
+
+
+def test_what_was_chosen_afterwards_is_judged_and_not_counted(answers: list[Answer]) -> None:
+    """Rows on the used drive's stand-in and on when a controller reads ahead say so on the page."""
+    found = {
+        (each.question.name, row.condition): row
+        for each in answers
+        for row in each.rows
+        if row.uncounted == judging.AFTERWARDS
+    }
+    assert {name for name, _ in found} == {"used-drive", "raid"}
+    assert len([name for name, _ in found if name == "used-drive"]) == 2
+    assert not any(row.counted for row in found.values())
+    html = build_html(answers, TINY, "0.1.0")
+    assert html.count(f"Not counted: {judging.AFTERWARDS}.") == len(found)
+
+
+def test_what_everyday_jobs_were_fitted_to_is_listed(answers: list[Answer]) -> None:
+    """The processor time of each job, and no row is judged by the column it was fitted to."""
+    found = {each.drive: each.source for each in fitted(answers) if each.key == "cpu_s"}
+    assert found["scenario boot"] == "to 9 s on the SSD without encryption"
+    assert len(found) == 5
+
+
+def test_a_narrow_terminal_gets_fewer_columns(answers: list[Answer]) -> None:
+    """What is said, ours and the verdict always; document and parameters where there is room."""
+    narrow, rows, _ = table.fitted_to(80, answers[1])
+    wide, _, _ = table.fitted_to(table.WIDE, answers[1])
+    assert narrow == ["condition", "says", "ours", "ratio", "band", "verdict"]
+    assert set(wide) - set(narrow) == {"document", "parameters"}
+    assert all(len(row) == len(narrow) for row in rows)
 
 
 def test_data_for_programs(answers: list[Answer]) -> None:

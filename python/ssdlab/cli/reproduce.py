@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,7 +13,14 @@ from typing import TYPE_CHECKING
 import click
 
 from ssdlab import engine
-from ssdlab.cli.console import note, print_paragraph, print_table, print_text, progress_display
+from ssdlab.cli.console import (
+    is_terminal,
+    note,
+    print_paragraph,
+    print_table,
+    print_text,
+    progress_display,
+)
 from ssdlab.cli.folder import output_folder
 from ssdlab.cli.verb import Verb
 from ssdlab.errors import Stopped
@@ -98,13 +107,27 @@ def _print(answers: Sequence[Answer], wall_s: float) -> None:
     from ssdlab.reproduce import table
     from ssdlab.reproduce.document import all_rows, tally
 
-    rows = table.rows(answers)
-    print_table(table.HEADINGS, rows, right=table.NUMBERS, red=table.red(answers))
-    for each in answers:
-        print_paragraph(f"{each.question.title} {each.verdict}")
-    print_paragraph(f"{tally(all_rows(answers))}.")
+    if is_terminal(sys.stdout):
+        _print_by_question(answers)
+    else:
+        rows = table.rows(answers)
+        print_table(table.HEADINGS, rows, right=table.NUMBERS, red=table.red(answers))
+        for each in answers:
+            print_paragraph(f"{each.question.title} {each.verdict}")
+    print_paragraph(f"{tally(all_rows(answers))}. In brackets: judged, not counted.")
     seconds = ", ".join(f"{each.question.name} {each.cpu_s:.0f}" for each in answers)
     print_paragraph(f"Processor seconds: {seconds}; {wall_s:.0f} s in all.")
+
+
+def _print_by_question(answers: Sequence[Answer]) -> None:
+    from ssdlab.reproduce import table
+
+    width = shutil.get_terminal_size().columns
+    for each in answers:
+        print_text(f"\n{each.question.number}. {each.question.title}")
+        headings, rows, numbers = table.fitted_to(width, each)
+        print_table(headings, rows, right=numbers, red=table.red([each]))
+        print_paragraph(each.verdict)
 
 
 def _write(answers: Sequence[Answer], scale: Scale, folder: Path) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 from ssdlab.reproduce import judging, provenance
 from ssdlab.reproduce.experiment import Experiment, Scale, Scene
 from ssdlab.reproduce.judging import Row
+from ssdlab.reproduce.provenance import Fitted
 from ssdlab.reproduce.question import Question
 from ssdlab.reproduce.results import Results
 
@@ -73,15 +74,20 @@ def all_rows(answers: Sequence[Answer]) -> list[Row]:
     return [row for each in answers for row in each.rows]
 
 
+def fitted(answers: Sequence[Answer]) -> list[Fitted]:
+    """Return what was fitted to what, of all that was run."""
+    others = [fit for each in answers for fit in each.question.fitted]
+    return provenance.fitted([each.results for each in answers], others)
+
+
 def as_data(answers: Sequence[Answer], scale: Scale, version: str) -> dict[str, Any]:
     """Return everything but the pictures."""
-    fitted = provenance.fitted([each.results for each in answers])
     return {
         "ssdlab reproduce": version,
         "scale": asdict(scale),
         "tally": tally(all_rows(answers)),
         "questions": [_question(each, scale) for each in answers],
-        "fitted": [asdict(each) for each in fitted],
+        "fitted": [asdict(each) for each in fitted(answers)],
     }
 
 
@@ -107,13 +113,20 @@ def _question(found: Answer, scale: Scale) -> dict[str, Any]:
 
 
 def _row(row: Row, kinds: dict[str, str]) -> dict[str, Any]:
-    return {**asdict(row), "quotient": row.quotient, "decided_by": kinds}
+    return {
+        **asdict(row),
+        "quotient": row.quotient,
+        "counted": row.counted,
+        "reason": row.why,
+        "decided_by": kinds,
+    }
 
 
 def _scene(scene: Scene, results: Results) -> dict[str, Any]:
     return {
         "name": scene.name,
         "drive": scene.drive,
+        "settings": dict(scene.settings),
         "layers": list(scene.layers),
         "scenario": scene.scenario,
         "values": dict(scene.values),

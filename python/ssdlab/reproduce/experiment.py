@@ -48,7 +48,7 @@ class Scale:
 
 
 FULL = Scale("full", 512, (1, 2))
-QUICK = Scale("quick", 128, (1,))
+QUICK = Scale("quick", 96, (1,))
 _GRAIN_BYTES = 2**20
 
 
@@ -145,8 +145,10 @@ class Scene:
         What differs from it, by dotted key.
     layers
         What lies over the drive, bottom up.
-    settings, state, span
-        As of an experiment; a scenario begins with a drive fresh out of the box, as its profile is.
+    settings
+        What differs from the profile.
+    state, span
+        As of an experiment; a scenario begins with a drive fresh out of the box.
     """
 
     name: str
@@ -169,7 +171,12 @@ class Scene:
     def perform(self, seed: int) -> dict[str, Any]:
         """Run it."""
         return engine.scenario(
-            self.drive, self.scenario, layers=self.layers, values=self.values, seed=seed
+            self.drive,
+            self.scenario,
+            settings=self.settings,
+            layers=self.layers,
+            values=self.values,
+            seed=seed,
         )
 
 

@@ -2,8 +2,10 @@
 
 Of a ratio the quotient ours / theirs is judged: within 15 % where a mechanism that is modelled
 decides, within 30 % where firmware that nobody publishes has its say. A row that rests on a fitted
-parameter says to what it was fitted; it may not be that figure. What is stated without a figure is
-a shape: it holds, or is shown not to. Absolute figures are shown, and judge nothing.
+parameter says to what it was fitted; it may not be that figure. One whose stand-in or parameter was
+chosen after the result was seen is judged and not counted, and neither is a repeated figure. What
+is stated without a figure is a shape: it holds, or is shown not to. Absolute figures are shown, and
+judge nothing.
 """
 
 from __future__ import annotations
@@ -19,6 +21,14 @@ FIRMWARE = 0.30
 INSIDE, MISSES, HOLDS, FAILS, SHOWN = "inside", "misses", "holds", "does not hold", "shown"
 RED = (MISSES, FAILS)
 """Verdicts that the model or the document has to answer for."""
+
+AFTERWARDS = "a choice behind it was made after its result was seen"
+REPEATED = "another row has the same figure"
+OTHER_MATTER = "the document speaks of something else"
+WHAT_IF = "a parameter was changed to see what it does"
+"""Why a judged ratio is not counted."""
+
+UNKNOWN = "Why is not known."
 
 
 @dataclass(frozen=True)
@@ -39,8 +49,8 @@ class Row:
         Of a ratio; None otherwise.
     band
         The widest deviation that is inside; None where nothing is judged.
-    counted
-        One of the independent ratios: no other row has the same figures.
+    uncounted
+        Why a judged ratio is none of the independent ones; empty if it is one.
     decided_by
         Parameters on which our figure rests most, by their keys.
     profile
@@ -58,7 +68,7 @@ class Row:
     their_ratio: float | None = None
     our_ratio: float | None = None
     band: float | None = None
-    counted: bool = False
+    uncounted: str = ""
     decided_by: tuple[str, ...] = ()
     profile: str = ""
     reason: str = ""
@@ -70,6 +80,16 @@ class Row:
             return None
         return self.our_ratio / self.their_ratio
 
+    @property
+    def counted(self) -> bool:
+        """One of the independent ratios, by which the model is judged as a whole."""
+        return self.band is not None and not self.uncounted
+
+    @property
+    def why(self) -> str:
+        """Why it misses or what it hides; that it is not known, where nothing is said of a miss."""
+        return self.reason or (UNKNOWN if self.verdict in RED else "")
+
 
 def judged(
     condition: str,
@@ -77,7 +97,7 @@ def judged(
     ours: float,
     band: float,
     *,
-    counted: bool = True,
+    uncounted: str = "",
     decided_by: tuple[str, ...] = (),
     profile: str = "",
     reason: str = "",
@@ -101,7 +121,7 @@ def judged(
         stated.value,
         ours,
         band,
-        counted,
+        uncounted,
         decided_by,
         profile,
         reason,

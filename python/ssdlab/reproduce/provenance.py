@@ -43,9 +43,9 @@ def kinds(row: Row, drives: Mapping[str, Parameters]) -> dict[str, str]:
     return {key: "/".join(each) for key, each in found.items()}
 
 
-def fitted(results: Sequence[Results]) -> list[Fitted]:
-    """Return every fitted parameter of every profile that was run."""
-    found: dict[tuple[str, str], Fitted] = {}
+def fitted(results: Sequence[Results], others: Sequence[Fitted] = ()) -> list[Fitted]:
+    """Return every fitted parameter of every profile that was run, and others."""
+    found = {(each.drive, each.key): each for each in others}
     for each in results:
         for profile, parameters in each.parameters().items():
             for key, parameter in parameters.items():

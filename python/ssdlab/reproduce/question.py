@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from ssdlab.reproduce.experiment import Experiment, Scale, Scene
 from ssdlab.reproduce.judging import Row
+from ssdlab.reproduce.provenance import Fitted
 from ssdlab.reproduce.results import Results
 
 
@@ -38,6 +39,8 @@ class Question:
         The answer, computed from the results.
     stand_ins
         What stands in for something that is not known or not modelled.
+    fitted
+        What was fitted beside parameters of profiles.
     """
 
     number: int
@@ -51,3 +54,4 @@ class Question:
     mechanism: str
     verdict: Callable[[Results], str]
     stand_ins: Sequence[str] = ()
+    fitted: Sequence[Fitted] = ()

@@ -1,4 +1,8 @@
-"""The rows as a table: on a terminal, and on the page."""
+"""The rows as a table: on a terminal, in a pipe, and on the page.
+
+A pipe gets one line a row with all there is. A terminal gets a table a question; a narrow one, of
+less than `WIDE` columns, without document and parameters, which the page has.
+"""
 
 from __future__ import annotations
 
@@ -19,11 +23,13 @@ HEADINGS = (
     "verdict",
     "parameters",
 )
-NUMBERS = (4, 5, 6)
+NUMBERS = (5, 6)
+WIDE = 110
+_NARROW, _BROAD = (1, 3, 4, 5, 6, 7), (1, 2, 3, 4, 5, 6, 7, 8)
 
 
 def cells(name: str, row: Row, kinds: dict[str, str]) -> tuple[str, ...]:
-    """Write a row."""
+    """Write a row; the verdict of a ratio that is not counted stands in brackets."""
     return (
         name,
         row.condition,
@@ -32,7 +38,7 @@ def cells(name: str, row: Row, kinds: dict[str, str]) -> tuple[str, ...]:
         row.ours,
         "" if row.quotient is None else text.ratio(row.quotient),
         "" if row.band is None else f"± {row.band:.0%}".replace("%", " %"),
-        row.verdict + (" (counted)" if row.counted else ""),
+        f"({row.verdict})" if row.uncounted else row.verdict,
         ", ".join(f"{key} {kind}" for key, kind in kinds.items()),
     )
 
@@ -50,3 +56,15 @@ def red(answers: Sequence[Answer]) -> list[int]:
     """Return which rows of the table miss."""
     verdicts = [row.verdict for each in answers for row in each.rows]
     return [place for place, verdict in enumerate(verdicts) if verdict in RED]
+
+
+def fitted_to(width: int, found: Answer) -> tuple[list[str], list[list[str]], list[int]]:
+    """Return headings, rows and places of numbers for a terminal of a width."""
+    shown = _BROAD if width >= WIDE else _NARROW
+    headings = [HEADINGS[column] for column in shown]
+    written = []
+    for row, kinds in zip(found.rows, found.kinds, strict=True):
+        every = [each for kind in kinds.values() for each in kind.split("/")]
+        full = [*cells("", row, {})[:-1], ", ".join(dict.fromkeys(every))]
+        written.append([full[column] for column in shown])
+    return headings, written, [shown.index(column) for column in NUMBERS]

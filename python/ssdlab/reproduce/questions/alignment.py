@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ssdlab import text
 from ssdlab.reproduce import judging, pictures, seeds
-from ssdlab.reproduce.experiment import Experiment, Scale, section, story
+from ssdlab.reproduce.experiment import Experiment, Scale, Scene, section, story
 from ssdlab.reproduce.judging import Row
 from ssdlab.reproduce.pictures import Bar
 from ssdlab.reproduce.question import Question
@@ -32,6 +32,8 @@ STARTS = {
 RUNS = ("run 1", "run 2", "run 3")
 FORUM = "FreeBSD forum, SSD performance and partition alignment"
 STACK = {"aligned": 2048, "not aligned": 63}
+_UNJOINED = (("buffer.bytes", "0"), ("ftl.mapping_unit_bytes", "16 KiB"))
+"""What the forum's drive may be like: nothing is published."""
 _DECIDED = ("ftl.mapping_unit_bytes", "buffer.bytes", "nand.program_us")
 
 
@@ -61,11 +63,19 @@ def _stacked(name: str) -> Experiment:
     return Experiment(f"stack, {name}", "super-talent-ultradrive-gx-256gb", job, layers=layers)
 
 
-def experiments(scale: Scale) -> list[Experiment]:
+def _unjoined(start: int) -> Scene:
+    """Return the forum's runs through a file system, to a drive that joins no units."""
+    name = f"dd, units of 16 KiB not joined, {start}"
+    layers = (f"partition:start_sector={start}",)
+    return Scene(name, VERTEX, "dd-ufs", layers=layers, settings=_UNJOINED)
+
+
+def experiments(scale: Scale) -> list[Experiment | Scene]:
     """Return small random writes on four drives, dd on the forum's partitions, the stack."""
     return [
         *(_random(drive, start) for drive in SMALL for start in (UNALIGNED, ALIGNED)),
         *(_dd(start) for start in STARTS),
+        *(_unjoined(start) for start in (UNALIGNED, ALIGNED)),
         *(_stacked(name) for name in STACK),
     ]
 
@@ -80,6 +90,33 @@ def _small(results: Results, drive: str) -> float:
 
 def _large(results: Results, start: str, run: str, base: str = "21030912") -> float:
     return results.mb_per_s(f"dd, {start}", run) / results.mb_per_s(f"dd, {base}", run)
+
+
+def _unjoined_rates(results: Results, start: int) -> list[float]:
+    """Return MB/s of the three runs."""
+    (told, *_) = results.scenes[f"dd, units of 16 KiB not joined, {start}"]
+    written = [step for step in told["scenario"]["steps"] if step.get("program_bytes")]
+    return [step["program_bytes"] / step["elapsed_s"] / 1e6 for step in written] or [1.0]
+
+
+def _unjoined_rows(results: Results) -> list[Row]:
+    unaligned, aligned = (_unjoined_rates(results, start) for start in (UNALIGNED, ALIGNED))
+    return [
+        judging.judged(
+            f"{run}, were its units of 16 KiB and joined by nothing",
+            seeds.ratio("freebsd-forum", f"start_63_{key}", f"start_21030912_{key}"),
+            unaligned[place] / aligned[place],
+            judging.FIRMWARE,
+            uncounted=judging.WHAT_IF,
+            reason=(
+                f"MB/s of the three runs: {', '.join(f'{each:.0f}' for each in unaligned)}. The "
+                "first finds trimmed space and reads nothing; later ones read what each shared "
+                "unit held. So the forum's loss, its growth and what TRIM brings back follow "
+                "from partial units that no buffer completes."
+            ),
+        )
+        for run, key, place in (("dd, run 1", "run_1", 0), ("dd, run 3", "run_3", -1))
+    ]
 
 
 def _dd_rows(results: Results) -> list[Row]:
@@ -141,15 +178,16 @@ def rows(results: Results) -> list[Row]:
             seeds.ratio("thomas-krenn", "misaligned_small_writes"),
             1 / _small(results, x25),
             judging.FIRMWARE,
-            counted=False,
+            uncounted=judging.OTHER_MATTER,
             decided_by=("ftl.mapping_unit_bytes",),
             profile=x25,
             reason=(
-                "Not counted: the study is of hard disks with 4 KiB sectors, which wait for a "
+                "The study is of hard disks with 4 KiB sectors, which wait for a "
                 "revolution between reading and writing a sector. An SSD does not."
             ),
         ),
         *_dd_rows(results),
+        *_unjoined_rows(results),
         judging.judged(
             "dd of random data at sector 63 against aligned, another drive of this controller",
             same,
@@ -165,7 +203,10 @@ def rows(results: Results) -> list[Row]:
             "94, 83, 80 MB/s; 91 after TRIM",
             f"{first:.0f}, …, {last:.0f} MB/s; {trimmed:.0f} after TRIM",
             last < 0.95 * first and trimmed > 1.05 * last,
-            reason="What dd writes leaves whole blocks invalid here, so there is nothing to lose.",
+            reason=(
+                "The buffer completes shared units and dd leaves whole blocks invalid, so there is "
+                "nothing to lose here; without that buffer it holds, see the rows above."
+            ),
         ),
         judging.shape(
             "aligned or not makes no difference through LVM and dm-crypt",
@@ -207,12 +248,15 @@ def verdict(results: Results) -> str:
     """Say when alignment matters."""
     shares = [_small(results, drive) for drive in SMALL]
     large = _large(results, "63", "run 1")
+    unaligned, aligned = (_unjoined_rates(results, start) for start in (UNALIGNED, ALIGNED))
     return (
         f"Alignment matters for small random writes: at sector 63 they keep "
         f"{text.percent(min(shares), 0)} to {text.percent(max(shares), 0)} of their speed, least "
-        f"where the map's unit is as large as the write. It does not for large sequential ones, of "
-        f"which {text.percent(large, 0)} is left here, unless the controller cannot put parts of "
-        "a unit together, as the forum's seems not to. Starting at 2048 costs nothing."
+        f"where the map's unit is as large as the write. Large sequential ones keep "
+        f"{text.percent(large, 0)} where a write buffer joins what two requests share of a unit; "
+        f"where none does, {text.percent(unaligned[0] / aligned[0], 0)} on trimmed space and "
+        f"{text.percent(unaligned[-1] / aligned[-1], 0)} later, which is the forum's pattern. "
+        "Starting at 2048 costs nothing."
     )
 
 

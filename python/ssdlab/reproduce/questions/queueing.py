@@ -7,6 +7,7 @@ from ssdlab.engine import Settings
 from ssdlab.reproduce import judging, pictures, seeds
 from ssdlab.reproduce.experiment import Experiment, Scale, Value, section, story
 from ssdlab.reproduce.judging import Row
+from ssdlab.reproduce.parts import schedulers
 from ssdlab.reproduce.pictures import Line
 from ssdlab.reproduce.question import Question
 from ssdlab.reproduce.results import Results
@@ -49,6 +50,7 @@ def experiments(scale: Scale) -> list[Experiment]:
         _drive(SERVER, "server"),
         _drive(CONSUMER, "consumer"),
         _drive(CONSUMER, "consumer, IDE", _IDE),
+        *schedulers.experiments(),
     ]
 
 
@@ -120,6 +122,7 @@ def rows(results: Results) -> list[Row]:
             f"{text.duration(1e3 * latencies[0])} at depth 1, {text.significant(shallow)} ms at 8",
             low.value <= shallow <= high.value,
         ),
+        *schedulers.rows(results),
         judging.shown(
             "DC S3700 800 GB, random reads",
             seeds.figure("thomas-krenn", "s3700_random_read"),
@@ -170,7 +173,7 @@ def verdict(results: Results) -> str:
 QUESTION = Question(
     number=8,
     name="queueing",
-    title="What do depth, mix and NCQ do?",
+    title="What do depth, mix, NCQ and scheduler do?",
     said=(
         (
             "Thomas-Krenn, p. 9",
@@ -181,6 +184,8 @@ QUESTION = Question(
             "A deeper queue gives more IOPS and a longer mean latency; writes are slower than "
             "reads, most on consumers' drives; random order lowers what sequential gives.",
         ),
+        ("Stapelberg", "The scheduler noop, since there is no arm to save ways."),
+        ("Thomas-Krenn, p. 22", "The scheduler deadline."),
     ),
     experiments=experiments,
     rows=rows,
@@ -194,4 +199,8 @@ QUESTION = Question(
         "cost programs and, in steady state, moves; little spare area makes them the slower."
     ),
     verdict=verdict,
+    stand_ins=(
+        "Schedulers: a job of random reads, 8 outstanding, beside one of random writes, 64; "
+        "31 requests at once go down to the SSD, one to the hard disk, as without NCQ.",
+    ),
 )

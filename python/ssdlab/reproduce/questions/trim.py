@@ -6,6 +6,7 @@ from ssdlab import text
 from ssdlab.reproduce import judging, pictures
 from ssdlab.reproduce.experiment import Experiment, Scale, Value, section, story
 from ssdlab.reproduce.judging import Row
+from ssdlab.reproduce.parts import discards
 from ssdlab.reproduce.pictures import Bar
 from ssdlab.reproduce.question import Question
 from ssdlab.reproduce.results import Results
@@ -50,6 +51,7 @@ def experiments(scale: Scale) -> list[Experiment]:
         _steady(_WHOLE, 100),
         _steady(_NINETY, 90),
         *(_steady(_live(percent), percent) for percent in _LIVE if percent != 90),
+        *discards.experiments(),
     ]
 
 
@@ -123,6 +125,7 @@ def rows(results: Results) -> list[Row]:
                 "a tenth left unused is only a tenth."
             ),
         ),
+        *discards.rows(results),
     ]
 
 
@@ -159,7 +162,7 @@ def verdict(results: Results) -> str:
         f"({text.percent(_share(results, 'with TRIM', 'trimmed'), 0)}). Where it cannot pass, "
         f"using 90 % gives × {ninety:.1f}: exactly what TRIM gives a drive that is 90 % full, so "
         "it makes up for TRIM on drives at least as full, and for a part of it on others. "
-        "Deleting alone gives nothing."
+        "Deleting alone gives nothing. Where a TRIM is slow, discard in batches."
     )
 
 
@@ -202,5 +205,7 @@ QUESTION = Question(
     stand_ins=(
         "A file system that trims at once and holds a share of the drive: a drive of which just "
         "that share is ever written. To the drive both are the same.",
+        "Continuous discards: each write of 4 KiB comes with a trim of as much; in batches: "
+        "one pass of trims after all writes.",
     ),
 )

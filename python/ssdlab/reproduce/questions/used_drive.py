@@ -87,6 +87,7 @@ def rows(results: Results) -> list[Row]:
             seeds.ratio("anandtech", "recipe_hdd", "fresh_hdd"),
             _loss(results, RECIPE),
             judging.FIRMWARE,
+            uncounted=judging.AFTERWARDS,
             decided_by=_DECIDED,
             reason=(
                 f"The stand-in decides: a task that only reads keeps {text.percent(reads, 0)} "
@@ -100,7 +101,12 @@ def rows(results: Results) -> list[Row]:
             seeds.ratio("anandtech", "recipe_hdd", "long_used_hdd"),
             _loss(results, RECIPE) / _loss(results, LONG),
             judging.MECHANISM,
+            uncounted=judging.AFTERWARDS,
             decided_by=_DECIDED,
+            reason=(
+                "The recipe overwrites a quarter of the drive, long use all of it once; how long "
+                "the document's drive had been used is not known."
+            ),
         ),
         judging.shown(
             "score of the fresh drive",
@@ -196,7 +202,8 @@ QUESTION = Question(
         "requests 4 KiB and half 64 KiB, half in sequence and half anywhere in a file of a fifth "
         "of the drive, depth 4, 2 % of the capacity each.",
         "The restored image: a quarter of the drive, in pieces of 64 KiB scattered over it, as a "
-        "used partition's sectors are. Long use: the drive filled, then overwritten at random as "
-        "often as it holds.",
+        "used partition's sectors are. How scattered was chosen after a first result was seen, so "
+        "the rows that rest on it are not counted. Long use: the drive filled, then overwritten at "
+        "random as often as it holds.",
     ),
 )

@@ -1,0 +1,1 @@
+"""Parts of questions that would not fit their file: experiments, and the rows read from them."""
