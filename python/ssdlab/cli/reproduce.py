@@ -114,7 +114,10 @@ def _print(answers: Sequence[Answer], wall_s: float) -> None:
         print_table(table.HEADINGS, rows, right=table.NUMBERS, red=table.red(answers))
         for each in answers:
             print_paragraph(f"{each.question.title} {each.verdict}")
-    print_paragraph(f"{tally(all_rows(answers))}. In brackets: judged, not counted.")
+    print_paragraph(
+        f"{tally(all_rows(answers))}. In brackets: judged, not counted. Why a row "
+        "misses stands in the page."
+    )
     seconds = ", ".join(f"{each.question.name} {each.cpu_s:.0f}" for each in answers)
     print_paragraph(f"Processor seconds: {seconds}; {wall_s:.0f} s in all.")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ssdlab import text
-from ssdlab.reproduce import judging, pictures
+from ssdlab.reproduce import judging, pictures, seeds
 from ssdlab.reproduce.experiment import Experiment, Scale, Value, section, story
 from ssdlab.reproduce.judging import Row
 from ssdlab.reproduce.parts import discards
@@ -126,7 +126,23 @@ def rows(results: Results) -> list[Row]:
             ),
         ),
         *discards.rows(results),
+        _state_map(),
     ]
+
+
+def _state_map() -> Row:
+    """Return how much memory it takes to know what is free, beside the whole map."""
+    stated = seeds.figure("anandtech", "state_map_64_gib")
+    pages = 64 * 2**30 // 4096
+    bits, entries = pages / 8 / 2**20, pages * 4 / 2**20
+    return judging.shape(
+        "a bit for each page of 64 GiB says what is free",
+        stated.document,
+        stated.place,
+        str(stated),
+        f"{bits:.0f} MiB; a map of pages, 4 B an entry, takes {entries:.0f} MiB and says it too",
+        abs(bits / stated.value - 1) < 0.01,
+    )
 
 
 def picture(results: Results) -> str:
