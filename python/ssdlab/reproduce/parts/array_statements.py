@@ -20,8 +20,7 @@ REASONS = {
         "is the likelier cause. The e-book's own figures say so: its RAID 5 of four makes 14,400, "
         "or 7200 writes a drive, near the 7000 that Intel states for steady state (quoted from "
         "memory); by the same rule its RAID 5 of three makes 10,800, and that it calls one "
-        "drive's. Such a drive is not yet in steady state: ours writes × 1.45 in the second tenth "
-        "after a fill."
+        "drive's. Such a drive is not yet in steady state; see the rows on that below."
     ),
     "RAID 1 against one drive, half writes": (
         "Reads find the less busy copy, which makes up for writing twice. The one drive of the "

@@ -8,8 +8,8 @@ from __future__ import annotations
 from ssdlab import text
 from ssdlab.reproduce import judging, pictures, seeds
 from ssdlab.reproduce.experiment import Experiment, Scale, Value, section, story
-from ssdlab.reproduce.judging import AFTERWARDS, FIRMWARE, MECHANISM, WHAT_IF, Row
-from ssdlab.reproduce.parts import array_statements, disk_arrays
+from ssdlab.reproduce.judging import AFTERWARDS, FIRMWARE, MECHANISM, Row
+from ssdlab.reproduce.parts import array_statements, disk_arrays, what_if_array
 from ssdlab.reproduce.parts.array_statements import READS, iops, rate
 from ssdlab.reproduce.pictures import Bar
 from ssdlab.reproduce.question import Question
@@ -66,7 +66,7 @@ def experiments(scale: Scale) -> list[Experiment]:
     return [
         Experiment(name, DRIVE, job, "steady", layers=(array,) if array else (), each_member=True)
         for name, array in ARRAYS.items()
-    ] + disk_arrays.experiments()
+    ] + [*what_if_array.experiments(), *disk_arrays.experiments()]
 
 
 def _ratios(results: Results) -> list[tuple[str, Stated, float, float]]:
@@ -139,25 +139,11 @@ def rows(results: Results) -> list[Row]:
     ]
     return [
         *judged,
-        _smaller_lines(results),
+        *what_if_array.rows(results),
         *array_statements.rows(results),
         *disk_arrays.rows(results, "RAID 5 of 4, controller"),
         *shown,
     ]
-
-
-def _smaller_lines(results: Results) -> Row:
-    name = "write-back, lines of 16 KiB"
-    return judging.judged(
-        "write-back against write-through, were the cache's lines 16 KiB",
-        seeds.ratio("thomas-krenn", "write_back", "write_through"),
-        iops(results, name, "writes", "RAID 5 of 4, controller"),
-        FIRMWARE,
-        uncounted=WHAT_IF,
-        decided_by=("raid.cache_line_bytes",),
-        profile=DRIVE,
-        reason="How large the real cache's lines are is not published; the loss goes with them.",
-    )
 
 
 def picture(results: Results) -> str:
