@@ -188,6 +188,39 @@ fn copyback_leaves_the_channel_alone() {
     assert_eq!(counters.channel_move_ns, 0);
 }
 
+/// A move with copyback takes tR and tPROG, however long its channel is busy with other dies' data.
+#[test]
+fn copyback_waits_for_no_transfer() {
+    let counters = overwrite(
+        &[
+            ("nand.copyback", "true"),
+            ("nand.channels", "1"),
+            ("nand.dies_per_channel", "4"),
+            ("nand.channel_mb_per_s", "4"),
+        ],
+        8000,
+    );
+    assert!(counters.gc_pages_moved > 1000);
+    let (each, dies) = (75_000 + 750_000, 4);
+    let moves = counters.gc_pages_moved * each;
+    // Each die may have a move under way at the end.
+    assert!(counters.die_move_ns.abs_diff(moves) <= dies * each, "{} of {moves} ns", counters.die_move_ns);
+}
+
+/// A move has two sets of command cycles, one to sense and one to program, with copyback and without.
+#[test]
+fn moves_take_two_commands() {
+    for copyback in ["true", "false"] {
+        let with = |command_us: &str| {
+            let settings = [("nand.copyback", copyback), ("nand.command_us", command_us)];
+            overwrite(&[&ONE_DIE[..], &settings].concat(), 2000)
+        };
+        let (slow, fast) = (with("10"), with("0"));
+        assert!(slow.gc_pages_moved > 500);
+        assert_eq!(slow.die_move_ns - fast.die_move_ns, slow.gc_pages_moved * 2 * 10_000, "copyback {copyback}");
+    }
+}
+
 const STATIC_SLC: [(&str, &str); 6] = [
     ("nand.cell", "tlc"),
     ("nand.pages_per_block", "48"),

@@ -222,7 +222,10 @@ impl<P: Payload> Ftl<P> {
                 return Some((group, Reason::Leveling, None));
             }
         }
-        self.choose_garbage(die).filter(|group| fits(self, *group, room)).map(|group| (group, Reason::Garbage, None))
+        let picked = self.choose_garbage(die)?;
+        // Where the policy's victim needs more room than is left, the one that needs least may still fit.
+        let group = if fits(self, picked, room) { picked } else { self.best_of_all(pool)? };
+        fits(self, group, room).then_some((group, Reason::Garbage, None))
     }
 
     fn choose_garbage(&mut self, die: DieId) -> Option<Group> {

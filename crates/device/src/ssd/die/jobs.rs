@@ -106,11 +106,21 @@ impl<P: Payload> Ssd<P> {
         if moved == 0 && out == Nanos::ZERO {
             return self.busy(die, Activity::Moving, self.now);
         }
-        let tenure = if self.times.copyback { Nanos::ZERO } else { out + self.times.channel_row };
-        self.ftl.counters.channel_move_ns += tenure.0;
-        let ends = self.reserve_channel(die, tenure) + programmed.time;
+        let ends = self.load_move(die, out) + programmed.time;
         let next = self.sense_next_at_once(die, ends).unwrap_or(ends);
         self.busy(die, Activity::Moving, next);
+    }
+
+    /// Gathered data goes out over the channel and in again as a row, in one tenure with the program's
+    /// cycles; with copyback the data stays in the register. Returns when the program may begin.
+    #[inline(always)]
+    fn load_move(&mut self, die: usize, out: Nanos) -> Nanos {
+        if self.times.copyback {
+            return self.issue_command(die);
+        }
+        let data = out + self.times.channel_row;
+        self.ftl.counters.channel_move_ns += data.0;
+        self.reserve_channel(die, data + self.times.flash_command)
     }
 
     /// When nothing is to be decided at the end of a move, the sensing of the next row follows it in
