@@ -7,12 +7,12 @@
 //!
 //! Units that the host overwrites while the job is under way are left behind.
 
-use crate::ftl::frontier::{Programmed, Purpose};
-use crate::ftl::pool::Group;
-use crate::ftl::victim::Candidates;
-use crate::ftl::{BUFFERED, Ftl, NONE, prefetch};
+mod choice;
+mod moves;
+
+use crate::ftl::{Ftl, NONE, prefetch};
 use crate::nand::array::Payload;
-use crate::units::{BlockId, DieId, Lpn, Nanos, Ppn};
+use crate::units::{BlockId, DieId, Nanos, Ppn};
 use serde::{Deserialize, Serialize};
 
 /// Why a block is collected.
@@ -67,8 +67,6 @@ pub enum Step {
     Erase,
 }
 
-/// Jobs after which static wear levelling looks for a block that is left behind.
-const JOBS_PER_LEVELING: u32 = 32;
 /// Slots by which the map's lines of units to be moved are fetched ahead.
 const MOVES_AHEAD: usize = 6;
 
@@ -174,88 +172,6 @@ impl<P: Payload> Ftl<P> {
         Some(mean.max(f64::from(self.geometry.units_per_row)))
     }
 
-    /// Units for which a die (with superblocks: the drive) has room without erasing anything. A die
-    /// whose last free block went bad moves to other dies, into what those do not have to keep free.
-    fn room(&self, die: DieId) -> u32 {
-        let purpose = self.destination() as usize;
-        let lanes = if self.width == 1 { usize::from(die.0)..usize::from(die.0) + 1 } else { 0..self.dies.len() };
-        let rows: u32 = self.dies[lanes].iter().map(|state| state.frontiers[purpose].rows_left()).sum();
-        let free = self.free_groups(die);
-        let groups = if free == 0 && self.width == 1 { self.blocks_to_lend() } else { free * self.width };
-        rows / self.geometry.rows_per_unit * self.geometry.units_per_row + groups * self.geometry.units_per_block()
-    }
-
-    /// Free blocks of all dies beyond the one that each has to keep.
-    fn blocks_to_lend(&self) -> u32 {
-        let lent = |die: usize| self.free_groups(DieId(die as u16)).saturating_sub(1);
-        (0..self.dies.len()).map(lent).sum()
-    }
-
-    /// The next victim of a die's pool, why it is taken, and the block of it that is failing.
-    fn choose(&mut self, die: DieId) -> Option<(Group, Reason, Option<BlockId>)> {
-        let room = self.room(die);
-        let index = usize::from(die.0);
-        let pool = self.pool_of_die(die);
-        let is_full = |ftl: &Self, group: Group| ftl.groups.is_sealed(group) || ftl.slc_sealed[pool].contains(&group.0);
-        let fits = |ftl: &Self, group: Group, room: u32| is_full(ftl, group) && ftl.groups.valid(group) <= room;
-        // A retired block comes back to nobody: a block's room must be left to collect the next.
-        let block_units = self.geometry.units_per_block() * self.width;
-        let spare_room = room.saturating_sub(block_units);
-        let fitting = |&i: &usize| fits(self, self.group_of(self.dies[index].doomed[i]), spare_room);
-        if let Some(place) = (0..self.dies[index].doomed.len()).find(fitting) {
-            let block = self.dies[index].doomed.swap_remove(place);
-            return Some((self.group_of(block), Reason::Retiring, Some(block)));
-        }
-        // Folding gains nothing for data where the cache's blocks are its own: it must leave what the
-        // watermarks ask for, and so waits for idle time.
-        let is_own = self.slc_in_use[pool] <= self.slc_reserved;
-        let kept = if is_own { self.config().gc_high_blocks * block_units } else { 0 };
-        if let Some(group) = self.slc_sealed[pool].front().copied().map(Group)
-            && self.groups.valid(group) + kept <= room
-        {
-            return Some((group, Reason::Folding, None));
-        }
-        self.dies[index].jobs_since_leveling += 1;
-        if self.dies[index].jobs_since_leveling >= JOBS_PER_LEVELING {
-            self.dies[index].jobs_since_leveling = 0;
-            if let Some(group) = self.left_behind(die).filter(|group| fits(self, *group, room)) {
-                return Some((group, Reason::Leveling, None));
-            }
-        }
-        let picked = self.choose_garbage(die)?;
-        // Where the policy's victim needs more room than is left, the one that needs least may still fit.
-        let group = if fits(self, picked, room) { picked } else { self.best_of_all(pool)? };
-        fits(self, group, room).then_some((group, Reason::Garbage, None))
-    }
-
-    fn choose_garbage(&mut self, die: DieId) -> Option<Group> {
-        let pool = self.pool_of_die(die);
-        let mut policy = self.policy.take().expect("configured");
-        let candidates = Candidates { groups: &self.groups, pool };
-        let capacity = self.geometry.units_per_block() * self.width;
-        let picked = policy.pick(&candidates, &mut self.victim_draws);
-        self.policy = Some(policy);
-        // A policy may pick a block of which everything is valid; it is moved for nothing, as the
-        // closed forms for random victims have it. Where no block gains there is nothing to do.
-        let gains = |group: Group| self.groups.valid(group) < capacity;
-        picked.filter(|group| gains(*group) || self.best_of_all(pool).is_some_and(gains))
-    }
-
-    /// The sealed group with the fewest valid units, by a search of all.
-    fn best_of_all(&self, pool: usize) -> Option<Group> {
-        self.groups.sealed(pool).iter().copied().min_by_key(|group| self.groups.valid(*group))
-    }
-
-    /// The sealed group with the fewest erases, if it is too far behind the most worn sealed one.
-    fn left_behind(&self, die: DieId) -> Option<Group> {
-        let limit = self.config().static_wear_cycles?;
-        let (pool, width) = (self.pool_of_die(die), self.width);
-        let erases = |group: &Group| self.array.erases(BlockId(group.0 * width));
-        let coldest = self.groups.sealed(pool).iter().min_by_key(|group| (erases(group), group.0))?;
-        let most = self.groups.sealed(pool).iter().map(erases).max()?;
-        (most - erases(coldest) > limit).then_some(*coldest)
-    }
-
     /// The next step of a die's job.
     #[inline(always)]
     pub fn job_step(&mut self, die: DieId) -> Step {
@@ -345,148 +261,6 @@ impl<P: Payload> Ftl<P> {
         let moved = valid / f64::from(job.units_per_row);
         let short = self.config().gc_low_blocks.saturating_sub(self.free_groups(die));
         (moved + 1.0) / (rows - moved).max(0.5) * (1.0 + 0.25 * f64::from(short))
-    }
-
-    /// The die that takes the next row of moves: the job's own, or with superblocks the next lane
-    /// in turn, so that lanes fill evenly. `None` where programs that failed have used the room up.
-    #[inline(always)]
-    fn destination_die(&mut self, die: DieId, purpose: Purpose) -> Option<DieId> {
-        if self.dies[usize::from(die.0)].frontiers[purpose as usize].has_room() && self.width == 1 {
-            return Some(die);
-        }
-        self.find_destination(die, purpose)
-    }
-
-    fn find_destination(&mut self, die: DieId, purpose: Purpose) -> Option<DieId> {
-        for _ in 0..self.width {
-            let to = if self.width == 1 { die } else { self.next_lane() };
-            if self.dies[usize::from(to.0)].frontiers[purpose as usize].has_room() || self.open(to, purpose) {
-                return Some(to);
-            }
-        }
-        self.lending_die(purpose)
-    }
-
-    /// A die that takes moves of another that has no room left.
-    #[cold]
-    fn lending_die(&mut self, purpose: Purpose) -> Option<DieId> {
-        for _ in 0..self.geometry.dies {
-            let to = self.next_lane();
-            let has_room = self.dies[usize::from(to.0)].frontiers[purpose as usize].has_room();
-            if self.free_groups(to) > 1 && (has_room || self.open(to, purpose)) {
-                return Some(to);
-            }
-        }
-        None
-    }
-
-    /// A job started with room for its units, and failing programs took it: the units stay in the
-    /// victim, which is not used again, and the drive is read-only.
-    #[cold]
-    fn abandon_job(&mut self, die: DieId) {
-        self.dies[usize::from(die.0)].job = None;
-        self.read_only = true;
-    }
-
-    fn next_lane(&mut self) -> DieId {
-        self.lane = if self.lane + 1 == self.geometry.dies { 0 } else { self.lane + 1 };
-        DieId(self.lane as u16)
-    }
-
-    /// Programs the gathered units, as many as a row holds; returns the array time and how many
-    /// moved. With superblocks the row may lie on another die; its time is charged to this one.
-    #[inline(always)]
-    pub fn program_gathered(&mut self, die: DieId) -> (Programmed, u32) {
-        if self.one_unit_rows { self.program_unit(die) } else { self.program_row(die) }
-    }
-
-    /// Programs the unit that was read, where a row is one unit.
-    #[inline(always)]
-    fn program_unit(&mut self, die: DieId) -> (Programmed, u32) {
-        let purpose = self.destination();
-        let Some(to) = self.destination_die(die, purpose) else {
-            self.abandon_job(die);
-            return (Programmed::default(), 0);
-        };
-        let job = self.dies[usize::from(die.0)].job.as_mut().expect("a job is under way");
-        let (from, reason) = (std::mem::replace(&mut job.held, NONE), job.reason);
-        if self.reverse[from as usize] == NONE {
-            return (Programmed::default(), 0);
-        }
-        self.move_unit(Ppn(from), to, purpose);
-        self.count_moves(reason, 1);
-        (self.end_row(to, purpose), 1)
-    }
-
-    /// Programs as many of the gathered units as a row holds.
-    fn program_row(&mut self, die: DieId) -> (Programmed, u32) {
-        let index = usize::from(die.0);
-        let purpose = self.destination();
-        let Some(to) = self.destination_die(die, purpose) else {
-            self.abandon_job(die);
-            return (Programmed::default(), 0);
-        };
-        let most = self.row_slots_left(to, purpose);
-        let job = self.dies[index].job.as_mut().expect("a job is under way");
-        let wanted = match &mut job.packed {
-            None => job.units_per_row,
-            Some((mean, credit)) => {
-                *credit += *mean;
-                let whole = credit.floor().max(1.0);
-                *credit -= whole;
-                whole as u32
-            }
-        };
-        let count = wanted.min(most).min(job.gathered.len() as u32) as usize;
-        let reason = job.reason;
-        let mut batch = std::mem::take(&mut job.gathered);
-        let mut moved = 0;
-        for &from in &batch[..count] {
-            if self.reverse[from as usize] != NONE {
-                self.move_unit(Ppn(from), to, purpose);
-                moved += 1;
-            }
-        }
-        if count == batch.len() {
-            batch.clear();
-        } else {
-            batch.drain(..count);
-        }
-        self.dies[index].job.as_mut().expect("a job is under way").gathered = batch;
-        self.count_moves(reason, u64::from(moved));
-        let programmed = if moved > 0 { self.end_row(to, purpose) } else { Programmed::default() };
-        (programmed, moved)
-    }
-
-    fn destination(&self) -> Purpose {
-        if self.single_frontier { Purpose::Host } else { Purpose::Collection }
-    }
-
-    fn count_moves(&mut self, reason: Reason, units: u64) {
-        match reason {
-            Reason::Garbage | Reason::Retiring => self.counters.gc_pages_moved += units,
-            Reason::Leveling => self.counters.wear_leveling_pages_moved += units,
-            Reason::Folding => self.counters.slc_pages_folded += units,
-        }
-    }
-
-    /// Moves a valid unit into the open row of a frontier; its record goes along.
-    #[inline(always)]
-    pub(crate) fn move_unit(&mut self, from: Ppn, die: DieId, purpose: Purpose) {
-        let to = self.take_slot(die, purpose);
-        let lpn = std::mem::replace(&mut self.reverse[from.0 as usize], NONE);
-        self.reverse[to.0 as usize] = lpn;
-        let entry = &mut self.map[lpn as usize];
-        if *entry == from.0 {
-            *entry = to.0;
-        } else {
-            self.shadows[(*entry & !BUFFERED) as usize] = to.0;
-        }
-        self.groups.remove_valid(self.group_of(self.geometry.block(from)));
-        self.payload.copy(from, to);
-        if self.map_cache.is_some() {
-            self.touch_map(Lpn(lpn), true);
-        }
     }
 
     /// Erases the victim and ends the job; returns the array time.

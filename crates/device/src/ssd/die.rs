@@ -8,23 +8,22 @@
 //!   idle ──► erasing ──► idle
 //!   writing, moving, erasing ──► suspended by a read (where the flash can) ──► resumed
 //! ```
-//! Reads and jobs are in files of their own, `die/reads.rs` and `die/jobs.rs`.
+//! What each does is in a file of its own: `die/reads.rs`, `die/rows.rs` (host writes), `die/jobs.rs`.
 //!
 //! Order: reads, then a job that must run, then host writes, then a job that may wait. A move's
 //! data-out and data-in are one tenure of the channel.
 
 mod jobs;
 mod reads;
+mod rows;
 
 use crate::block::Completion;
-use crate::ftl::Place;
-use crate::ftl::frontier::{Purpose, Readiness};
 use crate::nand::array::Payload;
 use crate::nand::geometry::Geometry;
 use crate::nand::reliability::ReadOutcome;
 use crate::ssd::host::{Owner, Unit};
 use crate::ssd::{LANES, Lane, Ssd};
-use crate::units::{BlockId, DieId, Lpn, Nanos, Ppn};
+use crate::units::{BlockId, DieId, Nanos, Ppn};
 use serde::Serialize;
 use std::collections::VecDeque;
 
@@ -221,15 +220,6 @@ impl<P: Payload> Ssd<P> {
         !self.times.smooth || self.dies[die].owed >= 1.0 || !self.may_start_row()
     }
 
-    /// Enough is pending for a row, or what is there must not wait.
-    #[inline]
-    fn may_start_row(&self) -> bool {
-        let row = (self.ftl.geometry.units_per_row) as usize;
-        self.pending.len() >= row
-            || !self.pending.is_empty()
-                && (!self.buffer.is_present() || self.buffer.is_flushing() || self.front.is_stalled())
-    }
-
     fn work_in_spare_time(&mut self, die: usize) {
         let id = DieId(die as u16);
         let starts =
@@ -278,117 +268,6 @@ impl<P: Payload> Ssd<P> {
             recording.spans.push(Span { die: die as u16, kind: activity, start_ns: began.0, end_ns: end.0 });
         }
     }
-
-    // ---- host writes ----
-
-    /// Gives pending units to idle dies, beginning behind the one that took the last row.
-    #[inline]
-    pub(super) fn feed_dies(&mut self) {
-        let mut tried = 0;
-        while tried < self.ftl.geometry.dies && self.may_start_row() {
-            let Some(die) = self.next_idle() else { return };
-            self.rotor = die as u32;
-            tried += 1;
-            self.work(die);
-        }
-    }
-
-    /// The first idle die after the rotor, round the ring.
-    #[inline]
-    fn next_idle(&self) -> Option<usize> {
-        let start = if self.rotor + 1 < self.ftl.geometry.dies { self.rotor + 1 } else { 0 };
-        let words = self.idle.len();
-        let (first, bit) = (start as usize / 64, start % 64);
-        let ahead = self.idle[first] & (u64::MAX << bit);
-        if ahead != 0 {
-            return Some(first * 64 + ahead.trailing_zeros() as usize);
-        }
-        (1..=words)
-            .map(|step| (first + step) % words)
-            .find(|&word| self.idle[word] != 0)
-            .map(|word| word * 64 + self.idle[word].trailing_zeros() as usize)
-    }
-
-    /// Programs the next pending row on a die; false where it cannot take one.
-    fn start_row(&mut self, die: usize) -> bool {
-        let id = DieId(die as u16);
-        match self.ftl.readiness(id) {
-            Readiness::Write(purpose) => self.fill_row(die, purpose),
-            Readiness::Collect if self.ftl.has_job(id) || self.start_job(die) => {
-                let is_here = self.ftl.has_job(id);
-                if is_here {
-                    self.job_step(die);
-                }
-                is_here
-            }
-            // Nothing can be collected; where a block still has room it is used up.
-            Readiness::Collect => match self.ftl.readiness(id) {
-                Readiness::Write(purpose) => self.fill_row(die, purpose),
-                _ => false,
-            },
-            Readiness::Wait => false,
-        }
-    }
-
-    #[inline]
-    fn fill_row(&mut self, die: usize, purpose: Purpose) -> bool {
-        let id = DieId(die as u16);
-        let mut bytes_left = self.ftl.geometry.row_bytes.max(self.ftl.geometry.unit_bytes);
-        let mut slots_left = self.ftl.row_slots_left(id, purpose);
-        while slots_left > 0 && self.pending.front().is_some_and(|unit| unit.bytes <= bytes_left) {
-            let unit = self.pending.pop_front().expect("checked");
-            if !self.put_unit(die, purpose, unit) {
-                continue;
-            }
-            bytes_left -= unit.bytes;
-            slots_left -= 1;
-        }
-        if self.dies[die].row.is_empty() {
-            return false;
-        }
-        let programmed = self.ftl.end_row(id, purpose);
-        self.drain_map_work(None);
-        if self.times.smooth {
-            self.owe(die);
-        }
-        let transfer = self.times.channel_row;
-        self.ftl.counters.channel_host_ns += transfer.0;
-        let loaded = self.reserve_channel(die, self.times.flash_command + transfer);
-        self.busy(die, Activity::Writing, loaded + programmed.time);
-        true
-    }
-
-    /// Puts a pending unit into the open row; false where it has to be completed by a read first.
-    #[inline]
-    fn put_unit(&mut self, die: usize, purpose: Purpose, unit: Unit<P::Stamp>) -> bool {
-        if let Owner::Slot(slot) = unit.owner
-            && let Place::Buffer(_) = self.ftl.place(unit.lpn)
-        {
-            let whole = self.buffer.slots[slot as usize].covered == (0, self.unit_size.sectors());
-            let old = self.ftl.shadow(slot).filter(|_| !whole);
-            if let Some(ppn) = old {
-                self.buffer.slots[slot as usize].covered = (0, self.unit_size.sectors());
-                self.read_first(ppn, unit);
-                return false;
-            }
-            self.ftl.unbuffer(unit.lpn, slot);
-        }
-        self.ftl.touch_map(unit.lpn, true);
-        self.ftl.put(DieId(die as u16), purpose, unit.lpn, unit.stamp);
-        self.dies[die].row.push(unit.owner);
-        true
-    }
-
-    #[inline]
-    fn row_written(&mut self, die: usize, done: &mut Vec<Completion>) {
-        let mut row = std::mem::take(&mut self.dies[die].row);
-        for owner in row.drain(..) {
-            self.unit_programmed(owner, done);
-        }
-        self.dies[die].row = row;
-    }
-
-    // ---- map work, idle time, power ----
 
     /// Carries out what lookups and changes of a demand-cached map cost; returns the number of
     /// flash reads, for which the command `waits`.
@@ -475,28 +354,5 @@ impl<P: Payload> crate::ftl::Ftl<P> {
             self.counters.uncorrectable_reads += u64::from(outcome.uncorrectable);
         }
         outcome
-    }
-
-    /// Makes a die ready for a row without time; `None` where it cannot take any more.
-    ///
-    /// Where collection is spread between host writes it starts at the low watermark, as in timed
-    /// running, and not only when the last free block is needed.
-    pub(super) fn make_ready_now(&mut self, die: DieId) -> Option<Purpose> {
-        while self.is_smooth() && self.wants_collection(die) && self.collect_now(die) {}
-        while self.readiness(die) == Readiness::Collect && self.collect_now(die) {}
-        match self.readiness(die) {
-            Readiness::Write(purpose) => Some(purpose),
-            Readiness::Collect | Readiness::Wait => None,
-        }
-    }
-
-    /// Puts and programs a row without time.
-    pub(super) fn write_row_now(&mut self, die: DieId, purpose: Purpose, units: &[Lpn]) {
-        for &lpn in units {
-            let stamp = self.payload.stamp(lpn);
-            self.touch_map(lpn, true);
-            self.put(die, purpose, lpn, stamp);
-        }
-        self.end_row(die, purpose);
     }
 }

@@ -1,0 +1,95 @@
+//! The next victim: what is failing first, then what is to be folded, then what wear levelling or the
+//! policy names. A victim is taken only if there is room for what is valid in it.
+
+use super::Reason;
+use crate::ftl::Ftl;
+use crate::ftl::pool::Group;
+use crate::ftl::victim::Candidates;
+use crate::nand::array::Payload;
+use crate::units::{BlockId, DieId};
+
+/// Jobs after which static wear levelling looks for a block that is left behind.
+const JOBS_PER_LEVELING: u32 = 32;
+impl<P: Payload> Ftl<P> {
+    /// Units for which a die (with superblocks: the drive) has room without erasing anything. A die
+    /// whose last free block went bad moves to other dies, into what those do not have to keep free.
+    fn room(&self, die: DieId) -> u32 {
+        let purpose = self.destination() as usize;
+        let lanes = if self.width == 1 { usize::from(die.0)..usize::from(die.0) + 1 } else { 0..self.dies.len() };
+        let rows: u32 = self.dies[lanes].iter().map(|state| state.frontiers[purpose].rows_left()).sum();
+        let free = self.free_groups(die);
+        let groups = if free == 0 && self.width == 1 { self.blocks_to_lend() } else { free * self.width };
+        rows / self.geometry.rows_per_unit * self.geometry.units_per_row + groups * self.geometry.units_per_block()
+    }
+
+    /// Free blocks of all dies beyond the one that each has to keep.
+    fn blocks_to_lend(&self) -> u32 {
+        let lent = |die: usize| self.free_groups(DieId(die as u16)).saturating_sub(1);
+        (0..self.dies.len()).map(lent).sum()
+    }
+
+    /// The next victim of a die's pool, why it is taken, and the block of it that is failing.
+    pub(super) fn choose(&mut self, die: DieId) -> Option<(Group, Reason, Option<BlockId>)> {
+        let room = self.room(die);
+        let index = usize::from(die.0);
+        let pool = self.pool_of_die(die);
+        let is_full = |ftl: &Self, group: Group| ftl.groups.is_sealed(group) || ftl.slc_sealed[pool].contains(&group.0);
+        let fits = |ftl: &Self, group: Group, room: u32| is_full(ftl, group) && ftl.groups.valid(group) <= room;
+        // A retired block comes back to nobody: a block's room must be left to collect the next.
+        let block_units = self.geometry.units_per_block() * self.width;
+        let spare_room = room.saturating_sub(block_units);
+        let fitting = |&i: &usize| fits(self, self.group_of(self.dies[index].doomed[i]), spare_room);
+        if let Some(place) = (0..self.dies[index].doomed.len()).find(fitting) {
+            let block = self.dies[index].doomed.swap_remove(place);
+            return Some((self.group_of(block), Reason::Retiring, Some(block)));
+        }
+        // Folding gains nothing for data where the cache's blocks are its own: it must leave what the
+        // watermarks ask for, and so waits for idle time.
+        let is_own = self.slc_in_use[pool] <= self.slc_reserved;
+        let kept = if is_own { self.config().gc_high_blocks * block_units } else { 0 };
+        if let Some(group) = self.slc_sealed[pool].front().copied().map(Group)
+            && self.groups.valid(group) + kept <= room
+        {
+            return Some((group, Reason::Folding, None));
+        }
+        self.dies[index].jobs_since_leveling += 1;
+        if self.dies[index].jobs_since_leveling >= JOBS_PER_LEVELING {
+            self.dies[index].jobs_since_leveling = 0;
+            if let Some(group) = self.left_behind(die).filter(|group| fits(self, *group, room)) {
+                return Some((group, Reason::Leveling, None));
+            }
+        }
+        let picked = self.choose_garbage(die)?;
+        // Where the policy's victim needs more room than is left, the one that needs least may still fit.
+        let group = if fits(self, picked, room) { picked } else { self.best_of_all(pool)? };
+        fits(self, group, room).then_some((group, Reason::Garbage, None))
+    }
+
+    fn choose_garbage(&mut self, die: DieId) -> Option<Group> {
+        let pool = self.pool_of_die(die);
+        let mut policy = self.policy.take().expect("configured");
+        let candidates = Candidates { groups: &self.groups, pool };
+        let capacity = self.geometry.units_per_block() * self.width;
+        let picked = policy.pick(&candidates, &mut self.victim_draws);
+        self.policy = Some(policy);
+        // A policy may pick a block of which everything is valid; it is moved for nothing, as the
+        // closed forms for random victims have it. Where no block gains there is nothing to do.
+        let gains = |group: Group| self.groups.valid(group) < capacity;
+        picked.filter(|group| gains(*group) || self.best_of_all(pool).is_some_and(gains))
+    }
+
+    /// The sealed group with the fewest valid units, by a search of all.
+    fn best_of_all(&self, pool: usize) -> Option<Group> {
+        self.groups.sealed(pool).iter().copied().min_by_key(|group| self.groups.valid(*group))
+    }
+
+    /// The sealed group with the fewest erases, if it is too far behind the most worn sealed one.
+    fn left_behind(&self, die: DieId) -> Option<Group> {
+        let limit = self.config().static_wear_cycles?;
+        let (pool, width) = (self.pool_of_die(die), self.width);
+        let erases = |group: &Group| self.array.erases(BlockId(group.0 * width));
+        let coldest = self.groups.sealed(pool).iter().min_by_key(|group| (erases(group), group.0))?;
+        let most = self.groups.sealed(pool).iter().map(erases).max()?;
+        (most - erases(coldest) > limit).then_some(*coldest)
+    }
+}

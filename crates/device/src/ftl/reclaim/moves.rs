@@ -1,0 +1,151 @@
+//! Moves: gathered units go to the open row of a frontier, their records with them.
+
+use super::Reason;
+use crate::ftl::frontier::{Programmed, Purpose};
+use crate::ftl::{BUFFERED, Ftl, NONE};
+use crate::nand::array::Payload;
+use crate::units::{DieId, Lpn, Ppn};
+
+impl<P: Payload> Ftl<P> {
+    /// The die that takes the next row of moves: the job's own, or with superblocks the next lane
+    /// in turn, so that lanes fill evenly. `None` where programs that failed have used the room up.
+    #[inline(always)]
+    fn destination_die(&mut self, die: DieId, purpose: Purpose) -> Option<DieId> {
+        if self.dies[usize::from(die.0)].frontiers[purpose as usize].has_room() && self.width == 1 {
+            return Some(die);
+        }
+        self.find_destination(die, purpose)
+    }
+
+    fn find_destination(&mut self, die: DieId, purpose: Purpose) -> Option<DieId> {
+        for _ in 0..self.width {
+            let to = if self.width == 1 { die } else { self.next_lane() };
+            if self.dies[usize::from(to.0)].frontiers[purpose as usize].has_room() || self.open(to, purpose) {
+                return Some(to);
+            }
+        }
+        self.lending_die(purpose)
+    }
+
+    /// A die that takes moves of another that has no room left.
+    #[cold]
+    fn lending_die(&mut self, purpose: Purpose) -> Option<DieId> {
+        for _ in 0..self.geometry.dies {
+            let to = self.next_lane();
+            let has_room = self.dies[usize::from(to.0)].frontiers[purpose as usize].has_room();
+            if self.free_groups(to) > 1 && (has_room || self.open(to, purpose)) {
+                return Some(to);
+            }
+        }
+        None
+    }
+
+    /// A job started with room for its units, and failing programs took it: the units stay in the
+    /// victim, which is not used again, and the drive is read-only.
+    #[cold]
+    fn abandon_job(&mut self, die: DieId) {
+        self.dies[usize::from(die.0)].job = None;
+        self.read_only = true;
+    }
+
+    fn next_lane(&mut self) -> DieId {
+        self.lane = if self.lane + 1 == self.geometry.dies { 0 } else { self.lane + 1 };
+        DieId(self.lane as u16)
+    }
+
+    /// Programs the gathered units, as many as a row holds; returns the array time and how many
+    /// moved. With superblocks the row may lie on another die; its time is charged to this one.
+    #[inline(always)]
+    pub fn program_gathered(&mut self, die: DieId) -> (Programmed, u32) {
+        if self.one_unit_rows { self.program_unit(die) } else { self.program_row(die) }
+    }
+
+    /// Programs the unit that was read, where a row is one unit.
+    #[inline(always)]
+    fn program_unit(&mut self, die: DieId) -> (Programmed, u32) {
+        let purpose = self.destination();
+        let Some(to) = self.destination_die(die, purpose) else {
+            self.abandon_job(die);
+            return (Programmed::default(), 0);
+        };
+        let job = self.dies[usize::from(die.0)].job.as_mut().expect("a job is under way");
+        let (from, reason) = (std::mem::replace(&mut job.held, NONE), job.reason);
+        if self.reverse[from as usize] == NONE {
+            return (Programmed::default(), 0);
+        }
+        self.move_unit(Ppn(from), to, purpose);
+        self.count_moves(reason, 1);
+        (self.end_row(to, purpose), 1)
+    }
+
+    /// Programs as many of the gathered units as a row holds.
+    fn program_row(&mut self, die: DieId) -> (Programmed, u32) {
+        let index = usize::from(die.0);
+        let purpose = self.destination();
+        let Some(to) = self.destination_die(die, purpose) else {
+            self.abandon_job(die);
+            return (Programmed::default(), 0);
+        };
+        let most = self.row_slots_left(to, purpose);
+        let job = self.dies[index].job.as_mut().expect("a job is under way");
+        let wanted = match &mut job.packed {
+            None => job.units_per_row,
+            Some((mean, credit)) => {
+                *credit += *mean;
+                let whole = credit.floor().max(1.0);
+                *credit -= whole;
+                whole as u32
+            }
+        };
+        let count = wanted.min(most).min(job.gathered.len() as u32) as usize;
+        let reason = job.reason;
+        let mut batch = std::mem::take(&mut job.gathered);
+        let mut moved = 0;
+        for &from in &batch[..count] {
+            if self.reverse[from as usize] != NONE {
+                self.move_unit(Ppn(from), to, purpose);
+                moved += 1;
+            }
+        }
+        if count == batch.len() {
+            batch.clear();
+        } else {
+            batch.drain(..count);
+        }
+        self.dies[index].job.as_mut().expect("a job is under way").gathered = batch;
+        self.count_moves(reason, u64::from(moved));
+        let programmed = if moved > 0 { self.end_row(to, purpose) } else { Programmed::default() };
+        (programmed, moved)
+    }
+
+    pub(super) fn destination(&self) -> Purpose {
+        if self.single_frontier { Purpose::Host } else { Purpose::Collection }
+    }
+
+    fn count_moves(&mut self, reason: Reason, units: u64) {
+        match reason {
+            Reason::Garbage | Reason::Retiring => self.counters.gc_pages_moved += units,
+            Reason::Leveling => self.counters.wear_leveling_pages_moved += units,
+            Reason::Folding => self.counters.slc_pages_folded += units,
+        }
+    }
+
+    /// Moves a valid unit into the open row of a frontier; its record goes along.
+    #[inline(always)]
+    pub(crate) fn move_unit(&mut self, from: Ppn, die: DieId, purpose: Purpose) {
+        let to = self.take_slot(die, purpose);
+        let lpn = std::mem::replace(&mut self.reverse[from.0 as usize], NONE);
+        self.reverse[to.0 as usize] = lpn;
+        let entry = &mut self.map[lpn as usize];
+        if *entry == from.0 {
+            *entry = to.0;
+        } else {
+            self.shadows[(*entry & !BUFFERED) as usize] = to.0;
+        }
+        self.groups.remove_valid(self.group_of(self.geometry.block(from)));
+        self.payload.copy(from, to);
+        if self.map_cache.is_some() {
+            self.touch_map(Lpn(lpn), true);
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! Host writes: whichever die is free takes the next pending row.
+
+use super::{Activity, Owner, Unit};
+use crate::block::Completion;
+use crate::ftl::Place;
+use crate::ftl::frontier::{Purpose, Readiness};
+use crate::nand::array::Payload;
+use crate::ssd::Ssd;
+use crate::units::DieId;
+
+impl<P: Payload> Ssd<P> {
+    /// Enough is pending for a row, or what is there must not wait.
+    #[inline]
+    pub(super) fn may_start_row(&self) -> bool {
+        let row = (self.ftl.geometry.units_per_row) as usize;
+        self.pending.len() >= row
+            || !self.pending.is_empty()
+                && (!self.buffer.is_present() || self.buffer.is_flushing() || self.front.is_stalled())
+    }
+
+    /// Gives pending units to idle dies, beginning behind the one that took the last row.
+    #[inline]
+    pub(in crate::ssd) fn feed_dies(&mut self) {
+        let mut tried = 0;
+        while tried < self.ftl.geometry.dies && self.may_start_row() {
+            let Some(die) = self.next_idle() else { return };
+            self.rotor = die as u32;
+            tried += 1;
+            self.work(die);
+        }
+    }
+
+    /// The first idle die after the rotor, round the ring.
+    #[inline]
+    fn next_idle(&self) -> Option<usize> {
+        let start = if self.rotor + 1 < self.ftl.geometry.dies { self.rotor + 1 } else { 0 };
+        let words = self.idle.len();
+        let (first, bit) = (start as usize / 64, start % 64);
+        let ahead = self.idle[first] & (u64::MAX << bit);
+        if ahead != 0 {
+            return Some(first * 64 + ahead.trailing_zeros() as usize);
+        }
+        (1..=words)
+            .map(|step| (first + step) % words)
+            .find(|&word| self.idle[word] != 0)
+            .map(|word| word * 64 + self.idle[word].trailing_zeros() as usize)
+    }
+
+    /// Programs the next pending row on a die; false where it cannot take one.
+    pub(super) fn start_row(&mut self, die: usize) -> bool {
+        let id = DieId(die as u16);
+        match self.ftl.readiness(id) {
+            Readiness::Write(purpose) => self.fill_row(die, purpose),
+            Readiness::Collect if self.ftl.has_job(id) || self.start_job(die) => {
+                let is_here = self.ftl.has_job(id);
+                if is_here {
+                    self.job_step(die);
+                }
+                is_here
+            }
+            // Nothing can be collected; where a block still has room it is used up.
+            Readiness::Collect => match self.ftl.readiness(id) {
+                Readiness::Write(purpose) => self.fill_row(die, purpose),
+                _ => false,
+            },
+            Readiness::Wait => false,
+        }
+    }
+
+    #[inline]
+    fn fill_row(&mut self, die: usize, purpose: Purpose) -> bool {
+        let id = DieId(die as u16);
+        let mut bytes_left = self.ftl.geometry.row_bytes.max(self.ftl.geometry.unit_bytes);
+        let mut slots_left = self.ftl.row_slots_left(id, purpose);
+        while slots_left > 0 && self.pending.front().is_some_and(|unit| unit.bytes <= bytes_left) {
+            let unit = self.pending.pop_front().expect("checked");
+            if !self.put_unit(die, purpose, unit) {
+                continue;
+            }
+            bytes_left -= unit.bytes;
+            slots_left -= 1;
+        }
+        if self.dies[die].row.is_empty() {
+            return false;
+        }
+        let programmed = self.ftl.end_row(id, purpose);
+        self.drain_map_work(None);
+        if self.times.smooth {
+            self.owe(die);
+        }
+        let transfer = self.times.channel_row;
+        self.ftl.counters.channel_host_ns += transfer.0;
+        let loaded = self.reserve_channel(die, self.times.flash_command + transfer);
+        self.busy(die, Activity::Writing, loaded + programmed.time);
+        true
+    }
+
+    /// Puts a pending unit into the open row; false where it has to be completed by a read first.
+    #[inline]
+    fn put_unit(&mut self, die: usize, purpose: Purpose, unit: Unit<P::Stamp>) -> bool {
+        if let Owner::Slot(slot) = unit.owner
+            && let Place::Buffer(_) = self.ftl.place(unit.lpn)
+        {
+            let whole = self.buffer.slots[slot as usize].covered == (0, self.unit_size.sectors());
+            let old = self.ftl.shadow(slot).filter(|_| !whole);
+            if let Some(ppn) = old {
+                self.buffer.slots[slot as usize].covered = (0, self.unit_size.sectors());
+                self.read_first(ppn, unit);
+                return false;
+            }
+            self.ftl.unbuffer(unit.lpn, slot);
+        }
+        self.ftl.touch_map(unit.lpn, true);
+        self.ftl.put(DieId(die as u16), purpose, unit.lpn, unit.stamp);
+        self.dies[die].row.push(unit.owner);
+        true
+    }
+
+    #[inline]
+    pub(super) fn row_written(&mut self, die: usize, done: &mut Vec<Completion>) {
+        let mut row = std::mem::take(&mut self.dies[die].row);
+        for owner in row.drain(..) {
+            self.unit_programmed(owner, done);
+        }
+        self.dies[die].row = row;
+    }
+}
