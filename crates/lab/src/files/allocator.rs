@@ -135,7 +135,9 @@ impl Allocator {
     fn piece(&mut self, goal: u64, units: u64, align: u64) -> Option<Extent> {
         let goal = goal % self.units;
         let first = self.group_of(goal);
-        if let Some(extent) = self.run(goal, self.bounds(first).1, units, align).0 {
+        if self.longest[first] >= units
+            && let Some(extent) = self.run(goal, self.bounds(first).1, units, align).0
+        {
             return Some(extent);
         }
         for step in 0..self.search_groups.min(self.groups()) {
@@ -146,7 +148,8 @@ impl Allocator {
                 if found.is_some() {
                     return found;
                 }
-                self.longest[group] = longest.units;
+                // So much of a run may lie before its first aligned unit.
+                self.longest[group] = longest.units + align - 1;
             }
         }
         self.longest_near(first, units, align)
