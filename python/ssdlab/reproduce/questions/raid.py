@@ -80,8 +80,6 @@ def _ratios(results: Results) -> list[tuple[str, Stated, float, float]]:
     three, eight = "RAID 5 of 3, software", "RAID 5 of 8, software"
     less = book("raid1_write_change")
     return [
-        ("RAID 1 against one drive, reads", book("raid1_read_gain"),
-         iops(results, raid1, "reads"), MECHANISM),
         ("RAID 1, reads, controller against software",
          book("raid1_controller_read", "raid1_software_read"),
          iops(results, hardware1, "reads", raid1), FIRMWARE),
