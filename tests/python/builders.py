@@ -49,6 +49,20 @@ def behind(cache: str) -> MadeMachine:
     return machine.command("storcli64 /cALL/vALL show J", json.dumps(content))
 
 
+def patrolled(on_ssd: str, consistency: str) -> MadeMachine:
+    """Make a virtual drive of a MegaRAID that tells of patrol read and consistency check."""
+    machine = behind("NRWTD")
+    told = {
+        "patrolread": {"PR Mode": "Auto", "PR on SSD": on_ssd},
+        "cc": {"CC Operation Mode": consistency},
+    }
+    for subject, properties in told.items():
+        rows = [{"Ctrl_Prop": name, "Value": value} for name, value in properties.items()]
+        content = {"Controllers": [{"Response Data": {"Controller Properties": rows}}]}
+        machine.command(f"storcli64 /cALL show {subject} J", json.dumps(content))
+    return machine
+
+
 def adaptec(read: str, write: str) -> MadeMachine:
     """Make a logical drive of an Adaptec."""
     machine = MadeMachine().drive("sda", device_model="LogicalDrv 0", device_vendor="Adaptec")

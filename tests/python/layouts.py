@@ -5,7 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from builders import adaptec, array, behind, encrypted, host, plain, thin, volumes, with_queue, worn
+from builders import (
+    adaptec,
+    array,
+    behind,
+    encrypted,
+    host,
+    patrolled,
+    plain,
+    thin,
+    volumes,
+    with_queue,
+    worn,
+)
 from machine import GIB, MadeMachine
 
 _TIMER = "/etc/systemd/system/timers.target.wants/fstrim.timer"
@@ -63,6 +75,12 @@ LAYOUTS = (
     Layout("swap on RAID 1", lambda: array().swap("md0")),
     Layout("link at medium power", lambda: host(plain(), "med_power_with_dipm")),
     Layout("MegaRAID, write-through, no read-ahead", lambda: behind("NRWTD")),
+    Layout(
+        "MegaRAID of hard disks, with its caches",
+        lambda: with_queue(behind("RWBD"), rotational="1"),
+    ),
+    Layout("MegaRAID, patrolled", lambda: patrolled("Enabled", "Disabled")),
+    Layout("MegaRAID, checked in place of patrolled", lambda: patrolled("OnlyMixed", "Concurrent")),
     Layout("Adaptec, write-through, no read-ahead", lambda: adaptec("Disabled", "Disabled")),
     Layout("drive with half of its life used", lambda: worn(50)),
     Layout(
@@ -326,6 +344,13 @@ LAYOUTS = (
         (("RAID controller", "red"),),
         "/c0/v0",
         "storcli64 /c0/v0 set wrcache=wt",
+    ),
+    Layout(
+        "MegaRAID that leaves SSDs out and checks nothing",
+        lambda: patrolled("Disabled", "Disabled"),
+        (("RAID patrol", "yellow"),),
+        "/c0",
+        "storcli64 /c0 set cc=conc delay=168",
     ),
     Layout(
         "Adaptec with write-back and read-ahead",

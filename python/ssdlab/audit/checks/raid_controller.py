@@ -12,8 +12,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from ssdlab.audit.finding import Finding, Machine, Severity
-from ssdlab.audit.topology import whole
+from ssdlab.audit.topology import Device, whole
 
+STORCLI = ("storcli64", "storcli", "perccli64")
+"""MegaRAID's program by the names under which it is installed."""
 _CONTROLLER = re.compile(r"LSI|MegaRAID|PERC|AVAGO|MR9|Adaptec|LogicalDrv|ServeRAID|SmartIOC", re.I)
 _SOURCE = (
     "Thomas-Krenn SSD e-book, ch. 3 (RAID 5 of SSDs: write-back took four fifths of the random "
@@ -23,23 +25,38 @@ _SOURCE = (
 
 def check(machine: Machine) -> Iterator[Finding]:
     """Check the virtual drives of every controller."""
-    behind = [
-        device.label
-        for name in sorted(machine.chosen)
-        if (device := machine.topology.devices[name]).kind == "drive"
-        and _CONTROLLER.search(f"{device.details.get('vendor')} {device.details.get('model')}")
-    ]
+    devices = behind_controllers(machine)
+    behind = [device.label for device in devices]
     if not behind:
         return
     drives, settings = list(_megaraid(machine)), list(_adaptec(machine))
     found = [each for drive in drives for each in _cache(drive)]
     found += [each for setting in settings for each in _setting(*setting)]
+    if only_disks(devices):
+        # Before hard disks both caches help, as long as a battery keeps them.
+        found = [each for each in found if each.severity is Severity.RED]
     yield from found or [_summary(bool(drives or settings), ", ".join(behind))]
+
+
+def behind_controllers(machine: Machine) -> list[Device]:
+    """Give the virtual drives of RAID controllers among the devices in question."""
+    chosen = (machine.topology.devices[name] for name in sorted(machine.chosen))
+    return [
+        device
+        for device in chosen
+        if device.kind == "drive"
+        and _CONTROLLER.search(f"{device.details.get('vendor')} {device.details.get('model')}")
+    ]
+
+
+def only_disks(devices: list[Device]) -> bool:
+    """Say whether the kernel takes all of these for hard disks."""
+    return all(device.queue.get("rotational") == "1" for device in devices)
 
 
 def _summary(seen: bool, behind: str) -> Finding:
     if seen:
-        what = "write-through and no read-ahead before SSDs"
+        what = "no cache setting that slows SSDs down or loses data"
         return Finding("RAID controller", Severity.GREEN, what, behind)
     return Finding(
         "RAID controller",
@@ -54,7 +71,7 @@ def _summary(seen: bool, behind: str) -> Finding:
 
 def _megaraid(machine: Machine) -> Iterator[dict[str, Any]]:
     """Give the virtual drives, each with its controller's number and the program that told."""
-    for program in ("storcli64", "storcli", "perccli64"):
+    for program in STORCLI:
         answer = machine.system.run(program, "/cALL/vALL", "show", "J")
         if answer is not None:
             for drive in _virtual_drives(answer):
