@@ -14,6 +14,7 @@ from ssdlab import text
 from ssdlab.reproduce import judging, pictures, seeds
 from ssdlab.reproduce.experiment import Experiment, Scale, Value, section, story
 from ssdlab.reproduce.judging import Row
+from ssdlab.reproduce.parts import over_time
 from ssdlab.reproduce.pictures import Bar
 from ssdlab.reproduce.question import Question
 from ssdlab.reproduce.results import Results
@@ -63,6 +64,7 @@ def experiments(scale: Scale) -> list[Experiment]:
         Experiment(FRESH, DRIVE, replay, layout=False),
         Experiment(RECIPE, DRIVE, replay, "filled"),
         Experiment(LONG, DRIVE, replay, "used"),
+        *over_time.experiments(),
     ]
 
 
@@ -124,6 +126,7 @@ def rows(results: Results) -> list[Row]:
             ),
             writes < reads and _loss(results, LONG) < 1,
         ),
+        *over_time.rows(results),
     ]
 
 
