@@ -49,12 +49,12 @@ def behind(cache: str) -> MadeMachine:
     return machine.command("storcli64 /cALL/vALL show J", json.dumps(content))
 
 
-def patrolled(on_ssd: str, consistency: str) -> MadeMachine:
+def patrolled(on_ssd: str, consistency: str | None) -> MadeMachine:
     """Make a virtual drive of a MegaRAID that tells of patrol read and consistency check."""
     machine = behind("NRWTD")
     told = {
         "patrolread": {"PR Mode": "Auto", "PR on SSD": on_ssd},
-        "cc": {"CC Operation Mode": consistency},
+        "cc": {} if consistency is None else {"CC Operation Mode": consistency},
     }
     for subject, properties in told.items():
         rows = [{"Ctrl_Prop": name, "Value": value} for name, value in properties.items()]

@@ -80,6 +80,7 @@ LAYOUTS = (
         lambda: with_queue(behind("RWBD"), rotational="1"),
     ),
     Layout("MegaRAID, patrolled", lambda: patrolled("Enabled", "Disabled")),
+    Layout("MegaRAID that does not tell of its checks", lambda: patrolled("Disabled", None)),
     Layout("MegaRAID, checked in place of patrolled", lambda: patrolled("OnlyMixed", "Concurrent")),
     Layout("Adaptec, write-through, no read-ahead", lambda: adaptec("Disabled", "Disabled")),
     Layout("drive with half of its life used", lambda: worn(50)),

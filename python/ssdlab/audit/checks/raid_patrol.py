@@ -31,14 +31,14 @@ def check(machine: Machine) -> Iterator[Finding]:
         for number in sorted(patrols.keys() | consistency.keys()):
             patrol = patrols.get(number, {})
             compared = consistency.get(number, {}).get("CC Operation Mode")
-            yield _judged(f"{program} /c{number}", patrol, compared, disks_only)
+            yield from _judged(f"{program} /c{number}", patrol, compared, disks_only)
         if patrols or consistency:
             return
 
 
 def _judged(
     controller: str, patrol: dict[str, str], compared: str | None, disks_only: bool
-) -> Finding:
+) -> Iterator[Finding]:
     mode, on_ssd = patrol.get("PR Mode"), patrol.get("PR on SSD", "")
     reads_ssd = disks_only or on_ssd.lower() not in (*_OFF, "onlymixed")
     patrolled = mode is not None and mode.lower() not in _OFF and reads_ssd
@@ -46,7 +46,14 @@ def _judged(
     where = f"{controller.partition(' ')[2]} (patrol {mode or '?'}, on SSDs {on_ssd or '?'}"
     where += f", consistency check {compared or '?'})"
     if patrolled or checked:
-        return Finding("RAID patrol", Severity.GREEN, "the array is read through", where)
+        yield Finding("RAID patrol", Severity.GREEN, "the array is read through", where)
+    elif mode is None or compared is None:
+        return  # What was not seen may be what reads the array.
+    else:
+        yield _nobody(controller, where)
+
+
+def _nobody(controller: str, where: str) -> Finding:
     return Finding(
         "RAID patrol",
         Severity.YELLOW,
