@@ -24,6 +24,11 @@ pub enum Operation {
     Flush,
 }
 
+impl Operation {
+    /// Kinds of operation.
+    pub const COUNT: usize = 5;
+}
+
 /// One command from the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
@@ -41,6 +46,7 @@ pub struct Request {
 
 impl Request {
     /// A plain request of incompressible data, without FUA.
+    #[inline]
     pub fn new(operation: Operation, lba: Lba, sectors: u32) -> Request {
         Request { operation, lba, sectors, fua: false, compress_percent: 0 }
     }
@@ -222,6 +228,11 @@ pub trait Device {
 
     /// Soon to be asked for: a device may fetch its map's cache lines. Never changes behaviour.
     fn hint(&self, lba: Lba) {
+        let _ = lba;
+    }
+
+    /// A write of it will be asked for even sooner: a device may fetch what else it will touch.
+    fn hint_write(&self, lba: Lba) {
         let _ = lba;
     }
 

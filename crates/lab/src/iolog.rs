@@ -52,6 +52,10 @@ impl<D: Device> Device for Logged<'_, D> {
         self.device.hint(lba);
     }
 
+    fn hint_write(&self, lba: Lba) {
+        self.device.hint_write(lba);
+    }
+
     fn counters(&self) -> Counters {
         self.device.counters()
     }

@@ -35,6 +35,10 @@ impl Device for Recorder {
     fn hint(&self, lba: Lba) {
         self.inner.hint(lba);
     }
+
+    fn hint_write(&self, lba: Lba) {
+        self.inner.hint_write(lba);
+    }
     fn counters(&self) -> Counters {
         self.inner.counters()
     }

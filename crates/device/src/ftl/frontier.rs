@@ -47,6 +47,22 @@ impl Frontier {
         self.rows_left > 0
     }
 
+    /// It has room for more than one row.
+    #[inline]
+    pub fn stays_open(&self) -> bool {
+        self.rows_left > 1
+    }
+
+    /// Takes the next row where that is one slot; returns the block and the slot.
+    #[inline]
+    pub fn take_row(&mut self) -> (BlockId, u32) {
+        let slot = self.slot;
+        self.slot += 1;
+        self.row_start = self.slot;
+        self.rows_left -= 1;
+        (BlockId(self.block), slot)
+    }
+
     /// Rows that can still be programmed.
     pub fn rows_left(&self) -> u32 {
         self.rows_left
@@ -221,6 +237,32 @@ impl<P: Payload> Ftl<P> {
         self.reverse[ppn.0 as usize] = lpn.0;
         self.payload.program(ppn, lpn, stamp);
         ppn
+    }
+
+    /// The common case of a row in one go, with the same outcome as [`Ftl::put`] and [`Ftl::end_row`]:
+    /// returns the array time. `None`, with nothing changed, where anything else is due: the block is
+    /// filled by this or waits for a reserve, the unit is in the buffer.
+    #[inline(always)]
+    pub fn write_on(&mut self, die: DieId, lpn: Lpn, stamp: P::Stamp) -> Option<Nanos> {
+        let state = &mut self.dies[usize::from(die.0)];
+        let frontier = &mut state.frontiers[Purpose::Host as usize];
+        let entry = &mut self.map[lpn.0 as usize];
+        let old = *entry;
+        let is_buffered = old != NONE && old & BUFFERED != 0;
+        if !self.plain || state.short || !frontier.stays_open() || is_buffered {
+            return None;
+        }
+        let (block, slot) = frontier.take_row();
+        let to = self.geometry.ppn(block, slot);
+        *entry = to.0;
+        if old != NONE {
+            self.invalidate(Ppn(old));
+        }
+        self.reverse[to.0 as usize] = lpn.0;
+        self.groups.add_valid(Group(block.0));
+        self.payload.program(to, lpn, stamp);
+        self.counters.nand_pages_written += 1;
+        Some(self.array.program_row(block))
     }
 
     /// The next slot of a frontier; its group has one more valid unit.

@@ -26,7 +26,7 @@ use crate::counters::Counters;
 use crate::ftl::frontier::Frontier;
 use crate::ftl::layout::{kept_per_die, layout, reserved_for_slc, slc_blocks_per_die};
 use crate::ftl::pool::{Group, GroupTable};
-use crate::ftl::reclaim::Job;
+use crate::ftl::reclaim::{Job, Source};
 use crate::ftl::translation::MapCache;
 use crate::ftl::victim::VictimPolicy;
 use crate::nand::array::{Array, Payload};
@@ -53,17 +53,18 @@ pub enum Place {
     Flash(Ppn),
 }
 
-/// What a die works on.
+/// What a die works on. In this order what each move touches lies in two cache lines.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[repr(C, align(64))]
 struct DieState {
-    frontiers: [Frontier; 3],
-    job: Option<Job>,
     /// Where a row is one unit: the victim's slots that were valid when its job began, and which of
     /// them comes next. Not saved: it follows from the job.
     #[serde(skip)]
-    sources: Vec<u32>,
+    sources: Vec<Source>,
     #[serde(skip)]
     next_source: usize,
+    frontiers: [Frontier; 3],
+    job: Option<Job>,
     /// A block failed and took the reserve of a single frontier: the host waits until it is back.
     short: bool,
     /// Between the watermarks: collection goes on until there are `gc_high_blocks`.
@@ -132,6 +133,10 @@ pub struct Ftl<P: Payload = ()> {
     /// A row is one unit, the common case; and how many slots a block has.
     one_unit_rows: bool,
     slots: u32,
+    /// The common case, for which the hot path has a short way: a row is one unit, a block is collected
+    /// alone, nothing fails, there is no SLC mode, and the whole map is in RAM.
+    #[serde(skip)]
+    plain: bool,
     /// Dies that share a group: 1, or all with superblocks.
     width: u32,
     /// Collection writes to the host's open block.
@@ -195,13 +200,21 @@ impl<P: Payload> Ftl<P> {
             slc_sealed: vec![VecDeque::new(); (geometry.dies / width) as usize],
             one_unit_rows: geometry.units_per_row * geometry.packing == 1,
             slots: geometry.slots(),
+            plain: false,
             width,
             single_frontier: config.ftl.frontiers == Frontiers::Single,
             smooth: config.ftl.gc_pace == GcPace::Smooth && config.ftl.frontiers == Frontiers::HostGc,
         };
         (0..groups).map(Group).for_each(|group| ftl.release_if_good(group));
         ftl.check_spare();
+        ftl.plain = ftl.is_plain();
         Ok(ftl)
+    }
+
+    fn is_plain(&self) -> bool {
+        let one_slot_rows = self.one_unit_rows && self.geometry.rows_per_unit == 1;
+        let alone = self.width == 1 && self.slc_limit == 0 && self.map_cache.is_none();
+        one_slot_rows && alone && self.array.is_reliable()
     }
 
     /// Gives a restored FTL back what is not saved.
@@ -213,6 +226,7 @@ impl<P: Payload> Ftl<P> {
         for (lpn, &ppn) in self.map.iter().enumerate().filter(|(_, ppn)| **ppn != NONE) {
             self.reverse[ppn as usize] = lpn as u32;
         }
+        self.plain = self.is_plain();
     }
 
     fn config(&self) -> &FtlConfig {

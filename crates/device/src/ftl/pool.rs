@@ -169,6 +169,13 @@ impl GroupTable {
         self.valid[place] -= 1;
     }
 
+    /// A unit of one group is written into another, an open one.
+    #[inline]
+    pub fn move_valid(&mut self, from: Group, to: Group) {
+        self.add_valid(to);
+        self.remove_valid(from);
+    }
+
     /// Fetches the cache line of a group's counter.
     #[inline]
     pub fn prefetch(&self, group: Group) {

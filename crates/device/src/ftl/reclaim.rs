@@ -10,8 +10,9 @@
 mod choice;
 mod moves;
 
-use crate::ftl::{Ftl, NONE, prefetch};
+use crate::ftl::{DieState, Ftl, NONE, prefetch};
 use crate::nand::array::Payload;
+use crate::nand::geometry::Geometry;
 use crate::units::{BlockId, DieId, Nanos, Ppn};
 use serde::{Deserialize, Serialize};
 
@@ -67,8 +68,19 @@ pub enum Step {
     Erase,
 }
 
-/// Slots by which the map's lines of units to be moved are fetched ahead.
+/// Moves by which the map's lines of the units to be moved are fetched ahead at least: where moves follow
+/// each other at once, and where time goes by between two of them, in which other dies move theirs.
 const MOVES_AHEAD: usize = 6;
+pub(super) const TIMED_MOVES_AHEAD: usize = 0;
+/// Lines that are fetched together: their way through the address tables overlaps.
+const BATCH: usize = 8;
+
+/// A slot of a victim that was valid when its job began, and the unit in it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Source {
+    slot: u32,
+    lpn: u32,
+}
 
 /// Fetches the map's lines of the units that lie in these slots.
 #[inline]
@@ -80,14 +92,46 @@ fn prefetch_owners(map: &[u32], reverse: &[u32], slots: std::ops::Range<usize>) 
 
 /// Lists the slots of a victim that are valid, without a branch, which would be mispredicted at about
 /// every second slot.
-fn list_valid(reverse: &[u32], slots: std::ops::Range<u32>, list: &mut Vec<u32>) {
-    list.resize(slots.len(), 0);
+fn list_valid(reverse: &[u32], slots: std::ops::Range<u32>, list: &mut Vec<Source>) {
+    list.resize(slots.len(), Source { slot: NONE, lpn: NONE });
     let mut count = 0;
-    for slot in slots {
-        list[count] = slot;
-        count += usize::from(reverse[slot as usize] != NONE);
+    for (slot, &lpn) in slots.clone().zip(&reverse[slots.start as usize..slots.end as usize]) {
+        list[count] = Source { slot, lpn };
+        count += usize::from(lpn != NONE);
     }
     list.truncate(count);
+}
+
+impl DieState {
+    /// The unit that the job holds, where it was listed.
+    #[inline(always)]
+    fn held_source(&self) -> Option<Source> {
+        self.sources.get(self.next_source.wrapping_sub(1)).copied()
+    }
+
+    /// Finds the next unit of the victim that is still valid; the job holds it from then on.
+    #[inline(always)]
+    fn next_source(&mut self, map: &[u32], reverse: &[u32], geometry: &Geometry, ahead: usize) -> Option<SourceRow> {
+        let job = self.job.as_mut().expect("a job is under way");
+        let block = BlockId(job.victim);
+        while let Some(&Source { slot, lpn }) = self.sources.get(self.next_source) {
+            self.next_source += 1;
+            if self.next_source.is_multiple_of(BATCH) {
+                let first = (self.next_source + ahead).min(self.sources.len());
+                let later = &self.sources[first..(first + BATCH).min(self.sources.len())];
+                later.iter().for_each(|source| prefetch(map, source.lpn as usize));
+            }
+            // The host may have overwritten it meanwhile. Of a unit in the buffer the map does not tell.
+            if map[lpn as usize] == slot || reverse[slot as usize] != NONE {
+                job.held = slot;
+                let number = geometry.slot(Ppn(slot));
+                job.cursor = number + 1;
+                return Some(SourceRow { block, row: number * geometry.rows_per_unit, units: 1 });
+            }
+        }
+        job.cursor = geometry.slots();
+        None
+    }
 }
 
 impl<P: Payload> Ftl<P> {
@@ -162,7 +206,9 @@ impl<P: Payload> Ftl<P> {
         let base = self.geometry.ppn(block, 0).0 as usize;
         let end = base + self.geometry.slots() as usize;
         (base..end).step_by(ENTRIES_PER_LINE).for_each(|slot| prefetch(&self.reverse, slot));
-        prefetch_owners(&self.map, &self.reverse, base..base + MOVES_AHEAD.min(end - base));
+        if !self.one_unit_rows {
+            prefetch_owners(&self.map, &self.reverse, base..base + MOVES_AHEAD.min(end - base));
+        }
     }
 
     /// Units in a row of a block on average, where compression packs them.
@@ -182,31 +228,18 @@ impl<P: Payload> Ftl<P> {
     #[inline(always)]
     fn next_unit(&mut self, die: DieId) -> Step {
         let state = &mut self.dies[usize::from(die.0)];
-        let job = state.job.as_mut().expect("a job is under way");
+        let job = state.job.as_ref().expect("a job is under way");
         if job.held != NONE {
             return Step::Program;
         }
-        let block = BlockId(job.victim);
-        let base = self.geometry.ppn(block, 0).0;
         if state.sources.is_empty() {
-            let slots = base + job.cursor..base + self.slots;
-            list_valid(&self.reverse, slots, &mut state.sources);
+            let base = self.geometry.ppn(BlockId(job.victim), 0).0;
+            list_valid(&self.reverse, base + job.cursor..base + self.slots, &mut state.sources);
+            let first = state.sources.iter().take(MOVES_AHEAD + BATCH);
+            first.for_each(|source| prefetch(&self.map, source.lpn as usize));
         }
-        while let Some(&slot) = state.sources.get(state.next_source) {
-            state.next_source += 1;
-            if let Some(&later) = state.sources.get(state.next_source + MOVES_AHEAD) {
-                prefetch(&self.map, self.reverse[later as usize] as usize);
-            }
-            // The host may have overwritten it meanwhile.
-            if self.reverse[slot as usize] != NONE {
-                job.held = slot;
-                job.cursor = slot - base + 1;
-                let row = (slot - base) * self.geometry.rows_per_unit;
-                return Step::Read(SourceRow { block, row, units: 1 });
-            }
-        }
-        job.cursor = self.slots;
-        Step::Erase
+        let next = state.next_source(&self.map, &self.reverse, &self.geometry, MOVES_AHEAD);
+        next.map_or(Step::Erase, Step::Read)
     }
 
     /// The next step where a row is several units.

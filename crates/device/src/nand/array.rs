@@ -89,8 +89,8 @@ pub struct Array {
 /// Array times from the configuration, by row so that none is looked up by division.
 #[derive(Clone, Debug, Default)]
 struct Times {
-    read: Vec<Nanos>,
-    program: Vec<Nanos>,
+    read: ByRow,
+    program: ByRow,
     slc_read: Nanos,
     slc_program: Nanos,
     erase: Nanos,
@@ -98,6 +98,29 @@ struct Times {
     erase_limit: Option<Nanos>,
     program_fail_share: f64,
     reliability: Option<ReliabilityConfig>,
+}
+
+/// A time by row, so that none is looked up by division; one alone where all rows are alike.
+#[derive(Clone, Debug, Default)]
+struct ByRow {
+    times: Vec<Nanos>,
+    /// What of a row's number counts.
+    mask: u32,
+}
+
+impl ByRow {
+    fn new(by_kind: &[Nanos], geometry: &Geometry) -> ByRow {
+        if by_kind.iter().all(|time| *time == by_kind[0]) {
+            return ByRow { times: vec![by_kind[0]], mask: 0 };
+        }
+        let kind = |row: u32| ((row % geometry.page_kinds) as usize).min(by_kind.len() - 1);
+        ByRow { times: (0..geometry.rows).map(|row| by_kind[kind(row)]).collect(), mask: u32::MAX }
+    }
+
+    #[inline]
+    fn of(&self, row: u32) -> Nanos {
+        self.times[(row & self.mask) as usize]
+    }
 }
 
 /// Reads of a block after which its error probability is worked out anew.
@@ -133,13 +156,9 @@ impl Array {
 
     /// Sets times and rates: at creation, and after a saved array was read back.
     pub fn configure(&mut self, nand: &NandConfig, reliability: &ReliabilityConfig) {
-        let kinds = self.geometry.page_kinds;
-        let by_row = |times: &[Nanos]| {
-            (0..self.geometry.rows).map(|row| times[((row % kinds) as usize).min(times.len() - 1)]).collect()
-        };
         self.times = Times {
-            read: by_row(&nand.read_us.0),
-            program: by_row(&nand.program_us.0),
+            read: ByRow::new(&nand.read_us.0, &self.geometry),
+            program: ByRow::new(&nand.program_us.0, &self.geometry),
             slc_read: nand.slc_read_us.0,
             slc_program: nand.slc_program_us.0,
             erase: nand.erase_us.0,
@@ -158,9 +177,9 @@ impl Array {
         if self.has_slc && self.blocks[block.0 as usize].slc {
             return Nanos(self.times.slc_read.0 * u64::from(rows));
         }
-        let mut time = self.times.read[row as usize];
+        let mut time = self.times.read.of(row);
         for next in row + 1..row + rows {
-            time += self.times.read[next as usize];
+            time += self.times.read.of(next);
         }
         time
     }
@@ -168,7 +187,7 @@ impl Array {
     /// tPROG of a row.
     #[inline]
     fn program_time(&self, slc: bool, row: u32) -> Nanos {
-        if slc { self.times.slc_program } else { self.times.program[row as usize] }
+        if slc { self.times.slc_program } else { self.times.program.of(row) }
     }
 
     /// Programs the next `count` rows of a block; returns the array time.
@@ -189,6 +208,21 @@ impl Array {
             time += self.program_time(slc, row);
         }
         (time, if self.times.program_fail_share > 0.0 { self.draw_program_failure() } else { Ok(()) })
+    }
+
+    /// Programs the next row of a block with its bits a cell, where neither programs nor reads fail.
+    #[inline(always)]
+    pub fn program_row(&mut self, block: BlockId) -> Nanos {
+        let state = &mut self.blocks[block.0 as usize];
+        let row = state.next_row;
+        assert!(!state.bad && row < self.geometry.rows, "flash rule: rows in order, once, in a good block");
+        state.next_row += 1;
+        self.times.program.of(row)
+    }
+
+    /// Neither a program nor a read can go wrong.
+    pub fn is_reliable(&self) -> bool {
+        !self.has_errors && self.times.program_fail_share == 0.0
     }
 
     #[cold]

@@ -85,8 +85,8 @@ impl Geometry {
 
     /// The channel of a die.
     #[inline]
-    pub fn channel(&self, die: DieId) -> usize {
-        usize::from(die.0) % self.channels as usize
+    pub fn channel(&self, die: DieId) -> u32 {
+        u32::from(die.0) % self.channels
     }
 
     /// One more than the greatest physical page number.

@@ -1,7 +1,7 @@
 //! What happens next: a fixed number of slots, each with at most one time, in a tournament tree.
 //!
 //! A die, a queue of arrivals, a timer has one next event at most, so an event is a slot and not an
-//! object: scheduling writes log₈(slots) nodes without a branch to mispredict or memory to allocate.
+//! object: scheduling writes log₂(slots) nodes without a branch to mispredict or memory to allocate.
 //! Equal times are served in the order of slot numbers, the same on every machine.
 //!
 //! A node is (time − origin) << slot_bits | slot, so that one comparison decides. The origin moves on
@@ -10,15 +10,8 @@
 
 use crate::units::Nanos;
 
-/// Slots of a group, of which one wins: a group fills a cache line.
-const GROUP: usize = 8;
-
-/// The smallest of a group, as a knockout: three comparisons deep, and without a branch.
-#[inline]
-fn earliest(group: &[u64; GROUP]) -> u64 {
-    let [a, b, c, d, e, f, g, h] = *group;
-    (a.min(b).min(c.min(d))).min(e.min(f).min(g.min(h)))
-}
+/// Slots at most: a drive has 1024 dies at most.
+const MOST_SLOTS: usize = 2048;
 
 /// The next event of each slot, and the earliest of all.
 #[derive(Clone, Debug)]
@@ -27,28 +20,26 @@ pub struct Calendar {
     slot_bits: u32,
     /// Time of the nodes' zero.
     origin: u64,
-    /// Group 0 decides among the winners of groups 1 to 8, group 1 among those of groups 9 to 16, and
-    /// so on; the last level holds the slots.
-    groups: Vec<[u64; GROUP]>,
-    /// Where the last level begins.
-    first_leaf: usize,
-    /// Winner of group 0, as time and slot.
+    /// Number of the first slot's node.
+    leaves: usize,
+    /// Node n is the earlier of nodes 2n and 2n + 1, node 1 the earliest of all. Always as long as for
+    /// the most slots, which spares the check of each index.
+    nodes: Box<[u64; 2 * MOST_SLOTS]>,
+    /// Node 1, as time and slot.
     next: (Nanos, usize),
 }
 
 impl Calendar {
     /// A calendar in which nothing happens.
     pub fn new(slots: usize) -> Calendar {
-        let (mut first_leaf, mut leaves) = (0, 1);
-        while leaves * GROUP < slots {
-            (first_leaf, leaves) = (first_leaf + leaves, leaves * GROUP);
-        }
+        assert!(slots <= MOST_SLOTS, "{slots} slots are more than {MOST_SLOTS}");
+        let leaves = slots.next_power_of_two();
         let mut calendar = Calendar {
             slots,
-            slot_bits: slots.next_power_of_two().trailing_zeros().max(1),
+            slot_bits: leaves.trailing_zeros().max(1),
             origin: 0,
-            groups: vec![[u64::MAX; GROUP]; first_leaf + leaves],
-            first_leaf,
+            leaves,
+            nodes: Box::new([u64::MAX; 2 * MOST_SLOTS]),
             next: (Nanos::NEVER, 0),
         };
         (0..slots).for_each(|slot| calendar.schedule(slot, Nanos::NEVER));
@@ -69,15 +60,12 @@ impl Calendar {
             return self.move_origin(slot, time);
         }
         let mut winner = ahead.min(self.never()) << self.slot_bits | slot as u64;
-        let (mut number, mut place) = (self.first_leaf + slot / GROUP, slot % GROUP);
-        loop {
-            let group = &mut self.groups[number];
-            group[place] = winner;
-            winner = earliest(group);
-            if number == 0 {
-                break;
-            }
-            (number, place) = ((number - 1) / GROUP, (number - 1) % GROUP);
+        let mut number = (self.leaves + slot) % self.nodes.len();
+        self.nodes[number] = winner;
+        while number > 1 {
+            winner = winner.min(self.nodes[number ^ 1]);
+            number /= 2;
+            self.nodes[number] = winner;
         }
         self.next = (self.time(winner), winner as usize & ((1 << self.slot_bits) - 1));
     }
@@ -102,7 +90,7 @@ impl Calendar {
 
     /// The time of a slot's event.
     pub fn time_of(&self, slot: usize) -> Nanos {
-        self.time(self.groups[self.first_leaf + slot / GROUP][slot % GROUP])
+        self.time(self.nodes[self.leaves + slot])
     }
 
     #[inline]

@@ -97,26 +97,27 @@ pub struct Span {
     pub end_ns: u64,
 }
 
-/// A die's queue and what is under way.
+/// A die's queue and what is under way. In this order what each move touches lies in two cache lines.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub struct Die<S> {
-    channel: usize,
     activity: Activity,
+    channel: u32,
     began: Nanos,
-    reads: VecDeque<FlashRead>,
-    current: Option<(FlashRead, ReadOutcome)>,
-    /// Units of the row that is being programmed.
-    row: Vec<Owner>,
-    /// Units whose old contents are being read.
-    parked: Vec<Option<Unit<S>>>,
-    /// Interrupted by reads: what, and how long it would still have taken.
-    suspended: Option<(Activity, Nanos)>,
-    /// Channel time of the units gathered for the open move.
-    gathered_transfer: Nanos,
     /// The end of a move whose successor's sensing follows without a decision in between.
     move_ends: Option<Nanos>,
+    /// Channel time of the units gathered for the open move.
+    gathered_transfer: Nanos,
+    /// Units of the row that is being programmed.
+    row: Vec<Owner>,
+    reads: VecDeque<FlashRead>,
+    /// Interrupted by reads: what, and how long it would still have taken.
+    suspended: Option<(Activity, Nanos)>,
     /// Array time of a gathered row whose sensing was put off by a read.
     unsensed: Option<Nanos>,
+    current: Option<(FlashRead, ReadOutcome)>,
+    /// Units whose old contents are being read.
+    parked: Vec<Option<Unit<S>>>,
     /// Job rows owed before the next host row (smooth pace).
     owed: f64,
     /// Job rows that each host row owes while the present job lasts.
@@ -125,7 +126,7 @@ pub struct Die<S> {
 
 impl<S> Die<S> {
     /// An idle die on a channel.
-    pub fn new(channel: usize) -> Die<S> {
+    pub fn new(channel: u32) -> Die<S> {
         Die {
             channel,
             activity: Activity::Idle,
@@ -196,7 +197,18 @@ impl<P: Payload> Ssd<P> {
     }
 
     /// Finds the next work of a die that has just become free.
+    #[inline]
     fn work(&mut self, die: usize) {
+        let state = &self.dies[die];
+        let is_due = !state.reads.is_empty() || state.suspended.is_some() || !self.pending.is_empty();
+        if is_due || self.idle_work || self.times.smooth || self.ftl.has_job(DieId(die as u16)) {
+            self.choose_work(die);
+        } else {
+            self.lay_idle(die);
+        }
+    }
+
+    fn choose_work(&mut self, die: usize) {
         self.dies[die].activity = Activity::Choosing;
         if let Some(read) = self.dies[die].reads.pop_front() {
             return self.sense(die, read);
@@ -230,15 +242,22 @@ impl<P: Payload> Ssd<P> {
         if let Some(read) = self.dies[die].reads.pop_front() {
             return self.sense(die, read);
         }
+        self.lay_idle(die);
+    }
+
+    /// A die has nothing to do.
+    #[inline]
+    fn lay_idle(&mut self, die: usize) {
         self.dies[die].activity = Activity::Idle;
         self.calendar.schedule(die, Nanos::NEVER);
         self.idle[die / 64] |= 1 << (die % 64);
     }
 
-    #[inline]
+    #[inline(always)]
     fn busy(&mut self, die: usize, activity: Activity, until: Nanos) {
-        self.dies[die].activity = activity;
-        self.dies[die].began = self.now;
+        let state = &mut self.dies[die];
+        state.activity = activity;
+        state.began = self.now;
         self.idle[die / 64] &= !(1 << (die % 64));
         self.calendar.schedule(die, until);
     }

@@ -74,6 +74,7 @@ pub struct Front {
 }
 
 impl Front {
+    #[inline(always)]
     fn start(&mut self, command: Command) -> u32 {
         self.outstanding += 1;
         match self.free.pop() {
@@ -100,6 +101,7 @@ impl Front {
 }
 
 impl<P: Payload> Ssd<P> {
+    #[inline(always)]
     pub(super) fn accept(&mut self, tag: Tag, request: Request) -> Result<(), Busy> {
         if self.front.outstanding >= self.limits.queue_depth {
             return Err(Busy);
@@ -117,14 +119,11 @@ impl<P: Payload> Ssd<P> {
     }
 
     /// The controller takes a command.
-    #[inline]
+    #[inline(always)]
     fn issue(&mut self, index: u32, request: Request) {
-        let time = self.config.link.command_us.0 + self.controller_time(&request);
+        let time = self.command_time(&request);
         let ready = self.controller.reserve(self.now, time);
         self.ftl.counters.controller_ns += time.0;
-        if request.operation == Operation::Write {
-            self.prefetch_old(&request);
-        }
         if request.operation == Operation::Write && !self.times.half_duplex {
             // Full duplex: write data crosses in the order of commands, so the link's turn is known already.
             let crossing = self.link_time(&request);
@@ -138,30 +137,18 @@ impl<P: Payload> Ssd<P> {
         }
     }
 
-    /// While a write is on its way its map entry, fetched by the hint, tells what else it will touch.
+    /// Time of a command on the link and in the controller.
     #[inline]
-    fn prefetch_old(&self, request: &Request) {
-        let (lpn, _) = self.unit_size.split(request.lba.0);
-        if lpn < u64::from(self.ftl.exported) {
-            self.ftl.prefetch_old(Lpn(lpn as u32));
+    fn command_time(&self, request: &Request) -> Nanos {
+        let base = self.times.command[request.operation as usize];
+        match request.operation {
+            Operation::Trim => base + self.trim_time(request.sectors),
+            Operation::Read | Operation::Write if self.times.unit != Nanos::ZERO => {
+                let units = u64::from(request.sectors.div_ceil(self.unit_size.sectors())).max(1);
+                base + Nanos(self.times.unit.0 * (units - 1))
+            }
+            _ => base,
         }
-    }
-
-    #[inline]
-    fn controller_time(&self, request: &Request) -> Nanos {
-        let controller = &self.config.controller;
-        let base = match request.operation {
-            Operation::Read => controller.read_command_us.0,
-            Operation::Write => controller.write_command_us.0,
-            Operation::Trim => controller.trim_command_us.0 + self.trim_time(request.sectors),
-            Operation::WriteZeroes => controller.trim_command_us.0,
-            Operation::Flush => Nanos::ZERO,
-        };
-        if controller.unit_us.0 == Nanos::ZERO || !matches!(request.operation, Operation::Read | Operation::Write) {
-            return base;
-        }
-        let units = u64::from(request.sectors.div_ceil(self.unit_size.sectors())).max(1);
-        base + Nanos(controller.unit_us.0.0 * (units - 1))
     }
 
     #[inline]

@@ -115,6 +115,9 @@ struct Times {
     channel_unit: Nanos,
     channel_row: Nanos,
     flash_command: Nanos,
+    /// Link and controller time of a command, by operation, and of each unit after its first.
+    command: [Nanos; Operation::COUNT],
+    unit: Nanos,
     smooth: bool,
     copyback: bool,
     suspend: Option<Nanos>,
@@ -134,6 +137,8 @@ impl Times {
             channel_unit: Nanos::of_transfer(u64::from(unit_bytes), rate),
             channel_row: Nanos::of_transfer(u64::from(ftl_row_bytes), rate),
             flash_command: config.nand.command_us.0,
+            command: command_times(config),
+            unit: config.controller.unit_us.0,
             smooth: config.ftl.gc_pace == GcPace::Smooth && config.ftl.frontiers == Frontiers::HostGc,
             copyback: config.nand.copyback,
             suspend: config.nand.suspend.then_some(config.nand.suspend_us.0),
@@ -142,6 +147,17 @@ impl Times {
             compression_floor: config.controller.compression.then_some(config.controller.compression_floor),
         }
     }
+}
+
+/// Link and controller time of a command, by operation.
+fn command_times(config: &DriveConfig) -> [Nanos; Operation::COUNT] {
+    let mut times = [config.link.command_us.0; Operation::COUNT];
+    let controller = &config.controller;
+    times[Operation::Read as usize] += controller.read_command_us.0;
+    times[Operation::Write as usize] += controller.write_command_us.0;
+    times[Operation::Trim as usize] += controller.trim_command_us.0;
+    times[Operation::WriteZeroes as usize] += controller.trim_command_us.0;
+    times
 }
 
 impl<P: Payload> Ssd<P> {
@@ -317,6 +333,15 @@ impl<P: Payload> Device for Ssd<P> {
         let (lpn, _) = self.unit_size.split(lba.0);
         if lpn < u64::from(self.ftl.exported) {
             self.ftl.prefetch_map(Lpn(lpn as u32));
+        }
+    }
+
+    /// The map entry, fetched by the hint, tells what else a write will touch.
+    #[inline]
+    fn hint_write(&self, lba: Lba) {
+        let (lpn, _) = self.unit_size.split(lba.0);
+        if lpn < u64::from(self.ftl.exported) {
+            self.ftl.prefetch_old(Lpn(lpn as u32));
         }
     }
 

@@ -89,6 +89,10 @@ impl Device for Drive {
         self.device().hint(lba);
     }
 
+    fn hint_write(&self, lba: Lba) {
+        self.device().hint_write(lba);
+    }
+
     fn counters(&self) -> Counters {
         self.device().counters()
     }

@@ -46,6 +46,10 @@ impl<D: Device> Device for Shared<D> {
         self.device.borrow().hint(lba);
     }
 
+    fn hint_write(&self, lba: Lba) {
+        self.device.borrow().hint_write(lba);
+    }
+
     fn counters(&self) -> Counters {
         self.device.borrow().counters()
     }

@@ -97,6 +97,10 @@ impl Device for Stack {
         self.top.hint(lba);
     }
 
+    fn hint_write(&self, lba: Lba) {
+        self.top.hint_write(lba);
+    }
+
     fn counters(&self) -> Counters {
         self.top.counters()
     }

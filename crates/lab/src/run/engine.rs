@@ -171,8 +171,9 @@ impl<'a, D: Device + ?Sized> Engine<'a, D> {
             worker.queued = false;
             match worker.step(self.now) {
                 Step::Issue(request) => {
-                    if let Some(lba) = worker.newest() {
-                        self.device.hint(lba);
+                    if worker.has_refilled() {
+                        worker.planned_later().for_each(|lba| self.device.hint(lba));
+                        worker.writes_planned_next().for_each(|lba| self.device.hint_write(lba));
                     }
                     if worker.has_room() {
                         worker.queued = true;

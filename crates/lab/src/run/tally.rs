@@ -28,6 +28,7 @@ pub enum Direction {
 
 impl Direction {
     /// The direction under which an operation is reported.
+    #[inline]
     pub fn of(operation: Operation) -> Direction {
         match operation {
             Operation::Read => Direction::Read,

@@ -14,8 +14,10 @@ use crate::workload::job::Job;
 use ssdlab_device::block::{Limits, Operation, Request, Status};
 use ssdlab_device::units::{Lba, Nanos};
 
-/// Requests the generator runs ahead, so that a device can fetch its map's cache lines in time.
-pub const LOOKAHEAD: usize = 8;
+/// Requests the generator runs ahead at most, so that a device can fetch its map's cache lines in time.
+pub const LOOKAHEAD: usize = 16;
+/// Requests that are generated, and hinted at, together: their way through the address tables overlaps.
+const BATCH: usize = LOOKAHEAD / 2;
 
 /// What a worker wants at an instant.
 pub enum Step {
@@ -64,6 +66,7 @@ pub struct Worker {
     /// The earliest time it has asked to be woken at, [`Nanos::NEVER`] for none.
     pub timer: Nanos,
     generator: Generator,
+    /// The next request is at the head; half of the ring is refilled when the head has passed it.
     ring: [Option<Planned>; LOOKAHEAD],
     head: usize,
     phase: Phase,
@@ -150,8 +153,12 @@ impl Worker {
 
     #[inline]
     fn issue(&mut self, request: Request) -> Step {
-        self.ring[self.head] = self.generator.next();
         self.head = (self.head + 1) % LOOKAHEAD;
+        if self.has_refilled() {
+            for slot in &mut self.ring[LOOKAHEAD - BATCH - self.head..][..BATCH] {
+                self.generator.refill(slot);
+            }
+        }
         self.outstanding += 1;
         if request.operation == Operation::Flush {
             self.phase = Phase::Flushing;
@@ -205,11 +212,23 @@ impl Worker {
         }
     }
 
-    /// The address the generator has just run ahead to, for a hint.
+    /// The last request that was issued made room for a half of the look-ahead, which was refilled.
     #[inline]
-    pub fn newest(&self) -> Option<Lba> {
-        let newest = (self.head + LOOKAHEAD - 1) % LOOKAHEAD;
-        self.ring[newest].as_ref().map(|planned| planned.request.lba)
+    pub fn has_refilled(&self) -> bool {
+        self.head.is_multiple_of(BATCH)
+    }
+
+    /// Addresses of the half of the look-ahead that was refilled last.
+    #[inline]
+    pub fn planned_later(&self) -> impl Iterator<Item = Lba> + '_ {
+        self.ring[LOOKAHEAD - BATCH - self.head..][..BATCH].iter().flatten().map(|planned| planned.request.lba)
+    }
+
+    /// Addresses of the writes in the half of the look-ahead that is issued next.
+    #[inline]
+    pub fn writes_planned_next(&self) -> impl Iterator<Item = Lba> + '_ {
+        let requests = self.ring[self.head..][..BATCH].iter().flatten().map(|planned| planned.request);
+        requests.filter(|request| request.operation == Operation::Write).map(|request| request.lba)
     }
 
     /// Addresses of the whole look-ahead.

@@ -144,7 +144,49 @@ impl Generator {
         }
     }
 
+    /// Puts the next request into a place, or `None` when the job is done. Written where it stays:
+    /// a request that is copied as soon as it was put together stalls the processor.
     #[inline]
+    pub fn refill(&mut self, place: &mut Option<Planned>) {
+        let is_due = self.to_write.is_some() || self.flush_due || self.replay.is_some();
+        if is_due || self.issued >= self.pass_end.min(self.total) || self.requests_left == 0 {
+            *place = self.next_due();
+            return;
+        }
+        let direction = match self.mix {
+            Mix::Only(direction) => direction,
+            Mix::TrimThenWrite => TRIM,
+            Mix::ReadsAndWrites(reads) if self.mix_stream.percent(reads) => READ,
+            Mix::ReadsAndWrites(_) => WRITE,
+        };
+        let span = self.addresses.next(direction);
+        if matches!(self.mix, Mix::TrimThenWrite) {
+            self.to_write = Some(span);
+        } else {
+            self.issued += u64::from(span.1);
+        }
+        *place = Some(self.issue(direction, span));
+    }
+
+    /// The next request where something else is due before one is drawn.
+    #[inline(never)]
+    fn next_due(&mut self) -> Option<Planned> {
+        if self.replay.is_some() {
+            return self.next_replayed();
+        }
+        if std::mem::take(&mut self.flush_due) {
+            return Some(self.flush());
+        }
+        if let Some(span) = self.to_write.take() {
+            return Some(self.issue(WRITE, span));
+        }
+        if self.issued >= self.pass_end {
+            self.next_pass();
+        }
+        if self.issued >= self.total || self.requests_left == 0 { self.closing_flush() } else { self.next() }
+    }
+
+    #[inline(always)]
     fn issue(&mut self, direction: Direction, span: Span) -> Planned {
         self.requests_left -= 1;
         let (operation, compress_percent) = match direction {
@@ -206,35 +248,9 @@ impl Iterator for Generator {
     /// The next request, or `None` when the job is done.
     #[inline]
     fn next(&mut self) -> Option<Planned> {
-        if self.replay.is_some() {
-            return self.next_replayed();
-        }
-        if self.flush_due {
-            self.flush_due = false;
-            return Some(self.flush());
-        }
-        if let Some(span) = self.to_write.take() {
-            return Some(self.issue(WRITE, span));
-        }
-        if self.issued >= self.pass_end {
-            self.next_pass();
-        }
-        if self.issued >= self.total || self.requests_left == 0 {
-            return self.closing_flush();
-        }
-        let direction = match self.mix {
-            Mix::Only(direction) => direction,
-            Mix::TrimThenWrite => TRIM,
-            Mix::ReadsAndWrites(reads) if self.mix_stream.percent(reads) => READ,
-            Mix::ReadsAndWrites(_) => WRITE,
-        };
-        let span = self.addresses.next(direction);
-        if matches!(self.mix, Mix::TrimThenWrite) {
-            self.to_write = Some(span);
-        } else {
-            self.issued += u64::from(span.1);
-        }
-        Some(self.issue(direction, span))
+        let mut next = None;
+        self.refill(&mut next);
+        next
     }
 }
 

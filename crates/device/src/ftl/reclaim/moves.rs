@@ -1,10 +1,11 @@
 //! Moves: gathered units go to the open row of a frontier, their records with them.
 
-use super::Reason;
+use super::{Reason, Source, SourceRow, TIMED_MOVES_AHEAD};
 use crate::ftl::frontier::{Programmed, Purpose};
+use crate::ftl::pool::Group;
 use crate::ftl::{BUFFERED, Ftl, NONE};
 use crate::nand::array::Payload;
-use crate::units::{DieId, Lpn, Ppn};
+use crate::units::{DieId, Lpn, Nanos, Ppn};
 
 impl<P: Payload> Ftl<P> {
     /// The die that takes the next row of moves: the job's own, or with superblocks the next lane
@@ -58,6 +59,38 @@ impl<P: Payload> Ftl<P> {
     #[inline(always)]
     pub fn program_gathered(&mut self, die: DieId) -> (Programmed, u32) {
         if self.one_unit_rows { self.program_unit(die) } else { self.program_row(die) }
+    }
+
+    /// The common step of a move in one go, with the same outcome as [`Ftl::program_gathered`] and the
+    /// [`Ftl::job_step`] after it: the unit that was read is programmed, and the next one is found.
+    /// Returns the array time and the next source row. `None`, with nothing changed, where anything else
+    /// is due: the unit was overwritten or is in the buffer too, the open block is full or is filled by this.
+    #[inline(always)]
+    pub fn move_on(&mut self, die: DieId) -> Option<(Nanos, Option<SourceRow>)> {
+        if !self.plain {
+            return None;
+        }
+        let purpose = self.destination();
+        let state = &mut self.dies[usize::from(die.0)];
+        let Source { slot: from, lpn } = state.held_source()?;
+        let (job, frontier) = (state.job.as_mut()?, &mut state.frontiers[purpose as usize]);
+        let entry = &mut self.map[lpn as usize];
+        if job.held != from || *entry != from || job.reason != Reason::Garbage || !frontier.stays_open() {
+            return None;
+        }
+        let (block, slot) = frontier.take_row();
+        let to = self.geometry.ppn(block, slot);
+        *entry = to.0;
+        self.reverse[from as usize] = NONE;
+        self.reverse[to.0 as usize] = lpn;
+        self.groups.move_valid(Group(job.victim), Group(block.0));
+        self.payload.copy(Ppn(from), to);
+        self.counters.gc_pages_moved += 1;
+        self.counters.nand_pages_written += 1;
+        let time = self.array.program_row(block);
+        job.held = NONE;
+        let next = state.next_source(&self.map, &self.reverse, &self.geometry, TIMED_MOVES_AHEAD);
+        Some((time, next))
     }
 
     /// Programs the unit that was read, where a row is one unit.

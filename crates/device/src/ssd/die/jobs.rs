@@ -64,12 +64,26 @@ impl<P: Payload> Ssd<P> {
         if self.recording.is_some() {
             self.split_move(die);
             self.end_span(die);
-        } else {
-            let state = &mut self.dies[die];
-            state.move_ends = None;
-            self.ftl.counters.die_move_ns += self.now.0 - state.began.0;
+            return self.gathered(die);
         }
-        self.gathered(die);
+        let state = &mut self.dies[die];
+        state.move_ends = None;
+        self.ftl.counters.die_move_ns += self.now.0 - state.began.0;
+        if !state.reads.is_empty() || state.suspended.is_some() || self.times.copyback {
+            return self.gathered(die);
+        }
+        let Some((programmed, next)) = self.ftl.move_on(DieId(die as u16)) else { return self.gathered(die) };
+        let data = state.gathered_transfer + self.times.channel_row;
+        self.ftl.counters.channel_move_ns += data.0;
+        let mut until = self.channels[state.channel as usize].reserve(self.now, data) + programmed;
+        state.began = self.now;
+        state.gathered_transfer = Nanos::ZERO;
+        if let Some(source) = next {
+            state.move_ends = Some(until);
+            state.gathered_transfer = self.times.channel_unit;
+            until += self.ftl.array.read_time(source.block, source.row, 1);
+        }
+        self.calendar.schedule(die, until);
     }
 
     /// A source row is in the register: read on, or program what there is.

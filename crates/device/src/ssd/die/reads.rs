@@ -92,7 +92,7 @@ impl<P: Payload> Ssd<P> {
     #[inline]
     pub(super) fn reserve_channel(&mut self, die: usize, length: Nanos) -> Nanos {
         let channel = self.dies[die].channel;
-        self.channels[channel].reserve(self.now, length)
+        self.channels[channel as usize].reserve(self.now, length)
     }
 
     pub(super) fn sent(&mut self, die: usize, done: &mut Vec<Completion>) {

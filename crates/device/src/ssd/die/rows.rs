@@ -6,7 +6,7 @@ use crate::ftl::Place;
 use crate::ftl::frontier::{Purpose, Readiness};
 use crate::nand::array::Payload;
 use crate::ssd::Ssd;
-use crate::units::DieId;
+use crate::units::{DieId, Nanos};
 
 impl<P: Payload> Ssd<P> {
     /// Enough is pending for a row, or what is there must not wait.
@@ -16,6 +16,21 @@ impl<P: Payload> Ssd<P> {
         self.pending.len() >= row
             || !self.pending.is_empty()
                 && (!self.buffer.is_present() || self.buffer.is_flushing() || self.front.is_stalled())
+    }
+
+    /// The common write in one go, with the same outcome as if it had been pending: nothing waits before
+    /// it, and the idle die whose turn it is has room. False, with nothing changed, where it has to wait.
+    #[inline(always)]
+    pub(in crate::ssd) fn write_at_once(&mut self, unit: &Unit<P::Stamp>) -> bool {
+        if !self.pending.is_empty() {
+            return false;
+        }
+        let Some(die) = self.next_idle() else { return false };
+        let Some(programmed) = self.ftl.write_on(DieId(die as u16), unit.lpn, unit.stamp) else { return false };
+        self.rotor = die as u32;
+        self.dies[die].row.push(unit.owner);
+        self.program_host_row(die, programmed);
+        true
     }
 
     /// Gives pending units to idle dies, beginning behind the one that took the last row.
@@ -34,14 +49,14 @@ impl<P: Payload> Ssd<P> {
     #[inline]
     fn next_idle(&self) -> Option<usize> {
         let start = if self.rotor + 1 < self.ftl.geometry.dies { self.rotor + 1 } else { 0 };
-        let words = self.idle.len();
         let (first, bit) = (start as usize / 64, start % 64);
         let ahead = self.idle[first] & (u64::MAX << bit);
         if ahead != 0 {
             return Some(first * 64 + ahead.trailing_zeros() as usize);
         }
-        (1..=words)
-            .map(|step| (first + step) % words)
+        let (before, behind) = (0..=first, first + 1..self.idle.len());
+        behind
+            .chain(before)
             .find(|&word| self.idle[word] != 0)
             .map(|word| word * 64 + self.idle[word].trailing_zeros() as usize)
     }
@@ -70,6 +85,14 @@ impl<P: Payload> Ssd<P> {
     #[inline]
     fn fill_row(&mut self, die: usize, purpose: Purpose) -> bool {
         let id = DieId(die as u16);
+        if let Some(&unit) = self.pending.front()
+            && let Some(programmed) = self.ftl.write_on(id, unit.lpn, unit.stamp)
+        {
+            self.pending.pop_front();
+            self.dies[die].row.push(unit.owner);
+            self.program_host_row(die, programmed);
+            return true;
+        }
         let mut bytes_left = self.ftl.geometry.row_bytes.max(self.ftl.geometry.unit_bytes);
         let mut slots_left = self.ftl.row_slots_left(id, purpose);
         while slots_left > 0 && self.pending.front().is_some_and(|unit| unit.bytes <= bytes_left) {
@@ -85,14 +108,20 @@ impl<P: Payload> Ssd<P> {
         }
         let programmed = self.ftl.end_row(id, purpose);
         self.drain_map_work(None);
+        self.program_host_row(die, programmed.time);
+        true
+    }
+
+    /// Times a row that the FTL has filled: channel and tPROG.
+    #[inline(always)]
+    fn program_host_row(&mut self, die: usize, programmed: Nanos) {
         if self.times.smooth {
             self.owe(die);
         }
         let transfer = self.times.channel_row;
         self.ftl.counters.channel_host_ns += transfer.0;
         let loaded = self.reserve_channel(die, self.times.flash_command + transfer);
-        self.busy(die, Activity::Writing, loaded + programmed.time);
-        true
+        self.busy(die, Activity::Writing, loaded + programmed);
     }
 
     /// Puts a pending unit into the open row; false where it has to be completed by a read first.
@@ -118,10 +147,10 @@ impl<P: Payload> Ssd<P> {
 
     #[inline]
     pub(super) fn row_written(&mut self, die: usize, done: &mut Vec<Completion>) {
-        let mut row = std::mem::take(&mut self.dies[die].row);
-        for owner in row.drain(..) {
+        for place in 0..self.dies[die].row.len() {
+            let owner = self.dies[die].row[place];
             self.unit_programmed(owner, done);
         }
-        self.dies[die].row = row;
+        self.dies[die].row.clear();
     }
 }

@@ -14,7 +14,7 @@ use crate::units::{Lpn, Ppn};
 
 impl<P: Payload> Ssd<P> {
     /// Write data has crossed the link, or zeroes are to be written, for which none crosses.
-    #[inline]
+    #[inline(always)]
     pub(super) fn take_write(&mut self, index: u32, done: &mut Vec<Completion>) {
         let request = self.front.commands[index as usize].request;
         let end = request.lba.0.checked_add(u64::from(request.sectors));
@@ -34,11 +34,24 @@ impl<P: Payload> Ssd<P> {
         self.feed_dies();
     }
 
-    #[inline]
+    #[inline(always)]
     fn take_unbuffered(&mut self, index: u32, done: &mut Vec<Completion>) {
-        let request = self.front.commands[index as usize].request;
-        self.front.commands[index as usize].remaining = 1;
+        let command = &mut self.front.commands[index as usize];
+        let request = command.request;
+        command.remaining = 1;
         let bytes = self.flash_bytes(request.compress_percent);
+        if let Some(lpn) = self.unit_size.whole_unit(&request)
+            && request.operation == Operation::Write
+            && self.parked == 0
+        {
+            let stamp = self.ftl.payload.stamp(lpn);
+            self.ftl.counters.host_pages_written += 1;
+            let unit = Unit { lpn, owner: Owner::Command(index), bytes, stamp };
+            if !self.write_at_once(&unit) {
+                self.pending.push_back(unit);
+            }
+            return;
+        }
         for piece in self.unit_size.pieces(&request) {
             if request.operation == Operation::WriteZeroes && self.is_zeroed_by_map(&piece) {
                 continue;
