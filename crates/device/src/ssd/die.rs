@@ -97,14 +97,15 @@ pub struct Span {
     pub end_ns: u64,
 }
 
-/// A die's queue and what is under way. In this order what each move touches lies in two cache lines.
+/// A die's queue and what is under way. In this order what each move touches lies in one cache line.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub struct Die<S> {
     activity: Activity,
     channel: u32,
     began: Nanos,
-    /// The end of a move whose successor's sensing follows without a decision in between.
+    /// The end of a move whose successor's sensing follows without a decision in between. Then no read
+    /// waits and nothing is suspended: a read that comes parts the two.
     move_ends: Option<Nanos>,
     /// Channel time of the units gathered for the open move.
     gathered_transfer: Nanos,
@@ -181,7 +182,12 @@ impl<P: Payload> Ssd<P> {
             }
             Activity::Sensing => return self.sensed(die),
             Activity::Sending => self.sent(die, done),
-            Activity::Writing => self.row_written(die, done),
+            Activity::Writing => {
+                self.row_written(die, done);
+                self.end_span_of(die, Activity::Writing, self.now);
+                self.work(die);
+                return self.feed_others();
+            }
             Activity::Moving if self.dies[die].move_ends.is_some() => return self.moved_and_sensed(die),
             Activity::Moving | Activity::Erasing => {}
             Activity::Idle | Activity::Choosing => {
@@ -190,14 +196,19 @@ impl<P: Payload> Ssd<P> {
         }
         self.end_span(die);
         self.work(die);
+        self.feed_others();
+    }
+
+    /// A superblock may have been sealed or freed, for which other dies waited.
+    #[inline(always)]
+    fn feed_others(&mut self) {
         if self.ftl.jobs_span_dies() {
-            // A superblock may have been sealed or freed, for which other dies waited.
             self.feed_dies();
         }
     }
 
     /// Finds the next work of a die that has just become free.
-    #[inline]
+    #[inline(always)]
     fn work(&mut self, die: usize) {
         let state = &self.dies[die];
         let is_due = !state.reads.is_empty() || state.suspended.is_some() || !self.pending.is_empty();
@@ -270,7 +281,12 @@ impl<P: Payload> Ssd<P> {
 
     #[inline]
     fn end_span_at(&mut self, die: usize, end: Nanos) {
-        let Die { activity, began, .. } = self.dies[die];
+        self.end_span_of(die, self.dies[die].activity, end);
+    }
+
+    #[inline(always)]
+    fn end_span_of(&mut self, die: usize, activity: Activity, end: Nanos) {
+        let began = self.dies[die].began;
         let length = end.0 - began.0;
         let counters = &mut self.ftl.counters;
         match activity {

@@ -267,20 +267,6 @@ impl<P: Payload> Ssd<P> {
         Nanos(self.calendar.next().0.0.min(self.next_lane.0.0))
     }
 
-    /// Carries out what happens next.
-    #[inline]
-    fn next_step(&mut self, done: &mut Vec<Completion>) {
-        let (time, die) = self.calendar.next();
-        let (lane_time, lane) = self.next_lane;
-        if lane_time < time {
-            self.now = lane_time;
-            self.lane_event(lane, done);
-        } else {
-            self.now = time;
-            self.die_event(die, done);
-        }
-    }
-
     /// Nothing happens any more until `to`, but for commands that can never be done.
     #[cold]
     fn pass_time(&mut self, to: Nanos, done: &mut Vec<Completion>) {
@@ -316,15 +302,22 @@ impl<P: Payload> Device for Ssd<P> {
     fn advance(&mut self, to: Nanos, done: &mut Vec<Completion>) -> Nanos {
         let before = done.len();
         loop {
-            let time = self.next_time();
-            if done.len() > before && time > self.now {
+            let (die_time, die) = self.calendar.next();
+            let (lane_time, lane) = self.next_lane;
+            let time = Nanos(die_time.0.min(lane_time.0));
+            if time > self.now && done.len() > before {
                 return self.now;
             }
             if time > to || time == Nanos::NEVER {
                 self.pass_time(to, done);
                 return self.now;
             }
-            self.next_step(done);
+            self.now = time;
+            if lane_time < die_time {
+                self.lane_event(lane, done);
+            } else {
+                self.die_event(die, done);
+            }
         }
     }
 

@@ -69,7 +69,8 @@ impl<P: Payload> Ssd<P> {
         let state = &mut self.dies[die];
         state.move_ends = None;
         self.ftl.counters.die_move_ns += self.now.0 - state.began.0;
-        if !state.reads.is_empty() || state.suspended.is_some() || self.times.copyback {
+        debug_assert!(state.reads.is_empty() && state.suspended.is_none(), "a read parts a move from what follows");
+        if self.times.copyback {
             return self.gathered(die);
         }
         let Some((programmed, next)) = self.ftl.move_on(DieId(die as u16)) else { return self.gathered(die) };

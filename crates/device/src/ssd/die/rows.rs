@@ -147,6 +147,10 @@ impl<P: Payload> Ssd<P> {
 
     #[inline]
     pub(super) fn row_written(&mut self, die: usize, done: &mut Vec<Completion>) {
+        if let [owner] = self.dies[die].row[..] {
+            self.dies[die].row.clear();
+            return self.unit_programmed(owner, done);
+        }
         for place in 0..self.dies[die].row.len() {
             let owner = self.dies[die].row[place];
             self.unit_programmed(owner, done);

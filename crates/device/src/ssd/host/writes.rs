@@ -159,21 +159,25 @@ impl<P: Payload> Ssd<P> {
     }
 
     /// A unit is programmed: whoever waited for it goes on.
-    #[inline]
+    #[inline(always)]
     pub(in crate::ssd) fn unit_programmed(&mut self, owner: Owner, done: &mut Vec<Completion>) {
         match owner {
             Owner::Command(index) => self.part_done(index, done),
-            Owner::Slot(slot) => {
-                if self.buffer.give_back(slot) {
-                    self.finish_flushes(done);
-                }
-                while let Some(index) = self.front.stalled.pop_front() {
-                    if !self.take_buffered(index, done) {
-                        break;
-                    }
-                }
-            }
+            Owner::Slot(slot) => self.slot_programmed(slot, done),
             Owner::Drive => {}
+        }
+    }
+
+    /// A slot of the buffer is free again: flushes may be complete, and writes that waited for room go on.
+    #[inline(never)]
+    fn slot_programmed(&mut self, slot: u32, done: &mut Vec<Completion>) {
+        if self.buffer.give_back(slot) {
+            self.finish_flushes(done);
+        }
+        while let Some(index) = self.front.stalled.pop_front() {
+            if !self.take_buffered(index, done) {
+                break;
+            }
         }
     }
 }
