@@ -12,16 +12,30 @@
 //! the device below was written once when the encryption was set up, as TrueCrypt does it to a whole
 //! drive and guides advise for dm-crypt, so that nothing below is unmapped.
 //!
-//! Left out: the header (a partition below stands for its size), one large request spread over
-//! several cores, what else the cores have to do.
+//! That is dm-crypt. With `driver = "truecrypt"` requests go through the [`pipeline`] of TrueCrypt's
+//! driver for Windows.
+//!
+//! Left out: the header (a partition below stands for its size), what else the cores have to do.
+
+pub mod pipeline;
 
 use super::registry::DefaultSource;
 use super::stacked::{Answer, Layer, Stacked, Work};
 use ssdlab_device::block::{Device, Limits, Operation, Request, Status, Tag};
-use ssdlab_device::parameter::{Microseconds, Problem};
-use ssdlab_device::section;
+use ssdlab_device::parameter::{Bytes, Microseconds, Problem};
 use ssdlab_device::units::{Lba, Nanos};
+use ssdlab_device::{named_choice, section};
 use std::collections::VecDeque;
+
+named_choice! {
+    /// Whose way of passing requests on.
+    pub enum CryptDriver {
+        /// Each request by itself, on any core.
+        DmCrypt = "dm-crypt",
+        /// In turn, in fragments, reading ahead; a fragment on all cores.
+        TrueCrypt = "truecrypt",
+    }
+}
 
 section! {
     /// What encryption costs and what it lets through.
@@ -29,10 +43,12 @@ section! {
         mb_per_s: f64 ["MB/s"] {1 .. 1000000} = "1950", "Rate of the cipher on one core.";
         request_us: Microseconds ["µs"] {0 .. 100000} = "9.4", "CPU time of a request besides its data: work queues, buffers.";
         sector_us: Microseconds ["µs"] {0 .. 1000} = "0", "CPU time of each encrypted sector besides its data, where mb_per_s does not hold it.";
-        cores: u32 [""] {1 .. 1024} = "1", "Cores that encrypt at once, a request each.";
+        cores: u32 [""] {1 .. 1024} = "1", "Cores that encrypt at once: a request each, or with truecrypt a fragment on all.";
         sector_bytes: u32 ["B"] {512 .. 4096} = "512", "Encrypted as one: 512, 1024, 2048 or 4096; at least the sector of the device below.";
         discards: bool [""] {} = "false", "Trims pass (dm-crypt's allow_discards).";
         fill: bool [""] {} = "false", "The device below was filled with random data when encryption was set up.";
+        driver: CryptDriver [""] {} = "\"dm-crypt\"", "How requests are passed on: dm-crypt, each by itself; truecrypt, in turn and reading ahead.";
+        fragment_bytes: Bytes ["B"] {4096 .. 16777216} = "\"256 KiB\"", "With truecrypt: a larger request is cut into pieces of so much.";
     }
 }
 
@@ -50,28 +66,24 @@ pub const SOURCES: &[DefaultSource] = &[
     ),
     ("crypt.sector_bytes", "published", "cryptsetup-luksFormat(8): 512 unless the device below has larger sectors"),
     ("crypt.discards", "published", "cryptsetup-open(8): not allowed unless --allow-discards"),
+    (
+        "crypt.driver",
+        "published",
+        "truecrypt: the driver's source, EncryptedIoQueue.c (2009): one thread reads and writes, and reads ahead; release notes of TrueCrypt 6.2, May 2009",
+    ),
+    ("crypt.fragment_bytes", "published", "TrueCrypt's EncryptedIoQueue.h (2009): at most 256 KiB a fragment"),
 ];
 
 /// Bytes of one write while the device below is filled.
 const FILL_BYTES: u64 = 1 << 20;
 
-/// Encryption over a device.
+/// Encryption over a device, each request by itself.
 ///
 /// # Errors
 /// A sector that is no power of two, smaller than that of the device below, or does not divide it.
 pub fn new(config: &CryptConfig, below: Box<dyn Device>) -> Result<Stacked<Crypt>, Problem> {
-    let (sector, limits) = (config.sector_bytes, below.limits());
-    let problem = |message: String| Err(Problem::new("crypt.sector_bytes", sector, message));
-    if !sector.is_power_of_two() {
-        return problem("an encrypted sector has 512, 1024, 2048 or 4096 bytes".into());
-    }
-    if !sector.is_multiple_of(limits.sector_bytes) {
-        return problem(format!("the device below has sectors of {} B; give a multiple", limits.sector_bytes));
-    }
-    let scale = sector / limits.sector_bytes;
     let crypt = Crypt {
-        config: config.clone(),
-        scale,
+        cipher: Cipher::new(config, below.limits())?,
         busy: 0,
         waiting: VecDeque::new(),
         under_way: Vec::new(),
@@ -82,11 +94,97 @@ pub fn new(config: &CryptConfig, below: Box<dyn Device>) -> Result<Stacked<Crypt
     Ok(Stacked::new(crypt, vec![below]))
 }
 
-/// Encryption at work.
-pub struct Crypt {
+/// What encryption does to a request, whoever passes it on.
+#[derive(Clone)]
+struct Cipher {
     config: CryptConfig,
     /// Sectors below of one encrypted sector.
     scale: u32,
+}
+
+impl Cipher {
+    fn new(config: &CryptConfig, below: &Limits) -> Result<Cipher, Problem> {
+        let sector = config.sector_bytes;
+        let problem = |message: String| Err(Problem::new("crypt.sector_bytes", sector, message));
+        if !sector.is_power_of_two() {
+            return problem("an encrypted sector has 512, 1024, 2048 or 4096 bytes".into());
+        }
+        if !sector.is_multiple_of(below.sector_bytes) {
+            return problem(format!("the device below has sectors of {} B; give a multiple", below.sector_bytes));
+        }
+        Ok(Cipher { config: config.clone(), scale: sector / below.sector_bytes })
+    }
+
+    /// A request as it goes down.
+    fn below(&self, request: Request) -> Request {
+        let operation = match request.operation {
+            Operation::WriteZeroes => Operation::Write,
+            other => other,
+        };
+        Request {
+            operation,
+            lba: self.below_lba(request.lba),
+            sectors: request.sectors * self.scale,
+            compress_percent: 0,
+            ..request
+        }
+    }
+
+    fn below_lba(&self, lba: Lba) -> Lba {
+        Lba(lba.0 * u64::from(self.scale))
+    }
+
+    /// The drive never hears of this request.
+    fn keeps(&self, request: &Request) -> bool {
+        request.operation == Operation::Trim && !self.config.discards
+    }
+
+    /// Bytes of a request as it arrives.
+    fn bytes(&self, request: &Request) -> u64 {
+        u64::from(request.sectors) * u64::from(self.config.sector_bytes)
+    }
+
+    /// CPU time of so many bytes on so many cores.
+    fn time(&self, bytes: u64, cores: u32) -> Nanos {
+        let sectors = bytes / u64::from(self.config.sector_bytes);
+        let data = Nanos::of_transfer(bytes, self.config.mb_per_s * f64::from(cores));
+        self.config.request_us.0 + Nanos(self.config.sector_us.0.0 * sectors / u64::from(cores)) + data
+    }
+
+    fn limits(&self, below: &Limits) -> Limits {
+        let discard_granularity_bytes = match self.config.discards && below.discard_granularity_bytes > 0 {
+            true => below.discard_granularity_bytes.max(self.config.sector_bytes),
+            false => 0,
+        };
+        let (sector_bytes, sectors) = (self.config.sector_bytes, below.sectors / u64::from(self.scale));
+        Limits { sector_bytes, sectors, discard_granularity_bytes, ..below.clone() }
+    }
+
+    fn apply_now(&self, request: Request, work: &mut Work) -> Status {
+        if self.keeps(&request) {
+            return Status::Success;
+        }
+        work.apply_now(0, self.below(request))
+    }
+
+    /// Fills the device below, where it was filled when encryption was set up.
+    fn prepare_now(&self, work: &mut Work) {
+        if !self.config.fill {
+            return;
+        }
+        let limits = work.limits_of(0).clone();
+        let step = FILL_BYTES / u64::from(limits.sector_bytes);
+        for lba in (0..limits.sectors).step_by(step as usize) {
+            let sectors = step.min(limits.sectors - lba) as u32;
+            work.apply_now(0, Request::new(Operation::Write, Lba(lba), sectors));
+        }
+        work.apply_now(0, Request::new(Operation::Flush, Lba(0), 0));
+    }
+}
+
+/// Encryption at work.
+pub struct Crypt {
+    cipher: Cipher,
     /// Cores at work.
     busy: u32,
     /// Requests that wait for a core.
@@ -107,30 +205,10 @@ struct UnderWay {
 }
 
 impl Crypt {
-    fn below(&self, request: Request) -> Request {
-        let operation = match request.operation {
-            Operation::WriteZeroes => Operation::Write,
-            other => other,
-        };
-        let scale = u64::from(self.scale);
-        Request {
-            operation,
-            lba: Lba(request.lba.0 * scale),
-            sectors: request.sectors * self.scale,
-            compress_percent: 0,
-            ..request
-        }
-    }
-
-    /// The drive never hears of this request.
-    fn keeps(&self, request: &Request) -> bool {
-        request.operation == Operation::Trim && !self.config.discards
-    }
-
+    /// CPU time of a request as it goes down.
     fn cpu_time(&self, request: &Request) -> Nanos {
-        let sectors = u64::from(request.sectors / self.scale);
-        let data = Nanos::of_transfer(sectors * u64::from(self.config.sector_bytes), self.config.mb_per_s);
-        self.config.request_us.0 + Nanos(self.config.sector_us.0.0 * sectors) + data
+        let sectors = u64::from(request.sectors / self.cipher.scale);
+        self.cipher.time(sectors * u64::from(self.cipher.config.sector_bytes), 1)
     }
 
     fn keep(&mut self, tag: Tag, request: Request) -> u32 {
@@ -154,7 +232,7 @@ impl Crypt {
 
     /// Gives idle cores what has waited longest.
     fn start_cores(&mut self, work: &mut Work) {
-        while self.busy < self.config.cores
+        while self.busy < self.cipher.config.cores
             && let Some(index) = self.waiting.pop_front()
         {
             let time = self.cpu_time(&self.under_way[index as usize].request);
@@ -171,21 +249,15 @@ impl Layer for Crypt {
     }
 
     fn limits(&self, below: &[Limits]) -> Limits {
-        let below = below[0].clone();
-        let discard_granularity_bytes = match self.config.discards && below.discard_granularity_bytes > 0 {
-            true => below.discard_granularity_bytes.max(self.config.sector_bytes),
-            false => 0,
-        };
-        let (sector_bytes, sectors) = (self.config.sector_bytes, below.sectors / u64::from(self.scale));
-        Limits { sector_bytes, sectors, discard_granularity_bytes, ..below }
+        self.cipher.limits(&below[0])
     }
 
     fn begin(&mut self, tag: Tag, request: Request, work: &mut Work) {
-        if self.keeps(&request) {
-            self.kept += u64::from(request.sectors) * u64::from(self.config.sector_bytes);
+        if self.cipher.keeps(&request) {
+            self.kept += self.cipher.bytes(&request);
             return work.finish(tag, Status::Success);
         }
-        let request = self.below(request);
+        let request = self.cipher.below(request);
         let index = self.keep(tag, request);
         match request.operation {
             Operation::Write => {
@@ -216,23 +288,11 @@ impl Layer for Crypt {
     }
 
     fn apply_now(&mut self, request: Request, work: &mut Work) -> Status {
-        if self.keeps(&request) {
-            return Status::Success;
-        }
-        work.apply_now(0, self.below(request))
+        self.cipher.apply_now(request, work)
     }
 
     fn prepare_now(&mut self, work: &mut Work) {
-        if !self.config.fill {
-            return;
-        }
-        let limits = work.limits_of(0).clone();
-        let step = FILL_BYTES / u64::from(limits.sector_bytes);
-        for lba in (0..limits.sectors).step_by(step as usize) {
-            let sectors = step.min(limits.sectors - lba) as u32;
-            work.apply_now(0, Request::new(Operation::Write, Lba(lba), sectors));
-        }
-        work.apply_now(0, Request::new(Operation::Flush, Lba(0), 0));
+        self.cipher.prepare_now(work);
     }
 
     fn lose_power(&mut self) {
@@ -247,7 +307,7 @@ impl Layer for Crypt {
     }
 
     fn below_of(&self, lba: Lba) -> Option<(usize, Lba)> {
-        Some((0, Lba(lba.0 * u64::from(self.scale))))
+        Some((0, self.cipher.below_lba(lba)))
     }
 }
 

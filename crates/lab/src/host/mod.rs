@@ -7,7 +7,7 @@
 //! Modules: [`stacked`] (the one event loop of all layers), the layers [`partition`], [`crypt`],
 //! [`scheduler`], [`raid`]; [`text`] (how people write a stack), [`drive`] (what lies at the bottom),
 //! [`registry`] (the kinds of layers), [`stack`] (drives and layers as one device),
-//! [`shared`] (a drive of a stack, seen from outside).
+//! [`shared`] (a drive of a stack, seen from outside), `slots` (things under way, by number).
 
 pub mod crypt;
 pub mod drive;
@@ -17,6 +17,7 @@ pub mod raid;
 pub mod registry;
 pub mod scheduler;
 pub mod shared;
+mod slots;
 pub mod split;
 pub mod stack;
 pub mod stacked;

@@ -2,7 +2,7 @@
 //! and one `impl` of [`LayerConfig`] below it; all else (command line, files, `show`, errors,
 //! results) follows from these.
 
-use super::crypt::{self, CryptConfig};
+use super::crypt::{self, CryptConfig, CryptDriver};
 use super::flash_cache::{self, CacheConfig};
 use super::partition::{self, PartitionConfig};
 use super::raid::config::RaidConfig;
@@ -96,7 +96,11 @@ impl LayerConfig for CryptConfig {
     }
 
     fn build(&self, mut below: Vec<Box<dyn Device>>) -> Result<Box<dyn Device>, Problem> {
-        Ok(Box::new(crypt::new(self, below.remove(0))?))
+        let below = below.remove(0);
+        Ok(match self.driver {
+            CryptDriver::DmCrypt => Box::new(crypt::new(self, below)?),
+            CryptDriver::TrueCrypt => Box::new(crypt::pipeline::new(self, below)?),
+        })
     }
 }
 

@@ -14,6 +14,8 @@ fn config(cores: u32) -> CryptConfig {
         sector_bytes: 512,
         discards: false,
         fill: false,
+        driver: CryptDriver::DmCrypt,
+        fragment_bytes: Bytes(256 << 10),
     }
 }
 
@@ -22,7 +24,7 @@ fn over_null(config: &CryptConfig) -> Stacked<Crypt> {
 }
 
 /// When each request that is submitted at 0 completes, in order of their tags.
-fn times(crypt: &mut Stacked<Crypt>, requests: &[Request]) -> Vec<u64> {
+fn times<L: Layer>(crypt: &mut Stacked<L>, requests: &[Request]) -> Vec<u64> {
     let mut times = vec![0; requests.len()];
     for (tag, request) in requests.iter().enumerate() {
         crypt.submit(Nanos::ZERO, Tag(tag as u32), *request).unwrap();
@@ -68,7 +70,7 @@ fn a_trim_passes_only_where_it_may() {
 /// Zeroes and compressible data go down as data that nobody can compress.
 #[test]
 fn ciphertext_is_incompressible() {
-    let crypt = over_null(&config(1)).layer;
+    let crypt = over_null(&config(1)).layer.cipher;
     let data = Request { compress_percent: 90, ..four_kib(Operation::Write, 1) };
     assert_eq!(crypt.below(data), four_kib(Operation::Write, 1));
     assert_eq!(crypt.below(four_kib(Operation::WriteZeroes, 1)), four_kib(Operation::Write, 1));
@@ -79,11 +81,86 @@ fn ciphertext_is_incompressible() {
 fn larger_sectors_are_scaled() {
     let mut crypt = over_null(&CryptConfig { sector_bytes: 4096, ..config(1) });
     assert_eq!((crypt.limits().sector_bytes, crypt.limits().sectors), (4096, 256));
-    assert_eq!(crypt.layer.below(Request::new(Operation::Read, Lba(3), 2)), Request::new(Operation::Read, Lba(24), 16));
+    assert_eq!(
+        crypt.layer.cipher.below(Request::new(Operation::Read, Lba(3), 2)),
+        Request::new(Operation::Read, Lba(24), 16)
+    );
     assert_eq!(times(&mut crypt, &[Request::new(Operation::Write, Lba(0), 1)]), [DRIVE.0 + 1_000 + 10 + 4_096]);
     let wrong = |sector_bytes| {
         let drive = Box::new(NullDevice::new(1 << 20, DRIVE, 1));
         new(&CryptConfig { sector_bytes, ..config(1) }, drive).err().unwrap().message
     };
     assert!(wrong(1536).contains("512, 1024, 2048 or 4096"));
+}
+
+/// TrueCrypt's threads over a device of constant latency.
+fn pipelined() -> Stacked<pipeline::Pipeline> {
+    pipeline::new(&config(1), Box::new(NullDevice::new(1 << 20, DRIVE, 32))).unwrap()
+}
+
+/// When each request completes, each submitted when the one before is done.
+fn one_by_one(crypt: &mut Stacked<pipeline::Pipeline>, requests: &[Request]) -> Vec<u64> {
+    let mut now = Nanos::ZERO;
+    let mut done: Vec<Completion> = Vec::new();
+    let mut complete = |request: &Request| {
+        crypt.submit(now, Tag(0), *request).unwrap();
+        while done.is_empty() {
+            now = crypt.advance(Nanos::NEVER, &mut done);
+        }
+        done.clear();
+        now.0
+    };
+    requests.iter().map(&mut complete).collect()
+}
+
+/// Behind a read as much again is read: a random reader waits for it, one in sequence has its data then.
+#[test]
+fn a_random_reader_pays_for_what_is_read_ahead() {
+    let first = DRIVE.0 + CPU;
+    let random = [four_kib(Operation::Read, 0), four_kib(Operation::Read, 9)];
+    assert_eq!(one_by_one(&mut pipelined(), &random), [first, 3 * DRIVE.0 + CPU]);
+    let mut crypt = pipelined();
+    let following = [four_kib(Operation::Read, 0), four_kib(Operation::Read, 1)];
+    assert_eq!(one_by_one(&mut crypt, &following), [first, 2 * DRIVE.0 + CPU]);
+    assert_eq!(crypt.layers().asked[0].reads, 3);
+}
+
+/// A write makes what was read ahead worthless.
+#[test]
+fn a_write_drops_what_was_read_ahead() {
+    let mut crypt = pipelined();
+    let (write, next) = (four_kib(Operation::Write, 5), four_kib(Operation::Read, 1));
+    one_by_one(&mut crypt, &[four_kib(Operation::Read, 0), write, next]);
+    let counts = crypt.layers().counts;
+    assert!(counts.contains(&("read_ahead_hits".into(), 0)), "{counts:?}");
+}
+
+/// The device has one request at a time; while others wait, nothing is read ahead.
+#[test]
+fn requests_go_down_in_turn() {
+    let mut crypt = pipelined();
+    let three: Vec<Request> = (0..3).map(|number| four_kib(Operation::Read, 9 * number)).collect();
+    let expected: Vec<u64> = (1..=3).map(|number| number * DRIVE.0 + CPU).collect();
+    assert_eq!(times(&mut crypt, &three), expected);
+}
+
+/// A request of two fragments: the second is encrypted while the first is written.
+#[test]
+fn fragments_overlap() {
+    let half = 1_000 + 512 * 10 + (256 << 10);
+    let write = [Request::new(Operation::Write, Lba(0), 1024)];
+    assert_eq!(times(&mut pipelined(), &write), [2 * half + DRIVE.0]);
+    let read = [Request::new(Operation::Read, Lba(0), 1024)];
+    assert_eq!(times(&mut pipelined(), &read), [DRIVE.0 + 2 * half]);
+}
+
+/// A cut of the power leaves nothing behind, and a trim that may not pass never does.
+#[test]
+fn the_pipeline_starts_over_and_keeps_trims() {
+    let mut crypt = pipelined();
+    crypt.submit(Nanos::ZERO, Tag(0), four_kib(Operation::Read, 0)).unwrap();
+    crypt.cut_power(Nanos(5));
+    assert_eq!(crypt.next_event(), None);
+    assert_eq!(times(&mut crypt, &[four_kib(Operation::Trim, 0)]).len(), 1);
+    assert_eq!(crypt.layers().asked[0].trims, 0);
 }

@@ -1,11 +1,12 @@
 //! The array and its cache: writes acknowledged from it and destaged, lines read ahead.
 
+use super::Event;
 use super::Raid;
 use super::jobs::{Job, What};
 use super::ranges::Ranges;
 use super::read_ahead::Found;
 use super::requests::{Owner, Pending};
-use super::{Event, slots::Slots};
+use crate::host::slots::Slots;
 use crate::host::stacked::Work;
 use ssdlab_device::block::{Operation, Request, Status};
 use ssdlab_device::units::Lba;

@@ -7,8 +7,8 @@
 use super::plan::{Access, Plan, Stripe, Way};
 use super::ranges::Ranges;
 use super::requests::first_error;
-use super::slots::Slots;
 use super::{Event, Raid};
+use crate::host::slots::Slots;
 use crate::host::stacked::{Answer, Work};
 use ssdlab_device::block::{Operation, Request, Status};
 use ssdlab_device::units::{Lba, Nanos};

@@ -19,7 +19,7 @@
 //!
 //! Modules: [`config`] (parameters and costs), [`layout`], [`plan`] (what a stripe reads and writes),
 //! [`check`] (what cannot be), `requests`, `jobs` (updates of stripes), `caching`, `sync` (rebuild and
-//! scrub), [`balance`] (which copy is read), [`write_cache`], [`read_ahead`], [`ranges`], [`slots`].
+//! scrub), [`balance`] (which copy is read), [`write_cache`], [`read_ahead`], [`ranges`].
 
 pub mod balance;
 mod caching;
@@ -32,12 +32,12 @@ pub mod plan;
 pub mod ranges;
 pub mod read_ahead;
 mod requests;
-pub mod slots;
 mod sync;
 #[cfg(test)]
 mod test;
 pub mod write_cache;
 
+use super::slots::Slots;
 use super::stacked::{Answer, Layer, Stacked, Work};
 use balance::Balance;
 use config::{RaidConfig, ReadAheadPolicy};
@@ -48,7 +48,6 @@ use plan::Stripe;
 use ranges::Ranges;
 use read_ahead::ReadAhead;
 use requests::{Owner, Pending};
-use slots::Slots;
 use ssdlab_device::block::{Device, Limits, Operation, Request, Status, Tag};
 use ssdlab_device::parameter::Problem;
 use ssdlab_device::sim::timeline::Timeline;
