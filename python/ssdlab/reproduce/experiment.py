@@ -13,7 +13,7 @@ drive where the drive's size matters, and bytes where the request's does.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -45,6 +45,14 @@ class Scale:
         if blocks <= self.blocks_a_die:
             return None
         return capacity * self.blocks_a_die // blocks // _GRAIN_BYTES * _GRAIN_BYTES
+
+    def share(self, drive: str) -> float:
+        """Return how much of a drive is left at this scale."""
+        return (self.capacity_bytes(drive) or _size(drive, ())[0]) / _size(drive, ())[0]
+
+    def at_most(self, blocks_a_die: int) -> Scale:
+        """Return this scale, or a smaller one with so many blocks a die."""
+        return replace(self, blocks_a_die=min(self.blocks_a_die, blocks_a_die))
 
 
 FULL = Scale("full", 512, (1, 2))
@@ -96,6 +104,8 @@ class Experiment:
         Read jobs on a fresh drive find data.
     whole
         The drive keeps its size, because places on it matter.
+    most_blocks_a_die
+        No more than these, whatever the scale.
     """
 
     name: str
@@ -109,9 +119,12 @@ class Experiment:
     start_over: str | None = None
     layout: bool = True
     whole: bool = False
+    most_blocks_a_die: int | None = None
 
     def request(self, scale: Scale, seed: int) -> RunRequest:
         """Return what the engine is asked for."""
+        if self.most_blocks_a_die is not None:
+            scale = scale.at_most(self.most_blocks_a_die)
         capacity = None if self.whole else scale.capacity_bytes(self.drive, self.settings)
         smaller = {}
         if capacity is not None:

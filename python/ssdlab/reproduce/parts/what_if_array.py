@@ -6,6 +6,7 @@ from ssdlab import text
 from ssdlab.reproduce import judging, seeds
 from ssdlab.reproduce.experiment import Experiment, section, story
 from ssdlab.reproduce.judging import FIRMWARE, MECHANISM, WHAT_IF, Row
+from ssdlab.reproduce.parts import tkperf
 from ssdlab.reproduce.parts.array_statements import iops
 from ssdlab.reproduce.results import Results
 
@@ -36,7 +37,7 @@ def _early(results: Results) -> list[Row]:
         judging.judged(
             f"{level} against one drive not yet in steady state, writes",
             seeds.ratio("thomas-krenn", name),
-            results.iops(array, "writes") / base,
+            tkperf.iops(results, array, 0) / base,
             MECHANISM,
             uncounted=WHAT_IF,
             reason=(

@@ -1,6 +1,6 @@
 """Which RAID, and how set: arrays of server drives as the e-book measured them.
 
-TKperf keeps 2 × 16 requests outstanding for IOPS and one for latency, on drives in steady state.
+TKperf keeps 2 × 16 requests outstanding for IOPS and throughput, and one for latency.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from ssdlab import text
 from ssdlab.reproduce import judging, pictures, seeds
 from ssdlab.reproduce.experiment import Experiment, Scale, Value, section, story
 from ssdlab.reproduce.judging import AFTERWARDS, FIRMWARE, MECHANISM, Row
-from ssdlab.reproduce.parts import array_statements, disk_arrays, what_if_array
+from ssdlab.reproduce.parts import array_statements, disk_arrays, tkperf, what_if_array
 from ssdlab.reproduce.parts.array_statements import READS, iops, rate
 from ssdlab.reproduce.pictures import Bar
 from ssdlab.reproduce.question import Question
@@ -17,7 +17,7 @@ from ssdlab.reproduce.results import Results
 from ssdlab.reproduce.seeds import Stated
 
 DRIVE = "intel-dc-s3500-80gb"
-_CONTROLLER = "preset=controller"
+_CONTROLLER = f"preset=controller,chunk_bytes={tkperf.STRIP}"
 ARRAYS = {
     "one drive": "",
     "RAID 1, software": "raid:level=1,disks=2",
@@ -36,37 +36,44 @@ ARRAYS = {
 _DECIDED = ("raid.request_us", "raid.fast_path_us", "raid.thread_request_us")
 
 
-def _jobs() -> list[str]:
-    """Return light loads first, then reads, then writes: none meets what another left behind."""
-    load: dict[str, Value] = {"bs": "4k", "norandommap": True}
+def _latency_job() -> str:
+    """Return one request at a time, reads before writes, so that none meets another's remains."""
+    # Reads first give way to what seasoning left to collect, so that they are measured alone.
+    settle = section("settle", rw="randread", bs="4k", iodepth=32, io_size="200m")
+    load: dict[str, Value] = {"bs": "4k", "norandommap": True, "iodepth": 1, "io_size": "8m"}
     single = [
-        section(f"{name}, one", rw="randrw", rwmixread=reads, iodepth=1, io_size="8m", **load)
+        section(f"{name}, one", rw="randrw", rwmixread=reads, **load)
         for name, reads in READS.items()
     ]
-    large = [
-        section(f"{block} read", rw="read", bs=block, iodepth=16, io_size="512m")
-        for block in ("1m", "64k")
+    return story(settle, *single)
+
+
+def _tests(scale: Scale, array: str, layer: str) -> list[Experiment]:
+    """Return TKperf's IOPS and throughput of an array, and its latency."""
+    small = f"{layer},{tkperf.cache(scale, DRIVE)}" if _CONTROLLER in layer else layer
+
+    def test(name: str, job: str, state: str, over: str, most: int | None = None) -> Experiment:
+        layers = (over,) if over else ()
+        return Experiment(
+            name, DRIVE, job, state, layers=layers, each_member=True, most_blocks_a_die=most
+        )
+
+    most = tkperf.blocks_a_die(scale)
+    iops_job, rate_job = (job(scale, DRIVE) for job in (tkperf.iops_job, tkperf.rate_job))
+    return [
+        test(tkperf.iops_experiment(array), iops_job, "filled", small, most),
+        test(tkperf.rate_experiment(array), rate_job, "filled", layer, most),
+        test(array, _latency_job(), "steady", layer),
     ]
-    stream = section("8k stream", rw="read", bs="8k", iodepth=1, io_size="64m")
-    deep = [
-        section(name, rw="randrw", rwmixread=reads, iodepth=32, io_size="3%", **load)
-        for name, reads in READS.items()
-    ]
-    # What the drives still have free is used up before writes are measured.
-    deep.insert(1, section("work", rw="randwrite", iodepth=32, io_size="4%", **load))
-    write = section("1m write", rw="write", bs="1m", iodepth=16, io_size="512m")
-    return [*single, stream, *large, *deep, write]
 
 
 def experiments(scale: Scale) -> list[Experiment]:
-    """Return the same jobs on every array of drives in steady state."""
-    # Reads first give way to what seasoning left to collect, so that they are measured alone.
-    settle = section("settle", rw="randread", bs="4k", iodepth=32, io_size="200m")
-    job = story(settle, *_jobs())
+    """Return the tests of every array of SSDs, what is tried beside, and arrays of hard disks."""
     return [
-        Experiment(name, DRIVE, job, "steady", layers=(array,) if array else (), each_member=True)
-        for name, array in ARRAYS.items()
-    ] + [*what_if_array.experiments(), *disk_arrays.experiments()]
+        *(test for name, layer in ARRAYS.items() for test in _tests(scale, name, layer)),
+        *what_if_array.experiments(),
+        *disk_arrays.experiments(),
+    ]
 
 
 def _ratios(results: Results) -> list[tuple[str, Stated, float, float]]:
@@ -94,13 +101,13 @@ def _ratios(results: Results) -> list[tuple[str, Stated, float, float]]:
          iops(results, hardware5, "reads", raid5), FIRMWARE),
         ("RAID 5 of 4, 1 MiB reads, controller against software",
          book("raid5_of_4_controller_1m_read", "raid5_of_4_software_1m_read"),
-         rate(results, hardware5, "1m read", raid5), FIRMWARE),
+         rate(results, hardware5, "read", "1024k", raid5), FIRMWARE),
         ("RAID 5 of 4 by controller against one drive, 1 MiB writes",
          book("raid5_of_4_controller_1m_write", "s3500_80_write"),
-         rate(results, hardware5, "1m write"), FIRMWARE),
+         rate(results, hardware5, "write", "1024k"), FIRMWARE),
         ("RAID 5 of 4 by software against one drive, 1 MiB writes",
          book("raid5_of_4_software_1m_write", "s3500_80_write"),
-         rate(results, raid5, "1m write"), FIRMWARE),
+         rate(results, raid5, "write", "1024k"), FIRMWARE),
         ("write-back against write-through, writes", book("write_back", "write_through"),
          iops(results, "write-back", "writes", hardware5), FIRMWARE),
         ("read-ahead against none, random reads", book("with_read_ahead", "without_read_ahead"),
@@ -127,7 +134,7 @@ def rows(results: Results) -> list[Row]:
         judging.shown(
             f"RAID 5 of 4 by controller, random {what}",
             seeds.figure("thomas-krenn", name),
-            f"{text.count(results.iops(array, load))} IOPS",
+            f"{text.count(tkperf.iops(results, array, READS[load]))} IOPS",
         )
         for what, name, array, load in (
             ("writes, write-through", "write_through", "RAID 5 of 4, controller", "writes"),
@@ -231,8 +238,8 @@ QUESTION = Question(
     verdict=verdict,
     stand_ins=(
         (
-            "Steady state: each drive is brought there by itself, all alike; the array then finds "
-            "its own load."
+            "TKperf's loads in its order, as in its source, on drives that are 3 % as large, a "
+            "minute shorter by as much; latency on drives each brought to steady state by itself."
         ),
         "Read-ahead: begins when two reads followed each other, chosen after a first result.",
         "Arrays of hard disks: four at 10,000 rpm; 20 GB of them are used.",

@@ -1,0 +1,137 @@
+"""TKperf's procedure, with which the e-book measured its drives and arrays.
+
+From TKperf's source (github.com/thomas-krenn/TKperf, DeviceTests.py, Devices.py, StdyState.py; what
+`examples/` call) and its e-book, p. 17: two jobs with 16 requests each. Every member is written
+twice in sequence. IOPS: rounds of seven mixes of reads and writes, from all reads to all writes,
+each in eight sizes from 1 MiB to 512 B, a minute each, at random; until 4 KiB writes of five rounds
+in a row are steady, of which the mean is shown. Throughput: rounds of a minute's reading and a
+minute's writing in sequence, by size. A controller's strips are 256 KiB.
+
+On a smaller drive the minute is shorter by as much, so that each load writes the same share of it,
+and for IOPS the controller's cache is smaller by as much, so that it holds the same share.
+A member is filled once, which leaves it as twice does. In sequence one job keeps all 32 requests:
+two that begin at one place in one instant would overwrite each other in the drive's buffer, which
+threads of a real host, one a little later, hardly do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from statistics import fmean
+
+from ssdlab.reproduce.experiment import Scale, Value, section, story
+from ssdlab.reproduce.results import Results
+from ssdlab.result import Job
+
+STRIP = "256KiB"
+_BLOCKS_A_DIE, _QUICK_BLOCKS_A_DIE = 96, 32
+"""Size of the drives; each load takes its share of them."""
+_ROUNDS, _QUICK_ROUNDS = 5, 2
+"""A window of TKperf's; of eight rounds the first window was steady on each array."""
+_MINUTE_S = 60.0
+_CACHE_KIB = 2**20
+_LINE_KIB = 64
+_MIXES = (100, 95, 65, 50, 35, 5, 0)
+_SIZES = ("1024k", "128k", "64k", "32k", "16k", "8k", "4k", "512")
+_SHOWN = "4k"
+_STREAMS = ("1024k", "64k", "8k")
+
+
+def iops_experiment(array: str) -> str:
+    """Return what the experiment of an array's IOPS is called."""
+    return f"{array}, IOPS"
+
+
+def rate_experiment(array: str) -> str:
+    """Return what the experiment of an array's throughput is called."""
+    return f"{array}, throughput"
+
+
+def _rounds(scale: Scale) -> int:
+    return _ROUNDS if len(scale.seeds) > 1 else _QUICK_ROUNDS
+
+
+def blocks_a_die(scale: Scale) -> int:
+    """Return how large the drives are."""
+    return _BLOCKS_A_DIE if len(scale.seeds) > 1 else _QUICK_BLOCKS_A_DIE
+
+
+def _share(scale: Scale, drive: str) -> float:
+    return scale.at_most(blocks_a_die(scale)).share(drive)
+
+
+def _seconds(scale: Scale, drive: str) -> float:
+    return _MINUTE_S * _share(scale, drive)
+
+
+def cache(scale: Scale, drive: str) -> str:
+    """Return the controller's cache for drives of this scale, as a layer's option."""
+    lines = round(_CACHE_KIB * _share(scale, drive) / _LINE_KIB)
+    return f"cache_bytes={lines * _LINE_KIB}KiB"
+
+
+def _section(name: str, seconds: float, **options: Value) -> str:
+    return section(name, time_based=True, runtime=f"{seconds * 1e3:.0f}ms", **options)
+
+
+def iops_job(scale: Scale, drive: str) -> str:
+    """Return the rounds of mixes and sizes on a drive of this scale, or an array of such."""
+    seconds = _seconds(scale, drive)
+    return story(
+        *(
+            _section(
+                _load(number, mix, size),
+                seconds,
+                rw="randrw",
+                rwmixread=mix,
+                bs=size,
+                norandommap=True,
+                numjobs=2,
+                iodepth=16,
+                group_reporting=True,
+            )
+            for number in range(_rounds(scale))
+            for mix in _MIXES
+            for size in _SIZES
+        )
+    )
+
+
+def rate_job(scale: Scale, drive: str) -> str:
+    """Return rounds of reading and writing in sequence, by size."""
+    seconds = _seconds(scale, drive)
+    return story(
+        *(
+            _section(_stream(size, way, number), seconds, rw=way, bs=size, iodepth=32)
+            for size in _STREAMS
+            for number in range(_rounds(scale))
+            for way in ("read", "write")
+        )
+    )
+
+
+def _load(number: int, mix: int, size: str) -> str:
+    return f"round {number + 1}, {mix} % reads of {size}"
+
+
+def _stream(size: str, way: str, number: int) -> str:
+    return f"round {number + 1}, {way} of {size}"
+
+
+def _mean(results: Results, name: str, read: Callable[[Job], float], label: str) -> float:
+    """Return a figure's mean over the rounds that were run and the seeds."""
+    return fmean(
+        read(job) for result in results.of[name] for job in result.jobs if job.name.endswith(label)
+    )
+
+
+def iops(results: Results, array: str, reads_percent: int) -> float:
+    """Return requests of 4 KiB a second, as TKperf shows them."""
+    label = _load(0, reads_percent, _SHOWN).partition(", ")[2]
+    return _mean(results, iops_experiment(array), Job.iops, f", {label}")
+
+
+def mb_per_s(results: Results, array: str, way: str, size: str) -> float:
+    """Return MB/s of reading or writing in sequence, the mean of the rounds."""
+    label = _stream(size, way, 0).partition(", ")[2]
+    return _mean(results, rate_experiment(array), Job.bandwidth, f", {label}") / 1e6
