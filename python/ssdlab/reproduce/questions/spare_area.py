@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ssdlab import engine, text
+from ssdlab.engine import Settings
 from ssdlab.reproduce import judging, pictures, seeds
 from ssdlab.reproduce.experiment import Experiment, Scale, Value, section, story
 from ssdlab.reproduce.judging import Row
@@ -13,13 +14,16 @@ from ssdlab.reproduce.results import Results
 CONSUMER, LARGE, SMALL = "intel-x25-m-g2-80gb", "intel-dc-s3500-800gb", "intel-dc-s3500-80gb"
 _SHORT = {CONSUMER: "X25-M 80 GB", LARGE: "DC S3500 800 GB", SMALL: "DC S3500 80 GB"}
 _DECIDED = ("over_provisioning", "ftl.gc", "ftl.frontiers")
+_HALF: Settings = (("over_provisioning", "0.0906"),)
+"""Half of what the profile of the DC S3500 counts as spare, were the other half parity: so it is in
+the Intel SSD 320 (AnandTech 4244), the generation before; not published of this drive."""
 
 
 def _name(drive: str, unused: int) -> str:
     return f"{_SHORT[drive]}, {unused} % unused"
 
 
-def _random(drive: str, unused: int) -> Experiment:
+def _random(drive: str, unused: int, settings: Settings = ()) -> Experiment:
     used = f"{100 - unused}%"
     load: dict[str, Value] = {"bs": "4k", "iodepth": 32, "norandommap": True, "size": used}
     job = story(
@@ -28,7 +32,8 @@ def _random(drive: str, unused: int) -> Experiment:
         section("reads", rw="randread", io_size="5%", **load),
         section("writes", rw="randwrite", io_size="25%", **load),
     )
-    return Experiment(_name(drive, unused), drive, job, "steady", 1 - unused / 100)
+    name = f"{_name(drive, unused)}, half its spare" if settings else _name(drive, unused)
+    return Experiment(name, drive, job, "steady", 1 - unused / 100, settings)
 
 
 def _sequential(drive: str, unused: int) -> Experiment:
@@ -46,6 +51,7 @@ def experiments(scale: Scale) -> list[Experiment]:
     """Return the runs: random on two drives over all shares, sequential where named."""
     return [
         *(_random(drive, unused) for drive in (LARGE, CONSUMER) for unused in _shares(scale)),
+        *(_random(LARGE, unused, _HALF) for unused in (0, 20)),
         *(_sequential(LARGE, unused) for unused in (0, 20)),
         _sequential(SMALL, 0),
     ]
@@ -54,6 +60,13 @@ def experiments(scale: Scale) -> list[Experiment]:
 def _gain(results: Results, drive: str, unused: int, base: int = 0) -> float:
     names = (_name(drive, unused), _name(drive, base))
     above, below = (results.iops(name, "writes") for name in names)
+    return above / below
+
+
+def _gain_of_half(results: Results) -> float:
+    below, above = (
+        results.iops(f"{_name(LARGE, unused)}, half its spare", "writes") for unused in (0, 20)
+    )
     return above / below
 
 
@@ -130,6 +143,19 @@ def rows(results: Results) -> list[Row]:
             decided_by=(*_DECIDED, "controller.write_command_us"),
             profile=LARGE,
             reason=_why_less(),
+        ),
+        judging.judged(
+            "the same, were half of the drive's own spare parity",
+            seeds.ratio("thomas-krenn", "spare_20_gain"),
+            _gain_of_half(results),
+            judging.FIRMWARE,
+            uncounted=judging.WHAT_IF,
+            decided_by=("over_provisioning",),
+            profile=LARGE,
+            reason=(
+                "So it is in the Intel SSD 320, the generation before (AnandTech 4244). Of this "
+                "drive it is not published, and that it would fit was known before it was tried."
+            ),
         ),
         judging.judged(
             "the same, as the caption of the same picture has it",
