@@ -31,6 +31,7 @@ from ssdlab.reproduce.document import Answer, answer, as_data, fitted, tally
 from ssdlab.reproduce.experiment import Scene, section, story
 from ssdlab.reproduce.judging import Row
 from ssdlab.reproduce.page import build_html
+from ssdlab.reproduce.parts import tkperf
 from ssdlab.reproduce.results import Results
 from ssdlab.reproduce.seeds import Stated
 from ssdlab.result import Result
@@ -333,3 +334,25 @@ def test_one_question_for_real(command: Command, tmp_path: Path) -> None:
 
 def _rates(experiments: Sequence[dict[str, Any]]) -> dict[str, float]:
     return {each["name"]: float(each["jobs"][-1]["mb_per_s"]) for each in experiments}
+
+
+def test_tkperfs_loads_come_in_its_order_and_take_their_share_of_the_drive() -> None:
+    """From all reads of 1 MiB to all writes of 512 B; a small drive's minute is short."""
+    drive = "intel-dc-s3500-80gb"
+    job = tkperf.iops_job(QUICK, drive)
+    names = re.findall(r"^\[(.+)\]$", job, re.MULTILINE)
+    assert names[0] == "round 1, 100 % reads of 1024k"
+    assert names[-1] == "round 1, 0 % reads of 512"
+    assert len(names) == 7 * 8
+    share = QUICK.at_most(tkperf.blocks_a_die(QUICK)).share(drive)
+    assert f"runtime={60_000 * share:.0f}ms" in job
+    assert share < QUICK.share(drive) < 1
+
+
+def test_a_controllers_cache_shrinks_with_its_drives() -> None:
+    """As much of the array as 1 GiB is of the real one, in whole lines."""
+    drive = "intel-dc-s3500-80gb"
+    (size,) = re.findall(r"cache_bytes=(\d+)KiB", tkperf.cache(QUICK, drive))
+    share = QUICK.at_most(tkperf.blocks_a_die(QUICK)).share(drive)
+    assert int(size) % 64 == 0
+    assert int(size) / 2**20 == pytest.approx(share, rel=0.01)

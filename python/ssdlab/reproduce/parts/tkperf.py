@@ -26,11 +26,12 @@ from ssdlab.result import Job
 STRIP = "256KiB"
 _BLOCKS_A_DIE, _QUICK_BLOCKS_A_DIE = 96, 32
 """Size of the drives; each load takes its share of them."""
-_ROUNDS, _QUICK_ROUNDS = 5, 2
-"""A window of TKperf's; of eight rounds the first window was steady on each array."""
+_ROUNDS, _QUICK_ROUNDS = 5, 1
+"""A window of TKperf's, quickly one round; of eight rounds the first window was steady on each
+array."""
 _MINUTE_S = 60.0
-_CACHE_KIB = 2**20
-_LINE_KIB = 64
+_CACHE_KIB, _LINE_KIB = 2**20, 64
+"""The controller's cache, 1 GiB (LSI MegaRAID SAS 9361-8i), and its lines."""
 _MIXES = (100, 95, 65, 50, 35, 5, 0)
 _SIZES = ("1024k", "128k", "64k", "32k", "16k", "8k", "4k", "512")
 _SHOWN = "4k"
