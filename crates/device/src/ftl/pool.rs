@@ -170,7 +170,7 @@ impl GroupTable {
     }
 
     /// A unit of one group is written into another, an open one.
-    #[inline]
+    #[inline(always)]
     pub fn move_valid(&mut self, from: Group, to: Group) {
         self.add_valid(to);
         self.remove_valid(from);

@@ -109,9 +109,17 @@ impl DieState {
         self.sources.get(self.next_source.wrapping_sub(1)).copied()
     }
 
-    /// Finds the next unit of the victim that is still valid; the job holds it from then on.
+    /// Finds the next unit of the victim that is still valid, as all are while `all_valid`; the job holds
+    /// it from then on. Lines of the map are fetched `ahead` moves ahead at least.
     #[inline(always)]
-    fn next_source(&mut self, map: &[u32], reverse: &[u32], geometry: &Geometry, ahead: usize) -> Option<SourceRow> {
+    fn next_source(
+        &mut self,
+        map: &[u32],
+        reverse: &[u32],
+        geometry: &Geometry,
+        ahead: usize,
+        all_valid: bool,
+    ) -> Option<SourceRow> {
         let job = self.job.as_mut().expect("a job is under way");
         let block = BlockId(job.victim);
         while let Some(&Source { slot, lpn }) = self.sources.get(self.next_source) {
@@ -122,7 +130,7 @@ impl DieState {
                 later.iter().for_each(|source| prefetch(map, source.lpn as usize));
             }
             // The host may have overwritten it meanwhile. Of a unit in the buffer the map does not tell.
-            if map[lpn as usize] == slot || reverse[slot as usize] != NONE {
+            if all_valid || map[lpn as usize] == slot || reverse[slot as usize] != NONE {
                 job.held = slot;
                 let number = geometry.slot(Ppn(slot));
                 job.cursor = number + 1;
@@ -238,7 +246,7 @@ impl<P: Payload> Ftl<P> {
             let first = state.sources.iter().take(MOVES_AHEAD + BATCH);
             first.for_each(|source| prefetch(&self.map, source.lpn as usize));
         }
-        let next = state.next_source(&self.map, &self.reverse, &self.geometry, MOVES_AHEAD);
+        let next = state.next_source(&self.map, &self.reverse, &self.geometry, MOVES_AHEAD, false);
         next.map_or(Step::Erase, Step::Read)
     }
 

@@ -109,7 +109,9 @@ pub struct Die<S> {
     move_ends: Option<Nanos>,
     /// Channel time of the units gathered for the open move.
     gathered_transfer: Nanos,
-    /// Units of the row that is being programmed.
+    /// Who waits for the row that is being programmed, where it is one unit alone.
+    lone: Option<Owner>,
+    /// Else the units of the row.
     row: Vec<Owner>,
     reads: VecDeque<FlashRead>,
     /// Interrupted by reads: what, and how long it would still have taken.
@@ -134,6 +136,7 @@ impl<S> Die<S> {
             began: Nanos::ZERO,
             reads: VecDeque::new(),
             current: None,
+            lone: None,
             row: Vec::new(),
             parked: Vec::new(),
             suspended: None,

@@ -73,14 +73,19 @@ impl<P: Payload> Ftl<P> {
         let purpose = self.destination();
         let state = &mut self.dies[usize::from(die.0)];
         let Source { slot: from, lpn } = state.held_source()?;
+        let left = state.sources.len() - state.next_source;
         let (job, frontier) = (state.job.as_mut()?, &mut state.frontiers[purpose as usize]);
-        let entry = &mut self.map[lpn as usize];
-        if job.held != from || *entry != from || job.reason != Reason::Garbage || !frontier.stays_open() {
+        if job.held != from || job.reason != Reason::Garbage || !frontier.stays_open() {
+            return None;
+        }
+        // While the victim has lost none of its units, the map, far away in memory, need not be asked.
+        let all_valid = self.shadows.is_empty() && self.groups.valid(Group(job.victim)) as usize == left + 1;
+        if !all_valid && self.map[lpn as usize] != from {
             return None;
         }
         let (block, slot) = frontier.take_row();
         let to = self.geometry.ppn(block, slot);
-        *entry = to.0;
+        self.map[lpn as usize] = to.0;
         self.reverse[from as usize] = NONE;
         self.reverse[to.0 as usize] = lpn;
         self.groups.move_valid(Group(job.victim), Group(block.0));
@@ -89,7 +94,7 @@ impl<P: Payload> Ftl<P> {
         self.counters.nand_pages_written += 1;
         let time = self.array.program_row(block);
         job.held = NONE;
-        let next = state.next_source(&self.map, &self.reverse, &self.geometry, TIMED_MOVES_AHEAD);
+        let next = state.next_source(&self.map, &self.reverse, &self.geometry, TIMED_MOVES_AHEAD, all_valid);
         Some((time, next))
     }
 

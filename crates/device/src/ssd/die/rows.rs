@@ -28,7 +28,7 @@ impl<P: Payload> Ssd<P> {
         let Some(die) = self.next_idle() else { return false };
         let Some(programmed) = self.ftl.write_on(DieId(die as u16), unit.lpn, unit.stamp) else { return false };
         self.rotor = die as u32;
-        self.dies[die].row.push(unit.owner);
+        self.dies[die].lone = Some(unit.owner);
         self.program_host_row(die, programmed);
         true
     }
@@ -89,7 +89,7 @@ impl<P: Payload> Ssd<P> {
             && let Some(programmed) = self.ftl.write_on(id, unit.lpn, unit.stamp)
         {
             self.pending.pop_front();
-            self.dies[die].row.push(unit.owner);
+            self.dies[die].lone = Some(unit.owner);
             self.program_host_row(die, programmed);
             return true;
         }
@@ -147,8 +147,7 @@ impl<P: Payload> Ssd<P> {
 
     #[inline]
     pub(super) fn row_written(&mut self, die: usize, done: &mut Vec<Completion>) {
-        if let [owner] = self.dies[die].row[..] {
-            self.dies[die].row.clear();
+        if let Some(owner) = self.dies[die].lone.take() {
             return self.unit_programmed(owner, done);
         }
         for place in 0..self.dies[die].row.len() {
