@@ -211,6 +211,12 @@ impl<P: Payload> Ftl<P> {
         Ok(ftl)
     }
 
+    /// Never goes the short way of the common case.
+    #[cfg(test)]
+    pub(crate) fn take_the_long_way(&mut self) {
+        self.plain = false;
+    }
+
     fn is_plain(&self) -> bool {
         let one_slot_rows = self.one_unit_rows && self.geometry.rows_per_unit == 1;
         let alone = self.width == 1 && self.slc_limit == 0 && self.map_cache.is_none();

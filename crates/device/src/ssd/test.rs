@@ -1,0 +1,79 @@
+//! The short way of the common write and the common move ends where the long way does.
+
+use crate::block::{Completion, Device, Operation, Request, Tag};
+use crate::counters::Counters;
+use crate::profile::{Profile, built_in};
+use crate::sim::random::{Purpose, Stream};
+use crate::ssd::Ssd;
+use crate::units::{Lba, Nanos};
+
+type Setting = (&'static str, &'static str);
+
+/// A small drive on which blocks are collected all the time.
+const SMALL: [Setting; 5] = [
+    ("capacity_bytes", "8 MiB"),
+    ("over_provisioning", "0.3"),
+    ("nand.channels", "2"),
+    ("nand.dies_per_channel", "2"),
+    ("nand.pages_per_block", "16"),
+];
+
+fn drive(settings: &[Setting]) -> Ssd {
+    let settings: Vec<_> =
+        SMALL.iter().chain(settings).map(|(key, value)| (key.to_string(), value.to_string())).collect();
+    let profile = Profile::read("theory", "theory", built_in("theory").unwrap(), &settings).unwrap();
+    Ssd::new(profile.ssd().unwrap(), 1, ()).unwrap()
+}
+
+/// Mostly writes of whole units; some of a part, some of several, some reads and trims.
+fn request(stream: &mut Stream, sectors: u64) -> Request {
+    let unit = 8;
+    let lba = u64::from(stream.below((sectors / unit - 4) as u32)) * unit;
+    match stream.below(20) {
+        0 => Request::new(Operation::Trim, Lba(lba), 16),
+        1 => Request::new(Operation::Read, Lba(lba), 8),
+        2 => Request::new(Operation::Write, Lba(lba + 3), 4),
+        3 => Request::new(Operation::Write, Lba(lba), 24),
+        _ => Request::new(Operation::Write, Lba(lba), 8),
+    }
+}
+
+/// Keeps 16 requests outstanding; says what was completed when, and what was counted.
+fn completions(mut ssd: Ssd, requests: u32) -> (Vec<(Nanos, Completion)>, Counters) {
+    let mut stream = Stream::new(7, Purpose::Spindle);
+    let sectors = ssd.limits().sectors;
+    let (mut all, mut done, mut now, mut submitted) = (Vec::new(), Vec::new(), Nanos::ZERO, 0);
+    while all.len() < requests as usize {
+        while submitted < requests && submitted as usize - all.len() < 16 {
+            ssd.submit(now, Tag(submitted), request(&mut stream, sectors)).unwrap();
+            submitted += 1;
+        }
+        now = ssd.advance(Nanos::NEVER, &mut done);
+        all.extend(done.drain(..).map(|completion| (now, completion)));
+    }
+    ssd.ftl.check();
+    (all, ssd.counters())
+}
+
+/// Each completion comes at the same nanosecond and each counter is the same, with one frontier and
+/// with two, in batches and smoothly, with a buffer, copyback, command cycles and suspension.
+#[test]
+fn the_short_way_ends_where_the_long_one_does() {
+    let kinds: [&[Setting]; 7] = [
+        &[],
+        &[("ftl.frontiers", "host-gc")],
+        &[("ftl.frontiers", "host-gc"), ("ftl.gc_pace", "smooth")],
+        &[("buffer.bytes", "128 KiB")],
+        &[("nand.copyback", "true")],
+        &[("nand.command_us", "2")],
+        &[("nand.suspend", "true"), ("nand.suspend_us", "20")],
+    ];
+    for settings in kinds {
+        let (short, mut long) = (drive(settings), drive(settings));
+        long.ftl.take_the_long_way();
+        let (short, long) = (completions(short, 20_000), completions(long, 20_000));
+        assert!(short.1.gc_pages_moved > 5_000, "{settings:?}: {} moves", short.1.gc_pages_moved);
+        assert_eq!(short.1, long.1, "{settings:?}");
+        assert_eq!(short.0, long.0, "{settings:?}");
+    }
+}
