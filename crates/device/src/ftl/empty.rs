@@ -7,7 +7,7 @@
 //! erased, keep what they hold, as in drives without a purge of bad blocks.
 
 use crate::ftl::pool::{Group, GroupTable};
-use crate::ftl::{DieState, Ftl, NONE};
+use crate::ftl::{DieState, Ftl};
 use crate::nand::array::Payload;
 use crate::units::{BlockId, Lpn, Nanos, Ppn};
 use std::collections::VecDeque;
@@ -22,8 +22,8 @@ impl<P: Payload> Ftl<P> {
     /// takes longest. Wear and counters stay. No unit may be buffered, no job under way.
     pub fn erase_all(&mut self) -> Nanos {
         self.trim_all();
-        self.map.fill(NONE);
-        self.reverse.fill(NONE);
+        self.map.clear();
+        self.reverse.clear();
         if let Some(cache) = &mut self.map_cache {
             cache.forget();
         }

@@ -229,12 +229,12 @@ impl<P: Payload> Ftl<P> {
     #[inline(always)]
     pub fn put(&mut self, die: DieId, purpose: Purpose, lpn: Lpn, stamp: P::Stamp) -> Ppn {
         let ppn = self.take_slot(die, purpose);
-        let old = std::mem::replace(&mut self.map[lpn.0 as usize], ppn.0);
+        let old = self.map.replace(lpn.0, ppn.0);
         debug_assert!(old == NONE || old & BUFFERED == 0, "unbuffer before put");
         if old != NONE {
             self.invalidate(Ppn(old));
         }
-        self.reverse[ppn.0 as usize] = lpn.0;
+        self.reverse.set(ppn.0, lpn.0);
         self.payload.program(ppn, lpn, stamp);
         ppn
     }
@@ -246,19 +246,18 @@ impl<P: Payload> Ftl<P> {
     pub fn write_on(&mut self, die: DieId, lpn: Lpn, stamp: P::Stamp) -> Option<Nanos> {
         let state = &mut self.dies[usize::from(die.0)];
         let frontier = &mut state.frontiers[Purpose::Host as usize];
-        let entry = &mut self.map[lpn.0 as usize];
-        let old = *entry;
+        let old = self.map.get(lpn.0);
         let is_buffered = old != NONE && old & BUFFERED != 0;
         if !self.plain || state.short || !frontier.stays_open() || is_buffered {
             return None;
         }
         let (block, slot) = frontier.take_row();
         let to = self.geometry.ppn(block, slot);
-        *entry = to.0;
+        self.map.set(lpn.0, to.0);
         if old != NONE {
             self.invalidate(Ppn(old));
         }
-        self.reverse[to.0 as usize] = lpn.0;
+        self.reverse.set(to.0, lpn.0);
         self.groups.add_valid(Group(block.0));
         self.payload.program(to, lpn, stamp);
         self.counters.nand_pages_written += 1;
@@ -366,7 +365,7 @@ impl<P: Payload> Ftl<P> {
         }
         for slot in slots {
             let from = self.geometry.ppn(block, slot);
-            if self.reverse[from.0 as usize] != NONE {
+            if self.reverse.get(from.0) != NONE {
                 self.move_unit(from, die, purpose);
             }
         }

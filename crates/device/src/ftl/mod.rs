@@ -17,6 +17,7 @@ pub mod frontier;
 pub mod layout;
 pub mod pool;
 pub mod reclaim;
+pub mod table;
 pub mod translation;
 pub mod victim;
 
@@ -27,6 +28,7 @@ use crate::ftl::frontier::Frontier;
 use crate::ftl::layout::{kept_per_die, layout, reserved_for_slc, slc_blocks_per_die};
 use crate::ftl::pool::{Group, GroupTable};
 use crate::ftl::reclaim::{Job, Source};
+use crate::ftl::table::Table;
 use crate::ftl::translation::MapCache;
 use crate::ftl::victim::VictimPolicy;
 use crate::nand::array::{Array, Payload};
@@ -97,10 +99,10 @@ pub struct Ftl<P: Payload = ()> {
     config: Option<FtlConfig>,
     #[serde(skip)]
     policy: Option<Box<dyn VictimPolicy>>,
-    map: Vec<u32>,
+    map: Table,
     /// Not saved: it follows from the map.
     #[serde(skip)]
-    reverse: Vec<u32>,
+    reverse: Table,
     /// The flash copy that a buffered unit replaces, by buffer slot.
     shadows: Vec<u32>,
     groups: GroupTable,
@@ -179,8 +181,8 @@ impl<P: Payload> Ftl<P> {
             seed,
             payload,
             config: Some(config.ftl.clone()),
-            map: table(logical, NONE),
-            reverse: table(geometry.ppn_end(), NONE),
+            map: Table::new(logical),
+            reverse: Table::new(geometry.ppn_end()),
             shadows: Vec::new(),
             groups: GroupTable::new(groups, geometry.dies / width, geometry.slots() * width, policy.order()),
             policy: Some(policy),
@@ -211,9 +213,8 @@ impl<P: Payload> Ftl<P> {
         Ok(ftl)
     }
 
-    /// Never goes the short way of the common case.
-    #[cfg(test)]
-    pub(crate) fn take_the_long_way(&mut self) {
+    /// Never goes the short way of the common case. Only slower: there so that the two can be compared.
+    pub fn take_the_long_way(&mut self) {
         self.plain = false;
     }
 
@@ -228,9 +229,9 @@ impl<P: Payload> Ftl<P> {
         self.config = Some(config.ftl.clone());
         self.policy = Some(policy);
         self.array.configure(&config.nand, &config.reliability);
-        self.reverse = table(self.geometry.ppn_end(), NONE);
-        for (lpn, &ppn) in self.map.iter().enumerate().filter(|(_, ppn)| **ppn != NONE) {
-            self.reverse[ppn as usize] = lpn as u32;
+        self.reverse = Table::new(self.geometry.ppn_end());
+        for (lpn, ppn) in self.map.iter().enumerate().filter(|(_, ppn)| *ppn != NONE) {
+            self.reverse.set(ppn, lpn as u32);
         }
         self.plain = self.is_plain();
     }
@@ -262,7 +263,7 @@ impl<P: Payload> Ftl<P> {
     /// Where a unit is.
     #[inline]
     pub fn place(&self, lpn: Lpn) -> Place {
-        match self.map[lpn.0 as usize] {
+        match self.map.get(lpn.0) {
             NONE => Place::Unmapped,
             slot if slot & BUFFERED != 0 => Place::Buffer(slot & !BUFFERED),
             ppn => Place::Flash(Ppn(ppn)),
@@ -272,15 +273,15 @@ impl<P: Payload> Ftl<P> {
     /// Fetches the cache lines that a coming write or read of a unit needs: its map entry.
     #[inline]
     pub fn prefetch_map(&self, lpn: Lpn) {
-        prefetch(&self.map, lpn.0 as usize);
+        self.map.prefetch(lpn.0);
     }
 
     /// Fetches what invalidating a unit's old slot touches, when its map entry is at hand.
     #[inline]
     pub fn prefetch_old(&self, lpn: Lpn) {
-        let ppn = self.map[lpn.0 as usize];
+        let ppn = self.map.get(lpn.0);
         if ppn < BUFFERED {
-            prefetch(&self.reverse, ppn as usize);
+            self.reverse.prefetch(ppn);
             self.groups.prefetch(self.group_of(self.geometry.block(Ppn(ppn))));
         }
     }
@@ -290,7 +291,7 @@ impl<P: Payload> Ftl<P> {
         if self.shadows.len() <= slot as usize {
             self.shadows.resize(slot as usize + 1, NONE);
         }
-        let old = std::mem::replace(&mut self.map[lpn.0 as usize], slot | BUFFERED);
+        let old = self.map.replace(lpn.0, slot | BUFFERED);
         debug_assert!(old == NONE || old & BUFFERED == 0, "a unit is buffered once");
         self.shadows[slot as usize] = old;
     }
@@ -302,13 +303,14 @@ impl<P: Payload> Ftl<P> {
 
     /// A buffered unit is lost (power cut) or handed to flash: the map shows its flash copy again.
     pub fn unbuffer(&mut self, lpn: Lpn, slot: u32) {
-        debug_assert_eq!(self.map[lpn.0 as usize], slot | BUFFERED);
-        self.map[lpn.0 as usize] = std::mem::replace(&mut self.shadows[slot as usize], NONE);
+        debug_assert_eq!(self.map.get(lpn.0), slot | BUFFERED);
+        let copy = std::mem::replace(&mut self.shadows[slot as usize], NONE);
+        self.map.set(lpn.0, copy);
     }
 
     /// A unit is no longer needed; returns whether it held data. A buffered one must be unbuffered first.
     pub fn trim(&mut self, lpn: Lpn) -> bool {
-        let old = std::mem::replace(&mut self.map[lpn.0 as usize], NONE);
+        let old = self.map.replace(lpn.0, NONE);
         if old == NONE {
             return false;
         }
@@ -319,7 +321,7 @@ impl<P: Payload> Ftl<P> {
 
     #[inline]
     fn invalidate(&mut self, ppn: Ppn) {
-        self.reverse[ppn.0 as usize] = NONE;
+        self.reverse.set(ppn.0, NONE);
         self.groups.remove_valid(self.group_of(self.geometry.block(ppn)));
     }
 
@@ -344,13 +346,13 @@ impl<P: Payload> Ftl<P> {
     /// static SLC cache and the blocks that must stay free or open need.
     pub fn spare_blocks(&self) -> i64 {
         let good = i64::from(self.geometry.blocks) - self.array.bad_blocks() as i64;
-        let filled = self.map.len().div_ceil(self.geometry.units_per_block() as usize) as i64;
+        let filled = self.map.entries().div_ceil(self.geometry.units_per_block() as usize) as i64;
         good - filled - i64::from(self.geometry.dies) * i64::from(self.kept_per_die)
     }
 
     /// Units that hold data in flash or buffer.
     pub fn mapped_units(&self) -> usize {
-        self.map[..self.exported as usize].iter().filter(|&&ppn| ppn != NONE).count()
+        self.map.range(0..self.exported).filter(|ppn| *ppn != NONE).count()
     }
 
     /// Checks that every mapped unit is valid exactly once and that valid counts add up.
@@ -361,14 +363,14 @@ impl<P: Payload> Ftl<P> {
         let mut valid = vec![0u32; self.lanes_left.len()];
         let flash_copy =
             |ppn: u32| if ppn != NONE && ppn & BUFFERED != 0 { self.shadows[(ppn & !BUFFERED) as usize] } else { ppn };
-        for (lpn, &entry) in self.map.iter().enumerate() {
+        for (lpn, entry) in self.map.iter().enumerate() {
             let ppn = flash_copy(entry);
             if ppn != NONE {
-                assert_eq!(self.reverse[ppn as usize], lpn as u32, "the reverse map leads back");
+                assert_eq!(self.reverse.get(ppn), lpn as u32, "the reverse map leads back");
                 valid[self.group_of(self.geometry.block(Ppn(ppn))).0 as usize] += 1;
             }
         }
-        let slots_in_use = self.reverse.iter().filter(|&&lpn| lpn != NONE).count();
+        let slots_in_use = self.reverse.iter().filter(|lpn| *lpn != NONE).count();
         assert_eq!(slots_in_use, valid.iter().sum::<u32>() as usize, "no slot is valid without a map entry");
         for (group, &count) in valid.iter().enumerate() {
             assert_eq!(self.groups.valid(Group(group as u32)), count, "valid counts add up");
@@ -391,44 +393,4 @@ fn lanes(config: &DriveConfig, geometry: &Geometry) -> u32 {
         Striping::PerDie => 1,
         Striping::Superblock => geometry.dies,
     }
-}
-
-/// A table of `length` entries that all hold `value`, on huge pages where the system has them: the
-/// tables are read at random, and with small pages each access would miss the TLB as well.
-fn table(length: usize, value: u32) -> Vec<u32> {
-    let mut table = Vec::with_capacity(length);
-    advise_huge_pages(&mut table);
-    table.resize(length, value);
-    table
-}
-
-fn advise_huge_pages(table: &mut Vec<u32>) {
-    #[cfg(target_os = "linux")]
-    {
-        const PAGE: usize = 4096;
-        let spare = table.spare_capacity_mut();
-        let skip = spare.as_ptr().align_offset(PAGE).min(spare.len());
-        let pages = &mut spare[skip..];
-        let bytes = size_of_val(pages) / PAGE * PAGE;
-        // SAFETY: the range is page-aligned spare capacity of a live vector; the advice concerns only
-        // how the kernel backs it, not what it holds. It may fail, and then nothing is different.
-        let _ = unsafe { rustix::mm::madvise(pages.as_mut_ptr().cast(), bytes, rustix::mm::Advice::LinuxHugepage) };
-    }
-    #[cfg(not(target_os = "linux"))]
-    let _ = table;
-}
-
-/// Asks for a cache line. Never faults and changes nothing, whatever the index.
-#[inline]
-fn prefetch(lines: &[u32], index: usize) {
-    #[cfg(target_arch = "x86_64")]
-    {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        let line = lines.as_ptr().wrapping_add(index);
-        // SAFETY: a prefetch is a hint: it reads nothing that the program sees, and never faults, whatever
-        // the address; SSE, which it belongs to, is part of x86_64.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(line.cast()) };
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = (lines, index);
 }

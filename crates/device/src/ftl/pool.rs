@@ -179,7 +179,7 @@ impl GroupTable {
     /// Fetches the cache line of a group's counter.
     #[inline]
     pub fn prefetch(&self, group: Group) {
-        super::prefetch(&self.valid, self.place(group));
+        super::table::prefetch(&self.valid, self.place(group));
     }
 
     /// An open group is full: it becomes a candidate.

@@ -10,7 +10,8 @@
 mod choice;
 mod moves;
 
-use crate::ftl::{DieState, Ftl, NONE, prefetch};
+use crate::ftl::table::Table;
+use crate::ftl::{DieState, Ftl, NONE};
 use crate::nand::array::Payload;
 use crate::nand::geometry::Geometry;
 use crate::units::{BlockId, DieId, Nanos, Ppn};
@@ -84,18 +85,18 @@ pub(super) struct Source {
 
 /// Fetches the map's lines of the units that lie in these slots.
 #[inline]
-fn prefetch_owners(map: &[u32], reverse: &[u32], slots: std::ops::Range<usize>) {
-    for &lpn in reverse.get(slots).unwrap_or_default() {
-        prefetch(map, lpn as usize);
+fn prefetch_owners(map: &Table, reverse: &Table, slots: std::ops::Range<u32>) {
+    if slots.end as usize <= reverse.entries() {
+        reverse.range(slots).for_each(|lpn| map.prefetch(lpn));
     }
 }
 
 /// Lists the slots of a victim that are valid, without a branch, which would be mispredicted at about
 /// every second slot.
-fn list_valid(reverse: &[u32], slots: std::ops::Range<u32>, list: &mut Vec<Source>) {
+fn list_valid(reverse: &Table, slots: std::ops::Range<u32>, list: &mut Vec<Source>) {
     list.resize(slots.len(), Source { slot: NONE, lpn: NONE });
     let mut count = 0;
-    for (slot, &lpn) in slots.clone().zip(&reverse[slots.start as usize..slots.end as usize]) {
+    for (slot, lpn) in slots.clone().zip(reverse.range(slots)) {
         list[count] = Source { slot, lpn };
         count += usize::from(lpn != NONE);
     }
@@ -114,8 +115,8 @@ impl DieState {
     #[inline(always)]
     fn next_source(
         &mut self,
-        map: &[u32],
-        reverse: &[u32],
+        map: &Table,
+        reverse: &Table,
         geometry: &Geometry,
         ahead: usize,
         all_valid: bool,
@@ -127,10 +128,10 @@ impl DieState {
             if self.next_source.is_multiple_of(BATCH) {
                 let first = (self.next_source + ahead).min(self.sources.len());
                 let later = &self.sources[first..(first + BATCH).min(self.sources.len())];
-                later.iter().for_each(|source| prefetch(map, source.lpn as usize));
+                later.iter().for_each(|source| map.prefetch(source.lpn));
             }
             // The host may have overwritten it meanwhile. Of a unit in the buffer the map does not tell.
-            if all_valid || map[lpn as usize] == slot || reverse[slot as usize] != NONE {
+            if all_valid || map.get(lpn) == slot || reverse.get(slot) != NONE {
                 job.held = slot;
                 let number = geometry.slot(Ppn(slot));
                 job.cursor = number + 1;
@@ -211,11 +212,11 @@ impl<P: Payload> Ftl<P> {
     /// Fetches the reverse map of a victim, and the map of its first units.
     fn prefetch_victim(&self, block: BlockId) {
         const ENTRIES_PER_LINE: usize = 16;
-        let base = self.geometry.ppn(block, 0).0 as usize;
-        let end = base + self.geometry.slots() as usize;
-        (base..end).step_by(ENTRIES_PER_LINE).for_each(|slot| prefetch(&self.reverse, slot));
+        let base = self.geometry.ppn(block, 0).0;
+        let end = base + self.geometry.slots();
+        (base..end).step_by(ENTRIES_PER_LINE).for_each(|slot| self.reverse.prefetch(slot));
         if !self.one_unit_rows {
-            prefetch_owners(&self.map, &self.reverse, base..base + MOVES_AHEAD.min(end - base));
+            prefetch_owners(&self.map, &self.reverse, base..end.min(base + MOVES_AHEAD as u32));
         }
     }
 
@@ -244,7 +245,7 @@ impl<P: Payload> Ftl<P> {
             let base = self.geometry.ppn(BlockId(job.victim), 0).0;
             list_valid(&self.reverse, base + job.cursor..base + self.slots, &mut state.sources);
             let first = state.sources.iter().take(MOVES_AHEAD + BATCH);
-            first.for_each(|source| prefetch(&self.map, source.lpn as usize));
+            first.for_each(|source| self.map.prefetch(source.lpn));
         }
         let next = state.next_source(&self.map, &self.reverse, &self.geometry, MOVES_AHEAD, false);
         next.map_or(Step::Erase, Step::Read)
@@ -258,16 +259,17 @@ impl<P: Payload> Ftl<P> {
             return Step::Program;
         }
         let block = BlockId(job.victim);
-        let row_slots = (geometry.units_per_row * geometry.packing) as usize;
-        let base = geometry.ppn(block, 0).0 as usize;
+        let row_slots = geometry.units_per_row * geometry.packing;
+        let base = geometry.ppn(block, 0).0;
         let steps = geometry.rows / geometry.rows_per_unit;
         while job.cursor < steps {
-            let first = base + job.cursor as usize * row_slots;
+            let first = base + job.cursor * row_slots;
             let before = job.gathered.len();
-            prefetch_owners(&self.map, &self.reverse, first + MOVES_AHEAD..first + MOVES_AHEAD + row_slots);
+            let later = first + MOVES_AHEAD as u32;
+            prefetch_owners(&self.map, &self.reverse, later..later + row_slots);
             for slot in first..first + row_slots {
-                if self.reverse[slot] != NONE {
-                    job.gathered.push(slot as u32);
+                if self.reverse.get(slot) != NONE {
+                    job.gathered.push(slot);
                 }
             }
             let row = job.cursor * geometry.rows_per_unit;

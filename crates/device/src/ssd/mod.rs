@@ -24,8 +24,6 @@ pub mod die;
 pub mod host;
 pub mod pieces;
 pub mod power;
-#[cfg(test)]
-mod test;
 mod untimed;
 
 use crate::block::{Busy, Completion, Device, Limits, Operation, Request, Status, Tag};

@@ -80,14 +80,14 @@ impl<P: Payload> Ftl<P> {
         }
         // While the victim has lost none of its units, the map, far away in memory, need not be asked.
         let all_valid = self.shadows.is_empty() && self.groups.valid(Group(job.victim)) as usize == left + 1;
-        if !all_valid && self.map[lpn as usize] != from {
+        if !all_valid && self.map.get(lpn) != from {
             return None;
         }
         let (block, slot) = frontier.take_row();
         let to = self.geometry.ppn(block, slot);
-        self.map[lpn as usize] = to.0;
-        self.reverse[from as usize] = NONE;
-        self.reverse[to.0 as usize] = lpn;
+        self.map.set(lpn, to.0);
+        self.reverse.set(from, NONE);
+        self.reverse.set(to.0, lpn);
         self.groups.move_valid(Group(job.victim), Group(block.0));
         self.payload.copy(Ppn(from), to);
         self.counters.gc_pages_moved += 1;
@@ -108,7 +108,7 @@ impl<P: Payload> Ftl<P> {
         };
         let job = self.dies[usize::from(die.0)].job.as_mut().expect("a job is under way");
         let (from, reason) = (std::mem::replace(&mut job.held, NONE), job.reason);
-        if self.reverse[from as usize] == NONE {
+        if self.reverse.get(from) == NONE {
             return (Programmed::default(), 0);
         }
         self.move_unit(Ppn(from), to, purpose);
@@ -140,7 +140,7 @@ impl<P: Payload> Ftl<P> {
         let mut batch = std::mem::take(&mut job.gathered);
         let mut moved = 0;
         for &from in &batch[..count] {
-            if self.reverse[from as usize] != NONE {
+            if self.reverse.get(from) != NONE {
                 self.move_unit(Ppn(from), to, purpose);
                 moved += 1;
             }
@@ -172,13 +172,13 @@ impl<P: Payload> Ftl<P> {
     #[inline(always)]
     pub(crate) fn move_unit(&mut self, from: Ppn, die: DieId, purpose: Purpose) {
         let to = self.take_slot(die, purpose);
-        let lpn = std::mem::replace(&mut self.reverse[from.0 as usize], NONE);
-        self.reverse[to.0 as usize] = lpn;
-        let entry = &mut self.map[lpn as usize];
-        if *entry == from.0 {
-            *entry = to.0;
+        let lpn = self.reverse.replace(from.0, NONE);
+        self.reverse.set(to.0, lpn);
+        let entry = self.map.get(lpn);
+        if entry == from.0 {
+            self.map.set(lpn, to.0);
         } else {
-            self.shadows[(*entry & !BUFFERED) as usize] = to.0;
+            self.shadows[(entry & !BUFFERED) as usize] = to.0;
         }
         self.groups.remove_valid(self.group_of(self.geometry.block(from)));
         self.payload.copy(from, to);

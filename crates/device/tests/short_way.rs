@@ -1,11 +1,11 @@
 //! The short way of the common write and the common move ends where the long way does.
 
-use crate::block::{Completion, Device, Operation, Request, Tag};
-use crate::counters::Counters;
-use crate::profile::{Profile, built_in};
-use crate::sim::random::{Purpose, Stream};
-use crate::ssd::Ssd;
-use crate::units::{Lba, Nanos};
+use ssdlab_device::block::{Completion, Device, Operation, Request, Tag};
+use ssdlab_device::counters::Counters;
+use ssdlab_device::profile::{Profile, built_in};
+use ssdlab_device::sim::random::{Purpose, Stream};
+use ssdlab_device::ssd::Ssd;
+use ssdlab_device::units::{Lba, Nanos};
 
 type Setting = (&'static str, &'static str);
 
@@ -40,7 +40,7 @@ fn request(stream: &mut Stream, sectors: u64) -> Request {
 
 /// Keeps 16 requests outstanding; says what was completed when, and what was counted.
 fn completions(mut ssd: Ssd, requests: u32) -> (Vec<(Nanos, Completion)>, Counters) {
-    let mut stream = Stream::new(7, Purpose::Spindle);
+    let mut stream = Stream::new(7, Purpose::Errors);
     let sectors = ssd.limits().sectors;
     let (mut all, mut done, mut now, mut submitted) = (Vec::new(), Vec::new(), Nanos::ZERO, 0);
     while all.len() < requests as usize {

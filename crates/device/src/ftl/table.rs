@@ -1,0 +1,138 @@
+//! Numbers by number: the map and the reverse map.
+//!
+//! What was never set reads as [`NONE`] and takes no memory: entries are kept inverted, so that they are
+//! zeroes then, and pages of zeroes the system hands out at first use. So a large drive is there at
+//! once, and one of which little is written stays small. On huge pages where the system has them: the
+//! tables are read at random, and with small pages each access would miss the TLB as well.
+
+use crate::ftl::NONE;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::ops::Range;
+
+/// A table of 32-bit numbers.
+#[derive(Clone, Debug, Default)]
+pub struct Table {
+    inverted: Vec<u32>,
+}
+
+impl Table {
+    /// A table of `length` entries that all are [`NONE`].
+    pub fn new(length: usize) -> Table {
+        let mut inverted = vec![!NONE; length];
+        advise_huge_pages(&mut inverted);
+        Table { inverted }
+    }
+
+    /// Number of entries.
+    pub fn entries(&self) -> usize {
+        self.inverted.len()
+    }
+
+    /// An entry.
+    #[inline(always)]
+    pub fn get(&self, index: u32) -> u32 {
+        !self.inverted[index as usize]
+    }
+
+    /// Sets an entry.
+    #[inline(always)]
+    pub fn set(&mut self, index: u32, value: u32) {
+        self.inverted[index as usize] = !value;
+    }
+
+    /// Sets an entry and returns what it was.
+    #[inline(always)]
+    pub fn replace(&mut self, index: u32, value: u32) -> u32 {
+        !std::mem::replace(&mut self.inverted[index as usize], !value)
+    }
+
+    /// Makes all entries [`NONE`].
+    pub fn clear(&mut self) {
+        self.inverted.fill(!NONE);
+    }
+
+    /// All entries.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = u32> {
+        self.inverted.iter().map(|inverted| !inverted)
+    }
+
+    /// Entries of a range, which lies in the table.
+    #[inline]
+    pub fn range(&self, range: Range<u32>) -> impl Iterator<Item = u32> {
+        self.inverted[range.start as usize..range.end as usize].iter().map(|inverted| !inverted)
+    }
+
+    /// Asks for the cache line of an entry, which need not exist.
+    #[inline]
+    pub fn prefetch(&self, index: u32) {
+        prefetch(&self.inverted, index as usize);
+    }
+}
+
+/// As the plain numbers.
+impl Serialize for Table {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.iter())
+    }
+}
+
+impl<'de> Deserialize<'de> for Table {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Table, D::Error> {
+        let mut inverted = Vec::<u32>::deserialize(deserializer)?;
+        inverted.iter_mut().for_each(|entry| *entry = !*entry);
+        Ok(Table { inverted })
+    }
+}
+
+fn advise_huge_pages(table: &mut [u32]) {
+    #[cfg(target_os = "linux")]
+    {
+        const PAGE: usize = 4096;
+        let skip = table.as_ptr().align_offset(PAGE).min(table.len());
+        let pages = &mut table[skip..];
+        let bytes = size_of_val(pages) / PAGE * PAGE;
+        // SAFETY: the range is page-aligned and lies in a slice that is ours alone; the advice concerns
+        // only how the kernel backs it, not what it holds. It may fail, and then nothing is different.
+        let _ = unsafe { rustix::mm::madvise(pages.as_mut_ptr().cast(), bytes, rustix::mm::Advice::LinuxHugepage) };
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = table;
+}
+
+/// Asks for a cache line. Never faults and changes nothing, whatever the index.
+#[inline]
+pub(super) fn prefetch(lines: &[u32], index: usize) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        let line = lines.as_ptr().wrapping_add(index);
+        // SAFETY: a prefetch is a hint: it reads nothing that the program sees, and never faults, whatever
+        // the address; SSE, which it belongs to, is part of x86_64.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(line.cast()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (lines, index);
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+
+    /// Entries are what was set, the others none; a saved table holds the plain numbers.
+    #[test]
+    fn entries_are_what_was_set() {
+        let mut table = Table::new(5000);
+        table.set(3, 0);
+        table.set(4999, 7);
+        assert_eq!((table.get(3), table.get(4), table.replace(4999, 8), table.get(4999)), (0, NONE, 7, 8));
+        assert_eq!(table.range(2..5).collect::<Vec<_>>(), [NONE, 0, NONE]);
+        let plain: Vec<u32> = table.iter().collect();
+        let text = toml::to_string(&std::collections::BTreeMap::from([("map", &table)])).unwrap();
+        let read: std::collections::BTreeMap<String, Vec<u32>> = toml::from_str(&text).unwrap();
+        assert_eq!(read["map"], plain);
+        let back: std::collections::BTreeMap<String, Table> = toml::from_str(&text).unwrap();
+        assert!(back["map"].iter().eq(plain));
+        table.clear();
+        assert!(table.iter().all(|entry| entry == NONE));
+    }
+}
