@@ -18,7 +18,6 @@ from pathlib import Path
 
 import numpy
 from numpy.typing import NDArray
-from scipy import stats
 
 from ssdlab.errors import SsdlabError
 from ssdlab.health.life import Life
@@ -167,6 +166,8 @@ def wear_out(readings: Iterable[Reading]) -> WearOut | None:
     used = numpy.array([percent for _, percent in steps], dtype=float)
     if len(steps) < 3 or times[-1] == times[0]:
         return None
+    from scipy import stats  # here, because it takes longer to load than the command itself
+
     line = stats.linregress(times, used)
     if not line.slope > 0:
         return None
@@ -206,6 +207,8 @@ def _interval(
     count = len(times)
     residual = float(numpy.sum((used - intercept - slope * times) ** 2))
     variance = max(residual / (count - 2), _ROUNDING_VARIANCE)
+    from scipy import stats  # here, as above
+
     quantile = float(stats.t.ppf((1 + _CONFIDENCE) / 2, count - 2))
     spread = float(numpy.sum((times - times.mean()) ** 2))
     uncertain = quantile**2 * variance
