@@ -46,9 +46,9 @@ impl Table {
         !std::mem::replace(&mut self.inverted[index as usize], !value)
     }
 
-    /// Makes all entries [`NONE`].
+    /// Makes all entries [`NONE`], and gives their memory back.
     pub fn clear(&mut self) {
-        self.inverted.fill(!NONE);
+        *self = Table::new(self.entries());
     }
 
     /// All entries.

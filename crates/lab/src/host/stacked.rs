@@ -300,6 +300,12 @@ impl<L: Layer> Device for Stacked<L> {
         }
     }
 
+    fn hint_write(&self, lba: Lba) {
+        if let Some((device, lba)) = self.layer.below_of(lba) {
+            self.work.below[device].device.hint_write(lba);
+        }
+    }
+
     fn counters(&self) -> Counters {
         self.work.below.iter().fold(Counters::default(), |sum, below| sum + below.device.counters())
     }
