@@ -11,9 +11,9 @@ use super::tally::Direction;
 use super::worker::{Step, Worker};
 use super::{Observer, RunError};
 use crate::workload::job::Job;
-use ssdlab_device::block::{Completion, Device, LayerCounts, Operation, Request, Tag};
+use ssdlab_device::block::{Completion, Device, LayerCounts, Request, Tag};
 use ssdlab_device::counters::Counters;
-use ssdlab_device::units::{Lba, Nanos};
+use ssdlab_device::units::Nanos;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
@@ -26,8 +26,9 @@ const SAMPLE_EVERY: Nanos = Nanos(500_000_000);
 #[derive(Clone, Copy)]
 struct Slot {
     issued: Nanos,
+    sectors: u32,
     worker: u32,
-    request: Request,
+    direction: Direction,
 }
 
 /// A stonewall group at work.
@@ -40,7 +41,7 @@ pub struct Engine<'a, D: Device + ?Sized> {
     /// Workers that may be able to issue, in turn.
     ready: VecDeque<u32>,
     /// Requests that found the device full.
-    waiting: VecDeque<u32>,
+    waiting: VecDeque<(u32, Request)>,
     timers: BinaryHeap<Reverse<(Nanos, u32)>>,
     in_device: u32,
     queue_depth: u32,
@@ -83,14 +84,14 @@ impl<'a, D: Device + ?Sized> Engine<'a, D> {
             worker.queued = true;
         }
         let slots: u32 = workers.iter().map(|worker| super::worker::depth(&jobs[worker.job]) + 1).sum();
-        let nothing = Request::new(Operation::Flush, Lba(0), 0);
+        let nothing = Slot { issued: now, sectors: 0, worker: 0, direction: Direction::Sync };
         let (counters, layers_at_start) = (device.counters(), device.layers());
         let limits = device.limits();
         let (queue_depth, sector_bytes) = (limits.queue_depth.max(1), limits.sector_bytes);
         let mut engine = Engine {
             device,
             jobs,
-            slots: vec![Slot { issued: now, worker: 0, request: nothing }; slots as usize],
+            slots: vec![nothing; slots as usize],
             free: (0..slots).rev().collect(),
             ready: (0..workers.len() as u32).collect(),
             waiting: VecDeque::with_capacity(slots as usize),
@@ -147,7 +148,9 @@ impl<'a, D: Device + ?Sized> Engine<'a, D> {
             }
             self.until_observed = self.until_observed.saturating_sub(done.len() as u64);
             done.clear();
-            self.submit_waiting();
+            if !self.waiting.is_empty() {
+                self.submit_waiting();
+            }
             if self.now >= self.next_mark {
                 self.mark();
             }
@@ -170,17 +173,7 @@ impl<'a, D: Device + ?Sized> Engine<'a, D> {
             let worker = &mut self.workers[index as usize];
             worker.queued = false;
             match worker.step(self.now) {
-                Step::Issue(request) => {
-                    if worker.has_refilled() {
-                        worker.planned_later().for_each(|lba| self.device.hint(lba));
-                        worker.writes_planned_next().for_each(|lba| self.device.hint_write(lba));
-                    }
-                    if worker.has_room() {
-                        worker.queued = true;
-                        self.ready.push_back(index);
-                    }
-                    self.place(index, request);
-                }
+                Step::Issue => self.place(index),
                 Step::Wait(time) if worker.timer > time => {
                     worker.timer = time;
                     self.timers.push(Reverse((time, index)));
@@ -191,21 +184,33 @@ impl<'a, D: Device + ?Sized> Engine<'a, D> {
         }
     }
 
-    #[inline]
-    fn place(&mut self, worker: u32, request: Request) {
+    /// Issues the request that a worker has next.
+    #[inline(always)]
+    fn place(&mut self, index: u32) {
         let tag = self.free.pop().expect("the slab holds the depths of all workers, and a flush each");
-        self.slots[tag as usize] = Slot { issued: self.now, worker, request };
-        if !self.waiting.is_empty() || !self.submit(tag) {
-            self.waiting.push_back(tag);
+        let request = *self.workers[index as usize].request();
+        let direction = Direction::of(request.operation);
+        self.slots[tag as usize] = Slot { issued: self.now, sectors: request.sectors, worker: index, direction };
+        if !self.waiting.is_empty() || !self.submit(tag, request) {
+            self.waiting.push_back((tag, request));
+        }
+        let worker = &mut self.workers[index as usize];
+        if worker.issued(direction) {
+            worker.planned_later().for_each(|lba| self.device.hint(lba));
+            worker.writes_planned_next().for_each(|lba| self.device.hint_write(lba));
+        }
+        if worker.has_room() {
+            worker.queued = true;
+            self.ready.push_back(index);
         }
     }
 
-    #[inline]
-    fn submit(&mut self, tag: u32) -> bool {
+    #[inline(always)]
+    fn submit(&mut self, tag: u32, request: Request) -> bool {
         if self.in_device >= self.queue_depth {
             return false;
         }
-        let taken = self.device.submit(self.now, Tag(tag), self.slots[tag as usize].request).is_ok();
+        let taken = self.device.submit(self.now, Tag(tag), request).is_ok();
         if taken && self.in_device == 0 {
             self.busy_since = self.now;
         }
@@ -213,10 +218,10 @@ impl<'a, D: Device + ?Sized> Engine<'a, D> {
         taken
     }
 
-    #[inline]
+    #[inline(never)]
     fn submit_waiting(&mut self) {
-        while let Some(&tag) = self.waiting.front() {
-            if !self.submit(tag) {
+        while let Some(&(tag, request)) = self.waiting.front() {
+            if !self.submit(tag, request) {
                 break;
             }
             self.waiting.pop_front();
@@ -231,8 +236,8 @@ impl<'a, D: Device + ?Sized> Engine<'a, D> {
         if self.in_device == 0 {
             self.busy += self.now - self.busy_since;
         }
-        let direction = Direction::of(slot.request.operation);
-        let bytes = u64::from(slot.request.sectors) * self.sector_bytes;
+        let direction = slot.direction;
+        let bytes = u64::from(slot.sectors) * self.sector_bytes;
         let latency = self.now - slot.issued;
         let worker = &mut self.workers[slot.worker as usize];
         worker.completed(direction, bytes, latency, completion.status);

@@ -21,8 +21,8 @@ const BATCH: usize = LOOKAHEAD / 2;
 
 /// What a worker wants at an instant.
 pub enum Step {
-    /// Issue this request now.
-    Issue(Request),
+    /// Issue the request that [`Worker::request`] names, then say so: [`Worker::issued`].
+    Issue,
     /// Nothing before this time.
     Wait(Nanos),
     /// Nothing before one of its requests completes.
@@ -122,7 +122,7 @@ impl Worker {
         }
     }
 
-    /// What to do at `now`. A request that is returned counts as issued.
+    /// What to do at `now`.
     #[inline]
     pub fn step(&mut self, now: Nanos) -> Step {
         if self.phase != Phase::Running || self.outstanding >= self.depth {
@@ -135,8 +135,7 @@ impl Worker {
             self.phase = Phase::Finishing;
             return self.step_held(now);
         };
-        let request = planned.request;
-        if request.operation == Operation::Flush && !self.may_flush() {
+        if planned.request.operation == Operation::Flush && !self.may_flush() {
             return Step::Blocked;
         }
         if let Some(pace) = &mut self.pace {
@@ -144,29 +143,36 @@ impl Worker {
             if time > now {
                 return Step::Wait(Nanos(time.0.min(self.deadline.0)));
             }
-            if pace.issue(&request) {
+            if pace.issue(&planned.request) {
                 self.phase = Phase::Thinking;
             }
         }
-        self.issue(request)
+        Step::Issue
     }
 
+    /// The next request, where [`Worker::step`] has found one.
     #[inline]
-    fn issue(&mut self, request: Request) -> Step {
-        self.head = (self.head + 1) % LOOKAHEAD;
-        if self.has_refilled() {
-            for slot in &mut self.ring[LOOKAHEAD - BATCH - self.head..][..BATCH] {
-                self.generator.refill(slot);
-            }
-        }
+    pub fn request(&self) -> &Request {
+        &self.ring[self.head].as_ref().expect("a step found a request").request
+    }
+
+    /// The next request was issued, a `direction` of it: the one after it is next. True when half of the
+    /// look-ahead was refilled.
+    #[inline]
+    pub fn issued(&mut self, direction: Direction) -> bool {
         self.outstanding += 1;
-        if request.operation == Operation::Flush {
+        if direction == Direction::Sync {
             self.phase = Phase::Flushing;
         } else {
             self.issued += 1;
             self.tally.issue(self.outstanding);
         }
-        Step::Issue(request)
+        self.head = (self.head + 1) % LOOKAHEAD;
+        let is_due = self.head.is_multiple_of(BATCH);
+        if is_due {
+            self.generator.refill(&mut self.ring[LOOKAHEAD - BATCH - self.head..][..BATCH]);
+        }
+        is_due
     }
 
     /// The flush of `end_fsync`, the last of all requests, waits for those before it: a device
@@ -210,12 +216,6 @@ impl Worker {
             }
             _ => Step::Blocked,
         }
-    }
-
-    /// The last request that was issued made room for a half of the look-ahead, which was refilled.
-    #[inline]
-    pub fn has_refilled(&self) -> bool {
-        self.head.is_multiple_of(BATCH)
     }
 
     /// Addresses of the half of the look-ahead that was refilled last.

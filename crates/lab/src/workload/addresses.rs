@@ -63,6 +63,17 @@ impl Sizes {
     }
 }
 
+/// Blocks of one size of which each is drawn as likely.
+#[derive(Clone, Copy, Debug)]
+pub struct UniformBlocks {
+    /// Number of blocks.
+    positions: u64,
+    /// Distance of their starts, in sectors.
+    unit: u64,
+    /// Sectors of one.
+    pub sectors: u32,
+}
+
 /// What one direction needs to place a request.
 #[derive(Clone, Debug)]
 struct Lane {
@@ -160,6 +171,38 @@ impl Addresses {
         };
         self.lanes[direction].last_end = span.0 + u64::from(span.1);
         span
+    }
+
+    /// The blocks of a direction where each request's is drawn independently of all others, uniformly,
+    /// and all are of one size.
+    #[inline]
+    pub fn uniform(&self, direction: Direction) -> Option<UniformBlocks> {
+        let lane = &self.lanes[direction];
+        match (&self.choice, &lane.sizes) {
+            (Choice::Uniform, &Sizes::Fixed(sectors)) if self.random && self.always_random => {
+                Some(UniformBlocks { positions: lane.positions, unit: lane.unit, sectors })
+            }
+            _ => None,
+        }
+    }
+
+    /// Draws the first sectors of such blocks, one for each place.
+    #[inline]
+    pub fn draw<T>(
+        &mut self,
+        direction: Direction,
+        blocks: UniformBlocks,
+        places: impl Iterator<Item = T>,
+        mut put: impl FnMut(T, u64),
+    ) {
+        let mut stream = self.stream.clone();
+        let mut start = self.lanes[direction].last_end;
+        for place in places {
+            start = stream.below(blocks.positions) * blocks.unit;
+            put(place, start);
+        }
+        self.stream = stream;
+        self.lanes[direction].last_end = start + u64::from(blocks.sectors);
     }
 
     /// Starts over, as each of fio's `loops` does, but in another random order.

@@ -11,7 +11,7 @@
 //! `randrepeat=0` does not make runs differ, it gives each job of a run a stream of its own by
 //! its name, where jobs otherwise draw alike.
 
-use super::addresses::{Addresses, Direction, READ, Span, TRIM, WRITE};
+use super::addresses::{Addresses, Direction, READ, Span, TRIM, UniformBlocks, WRITE};
 pub use super::error::JobError;
 use super::error::Misfit;
 use super::job::Job;
@@ -144,10 +144,51 @@ impl Generator {
         }
     }
 
-    /// Puts the next request into a place, or `None` when the job is done. Written where it stays:
+    /// Puts the next requests into places, or `None` when the job is done. Written where they stay:
     /// a request that is copied as soon as it was put together stalls the processor.
     #[inline]
-    pub fn refill(&mut self, place: &mut Option<Planned>) {
+    pub fn refill(&mut self, places: &mut [Option<Planned>]) {
+        match self.alike(places.len() as u64) {
+            Some((direction, blocks)) => self.draw_alike(direction, blocks, places),
+            None => places.iter_mut().for_each(|place| self.refill_one(place)),
+        }
+    }
+
+    /// The direction and the blocks of the next requests where all are drawn alike and independently:
+    /// one direction, one size, uniformly random, and nothing comes between them.
+    #[inline]
+    fn alike(&self, count: u64) -> Option<(Direction, UniformBlocks)> {
+        let Mix::Only(direction @ (READ | WRITE)) = self.mix else { return None };
+        if self.flush_every != [0, 0] {
+            return None;
+        }
+        let blocks = self.addresses.uniform(direction)?;
+        let is_due = self.to_write.is_some() || self.flush_due || self.replay.is_some();
+        let last = self.issued.saturating_add(count * u64::from(blocks.sectors));
+        let fits = last <= self.pass_end.min(self.total) && count <= self.requests_left;
+        (!is_due && fits).then_some((direction, blocks))
+    }
+
+    #[inline]
+    fn draw_alike(&mut self, direction: Direction, blocks: UniformBlocks, places: &mut [Option<Planned>]) {
+        let count = places.len() as u64;
+        self.requests_left -= count;
+        self.issued += count * u64::from(blocks.sectors);
+        let (operation, compress_percent) = match direction {
+            READ => (Operation::Read, 0),
+            _ => (Operation::Write, self.compress_percent),
+        };
+        self.writes += if direction == WRITE { count } else { 0 };
+        let first = self.first;
+        self.addresses.draw(direction, blocks, places.iter_mut(), |place, start| {
+            let request = Request { compress_percent, ..Request::new(operation, Lba(first + start), blocks.sectors) };
+            *place = Some(Planned { request, not_before: None });
+        });
+    }
+
+    /// Puts the next request into a place.
+    #[inline]
+    fn refill_one(&mut self, place: &mut Option<Planned>) {
         let is_due = self.to_write.is_some() || self.flush_due || self.replay.is_some();
         if is_due || self.issued >= self.pass_end.min(self.total) || self.requests_left == 0 {
             *place = self.next_due();
@@ -249,7 +290,7 @@ impl Iterator for Generator {
     #[inline]
     fn next(&mut self) -> Option<Planned> {
         let mut next = None;
-        self.refill(&mut next);
+        self.refill_one(&mut next);
         next
     }
 }

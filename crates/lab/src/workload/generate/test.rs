@@ -289,6 +289,38 @@ fn stopping_leaves_the_closing_flush() {
     assert_eq!(generator.next(), None);
 }
 
+/// Requests put into several places at once are those drawn one by one, whether they are all alike or
+/// not, to the end of the job and beyond it.
+#[test]
+fn batches_are_what_is_drawn_one_by_one() {
+    for flags in [
+        "--rw=randwrite --bs=4k --norandommap",
+        "--rw=randread --bs=8k --norandommap --io_size=1m",
+        "--rw=randwrite --bs=4k --norandommap --number_ios=37",
+        "--rw=randwrite --bs=4k --norandommap --loops=2 --size=1m",
+        "--rw=randwrite --bs=4k --norandommap --fsync=3 --end_fsync=1",
+        "--rw=randwrite --bs=4k --norandommap --buffer_compress_percentage=40 --number_ios=50",
+        "--rw=randtrim --bs=4k --norandommap --number_ios=20",
+        "--rw=randrw --bs=4k --norandommap --number_ios=50",
+        "--rw=randwrite --bs=4k --number_ios=50",
+        "--rw=randwrite --bssplit=4k/50:8k/50 --norandommap --number_ios=50",
+        "--rw=write --bs=64k",
+    ] {
+        let (mut one_by_one, mut batches) = (generator(flags), generator(flags));
+        for _ in 0..300 {
+            let mut places = [None; 8];
+            batches.refill(&mut places);
+            for place in places {
+                assert_eq!(
+                    place.map(|planned| planned.request),
+                    one_by_one.next().map(|planned| planned.request),
+                    "{flags}"
+                );
+            }
+        }
+    }
+}
+
 proptest! {
     /// Whatever the job, requests stay in its region, in whole blocks, and end as they should.
     #[test]
