@@ -63,6 +63,16 @@ impl Frontier {
         (BlockId(self.block), slot)
     }
 
+    /// The open block.
+    pub fn block(&self) -> BlockId {
+        BlockId(self.block)
+    }
+
+    /// Slots that are written or left out.
+    pub fn slots_used(&self) -> u32 {
+        self.slot
+    }
+
     /// Rows that can still be programmed.
     pub fn rows_left(&self) -> u32 {
         self.rows_left
@@ -192,6 +202,7 @@ impl<P: Payload> Ftl<P> {
             self.dies[usize::from(die.0)].frontiers[purpose as usize] =
                 Frontier { block: block.0, slot: 0, row_start: 0, rows_left: rows };
             if rows > 0 {
+                self.groups.add_valid(group, self.slots);
                 return true;
             }
         }
@@ -258,21 +269,18 @@ impl<P: Payload> Ftl<P> {
             self.invalidate(Ppn(old));
         }
         self.reverse.set(to.0, lpn.0);
-        self.groups.add_valid(Group(block.0));
         self.payload.program(to, lpn, stamp);
         self.counters.nand_pages_written += 1;
         Some(self.array.program_row(block))
     }
 
-    /// The next slot of a frontier; its group has one more valid unit.
+    /// The next slot of a frontier, whose group counts it already.
     #[inline(always)]
     pub(crate) fn take_slot(&mut self, die: DieId, purpose: Purpose) -> Ppn {
         let frontier = &mut self.dies[usize::from(die.0)].frontiers[purpose as usize];
         debug_assert!(frontier.rows_left > 0);
         let ppn = self.geometry.ppn(BlockId(frontier.block), frontier.slot);
         frontier.slot += 1;
-        let group = self.group_of(self.geometry.block(ppn));
-        self.groups.add_valid(group);
         ppn
     }
 
@@ -303,15 +311,19 @@ impl<P: Payload> Ftl<P> {
             frontier.rows_left = 0;
         }
         let full = frontier.rows_left == 0;
+        let padding = self.geometry.units_per_row.saturating_sub(used);
+        if padding > 0 && self.geometry.packing == 1 {
+            self.groups.skip_valid(self.group_of(block), padding);
+        }
         self.counters.nand_pages_written += u64::from(self.geometry.units_per_row);
-        self.counters.padding_pages_written += u64::from(self.geometry.units_per_row.saturating_sub(used));
+        self.counters.padding_pages_written += u64::from(padding);
         let (time, outcome) = self.array.program(block, self.geometry.rows_per_unit);
         if outcome.is_err() {
             return self.replace_row(die, purpose, block, first_slot..first_slot + used, time);
         }
         if full {
             self.note_filled(block, first_slot + used);
-            self.seal(block, purpose);
+            self.seal(die, purpose);
         }
         Programmed { time }
     }
@@ -322,10 +334,12 @@ impl<P: Payload> Ftl<P> {
         }
     }
 
-    /// A lane is full; with the last one its group is sealed.
+    /// A lane is full, or no more is written to it; with the last one its group is sealed.
     #[cold]
-    fn seal(&mut self, block: BlockId, purpose: Purpose) {
-        let group = self.group_of(block);
+    fn seal(&mut self, die: DieId, purpose: Purpose) {
+        let frontier = self.dies[usize::from(die.0)].frontiers[purpose as usize];
+        let group = self.group_of(BlockId(frontier.block));
+        self.groups.skip_valid(group, self.slots - frontier.slot);
         if self.width > 1 {
             let left = &mut self.lanes_left[group.0 as usize];
             *left -= 1;
@@ -357,7 +371,7 @@ impl<P: Payload> Ftl<P> {
         spent.rows_left = 0;
         self.dies[usize::from(die.0)].short = self.single_frontier && self.reserve > 0;
         self.note_filled(block, slots.end);
-        self.seal(block, purpose);
+        self.seal(die, purpose);
         if !self.open(die, purpose) {
             // No block to go to: the row counts as programmed; the block is still retired later.
             self.dies[usize::from(die.0)].doomed.push(block);

@@ -26,7 +26,7 @@ use crate::config::ftl::{Frontiers, FtlConfig, GcPace, Striping};
 use crate::counters::Counters;
 use crate::ftl::frontier::Frontier;
 use crate::ftl::layout::{kept_per_die, layout, reserved_for_slc, slc_blocks_per_die};
-use crate::ftl::pool::{Group, GroupTable};
+use crate::ftl::pool::{Counter, Group, GroupTable};
 use crate::ftl::reclaim::{Job, Source};
 use crate::ftl::table::Table;
 use crate::ftl::translation::MapCache;
@@ -65,6 +65,9 @@ struct DieState {
     sources: Vec<Source>,
     #[serde(skip)]
     next_source: usize,
+    /// Where the victim's counter is in [`GroupTable`].
+    #[serde(skip)]
+    victim_counter: Counter,
     frontiers: [Frontier; 3],
     job: Option<Job>,
     /// A block failed and took the reserve of a single frontier: the host waits until it is back.
@@ -372,6 +375,9 @@ impl<P: Payload> Ftl<P> {
         }
         let slots_in_use = self.reverse.iter().filter(|lpn| *lpn != NONE).count();
         assert_eq!(slots_in_use, valid.iter().sum::<u32>() as usize, "no slot is valid without a map entry");
+        for frontier in self.dies.iter().flat_map(|die| die.frontiers).filter(Frontier::has_room) {
+            valid[self.group_of(frontier.block()).0 as usize] += self.slots - frontier.slots_used();
+        }
         for (group, &count) in valid.iter().enumerate() {
             assert_eq!(self.groups.valid(Group(group as u32)), count, "valid counts add up");
         }

@@ -8,8 +8,9 @@
 //! number on all dies (group × dies + die). A *pool* is where a victim is chosen and free groups are
 //! kept: a die, or the whole drive with superblocks; pool = group mod pools.
 //!
-//! Writing and invalidating a unit, by far the most frequent, touches one counter. The counters of
-//! a pool lie side by side, so that the fewest valid units are found by one pass over a few KiB, once
+//! Invalidating a unit, by far the most frequent, touches one counter; writing one none, since the units
+//! that an open block has still to take are counted as valid from its opening on. The counters of a pool
+//! lie side by side, so that the fewest valid units are found by one pass over a few KiB, once
 //! a victim. Sealed groups of a pool also lie in a dense array (for random choice) and, for
 //! [`Order::ByAge`], in a queue in order of sealing.
 
@@ -24,6 +25,10 @@ pub struct Group(pub u32);
 const NONE: u32 = u32::MAX;
 /// Added to a counter unless its group is sealed, so that the smallest counter is that of a candidate.
 const NOT_SEALED: u32 = 1 << 31;
+
+/// Where a group's counter of valid units is: for those who ask for it often.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Counter(usize);
 
 /// What a pool has besides the counters.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -107,15 +112,26 @@ impl GroupTable {
         pool as usize * self.width as usize + index as usize
     }
 
+    /// Where a group's counter is.
+    pub fn counter(&self, group: Group) -> Counter {
+        Counter(self.place(group))
+    }
+
     /// Number of pools.
     pub fn pools(&self) -> usize {
         self.pools.len()
     }
 
-    /// Valid units of a group.
+    /// Valid units of a group, and those that an open one has still to take.
     #[inline]
     pub fn valid(&self, group: Group) -> u32 {
-        self.valid[self.place(group)] & !NOT_SEALED
+        self.valid_at(self.counter(group))
+    }
+
+    /// As [`GroupTable::valid`].
+    #[inline]
+    pub fn valid_at(&self, counter: Counter) -> u32 {
+        self.valid[counter.0] & !NOT_SEALED
     }
 
     /// Units that a group holds at most.
@@ -154,26 +170,30 @@ impl GroupTable {
         free.remove(place)
     }
 
-    /// A unit is written into an open group.
-    #[inline]
-    pub fn add_valid(&mut self, group: Group) {
+    /// Units are to be written into an open group.
+    pub fn add_valid(&mut self, group: Group, units: u32) {
         let place = self.place(group);
-        self.valid[place] += 1;
+        self.valid[place] += units;
+    }
+
+    /// Units that were to be written into an open group are not.
+    #[inline]
+    pub fn skip_valid(&mut self, group: Group, units: u32) {
+        let place = self.place(group);
+        self.valid[place] -= units;
     }
 
     /// A unit of a group becomes invalid.
     #[inline]
     pub fn remove_valid(&mut self, group: Group) {
-        let place = self.place(group);
-        debug_assert!(self.valid[place] & !NOT_SEALED > 0);
-        self.valid[place] -= 1;
+        self.remove_valid_at(Counter(self.place(group)));
     }
 
-    /// A unit of one group is written into another, an open one.
-    #[inline(always)]
-    pub fn move_valid(&mut self, from: Group, to: Group) {
-        self.add_valid(to);
-        self.remove_valid(from);
+    /// As [`GroupTable::remove_valid`].
+    #[inline]
+    pub fn remove_valid_at(&mut self, counter: Counter) {
+        debug_assert!(self.valid[counter.0] & !NOT_SEALED > 0);
+        self.valid[counter.0] -= 1;
     }
 
     /// Fetches the cache line of a group's counter.
@@ -264,7 +284,7 @@ mod test {
                     let some = sealed.get(draw as usize / 2 % sealed.len().max(1)).copied();
                     match (step, some) {
                         (0 | 1, _) => if let Some(group) = table.open(pool, None) {
-                            (0..1 + draw % 8).for_each(|_| table.add_valid(group));
+                            table.add_valid(group, 1 + draw % 8);
                             table.seal(group);
                         },
                         (2, Some(group)) if table.valid(group) > 0 => table.remove_valid(group),

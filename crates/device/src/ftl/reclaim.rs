@@ -10,6 +10,7 @@
 mod choice;
 mod moves;
 
+use crate::ftl::pool::Group;
 use crate::ftl::table::Table;
 use crate::ftl::{DieState, Ftl, NONE};
 use crate::nand::array::Payload;
@@ -243,6 +244,7 @@ impl<P: Payload> Ftl<P> {
         }
         if state.sources.is_empty() {
             let base = self.geometry.ppn(BlockId(job.victim), 0).0;
+            state.victim_counter = self.groups.counter(Group(job.victim / self.width));
             list_valid(&self.reverse, base + job.cursor..base + self.slots, &mut state.sources);
             let first = state.sources.iter().take(MOVES_AHEAD + BATCH);
             first.for_each(|source| self.map.prefetch(source.lpn));

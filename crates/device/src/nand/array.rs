@@ -100,26 +100,29 @@ struct Times {
     reliability: Option<ReliabilityConfig>,
 }
 
-/// A time by row, so that none is looked up by division; one alone where all rows are alike.
+/// A time by row, so that none is looked up by division.
 #[derive(Clone, Debug, Default)]
 struct ByRow {
+    /// Where all rows are alike.
+    only: Option<Nanos>,
     times: Vec<Nanos>,
-    /// What of a row's number counts.
-    mask: u32,
 }
 
 impl ByRow {
     fn new(by_kind: &[Nanos], geometry: &Geometry) -> ByRow {
         if by_kind.iter().all(|time| *time == by_kind[0]) {
-            return ByRow { times: vec![by_kind[0]], mask: 0 };
+            return ByRow { only: Some(by_kind[0]), times: Vec::new() };
         }
         let kind = |row: u32| ((row % geometry.page_kinds) as usize).min(by_kind.len() - 1);
-        ByRow { times: (0..geometry.rows).map(|row| by_kind[kind(row)]).collect(), mask: u32::MAX }
+        ByRow { only: None, times: (0..geometry.rows).map(|row| by_kind[kind(row)]).collect() }
     }
 
     #[inline]
     fn of(&self, row: u32) -> Nanos {
-        self.times[(row & self.mask) as usize]
+        match self.only {
+            Some(time) => time,
+            None => self.times[row as usize],
+        }
     }
 }
 
@@ -177,11 +180,10 @@ impl Array {
         if self.has_slc && self.blocks[block.0 as usize].slc {
             return Nanos(self.times.slc_read.0 * u64::from(rows));
         }
-        let mut time = self.times.read.of(row);
-        for next in row + 1..row + rows {
-            time += self.times.read.of(next);
+        match (self.times.read.only, rows) {
+            (Some(time), 1) => time,
+            _ => (row..row + rows).fold(Nanos::ZERO, |sum, row| sum + self.times.read.of(row)),
         }
-        time
     }
 
     /// tPROG of a row.

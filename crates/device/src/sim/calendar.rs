@@ -12,6 +12,8 @@ use crate::units::Nanos;
 
 /// Slots at most: a drive has 1024 dies at most.
 const MOST_SLOTS: usize = 2048;
+/// Levels of the tree at least.
+const LEAST_LEVELS: u32 = 5;
 
 /// The next event of each slot, and the earliest of all.
 #[derive(Clone, Debug)]
@@ -33,10 +35,10 @@ impl Calendar {
     /// A calendar in which nothing happens.
     pub fn new(slots: usize) -> Calendar {
         assert!(slots <= MOST_SLOTS, "{slots} slots are more than {MOST_SLOTS}");
-        let leaves = slots.next_power_of_two();
+        let leaves = slots.next_power_of_two().max(1 << LEAST_LEVELS);
         let mut calendar = Calendar {
             slots,
-            slot_bits: leaves.trailing_zeros().max(1),
+            slot_bits: leaves.trailing_zeros(),
             origin: 0,
             leaves,
             nodes: Box::new([u64::MAX; 2 * MOST_SLOTS]),
@@ -62,10 +64,16 @@ impl Calendar {
         let mut winner = ahead.min(self.never()) << self.slot_bits | slot as u64;
         let mut number = (self.leaves + slot) % self.nodes.len();
         self.nodes[number] = winner;
-        while number > 1 {
+        let mut climb = || {
             winner = winner.min(self.nodes[number ^ 1]);
             number /= 2;
             self.nodes[number] = winner;
+            number
+        };
+        // As many levels as every calendar has without asking for the end at each.
+        (0..LEAST_LEVELS).for_each(|_| _ = climb());
+        if self.leaves > 1 << LEAST_LEVELS {
+            while climb() > 1 {}
         }
         self.next = (self.time(winner), winner as usize & ((1 << self.slot_bits) - 1));
     }

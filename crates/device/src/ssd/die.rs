@@ -176,7 +176,7 @@ impl<S: Copy> Die<S> {
 
 impl<P: Payload> Ssd<P> {
     /// The time of a die's activity has come.
-    #[inline]
+    #[inline(always)]
     pub(super) fn die_event(&mut self, die: usize, done: &mut Vec<Completion>) {
         match self.dies[die].activity {
             Activity::Gathering => {
@@ -215,10 +215,10 @@ impl<P: Payload> Ssd<P> {
     fn work(&mut self, die: usize) {
         let state = &self.dies[die];
         let is_due = !state.reads.is_empty() || state.suspended.is_some() || !self.pending.is_empty();
-        if is_due || self.idle_work || self.times.smooth || self.ftl.has_job(DieId(die as u16)) {
-            self.choose_work(die);
-        } else {
+        if !is_due && !self.idle_work && !self.times.smooth && !self.ftl.has_job(DieId(die as u16)) {
             self.lay_idle(die);
+        } else if !self.write_pending(die) {
+            self.choose_work(die);
         }
     }
 
@@ -260,7 +260,7 @@ impl<P: Payload> Ssd<P> {
     }
 
     /// A die has nothing to do.
-    #[inline]
+    #[inline(always)]
     fn lay_idle(&mut self, die: usize) {
         self.dies[die].activity = Activity::Idle;
         self.calendar.schedule(die, Nanos::NEVER);

@@ -238,6 +238,7 @@ impl<P: Payload> Ssd<P> {
         }
     }
 
+    #[inline(always)]
     pub(super) fn complete(&mut self, index: u32, status: Status, done: &mut Vec<Completion>) {
         let Command { tag, request, .. } = self.front.commands[index as usize];
         self.front.free.push(index);

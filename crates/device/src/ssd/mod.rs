@@ -256,6 +256,10 @@ impl<P: Payload> Ssd<P> {
     #[inline]
     fn schedule(&mut self, lane: Lane, time: Nanos) {
         self.lanes[lane as usize] = time;
+        if (time, lane as usize) < self.next_lane {
+            self.next_lane = (time, lane as usize);
+            return;
+        }
         let earlier = |a: usize, b: usize| if self.lanes[b] < self.lanes[a] { b } else { a };
         let first = earlier(earlier(0, 1), earlier(2, 3));
         self.next_lane = (self.lanes[first], first);
@@ -301,24 +305,29 @@ impl<P: Payload> Device for Ssd<P> {
 
     fn advance(&mut self, to: Nanos, done: &mut Vec<Completion>) -> Nanos {
         let before = done.len();
+        // What happens at the instant of a completion still happens; `NEVER` lies beyond every limit.
+        let mut limit = to.0.min(Nanos::NEVER.0 - 1);
         loop {
             let (die_time, die) = self.calendar.next();
             let (lane_time, lane) = self.next_lane;
-            let time = Nanos(die_time.0.min(lane_time.0));
-            if time > self.now && done.len() > before {
-                return self.now;
+            if die_time.0.min(lane_time.0) > limit {
+                break;
             }
-            if time > to || time == Nanos::NEVER {
-                self.pass_time(to, done);
-                return self.now;
-            }
-            self.now = time;
             if lane_time < die_time {
+                self.now = lane_time;
                 self.lane_event(lane, done);
             } else {
+                self.now = die_time;
                 self.die_event(die, done);
             }
+            if done.len() > before {
+                limit = self.now.0;
+            }
         }
+        if done.len() == before {
+            self.pass_time(to, done);
+        }
+        self.now
     }
 
     #[inline]

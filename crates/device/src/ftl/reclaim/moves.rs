@@ -2,7 +2,6 @@
 
 use super::{Reason, Source, SourceRow, TIMED_MOVES_AHEAD};
 use crate::ftl::frontier::{Programmed, Purpose};
-use crate::ftl::pool::Group;
 use crate::ftl::{BUFFERED, Ftl, NONE};
 use crate::nand::array::Payload;
 use crate::units::{DieId, Lpn, Nanos, Ppn};
@@ -79,7 +78,7 @@ impl<P: Payload> Ftl<P> {
             return None;
         }
         // While the victim has lost none of its units, the map, far away in memory, need not be asked.
-        let all_valid = self.shadows.is_empty() && self.groups.valid(Group(job.victim)) as usize == left + 1;
+        let all_valid = self.shadows.is_empty() && self.groups.valid_at(state.victim_counter) as usize == left + 1;
         if !all_valid && self.map.get(lpn) != from {
             return None;
         }
@@ -88,7 +87,7 @@ impl<P: Payload> Ftl<P> {
         self.map.set(lpn, to.0);
         self.reverse.set(from, NONE);
         self.reverse.set(to.0, lpn);
-        self.groups.move_valid(Group(job.victim), Group(block.0));
+        self.groups.remove_valid_at(state.victim_counter);
         self.payload.copy(Ppn(from), to);
         self.counters.gc_pages_moved += 1;
         self.counters.nand_pages_written += 1;

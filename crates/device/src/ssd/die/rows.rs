@@ -33,6 +33,23 @@ impl<P: Payload> Ssd<P> {
         true
     }
 
+    /// The common write of what is pending in one go, by a die that has just become free, with the same
+    /// outcome as [`Ssd::choose_work`]. False, with nothing changed, where there is anything else to do.
+    #[inline(always)]
+    pub(super) fn write_pending(&mut self, die: usize) -> bool {
+        let (id, state) = (DieId(die as u16), &self.dies[die]);
+        let is_interrupted = !state.reads.is_empty() || state.suspended.is_some();
+        let Some(&unit) = self.pending.front() else { return false };
+        if is_interrupted || self.buffer.is_present() || self.ftl.has_job(id) {
+            return false;
+        }
+        let Some(programmed) = self.ftl.write_on(id, unit.lpn, unit.stamp) else { return false };
+        self.pending.pop_front();
+        self.dies[die].lone = Some(unit.owner);
+        self.program_host_row(die, programmed);
+        true
+    }
+
     /// Gives pending units to idle dies, beginning behind the one that took the last row.
     #[inline]
     pub(in crate::ssd) fn feed_dies(&mut self) {
@@ -43,6 +60,12 @@ impl<P: Payload> Ssd<P> {
             tried += 1;
             self.work(die);
         }
+    }
+
+    /// Some die has nothing to do.
+    #[inline]
+    pub(in crate::ssd) fn has_idle(&self) -> bool {
+        self.idle.iter().any(|word| *word != 0)
     }
 
     /// The first idle die after the rotor, round the ring.
@@ -85,14 +108,6 @@ impl<P: Payload> Ssd<P> {
     #[inline]
     fn fill_row(&mut self, die: usize, purpose: Purpose) -> bool {
         let id = DieId(die as u16);
-        if let Some(&unit) = self.pending.front()
-            && let Some(programmed) = self.ftl.write_on(id, unit.lpn, unit.stamp)
-        {
-            self.pending.pop_front();
-            self.dies[die].lone = Some(unit.owner);
-            self.program_host_row(die, programmed);
-            return true;
-        }
         let mut bytes_left = self.ftl.geometry.row_bytes.max(self.ftl.geometry.unit_bytes);
         let mut slots_left = self.ftl.row_slots_left(id, purpose);
         while slots_left > 0 && self.pending.front().is_some_and(|unit| unit.bytes <= bytes_left) {

@@ -116,7 +116,7 @@ impl<P: Payload> Ssd<P> {
         self.front.commands[index as usize].status = Status::MediaError;
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn part_done(&mut self, index: u32, done: &mut Vec<Completion>) {
         let command = &mut self.front.commands[index as usize];
         command.remaining -= 1;

@@ -31,7 +31,9 @@ impl<P: Payload> Ssd<P> {
         } else {
             self.front.stalled.push_back(index);
         }
-        self.feed_dies();
+        if !self.pending.is_empty() && self.has_idle() {
+            self.feed_dies();
+        }
     }
 
     #[inline(always)]
