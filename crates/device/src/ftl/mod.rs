@@ -27,7 +27,7 @@ use crate::counters::Counters;
 use crate::ftl::frontier::Frontier;
 use crate::ftl::layout::{kept_per_die, layout, reserved_for_slc, slc_blocks_per_die};
 use crate::ftl::pool::{Counter, Group, GroupTable};
-use crate::ftl::reclaim::{Job, Source};
+use crate::ftl::reclaim::{Gathered, Job, Source};
 use crate::ftl::table::Table;
 use crate::ftl::translation::MapCache;
 use crate::ftl::victim::VictimPolicy;
@@ -55,29 +55,33 @@ pub enum Place {
     Flash(Ppn),
 }
 
-/// What a die works on. In this order what each move touches lies in two cache lines.
+/// What a die works on. In this order what a host write touches lies in one cache line, and what each
+/// move touches in that one and the next.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[repr(C, align(64))]
 struct DieState {
-    /// Where a row is one unit: the victim's slots that were valid when its job began, and which of
-    /// them comes next. Not saved: it follows from the job.
+    frontiers: [Frontier; 3],
+    /// Which of the `sources` comes next.
     #[serde(skip)]
-    sources: Vec<Source>,
-    #[serde(skip)]
-    next_source: usize,
-    /// Where the victim's counter is in [`GroupTable`].
+    next_source: u32,
+    /// Where the victim's counter of valid units is.
     #[serde(skip)]
     victim_counter: Counter,
-    frontiers: [Frontier; 3],
-    job: Option<Job>,
+    /// Collections since static wear levelling looked last.
+    jobs_since_leveling: u32,
     /// A block failed and took the reserve of a single frontier: the host waits until it is back.
     short: bool,
     /// Between the watermarks: collection goes on until there are `gc_high_blocks`.
     collecting: bool,
+    /// Where a row is one unit: the victim's slots that were valid when its job began. Not saved: it
+    /// follows from the job.
+    #[serde(skip)]
+    sources: Vec<Source>,
+    job: Option<Job>,
+    /// Where a row is several units: those of the job.
+    gathered: Gathered,
     /// Blocks in which a program failed: collected first, then retired.
     doomed: Vec<BlockId>,
-    /// Collections since static wear levelling looked last.
-    jobs_since_leveling: u32,
 }
 
 /// The state that is saved and restored.
@@ -322,7 +326,7 @@ impl<P: Payload> Ftl<P> {
         true
     }
 
-    #[inline]
+    #[inline(always)]
     fn invalidate(&mut self, ppn: Ppn) {
         self.reverse.set(ppn.0, NONE);
         self.groups.remove_valid(self.group_of(self.geometry.block(ppn)));
@@ -373,7 +377,8 @@ impl<P: Payload> Ftl<P> {
                 valid[self.group_of(self.geometry.block(Ppn(ppn))).0 as usize] += 1;
             }
         }
-        let slots_in_use = self.reverse.iter().filter(|lpn| *lpn != NONE).count();
+        let has_moved = |ppn: u32| self.dies.iter().any(|die| die.has_passed(&self.geometry, Ppn(ppn)));
+        let slots_in_use = (0..).zip(self.reverse.iter()).filter(|&(ppn, lpn)| lpn != NONE && !has_moved(ppn)).count();
         assert_eq!(slots_in_use, valid.iter().sum::<u32>() as usize, "no slot is valid without a map entry");
         for frontier in self.dies.iter().flat_map(|die| die.frontiers).filter(Frontier::has_room) {
             valid[self.group_of(frontier.block()).0 as usize] += self.slots - frontier.slots_used();

@@ -28,7 +28,7 @@ const NOT_SEALED: u32 = 1 << 31;
 
 /// Where a group's counter of valid units is: for those who ask for it often.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Counter(usize);
+pub struct Counter(u32);
 
 /// What a pool has besides the counters.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -113,8 +113,9 @@ impl GroupTable {
     }
 
     /// Where a group's counter is.
+    #[inline]
     pub fn counter(&self, group: Group) -> Counter {
-        Counter(self.place(group))
+        Counter(self.place(group) as u32)
     }
 
     /// Number of pools.
@@ -131,7 +132,7 @@ impl GroupTable {
     /// As [`GroupTable::valid`].
     #[inline]
     pub fn valid_at(&self, counter: Counter) -> u32 {
-        self.valid[counter.0] & !NOT_SEALED
+        self.valid[counter.0 as usize] & !NOT_SEALED
     }
 
     /// Units that a group holds at most.
@@ -186,14 +187,14 @@ impl GroupTable {
     /// A unit of a group becomes invalid.
     #[inline]
     pub fn remove_valid(&mut self, group: Group) {
-        self.remove_valid_at(Counter(self.place(group)));
+        self.remove_valid_at(self.counter(group));
     }
 
     /// As [`GroupTable::remove_valid`].
     #[inline]
     pub fn remove_valid_at(&mut self, counter: Counter) {
-        debug_assert!(self.valid[counter.0] & !NOT_SEALED > 0);
-        self.valid[counter.0] -= 1;
+        debug_assert!(self.valid_at(counter) > 0);
+        self.valid[counter.0 as usize] -= 1;
     }
 
     /// Fetches the cache line of a group's counter.

@@ -38,12 +38,17 @@ pub struct Job {
     reason: Reason,
     /// Next source row to look at, in steps of what one unit or row takes.
     cursor: u32,
-    /// Slots read and not yet programmed.
-    gathered: Vec<u32>,
-    /// Instead, where a row is one unit: the slot read and not yet programmed, or `NONE`.
+    /// Where a row is one unit: the slot read and not yet programmed, or `NONE`.
     held: u32,
     /// Units to gather for a row.
     units_per_row: u32,
+}
+
+/// What a job has gathered where a row is several units.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Gathered {
+    /// Slots read and not yet programmed.
+    slots: Vec<u32>,
     /// Where data is compressed: units that a row takes on average, and fractions carried along.
     packed: Option<(f64, f64)>,
 }
@@ -108,7 +113,13 @@ impl DieState {
     /// The unit that the job holds, where it was listed.
     #[inline(always)]
     fn held_source(&self) -> Option<Source> {
-        self.sources.get(self.next_source.wrapping_sub(1)).copied()
+        self.sources.get(self.next_source.wrapping_sub(1) as usize).copied()
+    }
+
+    /// The die's job has passed a slot of its victim: what was valid there has been moved.
+    pub(super) fn has_passed(&self, geometry: &Geometry, ppn: Ppn) -> bool {
+        let passed = |job: &Job| job.victim == geometry.block(ppn).0 && geometry.slot(ppn) < job.cursor;
+        self.job.as_ref().is_some_and(|job| passed(job) && job.held != ppn.0 && geometry.units_per_row == 1)
     }
 
     /// Finds the next unit of the victim that is still valid, as all are while `all_valid`; the job holds
@@ -124,10 +135,10 @@ impl DieState {
     ) -> Option<SourceRow> {
         let job = self.job.as_mut().expect("a job is under way");
         let block = BlockId(job.victim);
-        while let Some(&Source { slot, lpn }) = self.sources.get(self.next_source) {
+        while let Some(&Source { slot, lpn }) = self.sources.get(self.next_source as usize) {
             self.next_source += 1;
-            if self.next_source.is_multiple_of(BATCH) {
-                let first = (self.next_source + ahead).min(self.sources.len());
+            if self.next_source.is_multiple_of(BATCH as u32) {
+                let first = (self.next_source as usize + ahead).min(self.sources.len());
                 let later = &self.sources[first..(first + BATCH).min(self.sources.len())];
                 later.iter().for_each(|source| map.prefetch(source.lpn));
             }
@@ -196,15 +207,10 @@ impl<P: Payload> Ftl<P> {
             let state = &mut self.dies[usize::from(owner.0)];
             state.sources.clear();
             state.next_source = 0;
-            state.job = Some(Job {
-                victim: block.0,
-                reason,
-                cursor: 0,
-                gathered: Vec::new(),
-                held: NONE,
-                units_per_row: packed.map_or(self.geometry.units_per_row, |mean| mean.ceil() as u32),
-                packed: packed.map(|mean| (mean, 0.0)),
-            });
+            state.gathered.slots.clear();
+            state.gathered.packed = packed.map(|mean| (mean, 0.0));
+            let units_per_row = packed.map_or(self.geometry.units_per_row, |mean| mean.ceil() as u32);
+            state.job = Some(Job { victim: block.0, reason, cursor: 0, held: NONE, units_per_row });
         }
         self.lanes_left[group.0 as usize] = lanes;
         lanes > 0
@@ -256,8 +262,9 @@ impl<P: Payload> Ftl<P> {
     /// The next step where a row is several units.
     fn next_row(&mut self, die: DieId) -> Step {
         let geometry = self.geometry;
-        let job = self.dies[usize::from(die.0)].job.as_mut().expect("a job is under way");
-        if job.gathered.len() >= job.units_per_row as usize {
+        let state = &mut self.dies[usize::from(die.0)];
+        let (job, gathered) = (state.job.as_mut().expect("a job is under way"), &mut state.gathered.slots);
+        if gathered.len() >= job.units_per_row as usize {
             return Step::Program;
         }
         let block = BlockId(job.victim);
@@ -266,29 +273,30 @@ impl<P: Payload> Ftl<P> {
         let steps = geometry.rows / geometry.rows_per_unit;
         while job.cursor < steps {
             let first = base + job.cursor * row_slots;
-            let before = job.gathered.len();
+            let before = gathered.len();
             let later = first + MOVES_AHEAD as u32;
             prefetch_owners(&self.map, &self.reverse, later..later + row_slots);
             for slot in first..first + row_slots {
                 if self.reverse.get(slot) != NONE {
-                    job.gathered.push(slot);
+                    gathered.push(slot);
                 }
             }
             let row = job.cursor * geometry.rows_per_unit;
             job.cursor += 1;
-            let units = (job.gathered.len() - before) as u32;
+            let units = (gathered.len() - before) as u32;
             if units > 0 {
                 return Step::Read(SourceRow { block, row, units });
             }
         }
-        if job.gathered.is_empty() { Step::Erase } else { Step::Program }
+        if gathered.is_empty() { Step::Erase } else { Step::Program }
     }
 
     /// The next step of a die's job programs what was gathered.
     #[inline(always)]
     pub fn job_step_is_program(&self, die: DieId) -> bool {
-        let job = self.dies[usize::from(die.0)].job.as_ref().expect("a job is under way");
-        job.held != NONE || job.gathered.len() >= job.units_per_row as usize
+        let state = &self.dies[usize::from(die.0)];
+        let job = state.job.as_ref().expect("a job is under way");
+        job.held != NONE || state.gathered.slots.len() >= job.units_per_row as usize
     }
 
     /// A job concerns all dies (superblocks).
@@ -314,6 +322,8 @@ impl<P: Payload> Ftl<P> {
         let block = BlockId(job.victim);
         let group = self.group_of(block);
         let first = self.geometry.ppn(block, 0);
+        // Of what the job has moved the record stayed: nobody asks for it behind the cursor.
+        self.reverse.forget(first.0..first.0 + self.geometry.slots());
         self.payload.erase(first, Ppn(first.0 + self.geometry.slots()));
         let was_slc = self.array.is_slc(block);
         let (time, outcome) = self.array.erase(block, false);

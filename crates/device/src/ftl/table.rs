@@ -46,6 +46,11 @@ impl Table {
         !std::mem::replace(&mut self.inverted[index as usize], !value)
     }
 
+    /// Makes the entries of a range, which lies in the table, [`NONE`].
+    pub fn forget(&mut self, range: Range<u32>) {
+        self.inverted[range.start as usize..range.end as usize].fill(!NONE);
+    }
+
     /// Makes all entries [`NONE`], and gives their memory back.
     pub fn clear(&mut self) {
         *self = Table::new(self.entries());

@@ -44,7 +44,9 @@ impl<P: Payload> Ftl<P> {
     /// victim, which is not used again, and the drive is read-only.
     #[cold]
     fn abandon_job(&mut self, die: DieId) {
-        self.dies[usize::from(die.0)].job = None;
+        let state = &mut self.dies[usize::from(die.0)];
+        state.job = None;
+        state.gathered.slots.clear();
         self.read_only = true;
     }
 
@@ -72,7 +74,7 @@ impl<P: Payload> Ftl<P> {
         let purpose = self.destination();
         let state = &mut self.dies[usize::from(die.0)];
         let Source { slot: from, lpn } = state.held_source()?;
-        let left = state.sources.len() - state.next_source;
+        let left = state.sources.len() - state.next_source as usize;
         let (job, frontier) = (state.job.as_mut()?, &mut state.frontiers[purpose as usize]);
         if job.held != from || job.reason != Reason::Garbage || !frontier.stays_open() {
             return None;
@@ -85,7 +87,6 @@ impl<P: Payload> Ftl<P> {
         let (block, slot) = frontier.take_row();
         let to = self.geometry.ppn(block, slot);
         self.map.set(lpn, to.0);
-        self.reverse.set(from, NONE);
         self.reverse.set(to.0, lpn);
         self.groups.remove_valid_at(state.victim_counter);
         self.payload.copy(Ppn(from), to);
@@ -124,8 +125,9 @@ impl<P: Payload> Ftl<P> {
             return (Programmed::default(), 0);
         };
         let most = self.row_slots_left(to, purpose);
-        let job = self.dies[index].job.as_mut().expect("a job is under way");
-        let wanted = match &mut job.packed {
+        let state = &mut self.dies[index];
+        let job = state.job.as_mut().expect("a job is under way");
+        let wanted = match &mut state.gathered.packed {
             None => job.units_per_row,
             Some((mean, credit)) => {
                 *credit += *mean;
@@ -134,9 +136,9 @@ impl<P: Payload> Ftl<P> {
                 whole as u32
             }
         };
-        let count = wanted.min(most).min(job.gathered.len() as u32) as usize;
+        let count = wanted.min(most).min(state.gathered.slots.len() as u32) as usize;
         let reason = job.reason;
-        let mut batch = std::mem::take(&mut job.gathered);
+        let mut batch = std::mem::take(&mut state.gathered.slots);
         let mut moved = 0;
         for &from in &batch[..count] {
             if self.reverse.get(from) != NONE {
@@ -149,7 +151,7 @@ impl<P: Payload> Ftl<P> {
         } else {
             batch.drain(..count);
         }
-        self.dies[index].job.as_mut().expect("a job is under way").gathered = batch;
+        self.dies[index].gathered.slots = batch;
         self.count_moves(reason, u64::from(moved));
         let programmed = if moved > 0 { self.end_row(to, purpose) } else { Programmed::default() };
         (programmed, moved)

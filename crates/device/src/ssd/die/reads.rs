@@ -89,7 +89,7 @@ impl<P: Payload> Ssd<P> {
     }
 
     /// Takes a die's channel now, or as soon as it is free; returns when the transfer is done.
-    #[inline]
+    #[inline(always)]
     pub(super) fn reserve_channel(&mut self, die: usize, length: Nanos) -> Nanos {
         let channel = self.dies[die].channel;
         self.channels[channel as usize].reserve(self.now, length)
