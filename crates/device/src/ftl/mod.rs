@@ -289,7 +289,6 @@ impl<P: Payload> Ftl<P> {
         let ppn = self.map.get(lpn.0);
         if ppn < BUFFERED {
             self.reverse.prefetch(ppn);
-            self.groups.prefetch(self.group_of(self.geometry.block(Ppn(ppn))));
         }
     }
 

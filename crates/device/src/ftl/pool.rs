@@ -197,12 +197,6 @@ impl GroupTable {
         self.valid[counter.0 as usize] -= 1;
     }
 
-    /// Fetches the cache line of a group's counter.
-    #[inline]
-    pub fn prefetch(&self, group: Group) {
-        super::table::prefetch(&self.valid, self.place(group));
-    }
-
     /// An open group is full: it becomes a candidate.
     pub fn seal(&mut self, group: Group) {
         assert!(!self.is_sealed(group), "a group is sealed once");

@@ -106,7 +106,7 @@ fn advise_huge_pages(table: &mut [u32]) {
 
 /// Asks for a cache line. Never faults and changes nothing, whatever the index.
 #[inline]
-pub(super) fn prefetch(lines: &[u32], index: usize) {
+fn prefetch(lines: &[u32], index: usize) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
