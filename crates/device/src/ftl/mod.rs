@@ -376,7 +376,7 @@ impl<P: Payload> Ftl<P> {
                 valid[self.group_of(self.geometry.block(Ppn(ppn))).0 as usize] += 1;
             }
         }
-        let has_moved = |ppn: u32| self.dies.iter().any(|die| die.has_passed(&self.geometry, Ppn(ppn)));
+        let has_moved = |ppn: u32| self.dies.iter().any(|die| die.has_moved(&self.geometry, Ppn(ppn)));
         let slots_in_use = (0..).zip(self.reverse.iter()).filter(|&(ppn, lpn)| lpn != NONE && !has_moved(ppn)).count();
         assert_eq!(slots_in_use, valid.iter().sum::<u32>() as usize, "no slot is valid without a map entry");
         for frontier in self.dies.iter().flat_map(|die| die.frontiers).filter(Frontier::has_room) {

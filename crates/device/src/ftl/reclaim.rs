@@ -36,7 +36,7 @@ pub enum Reason {
 pub struct Job {
     victim: u32,
     reason: Reason,
-    /// Next source row to look at, in steps of what one unit or row takes.
+    /// Where a row is several units: the next source row to look at.
     cursor: u32,
     /// Where a row is one unit: the slot read and not yet programmed, or `NONE`.
     held: u32,
@@ -116,25 +116,18 @@ impl DieState {
         self.sources.get(self.next_source.wrapping_sub(1) as usize).copied()
     }
 
-    /// The die's job has passed a slot of its victim: what was valid there has been moved.
-    pub(super) fn has_passed(&self, geometry: &Geometry, ppn: Ppn) -> bool {
-        let passed = |job: &Job| job.victim == geometry.block(ppn).0 && geometry.slot(ppn) < job.cursor;
-        self.job.as_ref().is_some_and(|job| passed(job) && job.held != ppn.0 && geometry.units_per_row == 1)
+    /// The die's job has moved what was in a slot, whose record stays until the erase.
+    pub(super) fn has_moved(&self, geometry: &Geometry, ppn: Ppn) -> bool {
+        let is_victim = |job: &Job| job.victim == geometry.block(ppn).0 && job.held != ppn.0;
+        let left = &self.sources[(self.next_source as usize).min(self.sources.len())..];
+        let is_listed = left.len() < self.sources.len();
+        is_listed && self.job.as_ref().is_some_and(is_victim) && left.iter().all(|source| source.slot != ppn.0)
     }
 
     /// Finds the next unit of the victim that is still valid, as all are while `all_valid`; the job holds
-    /// it from then on. Lines of the map are fetched `ahead` moves ahead at least.
+    /// it from then on. Lines of the map are fetched `ahead` moves ahead at least. Returns its slot.
     #[inline(always)]
-    fn next_source(
-        &mut self,
-        map: &Table,
-        reverse: &Table,
-        geometry: &Geometry,
-        ahead: usize,
-        all_valid: bool,
-    ) -> Option<SourceRow> {
-        let job = self.job.as_mut().expect("a job is under way");
-        let block = BlockId(job.victim);
+    fn next_source(&mut self, map: &Table, reverse: &Table, ahead: usize, all_valid: bool) -> Option<u32> {
         while let Some(&Source { slot, lpn }) = self.sources.get(self.next_source as usize) {
             self.next_source += 1;
             if self.next_source.is_multiple_of(BATCH as u32) {
@@ -144,13 +137,10 @@ impl DieState {
             }
             // The host may have overwritten it meanwhile. Of a unit in the buffer the map does not tell.
             if all_valid || map.get(lpn) == slot || reverse.get(slot) != NONE {
-                job.held = slot;
-                let number = geometry.slot(Ppn(slot));
-                job.cursor = number + 1;
-                return Some(SourceRow { block, row: number * geometry.rows_per_unit, units: 1 });
+                self.job.as_mut().expect("a job is under way").held = slot;
+                return Some(slot);
             }
         }
-        job.cursor = geometry.slots();
         None
     }
 }
@@ -251,12 +241,19 @@ impl<P: Payload> Ftl<P> {
         if state.sources.is_empty() {
             let base = self.geometry.ppn(BlockId(job.victim), 0).0;
             state.victim_counter = self.groups.counter(Group(job.victim / self.width));
-            list_valid(&self.reverse, base + job.cursor..base + self.slots, &mut state.sources);
+            list_valid(&self.reverse, base..base + self.slots, &mut state.sources);
             let first = state.sources.iter().take(MOVES_AHEAD + BATCH);
             first.for_each(|source| self.map.prefetch(source.lpn));
         }
-        let next = state.next_source(&self.map, &self.reverse, &self.geometry, MOVES_AHEAD, false);
-        next.map_or(Step::Erase, Step::Read)
+        let victim = BlockId(job.victim);
+        match state.next_source(&self.map, &self.reverse, MOVES_AHEAD, false) {
+            Some(slot) => Step::Read(SourceRow {
+                block: victim,
+                row: self.geometry.slot(Ppn(slot)) * self.geometry.rows_per_unit,
+                units: 1,
+            }),
+            None => Step::Erase,
+        }
     }
 
     /// The next step where a row is several units.
@@ -322,7 +319,7 @@ impl<P: Payload> Ftl<P> {
         let block = BlockId(job.victim);
         let group = self.group_of(block);
         let first = self.geometry.ppn(block, 0);
-        // Of what the job has moved the record stayed: nobody asks for it behind the cursor.
+        // Of what the job has moved the record stayed: nobody asked for it any more.
         self.reverse.forget(first.0..first.0 + self.geometry.slots());
         self.payload.erase(first, Ppn(first.0 + self.geometry.slots()));
         let was_slc = self.array.is_slc(block);

@@ -175,7 +175,7 @@ impl Array {
     }
 
     /// tR of `rows` rows, one after the other.
-    #[inline]
+    #[inline(always)]
     pub fn read_time(&self, block: BlockId, row: u32, rows: u32) -> Nanos {
         if self.has_slc && self.blocks[block.0 as usize].slc {
             return Nanos(self.times.slc_read.0 * u64::from(rows));

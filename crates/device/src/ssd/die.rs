@@ -101,7 +101,6 @@ pub struct Span {
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub struct Die<S> {
-    activity: Activity,
     channel: u32,
     began: Nanos,
     /// The end of a move whose successor's sensing follows without a decision in between. Then no read
@@ -132,7 +131,6 @@ impl<S> Die<S> {
     pub fn new(channel: u32) -> Die<S> {
         Die {
             channel,
-            activity: Activity::Idle,
             began: Nanos::ZERO,
             reads: VecDeque::new(),
             current: None,
@@ -178,7 +176,12 @@ impl<P: Payload> Ssd<P> {
     /// The time of a die's activity has come.
     #[inline(always)]
     pub(super) fn die_event(&mut self, die: usize, done: &mut Vec<Completion>) {
-        match self.dies[die].activity {
+        // First what comes by far most often when a drive is written to.
+        let activity = self.activities[die];
+        if activity == Activity::Moving && self.dies[die].move_ends.is_some() {
+            return self.moved_and_sensed(die);
+        }
+        match activity {
             Activity::Gathering => {
                 self.end_span(die);
                 return self.gathered(die);
@@ -191,10 +194,9 @@ impl<P: Payload> Ssd<P> {
                 self.work(die);
                 return self.feed_others();
             }
-            Activity::Moving if self.dies[die].move_ends.is_some() => return self.moved_and_sensed(die),
             Activity::Moving | Activity::Erasing => {}
             Activity::Idle | Activity::Choosing => {
-                unreachable!("an idle die has no event: {die} {:?} {:?}", self.dies[die].activity, self.now)
+                unreachable!("an idle die has no event: {die} {activity:?} {:?}", self.now)
             }
         }
         self.end_span(die);
@@ -223,7 +225,7 @@ impl<P: Payload> Ssd<P> {
     }
 
     fn choose_work(&mut self, die: usize) {
-        self.dies[die].activity = Activity::Choosing;
+        self.activities[die] = Activity::Choosing;
         if let Some(read) = self.dies[die].reads.pop_front() {
             return self.sense(die, read);
         }
@@ -262,16 +264,15 @@ impl<P: Payload> Ssd<P> {
     /// A die has nothing to do.
     #[inline(always)]
     fn lay_idle(&mut self, die: usize) {
-        self.dies[die].activity = Activity::Idle;
+        self.activities[die] = Activity::Idle;
         self.calendar.schedule(die, Nanos::NEVER);
         self.idle[die / 64] |= 1 << (die % 64);
     }
 
     #[inline(always)]
     fn busy(&mut self, die: usize, activity: Activity, until: Nanos) {
-        let state = &mut self.dies[die];
-        state.activity = activity;
-        state.began = self.now;
+        self.activities[die] = activity;
+        self.dies[die].began = self.now;
         self.idle[die / 64] &= !(1 << (die % 64));
         self.calendar.schedule(die, until);
     }
@@ -284,7 +285,7 @@ impl<P: Payload> Ssd<P> {
 
     #[inline]
     fn end_span_at(&mut self, die: usize, end: Nanos) {
-        self.end_span_of(die, self.dies[die].activity, end);
+        self.end_span_of(die, self.activities[die], end);
     }
 
     #[inline(always)]
@@ -351,7 +352,7 @@ impl<P: Payload> Ssd<P> {
         self.schedule(Lane::Idle, Nanos::NEVER);
         self.idle_work = true;
         for die in 0..self.dies.len() {
-            if self.dies[die].activity == Activity::Idle {
+            if self.activities[die] == Activity::Idle {
                 self.work(die);
             }
         }
@@ -366,6 +367,7 @@ impl<P: Payload> Ssd<P> {
         let placeholder = crate::ssd::buffer::Buffer::new(&config, &self.ftl.geometry);
         self.buffer = placeholder;
         self.front = crate::ssd::host::Front::default();
+        self.activities.fill(Activity::Idle);
         self.parked = 0;
         self.followers.clear();
         self.calendar = crate::sim::calendar::Calendar::new(self.dies.len());

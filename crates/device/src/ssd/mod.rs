@@ -37,7 +37,7 @@ use crate::parameter::Problem;
 use crate::sim::calendar::Calendar;
 use crate::sim::timeline::Timeline;
 use crate::ssd::buffer::Buffer;
-use crate::ssd::die::{Die, Span};
+use crate::ssd::die::{Activity, Die, Span};
 use crate::ssd::host::{Front, Unit};
 use crate::ssd::pieces::UnitSize;
 use crate::ssd::power::Power;
@@ -78,6 +78,8 @@ pub struct Ssd<P: Payload = ()> {
     /// Units waiting for a die, in order.
     pending: VecDeque<Unit<P::Stamp>>,
     dies: Vec<Die<P::Stamp>>,
+    /// What each die is doing: side by side, since each event asks for it first.
+    activities: Vec<Activity>,
     /// Units parked on dies until their old contents are read.
     parked: u32,
     /// Later writes of parked units, in order.
@@ -212,6 +214,7 @@ impl<P: Payload> Ssd<P> {
             parked: 0,
             followers: Vec::new(),
             dies: (0..dies).map(|die| Die::new(geometry.channel(DieId(die as u16)))).collect(),
+            activities: vec![Activity::Idle; dies],
             idle: (0..dies.div_ceil(64)).map(|word| mask(dies - word * 64)).collect(),
             rotor: geometry.dies - 1,
             channels: vec![Timeline::default(); geometry.channels as usize],

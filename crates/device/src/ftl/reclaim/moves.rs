@@ -1,10 +1,10 @@
 //! Moves: gathered units go to the open row of a frontier, their records with them.
 
-use super::{Reason, Source, SourceRow, TIMED_MOVES_AHEAD};
+use super::{Reason, Source, TIMED_MOVES_AHEAD};
 use crate::ftl::frontier::{Programmed, Purpose};
 use crate::ftl::{BUFFERED, Ftl, NONE};
 use crate::nand::array::Payload;
-use crate::units::{DieId, Lpn, Nanos, Ppn};
+use crate::units::{BlockId, DieId, Lpn, Nanos, Ppn};
 
 impl<P: Payload> Ftl<P> {
     /// The die that takes the next row of moves: the job's own, or with superblocks the next lane
@@ -64,10 +64,10 @@ impl<P: Payload> Ftl<P> {
 
     /// The common step of a move in one go, with the same outcome as [`Ftl::program_gathered`] and the
     /// [`Ftl::job_step`] after it: the unit that was read is programmed, and the next one is found.
-    /// Returns the array time and the next source row. `None`, with nothing changed, where anything else
+    /// Returns the array times of the program and, where there is a next unit, of sensing it. `None`, with nothing changed, where anything else
     /// is due: the unit was overwritten or is in the buffer too, the open block is full or is filled by this.
     #[inline(always)]
-    pub fn move_on(&mut self, die: DieId) -> Option<(Nanos, Option<SourceRow>)> {
+    pub fn move_on(&mut self, die: DieId) -> Option<(Nanos, Option<Nanos>)> {
         if !self.plain {
             return None;
         }
@@ -94,8 +94,9 @@ impl<P: Payload> Ftl<P> {
         self.counters.nand_pages_written += 1;
         let time = self.array.program_row(block);
         job.held = NONE;
-        let next = state.next_source(&self.map, &self.reverse, &self.geometry, TIMED_MOVES_AHEAD, all_valid);
-        Some((time, next))
+        let victim = BlockId(job.victim);
+        let next = state.next_source(&self.map, &self.reverse, TIMED_MOVES_AHEAD, all_valid);
+        Some((time, next.map(|slot| self.array.read_time(victim, self.geometry.slot(Ppn(slot)), 1))))
     }
 
     /// Programs the unit that was read, where a row is one unit.

@@ -19,7 +19,7 @@ impl<P: Payload> Ssd<P> {
         if started && self.ftl.jobs_span_dies() {
             // A superblock's other dies begin as well, those without work at once.
             for other in (0..self.dies.len()).filter(|other| *other != die) {
-                if self.dies[other].activity == Activity::Idle {
+                if self.activities[other] == Activity::Idle {
                     self.work(other);
                 }
             }
@@ -79,10 +79,10 @@ impl<P: Payload> Ssd<P> {
         let mut until = self.channels[state.channel as usize].reserve(self.now, data) + programmed;
         state.began = self.now;
         state.gathered_transfer = Nanos::ZERO;
-        if let Some(source) = next {
+        if let Some(sensing) = next {
             state.move_ends = Some(until);
             state.gathered_transfer = self.times.channel_unit;
-            until += self.ftl.array.read_time(source.block, source.row, 1);
+            until += sensing;
         }
         self.calendar.schedule(die, until);
     }
@@ -165,8 +165,8 @@ impl<P: Payload> Ssd<P> {
             }
             let state = &mut self.dies[die];
             (state.move_ends, state.unsensed, state.gathered_transfer) = (None, None, Nanos::ZERO);
-            if state.activity == Activity::Gathering {
-                state.activity = Activity::Moving;
+            if self.activities[die] == Activity::Gathering {
+                self.activities[die] = Activity::Moving;
             }
         }
     }

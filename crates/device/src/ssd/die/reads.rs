@@ -11,7 +11,7 @@ impl<P: Payload> Ssd<P> {
     /// A row is to be sensed: at once where its die is idle or can be suspended.
     pub(in crate::ssd) fn queue_read(&mut self, read: FlashRead) {
         let die = usize::from(self.ftl.geometry.die(read.block).0);
-        match self.dies[die].activity {
+        match self.activities[die] {
             Activity::Idle => self.sense(die, read),
             Activity::Writing | Activity::Moving | Activity::Erasing => {
                 self.dies[die].reads.push_back(read);
@@ -37,7 +37,7 @@ impl<P: Payload> Ssd<P> {
     pub(super) fn split_move(&mut self, die: usize) {
         let ends = self.dies[die].move_ends.take().expect("a move and a sensing are one event");
         self.end_span_at(die, ends);
-        self.dies[die].activity = Activity::Gathering;
+        self.activities[die] = Activity::Gathering;
         self.dies[die].began = ends;
     }
 
@@ -45,12 +45,12 @@ impl<P: Payload> Ssd<P> {
     pub(super) fn suspend(&mut self, die: usize) {
         let Some(cost) = self.times.suspend else { return };
         let left = self.calendar.time_of(die).saturating_sub(self.now);
-        let interruptible = matches!(self.dies[die].activity, Activity::Writing | Activity::Moving | Activity::Erasing);
+        let interruptible = matches!(self.activities[die], Activity::Writing | Activity::Moving | Activity::Erasing);
         if !interruptible || self.dies[die].suspended.is_some() || left <= cost + cost {
             return;
         }
         self.end_span(die);
-        self.dies[die].suspended = Some((self.dies[die].activity, left));
+        self.dies[die].suspended = Some((self.activities[die], left));
         let read = self.dies[die].reads.pop_front().expect("a read asks for the suspension");
         self.sense_after(die, read, cost);
     }
