@@ -80,7 +80,7 @@ pub enum Step {
 const MOVES_AHEAD: usize = 6;
 pub(super) const TIMED_MOVES_AHEAD: usize = 0;
 /// Lines that are fetched together: their way through the address tables overlaps.
-const BATCH: usize = 4;
+const BATCH: usize = 8;
 
 /// A slot of a victim that was valid when its job began, and the unit in it.
 #[derive(Clone, Copy, Debug)]
