@@ -119,7 +119,7 @@ def _print(answers: Sequence[Answer], wall_s: float) -> None:
         "misses stands in the page."
     )
     seconds = ", ".join(f"{each.question.name} {each.cpu_s:.0f}" for each in answers)
-    print_paragraph(f"Processor seconds: {seconds}; {wall_s:.0f} s in all.")
+    print_paragraph(f"Processor seconds: {seconds}; {wall_s:.0f} s by the clock.")
 
 
 def _print_by_question(answers: Sequence[Answer]) -> None:
