@@ -5,7 +5,12 @@ From TKperf's source (github.com/thomas-krenn/TKperf, DeviceTests.py, Devices.py
 twice in sequence. IOPS: rounds of seven mixes of reads and writes, from all reads to all writes,
 each in eight sizes from 1 MiB to 512 B, a minute each, at random; until 4 KiB writes of five rounds
 in a row are steady, of which the mean is shown. Throughput: rounds of a minute's reading and a
-minute's writing in sequence, by size. A controller's strips are 256 KiB.
+minute's writing in sequence, by size.
+
+Version 2.0 (June 2015) makes a controller's array with `storcli add vd … wt nora` and no word on
+the strip, which the option `strip=` came to only in February 2017. So the controller's default
+holds, 64 KiB (MegaRAID Storage Manager 17.05, help); arrays by software have md's own chunk. Behind
+a controller TKperf fills the array in place of its members, which writes each in sequence as well.
 
 On a smaller drive the minute is shorter by as much, so that each load writes the same share of it,
 and for IOPS the controller's cache is smaller by as much, so that it holds the same share.
@@ -23,7 +28,8 @@ from ssdlab.reproduce.experiment import Scale, Value, section, story
 from ssdlab.reproduce.results import Results
 from ssdlab.result import Job
 
-STRIP = "256KiB"
+STRIP = "64KiB"
+"""What a controller's array keeps together on one member: MegaRAID's default."""
 _BLOCKS_A_DIE, _QUICK_BLOCKS_A_DIE = 96, 32
 """Size of the drives; each load takes its share of them."""
 _ROUNDS, _QUICK_ROUNDS = 5, 1
