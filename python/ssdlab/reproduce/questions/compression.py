@@ -16,8 +16,13 @@ from ssdlab.reproduce.question import Question
 from ssdlab.reproduce.results import Results
 
 DRIVE = "ocz-vertex-2-90gb"
-F60: Settings = (("capacity_bytes", "60 GB"), ("nand.dies_per_channel", "2"))
-"""The Corsair F60 as the same controller with two thirds of the flash: 64 GiB of dies of 4 GiB."""
+F60: Settings = (
+    ("capacity_bytes", "60 GB"),
+    ("nand.dies_per_channel", "2"),
+    ("over_provisioning", "0.0737"),
+)
+"""The Corsair F60 as the same controller with two thirds of the flash: 64 GiB in dies of 4 GiB, less
+the one that parity (RAISE) takes: (64.425 - 60) / 60."""
 DATA = {"zeros": 100, "real data": 40, "random data": 0}
 """How much of each can be compressed away, in percent; real data: typical of a desktop, on which
 such a controller writes 0.6 of what it is sent (AnandTech, Vertex 3)."""
