@@ -137,6 +137,35 @@ fn drives() -> Vec<(&'static str, Vec<(&'static str, &'static str)>)> {
                 ("over_provisioning", "0.5"),
             ]),
         ),
+        ("compression, a unit a row", with(&[("controller.compression", "true"), ("over_provisioning", "0.5")])),
+        (
+            "compression, superblocks",
+            with(&[
+                ("controller.compression", "true"),
+                ("nand.page_bytes", "8 KiB"),
+                ("ftl.mapping_unit_bytes", "4 KiB"),
+                ("ftl.striping", "superblock"),
+                ("over_provisioning", "1.2"),
+            ]),
+        ),
+        (
+            "compression, large units",
+            with(&[
+                ("controller.compression", "true"),
+                ("ftl.mapping_unit_bytes", "16 KiB"),
+                ("over_provisioning", "0.6"),
+            ]),
+        ),
+        (
+            "compression, failing programs",
+            with(&[
+                ("controller.compression", "true"),
+                ("nand.page_bytes", "8 KiB"),
+                ("ftl.mapping_unit_bytes", "4 KiB"),
+                ("reliability.program_fail_share", "0.001"),
+                ("over_provisioning", "2.5"),
+            ]),
+        ),
         ("suspend", with(&[("nand.suspend", "true")])),
         ("half duplex", with(&[("link.protocol", "sata-ncq"), ("link.queue_depth", "32"), ("link.mb_per_s", "300")])),
     ]

@@ -6,6 +6,7 @@
 //! retired afterwards, as collection would have done. Left out: blocks gone bad, which cannot be
 //! erased, keep what they hold, as in drives without a purge of bad blocks.
 
+use crate::ftl::packing::reverse_map;
 use crate::ftl::pool::{Group, GroupTable};
 use crate::ftl::{DieState, Ftl};
 use crate::nand::array::Payload;
@@ -23,7 +24,7 @@ impl<P: Payload> Ftl<P> {
     pub fn erase_all(&mut self) -> Nanos {
         self.trim_all();
         self.map.clear();
-        self.reverse.clear();
+        self.reverse = reverse_map(&self.geometry);
         if let Some(cache) = &mut self.map_cache {
             cache.forget();
         }

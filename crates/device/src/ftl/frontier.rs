@@ -307,10 +307,10 @@ impl<P: Payload> Ftl<P> {
         }
         let first_slot = std::mem::replace(&mut frontier.row_start, frontier.slot);
         frontier.rows_left -= self.geometry.rows_per_unit;
-        if self.geometry.packing > 1 && frontier.slot == self.geometry.slots() {
-            frontier.rows_left = 0;
-        }
         let full = frontier.rows_left == 0;
+        if self.geometry.packing > 1 {
+            self.note_filled(block, first_slot + used);
+        }
         let padding = self.geometry.units_per_row.saturating_sub(used);
         if padding > 0 && self.geometry.packing == 1 {
             self.groups.skip_valid(self.group_of(block), padding);
@@ -322,16 +322,9 @@ impl<P: Payload> Ftl<P> {
             return self.replace_row(die, purpose, block, first_slot..first_slot + used, time);
         }
         if full {
-            self.note_filled(block, first_slot + used);
             self.seal(die, purpose);
         }
         Programmed { time }
-    }
-
-    fn note_filled(&mut self, block: BlockId, slots: u32) {
-        if let Some(filled) = self.filled.get_mut(block.0 as usize) {
-            *filled = slots;
-        }
     }
 
     /// A lane is full, or no more is written to it; with the last one its group is sealed.
@@ -370,7 +363,6 @@ impl<P: Payload> Ftl<P> {
         let spent = &mut self.dies[usize::from(die.0)].frontiers[purpose as usize];
         spent.rows_left = 0;
         self.dies[usize::from(die.0)].short = self.single_frontier && self.reserve > 0;
-        self.note_filled(block, slots.end);
         self.seal(die, purpose);
         if !self.open(die, purpose) {
             // No block to go to: the row counts as programmed; the block is still retired later.

@@ -23,8 +23,8 @@ pub fn layout(config: &DriveConfig) -> Result<(Geometry, u32), Problem> {
     let mut geometry = shape(config)?;
     let exported = config.export.capacity_bytes.0.div_ceil(config.unit_bytes());
     let blocks = count_blocks(config, &geometry, exported)?;
-    let most = MOST_PPN >> geometry.slot_bits;
-    if exported >= MOST_PPN || blocks >= most {
+    fit_packing(&mut geometry, blocks);
+    if exported >= MOST_PPN || blocks >= MOST_PPN >> geometry.slot_bits {
         let message =
             format!("too large for {} B mapping units; use a larger ftl.mapping_unit_bytes", config.unit_bytes());
         return Err(Problem::new("capacity_bytes", config.export.capacity_bytes.0, message));
@@ -45,8 +45,9 @@ fn shape(config: &DriveConfig) -> Result<Geometry, Problem> {
         let message = format!("a unit larger than a row is a multiple of its {row_bytes} B and fits into a block");
         return Err(Problem::new("ftl.mapping_unit_bytes", unit_bytes, message));
     }
-    // Two units to a slot: enough for the usual gain of compression, and the reverse map stays small.
-    let packing = if config.controller.compression && units_per_row > 0 { 2 } else { 1 };
+    // As many units as the smallest take the bytes of one: bytes alone then decide what a row holds.
+    let packing =
+        if config.controller.compression { (1.0 / config.controller.compression_floor).ceil() as u32 } else { 1 };
     let mut geometry = Geometry {
         channels: nand.channels,
         dies: nand.channels * nand.dies_per_channel,
@@ -61,8 +62,20 @@ fn shape(config: &DriveConfig) -> Result<Geometry, Problem> {
         packing,
         slot_bits: 0,
     };
-    geometry.slot_bits = geometry.slots().next_power_of_two().trailing_zeros();
+    geometry.slot_bits = slot_bits(&geometry);
     Ok(geometry)
+}
+
+/// Fewer slots a row where physical page numbers would not do, but what halves the data still gains.
+fn fit_packing(geometry: &mut Geometry, blocks: u64) {
+    while geometry.packing > 2 && blocks >= MOST_PPN >> geometry.slot_bits {
+        geometry.packing -= 1;
+        geometry.slot_bits = slot_bits(geometry);
+    }
+}
+
+fn slot_bits(geometry: &Geometry) -> u32 {
+    geometry.slots().next_power_of_two().trailing_zeros()
 }
 
 fn count_blocks(config: &DriveConfig, geometry: &Geometry, exported: u64) -> Result<u64, Problem> {

@@ -15,6 +15,7 @@
 pub mod empty;
 pub mod frontier;
 pub mod layout;
+mod packing;
 pub mod pool;
 pub mod reclaim;
 pub mod table;
@@ -118,7 +119,7 @@ pub struct Ftl<P: Payload = ()> {
     open_superblocks: [Vec<u32>; 3],
     /// With superblocks: the lane that took the last row of moves.
     lane: u32,
-    /// Slots in use of each sealed block; kept only where compression makes them differ.
+    /// Slots in use of each block; kept only where compression makes them differ.
     filled: Vec<u32>,
     /// Dies still collecting, or writing, a superblock.
     lanes_left: Vec<u16>,
@@ -189,7 +190,7 @@ impl<P: Payload> Ftl<P> {
             payload,
             config: Some(config.ftl.clone()),
             map: Table::new(logical),
-            reverse: Table::new(geometry.ppn_end()),
+            reverse: packing::reverse_map(&geometry),
             shadows: Vec::new(),
             groups: GroupTable::new(groups, geometry.dies / width, geometry.slots() * width, policy.order()),
             policy: Some(policy),
@@ -236,7 +237,7 @@ impl<P: Payload> Ftl<P> {
         self.config = Some(config.ftl.clone());
         self.policy = Some(policy);
         self.array.configure(&config.nand, &config.reliability);
-        self.reverse = Table::new(self.geometry.ppn_end());
+        self.reverse = packing::reverse_map(&self.geometry);
         for (lpn, ppn) in self.map.iter().enumerate().filter(|(_, ppn)| *ppn != NONE) {
             self.reverse.set(ppn, lpn as u32);
         }

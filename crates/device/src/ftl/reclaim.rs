@@ -10,6 +10,7 @@
 mod choice;
 mod moves;
 
+use crate::ftl::packing::Fill;
 use crate::ftl::pool::Group;
 use crate::ftl::table::Table;
 use crate::ftl::{DieState, Ftl, NONE};
@@ -193,7 +194,7 @@ impl<P: Payload> Ftl<P> {
             self.prefetch_victim(block);
             let reason = if failing.is_none_or(|failing| failing == block) { reason } else { Reason::Garbage };
             let owner = if width == 1 { die } else { self.geometry.die(block) };
-            let packed = self.packed_units_per_row(block);
+            let packed = self.packed_units_per_row(block.0..block.0 + 1);
             let state = &mut self.dies[usize::from(owner.0)];
             state.sources.clear();
             state.next_source = 0;
@@ -210,18 +211,11 @@ impl<P: Payload> Ftl<P> {
     fn prefetch_victim(&self, block: BlockId) {
         const ENTRIES_PER_LINE: usize = 16;
         let base = self.geometry.ppn(block, 0).0;
-        let end = base + self.geometry.slots();
+        let end = base + self.slots_in_use(block);
         (base..end).step_by(ENTRIES_PER_LINE).for_each(|slot| self.reverse.prefetch(slot));
         if !self.one_unit_rows {
             prefetch_owners(&self.map, &self.reverse, base..end.min(base + MOVES_AHEAD as u32));
         }
-    }
-
-    /// Units in a row of a block on average, where compression packs them.
-    fn packed_units_per_row(&self, block: BlockId) -> Option<f64> {
-        let slots = *self.filled.get(block.0 as usize)?;
-        let mean = f64::from(slots) / f64::from(self.array.programmed_rows(block).max(1));
-        Some(mean.max(f64::from(self.geometry.units_per_row)))
     }
 
     /// The next step of a die's job.
@@ -265,15 +259,18 @@ impl<P: Payload> Ftl<P> {
             return Step::Program;
         }
         let block = BlockId(job.victim);
-        let row_slots = geometry.units_per_row * geometry.packing;
+        let fill = Fill::of(&self.filled, &self.array, &geometry, block);
         let base = geometry.ppn(block, 0).0;
-        let steps = geometry.rows / geometry.rows_per_unit;
+        let steps = fill.map_or(geometry.rows / geometry.rows_per_unit, |fill| fill.rows);
         while job.cursor < steps {
-            let first = base + job.cursor * row_slots;
+            let (first, end) = match fill {
+                None => (job.cursor * geometry.units_per_row, (job.cursor + 1) * geometry.units_per_row),
+                Some(fill) => fill.slots_of(job.cursor),
+            };
+            let (first, end) = (base + first, base + end);
             let before = gathered.len();
-            let later = first + MOVES_AHEAD as u32;
-            prefetch_owners(&self.map, &self.reverse, later..later + row_slots);
-            for slot in first..first + row_slots {
+            prefetch_owners(&self.map, &self.reverse, first + MOVES_AHEAD as u32..end + MOVES_AHEAD as u32);
+            for slot in first..end {
                 if self.reverse.get(slot) != NONE {
                     gathered.push(slot);
                 }
@@ -320,7 +317,8 @@ impl<P: Payload> Ftl<P> {
         let group = self.group_of(block);
         let first = self.geometry.ppn(block, 0);
         // Of what the job has moved the record stayed: nobody asked for it any more.
-        self.reverse.forget(first.0..first.0 + self.geometry.slots());
+        self.reverse.forget(first.0..first.0 + self.slots_in_use(block));
+        self.note_filled(block, 0);
         self.payload.erase(first, Ppn(first.0 + self.geometry.slots()));
         let was_slc = self.array.is_slc(block);
         let (time, outcome) = self.array.erase(block, false);

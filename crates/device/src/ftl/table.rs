@@ -3,7 +3,8 @@
 //! What was never set reads as [`NONE`] and takes no memory: entries are kept inverted, so that they are
 //! zeroes then, and pages of zeroes the system hands out at first use. So a large drive is there at
 //! once, and one of which little is written stays small. On huge pages where the system has them: the
-//! tables are read at random, and with small pages each access would miss the TLB as well.
+//! tables are read at random, and with small pages each access would miss the TLB as well. A table of
+//! which only parts are ever used, here and there, is better off on small ones.
 
 use crate::ftl::NONE;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -19,7 +20,14 @@ impl Table {
     /// A table of `length` entries that all are [`NONE`].
     pub fn new(length: usize) -> Table {
         let mut inverted = vec![!NONE; length];
-        advise_huge_pages(&mut inverted);
+        advise(&mut inverted, Pages::Huge);
+        Table { inverted }
+    }
+
+    /// As [`Table::new`], for a table of which short stretches are used: on small pages.
+    pub fn sparse(length: usize) -> Table {
+        let mut inverted = vec![!NONE; length];
+        advise(&mut inverted, Pages::Small);
         Table { inverted }
     }
 
@@ -89,19 +97,30 @@ impl<'de> Deserialize<'de> for Table {
     }
 }
 
-fn advise_huge_pages(table: &mut [u32]) {
+/// What a table lies on.
+enum Pages {
+    Huge,
+    Small,
+}
+
+fn advise(table: &mut [u32], wanted: Pages) {
     #[cfg(target_os = "linux")]
     {
+        use rustix::mm::Advice;
         const PAGE: usize = 4096;
         let skip = table.as_ptr().align_offset(PAGE).min(table.len());
         let pages = &mut table[skip..];
         let bytes = size_of_val(pages) / PAGE * PAGE;
+        let advice = match wanted {
+            Pages::Huge => Advice::LinuxHugepage,
+            Pages::Small => Advice::LinuxNoHugepage,
+        };
         // SAFETY: the range is page-aligned and lies in a slice that is ours alone; the advice concerns
         // only how the kernel backs it, not what it holds. It may fail, and then nothing is different.
-        let _ = unsafe { rustix::mm::madvise(pages.as_mut_ptr().cast(), bytes, rustix::mm::Advice::LinuxHugepage) };
+        let _ = unsafe { rustix::mm::madvise(pages.as_mut_ptr().cast(), bytes, advice) };
     }
     #[cfg(not(target_os = "linux"))]
-    let _ = table;
+    let _ = (table, wanted);
 }
 
 /// Asks for a cache line. Never faults and changes nothing, whatever the index.

@@ -71,10 +71,10 @@ impl Geometry {
         ppn.0 & ((1 << self.slot_bits) - 1)
     }
 
-    /// The row of a slot (with compression: nearly, as units do not begin at fixed places).
+    /// The row of a slot, where units are not packed by compression.
     #[inline]
     pub fn row(&self, slot: u32) -> u32 {
-        slot / (self.units_per_row * self.packing) * self.rows_per_unit
+        slot / self.units_per_row * self.rows_per_unit
     }
 
     /// The die of a block.

@@ -18,6 +18,7 @@ mod reads;
 mod rows;
 
 use crate::block::Completion;
+use crate::ftl::Ftl;
 use crate::nand::array::Payload;
 use crate::nand::geometry::Geometry;
 use crate::nand::reliability::ReadOutcome;
@@ -55,9 +56,9 @@ pub struct FlashRead {
 
 impl FlashRead {
     /// The read of a whole mapping unit.
-    pub fn of_unit(geometry: &Geometry, ppn: Ppn, owner: ReadOwner) -> FlashRead {
-        let (block, row) = (geometry.block(ppn), geometry.row(geometry.slot(ppn)));
-        FlashRead { block, row, rows: geometry.rows_per_unit, bytes: geometry.unit_bytes, owner }
+    pub fn of_unit<P: Payload>(ftl: &Ftl<P>, ppn: Ppn, owner: ReadOwner) -> FlashRead {
+        let Geometry { rows_per_unit: rows, unit_bytes: bytes, .. } = ftl.geometry;
+        FlashRead { block: ftl.geometry.block(ppn), row: ftl.row(ppn), rows, bytes, owner }
     }
 }
 
@@ -324,7 +325,7 @@ impl<P: Payload> Ssd<P> {
         let (loads, evictions) = (std::mem::take(&mut cache.loads), std::mem::take(&mut cache.evictions));
         let geometry = self.ftl.geometry;
         for &ppn in &loads {
-            self.queue_read(FlashRead::of_unit(&geometry, ppn, ReadOwner::Map(waits)));
+            self.queue_read(FlashRead::of_unit(&self.ftl, ppn, ReadOwner::Map(waits)));
         }
         for lpn in evictions {
             let stamp = self.ftl.payload.stamp(lpn);

@@ -34,7 +34,7 @@ impl<P: Payload> Ftl<P> {
         let index = usize::from(die.0);
         let pool = self.pool_of_die(die);
         let is_full = |ftl: &Self, group: Group| ftl.groups.is_sealed(group) || ftl.slc_sealed[pool].contains(&group.0);
-        let fits = |ftl: &Self, group: Group, room: u32| is_full(ftl, group) && ftl.groups.valid(group) <= room;
+        let fits = |ftl: &Self, group: Group, room: u32| is_full(ftl, group) && ftl.room_for(group) <= room;
         // A retired block comes back to nobody: a block's room must be left to collect the next.
         let block_units = self.geometry.units_per_block() * self.width;
         let spare_room = room.saturating_sub(block_units);
@@ -48,7 +48,7 @@ impl<P: Payload> Ftl<P> {
         let is_own = self.slc_in_use[pool] <= self.slc_reserved;
         let kept = if is_own { self.config().gc_high_blocks * block_units } else { 0 };
         if let Some(group) = self.slc_sealed[pool].front().copied().map(Group)
-            && self.groups.valid(group) + kept <= room
+            && self.room_for(group) + kept <= room
         {
             return Some((group, Reason::Folding, None));
         }
@@ -74,13 +74,16 @@ impl<P: Payload> Ftl<P> {
         self.policy = Some(policy);
         // A policy may pick a block of which everything is valid; it is moved for nothing, as the
         // closed forms for random victims have it. Where no block gains there is nothing to do.
-        let gains = |group: Group| self.groups.valid(group) < capacity;
-        picked.filter(|group| gains(*group) || self.best_of_all(pool).is_some_and(gains))
+        let gains = |group: Group| self.room_for(group) < capacity;
+        let gaining =
+            if picked.is_some_and(gains) { picked } else { self.best_of_all(pool).filter(|best| gains(*best)) };
+        // Policies count units, by which a block of packed data may look fuller than one that gains nothing.
+        gaining.and(if self.geometry.packing > 1 { gaining } else { picked })
     }
 
-    /// The sealed group with the fewest valid units, by a search of all.
+    /// The sealed group of which the least has to be moved, by a search of all.
     fn best_of_all(&self, pool: usize) -> Option<Group> {
-        self.groups.sealed(pool).iter().copied().min_by_key(|group| self.groups.valid(*group))
+        self.groups.sealed(pool).iter().copied().min_by_key(|group| self.room_for(*group))
     }
 
     /// The sealed group with the fewest erases, if it is too far behind the most worn sealed one.

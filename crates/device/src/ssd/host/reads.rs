@@ -69,7 +69,7 @@ impl<P: Payload> Ssd<P> {
     fn add_read(&mut self, open: &mut Option<FlashRead>, index: u32, ppn: Ppn, covered: (u32, u32)) {
         self.ftl.counters.nand_pages_read += 1;
         let geometry = &self.ftl.geometry;
-        let (block, mut row) = (geometry.block(ppn), geometry.row(geometry.slot(ppn)));
+        let (block, mut row) = (geometry.block(ppn), self.ftl.row(ppn));
         let (first, end) = (covered.0 * self.limits.sector_bytes, covered.1 * self.limits.sector_bytes);
         let (bytes, mut rows) = (end - first, 1);
         if geometry.rows_per_unit > 1 {

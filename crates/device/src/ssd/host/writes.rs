@@ -90,7 +90,7 @@ impl<P: Payload> Ssd<P> {
         let geometry = self.ftl.geometry;
         let slot = self.dies[usize::from(geometry.die(geometry.block(ppn)).0)].park(unit);
         self.parked += 1;
-        self.queue_read(FlashRead::of_unit(&geometry, ppn, ReadOwner::Parked(slot)));
+        self.queue_read(FlashRead::of_unit(&self.ftl, ppn, ReadOwner::Parked(slot)));
     }
 
     /// Moves a command's units into the buffer, as far as there is room; done when all are in.

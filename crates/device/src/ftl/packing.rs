@@ -1,0 +1,101 @@
+//! Where compressed units lie: a row holds as many as its bytes allow, a block's slots count them up.
+//!
+//! Of a block only the sums are kept: its units are taken to be spread evenly over its rows, so that data
+//! that do not compress lie where they would without compression, and zeros as densely as they can.
+
+use crate::ftl::Ftl;
+use crate::ftl::pool::Group;
+use crate::ftl::table::Table;
+use crate::nand::array::{Array, Payload};
+use crate::nand::geometry::Geometry;
+use crate::units::{BlockId, Ppn};
+use std::ops::Range;
+
+/// How full a block is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Fill {
+    /// Slots in use.
+    pub(super) slots: u32,
+    /// Rows programmed, in steps of what one unit or row takes.
+    pub(super) rows: u32,
+}
+
+impl Fill {
+    /// The fill of a block; `None` where nothing is packed, so that all blocks fill alike.
+    #[inline]
+    pub(super) fn of(filled: &[u32], array: &Array, geometry: &Geometry, block: BlockId) -> Option<Fill> {
+        let slots = *filled.get(block.0 as usize)?;
+        Some(Fill { slots, rows: array.programmed_rows(block) / geometry.rows_per_unit })
+    }
+
+    /// The row of a slot.
+    fn row(self, slot: u32) -> u32 {
+        let row = u64::from(slot) * u64::from(self.rows) / u64::from(self.slots.max(1));
+        (row as u32).min(self.rows.saturating_sub(1))
+    }
+
+    /// First and end of the slots of a row.
+    pub(super) fn slots_of(self, row: u32) -> (u32, u32) {
+        let first = |row: u32| (u64::from(row) * u64::from(self.slots)).div_ceil(u64::from(self.rows.max(1))) as u32;
+        (first(row), first(row + 1))
+    }
+}
+
+/// A reverse map in which nothing is valid. Where units are packed there are slots for the best case,
+/// and blocks of other data use few of theirs: on huge pages the rest would take memory as well.
+pub(super) fn reverse_map(geometry: &Geometry) -> Table {
+    let slots = geometry.ppn_end();
+    if geometry.packing == 1 { Table::new(slots) } else { Table::sparse(slots) }
+}
+
+impl<P: Payload> Ftl<P> {
+    /// The first row of the unit at a physical page.
+    #[inline]
+    pub fn row(&self, ppn: Ppn) -> u32 {
+        let slot = self.geometry.slot(ppn);
+        if self.geometry.packing == 1 { self.geometry.row(slot) } else { self.packed_row(ppn) }
+    }
+
+    fn packed_row(&self, ppn: Ppn) -> u32 {
+        let fill = self.fill(self.geometry.block(ppn));
+        fill.map_or(0, |fill| fill.row(self.geometry.slot(ppn))) * self.geometry.rows_per_unit
+    }
+
+    fn fill(&self, block: BlockId) -> Option<Fill> {
+        Fill::of(&self.filled, &self.array, &self.geometry, block)
+    }
+
+    /// Slots of a block that may be in use.
+    pub(super) fn slots_in_use(&self, block: BlockId) -> u32 {
+        self.fill(block).map_or(self.slots, |fill| fill.slots)
+    }
+
+    /// Notes how many slots of a block are in use, where units are packed.
+    #[inline]
+    pub(super) fn note_filled(&mut self, block: BlockId, slots: u32) {
+        if let Some(filled) = self.filled.get_mut(block.0 as usize) {
+            *filled = slots;
+        }
+    }
+
+    /// Units in a row of these blocks on average, where they are packed.
+    pub(super) fn packed_units_per_row(&self, blocks: Range<u32>) -> Option<f64> {
+        let (mut slots, mut rows) = (0, 0);
+        for block in blocks {
+            let fill = self.fill(BlockId(block))?;
+            slots += fill.slots;
+            rows += fill.rows;
+        }
+        Some((f64::from(slots) / f64::from(rows.max(1))).max(f64::from(self.geometry.units_per_row)))
+    }
+
+    /// Room that the valid units of a group take when they are moved, in units that are not compressed.
+    pub(super) fn room_for(&self, group: Group) -> u32 {
+        let valid = self.groups.valid(group);
+        let blocks = group.0 * self.width..(group.0 + 1) * self.width;
+        match self.packed_units_per_row(blocks) {
+            None => valid,
+            Some(mean) => (f64::from(valid) / mean).ceil() as u32 * self.geometry.units_per_row,
+        }
+    }
+}
