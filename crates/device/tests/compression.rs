@@ -3,7 +3,7 @@
 mod stand;
 
 use proptest::prelude::*;
-use ssdlab_device::block::{Device, Operation};
+use ssdlab_device::block::{Device, Operation, Request};
 use ssdlab_device::counters::Counters;
 use ssdlab_device::ftl::Place;
 use ssdlab_device::ftl::layout::layout;
@@ -61,6 +61,19 @@ fn zeros_in_order_take_the_floor() {
         let in_order = || (0..8 * UNITS).map(|number| number % UNITS);
         amplification(&mut stand, in_order(), 100);
         assert_within(0.01, amplification(&mut stand, in_order(), 100), by_hand, row);
+    }
+}
+
+/// With time too, however the host cuts its requests: a row waits in the buffer until it is full.
+#[test]
+fn zeros_wait_for_a_full_row() {
+    for row in ["4 KiB", "8 KiB", "32 KiB"] {
+        let mut stand = drive("true", row, "host-gc");
+        let before = stand.ssd.counters();
+        let zeros = |number| Request { compress_percent: 100, ..four_kib(Operation::Write, number) };
+        stand.run(4, (0..u64::from(UNITS)).map(zeros));
+        let timed = (stand.ssd.counters() - before).write_amplification().unwrap();
+        assert!((0.13..0.145).contains(&timed), "{row}: {timed}");
     }
 }
 

@@ -12,10 +12,24 @@ impl<P: Payload> Ssd<P> {
     /// Enough is pending for a row, or what is there must not wait.
     #[inline]
     pub(super) fn may_start_row(&self) -> bool {
-        let row = (self.ftl.geometry.units_per_row) as usize;
-        self.pending.len() >= row
+        let geometry = &self.ftl.geometry;
+        self.pending.len() >= geometry.units_per_row as usize && (geometry.packing == 1 || self.packed_row_is_full())
             || !self.pending.is_empty()
                 && (!self.buffer.is_present() || self.buffer.is_flushing() || self.front.is_stalled())
+    }
+
+    /// What is pending fills a row by its bytes: of compressed units it may take many.
+    fn packed_row_is_full(&self) -> bool {
+        let geometry = &self.ftl.geometry;
+        let most = (geometry.units_per_row * geometry.packing) as usize;
+        let mut left = geometry.row_bytes.max(geometry.unit_bytes);
+        for unit in self.pending.iter().take(most) {
+            if unit.bytes > left {
+                return true;
+            }
+            left -= unit.bytes;
+        }
+        self.pending.len() >= most || left < self.flash_bytes(100)
     }
 
     /// The common write in one go, with the same outcome as if it had been pending: nothing waits before
