@@ -8,7 +8,7 @@
 //! What recovery needs holds at every step: a victim is erased only after its copies are
 //! programmed, a moved unit keeps its record, a trim is journalled (both in [`Payload`]).
 //!
-//! Memory: 4 B a logical unit and 4 B a slot.
+//! Memory: 4 B a logical unit and 4 B a slot, of those that were ever used.
 //!
 //! Left out: mapping by extents, hybrid mapping of early drives, recovery itself.
 
