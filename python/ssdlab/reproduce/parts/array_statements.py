@@ -151,7 +151,8 @@ def rows(results: Results) -> list[Row]:
             small > 1 + MECHANISM and abs(medium - 1) <= MECHANISM and abs(large - 1) <= MECHANISM,
             reason=(
                 "Reading 256 KiB ahead (assumed) beside 32 requests of 1 MiB takes turns from "
-                "them; how far the real controller reads ahead, and when not, is not published."
+                "them, and with strips of 64 KiB it helps requests of a strip as well; how far the "
+                "real controller reads ahead, and when not, is not published."
             ),
         ),
     ]
