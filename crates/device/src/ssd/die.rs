@@ -217,11 +217,17 @@ impl<P: Payload> Ssd<P> {
     #[inline(always)]
     fn work(&mut self, die: usize) {
         let state = &self.dies[die];
-        let is_due = !state.reads.is_empty() || state.suspended.is_some() || !self.pending.is_empty();
-        if !is_due && !self.idle_work && !self.times.smooth && !self.ftl.has_job(DieId(die as u16)) {
-            self.lay_idle(die);
-        } else if !self.write_pending(die) {
+        let is_interrupted = !state.reads.is_empty() || state.suspended.is_some();
+        if is_interrupted || self.ftl.has_job(DieId(die as u16)) {
             self.choose_work(die);
+        } else if !self.pending.is_empty() {
+            if !self.write_pending(die) {
+                self.choose_work(die);
+            }
+        } else if self.idle_work || self.times.smooth {
+            self.choose_work(die);
+        } else {
+            self.lay_idle(die);
         }
     }
 

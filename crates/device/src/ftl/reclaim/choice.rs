@@ -75,10 +75,12 @@ impl<P: Payload> Ftl<P> {
         // A policy may pick a block of which everything is valid; it is moved for nothing, as the
         // closed forms for random victims have it. Where no block gains there is nothing to do.
         let gains = |group: Group| self.room_for(group) < capacity;
-        let gaining =
-            if picked.is_some_and(gains) { picked } else { self.best_of_all(pool).filter(|best| gains(*best)) };
+        if picked.is_some_and(gains) {
+            return picked;
+        }
+        let best = self.best_of_all(pool).filter(|best| gains(*best))?;
         // Policies count units, by which a block of packed data may look fuller than one that gains nothing.
-        gaining.and(if self.geometry.packing > 1 { gaining } else { picked })
+        if self.geometry.packing > 1 { Some(best) } else { picked }
     }
 
     /// The sealed group of which the least has to be moved, by a search of all.

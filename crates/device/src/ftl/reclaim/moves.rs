@@ -64,8 +64,9 @@ impl<P: Payload> Ftl<P> {
 
     /// The common step of a move in one go, with the same outcome as [`Ftl::program_gathered`] and the
     /// [`Ftl::job_step`] after it: the unit that was read is programmed, and the next one is found.
-    /// Returns the array times of the program and, where there is a next unit, of sensing it. `None`, with nothing changed, where anything else
-    /// is due: the unit was overwritten or is in the buffer too, the open block is full or is filled by this.
+    /// Returns the array times of the program and, where there is a next unit, of sensing it. `None`, with
+    /// nothing changed, where anything else is due: the unit was overwritten or is in the buffer too, the
+    /// open block is full or is filled by this.
     #[inline(always)]
     pub fn move_on(&mut self, die: DieId) -> Option<(Nanos, Option<Nanos>)> {
         if !self.plain {

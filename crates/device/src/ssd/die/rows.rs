@@ -47,17 +47,12 @@ impl<P: Payload> Ssd<P> {
         true
     }
 
-    /// The common write of what is pending in one go, by a die that has just become free, with the same
-    /// outcome as [`Ssd::choose_work`]. False, with nothing changed, where there is anything else to do.
+    /// The common write of what is pending in one go, by a free die that has neither reads nor a job, with
+    /// the same outcome as [`Ssd::choose_work`]. False, with nothing changed, where more has to be asked.
     #[inline(always)]
     pub(super) fn write_pending(&mut self, die: usize) -> bool {
-        let (id, state) = (DieId(die as u16), &self.dies[die]);
-        let is_interrupted = !state.reads.is_empty() || state.suspended.is_some();
-        let Some(&unit) = self.pending.front() else { return false };
-        if is_interrupted || self.buffer.is_present() || self.ftl.has_job(id) {
-            return false;
-        }
-        let Some(programmed) = self.ftl.write_on(id, unit.lpn, unit.stamp) else { return false };
+        let Some(&unit) = self.pending.front().filter(|_| !self.buffer.is_present()) else { return false };
+        let Some(programmed) = self.ftl.write_on(DieId(die as u16), unit.lpn, unit.stamp) else { return false };
         self.pending.pop_front();
         self.dies[die].lone = Some(unit.owner);
         self.program_host_row(die, programmed);
