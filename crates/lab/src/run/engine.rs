@@ -31,6 +31,40 @@ struct Slot {
     direction: Direction,
 }
 
+/// Who is next. The first stands apart: mostly it is the only one.
+struct Turns {
+    /// [`Turns::NOBODY`] where nobody is.
+    first: u32,
+    behind: VecDeque<u32>,
+}
+
+impl Turns {
+    const NOBODY: u32 = u32::MAX;
+
+    fn new(workers: u32) -> Turns {
+        Turns { first: if workers > 0 { 0 } else { Turns::NOBODY }, behind: (1..workers).collect() }
+    }
+
+    #[inline(always)]
+    fn push_back(&mut self, index: u32) {
+        if self.first == Turns::NOBODY {
+            self.first = index;
+        } else {
+            self.behind.push_back(index);
+        }
+    }
+
+    #[inline(always)]
+    fn pop_front(&mut self) -> Option<u32> {
+        let first = self.first;
+        if first == Turns::NOBODY {
+            return None;
+        }
+        self.first = self.behind.pop_front().unwrap_or(Turns::NOBODY);
+        Some(first)
+    }
+}
+
 /// A stonewall group at work.
 pub struct Engine<'a, D: Device + ?Sized> {
     device: &'a mut D,
@@ -39,7 +73,7 @@ pub struct Engine<'a, D: Device + ?Sized> {
     slots: Vec<Slot>,
     free: Vec<u32>,
     /// Workers that may be able to issue, in turn.
-    ready: VecDeque<u32>,
+    ready: Turns,
     /// Requests that found the device full.
     waiting: VecDeque<(u32, Request)>,
     timers: BinaryHeap<Reverse<(Nanos, u32)>>,
@@ -93,7 +127,7 @@ impl<'a, D: Device + ?Sized> Engine<'a, D> {
             jobs,
             slots: vec![nothing; slots as usize],
             free: (0..slots).rev().collect(),
-            ready: (0..workers.len() as u32).collect(),
+            ready: Turns::new(workers.len() as u32),
             waiting: VecDeque::with_capacity(slots as usize),
             timers: BinaryHeap::new(),
             in_device: 0,
