@@ -2,5 +2,7 @@
 //! seeded randomness.
 
 pub mod calendar;
+pub mod lanes;
 pub mod random;
 pub mod timeline;
+pub mod transfer;

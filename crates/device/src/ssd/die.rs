@@ -22,8 +22,9 @@ use crate::ftl::Ftl;
 use crate::nand::array::Payload;
 use crate::nand::geometry::Geometry;
 use crate::nand::reliability::ReadOutcome;
+use crate::sim::calendar::{Calendar, Event};
 use crate::ssd::host::{Owner, Unit};
-use crate::ssd::{LANES, Lane, Ssd};
+use crate::ssd::{Lane, Ssd};
 use crate::units::{BlockId, DieId, Nanos, Ppn};
 use serde::Serialize;
 use std::collections::VecDeque;
@@ -81,6 +82,8 @@ pub enum Activity {
     Gathering,
     /// Data out, data in and program, for a move.
     Moving,
+    /// A move, and array to register for the next one: two operations, one event, never recorded as such.
+    MovingOn,
     /// Erase.
     Erasing,
 }
@@ -104,9 +107,9 @@ pub struct Span {
 pub struct Die<S> {
     channel: u32,
     began: Nanos,
-    /// The end of a move whose successor's sensing follows without a decision in between. Then no read
-    /// waits and nothing is suspended: a read that comes parts the two.
-    move_ends: Option<Nanos>,
+    /// While [`Activity::MovingOn`]: the end of the move. No read waits then and nothing is suspended; a
+    /// read that comes parts the move from the sensing.
+    move_ends: Nanos,
     /// Channel time of the units gathered for the open move.
     gathered_transfer: Nanos,
     /// Who waits for the row that is being programmed, where it is one unit alone.
@@ -140,7 +143,7 @@ impl<S> Die<S> {
             parked: Vec::new(),
             suspended: None,
             gathered_transfer: Nanos::ZERO,
-            move_ends: None,
+            move_ends: Nanos::ZERO,
             unsensed: None,
             owed: 0.0,
             owed_per_row: 0.0,
@@ -176,29 +179,35 @@ impl<S: Copy> Die<S> {
 impl<P: Payload> Ssd<P> {
     /// The time of a die's activity has come.
     #[inline(always)]
-    pub(super) fn die_event(&mut self, die: usize, done: &mut Vec<Completion>) {
+    pub(super) fn die_event(&mut self, Event { slot: die, kind }: Event, done: &mut Vec<Completion>) {
+        debug_assert_eq!(kind, self.activities[die] as u8, "the event is the activity's end");
         // First what comes by far most often when a drive is written to.
-        let activity = self.activities[die];
-        if activity == Activity::Moving && self.dies[die].move_ends.is_some() {
+        if kind == Activity::MovingOn as u8 {
             return self.moved_and_sensed(die);
         }
-        match activity {
+        if kind == Activity::Writing as u8 {
+            self.row_written(die, done);
+            self.end_span_of(die, Activity::Writing, self.now);
+            self.work(die);
+            return self.feed_others();
+        }
+        if kind == Activity::Sensing as u8 {
+            return self.sensed(die);
+        }
+        self.other_event(die, done);
+    }
+
+    /// What comes less often. Out of line: it would take registers from what comes most often.
+    #[inline(never)]
+    fn other_event(&mut self, die: usize, done: &mut Vec<Completion>) {
+        match self.activities[die] {
             Activity::Gathering => {
                 self.end_span(die);
                 return self.gathered(die);
             }
-            Activity::Sensing => return self.sensed(die),
             Activity::Sending => self.sent(die, done),
-            Activity::Writing => {
-                self.row_written(die, done);
-                self.end_span_of(die, Activity::Writing, self.now);
-                self.work(die);
-                return self.feed_others();
-            }
             Activity::Moving | Activity::Erasing => {}
-            Activity::Idle | Activity::Choosing => {
-                unreachable!("an idle die has no event: {die} {activity:?} {:?}", self.now)
-            }
+            activity => unreachable!("no event of its own: {die} {activity:?} {:?}", self.now),
         }
         self.end_span(die);
         self.work(die);
@@ -272,27 +281,28 @@ impl<P: Payload> Ssd<P> {
     #[inline(always)]
     fn lay_idle(&mut self, die: usize) {
         self.activities[die] = Activity::Idle;
-        self.calendar.schedule(die, Nanos::NEVER);
+        self.calendar.take_back(die);
         self.idle[die / 64] |= 1 << (die % 64);
     }
 
     #[inline(always)]
     fn busy(&mut self, die: usize, activity: Activity, until: Nanos) {
-        self.activities[die] = activity;
         self.dies[die].began = self.now;
         self.idle[die / 64] &= !(1 << (die % 64));
-        self.calendar.schedule(die, until);
+        self.set_activity(die, activity, until);
+    }
+
+    /// Sets what a die does, and until when; the calendar tells it again at the end.
+    #[inline(always)]
+    fn set_activity(&mut self, die: usize, activity: Activity, until: Nanos) {
+        self.activities[die] = activity;
+        self.calendar.schedule(until, Event { slot: die, kind: activity as u8 });
     }
 
     /// Adds an activity to the counters and, where wanted, to the timeline.
     #[inline]
     fn end_span(&mut self, die: usize) {
-        self.end_span_at(die, self.now);
-    }
-
-    #[inline]
-    fn end_span_at(&mut self, die: usize, end: Nanos) {
-        self.end_span_of(die, self.activities[die], end);
+        self.end_span_of(die, self.activities[die], self.now);
     }
 
     #[inline(always)]
@@ -303,7 +313,7 @@ impl<P: Payload> Ssd<P> {
         match activity {
             Activity::Sensing | Activity::Sending => counters.die_host_read_ns += length,
             Activity::Writing => counters.die_host_write_ns += length,
-            Activity::Gathering | Activity::Moving => counters.die_move_ns += length,
+            Activity::Gathering | Activity::Moving | Activity::MovingOn => counters.die_move_ns += length,
             Activity::Erasing => counters.die_erase_ns += length,
             Activity::Idle | Activity::Choosing => {}
         }
@@ -343,7 +353,7 @@ impl<P: Payload> Ssd<P> {
     /// The host waits for nothing any more.
     pub(super) fn start_idling(&mut self) {
         if let Some(after) = self.config.ftl.idle_gc_after_ms {
-            self.schedule(Lane::Idle, self.now + after.0);
+            self.lanes.push(Lane::Idle as usize, self.now + after.0, 0);
         }
     }
 
@@ -351,12 +361,11 @@ impl<P: Payload> Ssd<P> {
     pub(super) fn end_idling(&mut self) {
         if self.config.ftl.idle_gc_after_ms.is_some() {
             self.idle_work = false;
-            self.schedule(Lane::Idle, Nanos::NEVER);
+            self.lanes.clear(Lane::Idle as usize);
         }
     }
 
     pub(super) fn idle_event(&mut self) {
-        self.schedule(Lane::Idle, Nanos::NEVER);
         self.idle_work = true;
         for die in 0..self.dies.len() {
             if self.activities[die] == Activity::Idle {
@@ -377,8 +386,8 @@ impl<P: Payload> Ssd<P> {
         self.activities.fill(Activity::Idle);
         self.parked = 0;
         self.followers.clear();
-        self.calendar = crate::sim::calendar::Calendar::new(self.dies.len());
-        (self.lanes, self.next_lane) = ([Nanos::NEVER; LANES], (Nanos::NEVER, 0));
+        self.calendar = Calendar::new(self.dies.len());
+        self.lanes = Default::default();
         self.idle.fill(0);
         for die in 0..self.dies.len() {
             self.idle[die / 64] |= 1 << (die % 64);

@@ -57,12 +57,6 @@ pub struct Front {
     commands: Vec<Command>,
     free: Vec<u32>,
     outstanding: u32,
-    /// Leaving the controller, in order.
-    accepted: VecDeque<(Nanos, u32)>,
-    /// Write data crossing the link, in order.
-    data_in: VecDeque<(Nanos, u32)>,
-    /// Read data crossing the link, in order.
-    data_out: VecDeque<(Nanos, u32)>,
     /// Writes for which the buffer has no room, in order.
     stalled: VecDeque<u32>,
     /// Flushes and the epoch they wait for.
@@ -128,12 +122,9 @@ impl<P: Payload> Ssd<P> {
             // Full duplex: write data crosses in the order of commands, so the link's turn is known already.
             let crossing = self.link_time(&request);
             let done = self.link_in.reserve(ready, crossing);
-            self.push_data_in(done, index);
+            self.lanes.push(Lane::DataIn as usize, done, index);
         } else {
-            if self.front.accepted.is_empty() {
-                self.schedule(Lane::Command, ready);
-            }
-            self.front.accepted.push_back((ready, index));
+            self.lanes.push(Lane::Command as usize, ready, index);
         }
     }
 
@@ -153,58 +144,23 @@ impl<P: Payload> Ssd<P> {
 
     #[inline]
     fn link_time(&mut self, request: &Request) -> Nanos {
-        if self.last_link_time.0 != request.sectors {
-            let bytes = u64::from(request.sectors) * u64::from(self.limits.sector_bytes);
-            let time = Nanos((bytes as f64 * self.times.nanos_per_link_byte).ceil() as u64);
-            self.last_link_time = (request.sectors, time);
-        }
-        let time = self.last_link_time.1;
+        let time = self.link_times.of(u64::from(request.sectors) * u64::from(self.limits.sector_bytes));
         self.ftl.counters.link_ns += time.0;
         time
     }
 
-    #[inline]
-    fn push_data_in(&mut self, done: Nanos, index: u32) {
-        if self.front.data_in.is_empty() {
-            self.schedule(Lane::DataIn, done);
-        }
-        self.front.data_in.push_back((done, index));
-    }
-
-    #[inline]
+    #[inline(always)]
     pub(super) fn lane_event(&mut self, lane: usize, done: &mut Vec<Completion>) {
         const COMMAND: usize = Lane::Command as usize;
         const DATA_IN: usize = Lane::DataIn as usize;
         const DATA_OUT: usize = Lane::DataOut as usize;
+        let index = self.lanes.pop(lane);
         match lane {
-            COMMAND => {
-                let (_, index) = self.front.accepted.pop_front().expect("a command was scheduled");
-                self.schedule_first(Lane::Command);
-                self.begin(index, done);
-            }
-            DATA_IN => {
-                let (_, index) = self.front.data_in.pop_front().expect("data was scheduled");
-                self.schedule_first(Lane::DataIn);
-                self.take_write(index, done);
-            }
-            DATA_OUT => {
-                let (_, index) = self.front.data_out.pop_front().expect("data was scheduled");
-                self.schedule_first(Lane::DataOut);
-                self.part_done(index, done);
-            }
+            COMMAND => self.begin(index, done),
+            DATA_IN => self.take_write(index, done),
+            DATA_OUT => self.part_done(index, done),
             _ => self.idle_event(),
         }
-    }
-
-    #[inline]
-    fn schedule_first(&mut self, lane: Lane) {
-        let queue = match lane {
-            Lane::Command => &self.front.accepted,
-            Lane::DataIn => &self.front.data_in,
-            _ => &self.front.data_out,
-        };
-        let time = queue.front().map_or(Nanos::NEVER, |(time, _)| *time);
-        self.schedule(lane, time);
     }
 
     /// A command has had its controller time.
@@ -219,7 +175,7 @@ impl<P: Payload> Ssd<P> {
             Operation::Write => {
                 let time = self.link_time(&request);
                 let crossed = self.reserve_link_in(time);
-                self.push_data_in(crossed, index);
+                self.lanes.push(Lane::DataIn as usize, crossed, index);
             }
             Operation::Trim => {
                 self.trim(&request);

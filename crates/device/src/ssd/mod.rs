@@ -35,7 +35,9 @@ use crate::ftl::victim::VictimPolicy;
 use crate::nand::array::Payload;
 use crate::parameter::Problem;
 use crate::sim::calendar::Calendar;
+use crate::sim::lanes::Lanes;
 use crate::sim::timeline::Timeline;
+use crate::sim::transfer::TransferTimes;
 use crate::ssd::buffer::Buffer;
 use crate::ssd::die::{Activity, Die, Span};
 use crate::ssd::host::{Front, Unit};
@@ -70,9 +72,8 @@ pub struct Ssd<P: Payload = ()> {
     now: Nanos,
     /// The next event of each die.
     calendar: Calendar,
-    /// The next event of each lane, and the earliest of them.
-    lanes: [Nanos; LANES],
-    next_lane: (Nanos, usize),
+    /// Commands under way and what else happens beside the dies, by [`Lane`].
+    lanes: Lanes<LANES>,
     front: Front,
     buffer: Buffer,
     /// Units waiting for a die, in order.
@@ -93,8 +94,8 @@ pub struct Ssd<P: Payload = ()> {
     link_out: Timeline,
     controller: Timeline,
     times: Times,
-    /// Sectors of the last transfer over the link and how long it took: most are alike.
-    last_link_time: (u32, Nanos),
+    link_times: TransferTimes,
+    channel_times: TransferTimes,
     idle_work: bool,
     power: Option<Power>,
     row_now: RowNow,
@@ -111,8 +112,6 @@ struct Recording {
 /// Constants of the hot path.
 #[derive(Clone, Copy, Debug)]
 struct Times {
-    nanos_per_channel_byte: f64,
-    nanos_per_link_byte: f64,
     /// Channel time of one unit and of one row, without command cycles.
     channel_unit: Nanos,
     channel_row: Nanos,
@@ -131,11 +130,8 @@ struct Times {
 
 impl Times {
     fn new(config: &DriveConfig, ftl_row_bytes: u32, unit_bytes: u32) -> Times {
-        let spare = config.nand.spare_bytes.0 as f64 / config.nand.page_bytes.0 as f64;
-        let rate = config.nand.channel_mb_per_s / (1.0 + spare);
+        let rate = channel_rate(config);
         Times {
-            nanos_per_channel_byte: 1e3 / rate,
-            nanos_per_link_byte: 1e3 / config.link.mb_per_s,
             channel_unit: Nanos::of_transfer(u64::from(unit_bytes), rate),
             channel_row: Nanos::of_transfer(u64::from(ftl_row_bytes), rate),
             flash_command: config.nand.command_us.0,
@@ -149,6 +145,12 @@ impl Times {
             compression_floor: config.controller.compression.then_some(config.controller.compression_floor),
         }
     }
+}
+
+/// Data bytes that cross a channel, in MB/s: each page brings its spare bytes along.
+fn channel_rate(config: &DriveConfig) -> f64 {
+    let spare = config.nand.spare_bytes.0 as f64 / config.nand.page_bytes.0 as f64;
+    config.nand.channel_mb_per_s / (1.0 + spare)
 }
 
 /// Link and controller time of a command, by operation.
@@ -206,8 +208,7 @@ impl<P: Payload> Ssd<P> {
             unit_size: UnitSize::new(geometry.unit_bytes / sector),
             now: Nanos::ZERO,
             calendar: Calendar::new(dies),
-            lanes: [Nanos::NEVER; LANES],
-            next_lane: (Nanos::NEVER, 0),
+            lanes: Lanes::default(),
             front: Front::default(),
             buffer: Buffer::new(config, &geometry),
             pending: VecDeque::new(),
@@ -222,7 +223,8 @@ impl<P: Payload> Ssd<P> {
             link_out: Timeline::default(),
             controller: Timeline::default(),
             times: Times::new(config, row_or_unit, geometry.unit_bytes),
-            last_link_time: (0, Nanos::ZERO),
+            link_times: TransferTimes::at(config.link.mb_per_s),
+            channel_times: TransferTimes::at(channel_rate(config)),
             idle_work: false,
             power: Power::new(config, &ftl),
             row_now: RowNow::new(&geometry),
@@ -256,22 +258,10 @@ impl<P: Payload> Ssd<P> {
         self.recording.take().map(|recording| recording.spans).unwrap_or_default()
     }
 
-    #[inline]
-    fn schedule(&mut self, lane: Lane, time: Nanos) {
-        self.lanes[lane as usize] = time;
-        if (time, lane as usize) < self.next_lane {
-            self.next_lane = (time, lane as usize);
-            return;
-        }
-        let earlier = |a: usize, b: usize| if self.lanes[b] < self.lanes[a] { b } else { a };
-        let first = earlier(earlier(0, 1), earlier(2, 3));
-        self.next_lane = (self.lanes[first], first);
-    }
-
     /// When something happens next. At equal times dies come before lanes.
     #[inline]
     fn next_time(&self) -> Nanos {
-        Nanos(self.calendar.next().0.0.min(self.next_lane.0.0))
+        Nanos(self.calendar.first_time().0.min(self.lanes.next().0.0))
     }
 
     /// Nothing happens any more until `to`, but for commands that can never be done.
@@ -306,13 +296,15 @@ impl<P: Payload> Device for Ssd<P> {
         if time == Nanos::NEVER { self.is_stuck().then_some(self.now) } else { Some(time) }
     }
 
+    /// Not inlined into a host's loop: the two would compete for registers.
+    #[inline(never)]
     fn advance(&mut self, to: Nanos, done: &mut Vec<Completion>) -> Nanos {
         let before = done.len();
         // What happens at the instant of a completion still happens; `NEVER` lies beyond every limit.
         let mut limit = to.0.min(Nanos::NEVER.0 - 1);
         loop {
-            let (die_time, die) = self.calendar.next();
-            let (lane_time, lane) = self.next_lane;
+            let die_time = self.calendar.first_time();
+            let (lane_time, lane) = self.lanes.next();
             if die_time.0.min(lane_time.0) > limit {
                 break;
             }
@@ -321,7 +313,7 @@ impl<P: Payload> Device for Ssd<P> {
                 self.lane_event(lane, done);
             } else {
                 self.now = die_time;
-                self.die_event(die, done);
+                self.die_event(self.calendar.first(), done);
             }
             if done.len() > before {
                 limit = self.now.0;

@@ -3,6 +3,7 @@
 use super::Activity;
 use crate::ftl::reclaim::{SourceRow, Step};
 use crate::nand::array::Payload;
+use crate::sim::calendar::Event;
 use crate::ssd::Ssd;
 use crate::units::{DieId, Nanos};
 
@@ -62,29 +63,28 @@ impl<P: Payload> Ssd<P> {
     #[inline]
     pub(super) fn moved_and_sensed(&mut self, die: usize) {
         if self.recording.is_some() {
-            self.split_move(die);
-            self.end_span(die);
+            self.end_move(die);
+            self.end_span_of(die, Activity::Gathering, self.now);
+            self.activities[die] = Activity::Gathering;
             return self.gathered(die);
         }
         let state = &mut self.dies[die];
-        state.move_ends = None;
         self.ftl.counters.die_move_ns += self.now.0 - state.began.0;
         debug_assert!(state.reads.is_empty() && state.suspended.is_none(), "a read parts a move from what follows");
-        if self.times.copyback {
+        let common = if self.times.copyback { None } else { self.ftl.move_on(DieId(die as u16)) };
+        let Some((programmed, next)) = common else {
+            self.activities[die] = Activity::Gathering;
             return self.gathered(die);
-        }
-        let Some((programmed, next)) = self.ftl.move_on(DieId(die as u16)) else { return self.gathered(die) };
+        };
         let data = state.gathered_transfer + self.times.channel_row;
         self.ftl.counters.channel_move_ns += data.0;
-        let mut until = self.channels[state.channel as usize].reserve(self.now, data) + programmed;
+        let until = self.channels[state.channel as usize].reserve(self.now, data) + programmed;
         state.began = self.now;
         state.gathered_transfer = Nanos::ZERO;
-        if let Some(sensing) = next {
-            state.move_ends = Some(until);
-            state.gathered_transfer = self.times.channel_unit;
-            until += sensing;
-        }
-        self.calendar.schedule(die, until);
+        let Some(sensing) = next else { return self.set_activity(die, Activity::Moving, until) };
+        state.move_ends = until;
+        state.gathered_transfer = self.times.channel_unit;
+        self.calendar.schedule(until + sensing, Event { slot: die, kind: Activity::MovingOn as u8 });
     }
 
     /// A source row is in the register: read on, or program what there is.
@@ -122,8 +122,10 @@ impl<P: Payload> Ssd<P> {
             return self.busy(die, Activity::Moving, self.now);
         }
         let ends = self.load_move(die, out) + programmed.time;
-        let next = self.sense_next_at_once(die, ends).unwrap_or(ends);
-        self.busy(die, Activity::Moving, next);
+        match self.sense_next_at_once(die, ends) {
+            Some(sensed) => self.busy(die, Activity::MovingOn, sensed),
+            None => self.busy(die, Activity::Moving, ends),
+        }
     }
 
     /// Gathered data goes out over the channel and in again as a row, in one tenure with the program's
@@ -151,7 +153,7 @@ impl<P: Payload> Ssd<P> {
             return None;
         }
         let Step::Read(source) = self.ftl.job_step(DieId(die as u16)) else { return None };
-        self.dies[die].move_ends = Some(ends);
+        self.dies[die].move_ends = ends;
         Some(ends + self.gather(die, source))
     }
 
@@ -164,9 +166,9 @@ impl<P: Payload> Ssd<P> {
                 self.ftl.collect_now(DieId(die as u16));
             }
             let state = &mut self.dies[die];
-            (state.move_ends, state.unsensed, state.gathered_transfer) = (None, None, Nanos::ZERO);
-            if self.activities[die] == Activity::Gathering {
-                self.activities[die] = Activity::Moving;
+            (state.unsensed, state.gathered_transfer) = (None, Nanos::ZERO);
+            if matches!(self.activities[die], Activity::Gathering | Activity::MovingOn) {
+                self.set_activity(die, Activity::Moving, self.calendar.time_of(die));
             }
         }
     }

@@ -13,7 +13,7 @@ impl<P: Payload> Ssd<P> {
         let die = usize::from(self.ftl.geometry.die(read.block).0);
         match self.activities[die] {
             Activity::Idle => self.sense(die, read),
-            Activity::Writing | Activity::Moving | Activity::Erasing => {
+            Activity::Writing | Activity::Moving | Activity::MovingOn | Activity::Erasing => {
                 self.dies[die].reads.push_back(read);
                 self.let_read_in(die);
                 self.suspend(die);
@@ -24,20 +24,22 @@ impl<P: Payload> Ssd<P> {
 
     /// A move and the sensing after it were one event: a read may come in between after all.
     pub(super) fn let_read_in(&mut self, die: usize) {
-        let Some(ends) = self.dies[die].move_ends else { return };
-        if self.now >= ends {
-            return self.split_move(die);
+        if self.activities[die] != Activity::MovingOn {
+            return;
         }
-        self.dies[die].unsensed = Some(self.calendar.time_of(die) - ends);
-        self.dies[die].move_ends = None;
-        self.calendar.schedule(die, ends);
+        let (ends, sensed) = (self.dies[die].move_ends, self.calendar.time_of(die));
+        if self.now < ends {
+            self.dies[die].unsensed = Some(sensed - ends);
+            return self.set_activity(die, Activity::Moving, ends);
+        }
+        self.end_move(die);
+        self.set_activity(die, Activity::Gathering, sensed);
     }
 
-    /// The move has ended, the sensing after it is what the die does now.
-    pub(super) fn split_move(&mut self, die: usize) {
-        let ends = self.dies[die].move_ends.take().expect("a move and a sensing are one event");
-        self.end_span_at(die, ends);
-        self.activities[die] = Activity::Gathering;
+    /// The move has ended, after which the sensing of the next unit began.
+    pub(super) fn end_move(&mut self, die: usize) {
+        let ends = self.dies[die].move_ends;
+        self.end_span_of(die, Activity::Moving, ends);
         self.dies[die].began = ends;
     }
 
@@ -81,7 +83,7 @@ impl<P: Payload> Ssd<P> {
     pub(super) fn sensed(&mut self, die: usize) {
         self.end_span(die);
         let (read, _) = self.dies[die].current.expect("a read is under way");
-        let transfer = Nanos((f64::from(read.bytes) * self.times.nanos_per_channel_byte).ceil() as u64);
+        let transfer = self.channel_times.of(u64::from(read.bytes));
         self.ftl.counters.channel_host_ns += transfer.0;
         let sent = self.reserve_channel(die, transfer);
         self.busy(die, Activity::Sending, sent);

@@ -5,7 +5,7 @@ use crate::ftl::Place;
 use crate::nand::array::Payload;
 use crate::ssd::die::{FlashRead, ReadOwner};
 use crate::ssd::{Lane, Ssd};
-use crate::units::{Nanos, Ppn};
+use crate::units::Ppn;
 
 impl<P: Payload> Ssd<P> {
     /// The map entries of a read are looked up; where they are not cached it waits for them.
@@ -103,13 +103,10 @@ impl<P: Payload> Ssd<P> {
     }
 
     pub(in crate::ssd) fn send_out_bytes(&mut self, index: u32, bytes: u64) {
-        let time = Nanos((bytes as f64 * self.times.nanos_per_link_byte).ceil() as u64);
+        let time = self.link_times.of(bytes);
         self.ftl.counters.link_ns += time.0;
         let crossed = self.link_out.reserve(self.now, time);
-        if self.front.data_out.is_empty() {
-            self.schedule(Lane::DataOut, crossed);
-        }
-        self.front.data_out.push_back((crossed, index));
+        self.lanes.push(Lane::DataOut as usize, crossed, index);
     }
 
     pub(in crate::ssd) fn fail(&mut self, index: u32) {
