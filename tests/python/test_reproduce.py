@@ -6,6 +6,7 @@ import json
 import re
 import threading
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -267,6 +268,22 @@ def test_unfinished_questions_are_left_out() -> None:
     performance.keep(pieces[-1], (made_up(pieces[-1].experiment), 0.5))
     assert [question.name for question, _ in performance.answered()] == ["compression"]
     assert performance.cpu_s["compression"] == pytest.approx(0.5 * len(pieces))
+
+
+def test_results_stand_as_planned() -> None:
+    """In whatever order runs finish, a question's results are the same, the first seed's first."""
+    performance = Performance(questions(), replace(TINY, seeds=(1, 2)))
+    pieces = performance.pieces()
+    performance.tasks(pieces)
+    assert len({piece.key for piece in pieces}) == len(pieces)
+    for piece in reversed(pieces):
+        performance.keep(piece, (made_up(piece.experiment, piece.seed), 0.5))
+    for question, results in performance.answered():
+        every = question.experiments(performance.scale)
+        planned = [each.name for each in every if isinstance(each, Experiment)]
+        assert list(results.of) == planned
+        for runs in results.of.values():
+            assert [run.jobs[0].lab["seed"] for run in runs] == [1, 2]
 
 
 def test_stopping_reaches_the_runs() -> None:

@@ -34,6 +34,11 @@ class Piece:
         """What progress calls it."""
         return f"{self.question.name}, {self.experiment.name}"
 
+    @property
+    def key(self) -> tuple[str, str, int]:
+        """What tells it from all others."""
+        return self.question.name, self.experiment.name, self.seed
+
 
 @dataclass
 class Performance:
@@ -52,8 +57,8 @@ class Performance:
     questions: Sequence[Question]
     scale: Scale
     cpu_s: dict[str, float] = field(default_factory=dict)
-    _results: dict[str, Results] = field(default_factory=dict)
-    _to_come: dict[str, int] = field(default_factory=dict)
+    _planned: list[Piece] = field(default_factory=list)
+    _found: dict[tuple[str, str, int], Found] = field(default_factory=dict)
 
     def pieces(self) -> list[Piece]:
         """Return all that is to be run."""
@@ -66,26 +71,29 @@ class Performance:
 
     def tasks(self, pieces: Sequence[Piece]) -> list[Task[tuple[Found, float]]]:
         """Return the work; what comes of it goes to `keep`."""
-        for piece in pieces:
-            name = piece.question.name
-            self._to_come[name] = self._to_come.get(name, 0) + 1
+        self._planned.extend(pieces)
         return [self._task(piece) for piece in pieces]
 
     def keep(self, piece: Piece, found: tuple[Found, float]) -> None:
         """Keep what a piece gave."""
-        result, seconds = found
+        self._found[piece.key], seconds = found
         name = piece.question.name
-        self._results.setdefault(name, Results()).add(piece.experiment.name, result)
         self.cpu_s[name] = self.cpu_s.get(name, 0.0) + seconds
-        self._to_come[name] -= 1
 
     def answered(self) -> list[tuple[Question, Results]]:
-        """Return the questions of which every run has finished."""
-        return [
-            (question, self._results[question.name])
-            for question in self.questions
-            if self._to_come.get(question.name) == 0
-        ]
+        """Return the questions of which every run has finished, and its results.
+
+        They stand as planned, in whatever order the runs finished: some rows read the first.
+        """
+        answers = []
+        for question in self.questions:
+            pieces = [piece for piece in self._planned if piece.question.name == question.name]
+            if pieces and all(piece.key in self._found for piece in pieces):
+                results = Results()
+                for piece in pieces:
+                    results.add(piece.experiment.name, self._found[piece.key])
+                answers.append((question, results))
+        return answers
 
     def _task(self, piece: Piece) -> Callable[[Progress], tuple[Found, float]]:
         def task(progress: Progress) -> tuple[Found, float]:
