@@ -8,6 +8,7 @@
 use super::series::Series;
 use super::steady::Watch;
 use super::tally::Direction;
+use super::turns::Turns;
 use super::worker::{Step, Worker};
 use super::{Observer, RunError};
 use crate::workload::job::Job;
@@ -29,40 +30,6 @@ struct Slot {
     sectors: u32,
     worker: u32,
     direction: Direction,
-}
-
-/// Who is next. The first stands apart: mostly it is the only one.
-struct Turns {
-    /// [`Turns::NOBODY`] where nobody is.
-    first: u32,
-    behind: VecDeque<u32>,
-}
-
-impl Turns {
-    const NOBODY: u32 = u32::MAX;
-
-    fn new(workers: u32) -> Turns {
-        Turns { first: if workers > 0 { 0 } else { Turns::NOBODY }, behind: (1..workers).collect() }
-    }
-
-    #[inline(always)]
-    fn push_back(&mut self, index: u32) {
-        if self.first == Turns::NOBODY {
-            self.first = index;
-        } else {
-            self.behind.push_back(index);
-        }
-    }
-
-    #[inline(always)]
-    fn pop_front(&mut self) -> Option<u32> {
-        let first = self.first;
-        if first == Turns::NOBODY {
-            return None;
-        }
-        self.first = self.behind.pop_front().unwrap_or(Turns::NOBODY);
-        Some(first)
-    }
 }
 
 /// A stonewall group at work.

@@ -12,6 +12,7 @@ mod steady;
 mod tally;
 #[cfg(test)]
 mod test;
+mod turns;
 mod worker;
 
 pub use record::{CloneRecord, GroupRecord, Record, SteadyRecord};
