@@ -1,25 +1,25 @@
-//! How long bytes take over a bus: bytes / rate, in whole nanoseconds, rounded up.
+//! How long bytes take over a bus.
 
 use crate::units::Nanos;
 
 /// Times at one rate. The last one is kept, since most transfers are alike.
 #[derive(Clone, Copy, Debug)]
 pub struct TransferTimes {
-    nanos_per_byte: f64,
+    mb_per_s: f64,
     last: (u64, Nanos),
 }
 
 impl TransferTimes {
     /// Times at a rate in MB/s (10⁶ bytes).
     pub fn at(mb_per_s: f64) -> TransferTimes {
-        TransferTimes { nanos_per_byte: 1e3 / mb_per_s, last: (0, Nanos::ZERO) }
+        TransferTimes { mb_per_s, last: (0, Nanos::ZERO) }
     }
 
-    /// The time of so many bytes.
+    /// As [`Nanos::of_transfer`].
     #[inline]
     pub fn of(&mut self, bytes: u64) -> Nanos {
         if self.last.0 != bytes {
-            self.last = (bytes, Nanos((bytes as f64 * self.nanos_per_byte).ceil() as u64));
+            self.last = (bytes, Nanos::of_transfer(bytes, self.mb_per_s));
         }
         self.last.1
     }
