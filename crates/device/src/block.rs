@@ -27,6 +27,12 @@ pub enum Operation {
 impl Operation {
     /// Kinds of operation.
     pub const COUNT: usize = 5;
+
+    /// Whether it may change what can be read.
+    #[inline]
+    pub fn changes_data(self) -> bool {
+        matches!(self, Operation::Write | Operation::Trim | Operation::WriteZeroes)
+    }
 }
 
 /// One command from the host.

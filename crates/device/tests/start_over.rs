@@ -3,7 +3,7 @@
 mod stand;
 
 use ssdlab_device::block::{Device, Operation, Tag};
-use ssdlab_device::ftl::Place;
+use ssdlab_device::ftl::{Place, Shortage};
 use ssdlab_device::ssd::Ssd;
 use ssdlab_device::ssd::admin::{Refused, StartOver};
 use ssdlab_device::units::{BlockId, Lpn, Nanos};
@@ -136,7 +136,7 @@ fn what_cannot_start_over_refuses() {
         assert_eq!(stand.ssd.start_over(how), Err(Refused::Outstanding));
     }
     stand.wait();
-    stand.ssd.ftl.read_only = true;
+    stand.ssd.ftl.shortage = Some(Shortage::GoodBlocks);
     assert_eq!(stand.ssd.start_over(StartOver::SecureErase), Err(Refused::ReadOnly));
     assert_eq!(mapped(&stand.ssd), 4096);
 }

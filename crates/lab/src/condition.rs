@@ -101,7 +101,7 @@ impl Seasoned for Ssd {
 
     #[inline]
     fn is_read_only(&self) -> bool {
-        self.ftl.read_only
+        self.ftl.is_read_only()
     }
 
     #[inline]

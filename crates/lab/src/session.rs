@@ -263,6 +263,10 @@ impl Session {
         }
         self.prepare();
         self.label.season = self.target.season(from, condition, jobs, span, seed, observer)?;
+        if let Some(shortage) = self.target.shortage() {
+            let message = format!("{}: cannot become {condition}: the drive runs out of {shortage}", self.name);
+            return Err(SessionError::Condition(message));
+        }
         if condition != from {
             self.label.started_over = None;
         }
@@ -303,7 +307,7 @@ impl Session {
     /// As [`Session::check_can_be_kept`].
     pub fn to_bytes(&mut self) -> Result<Vec<u8>, SessionError> {
         self.check_can_be_kept()?;
-        self.target.with_first_mut(|drive| drive.ssd_mut().map(Ssd::empty_buffer_now));
+        self.target.with_first_mut(|drive| drive.ssd_mut().map(Ssd::put_away));
         let bytes = |drive: &Drive| drive.ssd().map(|ssd| drive_file::to_bytes(&self.label, &ssd.ftl));
         Ok(self.target.with_first(bytes).expect("just checked"))
     }
@@ -385,7 +389,9 @@ impl Session {
         extra.insert("span".into(), json!(self.label.span));
         extra.insert("started_over".into(), json!(self.label.started_over.map(|how| how.show())));
         extra.insert("laid_out_bytes".into(), json!(laid_out));
-        extra.insert("read_only".into(), json!(self.target.is_read_only()));
+        let shortage = self.target.shortage();
+        extra.insert("read_only".into(), json!(shortage.is_some()));
+        extra.insert("read_only_reason".into(), json!(shortage.map(|shortage| format!("out of {shortage}"))));
         extra.insert("wear".into(), self.target.wear());
         extra.insert("season".into(), json!({ "rounds": self.label.season.rounds }));
         extra.insert("parameters".into(), self.parameters());

@@ -20,7 +20,7 @@ impl<P: Payload> Ftl<P> {
     }
 
     /// Unmaps everything and erases every block that was programmed; returns the time of the die that
-    /// takes longest. Wear and counters stay. No unit may be buffered, no job under way.
+    /// takes longest. Wear and counters stay. No unit may be buffered.
     pub fn erase_all(&mut self) -> Nanos {
         self.trim_all();
         self.map.clear();
@@ -28,7 +28,7 @@ impl<P: Payload> Ftl<P> {
         if let Some(cache) = &mut self.map_cache {
             cache.forget();
         }
-        let failing: Vec<BlockId> = self.dies.iter_mut().flat_map(|die| die.doomed.drain(..)).collect();
+        let failing: Vec<BlockId> = self.dies.iter_mut().flat_map(DieState::take_failing).collect();
         let mut times = vec![Nanos::ZERO; self.dies.len()];
         for block in (0..self.geometry.blocks).map(BlockId) {
             if !self.array.is_bad(block) && self.array.programmed_rows(block) > 0 {

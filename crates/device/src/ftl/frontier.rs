@@ -6,7 +6,7 @@
 
 use crate::config::ftl::{Frontiers, GcPace};
 use crate::ftl::pool::Group;
-use crate::ftl::{BUFFERED, Ftl, NONE};
+use crate::ftl::{Ftl, NONE, is_buffered};
 use crate::nand::array::Payload;
 use crate::units::{BlockId, DieId, Lpn, Nanos, Ppn};
 use serde::{Deserialize, Serialize};
@@ -241,7 +241,7 @@ impl<P: Payload> Ftl<P> {
     pub fn put(&mut self, die: DieId, purpose: Purpose, lpn: Lpn, stamp: P::Stamp) -> Ppn {
         let ppn = self.take_slot(die, purpose);
         let old = self.map.replace(lpn.0, ppn.0);
-        debug_assert!(old == NONE || old & BUFFERED == 0, "unbuffer before put");
+        debug_assert!(!is_buffered(old), "unbuffer before put");
         if old != NONE {
             self.invalidate(Ppn(old));
         }
@@ -258,8 +258,7 @@ impl<P: Payload> Ftl<P> {
         let state = &mut self.dies[usize::from(die.0)];
         let frontier = &mut state.frontiers[Purpose::Host as usize];
         let old = self.map.get(lpn.0);
-        let is_buffered = old != NONE && old & BUFFERED != 0;
-        if !self.plain || state.short || !frontier.stays_open() || is_buffered {
+        if !self.plain || state.short || !frontier.stays_open() || is_buffered(old) {
             return None;
         }
         let (block, slot) = frontier.take_row();

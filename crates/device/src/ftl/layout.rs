@@ -9,11 +9,12 @@
 
 use crate::config::DriveConfig;
 use crate::config::ftl::{Frontiers, SlcCache, SpareCounts, Striping};
+use crate::ftl::MOST_BUFFER_SLOTS;
 use crate::nand::geometry::Geometry;
 use crate::parameter::Problem;
 
-/// A physical page number has its highest bit free, for units in the write buffer.
-const MOST_PPN: u64 = 1 << 31;
+/// Above these physical page numbers lie the slots of the write buffer.
+const MOST_PPN: u64 = (u32::MAX - MOST_BUFFER_SLOTS) as u64;
 
 /// The shape of a drive and the number of units it exports.
 ///
@@ -28,6 +29,10 @@ pub fn layout(config: &DriveConfig) -> Result<(Geometry, u32), Problem> {
         let message =
             format!("too large for {} B mapping units; use a larger ftl.mapping_unit_bytes", config.unit_bytes());
         return Err(Problem::new("capacity_bytes", config.export.capacity_bytes.0, message));
+    }
+    if config.buffer.bytes.0 / config.unit_bytes() > u64::from(MOST_BUFFER_SLOTS) {
+        let message = format!("holds more than {MOST_BUFFER_SLOTS} mapping units, which is the most");
+        return Err(Problem::new("buffer.bytes", config.buffer.bytes.0, message));
     }
     geometry.blocks = blocks as u32;
     check_spare(config, &geometry, exported)?;

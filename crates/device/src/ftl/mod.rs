@@ -42,8 +42,17 @@ use std::collections::VecDeque;
 
 /// Marks an unmapped unit in `map` and an invalid slot in `reverse`.
 const NONE: u32 = u32::MAX;
-/// Set in `map` where the newest data is in the write buffer; the rest is the buffer's slot.
-const BUFFERED: u32 = 1 << 31;
+/// From this number on an entry of `map` is a slot of the write buffer, which has the newest data; below
+/// it lie the physical page numbers.
+const FIRST_BUFFERED: u32 = NONE - MOST_BUFFER_SLOTS;
+/// Slots that a write buffer has at most.
+pub const MOST_BUFFER_SLOTS: u32 = (1 << 24) - 1;
+
+/// An entry of the map is a slot of the write buffer.
+#[inline(always)]
+fn is_buffered(entry: u32) -> bool {
+    entry.wrapping_sub(FIRST_BUFFERED) < MOST_BUFFER_SLOTS
+}
 
 /// Where a logical unit is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,6 +63,27 @@ pub enum Place {
     Buffer(u32),
     /// In flash.
     Flash(Ppn),
+}
+
+/// What a drive that became read-only has too little of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Shortage {
+    /// Blocks went bad until the spare was used up.
+    GoodBlocks,
+    /// No die has a free block, or a block that gains one when it is collected.
+    FreeBlocks,
+}
+
+impl std::fmt::Display for Shortage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Shortage::GoodBlocks => "good blocks: so many have gone bad that the spare area is used up",
+            Shortage::FreeBlocks => {
+                "free blocks: collection gains none on any die, since the spare area is too small for blocks of \
+                 this size; give more over_provisioning, or smaller blocks"
+            }
+        })
+    }
 }
 
 /// What a die works on. In this order what a host write touches lies in one cache line, and what each
@@ -83,6 +113,10 @@ struct DieState {
     gathered: Gathered,
     /// Blocks in which a program failed: collected first, then retired.
     doomed: Vec<BlockId>,
+    /// Smooth pace: rows of the job owed before the next host row, and what each host row adds while
+    /// the present job lasts.
+    owed: f64,
+    owed_per_row: f64,
 }
 
 /// The state that is saved and restored.
@@ -96,8 +130,8 @@ pub struct Ftl<P: Payload = ()> {
     pub array: Array,
     /// What the drive has counted.
     pub counters: Counters,
-    /// The spare is used up: nothing more is written.
-    pub read_only: bool,
+    /// What ran out, where nothing more is written.
+    pub shortage: Option<Shortage>,
     /// What decides what chance decides.
     pub seed: u64,
     /// What the slots hold besides their records.
@@ -156,6 +190,12 @@ pub struct Ftl<P: Payload = ()> {
 }
 
 impl<P: Payload> Ftl<P> {
+    /// Nothing more is written.
+    #[inline]
+    pub fn is_read_only(&self) -> bool {
+        self.shortage.is_some()
+    }
+
     /// A factory-new FTL with the policy that the configuration names.
     ///
     /// # Errors
@@ -185,7 +225,7 @@ impl<P: Payload> Ftl<P> {
             exported,
             array,
             counters: Counters::default(),
-            read_only: false,
+            shortage: None,
             seed,
             payload,
             config: Some(config.ftl.clone()),
@@ -268,12 +308,18 @@ impl<P: Payload> Ftl<P> {
         (self.groups.free(pool) as u32).saturating_sub(waiting)
     }
 
+    /// Changes as often as a block is sealed, chosen as victim or freed.
+    #[inline]
+    pub fn blocks_changed(&self) -> u64 {
+        self.groups.changes()
+    }
+
     /// Where a unit is.
     #[inline]
     pub fn place(&self, lpn: Lpn) -> Place {
         match self.map.get(lpn.0) {
             NONE => Place::Unmapped,
-            slot if slot & BUFFERED != 0 => Place::Buffer(slot & !BUFFERED),
+            entry if entry >= FIRST_BUFFERED => Place::Buffer(entry - FIRST_BUFFERED),
             ppn => Place::Flash(Ppn(ppn)),
         }
     }
@@ -288,7 +334,7 @@ impl<P: Payload> Ftl<P> {
     #[inline]
     pub fn prefetch_old(&self, lpn: Lpn) {
         let ppn = self.map.get(lpn.0);
-        if ppn < BUFFERED {
+        if ppn < FIRST_BUFFERED {
             self.reverse.prefetch(ppn);
         }
     }
@@ -298,8 +344,8 @@ impl<P: Payload> Ftl<P> {
         if self.shadows.len() <= slot as usize {
             self.shadows.resize(slot as usize + 1, NONE);
         }
-        let old = self.map.replace(lpn.0, slot | BUFFERED);
-        debug_assert!(old == NONE || old & BUFFERED == 0, "a unit is buffered once");
+        let old = self.map.replace(lpn.0, FIRST_BUFFERED + slot);
+        debug_assert!(!is_buffered(old), "a unit is buffered once");
         self.shadows[slot as usize] = old;
     }
 
@@ -310,7 +356,7 @@ impl<P: Payload> Ftl<P> {
 
     /// A buffered unit is lost (power cut) or handed to flash: the map shows its flash copy again.
     pub fn unbuffer(&mut self, lpn: Lpn, slot: u32) {
-        debug_assert_eq!(self.map.get(lpn.0), slot | BUFFERED);
+        debug_assert_eq!(self.map.get(lpn.0), FIRST_BUFFERED + slot);
         let copy = std::mem::replace(&mut self.shadows[slot as usize], NONE);
         self.map.set(lpn.0, copy);
     }
@@ -345,7 +391,9 @@ impl<P: Payload> Ftl<P> {
     /// stay free or open. Nothing acknowledged is lost: what is written stays readable.
     fn check_spare(&mut self) {
         let spare = self.spare_blocks();
-        self.read_only |= spare < 0;
+        if spare < 0 {
+            self.shortage = self.shortage.or(Some(Shortage::GoodBlocks));
+        }
         self.reserve = (spare.max(0) as u32 / self.geometry.dies).min(self.reserve_at_most);
     }
 
@@ -369,7 +417,7 @@ impl<P: Payload> Ftl<P> {
     pub fn check(&self) {
         let mut valid = vec![0u32; self.lanes_left.len()];
         let flash_copy =
-            |ppn: u32| if ppn != NONE && ppn & BUFFERED != 0 { self.shadows[(ppn & !BUFFERED) as usize] } else { ppn };
+            |entry: u32| if is_buffered(entry) { self.shadows[(entry - FIRST_BUFFERED) as usize] } else { entry };
         for (lpn, entry) in self.map.iter().enumerate() {
             let ppn = flash_copy(entry);
             if ppn != NONE {

@@ -51,6 +51,8 @@ pub struct GroupTable {
     sealed_index: Vec<u32>,
     sealed_at: Vec<u64>,
     seals: u64,
+    /// Groups sealed, chosen as victims, freed.
+    changes: u64,
     pools: Vec<Pool>,
     divisor: Divisor,
     /// Counters of a pool.
@@ -91,6 +93,7 @@ impl GroupTable {
             sealed_index: vec![NONE; groups as usize],
             sealed_at: vec![0; groups as usize],
             seals: 0,
+            changes: 0,
             pools: vec![Pool::default(); pools as usize],
             divisor: Divisor::new(pools, groups.max(1)),
             width,
@@ -161,6 +164,12 @@ impl GroupTable {
         self.seals - self.sealed_at[group.0 as usize]
     }
 
+    /// Changes as often as a group is sealed, chosen as victim or freed.
+    #[inline]
+    pub fn changes(&self) -> u64 {
+        self.changes
+    }
+
     /// Takes a free group: the one with the smallest key, or without keys the one freed first.
     pub fn open(&mut self, pool: usize, key: Option<&dyn Fn(Group) -> u32>) -> Option<Group> {
         let free = &mut self.pools[pool].free;
@@ -201,6 +210,7 @@ impl GroupTable {
     pub fn seal(&mut self, group: Group) {
         assert!(!self.is_sealed(group), "a group is sealed once");
         self.seals += 1;
+        self.changes += 1;
         self.sealed_at[group.0 as usize] = self.seals;
         let place = self.place(group);
         self.valid[place] &= !NOT_SEALED;
@@ -215,6 +225,7 @@ impl GroupTable {
 
     /// A victim leaves the candidates.
     pub fn collect(&mut self, group: Group) {
+        self.changes += 1;
         let place = self.place(group);
         self.valid[place] |= NOT_SEALED;
         let (number, pool) = self.divisor.divide(group.0);
@@ -239,6 +250,7 @@ impl GroupTable {
             self.valid[self.place(group)] == NOT_SEALED && !self.is_sealed(group),
             "a group is erased only when nothing in it is valid"
         );
+        self.changes += 1;
         let pool = self.pool(group);
         self.pools[pool].free.push_back(group);
     }

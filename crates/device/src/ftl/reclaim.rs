@@ -111,6 +111,12 @@ fn list_valid(reverse: &Table, slots: std::ops::Range<u32>, list: &mut Vec<Sourc
 }
 
 impl DieState {
+    /// Blocks that are failing, the one that a job is emptying with them; the die forgets them.
+    pub(super) fn take_failing(&mut self) -> Vec<BlockId> {
+        let retiring = self.job.as_ref().filter(|job| job.reason == Reason::Retiring).map(|job| BlockId(job.victim));
+        self.doomed.drain(..).chain(retiring).collect()
+    }
+
     /// The unit that the job holds, where it was listed.
     #[inline(always)]
     fn held_source(&self) -> Option<Source> {
@@ -204,7 +210,35 @@ impl<P: Payload> Ftl<P> {
             state.job = Some(Job { victim: block.0, reason, cursor: 0, held: NONE, units_per_row });
         }
         self.lanes_left[group.0 as usize] = lanes;
+        if self.smooth {
+            self.set_pace(die);
+        }
         lanes > 0
+    }
+
+    /// What each host row owes the job that begins on a die, with superblocks on all dies.
+    fn set_pace(&mut self, die: DieId) {
+        let dies = if self.width == 1 { die.0..die.0 + 1 } else { 0..self.geometry.dies as u16 };
+        for die in dies {
+            self.dies[usize::from(die)].owed_per_row = self.moves_per_host_row(DieId(die));
+        }
+    }
+
+    /// Smooth pace: a host row was written, and a job is due or under way: it gets its share of rows.
+    pub fn owe(&mut self, die: DieId) {
+        let state = &mut self.dies[usize::from(die.0)];
+        state.owed += state.owed_per_row;
+    }
+
+    /// Smooth pace: a row of a die's job was programmed.
+    pub fn pay(&mut self, die: DieId) {
+        let state = &mut self.dies[usize::from(die.0)];
+        state.owed = (state.owed - 1.0).max(0.0);
+    }
+
+    /// Smooth pace: the host has to wait for a row of the die's job.
+    pub fn owes(&self, die: DieId) -> bool {
+        self.dies[usize::from(die.0)].owed >= 1.0
     }
 
     /// Fetches the reverse map of a victim, and the map of its first units.
@@ -301,7 +335,7 @@ impl<P: Payload> Ftl<P> {
     /// Rows that a smooth job moves for every row the host writes: what its victim holds over what it
     /// frees, so that the free blocks stay where they are, and a quarter more for each block that is
     /// short of the watermark.
-    pub fn moves_per_host_row(&self, die: DieId) -> f64 {
+    fn moves_per_host_row(&self, die: DieId) -> f64 {
         let Some(job) = &self.dies[usize::from(die.0)].job else { return 0.0 };
         let rows = f64::from(self.geometry.rows / self.geometry.rows_per_unit);
         let valid = f64::from(self.groups.valid(self.group_of(BlockId(job.victim)))) / f64::from(self.width);
@@ -338,28 +372,5 @@ impl<P: Payload> Ftl<P> {
             self.release_if_good(group);
         }
         time
-    }
-
-    /// Runs a die's job to its end without time; false where none could start.
-    pub fn collect_now(&mut self, die: DieId) -> bool {
-        if !self.has_job(die) && !self.start_job(die) {
-            return false;
-        }
-        let dies = if self.width == 1 { usize::from(die.0)..usize::from(die.0) + 1 } else { 0..self.dies.len() };
-        for index in dies {
-            let die = DieId(index as u16);
-            while self.has_job(die) {
-                match self.job_step(die) {
-                    Step::Read(_) => {}
-                    Step::Program => {
-                        self.program_gathered(die);
-                    }
-                    Step::Erase => {
-                        self.finish_job(die);
-                    }
-                }
-            }
-        }
-        true
     }
 }

@@ -7,7 +7,9 @@
 //! which only parts are ever used, here and there, is better off on small ones.
 
 use crate::ftl::NONE;
+use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::fmt;
 use std::ops::Range;
 
 /// A table of 32-bit numbers.
@@ -82,18 +84,42 @@ impl Table {
     }
 }
 
-/// As the plain numbers.
+/// As the bytes that lie in memory on a little-endian machine: a map of gigabytes is copied, not encoded.
 impl Serialize for Table {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.iter())
+        if cfg!(target_endian = "little") {
+            serializer.serialize_bytes(bytemuck::cast_slice(&self.inverted))
+        } else {
+            let bytes: Vec<u8> = self.inverted.iter().flat_map(|entry| entry.to_le_bytes()).collect();
+            serializer.serialize_bytes(&bytes)
+        }
     }
 }
 
 impl<'de> Deserialize<'de> for Table {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Table, D::Error> {
-        let mut inverted = Vec::<u32>::deserialize(deserializer)?;
-        inverted.iter_mut().for_each(|entry| *entry = !*entry);
-        Ok(Table { inverted })
+        deserializer.deserialize_bytes(Entries)
+    }
+}
+
+/// Reads a table's bytes.
+struct Entries;
+
+impl Visitor<'_> for Entries {
+    type Value = Table;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("four bytes an entry")
+    }
+
+    fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<Table, E> {
+        let (entries, rest) = bytes.as_chunks::<4>();
+        if !rest.is_empty() {
+            return Err(E::invalid_length(bytes.len(), &self));
+        }
+        let mut table = Table::new(entries.len());
+        table.inverted.iter_mut().zip(entries).for_each(|(entry, bytes)| *entry = u32::from_le_bytes(*bytes));
+        Ok(table)
     }
 }
 
@@ -141,8 +167,9 @@ fn prefetch(lines: &[u32], index: usize) {
 #[cfg(test)]
 mod test {
     use super::*;
+    use serde::de::value::BytesDeserializer;
 
-    /// Entries are what was set, the others none; a saved table holds the plain numbers.
+    /// Entries are what was set, the others none; a table that was saved is the same when it is read.
     #[test]
     fn entries_are_what_was_set() {
         let mut table = Table::new(5000);
@@ -152,10 +179,10 @@ mod test {
         assert_eq!(table.range(2..5).collect::<Vec<_>>(), [NONE, 0, NONE]);
         let plain: Vec<u32> = table.iter().collect();
         let text = toml::to_string(&std::collections::BTreeMap::from([("map", &table)])).unwrap();
-        let read: std::collections::BTreeMap<String, Vec<u32>> = toml::from_str(&text).unwrap();
-        assert_eq!(read["map"], plain);
-        let back: std::collections::BTreeMap<String, Table> = toml::from_str(&text).unwrap();
-        assert!(back["map"].iter().eq(plain));
+        let saved: std::collections::BTreeMap<String, Vec<u8>> = toml::from_str(&text).unwrap();
+        let read = |bytes| Table::deserialize(BytesDeserializer::<serde::de::value::Error>::new(bytes));
+        assert!(read(&saved["map"]).unwrap().iter().eq(plain));
+        assert!(read(&saved["map"][1..]).is_err(), "an entry is cut");
         table.clear();
         assert!(table.iter().all(|entry| entry == NONE));
     }

@@ -62,7 +62,7 @@ impl<P: Payload> Ssd<P> {
         if self.front.outstanding() > 0 {
             return Err(Refused::Outstanding);
         }
-        if self.ftl.read_only {
+        if self.ftl.is_read_only() {
             return Err(Refused::ReadOnly);
         }
         if how == StartOver::Trim && !self.config.ftl.trim {
@@ -76,19 +76,24 @@ impl<P: Payload> Ssd<P> {
         })
     }
 
-    /// Programs what the buffer holds, without time: a drive that is put away comes to rest first.
-    pub fn empty_buffer_now(&mut self) {
-        if self.buffer.used() > 0 {
-            self.come_to_rest();
-        }
+    /// Puts the drive away without time: what the buffer holds is programmed, a row under way counts as
+    /// programmed, and collection stays where it is, as it is under load.
+    pub fn put_away(&mut self) {
+        self.flush_now();
+        self.stop_here();
+    }
+
+    /// As [`Ssd::put_away`], where no write has been gathered.
+    pub(super) fn stop_here(&mut self) {
+        debug_assert_eq!(self.front.outstanding(), 0, "the host waits for nothing");
+        self.rests = true;
+        self.empty_buffer(true);
+        self.restart(self.now);
     }
 
     /// Ends what goes on inside, without time.
     fn come_to_rest(&mut self) {
-        self.flush_now();
-        self.finish_jobs_now();
-        self.empty_buffer(true);
-        self.restart(self.now);
+        self.put_away();
         self.start_idling();
     }
 

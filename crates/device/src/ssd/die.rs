@@ -124,10 +124,6 @@ pub struct Die<S> {
     current: Option<(FlashRead, ReadOutcome)>,
     /// Units whose old contents are being read.
     parked: Vec<Option<Unit<S>>>,
-    /// Job rows owed before the next host row (smooth pace).
-    owed: f64,
-    /// Job rows that each host row owes while the present job lasts.
-    owed_per_row: f64,
 }
 
 impl<S> Die<S> {
@@ -145,8 +141,6 @@ impl<S> Die<S> {
             gathered_transfer: Nanos::ZERO,
             move_ends: Nanos::ZERO,
             unsensed: None,
-            owed: 0.0,
-            owed_per_row: 0.0,
         }
     }
 }
@@ -250,7 +244,7 @@ impl<P: Payload> Ssd<P> {
             return self.busy(die, activity, self.now + resume + left);
         }
         let id = DieId(die as u16);
-        if self.ftl.has_job(id) && self.job_goes_first(die) {
+        if self.ftl.has_job(id) && !self.rests && self.job_goes_first(id) {
             return self.job_step(die);
         }
         if self.may_start_row() && self.start_row(die) {
@@ -260,15 +254,15 @@ impl<P: Payload> Ssd<P> {
     }
 
     /// Batches run to their end; a smooth job takes what host writes owe it, or the die's spare time.
-    fn job_goes_first(&mut self, die: usize) -> bool {
-        !self.times.smooth || self.dies[die].owed >= 1.0 || !self.may_start_row()
+    fn job_goes_first(&mut self, die: DieId) -> bool {
+        !self.times.smooth || self.ftl.owes(die) || !self.may_start_row()
     }
 
     fn work_in_spare_time(&mut self, die: usize) {
         let id = DieId(die as u16);
         let starts =
             self.idle_work && self.ftl.wants_idle_collection(id) || self.times.smooth && self.ftl.wants_collection(id);
-        if self.ftl.has_job(id) || starts && self.start_job(die) {
+        if !self.rests && (self.ftl.has_job(id) || starts && self.start_job(die)) {
             return self.job_step(die);
         }
         if let Some(read) = self.dies[die].reads.pop_front() {
@@ -366,6 +360,7 @@ impl<P: Payload> Ssd<P> {
     }
 
     pub(super) fn idle_event(&mut self) {
+        self.rests = false;
         self.idle_work = true;
         for die in 0..self.dies.len() {
             if self.activities[die] == Activity::Idle {
@@ -374,7 +369,19 @@ impl<P: Payload> Ssd<P> {
         }
     }
 
-    /// After a power cut: nothing is under way; jobs are completed from what flash holds.
+    /// A drive that was preconditioned or switched off goes on: dies take up the jobs that lie there.
+    #[cold]
+    pub(super) fn take_up_jobs(&mut self) {
+        self.rests = false;
+        for die in 0..self.dies.len() {
+            if self.ftl.has_job(DieId(die as u16)) && self.activities[die] == Activity::Idle {
+                self.work(die);
+            }
+        }
+    }
+
+    /// After a power cut: nothing is under way; a row that was counts as programmed, and jobs go on
+    /// with the next write.
     pub(super) fn restart(&mut self, now: Nanos) {
         for die in 0..self.dies.len() {
             self.dies[die] = Die::new(self.dies[die].channel);
@@ -393,6 +400,7 @@ impl<P: Payload> Ssd<P> {
             self.idle[die / 64] |= 1 << (die % 64);
         }
         self.idle_work = false;
+        self.rests = true;
         self.now = now;
         if let Some(cache) = &mut self.ftl.map_cache {
             cache.loads.clear();

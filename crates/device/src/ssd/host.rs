@@ -106,6 +106,9 @@ impl<P: Payload> Ssd<P> {
             self.end_idling();
             self.wake_up();
         }
+        if self.rests && request.operation.changes_data() {
+            self.take_up_jobs();
+        }
         if !(self.times.trim_alone && self.is_held(index)) {
             self.issue(index, request);
         }

@@ -79,7 +79,7 @@ pub struct Ssd<P: Payload = ()> {
     /// Units waiting for a die, in order.
     pending: VecDeque<Unit<P::Stamp>>,
     dies: Vec<Die<P::Stamp>>,
-    /// What each die is doing: side by side, since each event asks for it first.
+    /// What each die is doing, which its event in the calendar names too.
     activities: Vec<Activity>,
     /// Units parked on dies until their old contents are read.
     parked: u32,
@@ -97,8 +97,10 @@ pub struct Ssd<P: Payload = ()> {
     link_times: TransferTimes,
     channel_times: TransferTimes,
     idle_work: bool,
+    /// Collection rests until the first write: the drive was preconditioned or switched off under load.
+    rests: bool,
     power: Option<Power>,
-    row_now: RowNow,
+    row_now: RowNow<P::Stamp>,
     recording: Option<Recording>,
 }
 
@@ -226,6 +228,7 @@ impl<P: Payload> Ssd<P> {
             link_times: TransferTimes::at(config.link.mb_per_s),
             channel_times: TransferTimes::at(channel_rate(config)),
             idle_work: false,
+            rests: true,
             power: Power::new(config, &ftl),
             row_now: RowNow::new(&geometry),
             recording: None,
@@ -372,7 +375,7 @@ impl<P: Payload> Device for Ssd<P> {
             Operation::Flush => self.flush_now(),
             Operation::Read => {}
         }
-        if self.ftl.read_only { Status::WriteProtected } else { Status::Success }
+        if self.ftl.is_read_only() { Status::WriteProtected } else { Status::Success }
     }
 
     fn cut_power(&mut self, now: Nanos) {

@@ -1,54 +1,103 @@
-//! Writes and trims without time: what seasoning does, at the speed of the FTL.
+//! Writes and trims without a clock: what preconditioning does, at the speed of the FTL.
+//!
+//! The host is taken to be faster than the flash, so every die is busy all the time. A die takes the next
+//! row, or the next row of its job, when it is done with the last: each has a clock of its own, the sum
+//! of the times of its operations, and the die whose clock is first goes on. So a die that collects more
+//! takes fewer rows of the host, and the drive ends in the state that collection keeps under load: jobs
+//! lie where they are, and go on with the first timed write.
+//!
+//! Time of a row: tPROG + channel; of a job's row: Σ tR + 2 channel + tPROG; of an erase: tBERS.
+//! Left out: waiting for channels, link and controller, coalescing in the buffer, reads.
 
 use super::Ssd;
-use crate::ftl::Ftl;
+use crate::ftl::Shortage;
 use crate::ftl::frontier::{Purpose, Readiness};
+use crate::ftl::reclaim::Step;
 use crate::nand::array::Payload;
 use crate::nand::geometry::Geometry;
-use crate::units::{DieId, Lpn};
+use crate::sim::calendar::{Calendar, Event};
+use crate::units::{DieId, Lpn, Nanos};
 
-/// The row that seasoning gathers.
-pub(super) struct RowNow {
-    units: Vec<Lpn>,
+/// The row that is gathered, and the clocks of the dies.
+pub(super) struct RowNow<S> {
+    units: Vec<(Lpn, S)>,
     bytes_left: u32,
     most: usize,
+    row_bytes: u32,
+    /// When each die is done with what it does.
+    clocks: Calendar,
+    /// Dies that could do nothing, until a block is sealed or freed, or no die is left that can.
+    waiting: Vec<u16>,
+    blocks_changed: u64,
 }
 
-impl RowNow {
-    pub(super) fn new(geometry: &Geometry) -> RowNow {
+impl<S> RowNow<S> {
+    pub(super) fn new(geometry: &Geometry) -> RowNow<S> {
         let most = (geometry.units_per_row * geometry.packing) as usize;
-        RowNow { units: Vec::with_capacity(most), bytes_left: geometry.row_bytes.max(geometry.unit_bytes), most }
+        let row_bytes = geometry.row_bytes.max(geometry.unit_bytes);
+        let mut clocks = Calendar::new(geometry.dies as usize);
+        (0..geometry.dies as usize).for_each(|slot| clocks.schedule(Nanos::ZERO, Event { slot, kind: 0 }));
+        let (units, waiting) = (Vec::with_capacity(most), Vec::new());
+        RowNow { units, bytes_left: row_bytes, most, row_bytes, clocks, waiting, blocks_changed: 0 }
+    }
+
+    fn is_full(&self, bytes: u32) -> bool {
+        bytes > self.bytes_left || self.units.len() == self.most
+    }
+
+    fn add(&mut self, lpn: Lpn, stamp: S, bytes: u32) {
+        self.units.push((lpn, stamp));
+        self.bytes_left -= bytes;
+    }
+
+    /// Dies that waited go on at this time; false where none did.
+    fn recall(&mut self, now: Nanos) -> bool {
+        let clocks = &mut self.clocks;
+        self.waiting.iter().for_each(|&die| clocks.schedule(now, Event { slot: usize::from(die), kind: 0 }));
+        !std::mem::take(&mut self.waiting).is_empty()
     }
 }
 
+/// What a die did in its turn.
+enum Turn {
+    /// It programmed so many units of the row, in this time.
+    Wrote(usize, Nanos),
+    /// It programmed a row of its job, or erased, in this time.
+    Collected(Nanos),
+    /// It can do nothing until other dies have.
+    Waits,
+}
+
 impl<P: Payload> Ssd<P> {
-    /// Writes a unit without time: what seasoning does, at the speed of the FTL. Units gather until
-    /// a row is full; the row goes to the next die that can take one. False once the drive is read-only.
+    /// Writes a unit. Units gather until a row is full; the row goes to the die that is free first.
+    /// False once the drive is read-only.
     #[inline]
     pub fn write_now(&mut self, lpn: Lpn, compress_percent: u8) -> bool {
         let bytes = self.flash_bytes(compress_percent);
-        if bytes > self.row_now.bytes_left || self.row_now.units.len() == self.row_now.most {
+        if self.row_now.is_full(bytes) {
             self.flush_now();
         }
-        self.row_now.units.push(lpn);
-        self.row_now.bytes_left -= bytes;
+        let stamp = self.ftl.payload.stamp(lpn);
+        self.row_now.add(lpn, stamp, bytes);
         if self.row_now.bytes_left == 0 {
             self.flush_now();
         }
-        !self.ftl.read_only
+        !self.ftl.is_read_only()
     }
 
     /// Programs what [`Ssd::write_now`] has gathered.
     pub fn flush_now(&mut self) {
-        let units = std::mem::take(&mut self.row_now.units);
+        let mut units = std::mem::take(&mut self.row_now.units);
         let mut rest = units.as_slice();
-        while !rest.is_empty() && !self.ftl.read_only {
-            let written = self.write_row_now(rest);
-            rest = &rest[written..];
+        while !rest.is_empty() && !self.ftl.is_read_only() {
+            let written = self.put_row_now(rest) as u64;
+            self.ftl.counters.host_pages_written += written;
+            self.ftl.counters.host_bytes_written += written * u64::from(self.ftl.geometry.unit_bytes);
+            self.write_map_now();
+            rest = &rest[written as usize..];
         }
-        self.row_now = RowNow::new(&self.ftl.geometry);
-        self.row_now.units = units;
-        self.row_now.units.clear();
+        units.clear();
+        (self.row_now.units, self.row_now.bytes_left) = (units, self.row_now.row_bytes);
     }
 
     /// Counts a write command of which the units were written without time.
@@ -61,8 +110,11 @@ impl<P: Payload> Ssd<P> {
         if !self.config.ftl.trim {
             return;
         }
+        if !self.rests {
+            self.stop_here();
+        }
         // A gathered write of the same unit comes before its trim; others need not be programmed for it.
-        if self.row_now.units.contains(&lpn) {
+        if self.row_now.units.iter().any(|(gathered, _)| *gathered == lpn) {
             self.flush_now();
         }
         self.ftl.trim(lpn);
@@ -80,26 +132,114 @@ impl<P: Payload> Ssd<P> {
         self.ftl.prefetch_old(lpn);
     }
 
-    /// Writes units to the next die that can take them, a row at most; returns how many.
-    fn write_row_now(&mut self, units: &[Lpn]) -> usize {
-        let dies = self.ftl.geometry.dies;
-        for _ in 0..dies {
-            self.rotor = if self.rotor + 1 == dies { 0 } else { self.rotor + 1 };
-            let die = DieId(self.rotor as u16);
-            if self.ftl.has_job(die) {
-                self.finish_jobs_now();
+    /// Programs units, a row at most, on the die that is free first; returns how many. None where no die
+    /// can take any, and the drive is read-only then.
+    pub(super) fn put_row_now(&mut self, units: &[(Lpn, P::Stamp)]) -> usize {
+        if !self.rests {
+            self.stop_here();
+        }
+        let mut waited = false;
+        loop {
+            let now = self.row_now.clocks.first_time();
+            if now == Nanos::NEVER {
+                // Every die waits: once more from the start, since what they did may have helped the others.
+                if waited || !self.row_now.recall(Nanos::ZERO) {
+                    self.ftl.shortage = self.ftl.shortage.or(Some(Shortage::FreeBlocks));
+                    return 0;
+                }
+                waited = true;
+                continue;
             }
-            if let Some(purpose) = self.ftl.make_ready_now(die) {
-                let count = units.len().min(self.ftl.row_slots_left(die, purpose) as usize);
-                self.ftl.counters.host_pages_written += count as u64;
-                self.ftl.counters.host_bytes_written += count as u64 * u64::from(self.ftl.geometry.unit_bytes);
-                self.ftl.write_row_now(die, purpose, &units[..count]);
-                self.write_map_now();
-                return count;
+            let slot = self.row_now.clocks.first().slot;
+            let die = DieId(slot as u16);
+            let (time, written) = match self.turn_now(die, units) {
+                Turn::Wrote(count, time) => (time, count),
+                Turn::Collected(time) => (time, 0),
+                Turn::Waits => {
+                    self.row_now.clocks.take_back(slot);
+                    self.row_now.waiting.push(die.0);
+                    continue;
+                }
+            };
+            waited = false;
+            self.row_now.clocks.schedule(now + time, Event { slot, kind: 0 });
+            self.recall_now(now);
+            if written > 0 || self.ftl.is_read_only() {
+                return written;
             }
         }
-        self.ftl.read_only = true;
-        0
+    }
+
+    /// Dies that wait look again once a block was opened, sealed or freed.
+    #[inline]
+    fn recall_now(&mut self, now: Nanos) {
+        if !self.row_now.waiting.is_empty() {
+            let changed = self.ftl.blocks_changed();
+            if std::mem::replace(&mut self.row_now.blocks_changed, changed) != changed {
+                self.row_now.recall(now);
+            }
+        }
+    }
+
+    /// What a die that is free does next: as `Ssd::choose_work`, with a host that always has more.
+    fn turn_now(&mut self, die: DieId, units: &[(Lpn, P::Stamp)]) -> Turn {
+        if self.ftl.has_job(die) && (!self.times.smooth || self.ftl.owes(die)) {
+            return Turn::Collected(self.job_row_now(die));
+        }
+        match self.ftl.readiness(die) {
+            Readiness::Write(purpose) => return self.row_now(die, purpose, units),
+            Readiness::Collect if self.ftl.has_job(die) || self.ftl.start_job(die) => {}
+            Readiness::Wait if self.ftl.has_job(die) => {}
+            Readiness::Wait => return Turn::Waits,
+            // Nothing can be collected; where a block still has room it is used up.
+            Readiness::Collect => {
+                return match self.ftl.readiness(die) {
+                    Readiness::Write(purpose) => self.row_now(die, purpose, units),
+                    _ => Turn::Waits,
+                };
+            }
+        }
+        match self.ftl.has_job(die) {
+            true => Turn::Collected(self.job_row_now(die)),
+            // With superblocks: the die has no good block in this one.
+            false => Turn::Waits,
+        }
+    }
+
+    /// Puts and programs units on a die that is ready.
+    fn row_now(&mut self, die: DieId, purpose: Purpose, units: &[(Lpn, P::Stamp)]) -> Turn {
+        let count = units.len().min(self.ftl.row_slots_left(die, purpose) as usize);
+        for &(lpn, stamp) in &units[..count] {
+            self.ftl.touch_map(lpn, true);
+            self.ftl.put(die, purpose, lpn, stamp);
+        }
+        let programmed = self.ftl.end_row(die, purpose).time;
+        if self.times.smooth && (self.ftl.has_job(die) || self.ftl.wants_collection(die) && self.ftl.start_job(die)) {
+            self.ftl.owe(die);
+        }
+        Turn::Wrote(count, self.times.flash_command + self.times.channel_row + programmed)
+    }
+
+    /// The next row of a die's job, or its erase; returns the time.
+    fn job_row_now(&mut self, die: DieId) -> Nanos {
+        let (mut time, mut gathered) = (self.times.flash_command, 0);
+        loop {
+            match self.ftl.job_step(die) {
+                Step::Read(source) => {
+                    time += self.ftl.array.read_time(source.block, source.row, self.ftl.geometry.rows_per_unit);
+                    gathered += u64::from(source.units);
+                }
+                Step::Program => {
+                    time += self.ftl.program_gathered(die).0.time;
+                    if self.times.smooth {
+                        self.ftl.pay(die);
+                    }
+                    let data = Nanos(self.times.channel_unit.0 * gathered) + self.times.channel_row;
+                    return if self.times.copyback { time } else { time + data };
+                }
+                Step::Erase => return time + self.ftl.finish_job(die),
+            }
+        }
     }
 
     /// Writes the translation pages that left the mapping cache.
@@ -107,35 +247,8 @@ impl<P: Payload> Ssd<P> {
         let Some(cache) = &mut self.ftl.map_cache else { return };
         cache.loads.clear();
         for lpn in std::mem::take(&mut cache.evictions) {
-            let die = DieId(self.rotor as u16);
-            if let Some(purpose) = self.ftl.make_ready_now(die) {
-                self.ftl.write_row_now(die, purpose, &[lpn]);
-            }
+            let stamp = self.ftl.payload.stamp(lpn);
+            self.put_row_now(&[(lpn, stamp)]);
         }
-    }
-}
-
-impl<P: Payload> Ftl<P> {
-    /// Makes a die ready for a row without time; `None` where it cannot take any more.
-    ///
-    /// Where collection is spread between host writes it starts at the low watermark, as in timed
-    /// running, and not only when the last free block is needed.
-    pub(super) fn make_ready_now(&mut self, die: DieId) -> Option<Purpose> {
-        while self.is_smooth() && self.wants_collection(die) && self.collect_now(die) {}
-        while self.readiness(die) == Readiness::Collect && self.collect_now(die) {}
-        match self.readiness(die) {
-            Readiness::Write(purpose) => Some(purpose),
-            Readiness::Collect | Readiness::Wait => None,
-        }
-    }
-
-    /// Puts and programs a row without time.
-    pub(super) fn write_row_now(&mut self, die: DieId, purpose: Purpose, units: &[Lpn]) {
-        for &lpn in units {
-            let stamp = self.payload.stamp(lpn);
-            self.touch_map(lpn, true);
-            self.put(die, purpose, lpn, stamp);
-        }
-        self.end_row(die, purpose);
     }
 }

@@ -4,7 +4,7 @@ use super::{Season, Seasoned};
 use crate::run::Observer;
 use crate::workload::generate::{Generator, JobError};
 use crate::workload::job::{Extent, Job, Pattern};
-use ssdlab_device::block::{Device, Operation, Request};
+use ssdlab_device::block::{Device, Operation, Request, Status};
 use ssdlab_device::sim::random::{Purpose, Stream};
 use ssdlab_device::units::Lba;
 use std::collections::VecDeque;
@@ -39,7 +39,10 @@ pub fn write_in_order<D: Device + ?Sized>(
         if !goes_on(lba) {
             return;
         }
-        device.apply_now(Request::new(Operation::Write, Lba(lba), step.min(end - lba) as u32));
+        let status = device.apply_now(Request::new(Operation::Write, Lba(lba), step.min(end - lba) as u32));
+        if status == Status::WriteProtected {
+            return;
+        }
     }
 }
 
@@ -102,7 +105,10 @@ impl<'a, D: Seasoned + ?Sized> Seasoner<'a, D> {
             }
             self.device.hint_old(ahead[AHEAD[1]]);
             let first = ahead.pop_front().expect("filled");
-            self.device.apply_now(Request::new(Operation::Write, first, sectors));
+            let status = self.device.apply_now(Request::new(Operation::Write, first, sectors));
+            if status == Status::WriteProtected {
+                return;
+            }
             if u64::from(done).is_multiple_of(REQUESTS_PER_QUESTION)
                 && !self.goes_on("use", f64::from(done) / f64::from(chunks))
             {

@@ -17,6 +17,7 @@ use crate::workload::generate::JobError;
 use crate::workload::job::Job;
 use serde_json::{Value, json};
 use ssdlab_device::block::Device;
+use ssdlab_device::ftl::Shortage;
 use ssdlab_device::ssd::Ssd;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -131,11 +132,11 @@ impl Target {
         shape
     }
 
-    /// A drive takes no more writes.
-    pub fn is_read_only(&self) -> bool {
-        let mut read_only = false;
-        self.each(|drive| read_only |= drive.ssd().is_some_and(|ssd| ssd.ftl.read_only));
-        read_only
+    /// What a drive that takes no more writes has too little of.
+    pub fn shortage(&self) -> Option<Shortage> {
+        let mut shortage = None;
+        self.each(|drive| shortage = shortage.or(drive.ssd().and_then(|ssd| ssd.ftl.shortage)));
+        shortage
     }
 
     /// What follows from the parameters; of a stack, what its host sees, and then each drive at the bottom.

@@ -10,6 +10,10 @@ use crate::units::{BlockId, DieId};
 
 /// Jobs after which static wear levelling looks for a block that is left behind.
 const JOBS_PER_LEVELING: u32 = 32;
+/// A victim gains at least one of so many units, or collection is taken to gain nothing: more moves for
+/// each write of the host are a drive that stands still.
+const UNITS_PER_GAIN: u32 = 1024;
+
 impl<P: Payload> Ftl<P> {
     /// Units for which a die (with superblocks: the drive) has room without erasing anything. A die
     /// whose last free block went bad moves to other dies, into what those do not have to keep free.
@@ -74,7 +78,8 @@ impl<P: Payload> Ftl<P> {
         self.policy = Some(policy);
         // A policy may pick a block of which everything is valid; it is moved for nothing, as the
         // closed forms for random victims have it. Where no block gains there is nothing to do.
-        let gains = |group: Group| self.room_for(group) < capacity;
+        let least_gain = (capacity / UNITS_PER_GAIN).max(1);
+        let gains = |group: Group| self.room_for(group) + least_gain <= capacity;
         if picked.is_some_and(gains) {
             return picked;
         }

@@ -2,7 +2,7 @@
 
 use super::{Reason, Source, TIMED_MOVES_AHEAD};
 use crate::ftl::frontier::{Programmed, Purpose};
-use crate::ftl::{BUFFERED, Ftl, NONE};
+use crate::ftl::{FIRST_BUFFERED, Ftl, NONE, Shortage};
 use crate::nand::array::Payload;
 use crate::units::{BlockId, DieId, Lpn, Nanos, Ppn};
 
@@ -47,7 +47,7 @@ impl<P: Payload> Ftl<P> {
         let state = &mut self.dies[usize::from(die.0)];
         state.job = None;
         state.gathered.slots.clear();
-        self.read_only = true;
+        self.shortage = self.shortage.or(Some(Shortage::GoodBlocks));
     }
 
     fn next_lane(&mut self) -> DieId {
@@ -181,7 +181,7 @@ impl<P: Payload> Ftl<P> {
         if entry == from.0 {
             self.map.set(lpn, to.0);
         } else {
-            self.shadows[(entry & !BUFFERED) as usize] = to.0;
+            self.shadows[(entry - FIRST_BUFFERED) as usize] = to.0;
         }
         self.groups.remove_valid(self.group_of(self.geometry.block(from)));
         self.payload.copy(from, to);

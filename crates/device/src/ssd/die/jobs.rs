@@ -10,13 +10,6 @@ use crate::units::{DieId, Nanos};
 impl<P: Payload> Ssd<P> {
     pub(super) fn start_job(&mut self, die: usize) -> bool {
         let started = self.ftl.start_job(DieId(die as u16));
-        if started && self.times.smooth {
-            for (number, state) in self.dies.iter_mut().enumerate() {
-                if number == die || self.ftl.jobs_span_dies() {
-                    state.owed_per_row = self.ftl.moves_per_host_row(DieId(number as u16));
-                }
-            }
-        }
         if started && self.ftl.jobs_span_dies() {
             // A superblock's other dies begin as well, those without work at once.
             for other in (0..self.dies.len()).filter(|other| *other != die) {
@@ -64,8 +57,8 @@ impl<P: Payload> Ssd<P> {
     pub(super) fn moved_and_sensed(&mut self, die: usize) {
         if self.recording.is_some() {
             self.end_move(die);
-            self.end_span_of(die, Activity::Gathering, self.now);
             self.activities[die] = Activity::Gathering;
+            self.end_span(die);
             return self.gathered(die);
         }
         let state = &mut self.dies[die];
@@ -116,7 +109,7 @@ impl<P: Payload> Ssd<P> {
         let (programmed, moved) = self.ftl.program_gathered(DieId(die as u16));
         self.drain_map_work(None);
         if self.times.smooth {
-            self.dies[die].owed = (self.dies[die].owed - 1.0).max(0.0);
+            self.ftl.pay(DieId(die as u16));
         }
         if moved == 0 && out == Nanos::ZERO {
             return self.busy(die, Activity::Moving, self.now);
@@ -157,27 +150,11 @@ impl<P: Payload> Ssd<P> {
         Some(ends + self.gather(die, source))
     }
 
-    /// Brings the jobs of all dies to their end without time: what they still had to read and program
-    /// no longer takes any.
-    #[cold]
-    pub(in crate::ssd) fn finish_jobs_now(&mut self) {
-        for die in 0..self.dies.len() {
-            if self.ftl.has_job(DieId(die as u16)) {
-                self.ftl.collect_now(DieId(die as u16));
-            }
-            let state = &mut self.dies[die];
-            (state.unsensed, state.gathered_transfer) = (None, Nanos::ZERO);
-            if matches!(self.activities[die], Activity::Gathering | Activity::MovingOn) {
-                self.set_activity(die, Activity::Moving, self.calendar.time_of(die));
-            }
-        }
-    }
-
     /// A host row was written while a job is due: it owes the job its share of rows.
     pub(super) fn owe(&mut self, die: usize) {
         let id = DieId(die as u16);
         if self.ftl.has_job(id) || self.ftl.wants_collection(id) && self.start_job(die) {
-            self.dies[die].owed += self.dies[die].owed_per_row;
+            self.ftl.owe(id);
         }
     }
 }

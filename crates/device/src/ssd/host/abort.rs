@@ -2,10 +2,9 @@
 
 use super::{Owner, Unit};
 use crate::block::{Completion, Status};
-use crate::ftl::Place;
+use crate::ftl::{Place, Shortage};
 use crate::nand::array::Payload;
 use crate::ssd::Ssd;
-use crate::units::DieId;
 
 impl<P: Payload> Ssd<P> {
     /// Nothing is under way, and yet units are pending for which a command waits.
@@ -17,7 +16,7 @@ impl<P: Payload> Ssd<P> {
     /// error; what the buffer has acknowledged stays in it and can be read.
     #[cold]
     pub(in crate::ssd) fn give_up(&mut self, done: &mut Vec<Completion>) {
-        self.ftl.read_only = true;
+        self.ftl.shortage = self.ftl.shortage.or(Some(Shortage::FreeBlocks));
         self.pending.retain(|unit| !matches!(unit.owner, Owner::Command(_)));
         self.front.stalled.clear();
         self.front.flushes.clear();
@@ -31,7 +30,6 @@ impl<P: Payload> Ssd<P> {
 
     /// The power is gone: commands are dropped, and what was only in a volatile buffer is lost.
     pub(in crate::ssd) fn lose_power(&mut self) {
-        self.finish_jobs_now();
         self.ftl.counters.unsafe_shutdowns += u64::from(self.front.outstanding > 0 || self.buffer.used() > 0);
         self.empty_buffer(!self.limits.volatile_cache);
         self.rest();
@@ -60,13 +58,6 @@ impl<P: Payload> Ssd<P> {
 
     /// A unit is programmed without time; at a power cut on the capacitors' charge.
     fn save_now(&mut self, unit: &Unit<P::Stamp>) {
-        for die in 0..self.dies.len() {
-            let die = DieId(die as u16);
-            if let Some(purpose) = self.ftl.make_ready_now(die) {
-                self.ftl.put(die, purpose, unit.lpn, unit.stamp);
-                self.ftl.end_row(die, purpose);
-                return;
-            }
-        }
+        self.put_row_now(&[(unit.lpn, unit.stamp)]);
     }
 }

@@ -21,7 +21,7 @@ impl<P: Payload> Ssd<P> {
         if end.is_none_or(|end| end > self.limits.sectors) {
             return self.complete(index, Status::OutOfRange, done);
         }
-        if self.ftl.read_only {
+        if self.ftl.is_read_only() {
             return self.complete(index, Status::WriteProtected, done);
         }
         if !self.buffer.is_present() {
