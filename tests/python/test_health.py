@@ -126,10 +126,13 @@ def test_an_unknown_model_says_so() -> None:
     """What looks like life is not read as life where the model is unknown; the rest is shown."""
     content = drive(a202=(50, 50), a233=(1, 0), a5=(100, 3))
     content["ata_smart_attributes"]["table"][2]["thresh"] = 100
-    findings = examined(content).findings
-    assert "life used is not known" in [finding.what for finding in findings]
-    assert any("not in the database" in finding.why for finding in findings)
-    assert any("at its threshold" in finding.what for finding in findings)
+    each = examined(content)
+    life = next(finding for finding in each.findings if finding.what == "life used")
+    assert life.sentence.startswith("life used: not looked at, because")
+    assert "not in the database" in life.why
+    # What is bad stands before what is not known.
+    assert "at its threshold" in each.findings[0].what
+    assert str(each.severity) == "CRITICAL"
 
 
 def test_smartctls_own_reading_comes_last() -> None:

@@ -101,7 +101,7 @@ def test_a_drive_that_answers_without_end(command: Command, tmp_path: Path) -> N
     with pytest.raises(SsdlabError, match="more than 16 MiB"):
         live.ask(["/dev/null"], smartctl)
     code, out, _ = command("health", "/dev/null", "--smartctl", smartctl, "--format", "nagios")
-    assert code == 2 and out.startswith("CRITICAL - /dev/null: /dev/null: more than 16 MiB")
+    assert code == 3 and "/dev/null: the drive: not looked at, because more than 16 MiB" in out
     code, out, _ = command("health", "--from", "/dev/zero", "--format", "nagios")
     assert code == 3 and out.startswith("UNKNOWN - --from /dev/zero: more than 16 MiB")
 
@@ -130,7 +130,7 @@ def test_a_plug_in_that_fails_is_unknown(command: Command, monkeypatch: pytest.M
 
 
 def test_a_drive_that_fails_is_a_finding(command: Command, tmp_path: Path) -> None:
-    """A drive that cannot be opened is critical; the others are examined all the same."""
+    """A drive that cannot be opened is unknown; the others are examined all the same."""
     answer = {"smartctl": {"exit_status": 2, "messages": [{"string": "Permission denied"}]}}
     script = f"#!/bin/sh\ncat <<'E'\n{json.dumps(answer)}\nE\n"
     smartctl = _program(tmp_path / "smartctl", script)
@@ -138,9 +138,11 @@ def test_a_drive_that_fails_is_a_finding(command: Command, tmp_path: Path) -> No
     code, out, _ = command(
         "health", "--from", file, "/dev/null", "--smartctl", smartctl, "--format", "nagios"
     )
-    assert code == 2
-    assert out.startswith("CRITICAL - /dev/null: /dev/null: Permission denied")
-    assert "'sda_life_used'=1%" in out
+    assert code == 3
+    assert out.startswith(
+        "UNKNOWN - /dev/null: the drive: not looked at, because Permission denied"
+    )
+    assert "'X_life_used'=1%" in out
 
 
 def test_every_drive_that_smartctl_finds(command: Command, tmp_path: Path) -> None:
