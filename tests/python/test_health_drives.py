@@ -195,6 +195,19 @@ def test_a_mute_drive_is_unknown(command: Command, tmp_path: Path) -> None:
     assert code == 3 and "-d megaraid,6" in out
 
 
+def test_a_raid_volume_beside_its_disks(command: Command, tmp_path: Path) -> None:
+    """A RAID volume is unknown alone, and no alarm where disks are asked by slot."""
+    volume = {
+        "device": {"name": "/dev/sda", "type": "scsi"},
+        "scsi_model_name": "DELL PERC H730P",
+        "smart_support": {"available": False},
+    }
+    assert read_files(command, tmp_path, [volume])[0] == 3
+    code, out, _ = read_files(command, tmp_path, [volume, behind(6, "S1")])
+    assert code == 0
+    assert "not looked at, because it has no SMART, as a RAID volume" in out
+
+
 def test_a_drive_that_sleeps_is_not_gone(command: Command, tmp_path: Path) -> None:
     """A drive of the history that sleeps or does not answer is not taken for one that is gone."""
     awake = crucial(3) | {"device": {"name": "/dev/sdb"}, "serial_number": "A"}

@@ -193,7 +193,7 @@ def _examine(
     named: bool,
 ) -> list[Examination]:
     earlier = read_history(history) if history else []
-    now = time.time()
+    now, by_slot = time.time(), any(" -d " in each.address for each in asked)
     examined, readings = [], []
     for each in asked:
         if isinstance(each.answer, SsdlabError):
@@ -203,9 +203,15 @@ def _examine(
         if each.is_known:
             readings.append(Reading.of(report, life_of(report, overrides), now))
             own = [one for one in (*earlier, readings[-1]) if one.drive == report.identity]
-        counts = known.get(report.identity, {})
         examined.append(
-            examine(report, overrides=overrides, acknowledged=counts, history=own, file=each.file)
+            examine(
+                report,
+                overrides=overrides,
+                acknowledged=known.get(report.identity, {}),
+                history=own,
+                file=each.file,
+                by_slot=by_slot,
+            )
         )
     if history:
         write_history(history, [*earlier, *readings])

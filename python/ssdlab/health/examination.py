@@ -52,7 +52,7 @@ class Examination:
 
     @property
     def nothing_to_check(self) -> bool:
-        """Whether it was left out for a good reason: it sleeps, or is virtual."""
+        """Whether it was left out for a good reason: it sleeps, is virtual, or a RAID volume."""
         left_out = all(not each.looked_at and not each.severity for each in self.findings)
         return self.life is None and left_out
 
@@ -135,6 +135,7 @@ def examine(
     acknowledged: Mapping[str, int] | None = None,
     history: Iterable[Reading] = (),
     file: str = "",
+    by_slot: bool = False,
 ) -> Examination:
     """Examine one drive.
 
@@ -152,8 +153,10 @@ def examine(
         Earlier readings of this drive, and the present one.
     file
         The file that the report was read from.
+    by_slot
+        Whether disks behind a controller are examined besides.
     """
-    silent = silence(report)
+    silent = silence(report, by_slot)
     if silent is not None:
         return Examination(report.address, report, None, [silent], None, file)
     life = life_of(report, overrides)

@@ -74,14 +74,24 @@ def findings_of(
     return worst_first(found)
 
 
-def silence(report: DriveReport) -> Finding | None:
-    """Make the finding of a drive that tells nothing about its health; None of one that does."""
+def silence(report: DriveReport, by_slot: bool = False) -> Finding | None:
+    """Make the finding of a drive that tells nothing about its health; None of one that does.
+
+    Parameters
+    ----------
+    report
+        What it told instead.
+    by_slot
+        Whether disks behind a controller are asked too, so that no disk hides in a RAID volume.
+    """
     if report.tells_health:
         return None
     if report.asleep:
         return left_out("the drive", "it sleeps and is left asleep")
     if report.model.startswith(_VIRTUAL):
         return left_out("the drive", "it is a virtual disk and tells nothing about its health")
+    if report.has_smart is False and by_slot:
+        return left_out("the drive", "it has no SMART, as a RAID volume; disks are asked by slot")
     said = "; ".join(report.messages) or "it tells nothing about its health"
     return open_question(
         "the drive",

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ssdlab.errors import SsdlabError
-from ssdlab.health.untrusted import entries, mapping, number, real, text, whole
+from ssdlab.health.untrusted import entries, mapping, number, real, text, truth, whole
 
 _KELVIN = 273
 _ENDURANCE_STATISTIC = "Percentage Used Endurance Indicator"
@@ -96,6 +96,8 @@ class DriveReport:
         What it exports.
     rotation_rpm
         0 of a solid-state drive; None where it was not told.
+    has_smart
+        Whether it has SMART at all; None where that was not told.
     passed
         The drive's own verdict; None where it gave none.
     power_on_hours
@@ -135,6 +137,7 @@ class DriveReport:
     product: str = ""
     capacity_bytes: int | None = None
     rotation_rpm: int | None = None
+    has_smart: bool | None = None
     passed: bool | None = None
     power_on_hours: int | None = None
     temperature_celsius: float | None = None
@@ -227,7 +230,6 @@ def _no_report(source: str) -> SsdlabError:
 
 def _from_smartctl(content: Mapping[str, Any], source: str) -> DriveReport:
     device = mapping(content, "device")
-    passed = mapping(content, "smart_status").get("passed")
     nvme = mapping(content, "nvme_smart_health_information_log")
     status = whole(mapping(content, "smartctl").get("exit_status")) or 0
     messages = _messages(content)
@@ -243,7 +245,8 @@ def _from_smartctl(content: Mapping[str, Any], source: str) -> DriveReport:
         capacity_bytes=number(mapping(content, "user_capacity"), "bytes")
         or number(content, "nvme_total_capacity"),
         rotation_rpm=number(content, "rotation_rate"),
-        passed=passed if isinstance(passed, bool) else None,
+        has_smart=truth(mapping(content, "smart_support").get("available")),
+        passed=truth(mapping(content, "smart_status").get("passed")),
         power_on_hours=number(mapping(content, "power_on_time"), "hours"),
         temperature_celsius=real(
             mapping(content, "temperature").get("current", nvme.get("temperature"))
@@ -323,7 +326,7 @@ def _attributes(content: Mapping[str, Any]) -> dict[int, Attribute]:
         key = whole(entry.get("id"))
         if key is None:
             continue
-        raw, prefailure = mapping(entry, "raw"), mapping(entry, "flags").get("prefailure")
+        raw = mapping(entry, "raw")
         found[key] = Attribute(
             id=key,
             name=text(entry.get("name")),
@@ -332,7 +335,7 @@ def _attributes(content: Mapping[str, Any]) -> dict[int, Attribute]:
             threshold=whole(entry.get("thresh")),
             raw=number(raw, "value"),
             count=_leading(text(raw.get("string"))),
-            prefailure=prefailure if isinstance(prefailure, bool) else None,
+            prefailure=truth(mapping(entry, "flags").get("prefailure")),
         )
     return found
 

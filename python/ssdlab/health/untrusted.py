@@ -29,6 +29,11 @@ def text(value: object) -> str:
     return "".join(sign if sign.isprintable() else " " for sign in value).strip()
 
 
+def truth(value: object) -> bool | None:
+    """Read true or false."""
+    return value if isinstance(value, bool) else None
+
+
 def number(content: Mapping[str, Any], key: str) -> int | None:
     """Read a counter: the exact text beside it before the number itself."""
     exact = whole(content.get(f"{key}_s"))
