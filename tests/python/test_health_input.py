@@ -106,6 +106,29 @@ def test_a_drive_that_answers_without_end(command: Command, tmp_path: Path) -> N
     assert code == 3 and out.startswith("UNKNOWN - --from /dev/zero: more than 16 MiB")
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("-d megaraid,6", "-d needs a DEVICE"),
+        ("-o out", "--output needs --format"),
+        ("--acknowledge", "--acknowledge needs --baseline"),
+        ("--from no.json", "--from no.json: No such file"),
+    ],
+)
+def test_options_that_do_not_fit(command: Command, words: str, said: str) -> None:
+    """What cannot be meant is refused before a drive is asked, with the remedy."""
+    code, out, error = command("health", *words.split(), "--smartctl", "no-such-program")
+    assert (code, out) == (2, "") and said in error
+
+
+def test_a_report_in_the_place_of_a_device(command: Command, tmp_path: Path) -> None:
+    """A file that is given as a device is told how it is read."""
+    file = saved(tmp_path / "d.json", crucial(1))
+    code, out, _ = command("health", file)
+    assert code == 3
+    assert f"it is a file; read a report with: ssdlab health --from {file}" in " ".join(out.split())
+
+
 @pytest.mark.parametrize("words", ["--format nagios --wrong", "--format=nagios --from", "-x"])
 def test_a_wrong_option(command: Command, words: str) -> None:
     """To a monitor a wrong option is unknown, in one line on stdout; to people it is 2."""

@@ -87,7 +87,9 @@ class _PlugIn(Verb):
     ),
 )
 @click.argument("devices", nargs=-1, metavar="[DEVICE]…")
-@click.option("--from", "files", multiple=True, metavar="FILE", help="JSON made elsewhere.")
+@click.option(
+    "--from", "files", multiple=True, metavar="FILE", help="JSON made elsewhere; - reads stdin."
+)
 @click.option("-d", "kind", metavar="TYPE", help="smartctl's -d, such as megaraid,6.")
 @click.option("--meanings", metavar="FILE", help="Families of your own (TOML).")
 @click.option("--history", metavar="FILE", help="Keep readings; gives the wear-out date.")
@@ -121,6 +123,10 @@ def health(
     try:
         if acknowledge and baseline is None:
             raise SsdlabError("--acknowledge needs --baseline FILE, where the counts are kept")
+        if kind and not devices:
+            raise SsdlabError("-d needs a DEVICE: ssdlab health /dev/sda -d megaraid,6")
+        if output is not None and form == "table":
+            raise SsdlabError("--output needs --format json, nagios or prometheus")
         overrides = read_overrides(meanings) if meanings else ()
         asked = [*_from_files(files), *_from_drives(devices, kind, smartctl, bool(files))]
         known = read_baseline(baseline) if baseline else {}
@@ -155,7 +161,7 @@ def _from_files(files: Sequence[str]) -> list[_Asked]:
 
 def _bytes(name: str) -> bytes:
     try:
-        with Path(name).open("rb") as file:
+        with Path("/dev/stdin" if name == "-" else name).open("rb") as file:
             content = file.read(_LONGEST_FILE + 1)
     except OSError as error:
         raise SsdlabError(f"--from {name}: {error.strerror}") from None
@@ -179,6 +185,8 @@ def _ask(words: Sequence[str], smartctl: str) -> _Asked:
     try:
         if not Path(device).exists():
             raise SsdlabError("there is no such device\nlsblk lists them")
+        if Path(device).is_file():
+            raise SsdlabError(f"it is a file\nread a report with: ssdlab health --from {device}")
         return _Asked(device, kind, live.ask(words, smartctl))
     except SsdlabError as error:
         return _Asked(device, kind, error)
@@ -229,8 +237,6 @@ def _show(examined: Sequence[Examination], form: str, output: str | None) -> Non
         "json": lambda: _json(examined),
     }
     if output is not None:
-        if form == "table":
-            raise SsdlabError("--output needs --format json, nagios or prometheus")
         with PendingFile(output) as pending:
             pending.write(writers[form]().rstrip("\n") + "\n")
     elif form == "json":
