@@ -58,6 +58,8 @@ def test_an_ssd_of_unknown_life_is_no_hard_disk() -> None:
         assert str(examined(content).severity) == "UNKNOWN"
     moving = drive(a3=(99, 9), a4=(100, 12), a5=(100, 0), a7=(100, 0), a10=(100, 0))
     assert str(examined(moving).severity) == "OK"
+    nytro = drive() | {"model_family": "Seagate Nytro WarpDrive and Nytro XP6000"}
+    assert str(examined(nytro).severity) == "UNKNOWN"
     # A disk that tells nothing that can be judged is not OK for it.
     mute = examined(drive(a3=(99, 9), a4=(100, 12), a7=(100, 0), a10=(100, 0)))
     assert str(mute.severity) == "UNKNOWN" and not mute.nothing_to_check
@@ -152,6 +154,26 @@ def test_spare_that_is_not_reported() -> None:
     # NVMe warns when spare falls below its threshold, not when it stands at it.
     at_it = nvme(percentage_used=0, available_spare=50, available_spare_threshold=50)
     assert str(examined(at_it).severity) == "OK"
+
+
+def test_nvme_critical_warnings() -> None:
+    """A warning whose bit nobody knows is told too; none at all looks right."""
+    for warning, what, state in (
+        (0, "no NVMe critical warning", "OK"),
+        (2, "temperature is beyond its threshold", "WARNING"),
+        (8, "media is read-only", "CRITICAL"),
+        (1 << 6, "an NVMe critical warning of unknown meaning", "WARNING"),
+    ):
+        content = nvme(percentage_used=1, critical_warning=warning)
+        assert said(content)[what] == state
+        assert str(examined(content).severity) == state
+
+
+def test_a_virtual_disk_with_smart() -> None:
+    """A virtual disk that tells attributes has no life that could be missed."""
+    content = drive("QEMU HARDDISK", a5=(100, 0)) | {"smart_status": {"passed": True}}
+    assert str(examined(content).severity) == "OK"
+    assert examined(content).findings[0].sentence.startswith("life used: not looked at, because it")
 
 
 def test_a_threshold_of_age_is_no_failure() -> None:

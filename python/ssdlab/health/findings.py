@@ -92,7 +92,8 @@ def silence(report: DriveReport, by_slot: bool = False) -> Finding | None:
         return left_out("the drive", "it is a virtual disk and tells nothing about its health")
     if report.has_smart is False and by_slot:
         return left_out("the drive", "it has no SMART, as a RAID volume; disks are asked by slot")
-    said = "; ".join(report.messages) or "it tells nothing about its health"
+    messages = (message.removeprefix(f"{report.device}: ") for message in report.messages)
+    said = "; ".join(messages) or "it tells nothing about its health"
     return open_question(
         "the drive",
         f"{said}; run as root, and name a disk behind a controller by its slot: "

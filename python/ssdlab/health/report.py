@@ -22,10 +22,10 @@ _SECTORS_STATISTIC = "Logical Sectors Written"
 _NVME_CLI_MARK = "percent_used"
 _EXIT_OPEN_FAILED, _EXIT_COMMAND_FAILED = 1 << 1, 1 << 2
 _ASLEEP = re.compile(r"in (STANDBY|SLEEP)\b.* mode", re.IGNORECASE)
-_SOLID_STATE_FAMILY = re.compile(r"SSD|Flash|Card|DOM", re.IGNORECASE)
-"""Of 841 families in smartmontools' drive database every one of solid-state drives says so."""
+_SOLID_STATE_FAMILY = re.compile(r"SSD|Flash|Card|DOM|Nytro", re.IGNORECASE)
+"""A word of it is in the name of every solid-state family of smartmontools' drive database."""
 _MOVING_PARTS = (3, 4, 7, 10)
-"""Spin-up time, starts and stops, seek errors, spin retries: no known SSD counts all four."""
+"""Spin-up time, starts and stops, seek errors, spin retries: no recorded SSD counts all four."""
 
 
 @dataclass(frozen=True)
