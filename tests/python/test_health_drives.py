@@ -23,7 +23,7 @@ ASLEEP = {
     "device": {"name": "/dev/sdb", "type": "sat", "protocol": "ATA"},
 }
 MUTE = {
-    "smartctl": {"exit_status": 2, "messages": [{"string": "Permission denied"}]},
+    "smartctl": {"exit_status": 2, "messages": [{"string": "/dev/sdc: Permission denied"}]},
     "device": {"name": "/dev/sdc", "type": "sat"},
 }
 VIRTUAL = {
@@ -103,6 +103,7 @@ def test_labels_tell_every_drive_apart(command: Command, tmp_path: Path) -> None
     _, out, _ = read_files(command, tmp_path, contents, "--format", "nagios")
     data = re.findall(r"'(\S+)_life_used'", out)
     assert len(data) == len(set(data)) == 8
+    assert {"bus/0_megaraid,1_S1", "sda_megaraid,1_S1"} <= set(data)
 
 
 def test_labels_go_with_the_drive(command: Command, tmp_path: Path) -> None:
@@ -120,6 +121,9 @@ def test_a_drive_that_is_named_twice(command: Command, tmp_path: Path) -> None:
     """A file or device that is named twice is examined once."""
     file = saved(tmp_path / "d.json", crucial(5))
     _, out, _ = command("health", "--from", file, "--from", file, "--json")
+    assert len(json.loads(out)) == 1
+    smartctl = smartctl_of(tmp_path, {"/dev/null": crucial(4)})
+    _, out, _ = command("health", "/dev/null", "/dev/null", "--smartctl", smartctl, "--json")
     assert len(json.loads(out)) == 1
 
 
