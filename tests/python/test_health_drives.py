@@ -181,11 +181,11 @@ def test_nothing_to_check(command: Command, tmp_path: Path) -> None:
         assert code == expected
         assert form != "prometheus" or "severity" not in out
     _, out, _ = read_files(command, tmp_path, quiet)
-    assert "the drive: not looked at, because it sleeps and is left asleep" in out
+    assert "not looked at, because it sleeps and is left asleep" in out
     assert "2 drives: 0 look right, 0 look wrong, 2 not looked at" in out
     code, out, _ = read_files(command, tmp_path, [crucial(3), *quiet], "--format", "nagios")
     assert code == 0
-    assert out.startswith("OK - /dev/sdb: the drive: not looked at, because it sleeps")
+    assert out.startswith("OK - /dev/sdb: not looked at, because it sleeps")
 
 
 def test_a_mute_drive_is_unknown(command: Command, tmp_path: Path) -> None:
@@ -197,6 +197,14 @@ def test_a_mute_drive_is_unknown(command: Command, tmp_path: Path) -> None:
     raid_volume = {"device": {"name": "/dev/sda"}, "scsi_model_name": "DELL PERC H730P"}
     code, out, _ = read_files(command, tmp_path, [raid_volume])
     assert code == 3 and "-d megaraid,6" in out
+
+
+def test_smart_that_is_switched_off(command: Command, tmp_path: Path) -> None:
+    """A drive whose SMART is off is unknown, with how to switch it on."""
+    off = {"device": {"name": "/dev/sda"}, "model_name": "ST1", "smart_support": {"enabled": False}}
+    code, out, _ = read_files(command, tmp_path, [off])
+    assert code == 3
+    assert "its SMART is switched off; smartctl -s on /dev/sda switches it on" in out
 
 
 def test_a_raid_volume_beside_its_disks(command: Command, tmp_path: Path) -> None:

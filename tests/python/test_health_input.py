@@ -101,7 +101,7 @@ def test_a_drive_that_answers_without_end(command: Command, tmp_path: Path) -> N
     with pytest.raises(SsdlabError, match="more than 16 MiB"):
         live.ask(["/dev/null"], smartctl)
     code, out, _ = command("health", "/dev/null", "--smartctl", smartctl, "--format", "nagios")
-    assert code == 3 and "/dev/null: the drive: not looked at, because more than 16 MiB" in out
+    assert code == 3 and "/dev/null: not looked at, because more than 16 MiB" in out
     code, out, _ = command("health", "--from", "/dev/zero", "--format", "nagios")
     assert code == 3 and out.startswith("UNKNOWN - --from /dev/zero: more than 16 MiB")
 
@@ -162,9 +162,7 @@ def test_a_drive_that_fails_is_a_finding(command: Command, tmp_path: Path) -> No
         "health", "--from", file, "/dev/null", "--smartctl", smartctl, "--format", "nagios"
     )
     assert code == 3
-    assert out.startswith(
-        "UNKNOWN - /dev/null: the drive: not looked at, because Permission denied"
-    )
+    assert out.startswith("UNKNOWN - /dev/null: not looked at, because Permission denied")
     assert "'X_life_used'=1%" in out
 
 

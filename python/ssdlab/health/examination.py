@@ -9,6 +9,7 @@ from typing import Any
 
 from ssdlab.health.finding import (
     DEFAULT_LIMITS,
+    WHOLE_DRIVE,
     Finding,
     Limits,
     Severity,
@@ -168,7 +169,7 @@ def unanswered(device: str, kind: str, reason: str) -> Examination:
     """Make the examination of a drive that did not answer, reached by smartctl's ``-d`` kind."""
     report = DriveReport(device=device, kind=kind)
     because = "; ".join(reason.splitlines()).removeprefix(f"{device}: ")
-    return Examination(report.address, report, None, [open_question("the drive", because)])
+    return Examination(report.address, report, None, [open_question(WHOLE_DRIVE, because)])
 
 
 def gone(drive: str) -> Examination:

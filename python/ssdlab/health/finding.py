@@ -33,6 +33,8 @@ class Limits:
 
 
 DEFAULT_LIMITS = Limits()
+WHOLE_DRIVE = "the drive"
+"""What was not looked at where nothing was."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,8 @@ class Finding:
     def sentence(self) -> str:
         """Say it with its reason."""
         if not self.looked_at:
-            return f"{self.what}: {not_looked_at(self.why)}"
+            subject = "" if self.what == WHOLE_DRIVE else f"{self.what}: "
+            return subject + not_looked_at(self.why)
         return f"{self.what} ({self.why})" if self.why else self.what
 
     @property

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from ssdlab.health.counts import counted, judge
 from ssdlab.health.finding import (
     DEFAULT_LIMITS,
+    WHOLE_DRIVE,
     Finding,
     Limits,
     Severity,
@@ -87,15 +88,18 @@ def silence(report: DriveReport, by_slot: bool = False) -> Finding | None:
     if report.tells_health:
         return None
     if report.asleep:
-        return left_out("the drive", "it sleeps and is left asleep")
+        return left_out(WHOLE_DRIVE, "it sleeps and is left asleep")
     if report.model.startswith(_VIRTUAL):
-        return left_out("the drive", "it is a virtual disk and tells nothing about its health")
+        return left_out(WHOLE_DRIVE, "it is a virtual disk and tells nothing about its health")
     if report.has_smart is False and by_slot:
-        return left_out("the drive", "it has no SMART, as a RAID volume; disks are asked by slot")
+        return left_out(WHOLE_DRIVE, "it has no SMART, as a RAID volume; disks are asked by slot")
+    if report.smart_is_on is False:
+        remedy = f"smartctl -s on {report.address} switches it on"
+        return open_question(WHOLE_DRIVE, f"its SMART is switched off; {remedy}")
     messages = (message.removeprefix(f"{report.device}: ") for message in report.messages)
     said = "; ".join(messages) or "it tells nothing about its health"
     return open_question(
-        "the drive",
+        WHOLE_DRIVE,
         f"{said}; run as root, and name a disk behind a controller by its slot: "
         "ssdlab health /dev/sda -d megaraid,6",
     )

@@ -96,8 +96,8 @@ class DriveReport:
         What it exports.
     rotation_rpm
         0 of a solid-state drive; None where it was not told.
-    has_smart
-        Whether it has SMART at all; None where that was not told.
+    has_smart, smart_is_on
+        Whether it has SMART at all, and whether that is switched on; None where it was not told.
     passed
         The drive's own verdict; None where it gave none.
     power_on_hours
@@ -138,6 +138,7 @@ class DriveReport:
     capacity_bytes: int | None = None
     rotation_rpm: int | None = None
     has_smart: bool | None = None
+    smart_is_on: bool | None = None
     passed: bool | None = None
     power_on_hours: int | None = None
     temperature_celsius: float | None = None
@@ -232,7 +233,7 @@ def _from_smartctl(content: Mapping[str, Any], source: str) -> DriveReport:
     device = mapping(content, "device")
     nvme = mapping(content, "nvme_smart_health_information_log")
     status = whole(mapping(content, "smartctl").get("exit_status")) or 0
-    messages = _messages(content)
+    support, messages = mapping(content, "smart_support"), _messages(content)
     return DriveReport(
         device=text(device.get("name")) or source,
         kind=text(device.get("type")),
@@ -245,7 +246,8 @@ def _from_smartctl(content: Mapping[str, Any], source: str) -> DriveReport:
         capacity_bytes=number(mapping(content, "user_capacity"), "bytes")
         or number(content, "nvme_total_capacity"),
         rotation_rpm=number(content, "rotation_rate"),
-        has_smart=truth(mapping(content, "smart_support").get("available")),
+        has_smart=truth(support.get("available")),
+        smart_is_on=truth(support.get("enabled")),
         passed=truth(mapping(content, "smart_status").get("passed")),
         power_on_hours=number(mapping(content, "power_on_time"), "hours"),
         temperature_celsius=real(
