@@ -19,7 +19,11 @@ from ssdlab.health.untrusted import entries, mapping, number, real, text, truth,
 _KELVIN = 273
 _ENDURANCE_STATISTIC = "Percentage Used Endurance Indicator"
 _SECTORS_STATISTIC = "Logical Sectors Written"
-_NVME_CLI_MARK = "percent_used"
+_NVME_CLI_SPELLING = {
+    "available_spare": "avail_spare",
+    "available_spare_threshold": "spare_thresh",
+    "percentage_used": "percent_used",
+}
 _EXIT_OPEN_FAILED, _EXIT_COMMAND_FAILED = 1 << 1, 1 << 2
 _ASLEEP = re.compile(r"in (STANDBY|SLEEP)\b.* mode", re.IGNORECASE)
 _SOLID_STATE_FAMILY = re.compile(r"SSD|Flash|Card|DOM|Nytro", re.IGNORECASE)
@@ -214,7 +218,7 @@ def read_report(content: object, source: str) -> DriveReport:
     """
     if not isinstance(content, Mapping):
         raise _no_report(source)
-    if _NVME_CLI_MARK in content or "avail_spare" in content:
+    if "percent_used" in content or "avail_spare" in content:
         return _from_nvme_cli(content, source)
     if "smartctl" not in content and "device" not in content:
         raise _no_report(source)
@@ -256,7 +260,7 @@ def _from_smartctl(content: Mapping[str, Any], source: str) -> DriveReport:
         attributes=_attributes(content),
         statistics=_statistics(content),
         failed_self_tests=_failed_self_tests(content),
-        nvme=_nvme_of_smartctl(nvme) if nvme else None,
+        nvme=_nvme_health(nvme, real(nvme.get("temperature")), {}) if nvme else None,
         scsi_endurance_used=number(content, "scsi_percentage_used_endurance_indicator"),
         scsi_grown_defects=number(content, "scsi_grown_defect_list"),
         scsi_pending_defects=number(mapping(content, "scsi_pending_defects"), "count"),
@@ -281,44 +285,39 @@ def _failed_self_tests(content: Mapping[str, Any]) -> int | None:
     return None if failed is None else max(failed - (number(log, "error_count_outdated") or 0), 0)
 
 
-def _nvme_of_smartctl(log: Mapping[str, Any]) -> NvmeHealth:
-    return NvmeHealth(
-        critical_warning=number(log, "critical_warning"),
-        temperature_celsius=real(log.get("temperature")),
-        available_spare=number(log, "available_spare"),
-        available_spare_threshold=number(log, "available_spare_threshold"),
-        percentage_used=number(log, "percentage_used"),
-        data_units_read=number(log, "data_units_read"),
-        data_units_written=number(log, "data_units_written"),
-        media_errors=number(log, "media_errors"),
-        unsafe_shutdowns=number(log, "unsafe_shutdowns"),
-        power_on_hours=number(log, "power_on_hours"),
-        error_log_entries=number(log, "num_err_log_entries"),
-    )
-
-
 def _from_nvme_cli(log: Mapping[str, Any], source: str) -> DriveReport:
     kelvin = real(log.get("temperature"))
     celsius = None if kelvin is None else kelvin - _KELVIN
-    health = NvmeHealth(
-        critical_warning=number(log, "critical_warning"),
-        temperature_celsius=celsius,
-        available_spare=number(log, "avail_spare"),
-        available_spare_threshold=number(log, "spare_thresh"),
-        percentage_used=number(log, "percent_used"),
-        data_units_read=number(log, "data_units_read"),
-        data_units_written=number(log, "data_units_written"),
-        media_errors=number(log, "media_errors"),
-        unsafe_shutdowns=number(log, "unsafe_shutdowns"),
-        power_on_hours=number(log, "power_on_hours"),
-        error_log_entries=number(log, "num_err_log_entries"),
-    )
+    health = _nvme_health(log, celsius, _NVME_CLI_SPELLING)
     return DriveReport(
         device=source,
         protocol="NVMe",
         power_on_hours=health.power_on_hours,
         temperature_celsius=celsius,
         nvme=health,
+    )
+
+
+def _nvme_health(
+    log: Mapping[str, Any], celsius: float | None, spelling: Mapping[str, str]
+) -> NvmeHealth:
+    """Read the health log in smartctl's words, or in those that a spelling has for them."""
+
+    def told(name: str) -> int | None:
+        return number(log, spelling.get(name, name))
+
+    return NvmeHealth(
+        critical_warning=told("critical_warning"),
+        temperature_celsius=celsius,
+        available_spare=told("available_spare"),
+        available_spare_threshold=told("available_spare_threshold"),
+        percentage_used=told("percentage_used"),
+        data_units_read=told("data_units_read"),
+        data_units_written=told("data_units_written"),
+        media_errors=told("media_errors"),
+        unsafe_shutdowns=told("unsafe_shutdowns"),
+        power_on_hours=told("power_on_hours"),
+        error_log_entries=told("num_err_log_entries"),
     )
 
 
