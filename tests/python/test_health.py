@@ -126,10 +126,13 @@ def test_an_unknown_model_says_so() -> None:
     """What looks like life is not read as life where the model is unknown; the rest is shown."""
     content = drive(a202=(50, 50), a233=(1, 0), a5=(100, 3))
     content["ata_smart_attributes"]["table"][2]["thresh"] = 100
-    findings = examined(content).findings
-    assert "life used is not known" in [finding.what for finding in findings]
-    assert any("not in the database" in finding.why for finding in findings)
-    assert any("at its threshold" in finding.what for finding in findings)
+    each = examined(content)
+    life = next(finding for finding in each.findings if finding.what == "life used")
+    assert life.sentence.startswith("life used: not looked at, because")
+    assert "not in the database" in life.why
+    # What is bad stands before what is not known.
+    assert "at its threshold" in each.findings[0].what
+    assert str(each.severity) == "CRITICAL"
 
 
 def test_smartctls_own_reading_comes_last() -> None:
@@ -186,6 +189,18 @@ means = "life left"
     life = examine(read_report(drive("CT500MX500SSD1", a202=(81, 19)), "x"), overrides=own).life
     assert life and life.used_percent and life.used_percent.rule.startswith("attribute 202")
     assert life.used_percent.number == 19 and life.family and life.family.name == "ours"
+
+
+def test_overrides_narrowed_by_firmware() -> None:
+    """The example of the manual is understood, and firmware narrows a family down."""
+    manual = (SMART.parents[2] / "docs" / "health.md").read_text(encoding="utf-8")
+    own = parse_families(manual.partition("```toml")[2].partition("```")[0], "docs/health.md")
+    content = drive("NEW SSD 1", a202=(100, 19 << 8))
+    for firmware, expected in (("1.0b", 81), ("2.0", None), ("", None)):
+        report = read_report(content | {"firmware_version": firmware}, "x")
+        life = examine(report, overrides=own).life
+        assert life is not None
+        assert (life.used_percent.number if life.used_percent else None) == expected
 
 
 @pytest.mark.parametrize(

@@ -183,10 +183,18 @@ def test_overrides_through_the_command(command: Command, tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("name", "code", "line"),
     [
-        ("seagate-ironwolf-110", 0, "OK - 1 drives, at most 7 % of life used | "),
+        (
+            "seagate-ironwolf-110",
+            0,
+            "OK - 1 drive: 4 look right, 0 look wrong, 0 not looked at, at most 7 % of life used",
+        ),
         ("indilinx-vertex-outlived", 1, "WARNING - sda: two figures of its life disagree"),
         ("nvme-wd-red-outlived", 2, "CRITICAL - nvme0: 111 % of the rated life is used"),
-        ("jmicron-no-life", 3, "UNKNOWN - sda: life used is not known"),
+        (
+            "jmicron-no-life",
+            3,
+            "UNKNOWN - sda: life used: not looked at, because its family (JMicron",
+        ),
     ],
 )
 def test_nagios(command: Command, name: str, code: int, line: str) -> None:
@@ -202,20 +210,19 @@ def test_nagios_performance_data(command: Command) -> None:
     file = str(SMART / "nvme-wd-red-outlived.json")
     _, out, _ = command("health", "--from", file, "--format", "nagios")
     assert out.split(" | ")[1].split() == [
-        "'nvme0_life_used'=111%;85;95;0",
-        "'nvme0_spare_left'=100%;16:;11:;0;100",
-        f"'nvme0_host_written'={1902011793 * 512_000}B;;;0",
-        "'nvme0_temperature'=43",
+        "'X_life_used'=111%;85;95;0",
+        "'X_spare_left'=100%;16:;11:;0;100",
+        f"'X_host_written'={1902011793 * 512_000}B;;;0",
+        "'X_temperature'=43",
     ]
 
 
 def test_an_error_is_unknown_to_a_monitor(command: Command, tmp_path: Path) -> None:
-    """What ends the command elsewhere is a line with UNKNOWN and exit code 3 for a monitor."""
+    """What ends the command elsewhere with 2 is a line with UNKNOWN and 3 for a monitor."""
     (tmp_path / "cut.json").write_text('{"device": {', encoding="utf-8")
     for options in (
         ("--from", "missing.json"),
         ("--from", "cut.json"),
-        ("--smartctl", "no-such-program"),
         ("--acknowledge",),
         ("--from", str(SMART / "nvme-cli.json"), "-o", "/no/such/folder/x"),
     ):
@@ -232,9 +239,12 @@ def test_prometheus(command: Command, tmp_path: Path) -> None:
     code, out, _ = command("health", "--from", file, "--format", "prometheus", "-o", "ssd.prom")
     assert (code, out) == (0, "")
     text = (tmp_path / "ssd.prom").read_text(encoding="utf-8")
-    assert 'smartctl_device_percentage_used{device="sda"} 47\n' in text
-    assert f'smartctl_device_bytes_written{{device="sda"}} {27134 << 30}\n' in text
-    assert 'ssdlab_device_severity{device="sda"} 0\n' in text
+    drive = 'device="sda",interface="sat",model_name="WDC WDS240G2G0A-00JH30",serial_number="X"'
+    drive += f',file="{file}"'
+    assert f"smartctl_device_percentage_used{{{drive}}} 47\n" in text
+    assert f"smartctl_device_bytes_written{{{drive}}} {27134 << 30}\n" in text
+    assert f"ssdlab_device_severity{{{drive}}} 0\n" in text
+    assert f'ssdlab_device_checks{{{drive},verdict="wrong"}} 0\n' in text
     for line in text.splitlines():
         assert line.startswith(("# HELP ", "# TYPE ", "smartctl_", "ssdlab_"))
     assert os.listdir(tmp_path) == ["ssd.prom"]

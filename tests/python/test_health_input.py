@@ -101,9 +101,32 @@ def test_a_drive_that_answers_without_end(command: Command, tmp_path: Path) -> N
     with pytest.raises(SsdlabError, match="more than 16 MiB"):
         live.ask(["/dev/null"], smartctl)
     code, out, _ = command("health", "/dev/null", "--smartctl", smartctl, "--format", "nagios")
-    assert code == 2 and out.startswith("CRITICAL - /dev/null: /dev/null: more than 16 MiB")
+    assert code == 3 and "/dev/null: not looked at, because more than 16 MiB" in out
     code, out, _ = command("health", "--from", "/dev/zero", "--format", "nagios")
     assert code == 3 and out.startswith("UNKNOWN - --from /dev/zero: more than 16 MiB")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("-d megaraid,6", "-d needs a DEVICE"),
+        ("-o out", "--output needs --format"),
+        ("--acknowledge", "--acknowledge needs --baseline"),
+        ("--from no.json", "--from no.json: No such file"),
+    ],
+)
+def test_options_that_do_not_fit(command: Command, words: str, said: str) -> None:
+    """What cannot be meant is refused before a drive is asked, with the remedy."""
+    code, out, error = command("health", *words.split(), "--smartctl", "no-such-program")
+    assert (code, out) == (2, "") and said in error
+
+
+def test_a_report_in_the_place_of_a_device(command: Command, tmp_path: Path) -> None:
+    """A file that is given as a device is told how it is read."""
+    file = saved(tmp_path / "d.json", crucial(1))
+    code, out, _ = command("health", file)
+    assert code == 3
+    assert f"it is a file; read a report with: ssdlab health --from {file}" in " ".join(out.split())
 
 
 @pytest.mark.parametrize("words", ["--format nagios --wrong", "--format=nagios --from", "-x"])
@@ -130,7 +153,7 @@ def test_a_plug_in_that_fails_is_unknown(command: Command, monkeypatch: pytest.M
 
 
 def test_a_drive_that_fails_is_a_finding(command: Command, tmp_path: Path) -> None:
-    """A drive that cannot be opened is critical; the others are examined all the same."""
+    """A drive that cannot be opened is unknown; the others are examined all the same."""
     answer = {"smartctl": {"exit_status": 2, "messages": [{"string": "Permission denied"}]}}
     script = f"#!/bin/sh\ncat <<'E'\n{json.dumps(answer)}\nE\n"
     smartctl = _program(tmp_path / "smartctl", script)
@@ -138,9 +161,9 @@ def test_a_drive_that_fails_is_a_finding(command: Command, tmp_path: Path) -> No
     code, out, _ = command(
         "health", "--from", file, "/dev/null", "--smartctl", smartctl, "--format", "nagios"
     )
-    assert code == 2
-    assert out.startswith("CRITICAL - /dev/null: /dev/null: Permission denied")
-    assert "'sda_life_used'=1%" in out
+    assert code == 3
+    assert out.startswith("UNKNOWN - /dev/null: not looked at, because Permission denied")
+    assert "'X_life_used'=1%" in out
 
 
 def test_every_drive_that_smartctl_finds(command: Command, tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -16,16 +17,39 @@ from ssdlab.cli.verb import Verb
 from ssdlab.errors import SsdlabError
 from ssdlab.health import live, monitoring
 from ssdlab.health.baseline import read_baseline, write_baseline
-from ssdlab.health.examination import Examination, date_of, examine, unanswered
-from ssdlab.health.findings import Limits, Severity
+from ssdlab.health.examination import Examination, date_of, examine, gone, unanswered
+from ssdlab.health.finding import Finding, Limits, Severity
 from ssdlab.health.history import Reading, read_history, vanished, write_history
 from ssdlab.health.life import life_of
 from ssdlab.health.meanings import Family, read_overrides
-from ssdlab.health.report import DriveReport, read_report
+from ssdlab.health.report import DriveReport, address_of, read_report
 from ssdlab.output import PendingFile
+from ssdlab.verdict import Verdict
 
-Asked = tuple[str, DriveReport | SsdlabError]
 _LONGEST_FILE = 16 << 20
+_NOTHING_TO_CHECK = 4
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """A drive that was asked, or a file that was read, and the answer."""
+
+    device: str
+    kind: str
+    answer: DriveReport | SsdlabError
+    file: str = ""
+
+    @property
+    def address(self) -> str:
+        """Where the drive is, as its report says or as it was asked for."""
+        if isinstance(self.answer, DriveReport):
+            return self.answer.address
+        return address_of(self.device, self.kind)
+
+    @property
+    def is_known(self) -> bool:
+        """Whether it told who it is."""
+        return isinstance(self.answer, DriveReport) and self.answer.tells_health
 
 
 class _PlugIn(Verb):
@@ -46,7 +70,15 @@ class _PlugIn(Verb):
 @click.command(
     cls=_PlugIn,
     short_help="Read the wear of real drives, as each vendor means it.",
-    terms=(("DEVICE", "such as /dev/sda; without one, every drive that smartctl finds"),),
+    terms=(
+        ("DEVICE", "such as /dev/sda; without one, every drive that smartctl finds"),
+        ("exit 0", "OK: all that was looked at looks right"),
+        ("exit 1", "WARNING"),
+        ("exit 2", "CRITICAL; also input that is wrong"),
+        ("exit 3", "UNKNOWN: no smartctl, no drive, no answer, or the life of an SSD not known"),
+        ("exit 4", "nothing to check: every drive sleeps or is virtual"),
+        ("", "with --format nagios wrong input and nothing to check are 3"),
+    ),
     examples=(
         "ssdlab health",
         "ssdlab health /dev/sda -d megaraid,6",
@@ -55,7 +87,9 @@ class _PlugIn(Verb):
     ),
 )
 @click.argument("devices", nargs=-1, metavar="[DEVICE]…")
-@click.option("--from", "files", multiple=True, metavar="FILE", help="JSON made elsewhere.")
+@click.option(
+    "--from", "files", multiple=True, metavar="FILE", help="JSON made elsewhere; - reads stdin."
+)
 @click.option("-d", "kind", metavar="TYPE", help="smartctl's -d, such as megaraid,6.")
 @click.option("--meanings", metavar="FILE", help="Families of your own (TOML).")
 @click.option("--history", metavar="FILE", help="Keep readings; gives the wear-out date.")
@@ -84,35 +118,50 @@ def health(
     output: str | None,
     smartctl: str,
 ) -> int:
-    """Read the wear of real drives. Exit code: 0 good, 1 warning, 2 critical, 3 unknown."""
+    """Read the health of real drives: what looks right or wrong, and what was not looked at."""
     form = "json" if as_json else form
     try:
         if acknowledge and baseline is None:
             raise SsdlabError("--acknowledge needs --baseline FILE, where the counts are kept")
+        if kind and not devices:
+            raise SsdlabError("-d needs a DEVICE: ssdlab health /dev/sda -d megaraid,6")
+        if output is not None and form == "table":
+            raise SsdlabError("--output needs --format json, nagios or prometheus")
         overrides = read_overrides(meanings) if meanings else ()
         asked = [*_from_files(files), *_from_drives(devices, kind, smartctl, bool(files))]
         known = read_baseline(baseline) if baseline else {}
-        examined = _examine(asked, overrides, known, history)
+        examined = _examine(asked, overrides, known, history, named=bool(devices and not files))
         if acknowledge and baseline is not None:
             counts = write_baseline(baseline, known, examined)
             note(f"{counts} counts are acknowledged in {baseline}")
         _show(examined, form, output)
+    except live.NoDrive as error:
+        if form == "nagios":
+            print_text(monitoring.failure(error))
+        else:
+            note(f"ssdlab: {error}")
+        return int(Severity.UNKNOWN)
     except Exception as error:
         # To a monitor a plug-in that fails for whatever reason is UNKNOWN, never a warning.
         if form != "nagios":
             raise
         print_text(monitoring.failure(error))
         return int(Severity.UNKNOWN)
+    if form != "nagios" and all(each.nothing_to_check for each in examined):
+        return _NOTHING_TO_CHECK
     return int(monitoring.overall(examined))
 
 
-def _from_files(files: Sequence[str]) -> list[Asked]:
-    return [(name, read_report(live.parse(_bytes(name), name), name)) for name in files]
+def _from_files(files: Sequence[str]) -> list[_Asked]:
+    return [
+        _Asked(name, "", read_report(live.parse(_bytes(name), name), name), name)
+        for name in dict.fromkeys(files)
+    ]
 
 
 def _bytes(name: str) -> bytes:
     try:
-        with Path(name).open("rb") as file:
+        with Path("/dev/stdin" if name == "-" else name).open("rb") as file:
             content = file.read(_LONGEST_FILE + 1)
     except OSError as error:
         raise SsdlabError(f"--from {name}: {error.strerror}") from None
@@ -123,49 +172,62 @@ def _bytes(name: str) -> bytes:
 
 def _from_drives(
     devices: Sequence[str], kind: str | None, smartctl: str, have_files: bool
-) -> list[Asked]:
+) -> list[_Asked]:
     if not devices and have_files:
         return []
-    words = [[device, *(["-d", kind] if kind else [])] for device in devices]
-    return [(each[0], _ask(each, smartctl)) for each in words or live.scan(smartctl)]
+    words = [[device, *(["-d", kind] if kind else [])] for device in dict.fromkeys(devices)]
+    return [_ask(each, smartctl) for each in words or live.scan(smartctl)]
 
 
-def _ask(words: Sequence[str], smartctl: str) -> DriveReport | SsdlabError:
+def _ask(words: Sequence[str], smartctl: str) -> _Asked:
     """Ask a drive; that it does not answer is a finding, not the end."""
-    if not Path(words[0]).exists():
-        raise SsdlabError(f"no such device: {words[0]}\nlsblk lists them; ssdlab health asks all")
+    device, kind = words[0], live.kind_of(words)
     try:
-        return live.ask(words, smartctl)
+        if not Path(device).exists():
+            raise SsdlabError("there is no such device\nlsblk lists them")
+        if Path(device).is_file():
+            raise SsdlabError(f"it is a file\nread a report with: ssdlab health --from {device}")
+        return _Asked(device, kind, live.ask(words, smartctl))
     except SsdlabError as error:
-        return error
+        return _Asked(device, kind, error)
 
 
 def _examine(
-    asked: Sequence[Asked],
+    asked: Sequence[_Asked],
     overrides: Sequence[Family],
     known: dict[str, dict[str, int]],
     history: str | None,
+    *,
+    named: bool,
 ) -> list[Examination]:
     earlier = read_history(history) if history else []
-    now = time.time()
+    now, by_slot = time.time(), any(" -d " in each.address for each in asked)
     examined, readings = [], []
-    for name, report in asked:
-        if isinstance(report, SsdlabError):
-            examined.append(unanswered(name, str(report)))
+    for each in asked:
+        if isinstance(each.answer, SsdlabError):
+            examined.append(unanswered(each.device, each.kind, str(each.answer)))
             continue
-        reading = Reading.of(report, life_of(report, overrides), now)
-        readings.append(reading)
-        own = [each for each in (*earlier, reading) if each.drive == reading.drive]
-        counts = known.get(reading.drive, {})
-        examined.append(examine(report, overrides=overrides, acknowledged=counts, history=own))
+        report, own = each.answer, list[Reading]()
+        if each.is_known:
+            readings.append(Reading.of(report, life_of(report, overrides), now))
+            own = [one for one in (*earlier, readings[-1]) if one.drive == report.identity]
+        examined.append(
+            examine(
+                report,
+                overrides=overrides,
+                acknowledged=known.get(report.identity, {}),
+                history=own,
+                file=each.file,
+                by_slot=by_slot,
+            )
+        )
     if history:
         write_history(history, [*earlier, *readings])
-        examined += [_gone(drive) for drive in vanished(earlier, (r.drive for r in readings))]
+        silent = [each.address for each in asked if not each.is_known]
+        only = [each.address for each in asked] if named else []
+        present = [reading.drive for reading in readings]
+        examined += map(gone, vanished(earlier, present, silent, only))
     return examined
-
-
-def _gone(drive: str) -> Examination:
-    return unanswered(drive, "the drive was there before and is not now\nsee the history file")
 
 
 def _show(examined: Sequence[Examination], form: str, output: str | None) -> None:
@@ -175,8 +237,6 @@ def _show(examined: Sequence[Examination], form: str, output: str | None) -> Non
         "json": lambda: _json(examined),
     }
     if output is not None:
-        if form == "table":
-            raise SsdlabError("--output needs --format json, nagios or prometheus")
         with PendingFile(output) as pending:
             pending.write(writers[form]().rstrip("\n") + "\n")
     elif form == "json":
@@ -195,25 +255,37 @@ def _print_table(examined: Sequence[Examination]) -> None:
     headings = ("drive", "model", "state", "life used", "spare", "written", "WA", "worn out")
     print_table(headings, [_row(each) for each in examined], right=(3, 4, 5, 6), fold=1)
     for each in examined:
-        said = [
-            f"{finding.severity}: {finding.what} ({finding.why})" if finding.why else finding.what
-            for finding in each.findings
-        ]
-        print_list(each.drive, said)
+        print_list(each.drive, _said(each.findings))
+    print_text("\n" + monitoring.summary_of(examined))
+
+
+def _said(findings: Sequence[Finding]) -> list[str]:
+    """Say what looks wrong and what was not looked at one by one, what looks right in one."""
+    said = [_one(finding) for finding in findings if finding.verdict != Verdict.RIGHT]
+    right = [finding.sentence for finding in findings if finding.verdict == Verdict.RIGHT]
+    return [*said, f"{Verdict.RIGHT}: {'; '.join(right)}"] if right else said
+
+
+def _one(finding: Finding) -> str:
+    verdict = f"{finding.verdict}, " if finding.looked_at else ""
+    return (
+        f"{verdict}{finding.severity}: {finding.sentence}" if finding.severity else finding.sentence
+    )
 
 
 def _row(each: Examination) -> tuple[str, ...]:
     life = each.life
-    state = str(each.severity)
+    model = (each.report.model if each.report else "") or text.NOTHING
     if life is None:
-        return (each.drive, text.NOTHING, state, *(text.NOTHING,) * 5)
+        return (each.drive, model, each.state, *(text.NOTHING,) * 5)
     used, spare = life.used_percent, life.spare_percent
     written, amplification = life.host_written_bytes, life.write_amplification
+    unknown = text.NOTHING if each.report and each.report.rotates else "unknown"
     return (
         each.drive,
-        (each.report.model if each.report else "") or text.NOTHING,
-        state,
-        text.percent(used.number / 100, 0) if used else "unknown",
+        model,
+        each.state,
+        text.percent(used.number / 100, 0) if used else unknown,
         text.percent(spare.number / 100, 0) if spare else text.NOTHING,
         text.size(written.number) if written else text.NOTHING,
         text.ratio(amplification.number) if amplification else text.NOTHING,

@@ -1,12 +1,13 @@
 """The health of real drives: what smartctl and nvme-cli say, read as each vendor means it.
 
 ``report`` reads JSON, ``meanings`` knows the vendors' attributes, ``life`` makes figures of them,
-``findings`` judges, ``history`` draws the line to the end, ``monitoring`` speaks to monitors,
-``live`` asks the drives of this machine. Nothing here writes to a drive.
+``findings`` and ``counts`` judge, ``history`` draws the line to the end, ``examination`` is all of
+one drive, ``monitoring`` speaks to monitors, ``live`` asks the drives of this machine. Nothing here
+writes to a drive.
 """
 
 from ssdlab.health.examination import Examination, examine
-from ssdlab.health.findings import Finding, Limits, Severity
+from ssdlab.health.finding import Finding, Limits, Severity
 from ssdlab.health.report import DriveReport, read_report
 
 __all__ = [

@@ -7,11 +7,21 @@ from dataclasses import asdict, dataclass
 from datetime import datetime, timezone
 from typing import Any
 
-from ssdlab.health.findings import DEFAULT_LIMITS, Finding, Limits, Severity, findings_of, worst
+from ssdlab.health.finding import (
+    DEFAULT_LIMITS,
+    WHOLE_DRIVE,
+    Finding,
+    Limits,
+    Severity,
+    open_question,
+    worst,
+)
+from ssdlab.health.findings import findings_of, silence
 from ssdlab.health.history import Reading, WearOut, wear_out
 from ssdlab.health.life import Figure, Life, life_of
 from ssdlab.health.meanings import Family
 from ssdlab.health.report import DriveReport
+from ssdlab.verdict import Verdict, count
 
 
 @dataclass(frozen=True)
@@ -21,13 +31,17 @@ class Examination:
     Attributes
     ----------
     drive
-        What it is called in output: the device, or the file that was read.
-    report, life
-        What it told, and what follows; None of a drive that did not answer.
+        What it is called in output: the device with its slot, or the file that was read.
+    report
+        What it told; None of a drive that is gone.
+    life
+        What follows; None of a drive that told nothing.
     findings
         The worst first.
     wear_out
         From its history.
+    file
+        The file that its report was read from; empty of a drive of this machine.
     """
 
     drive: str
@@ -35,11 +49,25 @@ class Examination:
     life: Life | None
     findings: Sequence[Finding]
     wear_out: WearOut | None = None
+    file: str = ""
+
+    @property
+    def nothing_to_check(self) -> bool:
+        """Whether it was left out for a good reason: it sleeps, is virtual, or a RAID volume."""
+        left_out = all(not each.looked_at and not each.severity for each in self.findings)
+        return self.life is None and left_out
 
     @property
     def severity(self) -> Severity:
-        """How bad the worst finding is."""
-        return worst(list(self.findings))
+        """How bad the worst finding is; unknown where nothing was looked at."""
+        if not any(finding.looked_at for finding in self.findings):
+            return Severity.UNKNOWN
+        return worst(finding.severity for finding in self.findings) or Severity.OK
+
+    @property
+    def state(self) -> str:
+        """Say in a word or three how it is."""
+        return str(Verdict.NOT_LOOKED_AT if self.nothing_to_check else self.severity)
 
     def to_dict(self) -> dict[str, Any]:
         """Give everything as JSON."""
@@ -47,9 +75,17 @@ class Examination:
         return {
             "drive": self.drive,
             "severity": str(self.severity),
-            "model": report.model if report else None,
+            "checks": {
+                verdict.key: number
+                for verdict, number in count(each.verdict for each in self.findings).items()
+            },
+            "nothing_to_check": self.nothing_to_check,
+            "model": (report.model or None) if report else None,
             "family": life.family.name if life and life.family else None,
             "serial": report.serial if report else None,
+            "device": report.device if report else None,
+            "device_type": report.kind if report else None,
+            "rotates": report.rotates if report else None,
             "power_on_hours": report.power_on_hours if report else None,
             "temperature_celsius": report.temperature_celsius if report else None,
             **{name: _figure(life, name) for name in _FIGURES},
@@ -99,6 +135,8 @@ def examine(
     limits: Limits = DEFAULT_LIMITS,
     acknowledged: Mapping[str, int] | None = None,
     history: Iterable[Reading] = (),
+    file: str = "",
+    by_slot: bool = False,
 ) -> Examination:
     """Examine one drive.
 
@@ -114,13 +152,28 @@ def examine(
         Counts of errors that are known, by name.
     history
         Earlier readings of this drive, and the present one.
+    file
+        The file that the report was read from.
+    by_slot
+        Whether disks behind a controller are examined besides.
     """
+    silent = silence(report, by_slot)
+    if silent is not None:
+        return Examination(report.address, report, None, [silent], None, file)
     life = life_of(report, overrides)
     findings = findings_of(report, life, limits, acknowledged or {})
-    return Examination(report.device, report, life, findings, wear_out(history))
+    return Examination(report.address, report, life, findings, wear_out(history), file)
 
 
-def unanswered(drive: str, reason: str) -> Examination:
-    """Make the finding of a drive that did not answer or is gone."""
-    what, _, why = reason.partition("\n")
-    return Examination(drive, None, None, [Finding(Severity.CRITICAL, what, why)])
+def unanswered(device: str, kind: str, reason: str) -> Examination:
+    """Make the examination of a drive that did not answer, reached by smartctl's ``-d`` kind."""
+    report = DriveReport(device=device, kind=kind)
+    because = "; ".join(reason.splitlines()).removeprefix(f"{device}: ")
+    return Examination(report.address, report, None, [open_question(WHOLE_DRIVE, because)])
+
+
+def gone(drive: str) -> Examination:
+    """Make the examination of a drive that its history knows and that is not there any more."""
+    what = "the drive was there before and is not now"
+    found = Finding(Severity.CRITICAL, what, "take its lines out of the history file if it is out")
+    return Examination(drive, None, None, [found])

@@ -1,72 +1,31 @@
-"""What is to be said about a drive: good, worth a look, or bad, with the rule that says so.
+"""What is to be said about a drive: what looks right, what looks wrong, what was not looked at.
 
 Limits, unless the family or the user has others: life used 85 % and 95 %; spare left below 16 %
-and 11 %; NVMe's own spare threshold and critical warning; uncorrectable errors from 1. Counts that
-are known and acknowledged alarm only when they grow.
+and 11 %; NVMe's own spare threshold and critical warning; an attribute at its threshold; counts of
+errors as in `counts`. A hard disk has no life to use up, so that none is missed of it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
-from enum import IntEnum
 
+from ssdlab.health.counts import counted, judge
+from ssdlab.health.finding import (
+    DEFAULT_LIMITS,
+    WHOLE_DRIVE,
+    Finding,
+    Limits,
+    Severity,
+    at_least,
+    below,
+    left_out,
+    open_question,
+    worst_first,
+)
 from ssdlab.health.life import Life, erases_used_percent, vendor_used_percent
-from ssdlab.health.meanings import Meaning
 from ssdlab.health.report import DriveReport
 
-
-class Severity(IntEnum):
-    """How bad a finding is; also the exit code of a monitoring plug-in."""
-
-    OK = 0
-    WARNING = 1
-    CRITICAL = 2
-    UNKNOWN = 3
-
-    def __str__(self) -> str:
-        """Give the word that monitors use."""
-        return self.name
-
-
-@dataclass(frozen=True)
-class Limits:
-    """From where on a figure is a warning, and critical."""
-
-    used_warning: float = 85
-    used_critical: float = 95
-    spare_warning: float = 16
-    spare_critical: float = 11
-
-
-DEFAULT_LIMITS = Limits()
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One thing to say about a drive.
-
-    Attributes
-    ----------
-    severity
-        How bad it is.
-    what
-        In a few words.
-    why
-        The rule and the figure behind it.
-    count
-        Of an error that can be acknowledged: its name and how many.
-    """
-
-    severity: Severity
-    what: str
-    why: str
-    count: tuple[str, int] | None = None
-
-    def to_dict(self) -> dict[str, object]:
-        """Give it as JSON."""
-        return {**asdict(self), "severity": str(self.severity)}
-
+__all__ = ["DEFAULT_LIMITS", "Finding", "Limits", "Severity", "findings_of", "silence"]
 
 _NVME_WARNINGS = (
     (Severity.CRITICAL, "spare is below its threshold"),
@@ -77,6 +36,8 @@ _NVME_WARNINGS = (
     (Severity.CRITICAL, "persistent memory region is read-only or unreliable"),
 )
 _DISAGREEMENT = 10
+_VIRTUAL = ("QEMU", "VBOX", "VMware", "Virtual", "Msft", "Google", "Amazon", "Red Hat")
+"""How virtual disks begin to name themselves or their vendor."""
 
 
 def findings_of(
@@ -98,42 +59,81 @@ def findings_of(
     acknowledged
         Counts of errors that are known, by name.
     """
+    silent = silence(report)
+    if silent is not None:
+        return [silent]
     found = [
-        *_verdict(report),
         *_life(report, life, limits),
         *_spare(report, life, limits),
+        *_verdict(report),
         *_nvme(report),
-        *_attributes(report, life, acknowledged),
-        *_errors(report, acknowledged),
+        *_power_loss(report, life),
+        *_thresholds(report),
+        *counted(report, life.family, acknowledged),
+        *_unanswered_commands(report),
     ]
-    return sorted(found, key=lambda finding: -finding.severity)
+    return worst_first(found)
 
 
-def worst(found: list[Finding]) -> Severity:
-    """Give the severity of the worst finding."""
-    known = [finding.severity for finding in found if finding.severity != Severity.UNKNOWN]
-    unknown = len(known) < len(found)
-    top = max(known, default=Severity.OK)
-    return Severity.UNKNOWN if unknown and top == Severity.OK else top
+def silence(report: DriveReport, by_slot: bool = False) -> Finding | None:
+    """Make the finding of a drive that tells nothing about its health; None of one that does.
+
+    Parameters
+    ----------
+    report
+        What it told instead.
+    by_slot
+        Whether disks behind a controller are asked too, so that no disk hides in a RAID volume.
+    """
+    if report.tells_health:
+        return None
+    if report.asleep:
+        return left_out(WHOLE_DRIVE, "it sleeps and is left asleep")
+    if report.model.startswith(_VIRTUAL):
+        return left_out(WHOLE_DRIVE, "it is a virtual disk and tells nothing about its health")
+    if report.has_smart is False and by_slot:
+        return left_out(WHOLE_DRIVE, "it has no SMART, as a RAID volume; disks are asked by slot")
+    if report.smart_is_on is False:
+        remedy = f"smartctl -s on {report.address} switches it on"
+        return open_question(WHOLE_DRIVE, f"its SMART is switched off; {remedy}")
+    messages = (message.removeprefix(f"{report.device}: ") for message in report.messages)
+    said = "; ".join(messages) or "it tells nothing about its health"
+    return open_question(
+        WHOLE_DRIVE,
+        f"{said}; run as root, and name a disk behind a controller by its slot: "
+        "ssdlab health /dev/sda -d megaraid,6",
+    )
 
 
 def _verdict(report: DriveReport) -> Iterator[Finding]:
-    if report.passed is False:
+    if report.passed is None:
+        if report.nvme is None:
+            yield left_out("SMART status", "the drive or what stands before it did not tell it")
+    elif report.passed:
+        yield Finding(Severity.OK, "SMART status: passed", "")
+    else:
         yield Finding(Severity.CRITICAL, "the drive says that it fails", "SMART status: not passed")
-    if report.failed_commands:
-        reason = "smartctl exit status, bit 1 or 2"
-        yield Finding(Severity.WARNING, "the drive did not answer every question", reason)
+
+
+def _unanswered_commands(report: DriveReport) -> Iterator[Finding]:
+    said = f": {'; '.join(report.messages)}" if report.messages else ""
+    if report.not_opened:
+        reason = f"smartctl could not open or identify the drive (bit 1 of its exit status){said}"
+        yield open_question("part of the drive's report", reason)
+    elif report.failed_commands:
+        reason = f"a SMART command failed (bit 2 of smartctl's exit status){said}"
+        yield left_out("part of the drive's report", reason)
 
 
 def _life(report: DriveReport, life: Life, limits: Limits) -> Iterator[Finding]:
     used = life.used_percent
     if used is None:
-        reason = "no standard indicator, and the model is not in the database"
-        if life.family:
-            reason = f"its family ({life.family.name}) tells none that was reported"
-        yield Finding(Severity.UNKNOWN, "life used is not known", reason)
+        if report.model.startswith(_VIRTUAL):
+            yield left_out("life used", "it is a virtual disk and has none")
+        elif not report.rotates:
+            yield open_question("life used", _why_life_is_unknown(life))
         return
-    severity = _from(used.number, limits.used_warning, limits.used_critical)
+    severity = at_least(used.number, limits.used_warning, limits.used_critical)
     vendor_limit = _vendor_severity(report, life)
     yield Finding(
         max(severity, vendor_limit), f"{used.number:.0f} % of the rated life is used", used.rule
@@ -145,6 +145,12 @@ def _life(report: DriveReport, life: Life, limits: Limits) -> Iterator[Finding]:
             yield Finding(Severity.WARNING, "two figures of its life disagree", reason)
 
 
+def _why_life_is_unknown(life: Life) -> str:
+    if life.family is None:
+        return "it tells no standard indicator, and its model is not in the database"
+    return life.family.not_told or f"its family ({life.family.name}) tells none that was reported"
+
+
 def _vendor_severity(report: DriveReport, life: Life) -> Severity:
     """Judge the figure that was used by the vendor's own limits, where it is the vendor's."""
     vendor = vendor_used_percent(report, life.family)
@@ -152,117 +158,61 @@ def _vendor_severity(report: DriveReport, life: Life) -> Severity:
         return Severity.OK
     for meaning in life.family.meanings:
         if meaning.means in ("life left", "life used") and meaning.number(report) is not None:
-            return _judge(meaning, report)
+            return judge(meaning, report)
     return Severity.OK
 
 
 def _spare(report: DriveReport, life: Life, limits: Limits) -> Iterator[Finding]:
     spare = life.spare_percent
     if spare is None:
+        nvme = report.nvme
+        if nvme is not None and nvme.available_spare == 0:
+            yield left_out("spare blocks", "the drive does not report them (0 %, threshold 0 %)")
         return
-    severity = _below(spare.number, limits.spare_warning, limits.spare_critical)
+    severity = below(spare.number, limits.spare_warning, limits.spare_critical)
     threshold = report.nvme.available_spare_threshold if report.nvme else None
-    if threshold is not None and spare.number <= threshold:
+    if threshold is not None and spare.number < threshold:
         severity = Severity.CRITICAL
-    if severity:
-        yield Finding(severity, f"{spare.number:.0f} % of the spare blocks are left", spare.rule)
+    yield Finding(severity, f"{spare.number:.0f} % of the spare blocks are left", spare.rule)
 
 
 def _nvme(report: DriveReport) -> Iterator[Finding]:
     warning = report.nvme.critical_warning if report.nvme else None
+    if warning == 0:
+        yield Finding(Severity.OK, "no NVMe critical warning", "")
     for bit, (severity, what) in enumerate(_NVME_WARNINGS):
         if warning and warning >> bit & 1:
             yield Finding(severity, what, f"NVMe critical warning, bit {bit}")
+    if warning and warning >> len(_NVME_WARNINGS):
+        yield Finding(Severity.WARNING, "an NVMe critical warning of unknown meaning", f"{warning}")
 
 
-def _attributes(
-    report: DriveReport, life: Life, acknowledged: Mapping[str, int]
-) -> Iterator[Finding]:
-    for meaning in life.family.meanings if life.family else ():
+def _power_loss(report: DriveReport, life: Life) -> Iterator[Finding]:
+    for meaning in life.family.of("power-loss protection") if life.family else ():
         number = meaning.number(report)
         if number is None:
             continue
-        if meaning.means == "power-loss protection":
-            yield from _power_loss(meaning, report, number)
-        elif meaning.means == "errors":
-            yield from _count(meaning.name, number, _judge(meaning, report), acknowledged, meaning)
-    for attribute in report.attributes.values():
-        if attribute.threshold and attribute.value is not None:
-            if attribute.value <= attribute.threshold:
-                reason = f"value {attribute.value}, threshold {attribute.threshold}"
-                what = f"attribute {attribute.id} {attribute.name} is at its threshold"
-                yield Finding(Severity.CRITICAL, what, reason)
-
-
-def _power_loss(meaning: Meaning, report: DriveReport, number: int) -> Iterator[Finding]:
-    if _judge(meaning, report):
         reason = f"attribute {meaning.id} {meaning.name}: {number}, 100 is good"
-        yield Finding(Severity.CRITICAL, "power-loss protection has failed its test", reason)
-
-
-def _errors(report: DriveReport, acknowledged: Mapping[str, int]) -> Iterator[Finding]:
-    if report.nvme is not None and report.nvme.media_errors is not None:
-        yield from _count(
-            "NVMe media errors",
-            report.nvme.media_errors,
-            _from(report.nvme.media_errors, 1, 10),
-            acknowledged,
-        )
-    if report.scsi_grown_defects is not None:
-        severity = _from(report.scsi_grown_defects, 20, 40)
-        yield from _count("SCSI grown defects", report.scsi_grown_defects, severity, acknowledged)
-    if report.scsi_uncorrected is not None:
-        severity = _from(report.scsi_uncorrected, 1, 1)
-        yield from _count(
-            "SCSI uncorrected errors", report.scsi_uncorrected, severity, acknowledged
-        )
-
-
-def _count(
-    name: str,
-    number: int,
-    severity: Severity,
-    acknowledged: Mapping[str, int],
-    meaning: Meaning | None = None,
-) -> Iterator[Finding]:
-    rule = f"attribute {meaning.id}" if meaning else name
-    known = acknowledged.get(name)
-    if known is not None and number <= known:
-        if number:
-            yield Finding(Severity.OK, f"{name}: {number}, known", f"acknowledged at {known}")
-        return
-    if known is not None:
+        severity = judge(meaning, report)
+        said = "has failed its test" if severity else "has passed its test"
         yield Finding(
-            max(severity, Severity.WARNING),
-            f"{name}: grown from {known} to {number}",
-            f"{rule}, acknowledged at {known}",
-            (name, number),
+            Severity.CRITICAL if severity else Severity.OK, f"power-loss protection {said}", reason
         )
-    elif severity:
-        yield Finding(severity, f"{name}: {number}", rule, (name, number))
 
 
-def _judge(meaning: Meaning, report: DriveReport) -> Severity:
-    number = meaning.number(report)
-    if number is None:
-        return Severity.OK
-    judge = _below if meaning.alarms_below else _from
-    warning = meaning.warning
-    critical = meaning.critical
-    if meaning.means == "errors" and warning is None and critical is None:
-        return Severity.OK
-    if meaning.means == "power-loss protection" and critical is None:
-        critical = 100
-    return judge(number, warning, critical)
-
-
-def _from(number: float, warning: float | None, critical: float | None) -> Severity:
-    if critical is not None and number >= critical:
-        return Severity.CRITICAL
-    return Severity.WARNING if warning is not None and number >= warning else Severity.OK
-
-
-def _below(number: float, warning: float | None, critical: float | None) -> Severity:
-    if critical is not None and number < critical:
-        return Severity.CRITICAL
-    return Severity.WARNING if warning is not None and number < warning else Severity.OK
+def _thresholds(report: DriveReport) -> Iterator[Finding]:
+    """Compare attributes with their thresholds; only some of those foretell a failure."""
+    compared = [
+        attribute
+        for attribute in report.attributes.values()
+        if attribute.threshold and attribute.value is not None
+    ]
+    reached = [each for each in compared if (each.value or 0) <= (each.threshold or 0)]
+    for attribute in reached:
+        aged = attribute.prefailure is False
+        kind = "threshold of age, not of failure," if aged else "threshold"
+        reason = f"value {attribute.value}, {kind} {attribute.threshold}"
+        what = f"attribute {attribute.id} {attribute.name} is at its threshold"
+        yield Finding(Severity.WARNING if aged else Severity.CRITICAL, what, reason)
+    if compared and not reached:
+        yield Finding(Severity.OK, f"attributes above their thresholds: {len(compared)}", "")

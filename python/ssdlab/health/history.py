@@ -12,17 +12,19 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-
-import numpy
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING
 
 from ssdlab.errors import SsdlabError
 from ssdlab.health.life import Life
 from ssdlab.health.report import DriveReport
 from ssdlab.output import PendingFile
+
+if TYPE_CHECKING:
+    import numpy
+    from numpy.typing import NDArray
 
 _READINGS_AT_MOST = 400
 _CONFIDENCE = 0.95
@@ -44,19 +46,26 @@ class Reading:
         Seconds since 1970.
     used_percent, host_written_bytes
         As in `Life`.
+    address
+        How smartctl reached it then; empty where it was not noted.
     """
 
     drive: str
     time_s: float
     used_percent: float | None
     host_written_bytes: float | None
+    address: str = ""
 
     @staticmethod
     def of(report: DriveReport, life: Life, time_s: float) -> Reading:
         """Make a reading of a report."""
         used, host = life.used_percent, life.host_written_bytes
         return Reading(
-            report.identity, time_s, used.number if used else None, host.number if host else None
+            report.identity,
+            time_s,
+            used.number if used else None,
+            host.number if host else None,
+            report.address,
         )
 
 
@@ -105,7 +114,7 @@ def _parse(line: str) -> Reading | None:
         return None
     if not isinstance(entry, Mapping) or not isinstance(entry.get("drive"), str):
         return None
-    time_s = _finite(entry.get("time_s"))
+    time_s, address = _finite(entry.get("time_s")), entry.get("address")
     if time_s is None:
         return None
     return Reading(
@@ -113,6 +122,7 @@ def _parse(line: str) -> Reading | None:
         time_s,
         _finite(entry.get("used_percent")),
         _finite(entry.get("host_written_bytes")),
+        address if isinstance(address, str) else "",
     )
 
 
@@ -136,9 +146,33 @@ def write_history(path: str | Path, readings: Iterable[Reading]) -> None:
         pending.write("\n".join(lines) + "\n")
 
 
-def vanished(readings: Iterable[Reading], present: Iterable[str]) -> list[str]:
-    """Name the drives that were there before and are not now."""
-    return sorted({reading.drive for reading in readings} - set(present))
+def vanished(
+    readings: Iterable[Reading],
+    present: Iterable[str],
+    silent: Collection[str] = (),
+    named: Collection[str] = (),
+) -> list[str]:
+    """Name the drives that were there before and are not now.
+
+    Parameters
+    ----------
+    readings
+        Of all drives, earlier ones before later ones.
+    present
+        Drives that told who they are.
+    silent
+        Addresses that did not say who is there: a drive that was last seen at one of them, or
+        nobody knows where, may still be there.
+    named
+        Addresses that were asked, where not all were: drives at others are not missed.
+    """
+    last_seen = {reading.drive: reading.address for reading in readings}
+    missing = {drive: address for drive, address in last_seen.items() if drive not in set(present)}
+    return sorted(
+        drive
+        for drive, address in missing.items()
+        if not (silent and (not address or address in silent)) and (not named or address in named)
+    )
 
 
 def wear_out(readings: Iterable[Reading]) -> WearOut | None:
@@ -162,12 +196,14 @@ def wear_out(readings: Iterable[Reading]) -> WearOut | None:
         }
     )
     steps = _steps(points)
+    if len(steps) < 3 or steps[-1][0] == steps[0][0]:
+        return None
+    # Here, because they take longer to load than the command itself, and the audit does without.
+    import numpy
+    from scipy import stats
+
     times = numpy.array([time for time, _ in steps]) / _DAY_S
     used = numpy.array([percent for _, percent in steps], dtype=float)
-    if len(steps) < 3 or times[-1] == times[0]:
-        return None
-    from scipy import stats  # here, because it takes longer to load than the command itself
-
     line = stats.linregress(times, used)
     if not line.slope > 0:
         return None
@@ -204,11 +240,12 @@ def _interval(
     rise: float,
 ) -> tuple[float, float]:
     """Bound (rise / slope) by Fieller's theorem; in days from the readings' mean time."""
+    import numpy
+    from scipy import stats
+
     count = len(times)
     residual = float(numpy.sum((used - intercept - slope * times) ** 2))
     variance = max(residual / (count - 2), _ROUNDING_VARIANCE)
-    from scipy import stats  # here, as above
-
     quantile = float(stats.t.ppf((1 + _CONFIDENCE) / 2, count - 2))
     spread = float(numpy.sum((times - times.mean()) ** 2))
     uncertain = quantile**2 * variance

@@ -128,9 +128,13 @@ def _rule(meaning: Meaning) -> str:
 
 
 def _spare(report: DriveReport, family: Family | None) -> Figure | None:
-    if report.nvme is not None and report.nvme.available_spare is not None:
-        return Figure(report.nvme.available_spare, "NVMe available spare")
-    return _first(report, family, "spare left")
+    nvme = report.nvme
+    if nvme is None or nvme.available_spare is None:
+        return _first(report, family, "spare left")
+    if nvme.available_spare == 0 and not nvme.available_spare_threshold:
+        # A drive with nothing left has a threshold to compare it with: this one reports neither.
+        return None
+    return Figure(nvme.available_spare, "NVMe available spare")
 
 
 def _host_written(report: DriveReport, family: Family | None) -> Figure | None:

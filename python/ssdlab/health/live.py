@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Sequence
+from dataclasses import replace
 
 from ssdlab.errors import SsdlabError
 from ssdlab.health.report import DriveReport, read_report
@@ -17,15 +18,23 @@ from ssdlab.tool import GaveUp, answer_of
 _TIMEOUT_S = 30.0
 
 
+class NoDrive(SsdlabError):
+    """No drive of this machine can be asked: smartctl is missing, or finds none."""
+
+
 def scan(smartctl: str = "smartctl", timeout_s: float = _TIMEOUT_S) -> list[list[str]]:
     """Name the drives that smartctl finds, each with the ``-d`` it needs.
 
     Raises
     ------
-    SsdlabError
+    NoDrive
         smartctl is missing, never answers or finds nothing.
     """
-    content = _ask([_program(smartctl), "--scan-open", "--json"], timeout_s, "smartctl --scan-open")
+    words = [_program(smartctl), "--scan-open", "--json"]
+    try:
+        content = _ask(words, timeout_s, "smartctl --scan-open")
+    except SsdlabError as error:
+        raise NoDrive(str(error)) from None
     devices = content.get("devices") if isinstance(content, dict) else None
     found = [
         _arguments(device)
@@ -33,7 +42,7 @@ def scan(smartctl: str = "smartctl", timeout_s: float = _TIMEOUT_S) -> list[list
         if isinstance(device, dict) and isinstance(device.get("name"), str)
     ]
     if not found:
-        raise SsdlabError(
+        raise NoDrive(
             "smartctl finds no drive here\nrun as root, or name a device: ssdlab health /dev/sda"
         )
     return found
@@ -58,39 +67,32 @@ def ask(
     timeout_s
         Seconds after which it is given up.
 
+    Returns
+    -------
+    DriveReport
+        With messages and nothing else of a drive that sleeps or cannot be opened.
+
     Raises
     ------
     SsdlabError
-        smartctl is missing, never answers, or the drive cannot be opened.
+        smartctl is missing, never answers, or answers with something else.
     """
     device = arguments[0]
     words = [_program(smartctl), "--json", "-x", "--nocheck=standby", *arguments]
-    content = _ask(words, timeout_s, device)
-    report = read_report(content, device)
-    said = _messages(content)
-    if not report.model and not report.nvme and not report.attributes:
-        reason = "; ".join(said) or "it told nothing"
-        raise SsdlabError(
-            f"{device}: {reason}\nrun as root; behind a controller add -d, "
-            "such as: ssdlab health /dev/sda -d megaraid,6"
-        )
-    return report
+    report = read_report(_ask(words, timeout_s, device), device)
+    kind = kind_of(arguments)
+    return report if "," in report.kind or not kind else replace(report, kind=kind)
 
 
-def _messages(content: object) -> list[str]:
-    entry = content.get("smartctl") if isinstance(content, dict) else None
-    messages = entry.get("messages") if isinstance(entry, dict) else None
-    return [
-        str(message.get("string"))
-        for message in (messages if isinstance(messages, list) else [])
-        if isinstance(message, dict)
-    ]
+def kind_of(arguments: Sequence[str]) -> str:
+    """Give the ``-d`` among the words by which smartctl reaches a drive; empty without one."""
+    return arguments[2] if len(arguments) > 2 else ""
 
 
 def _program(smartctl: str) -> str:
     found = shutil.which(smartctl)
     if found is None:
-        raise SsdlabError(
+        raise NoDrive(
             f"{smartctl} is not here\ninstall smartmontools, "
             "or read a report made elsewhere: ssdlab health --from drive.json"
         )

@@ -43,7 +43,16 @@ MEANINGS = {
 """What an attribute can mean."""
 
 _KEYS = {"id", "means", "read", "bits", "unit_bytes", "warning", "critical", "name", "source"}
-_FAMILY_KEYS = {"family", "models", "families", "source", "attribute"}
+_FAMILY_KEYS = {
+    "family",
+    "models",
+    "families",
+    "products",
+    "firmware",
+    "not_told",
+    "source",
+    "attribute",
+}
 
 
 @dataclass(frozen=True)
@@ -108,8 +117,13 @@ class Family:
         What people call them.
     models, families
         Patterns of the model's name and of smartctl's family name.
+    products, firmware
+        Patterns that narrow those down: of the additional product, which tells of firmware that is
+        not the maker's, and of the firmware's version; none means any.
     meanings
         Of their attributes.
+    not_told
+        Why their attributes say nothing about life; empty where they do.
     source
         Where the meanings are from.
     """
@@ -117,27 +131,39 @@ class Family:
     name: str
     models: tuple[re.Pattern[str], ...]
     families: tuple[re.Pattern[str], ...]
+    products: tuple[re.Pattern[str], ...]
+    firmware: tuple[re.Pattern[str], ...]
     meanings: tuple[Meaning, ...]
+    not_told: str
     source: str
 
     def has_model(self, report: DriveReport) -> bool:
-        """Whether the drive is one of them by its model's name."""
-        return any(pattern.match(report.model) for pattern in self.models)
+        """Whether the drive is one of them by what it says of itself: model, product, firmware."""
+        return _any(self.models, report.model) and self._is_narrowed_to(report)
 
     def has_family(self, report: DriveReport) -> bool:
         """Whether the drive is one of them by smartctl's family name."""
-        return any(pattern.match(report.family) for pattern in self.families)
+        return _any(self.families, report.family) and self._is_narrowed_to(report)
+
+    def _is_narrowed_to(self, report: DriveReport) -> bool:
+        narrower = ((self.products, report.product), (self.firmware, report.firmware))
+        return all(_any(patterns, told) for patterns, told in narrower if patterns)
 
     def of(self, means: str) -> list[Meaning]:
         """Give the attributes with one meaning."""
         return [meaning for meaning in self.meanings if meaning.means == means]
 
 
+def _any(patterns: Iterable[re.Pattern[str]], text: str) -> bool:
+    return any(pattern.match(text) for pattern in patterns)
+
+
 def family_of(report: DriveReport, overrides: Iterable[Family] = ()) -> Family | None:
     """Find the family of a drive; the user's own come first.
 
     The model goes before smartctl's family name, which holds drives of several kinds: SanDisk's SSD
-    Plus is among the "SandForce Driven SSDs".
+    Plus is among the "SandForce Driven SSDs". Of families that fit, the first by file and place is
+    taken, so that narrow ones stand before wide ones.
     """
     for known in (tuple(overrides), built_in()):
         for fits in (Family.has_model, Family.has_family):
@@ -205,14 +231,19 @@ def _family(entry: Mapping[str, Any], source: str) -> Family:
         name=name,
         models=_patterns(entry.get("models", []), place),
         families=_patterns(entry.get("families", []), place),
+        products=_patterns(entry.get("products", []), place),
+        firmware=_patterns(entry.get("firmware", []), place),
         meanings=tuple(_meaning(each, place, default_source) for each in attributes),
+        not_told=str(entry.get("not_told", "")),
         source=default_source,
     )
 
 
 def _patterns(texts: object, place: str) -> tuple[re.Pattern[str], ...]:
     if not isinstance(texts, list):
-        raise SsdlabError(f'{place}: models and families are lists, such as ["INTEL SSDSC2.*"]')
+        raise SsdlabError(
+            f'{place}: models, families, products, firmware are lists, such as ["INTEL SSDSC2.*"]'
+        )
     try:
         return tuple(re.compile(f"(?:{text})$", re.IGNORECASE) for text in texts)
     except re.error as error:

@@ -1,26 +1,35 @@
 """What monitors read: a Nagios plug-in's line, and Prometheus' text format.
 
-Names in Prometheus' text are smartctl_exporter's where it has them, so that dashboards and alerts
-go on working; what it lacks begins with ``ssdlab_``.
+Names in Prometheus' text, of metrics and of labels, are smartctl_exporter's where it has them, so
+that dashboards and alerts go on working; what it lacks begins with ``ssdlab_``.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from ssdlab.errors import SsdlabError
 from ssdlab.health.examination import Examination
-from ssdlab.health.findings import Limits, Severity
+from ssdlab.health.finding import Limits, Severity, worst
 from ssdlab.health.life import Figure
-
-_ORDER = (Severity.CRITICAL, Severity.WARNING, Severity.UNKNOWN, Severity.OK)
+from ssdlab.verdict import Verdict, count, summary
 
 
 def overall(examined: Sequence[Examination]) -> Severity:
-    """Give the plug-in's state: the worst of all drives, critical before unknown."""
-    states = {each.severity for each in examined}
-    return next((state for state in _ORDER if state in states), Severity.UNKNOWN)
+    """Give the plug-in's state: the worst of all drives, critical before unknown.
+
+    Drives that there was nothing to check of do not count, unless there are no others.
+    """
+    state = worst(each.severity for each in examined if not each.nothing_to_check)
+    return Severity.UNKNOWN if state is None else state
+
+
+def summary_of(examined: Sequence[Examination]) -> str:
+    """Count drives and verdicts: ``2 drives: 12 look right, 0 look wrong, 3 not looked at``."""
+    drives = f"{len(examined)} drive{'' if len(examined) == 1 else 's'}"
+    return f"{drives}: " + summary(found.verdict for each in examined for found in each.findings)
 
 
 def nagios(examined: Sequence[Examination], limits: Limits) -> str:
@@ -35,14 +44,15 @@ def nagios(examined: Sequence[Examination], limits: Limits) -> str:
     """
     state = overall(examined)
     said = [
-        f"{each.drive}: {finding.what}"
+        f"{each.drive}: {finding.headline}"
         for each in examined
         for finding in each.findings
-        if finding.severity == state and state != Severity.OK
+        if (finding.severity == state and state != Severity.OK) or each.nothing_to_check
     ]
-    summary = "; ".join(said) or f"{len(examined)} drives" + _highest(examined)
-    data = " ".join(datum for each in examined for datum in _performance(each, limits))
-    line = f"{state} - {summary}".replace("|", "/")
+    line = f"{state} - " + "; ".join([*said, summary_of(examined) + _highest(examined)])
+    named = zip(_names(examined), examined, strict=True)
+    data = " ".join(datum for name, each in named for datum in _performance(name, each, limits))
+    line = " ".join(line.replace("|", "/").split())
     return f"{line} | {data}" if data else line
 
 
@@ -59,9 +69,34 @@ def _highest(examined: Sequence[Examination]) -> str:
     return f", at most {max(used):.0f} % of life used" if used else ""
 
 
-def _performance(each: Examination, limits: Limits) -> Iterator[str]:
+def _names(examined: Sequence[Examination]) -> list[str]:
+    """Name each drive's performance data: by serial, else address; by both where one is taken."""
+    serials = Counter(each.report.serial for each in examined if each.report)
+    names = []
+    for each in examined:
+        serial, address = each.report.serial if each.report else "", each.drive
+        known = serial and serials[serial] == 1
+        name = serial if known else f"{address.removeprefix('/dev/')} {serial}".strip()
+        names.append(re.sub(r"['=|\s]+", "_", name.replace(" -d ", " ")))
+    return _all_different(names, "_{}")
+
+
+def _all_different(names: Sequence[str], form: str) -> list[str]:
+    """Put a number behind what is there twice, so that no two are alike."""
+    taken: set[str] = set()
+    different = []
+    for name in names:
+        free, number = name, 1
+        while free in taken:
+            number += 1
+            free = name + form.format(number)
+        taken.add(free)
+        different.append(free)
+    return different
+
+
+def _performance(name: str, each: Examination, limits: Limits) -> Iterator[str]:
     life, report = each.life, each.report
-    name = re.sub(r"['=|\s]", "_", each.drive.removeprefix("/dev/"))
     if life and life.used_percent:
         used = life.used_percent.number
         yield f"'{name}_life_used'={used:g}%;{limits.used_warning:g};{limits.used_critical:g};0"
@@ -89,21 +124,33 @@ _METRICS = (
     ("ssdlab_device_severity", "gauge", "0 ok, 1 warning, 2 critical, 3 unknown"),
     ("ssdlab_device_wear_out_timestamp_seconds", "gauge", "When the rated life will be used up"),
 )
+_CHECKS = "ssdlab_device_checks"
 
 
 def prometheus(examined: Sequence[Examination]) -> str:
     """Write Prometheus' text format, for the textfile collector."""
-    values = [(_labels(each), dict(_values(each))) for each in examined]
+    labels = _all_different([_labels(each) for each in examined], ',report="{}"')
+    values = [(own, dict(_values(each))) for own, each in zip(labels, examined, strict=True)]
     lines = []
     for name, kind, meaning in _METRICS:
         samples = [
-            f"{name}{{{labels}{_extra(name)}}} {found[name]:.17g}"
-            for labels, found in values
+            f"{name}{{{own}{_extra(name)}}} {found[name]:.17g}"
+            for own, found in values
             if name in found
         ]
         if samples:
             lines += [f"# HELP {name} {meaning}", f"# TYPE {name} {kind}", *samples]
+    lines += [f"# HELP {_CHECKS} Checks of each verdict", f"# TYPE {_CHECKS} gauge"]
+    for own, each in zip(labels, examined, strict=True):
+        lines += [
+            f'{_CHECKS}{{{own},verdict="{verdict.key}"}} {number}'
+            for verdict, number in _counts(each).items()
+        ]
     return "\n".join(lines) + "\n"
+
+
+def _counts(each: Examination) -> dict[Verdict, int]:
+    return count(found.verdict for found in each.findings)
 
 
 def _extra(name: str) -> str:
@@ -111,12 +158,24 @@ def _extra(name: str) -> str:
 
 
 def _labels(each: Examination) -> str:
-    device = each.drive.removeprefix("/dev/")
-    return 'device="' + device.replace("\\", r"\\").replace('"', r"\"").replace("\n", " ") + '"'
+    """Tell a drive from all others; an empty value is as if the label were not there."""
+    report = each.report
+    labels = {"device": (report.device if report else each.drive).removeprefix("/dev/")}
+    if report:
+        labels["interface"] = report.kind
+        labels["model_name"] = report.model
+        labels["serial_number"] = report.serial
+    labels["file"] = each.file
+    return ",".join(f'{name}="{_escaped(value)}"' for name, value in labels.items() if value)
+
+
+def _escaped(value: str) -> str:
+    return value.replace("\\", r"\\").replace('"', r"\"").replace("\n", " ")
 
 
 def _values(each: Examination) -> Iterator[tuple[str, float]]:
-    yield "ssdlab_device_severity", float(each.severity)
+    if not each.nothing_to_check:
+        yield "ssdlab_device_severity", float(each.severity)
     report, life = each.report, each.life
     if report is None or life is None:
         return

@@ -1,0 +1,288 @@
+"""No alarm on a healthy drive, and no all-clear about what was not looked at."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ssdlab.health.meanings import family_of
+from ssdlab.health.report import DriveReport
+from ssdlab.verdict import Verdict
+from test_health import SMART, drive, examined, load, nvme
+from test_health_command import crucial, saved
+
+Command = Callable[..., tuple[int, str, str]]
+
+
+def disk(**attributes: tuple[int, int]) -> dict[str, Any]:
+    """Make the report of a hard disk: attributes as ``a5=(value, raw)``."""
+    return drive("HGST HUS724020ALE640", **attributes) | {
+        "rotation_rate": 7200,
+        "smart_status": {"passed": True},
+    }
+
+
+def named(content: dict[str, Any], name: str) -> dict[str, Any]:
+    """Give all attributes of a report a name."""
+    for entry in content["ata_smart_attributes"]["table"]:
+        entry["name"] = name
+    return content
+
+
+def said(content: dict[str, Any]) -> dict[str, str]:
+    """Say of each finding how bad it is."""
+    return {finding.what: str(finding.severity) for finding in examined(content).findings}
+
+
+def test_a_healthy_hard_disk_is_ok(command: Command) -> None:
+    """A disk has no life to use up: it is OK, and no life is missed."""
+    names = ("hard-disk-healthy", "hard-disk-no-rotation-rate", "sas-disk-healthy")
+    for name in names:
+        each = examined(load(name))
+        assert str(each.severity) == "OK"
+        assert {finding.verdict for finding in each.findings} == {Verdict.RIGHT}
+        code, out, _ = command("health", "--from", str(SMART / f"{name}.json"))
+        assert code == 0
+        assert "unknown" not in out
+
+
+def test_an_ssd_of_unknown_life_is_no_hard_disk() -> None:
+    """What does not rotate, or does not say so, is missed its life."""
+    for content in (drive(), drive() | {"rotation_rate": 0}, drive(a3=(100, 9), a4=(100, 9))):
+        assert str(examined(content).severity) == "UNKNOWN"
+    moving = drive(a3=(99, 9), a4=(100, 12), a5=(100, 0), a7=(100, 0), a10=(100, 0))
+    assert str(examined(moving).severity) == "OK"
+    nytro = drive() | {"model_family": "Seagate Nytro WarpDrive and Nytro XP6000"}
+    assert str(examined(nytro).severity) == "UNKNOWN"
+    # A disk that tells nothing that can be judged is not OK for it.
+    mute = examined(drive(a3=(99, 9), a4=(100, 12), a7=(100, 0), a10=(100, 0)))
+    assert str(mute.severity) == "UNKNOWN" and not mute.nothing_to_check
+
+
+@pytest.mark.parametrize(
+    ("attributes", "state"),
+    [
+        ({"a5": (100, 0), "a197": (100, 0), "a198": (100, 0)}, "OK"),
+        ({"a5": (100, 19)}, "OK"),
+        ({"a5": (100, 20)}, "WARNING"),
+        ({"a5": (100, 40)}, "CRITICAL"),
+        ({"a197": (100, 1)}, "WARNING"),
+        ({"a197": (100, 10)}, "CRITICAL"),
+        ({"a198": (100, 1)}, "WARNING"),
+        ({"a198": (100, 10)}, "CRITICAL"),
+        ({"a5": (60, 800), "a197": (100, 64)}, "CRITICAL"),
+    ],
+)
+def test_sectors_of_a_hard_disk(attributes: dict[str, tuple[int, int]], state: str) -> None:
+    """Reallocated, pending and uncorrectable sectors are judged by their published limits."""
+    assert str(examined(disk(**attributes)).severity) == state
+
+
+def test_packed_sectors() -> None:
+    """Where words are packed into the raw number, the count that smartctl reads is taken."""
+    content = disk(a5=(100, (65535 << 16) | 3))
+    content["ata_smart_attributes"]["table"][0]["raw"]["string"] = "3 (0 65535)"
+    assert said(content)["reallocated sectors: 3"] == "OK"
+
+
+def test_sectors_of_an_ssd() -> None:
+    """An SSD's attributes are judged so under their usual names, and unless they mean else."""
+    unknown = named(drive(a5=(100, 41)), "Reallocated_Sector_Ct")
+    assert said(unknown)["reallocated sectors: 41"] == "CRITICAL"
+    assert "reallocated sectors: 41" not in said(named(drive(a5=(100, 41)), "Unknown_Attribute"))
+    # An MX500 raises 197 to 1 and takes it back: that is no alarm.
+    flips = named(drive("CT500MX500SSD1", a202=(99, 1), a197=(100, 1)), "Current_Pending_Sector")
+    assert str(examined(flips).severity) == "OK"
+
+
+def test_sectors_can_be_acknowledged(command: Command, tmp_path: Path) -> None:
+    """A known count of sectors is quiet until it grows."""
+    file = saved(tmp_path / "d.json", disk(a5=(100, 25), a197=(100, 2)))
+    options = ("health", "--from", file, "--baseline", "known.json")
+    assert command(*options, "--acknowledge")[0] == 1
+    assert command(*options)[0] == 0
+    saved(tmp_path / "d.json", disk(a5=(100, 26), a197=(100, 2)))
+    assert command(*options)[0] == 1
+
+
+def test_sas_defects() -> None:
+    """Grown and pending defects of a SAS disk are told, and judged."""
+    base = load("sas-disk-healthy")
+    assert said(base)["SCSI grown defects: 0"] == "OK"
+    assert said(base | {"scsi_grown_defect_list": 20})["SCSI grown defects: 20"] == "WARNING"
+    pending = said(base | {"scsi_pending_defects": {"count": 3}})
+    assert pending["SCSI pending defects: 3"] == "WARNING"
+
+
+def test_a_failed_command_alone_is_no_alarm(command: Command, tmp_path: Path) -> None:
+    """Exit bit 2 is told once, with what smartctl said, and leaves the drive OK."""
+    content = crucial(3)
+    messages = [{"string": "Read Device Statistics failed"}, {"string": "SCT not supported"}]
+    content["smartctl"] = {"exit_status": 4, "messages": messages}
+    file = saved(tmp_path / "d.json", content)
+    code, out, _ = command("health", "--from", file)
+    assert code == 0
+    assert " ".join(out.split()).count("part of the drive's report: not looked at, because") == 1
+    assert "Read Device Statistics failed" in out
+    code, out, _ = command("health", "--from", file, "--format", "nagios")
+    assert code == 0
+    # The verdict was not told by this drive either.
+    assert "2 look right, 0 look wrong, 2 not looked at" in out
+
+
+def test_a_drive_that_was_not_opened_is_unknown() -> None:
+    """Exit bit 1 leaves a drive's health open, whatever else was told."""
+    content = crucial(3) | {"smartctl": {"exit_status": 2}}
+    assert str(examined(content).severity) == "UNKNOWN"
+
+
+def test_spare_that_is_not_reported() -> None:
+    """Spare 0 with threshold 0 is not reported; 0 with a threshold is used up."""
+    virtual = examined(nvme(percentage_used=0, available_spare=0, available_spare_threshold=0))
+    assert str(virtual.severity) == "OK"
+    assert virtual.life and virtual.life.spare_percent is None
+    left_out = [each.sentence for each in virtual.findings if not each.looked_at]
+    assert left_out[0].startswith("spare blocks: not looked at, because the drive does not report")
+    used_up = nvme(percentage_used=0, available_spare=0, available_spare_threshold=10)
+    assert str(examined(used_up).severity) == "CRITICAL"
+    # NVMe warns when spare falls below its threshold, not when it stands at it.
+    at_it = nvme(percentage_used=0, available_spare=50, available_spare_threshold=50)
+    assert str(examined(at_it).severity) == "OK"
+
+
+def test_nvme_critical_warnings() -> None:
+    """A warning whose bit nobody knows is told too; none at all looks right."""
+    for warning, what, state in (
+        (0, "no NVMe critical warning", "OK"),
+        (2, "temperature is beyond its threshold", "WARNING"),
+        (8, "media is read-only", "CRITICAL"),
+        (1 << 6, "an NVMe critical warning of unknown meaning", "WARNING"),
+    ):
+        content = nvme(percentage_used=1, critical_warning=warning)
+        assert said(content)[what] == state
+        assert str(examined(content).severity) == state
+
+
+def test_a_virtual_disk_with_smart() -> None:
+    """A virtual disk that tells attributes has no life that could be missed."""
+    content = drive("QEMU HARDDISK", a5=(100, 0)) | {"smart_status": {"passed": True}}
+    assert str(examined(content).severity) == "OK"
+    assert examined(content).findings[0].sentence.startswith("life used: not looked at, because it")
+
+
+def test_a_threshold_of_age_is_no_failure() -> None:
+    """Only thresholds that foretell a failure are critical."""
+    content = disk(a190=(40, 60))
+    entry = content["ata_smart_attributes"]["table"][0]
+    entry |= {"thresh": 45, "flags": {"prefailure": False}}
+    assert str(examined(content).severity) == "WARNING"
+    entry |= {"flags": {"prefailure": True}}
+    assert str(examined(content).severity) == "CRITICAL"
+
+
+def test_a_failed_self_test() -> None:
+    """A failed self-test is told, one that a later test took back is not."""
+    content = disk(a5=(100, 0))
+    content["ata_smart_self_test_log"] = {"extended": {"error_count_total": 2}}
+    assert said(content)["failed self-tests: 2"] == "WARNING"
+    content["ata_smart_self_test_log"]["extended"]["error_count_outdated"] = 2
+    assert str(examined(content).severity) == "OK"
+
+
+def test_all_three_verdicts_are_counted(command: Command) -> None:
+    """Table, JSON and the monitors' formats count what looks right, wrong, and was not seen."""
+    files = ("kingston-a400-unknown", "hard-disk-reallocated", "nvme-virtual")
+    options = [word for name in files for word in ("--from", str(SMART / f"{name}.json"))]
+    counts = [
+        {verdict: 0 for verdict in ("right", "wrong", "not_looked_at")}
+        | _counted(examined(load(name)).findings)
+        for name in files
+    ]
+    total = {key: sum(each[key] for each in counts) for key in counts[0]}
+    assert total["wrong"] == 1 and total["not_looked_at"] == 3
+    phrase = f"3 drives: {total['right']} look right, 1 looks wrong, 3 not looked at"
+    assert phrase in command("health", *options)[1]
+    assert phrase in command("health", *options, "--format", "nagios")[1]
+    told = json.loads(command("health", *options, "--json")[1])
+    assert [each["checks"] for each in told] == counts
+    assert {finding["verdict"] for each in told for finding in each["findings"]} == {
+        "looks right",
+        "looks wrong",
+        "not looked at",
+    }
+
+
+def _counted(findings: Any) -> dict[str, int]:
+    keys = [finding.verdict.key for finding in findings]
+    return {key: keys.count(key) for key in keys}
+
+
+@pytest.mark.parametrize(
+    ("model", "firmware", "product", "family"),
+    [
+        ("SSDSC2BB480G7R", "", "", "Intel SATA with Dell's firmware"),
+        ("SSDSC2KB038T8R", "", "DELL(tm)", "Intel SATA with Dell's firmware"),
+        ("SSDSC2KB480GZR", "", "", "Intel SATA with Dell's firmware"),
+        ("INTEL SSDSC2BB120G6R", "", "", "Intel SATA with Dell's firmware"),
+        ("INTEL SSDSC2BB480G7", "", "", "Intel SATA ("),
+        ("SSDSC2BA200G3", "", "", "Intel SATA ("),
+        ("SOLIDIGM SSDSC2KB960GZ", "", "", "Intel SATA ("),
+        ("SSDSC2KB038T8L 01PE328D7A09676LEN", "", "", None),
+        ("MTFDDAK480TDS", "", "DELL(tm)", "Micron SATA with Dell's firmware"),
+        ("MTFDDAK480TDS", "", "", "Micron and Crucial SATA"),
+        ("SAMSUNG MZ7LH480HBHQ0D3", "", "DELL(tm)", "SATA with Dell's firmware, of other makers"),
+        ("KINGSTON SKC400S37512G", "SAFM02.H", "", "Kingston with Phison"),
+        ("KINGSTON SKC600512G", "S4500105", "", "Silicon Motion"),
+        ("KINGSTON SA400S37240G", "SBFK71E0", "", "Kingston with Phison"),
+        ("KINGSTON  SA400S37480G", "SBFK10D7", "", "Kingston with Phison"),
+        ("KINGSTON SA400S37480G", "SAH20105", "", "Kingston A400 whose controller is not known"),
+        ("KINGSTON SA400S37240G", "03070009", "", "Kingston A400 whose controller is not known"),
+        ("KINGSTON SA400S37240G", "", "", "Kingston A400 whose controller is not known"),
+    ],
+)
+def test_families(model: str, firmware: str, product: str, family: str | None) -> None:
+    """Names that differ by a letter or a firmware belong to families of different meaning."""
+    smartctl = "Phison Driven SSDs" if "SA400" in model else ""
+    report = DriveReport("", model=model, firmware=firmware, product=product, family=smartctl)
+    found = family_of(report)
+    assert (found is None) == (family is None)
+    assert found is None or found.name.startswith(family or "")
+
+
+def test_233_of_dells_drives_is_not_life() -> None:
+    """Of Dell's Intel drives 233 counts writes: its value says nothing about life."""
+    content = drive("SSDSC2KB480G7R", a233=(12, 129493))
+    each = examined(content)
+    assert each.life and each.life.used_percent is None
+    assert str(each.severity) == "UNKNOWN"
+
+
+def test_an_a400_says_why_its_life_is_not_known() -> None:
+    """Where the controller cannot be told, the reason is given in place of a figure."""
+    content = drive("KINGSTON SA400S37480G", a231=(100, 1)) | {"firmware_version": "SAH20105"}
+    reasons = [each.sentence for each in examined(content).findings if not each.looked_at]
+    assert "life used: not looked at, because an A400 has Phison's controller" in reasons[0]
+
+
+def test_no_finding_is_told_twice() -> None:
+    """Of every recorded drive each check has one finding."""
+    for path in sorted(SMART.glob("*.json")):
+        what = [finding.what for finding in examined(load(path.stem)).findings]
+        assert len(what) == len(set(what)), path.stem
+
+
+def test_findings_need_nothing_but_python() -> None:
+    """The audit, which runs on bare Python, can ask for findings."""
+    missing = ("numpy", "scipy", "click", "rich", "ssdlab._engine")
+    hidden = "".join(f"sys.modules[{name!r}] = None; " for name in missing)
+    wanted = "import ssdlab.health.findings, ssdlab.health.life, ssdlab.health.report"
+    done = subprocess.run(
+        [sys.executable, "-c", f"import sys; {hidden}{wanted}"], check=False, capture_output=True
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
