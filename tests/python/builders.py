@@ -41,9 +41,15 @@ def with_queue(machine: MadeMachine, **attributes: str) -> MadeMachine:
     return machine
 
 
-def behind(cache: str) -> MadeMachine:
-    """Make a virtual drive of a MegaRAID."""
-    machine = MadeMachine().drive("sda", device_model="MR9361-8i", device_vendor="AVAGO")
+def behind(
+    cache: str, model: str = "MR9361-8i", vendor: str = "AVAGO", media: str = ""
+) -> MadeMachine:
+    """Make a virtual drive of a MegaRAID; with ``media`` it tells what its drives are."""
+    machine = MadeMachine().drive("sda", device_model=model, device_vendor=vendor)
+    if media:
+        table = {"Drive Information": [{"EID:Slt": "252:0", "Med": media}]}
+        answer = json.dumps({"Controllers": [{"Response Data": table}]})
+        machine.command("storcli64 /cALL/eALL/sALL show J", answer)
     drives = [{"DG/VD": "0/0", "TYPE": "RAID5", "Cache": cache}]
     content = {"Controllers": [{"Response Data": {"Virtual Drives": drives}}]}
     return machine.command("storcli64 /cALL/vALL show J", json.dumps(content))
@@ -82,7 +88,11 @@ def worn(used: int) -> MadeMachine:
         "device": {"protocol": "NVMe"},
         "nvme_smart_health_information_log": log,
     }
-    machine = MadeMachine().drive("nvme0n1").partition("nvme0n1p1", "nvme0n1", start=2048)
+    machine = (
+        MadeMachine()
+        .drive("nvme0n1", device_firmware_rev="1.0")
+        .partition("nvme0n1p1", "nvme0n1", start=2048)
+    )
     machine.mount("nvme0n1p1", "/")
     return machine.command("smartctl --json -x --nocheck=standby /dev/nvme0n1", json.dumps(report))
 

@@ -35,6 +35,7 @@ def capture(system: System) -> str:
         "files": recording.files,
         "folders": recording.folders,
         "commands": recording.commands,
+        "links": recording.links,
         "gave_up": recording.gave_up(),
     }
     return scrub(json.dumps(content, indent=1, sort_keys=True), platform.node()) + "\n"
