@@ -31,10 +31,13 @@ class GuestDrive:
         Its size.
     discard
         Whether it takes discards.
+    controllers
+        NVMe controllers through which it is reached, as one namespace; 0: it is no NVMe drive.
     """
 
     size_mib: int = 96
     discard: bool = True
+    controllers: int = 0
 
 
 @dataclass(frozen=True)
@@ -96,10 +99,13 @@ def _drive(folder: Path, number: int, drive: GuestDrive) -> list[str]:
         file.truncate(drive.size_mib << 20)
     unmap = "unmap" if drive.discard else "ignore"
     taken = "on" if drive.discard else "off"
-    return [
-        "-drive", f"file={image},format=raw,if=none,id=d{number},discard={unmap},cache=unsafe",
-        "-device", f"virtio-blk-pci,drive=d{number},discard={taken}",
-    ]  # fmt: skip
+    words = ["-drive", f"file={image},format=raw,if=none,id=d{number},discard={unmap},cache=unsafe"]
+    if not drive.controllers:
+        return [*words, "-device", f"virtio-blk-pci,drive=d{number},discard={taken}"]
+    words += ["-device", f"nvme-subsys,id=s{number}"]
+    for controller in range(drive.controllers):
+        words += ["-device", f"nvme,id=n{controller},serial=made,subsys=s{number}"]
+    return [*words, "-device", f"nvme-ns,drive=d{number},bus=n0,shared=on"]
 
 
 def tail(console: Path, lines: int = 30) -> str:

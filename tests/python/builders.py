@@ -69,6 +69,25 @@ def patrolled(on_ssd: str, consistency: str | None) -> MadeMachine:
     return machine
 
 
+def smart_array(without_battery: str, battery: str, scan: str) -> MadeMachine:
+    """Make a logical drive of an HPE Smart Array, with the lines that ssacli prints of it."""
+    machine = MadeMachine().drive("sda", device_vendor="HPE", device_model="LOGICAL VOLUME")
+    return machine.command(
+        "ssacli ctrl all show config detail",
+        "HPE Smart Array P408i-a SR Gen10 in Slot 0 (Embedded)\n"
+        "   Controller Status: OK\n"
+        f"   Surface Scan Mode: {scan}\n"
+        f"   No-Battery Write Cache: {without_battery}\n"
+        f"   Battery/Capacitor Status: {battery}\n"
+        "   Array: A\n"
+        "      Interface Type: Solid State SATA\n"
+        "      Logical Drive: 1\n"
+        "         Status: OK\n"
+        "      physicaldrive 1I:1:1\n"
+        "         Status: OK\n",
+    )
+
+
 def adaptec(read: str, write: str) -> MadeMachine:
     """Make a logical drive of an Adaptec."""
     machine = MadeMachine().drive("sda", device_model="LogicalDrv 0", device_vendor="Adaptec")

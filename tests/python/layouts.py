@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-
 from builders import (
     adaptec,
     array,
@@ -18,37 +15,11 @@ from builders import (
     with_queue,
     worn,
 )
+from layout import Layout
+from layouts_deep import DEEP
 from machine import GIB, MadeMachine
 
 _TIMER = "/etc/systemd/system/timers.target.wants/fstrim.timer"
-
-
-@dataclass(frozen=True)
-class Layout:
-    """One layout.
-
-    Attributes
-    ----------
-    name
-        What it shows.
-    build
-        Makes the machine.
-    found
-        Check and severity of every finding that looks wrong, in the audit's order.
-    place
-        What the first finding's place must name.
-    remedy
-        What its remedy must have.
-    unseen
-        Checks that must say that they did not look, beside others that may.
-    """
-
-    name: str
-    build: Callable[[], MadeMachine]
-    found: tuple[tuple[str, str], ...] = ()
-    place: str = ""
-    remedy: str = ""
-    unseen: tuple[str, ...] = ()
 
 
 LAYOUTS = (
@@ -374,4 +345,5 @@ LAYOUTS = (
         (("wear", "red"),),
         "/dev/nvme0n1",
     ),
+    *DEEP,
 )

@@ -153,6 +153,13 @@ class MadeMachine:
         self._add(name, size, queue)
         return self.file(f"/sys/block/{name}/loop/backing_file", path)
 
+    def over(self, name: str, *below: str, **attributes: str) -> MadeMachine:
+        """Add a device of the kernel's own on others, such as bcache."""
+        queue = {"rotational": "0", "discard_max_bytes": str(DISCARDS), "optimal_io_size": "0"}
+        self._add(name, 32 * GIB, queue | attributes)
+        self.folders[f"/sys/block/{name}/slaves"] = list(below)
+        return self
+
     def btrfs(self, place: str, *members: str, missing: int = 0) -> MadeMachine:
         """Mount a btrfs of several devices."""
         folder = "/sys/fs/btrfs/3a1b"

@@ -18,6 +18,7 @@ from ssdlab.audit.volumes import group_of
 _OF_THE_SYSTEM = ("/boot", "/etc", "/usr", "/var")
 _TABLE_SECTORS = 34
 """What GPT keeps at the end of a drive; MBR keeps less."""
+_FIRST_MBR_SECTOR = 2048
 _EXTENDED_SECTORS = 2
 _FIRST_LOGICAL = 5
 _PLAIN = ("ext2", "ext3", "ext4", "xfs", "f2fs", "swap")
@@ -50,6 +51,11 @@ class _Move:
     def __init__(self, drive: Device, number: int, start: int, target: int) -> None:
         command = f"sfdisk --move-data -N {number} {drive.word}"
         self.there, self.back = f"echo '{target},' | {command}", f"echo '{start},' | {command}"
+        # sfdisk 2.38 says "Failed to resize partition" there.
+        is_early = start < _FIRST_MBR_SECTOR
+        self.way_back = (
+            "   # on GPT; on an MBR sfdisk moves nothing to before sector 2048" if is_early else ""
+        )
         self.does = f"moves partition {number} of {drive.label} from sector {start} to {target}"
 
 
@@ -102,11 +108,11 @@ def _move_unused(topology: Topology, device: Device, move: _Move) -> Remedy:
     stop += [f"vgchange --activate n {word}" for word in words]
     start = [f"vgchange --activate y {word}" for word in words]
     start += [_back(topology, use) for use in users]
-    undo = "; ".join([*stop, move.back, *start])
+    undo = " && ".join([*stop, move.back, *start])
     return Remedy(
         move.does + (f", which is out of use for the while: {_places(users)}" if users else ""),
         "a power cut in the middle leaves it moved by half: have a backup that was read back",
-        undo,
+        undo + move.way_back,
         (*stop, move.there, *start),
     )
 
@@ -143,7 +149,8 @@ def _move_member(array: Device, device: Device, move: _Move) -> Remedy:
         "all of it",
         "until the last step has ended a failure of another member takes the data: have a backup, "
         "and do one member at a time",
-        f"{add} puts it back at any time; to the old place: {out}; {move.back}; {add}",
+        f"{add} puts it back at any time; to the old place: {out} && {move.back} && {add}"
+        + move.way_back,
         (out, move.there, add, wait, f"grep -q '^0$' /sys/block/{array.name}/md/degraded"),
         costs=f"redundancy: {array.label} has one copy less from the first step to the last",
     )

@@ -178,8 +178,10 @@ class _Judging:
 
     def walk(self, name: str, state: str, because: str, needed: bool = True) -> None:
         """Judge a device and what is below it, given whether discards had to arrive."""
-        device = self._devices.get(name)
-        if device is None or name in self.proofs:
+        device, before = self._devices.get(name), self.proofs.get(name)
+        # What was passed over on one way down may be where discards must arrive on another.
+        is_judged = before is not None and before.verdict is not Verdict.NOT_LOOKED_AT
+        if device is None or is_judged or (before is not None and state != _MUST):
             return
         heard = self.heard(name)
         if state == _UNKNOWN or (state == _MAY and not heard):
@@ -190,7 +192,9 @@ class _Judging:
             self._add(device, Verdict.WRONG, because, needed)
         else:
             self._arrived(device, needed)
-        for step in self._below(device, heard and state != _UNKNOWN, needed):
+        arrived = heard and state != _UNKNOWN
+        silent = f"{device.label} above it was asked for nothing" if needed else because
+        for step in self._below(device, "" if arrived else silent, needed):
             self.walk(*step)
 
     def _add(self, device: Device, verdict: Verdict, because: str, needed: bool) -> None:
@@ -217,9 +221,9 @@ class _Judging:
         return any(below.role in ("data", "path", "file") for below in device.below)
 
     def _below(
-        self, device: Device, heard: bool, needed: bool
+        self, device: Device, silent: str, needed: bool
     ) -> Iterator[tuple[str, str, str, bool]]:
-        """Give what is below with what had to happen there."""
+        """Give what is below with what had to happen there; ``silent`` is why nothing had to."""
         alike: dict[str, list[Below]] = {}
         for below in device.below:
             alike.setdefault(below.role, []).append(below)
@@ -232,14 +236,9 @@ class _Judging:
                 yield below.device, _UNKNOWN, _NOT_NEEDED[below.role], False
             elif below.role == "zeroes":
                 yield below.device, _UNKNOWN, "it is asked for zeroes, not for discards", needed
-            elif not heard:
-                yield (
-                    below.device,
-                    _UNKNOWN,
-                    f"{device.label} above it was asked for nothing",
-                    needed,
-                )
-            elif below.role == "path" and several:
+            elif silent:
+                yield below.device, _UNKNOWN, silent, needed
+            elif below.role == "path" and several and not self.heard(below.device):
                 yield below.device, _MAY, "they went another way to the same drive", False
             elif self._is_disk(below.device):
                 yield below.device, _MAY, "it is a hard disk, which needs none", False

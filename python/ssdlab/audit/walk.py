@@ -142,7 +142,7 @@ def _chosen(system: System, topology: Topology, places: Sequence[str]) -> set[st
         name = device_of(system, topology, place)
         chosen.update(layer.name for layer, _ in topology.layers(name))
         # What stands on a named drive belongs to it.
-        chosen.update(use.device for use in topology.users(name))
+        chosen.update(upper.name for upper in topology.above(name))
     if not places:
         unused = (name for name, device in topology.devices.items() if device.kind == "loop")
         idle = {name for name in unused if not topology.is_used(name)}

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ssdlab.audit.checks.discard import passes_discards
+from ssdlab.audit.checks.discard import passes_discards, where_sight_ends
 from ssdlab.audit.cost import cost_of_spare
 from ssdlab.audit.device import Device
-from ssdlab.audit.finding import Finding, Machine, Severity
+from ssdlab.audit.finding import Finding, Machine, Severity, not_looked_at
 from ssdlab.audit.remedy import Remedy, advice
 
 _WANTED = 0.10
@@ -26,6 +26,14 @@ def check(machine: Machine) -> Iterator[Finding]:
         if not machine.topology.users(name):
             continue
         share = unpartitioned_share(machine, drive)
+        unseen = [
+            reason
+            for use in machine.topology.users(name)
+            for reason in where_sight_ends(machine, use.device)
+        ]
+        if share < _WANTED and unseen:
+            yield not_looked_at("spare area", unseen[0], drive.label)
+            continue
         if _trim_arrives(machine, name):
             what = "TRIM reaches it: free space serves as spare area"
         elif share < _WANTED:

@@ -99,7 +99,7 @@ def _dead(device: Device, legs: int) -> Finding:
             (
                 "pvcreate /dev/NEW",
                 f"vgextend {group} /dev/NEW",
-                f"lvconvert --repair {_name(device)}",
+                f"lvconvert --yes --repair {_name(device)}",
             ),
             costs="all data that is on /dev/NEW, which is overwritten",
         ),
