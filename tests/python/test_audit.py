@@ -132,6 +132,23 @@ def test_identities_are_scrubbed() -> None:
         assert identity not in clean
 
 
+def test_a_capture_names_no_server_and_no_password() -> None:
+    """Of network mounts only place and kind are kept."""
+    machine = next(each for each in LAYOUTS if each.name == "RAID 1").build()
+    fstab = "# by bob\n/dev/md0 / ext4 discard 0 1\n//box/share /s cifs user=bob,password=x 0 0"
+    machine.file("/etc/fstab", f"{fstab}\nnas.example:/export /n nfs4 sec=krb5 0 0")
+    line = "33 1 0:50 / /s rw - cifs //box/share rw,username=bob,addr=10.0.0.7"
+    machine.file("/proc/self/mountinfo", f"{machine.files['/proc/self/mountinfo']}{line}\n")
+    kept = json.loads(capture(machine.system()))["files"]
+    assert kept["/etc/fstab"].splitlines()[1:3] == [
+        "/dev/md0 / ext4 discard 0 1",
+        "network /s cifs defaults",
+    ]
+    text = json.dumps(kept)
+    for secret in ("bob", "password", "box", "nas.example", "10.0.0.7"):
+        assert secret not in text
+
+
 def test_wrong_roots(command: Command, tmp_path: Path) -> None:
     """What is no captured tree is refused with place and remedy."""
     (tmp_path / "a.json").write_text("{", encoding="utf-8")

@@ -57,6 +57,6 @@ def _drive(machine: Machine, drive: Device) -> Iterator[Finding]:
     for each in found:
         severity = _SEVERITIES.get(int(each.severity), Severity.UNSEEN)
         if severity is Severity.UNSEEN:
-            yield not_looked_at("wear", each.what, drive.label)
-        else:
+            yield not_looked_at("wear", f"{each.what}: {each.why}", drive.label)
+        elif getattr(each, "looked_at", True):
             yield Finding("wear", severity, each.what, drive.label, each.why, None, _SOURCE)
