@@ -85,7 +85,9 @@ LAYOUTS = (
             MadeMachine()
             .drive("sda")
             .partition("sda1", "sda", start=63)
-            .array("md0", "raid1", {"sda1": 264_192})
+            .drive("sdb")
+            .partition("sdb1", "sdb", start=2048)
+            .array("md0", "raid1", {"sda1": 264_192, "sdb1": 264_192})
             .mount("md0", "/")
         ),
         (("alignment", "red"),),

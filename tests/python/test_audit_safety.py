@@ -12,6 +12,8 @@ from builders import array, plain, volumes
 from layouts import LAYOUTS
 from machine import MadeMachine
 from ssdlab.audit import Finding, Severity, audit
+from ssdlab.audit.controllers import family_of
+from ssdlab.audit.device import Device
 from ssdlab.audit.remedy import Remedy, refused
 from ssdlab.errors import SsdlabError
 from ssdlab.verdict import Verdict
@@ -92,6 +94,10 @@ def test_a_member_leaves_an_array_only_if_nothing_is_lost() -> None:
         machine.array("md0", level, {"sda1": 8, "sdb": 8}, **state).mount("md0", "/")
         found = [each for each in findings(machine) if each.check == "alignment"]
         assert found[0].remedy is not None and found[0].remedy.refused, state
+    alone = MadeMachine().drive("sda").partition("sda1", "sda", start=63)
+    alone.array("md0", "raid1", {"sda1": 8}).mount("md0", "/")
+    remedy = findings(alone)[0].remedy
+    assert remedy is not None and "the only member" in remedy.refused
     good = MadeMachine().drive("sda").partition("sda1", "sda", start=63).drive("sdb")
     good.array("md0", "raid1", {"sda1": 8, "sdb": 8}).mount("md0", "/")
     remedy = findings(good)[0].remedy
@@ -143,3 +149,35 @@ def test_refusal_is_said_in_json() -> None:
     assert refused("it is not sure").to_dict() == {
         "refused": "no remedy is given, because it is not sure"
     }
+
+
+CONTROLLERS = (
+    ("HPE", "LOGICAL VOLUME", "Smart Array"),
+    ("HP", "LOGICAL VOLUME", "Smart Array"),
+    ("HPE", "MR416i-p Gen10+", "MegaRAID"),
+    ("Lenovo", "RAID 930-8i-2GB", "MegaRAID"),
+    ("DELL", "PERC H740P Adp", "MegaRAID"),
+    ("FTS", "PRAID EP420i", "MegaRAID"),
+    ("IBM", "ServeRAID M5210", "MegaRAID"),
+    ("Cisco", "UCSC-MRAID12G", "MegaRAID"),
+    ("Intel", "RMS3CC080", "MegaRAID"),
+    ("ADAPTEC", "LOGICAL VOLUME", "Adaptec"),
+    ("ATA", "DELLBOSS VD", "other"),
+    ("ATA", "Samsung SSD 860", None),
+    ("ATA", "LSI SSD", None),
+    ("HPE", "EG001200JWJNQ", None),
+)
+
+
+@pytest.mark.parametrize("vendor,model,family", CONTROLLERS)
+def test_controllers_by_who_sells_them(vendor: str, model: str, family: str | None) -> None:
+    """Virtual drives are known by the names of many sellers, and real drives are none."""
+    drive = Device("sda", "drive", "/dev/sda", 1, details={"vendor": vendor, "model": model})
+    assert family_of(drive) == family
+
+
+@pytest.mark.parametrize("address,family", [("0:2:0:0", "MegaRAID"), ("0:0:3:0", None)])
+def test_controllers_by_driver(address: str, family: str | None) -> None:
+    """MegaRAID's driver puts virtual drives on channel 2, whatever they are called."""
+    details = {"vendor": "NEC", "model": "X", "driver": "megaraid_sas", "address": address}
+    assert family_of(Device("sda", "drive", "/dev/sda", 1, details=details)) == family

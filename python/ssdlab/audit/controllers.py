@@ -15,7 +15,7 @@ from typing import Any
 from ssdlab.audit.device import Device, whole
 from ssdlab.audit.system import System
 
-MEGARAID, SMART_ARRAY, ADAPTEC = "MegaRAID", "Smart Array", "Adaptec"
+MEGARAID, SMART_ARRAY, ADAPTEC, OTHER = "MegaRAID", "Smart Array", "Adaptec", "other"
 STORCLI = ("storcli64", "storcli", "perccli64", "perccli")
 """MegaRAID's program by the names under which it is installed."""
 SSACLI = ("ssacli", "hpssacli")
@@ -23,19 +23,21 @@ TOOLS = {
     MEGARAID: "storcli (perccli for Dell)",
     SMART_ARRAY: "ssacli",
     ADAPTEC: "arcconf",
+    OTHER: "its maker's tool, which is not known here,",
 }
 _FIRST_VIRTUAL_CHANNEL = 2
 _NAMES = (
     (SMART_ARRAY, re.compile(r"^(HP|HPE|COMPAQ)\s+LOGICAL VOLUME", re.I)),
-    (ADAPTEC, re.compile(r"Adaptec|LogicalDrv|SmartIOC|SmartRAID|LOGICAL VOLUME", re.I)),
+    (OTHER, re.compile(r"DELLBOSS|^LSILOGIC|Areca|RocketRAID|^AMCC|3ware|MARVELL Raid", re.I)),
     (
         MEGARAID,
         re.compile(
             r"\bLSI\b|MegaRAID|\bPERC|AVAGO|BROADCOM|\bMR\d|ServeRAID|PRAID|MRAID|MRSAS|"
-            r"^Lenovo\s+(RAID|ThinkSystem)|^Intel\s+R[MS]\d|\bSMC\d{4}|\bRAID \d{3,4}-\d+i",
+            r"^Lenovo\s+(RAID|ThinkSystem)|^Intel\s+R(MS|S)\d|\bSMC\d{4}|\bRAID \d{3,4}-\d+i",
             re.I,
         ),
     ),
+    (ADAPTEC, re.compile(r"Adaptec|LogicalDrv|SmartIOC|SmartRAID|LOGICAL VOLUME", re.I)),
 )
 
 
@@ -46,7 +48,8 @@ def family_of(drive: Device) -> str | None:
     vendor = drive.details.get("vendor", "").strip()
     told = f"{vendor} {drive.details.get('model', '').strip()}"
     for family, pattern in _NAMES:
-        if vendor != "ATA" and pattern.search(told):
+        # Dell's BOSS calls itself an ATA drive; any other of these is one passed through.
+        if pattern.search(told) and (vendor != "ATA" or family == OTHER):
             return family
     is_megaraid = drive.details.get("driver") == "megaraid_sas"
     return MEGARAID if is_megaraid and _channel(drive) >= _FIRST_VIRTUAL_CHANNEL else None

@@ -169,9 +169,11 @@ def unsafe_to_take_out(array: Device, member: str) -> str:
         return f"{array.label} is not clean ({details.get('array_state')})"
     if (whole(details.get("mismatch_cnt")) or 0) > 0:
         return f"the copies of {array.label} differ, and the one that is taken out may be the good"
-    roles = {below.device: below.role for below in array.below}
-    if roles.get(member, "data") != "data":
+    active = [below.device for below in array.below if below.role == "data"]
+    if member not in active:
         return f"{member} is no active member of {array.label}"
+    if len(active) < 2:
+        return f"{member} is the only member of {array.label} that is here"
     return ""
 
 

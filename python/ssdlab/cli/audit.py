@@ -109,7 +109,8 @@ def _details(finding: Finding) -> str:
     if finding.why:
         lines.append(f"  why     {finding.why}")
     if finding.remedy is not None:
-        lines += [f"  remedy  {line}" for line in finding.remedy.text.splitlines()]
+        # Nothing stands before the lines, so that they can be pasted as they are.
+        lines += ["  remedy", *(f"    {line}" for line in finding.remedy.text.splitlines())]
     if finding.source:
         lines.append(f"  source  {finding.source}")
     return "\n".join(lines)

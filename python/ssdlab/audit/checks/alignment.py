@@ -42,8 +42,8 @@ def check(machine: Machine) -> Iterator[Finding]:
         if device.kind in _IN_ITS_TABLE and "tables" not in device.details:
             unseen.append(device.label)
     if good:
-        what = f"{good} layers begin on the grid of what is below them"
-        yield Finding("alignment", Severity.GREEN, what, "all layers")
+        what = "every layer begins on the grid of what is below it"
+        yield Finding("alignment", Severity.GREEN, what, f"{good} of them")
     if unseen:
         because = "where they begin tells dmsetup table, which only root may ask"
         yield not_looked_at("alignment", because, ", ".join(unseen))

@@ -32,7 +32,9 @@ def check(machine: Machine) -> Iterator[Finding]:
         elif "rotational" in drive.queue:
             known.append(drive.label)
     if known:
-        yield Finding("media", Severity.GREEN, "SSD or disk, as they say", ", ".join(known))
+        yield Finding(
+            "media", Severity.GREEN, "SSD or disk, as the kernel takes them", ", ".join(known)
+        )
     if virtual:
         because = "the machine is virtual and does not say what is below"
         yield not_looked_at("media", because, ", ".join(virtual))

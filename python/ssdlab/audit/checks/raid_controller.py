@@ -13,6 +13,7 @@ from typing import Any
 from ssdlab.audit.controllers import (
     ADAPTEC,
     MEGARAID,
+    OTHER,
     SMART_ARRAY,
     TOOLS,
     family_of,
@@ -40,7 +41,7 @@ def check(machine: Machine) -> Iterator[Finding]:
         kind = media(machine.system, family, devices)
         found = _SETTINGS[family](machine)
         if found is None:
-            because = f"{TOOLS[family]} does not answer: install it and run as root"
+            because = f"{TOOLS[family]} does not answer: it is missing, or needs root"
             yield not_looked_at("RAID controller", because, behind)
             continue
         if kind == "disk":
@@ -188,8 +189,18 @@ def _line(program: str, slot: str, drive: str, key: str, value: str) -> Iterator
         yield Finding("RAID controller", Severity.RED, what, where, why, remedy, _HPE_SOURCE)
 
 
+def _silent(machine: Machine) -> list[Finding] | None:
+    """Ask nothing: the tools of other makers are not known here."""
+    return None
+
+
 _DRIVE_CACHES = {
     "Drive Write Cache": "",
     "Configured Drive Write Cache Policy": " usage=configured",
 }
-_SETTINGS = {MEGARAID: _megaraid, SMART_ARRAY: _smart_array, ADAPTEC: _adaptec}
+_SETTINGS = {
+    MEGARAID: _megaraid,
+    SMART_ARRAY: _smart_array,
+    ADAPTEC: _adaptec,
+    OTHER: _silent,
+}
