@@ -110,6 +110,23 @@ def test_without_root_the_unseen_is_said() -> None:
     assert any("only root may ask" in each.what for each in unseen)
 
 
+def test_without_root_no_pool_is_taken_for_a_plain_volume() -> None:
+    """A pool may keep discards to itself, and a mirror may lack a leg; only root sees either."""
+    system = next(each for each in LAYOUTS if each.name == "thin pool that keeps discards").build()
+    found = audit(CapturedSystem(system.files, system.folders, {})).findings
+    right = {each.check for each in found if each.verdict is Verdict.RIGHT}
+    unseen = {each.check for each in found if each.verdict is Verdict.NOT_LOOKED_AT}
+    assert not right & {"discard", "volumes"} and {"discard", "volumes"} <= unseen
+
+
+def test_a_drive_that_does_not_say_what_it_is() -> None:
+    """Without a word of what it is, a drive that takes no discards is not passed as green."""
+    machine = MadeMachine().drive("sda", discard_max_bytes="0", device_model="X").mount("sda", "/")
+    machine.file("/sys/block/sda/queue/rotational", None)
+    found = [each for each in audit(machine.system()).findings if each.check == "discard"]
+    assert [each.verdict for each in found] == [Verdict.NOT_LOOKED_AT]
+
+
 def test_a_capture_is_audited_alike(tmp_path: Path) -> None:
     """What is captured gives the findings of the machine, and has no identities."""
     machine = next(each for each in LAYOUTS if each.name == "LUKS without discards").build()

@@ -92,12 +92,9 @@ def where_sight_ends(machine: Machine, name: str) -> list[str]:
 
 def _end_of_sight(machine: Machine, device: Device) -> str:
     if device.kind == "drive":
-        deaf = not passes_discards(device) and device.queue.get("rotational") == "1"
-        if deaf and device.is_virtual:
-            return f"{device.label} is virtual, calls itself a disk, and takes no discards"
-        if deaf and machine.is_ssd(device):
-            return f"{device.label} calls itself a disk, so its TRIM is not known"
-        return ""
+        return _end_at_drive(machine, device)
+    if device.is_volume and "tables" not in device.details:
+        return f"whether {device.label} hands them on tells dmsetup table, which only root may ask"
     if device.kind == "loop":
         return _end_at_loop(device)
     if device.kind == "mapped":
@@ -107,6 +104,15 @@ def _end_of_sight(machine: Machine, device: Device) -> str:
     if device.kind == "btrfs" and device.details.get("degraded") != "0":
         return f"a device of {device.label} is missing"
     return "" if device.below else f"what is below {device.label} cannot be seen"
+
+
+def _end_at_drive(machine: Machine, device: Device) -> str:
+    rotates = device.queue.get("rotational")
+    if passes_discards(device) or rotates == "0" or machine.is_disk(device):
+        return ""
+    what = "is virtual" if device.is_virtual else "may be an SSD"
+    told = "calls itself a disk" if rotates == "1" else "does not say whether it rotates"
+    return f"{device.label} {what}, {told}, and takes no discards"
 
 
 def _end_at_loop(device: Device) -> str:
