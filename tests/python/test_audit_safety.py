@@ -10,6 +10,7 @@ import pytest
 
 from builders import array, plain, volumes
 from layouts import LAYOUTS
+from layouts_deep import cached
 from machine import MadeMachine
 from ssdlab.audit import Finding, Severity, audit
 from ssdlab.audit.controllers import family_of
@@ -181,3 +182,22 @@ def test_controllers_by_driver(address: str, family: str | None) -> None:
     """MegaRAID's driver puts virtual drives on channel 2, whatever they are called."""
     details = {"vendor": "NEC", "model": "X", "driver": "megaraid_sas", "address": address}
     assert family_of(Device("sda", "drive", "/dev/sda", 1, details=details)) == family
+
+
+@pytest.mark.parametrize("letters,dead", [("AA", 0), ("AD", 1), ("FS", 2)])
+def test_legs_of_an_old_mirror(letters: str, dead: int) -> None:
+    """The mirror target of older LVM lists its legs before the letters that tell their state."""
+    machine = MadeMachine().drive("sda").drive("sdb")
+    table = "0 65536 mirror core 2 8192 nosync 2 {0} 0 {1} 0"
+    machine.mapped("dm-0", "vg-old", "sda sdb", table, "LVM-old").mount("dm-0", "/srv")
+    state = f"vg-old: 0 65536 mirror 2 8:0 8:1 64/64 1 {letters} 1 core"
+    found = [each for each in findings(machine.command("dmsetup status", state))]
+    assert [each.what for each in found] == [f"{dead} of its legs dead or missing"] * bool(dead)
+
+
+def test_a_cache_that_gave_up_passing_discards_down() -> None:
+    """What the kernel turned off because it could not, its status tells, not its table."""
+    state = "0 9 cache 8 1/9 128 1/9 0 0 0 0 0 0 0 2 writethrough no_discard_passdown 2 smq 0 rw -"
+    found = findings(cached(state=state, fast=56))
+    assert [(each.check, str(each.severity)) for each in found] == [("discard", "red")]
+    assert "vg-slow (cache)" in found[0].where
