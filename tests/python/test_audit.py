@@ -92,6 +92,14 @@ def test_issue_discards_is_no_link() -> None:
     assert not [each for each in audit(machine.system()).findings if each.verdict is Verdict.WRONG]
 
 
+def test_nothing_is_sent_where_nothing_is_taken() -> None:
+    """Of a file system whose device takes no TRIM it is not said that TRIM is sent."""
+    machine = next(layout for layout in LAYOUTS if layout.name == "LUKS without discards").build()
+    found = audit(machine.system()).findings
+    assert "trim schedule" not in {each.check for each in found}
+    assert not [each for each in found if each.check == "discard" and each.verdict is Verdict.RIGHT]
+
+
 def test_only_what_is_asked_about() -> None:
     """A place narrows the audit to what stands under it."""
     machine = MadeMachine().drive("sda").partition("sda1", "sda", start=63).mount("sda1", "/a")

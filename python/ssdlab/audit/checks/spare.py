@@ -34,10 +34,11 @@ def check(machine: Machine) -> Iterator[Finding]:
         if share < _WANTED and unseen:
             yield not_looked_at("spare area", unseen[0], drive.label)
             continue
-        if _trim_arrives(machine, name):
+        untrimmed = _untrimmed(machine, name)
+        if not untrimmed:
             what = "TRIM reaches it: free space serves as spare area"
         elif share < _WANTED:
-            yield _too_little(drive, share, _is_cache(machine, name))
+            yield _too_little(drive, share, untrimmed)
             continue
         else:
             what = f"{share:.0%} of it is unpartitioned"
@@ -53,31 +54,24 @@ def unpartitioned_share(machine: Machine, drive: Device) -> float:
     return max(0.0, 1 - sum(part.size_bytes for part in parts) / drive.size_bytes)
 
 
-def _trim_arrives(machine: Machine, drive: str) -> bool:
-    """Whether every file system on the drive passes discards all the way to it."""
+def _untrimmed(machine: Machine, drive: str) -> list[str]:
+    """Name the places on a drive whose discards do not get all the way to it."""
+    places = []
     for use in machine.topology.users(drive):
         layers = machine.topology.trimmed_layers(use.device)
         above = [each for each in layers if each.kind != "drive" or each.name == drive]
         arrives = any(each.name == drive for each in layers)
         if not arrives or not all(passes_discards(device) for device in above):
-            return False
-    return True
+            places.append(use.place)
+    return places
 
 
-def _is_cache(machine: Machine, drive: str) -> bool:
-    """Whether it serves only as the cache of something."""
-    return not any(
-        drive in (each.name for each in machine.topology.trimmed_layers(use.device))
-        for use in machine.topology.users(drive)
-    )
-
-
-def _too_little(drive: Device, share: float, is_cache: bool) -> Finding:
-    reason = "is a cache, which no TRIM reaches," if is_cache else "is not reached by TRIM"
+def _too_little(drive: Device, share: float, untrimmed: list[str]) -> Finding:
+    places = ", ".join(dict.fromkeys(untrimmed))
     return Finding(
         "spare area",
         Severity.YELLOW,
-        f"the drive {reason} and only {share:.0%} of it is unpartitioned",
+        f"no TRIM reaches it from {places}, and only {share:.0%} of it is unpartitioned",
         drive.label,
         cost_of_spare(_WANTED),
         _leave_room(drive),
