@@ -201,3 +201,12 @@ def test_a_cache_that_gave_up_passing_discards_down() -> None:
     found = findings(cached(state=state, fast=56))
     assert [(each.check, str(each.severity)) for each in found] == [("discard", "red")]
     assert "vg-slow (cache)" in found[0].where
+
+
+def test_a_group_with_volumes_in_use_elsewhere_stays_active() -> None:
+    """A partition under LVM is not moved while its group is in use on another drive."""
+    machine = plain(63).volume("dm-0", "sda1").mount("dm-0", "/srv")
+    machine.drive("sdb").volume("dm-1", "sdb").mount("dm-1", "/home")
+    found = findings(machine)
+    assert found[0].remedy is not None
+    assert found[0].remedy.refused.startswith("/dev/mapper/vg-dm-1 of the same group is in use")

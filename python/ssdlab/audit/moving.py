@@ -133,6 +133,17 @@ def _cannot_stop(topology: Topology, device: Device) -> str:
             )
         if not upper.is_volume:
             return f"{upper.label} stands on it, and how to take that out of use is not known here"
+    return _group_in_use(topology, device)
+
+
+def _group_in_use(topology: Topology, device: Device) -> str:
+    """Say which volume elsewhere would lose its group; a group is taken out of use as a whole."""
+    here = {each.name for each in topology.above(device.name)}
+    groups = {group_of(topology.devices[name].mapped_name) for name in here}
+    for other in topology.devices.values():
+        in_group = other.is_volume and group_of(other.mapped_name) in groups
+        if in_group and other.name not in here and topology.users(other.name):
+            return f"{other.label} of the same group is in use on another drive"
     return ""
 
 
