@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from ssdlab.audit.capture import capture
-from ssdlab.audit.finding import Finding
+from ssdlab.audit.finding import Finding, Severity
 from ssdlab.audit.prove_trim import places_trimmed, prove_trim
 from ssdlab.audit.system import LiveSystem, System, open_root
 from ssdlab.audit.trim_proof import Proof
@@ -86,7 +86,8 @@ def _print(found: Audit) -> None:
         tuple(map(_plain, (str(each.verdict), each.check, each.where, _what(each))))
         for each in found.findings
     ]
-    print_table(("", "check", "where", "finding"), rows, fold=3)
+    red = [place for place, each in enumerate(found.findings) if each.severity is Severity.RED]
+    print_table(("", "check", "where", "finding"), rows, fold=3, red=red)
     for each in found.findings:
         if each.verdict is Verdict.WRONG:
             print_text("\n" + _plain(_details(each)))
