@@ -203,6 +203,14 @@ def test_a_cache_that_gave_up_passing_discards_down() -> None:
     assert "vg-slow (cache)" in found[0].where
 
 
+def test_paths_are_not_praised() -> None:
+    """Of several paths to one drive it is said that their state was not looked at."""
+    machine = MadeMachine().drive("nvme0n1").drive("nvme0c0n1").drive("nvme0c1n1")
+    found = audit(machine.mount("nvme0n1", "/").system()).findings
+    unseen = [each for each in found if each.verdict is Verdict.NOT_LOOKED_AT]
+    assert any(each.where == "/dev/nvme0n1" and "all paths" in each.what for each in unseen)
+
+
 def test_a_group_with_volumes_in_use_elsewhere_stays_active() -> None:
     """A partition under LVM is not moved while its group is in use on another drive."""
     machine = plain(63).volume("dm-0", "sda1").mount("dm-0", "/srv")

@@ -162,6 +162,11 @@ def _unseen(machine: Machine, everything: bool) -> Iterator[Finding]:
     if not machine.chosen:
         because = "there is no block device: /sys/block is empty or cannot be read"
         yield not_looked_at("devices", because, "/sys/block")
+    paths = [each.label for each in machine.devices if each.kind == "multipath"]
+    paths += [each.label for each in machine.drives if " " in each.details.get("paths", "")]
+    if paths:
+        because = "whether all paths work tell multipath -ll and nvme list-subsys"
+        yield not_looked_at("devices", because, ", ".join(paths))
     odd = [each.label for each in machine.devices if each.kind == "mapped"]
     if odd:
         because = "what they are tells dmsetup table, which only root may ask, or is not known here"
