@@ -18,7 +18,7 @@ from ssdlab.audit.system import System
 MEGARAID, SMART_ARRAY, ADAPTEC, OTHER = "MegaRAID", "Smart Array", "Adaptec", "other"
 STORCLI = ("storcli64", "storcli", "perccli64", "perccli")
 """MegaRAID's program by the names under which it is installed."""
-SSACLI = ("ssacli", "hpssacli")
+SSACLI = ("ssacli", "hpssacli", "hpacucli")
 TOOLS = {
     MEGARAID: "storcli (perccli for Dell)",
     SMART_ARRAY: "ssacli",

@@ -26,7 +26,7 @@ _LONGEST_CAPTURE = 256 << 20
 _MOST_LINKS = 40
 _PATH = (
     "/usr/sbin:/usr/bin:/sbin:/bin:/opt/MegaRAID/storcli:/opt/MegaRAID/perccli:"
-    "/opt/smartstorageadmin/ssacli/bin:/opt/hp/hpssacli/bld:/usr/Arcconf"
+    "/opt/smartstorageadmin/ssacli/bin:/opt/hp/hpssacli/bin:/opt/hp/hpssacli/bld:/usr/Arcconf"
 )
 
 
