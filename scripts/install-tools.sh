@@ -17,6 +17,8 @@ packages=(
     cryptsetup-bin
     thin-provisioning-tools
     e2fsprogs
+    btrfs-progs
+    bcache-tools
 )
 
 missing=()

@@ -6,6 +6,7 @@ One JSON object a line goes to the second serial port. Drives are wiped between 
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import json
 import os
 import struct
@@ -20,14 +21,13 @@ from ssdlab.audit.prove_trim import prove_trim
 from ssdlab.errors import SsdlabError
 
 _PORT = "/dev/ttyS1"
-_DRIVES = "abcde"
+_DRIVES = ("vda", "vdb", "vdc", "vdd", "vde", "paths")
 _IDLE_AT_MOST_S = 60.0
 _LINE_AT_MOST_S = 90.0
 # linux/fs.h
 _BLKZEROOUT = 0x127F
 _BLKRRPART = 0x125F
-# The guest has neither services nor an initramfs of a distribution.
-_NOT_HERE = ("systemctl", "update-initramfs")
+_SAMPLE_BYTES = 3 << 20
 
 
 def shell(line: str, answer: str = "") -> tuple[int, str]:
@@ -58,20 +58,19 @@ def wait_until_idle() -> None:
         time.sleep(0.2)
 
 
-def findings(place: str) -> list[dict[str, str]]:
-    """Audit a place; what is green is left out."""
+def findings(place: str) -> list[dict[str, Any]]:
+    """Audit a place; only what looks wrong."""
     found = audit(LiveSystem(), [place]).findings
-    return [each.to_dict() for each in found if each.severity > Severity.GREEN]
+    return [
+        each.to_dict() | {"typed": each.remedy.text if each.remedy else ""}
+        for each in found
+        if each.severity >= Severity.YELLOW
+    ]
 
 
-def mend(layout: dict[str, Any], remedy: str) -> list[str]:
-    """Type a remedy as printed; gives what failed. Comments wait, as a person would."""
-    failed = []
-    for line in remedy.splitlines():
-        if line.startswith("#"):
-            wait_until_idle()
-        elif not line.startswith(_NOT_HERE):
-            failed += failures([line.replace("/dev/NEW", layout.get("new", "/dev/NEW"))])
+def mend(layout: dict[str, Any], typed: str) -> list[str]:
+    """Paste a remedy into a shell as it was printed, comments and all; gives what failed."""
+    failed = failures([typed.replace("/dev/NEW", layout.get("new", "/dev/NEW"))])
     wait_until_idle()
     return failed
 
@@ -85,16 +84,51 @@ def failures(lines: Iterable[str]) -> list[str]:
 def try_layout(layout: dict[str, Any], result: dict[str, Any]) -> None:
     """Build one layout and look at it from every side."""
     result["failed"] += failures(layout["build"])
+    sample = write_sample("/mnt") if os.path.ismount("/mnt") else ""
     result["found"] = findings(layout["place"])
     if "prove" in layout:
         result["proof"] = proof(layout["prove"]["at"])
     if layout.get("mend") and result["found"]:
         for found in result["found"]:
-            result["failed"] += mend(layout, found["remedy"])
+            result["failed"] += mend(layout, found["typed"])
         result["failed"] += failures(layout.get("then", ()))
         result["after"] = findings(layout["place"])
         if "prove" in layout:
             result["proof_after"] = proof(layout["prove"]["at"])
+    if layout.get("back") and result["found"]:
+        result["failed"] += failures([result["found"][0]["remedy"]["undo"]])
+        result["back"] = findings(layout["place"])
+    result["is_redundant"] = is_redundant()
+    if sample and read_sample("/mnt") != sample:
+        result["failed"].append("the data that was written before is not what is read now")
+
+
+def write_sample(folder: str) -> str:
+    """Write random data into a file; gives its checksum."""
+    data = os.urandom(_SAMPLE_BYTES)
+    try:
+        with open(f"{folder}/sample", "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError:
+        return ""
+    return hashlib.sha256(data).hexdigest()
+
+
+def read_sample(folder: str) -> str:
+    """Give the checksum of what the drives have of the file, not memory."""
+    shell("sync; echo 3 > /proc/sys/vm/drop_caches")
+    with open(f"{folder}/sample", "rb") as file:
+        return hashlib.sha256(file.read()).hexdigest()
+
+
+def is_redundant() -> bool:
+    """Whether no array and no volume lacks a leg."""
+    degraded = shell("cat /sys/block/md*/md/degraded 2> /dev/null")[1].split()
+    states = (line.split() for line in shell("dmsetup status --target raid")[1].splitlines())
+    legs = [state[6] for state in states if len(state) > 6]
+    return all(each == "0" for each in degraded) and all(set(each) == {"A"} for each in legs)
 
 
 def undo(layout: dict[str, Any], result: dict[str, Any]) -> None:
@@ -114,8 +148,8 @@ def proof(place: str) -> dict[str, Any]:
 
 def wipe() -> None:
     """Make the drives read as zeroes, as new ones do, and forget their partitions."""
-    for letter in _DRIVES:
-        drive = os.open(f"/dev/vd{letter}", os.O_RDWR)
+    for name in _DRIVES:
+        drive = os.open(f"/dev/{name}", os.O_RDWR)
         try:
             size = os.lseek(drive, 0, os.SEEK_END)
             fcntl.ioctl(drive, _BLKZEROOUT, struct.pack("QQ", 0, size))

@@ -41,9 +41,15 @@ def with_queue(machine: MadeMachine, **attributes: str) -> MadeMachine:
     return machine
 
 
-def behind(cache: str) -> MadeMachine:
-    """Make a virtual drive of a MegaRAID."""
-    machine = MadeMachine().drive("sda", device_model="MR9361-8i", device_vendor="AVAGO")
+def behind(
+    cache: str, model: str = "MR9361-8i", vendor: str = "AVAGO", media: str = ""
+) -> MadeMachine:
+    """Make a virtual drive of a MegaRAID; with ``media`` it tells what its drives are."""
+    machine = MadeMachine().drive("sda", device_model=model, device_vendor=vendor)
+    if media:
+        table = {"Drive Information": [{"EID:Slt": "252:0", "Med": media}]}
+        answer = json.dumps({"Controllers": [{"Response Data": table}]})
+        machine.command("storcli64 /cALL/eALL/sALL show J", answer)
     drives = [{"DG/VD": "0/0", "TYPE": "RAID5", "Cache": cache}]
     content = {"Controllers": [{"Response Data": {"Virtual Drives": drives}}]}
     return machine.command("storcli64 /cALL/vALL show J", json.dumps(content))
@@ -61,6 +67,25 @@ def patrolled(on_ssd: str, consistency: str | None) -> MadeMachine:
         content = {"Controllers": [{"Response Data": {"Controller Properties": rows}}]}
         machine.command(f"storcli64 /cALL show {subject} J", json.dumps(content))
     return machine
+
+
+def smart_array(without_battery: str, battery: str, scan: str) -> MadeMachine:
+    """Make a logical drive of an HPE Smart Array, with the lines that ssacli prints of it."""
+    machine = MadeMachine().drive("sda", device_vendor="HPE", device_model="LOGICAL VOLUME")
+    return machine.command(
+        "ssacli ctrl all show config detail",
+        "HPE Smart Array P408i-a SR Gen10 in Slot 0 (Embedded)\n"
+        "   Controller Status: OK\n"
+        f"   Surface Scan Mode: {scan}\n"
+        f"   No-Battery Write Cache: {without_battery}\n"
+        f"   Battery/Capacitor Status: {battery}\n"
+        "   Array: A\n"
+        "      Interface Type: Solid State SATA\n"
+        "      Logical Drive: 1\n"
+        "         Status: OK\n"
+        "      physicaldrive 1I:1:1\n"
+        "         Status: OK\n",
+    )
 
 
 def adaptec(read: str, write: str) -> MadeMachine:
@@ -82,7 +107,11 @@ def worn(used: int) -> MadeMachine:
         "device": {"protocol": "NVMe"},
         "nvme_smart_health_information_log": log,
     }
-    machine = MadeMachine().drive("nvme0n1").partition("nvme0n1p1", "nvme0n1", start=2048)
+    machine = (
+        MadeMachine()
+        .drive("nvme0n1", device_firmware_rev="1.0")
+        .partition("nvme0n1p1", "nvme0n1", start=2048)
+    )
     machine.mount("nvme0n1p1", "/")
     return machine.command("smartctl --json -x --nocheck=standby /dev/nvme0n1", json.dumps(report))
 

@@ -19,6 +19,7 @@ class MadeMachine:
         self.files: dict[str, str | None] = {}
         self.folders: dict[str, list[str]] = {}
         self.commands: dict[str, str | None] = {}
+        self.links: dict[str, str | None] = {}
         self._numbers: dict[str, str] = {}
         self._labels: dict[str, str] = {}
         self._tables: list[str] = []
@@ -30,7 +31,7 @@ class MadeMachine:
     def system(self) -> CapturedSystem:
         """Give the machine."""
         commands = {**self.commands, "dmsetup table": "\n".join(self._tables) or None}
-        return CapturedSystem(self.files, self.folders, commands)
+        return CapturedSystem(self.files, self.folders, commands, links=self.links)
 
     def file(self, path: str, text: str | None) -> MadeMachine:
         """Put a file there, and its name into its folder; None takes it away."""
@@ -42,6 +43,11 @@ class MadeMachine:
         names = self.folders.setdefault(folder, [])
         if name not in names:
             names.append(name)
+        return self
+
+    def link(self, path: str, target: str | None) -> MadeMachine:
+        """Let a path lead elsewhere, or nowhere."""
+        self.links[path] = target
         return self
 
     def command(self, words: str, answer: str) -> MadeMachine:
@@ -91,15 +97,21 @@ class MadeMachine:
     def mapped(
         self, name: str, label: str, below: str, table: str, uuid: str, discards: bool = True
     ) -> MadeMachine:
-        """Add a device-mapper device; ``{below}`` in its table is the number of what is below."""
+        """Add a device-mapper device on others, parted by blanks, of which data is on the first.
+
+        ``{below}`` in its table is the number of the first, ``{1}`` of the next.
+        """
+        slaves = below.split()
+        below = slaves[0]
         passes = discards and self._queues[below]["discard_max_bytes"] != "0"
         queue = {"rotational": self._queues[below]["rotational"], "optimal_io_size": "0"}
         queue["discard_max_bytes"] = str(DISCARDS if passes else 0)
         self._add(name, 32 * GIB, queue)
-        self.folders[f"/sys/block/{name}/slaves"] = [below]
+        self.folders[f"/sys/block/{name}/slaves"] = slaves
         self.file(f"/sys/block/{name}/dm/name", label).file(f"/sys/block/{name}/dm/uuid", uuid)
         self._labels[name] = f"/dev/mapper/{label}"
-        self._tables.append(f"{label}: {table.format(below=self._numbers[below])}")
+        numbers = [self._numbers[slave] for slave in slaves]
+        self._tables.append(f"{label}: {table.format(*numbers, below=numbers[0])}")
         return self
 
     def crypt(
@@ -123,7 +135,11 @@ class MadeMachine:
         queue = {"rotational": "0", "discard_max_bytes": passes, "optimal_io_size": "0"}
         self._add(name, 60 * GIB, {**queue, **attributes})
         self.folders[f"/sys/block/{name}/slaves"] = sorted(members)
-        details = {"level": level, "mismatch_cnt": "0", "degraded": "0", **attributes}
+        details = {"level": level, "mismatch_cnt": "0", "degraded": "0", "sync_action": "idle"}
+        details |= {"raid_disks": str(len(members)), "array_state": "clean", "chunk_size": "0"}
+        if level != "raid1":
+            details["chunk_size"] = "524288"
+        details |= attributes
         for key, value in details.items():
             self.file(f"/sys/block/{name}/md/{key}", value)
         for member, offset in members.items():
@@ -131,9 +147,42 @@ class MadeMachine:
             self.file(f"/sys/block/{name}/md/dev-{member}/offset", str(offset))
         return self
 
+    def loop(self, name: str, path: str, size: int = GIB) -> MadeMachine:
+        """Add a loop device on a file."""
+        queue = {"rotational": "0", "discard_max_bytes": "4294966784", "optimal_io_size": "0"}
+        self._add(name, size, queue)
+        return self.file(f"/sys/block/{name}/loop/backing_file", path)
+
+    def over(self, name: str, *below: str, **attributes: str) -> MadeMachine:
+        """Add a device of the kernel's own on others, such as bcache."""
+        queue = {"rotational": "0", "discard_max_bytes": str(DISCARDS), "optimal_io_size": "0"}
+        self._add(name, 32 * GIB, queue | attributes)
+        self.folders[f"/sys/block/{name}/slaves"] = list(below)
+        return self
+
+    def btrfs(self, place: str, *members: str, missing: int = 0) -> MadeMachine:
+        """Mount a btrfs of several devices."""
+        folder = "/sys/fs/btrfs/3a1b"
+        self.folders.setdefault("/sys/fs/btrfs", ["features", "3a1b"])
+        self.folders[f"{folder}/devices"] = list(members)
+        count = len(members) + missing
+        self.folders[f"{folder}/devinfo"] = [str(each + 1) for each in range(count)]
+        for each in range(count):
+            gone = "1" if each >= len(members) else "0"
+            self.files[f"{folder}/devinfo/{each + 1}/missing"] = gone
+        line = f"31 1 0:28 /root {place} rw - btrfs {self._labels[members[0]]} rw,subvol=/root"
+        return self._mounted(line)
+
     def mount(self, name: str, place: str, kind: str = "ext4", options: str = "rw") -> MadeMachine:
         """Mount a file system."""
         line = f"30 1 {self._numbers[name]} / {place} rw - {kind} {self._labels[name]} {options}"
+        return self._mounted(line)
+
+    def elsewhere(self, place: str, kind: str) -> MadeMachine:
+        """Mount a file system that is on no block device."""
+        return self._mounted(f"32 1 0:40 / {place} rw - {kind} none rw")
+
+    def _mounted(self, line: str) -> MadeMachine:
         return self.file(
             "/proc/self/mountinfo", f"{self.files.get('/proc/self/mountinfo') or ''}{line}\n"
         )

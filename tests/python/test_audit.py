@@ -10,16 +10,19 @@ from pathlib import Path
 
 import pytest
 
-from layouts import LAYOUTS, Layout
+from layout import Layout
+from layouts import LAYOUTS
 from machine import MadeMachine
+from makers import PUBLIC, PublicMachine
 from ssdlab.audit import Severity, audit
 from ssdlab.audit.capture import capture, scrub
 from ssdlab.audit.checks import all_checks
 from ssdlab.audit.finding import Check, Machine
 from ssdlab.audit.prove_trim import LayerProof, Proof, prove_trim
+from ssdlab.audit.reading import read_topology
 from ssdlab.audit.system import CapturedSystem, open_root
-from ssdlab.audit.topology import read_topology
 from ssdlab.errors import SsdlabError
+from ssdlab.verdict import Verdict
 
 Command = Callable[..., tuple[int, str, str]]
 
@@ -27,15 +30,14 @@ Command = Callable[..., tuple[int, str, str]]
 @pytest.mark.parametrize("layout", LAYOUTS, ids=[layout.name for layout in LAYOUTS])
 def test_layouts(layout: Layout) -> None:
     """Each layout has exactly the findings it should have, with place and remedy."""
-    found = [
-        finding
-        for finding in audit(layout.build().system()).findings
-        if finding.severity > Severity.GREEN
-    ]
+    findings = audit(layout.build().system()).findings
+    found = [each for each in findings if each.verdict is Verdict.WRONG]
     assert tuple((each.check, str(each.severity)) for each in found) == layout.found
+    unseen = {each.check for each in findings if each.verdict is Verdict.NOT_LOOKED_AT}
+    assert set(layout.unseen) <= unseen
     if found:
         assert layout.place in found[0].where
-        assert layout.remedy in found[0].remedy
+        assert found[0].remedy is None or layout.remedy in found[0].remedy.text
         assert all(each.why and each.source for each in found)
 
 
@@ -44,27 +46,30 @@ def test_good_layouts_say_what_was_looked_at() -> None:
     good = [layout for layout in LAYOUTS if not layout.found]
     assert len(good) >= 8
     for layout in good:
-        assert audit(layout.build().system()).findings, layout.name
+        found = audit(layout.build().system()).findings
+        assert layout.unseen or any(each.verdict is Verdict.RIGHT for each in found), layout.name
 
 
 @pytest.mark.parametrize("name,check", all_checks())
 def test_every_check_has_a_good_and_a_broken_layout(name: str, check: Check) -> None:
     """No check is without a layout that it passes, in green, and one that it finds broken."""
-    found: set[bool] = set()
+    found: set[Verdict] = set()
     for layout in LAYOUTS:
         system = layout.build().system()
         topology = read_topology(system)
         machine = Machine(system, topology, frozenset(topology.devices))
-        found.update(finding.severity > Severity.GREEN for finding in check(machine))
-    assert found == {False, True}, name
+        findings = list(check(machine))
+        found.update(finding.verdict for finding in findings)
+    assert {Verdict.RIGHT, Verdict.WRONG} <= found, name
 
 
 def test_the_document_has_every_layout() -> None:
     """The tables of docs/audit.md name each layout and say truly where it is shown."""
     root = Path(__file__).parent.parent.parent
+    document = (root / "docs/audit.md").read_text(encoding="utf-8")
     rows = [
         [cell.strip() for cell in line.strip("|").split(" | ")]
-        for line in (root / "docs/audit.md").read_text(encoding="utf-8").splitlines()
+        for line in document.partition("## Layouts and what is found")[2].splitlines()
         if line.startswith("| ") and not line.startswith("| layout")
     ]
     text = (root / "tests/guest/layouts.json").read_text(encoding="utf-8")
@@ -84,14 +89,22 @@ def test_issue_discards_is_no_link() -> None:
     """LVM's issue_discards breaks no chain."""
     machine = next(layout for layout in LAYOUTS if layout.name == "LVM, linear").build()
     machine.file("/etc/lvm/lvm.conf", "devices { issue_discards = 0 }")
-    assert audit(machine.system()).severity == Severity.GREEN
+    assert not [each for each in audit(machine.system()).findings if each.verdict is Verdict.WRONG]
+
+
+def test_nothing_is_sent_where_nothing_is_taken() -> None:
+    """Of a file system whose device takes no TRIM it is not said that TRIM is sent."""
+    machine = next(layout for layout in LAYOUTS if layout.name == "LUKS without discards").build()
+    found = audit(machine.system()).findings
+    assert "trim schedule" not in {each.check for each in found}
+    assert not [each for each in found if each.check == "discard" and each.verdict is Verdict.RIGHT]
 
 
 def test_only_what_is_asked_about() -> None:
     """A place narrows the audit to what stands under it."""
     machine = MadeMachine().drive("sda").partition("sda1", "sda", start=63).mount("sda1", "/a")
     machine.drive("sdb").partition("sdb1", "sdb", start=2048).mount("sdb1", "/b")
-    assert audit(machine.system(), ["/b"]).severity == Severity.GREEN
+    assert audit(machine.system(), ["/b"]).severity < Severity.YELLOW
     assert audit(machine.system(), ["/dev/sda"]).severity == Severity.RED
     with pytest.raises(SsdlabError, match="there are /a, /b"):
         audit(machine.system(), ["/c"])
@@ -101,7 +114,25 @@ def test_without_root_the_unseen_is_said() -> None:
     """Without dmsetup's tables it is said what could not be looked at."""
     system = next(each for each in LAYOUTS if each.name == "LUKS that passes discards").build()
     blind = CapturedSystem(system.files, system.folders, {})
-    assert any("needs root" in line for line in audit(blind).unseen)
+    unseen = [each for each in audit(blind).findings if each.verdict is Verdict.NOT_LOOKED_AT]
+    assert any("only root may ask" in each.what for each in unseen)
+
+
+def test_without_root_no_pool_is_taken_for_a_plain_volume() -> None:
+    """A pool may keep discards to itself, and a mirror may lack a leg; only root sees either."""
+    system = next(each for each in LAYOUTS if each.name == "thin pool that keeps discards").build()
+    found = audit(CapturedSystem(system.files, system.folders, {})).findings
+    right = {each.check for each in found if each.verdict is Verdict.RIGHT}
+    unseen = {each.check for each in found if each.verdict is Verdict.NOT_LOOKED_AT}
+    assert not right & {"discard", "volumes"} and {"discard", "volumes"} <= unseen
+
+
+def test_a_drive_that_does_not_say_what_it_is() -> None:
+    """Without a word of what it is, a drive that takes no discards is not passed as green."""
+    machine = MadeMachine().drive("sda", discard_max_bytes="0", device_model="X").mount("sda", "/")
+    machine.file("/sys/block/sda/queue/rotational", None)
+    found = [each for each in audit(machine.system()).findings if each.check == "discard"]
+    assert [each.verdict for each in found] == [Verdict.NOT_LOOKED_AT]
 
 
 def test_a_capture_is_audited_alike(tmp_path: Path) -> None:
@@ -126,6 +157,23 @@ def test_identities_are_scrubbed() -> None:
         assert identity not in clean
 
 
+def test_a_capture_names_no_server_and_no_password() -> None:
+    """Of network mounts only place and kind are kept."""
+    machine = next(each for each in LAYOUTS if each.name == "RAID 1").build()
+    fstab = "# by bob\n/dev/md0 / ext4 discard 0 1\n//box/share /s cifs user=bob,password=x 0 0"
+    machine.file("/etc/fstab", f"{fstab}\nnas.example:/export /n nfs4 sec=krb5 0 0")
+    line = "33 1 0:50 / /s rw - cifs //box/share rw,username=bob,addr=10.0.0.7"
+    machine.file("/proc/self/mountinfo", f"{machine.files['/proc/self/mountinfo']}{line}\n")
+    kept = json.loads(capture(machine.system()))["files"]
+    assert kept["/etc/fstab"].splitlines()[1:3] == [
+        "/dev/md0 / ext4 discard 0 1",
+        "network /s cifs defaults",
+    ]
+    text = json.dumps(kept)
+    for secret in ("bob", "password", "box", "nas.example", "10.0.0.7"):
+        assert secret not in text
+
+
 def test_wrong_roots(command: Command, tmp_path: Path) -> None:
     """What is no captured tree is refused with place and remedy."""
     (tmp_path / "a.json").write_text("{", encoding="utf-8")
@@ -137,15 +185,20 @@ def test_wrong_roots(command: Command, tmp_path: Path) -> None:
 
 
 def test_exit_codes_and_json(command: Command, tmp_path: Path) -> None:
-    """0 is green, 1 yellow, 3 red; JSON has every field."""
-    for name, code in (("RAID 1", 0), ("nobody trims", 1), ("partition at sector 63", 3)):
-        machine = next(each for each in LAYOUTS if each.name == name).build()
-        (tmp_path / "m.json").write_text(capture(machine.system()), encoding="utf-8")
+    """0 all right, 1 yellow, 3 red, 4 not all looked at, 5 nothing to look at; JSON counts."""
+    built = {layout.name: layout.build for layout in LAYOUTS} | {"nothing": MadeMachine}
+    codes = {"drive with half of its life used": 0, "nobody trims": 1, "partition at sector 63": 3}
+    for name, code in (codes | {"RAID 1": 4, "nothing": 5}).items():
+        (tmp_path / "m.json").write_text(capture(built[name]().system()), encoding="utf-8")
         found, text, _ = command("audit", "--root", "m.json", "--json")
-        assert found == code
-        assert set(json.loads(text)) == {"severity", "findings", "unseen"}
+        content = json.loads(text)
+        assert found == code, name
+        assert set(content) == {"severity", "summary", "findings"}
+        verdicts = [each["verdict"] for each in content["findings"]]
+        for verdict in Verdict:
+            assert content["summary"][verdict.key] == verdicts.count(str(verdict))
         found, text, _ = command("audit", "--root", "m.json")
-        assert found == code and "finding" in text
+        assert found == code and text.rstrip().endswith("not looked at")
 
 
 def test_prove_trim_names_the_layer() -> None:
@@ -161,6 +214,7 @@ def test_prove_trim_names_the_layer() -> None:
     proof = prove_trim(machine.system(), "/home", trim)
     assert proof.stops_at == "/dev/sda1"
     assert [(layer.requests, layer.bytes) for layer in proof.layers] == [(3, 2**20), (0, 0), (0, 0)]
+    assert proof.exit_code == 3
 
 
 def test_prove_trim_asks_first(command: Command) -> None:
@@ -173,8 +227,11 @@ def test_prove_trim_asks_first(command: Command) -> None:
 
 def test_prove_trim_through_the_command(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     """It asks, and a no changes nothing; after a yes it shows every layer, and what to mend."""
-    layers = [LayerProof("/dev/mapper/vg-root", "lvm", 0, 0), LayerProof("/dev/sda", "drive", 0, 0)]
-    proof = Proof(layers, "not supported", "/dev/mapper/vg-root", ["/dev/mapper/all"])
+    layers = [
+        LayerProof("/dev/mapper/vg-root", "lvm", 0, 0, Verdict.WRONG),
+        LayerProof("/dev/sda", "drive", 0, 0, Verdict.NOT_LOOKED_AT),
+    ]
+    proof = Proof(layers, "not supported", ["/dev/mapper/all"])
     asked: list[str] = []
 
     def prove(_: object, place: str) -> Proof:
@@ -182,7 +239,7 @@ def test_prove_trim_through_the_command(command: Command, monkeypatch: pytest.Mo
         return proof
 
     module = sys.modules["ssdlab.cli.audit"]
-    monkeypatch.setattr(module, "layers_below", lambda *_: [])
+    monkeypatch.setattr(module, "places_trimmed", lambda *_: (["/home"], []))
     monkeypatch.setattr(module, "prove_trim", prove)
     monkeypatch.setattr("sys.stdin", io.StringIO("n\n"))
     command("audit", "--prove-trim", "/home")
@@ -190,3 +247,16 @@ def test_prove_trim_through_the_command(command: Command, monkeypatch: pytest.Mo
     code, out, _ = command("audit", "--prove-trim", "/home", "--yes")
     assert (code, asked) == (3, ["/home"])
     assert "stops above /dev/mapper/vg-root" in out and "no discards is /dev/mapper/all" in out
+
+
+@pytest.mark.parametrize("public", PUBLIC, ids=[each.source for each in PUBLIC])
+def test_machines_of_several_makers(public: PublicMachine) -> None:
+    """What their owners showed is read as what it is."""
+    found = audit(public.build().system()).findings
+    by_verdict = {
+        verdict: [(each.check, each.where) for each in found if each.verdict is verdict]
+        for verdict in Verdict
+    }
+    assert tuple(by_verdict[Verdict.WRONG]) == public.wrong
+    assert set(public.right) <= {check for check, _ in by_verdict[Verdict.RIGHT]}
+    assert set(public.unseen) <= {check for check, _ in by_verdict[Verdict.NOT_LOOKED_AT]}

@@ -1,8 +1,9 @@
 """The audit: how the storage of this machine is set up.
 
-``system`` reads files and tools (live or captured), ``topology`` says what stands on what,
-``checks`` has one file a check, ``walk`` makes them all, ``capture`` keeps what was read,
-``prove_trim`` shows how far TRIM gets. Needs nothing but Python: ``python3 -m ssdlab.audit``.
+``system`` reads files and tools (live or captured); ``topology`` says what stands on what, which
+``reading``, ``mapper`` and ``mounts`` find out; ``checks`` has one file a check, ``remedy`` what
+mends a finding, ``walk`` makes them all, ``capture`` keeps what was read, ``prove_trim`` shows how
+far TRIM gets. Needs nothing but Python: ``python3 -m ssdlab.audit``.
 """
 
 from ssdlab.audit.finding import Finding, Severity

@@ -2,7 +2,8 @@
 
 Serial numbers, world-wide names, UUIDs and host names are replaced wherever they stand: each by a
 word that is the same for the same original, so that the capture still fits together. Kinds of
-device-mapper UUIDs (``CRYPT-LUKS2-``, ``LVM-``) stay.
+device-mapper UUIDs (``CRYPT-LUKS2-``, ``LVM-``) stay. Of network mounts the place and kind stay,
+not the server, nor options, which may hold names and passwords.
 """
 
 from __future__ import annotations
@@ -27,14 +28,45 @@ _IDENTITIES = (
 _NUMBERS = re.compile(r'("(?:id|oui|eui64|ext_id)"\s*:\s*)\d{5,}')
 
 
+def _without_server(line: str) -> str:
+    """Hide server and options of a network mount in fstab's notation, and what is no mount."""
+    words = line.split()
+    if len(words) < 3 or words[0].startswith("#"):
+        return ""
+    if _is_local(words[0]):
+        return " ".join(words)
+    return f"network {words[1]} {words[2]} defaults"
+
+
+def _without_source(line: str) -> str:
+    """Hide server and options of a network mount in mountinfo's notation."""
+    front, dash, back = line.partition(" - ")
+    words = back.split()
+    if len(words) < 2 or _is_local(words[1]):
+        return line
+    return f"{front}{dash}{words[0]} network rw"
+
+
+def _is_local(source: str) -> bool:
+    return source.startswith("/dev/") or not re.search(r"[:@\\]|//", source)
+
+
+_TABLES = {"/etc/fstab": _without_server, "/proc/self/mountinfo": _without_source}
+
+
 def capture(system: System) -> str:
     """Audit a machine and keep all that was asked, as JSON without identities."""
     recording = RecordingSystem(system)
     audit(recording)
+    for path, hide in _TABLES.items():
+        text = recording.files.get(path)
+        if text is not None:
+            recording.files[path] = "\n".join(map(hide, text.splitlines()))
     content = {
         "files": recording.files,
         "folders": recording.folders,
         "commands": recording.commands,
+        "links": recording.links,
         "gave_up": recording.gave_up(),
     }
     return scrub(json.dumps(content, indent=1, sort_keys=True), platform.node()) + "\n"

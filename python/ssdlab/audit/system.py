@@ -4,8 +4,9 @@ Everything the audit knows goes through `System`, so a capture is simply what wa
 and an audit of a capture finds what the audit on the machine found. Nothing is ever written.
 
 Captured: file paths with their text (None: not readable), folders with their entries, commands
-with what they printed. A folder laid out like a root file system serves too; what its tools would
-say stands in ``commands/`` there, one file a command, blanks as ``_`` and slashes as ``+``.
+with what they printed, links with where they lead. A folder laid out like a root file system serves
+too; what its tools would say stands in ``commands/`` there, one file a command, blanks as ``_`` and
+slashes as ``+``.
 """
 
 from __future__ import annotations
@@ -23,7 +24,10 @@ _TIMEOUT_S = 20.0
 _LONGEST_FILE = 1 << 20
 _LONGEST_CAPTURE = 256 << 20
 _MOST_LINKS = 40
-_PATH = "/usr/sbin:/usr/bin:/sbin:/bin:/opt/MegaRAID/storcli"
+_PATH = (
+    "/usr/sbin:/usr/bin:/sbin:/bin:/opt/MegaRAID/storcli:/opt/MegaRAID/perccli:"
+    "/opt/smartstorageadmin/ssacli/bin:/opt/hp/hpssacli/bin:/opt/hp/hpssacli/bld:/usr/Arcconf"
+)
 
 
 class System(Protocol):
@@ -34,6 +38,9 @@ class System(Protocol):
 
     def entries(self, path: str) -> list[str]:
         """Name what is in a folder, sorted; empty where there is none."""
+
+    def real(self, path: str) -> str | None:
+        """Give where a path leads when all links are followed; None where nothing is."""
 
     def run(self, *words: str) -> str | None:
         """Give what a command prints; None where it is missing, fails or never answers."""
@@ -65,6 +72,13 @@ class LiveSystem:
             return sorted(os.listdir(path))
         except (OSError, ValueError):
             return []
+
+    def real(self, path: str) -> str | None:
+        """Follow links."""
+        try:
+            return os.path.realpath(path, strict=True)
+        except (OSError, ValueError):
+            return None
 
     def run(self, *words: str) -> str | None:
         """Run a command that only reads, once: a drive that hangs is not asked again."""
@@ -100,6 +114,7 @@ class RecordingSystem:
         self.files: dict[str, str | None] = {}
         self.folders: dict[str, list[str]] = {}
         self.commands: dict[str, str | None] = {}
+        self.links: dict[str, str | None] = {}
 
     def read(self, path: str) -> str | None:
         """Read, and keep."""
@@ -110,6 +125,11 @@ class RecordingSystem:
         """List, and keep."""
         self.folders[path] = self._system.entries(path)
         return self.folders[path]
+
+    def real(self, path: str) -> str | None:
+        """Follow links, and keep where they led."""
+        self.links[path] = self._system.real(path)
+        return self.links[path]
 
     def run(self, *words: str) -> str | None:
         """Run, and keep."""
@@ -130,8 +150,10 @@ class CapturedSystem:
         folders: dict[str, list[str]],
         commands: dict[str, str | None],
         gave_up: dict[str, str] | None = None,
+        links: dict[str, str | None] | None = None,
     ) -> None:
         self._files, self._folders, self._commands = files, folders, commands
+        self._links = links or {}
         self._gave_up = gave_up or {}
 
     def read(self, path: str) -> str | None:
@@ -141,6 +163,10 @@ class CapturedSystem:
     def entries(self, path: str) -> list[str]:
         """Give what was listed."""
         return self._folders.get(path, [])
+
+    def real(self, path: str) -> str | None:
+        """Give where the link led; what was never asked is taken for no link."""
+        return self._links.get(path, path)
 
     def run(self, *words: str) -> str | None:
         """Give what was printed."""
@@ -183,6 +209,12 @@ class FolderSystem:
     def entries(self, path: str) -> list[str]:
         """List below the folder."""
         return self._live.entries(self._place(path))
+
+    def real(self, path: str) -> str | None:
+        """Follow links; a device, which no folder holds, is taken for no link."""
+        found = self._place(path)[len(str(self._root)) :] or "/"
+        is_here = (self._root / found.lstrip("/")).exists()
+        return found if is_here or found.startswith("/dev/") else None
 
     def run(self, *words: str) -> str | None:
         """Read what the command printed."""
@@ -237,6 +269,7 @@ def _captured(content: object, path: str) -> CapturedSystem:
         _names(parts["folders"]),
         _texts(parts["commands"]),
         {words: reason for words, reason in reasons.items() if reason},
+        _texts(links) if isinstance(links := parts.get("links"), dict) else {},
     )
 
 

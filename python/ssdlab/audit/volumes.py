@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from ssdlab.audit.topology import Device, Topology
-
-LVM_KINDS = frozenset({"lvm", "thin", "thin-pool"})
-
 
 def group_and_volume(name: str) -> tuple[str, str]:
     """Split a device-mapper name.
@@ -19,12 +15,6 @@ def group_and_volume(name: str) -> tuple[str, str]:
     return group.replace("\0", "-"), volume.partition("-")[0].replace("\0", "-")
 
 
-def group_of(device: Device) -> str:
-    """Name the group of a logical volume."""
-    return group_and_volume(device.mapped_name)[0]
-
-
-def groups_above(topology: Topology, lower: Device) -> list[str]:
-    """Name the groups with volumes that stand on a device, sorted."""
-    above = topology.above(lower.name)
-    return sorted({group_of(upper) for upper in above if upper.kind in LVM_KINDS})
+def group_of(name: str) -> str:
+    """Name the group of a logical volume, given device-mapper's name."""
+    return group_and_volume(name)[0]

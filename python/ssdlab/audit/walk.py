@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ssdlab.audit.checks import all_checks
-from ssdlab.audit.finding import Finding, Machine, Severity
+from ssdlab.audit.finding import Finding, Machine, Severity, not_looked_at
+from ssdlab.audit.reading import MOST_DEVICES, read_topology
+from ssdlab.audit.remedy import advice
 from ssdlab.audit.system import System
-from ssdlab.audit.topology import MOST_DEVICES, Topology, read_topology
+from ssdlab.audit.topology import Topology
 from ssdlab.errors import SsdlabError
+from ssdlab.verdict import Verdict, count, summary
+
+EXIT_WRONG_INPUT = 2
+EXIT_CODES = {Severity.GREEN: 0, Severity.YELLOW: 1, Severity.RED: 3, Severity.UNSEEN: 4}
+EXIT_NOTHING_TO_CHECK = 5
+_MANY_DEVICES = {
+    "zfs": "ZFS's devices are known to its own tools only (zpool status)",
+    "bcachefs": "bcachefs's devices are known to its own tools only",
+}
 
 
 @dataclass(frozen=True)
@@ -19,28 +30,37 @@ class Audit:
     Attributes
     ----------
     findings
-        The worst first.
-    unseen
-        What could not be looked at, and why.
+        The worst first, then what was not looked at, then what is good.
     topology
         What stands on what.
     """
 
     findings: list[Finding]
-    unseen: list[str]
     topology: Topology
 
     @property
     def severity(self) -> Severity:
         """How bad the worst finding is."""
-        return max((finding.severity for finding in self.findings), default=Severity.GREEN)
+        return max((finding.severity for finding in self.findings), default=Severity.UNSEEN)
+
+    @property
+    def exit_code(self) -> int:
+        """The exit code of the command, as docs/audit.md has it."""
+        looked = any(finding.verdict is not Verdict.NOT_LOOKED_AT for finding in self.findings)
+        return EXIT_CODES[self.severity] if looked else EXIT_NOTHING_TO_CHECK
+
+    @property
+    def summary(self) -> str:
+        """How many findings look right, look wrong, and were not looked at."""
+        return summary(finding.verdict for finding in self.findings)
 
     def to_dict(self) -> dict[str, object]:
         """Give everything as JSON."""
+        counted = count(finding.verdict for finding in self.findings)
         return {
             "severity": str(self.severity),
+            "summary": {verdict.key: number for verdict, number in counted.items()},
             "findings": [finding.to_dict() for finding in self.findings],
-            "unseen": self.unseen,
         }
 
 
@@ -52,20 +72,54 @@ def audit(system: System, places: Sequence[str] = ()) -> Audit:
     system
         The machine, live or captured.
     places
-        Devices or mount points; without any, all that is in use.
+        Devices, mount points, or folders, which stand for their mounts; links are followed.
+        Without any, all that is in use.
 
     Raises
     ------
     SsdlabError
-        A place that is no device and no mount point.
+        A place that is no device, or is on no device.
     """
     topology = read_topology(system)
-    machine = Machine(system, topology, frozenset(_chosen(topology, places)))
+    machine = Machine(system, topology, frozenset(_chosen(system, topology, places)))
     findings = [finding for _, check in all_checks() for finding in check(machine)]
-    unseen = _unseen(machine)
+    findings += _unseen(machine, everything=not places)
     findings += [_given_up(*each) for each in system.gave_up().items()]
     findings.sort(key=lambda finding: -finding.severity)
-    return Audit(findings, unseen, topology)
+    return Audit(findings, topology)
+
+
+def device_of(system: System, topology: Topology, word: str) -> str:
+    """Give the kernel's name of the device that a word stands for.
+
+    Raises
+    ------
+    SsdlabError
+        It stands for none.
+    """
+    use = topology.mounted_at(word)
+    if use is not None:
+        return use.device
+    real = system.real(word)
+    device = topology.named(word) or (topology.named(real) if real else None)
+    if device is not None:
+        return device.name
+    if real is not None and not real.startswith(("/dev/", "/sys/", "/proc/")):
+        mount = topology.mount_of(real)
+        if mount is not None and mount.device:
+            return mount.device
+        if mount is not None:
+            raise SsdlabError(
+                f"{word}: stands on {mount.kind} at {mount.place}, which is on no block device here"
+                f"\n{_known(topology)}"
+            )
+    raise SsdlabError(f"{word}: no block device and no mounted folder\n{_known(topology)}")
+
+
+def _known(topology: Topology) -> str:
+    known = [device.label for device in topology.devices.values()]
+    mounted = [use.place for use in topology.uses]
+    return f"there are {', '.join([*mounted, *known][:12]) or 'none'}"
 
 
 def _given_up(words: str, reason: str) -> Finding:
@@ -77,45 +131,43 @@ def _given_up(words: str, reason: str) -> Finding:
         words.rpartition(" ")[2],
         "a drive or controller that does not answer its tools may be failing; "
         "what it would have told is missing here",
-        "journalctl -k   # look for resets and time-outs",
+        advice("look for resets and time-outs in the kernel's log (journalctl -k)", "none"),
         "smartctl(8), dmsetup(8): both answer within seconds",
     )
 
 
-def _chosen(topology: Topology, places: Sequence[str]) -> set[str]:
+def _chosen(system: System, topology: Topology, places: Sequence[str]) -> set[str]:
     chosen: set[str] = set()
     for place in places:
-        device = topology.named(place)
-        if device is None:
-            known = [device.label for device in topology.devices.values()]
-            mounted = [use.place for use in topology.uses]
-            raise SsdlabError(
-                f"{place}: no block device and no mount point here\n"
-                f"there are {', '.join([*mounted, *known][:12]) or 'none'}"
-            )
-        chosen.update(layer.name for layer, _ in topology.layers(device.name))
+        name = device_of(system, topology, place)
+        chosen.update(layer.name for layer, _ in topology.layers(name))
         # What stands on a named drive belongs to it.
-        chosen.update(use.device for use in topology.users(device.name))
+        chosen.update(upper.name for upper in topology.above(name))
     if not places:
-        chosen.update(name for name, device in topology.devices.items() if device.kind != "loop")
-    closed = {layer.name for name in chosen for layer, _ in topology.layers(name)}
-    return closed
+        unused = (name for name, device in topology.devices.items() if device.kind == "loop")
+        idle = {name for name in unused if not topology.is_used(name)}
+        chosen.update(topology.devices.keys() - idle)
+    return {layer.name for name in chosen for layer, _ in topology.layers(name)}
 
 
-def _unseen(machine: Machine) -> list[str]:
-    said = []
-    devices = [machine.topology.devices[name] for name in machine.chosen]
-    mapped = [device for device in devices if device.name.startswith("dm-")]
-    if mapped and all(below.offset_bytes is None for device in mapped for below in device.below):
-        said.append("where encrypted devices and logical volumes begin: dmsetup table needs root")
-    physical = [each for each in devices if each.kind == "drive" and not each.name.startswith("vd")]
-    if physical and not any(
-        machine.system.run("smartctl", "--json", "-x", "--nocheck=standby", drive.label)
-        for drive in physical
-    ):
-        said.append("what the drives say of their wear: smartctl is missing or needs root")
+def _unseen(machine: Machine, everything: bool) -> Iterator[Finding]:
+    """Say what no check could look at."""
+    if everything:
+        for mount in machine.topology.mounts:
+            if mount.kind in _MANY_DEVICES and not mount.device:
+                yield not_looked_at("devices", _MANY_DEVICES[mount.kind], mount.place)
     if len(machine.system.entries("/sys/block")) > MOST_DEVICES:
-        said.append(f"block devices beyond the first {MOST_DEVICES}")
-    if not devices:
-        said.append("no block device: /sys/block is empty or cannot be read")
-    return said
+        because = f"only the first {MOST_DEVICES} block devices are"
+        yield not_looked_at("devices", because, "/sys/block")
+    if not machine.chosen:
+        because = "there is no block device: /sys/block is empty or cannot be read"
+        yield not_looked_at("devices", because, "/sys/block")
+    paths = [each.label for each in machine.devices if each.kind == "multipath"]
+    paths += [each.label for each in machine.drives if " " in each.details.get("paths", "")]
+    if paths:
+        because = "whether all paths work tell multipath -ll and nvme list-subsys"
+        yield not_looked_at("devices", because, ", ".join(paths))
+    odd = [each.label for each in machine.devices if each.kind == "mapped"]
+    if odd:
+        because = "what they are tells dmsetup table, which only root may ask, or is not known here"
+        yield not_looked_at("devices", because, ", ".join(odd))

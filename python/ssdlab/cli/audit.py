@@ -6,35 +6,43 @@ import click
 
 from ssdlab.audit.capture import capture
 from ssdlab.audit.finding import Finding, Severity
-from ssdlab.audit.prove_trim import Proof, layers_below, prove_trim
+from ssdlab.audit.prove_trim import places_trimmed, prove_trim
 from ssdlab.audit.system import LiveSystem, System, open_root
+from ssdlab.audit.trim_proof import Proof
 from ssdlab.audit.walk import Audit
 from ssdlab.audit.walk import audit as look
-from ssdlab.cli.console import note, print_json, print_list, print_table, print_text
+from ssdlab.cli.console import note, print_json, print_table, print_text
 from ssdlab.cli.drives import JSON_OPTION
 from ssdlab.cli.verb import Verb
 from ssdlab.errors import SsdlabError
 from ssdlab.output import PendingFile
-
-_EXIT_CODES = {Severity.GREEN: 0, Severity.YELLOW: 1, Severity.RED: 3}
+from ssdlab.verdict import Verdict
 
 
 @click.command(
     cls=Verb,
     short_help="Check how the storage of this machine is set up.",
-    terms=(("DEVICE, MOUNTPOINT", "such as /dev/sda or /home; without one, all that is in use"),),
+    terms=(
+        ("DEVICE, FOLDER", "such as /dev/sda or /home; a folder stands for what is mounted there"),
+        ("exit code 0", "everything looks right"),
+        ("1, 3", "something looks wrong: it may cost (yellow), it costs now (red)"),
+        ("4", "nothing looks wrong, but something was not looked at"),
+        ("5", "nothing could be looked at"),
+        ("2", "wrong input"),
+    ),
     examples=(
         "ssdlab audit",
         "ssdlab audit /home --json",
+        "ssdlab audit /dev/disk/by-id/ata-MODEL_SERIAL",
         "ssdlab audit --prove-trim /home",
         "ssdlab audit --capture machine.json; ssdlab audit --root machine.json",
     ),
 )
-@click.argument("places", nargs=-1, metavar="[DEVICE|MOUNTPOINT]…")
+@click.argument("places", nargs=-1, metavar="[DEVICE|FOLDER]…")
 @click.option("--root", metavar="PATH", help="Look at a captured tree in place of this machine.")
 @click.option("--capture", "keep", metavar="FILE", help="Keep what is read, without identities.")
 @click.option(
-    "--prove-trim", "proven", metavar="MOUNTPOINT", help="Trim free space; see how far TRIM gets."
+    "--prove-trim", "proven", metavar="FOLDER", help="Trim free space; see how far TRIM gets."
 )
 @click.option("--yes", is_flag=True, help="Answer --prove-trim's question.")
 @JSON_OPTION
@@ -48,7 +56,8 @@ def audit(
 ) -> int:
     """Check how the storage of this machine is set up, from file systems down to the drives.
 
-    Reads only, but for --prove-trim. Exit code: 0 all green, 1 yellow, 3 red, 2 wrong input.
+    Nothing is changed, except by --prove-trim. Without DEVICE or FOLDER all that is in use is
+    checked.
     """
     system: System = open_root(root) if root else LiveSystem()
     if keep is not None:
@@ -62,7 +71,7 @@ def audit(
         print_json(found.to_dict())
     else:
         _print(found)
-    return _EXIT_CODES[found.severity]
+    return found.exit_code
 
 
 def _keep(system: System, place: str) -> int:
@@ -74,14 +83,20 @@ def _keep(system: System, place: str) -> int:
 
 def _print(found: Audit) -> None:
     rows = [
-        tuple(map(_plain, (str(each.severity), each.check, each.where, each.what)))
+        tuple(map(_plain, (str(each.verdict), each.check, each.where, _what(each))))
         for each in found.findings
     ]
-    print_table(("", "check", "where", "finding"), rows, fold=3)
+    red = [place for place, each in enumerate(found.findings) if each.severity is Severity.RED]
+    print_table(("", "check", "where", "finding"), rows, fold=3, red=red)
     for each in found.findings:
-        if each.severity > Severity.GREEN:
+        if each.verdict is Verdict.WRONG:
             print_text("\n" + _plain(_details(each)))
-    print_list("could not be seen", found.unseen)
+    print_text(f"\n{found.summary}")
+
+
+def _what(finding: Finding) -> str:
+    """Leave out what the first column says already."""
+    return finding.what.removeprefix(f"{Verdict.NOT_LOOKED_AT}, ")
 
 
 def _plain(text: str) -> str:
@@ -90,43 +105,61 @@ def _plain(text: str) -> str:
 
 
 def _details(finding: Finding) -> str:
-    lines = [f"{finding.severity}: {finding.check}, {finding.where}: {finding.what}"]
+    severity = f"{finding.verdict} ({finding.severity})"
+    lines = [f"{severity}: {finding.check}, {finding.where}: {finding.what}"]
     if finding.why:
         lines.append(f"  why     {finding.why}")
-    lines += [f"  remedy  {line}" for line in finding.remedy.splitlines()]
+    if finding.remedy is not None:
+        # Nothing stands before the lines, so that they can be pasted as they are.
+        lines += ["  remedy", *(f"    {line}" for line in finding.remedy.text.splitlines())]
     if finding.source:
         lines.append(f"  source  {finding.source}")
     return "\n".join(lines)
 
 
-def _prove(system: System, mount_point: str, yes: bool, as_json: bool) -> int:
-    layers = layers_below(system, mount_point)
+def _prove(system: System, folder: str, yes: bool, as_json: bool) -> int:
+    places, layers = places_trimmed(system, folder)
     if not yes:
-        names = " > ".join(device.label for device in layers)
+        names = " > ".join(_plain(device.label) for device in layers)
         click.confirm(
-            f"write and remove a 16 MiB file in {mount_point}, then fstrim it ({names})?",
+            f"write and remove a 16 MiB file in {folder}, then fstrim {' and '.join(places)} "
+            f"({names})?",
             abort=True,
             err=True,
         )
-    proof = prove_trim(system, mount_point)
+    proof = prove_trim(system, folder)
     if as_json:
         print_json(proof.to_dict())
     else:
         _print_proof(proof)
-    return 0 if proof.stops_at is None else _EXIT_CODES[Severity.RED]
+    return proof.exit_code
 
 
 def _print_proof(proof: Proof) -> None:
     rows = [
-        (layer.label, layer.kind, f"{layer.requests:,}", f"{layer.bytes / 2**20:,.1f} MiB")
+        (
+            _plain(layer.label),
+            layer.kind,
+            f"{layer.requests:,}",
+            f"{layer.bytes / 2**20:,.1f} MiB",
+            str(layer.verdict) + (f", because {layer.because}" if layer.because else ""),
+        )
         for layer in proof.layers
     ]
-    print_table(("layer", "kind", "discards", "trimmed"), rows, right=(2, 3))
-    if proof.stops_at is None:
-        print_text("\nTRIM reaches every layer down to the drive.")
-    else:
-        print_text(f"\nTRIM stops above {proof.stops_at}, which was asked for nothing.")
+    print_table(("layer", "kind", "discards", "trimmed", ""), rows, right=(2, 3), fold=4)
+    if proof.verdict is Verdict.RIGHT:
+        print_text("\nTRIM reaches every drive below.")
+    elif proof.verdict is Verdict.WRONG:
+        print_text(
+            f"\nTRIM stops above {_plain(proof.stops_at or '')}, which was asked for nothing."
+        )
         for label in proof.broken_by:
-            print_text(f"What takes no discards is {label}: ssdlab audit says what mends it.")
+            print_text(
+                f"What takes no discards is {_plain(label)}: ssdlab audit says what mends it."
+            )
+    else:
+        print_text("\nTRIM is not proven to reach every drive:")
+    for line in proof.unseen:
+        print_text(f"- {_plain(line)}")
     if proof.trimmed:
-        print_text(f"fstrim said: {proof.trimmed}")
+        print_text(f"fstrim said: {_plain(proof.trimmed)}")

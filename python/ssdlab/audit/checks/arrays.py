@@ -10,96 +10,174 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from ssdlab.audit.device import PARITY, REDUNDANT, Device, whole
 from ssdlab.audit.finding import Finding, Machine, Severity
-from ssdlab.audit.topology import PARITY, REDUNDANT, Device, whole
+from ssdlab.audit.remedy import Remedy, refused
+from ssdlab.audit.units import is_enabled, is_masked
 
 _SOURCE = "Thomas-Krenn SSD e-book, ch. 3 (checkarray, mismatch_cnt, MAILADDR); md(4)"
-_TIMERS = (
-    "/etc/systemd/system/mdmonitor.service.wants/mdcheck_start.timer",
-    "/usr/lib/systemd/system/mdmonitor.service.wants/mdcheck_start.timer",
-    "/lib/systemd/system/mdmonitor.service.wants/mdcheck_start.timer",
-    "/etc/systemd/system/timers.target.wants/mdcheck_start.timer",
-    "/etc/cron.d/mdadm",
-    "/etc/cron.d/raid-check",
-)
+_TIMERS = ("mdcheck_start.timer", "raid-check.timer")
 _CONFIGURATIONS = ("/etc/mdadm/mdadm.conf", "/etc/mdadm.conf")
+_CRON = (
+    # what runs it, its switch, and the value that turns it off
+    ("/etc/cron.d/mdadm", "checkarray", "/etc/default/mdadm", "AUTOCHECK", "false"),
+    ("/etc/cron.d/raid-check", "raid-check", "/etc/sysconfig/raid-check", "ENABLED", "no"),
+)
 
 
 def check(machine: Machine) -> Iterator[Finding]:
     """Check every array that is asked about."""
-    arrays = [
-        machine.topology.devices[name]
-        for name in sorted(machine.chosen)
-        if machine.topology.devices[name].kind == "md"
-    ]
-    redundant = [array for array in arrays if array.details.get("level") in REDUNDANT]
-    good = True
-    for finding in (each for array in redundant for each in _array(machine, array)):
-        good = False
-        yield finding
-    if redundant:
+    arrays = [device for device in machine.devices if device.kind == "md"]
+    good = []
+    for array in arrays:
+        found = list(_array(machine, array))
+        yield from found
+        if not found and array.details.get("level") in REDUNDANT:
+            good.append(array.label)
+    if any(array.details.get("level") in REDUNDANT for array in arrays):
         house = [*_schedule(machine), *_mail(machine)]
         yield from house
         if good and not house:
-            labels = ", ".join(array.label for array in redundant)
-            yield Finding("arrays", Severity.GREEN, "complete, consistent and checked", labels)
+            what = "complete, consistent and checked"
+            yield Finding("arrays", Severity.GREEN, what, ", ".join(good))
 
 
 def _array(machine: Machine, array: Device) -> Iterator[Finding]:
+    if array.size_bytes == 0:
+        yield _inactive(array)
+        return
+    if array.details.get("level") not in REDUNDANT:
+        return
     missing = whole(array.details.get("degraded")) or 0
     if missing > 0:
-        yield Finding(
-            "arrays",
-            Severity.RED,
-            f"{missing} of its drives missing",
-            array.label,
-            "the next failure may take the data",
-            f"mdadm --detail {array.word}\nmdadm --manage {array.word} --add /dev/NEW",
-            _SOURCE,
-        )
+        what = f"{missing} of its drives missing"
+        why = "the next failure may take the data"
+        yield Finding("arrays", Severity.RED, what, array.label, why, _add(array), _SOURCE)
     mismatches = whole(array.details.get("mismatch_cnt")) or 0
     if mismatches > 0:
         yield _mismatch(machine, array, mismatches)
 
 
-def _mismatch(machine: Machine, array: Device, sectors: int) -> Finding:
-    swap = any(use.kind == "swap" for use in machine.topology.users(array.name))
-    if array.details.get("level") in PARITY:
-        severity, why = (
-            Severity.RED,
-            "data and parity differ: a drive, cable or controller is in trouble",
-        )
-    elif swap:
-        severity, why = Severity.YELLOW, "on a mirror with swap this is usually harmless"
-    else:
-        severity, why = (
-            Severity.YELLOW,
-            "the halves differ; harmless only where memory-mapped files were written",
-        )
+def _inactive(array: Device) -> Finding:
+    members = ", ".join(below.device for below in array.below)
     return Finding(
         "arrays",
-        severity,
-        f"{sectors} sectors did not match in the last check",
+        Severity.RED,
+        f"an array that was not started; of it there are {members}",
         array.label,
-        why,
-        f"echo repair > /sys/block/{array.name}/md/sync_action\n"
-        "# when it is done, check again:\n"
-        f"echo check > /sys/block/{array.name}/md/sync_action",
+        "its data cannot be reached: members are missing or do not fit together",
+        refused(
+            "which members are current must be judged first (mdadm --examine of each, Events and "
+            "Update Time): to start it with an old one loses what was written since"
+        ),
         _SOURCE,
     )
 
 
+def _add(array: Device) -> Remedy:
+    if array.details.get("sync_action", "idle") != "idle":
+        return refused(f"{array.label} is being rebuilt already; audit again when it is done")
+    return Remedy(
+        f"puts /dev/NEW into {array.label} and copies to it what the missing drive held; /dev/NEW "
+        "is at least as large as the other members, on a drive that is not in the array yet",
+        "the copy reads every sector of the other members: one of them may fail of it, so back up "
+        "first",
+        f"mdadm --manage {array.word} --fail /dev/NEW --remove /dev/NEW",
+        (f"mdadm --detail {array.word}", f"mdadm --manage {array.word} --add /dev/NEW"),
+        costs="all data that is on /dev/NEW, which is overwritten",
+    )
+
+
+def _mismatch(machine: Machine, array: Device, sectors: int) -> Finding:
+    users = machine.topology.users(array.name)
+    only_swap = bool(users) and all(use.kind == "swap" for use in users)
+    if array.details.get("level") in PARITY:
+        severity = Severity.RED
+        why = "data and parity differ: a drive, cable or controller is in trouble"
+    elif only_swap:
+        severity, why = Severity.YELLOW, "on a mirror with swap this is usually harmless"
+    else:
+        severity = Severity.YELLOW
+        why = "the copies differ; harmless only where memory-mapped files were written"
+    what = f"{sectors} sectors did not match in the last check"
+    return Finding("arrays", severity, what, array.label, why, _repair(array, only_swap), _SOURCE)
+
+
+def _repair(array: Device, only_swap: bool) -> Remedy:
+    action = f"/sys/block/{array.name}/md/sync_action"
+    if array.details.get("degraded") != "0" or array.details.get("sync_action", "idle") != "idle":
+        return refused(f"{array.label} is not whole or not idle; make it so, then audit again")
+    parity = array.details.get("level") in PARITY
+    if not parity and not only_swap:
+        return refused(
+            "where two copies differ, repair overwrites one with the other and does not know which "
+            "is right: compare the files with a backup, look at the members with ssdlab health, "
+            f"and check again (echo check > {action})"
+        )
+    lost = "what parity says where it differs from the data" if parity else "one of two copies"
+    return Remedy(
+        "makes parity anew from the data, which is taken for right, and checks again"
+        if parity
+        else "copies one half over the other, and checks again; of swap neither is needed",
+        "if it is the data that is wrong, parity no longer tells: compare files with a backup and "
+        "look at the members with ssdlab health first"
+        if parity
+        else "none to what runs",
+        "there is no way back",
+        (
+            f"echo repair > {action}",
+            f"{{ mdadm --wait {array.word} || true; }}",
+            f"echo check > {action}",
+            f"{{ mdadm --wait {array.word} || true; }}",
+        ),
+        costs=f"data: {lost} is overwritten",
+    )
+
+
 def _schedule(machine: Machine) -> Iterator[Finding]:
-    if any(machine.system.read(path) is not None for path in _TIMERS):
+    if any(is_enabled(machine.system, timer) for timer in _TIMERS):
         return
+    off = []
+    for path, program, switch, key, value in _CRON:
+        lines = (machine.system.read(path) or "").splitlines()
+        runs = any(program in line and not line.lstrip().startswith("#") for line in lines)
+        said = machine.system.read(switch) or ""
+        is_off = re.search(rf"^\s*{key}\s*=\s*[\"']?{value}\b", said, re.MULTILINE)
+        if runs and not is_off:
+            return
+        if runs:
+            off.append((switch, key, value))
     yield Finding(
         "arrays",
         Severity.YELLOW,
-        "no regular check of the arrays is scheduled",
+        f"the regular check of the arrays is turned off ({off[0][1]}={off[0][2]} in {off[0][0]})"
+        if off
+        else "no regular check of the arrays is scheduled",
         "mdcheck_start.timer, /etc/cron.d/mdadm",
         "errors in what is never read are found when a drive fails and it is too late",
-        "systemctl enable --now mdcheck_start.timer mdcheck_continue.timer",
+        _schedule_remedy(machine, off),
         _SOURCE,
+    )
+
+
+def _schedule_remedy(machine: Machine, off: list[tuple[str, str, str]]) -> Remedy:
+    if off:
+        switch, key, value = off[0]
+        now = {"false": "true", "no": "yes"}[value]
+        pattern = f"s/^ *{key}=.*/{key}={now}/"
+        return Remedy(
+            "turns the regular check on",
+            "none to data; while it runs, once a month, the array is slower",
+            f"sed -i 's/^{key}=.*/{key}={value}/' {switch}",
+            (f"sed -i '{pattern}' {switch}",),
+        )
+    timers = ("mdcheck_start.timer", "mdcheck_continue.timer")
+    unmask = [f"systemctl unmask {each}" for each in timers if is_masked(machine.system, each)]
+    return Remedy(
+        "lets every array be read and compared once a month",
+        "none to data; while it runs the array is slower",
+        f"systemctl disable --now {' '.join(timers)}",
+        (*unmask, f"systemctl enable --now {' '.join(timers)}"),
     )
 
 
@@ -109,12 +187,18 @@ def _mail(machine: Machine) -> Iterator[Finding]:
         text and re.search(r"^\s*(MAILADDR|PROGRAM)\s+\S", text, re.MULTILINE) for text in texts
     ):
         return
+    path = _CONFIGURATIONS[1 if texts[0] is None and texts[1] is not None else 0]
     yield Finding(
         "arrays",
         Severity.YELLOW,
         "nobody is told when a drive of an array fails: MAILADDR is not set",
-        "/etc/mdadm/mdadm.conf",
+        path,
         "a degraded array goes on working, until the next drive",
-        "echo 'MAILADDR root' >> /etc/mdadm/mdadm.conf\nsystemctl restart mdmonitor",
+        Remedy(
+            "lets mdadm send mail to root when a drive fails; the machine must be able to send it",
+            "none",
+            f"take the line out of {path}",
+            (f"echo 'MAILADDR root' >> {path}", "systemctl restart mdmonitor"),
+        ),
         _SOURCE,
     )

@@ -9,7 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ssdlab.audit.finding import Finding, Machine, Severity
+from ssdlab.audit.finding import Finding, Machine, Severity, not_looked_at
+from ssdlab.audit.identity import Identity
+from ssdlab.audit.remedy import advice, setting
 
 _RISKY = {"min_power", "min_power_with_partial"}
 _SUFFERERS = re.compile(
@@ -17,6 +19,8 @@ _SUFFERERS = re.compile(
     r"|SAMSUNG MZ7LN|ST1000LM024|LITEON CX1-JB)",
     re.IGNORECASE,
 )
+# The same as SCSI shows them, cut at sixteen characters.
+_CUT_SUFFERERS = re.compile(r"Crucial_CT\d+M5|SAMSUNG MZ7TD256|SAMSUNG SSD PM83", re.IGNORECASE)
 _SOURCE = (
     "Linux libata's list of drives with broken link power management (ATA_QUIRK_NOLPM); "
     "Stapelberg 2009 (a drive that hung until its port was reset)"
@@ -26,8 +30,8 @@ _OLD_CONTROLLERS = {"ata_piix", "pata_acpi"}
 
 def check(machine: Machine) -> Iterator[Finding]:
     """Check every SATA host."""
-    models = [machine.topology.devices[name].details.get("model", "") for name in machine.ssds()]
-    suffers = [model for model in models if _SUFFERERS.search(model)]
+    identities = [machine.identity(machine.topology.devices[name]) for name in machine.ssds()]
+    suffers = [each.model for each in identities if _suffers(each)]
     hosts = machine.system.entries("/sys/class/scsi_host")
     policies = {host: _policy(machine, host) for host in hosts}
     for host, policy in policies.items():
@@ -40,6 +44,19 @@ def check(machine: Machine) -> Iterator[Finding]:
         if known:
             what = f"link power management: {', '.join(sorted(known))}"
             yield Finding("link", Severity.GREEN, what, "SATA hosts")
+    silent = [
+        host
+        for host, policy in policies.items()
+        if not policy and machine.system.read(f"/sys/class/scsi_host/{host}/proc_name") == "ahci"
+    ]
+    if silent:
+        because = "the kernel does not tell their link power management"
+        yield not_looked_at("link", because, ", ".join(silent))
+
+
+def _suffers(identity: Identity) -> bool:
+    pattern = _CUT_SUFFERERS if identity.is_cut and len(identity.model) >= 16 else _SUFFERERS
+    return bool(pattern.search(identity.model) or _SUFFERERS.search(identity.model))
 
 
 def _policy(machine: Machine, host: str) -> str:
@@ -55,7 +72,13 @@ def _risky(host: str, policy: str, suffers: list[str]) -> Finding:
         f"link power management is {policy}{known}",
         host,
         "the drive may hang until its link is reset, which takes seconds, or lose data",
-        f"echo med_power_with_dipm > /sys/class/scsi_host/{host}/link_power_management_policy",
+        setting(
+            "lets the link sleep only as far as drives bear it",
+            f"/sys/class/scsi_host/{host}/link_power_management_policy",
+            "med_power_with_dipm",
+            policy,
+            "the kernel parameter ahci.mobile_lpm_policy=3",
+        ),
         _SOURCE,
     )
 
@@ -67,6 +90,11 @@ def _not_ahci(host: str) -> Finding:
         "the controller runs in IDE mode, not AHCI",
         host,
         "no NCQ: one command at a time; and no hot plug",
-        "# set the controller to AHCI in the firmware; the initramfs needs the ahci module first",
+        advice(
+            "set the controller to AHCI in the machine's firmware setup, once the initramfs has "
+            "the ahci module",
+            "without the module the machine does not start",
+            "set it back to IDE",
+        ),
         "Thomas-Krenn SSD e-book, ch. 2 (AHCI and NCQ)",
     )

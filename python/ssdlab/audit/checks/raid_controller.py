@@ -1,154 +1,206 @@
 """RAID controllers: the cache settings that slow SSDs down, and caches without a battery.
 
-Seen through ``storcli`` (MegaRAID, PERC) or ``arcconf`` (Adaptec) where they are installed. With
-SSDs write-through without read-ahead is what was measured best; TRIM passes through neither.
+Seen through ``storcli`` (MegaRAID, PERC, Lenovo and others), ``ssacli`` (HPE) or ``arcconf``
+(Adaptec) where they are installed. With SSDs write-through without read-ahead is what was measured
+best on MegaRAID; TRIM passes through none of them.
 """
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Iterator
 from typing import Any
 
-from ssdlab.audit.finding import Finding, Machine, Severity
-from ssdlab.audit.topology import Device, whole
+from ssdlab.audit.controllers import (
+    ADAPTEC,
+    MEGARAID,
+    OTHER,
+    SMART_ARRAY,
+    TOOLS,
+    family_of,
+    media,
+    rows,
+    ssacli,
+    storcli,
+)
+from ssdlab.audit.device import Device, whole
+from ssdlab.audit.finding import Finding, Machine, Severity, not_looked_at
+from ssdlab.audit.remedy import Remedy, refused
 
-STORCLI = ("storcli64", "storcli", "perccli64")
-"""MegaRAID's program by the names under which it is installed."""
-_CONTROLLER = re.compile(r"LSI|MegaRAID|PERC|AVAGO|MR9|Adaptec|LogicalDrv|ServeRAID|SmartIOC", re.I)
 _SOURCE = (
     "Thomas-Krenn SSD e-book, ch. 3 (RAID 5 of SSDs: write-back took four fifths of the random "
     "writes, read-ahead a fifth of the random reads)"
 )
+_HPE_SOURCE = "HPE Smart Storage Administrator CLI: No-Battery Write Cache, Drive Write Cache"
+_WAITS = "writes wait for the drives; what is in the cache is written first"
 
 
 def check(machine: Machine) -> Iterator[Finding]:
     """Check the virtual drives of every controller."""
-    devices = behind_controllers(machine)
-    behind = [device.label for device in devices]
-    if not behind:
-        return
-    drives, settings = list(_megaraid(machine)), list(_adaptec(machine))
-    found = [each for drive in drives for each in _cache(drive)]
-    found += [each for setting in settings for each in _setting(*setting)]
-    if only_disks(devices):
-        # Before hard disks both caches help, as long as a battery keeps them.
-        found = [each for each in found if each.severity is Severity.RED]
-    yield from found or [_summary(bool(drives or settings), ", ".join(behind))]
-
-
-def behind_controllers(machine: Machine) -> list[Device]:
-    """Give the virtual drives of RAID controllers among the devices in question."""
-    chosen = (machine.topology.devices[name] for name in sorted(machine.chosen))
-    return [
-        device
-        for device in chosen
-        if device.kind == "drive"
-        and _CONTROLLER.search(f"{device.details.get('vendor')} {device.details.get('model')}")
-    ]
-
-
-def only_disks(devices: list[Device]) -> bool:
-    """Say whether the kernel takes all of these for hard disks."""
-    return all(device.queue.get("rotational") == "1" for device in devices)
-
-
-def _summary(seen: bool, behind: str) -> Finding:
-    if seen:
+    for family, devices in by_family(machine).items():
+        behind = ", ".join(device.label for device in devices)
+        kind = media(machine.system, family, devices)
+        found = _SETTINGS[family](machine)
+        if found is None:
+            because = f"{TOOLS[family]} does not answer: it is missing, or needs root"
+            yield not_looked_at("RAID controller", because, behind)
+            continue
+        if kind == "disk":
+            # Before hard disks both caches help, as long as a battery keeps them.
+            found = [each for each in found if each.severity is Severity.RED]
+        elif kind is None and any(each.severity is Severity.YELLOW for each in found):
+            found = [each for each in found if each.severity is Severity.RED]
+            because = "the controller calls it a disk and does not tell what is behind"
+            yield not_looked_at("RAID controller", because, behind)
+            yield from found
+            continue
         what = "no cache setting that slows SSDs down or loses data"
-        return Finding("RAID controller", Severity.GREEN, what, behind)
-    return Finding(
-        "RAID controller",
-        Severity.YELLOW,
-        "a virtual drive of a RAID controller, whose settings could not be seen",
-        behind,
-        "write-back and read-ahead slow SSDs down, and TRIM does not pass",
-        "# install storcli (MegaRAID, PERC) or arcconf (Adaptec), then audit again as root",
-        _SOURCE,
-    )
+        yield from found or [Finding("RAID controller", Severity.GREEN, what, behind)]
 
 
-def _megaraid(machine: Machine) -> Iterator[dict[str, Any]]:
-    """Give the virtual drives, each with its controller's number and the program that told."""
-    for program in STORCLI:
-        answer = machine.system.run(program, "/cALL/vALL", "show", "J")
-        if answer is not None:
-            for drive in _virtual_drives(answer):
-                yield {**drive, "program": program}
-            return
+def by_family(machine: Machine) -> dict[str, list[Device]]:
+    """Give the virtual drives of RAID controllers among the devices in question."""
+    found: dict[str, list[Device]] = {}
+    for drive in machine.drives:
+        family = family_of(drive)
+        if family is not None:
+            found.setdefault(family, []).append(drive)
+    return found
 
 
-def _virtual_drives(answer: str) -> Iterator[dict[str, Any]]:
-    try:
-        controllers = json.loads(answer)["Controllers"]
-        for number, controller in enumerate(controllers):
-            for drive in controller["Response Data"]["Virtual Drives"]:
-                yield {**drive, "controller": number}
-    except (ValueError, KeyError, TypeError, RecursionError):
-        return
+def is_behind_controller(drive: Device) -> bool:
+    """Whether a drive is a RAID controller's virtual one."""
+    return family_of(drive) is not None
 
 
-def _cache(drive: dict[str, Any]) -> Iterator[Finding]:
+def _megaraid(machine: Machine) -> list[Finding] | None:
+    program, answers = storcli(machine.system, "/cALL/vALL", "show")
+    drives = [
+        (number, drive)
+        for number, answer in enumerate(answers)
+        for drive in rows(answer, "Virtual Drives")
+    ]
+    if not drives:
+        return None
+    return [each for number, drive in drives for each in _cache(program, number, drive)]
+
+
+def _cache(program: str, controller: int, drive: dict[str, Any]) -> Iterator[Finding]:
     cache, place = str(drive.get("Cache", "")), str(drive.get("DG/VD", "0/0"))
     number = place.rpartition("/")[2]
-    program = drive["program"]
-    target = f"/c{drive['controller']}/v{number if number.isdecimal() else 'ALL'}"
+    target = f"/c{controller}/v{number if number.isdecimal() else 'ALL'}"
     where = f"{target} ({drive.get('TYPE', '?')}, cache {cache})"
     # NR or R (read-ahead), WT or WB or AWB (always, even without battery), then D or C.
     if "AWB" in cache:
-        yield Finding(
-            "RAID controller",
-            Severity.RED,
-            "write-back even without a battery",
-            where,
-            "a power cut loses what was acknowledged",
-            f"{program} {target} set wrcache=wt",
-            _SOURCE,
-        )
+        remedy = _set(program, target, "wrcache=wt", "wrcache=awb", _WAITS)
+        what, why = "write-back even without a battery", "a power cut loses what was acknowledged"
+        yield Finding("RAID controller", Severity.RED, what, where, why, remedy, _SOURCE)
     elif "WB" in cache:
-        yield Finding(
-            "RAID controller",
-            Severity.YELLOW,
-            "write-back cache before SSDs",
-            where,
-            "the controller becomes the bottleneck of random writes",
-            f"{program} {target} set wrcache=wt",
-            _SOURCE,
-        )
+        remedy = _set(program, target, "wrcache=wt", "wrcache=wb", _WAITS)
+        what = "write-back cache before SSDs"
+        why = "the controller becomes the bottleneck of random writes"
+        yield Finding("RAID controller", Severity.YELLOW, what, where, why, remedy, _SOURCE)
     if cache.startswith("R"):
-        yield Finding(
-            "RAID controller",
-            Severity.YELLOW,
-            "read-ahead before SSDs",
-            where,
-            "random reads fetch what nobody asked for",
-            f"{program} {target} set rdcache=nora",
-            _SOURCE,
-        )
+        risk = "sequential reads at depth 1 may be slower"
+        remedy = _set(program, target, "rdcache=nora", "rdcache=ra", risk)
+        what, why = "read-ahead before SSDs", "random reads fetch what nobody asked for"
+        yield Finding("RAID controller", Severity.YELLOW, what, where, why, remedy, _SOURCE)
 
 
-def _adaptec(machine: Machine) -> Iterator[tuple[int, str, str]]:
-    """Give the settings of logical drives: number, name and value."""
+def _set(program: str, target: str, new: str, old: str, risk: str) -> Remedy:
+    command = f"{program} {target} set"
+    return Remedy(
+        f"sets {new} for the virtual drive, while it is in use",
+        f"none to data; {risk}",
+        f"{command} {old}",
+        (f"{command} {new}",),
+    )
+
+
+def _adaptec(machine: Machine) -> list[Finding] | None:
+    """Judge the settings of logical drives."""
     answer = machine.system.run("arcconf", "GETCONFIG", "1", "LD")
-    number = 0
+    found: list[Finding] = []
+    number, seen = 0, False
     for line in (answer or "").splitlines():
         key, _, value = (part.strip() for part in line.partition(":"))
-        if key.startswith("Logical Device number"):
+        if key.lower().startswith("logical device number"):
             number = whole(key.rpartition(" ")[2]) or 0
         elif key in ("Write-cache setting", "Read-cache setting"):
-            yield number, key, value
+            seen = True
+            found += _setting(number, key, value)
+    return found if seen else None
 
 
 def _setting(number: int, key: str, value: str) -> Iterator[Finding]:
     where = f"logical device {number}"
+    command = f"arcconf SETCACHE 1 LOGICALDRIVE {number}"
     if key == "Write-cache setting" and value.startswith("On"):
-        remedy = f"arcconf SETCACHE 1 LOGICALDRIVE {number} wt"
+        does = "writes through the controller's cache to the drives"
+        remedy = Remedy(does, f"none to data; {_WAITS}", f"{command} wb", (f"{command} wt",))
         what = "write-back cache before SSDs"
         why = "the controller becomes the bottleneck of random writes"
         yield Finding("RAID controller", Severity.YELLOW, what, where, why, remedy, _SOURCE)
     if key == "Read-cache setting" and value.startswith("Enabled"):
-        remedy = f"arcconf SETCACHE 1 LOGICALDRIVE {number} roff"
+        does, risk = "turns the controller's read cache off", "none to data"
+        remedy = Remedy(does, risk, f"{command} ron", (f"{command} roff",))
         what = "read-ahead before SSDs"
         why = "random reads fetch what nobody asked for"
         yield Finding("RAID controller", Severity.YELLOW, what, where, why, remedy, _SOURCE)
+
+
+def _smart_array(machine: Machine) -> list[Finding] | None:
+    program, lines = ssacli(machine.system)
+    if not lines:
+        return None
+    return [each for line in lines for each in _line(program, *line)]
+
+
+def _line(program: str, slot: str, drive: str, key: str, value: str) -> Iterator[Finding]:
+    """Judge one line of ssacli's answer."""
+    where = f"slot {slot}" + (f", logical drive {drive}" if drive else "")
+    command = f"{program} ctrl slot={slot} modify"
+    if key == "No-Battery Write Cache" and value == "Enabled":
+        remedy = Remedy(
+            "lets the controller cache writes only while its battery is good",
+            f"none to data; {_WAITS} until the battery is replaced",
+            f"{command} nbwc=enable",
+            (f"{command} nbwc=disable",),
+        )
+        what, why = "write cache even without a battery", "a power cut loses what was acknowledged"
+        yield Finding("RAID controller", Severity.RED, what, where, why, remedy, _HPE_SOURCE)
+    elif key in _DRIVE_CACHES and value == "Enabled":
+        usage = _DRIVE_CACHES[key]
+        remedy = Remedy(
+            "turns the drives' own write caches off",
+            f"none to data; {_WAITS}",
+            f"{command} drivewritecache=enable{usage}",
+            (f"{command} drivewritecache=disable{usage}",),
+        )
+        what = "the drives' own write caches are on, behind the controller"
+        why = "a power cut loses what drives without power-loss protection had acknowledged"
+        yield Finding("RAID controller", Severity.YELLOW, what, where, why, remedy, _HPE_SOURCE)
+    elif key == "Battery/Capacitor Status" and value.startswith("Failed"):
+        what, why = f"the cache's battery: {value}", "without it the controller writes through"
+        remedy = refused("the battery has to be replaced")
+        yield Finding("RAID controller", Severity.RED, what, where, why, remedy, _HPE_SOURCE)
+    elif key == "Status" and drive and value != "OK":
+        what, why = f"the logical drive is not whole: {value}", "the next failure may take the data"
+        remedy = refused("which drive is to be replaced must be judged by its own state")
+        yield Finding("RAID controller", Severity.RED, what, where, why, remedy, _HPE_SOURCE)
+
+
+def _silent(machine: Machine) -> list[Finding] | None:
+    """Ask nothing: the tools of other makers are not known here."""
+    return None
+
+
+_DRIVE_CACHES = {
+    "Drive Write Cache": "",
+    "Configured Drive Write Cache Policy": " usage=configured",
+}
+_SETTINGS = {
+    MEGARAID: _megaraid,
+    SMART_ARRAY: _smart_array,
+    ADAPTEC: _adaptec,
+    OTHER: _silent,
+}

@@ -1,56 +1,70 @@
 """RAID controllers: whether anybody reads their arrays through, so that errors are found in time.
 
 A patrol read goes over the members one by one, a consistency check over data and parity. A MegaRAID
-may leave SSDs out of the patrol ("PR on SSD"); then the consistency check is what reads them.
-Adaptec's background check is left out: its answer is not known well enough.
+may leave SSDs out of the patrol ("PR on SSD"); then the consistency check is what reads them. HPE
+calls it surface scan. Adaptec's background check is left out: its answer is not known well enough.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 
-from ssdlab.audit.checks.raid_controller import STORCLI, behind_controllers, only_disks
-from ssdlab.audit.finding import Finding, Machine, Severity
+from ssdlab.audit.checks.raid_controller import by_family
+from ssdlab.audit.controllers import MEGARAID, SMART_ARRAY, TOOLS, media, rows, ssacli, storcli
+from ssdlab.audit.finding import Finding, Machine, Severity, not_looked_at
+from ssdlab.audit.remedy import Remedy, advice
 
 _SOURCE = (
     "storcli: PR Mode, PR on SSD, CC Operation Mode; Dell OpenManage guide, Set Patrol Read Mode"
 )
+_HPE_SOURCE = "HPE Smart Storage Administrator CLI: Surface Scan Mode"
 _OFF = ("disable", "disabled", "off")
 
 
 def check(machine: Machine) -> Iterator[Finding]:
     """Check patrol read and consistency check of every controller that tells."""
-    devices = behind_controllers(machine)
-    if not devices:
-        return
-    disks_only = only_disks(devices)
-    for program in STORCLI:
-        patrols = _properties(machine, program, "patrolread")
-        consistency = _properties(machine, program, "cc")
-        for number in sorted(patrols.keys() | consistency.keys()):
-            patrol = patrols.get(number, {})
-            compared = consistency.get(number, {}).get("CC Operation Mode")
-            yield from _judged(f"{program} /c{number}", patrol, compared, disks_only)
-        if patrols or consistency:
-            return
+    for family, devices in by_family(machine).items():
+        kind = media(machine.system, family, devices)
+        found = []
+        if family == MEGARAID:
+            found = list(_megaraid(machine, kind))
+        elif family == SMART_ARRAY:
+            found = list(_smart_array(machine))
+        behind = ", ".join(device.label for device in devices)
+        because = f"{TOOLS[family]} does not tell"
+        yield from found or [not_looked_at("RAID patrol", because, behind)]
+
+
+def _megaraid(machine: Machine, kind: str | None) -> Iterator[Finding]:
+    program, patrols = _properties(machine, "patrolread")
+    _, consistency = _properties(machine, "cc")
+    for number in sorted(patrols.keys() | consistency.keys()):
+        patrol = patrols.get(number, {})
+        compared = consistency.get(number, {}).get("CC Operation Mode")
+        yield _judged(f"{program} /c{number}", patrol, compared, kind)
 
 
 def _judged(
-    controller: str, patrol: dict[str, str], compared: str | None, disks_only: bool
-) -> Iterator[Finding]:
+    controller: str, patrol: dict[str, str], compared: str | None, kind: str | None
+) -> Finding:
     mode, on_ssd = patrol.get("PR Mode"), patrol.get("PR on SSD", "")
-    reads_ssd = disks_only or on_ssd.lower() not in (*_OFF, "onlymixed")
-    patrolled = mode is not None and mode.lower() not in _OFF and reads_ssd
-    checked = compared is not None and compared.lower() not in _OFF
     where = f"{controller.partition(' ')[2]} (patrol {mode or '?'}, on SSDs {on_ssd or '?'}"
     where += f", consistency check {compared or '?'})"
-    if patrolled or checked:
-        yield Finding("RAID patrol", Severity.GREEN, "the array is read through", where)
-    elif mode is None or compared is None:
-        return  # What was not seen may be what reads the array.
-    else:
-        yield _nobody(controller, where)
+    is_patrolled = mode is not None and mode.lower() not in _OFF
+    leaves_ssds = on_ssd.lower() in (*_OFF, "onlymixed")
+    if (is_patrolled and (kind == "disk" or not leaves_ssds)) or _is_on(compared):
+        return Finding("RAID patrol", Severity.GREEN, "the array is read through", where)
+    if is_patrolled and kind is None:
+        because = "the patrol leaves SSDs out, and whether there are any is not told"
+        return not_looked_at("RAID patrol", because, where)
+    if mode is None or compared is None:
+        # What was not seen may be what reads the array.
+        return not_looked_at("RAID patrol", "the controller tells only a part of it", where)
+    return _nobody(controller, where)
+
+
+def _is_on(mode: str | None) -> bool:
+    return mode is not None and mode.lower() not in _OFF
 
 
 def _nobody(controller: str, where: str) -> Finding:
@@ -60,22 +74,47 @@ def _nobody(controller: str, where: str) -> Finding:
         "array that nobody reads through",
         where,
         "an error in what is seldom read shows when a member has failed, and then it is too late",
-        f"{controller} set cc=conc delay=168",
+        Remedy(
+            "lets the controller compare data and parity once a week, one array at a time",
+            "none to data; the array is slower meanwhile",
+            f"{controller} set cc=off",
+            (f"{controller} set cc=conc delay=168",),
+        ),
         _SOURCE,
     )
 
 
-def _properties(machine: Machine, program: str, subject: str) -> dict[int, dict[str, str]]:
+def _smart_array(machine: Machine) -> Iterator[Finding]:
+    program, lines = ssacli(machine.system)
+    for slot, _, key, value in lines:
+        if key != "Surface Scan Mode":
+            continue
+        where = f"slot {slot} (surface scan {value})"
+        if value.lower() not in _OFF:
+            yield Finding("RAID patrol", Severity.GREEN, "the array is read through", where)
+        else:
+            yield Finding(
+                "RAID patrol",
+                Severity.YELLOW,
+                "array that nobody reads through",
+                where,
+                "an error in what is seldom read shows when a member has failed",
+                advice(
+                    f"set the surface scan to idle ({program} ctrl slot={slot} modify ?) ",
+                    "none to data; the array is a little slower when idle for long",
+                    "set it back to disabled",
+                ),
+                _HPE_SOURCE,
+            )
+
+
+def _properties(machine: Machine, subject: str) -> tuple[str, dict[int, dict[str, str]]]:
     """Give the properties that each controller tells of a subject, by its number."""
-    answer = machine.system.run(program, "/cALL", "show", subject, "J")
-    try:
-        controllers = json.loads(answer or "")["Controllers"]
-        return {
-            number: {
-                str(each["Ctrl_Prop"]): str(each["Value"])
-                for each in controller["Response Data"]["Controller Properties"]
-            }
-            for number, controller in enumerate(controllers)
-        }
-    except (ValueError, KeyError, TypeError, RecursionError):
-        return {}
+    program, answers = storcli(machine.system, "/cALL", "show", subject)
+    told = {}
+    for number, answer in enumerate(answers):
+        table = rows(answer, "Controller Properties")
+        properties = {str(row.get("Ctrl_Prop")): str(row.get("Value")) for row in table}
+        if properties:
+            told[number] = properties
+    return program, told

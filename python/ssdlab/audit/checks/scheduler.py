@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from ssdlab.audit.device import Device, whole
 from ssdlab.audit.finding import Finding, Machine, Severity
-from ssdlab.audit.topology import Device, whole
+from ssdlab.audit.remedy import setting
 
 _GOOD = {"none", "noop", "mq-deadline", "deadline"}
 _SOURCE = "Thomas-Krenn SSD e-book, ch. 3 (deadline); Linux Documentation/block (none for NVMe)"
@@ -52,9 +53,14 @@ def _scheduler(drive: Device) -> Iterator[Finding]:
         f"the scheduler is {active}",
         drive.label,
         "it spends CPU time and delays requests to spare a disk's head that is not there",
-        f"echo none > /sys/block/{drive.name}/queue/scheduler\n"
-        '# to keep it: ACTION=="add|change", SUBSYSTEM=="block", ATTR{queue/rotational}=="0", '
-        'ATTR{queue/scheduler}="none" in /etc/udev/rules.d/60-ssd.rules',
+        setting(
+            "hands requests to the drive as they come",
+            f"/sys/block/{drive.name}/queue/scheduler",
+            "none",
+            active,
+            'ACTION=="add|change", SUBSYSTEM=="block", ATTR{queue/rotational}=="0", '
+            'ATTR{queue/scheduler}="none" in /etc/udev/rules.d/60-ssd.rules',
+        ),
         _SOURCE,
     )
 
@@ -68,7 +74,12 @@ def _requests(drive: Device) -> Iterator[Finding]:
             f"only {requests} requests may wait",
             drive.label,
             "depth is what keeps a drive's dies busy",
-            f"echo 64 > /sys/block/{drive.name}/queue/nr_requests",
+            setting(
+                "lets 64 requests wait",
+                f"/sys/block/{drive.name}/queue/nr_requests",
+                "64",
+                str(requests),
+            ),
             _SOURCE,
         )
 
@@ -82,7 +93,12 @@ def _native_queue(drive: Device) -> Iterator[Finding]:
             "one command at a time: NCQ is off",
             drive.label,
             "at depth 1 one die works and the others wait; random reads lose most",
-            f"echo 31 > /sys/block/{drive.name}/device/queue_depth\n"
-            "# if it stays 1: set the controller to AHCI in the firmware",
+            setting(
+                "gives the drive up to 31 commands at a time; if it stays at 1, the controller is "
+                "in IDE mode (firmware setup), or the kernel knows that the drive fails with NCQ",
+                f"/sys/block/{drive.name}/device/queue_depth",
+                "31",
+                "1",
+            ),
             "Thomas-Krenn SSD e-book, ch. 2 (AHCI and NCQ)",
         )

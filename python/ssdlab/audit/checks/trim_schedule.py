@@ -1,65 +1,109 @@
 """Is TRIM ever sent? By the ``discard`` mount option, or now and then by fstrim.
 
 Batched TRIM (fstrim.timer, weekly) is what distributions choose: it costs nothing while files are
-deleted. Continuous discard is as good on drives with a fast, queued TRIM.
+deleted. The timer trims what ``/etc/fstab`` lists, or what is mounted where there is no fstab.
+Continuous discard is as good on drives with a fast, queued TRIM.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
+from ssdlab.audit.device import Use
 from ssdlab.audit.finding import Finding, Machine, Severity
-from ssdlab.audit.topology import Use
+from ssdlab.audit.remedy import Remedy, advice
+from ssdlab.audit.units import is_enabled, is_masked
 
 _CAN_TRIM = {"ext3", "ext4", "xfs", "btrfs", "f2fs", "vfat", "exfat", "jfs", "nilfs2", "ntfs3"}
-_ENABLED = (
-    "/etc/systemd/system/timers.target.wants/fstrim.timer",
-    "/usr/lib/systemd/system/timers.target.wants/fstrim.timer",
-    "/lib/systemd/system/timers.target.wants/fstrim.timer",
-)
+_TIMER = "fstrim.timer"
 _CRON = ("/etc/cron.weekly/fstrim", "/etc/cron.daily/fstrim", "/etc/cron.weekly/util-linux")
 _SOURCE = "Thomas-Krenn SSD e-book, ch. 2 (continuous and batched discard); fstrim(8)"
-_REMEDY = "systemctl enable --now fstrim.timer"
 
 
 def check(machine: Machine) -> Iterator[Finding]:
     """Check every file system that stands on an SSD that takes TRIM."""
-    scheduled = any(machine.system.read(path) is not None for path in (*_ENABLED, *_CRON))
-    good = []
+    by_cron = any(machine.system.read(path) for path in _CRON)
+    by_timer = is_enabled(machine.system, _TIMER)
+    table = _fstab(machine)
+    good, ways = [], set()
     for use in machine.topology.uses:
-        if use.device in machine.chosen and _could(machine, use):
-            if scheduled or _is_continuous(use):
-                good.append(use.place)
-            else:
-                yield _never(use)
+        if use.device not in machine.chosen or not _could(machine, use):
+            continue
+        if _has_discard(use.options):
+            good.append(use.place)
+            ways.add("the discard mount option")
+        elif by_cron or (by_timer and _is_listed(use, table)):
+            good.append(use.place)
+            ways.add("fstrim's timer" if by_timer else "cron's fstrim")
+        else:
+            yield _never(machine, use, table, by_timer)
     if good:
-        how = "fstrim's timer" if scheduled else "the discard mount option"
-        yield Finding("trim schedule", Severity.GREEN, f"TRIM is sent by {how}", ", ".join(good))
+        what = f"TRIM is sent by {' and '.join(sorted(ways))}"
+        yield Finding("trim schedule", Severity.GREEN, what, ", ".join(good))
 
 
 def _could(machine: Machine, use: Use) -> bool:
-    device = machine.topology.devices[use.device]
+    top = machine.topology.devices[use.device]
+    # A btrfs of several devices has no queue of its own; one that takes TRIM is enough to send it.
+    asked = [top] if top.kind != "btrfs" else machine.topology.trimmed_layers(top.name)
+    takes = any(device.number("discard_max_bytes") for device in asked)
     return (
         use.kind in _CAN_TRIM
         and "ro" not in use.options
-        and bool(device.number("discard_max_bytes"))
-        and any(
-            drive.queue.get("rotational") == "0" for drive in machine.topology.drives(use.device)
-        )
+        and takes
+        and any(not machine.is_disk(drive) for drive in machine.topology.drives(use.device))
     )
 
 
-def _is_continuous(use: Use) -> bool:
-    return any(option == "discard" or option.startswith("discard=") for option in use.options)
+def _has_discard(options: frozenset[str]) -> bool:
+    return any(option == "discard" or option.startswith("discard=") for option in options)
 
 
-def _never(use: Use) -> Finding:
-    return Finding(
-        "trim schedule",
-        Severity.YELLOW,
-        "TRIM could be sent and never is: no discard option, no fstrim timer",
-        use.place,
-        "what was deleted stays valid for the drive until it is written anew",
-        _REMEDY,
-        _SOURCE,
+def _fstab(machine: Machine) -> dict[str, frozenset[str]]:
+    """Give the options of every place that the file lists."""
+    table = {}
+    for line in (machine.system.read("/etc/fstab") or "").splitlines():
+        words = line.split()
+        if len(words) >= 3 and not words[0].startswith("#"):
+            options = words[3].split(",") if len(words) > 3 else []
+            place = re.sub(r"\\([0-7]{3})", lambda found: chr(int(found[1], 8)), words[1])
+            table[place] = frozenset(options)
+    return table
+
+
+def _is_listed(use: Use, table: dict[str, frozenset[str]]) -> bool:
+    return not table or ("X-fstrim.notrim" not in table.get(use.place, {"X-fstrim.notrim"}))
+
+
+def _never(machine: Machine, use: Use, table: dict[str, frozenset[str]], by_timer: bool) -> Finding:
+    what, remedy = _reason(machine, use, table, by_timer)
+    why = "what was deleted stays valid for the drive until it is written anew"
+    return Finding("trim schedule", Severity.YELLOW, what, use.place, why, remedy, _SOURCE)
+
+
+def _reason(
+    machine: Machine, use: Use, table: dict[str, frozenset[str]], by_timer: bool
+) -> tuple[str, Remedy]:
+    if _has_discard(table.get(use.place, frozenset())):
+        return "discard is in /etc/fstab, and not in effect", Remedy(
+            "mounts with the option that /etc/fstab has",
+            "none to data; on drives with a slow TRIM deleting takes longer",
+            f"mount -o remount,nodiscard {use.word}",
+            (f"mount -o remount,discard {use.word}",),
+        )
+    if by_timer:
+        return "fstrim's timer trims what /etc/fstab lists, and not this", advice(
+            f"put {use.place} into /etc/fstab, without X-fstrim.notrim",
+            "none to data",
+            "take the line out again",
+        )
+    masked = is_masked(machine.system, _TIMER)
+    told = "fstrim.timer is masked" if masked else "no fstrim timer"
+    steps = [f"systemctl unmask {_TIMER}"] if masked else []
+    return f"TRIM could be sent and never is: no discard option, {told}", Remedy(
+        "trims free space once a week",
+        "none to data; drives with a broken TRIM are known to the kernel, which then sends none",
+        f"systemctl {'mask' if masked else 'disable'} --now {_TIMER}",
+        (*steps, f"systemctl enable --now {_TIMER}"),
     )

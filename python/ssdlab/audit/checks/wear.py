@@ -5,22 +5,36 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from ssdlab.audit.finding import Finding, Machine, Severity
-from ssdlab.audit.topology import Device
+from ssdlab.audit.checks.raid_controller import is_behind_controller
+from ssdlab.audit.device import Device
+from ssdlab.audit.finding import Finding, Machine, Severity, not_looked_at
+from ssdlab.audit.identity import smartctl_words
 
 _SOURCE = "smartctl -x; meanings by vendor: docs/health.md"
+_SEVERITIES = {0: Severity.GREEN, 1: Severity.YELLOW, 2: Severity.RED}
 
 
 def check(machine: Machine) -> Iterator[Finding]:
-    """Ask every drive through smartctl."""
-    for name in sorted(machine.chosen):
-        drive = machine.topology.devices[name]
-        if drive.kind == "drive" and not drive.name.startswith("vd"):
-            yield from _drive(machine, drive)
+    """Ask every drive through smartctl; a virtual one has nothing to tell."""
+    behind: list[str] = []
+    silent: list[str] = []
+    for drive in machine.drives:
+        if drive.is_virtual:
+            continue
+        found = list(_drive(machine, drive))
+        yield from found
+        if not found:
+            (behind if is_behind_controller(drive) else silent).append(drive.label)
+    if behind:
+        because = "drives behind a controller are asked one by one (ssdlab health -d megaraid,N)"
+        yield not_looked_at("wear", because, ", ".join(behind))
+    if silent:
+        because = "smartctl tells nothing of them: it is missing, or needs root"
+        yield not_looked_at("wear", because, ", ".join(silent))
 
 
 def _drive(machine: Machine, drive: Device) -> Iterator[Finding]:
-    answer = machine.system.run("smartctl", "--json", "-x", "--nocheck=standby", drive.label)
+    answer = machine.system.run(*smartctl_words(drive))
     if answer is None:
         return
     try:
@@ -35,11 +49,14 @@ def _drive(machine: Machine, drive: Device) -> Iterator[Finding]:
         found = findings_of(report, life, DEFAULT_LIMITS, {})
     except Exception as error:
         # A report that cannot be read is one finding, not the end of the audit.
-        what = f"what smartctl says of it cannot be read: {error}".partition("\n")[0]
-        yield Finding("wear", Severity.YELLOW, what, drive.label, source=_SOURCE)
+        because = f"what smartctl says of it cannot be read: {error}".partition("\n")[0]
+        yield not_looked_at("wear", because, drive.label)
         return
+    if not found:
+        yield Finding("wear", Severity.GREEN, "it reports nothing wrong", drive.label)
     for each in found:
-        severity = {0: Severity.GREEN, 1: Severity.YELLOW, 2: Severity.RED}.get(
-            int(each.severity), Severity.GREEN
-        )
-        yield Finding("wear", severity, each.what, drive.label, each.why, "", _SOURCE)
+        severity = _SEVERITIES.get(int(each.severity), Severity.UNSEEN)
+        if severity is Severity.UNSEEN:
+            yield not_looked_at("wear", f"{each.what}: {each.why}", drive.label)
+        elif getattr(each, "looked_at", True):
+            yield Finding("wear", severity, each.what, drive.label, each.why, None, _SOURCE)

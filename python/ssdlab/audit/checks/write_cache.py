@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ssdlab.audit.device import Use
 from ssdlab.audit.finding import Finding, Machine, Severity
-from ssdlab.audit.topology import Use
+from ssdlab.audit.remedy import Remedy
 
 _OFF = {"nobarrier", "barrier=0"}
 _SOURCE = "Thomas-Krenn SSD e-book, ch. 3 (write-back and power loss); ext4(5), xfs(5)"
@@ -25,7 +26,8 @@ def check(machine: Machine) -> Iterator[Finding]:
         volatile = [drive for drive in drives if drive.queue.get("write_cache") == "write back"]
         if volatile and use.options & _OFF:
             yield _unsafe(use, ", ".join(drive.label for drive in volatile))
-        elif volatile:
+        elif any(not drive.is_virtual for drive in volatile):
+            # What a virtual drive's host does with a flush, nobody here can see.
             good.append(use.place)
     if good:
         what = "volatile caches are flushed by the file systems"
@@ -39,6 +41,12 @@ def _unsafe(use: Use, drives: str) -> Finding:
         f"barriers are off, and {drives} has a volatile write cache",
         use.place,
         "a power cut loses what was acknowledged, and can break the file system",
-        f"mount -o remount,barrier=1 {use.word}\n# and take nobarrier out of /etc/fstab",
+        Remedy(
+            "lets the file system send flushes again; take nobarrier or barrier=0 out of "
+            "/etc/fstab as well",
+            "none to data; what waits for fsync waits for the drive again",
+            f"mount -o remount,barrier=0 {use.word}",
+            (f"mount -o remount,barrier=1 {use.word}",),
+        ),
         _SOURCE,
     )
