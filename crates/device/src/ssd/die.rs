@@ -262,7 +262,8 @@ impl<P: Payload> Ssd<P> {
         let id = DieId(die as u16);
         let starts =
             self.idle_work && self.ftl.wants_idle_collection(id) || self.times.smooth && self.ftl.wants_collection(id);
-        if !self.rests && (self.ftl.has_job(id) || starts && self.start_job(die)) {
+        // With superblocks a job that starts may have nothing to do on this die: its block may be bad.
+        if !self.rests && (self.ftl.has_job(id) || starts && self.start_job(die) && self.ftl.has_job(id)) {
             return self.job_step(die);
         }
         if let Some(read) = self.dies[die].reads.pop_front() {

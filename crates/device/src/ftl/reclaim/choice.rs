@@ -78,7 +78,8 @@ impl<P: Payload> Ftl<P> {
         self.policy = Some(policy);
         // A policy may pick a block of which everything is valid; it is moved for nothing, as the
         // closed forms for random victims have it. Where no block gains there is nothing to do.
-        let least_gain = (capacity / UNITS_PER_GAIN).max(1);
+        // The last row of each block's moves is filled up: what gains less than a row gains nothing.
+        let least_gain = (capacity / UNITS_PER_GAIN).max(self.geometry.units_per_row * self.width);
         let gains = |group: Group| self.room_for(group) + least_gain <= capacity;
         if picked.is_some_and(gains) {
             return picked;
