@@ -24,6 +24,7 @@ use crate::output::Context;
 use crate::run::{Observer, Record, RunError, RunOptions, regions};
 use crate::workload::generate::JobError;
 use crate::workload::job::Job;
+use crate::workload::layout;
 use crate::{describe, session::target::Target};
 use serde_json::{Map, Value, json};
 use source::Opened;
@@ -92,6 +93,8 @@ pub struct Session {
     /// The drive file that it was read from.
     drive_file: Option<String>,
     prepared: bool,
+    /// What there is to say about the last run.
+    pub notices: Vec<String>,
     /// File and text of the log that the jobs of the last run asked for.
     pub iolog: Option<(String, String)>,
 }
@@ -139,7 +142,8 @@ impl Session {
 
     fn of(target: Target, profile: Profile, label: Label, layers: Vec<LayerPlan>) -> Session {
         let name = label.name.clone();
-        Session { target, profile, label, name, layers, drive_file: None, prepared: false, iolog: None }
+        let notices = Vec::new();
+        Session { target, profile, label, name, layers, drive_file: None, prepared: false, notices, iolog: None }
     }
 
     /// What lies over the drive and what it is made of, as JSON: parameters with their sources,
@@ -262,6 +266,7 @@ impl Session {
             return Err(SessionError::Condition(message));
         }
         self.prepare();
+        let jobs = &self.placed(jobs)?;
         self.label.season = self.target.season(from, condition, jobs, span, seed, observer)?;
         if condition != from {
             self.label.started_over = None;
@@ -319,6 +324,8 @@ impl Session {
         observer: &mut dyn Observer,
     ) -> Result<(Record, Context), SessionError> {
         self.prepare();
+        let jobs = &self.placed(jobs)?;
+        self.notices = layout::told(jobs).into_iter().collect();
         let mut laid_out = 0;
         if plan.layout && self.label.is_empty() {
             let regions = regions(jobs, self.target.device().limits())?;
@@ -337,6 +344,13 @@ impl Session {
             self.label.started_over = None;
         }
         Ok((record, context))
+    }
+
+    /// The jobs with their places on this drive.
+    fn placed(&self, jobs: &[Job]) -> Result<Vec<Job>, Box<JobError>> {
+        let mut jobs = jobs.to_vec();
+        layout::assign_ranges(&mut jobs, self.target.device().limits())?;
+        Ok(jobs)
     }
 
     /// The power states of a single solid-state drive that has any.

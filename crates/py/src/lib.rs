@@ -110,7 +110,8 @@ fn run(
             .filter(|(_, value)| !value.is_empty())
             .map(|(name, value)| (name.clone(), json!(value)))
             .collect();
-        context.extra.insert("notices".into(), json!(file.notices));
+        let notices: Vec<&String> = file.notices.iter().chain(&session.notices).collect();
+        context.extra.insert("notices".into(), json!(notices));
         if let Some((path, text)) = &session.iolog {
             write_beside(path, text.as_bytes())?;
         }

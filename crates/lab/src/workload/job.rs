@@ -28,6 +28,15 @@ pub enum Extent {
     Percent(f64),
 }
 
+/// A stretch of the drive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ByteRange {
+    /// Where it begins, in bytes.
+    pub offset: u64,
+    /// Its length in bytes.
+    pub bytes: u64,
+}
+
 /// One entry of `bssplit`: a block size and its share.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SizeShare {
@@ -156,6 +165,8 @@ pub struct Job {
     pub offset: Extent,
     /// Added to the offset for each further clone of `numjobs`.
     pub offset_increment: Extent,
+    /// Each clone's own range, once the drive is known; empty where the job works on the drive itself.
+    pub own_ranges: Vec<ByteRange>,
     /// Requests kept outstanding.
     pub io_depth: u32,
     /// Clones of this job.
@@ -233,6 +244,7 @@ impl Default for Job {
             io_size: None,
             offset: Extent::Bytes(0),
             offset_increment: Extent::Bytes(0),
+            own_ranges: Vec::new(),
             io_depth: 1,
             num_jobs: 1,
             runtime: None,
