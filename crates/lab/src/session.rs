@@ -20,7 +20,7 @@ use crate::host::drive::Drive;
 use crate::host::registry::LayerPlan;
 use crate::host::text::{LayerText, StackError};
 use crate::iolog;
-use crate::output::Context;
+use crate::output::{Context, logs};
 use crate::run::{Observer, Record, RunError, RunOptions, regions};
 use crate::workload::generate::JobError;
 use crate::workload::job::Job;
@@ -95,8 +95,8 @@ pub struct Session {
     prepared: bool,
     /// What there is to say about the last run.
     pub notices: Vec<String>,
-    /// File and text of the log that the jobs of the last run asked for.
-    pub iolog: Option<(String, String)>,
+    /// Files and texts of the logs that the jobs of the last run asked for.
+    pub logs: Vec<(String, String)>,
 }
 
 impl Session {
@@ -143,7 +143,7 @@ impl Session {
     fn of(target: Target, profile: Profile, label: Label, layers: Vec<LayerPlan>) -> Session {
         let name = label.name.clone();
         let notices = Vec::new();
-        Session { target, profile, label, name, layers, drive_file: None, prepared: false, notices, iolog: None }
+        Session { target, profile, label, name, layers, drive_file: None, prepared: false, notices, logs: Vec::new() }
     }
 
     /// What lies over the drive and what it is made of, as JSON: parameters with their sources,
@@ -338,7 +338,7 @@ impl Session {
         let options = RunOptions { start: Nanos::ZERO, seed: plan.seed };
         let file = iolog::file_of(jobs).map_err(SessionError::Condition)?;
         let (record, log) = self.target.run(jobs, &options, file.is_some().then_some(self.name.as_str()), observer)?;
-        self.iolog = file.map(str::to_string).zip(log);
+        self.logs = file.map(str::to_string).zip(log).into_iter().chain(logs(&record)).collect();
         let context = self.context(plan, laid_out);
         if self.host_pages_written() > written {
             self.label.started_over = None;

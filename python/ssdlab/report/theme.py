@@ -41,6 +41,9 @@ SHARES = {
 }
 """What a resource spent its time on, always in the same colour."""
 
+DIRECTIONS = {"read": SHARES["host_read"], "write": SHARES["host_write"], "trim": SERIES[7]}
+"""What a request does, always in the same colour."""
+
 KINDS = {
     "sensing": (SERIES[0], "host read: array to register"),
     "sending": (SERIES[6], "host read: data out"),

@@ -129,6 +129,51 @@ pub struct SteadyRule {
     pub interval: Nanos,
 }
 
+/// Distance of fio's bandwidth and IOPS samples.
+const SAMPLE_INTERVAL: Nanos = Nanos(500_000_000);
+
+/// fio's log files of bandwidth, latency and IOPS over time (`write_bw_log` and its relatives).
+///
+/// A log is named after its prefix, an empty one after its job: `PREFIX_bw.NUMBER.log`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Logs {
+    /// Prefix of the bandwidth log.
+    pub bandwidth: Option<String>,
+    /// Prefix of the latency logs.
+    pub latency: Option<String>,
+    /// Prefix of the log of IOPS.
+    pub iops: Option<String>,
+    /// Means over windows of this length; zero logs each request.
+    pub window: Nanos,
+    /// The longest latency of a window instead of the mean.
+    pub maximum: bool,
+    /// Offsets stand in the log.
+    pub offset: bool,
+    /// Each clone has files of its own, with its number.
+    pub per_job: bool,
+}
+
+impl Default for Logs {
+    fn default() -> Logs {
+        Logs {
+            bandwidth: None,
+            latency: None,
+            iops: None,
+            window: Nanos::ZERO,
+            maximum: false,
+            offset: false,
+            per_job: true,
+        }
+    }
+}
+
+impl Logs {
+    /// There is a log to write.
+    pub fn are_wanted(&self) -> bool {
+        self.bandwidth.is_some() || self.latency.is_some() || self.iops.is_some()
+    }
+}
+
 /// A recorded trace that takes the place of the pattern.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Replay {
@@ -225,6 +270,12 @@ pub struct Job {
     pub replay: Option<Replay>,
     /// Where to write the requests as a fio iolog.
     pub write_iolog: Option<String>,
+    /// fio's log files.
+    pub logs: Logs,
+    /// Time between two samples of the bandwidth.
+    pub bandwidth_interval: Nanos,
+    /// Time between two samples of the IOPS.
+    pub iops_interval: Nanos,
     /// fio's own steady-state rule.
     pub steady_state: Option<SteadyRule>,
 }
@@ -274,6 +325,9 @@ impl Default for Job {
             synchronous_engine: None,
             replay: None,
             write_iolog: None,
+            logs: Logs::default(),
+            bandwidth_interval: SAMPLE_INTERVAL,
+            iops_interval: SAMPLE_INTERVAL,
             steady_state: None,
         }
     }

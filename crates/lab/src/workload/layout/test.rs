@@ -30,10 +30,10 @@ fn ranges_follow_one_another() {
     let text = "[global]\nrw=write\nsize=16m\n[a]\n[b]\nnumjobs=2\n[c]\nsize=4m\noffset=1m\n";
     let wanted = [(0, 16 * MIB), (16 * MIB, 16 * MIB), (32 * MIB, 16 * MIB), (49 * MIB, 4 * MIB)];
     assert_eq!(regions(text, 64 * MIB).unwrap(), wanted);
-    assert_eq!(regions("[a]\nnumjobs=2\nrw=write\nsize=6k\n[b]\nsize=4k\n", MIB).unwrap()[1..], [
-        (8192, 4096),
-        (16_384, 4096)
-    ]);
+    assert_eq!(
+        regions("[a]\nnumjobs=2\nrw=write\nsize=6k\n[b]\nsize=4k\n", MIB).unwrap()[1..],
+        [(8192, 4096), (16_384, 4096)]
+    );
 }
 
 /// One job has the whole drive, with its size and offset as ever; a name, whatever it is, means the drive.
