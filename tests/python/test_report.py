@@ -129,6 +129,21 @@ def test_a_mix_is_drawn_by_direction() -> None:
     assert [text for text in lines if text in wanted] == wanted
 
 
+def test_long_legends_are_not_cut_off() -> None:
+    """Labels too long to stand beside each other stand below each other."""
+    drives = ("intel-dc-s3500-80gb", "intel-x25-m-g2-160gb", "super-talent-ultradrive-gx-256gb")
+    results = [synthetic.result(*(synthetic.job(profile=drive) for drive in drives))]
+    html = build_html(results)
+    drawing = html[html.index('aria-label="IOPS and write') :]
+    drawing = drawing[: drawing.index("</svg>")]
+    heights = {
+        height
+        for drive in drives
+        for height in re.findall(rf'y="([\d.]+)"[^>]*>{drive}, fresh<', drawing)
+    }
+    assert len(heights) == 3
+
+
 def test_every_drive_is_drawn() -> None:
     """More drives than one chart has colours for: another chart, and none is left out."""
     drives = [f"drive{number}" for number in range(11)]

@@ -112,8 +112,13 @@ mod test {
 
     /// The logs of a job file on a device of 10 ms a request.
     fn written(text: &str) -> Vec<(String, String)> {
+        written_at(text, Nanos(10_000_000))
+    }
+
+    /// The logs of a job file on a device of constant latency.
+    fn written_at(text: &str, latency: Nanos) -> Vec<(String, String)> {
         let jobs = parse_job_file(text, "jobs").unwrap().jobs;
-        let mut device = NullDevice::new(1 << 20, Nanos(10_000_000), 4);
+        let mut device = NullDevice::new(1 << 20, latency, 4);
         logs(&run(&mut device, &jobs, &RunOptions { start: Nanos(5), seed: 1 }, &mut Silent).unwrap())
     }
 
@@ -144,6 +149,17 @@ mod test {
         let latencies = "100, 10000000, 0, 0, 0\n200, 10000000, 0, 0, 0\n250, 10000000, 0, 0, 0\n";
         assert_eq!(text("x_lat.1.log"), latencies);
         assert_eq!(files.len(), 10);
+    }
+
+    /// What completes less than a millisecond behind the last whole window has no line of its own.
+    #[test]
+    fn a_tail_that_times_cannot_tell_apart_is_left_out() {
+        let text = "[a]\nrw=read\nwrite_lat_log=x\nlog_avg_msec=50\ntime_based\nruntime=95ms\n";
+        let latencies = |ns: u64| written_at(text, Nanos(ns)).pop().unwrap().1;
+        // The tenth request ends after 100.5 or 102 ms.
+        assert_eq!(latencies(10_050_000), "50, 10050000, 0, 0, 0\n100, 10050000, 0, 0, 0\n");
+        let three = "50, 10200000, 0, 0, 0\n100, 10200000, 0, 0, 0\n102, 10200000, 0, 0, 0\n";
+        assert_eq!(latencies(10_200_000), three);
     }
 
     /// `per_job_logs=0` joins clones; `log_max_value` gives the longest latency; times begin after the ramp.

@@ -1,12 +1,16 @@
 //! The log of one clone's requests, for fio's log files: each request, or means over windows.
 //!
 //! Times count from the instant at which the clone's figures begin. A window holds what completed
-//! in it, its end included; the last one is cut short by the clone's end. Windows bound the memory
+//! in it, its end included; the last one is cut short by the clone's end, and left out where it is
+//! shorter than the millisecond that a log tells apart. Windows bound the memory
 //! of a log, which else grows by 40 bytes a request.
 
 use super::tally::Direction;
 use crate::workload::job::Logs;
 use ssdlab_device::units::Nanos;
+
+/// What the times in a log tell apart.
+const RESOLUTION: Nanos = Nanos(1_000_000);
 
 /// A request that completed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,8 +102,10 @@ impl RequestLog {
     /// The clone has ended.
     pub fn finish(&mut self, now: Nanos) {
         if self.window > Nanos::ZERO {
-            let begun = Nanos(self.next.0 - self.window.0);
-            self.close(now, now.saturating_sub(begun));
+            let length = now.saturating_sub(Nanos(self.next.0 - self.window.0));
+            if length >= RESOLUTION || self.windows.is_empty() {
+                self.close(now, length);
+            }
         }
     }
 

@@ -148,7 +148,7 @@ fn grow(histogram: &mut Histogram<u64>, ns: u64) {
     histogram.record_n(ns.min(LONGEST_NS), 0).expect("it grows");
 }
 
-/// It grows with the latencies: one for a whole hour takes 270 KiB, one for 100 µs 64.
+/// It grows with the latencies: one for 100 µs takes 64 KiB, one for a whole hour 270.
 fn new_histogram() -> Histogram<u64> {
     Histogram::new(3).expect("three digits are valid")
 }
@@ -318,6 +318,20 @@ mod test {
         assert!(whole.percentile_ns(50.0).abs_diff(500_000) <= 500);
         assert_eq!(odd.standard_deviation_ns(), whole.standard_deviation_ns());
         assert!(odd.buckets().eq(whole.buckets()));
+    }
+
+    /// A histogram takes what its latencies need: none at first, 64 KiB up to 131 µs, and no end is lost.
+    #[test]
+    fn a_histogram_grows_with_its_latencies() {
+        let bytes = |latencies: &Latencies| latencies.histogram.as_ref().map_or(0, |h| 8 * h.distinct_values());
+        let mut latencies = Latencies::default();
+        assert_eq!(bytes(&latencies), 0);
+        latencies.add(Nanos(131_000));
+        assert!(bytes(&latencies) <= 64 << 10, "{}", bytes(&latencies));
+        latencies.add(Nanos(2 * LONGEST_NS));
+        assert!(bytes(&latencies) <= 280 << 10, "{}", bytes(&latencies));
+        assert_eq!(latencies.buckets().map(|(_, count)| count).collect::<Vec<_>>(), [1, 1]);
+        assert_eq!(latencies.max_ns(), 2 * LONGEST_NS);
     }
 
     /// Depths fall into fio's levels 1, 2, 4, … ≥ 64.
