@@ -153,6 +153,9 @@ def test_every_drive_is_drawn() -> None:
     assert page.headings.count("randwrite (2 of 2)") == 2
     drawn = re.findall(r"<text[^>]*>(drive\d+), fresh</text>", html)
     assert sorted(drawn) == sorted(2 * drives)
+    mixes = [synthetic.job(profile=drive, rw="randrw") for drive in drives]
+    page = Page(build_html([synthetic.result(*mixes)]))
+    assert page.headings.count("randwrite (3 of 3)") == 2
 
 
 def test_seeds_are_one_run_with_an_interval() -> None:

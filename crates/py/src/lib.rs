@@ -9,7 +9,7 @@ mod watch;
 use drive::{open, write_beside};
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
-use serde_json::{Value, json};
+use serde_json::json;
 use ssdlab_device::config::ftl::GcPolicy;
 use ssdlab_device::parameter::{Raw, Value as _};
 use ssdlab_device::ssd::admin::StartOver;

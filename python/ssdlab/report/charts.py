@@ -15,7 +15,7 @@ from ssdlab.report.runs import Run
 from ssdlab.series import Amplification, Series
 
 MOST_LINES = len(theme.SERIES)
-"""Runs that are drawn in one chart; more could not be told apart, and get another chart."""
+"""Lines that are drawn in one chart; more could not be told apart, and get another chart."""
 MOST_RATES = 120
 """Points of IOPS over time: what lies closer cannot be seen apart."""
 MOST_AMPLIFICATIONS = 40
@@ -77,7 +77,8 @@ def over_time(name: str, runs: Sequence[Run], colours: Colours) -> str | None:
     written = any(factor is not None for _, drive in amplifications for factor in drive.factors)
     mixed = len({direction for _, direction, _ in lines}) > 1
     with theme.style():
-        made = theme.figure(*(_SMALL_TALL if written else _SMALL))
+        size = _SMALL_TALL if written else _SMALL
+        made = theme.figure(*_room_for(size, len(lines)))
         rows = made.subplots(2 if written else 1, 1, sharex=True, squeeze=False)
         panels: list[Axes] = [row[0] for row in rows]
         for run, direction, found in lines:
@@ -88,6 +89,11 @@ def over_time(name: str, runs: Sequence[Run], colours: Colours) -> str | None:
             panels[1].plot(drive.times_s, _known(drive.factors), color=colours[run.label])
         _finish_over_time(panels)
         return theme.svg(made, f"time-{name}", f"IOPS and write amplification over time, {name}")
+
+
+def _room_for(size: tuple[float, float], lines: int) -> tuple[float, float]:
+    """Higher where the legend may take many lines, so that the chart keeps its height."""
+    return size[0], size[1] + 0.16 * max(0, lines - 2)
 
 
 def _directions(runs: Sequence[Run]) -> list[tuple[Run, str]]:
@@ -125,7 +131,7 @@ def latencies(name: str, runs: Sequence[Run], colours: Colours) -> str | None:
         return None
     mixed = len({direction for _, direction, _ in points}) > 1
     with theme.style():
-        made = theme.figure(*_SMALL)
+        made = theme.figure(*_room_for(_SMALL, len(points)))
         axes = made.subplots()
         for run, direction, curve in points:
             style = _DASHES[direction] if mixed else "-"

@@ -74,7 +74,7 @@ def _per_job(runs: Sequence[Run]) -> list[dict[str, Any]]:
 
 def _lots(name: str, runs: Sequence[Run]) -> list[tuple[str, Sequence[Run]]]:
     """As many runs as a chart can hold, chart by chart; several charts are numbered."""
-    most = charts.MOST_LINES
+    most = charts.MOST_LINES // max(1, *(len(run.first.directions) for run in runs))
     lots = [runs[at : at + most] for at in range(0, len(runs), most)]
     if len(lots) == 1:
         return [(name, runs)]
