@@ -1,15 +1,19 @@
 use super::*;
-use crate::null::NullDevice;
 use crate::workload::generate::Generator;
 use crate::workload::parse::{parse_flags, parse_job_file};
 use proptest::prelude::*;
-use ssdlab_device::block::Device;
-use ssdlab_device::units::Nanos;
 
 const MIB: u64 = 1 << 20;
 
 fn limits(bytes: u64) -> Limits {
-    NullDevice::new(bytes, Nanos(1), 1).limits().clone()
+    Limits {
+        sector_bytes: 512,
+        sectors: bytes / 512,
+        queue_depth: 1,
+        discard_granularity_bytes: 512,
+        volatile_cache: false,
+        optimal_io_bytes: 4096,
+    }
 }
 
 /// Where the clones of the jobs of a file work on a drive of so many bytes.
