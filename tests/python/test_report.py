@@ -107,6 +107,57 @@ def test_summary_shows_the_figures() -> None:
     assert ["randwrite", "steady", "7000", "28.7 MB/s"] in [row[:4] for row in rows]
 
 
+def labels_of(html: str, chart: str) -> list[str]:
+    """Return the texts of the chart that has this description."""
+    drawing = html[html.index(f'aria-label="{chart}') :]
+    return re.findall(r"<text[^>]*>([^<]*)</text>", drawing[: drawing.index("</svg>")])
+
+
+def test_a_mix_is_drawn_by_direction() -> None:
+    """Two drives and a mix of 6000 reads and 6000 writes: four bars, and four lines over time."""
+    drives = ("a", "b")
+    jobs = [synthetic.job("mix", rw="randrw", iops=12_000, profile=drive) for drive in drives]
+    html = build_html([synthetic.result(*jobs)])
+    bars = labels_of(html, "IOPS of every run")
+    for drive in drives:
+        assert {f"mix, {drive}, fresh, reads", f"mix, {drive}, fresh, writes"} <= set(bars)
+    assert len([text for text in bars if "6000 · 24.6 MB/s" in text]) == 4
+    assert not any("12,000" in text for text in bars)
+    assert len([text for text in bars if "WA" in text]) == 2
+    lines = labels_of(html, "IOPS and write amplification over time")
+    wanted = [f"{drive}, fresh, {way}" for drive in drives for way in ("reads", "writes")]
+    assert [text for text in lines if text in wanted] == wanted
+
+
+def test_long_legends_are_not_cut_off() -> None:
+    """Labels too long to stand beside each other stand below each other."""
+    drives = ("intel-dc-s3500-80gb", "intel-x25-m-g2-160gb", "super-talent-ultradrive-gx-256gb")
+    results = [synthetic.result(*(synthetic.job(profile=drive) for drive in drives))]
+    html = build_html(results)
+    drawing = html[html.index('aria-label="IOPS and write') :]
+    drawing = drawing[: drawing.index("</svg>")]
+    heights = {
+        height
+        for drive in drives
+        for height in re.findall(rf'y="([\d.]+)"[^>]*>{drive}, fresh<', drawing)
+    }
+    assert len(heights) == 3
+
+
+def test_every_drive_is_drawn() -> None:
+    """More drives than one chart has colours for: another chart, and none is left out."""
+    drives = [f"drive{number}" for number in range(11)]
+    html = build_html([synthetic.result(*(synthetic.job(profile=drive) for drive in drives))])
+    page = Page(html)
+    assert page.headings.count("randwrite (1 of 2)") == 2
+    assert page.headings.count("randwrite (2 of 2)") == 2
+    drawn = re.findall(r"<text[^>]*>(drive\d+), fresh</text>", html)
+    assert sorted(drawn) == sorted(2 * drives)
+    mixes = [synthetic.job(profile=drive, rw="randrw") for drive in drives]
+    page = Page(build_html([synthetic.result(*mixes)]))
+    assert page.headings.count("randwrite (3 of 3)") == 2
+
+
 def test_seeds_are_one_run_with_an_interval() -> None:
     """Three seeds 7000, 8000, 9000: mean 8000, half width t(2)·1000/√3 = 2484."""
     jobs = [synthetic.job(iops=iops, seed=seed) for seed, iops in enumerate((7e3, 8e3, 9e3))]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ssdlab.series import Series
+from ssdlab.series import Amplification, Series
 
 
 def test_rates_by_hand() -> None:
@@ -22,12 +22,19 @@ def test_rates_by_hand() -> None:
         "host_pages_written": [30, 0, 1],
         "nand_pages_written": [75, 5, 1],
     }
-    series = Series.of({"time_series": sums})
-    assert series is not None
+    series, writes = (
+        Series.of({"time_series": sums}),
+        Series.of({"time_series": sums}, None, "write"),
+    )
+    assert series is not None and writes is not None
     assert series.times_s == pytest.approx([1.25, 1.75])
     assert series.iops == pytest.approx([80, 20])
     assert series.bytes_done == [4000, 1000]
-    assert series.write_amplification == [2.5, None]
+    assert (writes.iops, writes.bytes_done) == ([60, 16], [3000, 800])
+    drive = Amplification.of({"time_series": {}, "drive_time_series": sums})
+    assert drive is not None
+    assert drive.times_s == pytest.approx([1.25, 1.75])
+    assert drive.factors == [2.5, None]
 
 
 def test_sums_are_added_before_they_are_divided() -> None:
@@ -47,13 +54,15 @@ def test_sums_are_added_before_they_are_divided() -> None:
         "nand_pages_written": [75, 6, 9],
     }
     series = Series.of({"time_series": sums}, most=2)
-    assert series is not None
+    drive = Amplification.of({"time_series": sums}, most=2)
+    assert series is not None and drive is not None
     # The third has no second to be added to.
     assert series.times_s == [0.5]
     assert series.iops == [24]
-    assert series.write_amplification == pytest.approx([81 / 31])
+    assert drive.factors == pytest.approx([81 / 31])
 
 
 def test_no_series() -> None:
     """What fio measured has none."""
     assert Series.of({}) is None
+    assert Amplification.of({}) is None

@@ -20,10 +20,11 @@ use crate::host::drive::Drive;
 use crate::host::registry::LayerPlan;
 use crate::host::text::{LayerText, StackError};
 use crate::iolog;
-use crate::output::Context;
+use crate::output::{Context, logs};
 use crate::run::{Observer, Record, RunError, RunOptions, regions};
 use crate::workload::generate::JobError;
 use crate::workload::job::Job;
+use crate::workload::layout;
 use crate::{describe, session::target::Target};
 use serde_json::{Map, Value, json};
 use source::Opened;
@@ -92,8 +93,10 @@ pub struct Session {
     /// The drive file that it was read from.
     drive_file: Option<String>,
     prepared: bool,
-    /// File and text of the log that the jobs of the last run asked for.
-    pub iolog: Option<(String, String)>,
+    /// What there is to say about the last run.
+    pub notices: Vec<String>,
+    /// Files and texts of the logs that the jobs of the last run asked for.
+    pub logs: Vec<(String, String)>,
 }
 
 impl Session {
@@ -139,7 +142,8 @@ impl Session {
 
     fn of(target: Target, profile: Profile, label: Label, layers: Vec<LayerPlan>) -> Session {
         let name = label.name.clone();
-        Session { target, profile, label, name, layers, drive_file: None, prepared: false, iolog: None }
+        let notices = Vec::new();
+        Session { target, profile, label, name, layers, drive_file: None, prepared: false, notices, logs: Vec::new() }
     }
 
     /// What lies over the drive and what it is made of, as JSON: parameters with their sources,
@@ -262,6 +266,7 @@ impl Session {
             return Err(SessionError::Condition(message));
         }
         self.prepare();
+        let jobs = &self.placed(jobs)?;
         self.label.season = self.target.season(from, condition, jobs, span, seed, observer)?;
         if let Some(shortage) = self.target.shortage() {
             let message = format!("{}: cannot become {condition}: the drive runs out of {shortage}", self.name);
@@ -323,6 +328,8 @@ impl Session {
         observer: &mut dyn Observer,
     ) -> Result<(Record, Context), SessionError> {
         self.prepare();
+        let jobs = &self.placed(jobs)?;
+        self.notices = layout::told(jobs).into_iter().collect();
         let mut laid_out = 0;
         if plan.layout && self.label.is_empty() {
             let regions = regions(jobs, self.target.device().limits())?;
@@ -335,12 +342,19 @@ impl Session {
         let options = RunOptions { start: Nanos::ZERO, seed: plan.seed };
         let file = iolog::file_of(jobs).map_err(SessionError::Condition)?;
         let (record, log) = self.target.run(jobs, &options, file.is_some().then_some(self.name.as_str()), observer)?;
-        self.iolog = file.map(str::to_string).zip(log);
+        self.logs = file.map(str::to_string).zip(log).into_iter().chain(logs(&record)).collect();
         let context = self.context(plan, laid_out);
         if self.host_pages_written() > written {
             self.label.started_over = None;
         }
         Ok((record, context))
+    }
+
+    /// The jobs with their places on this drive.
+    fn placed(&self, jobs: &[Job]) -> Result<Vec<Job>, Box<JobError>> {
+        let mut jobs = jobs.to_vec();
+        layout::assign_ranges(&mut jobs, self.target.device().limits())?;
+        Ok(jobs)
     }
 
     /// The power states of a single solid-state drive that has any.

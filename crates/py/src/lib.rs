@@ -9,13 +9,13 @@ mod watch;
 use drive::{open, write_beside};
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
-use serde_json::{Value, json};
+use serde_json::json;
 use ssdlab_device::config::ftl::GcPolicy;
 use ssdlab_device::parameter::{Raw, Value as _};
 use ssdlab_device::ssd::admin::StartOver;
 use ssdlab_device::units::Nanos;
 use ssdlab_lab::condition::Condition;
-use ssdlab_lab::output::{to_json, to_normal};
+use ssdlab_lab::output::{NOT_IN_NORMAL, read_without, to_json_text, to_normal};
 use ssdlab_lab::session::{Plan, VERSION};
 use ssdlab_lab::workload::parse::{JobFile, parse};
 use ssdlab_lab::{describe, theory as closed_forms};
@@ -110,40 +110,27 @@ fn run(
             .filter(|(_, value)| !value.is_empty())
             .map(|(name, value)| (name.clone(), json!(value)))
             .collect();
-        context.extra.insert("notices".into(), json!(file.notices));
-        if let Some((path, text)) = &session.iolog {
+        let notices: Vec<&String> = file.notices.iter().chain(&session.notices).collect();
+        context.extra.insert("notices".into(), json!(notices));
+        for (path, text) in &session.logs {
             write_beside(path, text.as_bytes())?;
         }
         if let Some(path) = save {
             write_beside(path, &session.to_bytes().map_err(mend)?)?;
         }
-        Ok(to_json(&record, &context, json_plus).to_string())
+        Ok(to_json_text(&record, &context, json_plus))
     })
 }
 
 #[pyfunction]
 fn render(result_json: &str, format: &str) -> PyResult<String> {
-    let mut result: Value = serde_json::from_str(result_json).map_err(mend)?;
+    let read = |names: &[&str]| read_without(result_json, names).map_err(mend);
     match format {
-        "normal" => Ok(to_normal(&result)),
-        "json+" => Ok(format!("{result:#}")),
-        "json" => {
-            drop_bins(&mut result);
-            Ok(format!("{result:#}"))
-        }
+        "normal" => Ok(to_normal(&read(NOT_IN_NORMAL)?)),
+        "json+" => Ok(format!("{:#}", read(&[])?)),
+        // Only `json+` has the bins of the histograms.
+        "json" => Ok(format!("{:#}", read(&["bins"])?)),
         other => Err(mend(format!("output format {other}: there are normal, json, json+"))),
-    }
-}
-
-/// Takes out what only `json+` has.
-fn drop_bins(value: &mut Value) {
-    match value {
-        Value::Object(fields) => {
-            fields.shift_remove("bins");
-            fields.values_mut().for_each(drop_bins);
-        }
-        Value::Array(items) => items.iter_mut().for_each(drop_bins),
-        _ => {}
     }
 }
 

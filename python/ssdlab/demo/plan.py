@@ -14,7 +14,7 @@ TITLE = "Intel DC S3500, 80 GB"
 LOAD_BYTES_PER_DAY = 20_000_000_000
 """Host writes a day for which the lifetime is stated."""
 
-_COMMON = "direct=1\nrefill_buffers\nioengine=libaio\niodepth=16\n"
+_COMMON = "filename=/dev/ssd\ndirect=1\nrefill_buffers\nioengine=libaio\niodepth=16\n"
 _EBOOK = {
     "readtp": ("read", "5g", "1024k"),
     "writetp": ("write", "5g", "1024k"),

@@ -12,10 +12,10 @@ from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocato
 from ssdlab import text
 from ssdlab.report import theme
 from ssdlab.report.runs import Run
-from ssdlab.series import Series
+from ssdlab.series import Amplification, Series
 
 MOST_LINES = len(theme.SERIES)
-"""Runs that are drawn in one chart; more could not be told apart."""
+"""Lines that are drawn in one chart; more could not be told apart, and get another chart."""
 MOST_RATES = 120
 """Points of IOPS over time: what lies closer cannot be seen apart."""
 MOST_AMPLIFICATIONS = 40
@@ -26,6 +26,8 @@ _SMALL_TALL = (5.4, 3.8)
 _NINES = ((0.0, "0 %"), (0.5, "50 %"), (0.9, "90 %"), (0.99, "99 %"), (0.999, "99.9 %"))
 _MORE_NINES = ((0.9999, "99.99 %"), (0.99999, "99.999 %"))
 _LEAST_SHARE = 0.001
+# Directions of a mix, by line; the colour tells the run.
+_DASHES = {"read": "-", "write": "--", "trim": ":"}
 
 Distribution = Sequence[tuple[float, float]]
 """Latency in nanoseconds and the share of requests that took no longer."""
@@ -58,24 +60,48 @@ def _known(values: Sequence[float | None]) -> list[float]:
 
 
 def over_time(name: str, runs: Sequence[Run], colours: Colours) -> str | None:
-    """Draw IOPS and write amplification over virtual time."""
-    series = [(run, found) for run in runs if (found := Series.of(run.lab, MOST_RATES))]
-    series = [(run, found) for run, found in series if len(found.iops) > 2][:MOST_LINES]
-    if not series:
+    """Draw IOPS of each direction, and write amplification of the drive, over virtual time."""
+    lines = [
+        (run, direction, found)
+        for run, direction in _directions(runs)
+        if (found := Series.of(run.lab, MOST_RATES, direction)) and len(found.iops) > 2
+    ]
+    if not lines:
         return None
-    written = any(value is not None for _, found in series for value in found.write_amplification)
+    drawn = dict.fromkeys(run.label for run, _, _ in lines)
+    amplifications = [
+        (run, factors)
+        for run in runs
+        if run.label in drawn and (factors := Amplification.of(run.lab, MOST_AMPLIFICATIONS))
+    ]
+    written = any(factor is not None for _, drive in amplifications for factor in drive.factors)
+    mixed = len({direction for _, direction, _ in lines}) > 1
     with theme.style():
-        made = theme.figure(*(_SMALL_TALL if written else _SMALL))
+        size = _SMALL_TALL if written else _SMALL
+        made = theme.figure(*_room_for(size, len(lines)))
         rows = made.subplots(2 if written else 1, 1, sharex=True, squeeze=False)
         panels: list[Axes] = [row[0] for row in rows]
-        for run, found in series:
-            colour = colours[run.label]
-            panels[0].plot(found.times_s, found.iops, color=colour, label=run.label)
-            coarse = Series.of(run.lab, MOST_AMPLIFICATIONS)
-            if written and coarse:
-                panels[1].plot(coarse.times_s, _known(coarse.write_amplification), color=colour)
+        for run, direction, found in lines:
+            label = _label(run, direction, mixed)
+            style = _DASHES[direction] if mixed else "-"
+            panels[0].plot(found.times_s, found.iops, style, color=colours[run.label], label=label)
+        for run, drive in amplifications if written else ():
+            panels[1].plot(drive.times_s, _known(drive.factors), color=colours[run.label])
         _finish_over_time(panels)
         return theme.svg(made, f"time-{name}", f"IOPS and write amplification over time, {name}")
+
+
+def _room_for(size: tuple[float, float], lines: int) -> tuple[float, float]:
+    """Higher where the legend may take many lines, so that the chart keeps its height."""
+    return size[0], size[1] + 0.16 * max(0, lines - 2)
+
+
+def _directions(runs: Sequence[Run]) -> list[tuple[Run, str]]:
+    return [(run, direction) for run in runs for direction in run.first.directions]
+
+
+def _label(run: Run, direction: str, mixed: bool) -> str:
+    return ", ".join(part for part in (run.label, f"{direction}s" if mixed else "") if part)
 
 
 def _finish_over_time(panels: Sequence[Axes]) -> None:
@@ -99,19 +125,18 @@ def _nines(share: float) -> float:
 
 def latencies(name: str, runs: Sequence[Run], colours: Colours) -> str | None:
     """Draw the cumulative distribution of latencies, the tail drawn large."""
-    lines = [(run, direction) for run in runs for direction in run.first.directions]
-    points = [(run, direction, run.first.distribution(direction)) for run, direction in lines]
-    points = [line for line in points if len(line[2]) > 1][:MOST_LINES]
+    points = [(run, each, run.first.distribution(each)) for run, each in _directions(runs)]
+    points = [line for line in points if len(line[2]) > 1]
     if not points:
         return None
     mixed = len({direction for _, direction, _ in points}) > 1
     with theme.style():
-        made = theme.figure(*_SMALL)
+        made = theme.figure(*_room_for(_SMALL, len(points)))
         axes = made.subplots()
         for run, direction, curve in points:
-            label = ", ".join(part for part in (run.label, direction if mixed else "") if part)
-            dashes = "--" if mixed and direction == "write" else "-"
-            axes.plot(*_stairs(curve), dashes, color=colours[run.label], label=label)
+            style = _DASHES[direction] if mixed else "-"
+            label = _label(run, direction, mixed)
+            axes.plot(*_stairs(curve), style, color=colours[run.label], label=label)
         _finish_latencies(axes, [curve for _, _, curve in points])
         return theme.svg(made, f"latency-{name}", f"distribution of latencies of {name}")
 
@@ -250,29 +275,40 @@ def wear(run: Run, name: str) -> str | None:
 
 
 def overview(runs: Sequence[Run]) -> str | None:
-    """Draw the main figure of every run."""
-    shown = [run for run in runs if run.first.directions]
-    if not shown:
+    """Draw the main figure of every run, of a mix one for each direction."""
+    bars = _directions(runs)
+    if not bars:
         return None
-    values = [run.mean(lambda job: job.iops()) or 0.0 for run in shown]
+    values = [_iops(run, direction) for run, direction in bars]
     with theme.style():
-        made = theme.figure(9.6, 0.8 + 0.27 * len(shown))
+        made = theme.figure(9.6, 0.8 + 0.27 * len(bars))
         axes = made.subplots()
-        axes.barh(range(len(shown)), values, height=0.66, color=theme.SERIES[0])
-        for place, (run, value) in enumerate(zip(shown, values, strict=True)):
-            axes.text(value, place, f"  {_figures(run, value)}", va="center", color=theme.INK)
-        axes.set_yticks(range(len(shown)), [run.title for run in shown])
+        colours = [theme.DIRECTIONS[direction] for _, direction in bars]
+        axes.barh(range(len(bars)), values, height=0.66, color=colours)
+        for place, ((run, direction), value) in enumerate(zip(bars, values, strict=True)):
+            figures = _figures(run, direction, value)
+            axes.text(value, place, f"  {figures}", va="center", color=theme.INK)
+        axes.set_yticks(range(len(bars)), [_title(run, direction) for run, direction in bars])
         axes.invert_yaxis()
         axes.set_xlim(0, max(values) * 1.45)
         axes.set_xlabel("IOPS")
         axes.xaxis.set_major_formatter(FuncFormatter(count_axis))
         theme.only_vertical_grid(axes)
-        return theme.svg(made, "overview", "IOPS of every run")
+        return theme.svg(made, "overview", "IOPS of every run and direction")
 
 
-def _figures(run: Run, iops: float) -> str:
-    parts = [text.count(iops), text.rate(run.mean(lambda job: job.bandwidth()))]
+def _iops(run: Run, direction: str) -> float:
+    return run.mean(lambda job: job.iops(direction)) or 0.0
+
+
+def _title(run: Run, direction: str) -> str:
+    return f"{run.title}, {direction}s" if len(run.first.directions) > 1 else run.title
+
+
+def _figures(run: Run, direction: str, iops: float) -> str:
+    parts = [text.count(iops), text.rate(run.mean(lambda job: job.bandwidth(direction)))]
     amplification = run.mean(lambda job: job.write_amplification)
-    if amplification is not None:
+    # Of the drive as a whole; beside reads it would look like theirs.
+    if amplification is not None and (direction != "read" or run.first.directions == ["read"]):
         parts.append(f"WA {text.ratio(amplification)}")
     return " · ".join(parts)

@@ -20,7 +20,6 @@ from ssdlab.report.stack import HEADINGS, stacks_of
 from ssdlab.result import Result
 
 _TITLE = "What the drive does"
-_MOST_TIMELINES = 4
 
 
 @dataclass(frozen=True)
@@ -62,24 +61,37 @@ def _opening(results: Sequence[Result], runs: Sequence[Run]) -> Opening:
 
 def _per_job(runs: Sequence[Run]) -> list[dict[str, Any]]:
     colours = charts.colours_of(runs)
+    lots = [lot for name, members in by_job(runs).items() for lot in _lots(name, members)]
     return [
         {
             "name": name,
             "time": charts.over_time(f"{order}", members, colours),
             "latency": charts.latencies(f"{order}", members, colours),
-            "runs": len(members),
         }
-        for order, (name, members) in enumerate(by_job(runs).items())
+        for order, (name, members) in enumerate(lots)
     ]
+
+
+def _lots(name: str, runs: Sequence[Run]) -> list[tuple[str, Sequence[Run]]]:
+    """As many runs as a chart can hold, chart by chart; several charts are numbered."""
+    most = charts.MOST_LINES // max(1, *(len(run.first.directions) for run in runs))
+    lots = [runs[at : at + most] for at in range(0, len(runs), most)]
+    if len(lots) == 1:
+        return [(name, runs)]
+    return [(f"{name} ({number} of {len(lots)})", lot) for number, lot in enumerate(lots, 1)]
 
 
 def _timelines(runs: Sequence[Run]) -> list[tuple[str, str]]:
-    drawn = [
-        (run.title, drawing)
-        for order, run in enumerate(runs)
-        if (drawing := charts.timeline(run, f"timeline-{order}"))
-    ]
-    return drawn[:_MOST_TIMELINES]
+    """One where several jobs ran together, since they share the drive and its timeline."""
+    drawn: list[tuple[str, str]] = []
+    shown: list[Any] = []
+    for order, run in enumerate(runs):
+        operations = run.lab.get("timeline")
+        if operations and (run.label, operations) not in shown:
+            shown.append((run.label, operations))
+            if drawing := charts.timeline(run, f"timeline-{order}"):
+                drawn.append((run.title, drawing))
+    return drawn
 
 
 def _most_worn(runs: Sequence[Run]) -> list[tuple[str, str]]:
@@ -181,7 +193,6 @@ def build_html(results: Sequence[Result], title: str | None = None) -> str:
             wear_rows=_wear_rows(runs),
             wear_charts=_most_worn(runs),
             drives=drives_of(runs),
-            most=charts.MOST_LINES,
             kinds=KINDS,
             kinds_in_words=kinds_in_words,
             limits=[*limits.of_these(runs), *limits.ALWAYS],

@@ -41,6 +41,9 @@ SHARES = {
 }
 """What a resource spent its time on, always in the same colour."""
 
+DIRECTIONS = {"read": SHARES["host_read"], "write": SHARES["host_write"], "trim": SERIES[7]}
+"""What a request does, always in the same colour."""
+
 KINDS = {
     "sensing": (SERIES[0], "host read: array to register"),
     "sending": (SERIES[6], "host read: data out"),
@@ -50,6 +53,10 @@ KINDS = {
     "erasing": (SERIES[7], "erase"),
 }
 """What a die does, as the engine names it: colour, and name for people."""
+
+# Widths in a legend: a mean letter of the font below at 9 points, and the line before a label.
+_LETTER_INCHES = 0.075
+_LINE_INCHES = 0.4
 
 _SETTINGS: dict[Any, Any] = {
     "svg.fonttype": "none",
@@ -112,7 +119,7 @@ def legend_above(axes: Axes, least: int = 2) -> None:
     """Put the legend above the axes, where it covers nothing; fewer than `least` need none."""
     handles, labels = axes.get_legend_handles_labels()
     if len(labels) >= least:
-        columns = min(len(labels), 3)
+        columns = min(len(labels), _columns(axes, max(map(len, labels))))
         rows = -(-len(labels) // columns)
         axes.legend(
             handles,
@@ -125,6 +132,13 @@ def legend_above(axes: Axes, least: int = 2) -> None:
             columnspacing=1.4,
             labelspacing=0.3 if rows > 1 else 0.5,
         )
+
+
+def _columns(axes: Axes, longest: int) -> int:
+    """Columns of a legend that fit beside each other: what is too wide would be cut off."""
+    made = axes.get_figure(root=True)
+    assert made is not None, "axes are drawn in a figure"
+    return max(1, min(3, int(made.get_figwidth() / (_LINE_INCHES + longest * _LETTER_INCHES))))
 
 
 def svg(made: Figure, name: str, description: str) -> str:

@@ -199,16 +199,20 @@ Value = str | int | float | bool
 def section(name: str, **options: Value) -> str:
     """Write one section of a job file; an option that is True stands alone.
 
+    All jobs work on the drive itself, which a job says with a ``filename``: without one each would
+    have a range of its own.
+
     Examples
     --------
     >>> print(section("used", rw="randwrite", bs="4k", norandommap=True), end="")
     [used]
+    filename=/dev/ssd
     rw=randwrite
     bs=4k
     norandommap
     """
     lines = [name if value is True else f"{name}={value}" for name, value in options.items()]
-    return "\n".join([f"[{name}]", *lines, ""])
+    return "\n".join([f"[{name}]", "filename=/dev/ssd", *lines, ""])
 
 
 def story(*sections: str) -> str:

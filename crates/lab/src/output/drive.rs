@@ -1,12 +1,14 @@
 //! The object `ssdlab` of a job: what fio cannot know, because it cannot look into the drive.
 //!
-//! Jobs that run together share the drive, so its figures are those of the stonewall group.
+//! `job`, `ranges` and `time_series` are of the job alone, to its own end. Jobs that run together
+//! share the drive, so every figure of the drive is of their stonewall group, which
+//! `stonewall_group` names; its rates over time are `drive_time_series`.
 
 use super::Context;
 use super::json::object;
 use super::layers::layers;
 use super::merge::Report;
-use crate::run::{Bucket, GroupRecord, Record, Series, depth};
+use crate::run::{CloneRecord, Done, GroupRecord, Record, Series, Written, depth};
 use crate::workload::job::{Job, Pattern, SizeShare};
 use serde_json::{Map, Value, json};
 use ssdlab_device::config::power::PowerConfig;
@@ -15,7 +17,9 @@ use ssdlab_device::units::Nanos;
 
 /// The `ssdlab` object of a report.
 pub fn drive(report: &Report, record: &Record, context: &Context) -> Value {
-    let Some(group) = report.members.first().and_then(|clone| record.groups.get(clone.group)) else {
+    let Some((number, group)) =
+        report.members.first().and_then(|clone| Some((clone.group, record.groups.get(clone.group)?)))
+    else {
         return Value::Null;
     };
     let counters = group.counters();
@@ -37,9 +41,12 @@ pub fn drive(report: &Report, record: &Record, context: &Context) -> Value {
         "interrupted": record.interrupted,
     }));
     fields.insert("job".into(), job(report.job, report.members.len()));
+    fields.insert("ranges".into(), ranges(report, record));
+    fields.insert("stonewall_group".into(), stonewall_group(number, record));
     let entries = counters.entries().map(|(name, value)| (name.to_string(), json!(value)));
     fields.insert("counters".into(), Value::Object(entries.collect()));
-    fields.insert("time_series".into(), time_series(&group.series, record, group));
+    fields.insert("time_series".into(), time_series(report, record));
+    fields.insert("drive_time_series".into(), drive_time_series(group, record));
     fields.insert("utilization".into(), utilization(&counters, time, context));
     // A solid-state drive alone has nothing to add to its counters.
     if group.layers.name != "drive" {
@@ -88,13 +95,35 @@ fn extremes(sizes: &[SizeShare]) -> [u32; 2] {
     [bytes().min().unwrap_or(0), bytes().max().unwrap_or(0)]
 }
 
-/// Columns over time, one entry a bucket; times count from the beginning of the run.
-fn time_series(series: &Series, record: &Record, group: &GroupRecord) -> Value {
-    let column = |of: &dyn Fn(&Bucket) -> u64| series.buckets.iter().map(of).collect::<Vec<u64>>();
-    let mut fields = Map::new();
-    fields.insert("start_ns".into(), json!(series.start.saturating_sub(record.start).0));
-    fields.insert("end_ns".into(), json!(group.end.saturating_sub(record.start).0));
-    fields.insert("interval_ns".into(), json!(series.width.0));
+/// Where on the drive each clone worked.
+fn ranges(report: &Report, record: &Record) -> Value {
+    let range = |clone: &&CloneRecord| {
+        let job = &record.jobs[clone.job];
+        json!({
+            "job": job.name,
+            "clone": clone.clone,
+            "offset_bytes": clone.range.offset,
+            "bytes": clone.range.bytes,
+            "own": !job.own_ranges.is_empty(),
+        })
+    };
+    report.members.iter().map(range).collect()
+}
+
+/// Whose figures the drive's are: all jobs between two stonewalls.
+fn stonewall_group(number: usize, record: &Record) -> Value {
+    let mut jobs: Vec<usize> =
+        record.clones.iter().filter(|clone| clone.group == number).map(|clone| clone.job).collect();
+    jobs.dedup();
+    let names: Vec<&str> = jobs.into_iter().map(|job| record.jobs[job].name.as_str()).collect();
+    json!({ "number": number, "jobs": names })
+}
+
+/// Columns of what the report's clones completed, one entry a bucket; times count from the beginning of the run.
+fn time_series(report: &Report, record: &Record) -> Value {
+    let series = report.series();
+    let column = |of: &dyn Fn(&Done) -> u64| series.buckets.iter().map(of).collect::<Vec<u64>>();
+    let mut fields = axis(&series, report.end(), record);
     for (index, name) in ["read", "write", "trim"].into_iter().enumerate() {
         fields.insert(format!("{name}s"), json!(column(&|bucket| bucket.requests[index])));
         fields.insert(format!("{name}_bytes"), json!(column(&|bucket| bucket.bytes[index])));
@@ -102,9 +131,25 @@ fn time_series(series: &Series, record: &Record, group: &GroupRecord) -> Value {
         fields.insert(format!("{name}_latency_sum_ns"), json!(sums));
     }
     fields.insert("latency_max_ns".into(), json!(column(&|bucket| bucket.latency_max_ns)));
-    fields.insert("host_pages_written".into(), json!(column(&|bucket| bucket.host_pages_written)));
-    fields.insert("nand_pages_written".into(), json!(column(&|bucket| bucket.nand_pages_written)));
     Value::Object(fields)
+}
+
+/// As [`time_series`], of what the drive wrote for all jobs of the group.
+fn drive_time_series(group: &GroupRecord, record: &Record) -> Value {
+    let column = |of: fn(&Written) -> u64| group.series.buckets.iter().map(of).collect::<Vec<u64>>();
+    let mut fields = axis(&group.series, group.end, record);
+    fields.insert("host_pages_written".into(), json!(column(|bucket| bucket.host_pages)));
+    fields.insert("nand_pages_written".into(), json!(column(|bucket| bucket.nand_pages)));
+    Value::Object(fields)
+}
+
+/// When a series begins and ends, and the width of its buckets.
+fn axis<B>(series: &Series<B>, end: Nanos, record: &Record) -> Map<String, Value> {
+    object(json!({
+        "start_ns": series.start.saturating_sub(record.start).0,
+        "end_ns": end.saturating_sub(record.start).0,
+        "interval_ns": series.width.0,
+    }))
 }
 
 /// Energy by state, and the mean power of the time in all of them.

@@ -5,6 +5,7 @@ use super::drive::drive;
 use super::merge::{Report, Side, reports};
 use crate::run::{Latencies, Record, SteadyRecord, depth};
 use crate::workload::job::SteadyMetric;
+use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Map, Value, json};
 use ssdlab_device::units::Nanos;
 
@@ -20,24 +21,55 @@ const LEVELS: [&str; 7] = ["1", "2", "4", "8", "16", "32", ">=64"];
 /// Names of fio's batch sizes.
 const BATCHES: [&str; 7] = ["0", "4", "8", "16", "32", "64", ">=64"];
 
-/// The record as fio's JSON; `plus` adds the histogram bins of `json+`.
+/// A result as fio's JSON, written job by job: of many jobs only one at a time is held as a tree.
 ///
 /// `fio version` is made like the versions between fio's own releases (`fio-3.33-…`), so that what
 /// takes the number out of it finds the one whose fields these are.
-pub fn to_json(record: &Record, context: &Context, plus: bool) -> Value {
-    let reports = reports(record);
-    let mut top = Map::new();
-    top.insert("fio version".into(), json!(format!("{FIO_VERSION}-ssdlab-{}", context.version)));
-    top.insert("timestamp".into(), json!(context.timestamp));
-    top.insert("timestamp_ms".into(), json!(context.timestamp_ms));
-    top.insert("time".into(), json!(context.time));
-    if !context.global_options.is_empty() {
-        top.insert("global options".into(), Value::Object(context.global_options.clone()));
+struct Document<'a> {
+    record: &'a Record,
+    context: &'a Context,
+    plus: bool,
+}
+
+/// The entries of `jobs`.
+struct Jobs<'a> {
+    reports: &'a [Report<'a>],
+    document: &'a Document<'a>,
+}
+
+impl Serialize for Document<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (record, context) = (self.record, self.context);
+        let reports = reports(record);
+        let mut top = serializer.serialize_map(None)?;
+        top.serialize_entry("fio version", &format!("{FIO_VERSION}-ssdlab-{}", context.version))?;
+        top.serialize_entry("timestamp", &context.timestamp)?;
+        top.serialize_entry("timestamp_ms", &context.timestamp_ms)?;
+        top.serialize_entry("time", &context.time)?;
+        if !context.global_options.is_empty() {
+            top.serialize_entry("global options", &context.global_options)?;
+        }
+        top.serialize_entry("jobs", &Jobs { reports: &reports, document: self })?;
+        top.serialize_entry("disk_util", &[disk_util(&reports, record, context)])?;
+        top.end()
     }
-    let jobs = reports.iter().map(|report| job(report, &reports, record, context, plus));
-    top.insert("jobs".into(), jobs.collect());
-    top.insert("disk_util".into(), json!([disk_util(&reports, record, context)]));
-    Value::Object(top)
+}
+
+impl Serialize for Jobs<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Document { record, context, plus } = *self.document;
+        serializer.collect_seq(self.reports.iter().map(|report| job(report, self.reports, record, context, plus)))
+    }
+}
+
+/// The record as fio's JSON; `plus` adds the histogram bins of `json+`.
+pub fn to_json(record: &Record, context: &Context, plus: bool) -> Value {
+    serde_json::to_value(Document { record, context, plus }).expect("plain data with names as keys")
+}
+
+/// As [`to_json`], as text.
+pub fn to_json_text(record: &Record, context: &Context, plus: bool) -> String {
+    serde_json::to_string(&Document { record, context, plus }).expect("plain data with names as keys")
 }
 
 fn job(report: &Report, all: &[Report], record: &Record, context: &Context, plus: bool) -> Map<String, Value> {

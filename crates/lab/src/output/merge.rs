@@ -4,9 +4,10 @@
 //! `group_reporting` neighbours in a group are one report, whose requests and bytes are added,
 //! whose running time is the longest, and whose sampled rates are added as if simultaneous.
 
-use crate::run::{CloneRecord, DirectionTally, Latencies, Record, Samples};
+use crate::run::{CloneRecord, DirectionTally, Done, Latencies, Record, Samples, Series};
 use crate::workload::job::Job;
 use ssdlab_device::units::Nanos;
+use std::borrow::Cow;
 
 /// A sampled rate of several clones together.
 #[derive(Clone, Copy, Debug, Default)]
@@ -35,17 +36,17 @@ impl Rate {
 
 /// Reads, writes or trims of a report.
 #[derive(Clone, Debug, Default)]
-pub struct Side {
+pub struct Side<'a> {
     pub bytes: u64,
-    pub latencies: Latencies,
+    pub latencies: Cow<'a, Latencies>,
     pub bandwidth: Rate,
     pub iops: Rate,
 }
 
-impl Side {
-    fn add(&mut self, tally: &DirectionTally) {
+impl<'a> Side<'a> {
+    fn add(&mut self, tally: &'a DirectionTally) {
         self.bytes += tally.bytes;
-        self.latencies.merge(&tally.latencies);
+        merge(&mut self.latencies, &tally.latencies);
         self.bandwidth.add(&tally.bandwidth_samples);
         self.iops.add(&tally.iops_samples);
     }
@@ -62,22 +63,22 @@ pub struct Report<'a> {
     /// fio's `groupid`.
     pub group_id: usize,
     pub members: Vec<&'a CloneRecord>,
-    pub sides: [Side; 3],
-    pub sync: Latencies,
+    pub sides: [Side<'a>; 3],
+    pub sync: Cow<'a, Latencies>,
     pub depths: [u64; 7],
 }
 
 impl<'a> Report<'a> {
     fn new(job: &'a Job, group_id: usize) -> Report<'a> {
         let (members, sides) = (Vec::new(), Default::default());
-        Report { job, group_id, members, sides, sync: Latencies::default(), depths: [0; 7] }
+        Report { job, group_id, members, sides, sync: Cow::default(), depths: [0; 7] }
     }
 
     fn add(&mut self, clone: &'a CloneRecord) {
         for (side, tally) in self.sides.iter_mut().zip(&clone.tally.directions) {
             side.add(tally);
         }
-        self.sync.merge(&clone.tally.sync);
+        merge(&mut self.sync, &clone.tally.sync);
         for (sum, depth) in self.depths.iter_mut().zip(clone.tally.depths) {
             *sum += depth;
         }
@@ -90,9 +91,31 @@ impl<'a> Report<'a> {
         self.members.iter().map(time).fold(Nanos::ZERO, Nanos::max)
     }
 
+    /// What its members completed over time.
+    pub fn series(&self) -> Cow<'a, Series<Done>> {
+        let (first, others) = self.members.split_first().expect("a report has a member");
+        let mut series = Cow::Borrowed(&first.series);
+        others.iter().for_each(|clone| series.to_mut().merge(&clone.series));
+        series
+    }
+
+    /// When the last of its members ended.
+    pub fn end(&self) -> Nanos {
+        self.members.iter().map(|clone| clone.end).fold(Nanos::ZERO, Nanos::max)
+    }
+
     /// Completed requests of all directions.
     pub fn requests(&self) -> u64 {
         self.sides.iter().map(|side| side.latencies.count()).sum()
+    }
+}
+
+/// Adds latencies; the first ones are borrowed, since most reports are of one clone.
+fn merge<'a>(sum: &mut Cow<'a, Latencies>, latencies: &'a Latencies) {
+    if sum.count() == 0 {
+        *sum = Cow::Borrowed(latencies);
+    } else if latencies.count() > 0 {
+        sum.to_mut().merge(latencies);
     }
 }
 

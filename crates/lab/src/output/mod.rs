@@ -10,15 +10,19 @@ mod drive;
 mod json;
 mod latency;
 mod layers;
+mod logs;
 mod merge;
 mod normal;
 mod number;
 mod page;
 #[cfg(test)]
 mod test;
+mod without;
 
-pub use json::to_json;
-pub use normal::to_normal;
+pub use json::{to_json, to_json_text};
+pub use logs::logs;
+pub use normal::{NOT_IN_NORMAL, to_normal};
+pub use without::read_without;
 
 use serde_json::{Map, Value};
 use ssdlab_device::config::power::PowerConfig;

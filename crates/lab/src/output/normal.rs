@@ -7,6 +7,10 @@ use super::number::{Prefix, short};
 use super::page::{Page, count, number, text};
 use serde_json::Value;
 
+/// Fields that the text has nothing of, and that make up most of a result.
+pub const NOT_IN_NORMAL: &[&str] =
+    &["bins", "counters", "drive_time_series", "parameters", "time_series", "timeline", "utilization", "wear"];
+
 /// fio's human-readable output of a result of [`to_json`](super::to_json) (or of fio's own JSON).
 pub fn to_normal(json: &Value) -> String {
     let mut page = Page(String::new());
@@ -208,6 +212,7 @@ fn drive(page: &mut Page, drive: &Value) {
         count(&drive["seed"]),
         text(&drive["profile"])
     ));
+    ranges(page, &drive["ranges"]);
     if let Some(average_mw) = drive["power"]["average_mw"].as_f64() {
         page.line(format_args!(
             "                 power={average_mw:.0} mW on average, wake-ups={}, link resets={}",
@@ -217,6 +222,23 @@ fn drive(page: &mut Page, drive: &Value) {
     }
     if drive["interrupted"].as_bool() == Some(true) {
         page.line(format_args!("                 stopped early: figures are of what was done"));
+    }
+}
+
+/// Where the clones worked that have own ranges; of many the first and the last.
+fn ranges(page: &mut Page, ranges: &Value) {
+    let own = ranges.as_array().map_or(&[][..], Vec::as_slice).iter().filter(|range| range["own"] == true);
+    let cell = |range: &Value| {
+        let (offset, bytes) = (count(&range["offset_bytes"]), count(&range["bytes"]));
+        format!("{}.{} {offset}-{}", text(&range["job"]), count(&range["clone"]), offset + bytes)
+    };
+    let cells: Vec<String> = own.map(cell).collect();
+    match &cells[..] {
+        [] => {}
+        [first, .., last] if cells.len() > 4 => {
+            page.line(format_args!("                 own ranges in bytes: {first}, … {last}"));
+        }
+        few => page.line(format_args!("                 own ranges in bytes: {}", few.join(", "))),
     }
 }
 

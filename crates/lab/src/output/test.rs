@@ -142,6 +142,12 @@ fn drive_object_tells_what_the_drive_did() {
     let sum = |key: &str| drive["time_series"][key].as_array().unwrap().iter().filter_map(Value::as_u64).sum::<u64>();
     assert_eq!(json!(sum("writes")), json["jobs"][0]["write"]["total_ios"]);
     assert_eq!(json!(sum("reads")), drive["counters"]["host_reads"]);
+    assert_eq!(drive["drive_time_series"]["end_ns"], drive["time_series"]["end_ns"]);
+    assert_eq!(drive["stonewall_group"], json!({ "number": 0, "jobs": ["x"] }));
+    assert_eq!(
+        drive["ranges"],
+        json!([{ "job": "x", "clone": 0, "offset_bytes": 0, "bytes": 64 * MIB, "own": false }])
+    );
     let text = to_normal(&json);
     assert!(text.contains("  ssdlab       : WA=none (nothing written), erased=0"), "{text}");
 }

@@ -5,28 +5,27 @@
 //! device's queue is shared; what finds it full waits in the host, and that wait is part of its
 //! latency. Tags index a slab, so that nothing is allocated or looked up per request.
 
-use super::series::Series;
+use super::series::{Series, Written};
 use super::steady::Watch;
 use super::tally::Direction;
 use super::turns::Turns;
 use super::worker::{Step, Worker};
 use super::{Observer, RunError};
 use crate::workload::job::Job;
-use ssdlab_device::block::{Completion, Device, LayerCounts, Request, Tag};
+use ssdlab_device::block::{Completion, Device, LayerCounts, Request, Status, Tag};
 use ssdlab_device::counters::Counters;
-use ssdlab_device::units::Nanos;
+use ssdlab_device::units::{Lba, Nanos};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
 /// Completed requests between two looks at the observer.
 const OBSERVE_EVERY: u64 = 65_536;
-/// Distance of fio's bandwidth and IOPS samples.
-const SAMPLE_EVERY: Nanos = Nanos(500_000_000);
 
 /// A request that was issued and has not completed.
 #[derive(Clone, Copy)]
 struct Slot {
     issued: Nanos,
+    lba: Lba,
     sectors: u32,
     worker: u32,
     direction: Direction,
@@ -52,10 +51,13 @@ pub struct Engine<'a, D: Device + ?Sized> {
     started: Nanos,
     /// The next instant at which the clock must stop for [`Engine::mark`].
     next_mark: Nanos,
-    next_sample: Nanos,
     ramp_ends: Vec<(Nanos, usize)>,
     watches: Vec<Watch>,
-    series: Series,
+    /// What the device wrote over time, and what it had written at the last edge.
+    series: Series<Written>,
+    written: Written,
+    /// A job logs its requests.
+    logs_requests: bool,
     counters_at_start: Counters,
     layers_at_start: LayerCounts,
     /// Time with a request in the device, and since when there is one.
@@ -68,7 +70,7 @@ pub struct Engine<'a, D: Device + ?Sized> {
 /// What is left when a group has ended.
 pub struct Outcome {
     pub workers: Vec<Worker>,
-    pub series: Series,
+    pub series: Series<Written>,
     pub counters_at_start: Counters,
     pub counters_at_end: Counters,
     pub layers: LayerCounts,
@@ -85,7 +87,7 @@ impl<'a, D: Device + ?Sized> Engine<'a, D> {
             worker.queued = true;
         }
         let slots: u32 = workers.iter().map(|worker| super::worker::depth(&jobs[worker.job]) + 1).sum();
-        let nothing = Slot { issued: now, sectors: 0, worker: 0, direction: Direction::Sync };
+        let nothing = Slot { issued: now, lba: Lba(0), sectors: 0, worker: 0, direction: Direction::Sync };
         let (counters, layers_at_start) = (device.counters(), device.layers());
         let limits = device.limits();
         let (queue_depth, sector_bytes) = (limits.queue_depth.max(1), limits.sector_bytes);
@@ -104,10 +106,11 @@ impl<'a, D: Device + ?Sized> Engine<'a, D> {
             now,
             started: now,
             next_mark: now,
-            next_sample: now + SAMPLE_EVERY,
             ramp_ends: ramp_ends(&workers, jobs, now),
             watches: Watch::of(&workers, jobs, now),
-            series: Series::new(now, &counters),
+            series: Series::new(now),
+            written: Written::of(&counters),
+            logs_requests: workers.iter().any(|worker| worker.log.is_some()),
             counters_at_start: counters,
             layers_at_start,
             busy: Nanos::ZERO,
@@ -191,7 +194,8 @@ impl<'a, D: Device + ?Sized> Engine<'a, D> {
         let tag = self.free.pop().expect("the slab holds the depths of all workers, and a flush each");
         let request = *self.workers[index as usize].request();
         let direction = Direction::of(request.operation);
-        self.slots[tag as usize] = Slot { issued: self.now, sectors: request.sectors, worker: index, direction };
+        let Request { lba, sectors, .. } = request;
+        self.slots[tag as usize] = Slot { issued: self.now, lba, sectors, worker: index, direction };
         if !self.waiting.is_empty() || !self.submit(tag, request) {
             self.waiting.push_back((tag, request));
         }
@@ -242,10 +246,20 @@ impl<'a, D: Device + ?Sized> Engine<'a, D> {
         let latency = self.now - slot.issued;
         let worker = &mut self.workers[slot.worker as usize];
         worker.completed(direction, bytes, latency, completion.status);
-        self.series.add(direction, bytes, latency);
         if !worker.queued {
             worker.queued = true;
             self.ready.push_back(slot.worker);
+        }
+        if self.logs_requests && completion.status == Status::Success {
+            self.log(&slot, bytes);
+        }
+    }
+
+    #[cold]
+    fn log(&mut self, slot: &Slot, bytes: u64) {
+        let offset = slot.lba.0 * self.sector_bytes;
+        if let Some(log) = &mut self.workers[slot.worker as usize].log {
+            log.add(self.now, slot.direction, bytes, offset, self.now - slot.issued);
         }
     }
 
@@ -280,12 +294,9 @@ impl<'a, D: Device + ?Sized> Engine<'a, D> {
     #[cold]
     fn mark(&mut self) {
         while self.series.edge() <= self.now {
-            self.series.close_bucket(&self.device.counters());
+            self.close_bucket(&self.device.counters());
         }
-        while self.next_sample <= self.now {
-            self.next_sample += SAMPLE_EVERY;
-            self.workers.iter_mut().for_each(|worker| worker.tally.sample(SAMPLE_EVERY));
-        }
+        self.workers.iter_mut().for_each(|worker| worker.mark(self.now));
         while self.ramp_ends.last().is_some_and(|&(end, _)| end <= self.now) {
             self.end_ramp();
         }
@@ -297,26 +308,35 @@ impl<'a, D: Device + ?Sized> Engine<'a, D> {
         self.schedule_mark();
     }
 
+    fn close_bucket(&mut self, counters: &Counters) {
+        let written = Written::of(counters);
+        self.series.close(written.since(&self.written));
+        self.written = written;
+    }
+
     fn end_ramp(&mut self) {
         let Some((_, index)) = self.ramp_ends.pop() else {
             return;
         };
-        self.workers[index].reset(self.now);
+        let worker = &mut self.workers[index];
+        worker.reset(&self.jobs[worker.job], self.now);
         if self.ramp_ends.is_empty() {
             self.counters_at_start = self.device.counters();
             self.layers_at_start = self.device.layers();
-            self.series = Series::new(self.now, &self.counters_at_start);
+            self.series = Series::new(self.now);
+            self.written = Written::of(&self.counters_at_start);
             self.busy = Nanos::ZERO;
             self.busy_since = self.now;
         }
     }
 
     fn schedule_mark(&mut self) {
-        let mut next = self.series.edge().0.min(self.next_sample.0);
+        let mut next = self.series.edge().0;
         if let Some(&(end, _)) = self.ramp_ends.last() {
             next = next.min(end.0);
         }
         next = self.watches.iter().map(|watch| watch.next().0).fold(next, u64::min);
+        next = self.workers.iter().map(|worker| worker.next_mark().0).fold(next, u64::min);
         self.next_mark = Nanos(next);
     }
 
@@ -342,7 +362,9 @@ impl<'a, D: Device + ?Sized> Engine<'a, D> {
             self.end_ramp();
         }
         let counters_at_end = self.device.counters();
-        self.series.finish(self.now, &counters_at_end);
+        if self.series.is_open(self.now) {
+            self.close_bucket(&counters_at_end);
+        }
         Outcome {
             workers: self.workers,
             series: self.series,

@@ -6,7 +6,9 @@
 //! host's own processing time, the page cache, and fio's batching of submissions.
 
 mod engine;
+mod rates;
 mod record;
+mod requests;
 mod series;
 mod steady;
 mod tally;
@@ -16,7 +18,8 @@ mod turns;
 mod worker;
 
 pub use record::{CloneRecord, GroupRecord, Record, SteadyRecord};
-pub use series::{Bucket, Series};
+pub use requests::{LoggedRequest, LoggedWindow, RequestLog};
+pub use series::{Done, Series, Written};
 pub use tally::{Direction, DirectionTally, Latencies, Samples, Tally};
 pub use worker::{LOOKAHEAD, depth};
 
@@ -210,7 +213,10 @@ fn keep(record: &mut Record, group: usize, start: Nanos, outcome: Outcome) {
         start: worker.measured_from,
         end: worker.ended,
         error: worker.error,
+        range: worker.range(),
         tally: worker.tally,
+        series: worker.rates.series,
+        log: worker.log,
         steady: worker.steady,
     }));
 }

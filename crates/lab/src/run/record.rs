@@ -1,8 +1,9 @@
 //! The record of a run: everything measured, in plain data, before anyone formats it.
 
-use super::series::Series;
+use super::requests::RequestLog;
+use super::series::{Done, Series, Written};
 use super::tally::Tally;
-use crate::workload::job::{Job, SteadyRule};
+use crate::workload::job::{ByteRange, Job, SteadyRule};
 use serde::Serialize;
 use ssdlab_device::block::LayerCounts;
 use ssdlab_device::counters::Counters;
@@ -40,8 +41,8 @@ pub struct GroupRecord {
     pub layers: LayerCounts,
     /// Time during which the device held at least one request.
     pub busy: Nanos,
-    /// Rates over time.
-    pub series: Series,
+    /// What the device wrote over time.
+    pub series: Series<Written>,
 }
 
 impl GroupRecord {
@@ -66,8 +67,15 @@ pub struct CloneRecord {
     pub end: Nanos,
     /// Linux's number of the error that ended it, 0 for none.
     pub error: u32,
+    /// Where on the device it worked.
+    pub range: ByteRange,
     /// What it measured.
     pub tally: Tally,
+    /// What it completed over time, to its own end.
+    pub series: Series<Done>,
+    /// Its requests, where a log of them is wanted.
+    #[serde(skip)]
+    pub log: Option<Box<RequestLog>>,
     /// fio's steady-state rule, where the job has one.
     pub steady: Option<SteadyRecord>,
 }

@@ -11,7 +11,7 @@ use ssdlab_device::block::Operation;
 use ssdlab_device::units::Nanos;
 
 /// Longest latency the histogram tells apart; longer ones count as this one.
-const LONGEST: u64 = 3_600_000_000_000;
+const LONGEST_NS: u64 = 3_600_000_000_000;
 
 /// fio's directions, and the sync beside them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,7 +61,11 @@ impl Latencies {
         self.count += 1;
         self.sum += ns;
         self.sum_of_squares += u128::from(ns) * u128::from(ns);
-        self.histogram.get_or_insert_with(new_histogram).saturating_record(ns);
+        let histogram = self.histogram.get_or_insert_with(new_histogram);
+        if ns > histogram.high() {
+            grow(histogram, ns);
+        }
+        histogram.saturating_record(ns);
     }
 
     /// Adds another clone's latencies.
@@ -75,7 +79,7 @@ impl Latencies {
         self.sum += other.sum;
         self.sum_of_squares += other.sum_of_squares;
         let ours = self.histogram.get_or_insert_with(new_histogram);
-        ours.add(theirs).expect("both histograms have the same bounds");
+        ours.add(theirs).expect("it grows");
     }
 
     /// Number of samples.
@@ -138,8 +142,15 @@ impl Latencies {
     }
 }
 
+/// Makes room for a latency; apart from [`Latencies::add`], whose every instruction counts.
+#[cold]
+fn grow(histogram: &mut Histogram<u64>, ns: u64) {
+    histogram.record_n(ns.min(LONGEST_NS), 0).expect("it grows");
+}
+
+/// It grows with the latencies: one for 100 µs takes 64 KiB, one for a whole hour 270.
 fn new_histogram() -> Histogram<u64> {
-    Histogram::new_with_bounds(1, LONGEST, 3).expect("constant bounds are valid")
+    Histogram::new(3).expect("three digits are valid")
 }
 
 impl Serialize for Latencies {
@@ -204,7 +215,7 @@ pub struct DirectionTally {
     pub bandwidth_samples: Samples,
     /// Requests a second, sampled.
     pub iops_samples: Samples,
-    /// Bytes and requests at the last sample.
+    /// Bytes and requests at the last sample of each.
     #[serde(skip)]
     sampled: (u64, u64),
 }
@@ -218,6 +229,9 @@ pub struct Tally {
     pub sync: Latencies,
     /// Requests by the depth they found, themselves included: 1, 2–3, 4–7, … ≥ 64.
     pub depths: [u64; 7],
+    /// The longest latency since it was last asked for, flushes left out.
+    #[serde(skip)]
+    longest_ns: u64,
 }
 
 impl Tally {
@@ -230,6 +244,7 @@ impl Tally {
         let tally = &mut self.directions[direction as usize];
         tally.bytes += bytes;
         tally.latencies.add(latency);
+        self.longest_ns = self.longest_ns.max(latency.0);
     }
 
     /// Counts an issued request by the number now outstanding (one or more).
@@ -239,16 +254,29 @@ impl Tally {
         self.depths[level as usize] += 1;
     }
 
-    /// Samples the rates over the `interval` that has just gone by.
-    pub fn sample(&mut self, interval: Nanos) {
+    /// The longest latency since the last call, 0 where nothing completed.
+    pub fn take_longest_ns(&mut self) -> u64 {
+        std::mem::take(&mut self.longest_ns)
+    }
+
+    /// Samples the bandwidths of the `interval` that has just gone by; one without a byte makes no sample.
+    pub fn sample_bandwidth(&mut self, interval: Nanos) {
         for tally in &mut self.directions {
-            let now = (tally.bytes, tally.latencies.count());
-            let (bytes, requests) = (now.0 - tally.sampled.0, now.1 - tally.sampled.1);
-            if now.1 > 0 {
+            let bytes = tally.bytes - std::mem::replace(&mut tally.sampled.0, tally.bytes);
+            if bytes > 0 {
                 tally.bandwidth_samples.add((bytes as f64 / 1024.0 / interval.as_s()) as u64);
+            }
+        }
+    }
+
+    /// As [`Tally::sample_bandwidth`], of requests.
+    pub fn sample_iops(&mut self, interval: Nanos) {
+        for tally in &mut self.directions {
+            let all = tally.latencies.count();
+            let requests = all - std::mem::replace(&mut tally.sampled.1, all);
+            if requests > 0 {
                 tally.iops_samples.add((requests as f64 / interval.as_s()) as u64);
             }
-            tally.sampled = now;
         }
     }
 
@@ -290,6 +318,20 @@ mod test {
         assert!(whole.percentile_ns(50.0).abs_diff(500_000) <= 500);
         assert_eq!(odd.standard_deviation_ns(), whole.standard_deviation_ns());
         assert!(odd.buckets().eq(whole.buckets()));
+    }
+
+    /// A histogram takes what its latencies need: none at first, 64 KiB up to 131 µs, and no end is lost.
+    #[test]
+    fn a_histogram_grows_with_its_latencies() {
+        let bytes = |latencies: &Latencies| latencies.histogram.as_ref().map_or(0, |h| 8 * h.distinct_values());
+        let mut latencies = Latencies::default();
+        assert_eq!(bytes(&latencies), 0);
+        latencies.add(Nanos(131_000));
+        assert!(bytes(&latencies) <= 64 << 10, "{}", bytes(&latencies));
+        latencies.add(Nanos(2 * LONGEST_NS));
+        assert!(bytes(&latencies) <= 280 << 10, "{}", bytes(&latencies));
+        assert_eq!(latencies.buckets().map(|(_, count)| count).collect::<Vec<_>>(), [1, 1]);
+        assert_eq!(latencies.max_ns(), 2 * LONGEST_NS);
     }
 
     /// Depths fall into fio's levels 1, 2, 4, … ≥ 64.

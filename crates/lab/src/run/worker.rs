@@ -7,10 +7,12 @@
 //! which nothing else is issued. With rates for several directions the order of the mix is kept,
 //! so the slower direction holds the faster one back; fio would change the mix instead.
 
+use super::rates::Rates;
 use super::record::SteadyRecord;
+use super::requests::RequestLog;
 use super::tally::{Direction, Tally};
 use crate::workload::generate::{Generator, JobError, Planned};
-use crate::workload::job::Job;
+use crate::workload::job::{ByteRange, Job};
 use ssdlab_device::block::{Limits, Operation, Request, Status};
 use ssdlab_device::units::{Lba, Nanos};
 
@@ -53,6 +55,10 @@ pub struct Worker {
     pub clone: u32,
     /// What it measured.
     pub tally: Tally,
+    /// What it measured at intervals.
+    pub rates: Rates,
+    /// Its requests, where a log of them is wanted.
+    pub log: Option<Box<RequestLog>>,
     /// When its figures begin: its start, or the end of its ramp.
     pub measured_from: Nanos,
     /// When it ended.
@@ -88,6 +94,8 @@ impl Worker {
             job: index,
             clone,
             tally: Tally::default(),
+            rates: Rates::new(job, Nanos::ZERO),
+            log: None,
             measured_from: Nanos::ZERO,
             ended: Nanos::ZERO,
             error: 0,
@@ -110,7 +118,7 @@ impl Worker {
 
     /// Begins at `now`, and fills the look-ahead.
     pub fn start(&mut self, job: &Job, now: Nanos) {
-        self.measured_from = now;
+        self.reset(job, now);
         if let Some(runtime) = job.runtime {
             self.deadline = now + job.ramp_time + runtime;
         }
@@ -210,8 +218,7 @@ impl Worker {
                 self.step(now)
             }
             Phase::Finishing if self.outstanding == 0 => {
-                self.phase = Phase::Ended;
-                self.ended = now;
+                self.end(now);
                 Step::Ended
             }
             _ => Step::Blocked,
@@ -275,10 +282,43 @@ impl Worker {
         self.phase == Phase::Ended
     }
 
-    /// Forgets what was measured so far: the ramp is over.
-    pub fn reset(&mut self, now: Nanos) {
+    /// Figures begin now, at the start or at the end of the ramp: what was measured so far is forgotten.
+    pub fn reset(&mut self, job: &Job, now: Nanos) {
         self.tally = Tally::default();
+        self.rates = Rates::new(job, now);
+        self.log = RequestLog::new(&job.logs, now);
         self.measured_from = now;
+    }
+
+    /// Measures what is due at intervals, as long as it lives.
+    pub fn mark(&mut self, now: Nanos) {
+        if !self.has_ended() {
+            self.rates.mark(&mut self.tally, now);
+            self.log.iter_mut().for_each(|log| log.mark(now));
+        }
+    }
+
+    /// When [`Worker::mark`] is due.
+    pub fn next_mark(&self) -> Nanos {
+        if self.has_ended() {
+            return Nanos::NEVER;
+        }
+        let log = self.log.as_ref().map_or(Nanos::NEVER, |log| log.next());
+        Nanos(self.rates.next().0.min(log.0))
+    }
+
+    #[cold]
+    fn end(&mut self, now: Nanos) {
+        self.phase = Phase::Ended;
+        self.ended = now;
+        self.rates.finish(&mut self.tally, now);
+        self.log.iter_mut().for_each(|log| log.finish(now));
+    }
+
+    /// Where on the device it works.
+    pub fn range(&self) -> ByteRange {
+        let (offset, bytes) = self.generator.region();
+        ByteRange { offset, bytes }
     }
 
     /// How much of its work is done, 0 to 1.

@@ -28,6 +28,15 @@ pub enum Extent {
     Percent(f64),
 }
 
+/// A stretch of the drive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ByteRange {
+    /// Where it begins, in bytes.
+    pub offset: u64,
+    /// Its length in bytes.
+    pub bytes: u64,
+}
+
 /// One entry of `bssplit`: a block size and its share.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SizeShare {
@@ -120,6 +129,51 @@ pub struct SteadyRule {
     pub interval: Nanos,
 }
 
+/// Distance of fio's bandwidth and IOPS samples.
+const SAMPLE_INTERVAL: Nanos = Nanos(500_000_000);
+
+/// fio's log files of bandwidth, latency and IOPS over time (`write_bw_log` and its relatives).
+///
+/// A log is named after its prefix, an empty one after its job: `PREFIX_bw.NUMBER.log`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Logs {
+    /// Prefix of the bandwidth log.
+    pub bandwidth: Option<String>,
+    /// Prefix of the latency logs.
+    pub latency: Option<String>,
+    /// Prefix of the log of IOPS.
+    pub iops: Option<String>,
+    /// Means over windows of this length; zero logs each request.
+    pub window: Nanos,
+    /// The longest latency of a window instead of the mean.
+    pub maximum: bool,
+    /// Offsets stand in the log.
+    pub offset: bool,
+    /// Each clone has files of its own, with its number.
+    pub per_job: bool,
+}
+
+impl Default for Logs {
+    fn default() -> Logs {
+        Logs {
+            bandwidth: None,
+            latency: None,
+            iops: None,
+            window: Nanos::ZERO,
+            maximum: false,
+            offset: false,
+            per_job: true,
+        }
+    }
+}
+
+impl Logs {
+    /// There is a log to write.
+    pub fn are_wanted(&self) -> bool {
+        self.bandwidth.is_some() || self.latency.is_some() || self.iops.is_some()
+    }
+}
+
 /// A recorded trace that takes the place of the pattern.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Replay {
@@ -156,6 +210,8 @@ pub struct Job {
     pub offset: Extent,
     /// Added to the offset for each further clone of `numjobs`.
     pub offset_increment: Extent,
+    /// Each clone's own range, once the drive is known; empty where the job works on the drive itself.
+    pub own_ranges: Vec<ByteRange>,
     /// Requests kept outstanding.
     pub io_depth: u32,
     /// Clones of this job.
@@ -214,6 +270,12 @@ pub struct Job {
     pub replay: Option<Replay>,
     /// Where to write the requests as a fio iolog.
     pub write_iolog: Option<String>,
+    /// fio's log files.
+    pub logs: Logs,
+    /// Time between two samples of the bandwidth.
+    pub bandwidth_interval: Nanos,
+    /// Time between two samples of the IOPS.
+    pub iops_interval: Nanos,
     /// fio's own steady-state rule.
     pub steady_state: Option<SteadyRule>,
 }
@@ -233,6 +295,7 @@ impl Default for Job {
             io_size: None,
             offset: Extent::Bytes(0),
             offset_increment: Extent::Bytes(0),
+            own_ranges: Vec::new(),
             io_depth: 1,
             num_jobs: 1,
             runtime: None,
@@ -262,6 +325,9 @@ impl Default for Job {
             synchronous_engine: None,
             replay: None,
             write_iolog: None,
+            logs: Logs::default(),
+            bandwidth_interval: SAMPLE_INTERVAL,
+            iops_interval: SAMPLE_INTERVAL,
             steady_state: None,
         }
     }

@@ -1,8 +1,9 @@
 //! What a host asks of a device: fio jobs, recorded traces, and the requests they become.
 //!
-//! Text becomes plain data ([`parse`], [`job`]), data becomes requests ([`generate`]).
+//! Text becomes plain data ([`parse`], [`job`]), which gets its places on a drive ([`layout`]) and
+//! becomes requests ([`generate`]).
 //! Inside, pointing down: `parse` ◄ `options` ◄ `apply` ◄ `draft` ◄ `value`, `trace` ◄ `job`;
-//! `generate` ◄ `player`, `region`, `addresses` ◄ `distribution` ◄ `permutation` ◄ `random`.
+//! `layout`, `generate` ◄ `player`, `region`, `addresses` ◄ `distribution` ◄ `permutation` ◄ `random`.
 
 mod addresses;
 mod apply;
@@ -11,6 +12,7 @@ mod draft;
 pub mod error;
 pub mod generate;
 pub mod job;
+pub mod layout;
 pub mod options;
 pub mod parse;
 mod permutation;

@@ -105,6 +105,15 @@ const SUPPORTED: &[OptionSpec] = &[
         d.job.write_iolog = Some(v.text.to_string());
         Ok(())
     }),
+    switch("write_bw_log", &[], |d, v| log_prefix(&mut d.job.logs.bandwidth, v)),
+    switch("write_lat_log", &[], |d, v| log_prefix(&mut d.job.logs.latency, v)),
+    switch("write_iops_log", &[], |d, v| log_prefix(&mut d.job.logs.iops, v)),
+    value("log_avg_msec", &[], |d, v| v.milliseconds(0).map(|window| d.job.logs.window = window)),
+    switch("log_max_value", &[], |d, v| v.boolean().map(|on| d.job.logs.maximum = on)),
+    switch("log_offset", &[], |d, v| v.boolean().map(|on| d.job.logs.offset = on)),
+    switch("per_job_logs", &[], |d, v| v.boolean().map(|on| d.job.logs.per_job = on)),
+    value("bwavgtime", &[], |d, v| v.milliseconds(1).map(|interval| d.job.bandwidth_interval = interval)),
+    value("iopsavgtime", &[], |d, v| v.milliseconds(1).map(|interval| d.job.iops_interval = interval)),
     switch("replay_no_stall", &[], |d, v| v.boolean().map(|on| d.replay_timed = !on)),
     value("replay_time_scale", &[], |d, v| v.count_u32(1).map(|percent| d.replay_time_percent = u64::from(percent))),
     value("replay_scale", &[], |d, v| v.bytes(1).map(|divisor| d.replay_scale = divisor)),
@@ -119,6 +128,12 @@ const SUPPORTED: &[OptionSpec] = &[
     }),
 ];
 
+/// A log's prefix; empty where the option stands bare, and the log is named after the job.
+fn log_prefix(prefix: &mut Option<String>, value: Value<'_>) -> Result<(), Problem> {
+    *prefix = Some(value.text.to_string());
+    Ok(())
+}
+
 /// Options without an effect on the I/O of a simulated drive: host memory and processors, files
 /// and directories, clocks, logs and the form of reports, priorities.
 const IGNORED: &str = "
@@ -129,10 +144,8 @@ const IGNORED: &str = "
     iomem iomem_align mem_align hugepage-size lockmem uid gid comm cgroup cgroup_weight
     cgroup_nodelete clocksource job_start_clock_id gtod_reduce gtod_cpu allrandrepeat softrandommap
     scramble_buffers buffer_compress_chunk thinktime_spin rate_cycle ratecycle io_submit_mode
-    write_hint replay_redirect read_iolog_chunked per_job_logs write_bw_log write_lat_log
-    write_hist_log write_iops_log bwavgtime iopsavgtime log_entries log_avg_msec log_hist_msec
-    log_hist_coarseness log_window_value log_max_value log_offset log_prio log_issue_time
-    log_compression log_compression_cpus log_store_compressed log_unix_epoch log_alternate_epoch
+    write_hint replay_redirect read_iolog_chunked log_entries log_hist_msec
+    log_hist_coarseness log_prio log_compression log_compression_cpus log_store_compressed log_unix_epoch log_alternate_epoch
     log_alternate_epoch_clock_id block_error_percentiles stats disk_util disable_lat disable_clat
     disable_slat disable_bw_measurement disable_bw clat_percentiles lat_percentiles slat_percentiles
     percentile_list significant_figures unified_rw_reporting unit_base continue_on_error
@@ -156,6 +169,7 @@ const REFUSED: &str = "
     write_zone_remainders=0 thinktime_blocks_type=complete thinktime_iotime=0 thinkcycles=0
     rate_min=0 ratemin=0 rate_iops_min=0 rate_process=linear rate_ignore_thinktime=0 max_latency=0
     latency_target=0 latency_window=0 latency_percentile=100|100.0 latency_run=0 replay_skip
+    write_hist_log log_window_value=avg|average log_issue_time=0
     merge_blktrace_file merge_blktrace_scalars merge_blktrace_iters exec_prerun exec_postrun
     exitall=0 exit_what flow=0 flow_id flow_sleep=0 profile verify=0|none verify_only=0
     do_verify=0 verify_interval=0 verify_offset=0 verify_pattern verify_pattern_interval=0

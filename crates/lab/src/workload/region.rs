@@ -2,7 +2,7 @@
 
 use super::addresses::active;
 use super::error::{Misfit, Problem};
-use super::job::{Extent, Job, SizeShare};
+use super::job::{ByteRange, Extent, Job, SizeShare};
 use ssdlab_device::block::Limits;
 
 /// Block sizes and alignments must be whole sectors.
@@ -27,13 +27,17 @@ pub fn check_sizes(job: &Job, sector_bytes: u64) -> Result<(), Misfit> {
 /// First sector and number of sectors of a clone's region, whole blocks of the smallest size.
 pub fn region(job: &Job, clone: u32, limits: &Limits) -> Result<(u64, u64), Misfit> {
     let capacity = limits.capacity_bytes();
-    let sizes = [&job.block_sizes.read, &job.block_sizes.write, &job.block_sizes.trim];
-    let shares = active(job).into_iter().flat_map(|direction| sizes[direction]);
-    let bytes = || shares.clone().map(|share| u64::from(share.bytes));
-    let (smallest, largest) = (bytes().min().unwrap_or(1), bytes().max().unwrap_or(1));
-    let offset = offset_bytes(job, clone, capacity, smallest);
-    let has = || format!("the drive has {capacity} bytes");
-    if offset >= capacity {
+    let whole = ByteRange { offset: 0, bytes: capacity };
+    let range = job.own_ranges.get(clone as usize).copied().unwrap_or(whole);
+    let (smallest, largest) = block_extremes(job);
+    // Shares are of the drive; of its own range only where that is all that the job was given.
+    let percent_of = if job.size.is_some() { capacity } else { range.bytes };
+    let offset = offset_bytes(job, clone, percent_of);
+    let has = || match range == whole {
+        true => format!("the drive has {capacity} bytes"),
+        false => format!("the clone's own range has {} bytes", range.bytes),
+    };
+    if offset >= range.bytes {
         let problem = Problem::new("begins beyond the end of the drive", has());
         return Err(("offset", offset.to_string(), problem));
     }
@@ -42,7 +46,7 @@ pub fn region(job: &Job, clone: u32, limits: &Limits) -> Result<(u64, u64), Misf
         let problem = Problem::new("is not a multiple of the sector", remedy);
         return Err(("offset", offset.to_string(), problem));
     }
-    let rest = capacity - offset;
+    let rest = range.bytes - offset;
     let size = match job.size {
         None => rest,
         Some(share @ Extent::Percent(_)) => in_bytes(share, capacity).min(rest),
@@ -60,15 +64,25 @@ pub fn region(job: &Job, clone: u32, limits: &Limits) -> Result<(u64, u64), Misf
         return Err(("size", size.to_string(), problem));
     }
     let sector = u64::from(limits.sector_bytes);
-    Ok((offset / sector, usable / sector))
+    Ok(((range.offset + offset) / sector, usable / sector))
 }
 
-fn offset_bytes(job: &Job, clone: u32, capacity: u64, block: u64) -> u64 {
-    let step = in_bytes(job.offset_increment, capacity).saturating_mul(u64::from(clone));
-    let offset = in_bytes(job.offset, capacity).saturating_add(step);
+/// The smallest and the largest block of a job.
+fn block_extremes(job: &Job) -> (u64, u64) {
+    let sizes = [&job.block_sizes.read, &job.block_sizes.write, &job.block_sizes.trim];
+    let shares = active(job).into_iter().flat_map(|direction| sizes[direction]);
+    let bytes = || shares.clone().map(|share| u64::from(share.bytes));
+    (bytes().min().unwrap_or(1), bytes().max().unwrap_or(1))
+}
+
+/// Where a clone begins; a share is of `whole` bytes, rounded up to the smallest block.
+pub fn offset_bytes(job: &Job, clone: u32, whole: u64) -> u64 {
+    let step = in_bytes(job.offset_increment, whole).saturating_mul(u64::from(clone));
+    let offset = in_bytes(job.offset, whole).saturating_add(step);
     let in_percent = |extent| matches!(extent, Extent::Percent(_));
     if in_percent(job.offset) || in_percent(job.offset_increment) {
-        offset.div_ceil(block).saturating_mul(block)
+        let (block, _) = block_extremes(job);
+        offset.div_ceil(block.max(1)).saturating_mul(block)
     } else {
         offset
     }

@@ -99,6 +99,11 @@ impl<'a> Value<'a> {
         time.map(Nanos).ok_or_else(|| Problem::new("too long a time", "584 years is the most"))
     }
 
+    /// A time that is a plain number of milliseconds, `least` of them at least.
+    pub fn milliseconds(&self, least: u64) -> Result<Nanos, Problem> {
+        Ok(Nanos(self.count(least, 1 << 40)? * 1_000_000))
+    }
+
     /// fio's truth values: a bare option is true, 0 is false, 1 is true.
     pub fn boolean(&self) -> Result<bool, Problem> {
         match self.text {

@@ -212,7 +212,7 @@ fn an_observer_may_stop_the_run() {
 fn series_adds_up() {
     for loops in [1, 50] {
         let record = run_on(&mut null(32), &[Job { loops, io_depth: 2, ..job("series") }]);
-        let series = &record.groups[0].series;
+        let series = &record.clones[0].series;
         let sum: u64 = series.buckets.iter().map(|bucket| bucket.requests[0]).sum();
         assert_eq!(sum, rate(&record.clones[0]).0);
         let span = series.width.0 * series.buckets.len() as u64;
@@ -252,4 +252,46 @@ fn an_endless_job_is_refused() {
     let options = RunOptions { start: Nanos::ZERO, seed: 1 };
     let error = run(&mut null(1), &[endless], &options, &mut Silent).unwrap_err();
     assert!(error.to_string().contains("runtime"), "{error}");
+}
+
+/// A job beside one that goes on has figures of its own, to its own end: a sample for each whole half second of
+/// it, none of 0, and a series of its own requests.
+#[test]
+fn a_jobs_figures_are_its_own() {
+    let timed = |name: &str, ms: u64| {
+        let runtime = Some(Nanos(ms * 1_000_000));
+        Job { time_based: true, runtime, io_depth: 2, ..job(name) }
+    };
+    let jobs = [timed("short", 1200), Job { io_depth: 6, ..timed("long", 4000) }];
+    let record = run_on(&mut null(32), &jobs);
+    let figures = |clone: &CloneRecord| {
+        let read = &clone.tally.directions[0];
+        assert_eq!(
+            (clone.tally.directions[1].iops_samples.count, read.bandwidth_samples.min),
+            (0, { read.bandwidth_samples.max })
+        );
+        let requests: u64 = clone.series.buckets.iter().map(|bucket| bucket.requests[0]).sum();
+        assert_eq!(requests, read.latencies.count());
+        let span = clone.series.width.0 * clone.series.buckets.len() as u64;
+        (read.bandwidth_samples.count, read.bandwidth_samples.min, read.iops_samples.min, span / 1_000_000)
+    };
+    assert_eq!(figures(&record.clones[0]), (2, 80_000, 20_000, 1200));
+    assert_eq!(figures(&record.clones[1]), (8, 240_000, 60_000, 4000));
+    assert_eq!(record.groups[0].series.buckets.len() as u64 * record.groups[0].series.width.0, 4_000_000_000);
+}
+
+/// Intervals of a job's own, and half seconds in which nothing completed make no sample.
+#[test]
+fn samples_need_a_whole_interval_with_something_in_it() {
+    let runtime = Some(Nanos(2_400_000_000));
+    let thinking = Job { think_time: Nanos(1_100_000_000), time_based: true, runtime, ..job("thinking") };
+    let finer = Job { iops_interval: Nanos(100_000_000), ..thinking.clone() };
+    let samples = |job: Job| {
+        let record = run_on(&mut null(32), &[job]);
+        let read = record.clones[0].tally.directions[0].clone();
+        (read.latencies.count(), read.bandwidth_samples.count, read.iops_samples.count, read.iops_samples.min)
+    };
+    // At 0, 1.1 and 2.2 s; the last half second is not whole.
+    assert_eq!(samples(thinking), (3, 2, 2, 2));
+    assert_eq!(samples(finer), (3, 2, 3, 10));
 }

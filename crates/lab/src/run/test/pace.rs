@@ -108,7 +108,9 @@ fn ramp_is_not_measured() {
     let group = &record.groups[0];
     assert_eq!((group.start, group.end), (Nanos(1_001_000), Nanos(3_001_000)));
     assert_eq!(group.busy, Nanos(2_000_000));
-    assert_eq!(group.series.buckets.iter().map(|bucket| bucket.requests[0]).sum::<u64>(), 20);
+    let series = &record.clones[0].series;
+    assert_eq!((series.start, group.series.start), (group.start, group.start));
+    assert_eq!(series.buckets.iter().map(|bucket| bucket.requests[0]).collect::<Vec<_>>(), [10, 10]);
 }
 
 /// A timed replay issues each request at its time, or when the depth allows.

@@ -93,12 +93,12 @@ fn flags_override_a_file() {
 /// A synchronous engine caps the depth and is told once, as is each option without effect.
 #[test]
 fn notices_are_given_once() {
-    let text = "[global]\nioengine=psync\niodepth=8\nthread\nwrite_bw_log=x\n[a]\n[b]\nthread=1\n";
+    let text = "[global]\nioengine=psync\niodepth=8\nthread\nnice=5\n[a]\n[b]\nthread=1\n";
     let file = parse_job_file(text, "f").unwrap();
     assert!(file.jobs.iter().all(|job| job.io_depth == 1 && job.synchronous_engine.is_some()));
     let expected = [
         "thread changes no I/O here: ignored",
-        "write_bw_log changes no I/O here: ignored",
+        "nice changes no I/O here: ignored",
         "ioengine=psync is synchronous: depth 1",
     ];
     assert_eq!(file.notices, expected);
