@@ -142,6 +142,11 @@ pub fn translation_pages(config: &DriveConfig, exported: u64) -> u64 {
     if config.ftl.mapping_cache_bytes.is_some() { exported.div_ceil(config.unit_bytes() / 4) } else { 0 }
 }
 
+/// Logical units beyond the exported ones: translation pages, and the newest page of the map's journal.
+pub fn own_units(config: &DriveConfig, exported: u64) -> u64 {
+    translation_pages(config, exported) + u64::from(config.journals_map())
+}
+
 /// Blocks of a die that do not hold exported data at rest: free, open, or those of a fixed SLC cache.
 pub fn kept_per_die(config: &DriveConfig, geometry: &Geometry) -> u32 {
     let frontiers = if config.ftl.frontiers == Frontiers::Single { 1 } else { 2 };
@@ -161,7 +166,7 @@ fn check_spare(config: &DriveConfig, geometry: &Geometry, exported: u64) -> Resu
         return Err(Problem::new(key, value, message));
     }
     let good = (f64::from(geometry.blocks) * (1.0 - config.reliability.factory_bad_share)) as u64;
-    let units = exported + translation_pages(config, exported);
+    let units = exported + own_units(config, exported);
     let filled = units.div_ceil(u64::from(geometry.units_per_block()));
     let spare = good.saturating_sub(filled);
     let needed = u64::from(geometry.dies) * u64::from(kept_per_die(config, geometry));
