@@ -2,7 +2,8 @@
 //!
 //! Over-provisioning = (physical − exported) / exported. With `spare_counts = "all"` everything
 //! physical counts; with `"collected"` only the blocks that take part in garbage collection, and the
-//! blocks that must stay free (one a die with a single frontier, `gc_low_blocks` with two) come on top.
+//! blocks that must stay free (one a die with a single frontier, `gc_low_blocks` with two) come on top, and
+//! one where the map has a journal.
 //!
 //! A static SLC cache, the fixed part of a dynamic one, and the translation pages of a demand-cached
 //! map take their blocks from the spare; the rest of a dynamic SLC cache borrows free blocks.
@@ -90,7 +91,10 @@ fn count_blocks(config: &DriveConfig, geometry: &Geometry, exported: u64) -> Res
             let counted = exported as f64 * (1.0 + op) / f64::from(geometry.units_per_block());
             match config.ftl.spare_counts {
                 SpareCounts::All => counted.floor() as u64,
-                SpareCounts::Collected => counted.round() as u64 + dies * u64::from(kept_free(config)),
+                SpareCounts::Collected => {
+                    let journal = u64::from(config.journals_map());
+                    counted.round() as u64 + dies * u64::from(kept_free(config)) + journal
+                }
             }
         }
         (None, None) => {
