@@ -54,8 +54,19 @@ class Job:
         """Which of read, write and trim the job did."""
         return [each for each in DIRECTIONS if self.direction(each).get("total_ios")]
 
+    @property
+    def commits(self) -> int:
+        """How many flushes the job waited for; their latencies are those of direction ``sync``."""
+        return int((self.direction("sync").get("lat_ns") or {}).get("N") or 0)
+
+    @property
+    def commits_per_s(self) -> float:
+        """Flushes a second of the time that the job's requests took."""
+        times = [float(self.direction(each).get("runtime") or 0) for each in self.directions]
+        return self.commits / max(times, default=0) * 1e3 if max(times, default=0) else 0.0
+
     def direction(self, name: str) -> Mapping[str, Any]:
-        """Return fio's block for ``read``, ``write`` or ``trim``."""
+        """Return fio's block for ``read``, ``write``, ``trim`` or ``sync``."""
         return self.data.get(name) or {}
 
     def _blocks(self, direction: str | None) -> list[Mapping[str, Any]]:

@@ -118,7 +118,7 @@ def test_a_seasoned_drive_is_kept_and_used(command: Command) -> None:
         (("--rw=randwrite", "--drive", "theory", "--set", "ftl.cg=fifo"), "ftl.gc"),
         (("--rw=randwrite", "--drive", "theory", "--set", "nand.planes=0"), "nand.planes"),
         (("--rw=randwrit", "--drive", "theory"), "randwrit"),
-        (("--rw=randwrite", "--bs=1000", "--drive", "theory"), "1000"),
+        (("--rw=randwrite", "--bs=1000", "--direct=1", "--drive", "theory"), "1000"),
         (("--rw=randwrite", "--size=2t", "--drive", "theory"), "size"),
     ],
 )

@@ -228,6 +228,33 @@ def test_other_drives_show_only_what_differs() -> None:
     assert [row[:3] for row in second.rows] == [("over_provisioning", "0.40", "set")]
 
 
+def committing(median_ns: int, bins: bool = True) -> dict[str, Any]:
+    job = synthetic.job()
+    job["sync"] = {"total_ios": 500, "lat_ns": synthetic.latency_block(median_ns, 500, bins)}
+    return job
+
+
+def test_commit_latency_is_drawn_where_there_is_any() -> None:
+    """A job with flushes has a chart and a row of them; one without has neither."""
+    plain = Page(build_html([synthetic.result(synthetic.job())]))
+    for bins in (True, False):
+        page = Page(build_html([synthetic.result(committing(300_000, bins))]))
+        assert "Commit latency" in page.headings
+        assert page.svgs == plain.svgs + 1
+        # 100,000 requests at 8000 a second; 500 flushes in the same 12.5 s.
+        row = next(row for row in page.rows if row[0] == "randwrite (commits)")
+        assert row[2:7] == ["40", "", "546 µs", "300 µs", "2.4 ms"]
+    assert "Commit latency" not in plain.headings
+    assert not [row for row in plain.rows if "(commits)" in row[0]]
+
+
+def test_commits_that_all_take_the_same_are_drawn() -> None:
+    """A protected drive answers every flush in the same time: one step is a chart too."""
+    job = committing(1000)
+    job["sync"]["lat_ns"]["bins"] = {"1000": 500}
+    assert "Commit latency" in Page(build_html([synthetic.result(job)])).headings
+
+
 def test_results_of_a_real_drive() -> None:
     """What fio measured is reported as far as it goes, without our sections."""
     job = synthetic.job()

@@ -110,7 +110,7 @@ def test_only_counted_ratios_are_counted() -> None:
 
 def test_figures_have_a_place_and_a_kind() -> None:
     """Every figure of every document says where it stands and whether it was measured."""
-    assert len(seeds.documents()) == 5
+    assert len(seeds.documents()) == 9
     for document in seeds.documents().values():
         for name, figure in document.figures.items():
             assert figure.place and figure.about, f"{document.name}: {name}"

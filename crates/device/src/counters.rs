@@ -63,6 +63,8 @@ counters! {
     slc_pages_folded,
     /// Of those, translation pages of a demand-cached map.
     map_pages_written,
+    /// Of those, pages of the map's journal, written at flushes.
+    journal_pages_written,
     /// Translation pages read because they were not cached.
     map_pages_read,
     /// Pages that had to be filled up with nothing to be programmed, in units.
@@ -128,6 +130,12 @@ counters! {
 }
 
 impl Counters {
+    /// Commands done that may have changed the map.
+    #[inline]
+    pub fn map_changes(&self) -> u64 {
+        self.host_writes + self.host_trims
+    }
+
     /// Programs per host write, in mapping units; `None` where the host wrote nothing.
     pub fn write_amplification(&self) -> Option<f64> {
         (self.host_pages_written > 0).then(|| self.nand_pages_written as f64 / self.host_pages_written as f64)

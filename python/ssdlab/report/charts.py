@@ -141,6 +141,22 @@ def latencies(name: str, runs: Sequence[Run], colours: Colours) -> str | None:
         return theme.svg(made, f"latency-{name}", f"distribution of latencies of {name}")
 
 
+def commits(name: str, runs: Sequence[Run], colours: Colours) -> str | None:
+    """Draw the cumulative distribution of what flushes took, the tail drawn large."""
+    curves = [(run, run.first.distribution("sync")) for run in runs if run.first.commits]
+    curves = [(run, curve) for run, curve in curves if curve][:MOST_LINES]
+    if not curves:
+        return None
+    with theme.style():
+        made = theme.figure(*_SMALL)
+        axes = made.subplots()
+        for run, curve in curves:
+            axes.plot(*_stairs(curve), color=colours[run.label], label=run.label)
+        _finish_latencies(axes, [curve for _, curve in curves])
+        axes.set_ylabel("commits that were faster")
+        return theme.svg(made, f"commit-{name}", f"distribution of commit latencies of {name}")
+
+
 def _stairs(curve: Distribution) -> tuple[list[float], list[float]]:
     """Rise where requests are, up to the slowest, at which the curve leaves the picture."""
     values, heights, below = [curve[0][0]], [0.0], 0.0
@@ -156,7 +172,7 @@ def _slow_enough(curve: Distribution) -> float:
 
 
 def _finish_latencies(axes: Axes, curves: Sequence[Distribution]) -> None:
-    highest = max(share for curve in curves for _, share in curve if share < 1)
+    highest = max((share for curve in curves for _, share in curve if share < 1), default=0.0)
     ticks = [*_NINES, *(nine for nine in _MORE_NINES if nine[0] <= highest)]
     left, right = min(map(_slow_enough, curves)), max(curve[-1][0] for curve in curves)
     axes.set_xscale("log")

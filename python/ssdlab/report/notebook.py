@@ -37,6 +37,24 @@ def _row(run: Run, direction: str) -> list[str]:
     ]
 
 
+def _commits(run: Run) -> list[str]:
+    """Return the row of what flushes took."""
+    return [
+        f"{run.name} (commits)",
+        run.label,
+        text.count(run.mean(lambda job: job.commits_per_s)),
+        "",
+        text.duration(run.mean(lambda job: job.mean_ns("sync"))),
+        *(_latency(run, "sync", percent) for percent in (50.0, 99.0, 99.9)),
+        "",
+    ]
+
+
+def _rows(run: Run) -> list[list[str]]:
+    rows = [_row(run, direction) for direction in run.first.directions]
+    return [*rows, _commits(run)] if run.first.commits else rows
+
+
 def _extras(runs: Sequence[Run]) -> list[tuple[str, list[str]]]:
     """Columns that say something only where runs differ in them: drive and number of seeds."""
     drives = [run.first.profile or "measured by fio" for run in runs]
@@ -50,9 +68,9 @@ def summary_table(runs: Sequence[Run]) -> tuple[list[str], list[list[str]]]:
     extras = _extras(runs)
     headings = [*_ALWAYS, *(heading for heading, _ in extras)]
     rows = [
-        [*_row(run, direction), *(cells[place] for _, cells in extras)]
+        [*row, *(cells[place] for _, cells in extras)]
         for place, run in enumerate(runs)
-        for direction in run.first.directions
+        for row in _rows(run)
     ]
     return headings, rows
 

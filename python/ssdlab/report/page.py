@@ -67,6 +67,7 @@ def _per_job(runs: Sequence[Run]) -> list[dict[str, Any]]:
             "name": name,
             "time": charts.over_time(f"{order}", members, colours),
             "latency": charts.latencies(f"{order}", members, colours),
+            "commit": charts.commits(f"{order}", members, colours),
         }
         for order, (name, members) in enumerate(lots)
     ]

@@ -41,6 +41,7 @@ section! {
     pub struct ControllerConfig in "controller." {
         read_command_us: Microseconds ["µs"] {0 .. 10000}, "Controller time of a read command; commands queue for it.";
         write_command_us: Microseconds ["µs"] {0 .. 10000}, "Controller time of a write command.";
+        flush_command_us: Microseconds ["µs"] {0 .. 10000} = "0", "Controller time of a flush command, besides what it has to write.";
         trim_command_us: Microseconds ["µs"] {0 .. 10000000} = "20", "Controller time of a trim or write-zeroes command.";
         trim_range_us: Microseconds ["µs"] {0 .. 10000000} = "0", "Controller time of each range of a trim: 65535 sectors at most on SATA, the whole request on NVMe.";
         trim_unit_us: Microseconds ["µs"] {0 .. 10000} = "0", "Controller time of each mapping unit that a trim covers.";

@@ -114,6 +114,7 @@ section! {
         idle_gc_blocks: u32 [""] {1 .. 100000} = "8", "Free blocks a die that idle-time collection works for.";
         dynamic_wear_leveling: bool [""] {} = "true", "The free block with the fewest erases is opened next; else the one freed first.";
         static_wear_cycles: Option<u32> [""] {1 .. 1000000} = "\"none\"", "Difference in erases at which cold data is moved out of the least worn block.";
+        map_journal: bool [""] {} = "false", "A flush also writes a page of the map's journal, where something has changed and the power-loss protection does not stand in.";
         trim: bool [""] {} = "true", "Trims unmap; false: a trim completes and nothing happens, as on drives older than the command.";
         trim_granularity_bytes: Option<Bytes> ["B"] {512 .. 1073741824} = "\"none\"", "Bytes that a trim must cover, aligned; none means the mapping unit.";
         spare_counts: SpareCounts [""] {} = "\"all\"", "Whether over_provisioning counts all physical blocks or only those that are collected.";

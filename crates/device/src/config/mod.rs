@@ -108,6 +108,11 @@ impl DriveConfig {
         self.ftl.mapping_unit_bytes.unwrap_or(self.nand.page_bytes).0
     }
 
+    /// The map is lost with the power: a flush has to write what has changed in it.
+    pub fn journals_map(&self) -> bool {
+        self.ftl.map_journal && !self.buffer.power_loss_protected
+    }
+
     fn check(&self) -> Result<(), Problem> {
         self.nand.check()?;
         self.check_sectors()?;

@@ -2,7 +2,8 @@
 //!
 //! Over-provisioning = (physical − exported) / exported. With `spare_counts = "all"` everything
 //! physical counts; with `"collected"` only the blocks that take part in garbage collection, and the
-//! blocks that must stay free (one a die with a single frontier, `gc_low_blocks` with two) come on top.
+//! blocks that must stay free (one a die with a single frontier, `gc_low_blocks` with two) come on top, and
+//! one where the map has a journal.
 //!
 //! A static SLC cache, the fixed part of a dynamic one, and the translation pages of a demand-cached
 //! map take their blocks from the spare; the rest of a dynamic SLC cache borrows free blocks.
@@ -95,7 +96,10 @@ fn count_blocks(config: &DriveConfig, geometry: &Geometry, exported: u64) -> Res
             let counted = exported as f64 * (1.0 + op) / f64::from(geometry.units_per_block());
             match config.ftl.spare_counts {
                 SpareCounts::All => counted.floor() as u64,
-                SpareCounts::Collected => counted.round() as u64 + dies * u64::from(kept_free(config)),
+                SpareCounts::Collected => {
+                    let journal = u64::from(config.journals_map());
+                    counted.round() as u64 + dies * u64::from(kept_free(config)) + journal
+                }
             }
         }
         (None, None) => {
@@ -147,6 +151,11 @@ pub fn translation_pages(config: &DriveConfig, exported: u64) -> u64 {
     if config.ftl.mapping_cache_bytes.is_some() { exported.div_ceil(config.unit_bytes() / 4) } else { 0 }
 }
 
+/// Logical units beyond the exported ones: translation pages, and the newest page of the map's journal.
+pub fn own_units(config: &DriveConfig, exported: u64) -> u64 {
+    translation_pages(config, exported) + u64::from(config.journals_map())
+}
+
 /// Blocks of a die that do not hold exported data at rest: free, open, or those of a fixed SLC cache.
 pub fn kept_per_die(config: &DriveConfig, geometry: &Geometry) -> u32 {
     let frontiers = if config.ftl.frontiers == Frontiers::Single { 1 } else { 2 };
@@ -166,7 +175,7 @@ fn check_spare(config: &DriveConfig, geometry: &Geometry, exported: u64) -> Resu
         return Err(Problem::new(key, value, message));
     }
     let good = (f64::from(geometry.blocks) * (1.0 - config.reliability.factory_bad_share)) as u64;
-    let units = exported + translation_pages(config, exported);
+    let units = exported + own_units(config, exported);
     let filled = units.div_ceil(u64::from(geometry.units_per_block()));
     let spare = good.saturating_sub(filled);
     let needed = u64::from(geometry.dies) * u64::from(kept_per_die(config, geometry));

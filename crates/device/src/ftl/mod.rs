@@ -26,7 +26,7 @@ use crate::config::DriveConfig;
 use crate::config::ftl::{Frontiers, FtlConfig, GcPace, Striping};
 use crate::counters::Counters;
 use crate::ftl::frontier::Frontier;
-use crate::ftl::layout::{kept_per_die, layout, reserved_for_slc, slc_blocks_per_die};
+use crate::ftl::layout::{kept_per_die, layout, own_units, reserved_for_slc, slc_blocks_per_die};
 use crate::ftl::pool::{Counter, Group, GroupTable};
 use crate::ftl::reclaim::{Gathered, Job, Source};
 use crate::ftl::table::Table;
@@ -219,7 +219,7 @@ impl<P: Payload> Ftl<P> {
         let width = lanes(config, &geometry);
         let groups = geometry.blocks / width;
         let map_cache = MapCache::new(config, exported);
-        let logical = exported as usize + map_cache.as_ref().map_or(0, |cache| cache.pages() as usize);
+        let logical = exported as usize + own_units(config, u64::from(exported)) as usize;
         let mut ftl = Ftl {
             geometry,
             exported,

@@ -391,6 +391,7 @@ impl<P: Payload> Ssd<P> {
         let placeholder = crate::ssd::buffer::Buffer::new(&config, &self.ftl.geometry);
         self.buffer = placeholder;
         self.front = crate::ssd::host::Front::default();
+        self.forget_changes();
         self.activities.fill(Activity::Idle);
         self.parked = 0;
         self.followers.clear();

@@ -4,6 +4,7 @@
 //! does is in a file by its kind, under `host/`; `host/abort.rs` ends what cannot go on.
 
 mod abort;
+mod flush;
 mod reads;
 mod trim;
 mod unqueued;
@@ -22,6 +23,8 @@ pub enum Owner {
     Command(u32),
     /// A slot of the write buffer.
     Slot(u32),
+    /// Flushes: it is a page of the map's journal.
+    Journal,
     /// Nobody: the drive's own writes.
     Drive,
 }
@@ -37,6 +40,16 @@ pub struct Unit<S> {
     pub bytes: u32,
     /// Its contents.
     pub stamp: S,
+}
+
+/// A flush, or a write with FUA: not done before what it found is durable.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Flush {
+    pub(super) command: u32,
+    /// Commands done that may have changed the map, itself included where it is a write.
+    pub(super) changes: u64,
+    /// A write with FUA, which no page of the journal holds that was begun before it was programmed.
+    pub(super) is_write: bool,
 }
 
 /// A command under way.
@@ -59,8 +72,8 @@ pub struct Front {
     outstanding: u32,
     /// Writes for which the buffer has no room, in order.
     stalled: VecDeque<u32>,
-    /// Flushes and the epoch they wait for.
-    flushes: VecDeque<(u64, u32)>,
+    /// Flushes and the epoch of the buffer that they wait for.
+    flushes: VecDeque<(u64, Flush)>,
     /// Commands kept back behind one that is not queued, or until it may start, in order.
     held: VecDeque<u32>,
     /// The command that is not queued and under way.
@@ -109,7 +122,7 @@ impl<P: Payload> Ssd<P> {
         if self.rests && request.operation.changes_data() {
             self.take_up_jobs();
         }
-        if !(self.times.trim_alone && self.is_held(index)) {
+        if !(self.times.some_go_alone && self.is_held(index)) {
             self.issue(index, request);
         }
         Ok(())
@@ -185,7 +198,7 @@ impl<P: Payload> Ssd<P> {
                 self.complete(index, Status::Success, done);
             }
             Operation::WriteZeroes => self.take_write(index, done),
-            Operation::Flush => self.begin_flush(index, done),
+            Operation::Flush => self.begin_flush(index, false, done),
         }
     }
 
@@ -206,7 +219,7 @@ impl<P: Payload> Ssd<P> {
             self.count(&request);
         }
         done.push(Completion { tag, status });
-        if self.times.trim_alone {
+        if self.times.some_go_alone {
             self.release_held(index);
         }
         if self.front.outstanding == 0 {

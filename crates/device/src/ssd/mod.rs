@@ -14,14 +14,15 @@
 //!
 //! Idle read: link command + controller + flash command + tR + channel + link.
 //!
-//! Modules: [`host`] (commands), [`pieces`] (cut into units), [`buffer`] (write buffer), [`die`] (what a die
-//! does next), [`admin`] (starting over), [`power`] (power states), `untimed` (seasoning).
+//! Modules: [`host`] (commands), [`pieces`] (cut into units), [`buffer`] (write buffer), `journal` (of the map),
+//! [`die`] (what a die does next), [`admin`] (starting over), [`power`] (power states), `untimed` (seasoning).
 //! Left out: several namespaces, thermal throttling, the read cache, host memory buffer.
 
 pub mod admin;
 pub mod buffer;
 pub mod die;
 pub mod host;
+mod journal;
 pub mod pieces;
 pub mod power;
 mod untimed;
@@ -41,6 +42,7 @@ use crate::sim::transfer::TransferTimes;
 use crate::ssd::buffer::Buffer;
 use crate::ssd::die::{Activity, Die, Span};
 use crate::ssd::host::{Front, Unit};
+use crate::ssd::journal::Journal;
 use crate::ssd::pieces::UnitSize;
 use crate::ssd::power::Power;
 use crate::ssd::untimed::RowNow;
@@ -76,6 +78,8 @@ pub struct Ssd<P: Payload = ()> {
     lanes: Lanes<LANES>,
     front: Front,
     buffer: Buffer,
+    /// Where a flush has to write what has changed in the map.
+    journal: Option<Journal>,
     /// Units waiting for a die, in order.
     pending: VecDeque<Unit<P::Stamp>>,
     dies: Vec<Die<P::Stamp>>,
@@ -125,14 +129,16 @@ struct Times {
     copyback: bool,
     suspend: Option<Nanos>,
     half_duplex: bool,
-    /// Trims are not queued: each is alone in the drive.
-    trim_alone: bool,
+    /// Operations that are not queued, each alone in the drive; and whether there are any.
+    goes_alone: [bool; Operation::COUNT],
+    some_go_alone: bool,
     compression_floor: Option<f64>,
 }
 
 impl Times {
     fn new(config: &DriveConfig, ftl_row_bytes: u32, unit_bytes: u32) -> Times {
         let rate = channel_rate(config);
+        let goes_alone = operations_alone(config);
         Times {
             channel_unit: Nanos::of_transfer(u64::from(unit_bytes), rate),
             channel_row: Nanos::of_transfer(u64::from(ftl_row_bytes), rate),
@@ -143,7 +149,8 @@ impl Times {
             copyback: config.nand.copyback,
             suspend: config.nand.suspend.then_some(config.nand.suspend_us.0),
             half_duplex: config.link.protocol != Protocol::Nvme,
-            trim_alone: !config.link.trim_queued,
+            goes_alone,
+            some_go_alone: goes_alone.contains(&true),
             compression_floor: config.controller.compression.then_some(config.controller.compression_floor),
         }
     }
@@ -163,7 +170,16 @@ fn command_times(config: &DriveConfig) -> [Nanos; Operation::COUNT] {
     times[Operation::Write as usize] += controller.write_command_us.0;
     times[Operation::Trim as usize] += controller.trim_command_us.0;
     times[Operation::WriteZeroes as usize] += controller.trim_command_us.0;
+    times[Operation::Flush as usize] += controller.flush_command_us.0;
     times
+}
+
+/// Operations that the queue of the protocol does not carry: on SATA every flush, and some drives' trims.
+fn operations_alone(config: &DriveConfig) -> [bool; Operation::COUNT] {
+    let mut alone = [false; Operation::COUNT];
+    alone[Operation::Trim as usize] = !config.link.trim_queued;
+    alone[Operation::Flush as usize] = config.link.protocol != Protocol::Nvme;
+    alone
 }
 
 impl<P: Payload> Ssd<P> {
@@ -204,7 +220,8 @@ impl<P: Payload> Ssd<P> {
                     true => config.ftl.trim_granularity_bytes.map_or(geometry.unit_bytes, |bytes| bytes.0 as u32),
                     false => 0,
                 },
-                volatile_cache: config.buffer.bytes.0 > 0 && !config.buffer.power_loss_protected,
+                volatile_cache: config.journals_map()
+                    || config.buffer.bytes.0 > 0 && !config.buffer.power_loss_protected,
                 optimal_io_bytes: row_or_unit,
             },
             unit_size: UnitSize::new(geometry.unit_bytes / sector),
@@ -213,6 +230,7 @@ impl<P: Payload> Ssd<P> {
             lanes: Lanes::default(),
             front: Front::default(),
             buffer: Buffer::new(config, &geometry),
+            journal: Journal::new(config, &ftl),
             pending: VecDeque::new(),
             parked: 0,
             followers: Vec::new(),
@@ -372,7 +390,10 @@ impl<P: Payload> Device for Ssd<P> {
                     self.trim_now(Lpn(lpn as u32));
                 }
             }
-            Operation::Flush => self.flush_now(),
+            Operation::Flush => {
+                self.flush_now();
+                self.forget_changes();
+            }
             Operation::Read => {}
         }
         if self.ftl.is_read_only() { Status::WriteProtected } else { Status::Success }

@@ -150,6 +150,16 @@ fn fill_blanks(percents: Vec<Option<f64>>) -> Result<Vec<f64>, Problem> {
     Ok(percents.into_iter().map(|percent| percent.unwrap_or(rest)).collect())
 }
 
+/// `sync`: O_SYNC and O_DSYNC are one to a block device, whose writes then come with FUA.
+pub fn synchronous_writes(draft: &mut Draft, value: Value<'_>) -> Applied {
+    draft.job.synchronous_writes = match value.text {
+        "0" | "none" => false,
+        "1" | "sync" | "dsync" => true,
+        _ => return Err(Problem::new("expected none, sync or dsync", "0 means none, 1 means sync")),
+    };
+    Ok(())
+}
+
 /// `runtime`
 pub fn runtime(draft: &mut Draft, value: Value<'_>) -> Applied {
     let time = value.time(DefaultUnit::Seconds)?;

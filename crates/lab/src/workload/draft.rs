@@ -7,6 +7,10 @@ use super::job::{Distribution, Extent, Job, PerDirection, Replay, SizeShare, Ste
 use super::trace;
 use ssdlab_device::units::Nanos;
 
+/// The page cache's page, and the smallest sector of a drive.
+const PAGE_BYTES: u32 = 4096;
+const LEAST_SECTOR_BYTES: u32 = 512;
+
 /// Gives the text of a file that a job names (`read_iolog`), or why it cannot be had
 /// (without its path, which the option names).
 pub type ReadFile<'a> = &'a mut dyn FnMut(&str) -> Result<String, String>;
@@ -97,6 +101,7 @@ impl Draft {
     /// Options that contradict each other, and an unreadable trace.
     pub fn complete(mut self, read_file: ReadFile<'_>) -> Result<Job, Blame> {
         self.job.block_sizes = self.block_sizes();
+        self.round_to_pages();
         self.complete_sizes();
         self.complete_engine();
         self.complete_random_map();
@@ -117,6 +122,20 @@ impl Draft {
     fn block_sizes(&self) -> PerDirection<BlockSizes> {
         let one = |bytes: u32| vec![SizeShare { bytes, percent: 100.0 }];
         self.split.clone().unwrap_or_else(|| self.block_bytes.map(one))
+    }
+
+    /// A block that is no whole number of sectors gets to the drive through the page cache only, in whole
+    /// pages. With `direct` it is refused where the drive's sector is known.
+    fn round_to_pages(&mut self) {
+        if self.job.direct {
+            return;
+        }
+        let sizes = &mut self.job.block_sizes;
+        let shares = [&mut sizes.read, &mut sizes.write, &mut sizes.trim].into_iter().flatten();
+        for share in shares.filter(|share| !share.bytes.is_multiple_of(LEAST_SECTOR_BYTES)) {
+            self.job.rounded_block_bytes = self.job.rounded_block_bytes.or(Some(share.bytes));
+            share.bytes = share.bytes.checked_next_multiple_of(PAGE_BYTES).unwrap_or(share.bytes);
+        }
     }
 
     /// `filesize` makes the region, and leaves to `size` the amount of I/O (fio's rule).

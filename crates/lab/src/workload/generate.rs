@@ -55,6 +55,9 @@ pub struct Generator {
     flush_every: [u64; 2],
     flush_due: bool,
     flush_at_end: bool,
+    /// Writes come with FUA: all of them, or every so many (0 none).
+    fua: bool,
+    fua_every: u64,
     compress_percent: u8,
 }
 
@@ -115,6 +118,8 @@ impl Generator {
             flush_every: [job.fsync, job.fdatasync].map(u64::from),
             flush_due: false,
             flush_at_end: job.end_fsync && (pattern.writes || job.replay.is_some()),
+            fua: job.synchronous_writes && limits.volatile_cache,
+            fua_every: if limits.volatile_cache { u64::from(job.barrier_every) } else { 0 },
             compress_percent: job.compress_percent,
         })
     }
@@ -159,7 +164,7 @@ impl Generator {
     #[inline]
     fn alike(&self, count: u64) -> Option<(Direction, UniformBlocks)> {
         let Mix::Only(direction @ (READ | WRITE)) = self.mix else { return None };
-        if self.flush_every != [0, 0] {
+        if self.flush_every != [0, 0] || self.fua_every > 0 {
             return None;
         }
         let blocks = self.addresses.uniform(direction)?;
@@ -179,9 +184,10 @@ impl Generator {
             _ => (Operation::Write, self.compress_percent),
         };
         self.writes += if direction == WRITE { count } else { 0 };
-        let first = self.first;
+        let (first, fua) = (self.first, self.fua && direction == WRITE);
         self.addresses.draw(direction, blocks, places.iter_mut(), |place, start| {
-            let request = Request { compress_percent, ..Request::new(operation, Lba(first + start), blocks.sectors) };
+            let plain = Request::new(operation, Lba(first + start), blocks.sectors);
+            let request = Request { compress_percent, fua, ..plain };
             *place = Some(Planned { request, not_before: None });
         });
     }
@@ -235,14 +241,16 @@ impl Generator {
             WRITE => (Operation::Write, self.compress_percent),
             _ => (Operation::Trim, 0),
         };
+        let mut fua = false;
         if direction == WRITE {
             self.count_write();
+            fua = self.fua || self.fua_every > 0 && self.writes.is_multiple_of(self.fua_every);
             if matches!(self.mix, Mix::TrimThenWrite) {
                 self.issued += u64::from(span.1);
             }
         }
         let lba = Lba(self.first + span.0);
-        let request = Request { compress_percent, ..Request::new(operation, lba, span.1) };
+        let request = Request { compress_percent, fua, ..Request::new(operation, lba, span.1) };
         Planned { request, not_before: None }
     }
 
@@ -275,6 +283,7 @@ impl Generator {
                 self.requests_left -= u64::from(planned.request.operation != Operation::Flush);
                 if planned.request.operation == Operation::Write {
                     planned.request.compress_percent = self.compress_percent;
+                    planned.request.fua = self.fua;
                 }
                 Some(planned)
             }

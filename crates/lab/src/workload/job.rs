@@ -260,8 +260,14 @@ pub struct Job {
     pub fsync: u32,
     /// As `fsync`, data only; the same to a block device.
     pub fdatasync: u32,
+    /// Each write is durable when it completes (`sync`): FUA, where the drive has a volatile cache.
+    pub synchronous_writes: bool,
+    /// Every so many writes one goes as a barrier, durable with all before it; 0 never.
+    pub barrier_every: u32,
     /// Flush at the end.
     pub end_fsync: bool,
+    /// A block size as given, where the page cache makes whole pages of it.
+    pub rounded_block_bytes: Option<u32>,
     /// Requests bypass the page cache.
     pub direct: bool,
     /// A synchronous engine was named: the depth is 1.
@@ -320,7 +326,10 @@ impl Default for Job {
             compress_percent: 0,
             fsync: 0,
             fdatasync: 0,
+            synchronous_writes: false,
+            barrier_every: 0,
             end_fsync: false,
+            rounded_block_bytes: None,
             direct: false,
             synchronous_engine: None,
             replay: None,

@@ -94,6 +94,8 @@ const SUPPORTED: &[OptionSpec] = &[
     switch("buffered", &[], |d, v| v.boolean().map(|on| d.job.direct = !on)),
     value("fsync", &[], |d, v| v.count_u32(0).map(|every| d.job.fsync = every)),
     value("fdatasync", &[], |d, v| v.count_u32(0).map(|every| d.job.fdatasync = every)),
+    value("sync", &[], apply::synchronous_writes),
+    value("write_barrier", &[], |d, v| v.count_u32(0).map(|every| d.job.barrier_every = every)),
     switch("end_fsync", &[], |d, v| v.boolean().map(|on| d.job.end_fsync = on)),
     switch("fsync_on_close", &[], |d, v| v.boolean().map(|on| d.fsync_on_close = on)),
     value("filename", &[], apply::file_name),
@@ -139,7 +141,7 @@ fn log_prefix(prefix: &mut Option<String>, value: Value<'_>) -> Result<(), Probl
 const IGNORED: &str = "
     description directory filename_format unique_filename filetype lockfile openfiles
     file_service_type fallocate fadvise_hint overwrite invalidate create_serialize create_fsync
-    create_on_open allow_file_create allow_mounted_write unlink unlink_each_loop thread nice prio
+    create_on_open sync_file_range allow_file_create allow_mounted_write unlink unlink_each_loop thread nice prio
     prioclass priohint cpumask cpus_allowed cpus_allowed_policy numa_cpu_nodes numa_mem_policy mem
     iomem iomem_align mem_align hugepage-size lockmem uid gid comm cgroup cgroup_weight
     cgroup_nodelete clocksource job_start_clock_id gtod_reduce gtod_cpu allrandrepeat softrandommap
@@ -161,7 +163,7 @@ const REFUSED: &str = "
     bs_unaligned=0 blocksize_unaligned=0 bs_is_seq_rand=0 offset_align=0 random_sequence_stride=0
     sprandom=0 spr_num_regions spr_op spr_cs iodepth_batch=1 iodepth_batch_submit=1
     iodepth_batch_complete_min=1 iodepth_batch_complete=1 iodepth_batch_complete_max=1
-    iodepth_low=0 serialize_overlap=0 write_barrier=0 sync_file_range sync=0|none atomic=0
+    iodepth_low=0 serialize_overlap=0 atomic=0
     end_syncfs=0 buffer_pattern dedupe_percentage=0 dedupe_mode=repeat
     dedupe_working_set_percentage dedupe_global=0 zonemode=0|none zonerange=0 zonesize=0
     zonecapacity=0 zoneskip=0 read_beyond_wp=0 max_open_zones=0 job_max_open_zones=0

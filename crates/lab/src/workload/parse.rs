@@ -102,6 +102,15 @@ pub fn parse(job_text: Option<(&str, &str)>, flags: &[String], read_file: ReadFi
                 result.notices.push(notice);
             }
         }
+        if let Some(bytes) = job.rounded_block_bytes {
+            let notice = format!(
+                "bs={bytes} is no whole number of sectors: as through the page cache, whole pages of 4096 B go to \
+                 the drive, and sizes and rates count those"
+            );
+            if !result.notices.contains(&notice) {
+                result.notices.push(notice);
+            }
+        }
         result.jobs.push(job);
     }
     Ok(result)

@@ -15,7 +15,10 @@ impl<P: Payload> Ssd<P> {
         let geometry = &self.ftl.geometry;
         self.pending.len() >= geometry.units_per_row as usize && (geometry.packing == 1 || self.packed_row_is_full())
             || !self.pending.is_empty()
-                && (!self.buffer.is_present() || self.buffer.is_flushing() || self.front.is_stalled())
+                && (!self.buffer.is_present()
+                    || self.buffer.is_flushing()
+                    || self.front.is_stalled()
+                    || self.pending.front().is_some_and(|unit| unit.owner == Owner::Journal))
     }
 
     /// What is pending fills a row by its bytes: of compressed units it may take many.

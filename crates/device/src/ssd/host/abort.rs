@@ -17,7 +17,8 @@ impl<P: Payload> Ssd<P> {
     #[cold]
     pub(in crate::ssd) fn give_up(&mut self, done: &mut Vec<Completion>) {
         self.ftl.shortage = self.ftl.shortage.or(Some(Shortage::FreeBlocks));
-        self.pending.retain(|unit| !matches!(unit.owner, Owner::Command(_)));
+        self.pending.retain(|unit| !matches!(unit.owner, Owner::Command(_) | Owner::Journal));
+        self.forget_changes();
         self.front.stalled.clear();
         self.front.flushes.clear();
         self.front.held.clear();

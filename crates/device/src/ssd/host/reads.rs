@@ -118,7 +118,10 @@ impl<P: Payload> Ssd<P> {
         let command = &mut self.front.commands[index as usize];
         command.remaining -= 1;
         if command.remaining == 0 {
-            let status = command.status;
+            let (status, fua) = (command.status, command.request.fua);
+            if fua {
+                return self.end_with_fua(index, status, done);
+            }
             self.complete(index, status, done);
         }
     }

@@ -1,9 +1,9 @@
-//! Flush and trim: a flush waits until the buffer has drained, a trim unmaps whole, aligned granules.
+//! Trim: unmaps whole, aligned granules.
 //!
 //! Controller time of a trim: `trim_command_us` + ranges · `trim_range_us` + units · `trim_unit_us`.
 
 use super::Owner;
-use crate::block::{Completion, Request, Status};
+use crate::block::Request;
 use crate::config::drive::Protocol;
 use crate::ftl::Place;
 use crate::nand::array::Payload;
@@ -14,27 +14,6 @@ use crate::units::{Lpn, Nanos};
 const ATA_RANGE_SECTORS: u32 = 65_535;
 
 impl<P: Payload> Ssd<P> {
-    pub(super) fn begin_flush(&mut self, index: u32, done: &mut Vec<Completion>) {
-        if !self.limits.volatile_cache {
-            return self.complete(index, Status::Success, done);
-        }
-        let epoch = self.buffer.begin_flush();
-        self.front.flushes.push_back((epoch, index));
-        self.finish_flushes(done);
-        self.feed_dies();
-    }
-
-    pub(super) fn finish_flushes(&mut self, done: &mut Vec<Completion>) {
-        let drained = self.buffer.drained_until();
-        while let Some(&(epoch, index)) = self.front.flushes.front() {
-            if epoch >= drained {
-                break;
-            }
-            self.front.flushes.pop_front();
-            self.complete(index, Status::Success, done);
-        }
-    }
-
     /// Controller time that a trim's size costs.
     pub(in crate::ssd) fn trim_time(&self, sectors: u32) -> Nanos {
         let controller = &self.config.controller;

@@ -1,10 +1,9 @@
 //! Commands that are not queued: alone in the drive.
 //!
 //! NCQ carries reads and writes, and since SATA 3.1 trims. A command that it does not carry waits until
-//! the queue has drained, and what comes behind it waits for its end. With `link.trim_queued = false`
-//! that is every trim. Left out: flushes, which ATA does not queue either, count as queued here.
+//! the queue has drained, and what comes behind it waits for its end. On SATA that is every flush (FLUSH
+//! CACHE EXT), and with `link.trim_queued = false` every trim. NVMe queues both.
 
-use crate::block::Operation;
 use crate::nand::array::Payload;
 use crate::ssd::Ssd;
 
@@ -13,7 +12,7 @@ impl<P: Payload> Ssd<P> {
     pub(super) fn is_held(&mut self, index: u32) -> bool {
         let others = self.front.outstanding - 1 - self.front.held.len() as u32;
         let front = &mut self.front;
-        let goes_alone = front.commands[index as usize].request.operation == Operation::Trim;
+        let goes_alone = self.times.goes_alone[front.commands[index as usize].request.operation as usize];
         if front.alone.is_some() || !front.held.is_empty() || goes_alone && others > 0 {
             front.held.push_back(index);
             return true;
@@ -31,7 +30,7 @@ impl<P: Payload> Ssd<P> {
             && let Some(&index) = self.front.held.front()
         {
             let request = self.front.commands[index as usize].request;
-            let goes_alone = request.operation == Operation::Trim;
+            let goes_alone = self.times.goes_alone[request.operation as usize];
             if goes_alone && self.front.outstanding > self.front.held.len() as u32 {
                 return;
             }

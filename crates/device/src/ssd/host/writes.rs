@@ -108,7 +108,7 @@ impl<P: Payload> Ssd<P> {
             }
         }
         if request.fua && self.limits.volatile_cache {
-            self.begin_flush(index, done);
+            self.begin_flush(index, true, done);
         } else {
             self.complete(index, Status::Success, done);
         }
@@ -166,6 +166,7 @@ impl<P: Payload> Ssd<P> {
         match owner {
             Owner::Command(index) => self.part_done(index, done),
             Owner::Slot(slot) => self.slot_programmed(slot, done),
+            Owner::Journal => self.journal_written(done),
             Owner::Drive => {}
         }
     }

@@ -102,13 +102,14 @@ impl Raid {
         }
     }
 
-    /// A flush: the battery stands in for it, else the cache is emptied and the members are flushed.
+    /// A flush: the battery stands in for what the cache holds, else it is emptied; then for the members.
     pub(super) fn flush(&mut self, number: u32, work: &mut Work) {
         let Some(cache) = &mut self.cache else {
             return self.flush_members(number, work);
         };
         if self.config.battery {
-            self.part_done(number, Status::Success, work);
+            // What was destaged may still lie in the caches of the members.
+            self.flush_volatile_members(number, work);
         } else if cache.drain(number, None) {
             self.destage(work);
         } else {
@@ -150,7 +151,7 @@ impl Raid {
         for number in done {
             match self.requests.get(number).request.operation {
                 Operation::Flush => self.flush_members(number, work),
-                _ => self.part_done(number, Status::Success, work),
+                _ => self.flush_volatile_members(number, work),
             }
         }
         self.take_stalled(work);

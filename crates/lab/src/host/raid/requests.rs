@@ -204,6 +204,14 @@ impl Raid {
         self.part_done(number, Status::Success, work);
     }
 
+    /// Flushes the members where one of them has a volatile cache.
+    pub(super) fn flush_volatile_members(&mut self, number: u32, work: &mut Work) {
+        if self.members().into_iter().any(|member| work.limits_of(member).volatile_cache) {
+            return self.flush_members(number, work);
+        }
+        self.part_done(number, Status::Success, work);
+    }
+
     /// The members that are there, if only as a spare that is being rebuilt.
     fn members(&self) -> Vec<usize> {
         (0..self.failed.len()).filter(|member| !self.failed[*member] || self.config.rebuild).collect()

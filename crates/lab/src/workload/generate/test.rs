@@ -71,6 +71,28 @@ fn trims_and_flushes_as_fio_logs_them() {
     assert!(random.chunks(2).all(|pair| pair[0].0 == 't' && pair[1] == ('w', pair[0].1, 4)));
 }
 
+/// With a volatile cache `sync` makes every write durable, `write_barrier` every so many; reads never; and a
+/// drive that writes through is asked for nothing.
+#[test]
+fn synchronous_writes_come_with_fua() {
+    let fua = |flags: &str, volatile_cache: bool| {
+        let limits = Limits { volatile_cache, ..limits() };
+        let requests = Generator::new(&job(flags), 0, &limits, 1).unwrap().map(|planned| planned.request);
+        requests.map(|r| (r.operation == Operation::Write, r.fua)).collect::<Vec<_>>()
+    };
+    for pattern in ["write", "randwrite", "randrw", "trimwrite"] {
+        let flags = format!("--rw={pattern} --bs=4k --size=128k");
+        let all = fua(&format!("{flags} --sync=dsync"), true);
+        assert!(all.iter().all(|&(write, fua)| write == fua), "{pattern}: {all:?}");
+        for calm in [fua(&format!("{flags} --sync=dsync"), false), fua(&flags, true)] {
+            assert!(calm.iter().all(|&(_, fua)| !fua), "{pattern}");
+        }
+    }
+    let barriers = fua("--rw=write --bs=4k --size=32k --write_barrier=3", true);
+    let expected = (1..=8).map(|number| (true, number % 3 == 0));
+    assert!(barriers.into_iter().eq(expected));
+}
+
 /// In a sequential mix each direction has its own position (fio's log shows the same).
 #[test]
 fn sequential_mix_keeps_positions_apart() {
@@ -222,7 +244,7 @@ fn regions_as_fio_means_them() {
 #[test]
 fn misfits_are_refused() {
     for (flags, expected) in [
-        ("--bs=1000", "bs=1000: is not a multiple of the sector\n  the drive's sector has 512 bytes"),
+        ("--bs=1000 --direct=1", "bs=1000: is not a multiple of the sector\n  the drive's sector has 512 bytes"),
         ("--size=1g", "size=1073741824: reaches beyond the drive: with offset 0 only 67108864"),
         ("--size=40m --offset=40m", "only 25165824 bytes fit"),
         ("--offset=1g", "offset=1073741824: begins beyond the end of the drive"),

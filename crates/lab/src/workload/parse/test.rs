@@ -212,8 +212,34 @@ fn plain_options() {
     assert!(job.end_fsync && !job.rand_repeat && job.no_random_map);
     assert_eq!((job.rand_seed, job.filename.as_deref()), (Some(9), Some("/dev/nvme0n1")));
     assert_eq!(one("--zero_buffers").compress_percent, 100);
-    assert_eq!(one("--kb_base=1000 --bs=4k").block_sizes.read[0].bytes, 4000);
-    assert_eq!(one("--bs=4k --kb_base=1000").block_sizes.read[0].bytes, 4000);
+    assert_eq!(one("--kb_base=1000 --bs=512k").block_sizes.read[0].bytes, 512_000);
+    assert_eq!(one("--bs=512k --kb_base=1000").block_sizes.read[0].bytes, 512_000);
+}
+
+/// `sync` has fio's five words; each but `none` and `0` makes writes synchronous. `sync_file_range` is accepted.
+#[test]
+fn synchronous_writes() {
+    for (word, expected) in [("none", false), ("0", false), ("sync", true), ("1", true), ("dsync", true)] {
+        assert_eq!(one(&format!("--sync={word}")).synchronous_writes, expected, "{word}");
+    }
+    assert!(error("--sync=always").contains("expected none, sync or dsync"));
+    assert_eq!(one("--write_barrier=16").barrier_every, 16);
+    assert!(one("--fsync_on_close=1").end_fsync);
+    let file = parse_flags(&flags("--rw=write --sync_file_range=write:8")).unwrap();
+    assert_eq!(file.notices, ["sync_file_range changes no I/O here: ignored"]);
+}
+
+/// A block that is no whole number of sectors goes through the page cache, in whole pages, and a notice says so;
+/// past it (`direct`) the size stays, for the drive to refuse.
+#[test]
+fn odd_blocks_go_through_the_page_cache() {
+    let etcd = "--rw=write --ioengine=sync --fdatasync=1 --size=22m --bs=2300";
+    let file = parse_flags(&flags(etcd)).unwrap();
+    assert_eq!(file.jobs[0].block_sizes.write[0].bytes, 4096);
+    assert!(file.notices.iter().any(|notice| notice.starts_with("bs=2300 is no whole number of sectors")));
+    assert_eq!(one("--bs=5000").block_sizes.read[0].bytes, 8192);
+    assert_eq!(one(&format!("{etcd} --direct=1")).block_sizes.write[0].bytes, 2300);
+    assert_eq!(one("--bs=512").block_sizes.read[0].bytes, 512);
 }
 
 /// `filesize` is the region, and `size` then the amount; `size=0` is the whole drive.
