@@ -22,7 +22,7 @@ from ssdlab.health.history import Reading, read_history, vanished, write_history
 from ssdlab.health.life import life_of
 from ssdlab.health.meanings import Family, read_overrides
 from ssdlab.health.report import DriveReport, read_report
-from ssdlab.output import PendingFile
+from ssdlab.output import PendingFile, check_writable
 
 Asked = tuple[str, DriveReport | SsdlabError]
 _LONGEST_FILE = 16 << 20
@@ -89,6 +89,10 @@ def health(
     try:
         if acknowledge and baseline is None:
             raise SsdlabError("--acknowledge needs --baseline FILE, where the counts are kept")
+        if history:
+            check_writable(history, "--history")
+        if baseline and acknowledge:
+            check_writable(baseline, "--baseline")
         overrides = read_overrides(meanings) if meanings else ()
         asked = [*_from_files(files), *_from_drives(devices, kind, smartctl, bool(files))]
         known = read_baseline(baseline) if baseline else {}
