@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from ssdlab import signals
 from ssdlab.audit.capture import capture
 from ssdlab.audit.finding import Finding, Severity
 from ssdlab.audit.prove_trim import Proof, layers_below, prove_trim
@@ -14,7 +15,7 @@ from ssdlab.cli.console import note, print_json, print_list, print_table, print_
 from ssdlab.cli.drives import JSON_OPTION
 from ssdlab.cli.verb import Verb
 from ssdlab.errors import SsdlabError
-from ssdlab.output import PendingFile
+from ssdlab.output import PendingFile, is_stdout
 
 _EXIT_CODES = {Severity.GREEN: 0, Severity.YELLOW: 1, Severity.RED: 3}
 
@@ -68,7 +69,8 @@ def audit(
 def _keep(system: System, place: str) -> int:
     with PendingFile(place, "--capture") as pending:
         pending.write(capture(system))
-    note(f"{place} holds what the audit reads here; look through it before you send it")
+    where = "stdout" if is_stdout(place) else place
+    note(f"{where} holds what the audit reads here; look through it before you send it")
     return 0
 
 
@@ -108,7 +110,9 @@ def _prove(system: System, mount_point: str, yes: bool, as_json: bool) -> int:
             abort=True,
             err=True,
         )
-    proof = prove_trim(system, mount_point)
+    # Its probe file is removed on the way out, whatever ends it.
+    with signals.raising():
+        proof = prove_trim(system, mount_point)
     if as_json:
         print_json(proof.to_dict())
     else:
