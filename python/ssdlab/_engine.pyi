@@ -64,9 +64,10 @@ def season(
     job_name: str,
     flags: list[str],
     save: str,
+    must_be_new: bool,
     progress: Callable[[str, float], bool] | None,
 ) -> str:
-    """Starts a drive over, brings it into a condition, and saves it; JSON {file, condition, started_over, start_over_ns, start_over_blocks_erased, steady_reached, rounds:[wa…], counters}."""
+    """Starts a drive over, brings it into a condition, and saves it, where `must_be_new` only if nothing has appeared there; JSON {file, condition, started_over, start_over_ns, start_over_blocks_erased, steady_reached, rounds:[wa…], counters}."""
 
 def scenario(
     drive: str,

@@ -17,6 +17,7 @@ from typing import Any
 from ssdlab import engine, jobs
 from ssdlab.engine import Progress, RunRequest, Settings
 from ssdlab.errors import SsdlabError
+from ssdlab.input import InputError, read_text
 from ssdlab.result import Result
 
 Value = str | int | float | bool
@@ -180,11 +181,7 @@ class Drive:
         progress
             Called with phase and share; returns False to stop.
         """
-        if self.layers:
-            raise SsdlabError(
-                f"{self!r}: a drive file keeps one drive, without layers\n"
-                "season the drive alone and put the layers over it, or run(..., state=...)"
-            )
+        self._check_alone()
         text, name = _job_text(job)
         seasoned = Drive(str(save)) if save is not None else _temporary_drive(to)
         engine.season(
@@ -212,10 +209,23 @@ class Drive:
             ``trim``: nothing mapped; blocks are erased as they are collected.
         save
             Where to keep it; by default a temporary file that is removed with the drive returned.
+
+        Raises
+        ------
+        SsdlabError
+            The drive cannot, or has layers, which a drive file does not keep.
         """
+        self._check_alone()
         started = Drive(str(save)) if save is not None else _temporary_drive(how)
         engine.season(self.name, None, started.name, start_over=how, settings=self.settings)
         return started
+
+    def _check_alone(self) -> None:
+        if self.layers:
+            raise SsdlabError(
+                f"{self!r}: a drive file keeps one drive, without layers\n"
+                "season the drive alone and put the layers over it, or run(..., state=...)"
+            )
 
     def __repr__(self) -> str:
         """Name the drive and what was changed in it."""
@@ -237,15 +247,15 @@ def _job_text(job: str | Path | None) -> tuple[str | None, str]:
     if isinstance(job, str) and "\n" in job:
         return job, "job text"
     try:
-        return Path(job).read_text(encoding="utf-8"), str(job)
+        return read_text(job), str(job)
     except FileNotFoundError:
         if (shipped := jobs.text(str(job))) is not None:
             return shipped, str(job)
         raise SsdlabError(
             f"no such job file: {job}; jobs that come along: {', '.join(jobs.names())}"
         ) from None
-    except OSError as error:
-        raise SsdlabError(f"job file {job}: cannot be read: {error.strerror}") from None
+    except InputError as error:
+        raise SsdlabError(f"job file {job}: cannot be read: {error}") from None
 
 
 def drive(

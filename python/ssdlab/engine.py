@@ -1,17 +1,19 @@
 """The compiled engine, typed: text in, text out, and its errors as ours.
 
 The engine is loaded when it is first needed, so that result files can be compared and drawn on a
-machine where it was never built.
+machine where it was never built. It works in a thread of its own, so that Ctrl-C raises
+KeyboardInterrupt at once; `progress` is called there.
 """
 
 from __future__ import annotations
 
 import importlib
 import json
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from ssdlab.errors import SsdlabError, Stopped
 
@@ -20,6 +22,10 @@ Progress = Callable[[str, float], bool]
 
 Settings = tuple[tuple[str, str], ...]
 """Pairs of dotted key and value, as `--set` takes them."""
+
+T = TypeVar("T")
+_GRACE_S = 0.5
+"""After Ctrl-C the engine has so long to end before KeyboardInterrupt is raised without it."""
 
 CONDITIONS = ("fresh", "filled", "used", "steady")
 """What a drive can be brought into."""
@@ -86,15 +92,53 @@ def _load() -> Any:
         ) from None
 
 
-@contextmanager
-def _engine() -> Iterator[Any]:
+def _ask(call: Callable[[Any, Progress], T], progress: Progress | None = None) -> T:
+    """Ask the engine something; its errors become ours."""
     engine = _load()
+    stop = threading.Event()
+
+    def told(phase: str, share: float) -> bool:
+        return not stop.is_set() and (progress is None or progress(phase, share))
+
     try:
-        yield engine
+        return _interruptible(lambda: call(engine, told), stop)
     except engine.EngineError as error:
         raise SsdlabError(str(error)) from None
     except engine.Cancelled:
         raise Stopped from None
+    except UnicodeEncodeError as error:
+        raise SsdlabError(f"{error.object!a}: not UTF-8; give another name") from None
+
+
+def _interruptible(call: Callable[[], T], stop: threading.Event) -> T:
+    """Do it in a thread beside the main one, which alone hears of signals, and so hears at once."""
+    if threading.current_thread() is not threading.main_thread():
+        return call()
+    outcome: Future[T] = Future()
+
+    def work() -> None:
+        try:
+            outcome.set_result(call())
+        except BaseException as error:
+            outcome.set_exception(error)
+
+    # A daemon: the interpreter does not wait for it either.
+    thread = threading.Thread(target=work, name="ssdlab engine", daemon=True)
+    try:
+        thread.start()
+        return outcome.result()
+    except KeyboardInterrupt:
+        # It mostly ends within milliseconds; if not, it ends by itself when it is next asked.
+        stop.set()
+        thread.join(_GRACE_S)
+        raise
+
+
+def _whole(name: str, value: int, bits: int) -> int:
+    """Refuse a number that the engine's own would not hold."""
+    if not 0 <= value < 1 << bits:
+        raise SsdlabError(f"{name} {value}: must be a whole number from 0 to {(1 << bits) - 1}")
+    return value
 
 
 def _object(text: str) -> dict[str, Any]:
@@ -105,30 +149,26 @@ def _object(text: str) -> dict[str, Any]:
 
 def version() -> str:
     """Version of the engine, which is the version of the package."""
-    with _engine() as engine:
-        return str(engine.version())
+    return _ask(lambda engine, _: str(engine.version()))
 
 
 def profiles() -> list[dict[str, Any]]:
     """Return the profiles that come with the package, one object each."""
-    with _engine() as engine:
-        decoded = json.loads(engine.profiles())
+    decoded = json.loads(_ask(lambda engine, _: str(engine.profiles())))
     assert isinstance(decoded, list), "the engine answers with a JSON list"
     return decoded
 
 
 def layers() -> list[dict[str, Any]]:
     """Return the kinds of layers that can lie over a drive, one object each."""
-    with _engine() as engine:
-        decoded = json.loads(engine.layers())
+    decoded = json.loads(_ask(lambda engine, _: str(engine.layers())))
     assert isinstance(decoded, list), "the engine answers with a JSON list"
     return decoded
 
 
 def show(drive: str, settings: Settings = (), layers: Sequence[str] = ()) -> dict[str, Any]:
     """Return every parameter of a drive and its layers with its source, and what follows."""
-    with _engine() as engine:
-        return _object(engine.show(drive, list(settings), list(layers)))
+    return _object(_ask(lambda engine, _: str(engine.show(drive, list(settings), list(layers)))))
 
 
 def run(request: RunRequest, progress: Progress | None = None) -> str:
@@ -146,8 +186,10 @@ def run(request: RunRequest, progress: Progress | None = None) -> str:
     Stopped
         `progress` returned False.
     """
-    with _engine() as engine:
-        return str(
+    seed = _whole("seed", request.seed, 64)
+    timeline = request.timeline and tuple(_whole("timeline", each, 64) for each in request.timeline)
+    return _ask(
+        lambda engine, told: str(
             engine.run(
                 request.drive,
                 list(request.settings),
@@ -157,20 +199,21 @@ def run(request: RunRequest, progress: Progress | None = None) -> str:
                 list(request.flags),
                 request.condition,
                 request.span,
-                request.seed,
+                seed,
                 request.layout,
-                request.timeline,
+                timeline,
                 request.json_plus,
-                progress,
+                told,
                 request.save,
             )
-        )
+        ),
+        progress,
+    )
 
 
 def render(result: str, output_format: str) -> str:
     """Write a result as fio's ``normal`` text, or as ``json`` without what only ``json+`` has."""
-    with _engine() as engine:
-        return str(engine.render(result, output_format))
+    return _ask(lambda engine, _: str(engine.render(result, output_format)))
 
 
 def season(
@@ -178,6 +221,7 @@ def season(
     condition: str | None,
     save: str,
     *,
+    must_be_new: bool = False,
     start_over: str | None = None,
     settings: Settings = (),
     span: float = 1.0,
@@ -190,24 +234,31 @@ def season(
     """Start a drive over, bring it into a condition, or both, and save it as a drive file.
 
     `start_over` is one of `START_OVER` and comes first. `span` is the share of the exported range
-    that the host uses; the rest stays unwritten.
+    that the host uses; the rest stays unwritten. With `must_be_new` a file that has appeared at
+    `save` by the end is left as it is, and refused.
     """
-    with _engine() as engine:
-        return _object(
-            engine.season(
-                drive,
-                list(settings),
-                start_over,
-                condition,
-                span,
-                seed,
-                job_text,
-                job_name,
-                list(flags),
-                save,
-                progress,
-            )
+    seed = _whole("seed", seed, 64)
+    return _object(
+        _ask(
+            lambda engine, told: str(
+                engine.season(
+                    drive,
+                    list(settings),
+                    start_over,
+                    condition,
+                    span,
+                    seed,
+                    job_text,
+                    job_name,
+                    list(flags),
+                    save,
+                    must_be_new,
+                    told,
+                )
+            ),
+            progress,
         )
+    )
 
 
 def scenario(
@@ -224,10 +275,14 @@ def scenario(
     `values` change the scenario by dotted key, such as ``state=fragmented``. The result's
     ``scenario`` has ``elapsed_s``, ``cpu_s``, ``traffic`` and the ``steps``.
     """
-    with _engine() as engine:
-        return _object(
-            engine.scenario(drive, list(settings), list(layers), name, list(values), seed)
+    seed = _whole("seed", seed, 64)
+    return _object(
+        _ask(
+            lambda engine, _: str(
+                engine.scenario(drive, list(settings), list(layers), name, list(values), seed)
+            )
         )
+    )
 
 
 def theory(
@@ -267,15 +322,19 @@ def theory(
     SsdlabError
         No formula covers what was asked for.
     """
-    with _engine() as engine:
-        return _object(
-            engine.theory(
-                over_provisioning,
-                pages_per_block,
-                gc,
-                hot_space,
-                hot_writes,
-                trim_share,
-                unwritten_share,
+    pages = _whole("pages per block", pages_per_block, 32)
+    return _object(
+        _ask(
+            lambda engine, _: str(
+                engine.theory(
+                    over_provisioning,
+                    pages,
+                    gc,
+                    hot_space,
+                    hot_writes,
+                    trim_share,
+                    unwritten_share,
+                )
             )
         )
+    )

@@ -1,20 +1,22 @@
 """Several runs at once, each in a thread of its own: the engine needs no lock while it computes.
 
-A stop is asked for once and answered by every run; what had finished is kept.
+A stop is asked for once and answered by every run; what had finished is kept. A run that does not
+answer in time is left behind: its thread ends with the process.
 """
 
 from __future__ import annotations
 
+import math
 import os
-import signal
-import sys
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import TypeVar
 
+from ssdlab import signals
 from ssdlab.engine import Progress
 from ssdlab.errors import Stopped
 
@@ -25,6 +27,11 @@ Task = Callable[[Progress], T]
 Report = Callable[[int, str, float], None]
 """Called with the task's index, its phase and the share of it that is done."""
 
+_STOPPING = b"\nstopping; finished results are kept (Ctrl-C again: end at once)\n"
+_GRACE_S = 0.6
+"""Once stopped, runs have so long to tell what they had done by then."""
+_LOOK_EVERY_S = 0.05
+
 
 def cores() -> int:
     """Cores that this process may use."""
@@ -33,22 +40,19 @@ def cores() -> int:
 
 @contextmanager
 def stop_on_interrupt() -> Iterator[threading.Event]:
-    """Turn the first Ctrl-C into an event; the second one ends the process as usual."""
+    """Turn the first Ctrl-C (SIGTERM, SIGHUP) into an event; the second one ends the process."""
     stop = threading.Event()
-    if threading.current_thread() is not threading.main_thread():
-        yield stop
-        return
 
-    def first(_number: int, _frame: FrameType | None) -> None:
+    def first(number: int, _frame: FrameType | None) -> None:
+        if stop.is_set():
+            signals.leave(number)
+        signals.received(number)
         stop.set()
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
-        print("\nstopping; finished results are kept (Ctrl-C again: end at once)", file=sys.stderr)
+        with suppress(OSError):
+            os.write(2, _STOPPING)
 
-    before = signal.signal(signal.SIGINT, first)
-    try:
+    with signals.handling(first):
         yield stop
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 def run_all(
@@ -77,7 +81,7 @@ def run_all(
     Returns
     -------
     list
-        A result per task; None for one that was stopped.
+        A result per task; None for one that was stopped or did not answer.
 
     Raises
     ------
@@ -104,29 +108,42 @@ def run_all(
             stop.set()
             raise
 
-    with ThreadPoolExecutor(max_workers=workers or cores()) as pool:
+    pool = ThreadPoolExecutor(max_workers=workers or cores())
+    try:
         futures = {pool.submit(one, index): index for index in range(len(tasks))}
-        _collect(futures, finished)
+        _collect(futures, stop, finished)
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
     return _results(futures)
 
 
 def _collect(
-    futures: dict[Future[T | None], int], finished: Callable[[int, T], None] | None
+    futures: dict[Future[T | None], int],
+    stop: threading.Event,
+    finished: Callable[[int, T], None] | None,
 ) -> None:
     pending = set(futures)
-    while pending:
-        # A timeout lets the main thread see a signal while every worker is inside the engine.
-        done, pending = wait(pending, timeout=0.2, return_when=FIRST_COMPLETED)
+    given_up_at = math.inf
+    while pending and time.monotonic() < given_up_at:
+        done, pending = wait(pending, timeout=_LOOK_EVERY_S, return_when=FIRST_COMPLETED)
         for future in done:
             if future.exception() is None and finished is not None:
                 result = future.result()
                 if result is not None:
                     finished(futures[future], result)
+        if stop.is_set():
+            given_up_at = min(given_up_at, time.monotonic() + _grace_s())
+
+
+def _grace_s() -> float:
+    """Stretch the time to answer by what else the machine does."""
+    return _GRACE_S * max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
 
 
 def _results(futures: dict[Future[T | None], int]) -> list[T | None]:
+    answered = {future for future in futures if future.done() and not future.cancelled()}
     for future in futures:
-        error = future.exception()
+        error = future.exception() if future in answered else None
         if error is not None:
             raise error
-    return [future.result() for future in futures]
+    return [future.result() if future in answered else None for future in futures]

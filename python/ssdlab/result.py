@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from ssdlab import latency, text
 from ssdlab.errors import SsdlabError
+from ssdlab.figures import wrong_figure
+from ssdlab.input import RESULT_BYTES, InputError, read_text
 
 if TYPE_CHECKING:
     import pandas
@@ -134,6 +136,8 @@ def _jobs_of(data: Mapping[str, Any], where: str) -> list[Job]:
             f"{where}: no jobs in it, so it is not fio's JSON\n"
             "write results with: ssdlab run … --output-format json --output FILE"
         )
+    if (wrong := wrong_figure(data)) is not None:
+        raise SsdlabError(f"{where}: {wrong}, which is no figure\nmeasure again, or mend the file")
     return [Job(entry) for entry in entries]
 
 
@@ -150,7 +154,7 @@ class Result:
     Raises
     ------
     SsdlabError
-        It holds no jobs.
+        It holds no jobs, or something that is no figure in the place of one.
     """
 
     def __init__(self, data: Mapping[str, Any], name: str = "result") -> None:
@@ -163,21 +167,26 @@ class Result:
         """Read a result from text; lines that fio printed before the object are skipped."""
         try:
             data, _ = json.JSONDecoder().raw_decode(document, max(document.find("{"), 0))
+        except RecursionError:
+            raise SsdlabError(f"{name}: nested too deep to be fio's JSON") from None
         except json.JSONDecodeError as error:
             raise SsdlabError(
                 f"{name}: cut short, or not JSON (line {error.lineno}: {error.msg})\n"
                 "write results with: ssdlab run … --output-format json --output FILE"
             ) from None
+        except ValueError:
+            raise SsdlabError(f"{name}: a number in it has too many digits") from None
         return cls(data if isinstance(data, Mapping) else {}, name)
 
     @classmethod
     def load(cls, path: str | Path) -> Result:
         """Read a result file."""
         try:
-            document = Path(path).read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            reason = getattr(error, "strerror", None) or "not a text file"
-            raise SsdlabError(f"{path}: cannot be read: {reason}") from None
+            document = read_text(path, RESULT_BYTES)
+        except FileNotFoundError:
+            raise SsdlabError(f"{path}: cannot be read: No such file or directory") from None
+        except InputError as error:
+            raise SsdlabError(f"{path}: cannot be read: {error}") from None
         return cls.from_json(document, str(path))
 
     def to_dict(self) -> dict[str, Any]:

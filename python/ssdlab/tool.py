@@ -14,6 +14,8 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
+from ssdlab import signals
+
 LONGEST_ANSWER = 16 << 20
 """Bytes. What smartctl says of a drive with every log is well under one MiB."""
 _GRACE_S = 1.0
@@ -51,6 +53,13 @@ def answer_of(
     OSError
         It cannot be started.
     """
+    with signals.raising():
+        return _answer_of(words, timeout_s, longest, environment)
+
+
+def _answer_of(
+    words: Sequence[str], timeout_s: float, longest: int, environment: Mapping[str, str] | None
+) -> bytes:
     process = subprocess.Popen(
         list(words),
         stdin=subprocess.DEVNULL,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -9,9 +10,11 @@ from pathlib import Path
 import pytest
 
 import ssdlab.cli
+import synthetic
 from stand_in import StandIn
 
 GOLDEN = Path(__file__).parent / "golden"
+SMART = Path(__file__).parent / "smart"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -39,6 +42,14 @@ def command(
         return code, captured.out, captured.err
 
     return run
+
+
+@pytest.fixture
+def inputs(tmp_path: Path) -> Path:
+    """Put what the verbs read into the folder that they work in."""
+    (tmp_path / "old.json").write_text(synthetic.text(synthetic.job()))
+    shutil.copy(next(iter(sorted(SMART.glob("*.json")))), tmp_path / "drive.json")
+    return tmp_path
 
 
 @pytest.fixture

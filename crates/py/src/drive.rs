@@ -1,14 +1,14 @@
-//! Which drive or stack is meant, and files: read whole, written beside and renamed.
+//! Which drive or stack is meant, and the file that it lies in.
 
+use crate::input::{DRIVE_BYTES, Input, TEXT_BYTES};
 use crate::{Settings, mend};
 use pyo3::PyResult;
 use ssdlab_device::profile::{built_in, names, nearest};
-use ssdlab_lab::drive_file::is_drive_file;
+use ssdlab_lab::drive_file::{DriveFileError, is_drive_file};
 use ssdlab_lab::host::text::{LayerText, StackText};
 use ssdlab_lab::session::{DriveSource, Session, SessionError};
-use std::io::Write;
+use std::io;
 use std::path::Path;
-use std::{fs, io};
 
 /// The drive of that name with layers over it: a profile that comes along, a profile file, a drive
 /// file, or the file of a stack, whose layers come first.
@@ -49,12 +49,16 @@ fn source_of(drive: &str) -> Result<Source, String> {
         let file = format!("profile {drive}");
         return Ok(Source::Drive(DriveSource::Profile { name: drive.into(), file, text: text.into() }));
     }
-    let bytes = fs::read(drive).map_err(|error| unknown(drive, &error))?;
+    let refused = |error: io::Error| unknown(drive, &error);
+    let input = Input::open(drive).map_err(refused)?;
     let file = drive.to_string();
-    if is_drive_file(&bytes) || !drive.ends_with(".toml") {
-        return Ok(Source::Drive(DriveSource::File { file, bytes }));
+    if is_drive_file(input.beginning()) {
+        return Ok(Source::Drive(DriveSource::File { file, bytes: input.read_all(DRIVE_BYTES).map_err(refused)? }));
     }
-    let text = String::from_utf8(bytes).map_err(|_| format!("{drive}: a profile is UTF-8 text"))?;
+    if !drive.ends_with(".toml") {
+        return Err(DriveFileError::Other(file).to_string());
+    }
+    let text = input.read_text(TEXT_BYTES).map_err(refused)?;
     let name = Path::new(drive).file_stem().map_or(drive.into(), |stem| stem.to_string_lossy()).into_owned();
     if StackText::is_stack(&text) {
         return Ok(Source::Stack(name, StackText::parse(drive, &text).map_err(|error| error.to_string())?));
@@ -78,20 +82,4 @@ fn unknown(drive: &str, error: &io::Error) -> String {
         format!("did you mean {}?", near.join(", "))
     };
     format!("there is no drive {drive}\n{hint}")
-}
-
-/// Writes a file whole or not at all.
-pub fn write_beside(path: &str, bytes: &[u8]) -> PyResult<()> {
-    let beside = format!("{path}.{}.part", std::process::id());
-    let write = || -> io::Result<()> {
-        let mut file = fs::File::create(&beside)?;
-        file.write_all(bytes)?;
-        file.sync_all()?;
-        fs::rename(&beside, path)
-    };
-    write().map_err(|error| {
-        // Whatever part of it is there is of no use to anybody.
-        let _ = fs::remove_file(&beside);
-        mend(format!("{path}: cannot be written: {error}"))
-    })
 }

@@ -1,12 +1,16 @@
 //! Python bindings: converts, holds no logic.
 //!
 //! Texts and plain values go in, JSON text comes out; the interpreter's lock is released while the
-//! engine works, so that several drives run on several cores. Files are read and written here.
+//! engine works, so that several drives run on several cores. Files are read (`input`) and written (`output`) here.
 
 mod drive;
+mod input;
+mod output;
 mod watch;
 
-use drive::{open, write_beside};
+use drive::open;
+use input::{Input, TRACE_BYTES};
+use output::Output;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use serde_json::json;
@@ -18,7 +22,7 @@ use ssdlab_lab::condition::Condition;
 use ssdlab_lab::output::{NOT_IN_NORMAL, read_without, to_json_text, to_normal};
 use ssdlab_lab::session::{Plan, VERSION};
 use ssdlab_lab::workload::parse::{JobFile, parse};
-use ssdlab_lab::{describe, theory as closed_forms};
+use ssdlab_lab::{describe, iolog, theory as closed_forms};
 use std::fmt::Display;
 use watch::Watch;
 
@@ -43,7 +47,10 @@ fn condition_named(name: &str) -> PyResult<Condition> {
 
 /// The jobs of a job file and flags; traces they name are read here.
 fn jobs_of(job_text: Option<&str>, job_name: &str, flags: &[String]) -> PyResult<JobFile> {
-    let mut read = |path: &str| std::fs::read_to_string(path).map_err(|error| error.to_string());
+    let mut read = |path: &str| {
+        let text = Input::open(path).and_then(|input| input.read_text(TRACE_BYTES));
+        text.map_err(|error| error.to_string())
+    };
     parse(job_text.map(|text| (text, job_name)), flags, &mut read).map_err(mend)
 }
 
@@ -92,6 +99,9 @@ fn run(
     let timeline = timeline.map(|(start, length)| (Nanos(start), Nanos(start.saturating_add(length))));
     py.detach(|| {
         let mut watch = Watch::new(progress);
+        let save = save.map(|path| Output::at("save", path, false)).transpose()?;
+        let iolog = iolog::file_of(&file.jobs).map_err(mend)?;
+        let _tried = iolog.map(|path| Output::at("write_iolog", path, false)).transpose()?;
         let mut session = open(drive, &settings, &layers, seed)?;
         if save.is_some() {
             session.check_can_be_kept().map_err(mend)?;
@@ -110,14 +120,19 @@ fn run(
             .filter(|(_, value)| !value.is_empty())
             .map(|(name, value)| (name.clone(), json!(value)))
             .collect();
-        let notices: Vec<&String> = file.notices.iter().chain(&session.notices).collect();
-        context.extra.insert("notices".into(), json!(notices));
+        let mut whole = !record.interrupted;
         for (path, text) in &session.logs {
-            write_beside(path, text.as_bytes())?;
+            whole = whole && Output::at("", path, false)?.write(text.as_bytes(), &mut watch)?;
         }
-        if let Some(path) = save {
-            write_beside(path, &session.to_bytes().map_err(mend)?)?;
+        if let (true, Some(output)) = (whole, &save) {
+            whole = output.write(&session.to_bytes().map_err(mend)?, &mut watch)?;
         }
+        let mut notices: Vec<String> = file.notices.iter().chain(&session.notices).cloned().collect();
+        if !whole && (save.is_some() || !session.logs.is_empty()) {
+            notices
+                .push("stopped: the drive (save) and the logs (write_iolog, write_bw_log, …) were not written".into());
+        }
+        context.extra.insert("notices".into(), json!(notices));
         Ok(to_json_text(&record, &context, json_plus))
     })
 }
@@ -135,7 +150,7 @@ fn render(result_json: &str, format: &str) -> PyResult<String> {
 }
 
 #[pyfunction]
-#[pyo3(signature = (drive, settings, start_over, condition, span, seed, job_text, job_name, flags, save, progress))]
+#[pyo3(signature = (drive, settings, start_over, condition, span, seed, job_text, job_name, flags, save, must_be_new, progress))]
 #[allow(clippy::too_many_arguments)]
 fn season(
     py: Python<'_>,
@@ -149,6 +164,7 @@ fn season(
     job_name: &str,
     flags: Vec<String>,
     save: &str,
+    must_be_new: bool,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
     let start_over = start_over.map(way_named).transpose()?;
@@ -157,6 +173,7 @@ fn season(
         if job_text.is_some() || !flags.is_empty() { jobs_of(job_text, job_name, &flags)?.jobs } else { Vec::new() };
     py.detach(|| {
         let mut watch = Watch::new(progress);
+        let output = Output::at("", save, must_be_new)?;
         let mut session = open(drive, &settings, &[], seed)?;
         session.check_can_be_kept().map_err(mend)?;
         let before = session.blocks_erased();
@@ -166,7 +183,8 @@ fn season(
             session.bring_to(condition, &jobs, span, seed, &mut watch).map_err(mend)?;
             watch.check(session.season().interrupted)?;
         }
-        write_beside(save, &session.to_bytes().map_err(mend)?)?;
+        let whole = output.write(&session.to_bytes().map_err(mend)?, &mut watch)?;
+        watch.check(!whole)?;
         Ok(json!({
             "file": save,
             "condition": session.condition().to_string(),

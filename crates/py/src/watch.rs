@@ -18,13 +18,14 @@ pub struct Watch {
     told: Option<Instant>,
     began: Option<(Instant, ThreadTime)>,
     spent: (f64, f64),
+    stopped: bool,
     error: Option<PyErr>,
 }
 
 impl Watch {
     /// A watch that calls `progress(phase, share)`.
     pub fn new(progress: Option<Py<PyAny>>) -> Watch {
-        Watch { progress, told: None, began: None, spent: (0.0, 0.0), error: None }
+        Watch { progress, told: None, began: None, spent: (0.0, 0.0), stopped: false, error: None }
     }
 
     /// The callback's own error, or the stop that it asked for.
@@ -44,13 +45,27 @@ impl Watch {
         context.timestamp_ms = now.as_millis() as u64;
     }
 
+    /// Tells how far it is, and whether it is to stop: once asked to, always.
+    pub fn is_stopped(&mut self, phase: &str, share: f64) -> bool {
+        if !self.stopped && self.told.is_none_or(|told| told.elapsed() >= EVERY) {
+            self.told = Some(Instant::now());
+            self.stopped = !self.tell(phase, share);
+        }
+        self.stopped
+    }
+
     fn tell(&mut self, phase: &str, share: f64) -> bool {
         let Some(progress) = &self.progress else { return true };
-        let answer = Python::attach(|py| progress.call1(py, (phase, share.clamp(0.0, 1.0)))?.is_truthy(py));
-        answer.unwrap_or_else(|error| {
-            self.error = Some(error);
-            false
-        })
+        let answer = Python::try_attach(|py| progress.call1(py, (phase, share.clamp(0.0, 1.0)))?.is_truthy(py));
+        match answer {
+            Some(Ok(goes_on)) => goes_on,
+            Some(Err(error)) => {
+                self.error = Some(error);
+                false
+            }
+            // The interpreter is about to end, and nobody waits for the answer.
+            None => false,
+        }
     }
 }
 
@@ -66,10 +81,6 @@ impl Observer for Watch {
     }
 
     fn progress(&mut self, phase: &str, share: f64) -> bool {
-        if self.told.is_some_and(|told| told.elapsed() < EVERY) {
-            return true;
-        }
-        self.told = Some(Instant::now());
-        self.tell(phase, share)
+        !self.is_stopped(phase, share)
     }
 }

@@ -11,7 +11,6 @@ import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from ssdlab.align.given import Given, hint
@@ -29,6 +28,7 @@ from ssdlab.align.layout import (
 )
 from ssdlab.align.notation import Geometry
 from ssdlab.errors import SsdlabError
+from ssdlab.input import InputError, read_text
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -179,11 +179,9 @@ def from_file(path: str, geometry: Geometry) -> Layout:
         The file cannot be read, or says something unknown.
     """
     try:
-        if Path(path).stat().st_size > LARGEST_FILE_BYTES:
-            raise SsdlabError(f"layout {path}: larger than 1 MiB; it cannot be a list of layers")
-        text = Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "not a text file"
+        text = read_text(path, LARGEST_FILE_BYTES)
+    except (FileNotFoundError, InputError) as error:
+        reason = getattr(error, "strerror", None) or error
         raise SsdlabError(
             f"layout {path}: cannot be read: {reason}\ngive a TOML or JSON file, or --layer options"
         ) from None

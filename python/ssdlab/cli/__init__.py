@@ -1,18 +1,20 @@
 """The ``ssdlab`` command: one verb a module, one way to fail.
 
 Exit codes: 0 done; 1 what was checked is not in order (`align`); 2 what the user can mend; 130
-stopped by Ctrl-C.
+stopped by Ctrl-C, 143 by SIGTERM, 129 by SIGHUP.
 """
 
 from __future__ import annotations
 
-import os
 import re
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 
 import click
 
+from ssdlab import signals
+from ssdlab.cli import streams
 from ssdlab.cli.align import align
 from ssdlab.cli.audit import audit
 from ssdlab.cli.compare import compare
@@ -22,7 +24,7 @@ from ssdlab.cli.health import health
 from ssdlab.cli.layers import layers
 from ssdlab.cli.report import report
 from ssdlab.cli.reproduce import reproduce
-from ssdlab.cli.run import EXIT_STOPPED, run
+from ssdlab.cli.run import run
 from ssdlab.cli.season import season
 from ssdlab.cli.theory import theory
 from ssdlab.cli.verb import Verbs
@@ -97,29 +99,53 @@ def main(arguments: Sequence[str] | None = None) -> int:
     int
         The exit code.
     """
+    streams.prepare()
     try:
-        code = ssdlab.main(args=arguments, prog_name="ssdlab", standalone_mode=False)
+        return _answer(arguments)
+    except BrokenPipeError:
+        # The reader has seen enough.
+        streams.give_up_stdout()
+        return 0
+    except OSError as error:
+        streams.give_up_stdout()
+        _complain(f"{error.filename or 'standard output'}: {error.strerror or error}")
+        return EXIT_MENDABLE
+
+
+def _answer(arguments: Sequence[str] | None) -> int:
+    try:
+        code = _carried_out(arguments)
         sys.stdout.flush()
-        return code if isinstance(code, int) else 0
+        return code
     except SsdlabError as error:
         _complain(str(error))
     except click.exceptions.NoArgsIsHelpError as error:
-        print(error.format_message(), file=sys.stderr)
+        _complain(error.format_message(), "")
     except click.ClickException as error:
         _complain(_click_message(error))
     except (Stopped, KeyboardInterrupt, click.Abort):
-        print("ssdlab: stopped; nothing had finished", file=sys.stderr)
-        return EXIT_STOPPED
-    except BrokenPipeError:
-        # The reader has seen enough; without this the interpreter complains while it closes stdout.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        _complain("stopped; nothing had finished")
+        return signals.exit_code()
     return EXIT_MENDABLE
 
 
-def _complain(message: str) -> None:
+def _carried_out(arguments: Sequence[str] | None) -> int:
+    stdout, stderr = sys.stdout, sys.stderr
+    try:
+        code = ssdlab.main(args=arguments, prog_name="ssdlab", standalone_mode=False)
+    except SystemExit:
+        # To a reader who has gone, click answers with 1, and streams of its own.
+        if sys.stdout is stdout:
+            raise
+        sys.stdout, sys.stderr = stdout, stderr
+        raise BrokenPipeError from None
+    return code if isinstance(code, int) else 0
+
+
+def _complain(message: str, who: str = "ssdlab: ") -> None:
     sys.stdout.flush()
-    print(f"ssdlab: {message}", file=sys.stderr)
+    with suppress(OSError):
+        print(f"{who}{message}", file=sys.stderr)
 
 
 def _click_message(error: click.ClickException) -> str:
@@ -129,8 +155,3 @@ def _click_message(error: click.ClickException) -> str:
     if context is None:
         return message
     return f"{message}\ntry: {context.command_path} --help"
-
-
-def entry_point() -> None:
-    """Run as the console script."""
-    sys.exit(main())

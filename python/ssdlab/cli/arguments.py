@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import difflib
 import re
-import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,9 +18,37 @@ import click
 from ssdlab import jobs
 from ssdlab.cli.verb import Verb
 from ssdlab.errors import SsdlabError
+from ssdlab.input import InputError, read_text
 
 _ONE_DASH = re.compile(r"-[a-z][a-z_]+(=.*)?", re.DOTALL)
 _LOOKS_LIKE_OPTION = re.compile(r"[a-z][a-z0-9_]*=", re.ASCII)
+
+
+def whole_number(low: int, high: int) -> Callable[..., int]:
+    """Make an option's callback that reads a whole number within bounds.
+
+    Parameters
+    ----------
+    low, high
+        The least and the greatest that is taken.
+    """
+
+    def read(context: click.Context, option: click.Parameter, value: str) -> int:
+        if re.fullmatch(r"\d{1,30}", value.strip()) and low <= int(value) <= high:
+            return int(value)
+        name = option.opts[0]
+        raise SsdlabError(f"{name} {value}: must be a whole number from {low} to {high}")
+
+    return read
+
+
+SEED_OPTION = click.option(
+    "--seed",
+    default="1",
+    show_default=True,
+    metavar="N",
+    callback=whole_number(0, 2**64 - 1),
+)
 
 
 @dataclass(frozen=True)
@@ -70,10 +97,8 @@ def _two_dashes(argument: str) -> str:
 
 
 def _read_job_file(path: str) -> str:
-    if path == "-":
-        return sys.stdin.read()
     try:
-        return Path(path).read_text(encoding="utf-8")
+        return read_text(path)
     except FileNotFoundError:
         if (shipped := jobs.text(path)) is not None:
             return shipped
@@ -82,9 +107,8 @@ def _read_job_file(path: str) -> str:
             "give a fio job file, or options in its place: --rw=randwrite --bs=4k\n"
             f"jobs that come along: {', '.join(jobs.names())}"
         ) from None
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "not a text file"
-        raise SsdlabError(f"job file {path}: cannot be read: {reason}") from None
+    except InputError as error:
+        raise SsdlabError(f"job file {path}: cannot be read: {error}") from None
 
 
 def _is_job_file(argument: str) -> bool:

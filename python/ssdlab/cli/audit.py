@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from ssdlab import signals
 from ssdlab.audit.capture import capture
 from ssdlab.audit.finding import Finding, Severity
 from ssdlab.audit.prove_trim import places_trimmed, prove_trim
@@ -15,7 +16,7 @@ from ssdlab.cli.console import note, print_json, print_table, print_text
 from ssdlab.cli.drives import JSON_OPTION
 from ssdlab.cli.verb import Verb
 from ssdlab.errors import SsdlabError
-from ssdlab.output import PendingFile
+from ssdlab.output import PendingFile, is_stdout
 from ssdlab.verdict import Verdict
 
 
@@ -77,7 +78,8 @@ def audit(
 def _keep(system: System, place: str) -> int:
     with PendingFile(place, "--capture") as pending:
         pending.write(capture(system))
-    note(f"{place} holds what the audit reads here; look through it before you send it")
+    where = "stdout" if is_stdout(place) else place
+    note(f"{where} holds what the audit reads here; look through it before you send it")
     return 0
 
 
@@ -127,7 +129,9 @@ def _prove(system: System, folder: str, yes: bool, as_json: bool) -> int:
             abort=True,
             err=True,
         )
-    proof = prove_trim(system, folder)
+    # Its probe file is removed on the way out, whatever ends it.
+    with signals.raising():
+        proof = prove_trim(system, folder)
     if as_json:
         print_json(proof.to_dict())
     else:

@@ -6,10 +6,10 @@ import click
 
 from ssdlab.cli.console import print_json, print_table, print_text
 from ssdlab.cli.drives import JSON_OPTION
+from ssdlab.cli.results import loaded
 from ssdlab.cli.verb import Verb
 from ssdlab.comparison import Comparison, Row
 from ssdlab.comparison import compare as compare_results
-from ssdlab.result import Result
 
 
 @click.command(
@@ -28,7 +28,8 @@ def compare(results: tuple[str, ...], as_json: bool) -> None:
 
     Jobs of the same name are paired over their seeds, so run both sides with several.
     """
-    comparison = compare_results([Result.load(path) for path in results])
+    with loaded(results) as found:
+        comparison = compare_results(found)
     if as_json:
         print_json(comparison.to_dict())
         return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import shutil
@@ -9,7 +10,7 @@ import sys
 import textwrap
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, TextIO
 
 from rich.box import SIMPLE_HEAD
@@ -17,6 +18,8 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
+
+from ssdlab.cli.streams import escaped
 
 _PIPE_COLUMNS = 2000
 
@@ -28,7 +31,12 @@ def is_terminal(stream: TextIO) -> bool:
 
 def print_json(value: Any) -> None:
     """Write JSON for programs."""
-    sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False) + "\n")
+    print_json_text(json.dumps(value, indent=2, ensure_ascii=False))
+
+
+def print_json_text(document: str) -> None:
+    """Write JSON that is text already; it stays the same JSON whatever stdout can show."""
+    print_text(escaped(document))
 
 
 def print_text(document: str) -> None:
@@ -63,7 +71,9 @@ def _filled(sentences: str, mark: str = "") -> str:
 def note(message: str) -> None:
     """Tell people something that is no result."""
     sys.stdout.flush()
-    sys.stderr.write(message.rstrip("\n") + "\n")
+    with suppress(OSError):
+        sys.stderr.write(message.rstrip("\n") + "\n")
+        sys.stderr.flush()
 
 
 def print_table(
@@ -160,5 +170,9 @@ def progress_display(labels: Sequence[str]) -> Iterator[ProgressDisplay]:
         TextColumn("{task.percentage:>3.0f} %"),
         TimeElapsedColumn(),
     )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+    console = Console(stderr=True)
+    # A signal may end the process while the cursor is hidden.
+    atexit.register(console.show_cursor)
+    with Progress(*columns, console=console, transient=True) as progress:
         yield ProgressDisplay(labels, progress)
+    atexit.unregister(console.show_cursor)

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 import click
 
+from ssdlab import signals
+from ssdlab.cli.arguments import SEED_OPTION
 from ssdlab.cli.console import (
     note,
     print_list,
@@ -30,7 +32,7 @@ from ssdlab.result import Result
 @click.option(
     "--capacity", metavar="SIZE", help="Make the drive smaller, which is faster, such as 8GB."
 )
-@click.option("--seed", default=1, show_default=True, metavar="N")
+@SEED_OPTION
 def demo(output: str, capacity: str | None, seed: int) -> int:
     """Show what one SSD does, fresh and in steady state, and what gives speed back.
 
@@ -52,11 +54,13 @@ def demo(output: str, capacity: str | None, seed: int) -> int:
     if not results:
         raise Stopped
     _print(results)
+    if stop.is_set():
+        # Drawing takes longer than whoever pressed Ctrl-C will wait.
+        kept = " ".join(str(folder / result.name) for result in results)
+        note(f"ssdlab: stopped; what had finished is drawn by: ssdlab report {kept}")
+        return signals.exit_code()
     write_report(results, folder / "report.html")
     print_text(f"\nopen {folder / 'report.html'}")
-    if stop.is_set():
-        note("ssdlab: stopped; the report shows what had finished")
-        return 130
     return 0
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ssdlab.errors import SsdlabError
-from ssdlab.output import check_writable
+from ssdlab.output import check_writable, is_stdout
 
 
 def output_folder(output: str, first_file: str) -> Path:
@@ -17,6 +17,8 @@ def output_folder(output: str, first_file: str) -> Path:
         It cannot be made or written to.
     """
     folder = Path(output)
+    if is_stdout(output):
+        raise SsdlabError(f"-o {output}: several files are written; name a folder")
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

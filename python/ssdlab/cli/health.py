@@ -23,7 +23,7 @@ from ssdlab.health.history import Reading, read_history, vanished, write_history
 from ssdlab.health.life import life_of
 from ssdlab.health.meanings import Family, read_overrides
 from ssdlab.health.report import DriveReport, address_of, read_report
-from ssdlab.output import PendingFile
+from ssdlab.output import PendingFile, check_writable
 from ssdlab.verdict import Verdict
 
 _LONGEST_FILE = 16 << 20
@@ -127,6 +127,10 @@ def health(
             raise SsdlabError("-d needs a DEVICE: ssdlab health /dev/sda -d megaraid,6")
         if output is not None and form == "table":
             raise SsdlabError("--output needs --format json, nagios or prometheus")
+        if history:
+            check_writable(history, "--history")
+        if baseline and acknowledge:
+            check_writable(baseline, "--baseline")
         overrides = read_overrides(meanings) if meanings else ()
         asked = [*_from_files(files), *_from_drives(devices, kind, smartctl, bool(files))]
         known = read_baseline(baseline) if baseline else {}

@@ -5,9 +5,10 @@ from __future__ import annotations
 import click
 
 from ssdlab.cli.console import note
+from ssdlab.cli.results import loaded
 from ssdlab.cli.verb import Verb
+from ssdlab.output import is_stdout
 from ssdlab.report import write_report
-from ssdlab.result import Result
 
 
 @click.command(
@@ -26,5 +27,7 @@ def report(results: tuple[str, ...], output: str, title: str | None) -> None:
     Latency distributions need results of --output-format json+. What fio measured on a real
     drive can stand beside simulated results.
     """
-    write_report([Result.load(path) for path in results], output, title=title)
-    note(f"written: {output}")
+    with loaded(results) as found:
+        write_report(found, output, title=title)
+    if not is_stdout(output):
+        note(f"written: {output}")

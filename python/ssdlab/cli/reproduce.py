@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ssdlab import engine
+from ssdlab import engine, signals
 from ssdlab.cli.console import (
     is_terminal,
     note,
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from ssdlab.reproduce.document import Answer
     from ssdlab.reproduce.experiment import Scale
     from ssdlab.reproduce.perform import Found, Performance
-
-_EXIT_STOPPED = 130
 
 
 @click.command(
@@ -71,12 +69,17 @@ def reproduce(questions: tuple[str, ...], quick: bool, only_list: bool, output: 
     if not answers:
         raise Stopped
     _print(answers, time.monotonic() - began)
-    _write(answers, scale, folder)
-    print_text(f"\nopen {folder / 'reproduce.html'}")
+    _write_data(answers, scale, folder)
     if stopped:
+        # Drawing takes longer than whoever pressed Ctrl-C will wait.
         left_out = len(asked) - len(answers)
-        note(f"ssdlab: stopped; {left_out} of {len(asked)} questions had not finished")
-        return _EXIT_STOPPED
+        note(
+            f"ssdlab: stopped; {left_out} of {len(asked)} questions had not finished; "
+            f"the others are in {folder / 'reproduce.json'}"
+        )
+        return signals.exit_code()
+    _write_page(answers, scale, folder)
+    print_text(f"\nopen {folder / 'reproduce.html'}")
     return 0
 
 
@@ -133,13 +136,17 @@ def _print_by_question(answers: Sequence[Answer]) -> None:
         print_paragraph(each.verdict)
 
 
-def _write(answers: Sequence[Answer], scale: Scale, folder: Path) -> None:
+def _write_data(answers: Sequence[Answer], scale: Scale, folder: Path) -> None:
     from ssdlab.reproduce.document import as_data
+
+    data = as_data(answers, scale, engine.version())
+    with PendingFile(folder / "reproduce.json", "-o") as pending:
+        pending.write(json.dumps(data, indent=2, ensure_ascii=False) + "\n")
+
+
+def _write_page(answers: Sequence[Answer], scale: Scale, folder: Path) -> None:
     from ssdlab.reproduce.page import build_html
 
-    version = engine.version()
-    with PendingFile(folder / "reproduce.json", "-o") as pending:
-        data = as_data(answers, scale, version)
-        pending.write(json.dumps(data, indent=2, ensure_ascii=False) + "\n")
+    page = build_html(answers, scale, engine.version())
     with PendingFile(folder / "reproduce.html", "-o") as pending:
-        pending.write(build_html(answers, scale, version))
+        pending.write(page)

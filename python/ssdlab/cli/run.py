@@ -6,18 +6,17 @@ import dataclasses
 
 import click
 
-from ssdlab import engine, text
+from ssdlab import engine, signals, text
 from ssdlab.cli.arguments import FioCommand, JobSource, read_job_source, with_own_suggestion
-from ssdlab.cli.console import note, print_text, progress_display
+from ssdlab.cli.console import note, print_json_text, print_text, progress_display
 from ssdlab.cli.drives import LAYER_OPTION, SET_OPTION, SPAN_OPTION, parse_settings
 from ssdlab.engine import RunRequest
 from ssdlab.errors import SsdlabError, Stopped
-from ssdlab.output import PendingFile, check_writable
+from ssdlab.output import PendingFile, check_writable, is_stdout
 from ssdlab.parallel import run_all, stop_on_interrupt
 from ssdlab.result import Result, merge
 
 FORMATS = ("normal", "json", "json+")
-EXIT_STOPPED = 130
 
 
 @click.command(
@@ -93,9 +92,11 @@ def run(
         json_plus=output_format == "json+",
         save=save,
     )
+    if save is not None and is_stdout(save) and is_stdout(output or "-"):
+        raise SsdlabError(f"--save {save}: stdout takes the results already; add -o FILE")
     requests = _requests(base, (*drives, *stacks), text.parse_seeds(seed))
     try:
-        return _run_and_write(requests, output_format, output)
+        return _run_and_write(requests, output_format, output or "-")
     except SsdlabError as error:
         raise _explained(context, error, source) from None
 
@@ -125,21 +126,15 @@ def _label(request: RunRequest, requests: list[RunRequest]) -> str:
     return f"{request.drive}, seed {request.seed}" if several_seeds else request.drive
 
 
-def _run_and_write(requests: list[RunRequest], output_format: str, output: str | None) -> int:
-    pending = None if output in (None, "-") else PendingFile(str(output))
-    try:
+def _run_and_write(requests: list[RunRequest], output_format: str, output: str) -> int:
+    with PendingFile(output) as pending:
         finished, stopped = _run(requests)
         if not finished:
             raise Stopped
         labels = [_label(request, requests) for request, _ in finished]
-        document = _document([result for _, result in finished], labels, output_format)
-        if pending is None:
-            print_text(document)
-        else:
-            pending.write(document.rstrip("\n") + "\n")
-    finally:
-        if pending is not None:
-            pending.discard()
+        results = [result for _, result in finished]
+        _write(_document(results, labels, output_format), output_format, pending)
+    _tell_notices(results)
     if not stopped:
         return 0
     if len(requests) == 1:
@@ -147,7 +142,23 @@ def _run_and_write(requests: list[RunRequest], output_format: str, output: str |
     else:
         share = f"{len(finished)} of {len(requests)} runs"
         note(f"ssdlab: stopped; kept are the {share} that had finished")
-    return EXIT_STOPPED
+    return signals.exit_code()
+
+
+def _write(document: str, output_format: str, pending: PendingFile) -> None:
+    if not pending.is_stdout:
+        pending.write(document.rstrip("\n") + "\n")
+    elif output_format == "normal":
+        print_text(document)
+    else:
+        print_json_text(document)
+
+
+def _tell_notices(results: list[str]) -> None:
+    """Say once what the results say about the job, such as options without effect."""
+    found = (job.lab.get("notices") for each in results for job in Result.from_json(each).jobs)
+    for notice in dict.fromkeys(notice for notices in found for notice in notices or ()):
+        note(f"ssdlab: {notice}")
 
 
 def _run(requests: list[RunRequest]) -> tuple[list[tuple[RunRequest, str]], bool]:
@@ -169,7 +180,8 @@ def _run(requests: list[RunRequest]) -> tuple[list[tuple[RunRequest, str]], bool
         return finished, False
     # fio shows what a job had done when it was stopped. Beside whole runs that would mislead.
     whole = [pair for pair in finished if not Result.from_json(pair[1]).interrupted]
-    return (whole if len(requests) > 1 else finished), len(whole) < len(requests)
+    unsaved = any(request.save is not None for request in requests)
+    return (whole if len(requests) > 1 else finished), unsaved or len(whole) < len(requests)
 
 
 def _document(results: list[str], labels: list[str], output_format: str) -> str:

@@ -8,12 +8,12 @@ from typing import Any
 import click
 
 from ssdlab import engine, text
-from ssdlab.cli.arguments import FioCommand, JobSource, read_job_source
+from ssdlab.cli.arguments import SEED_OPTION, FioCommand, JobSource, read_job_source
 from ssdlab.cli.console import note, print_text, progress_display
 from ssdlab.cli.drives import SET_OPTION, SPAN_OPTION, condition_in_words, parse_settings
 from ssdlab.engine import RunRequest
 from ssdlab.errors import SsdlabError, Stopped
-from ssdlab.output import check_writable
+from ssdlab.output import check_writable, is_stdout
 from ssdlab.parallel import run_all, stop_on_interrupt
 
 
@@ -48,7 +48,7 @@ from ssdlab.parallel import run_all, stop_on_interrupt
 )
 @SET_OPTION
 @SPAN_OPTION
-@click.option("--seed", default=1, show_default=True, metavar="N")
+@SEED_OPTION
 def season(
     drive: str,
     arguments: tuple[str, ...],
@@ -70,6 +70,7 @@ def season(
     words = list(arguments) if job is None else [job, *arguments]
     source = read_job_source(words) if words else JobSource(None, "command line", ())
     place = _place(drive, condition or str(start_over), output)
+    must_be_new = not Path(place).exists()
     base = RunRequest(
         drive=drive,
         settings=parse_settings(settings),
@@ -81,8 +82,11 @@ def season(
         seed=seed,
         save=place,
     )
-    answer = _season(base, start_over)
-    print_text(_told(answer, place))
+    answer = _season(base, start_over, must_be_new)
+    if is_stdout(place):
+        note(_told(answer, "stdout"))
+    else:
+        print_text(_told(answer, place))
     if condition == "steady" and answer.get("steady_reached") is False:
         note(
             "ssdlab: write amplification still changed after 50 rounds; the drive is saved as it is"
@@ -100,12 +104,13 @@ def _place(drive: str, suffix: str, output: str | None) -> str:
     return place
 
 
-def _season(wanted: RunRequest, start_over: str | None) -> dict[str, Any]:
+def _season(wanted: RunRequest, start_over: str | None, must_be_new: bool) -> dict[str, Any]:
     def task(progress: engine.Progress) -> dict[str, Any]:
         return engine.season(
             wanted.drive,
             wanted.condition,
             str(wanted.save),
+            must_be_new=must_be_new,
             start_over=start_over,
             settings=wanted.settings,
             span=wanted.span,

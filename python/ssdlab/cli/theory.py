@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from ssdlab import engine, text
+from ssdlab.cli.arguments import whole_number
 from ssdlab.cli.console import print_json, print_text
 from ssdlab.cli.drives import JSON_OPTION
 from ssdlab.cli.verb import Verb
@@ -36,7 +37,13 @@ def _over_provisioning(value: str) -> float:
     ),
 )
 @click.option("--op", required=True, metavar="SHARE", help="Over-provisioning: 0.28 or 28%.")
-@click.option("--pages-per-block", default=128, show_default=True, metavar="N")
+@click.option(
+    "--pages-per-block",
+    default="128",
+    show_default=True,
+    metavar="N",
+    callback=whole_number(1, 2**32 - 1),
+)
 @click.option(
     "--gc", default="greedy", show_default=True, help="greedy, fifo, random, d-choices:N."
 )

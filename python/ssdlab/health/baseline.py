@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from ssdlab.errors import SsdlabError
 from ssdlab.health.examination import Examination
+from ssdlab.input import InputError, read_bytes
 from ssdlab.output import PendingFile
 
 Baseline = dict[str, dict[str, int]]
@@ -25,12 +25,13 @@ def read_baseline(path: str) -> Baseline:
         It cannot be read, or is no baseline.
     """
     try:
-        content = json.loads(Path(path).read_text(encoding="utf-8"))
+        content = json.loads(read_bytes(path))
     except FileNotFoundError:
         return {}
-    except (OSError, ValueError, RecursionError) as error:
-        reason = getattr(error, "strerror", None) or "not JSON"
-        raise SsdlabError(f"--baseline {path}: {reason}") from None
+    except InputError as error:
+        raise SsdlabError(f"--baseline {path}: {error}") from None
+    except (ValueError, RecursionError):
+        raise SsdlabError(f"--baseline {path}: not JSON") from None
     if not isinstance(content, Mapping) or not all(map(_is_counts, content.values())):
         raise SsdlabError(f"--baseline {path}: expected drives with their error counts")
     return {str(drive): dict(counts) for drive, counts in content.items()}

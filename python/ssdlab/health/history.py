@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 from ssdlab.errors import SsdlabError
 from ssdlab.health.life import Life
 from ssdlab.health.report import DriveReport
+from ssdlab.input import InputError, read_bytes
 from ssdlab.output import PendingFile
 
 if TYPE_CHECKING:
@@ -99,11 +100,11 @@ def read_history(path: str | Path) -> list[Reading]:
         It is there and cannot be read.
     """
     try:
-        content = Path(path).read_text(encoding="utf-8", errors="replace")
+        content = read_bytes(path).decode("utf-8", errors="replace")
     except FileNotFoundError:
         return []
-    except OSError as error:
-        raise SsdlabError(f"--history {path}: {error.strerror}") from None
+    except InputError as error:
+        raise SsdlabError(f"--history {path}: {error}") from None
     return [reading for line in content.splitlines() if (reading := _parse(line)) is not None]
 
 

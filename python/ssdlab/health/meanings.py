@@ -14,11 +14,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from pathlib import Path
 from typing import Any
 
 from ssdlab.errors import SsdlabError
 from ssdlab.health.report import DriveReport
+from ssdlab.input import InputError, read_text
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -194,9 +194,9 @@ def read_overrides(path: str) -> tuple[Family, ...]:
         The file cannot be read, or says what is not understood.
     """
     try:
-        content = Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "not a text file"
+        content = read_text(path)
+    except (FileNotFoundError, InputError) as error:
+        reason = getattr(error, "strerror", None) or error
         raise SsdlabError(f"--meanings {path}: cannot be read: {reason}") from None
     return parse_families(content, path)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -9,6 +10,14 @@ from ssdlab.output import PendingFile
 from ssdlab.result import Result
 
 __all__ = ["write_report"]
+
+
+def _is_worth_telling(record: logging.LogRecord) -> bool:
+    """Leave out that the home cannot be written to: charts are drawn all the same."""
+    return record.funcName != "_get_config_or_cache_dir"
+
+
+logging.getLogger("matplotlib").addFilter(_is_worth_telling)
 
 
 def write_report(results: Sequence[Result], path: str | Path, *, title: str | None = None) -> None:

@@ -19,8 +19,8 @@ pub const FILL_BYTES: u32 = 128 << 10;
 /// Bytes of one random overwrite, where the mapping unit is not larger.
 const OVERWRITE_BYTES: u32 = 4096;
 /// Random requests, and commands in order, between two questions to the observer.
-const REQUESTS_PER_QUESTION: u64 = 1 << 18;
-const COMMANDS_PER_QUESTION: u64 = 1 << 13;
+const REQUESTS_PER_QUESTION: u64 = 1 << 14;
+const COMMANDS_PER_QUESTION: u64 = 1 << 9;
 /// A mix in which no write comes for so many requests is taken to have none.
 const READS_BETWEEN_WRITES: u32 = 1 << 20;
 /// How far ahead of a write its map entry is fetched, and the old slot behind it.

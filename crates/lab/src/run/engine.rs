@@ -18,8 +18,9 @@ use ssdlab_device::units::{Lba, Nanos};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-/// Completed requests between two looks at the observer.
-const OBSERVE_EVERY: u64 = 65_536;
+/// Completed requests, or steps that complete none, between two looks at the observer: well below a
+/// tenth of a second's work on a slow machine.
+const OBSERVE_EVERY: u64 = 4096;
 
 /// A request that was issued and has not completed.
 #[derive(Clone, Copy)]
@@ -30,6 +31,10 @@ struct Slot {
     worker: u32,
     direction: Direction,
 }
+
+/// What [`Engine::new`] sets aside for each.
+pub const BYTES_PER_REQUEST: usize =
+    size_of::<Slot>() + size_of::<u32>() + size_of::<(u32, Request)>() + size_of::<Completion>();
 
 /// A stonewall group at work.
 pub struct Engine<'a, D: Device + ?Sized> {
@@ -150,7 +155,7 @@ impl<'a, D: Device + ?Sized> Engine<'a, D> {
             for &completion in &done {
                 self.complete(completion);
             }
-            self.until_observed = self.until_observed.saturating_sub(done.len() as u64);
+            self.until_observed = self.until_observed.saturating_sub(done.len().max(1) as u64);
             done.clear();
             if !self.waiting.is_empty() {
                 self.submit_waiting();

@@ -6,6 +6,7 @@
 //! host's own processing time, the page cache, and fio's batching of submissions.
 
 mod engine;
+mod memory;
 mod rates;
 mod record;
 mod requests;
@@ -73,6 +74,17 @@ pub enum RunError {
         /// The job.
         name: String,
     },
+    /// More requests in flight than memory is used for.
+    #[error(
+        "numjobs and iodepth: {requests} requests in flight would need {mebibytes} MiB of memory; \
+         at most 1024 MiB are used for them, as far as they are free\nlower numjobs or iodepth"
+    )]
+    Memory {
+        /// Clones times depth.
+        requests: u64,
+        /// What they would need.
+        mebibytes: u64,
+    },
     /// The device holds requests and reports no next event: a defect of the device's model.
     #[error(
         "the device holds {outstanding} requests at {} ns of virtual time and never completes \
@@ -90,7 +102,7 @@ pub enum RunError {
 ///
 /// # Errors
 /// [`RunError::Job`] and [`RunError::Endless`] before anything is done, where a job does not fit
-/// the device or has no end; [`RunError::Stalled`] where the device loses requests.
+/// the device or has no end, and [`RunError::Memory`]; [`RunError::Stalled`] where the device loses requests.
 pub fn run<D: Device + ?Sized>(
     device: &mut D,
     jobs: &[Job],
@@ -100,6 +112,7 @@ pub fn run<D: Device + ?Sized>(
     let groups = stonewall_groups(jobs);
     let mut workers = Vec::with_capacity(groups.len());
     for group in &groups {
+        memory::check(jobs, group.clone(), engine::BYTES_PER_REQUEST)?;
         workers.push(group_workers(jobs, group.clone(), device.limits(), options.seed)?);
     }
     observer.begin_jobs();

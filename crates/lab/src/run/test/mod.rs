@@ -201,9 +201,9 @@ fn an_observer_may_stop_the_run() {
     let jobs = [number, Job { stonewall: true, ..job("never") }];
     let record = run(&mut null(32), &jobs, &options, &mut observer).unwrap();
     assert!(record.interrupted && record.groups.len() == 1);
-    assert_eq!(rate(&record.clones[0]).0, 2 * 65_536);
+    assert_eq!(rate(&record.clones[0]).0, 2 * 4096);
     assert_eq!(observer.calls, ["begin", "end"]);
-    assert!((observer.shares[0] - 0.5 * 0.065_536).abs() < 1e-4, "{:?}", observer.shares);
+    assert!((observer.shares[0] - 0.5 * 0.004_096).abs() < 1e-5, "{:?}", observer.shares);
     assert!(observer.shares[1] > observer.shares[0]);
 }
 

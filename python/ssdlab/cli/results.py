@@ -1,0 +1,31 @@
+"""Result files as arguments of a verb."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from ssdlab.errors import SsdlabError
+from ssdlab.result import Result
+
+_OF_ANOTHER_SHAPE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+
+
+@contextmanager
+def loaded(paths: Sequence[str]) -> Iterator[list[Result]]:
+    """Load results, and name the files where the block finds something in them out of shape.
+
+    Raises
+    ------
+    SsdlabError
+        A file cannot be read, is no result, or says what neither fio nor ssdlab would.
+    """
+    results = [Result.load(path) for path in paths]
+    try:
+        yield results
+    except _OF_ANOTHER_SHAPE as error:
+        what = " ".join(f"{type(error).__name__}: {error}".split())
+        raise SsdlabError(
+            f"{', '.join(paths)}: an entry is missing or of another kind ({what})\n"
+            "write the result anew with: ssdlab run … --output-format json+ --output FILE"
+        ) from error

@@ -1,0 +1,37 @@
+"""The command line as its own process, and the ways in which it writes a file."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+
+JOB = ("--rw=randwrite", "--bs=4k", "--number_ios=100")
+SMALL = ("theory", "--set", "capacity_bytes=1GiB")
+RUN = ("run", *JOB, "--drive", *SMALL)
+HEALTH = ("health", "--from", "drive.json")
+HANG_S = 60
+
+WRITERS: dict[str, Callable[[str], tuple[str, ...]]] = {
+    "run -o": lambda place: (*RUN, "-o", place),
+    "run --save": lambda place: (*RUN, "--save", place),
+    "run --write_iolog": lambda place: (*RUN, f"--write_iolog={place}"),
+    "season -o": lambda place: ("season", *SMALL, "--to", "fresh", "-o", place),
+    "report -o": lambda place: ("report", "old.json", "-o", place),
+    "audit --capture": lambda place: ("audit", "--capture", place),
+    "health -o": lambda place: (*HEALTH, "--format", "json", "-o", place),
+    "health --history": lambda place: (*HEALTH, "--history", place),
+    "health --baseline": lambda place: (*HEALTH, "--acknowledge", "--baseline", place),
+}
+
+
+def ssdlab_run(*arguments: str, shell: str = "{}", **more: object) -> tuple[int, str, str]:
+    """Run the command in a shell that does something to its streams."""
+    quoted = " ".join(f"'{each}'" for each in (sys.executable, "-m", "ssdlab", *arguments))
+    done = subprocess.run(
+        ["bash", "-c", f"set -o pipefail; {shell.format(quoted)}"],
+        capture_output=True,
+        timeout=HANG_S,
+        **more,  # type: ignore[call-overload]
+    )
+    return done.returncode, done.stdout.decode(), done.stderr.decode()
