@@ -4,6 +4,7 @@
 //! engine works, so that several drives run on several cores. Files are read and written here.
 
 mod drive;
+mod surroundings;
 mod watch;
 
 use drive::{open, write_beside};
@@ -17,7 +18,7 @@ use ssdlab_device::units::Nanos;
 use ssdlab_lab::condition::Condition;
 use ssdlab_lab::output::{to_json, to_normal};
 use ssdlab_lab::session::{Plan, VERSION};
-use ssdlab_lab::workload::parse::{JobFile, parse};
+use ssdlab_lab::workload::parse::{JobFile, Surroundings, parse};
 use ssdlab_lab::{describe, theory as closed_forms};
 use std::fmt::Display;
 use watch::Watch;
@@ -44,7 +45,9 @@ fn condition_named(name: &str) -> PyResult<Condition> {
 /// The jobs of a job file and flags; traces they name are read here.
 fn jobs_of(job_text: Option<&str>, job_name: &str, flags: &[String]) -> PyResult<JobFile> {
     let mut read = |path: &str| std::fs::read_to_string(path).map_err(|error| error.to_string());
-    parse(job_text.map(|text| (text, job_name)), flags, &mut read).map_err(mend)
+    let around =
+        Surroundings { read_file: &mut read, variable: &|name| std::env::var(name).ok(), machine: surroundings::machine() };
+    parse(job_text.map(|text| (text, job_name)), flags, around).map_err(mend)
 }
 
 #[pyfunction]

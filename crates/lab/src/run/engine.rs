@@ -5,13 +5,15 @@
 //! device's queue is shared; what finds it full waits in the host, and that wait is part of its
 //! latency. Tags index a slab, so that nothing is allocated or looked up per request.
 
+use super::control::Held;
+use super::flow::Flows;
 use super::series::Series;
 use super::steady::Watch;
 use super::tally::Direction;
 use super::turns::Turns;
 use super::worker::{Step, Worker};
 use super::{Observer, RunError};
-use crate::workload::job::Job;
+use crate::workload::job::{ExitWhat, Job};
 use ssdlab_device::block::{Completion, Device, LayerCounts, Request, Tag};
 use ssdlab_device::counters::Counters;
 use ssdlab_device::units::Nanos;
@@ -63,6 +65,10 @@ pub struct Engine<'a, D: Device + ?Sized> {
     busy_since: Nanos,
     until_observed: u64,
     interrupted: bool,
+    flows: Flows,
+    /// Some worker's end or flow matters to others.
+    is_coupled: bool,
+    ends_all: bool,
 }
 
 /// What is left when a group has ended.
@@ -75,14 +81,19 @@ pub struct Outcome {
     pub busy: Nanos,
     pub end: Nanos,
     pub interrupted: bool,
+    /// A job has ended all that would follow.
+    pub ends_all: bool,
 }
 
 impl<'a, D: Device + ?Sized> Engine<'a, D> {
     pub fn new(device: &'a mut D, jobs: &'a [Job], mut workers: Vec<Worker>, now: Nanos) -> Engine<'a, D> {
-        for worker in &mut workers {
-            worker.start(&jobs[worker.job], now);
-            worker.planned().for_each(|lba| device.hint(lba));
-            worker.queued = true;
+        let mut flows = Flows::default();
+        for index in 0..workers.len() {
+            workers[index].queued = true;
+            if !must_wait(&workers, jobs, index) {
+                begin(&mut workers[index], jobs, &mut flows, now);
+                workers[index].planned().for_each(|lba| device.hint(lba));
+            }
         }
         let slots: u32 = workers.iter().map(|worker| super::worker::depth(&jobs[worker.job]) + 1).sum();
         let nothing = Slot { issued: now, sectors: 0, worker: 0, direction: Direction::Sync };
@@ -105,7 +116,7 @@ impl<'a, D: Device + ?Sized> Engine<'a, D> {
             started: now,
             next_mark: now,
             next_sample: now + SAMPLE_EVERY,
-            ramp_ends: ramp_ends(&workers, jobs, now),
+            ramp_ends: ramp_ends(&workers, jobs),
             watches: Watch::of(&workers, jobs, now),
             series: Series::new(now, &counters),
             counters_at_start: counters,
@@ -114,6 +125,9 @@ impl<'a, D: Device + ?Sized> Engine<'a, D> {
             busy_since: now,
             until_observed: OBSERVE_EVERY,
             interrupted: false,
+            flows,
+            is_coupled: workers.iter().any(|worker| is_coupled(&jobs[worker.job])),
+            ends_all: false,
             workers,
         };
         engine.schedule_mark();
@@ -180,7 +194,13 @@ impl<'a, D: Device + ?Sized> Engine<'a, D> {
                     self.timers.push(Reverse((time, index)));
                 }
                 Step::Wait(_) | Step::Blocked => {}
-                Step::Ended => self.alive -= 1,
+                Step::Ask(deadline) => self.ask(index, deadline),
+                Step::Ended => {
+                    self.alive -= 1;
+                    if self.is_coupled {
+                        self.tell_others(index);
+                    }
+                }
             }
         }
     }
@@ -203,6 +223,8 @@ impl<'a, D: Device + ?Sized> Engine<'a, D> {
         if worker.has_room() {
             worker.queued = true;
             self.ready.push_back(index);
+        } else {
+            worker.filled();
         }
     }
 
@@ -241,11 +263,101 @@ impl<'a, D: Device + ?Sized> Engine<'a, D> {
         let bytes = u64::from(slot.sectors) * self.sector_bytes;
         let latency = self.now - slot.issued;
         let worker = &mut self.workers[slot.worker as usize];
+        if worker.is_controlled() {
+            let held = Held { direction, bytes, issued: slot.issued, status: completion.status };
+            return self.complete_controlled(slot.worker, held);
+        }
         worker.completed(direction, bytes, latency, completion.status);
         self.series.add(direction, bytes, latency);
         if !worker.queued {
             worker.queued = true;
             self.ready.push_back(slot.worker);
+        }
+    }
+
+    /// As [`Engine::complete`], for a worker whose completions have consequences.
+    #[cold]
+    fn complete_controlled(&mut self, index: u32, held: Held) {
+        let now = self.now;
+        let worker = &mut self.workers[index as usize];
+        for held in worker.hold(held) {
+            let latency = now - held.issued;
+            worker.completed(held.direction, held.bytes, latency, held.status);
+            self.series.add(held.direction, held.bytes, latency);
+            worker.judge(&held, now);
+        }
+        self.enqueue(index);
+    }
+
+    fn enqueue(&mut self, index: u32) {
+        let worker = &mut self.workers[index as usize];
+        if !worker.queued {
+            worker.queued = true;
+            self.ready.push_back(index);
+        }
+    }
+
+    /// A worker of a flow issues if it is not ahead of the others; it asks again when they have issued, or
+    /// after its `flow_sleep`.
+    #[cold]
+    fn ask(&mut self, index: u32, deadline: Nanos) {
+        let worker = &mut self.workers[index as usize];
+        let Some(member) = &mut worker.flow else { return };
+        if self.flows.ask(index, member) {
+            let behind = self.flows.behind(member);
+            worker.allow();
+            self.enqueue(index);
+            behind.into_iter().for_each(|other| self.enqueue_after_sleep(other));
+        } else if deadline < Nanos::NEVER {
+            self.wake_at(index, deadline);
+        }
+    }
+
+    fn enqueue_after_sleep(&mut self, index: u32) {
+        let sleep = self.jobs[self.workers[index as usize].job].flow.sleep;
+        if sleep > Nanos::ZERO { self.wake_at(index, self.now + sleep) } else { self.enqueue(index) }
+    }
+
+    fn wake_at(&mut self, index: u32, time: Nanos) {
+        let worker = &mut self.workers[index as usize];
+        if worker.timer > time {
+            worker.timer = time;
+            self.timers.push(Reverse((time, index)));
+        }
+    }
+
+    /// A worker has ended: what waits for it begins, what `exitall` ends is ended.
+    #[cold]
+    fn tell_others(&mut self, index: u32) {
+        let now = self.now;
+        let ended = &mut self.workers[index as usize];
+        let (job, failed) = (ended.job, ended.error != 0);
+        if let Some(member) = ended.flow.take() {
+            let behind = self.flows.behind(&member);
+            self.flows.leave(&member);
+            behind.into_iter().for_each(|other| self.enqueue(other));
+        }
+        let exit = match self.jobs[job].exit_all {
+            _ if failed && self.jobs[job].exit_all_on_error => Some(ExitWhat::All),
+            exit => exit,
+        };
+        self.ends_all |= exit == Some(ExitWhat::All);
+        let group = reporting_group(self.jobs, job);
+        for other in 0..self.workers.len() {
+            let other_job = self.workers[other].job;
+            let is_meant = match exit {
+                None => false,
+                Some(ExitWhat::Group) => reporting_group(self.jobs, other_job) == group,
+                Some(_) => true,
+            };
+            if is_meant && !self.workers[other].has_ended() {
+                self.workers[other].stop();
+                self.enqueue(other as u32);
+            } else if !self.workers[other].has_begun() && !must_wait(&self.workers, self.jobs, other) {
+                begin(&mut self.workers[other], self.jobs, &mut self.flows, now);
+                self.workers[other].planned().for_each(|lba| self.device.hint(lba));
+                self.enqueue(other as u32);
+            }
         }
     }
 
@@ -352,18 +464,45 @@ impl<'a, D: Device + ?Sized> Engine<'a, D> {
             busy: self.busy,
             end: self.now,
             interrupted: self.interrupted,
+            ends_all: self.ends_all,
         }
     }
 }
 
+/// What happens to one worker of the job matters to others.
+fn is_coupled(job: &Job) -> bool {
+    job.exit_all.is_some() || job.exit_all_on_error || job.wait_for.is_some() || job.flow.weight > 0
+}
+
+/// The job that a worker waits for is not done.
+fn must_wait(workers: &[Worker], jobs: &[Job], index: usize) -> bool {
+    let own = workers[index].job;
+    let Some(name) = &jobs[own].wait_for else { return false };
+    workers.iter().any(|other| other.job < own && jobs[other.job].name == *name && !other.has_ended())
+}
+
+fn begin(worker: &mut Worker, jobs: &[Job], flows: &mut Flows, now: Nanos) {
+    let job = &jobs[worker.job];
+    worker.start(job, now);
+    if job.flow.weight > 0 {
+        worker.flow = Some(flows.join(job.flow.id, job.flow.weight));
+    }
+}
+
+/// The number of a job's reporting group, as fio counts them.
+fn reporting_group(jobs: &[Job], index: usize) -> usize {
+    jobs[1..].iter().take(index).filter(|job| job.new_group || job.stonewall).count()
+}
+
 /// Ends of ramps, the earliest last.
-fn ramp_ends(workers: &[Worker], jobs: &[Job], now: Nanos) -> Vec<(Nanos, usize)> {
+fn ramp_ends(workers: &[Worker], jobs: &[Job]) -> Vec<(Nanos, usize)> {
     let ramp = |worker: &Worker| jobs[worker.job].ramp_time;
     let mut ends: Vec<(Nanos, usize)> = workers
         .iter()
         .enumerate()
-        .filter(|(_, worker)| ramp(worker) > Nanos::ZERO)
-        .map(|(index, worker)| (now + ramp(worker), index))
+        // A job that waits for another one measures from its start on.
+        .filter(|(_, worker)| ramp(worker) > Nanos::ZERO && worker.has_begun())
+        .map(|(index, worker)| (worker.measured_from + ramp(worker), index))
         .collect();
     ends.sort_by(|a, b| b.cmp(a));
     ends

@@ -66,6 +66,8 @@ pub struct CloneRecord {
     pub end: Nanos,
     /// Linux's number of the error that ended it, 0 for none.
     pub error: u32,
+    /// The depth that a search with `latency_target` has found.
+    pub latency_depth: Option<u32>,
     /// What it measured.
     pub tally: Tally,
     /// fio's steady-state rule, where the job has one.

@@ -36,7 +36,7 @@ impl Watch {
                 _ => watches.push(Watch {
                     rule,
                     members: vec![index],
-                    next: now + job.ramp_time.max(rule.ramp),
+                    next: now + worker.delay() + job.ramp_time.max(rule.ramp),
                     last: None,
                     samples: Vec::new(),
                     attained: false,

@@ -67,6 +67,7 @@ fn offset_bytes(job: &Job, clone: u32, capacity: u64, block: u64) -> u64 {
     let step = in_bytes(job.offset_increment, capacity).saturating_mul(u64::from(clone));
     let offset = in_bytes(job.offset, capacity).saturating_add(step);
     let in_percent = |extent| matches!(extent, Extent::Percent(_));
+    let block = if job.offset_align > 0 { job.offset_align } else { block };
     if in_percent(job.offset) || in_percent(job.offset_increment) {
         offset.div_ceil(block).saturating_mul(block)
     } else {

@@ -1,5 +1,5 @@
 use super::*;
-use crate::workload::parse::parse_flags;
+use crate::workload::parse::{Surroundings, parse_flags};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -264,7 +264,7 @@ fn traces_are_played() {
     let log = "fio version 3 iolog\n0 f add\n10 f write 4096 4096\n30 f sync 0 0\n40 f read 0 512\n";
     let mut files = |_: &str| Ok(log.to_string() + "50 f close\n");
     let flags = ["--read_iolog=x".to_string(), "--loops=2".to_string()];
-    let file = crate::workload::parse::parse(None, &flags, &mut files).unwrap();
+    let file = crate::workload::parse::parse(None, &flags, Surroundings::files(&mut files)).unwrap();
     let mut generator = Generator::new(&file.jobs[0], 0, &limits(), 1).unwrap();
     let played: Vec<Planned> = std::iter::from_fn(|| generator.next()).collect();
     let times: Vec<u64> = played.iter().map(|p| p.not_before.unwrap().0 / 1000).collect();

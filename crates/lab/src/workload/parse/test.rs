@@ -85,7 +85,7 @@ fn flags_make_jobs() {
 #[test]
 fn flags_override_a_file() {
     let text = "[a]\niodepth=1\nbs=4k\n[b]\niodepth=2\n";
-    let file = parse(Some((text, "f")), &flags("--iodepth=32"), &mut no_files).unwrap();
+    let file = parse(Some((text, "f")), &flags("--iodepth=32"), Surroundings::files(&mut no_files)).unwrap();
     assert!(file.jobs.iter().all(|job| job.io_depth == 32));
     assert_eq!(file.jobs.len(), 2);
 }
@@ -233,14 +233,14 @@ fn traces_are_read_through_the_caller() {
         _ => Err("no such file".to_string()),
     };
     let command = "--read_iolog=x.log --replay_time_scale=50 --replay_align=4k --replay_no_stall=0";
-    let job = parse(None, &flags(command), &mut files).unwrap().jobs.remove(0);
+    let job = parse(None, &flags(command), Surroundings::files(&mut files)).unwrap().jobs.remove(0);
     let replay = job.replay.unwrap();
     assert!(replay.timed);
     assert_eq!((replay.entries[0].offset, replay.entries[1].at), (8192, Nanos(100_000)));
-    let missing = parse(None, &flags("--read_iolog=y"), &mut files).unwrap_err();
+    let missing = parse(None, &flags("--read_iolog=y"), Surroundings::files(&mut files)).unwrap_err();
     assert!(missing.to_string().starts_with("command line: --read_iolog=y: no such file\n"), "{missing}");
     let mut cut = |_: &str| Ok(log[..45].to_string());
-    let cut = parse(None, &flags("--read_iolog=x"), &mut cut).unwrap_err().to_string();
+    let cut = parse(None, &flags("--read_iolog=x"), Surroundings::files(&mut cut)).unwrap_err().to_string();
     assert!(cut.contains("x, line 3"), "{cut}");
 }
 

@@ -1,0 +1,1 @@
+//! The options as the manual's table shows them.
