@@ -16,7 +16,7 @@ use ssdlab_device::parameter::{Raw, Value as _};
 use ssdlab_device::ssd::admin::StartOver;
 use ssdlab_device::units::Nanos;
 use ssdlab_lab::condition::Condition;
-use ssdlab_lab::output::{to_json, to_normal};
+use ssdlab_lab::output::{to_json, to_normal, to_terse};
 use ssdlab_lab::session::{Plan, VERSION};
 use ssdlab_lab::workload::parse::{JobFile, Surroundings, parse};
 use ssdlab_lab::{describe, theory as closed_forms};
@@ -45,8 +45,11 @@ fn condition_named(name: &str) -> PyResult<Condition> {
 /// The jobs of a job file and flags; traces they name are read here.
 fn jobs_of(job_text: Option<&str>, job_name: &str, flags: &[String]) -> PyResult<JobFile> {
     let mut read = |path: &str| std::fs::read_to_string(path).map_err(|error| error.to_string());
-    let around =
-        Surroundings { read_file: &mut read, variable: &|name| std::env::var(name).ok(), machine: surroundings::machine() };
+    let around = Surroundings {
+        read_file: &mut read,
+        variable: &|name| std::env::var(name).ok(),
+        machine: surroundings::machine(),
+    };
     parse(job_text.map(|text| (text, job_name)), flags, around).map_err(mend)
 }
 
@@ -125,16 +128,24 @@ fn run(
 }
 
 #[pyfunction]
+fn check_job(job_text: Option<&str>, job_name: &str, flags: Vec<String>) -> PyResult<String> {
+    let file = jobs_of(job_text, job_name, &flags)?;
+    let names: Vec<&str> = file.jobs.iter().map(|job| job.name.as_str()).collect();
+    Ok(json!({ "jobs": names, "notices": file.notices }).to_string())
+}
+
+#[pyfunction]
 fn render(result_json: &str, format: &str) -> PyResult<String> {
     let mut result: Value = serde_json::from_str(result_json).map_err(mend)?;
     match format {
         "normal" => Ok(to_normal(&result)),
+        "terse" => Ok(to_terse(&result)),
         "json+" => Ok(format!("{result:#}")),
         "json" => {
             drop_bins(&mut result);
             Ok(format!("{result:#}"))
         }
-        other => Err(mend(format!("output format {other}: there are normal, json, json+"))),
+        other => Err(mend(format!("output format {other}: there are normal, terse, json, json+"))),
     }
 }
 
@@ -249,6 +260,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(layers, module)?)?;
     module.add_function(wrap_pyfunction!(show, module)?)?;
     module.add_function(wrap_pyfunction!(run, module)?)?;
+    module.add_function(wrap_pyfunction!(check_job, module)?)?;
     module.add_function(wrap_pyfunction!(render, module)?)?;
     module.add_function(wrap_pyfunction!(season, module)?)?;
     module.add_function(wrap_pyfunction!(scenario, module)?)?;

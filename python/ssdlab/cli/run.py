@@ -10,13 +10,13 @@ from ssdlab import engine, text
 from ssdlab.cli.arguments import FioCommand, JobSource, read_job_source, with_own_suggestion
 from ssdlab.cli.console import note, print_text, progress_display
 from ssdlab.cli.drives import LAYER_OPTION, SET_OPTION, SPAN_OPTION, parse_settings
+from ssdlab.cli.formats import document, fio_flags
 from ssdlab.engine import RunRequest
 from ssdlab.errors import SsdlabError, Stopped
 from ssdlab.output import PendingFile, check_writable
 from ssdlab.parallel import run_all, stop_on_interrupt
-from ssdlab.result import Result, merge
+from ssdlab.result import Result
 
-FORMATS = ("normal", "json", "json+")
 EXIT_STOPPED = 130
 
 
@@ -45,7 +45,7 @@ EXIT_STOPPED = 130
 @click.option(
     "--seed", default="1", show_default=True, metavar="N", help="Also 1,2,3 or 1-10: a run each."
 )
-@click.option("--output-format", type=click.Choice(FORMATS), default="normal", show_default=True)
+@fio_flags
 @click.option("--output", "-o", metavar="FILE", help="Write there instead of to stdout.")
 @click.option("--no-layout", is_flag=True, help="Do not write first what a read job will read.")
 @click.option(
@@ -64,6 +64,10 @@ def run(
     span: str | None,
     seed: str,
     output_format: str,
+    minimal: bool,
+    sections: tuple[str, ...],
+    parse_only: bool,
+    eta: str,
     output: str | None,
     no_layout: bool,
     timeline: str | None,
@@ -73,7 +77,10 @@ def run(
 
     fio's own options work as flags, with a job file or without.
     """
-    source = read_job_source(arguments)
+    source = read_job_source((*arguments, *(f"--section={name}" for name in sections)))
+    output_format = "terse" if minimal else output_format
+    if parse_only:
+        return _check(context, source)
     if span is not None and state is None:
         raise SsdlabError(
             f"--span {span}: is for bringing the drive into a condition, and none is given\n"
@@ -90,14 +97,26 @@ def run(
         span=text.parse_span(span),
         layout=not no_layout,
         timeline=None if timeline is None else text.parse_timeline(timeline),
-        json_plus=output_format == "json+",
+        json_plus="json+" in output_format,
         save=save,
     )
     requests = _requests(base, (*drives, *stacks), text.parse_seeds(seed))
     try:
-        return _run_and_write(requests, output_format, output)
+        return _run_and_write(requests, output_format, output, shows_progress=eta != "never")
     except SsdlabError as error:
         raise _explained(context, error, source) from None
+
+
+def _check(context: click.Context, source: JobSource) -> int:
+    """Say what is wrong with a job, or what is in it."""
+    try:
+        checked = engine.check_job(source.text, source.name, source.flags)
+    except SsdlabError as error:
+        raise _explained(context, error, source) from None
+    print_text(f"{source.name}: {', '.join(checked['jobs'])}")
+    for notice in checked["notices"]:
+        note(f"ssdlab: {notice}")
+    return 0
 
 
 def _explained(context: click.Context, error: SsdlabError, source: JobSource) -> SsdlabError:
@@ -125,18 +144,20 @@ def _label(request: RunRequest, requests: list[RunRequest]) -> str:
     return f"{request.drive}, seed {request.seed}" if several_seeds else request.drive
 
 
-def _run_and_write(requests: list[RunRequest], output_format: str, output: str | None) -> int:
+def _run_and_write(
+    requests: list[RunRequest], output_format: str, output: str | None, *, shows_progress: bool
+) -> int:
     pending = None if output in (None, "-") else PendingFile(str(output))
     try:
-        finished, stopped = _run(requests)
+        finished, stopped = _run(requests, shows_progress)
         if not finished:
             raise Stopped
         labels = [_label(request, requests) for request, _ in finished]
-        document = _document([result for _, result in finished], labels, output_format)
+        written = document([result for _, result in finished], labels, output_format)
         if pending is None:
-            print_text(document)
+            print_text(written)
         else:
-            pending.write(document.rstrip("\n") + "\n")
+            pending.write(written.rstrip("\n") + "\n")
     finally:
         if pending is not None:
             pending.discard()
@@ -150,13 +171,15 @@ def _run_and_write(requests: list[RunRequest], output_format: str, output: str |
     return EXIT_STOPPED
 
 
-def _run(requests: list[RunRequest]) -> tuple[list[tuple[RunRequest, str]], bool]:
+def _run(
+    requests: list[RunRequest], shows_progress: bool
+) -> tuple[list[tuple[RunRequest, str]], bool]:
     """Return the runs that finished, and whether they were stopped before all had."""
     tasks = [
         lambda progress, request=request: engine.run(request, progress) for request in requests
     ]
     labels = [_label(request, requests) for request in requests]
-    with progress_display(labels) as display, stop_on_interrupt() as stop:
+    with progress_display(labels, shows_progress) as display, stop_on_interrupt() as stop:
         results = run_all(
             tasks,
             stop=stop,
@@ -170,12 +193,3 @@ def _run(requests: list[RunRequest]) -> tuple[list[tuple[RunRequest, str]], bool
     # fio shows what a job had done when it was stopped. Beside whole runs that would mislead.
     whole = [pair for pair in finished if not Result.from_json(pair[1]).interrupted]
     return (whole if len(requests) > 1 else finished), len(whole) < len(requests)
-
-
-def _document(results: list[str], labels: list[str], output_format: str) -> str:
-    if output_format != "normal":
-        return merge(results)
-    texts = [engine.render(result, "normal").strip("\n") for result in results]
-    if len(texts) == 1:
-        return texts[0]
-    return "\n\n".join(f"== {label}\n{body}" for label, body in zip(labels, texts, strict=True))

@@ -14,11 +14,13 @@ mod merge;
 mod normal;
 mod number;
 mod page;
+mod terse;
 #[cfg(test)]
 mod test;
 
 pub use json::to_json;
 pub use normal::to_normal;
+pub use terse::to_terse;
 
 use serde_json::{Map, Value};
 use ssdlab_device::config::power::PowerConfig;

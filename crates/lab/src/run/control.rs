@@ -221,8 +221,7 @@ mod test {
     #[test]
     fn search_finds_the_depth() {
         for limit in 0..=40_u32 {
-            let rule =
-                LatencyTarget { target: Nanos(1000), window: Nanos(1), percentile: 100.0, goes_on: false };
+            let rule = LatencyTarget { target: Nanos(1000), window: Nanos(1), percentile: 100.0, goes_on: false };
             let mut search = Search::new(rule, 32);
             let mut verdict = Verdict::Depth(1);
             let mut tries = 0;

@@ -100,10 +100,10 @@ pub fn engine(draft: &mut Draft, value: Value<'_>) -> Applied {
         }
         "libaio" | "io_uring" | "io_uring_cmd" | "posixaio" | "solarisaio" | "windowsaio" | "nbd" | "sg" | "null"
         | "xnvme" | "libblkio" => draft.synchronous_engine = None,
-        "libzbc" | "cpuio" | "net" | "netsplice" | "splice" | "ftruncate" | "filecreate" | "filestat" | "filedelete"
-        | "falloc" | "e4defrag" | "exec" | "gfapi" | "gfapi_async" | "mtd" | "rdma" | "rados" | "rbd" | "http"
-        | "hdfs" | "libhdfs" | "nfs" | "dfs" | "libiscsi" | "pmemblk" | "dev-dax" | "libpmem" | "libcufile"
-        | "external" => {
+        "libzbc" | "cpuio" | "net" | "netsplice" | "splice" | "ftruncate" | "filecreate" | "filestat"
+        | "filedelete" | "falloc" | "e4defrag" | "exec" | "gfapi" | "gfapi_async" | "mtd" | "rdma" | "rados"
+        | "rbd" | "http" | "hdfs" | "libhdfs" | "nfs" | "dfs" | "libiscsi" | "pmemblk" | "dev-dax" | "libpmem"
+        | "libcufile" | "external" => {
             return Err(Problem::new(
                 "this engine does no plain I/O on a block device",
                 "use libaio or io_uring, or psync for depth 1",

@@ -17,13 +17,13 @@ mod places;
 use super::addresses::{Addresses, Direction, READ, Span, TRIM, UniformBlocks, WRITE};
 pub use super::error::JobError;
 use super::error::{Misfit, Problem};
-use afterwards::Afterwards;
-use places::Places;
 use super::job::Job;
 pub use super::player::Planned;
 use super::player::Player;
 use super::random::{Purpose, Stream, hash, mix};
 use super::region::{check_sizes, in_bytes, region};
+use afterwards::Afterwards;
+use places::Places;
 use ssdlab_device::block::{Limits, Operation, Request};
 use ssdlab_device::units::Lba;
 
@@ -363,7 +363,8 @@ fn mix_of(job: &Job) -> Mix {
 /// Sectors of one pass: where sequential requests leave holes, only what lies between them.
 fn sectors_with_holes(job: &Job, sectors: u64, sector_bytes: u64) -> Result<u64, Misfit> {
     if !job.hole_bytes.unsigned_abs().is_multiple_of(sector_bytes) {
-        let problem = Problem::new("is not a multiple of the sector", format!("the drive's sector has {sector_bytes} bytes"));
+        let problem =
+            Problem::new("is not a multiple of the sector", format!("the drive's sector has {sector_bytes} bytes"));
         return Err(("rw", job.hole_bytes.to_string(), problem));
     }
     let sizes = &job.block_sizes;

@@ -267,10 +267,7 @@ const REFUSED: &[(&str, &str)] = &[
          md_per_io_size=0 pi_act pi_chk apptag apptag_mask num_range=1 write_mode=write
          read_mode=read verify_mode end_syncfs=0",
     ),
-    (
-        "commits are not all modelled yet",
-        "write_barrier sync_file_range sync=0|none readfua=0 writefua=0",
-    ),
+    ("commits are not all modelled yet", "write_barrier sync_file_range sync=0|none readfua=0 writefua=0"),
     (
         "it belongs to an engine that does no I/O on a block device",
         "cpuload cpuchunks cpumode exit_on_io_done hostname port protocol proto interface listen

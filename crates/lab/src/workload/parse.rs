@@ -6,8 +6,8 @@
 //! `--section` picks jobs of the file. All that is wrong is told at once.
 
 use super::draft::{Draft, ReadFile};
-pub use super::error::{JobError, JobErrors};
 use super::error::Problem;
+pub use super::error::{JobError, JobErrors};
 use super::job::Job;
 use super::options::{self, Class, OptionSpec};
 use super::value::Value;
@@ -144,7 +144,8 @@ fn check_order(sections: &[Section], jobs: &[Job], errors: &mut Vec<JobError>) {
     for (index, job) in jobs.iter().enumerate() {
         let Some(name) = &job.wait_for else { continue };
         let before = jobs[..index].iter().any(|other| other.name == *name);
-        let setting = sections.iter().flat_map(|s| s.inherited.iter().chain(&s.own)).find(|s| s.spec.name == "wait_for");
+        let setting =
+            sections.iter().flat_map(|s| s.inherited.iter().chain(&s.own)).find(|s| s.spec.name == "wait_for");
         if let Some(setting) = setting.filter(|_| !before) {
             errors.push(at(setting, Problem::new(format!("no job before it is called {name}"), "name an earlier job")));
         }
@@ -204,7 +205,10 @@ fn notices(sections: &[Section]) -> Vec<String> {
         let notice = match setting.spec.class {
             Class::Ignored(why) => format!("{} has no effect: {why}", setting.spec.name),
             _ if setting.spec.name == "verify" && !matches!(&*setting.value, "0" | "none") => {
-                format!("verify={}: what is written is read back, but a simulated drive keeps no bytes to compare", setting.value)
+                format!(
+                    "verify={}: what is written is read back, but a simulated drive keeps no bytes to compare",
+                    setting.value
+                )
             }
             _ if setting.spec.name == "zonemode" && setting.value == "zbd" => {
                 String::from("zonemode=zbd has no effect: the drives have no zones of their own")

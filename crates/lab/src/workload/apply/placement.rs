@@ -62,7 +62,11 @@ pub fn file_service(draft: &mut Draft, value: Value<'_>) -> Applied {
 
 fn within(number: f64, least: f64, most: f64) -> Result<f64, Problem> {
     let inside = number > least && number < most && number != 1.0;
-    if inside { Ok(number) } else { Err(Problem::new(format!("must lie between {least} and {most}, and not be 1"), "")) }
+    if inside {
+        Ok(number)
+    } else {
+        Err(Problem::new(format!("must lie between {least} and {most}, and not be 1"), ""))
+    }
 }
 
 /// `zonemode`: strides are carried out; a drive without zones takes `zbd` as it takes `none`.
@@ -78,8 +82,24 @@ pub fn zone_mode(draft: &mut Draft, value: Value<'_>) -> Applied {
 /// `verify`: every check reads alike.
 pub fn verify(draft: &mut Draft, value: Value<'_>) -> Applied {
     let kinds = [
-        "md5", "crc16", "crc32", "crc32c", "crc32c-intel", "crc64", "crc7", "sha1", "sha256", "sha512", "sha3-224",
-        "sha3-256", "sha3-384", "sha3-512", "xxhash", "meta", "pattern", "null",
+        "md5",
+        "crc16",
+        "crc32",
+        "crc32c",
+        "crc32c-intel",
+        "crc64",
+        "crc7",
+        "sha1",
+        "sha256",
+        "sha512",
+        "sha3-224",
+        "sha3-256",
+        "sha3-384",
+        "sha3-512",
+        "xxhash",
+        "meta",
+        "pattern",
+        "null",
     ];
     draft.verify = match value.text {
         "0" | "none" => false,

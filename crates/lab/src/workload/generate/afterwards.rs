@@ -46,7 +46,8 @@ impl Afterwards {
         if !job.pattern.writes || job.replay.is_some() {
             return None;
         }
-        let replica = || Generator { flush_every: [0, 0], flush_at_end: false, requests_left: u64::MAX, ..generator.clone() };
+        let replica =
+            || Generator { flush_every: [0, 0], flush_at_end: false, requests_left: u64::MAX, ..generator.clone() };
         let reading = job.verify.map(|rule| Reading { rule, replica: replica(), pending: 0, due: 0 });
         let trims = job.trim_written;
         let trimming = (trims.percent > 0 && trims.backlog > 0).then(|| Trimming {

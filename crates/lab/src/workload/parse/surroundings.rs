@@ -84,7 +84,8 @@ impl<'a> Surroundings<'a> {
         if replaced == value || replaced.bytes().all(|byte| byte.is_ascii_digit()) {
             return Ok(replaced);
         }
-        let no_units = |unit: &str| Err(Problem::new(format!("'{unit}': keywords are reckoned with plain numbers"), ""));
+        let no_units =
+            |unit: &str| Err(Problem::new(format!("'{unit}': keywords are reckoned with plain numbers"), ""));
         let number = evaluate(&replaced, &no_units)?;
         Ok(format!("{:.0}", number.max(0.0)))
     }

@@ -127,7 +127,9 @@ mod test {
     fn nonsense_is_refused() {
         let deep = "(".repeat(100_000);
         let minus = "-".repeat(100_000);
-        for text in ["", "(", "(1", "1)", "1+", "1 2", "4q", "1/0", deep.as_str(), minus.as_str(), "1^".repeat(9999).as_str()] {
+        for text in
+            ["", "(", "(1", "1)", "1+", "1 2", "4q", "1/0", deep.as_str(), minus.as_str(), "1^".repeat(9999).as_str()]
+        {
             assert!(value(text).is_err());
         }
     }
