@@ -10,6 +10,10 @@ use super::trace;
 use ssdlab_device::block::Operation;
 use ssdlab_device::units::Nanos;
 
+mod range;
+
+use range::{SECTOR, range_shares};
+
 /// Gives the text of a file that a job names (`read_iolog`), or why it cannot be had
 /// (without its path, which the option names).
 pub type ReadFile<'a> = &'a mut dyn FnMut(&str) -> Result<String, String>;
@@ -387,33 +391,4 @@ impl Draft {
         }
         Ok(Some(Replay { path: path.clone(), entries, timed: self.replay_timed }))
     }
-}
-
-/// Sizes of `bs_unaligned` are whole sectors of so many bytes.
-const SECTOR: u32 = 512;
-/// Sizes that a range may hold.
-const MOST_SIZES: u32 = 65_536;
-
-/// The sizes of a range as fio draws them: `least` plus a share of `most`, rounded down to a multiple of
-/// `step` and cut at `most`.
-fn range_shares(least: u32, most: u32, step: u32) -> Result<BlockSizes, Problem> {
-    let count = (most - least) / step + 1;
-    if count > MOST_SIZES {
-        let message = format!("holds {count} sizes; at most {MOST_SIZES} can be drawn");
-        return Err(Problem::new(message, "use a larger smallest size, or bssplit"));
-    }
-    let share = f64::from(step) / f64::from(most) * 100.0;
-    let first = f64::from(step - least % step) / f64::from(most) * 100.0;
-    let mut left = 100.0;
-    let mut shares = Vec::with_capacity(count as usize + 1);
-    let mut bytes = least;
-    while bytes < most && left > 0.0 {
-        let percent = f64::min(if shares.is_empty() { first } else { share }, left);
-        shares.push(SizeShare { bytes, percent });
-        left -= percent;
-        bytes = (bytes - bytes % step).saturating_add(step);
-    }
-    shares.push(SizeShare { bytes: most, percent: left.max(0.0) });
-    shares.retain(|share| share.percent > 0.0);
-    Ok(shares)
 }
