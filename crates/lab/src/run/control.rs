@@ -166,6 +166,7 @@ struct Search {
     met: u32,
     /// The least that did not.
     missed: Option<u32>,
+    window_begins: Nanos,
     window_ends: Nanos,
     requests: u64,
     late: u64,
@@ -173,10 +174,24 @@ struct Search {
 
 impl Search {
     fn new(rule: LatencyTarget, most: u32) -> Search {
-        Search { rule, most, depth: 1, met: 0, missed: None, window_ends: Nanos::NEVER, requests: 0, late: 0 }
+        Search {
+            rule,
+            most,
+            depth: 1,
+            met: 0,
+            missed: None,
+            window_begins: Nanos::ZERO,
+            window_ends: Nanos::NEVER,
+            requests: 0,
+            late: 0,
+        }
     }
 
     fn count(&mut self, latency: Nanos, now: Nanos) -> Verdict {
+        // What was issued before the window belongs to another depth.
+        if now - latency < self.window_begins {
+            return Verdict::GoOn;
+        }
         self.requests += 1;
         self.late += u64::from(latency > self.rule.target);
         if now < self.window_ends {
@@ -184,7 +199,8 @@ impl Search {
         }
         let may_be_late = self.requests as f64 * (1.0 - self.rule.percentile / 100.0);
         let is_met = self.late as f64 <= may_be_late;
-        (self.requests, self.late, self.window_ends) = (0, 0, now + self.rule.window);
+        (self.requests, self.late) = (0, 0);
+        (self.window_begins, self.window_ends) = (now, now + self.rule.window);
         self.next_depth(is_met)
     }
 

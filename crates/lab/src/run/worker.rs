@@ -275,7 +275,7 @@ impl Worker {
     }
 
     fn step_waiting(&mut self, now: Nanos) -> Step {
-        if self.deadline == Nanos::ZERO {
+        if self.is_told_to_end() {
             // It was told to end before it began.
             (self.phase, self.ended, self.measured_from) = (Phase::Ended, now, now);
             return Step::Ended;
@@ -298,6 +298,11 @@ impl Worker {
     /// How much later than its group it begins.
     pub fn delay(&self) -> Nanos {
         self.delay
+    }
+
+    /// It is not to issue anything more, and may not begin.
+    pub fn is_told_to_end(&self) -> bool {
+        self.deadline == Nanos::ZERO
     }
 
     /// It has begun.

@@ -89,7 +89,10 @@ impl<D: Device + ?Sized> Engine<'_, D> {
             if is_meant && !self.workers[other].has_ended() {
                 self.workers[other].stop();
                 self.enqueue(other as u32);
-            } else if !self.workers[other].has_begun() && !must_wait(&self.workers, self.jobs, other) {
+            } else if !self.workers[other].is_told_to_end()
+                && !self.workers[other].has_begun()
+                && !must_wait(&self.workers, self.jobs, other)
+            {
                 begin(&mut self.workers[other], self.jobs, &mut self.flows, now);
                 self.workers[other].planned().for_each(|lba| self.device.hint(lba));
                 self.enqueue(other as u32);

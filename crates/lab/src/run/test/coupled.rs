@@ -153,7 +153,7 @@ fn the_queue_drains_before_it_is_filled() {
     }
     assert!(refills > 0 && outstanding == 0);
     let deep = Job { io_depth: 8, number_ios: Some(80), ..job("deep") };
-    let full = run_on(&mut null(32), std::slice::from_ref(&deep)).clones[0].tally.depths;
+    let full = run_on(&mut null(2), std::slice::from_ref(&deep)).clones[0].tally.depths;
     let drained = run_on(&mut null(2), &[Job { depth_low: 2, ..deep }]).clones[0].tally.depths;
     assert!(drained[3] < full[3], "{drained:?} {full:?}");
 }
