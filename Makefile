@@ -95,6 +95,7 @@ lock: ## bring the lock files up to date once a Cargo.toml has changed
 
 golden: install ## write the golden texts of tests/python anew; look at the difference
 	$(BIN)/pytest --renew-golden
+	RENEW_GOLDEN=1 $(CARGO) test --locked -p ssdlab-lab --test fio_options
 
 clean: ## remove all that was made
 	rm -rf $(VENV) target examples/*/target fuzz/target fuzz/corpus fuzz/artifacts demo

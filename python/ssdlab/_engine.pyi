@@ -10,6 +10,7 @@ __all__ = [
     "layers",
     "show",
     "run",
+    "check_job",
     "render",
     "season",
     "scenario",
@@ -50,8 +51,11 @@ def run(
 ) -> str:
     """Runs a job on a drive; fio's JSON with our object per job. `progress(phase, share)` returns False to stop."""
 
+def check_job(job_text: str | None, job_name: str, flags: list[str]) -> str:
+    """Reads a job without running it; JSON {jobs:[name], notices:[sentence]}."""
+
 def render(result_json: str, format: str) -> str:
-    """A result (fio's JSON) as fio's `normal` text, or as `json` without what only `json+` has."""
+    """A result (fio's JSON) as fio's `normal` or `terse` text, or as `json` without what only `json+` has."""
 
 def season(
     drive: str,

@@ -211,8 +211,28 @@ def run(request: RunRequest, progress: Progress | None = None) -> str:
     )
 
 
+def check_job(job_text: str | None, job_name: str, flags: Sequence[str]) -> dict[str, list[str]]:
+    """Read a job without running it.
+
+    Returns
+    -------
+    dict
+        ``jobs``, their names; ``notices``, a sentence each.
+
+    Raises
+    ------
+    SsdlabError
+        All that is wrong with it.
+    """
+    with _engine() as engine:
+        checked: dict[str, list[str]] = json.loads(
+            engine.check_job(job_text, job_name, list(flags))
+        )
+        return checked
+
+
 def render(result: str, output_format: str) -> str:
-    """Write a result as fio's ``normal`` text, or as ``json`` without what only ``json+`` has."""
+    """Write a result as fio's ``normal`` or ``terse`` text, or as ``json`` without histograms."""
     return _ask(lambda engine, _: str(engine.render(result, output_format)))
 
 

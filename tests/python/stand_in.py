@@ -63,6 +63,9 @@ class StandIn(types.ModuleType):
         job["ssdlab"]["interrupted"] = stopped
         return synthetic.text(job)
 
+    def check_job(self, job_text: str | None, job_name: str, flags: list[str]) -> str:
+        return json.dumps({"jobs": [job_name], "notices": []})
+
     def render(self, result_json: str, format: str) -> str:
         names = [job["jobname"] for job in json.loads(result_json)["jobs"]]
         return f"{format} of {', '.join(names)}\n"

@@ -6,6 +6,7 @@
 mod drive;
 mod input;
 mod output;
+mod surroundings;
 mod watch;
 
 use drive::open;
@@ -19,9 +20,9 @@ use ssdlab_device::parameter::{Raw, Value as _};
 use ssdlab_device::ssd::admin::StartOver;
 use ssdlab_device::units::Nanos;
 use ssdlab_lab::condition::Condition;
-use ssdlab_lab::output::{NOT_IN_NORMAL, read_without, to_json_text, to_normal};
+use ssdlab_lab::output::{NOT_IN_NORMAL, read_without, to_json_text, to_normal, to_terse};
 use ssdlab_lab::session::{Plan, VERSION};
-use ssdlab_lab::workload::parse::{JobFile, parse};
+use ssdlab_lab::workload::parse::{JobFile, Surroundings, parse};
 use ssdlab_lab::{describe, iolog, theory as closed_forms};
 use std::fmt::Display;
 use watch::Watch;
@@ -51,7 +52,12 @@ fn jobs_of(job_text: Option<&str>, job_name: &str, flags: &[String]) -> PyResult
         let text = Input::open(path).and_then(|input| input.read_text(TRACE_BYTES));
         text.map_err(|error| error.to_string())
     };
-    parse(job_text.map(|text| (text, job_name)), flags, &mut read).map_err(mend)
+    let around = Surroundings {
+        read_file: &mut read,
+        variable: &|name| std::env::var(name).ok(),
+        machine: surroundings::machine(),
+    };
+    parse(job_text.map(|text| (text, job_name)), flags, around).map_err(mend)
 }
 
 #[pyfunction]
@@ -138,14 +144,22 @@ fn run(
 }
 
 #[pyfunction]
+fn check_job(job_text: Option<&str>, job_name: &str, flags: Vec<String>) -> PyResult<String> {
+    let file = jobs_of(job_text, job_name, &flags)?;
+    let names: Vec<&str> = file.jobs.iter().map(|job| job.name.as_str()).collect();
+    Ok(json!({ "jobs": names, "notices": file.notices }).to_string())
+}
+
+#[pyfunction]
 fn render(result_json: &str, format: &str) -> PyResult<String> {
     let read = |names: &[&str]| read_without(result_json, names).map_err(mend);
     match format {
         "normal" => Ok(to_normal(&read(NOT_IN_NORMAL)?)),
+        "terse" => Ok(to_terse(&read(&["bins"])?)),
         "json+" => Ok(format!("{:#}", read(&[])?)),
         // Only `json+` has the bins of the histograms.
         "json" => Ok(format!("{:#}", read(&["bins"])?)),
-        other => Err(mend(format!("output format {other}: there are normal, json, json+"))),
+        other => Err(mend(format!("output format {other}: there are normal, terse, json, json+"))),
     }
 }
 
@@ -251,6 +265,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(layers, module)?)?;
     module.add_function(wrap_pyfunction!(show, module)?)?;
     module.add_function(wrap_pyfunction!(run, module)?)?;
+    module.add_function(wrap_pyfunction!(check_job, module)?)?;
     module.add_function(wrap_pyfunction!(render, module)?)?;
     module.add_function(wrap_pyfunction!(season, module)?)?;
     module.add_function(wrap_pyfunction!(scenario, module)?)?;

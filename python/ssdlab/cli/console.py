@@ -159,9 +159,9 @@ class ProgressDisplay:
 
 
 @contextmanager
-def progress_display(labels: Sequence[str]) -> Iterator[ProgressDisplay]:
-    """Show progress on stderr while the block runs, where stderr is a terminal."""
-    if not is_terminal(sys.stderr):
+def progress_display(labels: Sequence[str], wanted: bool = True) -> Iterator[ProgressDisplay]:
+    """Show progress on stderr while the block runs, where it is wanted and stderr is a terminal."""
+    if not wanted or not is_terminal(sys.stderr):
         yield ProgressDisplay(labels, None)
         return
     columns = (

@@ -10,13 +10,13 @@ from ssdlab import engine, signals, text
 from ssdlab.cli.arguments import FioCommand, JobSource, read_job_source, with_own_suggestion
 from ssdlab.cli.console import note, print_json_text, print_text, progress_display
 from ssdlab.cli.drives import LAYER_OPTION, SET_OPTION, SPAN_OPTION, parse_settings
+from ssdlab.cli.formats import document, fio_flags
 from ssdlab.engine import RunRequest
 from ssdlab.errors import SsdlabError, Stopped
 from ssdlab.output import PendingFile, check_writable, is_stdout
 from ssdlab.parallel import run_all, stop_on_interrupt
-from ssdlab.result import Result, merge
+from ssdlab.result import Result
 
-FORMATS = ("normal", "json", "json+")
 
 
 @click.command(
@@ -44,7 +44,7 @@ FORMATS = ("normal", "json", "json+")
 @click.option(
     "--seed", default="1", show_default=True, metavar="N", help="Also 1,2,3 or 1-10: a run each."
 )
-@click.option("--output-format", type=click.Choice(FORMATS), default="normal", show_default=True)
+@fio_flags
 @click.option("--output", "-o", metavar="FILE", help="Write there instead of to stdout.")
 @click.option("--no-layout", is_flag=True, help="Do not write first what a read job will read.")
 @click.option(
@@ -63,6 +63,10 @@ def run(
     span: str | None,
     seed: str,
     output_format: str,
+    minimal: bool,
+    sections: tuple[str, ...],
+    parse_only: bool,
+    eta: str,
     output: str | None,
     no_layout: bool,
     timeline: str | None,
@@ -72,7 +76,10 @@ def run(
 
     fio's own options work as flags, with a job file or without.
     """
-    source = read_job_source(arguments)
+    source = read_job_source((*arguments, *(f"--section={name}" for name in sections)))
+    output_format = "terse" if minimal else output_format
+    if parse_only:
+        return _check(context, source)
     if span is not None and state is None:
         raise SsdlabError(
             f"--span {span}: is for bringing the drive into a condition, and none is given\n"
@@ -89,16 +96,29 @@ def run(
         span=text.parse_span(span),
         layout=not no_layout,
         timeline=None if timeline is None else text.parse_timeline(timeline),
-        json_plus=output_format == "json+",
+        json_plus="json+" in output_format,
         save=save,
     )
     if save is not None and is_stdout(save) and is_stdout(output or "-"):
         raise SsdlabError(f"--save {save}: stdout takes the results already; add -o FILE")
     requests = _requests(base, (*drives, *stacks), text.parse_seeds(seed))
     try:
-        return _run_and_write(requests, output_format, output or "-")
+        shows_progress = eta != "never"
+        return _run_and_write(requests, output_format, output or "-", shows_progress=shows_progress)
     except SsdlabError as error:
         raise _explained(context, error, source) from None
+
+
+def _check(context: click.Context, source: JobSource) -> int:
+    """Say what is wrong with a job, or what is in it."""
+    try:
+        checked = engine.check_job(source.text, source.name, source.flags)
+    except SsdlabError as error:
+        raise _explained(context, error, source) from None
+    print_text(f"{source.name}: {', '.join(checked['jobs'])}")
+    for notice in checked["notices"]:
+        note(f"ssdlab: {notice}")
+    return 0
 
 
 def _explained(context: click.Context, error: SsdlabError, source: JobSource) -> SsdlabError:
@@ -126,14 +146,16 @@ def _label(request: RunRequest, requests: list[RunRequest]) -> str:
     return f"{request.drive}, seed {request.seed}" if several_seeds else request.drive
 
 
-def _run_and_write(requests: list[RunRequest], output_format: str, output: str) -> int:
+def _run_and_write(
+    requests: list[RunRequest], output_format: str, output: str, *, shows_progress: bool
+) -> int:
     with PendingFile(output) as pending:
-        finished, stopped = _run(requests)
+        finished, stopped = _run(requests, shows_progress)
         if not finished:
             raise Stopped
         labels = [_label(request, requests) for request, _ in finished]
         results = [result for _, result in finished]
-        _write(_document(results, labels, output_format), output_format, pending)
+        _write(document(results, labels, output_format), output_format, pending)
     _tell_notices(results)
     if not stopped:
         return 0
@@ -145,13 +167,13 @@ def _run_and_write(requests: list[RunRequest], output_format: str, output: str) 
     return signals.exit_code()
 
 
-def _write(document: str, output_format: str, pending: PendingFile) -> None:
+def _write(written: str, output_format: str, pending: PendingFile) -> None:
     if not pending.is_stdout:
-        pending.write(document.rstrip("\n") + "\n")
-    elif output_format == "normal":
-        print_text(document)
+        pending.write(written.rstrip("\n") + "\n")
+    elif output_format in ("json", "json+"):
+        print_json_text(written)
     else:
-        print_json_text(document)
+        print_text(written)
 
 
 def _tell_notices(results: list[str]) -> None:
@@ -161,13 +183,15 @@ def _tell_notices(results: list[str]) -> None:
         note(f"ssdlab: {notice}")
 
 
-def _run(requests: list[RunRequest]) -> tuple[list[tuple[RunRequest, str]], bool]:
+def _run(
+    requests: list[RunRequest], shows_progress: bool
+) -> tuple[list[tuple[RunRequest, str]], bool]:
     """Return the runs that finished, and whether they were stopped before all had."""
     tasks = [
         lambda progress, request=request: engine.run(request, progress) for request in requests
     ]
     labels = [_label(request, requests) for request in requests]
-    with progress_display(labels) as display, stop_on_interrupt() as stop:
+    with progress_display(labels, shows_progress) as display, stop_on_interrupt() as stop:
         results = run_all(
             tasks,
             stop=stop,
@@ -182,12 +206,3 @@ def _run(requests: list[RunRequest]) -> tuple[list[tuple[RunRequest, str]], bool
     whole = [pair for pair in finished if not Result.from_json(pair[1]).interrupted]
     unsaved = any(request.save is not None for request in requests)
     return (whole if len(requests) > 1 else finished), unsaved or len(whole) < len(requests)
-
-
-def _document(results: list[str], labels: list[str], output_format: str) -> str:
-    if output_format != "normal":
-        return merge(results)
-    texts = [engine.render(result, "normal").strip("\n") for result in results]
-    if len(texts) == 1:
-        return texts[0]
-    return "\n\n".join(f"== {label}\n{body}" for label, body in zip(labels, texts, strict=True))

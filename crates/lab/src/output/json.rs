@@ -87,7 +87,7 @@ fn job(report: &Report, all: &[Report], record: &Record, context: &Context, plus
         job.insert(name.into(), direction(report, index, group_bandwidth(report, all, index), plus));
     }
     job.extend(object(json!({
-        "sync": { "total_ios": report.sync.count(), "lat_ns": latencies(&report.sync, true, plus) },
+        "sync": { "total_ios": report.sync.count(), "lat_ns": latencies(&report.sync, Some(percentiles(report)), plus) },
         "job_runtime": report.members.iter().map(|clone| ms(clone.end.saturating_sub(clone.start))).sum::<u64>(),
         "usr_cpu": 0.0,
         "sys_cpu": 0.0,
@@ -133,8 +133,8 @@ fn direction(report: &Report, index: usize, group_bandwidth: f64, plus: bool) ->
         "short_ios": 0,
         "drop_ios": 0,
         "slat_ns": { "min": 0, "max": 0, "mean": 0.0, "stddev": 0.0, "N": requests },
-        "clat_ns": latencies(&side.latencies, true, plus),
-        "lat_ns": latencies(&side.latencies, false, false),
+        "clat_ns": latencies(&side.latencies, Some(percentiles(report)), plus),
+        "lat_ns": latencies(&side.latencies, None, false),
     }));
     direction.extend(sampled_rates(side, group_bandwidth));
     Value::Object(direction)
@@ -170,7 +170,13 @@ fn group_bandwidth(report: &Report, all: &[Report], index: usize) -> f64 {
     if time > Nanos::ZERO { bytes as f64 / time.as_s() } else { 0.0 }
 }
 
-fn latencies(latencies: &Latencies, percentiles: bool, bins: bool) -> Value {
+/// The percentiles that the job asks for.
+fn percentiles<'a>(report: &'a Report<'_>) -> &'a [f64] {
+    let wanted = report.job.percentiles.as_slice();
+    if wanted.is_empty() { &PERCENTILES } else { wanted }
+}
+
+fn latencies(latencies: &Latencies, percentiles: Option<&[f64]>, bins: bool) -> Value {
     let mut fields = object(json!({
         "min": latencies.min_ns(),
         "max": latencies.max_ns(),
@@ -178,9 +184,9 @@ fn latencies(latencies: &Latencies, percentiles: bool, bins: bool) -> Value {
         "stddev": latencies.standard_deviation_ns(),
         "N": latencies.count(),
     }));
-    if percentiles && latencies.count() > 0 {
+    if let Some(percentiles) = percentiles.filter(|_| latencies.count() > 0) {
         let at = |&percent: &f64| (format!("{percent:.6}"), json!(latencies.percentile_ns(percent)));
-        fields.insert("percentile".into(), Value::Object(PERCENTILES.iter().map(at).collect()));
+        fields.insert("percentile".into(), Value::Object(percentiles.iter().map(at).collect()));
     }
     if bins && latencies.count() > 0 {
         let bin = |(ns, count): (u64, u64)| (ns.to_string(), json!(count));
@@ -198,6 +204,9 @@ fn distributions(report: &Report) -> Map<String, Value> {
     let counts = latency_ranges(report);
     let shares = counts.map(|unit| unit.map(|count| percent(count, requests, 0.01)));
     let names = RANGES.map(|end| end.to_string());
+    let target = report.job.latency_target;
+    let us = |time: Nanos| time.0 / 1_000;
+    let found = report.members.iter().find_map(|clone| clone.latency_depth);
     let mut milliseconds = named(&names, &shares[2]);
     let longer = [shares[3][0], shares[3][1]];
     milliseconds.extend(named(&["2000".into(), ">=2000".into()], &longer));
@@ -208,10 +217,10 @@ fn distributions(report: &Report) -> Map<String, Value> {
         "latency_ns": named(&names, &shares[0]),
         "latency_us": named(&names, &shares[1]),
         "latency_ms": milliseconds,
-        "latency_depth": depth(report.job),
-        "latency_target": 0,
-        "latency_percentile": 100.0,
-        "latency_window": 0,
+        "latency_depth": found.unwrap_or_else(|| depth(report.job)),
+        "latency_target": target.map_or(0, |target| us(target.target)),
+        "latency_percentile": target.map_or(100.0, |target| target.percentile),
+        "latency_window": target.map_or(0, |target| us(target.window)),
     }))
 }
 

@@ -50,17 +50,23 @@ pub fn percentiles(page: &mut Page, name: &str, percentiles: &Value) {
     let (divisor, unit) = unit(values.iter().copied().fold(f64::MAX, f64::min), most);
     page.line(format_args!("    {name} percentiles ({unit}):"));
     let width = format!("{:.0}", (most / divisor).floor()).len().max(5);
+    let digits = entries.keys().map(|percent| decimals(percent)).max().unwrap_or(0);
     let cells: Vec<String> = entries
         .keys()
         .zip(&values)
         .map(|(percent, value)| {
             let percent = percent.parse().unwrap_or(0.0_f64);
-            format!(" {percent:5.2}th=[{:width$}]", (value / divisor).ceil())
+            format!(" {percent:places$.digits$}th=[{:width$}]", (value / divisor).ceil(), places = digits + 3)
         })
         .collect();
-    let per_line = ((80 - 7) / (12 + width)).max(1);
+    let per_line = ((80 - 7) / (10 + digits + width)).max(1);
     let rows: Vec<String> = cells.chunks(per_line).map(|row| row.join(",")).collect();
     page.line(format_args!("     |{}", rows.join(",\n     |")));
+}
+
+/// Decimals that a percentile needs, as fio shows them: those of the most precise one for all.
+fn decimals(percent: &str) -> usize {
+    percent.split_once('.').map_or(0, |(_, decimals)| decimals.trim_end_matches('0').len())
 }
 
 /// The lines `lat (usec)   : 2=…%`: shares of the requests by their latency.

@@ -15,6 +15,7 @@ mod merge;
 mod normal;
 mod number;
 mod page;
+mod terse;
 #[cfg(test)]
 mod test;
 mod without;
@@ -22,6 +23,7 @@ mod without;
 pub use json::{to_json, to_json_text};
 pub use logs::logs;
 pub use normal::{NOT_IN_NORMAL, to_normal};
+pub use terse::to_terse;
 pub use without::read_without;
 
 use serde_json::{Map, Value};

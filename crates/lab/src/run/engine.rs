@@ -5,6 +5,10 @@
 //! device's queue is shared; what finds it full waits in the host, and that wait is part of its
 //! latency. Tags index a slab, so that nothing is allocated or looked up per request.
 
+mod coupling;
+
+use super::control::Held;
+use super::flow::Flows;
 use super::series::{Series, Written};
 use super::steady::Watch;
 use super::tally::Direction;
@@ -12,6 +16,7 @@ use super::turns::Turns;
 use super::worker::{Step, Worker};
 use super::{Observer, RunError};
 use crate::workload::job::Job;
+use coupling::{begin, is_coupled, must_wait};
 use ssdlab_device::block::{Completion, Device, LayerCounts, Request, Status, Tag};
 use ssdlab_device::counters::Counters;
 use ssdlab_device::units::{Lba, Nanos};
@@ -70,6 +75,10 @@ pub struct Engine<'a, D: Device + ?Sized> {
     busy_since: Nanos,
     until_observed: u64,
     interrupted: bool,
+    flows: Flows,
+    /// Some worker's end or flow matters to others.
+    is_coupled: bool,
+    ends_all: bool,
 }
 
 /// What is left when a group has ended.
@@ -82,14 +91,19 @@ pub struct Outcome {
     pub busy: Nanos,
     pub end: Nanos,
     pub interrupted: bool,
+    /// A job has ended all that would follow.
+    pub ends_all: bool,
 }
 
 impl<'a, D: Device + ?Sized> Engine<'a, D> {
     pub fn new(device: &'a mut D, jobs: &'a [Job], mut workers: Vec<Worker>, now: Nanos) -> Engine<'a, D> {
-        for worker in &mut workers {
-            worker.start(&jobs[worker.job], now);
-            worker.planned().for_each(|lba| device.hint(lba));
-            worker.queued = true;
+        let mut flows = Flows::default();
+        for index in 0..workers.len() {
+            workers[index].queued = true;
+            if !must_wait(&workers, jobs, index) {
+                begin(&mut workers[index], jobs, &mut flows, now);
+                workers[index].planned().for_each(|lba| device.hint(lba));
+            }
         }
         let slots: u32 = workers.iter().map(|worker| super::worker::depth(&jobs[worker.job]) + 1).sum();
         let nothing = Slot { issued: now, lba: Lba(0), sectors: 0, worker: 0, direction: Direction::Sync };
@@ -111,7 +125,7 @@ impl<'a, D: Device + ?Sized> Engine<'a, D> {
             now,
             started: now,
             next_mark: now,
-            ramp_ends: ramp_ends(&workers, jobs, now),
+            ramp_ends: ramp_ends(&workers, jobs),
             watches: Watch::of(&workers, jobs, now),
             series: Series::new(now),
             written: Written::of(&counters),
@@ -122,6 +136,9 @@ impl<'a, D: Device + ?Sized> Engine<'a, D> {
             busy_since: now,
             until_observed: OBSERVE_EVERY,
             interrupted: false,
+            flows,
+            is_coupled: workers.iter().any(|worker| is_coupled(&jobs[worker.job])),
+            ends_all: false,
             workers,
         };
         engine.schedule_mark();
@@ -188,7 +205,13 @@ impl<'a, D: Device + ?Sized> Engine<'a, D> {
                     self.timers.push(Reverse((time, index)));
                 }
                 Step::Wait(_) | Step::Blocked => {}
-                Step::Ended => self.alive -= 1,
+                Step::Ask(deadline) => self.ask(index, deadline),
+                Step::Ended => {
+                    self.alive -= 1;
+                    if self.is_coupled {
+                        self.tell_others(index);
+                    }
+                }
             }
         }
     }
@@ -212,6 +235,8 @@ impl<'a, D: Device + ?Sized> Engine<'a, D> {
         if worker.has_room() {
             worker.queued = true;
             self.ready.push_back(index);
+        } else {
+            worker.filled();
         }
     }
 
@@ -249,14 +274,18 @@ impl<'a, D: Device + ?Sized> Engine<'a, D> {
         let direction = slot.direction;
         let bytes = u64::from(slot.sectors) * self.sector_bytes;
         let latency = self.now - slot.issued;
+        if self.logs_requests && completion.status == Status::Success {
+            self.log(&slot, bytes);
+        }
         let worker = &mut self.workers[slot.worker as usize];
+        if worker.is_controlled() {
+            let held = Held { direction, bytes, issued: slot.issued, status: completion.status };
+            return self.complete_controlled(slot.worker, held);
+        }
         worker.completed(direction, bytes, latency, completion.status);
         if !worker.queued {
             worker.queued = true;
             self.ready.push_back(slot.worker);
-        }
-        if self.logs_requests && completion.status == Status::Success {
-            self.log(&slot, bytes);
         }
     }
 
@@ -379,18 +408,20 @@ impl<'a, D: Device + ?Sized> Engine<'a, D> {
             busy: self.busy,
             end: self.now,
             interrupted: self.interrupted,
+            ends_all: self.ends_all,
         }
     }
 }
 
 /// Ends of ramps, the earliest last.
-fn ramp_ends(workers: &[Worker], jobs: &[Job], now: Nanos) -> Vec<(Nanos, usize)> {
+fn ramp_ends(workers: &[Worker], jobs: &[Job]) -> Vec<(Nanos, usize)> {
     let ramp = |worker: &Worker| jobs[worker.job].ramp_time;
     let mut ends: Vec<(Nanos, usize)> = workers
         .iter()
         .enumerate()
-        .filter(|(_, worker)| ramp(worker) > Nanos::ZERO)
-        .map(|(index, worker)| (now + ramp(worker), index))
+        // A job that waits for another one measures from its start on.
+        .filter(|(_, worker)| ramp(worker) > Nanos::ZERO && worker.has_begun())
+        .map(|(index, worker)| (worker.measured_from + ramp(worker), index))
         .collect();
     ends.sort_by(|a, b| b.cmp(a));
     ends

@@ -3,10 +3,14 @@
 //! Jobs up to the next `stonewall` run together on the device; groups follow one another in
 //! virtual time. The loop is closed: each clone of a job keeps `io_depth` requests outstanding, and
 //! issues the next one at the instant one completes (a simulated host costs no time). Left out: the
-//! host's own processing time, the page cache, and fio's batching of submissions.
+//! host's own processing time and the page cache. Ends of jobs that end others (`exitall`), that others wait
+//! for (`wait_for`), and jobs that keep step (`flow`) are the engine's; the rest is each worker's own.
 
+mod control;
 mod engine;
+mod flow;
 mod memory;
+mod pace;
 mod rates;
 mod record;
 mod requests;
@@ -123,8 +127,9 @@ pub fn run<D: Device + ?Sized>(
         let start = record.end;
         let engine = Engine::new(device, jobs, workers, start);
         let outcome = engine.run(name, index as f64 * share, share, observer)?;
+        let ends_all = outcome.ends_all;
         keep(&mut record, index, start, outcome);
-        if record.interrupted {
+        if record.interrupted || ends_all {
             break;
         }
     }
@@ -227,6 +232,7 @@ fn keep(record: &mut Record, group: usize, start: Nanos, outcome: Outcome) {
         end: worker.ended,
         error: worker.error,
         range: worker.range(),
+        latency_depth: worker.depth_found(),
         tally: worker.tally,
         series: worker.rates.series,
         log: worker.log,

@@ -69,6 +69,8 @@ pub struct CloneRecord {
     pub error: u32,
     /// Where on the device it worked.
     pub range: ByteRange,
+    /// The depth that a search with `latency_target` has found.
+    pub latency_depth: Option<u32>,
     /// What it measured.
     pub tally: Tally,
     /// What it completed over time, to its own end.

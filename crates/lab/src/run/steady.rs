@@ -36,7 +36,7 @@ impl Watch {
                 _ => watches.push(Watch {
                     rule,
                     members: vec![index],
-                    next: now + job.ramp_time.max(rule.ramp),
+                    next: now + worker.delay() + job.ramp_time.max(rule.ramp),
                     last: None,
                     samples: Vec::new(),
                     attained: false,
@@ -53,6 +53,10 @@ impl Watch {
 
     /// Takes the sample that is due, and stops the members if the state is attained.
     pub fn sample(&mut self, workers: &mut [Worker]) {
+        if !self.members.iter().all(|&member| workers[member].has_begun()) {
+            self.next += self.rule.interval.max(Nanos(1));
+            return;
+        }
         let totals = self.members.iter().fold((0, 0, 0), |sum, &member| {
             let one = workers[member].tally.totals();
             (sum.0 + one.0, sum.1 + one.1, sum.2 + one.2)

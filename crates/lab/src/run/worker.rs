@@ -5,14 +5,19 @@
 //! one that is late is caught up), `thinktime` (after every `thinktime_blocks` requests the clone
 //! waits for all its requests, then pauses), a recorded time of a timed replay, and a flush, during
 //! which nothing else is issued. With rates for several directions the order of the mix is kept,
-//! so the slower direction holds the faster one back; fio would change the mix instead.
+//! so the slower direction holds the faster one back; fio would change the mix instead. What depends on
+//! how long requests took is in [`super::control`], what paces a clone by the clock in [`super::pace`].
 
+use super::control::{Control, Held, Verdict};
+use super::flow::Member;
+use super::pace::Pace;
 use super::rates::Rates;
 use super::record::SteadyRecord;
 use super::requests::RequestLog;
 use super::tally::{Direction, Tally};
 use crate::workload::generate::{Generator, JobError, Planned};
 use crate::workload::job::{ByteRange, Job};
+use crate::workload::random::{Purpose, Stream, mix};
 use ssdlab_device::block::{Limits, Operation, Request, Status};
 use ssdlab_device::units::{Lba, Nanos};
 
@@ -29,14 +34,22 @@ pub enum Step {
     Wait(Nanos),
     /// Nothing before one of its requests completes.
     Blocked,
+    /// It may issue if the flow lets it; it has to look at its clock at this time in any case.
+    Ask(Nanos),
     /// It has just ended.
     Ended,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
+    /// Its time has not come.
+    Waiting,
     /// Issuing.
     Running,
+    /// The queue was full and drains to `iodepth_low`.
+    Draining,
+    /// The next request depends on those of other jobs.
+    Asking,
     /// A flush is under way; everything else waits.
     Flushing,
     /// All requests of a `thinktime` batch are issued; the pause begins when they are complete.
@@ -71,12 +84,20 @@ pub struct Worker {
     pub queued: bool,
     /// The earliest time it has asked to be woken at, [`Nanos::NEVER`] for none.
     pub timer: Nanos,
+    /// Its part in a flow.
+    pub flow: Option<Member>,
     generator: Generator,
     /// The next request is at the head; half of the ring is refilled when the head has passed it.
     ring: [Option<Planned>; LOOKAHEAD],
     head: usize,
     phase: Phase,
+    /// When it begins; never while it waits for another job.
+    begins: Nanos,
+    delay: Nanos,
     depth: u32,
+    /// Once full, the queue drains to this.
+    low: u32,
+    tolerates: [bool; 4],
     outstanding: u32,
     deadline: Nanos,
     issued: u64,
@@ -84,13 +105,26 @@ pub struct Worker {
     end_fsync: bool,
     /// `None` for the common job that is paced by its completions alone.
     pace: Option<Box<Pace>>,
+    /// `None` for the common job that does not care how long its requests take.
+    control: Option<Box<Control>>,
 }
 
 impl Worker {
     /// Prepares a clone; its time begins with [`Worker::start`].
     pub fn new(job: &Job, index: usize, clone: u32, limits: &Limits, seed: u64) -> Result<Worker, Box<JobError>> {
         let generator = Generator::new(job, clone, limits, seed).map_err(Box::new)?;
+        let full = depth(job);
+        let control = Control::of(job, full).map(Box::new);
+        let mut stream = Stream::new(mix(seed).wrapping_add(u64::from(clone)), Purpose::Arrival);
+        let (least, most) = job.start_delay;
+        let delay = Nanos(least.0 + stream.below((most - least).0.saturating_add(1)));
+        let tolerates = job.continue_on_error;
         Ok(Worker {
+            flow: None,
+            begins: Nanos::NEVER,
+            delay,
+            low: if job.depth_low > 0 { job.depth_low.min(full) } else { full },
+            tolerates: [tolerates.read, tolerates.write, tolerates.trim, tolerates.write],
             job: index,
             clone,
             tally: Tally::default(),
@@ -104,26 +138,35 @@ impl Worker {
             timer: Nanos::NEVER,
             ring: [None; LOOKAHEAD],
             head: 0,
-            phase: Phase::Running,
-            depth: depth(job),
+            phase: Phase::Waiting,
+            depth: control.as_ref().map_or(full, |control| control.first_depth(full)),
             outstanding: 0,
             deadline: Nanos::NEVER,
             issued: 0,
             expected_bytes: generator.total_bytes().filter(|&bytes| bytes > 0),
             end_fsync: job.end_fsync,
-            pace: Pace::of(job, limits).map(Box::new),
+            pace: Pace::of(job, limits, stream).map(Box::new),
+            control,
             generator,
         })
     }
 
-    /// Begins at `now`, and fills the look-ahead.
+    /// Begins at `now` or its `startdelay` later, and fills the look-ahead.
     pub fn start(&mut self, job: &Job, now: Nanos) {
+        let now = now + self.delay;
         self.reset(job, now);
+        self.begins = now;
+        if self.delay == Nanos::ZERO {
+            self.phase = Phase::Running;
+        }
         if let Some(runtime) = job.runtime {
             self.deadline = now + job.ramp_time + runtime;
         }
         if let Some(pace) = &mut self.pace {
-            pace.start = now;
+            pace.start(now);
+        }
+        if let Some(control) = &mut self.control {
+            control.start(now);
         }
         for slot in &mut self.ring {
             *slot = self.generator.next();
@@ -151,8 +194,11 @@ impl Worker {
             if time > now {
                 return Step::Wait(Nanos(time.0.min(self.deadline.0)));
             }
-            if pace.issue(&planned.request) {
+            let pause = pace.issue(&planned.request, now);
+            if pause {
                 self.phase = Phase::Thinking;
+            } else if self.flow.is_some() {
+                self.phase = Phase::Asking;
             }
         }
         Step::Issue
@@ -204,16 +250,26 @@ impl Worker {
         self.ring = [None; LOOKAHEAD];
         self.ring[self.head] = closing.map(|planned| Planned { not_before: None, ..planned });
         if let Some(pace) = &mut self.pace {
-            pace.pause_until = Nanos::ZERO;
+            pace.forget();
         }
     }
 
     fn step_held(&mut self, now: Nanos) -> Step {
         match self.phase {
-            Phase::Thinking if self.outstanding == 0 => {
+            Phase::Waiting => self.step_waiting(now),
+            Phase::Draining if self.outstanding <= self.low => {
                 self.phase = Phase::Running;
+                self.step(now)
+            }
+            Phase::Asking if now >= self.deadline => {
+                self.phase = Phase::Running;
+                self.step(now)
+            }
+            Phase::Asking if self.outstanding < self.depth => Step::Ask(self.deadline),
+            Phase::Thinking if self.outstanding == 0 => {
+                self.phase = if self.flow.is_some() { Phase::Asking } else { Phase::Running };
                 if let Some(pace) = &mut self.pace {
-                    pace.pause_until = now + pace.think_time;
+                    pace.think(now);
                 }
                 self.step(now)
             }
@@ -222,6 +278,50 @@ impl Worker {
                 Step::Ended
             }
             _ => Step::Blocked,
+        }
+    }
+
+    fn step_waiting(&mut self, now: Nanos) -> Step {
+        if self.is_told_to_end() {
+            // It was told to end before it began.
+            (self.phase, self.ended, self.measured_from) = (Phase::Ended, now, now);
+            return Step::Ended;
+        }
+        if self.begins == Nanos::NEVER {
+            return Step::Blocked;
+        }
+        if now < self.begins {
+            return Step::Wait(self.begins);
+        }
+        self.phase = Phase::Running;
+        self.step(now)
+    }
+
+    /// The flow lets it issue its next request.
+    pub fn allow(&mut self) {
+        self.phase = Phase::Running;
+    }
+
+    /// How much later than its group it begins.
+    pub fn delay(&self) -> Nanos {
+        self.delay
+    }
+
+    /// It is not to issue anything more, and may not begin.
+    pub fn is_told_to_end(&self) -> bool {
+        self.deadline == Nanos::ZERO
+    }
+
+    /// It has begun.
+    pub fn has_begun(&self) -> bool {
+        self.begins < Nanos::NEVER
+    }
+
+    /// Its queue is full.
+    #[inline]
+    pub fn filled(&mut self) {
+        if self.low < self.depth && self.phase == Phase::Running {
+            self.phase = Phase::Draining;
         }
     }
 
@@ -259,15 +359,67 @@ impl Worker {
         if status == Status::Success {
             self.tally.complete(direction, bytes, latency);
         } else {
-            self.fail(status);
+            self.fail(direction, status);
         }
     }
 
-    /// As fio does without `continue_on_error`: the first error ends the job.
+    /// How its requests end matters to what comes.
+    #[inline]
+    pub fn is_controlled(&self) -> bool {
+        self.control.is_some()
+    }
+
+    /// Keeps a completion back; gives all that are to be counted now.
+    pub fn hold(&mut self, held: Held) -> Vec<Held> {
+        let outstanding = self.outstanding;
+        match &mut self.control {
+            None => vec![held],
+            Some(control) => {
+                let all = control.hold(held, outstanding);
+                if all { control.take() } else { Vec::new() }
+            }
+        }
+    }
+
+    /// Draws the consequences of a completion that was counted.
+    pub fn judge(&mut self, held: &Held, now: Nanos) {
+        if let Some(pace) = &mut self.pace {
+            let is_due = pace.completed(held.direction, now) && !pace.is_pausing(now);
+            if is_due && matches!(self.phase, Phase::Running | Phase::Draining | Phase::Asking) {
+                self.phase = Phase::Thinking;
+            }
+        }
+        let Some(control) = &mut self.control else { return };
+        match control.judge(held.direction, held.bytes, now - held.issued, now) {
+            Verdict::GoOn => {}
+            Verdict::Depth(depth) => {
+                self.depth = depth;
+                self.low = self.low.min(depth);
+            }
+            Verdict::Found => self.stop(),
+            Verdict::Fail(error) => self.end_with(error),
+        }
+    }
+
+    /// The depth that a search for it has found.
+    pub fn depth_found(&self) -> Option<u32> {
+        self.control.as_ref().and_then(|control| control.depth_found())
+    }
+
+    /// The first error ends the job, unless it goes on by `continue_on_error`.
     #[cold]
-    fn fail(&mut self, status: Status) {
-        if self.error == 0 {
+    fn fail(&mut self, direction: Direction, status: Status) {
+        if !self.tolerates[direction as usize] {
+            self.end_with(error_number(status));
+        } else if self.error == 0 {
             self.error = error_number(status);
+        }
+    }
+
+    #[cold]
+    fn end_with(&mut self, error: u32) {
+        if self.error == 0 {
+            self.error = error;
         }
         self.stop();
     }
@@ -292,7 +444,7 @@ impl Worker {
 
     /// Measures what is due at intervals, as long as it lives.
     pub fn mark(&mut self, now: Nanos) {
-        if !self.has_ended() {
+        if self.phase != Phase::Waiting && !self.has_ended() {
             self.rates.mark(&mut self.tally, now);
             self.log.iter_mut().for_each(|log| log.mark(now));
         }
@@ -347,69 +499,5 @@ fn error_number(status: Status) -> u32 {
         Status::MediaError => 5,
         Status::WriteProtected => 30,
         Status::OutOfRange => 28,
-    }
-}
-
-/// What paces a clone beside its own completions.
-struct Pace {
-    start: Nanos,
-    /// Nanoseconds a byte and a request take at the given rates; 0 where there is no cap.
-    ns_per_byte: [f64; 3],
-    ns_per_request: [f64; 3],
-    bytes: [u64; 3],
-    requests: [u64; 3],
-    sector_bytes: u64,
-    think_time: Nanos,
-    think_blocks: u64,
-    thought: u64,
-    pause_until: Nanos,
-}
-
-impl Pace {
-    fn of(job: &Job, limits: &Limits) -> Option<Pace> {
-        let period = |rate: Option<u64>| rate.map_or(0.0, |rate| 1e9 / rate.max(1) as f64);
-        let pace = Pace {
-            start: Nanos::ZERO,
-            ns_per_byte: [job.rate.read, job.rate.write, job.rate.trim].map(period),
-            ns_per_request: [job.rate_iops.read, job.rate_iops.write, job.rate_iops.trim].map(period),
-            bytes: [0; 3],
-            requests: [0; 3],
-            sector_bytes: u64::from(limits.sector_bytes),
-            think_time: job.think_time,
-            think_blocks: u64::from(job.think_blocks.max(1)),
-            thought: 0,
-            pause_until: Nanos::ZERO,
-        };
-        let needed = pace.ns_per_byte != [0.0; 3]
-            || pace.ns_per_request != [0.0; 3]
-            || pace.think_time > Nanos::ZERO
-            || job.replay.as_ref().is_some_and(|replay| replay.timed);
-        needed.then_some(pace)
-    }
-
-    fn not_before(&self, planned: &Planned) -> Nanos {
-        let mut until = self.pause_until;
-        if let Some(time) = planned.not_before {
-            until = until.max(self.start + time);
-        }
-        let direction = Direction::of(planned.request.operation) as usize;
-        if direction < 3 {
-            let by_bytes = self.bytes[direction] as f64 * self.ns_per_byte[direction];
-            let by_requests = self.requests[direction] as f64 * self.ns_per_request[direction];
-            until = until.max(self.start + Nanos(by_bytes.max(by_requests) as u64));
-        }
-        until
-    }
-
-    /// Counts an issued request; true if a pause follows it.
-    fn issue(&mut self, request: &Request) -> bool {
-        let direction = Direction::of(request.operation) as usize;
-        if direction == Direction::Sync as usize {
-            return false;
-        }
-        self.bytes[direction] += u64::from(request.sectors) * self.sector_bytes;
-        self.requests[direction] += 1;
-        self.thought += 1;
-        self.think_time > Nanos::ZERO && self.thought.is_multiple_of(self.think_blocks)
     }
 }

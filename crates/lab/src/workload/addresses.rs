@@ -53,7 +53,8 @@ impl Sizes {
             Sizes::Fixed(sectors) => *sectors,
             Sizes::Split(table) => {
                 let draw = stream.next();
-                let drawn = table.iter().find(|(up_to, _)| draw <= *up_to).or(table.last());
+                let place = table.partition_point(|(up_to, _)| *up_to < draw);
+                let drawn = table.get(place).or(table.last());
                 let drawn = drawn.map_or(0, |(_, sectors)| *sectors);
                 let fits = |sectors: &u32| u64::from(*sectors) <= room;
                 let largest = || table.iter().map(|(_, s)| *s).filter(fits).max().unwrap_or(0);
@@ -78,6 +79,8 @@ pub struct UniformBlocks {
 #[derive(Clone, Debug)]
 struct Lane {
     sizes: Sizes,
+    /// Of sequential requests, where they have their own.
+    sequential_sizes: Option<Sizes>,
     /// Sectors of the smallest block.
     smallest: u64,
     /// Random starts are multiples of so many sectors.
@@ -87,6 +90,8 @@ struct Lane {
     random_percent: u32,
     /// Where sequential I/O goes on.
     last_end: u64,
+    /// Where the last request went.
+    last: Span,
 }
 
 /// How random starts are drawn.
@@ -114,6 +119,9 @@ pub struct Addresses {
     always_random: bool,
     run: u32,
     run_left: u32,
+    repeats_place: bool,
+    /// Sectors left out after each sequential request.
+    hole: i64,
     stream: Stream,
     size_stream: Stream,
     order_stream: Stream,
@@ -133,9 +141,10 @@ impl Addresses {
             let unit = if align == 0 { smallest } else { align / u64::from(sector_bytes) };
             let positions = sectors.saturating_sub(smallest) / unit + 1;
             let sizes = Sizes::new(sizes, sector_bytes);
-            Lane { sizes, smallest, unit, positions, random_percent, last_end: 0 }
+            let sequential_sizes = job.sizes_by_order.then(|| Sizes::new(&job.block_sizes.read, sector_bytes));
+            Lane { sizes, sequential_sizes, smallest, unit, positions, random_percent, last_end: 0, last: (0, 0) }
         };
-        let (sizes, align, percent) = (&job.block_sizes, job.block_align, job.percent_random);
+        let (sizes, align, percent) = (&job.sizes_of_directions(), job.block_align, job.percent_random);
         let lanes = [
             lane(&sizes.read, align.read, percent.read),
             lane(&sizes.write, align.write, percent.write),
@@ -154,6 +163,8 @@ impl Addresses {
             always_random,
             run: job.sequential_run,
             run_left: 0,
+            repeats_place: job.repeats_place,
+            hole: job.hole_bytes / i64::from(sector_bytes),
             stream,
             size_stream: Stream::new(seed, Purpose::Size),
             order_stream: Stream::new(seed, Purpose::Order),
@@ -166,10 +177,14 @@ impl Addresses {
     pub fn next(&mut self, direction: Direction) -> Span {
         let span = if self.random && (self.always_random || self.wants_random(direction)) {
             self.random_span(direction)
+        } else if self.random && self.repeats_place && self.run_left + 1 < self.run {
+            self.lanes[direction].last
         } else {
             self.sequential_span(direction)
         };
-        self.lanes[direction].last_end = span.0 + u64::from(span.1);
+        let lane = &mut self.lanes[direction];
+        lane.last_end = span.0 + u64::from(span.1);
+        lane.last = span;
         span
     }
 
@@ -207,13 +222,18 @@ impl Addresses {
 
     /// Starts over, as each of fio's `loops` does, but in another random order.
     pub fn restart(&mut self) {
-        for lane in &mut self.lanes {
-            lane.last_end = 0;
-        }
+        self.go_to_start();
         match &mut self.choice {
             Choice::Once(cover) => cover.restart(&mut self.stream),
             Choice::Mapped(map) => map.restart(&mut self.stream),
             Choice::Uniform | Choice::Skewed(_) => {}
+        }
+    }
+
+    /// Sequential I/O goes on at the start.
+    fn go_to_start(&mut self) {
+        for lane in &mut self.lanes {
+            lane.last_end = 0;
         }
     }
 
@@ -258,12 +278,23 @@ impl Addresses {
     /// job starts over and a random one jumps, as in fio.
     fn sequential_span(&mut self, direction: Direction) -> Span {
         let lane = &self.lanes[direction];
-        let at_end = lane.last_end + lane.smallest > self.sectors;
+        let next = if self.hole == 0 || lane.last_end == 0 { lane.last_end } else { self.beyond_hole(lane) };
+        let at_end = next + lane.smallest > self.sectors;
         if at_end && self.random {
             return self.random_span(direction);
         }
-        let start = if at_end { 0 } else { lane.last_end };
-        (start, lane.sizes.next(&mut self.size_stream, self.sectors - start))
+        let start = if at_end { 0 } else { next };
+        let sizes = lane.sequential_sizes.as_ref().unwrap_or(&lane.sizes);
+        (start, sizes.next(&mut self.size_stream, self.sectors - start))
+    }
+
+    /// Where a sequential request goes that leaves a hole; backwards it begins again at the end.
+    #[cold]
+    fn beyond_hole(&self, lane: &Lane) -> u64 {
+        match lane.last_end.checked_add_signed(self.hole) {
+            Some(start) => start,
+            None => self.sectors.saturating_add_signed(self.hole),
+        }
     }
 }
 

@@ -1,13 +1,21 @@
 //! What the options with more than a plain number mean: one function each, named in the table.
 
-use super::draft::{Criterion, Draft};
+use super::draft::{Criterion, Draft, PatternSuffix};
 use super::error::Problem;
 use super::job::{BlockSizes, Pattern, SizeShare, SteadyMetric};
 use super::value::{DefaultUnit, Value};
 
+mod placement;
+mod report;
 mod skew;
+mod timing;
 
+pub use placement::{block_range, file_service, file_size, replay_skip, sg_write_mode, verify, zone_mode};
+pub use report::percentiles;
 pub use skew::distribution;
+pub use timing::{
+    continue_on_error, exit_what, latency, latency_percentile, rate_process, start_delay, think_blocks_type, wait_for,
+};
 
 type Applied = Result<(), Problem>;
 
@@ -50,15 +58,22 @@ pub fn pattern(draft: &mut Draft, value: Value<'_>) -> Applied {
         _ => return Err(unknown_pattern(kind)),
     };
     draft.job.pattern = Pattern { reads, writes, trims, random };
-    draft.job.sequential_run = match suffix {
-        None => 1,
-        Some(_) if !random => {
-            let remedy = "leave the suffix out, or use a random pattern";
-            return Err(Problem::new("sequential I/O with holes is not supported", remedy));
-        }
-        Some(suffix) => value.part(suffix).count_u32(1)?,
+    draft.pattern_suffix = match suffix {
+        None => None,
+        Some(suffix) if random => Some(PatternSuffix::Run(value.part(suffix).count_u32(1)?)),
+        Some(suffix) => Some(PatternSuffix::Hole(hole(&value, suffix)?)),
     };
     Ok(())
+}
+
+/// Bytes left out between two sequential requests; with a minus sign the job goes backwards.
+fn hole(value: &Value<'_>, suffix: &str) -> Result<i64, Problem> {
+    let (digits, sign) = match suffix.trim().strip_prefix('-') {
+        Some(digits) => (digits, -1),
+        None => (suffix, 1),
+    };
+    let bytes = Value { text: digits.trim(), ..*value }.count(0, 1 << 62)?;
+    Ok(sign * bytes as i64)
 }
 
 fn unknown_pattern(kind: &str) -> Problem {
@@ -67,12 +82,13 @@ fn unknown_pattern(kind: &str) -> Problem {
 }
 
 /// `rw_sequencer`
-pub fn sequencer(_: &mut Draft, value: Value<'_>) -> Applied {
-    match value.text {
-        "sequential" => Ok(()),
-        "identical" => Err(Problem::new("repeating one offset is not supported", "")),
-        _ => Err(Problem::new("expected sequential", "")),
-    }
+pub fn sequencer(draft: &mut Draft, value: Value<'_>) -> Applied {
+    draft.job.repeats_place = match value.text {
+        "sequential" => false,
+        "identical" => true,
+        _ => return Err(Problem::new("expected sequential or identical", "")),
+    };
+    Ok(())
 }
 
 /// `ioengine`: only its being synchronous matters to a drive.
@@ -84,10 +100,10 @@ pub fn engine(draft: &mut Draft, value: Value<'_>) -> Applied {
         }
         "libaio" | "io_uring" | "io_uring_cmd" | "posixaio" | "solarisaio" | "windowsaio" | "nbd" | "sg" | "null"
         | "xnvme" | "libblkio" => draft.synchronous_engine = None,
-        "cpuio" | "net" | "netsplice" | "splice" | "ftruncate" | "filecreate" | "filestat" | "filedelete"
-        | "falloc" | "e4defrag" | "exec" | "gfapi" | "gfapi_async" | "mtd" | "rdma" | "rados" | "rbd" | "http"
-        | "hdfs" | "libhdfs" | "nfs" | "dfs" | "libiscsi" | "pmemblk" | "dev-dax" | "libpmem" | "libcufile"
-        | "external" => {
+        "libzbc" | "cpuio" | "net" | "netsplice" | "splice" | "ftruncate" | "filecreate" | "filestat"
+        | "filedelete" | "falloc" | "e4defrag" | "exec" | "gfapi" | "gfapi_async" | "mtd" | "rdma" | "rados"
+        | "rbd" | "http" | "hdfs" | "libhdfs" | "nfs" | "dfs" | "libiscsi" | "pmemblk" | "dev-dax" | "libpmem"
+        | "libcufile" | "external" => {
             return Err(Problem::new(
                 "this engine does no plain I/O on a block device",
                 "use libaio or io_uring, or psync for depth 1",
@@ -193,6 +209,7 @@ pub fn cap(value: Value<'_>) -> Result<Option<u64>, Problem> {
 /// `buffer_compress_percentage`
 pub fn compress_percent(draft: &mut Draft, value: Value<'_>) -> Applied {
     draft.job.compress_percent = value.percent()? as u8;
+    draft.has_compression = true;
     Ok(())
 }
 

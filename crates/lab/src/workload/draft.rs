@@ -2,10 +2,17 @@
 //! with the defaults that depend on several options at once.
 
 use super::error::Problem;
-use super::job::{BlockSizes, SteadyMetric};
-use super::job::{Distribution, Extent, Job, PerDirection, Replay, SizeShare, SteadyRule};
+use super::job::{
+    BlockSizes, Distribution, ExitWhat, Extent, Job, LatencyTarget, PerDirection, Replay, SizeShare, SteadyMetric,
+    SteadyRule, Strides, Verify,
+};
 use super::trace;
+use ssdlab_device::block::Operation;
 use ssdlab_device::units::Nanos;
+
+mod range;
+
+use range::{SECTOR, range_shares};
 
 /// The page cache's page, and the smallest sector of a drive.
 const PAGE_BYTES: u32 = 4096;
@@ -28,6 +35,27 @@ pub struct Criterion {
     pub limit_is_percent: bool,
 }
 
+/// The number after the colon of `rw`: a run of requests, or a hole between two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PatternSuffix {
+    /// Of a random pattern: requests before a new place is drawn.
+    Run(u32),
+    /// Of a sequential pattern: bytes left out after each request.
+    Hole(i64),
+}
+
+/// What the writes of the sg engine are (`sg_write_mode`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SgWrite {
+    /// Writes.
+    #[default]
+    Write,
+    /// VERIFY commands: the drive reads the blocks.
+    Verify,
+    /// WRITE SAME without data: the drive zeroes the blocks.
+    Zeroes,
+}
+
 /// A job and what its options said beyond it.
 #[derive(Clone, Debug)]
 pub struct Draft {
@@ -37,8 +65,52 @@ pub struct Draft {
     pub block_bytes: PerDirection<u32>,
     /// `bssplit`.
     pub split: Option<PerDirection<BlockSizes>>,
+    /// `bsrange`; takes the place of `bs`.
+    pub range: PerDirection<Option<(u32, u32)>>,
+    /// `bs_unaligned`: sizes of a range in steps of a sector of 512 bytes.
+    pub bs_unaligned: bool,
     /// `filesize`.
     pub file_size: Option<Extent>,
+    /// `filesize=1m-4m`.
+    pub file_sizes: Option<(u64, u64)>,
+    /// `fill_device`.
+    pub fill_device: bool,
+    /// `zonemode=strided`.
+    pub strided: bool,
+    /// `zonesize`, `zonerange`, `zoneskip`.
+    pub zone: Strides,
+    /// The number after the colon of `rw`.
+    pub pattern_suffix: Option<PatternSuffix>,
+    /// `exitall`.
+    pub exit_all: bool,
+    /// `exit_what`.
+    pub exit_what: ExitWhat,
+    /// `latency_target`.
+    pub latency_target: Option<Nanos>,
+    /// `latency_window`.
+    pub latency_window: Option<Nanos>,
+    /// `latency_percentile`.
+    pub latency_percentile: f64,
+    /// `latency_run`.
+    pub latency_run: bool,
+    /// `verify` names a check.
+    pub verify: bool,
+    /// `do_verify`.
+    pub do_verify: bool,
+    /// `verify_only`.
+    pub verify_only: bool,
+    /// `verify_backlog`.
+    pub verify_backlog: u64,
+    /// `verify_backlog_batch`.
+    pub verify_batch: u64,
+    /// What the sg engine's writes are.
+    pub sg_write: SgWrite,
+    /// `buffer_pattern` is given.
+    pub has_pattern: bool,
+    /// `buffer_compress_percentage` is given.
+    pub has_compression: bool,
+    /// `replay_skip`.
+    pub replay_skip: Vec<Operation>,
     /// A synchronous engine, by name.
     pub synchronous_engine: Option<String>,
     /// `zero_buffers`.
@@ -73,7 +145,29 @@ impl Default for Draft {
             job: Job::default(),
             block_bytes: PerDirection::all(4096),
             split: None,
+            range: PerDirection::default(),
+            bs_unaligned: false,
             file_size: None,
+            file_sizes: None,
+            fill_device: false,
+            strided: false,
+            zone: Strides::default(),
+            pattern_suffix: None,
+            exit_all: false,
+            exit_what: ExitWhat::default(),
+            latency_target: None,
+            latency_window: None,
+            latency_percentile: 100.0,
+            latency_run: false,
+            verify: false,
+            do_verify: true,
+            verify_only: false,
+            verify_backlog: 0,
+            verify_batch: 0,
+            sg_write: SgWrite::default(),
+            has_pattern: false,
+            has_compression: false,
+            replay_skip: Vec::new(),
             synchronous_engine: None,
             zero_buffers: false,
             fsync_on_close: false,
@@ -100,15 +194,21 @@ impl Draft {
     /// # Errors
     /// Options that contradict each other, and an unreadable trace.
     pub fn complete(mut self, read_file: ReadFile<'_>) -> Result<Job, Blame> {
-        self.job.block_sizes = self.block_sizes();
+        self.complete_pattern()?;
+        self.job.block_sizes = self.block_sizes()?;
         self.round_to_pages();
         self.complete_sizes();
         self.complete_engine();
         self.complete_random_map();
         self.job.end_fsync |= self.fsync_on_close;
-        if self.zero_buffers {
+        // A pattern that repeats packs like zeros, unless a share is asked for.
+        if self.zero_buffers || (self.has_pattern && !self.has_compression) {
             self.job.compress_percent = 100;
         }
+        self.complete_verify();
+        self.complete_strides()?;
+        self.complete_latency_target()?;
+        self.job.exit_all = self.exit_all.then_some(self.exit_what);
         self.check_rates()?;
         if self.job.time_based && self.job.runtime.is_none() {
             let problem = Problem::new("needs a runtime", "add runtime=60 or leave time_based out");
@@ -119,9 +219,91 @@ impl Draft {
         Ok(self.job)
     }
 
-    fn block_sizes(&self) -> PerDirection<BlockSizes> {
-        let one = |bytes: u32| vec![SizeShare { bytes, percent: 100.0 }];
-        self.split.clone().unwrap_or_else(|| self.block_bytes.map(one))
+    /// The suffix of `rw`, and what stands in for the writes of the sg engine.
+    fn complete_pattern(&mut self) -> Result<(), Blame> {
+        match self.pattern_suffix {
+            None => {}
+            Some(PatternSuffix::Run(requests)) => self.job.sequential_run = requests,
+            Some(PatternSuffix::Hole(bytes)) => self.job.hole_bytes = bytes,
+        }
+        let pattern = &mut self.job.pattern;
+        let writes_only = pattern.writes && !pattern.reads && !pattern.trims;
+        if self.sg_write != SgWrite::Write && !writes_only {
+            return Err(("sg_write_mode", Problem::new("goes with writes only", "use rw=write or rw=randwrite")));
+        }
+        match self.sg_write {
+            SgWrite::Write => {}
+            SgWrite::Verify => (pattern.reads, pattern.writes) = (true, false),
+            SgWrite::Zeroes => {
+                (pattern.trims, pattern.writes) = (true, false);
+                self.job.zeroes = true;
+            }
+        }
+        Ok(())
+    }
+
+    fn block_sizes(&mut self) -> Result<PerDirection<BlockSizes>, Blame> {
+        if let Some(split) = &self.split {
+            return Ok(split.clone());
+        }
+        let one = |bytes: u32, range: Option<(u32, u32)>| match range {
+            None => Ok(vec![SizeShare { bytes, percent: 100.0 }]),
+            Some((least, most)) => range_shares(least, most, if self.bs_unaligned { SECTOR } else { least }),
+        };
+        let (bytes, range) = (self.block_bytes, self.range);
+        let sizes = |bytes, range| one(bytes, range).map_err(|problem| ("bsrange", problem));
+        Ok(PerDirection {
+            read: sizes(bytes.read, range.read)?,
+            write: sizes(bytes.write, range.write)?,
+            trim: sizes(bytes.trim, range.trim)?,
+        })
+    }
+
+    /// What is written is read back, or with `verify_only` only read.
+    fn complete_verify(&mut self) {
+        let writes = self.job.pattern.writes;
+        if self.verify_only && writes {
+            (self.job.pattern.reads, self.job.pattern.writes, self.job.pattern.trims) = (true, false, false);
+        } else if self.verify && writes && (self.do_verify || self.verify_backlog > 0) {
+            self.job.verify = Some(Verify { backlog: self.verify_backlog, batch: self.verify_batch });
+        }
+        if !self.verify {
+            // As in fio, only what is to be verified is trimmed.
+            self.job.trim_written = Default::default();
+        }
+    }
+
+    fn complete_strides(&mut self) -> Result<(), Blame> {
+        if !self.strided {
+            return Ok(());
+        }
+        let mut zone = self.zone;
+        if zone.size_bytes == 0 && zone.range_bytes == 0 {
+            let remedy = "add the length of a stretch, such as zonesize=256m";
+            return Err(("zonemode", Problem::new("needs zonesize", remedy)));
+        }
+        if zone.size_bytes == 0 {
+            zone.size_bytes = zone.range_bytes;
+        }
+        if zone.range_bytes == 0 {
+            zone.range_bytes = zone.size_bytes;
+        }
+        if self.job.files.count > 1 {
+            return Err(("zonemode", Problem::new("a job with strides has one file", "leave nrfiles out")));
+        }
+        self.job.strides = Some(zone);
+        Ok(())
+    }
+
+    fn complete_latency_target(&mut self) -> Result<(), Blame> {
+        let Some(target) = self.latency_target else { return Ok(()) };
+        let Some(window) = self.latency_window else {
+            let remedy = "add the time each depth is tried for, such as latency_window=1s";
+            return Err(("latency_target", Problem::new("needs latency_window", remedy)));
+        };
+        let percentile = self.latency_percentile;
+        self.job.latency_target = Some(LatencyTarget { target, window, percentile, goes_on: self.latency_run });
+        Ok(())
     }
 
     /// A block that is no whole number of sectors gets to the drive through the page cache only, in whole
@@ -143,9 +325,19 @@ impl Draft {
         let whole = |extent: &Extent| matches!(extent, Extent::Bytes(0));
         self.job.size = self.job.size.filter(|size| !whole(size));
         self.job.io_size = self.job.io_size.filter(|size| !whole(size));
-        if let Some(file_size) = self.file_size.filter(|size| !whole(size)) {
+        if let Some(sizes) = self.file_sizes {
             self.job.io_size = self.job.io_size.or(self.job.size);
-            self.job.size = Some(file_size);
+            self.job.size = Some(Extent::Bytes(sizes.1.saturating_mul(u64::from(self.job.files.count))));
+            self.job.files.sizes = Some(sizes);
+        } else if let Some(file_size) = self.file_size.filter(|size| !whole(size)) {
+            self.job.io_size = self.job.io_size.or(self.job.size);
+            self.job.size = Some(match file_size {
+                Extent::Bytes(bytes) => Extent::Bytes(bytes.saturating_mul(u64::from(self.job.files.count))),
+                share @ Extent::Percent(_) => share,
+            });
+        }
+        if self.fill_device {
+            self.job.size = None;
         }
     }
 
@@ -158,7 +350,7 @@ impl Draft {
 
     /// A skewed distribution and an alignment of its own have no random map, as in fio.
     fn complete_random_map(&mut self) {
-        let own_alignment = self.job.block_align != PerDirection::default();
+        let own_alignment = self.job.block_align != PerDirection::default() || self.bs_unaligned;
         self.job.no_random_map &= !self.full_period_generator;
         self.job.no_random_map |= own_alignment || self.job.distribution != Distribution::Uniform;
     }
@@ -210,6 +402,7 @@ impl Draft {
         })?;
         let mut entries =
             trace::parse_trace(&text, path).map_err(|error| blame(Problem::new(error.reason(), error.remedy)))?;
+        entries.retain(|entry| !self.replay_skip.contains(&entry.operation));
         for entry in &mut entries {
             let scaled = u128::from(entry.at.0) * u128::from(self.replay_time_percent) / 100;
             entry.at = Nanos(u64::try_from(scaled).unwrap_or(Nanos::NEVER.0));

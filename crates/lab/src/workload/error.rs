@@ -37,6 +37,28 @@ impl fmt::Display for JobError {
 
 impl std::error::Error for JobError {}
 
+/// All that is wrong with the jobs of a run, at least one thing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JobErrors(Vec<JobError>);
+
+impl JobErrors {
+    /// Of these.
+    pub(super) fn new(errors: Vec<JobError>) -> JobErrors {
+        JobErrors(errors)
+    }
+}
+
+impl fmt::Display for JobErrors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, error) in self.0.iter().enumerate() {
+            write!(f, "{}{error}", if index > 0 { "\n" } else { "" })?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for JobErrors {}
+
 /// What is wrong with a value, before anyone knows where it stood.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {

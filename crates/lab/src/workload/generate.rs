@@ -11,14 +11,19 @@
 //! `randrepeat=0` does not make runs differ, it gives each job of a run a stream of its own by
 //! its name, where jobs otherwise draw alike.
 
+mod afterwards;
+mod places;
+
 use super::addresses::{Addresses, Direction, READ, Span, TRIM, UniformBlocks, WRITE};
 pub use super::error::JobError;
-use super::error::Misfit;
+use super::error::{Misfit, Problem};
 use super::job::Job;
 pub use super::player::Planned;
 use super::player::Player;
 use super::random::{Purpose, Stream, hash, mix};
 use super::region::{check_sizes, in_bytes, region};
+use afterwards::Afterwards;
+use places::Places;
 use ssdlab_device::block::{Limits, Operation, Request};
 use ssdlab_device::units::Lba;
 
@@ -36,6 +41,12 @@ enum Mix {
 #[derive(Clone, Debug)]
 pub struct Generator {
     addresses: Addresses,
+    /// Of a region that is divided, in place of `addresses`.
+    places: Option<Box<Places>>,
+    /// What follows writes, and whether it does now.
+    afterwards: Option<Box<Afterwards>>,
+    afterwards_due: bool,
+    trim_operation: Operation,
     replay: Option<Player>,
     mix: Mix,
     mix_stream: Stream,
@@ -92,16 +103,24 @@ impl Generator {
         let seed = stream_seed(job, clone, seed);
         let addresses = Addresses::new(job, sectors, limits.sector_bytes, seed)
             .map_err(|problem| ("random_distribution", String::new(), problem))?;
+        let places = Places::new(job, sectors, limits.sector_bytes, seed)?.map(Box::new);
         let pass = match job.io_size {
-            None => sectors,
+            None => match &places {
+                Some(places) => places.sectors(),
+                None => sectors_with_holes(job, sectors, sector_bytes)?,
+            },
             Some(extent) => in_bytes(extent, sectors * sector_bytes).div_ceil(sector_bytes).max(1),
         };
         let endless = job.time_based;
         let loops = u64::from(job.loops);
         let factor = if matches!(mix_of(job), Mix::TrimThenWrite) { 2 } else { 1 };
         let pattern = job.pattern;
-        Ok(Generator {
+        let mut generator = Generator {
             addresses,
+            places,
+            afterwards: None,
+            afterwards_due: false,
+            trim_operation: if job.zeroes { Operation::WriteZeroes } else { Operation::Trim },
             replay,
             mix: mix_of(job),
             mix_stream: Stream::new(seed, Purpose::Mix),
@@ -111,17 +130,23 @@ impl Generator {
             issued: 0,
             pass_end: if endless { u64::MAX } else { pass },
             pass,
-            total: if endless { u64::MAX } else { pass.saturating_mul(loops) },
+            total: match endless {
+                _ if job.layout_only => 0,
+                true => u64::MAX,
+                false => pass.saturating_mul(loops),
+            },
             requests_left: job.number_ios.map_or(u64::MAX, |ios| ios.saturating_mul(factor)),
             to_write: None,
             writes: 0,
             flush_every: [job.fsync, job.fdatasync].map(u64::from),
             flush_due: false,
-            flush_at_end: job.end_fsync && (pattern.writes || job.replay.is_some()),
+            flush_at_end: job.end_fsync && (pattern.writes || job.replay.is_some()) && !job.layout_only,
             fua: job.synchronous_writes && limits.volatile_cache,
             fua_every: if limits.volatile_cache { u64::from(job.barrier_every) } else { 0 },
             compress_percent: job.compress_percent,
-        })
+        };
+        generator.afterwards = Afterwards::new(job, &generator, seed);
+        Ok(generator)
     }
 
     /// Ends the job here: what is left is the flush of `end_fsync`, if any.
@@ -130,6 +155,7 @@ impl Generator {
         self.pass_end = u64::MAX;
         self.to_write = None;
         self.flush_due = false;
+        (self.afterwards, self.afterwards_due) = (None, false);
         if let Some(player) = &mut self.replay {
             player.stop();
         }
@@ -164,7 +190,8 @@ impl Generator {
     #[inline]
     fn alike(&self, count: u64) -> Option<(Direction, UniformBlocks)> {
         let Mix::Only(direction @ (READ | WRITE)) = self.mix else { return None };
-        if self.flush_every != [0, 0] || self.fua_every > 0 {
+        let is_plain = self.flush_every == [0, 0] && self.fua_every == 0;
+        if !is_plain || self.places.is_some() || self.afterwards.is_some() {
             return None;
         }
         let blocks = self.addresses.uniform(direction)?;
@@ -195,7 +222,7 @@ impl Generator {
     /// Puts the next request into a place.
     #[inline]
     fn refill_one(&mut self, place: &mut Option<Planned>) {
-        let is_due = self.to_write.is_some() || self.flush_due || self.replay.is_some();
+        let is_due = self.to_write.is_some() || self.flush_due || self.afterwards_due || self.replay.is_some();
         if is_due || self.issued >= self.pass_end.min(self.total) || self.requests_left == 0 {
             *place = self.next_due();
             return;
@@ -206,7 +233,10 @@ impl Generator {
             Mix::ReadsAndWrites(reads) if self.mix_stream.percent(reads) => READ,
             Mix::ReadsAndWrites(_) => WRITE,
         };
-        let span = self.addresses.next(direction);
+        let span = match &mut self.places {
+            None => self.addresses.next(direction),
+            Some(places) => places.next(direction),
+        };
         if matches!(self.mix, Mix::TrimThenWrite) {
             self.to_write = Some(span);
         } else {
@@ -227,6 +257,15 @@ impl Generator {
         if let Some(span) = self.to_write.take() {
             return Some(self.issue(WRITE, span));
         }
+        if self.afterwards_due {
+            return self.next_afterwards();
+        }
+        if self.issued >= self.pass_end.min(self.total) || self.requests_left == 0 {
+            self.afterwards_due = self.afterwards.as_mut().is_some_and(|afterwards| afterwards.ends());
+            if self.afterwards_due {
+                return self.next_afterwards();
+            }
+        }
         if self.issued >= self.pass_end {
             self.next_pass();
         }
@@ -239,12 +278,15 @@ impl Generator {
         let (operation, compress_percent) = match direction {
             READ => (Operation::Read, 0),
             WRITE => (Operation::Write, self.compress_percent),
-            _ => (Operation::Trim, 0),
+            _ => (self.trim_operation, 0),
         };
         let mut fua = false;
         if direction == WRITE {
             self.count_write();
             fua = self.fua || self.fua_every > 0 && self.writes.is_multiple_of(self.fua_every);
+            if let Some(afterwards) = &mut self.afterwards {
+                self.afterwards_due = afterwards.wrote(span);
+            }
             if matches!(self.mix, Mix::TrimThenWrite) {
                 self.issued += u64::from(span.1);
             }
@@ -271,9 +313,22 @@ impl Generator {
         std::mem::take(&mut self.flush_at_end).then(|| self.flush())
     }
 
+    /// What follows the writes so far, and then what the job goes on with.
+    fn next_afterwards(&mut self) -> Option<Planned> {
+        let next = self.afterwards.as_mut().and_then(|afterwards| afterwards.next(self.first));
+        if next.is_none() {
+            self.afterwards_due = false;
+            return self.next();
+        }
+        next
+    }
+
     fn next_pass(&mut self) {
         self.pass_end = self.pass_end.saturating_add(self.pass);
         self.addresses.restart();
+        if let Some(places) = &mut self.places {
+            places.restart();
+        }
     }
 
     fn next_replayed(&mut self) -> Option<Planned> {
@@ -313,6 +368,23 @@ fn mix_of(job: &Job) -> Mix {
         (_, true, _) => Mix::Only(WRITE),
         _ => Mix::Only(TRIM),
     }
+}
+
+/// Sectors of one pass: where sequential requests leave holes, only what lies between them.
+fn sectors_with_holes(job: &Job, sectors: u64, sector_bytes: u64) -> Result<u64, Misfit> {
+    if !job.hole_bytes.unsigned_abs().is_multiple_of(sector_bytes) {
+        let problem =
+            Problem::new("is not a multiple of the sector", format!("the drive's sector has {sector_bytes} bytes"));
+        return Err(("rw", job.hole_bytes.to_string(), problem));
+    }
+    let sizes = &job.block_sizes;
+    let one = [(job.pattern.reads, &sizes.read), (job.pattern.writes, &sizes.write), (job.pattern.trims, &sizes.trim)];
+    let block = one.iter().find(|(used, _)| *used).and_then(|(_, sizes)| sizes.first());
+    let block = block.map_or(1, |share| u64::from(share.bytes) / sector_bytes).max(1);
+    Ok(match u64::try_from(job.hole_bytes) {
+        Ok(hole) if hole > 0 => ((sectors - block) / (block + hole / sector_bytes) + 1) * block,
+        _ => sectors,
+    })
 }
 
 /// Jobs draw alike unless a seed or `randrepeat=0` sets them apart; clones always differ.

@@ -3,6 +3,12 @@
 //! Sizes are bytes, times are virtual. Nothing here knows a device; what depends on one (a size in
 //! percent, "the whole device") is resolved by [`crate::workload::generate`] when the job starts.
 
+mod control;
+mod placement;
+
+pub use control::{ExitWhat, Flow, LatencyTarget};
+pub use placement::{FileService, Files, Strides, TrimWritten, Verify};
+
 use serde::{Deserialize, Serialize};
 use ssdlab_device::units::Nanos;
 
@@ -198,6 +204,9 @@ pub struct Job {
     pub pattern: Pattern,
     /// Block sizes.
     pub block_sizes: PerDirection<BlockSizes>,
+    /// Sizes go by order instead of direction: those of reads hold for sequential requests, those of
+    /// writes for random ones (`bs_is_seq_rand`).
+    pub sizes_by_order: bool,
     /// Alignment of random offsets in bytes; 0 means the smallest block size.
     pub block_align: PerDirection<u64>,
     /// Share of reads in a mix, in percent.
@@ -208,12 +217,22 @@ pub struct Job {
     pub io_size: Option<Extent>,
     /// Start of the region.
     pub offset: Extent,
+    /// An offset in percent is rounded up to a multiple of this; 0 means the smallest block.
+    pub offset_align: u64,
+    /// The files that the region is divided into.
+    pub files: Files,
+    /// Stretches of the region that are left out.
+    pub strides: Option<Strides>,
     /// Added to the offset for each further clone of `numjobs`.
     pub offset_increment: Extent,
     /// Each clone's own range, once the drive is known; empty where the job works on the drive itself.
     pub own_ranges: Vec<ByteRange>,
     /// Requests kept outstanding.
     pub io_depth: u32,
+    /// Once full, the queue is filled again when it has drained to this; 0 keeps it full.
+    pub depth_low: u32,
+    /// Completions are taken when so many are there (`iodepth_batch_complete_min`).
+    pub reap: u32,
     /// Clones of this job.
     pub num_jobs: u32,
     /// End of the job in virtual time.
@@ -222,6 +241,20 @@ pub struct Job {
     pub time_based: bool,
     /// Run before figures count.
     pub ramp_time: Nanos,
+    /// Starts so much later; drawn between the two for each clone.
+    pub start_delay: (Nanos, Nanos),
+    /// Starts when the job of this name has ended.
+    pub wait_for: Option<String>,
+    /// Its end ends other jobs (`exitall`).
+    pub exit_all: Option<ExitWhat>,
+    /// Its end by an error ends all other jobs.
+    pub exit_all_on_error: bool,
+    /// Errors of these requests do not end it.
+    pub continue_on_error: PerDirection<bool>,
+    /// Keeps step with other jobs.
+    pub flow: Flow,
+    /// Only what reads need is written first, and nothing is run (`create_only`).
+    pub layout_only: bool,
     /// Times the whole work is done.
     pub loops: u32,
     /// Stops after so many requests.
@@ -236,10 +269,28 @@ pub struct Job {
     pub rate: PerDirection<Option<u64>>,
     /// Cap in requests a second.
     pub rate_iops: PerDirection<Option<u64>>,
+    /// Least bytes a second; a job that falls behind ends with an error.
+    pub rate_min: PerDirection<Option<u64>>,
+    /// Least requests a second.
+    pub rate_iops_min: PerDirection<Option<u64>>,
+    /// Time over which the least rates are averaged.
+    pub rate_cycle: Nanos,
+    /// Requests come as a Poisson process of the given rate (`rate_process=poisson`).
+    pub rate_poisson: bool,
+    /// A pause does not count as time to catch up.
+    pub rate_ignores_thinking: bool,
+    /// A longer latency ends the job with an error.
+    pub max_latency: PerDirection<Option<Nanos>>,
+    /// Looks for the depth that meets a latency.
+    pub latency_target: Option<LatencyTarget>,
     /// Pause after each `think_blocks` requests.
     pub think_time: Nanos,
     /// Requests between two pauses.
     pub think_blocks: u32,
+    /// Requests are counted when they are issued, not when they complete.
+    pub think_by_issue: bool,
+    /// Pause also after so much time; 0 never.
+    pub think_io_time: Nanos,
     /// The same addresses at every run of the same seed (fio's default).
     pub rand_repeat: bool,
     /// fio's `randseed`, mixed into the run's own seed.
@@ -250,12 +301,22 @@ pub struct Job {
     pub distribution: Distribution,
     /// A random address starts a run of so many consecutive requests (fio's `rw=randread:8`).
     pub sequential_run: u32,
+    /// The requests of such a run all go to the same place (`rw_sequencer=identical`).
+    pub repeats_place: bool,
+    /// Bytes left out after each sequential request; below 0 goes backwards (fio's `rw=read:-8k`).
+    pub hole_bytes: i64,
     /// Share of random addresses, in percent.
     pub percent_random: PerDirection<u32>,
     /// New buffer contents for every request.
     pub refill_buffers: bool,
     /// How far the contents can be compressed, in percent.
     pub compress_percent: u8,
+    /// Reads back what it has written.
+    pub verify: Option<Verify>,
+    /// Trims some of what it has written.
+    pub trim_written: TrimWritten,
+    /// Trims are write-zeroes commands (`sg_write_mode=write_same_ndob`).
+    pub zeroes: bool,
     /// Flush after so many writes; 0 never.
     pub fsync: u32,
     /// As `fsync`, data only; the same to a block device.
@@ -284,6 +345,8 @@ pub struct Job {
     pub iops_interval: Nanos,
     /// fio's own steady-state rule.
     pub steady_state: Option<SteadyRule>,
+    /// Percentiles to report, rising; empty means fio's default.
+    pub percentiles: Vec<f64>,
 }
 
 impl Default for Job {
@@ -295,6 +358,7 @@ impl Default for Job {
             filename: None,
             pattern: Pattern { reads: true, writes: false, trims: false, random: false },
             block_sizes: PerDirection { read: four_k(), write: four_k(), trim: four_k() },
+            sizes_by_order: false,
             block_align: PerDirection::default(),
             read_percent: 50,
             size: None,
@@ -302,11 +366,23 @@ impl Default for Job {
             offset: Extent::Bytes(0),
             offset_increment: Extent::Bytes(0),
             own_ranges: Vec::new(),
+            offset_align: 0,
+            files: Files::default(),
+            strides: None,
             io_depth: 1,
+            depth_low: 0,
+            reap: 1,
             num_jobs: 1,
             runtime: None,
             time_based: false,
             ramp_time: Nanos::ZERO,
+            start_delay: (Nanos::ZERO, Nanos::ZERO),
+            wait_for: None,
+            exit_all: None,
+            exit_all_on_error: false,
+            continue_on_error: PerDirection::default(),
+            flow: Flow::default(),
+            layout_only: false,
             loops: 1,
             number_ios: None,
             stonewall: false,
@@ -314,16 +390,30 @@ impl Default for Job {
             new_group: false,
             rate: PerDirection::default(),
             rate_iops: PerDirection::default(),
+            rate_min: PerDirection::default(),
+            rate_iops_min: PerDirection::default(),
+            rate_cycle: Nanos(1_000_000_000),
+            rate_poisson: false,
+            rate_ignores_thinking: false,
+            max_latency: PerDirection::default(),
+            latency_target: None,
             think_time: Nanos::ZERO,
             think_blocks: 1,
+            think_by_issue: false,
+            think_io_time: Nanos::ZERO,
             rand_repeat: true,
             rand_seed: None,
             no_random_map: false,
             distribution: Distribution::Uniform,
             sequential_run: 1,
+            repeats_place: false,
+            hole_bytes: 0,
             percent_random: PerDirection { read: 100, write: 100, trim: 100 },
             refill_buffers: false,
             compress_percent: 0,
+            verify: None,
+            trim_written: TrimWritten::default(),
+            zeroes: false,
             fsync: 0,
             fdatasync: 0,
             synchronous_writes: false,
@@ -338,6 +428,7 @@ impl Default for Job {
             bandwidth_interval: SAMPLE_INTERVAL,
             iops_interval: SAMPLE_INTERVAL,
             steady_state: None,
+            percentiles: Vec::new(),
         }
     }
 }
@@ -353,5 +444,16 @@ impl<T: Clone> PerDirection<T> {
     /// The same value for all directions.
     pub fn all(value: T) -> PerDirection<T> {
         PerDirection { read: value.clone(), write: value.clone(), trim: value }
+    }
+}
+
+impl Job {
+    /// Sizes of random requests, for each direction: with `bs_is_seq_rand` those of writes.
+    pub fn sizes_of_directions(&self) -> PerDirection<BlockSizes> {
+        if !self.sizes_by_order {
+            return self.block_sizes.clone();
+        }
+        let random = self.pattern.random;
+        PerDirection::all(if random { self.block_sizes.write.clone() } else { self.block_sizes.read.clone() })
     }
 }

@@ -20,6 +20,12 @@ pub enum Purpose {
     Size = 3,
     /// Random or sequential.
     Order = 4,
+    /// Files: their sizes, and which is next.
+    File = 5,
+    /// Which of the written blocks are trimmed.
+    Trim = 6,
+    /// When a job starts, and when its requests come.
+    Arrival = 7,
 }
 
 /// The golden ratio's fraction in 64 bits, splitmix64's step.

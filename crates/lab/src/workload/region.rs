@@ -81,7 +81,7 @@ pub fn offset_bytes(job: &Job, clone: u32, whole: u64) -> u64 {
     let offset = in_bytes(job.offset, whole).saturating_add(step);
     let in_percent = |extent| matches!(extent, Extent::Percent(_));
     if in_percent(job.offset) || in_percent(job.offset_increment) {
-        let (block, _) = block_extremes(job);
+        let block = if job.offset_align > 0 { job.offset_align } else { block_extremes(job).0 };
         offset.div_ceil(block.max(1)).saturating_mul(block)
     } else {
         offset

@@ -4,7 +4,9 @@
 //! `ki` are 1024 and `kib` is 1000; with `kb_base=1000` `k`, `kb` and `ki` are 1000 and `kib` is
 //! 1024. (fio's manual gives `ki` the other meaning; its parser has never done so.)
 //! Stricter than fio in one way: text that fio would drop in silence (`4x`, `1.5k`) is an error.
-//! Left out: arithmetic in parentheses.
+//! What begins with a parenthesis is computed ([`arithmetic`]).
+
+pub mod arithmetic;
 
 use super::error::Problem;
 use super::job::{Extent, PerDirection};
@@ -37,6 +39,9 @@ impl<'a> Value<'a> {
 
     /// A quantity of data or a plain number with a data suffix, from `least` up.
     pub fn bytes(&self, least: u64) -> Result<u64, Problem> {
+        if self.is_expression() {
+            return at_least(self.expression(&|unit| self.byte_factor(unit))?, least);
+        }
         let (number, suffix) = self.number("a size such as 4096, 4k or 1g")?;
         let factor = self.byte_factor(&suffix)?;
         let bytes = number.checked_mul(factor).ok_or_else(|| too_large(u64::MAX))?;
@@ -81,20 +86,16 @@ impl<'a> Value<'a> {
 
     /// A time; only seconds and microseconds serve as the unit left out.
     pub fn time(&self, default: DefaultUnit) -> Result<Nanos, Problem> {
-        let (number, suffix) = self.number("a time such as 10, 500ms or 1m")?;
-        let nanos: u64 = match suffix.as_str() {
-            "" if default == DefaultUnit::Seconds => 1_000_000_000,
-            "" | "us" | "usec" => 1_000,
-            "ms" | "msec" => 1_000_000,
-            "s" | "sec" => 1_000_000_000,
-            "m" => 60_000_000_000,
-            "h" => 3_600_000_000_000,
-            "d" => 86_400_000_000_000,
-            _ => {
-                let message = format!("'{suffix}' is not a unit of time");
-                return Err(Problem::new(message, "units are us, ms, s, m, h and d"));
-            }
+        let plain = if default == DefaultUnit::Seconds { "s" } else { "us" };
+        let (number, suffix) = if self.is_expression() {
+            let unit = |unit: &str| time_factor(unit);
+            let nanos = if self.text.contains(|c: char| c.is_ascii_alphabetic()) { 1 } else { time_factor(plain)? };
+            let time = self.expression(&unit)?.checked_mul(nanos).filter(|time| *time < Nanos::NEVER.0);
+            return time.map(Nanos).ok_or_else(|| Problem::new("too long a time", "584 years is the most"));
+        } else {
+            self.number("a time such as 10, 500ms or 1m")?
         };
+        let nanos = time_factor(if suffix.is_empty() { plain } else { &suffix })?;
         let time = number.checked_mul(nanos).filter(|time| *time < Nanos::NEVER.0);
         time.map(Nanos).ok_or_else(|| Problem::new("too long a time", "584 years is the most"))
     }
@@ -102,6 +103,26 @@ impl<'a> Value<'a> {
     /// A time that is a plain number of milliseconds, `least` of them at least.
     pub fn milliseconds(&self, least: u64) -> Result<Nanos, Problem> {
         Ok(Nanos(self.count(least, 1 << 40)? * 1_000_000))
+    }
+
+    /// The two ends of a range, with a dash or a colon between them.
+    pub fn range(&self) -> Result<(Value<'a>, Value<'a>), Problem> {
+        match self.text.split_once(['-', ':']) {
+            Some((least, most)) => Ok((self.part(least), self.part(most))),
+            None => Ok((*self, *self)),
+        }
+    }
+
+    fn is_expression(&self) -> bool {
+        self.text.starts_with('(')
+    }
+
+    fn expression(&self, unit: &dyn Fn(&str) -> Result<u64, Problem>) -> Result<u64, Problem> {
+        let value = arithmetic::evaluate(self.text, unit)?;
+        if value < 0.0 {
+            return Err(Problem::new(format!("is {value}: below 0"), ""));
+        }
+        if value >= u64::MAX as f64 { Err(too_large(u64::MAX)) } else { Ok(value as u64) }
     }
 
     /// fio's truth values: a bare option is true, 0 is false, 1 is true.
@@ -151,10 +172,6 @@ impl<'a> Value<'a> {
     /// Splits the leading number, decimal or `0x` hexadecimal, from its suffix in lower case.
     fn number(&self, expected: &str) -> Result<(u64, String), Problem> {
         let wrong = || Problem::new(format!("expected {expected}"), "");
-        if self.text.starts_with('(') {
-            let remedy = "write the number itself";
-            return Err(Problem::new("arithmetic in parentheses is not supported", remedy));
-        }
         let text = self.text.to_ascii_lowercase();
         let (digits, radix) = match text.strip_prefix("0x") {
             Some(digits) => (digits, 16),
@@ -192,6 +209,19 @@ impl<'a> Value<'a> {
     }
 }
 
+/// Nanoseconds of a unit of time.
+fn time_factor(unit: &str) -> Result<u64, Problem> {
+    match unit {
+        "us" | "usec" => Ok(1_000),
+        "ms" | "msec" => Ok(1_000_000),
+        "s" | "sec" => Ok(1_000_000_000),
+        "m" => Ok(60_000_000_000),
+        "h" => Ok(3_600_000_000_000),
+        "d" => Ok(86_400_000_000_000),
+        _ => Err(Problem::new(format!("'{unit}' is not a unit of time"), "units are us, ms, s, m, h and d")),
+    }
+}
+
 fn at_least(value: u64, least: u64) -> Result<u64, Problem> {
     if value < least { Err(Problem::new(format!("must be at least {least}"), "")) } else { Ok(value) }
 }
@@ -222,12 +252,14 @@ mod test {
             ("1m", 1 << 20, 1_000_000),
             ("1gib", 1_000_000_000, 1 << 30),
             ("2t", 2 << 40, 2_000_000_000_000),
+            ("(4*1k)", 4096, 4000),
+            ("((1m+1)/2)", 524_288, 500_000),
         ];
         for (text, compatible, true_units) in golden {
             assert_eq!(value(text).bytes(0), Ok(compatible), "{text}");
             assert_eq!(Value { text, kb_base: 1000 }.bytes(0), Ok(true_units), "{text}");
         }
-        for text in ["", "k", "4x", "1.5k", "4 k", "-1", "4kx", "(4*1024)", "99999999999999999999"] {
+        for text in ["", "k", "4x", "1.5k", "4 k", "-1", "4kx", "(4*1024", "99999999999999999999"] {
             assert!(value(text).bytes(0).is_err(), "{text}");
         }
     }
@@ -239,6 +271,8 @@ mod test {
         assert_eq!(value("10").time(DefaultUnit::Microseconds), Ok(Nanos(10_000)));
         assert_eq!(value("1m").time(DefaultUnit::Microseconds), Ok(Nanos(60_000_000_000)));
         assert_eq!(value("500ms").time(DefaultUnit::Seconds), Ok(Nanos(500_000_000)));
+        assert_eq!(value("(2*30)").time(DefaultUnit::Seconds), Ok(Nanos(60_000_000_000)));
+        assert_eq!(value("(2*30s)").time(DefaultUnit::Microseconds), Ok(Nanos(60_000_000_000)));
         assert!(value("5x").time(DefaultUnit::Seconds).is_err());
     }
 

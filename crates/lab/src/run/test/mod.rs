@@ -1,5 +1,6 @@
 //! The loop against the constant-latency device, where every figure can be worked out by hand.
 
+mod coupled;
 mod pace;
 
 use super::*;

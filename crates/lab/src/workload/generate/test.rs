@@ -1,5 +1,5 @@
 use super::*;
-use crate::workload::parse::parse_flags;
+use crate::workload::parse::{Surroundings, parse_flags};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -286,7 +286,7 @@ fn traces_are_played() {
     let log = "fio version 3 iolog\n0 f add\n10 f write 4096 4096\n30 f sync 0 0\n40 f read 0 512\n";
     let mut files = |_: &str| Ok(log.to_string() + "50 f close\n");
     let flags = ["--read_iolog=x".to_string(), "--loops=2".to_string()];
-    let file = crate::workload::parse::parse(None, &flags, &mut files).unwrap();
+    let file = crate::workload::parse::parse(None, &flags, Surroundings::files(&mut files)).unwrap();
     let mut generator = Generator::new(&file.jobs[0], 0, &limits(), 1).unwrap();
     let played: Vec<Planned> = std::iter::from_fn(|| generator.next()).collect();
     let times: Vec<u64> = played.iter().map(|p| p.not_before.unwrap().0 / 1000).collect();
@@ -380,4 +380,121 @@ proptest! {
         }
         prop_assert!(moved >= total && moved < total + 2 * 8192, "{flags}: {moved} of {total}");
     }
+}
+
+/// First blocks of 4 KiB, as fio 3.33 logs them (`write_iolog`) for the same options.
+fn blocks(flags: &str) -> String {
+    let show = |(letter, start, _): (char, u64, u64)| format!("{letter}{}", start / 4);
+    brief(flags).into_iter().map(show).collect::<Vec<_>>().join(" ")
+}
+
+/// Holes between sequential requests, forwards to the end of the region, backwards around it.
+#[test]
+fn sequential_requests_leave_holes() {
+    assert_eq!(blocks("--rw=write:4k --bs=4k --size=32k"), "w0 w2 w4 w6");
+    let backwards = "r0 r14 r13 r12 r11 r10 r9 r8 r7 r6 r5 r4 r3 r2 r1 r0";
+    assert_eq!(blocks("--rw=read:-8k --bs=4k --size=64k"), backwards);
+    assert!(error("--rw=write:100 --bs=4k --size=64k").contains("sector"));
+}
+
+/// A run of requests to the same place, with `rw_sequencer=identical`.
+#[test]
+fn identical_requests_repeat_their_place() {
+    let all = brief("--rw=randread:3 --rw_sequencer=identical --bs=4k --size=48k");
+    assert_eq!(all.len(), 12);
+    assert!(all.chunks(3).all(|run| run.iter().all(|request| request == &run[0])));
+    assert_eq!(all.iter().collect::<BTreeSet<_>>().len(), 4);
+    assert_eq!(blocks("--rw=read --rw_sequencer=identical --bs=4k --size=16k"), "r0 r1 r2 r3");
+}
+
+/// Strides as fio 3.33 makes them: a stretch, a gap; a longer transfer goes through the stretch again.
+#[test]
+fn strides_leave_gaps() {
+    let sequential = blocks("--rw=read --bs=4k --size=64k --zonemode=strided --zonesize=8k --zoneskip=16k");
+    assert_eq!(sequential, "r0 r1 r6 r7 r12 r13 r0 r1 r6 r7 r12 r13 r0 r1 r6 r7");
+    let again = blocks("--rw=read --bs=4k --size=32k --zonemode=strided --zonesize=16k --zonerange=8k --zoneskip=8k");
+    assert_eq!(again, "r0 r1 r0 r1 r4 r5 r4 r5");
+    let random = brief("--rw=randread --bs=4k --size=64k --zonemode=strided --zonesize=16k --zoneskip=16k");
+    let stretches: Vec<BTreeSet<u64>> = random.chunks(4).map(|zone| zone.iter().map(|r| r.1 / 4).collect()).collect();
+    assert_eq!(stretches[0], (0..4).collect());
+    assert_eq!(stretches[1], (8..12).collect());
+    assert!(error("--rw=read --bs=64k --zonemode=strided --zonesize=4k").contains("holds no block"));
+}
+
+/// Files are stretches of the region: in turn, one after the other, several requests each, drawn sizes.
+#[test]
+fn files_divide_the_region() {
+    let in_turn = "w0 w4 w8 w12 w1 w5 w9 w13 w2 w6 w10 w14 w3 w7 w11 w15";
+    assert_eq!(blocks("--rw=write --bs=4k --size=64k --nrfiles=4"), in_turn);
+    let one_by_one = blocks("--rw=write --bs=4k --size=32k --nrfiles=2 --file_service_type=sequential");
+    assert_eq!(one_by_one, "w0 w1 w2 w3 w4 w5 w6 w7");
+    let three = blocks("--rw=write --bs=4k --size=32k --nrfiles=2 --file_service_type=roundrobin:3");
+    assert_eq!(three, "w0 w1 w2 w4 w5 w6 w3 w7");
+    for service in ["random", "zipf:1.2", "pareto", "normal:20", "random:4"] {
+        let all = requests(&format!("--rw=randwrite --bs=4k --size=1m --nrfiles=8 --file_service_type={service}"), 999);
+        let places: BTreeSet<u64> = all.iter().map(|request| request.lba.0).collect();
+        assert_eq!((all.len(), places.len()), (256, 256), "{service}");
+    }
+    let drawn = requests("--rw=write --bs=4k --filesize=16k-64k --nrfiles=16", 999);
+    assert!((16 * 4..16 * 16).contains(&drawn.len()), "{}", drawn.len());
+    let bytes: u64 = requests("--rw=write --bs=4k --filesize=16k-64k --nrfiles=4 --size=128k", 999)
+        .iter()
+        .map(|request| u64::from(request.sectors) * 512)
+        .sum();
+    assert_eq!(bytes, 128 << 10);
+    assert!(error("--rw=write --bs=64k --size=128k --nrfiles=4").contains("without room"));
+}
+
+/// What is written is read back in its order: at the end of each pass, or after a backlog, as fio 3.33 does.
+#[test]
+fn verify_reads_what_was_written() {
+    let letters = |flags: &str| brief(flags).iter().map(|request| request.0).collect::<String>();
+    let common = "--rw=randwrite --bs=4k --size=64k --verify=crc32c";
+    let all = brief(common);
+    assert_eq!(letters(common), "w".repeat(16) + &"r".repeat(16));
+    assert!(all[..16].iter().zip(&all[16..]).all(|(write, read)| write.1 == read.1));
+    assert_eq!(letters(&format!("{common} --loops=2")), ("w".repeat(16) + &"r".repeat(16)).repeat(2));
+    assert_eq!(letters(&format!("{common} --verify_backlog=4")), "wwwwrrrr".repeat(4));
+    let half = letters(&format!("{common} --verify_backlog=4 --verify_backlog_batch=2"));
+    assert_eq!(half, "wwwwrr".to_string() + &"wwrr".repeat(6) + "rr");
+    assert_eq!(letters(&format!("{common} --number_ios=5")), "wwwwwrrrrr");
+    assert_eq!(letters(&format!("{common} --do_verify=0")), "w".repeat(16));
+    let mut stopped = generator(common);
+    stopped.by_ref().take(5).for_each(drop);
+    stopped.stop();
+    assert_eq!(stopped.next(), None);
+}
+
+/// A share of what is verified is trimmed after each backlog, and each block at most once.
+#[test]
+fn written_blocks_are_trimmed() {
+    let all = requests("--rw=write --bs=4k --size=4m --verify=md5 --trim_percentage=50 --trim_backlog=8", 9999);
+    let places = |operation| -> Vec<u64> { all.iter().filter(|r| r.operation == operation).map(|r| r.lba.0).collect() };
+    let (writes, trims) = (places(Operation::Write), places(Operation::Trim));
+    assert_eq!(writes.len(), 1024);
+    assert!((400..620).contains(&trims.len()), "{}", trims.len());
+    assert_eq!(trims.iter().collect::<BTreeSet<_>>().len(), trims.len());
+    assert_eq!(all.iter().take_while(|r| r.operation == Operation::Write).count(), 8);
+}
+
+/// Sizes of a range come as often as fio draws them; sizes by order go with sequential and random requests.
+#[test]
+fn ranges_of_sizes_are_drawn() {
+    let all = requests("--rw=randwrite --bsrange=4k-10k --norandommap --size=32m", 4000);
+    let share = |sectors: u32| all.iter().filter(|r| r.sectors == sectors).count() as f64 / all.len() as f64;
+    for (sectors, expected) in [(8, 0.4), (16, 0.4), (20, 0.2)] {
+        // Four standard deviations of a share of 0.4 over 4000 draws are 0.031.
+        assert!((share(sectors) - expected).abs() < 0.031, "{sectors}: {}", share(sectors));
+    }
+    let mixed = "--rw=randread --bs=64k,4k --bs_is_seq_rand --percentage_random=50 --norandommap --size=32m";
+    let sizes: BTreeSet<u32> = requests(mixed, 200).iter().map(|r| r.sectors).collect();
+    assert_eq!(sizes, BTreeSet::from([8, 128]));
+    let sequential = requests("--rw=write --bs=64k,4k --bs_is_seq_rand --size=1m", 99);
+    assert!(sequential.iter().all(|r| r.sectors == 128));
+}
+
+/// Nothing is issued where only the layout is wanted.
+#[test]
+fn create_only_issues_nothing() {
+    assert_eq!(blocks("--rw=randwrite --bs=4k --size=1m --create_only=1 --end_fsync=1"), "");
 }

@@ -1,16 +1,40 @@
 //! fio's command line: `--option=value`, `--option value`, bare flags, and a job for each `--name`.
 
+use super::surroundings::Surroundings;
 use super::{COMMAND_LINE, Section, Setting, setting};
 use crate::workload::error::JobError;
 use crate::workload::options;
 
-/// Splits a command line into what holds for all jobs, and the jobs it names.
-pub(super) fn flag_sections(flags: &[String]) -> Result<(Vec<Setting>, Vec<Section>), JobError> {
+/// The jobs that `--section` picks, and the other flags.
+pub(super) fn take_sections(flags: &[String]) -> (Vec<String>, Vec<String>) {
+    let (mut wanted, mut others) = (Vec::new(), Vec::new());
+    for flag in flags {
+        match flag.strip_prefix("--section=") {
+            Some(name) => wanted.push(name.trim().to_string()),
+            None => others.push(flag.clone()),
+        }
+    }
+    (wanted, others)
+}
+
+/// Splits a command line into what holds for all jobs, and the jobs it names; what is wrong is added to
+/// `errors`.
+pub(super) fn flag_sections(
+    flags: &[String],
+    around: &Surroundings<'_>,
+    errors: &mut Vec<JobError>,
+) -> (Vec<Setting>, Vec<Section>) {
     let mut base: Vec<Setting> = Vec::new();
     let (mut named, mut in_base): (Vec<Section>, bool) = (Vec::new(), true);
     let mut rest = flags.iter();
     while let Some(flag) = rest.next() {
-        let (name, value) = split_flag(flag)?;
+        let (name, value) = match split_flag(flag) {
+            Ok(split) => split,
+            Err(error) => {
+                errors.push(error);
+                continue;
+            }
+        };
         let spec = options::find(name);
         let takes_next = value.is_none() && spec.is_some_and(|spec| !spec.bare);
         let next = rest.as_slice().first().filter(|next| takes_next && !next.starts_with('-'));
@@ -22,9 +46,13 @@ pub(super) fn flag_sections(flags: &[String]) -> Result<(Vec<Setting>, Vec<Secti
             None => value,
         };
         let spelled = flag.split('=').next().unwrap_or_default();
-        let found = setting(name, value.unwrap_or_default(), value.is_some(), COMMAND_LINE, None)
-            .map_err(|error| JobError { option: spelled.into(), ..with_dashes(error) })?;
-        let setting = Setting { spelled: spelled.to_string(), ..found };
+        let setting = match setting(name, value.unwrap_or_default(), value.is_some(), COMMAND_LINE, None, around) {
+            Ok(found) => Setting { spelled: spelled.to_string(), ..found },
+            Err(error) => {
+                errors.push(JobError { option: spelled.into(), ..with_dashes(error) });
+                continue;
+            }
+        };
         if setting.spec.name == "name" {
             in_base = setting.value == "global";
             if !in_base {
@@ -43,7 +71,7 @@ pub(super) fn flag_sections(flags: &[String]) -> Result<(Vec<Setting>, Vec<Secti
             _ => base.push(setting),
         }
     }
-    Ok((base, named))
+    (base, named)
 }
 
 /// The name and the value of one flag.

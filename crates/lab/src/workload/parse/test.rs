@@ -1,5 +1,5 @@
 use super::*;
-use crate::workload::job::{Distribution, Extent, Pattern, PerDirection, SizeShare};
+use crate::workload::job::{Distribution, ExitWhat, Extent, FileService, Pattern, PerDirection, SizeShare, Verify};
 use proptest::prelude::*;
 use ssdlab_device::units::Nanos;
 
@@ -43,14 +43,19 @@ fn errors_name_line_and_remedy() {
         ("rw=read\n", "line 1: rw=read: stands outside of a job"),
         ("[a\n", "line 1: [a: is not a heading"),
         ("[a]\nbs=4x\n", "line 2: bs=4x: 'x' is not a unit"),
-        ("[a]\nsize=${SIZE}\n", "line 2: size=${SIZE}: ${SIZE}: variables are not replaced here"),
-        ("[a]\ninclude b.fio\n", "line 2: include b.fio: include is not supported"),
+        ("[a]\nsize=${SIZE}\n", "line 2: size=${SIZE}: SIZE is not set in the environment"),
+        ("[a]\nsize=2*$ncpus\n", "line 2: size=2*$ncpus: $ncpus is not known here"),
+        ("[a]\ninclude b.fio\n", "line 2: include b.fio: b.fio cannot be read here"),
         ("[a]\nbs\n", "line 2: bs: needs a value"),
-        ("[a]\nverify=crc32c\n", "line 2: verify=crc32c: would change the I/O and is not supported"),
+        ("[a]\nserialize_overlap=1\n", "line 2: serialize_overlap=1: is not supported: requests that overlap"),
+        ("[a]\nverify=crc33\n", "line 2: verify=crc33: fio has no such check"),
         ("[a]\noutput=x\n", "line 2: output=x: is an option of the fio program, not of a job"),
         ("[global]\nbs=4k\n", "uniform.fio: holds no job"),
         ("[a]\ntime_based\n", "line 2: time_based: needs a runtime"),
-        ("[a]\nrw=write:8k\n", "line 2: rw=write:8k: sequential I/O with holes is not supported"),
+        ("[a]\nrw=write:8q\n", "line 2: rw=write:8q: 'q' is not a unit"),
+        ("[a]\nwait_for=b\n[b]\n", "line 2: wait_for=b: no job before it is called b"),
+        ("[a]\nzonemode=strided\n", "line 2: zonemode=strided: needs zonesize"),
+        ("[a]\nlatency_target=10ms\n", "line 2: latency_target=10ms: needs latency_window"),
         ("[a]\nioengine=rdma\n", "line 2: ioengine=rdma: this engine does no plain I/O"),
     ] {
         assert!(error(text).contains(expected), "{text}: {}", error(text));
@@ -85,7 +90,7 @@ fn flags_make_jobs() {
 #[test]
 fn flags_override_a_file() {
     let text = "[a]\niodepth=1\nbs=4k\n[b]\niodepth=2\n";
-    let file = parse(Some((text, "f")), &flags("--iodepth=32"), &mut no_files).unwrap();
+    let file = parse(Some((text, "f")), &flags("--iodepth=32"), Surroundings::files(&mut no_files)).unwrap();
     assert!(file.jobs.iter().all(|job| job.io_depth == 32));
     assert_eq!(file.jobs.len(), 2);
 }
@@ -97,8 +102,8 @@ fn notices_are_given_once() {
     let file = parse_job_file(text, "f").unwrap();
     assert!(file.jobs.iter().all(|job| job.io_depth == 1 && job.synchronous_engine.is_some()));
     let expected = [
-        "thread changes no I/O here: ignored",
-        "nice changes no I/O here: ignored",
+        "thread has no effect: the simulated host works in no virtual time, on no processor and from no memory of its own",
+        "nice has no effect: the simulated host works in no virtual time, on no processor and from no memory of its own",
         "ioengine=psync is synchronous: depth 1",
     ];
     assert_eq!(file.notices, expected);
@@ -109,9 +114,8 @@ fn notices_are_given_once() {
 /// A refused option passes with the value that asks for nothing.
 #[test]
 fn idle_values_pass() {
-    assert_eq!(one("--verify=0 --sync=none --nrfiles=1 --startdelay=0").io_depth, 1);
-    assert!(error("--bsrange=4k-8k").contains("bssplit"));
-    assert!(error("--size=$mb_memory").contains("variables are not replaced"));
+    assert_eq!(one("--verify=0 --ioscheduler=none --nrfiles=1 --startdelay=0").io_depth, 1);
+    assert!(error("--size=$mb_memory").contains("is not known here"));
     assert_eq!(one("--directory=${HOME} --numjobs=2").num_jobs, 2);
     assert!(error("--numjobs=5000").contains("too large: the most is 4096"));
 }
@@ -259,14 +263,14 @@ fn traces_are_read_through_the_caller() {
         _ => Err("no such file".to_string()),
     };
     let command = "--read_iolog=x.log --replay_time_scale=50 --replay_align=4k --replay_no_stall=0";
-    let job = parse(None, &flags(command), &mut files).unwrap().jobs.remove(0);
+    let job = parse(None, &flags(command), Surroundings::files(&mut files)).unwrap().jobs.remove(0);
     let replay = job.replay.unwrap();
     assert!(replay.timed);
     assert_eq!((replay.entries[0].offset, replay.entries[1].at), (8192, Nanos(100_000)));
-    let missing = parse(None, &flags("--read_iolog=y"), &mut files).unwrap_err();
+    let missing = parse(None, &flags("--read_iolog=y"), Surroundings::files(&mut files)).unwrap_err();
     assert!(missing.to_string().starts_with("command line: --read_iolog=y: no such file\n"), "{missing}");
     let mut cut = |_: &str| Ok(log[..45].to_string());
-    let cut = parse(None, &flags("--read_iolog=x"), &mut cut).unwrap_err().to_string();
+    let cut = parse(None, &flags("--read_iolog=x"), Surroundings::files(&mut cut)).unwrap_err().to_string();
     assert!(cut.contains("x, line 3"), "{cut}");
 }
 
@@ -281,4 +285,115 @@ proptest! {
         let lines: Vec<String> = lines.iter().map(|line| format!("--{line}")).collect();
         let _ = parse_flags(&lines);
     }
+}
+
+/// All that is wrong is told at once, each with its line, and what holds for several jobs only once.
+#[test]
+fn all_errors_at_once() {
+    let text = "[global]\nbs=4q\nfoo=1\n[a]\nbar=2\niodepht=3\n[b]\nrate=x\nexec_prerun=x\n";
+    let error = parse_job_file(text, "x.fio").unwrap_err().to_string();
+    let lines: Vec<&str> = error.lines().filter(|line| line.starts_with("x.fio")).collect();
+    let starts = [
+        "line 3: foo=1",
+        "line 5: bar=2",
+        "line 6: iodepht=3",
+        "line 9: exec_prerun=x",
+        "line 2: bs=4q",
+        "line 8: rate=x",
+    ];
+    assert_eq!(lines.len(), starts.len(), "{error}");
+    for (line, start) in lines.iter().zip(starts) {
+        assert!(line.starts_with(&format!("x.fio, {start}: ")), "{line}");
+    }
+    assert!(error.contains("did you mean iodepth?"));
+    let flags = parse_flags(&flags("--foo=1 --bs=4k --iodepht=3 plain")).unwrap_err().to_string();
+    assert_eq!(flags.lines().filter(|line| line.starts_with("command line: ")).count(), 3, "{flags}");
+}
+
+/// Variables, keywords with arithmetic, and included files; what is included is found beside the file.
+#[test]
+fn surroundings_are_put_in() {
+    let mut files = |path: &str| match path {
+        "jobs/base.fio" => Ok("[global]\niodepth=${DEPTH}\n".to_string()),
+        "jobs/circle.fio" => Ok("include circle.fio\n".to_string()),
+        other => Err(format!("{other}: no such file")),
+    };
+    let variable = |name: &str| (name == "DEPTH").then(|| String::from("32"));
+    let machine = Some(Machine { page_bytes: 4096, memory_mb: 1000, processors: 4 });
+    let mut read = |text: &str| {
+        let around = Surroundings { read_file: &mut files, variable: &variable, machine };
+        parse(Some((text, "jobs/a.fio")), &[], around)
+    };
+    let text = "include base.fio\n[${DEPTH}]\nbs=$pagesize\nsize=8*$mb_memory\nnumjobs=$ncpus\noffset=(1m+4*1k)\nstartdelay=1-${DEPTH}\n";
+    let job = read(text).unwrap().jobs.remove(0);
+    assert_eq!((job.io_depth, job.block_sizes.read[0].bytes, job.num_jobs), (32, 4096, 4));
+    assert_eq!((job.size, job.offset), (Some(Extent::Bytes(8000)), Extent::Bytes((1 << 20) + 4096)));
+    assert_eq!(job.start_delay, (Nanos(1_000_000_000), Nanos(32_000_000_000)));
+    let circle = read("include circle.fio\n[a]\n").unwrap_err().to_string();
+    assert!(circle.contains("without end"), "{circle}");
+    assert!(read("[a]\nbs=${NONE}\ndirectory=${NONE}\n").unwrap_err().to_string().contains("NONE is not set"));
+}
+
+/// `--section` leaves the named jobs of a file.
+#[test]
+fn sections_can_be_picked() {
+    let text = "[a]\n[b]\nbs=8k\n[c]\n";
+    let pick = |picks: &str| parse(Some((text, "f")), &flags(picks), Surroundings::files(&mut no_files));
+    let names: Vec<String> = pick("--section=c --section=b").unwrap().jobs.into_iter().map(|job| job.name).collect();
+    assert_eq!(names, ["b", "c"]);
+    assert!(pick("--section=d").unwrap_err().to_string().contains("its jobs are a, b, c"));
+}
+
+/// Percentiles come in rising order, each once; a wrong list is refused.
+#[test]
+fn percentile_lists() {
+    assert_eq!(one("--percentile_list=99.9:50:50").percentiles, [50.0, 99.9]);
+    assert!(one("--bs=4k").percentiles.is_empty());
+    let many = vec!["1"; 1].into_iter().map(String::from).chain((2..30).map(|n| n.to_string())).collect::<Vec<_>>();
+    for wrong in ["nonsense", "50:101", "0", "-1", "50::99", "50,99", many.join(":").as_str()] {
+        assert!(parse_flags(&[format!("--percentile_list={wrong}")]).is_err(), "{wrong}");
+    }
+}
+
+/// A range has fio's shares: from the smallest size in steps of it, and what is left for the largest.
+#[test]
+fn block_ranges() {
+    let sizes = |text: &str| one(text).block_sizes;
+    let range = sizes("--bsrange=4k-16k,8k-8k");
+    let expected = [4096, 8192, 12_288, 16_384].map(|bytes| SizeShare { bytes, percent: 25.0 });
+    assert_eq!(range.read, expected);
+    assert_eq!(range.write, [SizeShare { bytes: 8192, percent: 100.0 }]);
+    let odd = sizes("--bsrange=4k-10k").read;
+    assert_eq!(odd.iter().map(|share| share.bytes).collect::<Vec<_>>(), [4096, 8192, 10_240]);
+    assert!(odd.iter().zip([40.0, 40.0, 20.0]).all(|(share, percent)| (share.percent - percent).abs() < 1e-9));
+    let unaligned = one("--bsrange=4k-8k --bs_unaligned");
+    assert_eq!((unaligned.block_sizes.read.len(), unaligned.no_random_map), (9, true));
+    assert!(parse_flags(&[String::from("--bsrange=8k-4k")]).is_err());
+    assert!(error("--bsrange=1-1m").contains("at most 65536"));
+}
+
+/// What a job does beside its pattern: files, zones, checks, ends, flows, limits.
+#[test]
+fn jobs_beside_their_pattern() {
+    let job =
+        one("--rw=write:-8k --nrfiles=4 --filesize=1m-4m --size=2m --file_service_type=random:8 --verify=crc32c \
+         --verify_backlog=16 --trim_percentage=50 --trim_backlog=8 --buffer_pattern=0xab --exitall --exit_what=all \
+         --flow=3 --flow_id=2 --max_latency=5ms,10ms --rate_min=1m --thinktime_iotime=2 --iodepth_low=4 \
+         --latency_target=500 --latency_window=1s --latency_percentile=99 --continue_on_error=read --replay_skip=trim");
+    assert_eq!((job.hole_bytes, job.files.count, job.files.sizes), (-8192, 4, Some((1 << 20, 4 << 20))));
+    assert_eq!((job.size, job.io_size), (Some(Extent::Bytes(16 << 20)), Some(Extent::Bytes(2 << 20))));
+    assert_eq!((job.files.service, job.files.stay), (FileService::Random, 8));
+    assert_eq!(job.verify, Some(Verify { backlog: 16, batch: 0 }));
+    assert_eq!((job.trim_written.percent, job.compress_percent), (50, 100));
+    assert_eq!((job.exit_all, job.flow.weight, job.flow.id), (Some(ExitWhat::All), 3, 2));
+    assert_eq!(job.max_latency.write, Some(Nanos(10_000_000)));
+    let target = job.latency_target.unwrap();
+    assert_eq!((target.target, target.percentile), (Nanos(500_000), 99.0));
+    assert!(job.continue_on_error.read && !job.continue_on_error.write);
+    // Only what is written is read back, and only what is verified is trimmed.
+    assert_eq!(one("--rw=read --verify=md5").verify, None);
+    assert_eq!(one("--rw=write --trim_percentage=50 --trim_backlog=8").trim_written.percent, 0);
+    assert!(one("--rw=write --verify=md5 --verify_only").pattern.reads);
+    assert!(one("--ioengine=sg --rw=write --sg_write_mode=verify_bytchk_01").pattern.reads);
+    assert!(one("--ioengine=sg --rw=write --sg_write_mode=write_same_ndob").zeroes);
 }
