@@ -17,6 +17,10 @@ packages=(
     cryptsetup-bin
     thin-provisioning-tools
     e2fsprogs
+    # what reads our completion scripts and our manual page
+    zsh
+    fish
+    groff-base
 )
 
 missing=()

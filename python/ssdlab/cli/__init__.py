@@ -16,6 +16,7 @@ import click
 from ssdlab.cli.align import align
 from ssdlab.cli.audit import audit
 from ssdlab.cli.compare import compare
+from ssdlab.cli.completion import completion
 from ssdlab.cli.demo import demo
 from ssdlab.cli.drives import drives, show
 from ssdlab.cli.health import health
@@ -80,6 +81,7 @@ for _verb in (
     audit,
     health,
     align,
+    completion,
 ):
     ssdlab.add_command(_verb)
 

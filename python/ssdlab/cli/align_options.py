@@ -12,6 +12,7 @@ from ssdlab.align import grid as grids
 from ssdlab.align import reading
 from ssdlab.align.layout import Layout
 from ssdlab.align.notation import parse_geometry, parse_position
+from ssdlab.cli.completion import complete_drive
 from ssdlab.cli.drives import SET_OPTION, parse_settings
 from ssdlab.errors import SsdlabError
 
@@ -66,7 +67,12 @@ GRID_OPTIONS = (
         metavar="SIZE",
         help="Erase block, page or stripe to fit; may be repeated.  [default: 4KiB and 1MiB]",
     ),
-    click.option("--drive", metavar="DRIVE", help="Page, row and erase block of a profile."),
+    click.option(
+        "--drive",
+        metavar="DRIVE",
+        help="Fit the page, row and erase block of this profile.",
+        shell_complete=complete_drive,
+    ),
     SET_OPTION,
     click.option("--strict", is_flag=True, help="Judge by the drive's row and erase block too."),
     click.option("--track", is_flag=True, help="Also fit the track, for old partition tables."),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from ssdlab.cli.completion import complete_file
 from ssdlab.cli.console import print_json, print_table, print_text
 from ssdlab.cli.drives import JSON_OPTION
 from ssdlab.cli.verb import Verb
@@ -21,7 +22,9 @@ from ssdlab.result import Result
         "ssdlab compare a.json b.json",
     ),
 )
-@click.argument("results", nargs=-1, required=True, metavar="A.json B.json…")
+@click.argument(
+    "results", nargs=-1, required=True, metavar="A.json B.json…", shell_complete=complete_file
+)
 @JSON_OPTION
 def compare(results: tuple[str, ...], as_json: bool) -> None:
     """Compare results with the first one: mean difference and ratio, 95 % confidence.

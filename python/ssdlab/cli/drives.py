@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from ssdlab import engine, text
+from ssdlab.cli.completion import complete_drive
 from ssdlab.cli.console import is_terminal, print_json, print_table, print_text
 from ssdlab.cli.verb import Verb
 from ssdlab.health import simulated
@@ -55,19 +56,17 @@ def drives(as_json: bool) -> None:
     if as_json:
         print_json(profiles)
         return
-    headings = ("drive", "capacity", "spare", "cells", "link", "what it is")
+    headings = ("drive", "capacity", "spare", "what it is")
     rows = [
         (
             str(profile["name"]),
             text.size(profile["capacity_bytes"]),
             _spare(profile["over_provisioning"]),
-            str(profile["cell"]).upper() or "disk",
-            str(profile["link"]),
             str(profile.get("summary") or profile.get("title") or ""),
         )
         for profile in profiles
     ]
-    print_table(headings, rows, right=(1, 2), fold=5)
+    print_table(headings, rows, right=(1, 2), cut=3)
 
 
 def _spare(over_provisioning: float | None) -> str:
@@ -84,7 +83,7 @@ def _spare(over_provisioning: float | None) -> str:
         "ssdlab show old.ssd --smart-json > smart.json; ssdlab health --from smart.json",
     ),
 )
-@click.argument("drive")
+@click.argument("drive", shell_complete=complete_drive)
 @SET_OPTION
 @LAYER_OPTION
 @JSON_OPTION

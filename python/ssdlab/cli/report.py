@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from ssdlab.cli.completion import complete_file
 from ssdlab.cli.console import note
 from ssdlab.cli.verb import Verb
 from ssdlab.report import write_report
@@ -17,7 +18,9 @@ from ssdlab.result import Result
         "ssdlab report result.json -o report.html",
     ),
 )
-@click.argument("results", nargs=-1, required=True, metavar="RESULT.json…")
+@click.argument(
+    "results", nargs=-1, required=True, metavar="RESULT.json…", shell_complete=complete_file
+)
 @click.option("-o", "--output", default="report.html", show_default=True, metavar="FILE.html")
 @click.option("--title", help="The page's heading.")
 def report(results: tuple[str, ...], output: str, title: str | None) -> None:

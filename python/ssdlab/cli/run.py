@@ -8,6 +8,7 @@ import click
 
 from ssdlab import engine, text
 from ssdlab.cli.arguments import FioCommand, JobSource, read_job_source, with_own_suggestion
+from ssdlab.cli.completion import complete_drive, complete_file
 from ssdlab.cli.console import note, print_text, progress_display
 from ssdlab.cli.drives import LAYER_OPTION, SET_OPTION, SPAN_OPTION, parse_settings
 from ssdlab.engine import RunRequest
@@ -30,10 +31,19 @@ EXIT_STOPPED = 130
     ),
 )
 @click.argument(
-    "arguments", nargs=-1, type=click.UNPROCESSED, metavar="[JOB.fio] [--FIO-OPTION=VALUE]…"
+    "arguments",
+    nargs=-1,
+    type=click.UNPROCESSED,
+    metavar="[JOB.fio] [--FIO-OPTION=VALUE]…",
+    shell_complete=complete_file,
 )
 @click.option(
-    "--drive", "drives", multiple=True, metavar="DRIVE", help="Repeat it to run side by side."
+    "--drive",
+    "drives",
+    multiple=True,
+    metavar="DRIVE",
+    help="Run on this drive; repeat it to compare several side by side.",
+    shell_complete=complete_drive,
 )
 @click.option(
     "--stack", "stacks", multiple=True, metavar="FILE.toml", help="A drive and its layers."

@@ -9,6 +9,7 @@ import click
 
 from ssdlab import engine, text
 from ssdlab.cli.arguments import FioCommand, JobSource, read_job_source
+from ssdlab.cli.completion import complete_drive
 from ssdlab.cli.console import note, print_text, progress_display
 from ssdlab.cli.drives import SET_OPTION, SPAN_OPTION, condition_in_words, parse_settings
 from ssdlab.engine import RunRequest
@@ -34,7 +35,7 @@ from ssdlab.parallel import run_all, stop_on_interrupt
         "ssdlab season old.ssd --start-over secure-erase -o new.ssd",
     ),
 )
-@click.argument("drive")
+@click.argument("drive", shell_complete=complete_drive)
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[--FIO-OPTION=VALUE]…")
 @click.option("--to", "condition", type=click.Choice(engine.CONDITIONS))
 @click.option(
