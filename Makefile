@@ -40,7 +40,7 @@ $(VENV)/engine.stamp: $(VENV)/python.stamp $(ENGINE_SOURCES)
 	PATH=$(abspath $(BIN)):$$PATH $(PIP) --no-deps --no-build-isolation --config-settings build-args=--locked --editable .
 	@touch $@
 
-demo: install ## one SSD fresh and steady, then what others measured beside the model: three minutes
+demo: install ## one SSD fresh and steady, then what others measured beside the model: four minutes
 	$(BIN)/ssdlab demo
 	$(BIN)/ssdlab reproduce --quick -o demo
 
@@ -96,7 +96,7 @@ lock: ## bring the lock files up to date once a Cargo.toml has changed
 	$(CARGO) fetch --manifest-path $(EXAMPLE)
 	$(CARGO) fetch --manifest-path fuzz/Cargo.toml
 
-golden: install ## write the golden texts of tests/python anew; look at the difference
+golden: install ## write the golden texts, the manual page and what README shows anew; read the difference
 	$(BIN)/pytest --renew-golden
 
 clean: ## remove all that was made

@@ -1,4 +1,4 @@
-"""``ssdlab demo``: the whole story in two minutes."""
+"""``ssdlab demo``: one drive fresh and steady, and what gives speed back."""
 
 from __future__ import annotations
 
@@ -71,4 +71,4 @@ def _print(results: Sequence[Result]) -> None:
         "Published (* no prediction, since a parameter is fitted):",
         figures.published_notes(results),
     )
-    print_list("How the parameters were come by:", figures.provenance(results))
+    print_list("Where the parameters come from:", figures.provenance(results))
