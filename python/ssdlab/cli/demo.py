@@ -26,11 +26,18 @@ from ssdlab.result import Result
     short_help="Show one SSD fresh and steady, and what gives speed back.",
     examples=("ssdlab demo -o demo",),
 )
-@click.option("-o", "--output", default="demo", show_default=True, metavar="DIR")
 @click.option(
-    "--capacity", metavar="SIZE", help="Make the drive smaller, which is faster, such as 8GB."
+    "-o",
+    "--output",
+    default="demo",
+    show_default=True,
+    metavar="DIR",
+    help="Write results and report there.",
 )
-@click.option("--seed", default=1, show_default=True, metavar="N")
+@click.option(
+    "--capacity", metavar="SIZE", help="Make the drive smaller, such as 8GB, to finish sooner."
+)
+@click.option("--seed", default=1, show_default=True, metavar="N", help="Use this seed.")
 def demo(output: str, capacity: str | None, seed: int) -> int:
     """Show what one SSD does, fresh and in steady state, and what gives speed back.
 

@@ -14,7 +14,7 @@ from ssdlab.cli.console import is_terminal, print_json, print_table, print_text
 from ssdlab.cli.verb import Verb
 from ssdlab.health import simulated
 
-JSON_OPTION = click.option("--json", "as_json", is_flag=True, help="JSON for programs.")
+JSON_OPTION = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
 SET_OPTION = click.option(
     "--set",
     "settings",
@@ -27,12 +27,12 @@ LAYER_OPTION = click.option(
     "layers",
     multiple=True,
     metavar="KIND[:KEY=VALUE,…]",
-    help="Put a layer over the drive, such as partition:start_sector=63; bottom up.",
+    help="Put a layer over the drive, such as partition:start_sector=63; the lowest comes first.",
 )
 SPAN_OPTION = click.option(
     "--span",
     metavar="SHARE",
-    help="Use only this share, such as 80%, to bring the drive there; the rest stays spare.",
+    help="Precondition only this share of the drive, such as 80%; the rest stays spare.",
 )
 _STARTED_OVER = {
     "secure-erase": "secure erased",
@@ -75,7 +75,7 @@ def _spare(over_provisioning: float | None) -> str:
 
 @click.command(
     cls=Verb,
-    short_help="Show every parameter of a DRIVE with unit and source.",
+    short_help="Show every parameter of a DRIVE with its unit and source.",
     examples=(
         "ssdlab show intel-dc-s3500-480gb",
         "ssdlab show theory --set over_provisioning=0.07 --set nand.pages_per_block=256",
@@ -87,7 +87,9 @@ def _spare(over_provisioning: float | None) -> str:
 @SET_OPTION
 @LAYER_OPTION
 @JSON_OPTION
-@click.option("--smart-json", is_flag=True, help="The drive's counters as smartctl's own JSON.")
+@click.option(
+    "--smart-json", is_flag=True, help="Print the drive's counters as smartctl's own JSON."
+)
 def show(
     drive: str,
     settings: tuple[str, ...],
@@ -95,7 +97,7 @@ def show(
     as_json: bool,
     smart_json: bool,
 ) -> None:
-    """Show every parameter of a DRIVE with unit and source, and what follows from them."""
+    """Show every parameter of a DRIVE with its unit and source, and what follows from them."""
     shown = engine.show(drive, parse_settings(settings), layers)
     if smart_json:
         print_json(simulated.smart_json(shown, drive))
@@ -108,7 +110,7 @@ def show(
     _print_section("what follows", _derived(shown.get("derived") or []))
     if (shown.get("counters") or {}).get("nand_pages_written"):
         _print_section("wear", _wear(shown["wear"]))
-        _print_section("counters that are not 0", _counters(shown["counters"]))
+        _print_section("counters above 0", _counters(shown["counters"]))
 
 
 def _heading(shown: dict[str, Any], drive: str) -> str:

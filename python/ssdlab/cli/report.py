@@ -21,13 +21,20 @@ from ssdlab.result import Result
 @click.argument(
     "results", nargs=-1, required=True, metavar="RESULT.json…", shell_complete=complete_file
 )
-@click.option("-o", "--output", default="report.html", show_default=True, metavar="FILE.html")
-@click.option("--title", help="The page's heading.")
+@click.option(
+    "-o",
+    "--output",
+    default="report.html",
+    show_default=True,
+    metavar="FILE.html",
+    help="Write the page there.",
+)
+@click.option("--title", help="Set the page's heading.")
 def report(results: tuple[str, ...], output: str, title: str | None) -> None:
     """Make one self-contained HTML page from result files.
 
-    Latency distributions need results of --output-format json+. What fio measured on a real
-    drive can stand beside simulated results.
+    Latency distributions need results of --output-format json+. Results that fio measured on a
+    real drive can stand beside simulated ones.
     """
     write_report([Result.load(path) for path in results], output, title=title)
     note(f"written: {output}")

@@ -46,20 +46,36 @@ EXIT_STOPPED = 130
     shell_complete=complete_drive,
 )
 @click.option(
-    "--stack", "stacks", multiple=True, metavar="FILE.toml", help="A drive and its layers."
+    "--stack",
+    "stacks",
+    multiple=True,
+    metavar="FILE.toml",
+    help="Run on the drive and the layers of this file.",
 )
 @LAYER_OPTION
 @SET_OPTION
-@click.option("--state", type=click.Choice(engine.CONDITIONS), help="Brought about before the job.")
+@click.option("--state", type=click.Choice(engine.CONDITIONS), help="Precondition the drive first.")
 @SPAN_OPTION
 @click.option(
-    "--seed", default="1", show_default=True, metavar="N", help="Also 1,2,3 or 1-10: a run each."
+    "--seed",
+    default="1",
+    show_default=True,
+    metavar="N",
+    help="Use this seed; 1,2,3 or 1-10 make a run each.",
 )
-@click.option("--output-format", type=click.Choice(FORMATS), default="normal", show_default=True)
-@click.option("--output", "-o", metavar="FILE", help="Write there instead of to stdout.")
+@click.option(
+    "--output-format",
+    type=click.Choice(FORMATS),
+    default="normal",
+    show_default=True,
+    help="Print results in this format; json+ adds latency histograms.",
+)
+@click.option("--output", "-o", metavar="FILE", help="Write to FILE instead of stdout.")
 @click.option("--no-layout", is_flag=True, help="Do not write first what a read job will read.")
 @click.option(
-    "--timeline", metavar="START,LENGTH", help="Record single operations, such as 10ms,2ms."
+    "--timeline",
+    metavar="START,LENGTH",
+    help="Record single operations of this stretch, such as 10ms,2ms.",
 )
 @click.option("--save", metavar="FILE.ssd", help="Keep the drive as the job left it.")
 @click.pass_context
@@ -86,7 +102,7 @@ def run(
     source = read_job_source(arguments)
     if span is not None and state is None:
         raise SsdlabError(
-            f"--span {span}: is for bringing the drive into a condition, and none is given\n"
+            f"--span {span}: applies to preconditioning, and no condition is given\n"
             "add --state, or limit the job itself with --size"
         )
     base = RunRequest(
