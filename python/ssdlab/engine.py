@@ -47,9 +47,9 @@ class RunRequest:
     flags
         fio options, each as ``--name=value`` or ``--name``.
     condition
-        Brought about before the job; None leaves the drive as it is.
+        The drive is preconditioned to it before the job; None leaves the drive as it is.
     span
-        Share of the exported range that the host uses while the condition is brought about.
+        Share of the exported range that preconditioning uses.
     seed
         The run's one source of chance.
     layout

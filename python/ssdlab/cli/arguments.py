@@ -80,7 +80,7 @@ def _read_job_file(path: str) -> str:
         raise SsdlabError(
             f"no such job file: {path}\n"
             "give a fio job file, or options in its place: --rw=randwrite --bs=4k\n"
-            f"jobs that come along: {', '.join(jobs.names())}"
+            f"jobs that are included: {', '.join(jobs.names())}"
         ) from None
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "not a text file"

@@ -89,7 +89,7 @@ class Experiment:
     job
         A fio job file.
     state
-        Brought about first; None for a drive fresh out of the box.
+        The condition to precondition to; None for a drive fresh out of the box.
     span
         Share of the drive that is used to bring it there.
     settings
