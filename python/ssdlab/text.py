@@ -158,7 +158,7 @@ def parse_span(text: str | None, option: str = "--span") -> float:
     Raises
     ------
     SsdlabError
-        It is no share above 0 % up to 100 %.
+        It is not a share above 0 % and up to 100 %.
 
     Examples
     --------

@@ -61,7 +61,7 @@ def _filled(sentences: str, mark: str = "") -> str:
 
 
 def note(message: str) -> None:
-    """Tell people something that is no result."""
+    """Tell people something that is not a result."""
     sys.stdout.flush()
     sys.stderr.write(message.rstrip("\n") + "\n")
 
