@@ -153,7 +153,7 @@ class Scene:
     drive
         A profile's name; the drive keeps its size, because places on a disk matter.
     scenario
-        One that comes along, such as ``boot``.
+        An included one, such as ``boot``.
     values
         What differs from it, by dotted key.
     layers
