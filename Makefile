@@ -18,7 +18,7 @@ FUZZ_SECONDS ?= 60
 # Folders count too, so that a file taken away is noticed.
 ENGINE_SOURCES := $(shell find crates/*/src crates/*/build.rs crates/*/Cargo.toml profiles) Cargo.toml Cargo.lock pyproject.toml
 
-.PHONY: help install demo test lint test-rust test-example test-python test-guest bench fuzz format lock golden clean
+.PHONY: help install demo test lint test-rust test-example test-python test-guest package bench fuzz format lock golden clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -40,7 +40,7 @@ $(VENV)/engine.stamp: $(VENV)/python.stamp $(ENGINE_SOURCES)
 	PATH=$(abspath $(BIN)):$$PATH $(PIP) --no-deps --no-build-isolation --config-settings build-args=--locked --editable .
 	@touch $@
 
-demo: install ## one SSD fresh and steady, then what others measured beside the model: three minutes
+demo: install ## one SSD fresh and steady, then what others measured beside the model: four minutes
 	$(BIN)/ssdlab demo
 	$(BIN)/ssdlab reproduce --quick -o demo
 
@@ -73,6 +73,9 @@ test-guest: $(VENV)/python.stamp ## layouts built by a guest kernel, audited and
 	@scripts/install-tools.sh || echo "test-guest: not all tools are here; what needs them is skipped"
 	$(BIN)/pytest tests/guest -rs --override-ini=addopts= --override-ini=testpaths=
 
+package: install ## wheel and source distribution, each installed into an empty environment and tried
+	@scripts/package.sh
+
 bench: ## simulated writes per CPU second, beside the bare mapping loop
 	@scripts/require.sh rust
 	$(CARGO) run --locked --release -p ssdlab-lab --example throughput
@@ -93,12 +96,12 @@ lock: ## bring the lock files up to date once a Cargo.toml has changed
 	$(CARGO) fetch --manifest-path $(EXAMPLE)
 	$(CARGO) fetch --manifest-path fuzz/Cargo.toml
 
-golden: install ## write the golden texts of tests/python anew; look at the difference
+golden: install ## write the golden texts, the manual page and what README shows anew; read the difference
 	$(BIN)/pytest --renew-golden
 	RENEW_GOLDEN=1 $(CARGO) test --locked -p ssdlab-lab --test fio_options
 
 clean: ## remove all that was made
-	rm -rf $(VENV) target examples/*/target fuzz/target fuzz/corpus fuzz/artifacts demo
+	rm -rf $(VENV) target examples/*/target fuzz/target fuzz/corpus fuzz/artifacts demo dist
 	rm -rf .mypy_cache .ruff_cache .pytest_cache
 	find python tests -name __pycache__ -prune -exec rm -rf {} +
 	find python -name '*.so' -delete

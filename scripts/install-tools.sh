@@ -21,6 +21,10 @@ packages=(
     e2fsprogs
     btrfs-progs
     bcache-tools
+    # what reads our completion scripts and our manual page
+    zsh
+    fish
+    groff-base
 )
 
 missing=()

@@ -57,3 +57,8 @@ def __getattr__(name: str) -> Any:
         if name in names:
             return getattr(importlib.import_module(f"ssdlab.{home}"), name)
     raise AttributeError(f"module 'ssdlab' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """Name what can be used before any of it is loaded."""
+    return sorted(__all__)

@@ -15,6 +15,7 @@ from types import TracebackType
 from typing import Any
 
 from ssdlab import engine, jobs
+from ssdlab.cache import run_conditioned
 from ssdlab.engine import Progress, RunRequest, Settings
 from ssdlab.errors import SsdlabError
 from ssdlab.input import InputError, read_text
@@ -95,6 +96,7 @@ class Drive:
         layout: bool = True,
         timeline: tuple[int, int] | None = None,
         save: str | Path | None = None,
+        cache: bool = True,
         progress: Progress | None = None,
         **options: Value,
     ) -> Result:
@@ -117,6 +119,8 @@ class Drive:
             Start and length in nanoseconds of a stretch whose single operations are recorded.
         save
             A drive file to keep the drive in afterwards.
+        cache
+            Whether a preconditioned drive may be taken from the user's cache folder, or kept there.
         progress
             Called with phase and share; returns False to stop.
         **options
@@ -147,8 +151,9 @@ class Drive:
             timeline=timeline,
             json_plus=True,
             save=None if save is None else str(save),
+            cache=cache,
         )
-        return Result.from_json(engine.run(request, progress), f"{name} on {self.name}")
+        return Result.from_json(run_conditioned(request, progress), f"{name} on {self.name}")
 
     def season(
         self,
@@ -252,7 +257,7 @@ def _job_text(job: str | Path | None) -> tuple[str | None, str]:
         if (shipped := jobs.text(str(job))) is not None:
             return shipped, str(job)
         raise SsdlabError(
-            f"no such job file: {job}; jobs that come along: {', '.join(jobs.names())}"
+            f"no such job file: {job}; jobs that are included: {', '.join(jobs.names())}"
         ) from None
     except InputError as error:
         raise SsdlabError(f"job file {job}: cannot be read: {error}") from None

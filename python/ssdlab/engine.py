@@ -53,9 +53,9 @@ class RunRequest:
     flags
         fio options, each as ``--name=value`` or ``--name``.
     condition
-        Brought about before the job; None leaves the drive as it is.
+        The drive is preconditioned to it before the job; None leaves the drive as it is.
     span
-        Share of the exported range that the host uses while the condition is brought about.
+        Share of the exported range that preconditioning uses.
     seed
         The run's one source of chance.
     layout
@@ -66,6 +66,8 @@ class RunRequest:
         Keep the latency histograms.
     save
         Where the drive is kept afterwards.
+    cache
+        Whether a preconditioned drive may be taken from the user's cache folder, or kept there.
     """
 
     drive: str
@@ -81,6 +83,7 @@ class RunRequest:
     timeline: tuple[int, int] | None = None
     json_plus: bool = False
     save: str | None = None
+    cache: bool = True
 
 
 def _load() -> Any:
@@ -224,11 +227,7 @@ def check_job(job_text: str | None, job_name: str, flags: Sequence[str]) -> dict
     SsdlabError
         All that is wrong with it.
     """
-    with _engine() as engine:
-        checked: dict[str, list[str]] = json.loads(
-            engine.check_job(job_text, job_name, list(flags))
-        )
-        return checked
+    return _object(_ask(lambda engine, _: str(engine.check_job(job_text, job_name, list(flags)))))
 
 
 def render(result: str, output_format: str) -> str:

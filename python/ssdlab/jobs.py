@@ -1,4 +1,4 @@
-"""Job files that come along: the workloads that standards state endurance for."""
+"""The job files that are included: the workloads that standards state endurance for."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from importlib import resources
 
 
 def names() -> list[str]:
-    """Name the jobs that come along.
+    """Name the jobs that are included.
 
     Examples
     --------

@@ -158,7 +158,7 @@ def parse_span(text: str | None, option: str = "--span") -> float:
     Raises
     ------
     SsdlabError
-        It is no share above 0 % up to 100 %.
+        It is not a share above 0 % and up to 100 %.
 
     Examples
     --------
@@ -182,7 +182,7 @@ def parse_time(text: str, option: str) -> int:
     match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(ns|us|µs|ms|s)\s*", text)
     if match is None:
         raise SsdlabError(
-            f"{option}: {text!r} is no time; write a number and ns, us, ms or s: 10ms"
+            f"{option}: {text!r} is not a time; write a number and ns, us, ms or s: 10ms"
         )
     return round(float(match[1]) * _NANOSECONDS[match[2]])
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from machine import MadeMachine
+from machine import GIB, MadeMachine
 
 
 def plain(start: int = 2048) -> MadeMachine:
@@ -120,3 +120,10 @@ def host(machine: MadeMachine, policy: str) -> MadeMachine:
     """Add a SATA host."""
     machine.file("/sys/class/scsi_host/host0/link_power_management_policy", policy)
     return machine.file("/sys/class/scsi_host/host0", "")
+
+
+def readme_server() -> MadeMachine:
+    """Make the server of the README: an old partition table, and encryption that stops TRIM."""
+    machine = MadeMachine().drive("sda").partition("sda1", "sda", start=63, size=8 * GIB)
+    machine.partition("sda2", "sda", start=2048 * 8193, size=52 * GIB).mount("sda1", "/")
+    return machine.crypt("dm-0", "sda2", discards=False).mount("dm-0", "/home")

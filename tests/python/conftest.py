@@ -25,7 +25,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def stand_in(monkeypatch: pytest.MonkeyPatch) -> StandIn:
     module = StandIn()
     monkeypatch.setitem(sys.modules, "ssdlab._engine", module)
+    # The stand-in preconditions nothing that could be kept.
+    monkeypatch.setattr("ssdlab.cache.conditioned", lambda request, _progress: request)
     return module
+
+
+@pytest.fixture(autouse=True)
+def own_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """Each test has a cache folder of its own, so that none finds another's drives."""
+    folder = tmp_path / "own-cache"
+    monkeypatch.setenv("SSDLAB_CACHE", str(folder))
+    return folder
 
 
 @pytest.fixture

@@ -189,7 +189,7 @@ def test_moving_what_fits_or_cannot_be_helped() -> None:
         align.move(layout(SIZED, "lvm:extent=2KiB"), Grid(), Disk())
     with pytest.raises(SsdlabError, match="xfs: cannot be shrunk"):
         align.move(layout(SIZED, "filesystem:type=xfs"), Grid(), Disk())
-    with pytest.raises(SsdlabError, match="RAID 0 cannot miss a member"):
+    with pytest.raises(SsdlabError, match="RAID 0 cannot do without a member"):
         align.move(layout(SIZED, "raid:level=0"), Grid(), Disk())
     with pytest.raises(SsdlabError, match="a start at 64s does not help"):
         align.move(layout(SIZED), Grid(), Disk(), to=64 * 512)

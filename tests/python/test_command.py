@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
+import ssdlab
 from stand_in import StandIn
 
 Command = Callable[..., tuple[int, str, str]]
@@ -25,6 +26,7 @@ VERBS = (
     "audit",
     "health",
     "align",
+    "completion",
 )
 
 
@@ -34,6 +36,14 @@ def test_help(command: Command, golden: Callable[[str, str], None], verb: str) -
     code, out, _ = command(*filter(None, [verb, "--help"]))
     assert code == 0
     golden(f"help-{verb}" if verb else "help", out)
+
+
+@pytest.mark.parametrize("verb", ["", *VERBS, "align check"])
+def test_short_help(command: Command, verb: str) -> None:
+    """`-h` is `--help`, with every verb; to `run`, which leaves unknown options to fio, too."""
+    asked = command(*verb.split(), "-h")
+    assert asked == command(*verb.split(), "--help")
+    assert asked[0] == 0
 
 
 def test_verbs_are_those_of_the_contract() -> None:
@@ -88,6 +98,12 @@ def test_theory_refuses_percent_without_its_sign(stand_in: StandIn, command: Com
     assert "--op 28: that is 2800%" in err
     assert "0.28 or 28%" in err
     assert command("theory", "--op", "10")[0] == 0
+
+
+def test_public_names_are_listed() -> None:
+    """`dir(ssdlab)`, and so completion at Python's prompt, names what can be used, and it works."""
+    assert dir(ssdlab) == sorted(ssdlab.__all__)
+    assert all(callable(getattr(ssdlab, name)) for name in dir(ssdlab))
 
 
 def test_missing_engine(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -184,7 +184,7 @@ def test_interrupt_of_everything_writes_nothing(stand_in: StandIn, command: Comm
         (["--drive", "a"], "no job"),
         (["--rw=read", "--drive", "a", "--set", "gc"], "--set gc: expected KEY=VALUE"),
         (["--rw=read", "--drive", "a", "--seed", "one"], "--seed one: expected seeds"),
-        (["--rw=read", "--drive", "a", "--timeline", "10,2"], "'10' is no time"),
+        (["--rw=read", "--drive", "a", "--timeline", "10,2"], "'10' is not a time"),
         (["--rw=read", "--drive", "a", "--span", "80%"], "add --state"),
         (
             ["--rw=read", "--drive", "a", "--state=used", "--span=0"],

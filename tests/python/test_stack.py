@@ -93,7 +93,7 @@ def test_layers_can_be_looked_up(command: Command) -> None:
     code, _, err = command("layers", "lvm")
     assert (code, err) == (
         2,
-        "ssdlab: there is no layer lvm\nlayers are "
+        "ssdlab: no such layer: lvm\nthe layers are: "
         + ", ".join(kind["name"] for kind in kinds)
         + "\n",
     )

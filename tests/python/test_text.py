@@ -29,7 +29,7 @@ def test_times(given: str, nanoseconds: int) -> None:
 @pytest.mark.parametrize("given", ["10", "ms", "-1ms", "1h", ""])
 def test_times_without_a_unit(given: str) -> None:
     """A bare number is refused: it might be anything."""
-    with pytest.raises(SsdlabError, match="is no time"):
+    with pytest.raises(SsdlabError, match="is not a time"):
         text.parse_time(given, "--timeline")
 
 

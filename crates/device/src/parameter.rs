@@ -299,7 +299,7 @@ pub trait Source {
 /// Reads one parameter: given or default, right type, inside its range.
 ///
 /// # Errors
-/// A [`Problem`] that names key, value and what is allowed.
+/// A [`Problem`] that names the key, the value and the range.
 pub fn read_parameter<T: Value>(
     source: &mut dyn Source,
     declaration: &Declaration,
@@ -312,7 +312,7 @@ pub fn read_parameter<T: Value>(
         && !(low..=high).contains(&magnitude)
     {
         let unit = if declaration.unit.is_empty() { String::new() } else { format!(" {}", declaration.unit) };
-        return Err(Problem::new(declaration.key, &raw, format!("allowed is {low} to {high}{unit}")));
+        return Err(Problem::new(declaration.key, &raw, format!("must be {low} to {high}{unit}")));
     }
     Ok(value)
 }

@@ -247,10 +247,10 @@ impl Text {
                 }
                 ("kind", Some(Raw::Text(kind))) if KINDS.contains(&kind.as_str()) => entry.kind = kind,
                 ("source", Some(Raw::Text(source))) => entry.source = source,
-                ("kind", _) => return Err(fail(format!("{key}: kind is one of {}", KINDS.join(", ")))),
+                ("kind", _) => return Err(fail(format!("{key}: kind must be one of {}", KINDS.join(", ")))),
                 (other, _) => {
                     return Err(fail(format!(
-                        "{key}: unknown or unreadable \"{other}\"; allowed are value, kind, source"
+                        "{key}: unknown or unreadable \"{other}\"; it must be value, kind or source"
                     )));
                 }
             }
@@ -366,7 +366,7 @@ mod test {
     #[test]
     fn errors_name_place_and_remedy() {
         let message = |settings| theory(settings).unwrap_err().to_string();
-        assert_eq!(message(&[("nand.planes", "0")]), "--set nand.planes=0: allowed is 1 to 8");
+        assert_eq!(message(&[("nand.planes", "0")]), "--set nand.planes=0: must be 1 to 8");
         assert!(message(&[("nand.plane", "1")]).contains("did you mean nand.planes"));
         assert!(message(&[("ftl.gc", "greedier")]).contains("\"d-choices:N\""));
         assert!(message(&[("nand.page_bytes", "4 parsecs")]).contains("expected a size"));

@@ -312,7 +312,7 @@ fn impossible_fixed_parts_are_refused() {
     let refused = |cache: &[(&str, &str)]| try_drive(&[&STATIC_SLC[..], cache].concat()).err().expect("refused");
     assert!(refused(&[("ftl.slc_cache_fixed_bytes", "1 MiB")]).contains("of a dynamic cache"));
     let dynamic = ("ftl.slc_cache", "dynamic");
-    assert!(refused(&[dynamic, ("ftl.slc_cache_fixed_bytes", "2 MiB")]).contains("a part of"));
+    assert!(refused(&[dynamic, ("ftl.slc_cache_fixed_bytes", "2 MiB")]).contains("at most the ftl.slc_cache_bytes"));
     let never_idle = [dynamic, ("ftl.slc_cache_fixed_bytes", "1 MiB"), ("ftl.idle_gc_after_ms", "none")];
     assert!(refused(&never_idle).contains("idle_gc_after_ms"));
 }

@@ -123,7 +123,11 @@ fn derived_of_flash(ssd: &Ssd) -> Value {
             "programmed at once"
         ),
         line("bad blocks", ssd.ftl.array.bad_blocks().to_string(), "from the factory and grown"),
-        line("blocks to lose", ssd.ftl.spare_blocks().max(0).to_string(), "until the drive goes read-only"),
+        line(
+            "available spare",
+            ssd.ftl.spare_blocks().max(0).to_string(),
+            "blocks that can fail before the drive goes read-only"
+        ),
     ]);
     let lines_of_ram = map_ram(ssd, exported, block);
     lines.as_array_mut().expect("a list").extend(lines_of_ram);

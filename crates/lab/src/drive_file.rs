@@ -1,4 +1,4 @@
-//! A drive file: a drive in a condition, so that nobody seasons twice.
+//! A drive file: a drive in a condition, kept for reuse.
 //!
 //! ```text
 //! "ssdlab drive 4\n"   then postcard: profile text, settings, condition, seed, season, span, start, FTL
@@ -54,10 +54,10 @@ pub enum DriveFileError {
     #[error("{0}: not a drive file; make one with `ssdlab season`, or name a profile (*.toml)")]
     Other(String),
     /// Of another version's layout.
-    #[error("{0}: a drive file of another version of ssdlab; season the drive anew")]
+    #[error("{0}: this drive file is of another version of ssdlab; make it again with `ssdlab season`")]
     Version(String),
     /// Cut or damaged.
-    #[error("{0}: the drive file is cut or damaged (its checksum does not fit); season the drive anew")]
+    #[error("{0}: the drive file is cut or damaged (its checksum does not fit); make it again with `ssdlab season`")]
     Damaged(String),
 }
 

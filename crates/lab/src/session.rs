@@ -252,7 +252,7 @@ impl Session {
         }
         if from != Condition::Fresh && span != self.label.span {
             let message = format!(
-                "the drive was seasoned with a span of {}, not {span}; start from its profile {}",
+                "the drive was preconditioned with a span of {}, not {span}; start from its profile {}",
                 self.label.span, self.label.name
             );
             return Err(SessionError::Condition(message));

@@ -69,7 +69,7 @@ fn source_of(drive: &str) -> Result<Source, String> {
 fn unknown(drive: &str, error: &io::Error) -> String {
     if drive.ends_with(".toml") || drive.ends_with(".ssd") || error.kind() != io::ErrorKind::NotFound {
         return format!(
-            "{drive}: cannot be read: {error}\nname a drive file, a profile or a stack (*.toml), or a profile that comes along: `ssdlab drives` lists them"
+            "{drive}: cannot be read: {error}\nname a drive file, a profile or a stack (*.toml), or an included profile: `ssdlab drives` lists them"
         );
     }
     if drive.starts_with("/dev/") || drive.contains("://") {

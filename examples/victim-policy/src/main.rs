@@ -1,4 +1,4 @@
-//! A victim policy of one's own, held against those that come with ssdlab.
+//! A victim policy of one's own, compared with those of ssdlab.
 //!
 //! `cargo run --release`: the theory drive, small, over-provisioning 28 %. It is filled once in
 //! order, overwritten at random until write amplification is steady, and then measured; once with

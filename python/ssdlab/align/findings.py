@@ -26,7 +26,7 @@ from ssdlab.align.layout import (
 from ssdlab.align.notation import binary_size
 from ssdlab.align.places import Offsets, Spot, Straddle, spots, straddles
 
-BELOW_FIRST = "stands on what does not fit; put that right first"
+BELOW_FIRST = "the layer below does not fit; mend that first"
 
 
 @dataclass(frozen=True)

@@ -66,7 +66,9 @@ class Given:
         """Refuse keys that would say nothing here."""
         for key in keys:
             if self.has(key):
-                raise SsdlabError(f"{self.place}: {key} says nothing here: {because}; leave it out")
+                raise SsdlabError(
+                    f"{self.place}: {key} has no effect here: {because}; leave it out"
+                )
 
     def size(self, key: str, default: int | None = None, least: int = 0) -> int:
         """Take a size; a whole number of sectors."""
@@ -94,7 +96,7 @@ class Given:
         if isinstance(value, int) and not isinstance(value, bool):
             value = str(value)
         if not isinstance(value, str):
-            raise SsdlabError(f'{where}: {value!r} is no size; write it as "1MiB" or "2048s"')
+            raise SsdlabError(f'{where}: {value!r} is not a size; write it as "1MiB" or "2048s"')
         if unit and value.isdecimal():
             if len(value) > 25 or int(value) * unit > LARGEST_BYTES:
                 raise SsdlabError(f"{where}: {value} is more than any drive has; correct it")

@@ -133,13 +133,13 @@ def read_unit(text: str, geometry: Geometry, place: str = "--align") -> Unit:
     Raises
     ------
     SsdlabError
-        It is no size, or no whole number of sectors.
+        It is not a size, or not a whole number of sectors.
     """
     size = parse_position(text, place, geometry)
     if size == 0 or size % geometry.sector_bytes:
         raise SsdlabError(
-            f"{place}: {text} is no multiple of the {geometry.sector_bytes}-byte sector, "
-            f"where alone something can begin; use {geometry.sector_bytes}B or a multiple"
+            f"{place}: {text} is not a multiple of the {geometry.sector_bytes}-byte sector, "
+            f"and nothing can begin inside one; use {geometry.sector_bytes}B or a multiple"
         )
     return Unit(binary_size(size), size)
 

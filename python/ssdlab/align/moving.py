@@ -136,8 +136,8 @@ def _finish(layout: Layout, disk: Disk) -> Step:
 def _replace_member(array: Array, disk: Disk, sector: int, sectors: int) -> list[Step]:
     if array.level == "0":
         raise SsdlabError(
-            "a RAID 0 cannot miss a member: back up, make partitions and array anew (ssdlab align "
-            "commands), restore"
+            "a RAID 0 cannot do without a member: back up, make partitions and array again (ssdlab "
+            "align commands), restore"
         )
     table = f"echo 'start={sector}, size={sectors}' | sfdisk -N {disk.number} {disk.device}"
     out = f"mdadm /dev/md0 --fail {disk.partition} --remove {disk.partition}"
@@ -145,7 +145,8 @@ def _replace_member(array: Array, disk: Disk, sector: int, sectors: int) -> list
         Step("Back up: until the rebuild is done, the array has less redundancy or none"),
         Step("Take the member out", (out, f"mdadm --zero-superblock {disk.partition}")),
         Step(
-            "Make its partition anew; an array it gets too small for must shrink before", (table,)
+            "Make its partition again; shrink the array first if it becomes too small for that",
+            (table,),
         ),
         Step(
             "Put it back, and wait for the rebuild before the next member",
@@ -162,7 +163,7 @@ def _dump_and_restore(disk: Disk, sector: int, sectors: int) -> list[Step]:
             (f"dump -0a -f /other/data.dump /dev/{name}",),
         ),
         Step(
-            "Make the partition anew, and trim it while making the file system",
+            "Make the partition again, and trim it while making the file system",
             (
                 f"gpart delete -i {disk.number} ada0",
                 f"gpart add -t freebsd-ufs -i {disk.number} -b {sector} -s {sectors} ada0",

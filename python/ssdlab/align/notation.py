@@ -93,10 +93,12 @@ def parse_position(text: str, place: str, geometry: Geometry) -> int:
     match = re.fullmatch(r"\s*(\d{1,25}(?:\.\d{1,9})?)\s*([A-Za-z]*)\s*", text)
     factor = _factor(match[2], geometry) if match else None
     if match is None or (factor is None and Fraction(match[1]) != 0):
-        raise SsdlabError(f"{place}: {text!r} is no size; write a number and its unit: {_UNITS}")
+        raise SsdlabError(f"{place}: {text!r} is not a size; write a number and its unit: {_UNITS}")
     exact = Fraction(match[1]) * (factor or 0)
     if exact.denominator != 1 or exact > LARGEST_BYTES:
-        reason = "no whole number of bytes" if exact.denominator != 1 else "more than any drive has"
+        reason = (
+            "not a whole number of bytes" if exact.denominator != 1 else "more than any drive has"
+        )
         raise SsdlabError(f"{place}: {text} is {reason}; write it in smaller numbers")
     return int(exact)
 

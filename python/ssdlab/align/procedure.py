@@ -77,7 +77,7 @@ def refuse_encrypted(layout: Layout, doing: str) -> None:
         f"fsck can mend what an interrupted move leaves; {_WHY[family]}\n"
         f"how far: {_reach(layout, crypt)}\n"
         f"decrypt first: {_DECRYPT[crypt.format]}\n"
-        "then ask again without the crypt layer, and encrypt anew when all is done"
+        "then ask again without the crypt layer, and encrypt again when all is done"
     )
 
 
@@ -161,7 +161,7 @@ def _shrink_content(lowest: Layer, size: int, disk: Disk) -> Step:
     }
     if kind not in known:
         raise SsdlabError(
-            f"{kind}: cannot be shrunk in place; back up its files, make the partition anew where "
+            f"{kind}: cannot be shrunk in place; back up its files, make the partition again where "
             "it fits (ssdlab align commands), and restore them"
         )
     return Step(f"Shrink the {kind} to {kib} KiB", known[kind])

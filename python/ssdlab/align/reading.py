@@ -199,7 +199,9 @@ def from_text(text: str, name: str, geometry: Geometry) -> Layout:
             raise SsdlabError(f"layout {name}: unknown key {key}; known: drive, layer")
     drive, tables = root.get("drive"), root.get("layer", [])
     if not (drive is None or isinstance(drive, str)):
-        raise SsdlabError(f"layout {name}: drive: {drive!r} is no name; list them: ssdlab drives")
+        raise SsdlabError(
+            f"layout {name}: drive: {drive!r} is not a name; list them: ssdlab drives"
+        )
     if not isinstance(tables, list) or not all(isinstance(each, dict) for each in tables):
         raise SsdlabError(f"layout {name}: layer: expected a list of tables, [[layer]] in TOML")
     layers = []

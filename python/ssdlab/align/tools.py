@@ -99,7 +99,7 @@ def plan(layout: Layout, grid: Grid, device: str) -> Plan:
         found = boundaries(partition.start, grid)
         sector = grid.geometry.sector_bytes
         raise SsdlabError(
-            f"partition: start {partition.start // sector}s is no multiple of "
+            f"partition: start {partition.start // sector}s is not a multiple of "
             f"{grid.step_bytes // sector} sectors; the next one is {found.next // sector}s"
         )
     arrays = (each for each in layout.layers if isinstance(each, Array) and each.striped)

@@ -17,7 +17,9 @@ from ssdlab import signals
 from ssdlab.cli import streams
 from ssdlab.cli.align import align
 from ssdlab.cli.audit import audit
+from ssdlab.cli.cache import cache
 from ssdlab.cli.compare import compare
+from ssdlab.cli.completion import completion
 from ssdlab.cli.demo import demo
 from ssdlab.cli.drives import drives, show
 from ssdlab.cli.health import health
@@ -74,6 +76,7 @@ for _verb in (
     show,
     run,
     season,
+    cache,
     theory,
     compare,
     report,
@@ -82,6 +85,7 @@ for _verb in (
     audit,
     health,
     align,
+    completion,
 ):
     ssdlab.add_command(_verb)
 

@@ -1,4 +1,4 @@
-"""``ssdlab align``: boundaries that fit, layouts held against them, and what to type.
+"""``ssdlab align``: boundaries that fit, layouts checked against them, and what to type.
 
 Exit codes: 0 all aligned; 1 something is not; 2 what the user can mend.
 """
@@ -35,7 +35,7 @@ EXIT_MISALIGNED = 1
 
 @click.group(
     cls=Verbs,
-    short_help="Boundaries that fit a drive, layouts that do not, and what to type.",
+    short_help="Find boundaries, check layouts, and print what to type.",
     terms=(
         ("SIZE", "a number and its unit: 63s (sectors), 64KiB, 1MiB, 512B, 3trk, 1cyl"),
         (
@@ -51,15 +51,15 @@ EXIT_MISALIGNED = 1
     ),
 )
 def align() -> None:
-    """Find boundaries, check layouts, and say what to type. Changes nothing itself.
+    """Find boundaries, check layouts, and print what to type. Changes nothing itself.
 
-    Exit code 1 where a layout that was checked does not fit.
+    The exit code is 1 where a layout that was checked does not fit.
     """
 
 
 @align.command(
     cls=Verb,
-    short_help="Boundaries around a wanted start or size, in all units.",
+    short_help="Show boundaries around a wanted start or size, in all units.",
     examples=(
         "ssdlab align boundaries 0B --track",
         "ssdlab align boundaries 0s --inside 63s",
@@ -92,9 +92,9 @@ def boundaries(start: str, size: str | None, inside: str, as_json: bool, **optio
         print_json({"units": units, "fits": around.fits, "positions": positions})
         return
     _print_positions(rows, grid)
-    said = "is a boundary itself" if around.fits else "is no boundary"
+    said = "is a boundary itself" if around.fits else "is not a boundary"
     names = ", ".join(f"{unit.name}{_size_of(unit)}" for unit in grid.units)
-    print_paragraph(f"{start} {said}; fitted: {names}.")
+    print_paragraph(f"{start} {said}; the boundaries fit {names}.")
 
 
 def _print_positions(rows: Sequence[tuple[str, int]], grid: grids.Grid) -> None:
@@ -107,7 +107,7 @@ def _print_positions(rows: Sequence[tuple[str, int]], grid: grids.Grid) -> None:
 
 @align.command(
     cls=Verb,
-    short_help="Hold a layout against a grid: what fits, what straddles, what to do.",
+    short_help="Check a layout: what fits, what straddles, what to do.",
     terms=(
         ("partition", "start, size"),
         ("label", "start: a BSD label's partition inside its slice"),
@@ -129,7 +129,10 @@ def _print_positions(rows: Sequence[tuple[str, int]], grid: grids.Grid) -> None:
 @with_options(LAYER_OPTION, *GRID_OPTIONS)
 @JSON_OPTION
 def check(file: str | None, layers: tuple[str, ...], as_json: bool, **options: Any) -> int:
-    """Hold each layer of a layout against each unit; exit code 1 where the data do not fit."""
+    """Check each layer of a layout against each unit.
+
+    The exit code is 1 where the data do not fit.
+    """
     layout = read_layout(file, layers, options)
     findings = checking.check(layout, Chosen(options, layout.drive).grid())
     wrong = checking.misaligned(findings)
@@ -156,7 +159,7 @@ def _print_findings(findings: Sequence[checking.Finding], wrong: bool, sector_by
         for each in findings
     ]
     array = ("in the array",) if in_array else ()
-    headings = ("layer", "at byte", "sector", *array, "held against", "fits", "worst remainder")
+    headings = ("layer", "at byte", "sector", *array, "checked against", "fits", "worst remainder")
     right = (1, 2, 3, 6) if in_array else (1, 2, 5)
     print_table((*headings, "writes that straddle"), rows, right=right, fold=len(headings))
     if not wrong:
@@ -205,7 +208,7 @@ def _writes(straddling: Sequence[Straddle]) -> str:
 
 @align.command(
     cls=Verb,
-    short_help="What to type in parted, sfdisk, cryptsetup, pvcreate, mkfs, diskpart, gpart.",
+    short_help="Print what to type in parted, sfdisk, cryptsetup, pvcreate, mkfs and others.",
     examples=(
         "ssdlab align commands --layer partition:start=1MiB,size=100GiB --device /dev/sda",
         "ssdlab align commands --layer partition:start=1MiB --layer raid:level=5,disks=4,chunk=64k",
@@ -217,7 +220,7 @@ def _writes(straddling: Sequence[Straddle]) -> str:
     "systems",
     multiple=True,
     type=click.Choice(tools.SYSTEMS),
-    help="Only these; by default all.",
+    help="Print only these; by default all.",
 )
 @DEVICE_OPTION
 @with_options(LAYER_OPTION, *GRID_OPTIONS)
@@ -230,7 +233,7 @@ def commands(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Say what to type for an aligned partition and what comes into it. Changes nothing itself."""
+    """Print what to type for an aligned partition and its content. Changes nothing itself."""
     layout = read_layout(file, layers, options)
     wanted = tools.plan(layout, Chosen(options, layout.drive).grid(), device)
     found = tools.commands(wanted, systems or tools.SYSTEMS)

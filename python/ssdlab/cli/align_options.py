@@ -12,6 +12,7 @@ from ssdlab.align import grid as grids
 from ssdlab.align import reading
 from ssdlab.align.layout import Layout
 from ssdlab.align.notation import parse_geometry, parse_position
+from ssdlab.cli.completion import complete_drive
 from ssdlab.cli.drives import SET_OPTION, parse_settings
 from ssdlab.errors import SsdlabError
 
@@ -64,24 +65,49 @@ GRID_OPTIONS = (
         "--align",
         multiple=True,
         metavar="SIZE",
-        help="Erase block, page or stripe to fit; may be repeated.  [default: 4KiB and 1MiB]",
+        help="Fit this erase block, page or stripe; may be repeated.  [default: 4KiB and 1MiB]",
     ),
-    click.option("--drive", metavar="DRIVE", help="Page, row and erase block of a profile."),
+    click.option(
+        "--drive",
+        metavar="DRIVE",
+        help="Fit the page, row and erase block of this profile.",
+        shell_complete=complete_drive,
+    ),
     SET_OPTION,
     click.option("--strict", is_flag=True, help="Judge by the drive's row and erase block too."),
     click.option("--track", is_flag=True, help="Also fit the track, for old partition tables."),
     click.option("--cylinder", is_flag=True, help="Also fit the cylinder."),
     click.option(
-        "--geometry", default="255x63", show_default=True, metavar="HEADSxSECTORS", help="CHS."
+        "--geometry",
+        default="255x63",
+        show_default=True,
+        metavar="HEADSxSECTORS",
+        help="Take this CHS geometry.",
     ),
-    click.option("--sector", default=512, show_default=True, metavar="BYTES", help="512 or 4096."),
+    click.option(
+        "--sector",
+        default=512,
+        show_default=True,
+        metavar="BYTES",
+        help="Set the sector size: 512 or 4096.",
+    ),
 )
 LAYER_OPTION = click.option(
-    "--layer", "layers", multiple=True, metavar="KIND:KEY=VALUE,…", help="The lowest first."
+    "--layer",
+    "layers",
+    multiple=True,
+    metavar="KIND:KEY=VALUE,…",
+    help="Add a layer; the lowest comes first.",
 )
-DEVICE_OPTION = click.option("--device", default="/dev/sdX", show_default=True, metavar="PATH")
+DEVICE_OPTION = click.option(
+    "--device",
+    default="/dev/sdX",
+    show_default=True,
+    metavar="PATH",
+    help="Name this device in the commands.",
+)
 NUMBER_OPTION = click.option(
-    "--number", default=1, show_default=True, metavar="N", help="The partition's number."
+    "--number", default=1, show_default=True, metavar="N", help="Give the partition's number."
 )
 
 

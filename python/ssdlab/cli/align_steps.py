@@ -30,7 +30,7 @@ from ssdlab.errors import SsdlabError
 
 @click.command(
     cls=Verb,
-    short_help="How to move a misaligned partition without losing data.",
+    short_help="Say how to move a misaligned partition without losing data.",
     examples=(
         "ssdlab align move --layer partition:start_sector=63,size=100GiB "
         "--layer filesystem:type=ext4",
@@ -38,8 +38,10 @@ from ssdlab.errors import SsdlabError
     ),
 )
 @click.argument("file", required=False, metavar="[LAYOUT]")
-@click.option("--to", metavar="SIZE", help="The new start; by default the next that fits.")
-@click.option("--free-behind", default="0", metavar="SIZE", help="Free room behind the partition.")
+@click.option("--to", metavar="SIZE", help="Move it there; by default to the next start that fits.")
+@click.option(
+    "--free-behind", default="0", metavar="SIZE", help="Count on this room behind the partition."
+)
 @with_options(DEVICE_OPTION, NUMBER_OPTION, LAYER_OPTION, *GRID_OPTIONS)
 @JSON_OPTION
 def move(
@@ -52,7 +54,7 @@ def move(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Say how to move a partition to where its data fit; nothing where they are encrypted.
+    """Say how to move a partition to where its data fit, unless they are encrypted.
 
     Changes nothing itself.
     """
@@ -71,7 +73,7 @@ def move(
 
 @click.command(
     cls=Verb,
-    short_help="How to give a used drive a spare area afterwards.",
+    short_help="Say how to give a used drive spare area afterwards.",
     examples=(
         "ssdlab align spare --spare 20% --drive intel-dc-s3500-80gb "
         "--layer partition:start=1MiB,size=70GiB --layer filesystem:type=ext4",
@@ -79,8 +81,12 @@ def move(
     ),
 )
 @click.argument("file", required=False, metavar="[LAYOUT]")
-@click.option("--spare", "share", required=True, metavar="SHARE", help="Of the capacity: 20%.")
-@click.option("--capacity", metavar="SIZE", help="What the drive exports; else that of --drive.")
+@click.option(
+    "--spare", "share", required=True, metavar="SHARE", help="Share of the capacity, such as 20%."
+)
+@click.option(
+    "--capacity", metavar="SIZE", help="Give the exported capacity; by default that of --drive."
+)
 @with_options(DEVICE_OPTION, NUMBER_OPTION, LAYER_OPTION, *GRID_OPTIONS)
 @JSON_OPTION
 def spare(
@@ -95,7 +101,7 @@ def spare(
 ) -> None:
     """Say how to leave a SHARE of a drive to the drive; LAYOUT has its last partition.
 
-    Changes nothing itself; no advice where the data are encrypted.
+    Changes nothing itself; gives no advice where the data are encrypted.
     """
     layout = read_layout(file, layers, options)
     chosen = Chosen(options, layout.drive)

@@ -48,6 +48,7 @@ SEED_OPTION = click.option(
     show_default=True,
     metavar="N",
     callback=whole_number(0, 2**64 - 1),
+    help="Use this seed.",
 )
 
 
@@ -105,7 +106,7 @@ def _read_job_file(path: str) -> str:
         raise SsdlabError(
             f"no such job file: {path}\n"
             "give a fio job file, or options in its place: --rw=randwrite --bs=4k\n"
-            f"jobs that come along: {', '.join(jobs.names())}"
+            f"jobs that are included: {', '.join(jobs.names())}"
         ) from None
     except InputError as error:
         raise SsdlabError(f"job file {path}: cannot be read: {error}") from None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from ssdlab.cli.completion import complete_file
 from ssdlab.cli.console import print_json, print_table, print_text
 from ssdlab.cli.drives import JSON_OPTION
 from ssdlab.cli.results import loaded
@@ -21,10 +22,12 @@ from ssdlab.comparison import compare as compare_results
         "ssdlab compare a.json b.json",
     ),
 )
-@click.argument("results", nargs=-1, required=True, metavar="A.json B.json…")
+@click.argument(
+    "results", nargs=-1, required=True, metavar="A.json B.json…", shell_complete=complete_file
+)
 @JSON_OPTION
 def compare(results: tuple[str, ...], as_json: bool) -> None:
-    """Compare results with the first one: mean difference and ratio, 95 % confidence.
+    """Compare results with the first one, by mean difference and ratio with 95 % confidence.
 
     Jobs of the same name are paired over their seeds, so run both sides with several.
     """
@@ -38,7 +41,7 @@ def compare(results: tuple[str, ...], as_json: bool) -> None:
 
 def _print(comparison: Comparison) -> None:
     for arm in comparison.arms[1:]:
-        print_text(f"{arm} against {comparison.arms[0]}")
+        print_text(f"{arm} compared with {comparison.arms[0]}")
         rows = [_cells(row) for row in comparison.rows if row.arm == arm]
         headings = ("job", "figure", "baseline", "here", "difference", "ratio", "95 %", "seeds")
         print_table(headings, rows, right=(2, 3, 4, 5, 6, 7))

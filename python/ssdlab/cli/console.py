@@ -69,7 +69,7 @@ def _filled(sentences: str, mark: str = "") -> str:
 
 
 def note(message: str) -> None:
-    """Tell people something that is no result."""
+    """Tell people something that is not a result."""
     sys.stdout.flush()
     with suppress(OSError):
         sys.stderr.write(message.rstrip("\n") + "\n")
@@ -82,6 +82,7 @@ def print_table(
     *,
     right: Sequence[int] = (),
     fold: int | None = None,
+    cut: int | None = None,
     red: Sequence[int] = (),
 ) -> None:
     """Write a table: fitted to a terminal, or one line per row in a pipe.
@@ -96,17 +97,25 @@ def print_table(
         Columns of numbers, set to the right.
     fold
         The column that is folded where the terminal is too narrow.
+    cut
+        The column that ends in … there, so that a row stays one line.
     red
         Rows that are red on a terminal.
     """
     terminal = is_terminal(sys.stdout)
-    table = Table(box=SIMPLE_HEAD if terminal else None, pad_edge=False, padding=(0, 2, 0, 0))
+    table = Table(
+        box=SIMPLE_HEAD if terminal else None,
+        pad_edge=False,
+        padding=(0, 2, 0, 0),
+        expand=terminal and cut is not None,
+    )
     for column, heading in enumerate(headings):
         table.add_column(
             heading,
             justify="right" if column in right else "left",
-            overflow="fold",
-            no_wrap=terminal and fold is not None and column != fold,
+            overflow="ellipsis" if column == cut else "fold",
+            no_wrap=terminal and (fold, cut) != (None, None) and column != fold,
+            ratio=1 if terminal and column == cut else None,
         )
     for place, row in enumerate(rows):
         style = "red" if place in red and terminal else None

@@ -1,4 +1,4 @@
-"""``ssdlab demo``: the whole story in two minutes."""
+"""``ssdlab demo``: one drive fresh and steady, and what gives speed back."""
 
 from __future__ import annotations
 
@@ -28,9 +28,16 @@ from ssdlab.result import Result
     short_help="Show one SSD fresh and steady, and what gives speed back.",
     examples=("ssdlab demo -o demo",),
 )
-@click.option("-o", "--output", default="demo", show_default=True, metavar="DIR")
 @click.option(
-    "--capacity", metavar="SIZE", help="Make the drive smaller, which is faster, such as 8GB."
+    "-o",
+    "--output",
+    default="demo",
+    show_default=True,
+    metavar="DIR",
+    help="Write results and report there.",
+)
+@click.option(
+    "--capacity", metavar="SIZE", help="Make the drive smaller, such as 8GB, to finish sooner."
 )
 @SEED_OPTION
 def demo(output: str, capacity: str | None, seed: int) -> int:
@@ -75,4 +82,4 @@ def _print(results: Sequence[Result]) -> None:
         "Published (* no prediction, since a parameter is fitted):",
         figures.published_notes(results),
     )
-    print_list("How the parameters were come by:", figures.provenance(results))
+    print_list("Where the parameters come from:", figures.provenance(results))

@@ -9,11 +9,12 @@ from typing import Any
 import click
 
 from ssdlab import engine, text
+from ssdlab.cli.completion import complete_drive
 from ssdlab.cli.console import is_terminal, print_json, print_table, print_text
 from ssdlab.cli.verb import Verb
 from ssdlab.health import simulated
 
-JSON_OPTION = click.option("--json", "as_json", is_flag=True, help="JSON for programs.")
+JSON_OPTION = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
 SET_OPTION = click.option(
     "--set",
     "settings",
@@ -26,12 +27,12 @@ LAYER_OPTION = click.option(
     "layers",
     multiple=True,
     metavar="KIND[:KEY=VALUE,…]",
-    help="Put a layer over the drive, such as partition:start_sector=63; bottom up.",
+    help="Put a layer over the drive, such as partition:start_sector=63; the lowest comes first.",
 )
 SPAN_OPTION = click.option(
     "--span",
     metavar="SHARE",
-    help="Use only this share, such as 80%, to bring the drive there; the rest stays spare.",
+    help="Precondition only this share of the drive, such as 80%; the rest stays spare.",
 )
 _STARTED_OVER = {
     "secure-erase": "secure erased",
@@ -55,19 +56,17 @@ def drives(as_json: bool) -> None:
     if as_json:
         print_json(profiles)
         return
-    headings = ("drive", "capacity", "spare", "cells", "link", "what it is")
+    headings = ("drive", "capacity", "spare", "what it is")
     rows = [
         (
             str(profile["name"]),
             text.size(profile["capacity_bytes"]),
             _spare(profile["over_provisioning"]),
-            str(profile["cell"]).upper() or "disk",
-            str(profile["link"]),
             str(profile.get("summary") or profile.get("title") or ""),
         )
         for profile in profiles
     ]
-    print_table(headings, rows, right=(1, 2), fold=5)
+    print_table(headings, rows, right=(1, 2), cut=3)
 
 
 def _spare(over_provisioning: float | None) -> str:
@@ -76,7 +75,7 @@ def _spare(over_provisioning: float | None) -> str:
 
 @click.command(
     cls=Verb,
-    short_help="Show every parameter of a DRIVE with unit and source.",
+    short_help="Show every parameter of a DRIVE with its unit and source.",
     examples=(
         "ssdlab show intel-dc-s3500-480gb",
         "ssdlab show theory --set over_provisioning=0.07 --set nand.pages_per_block=256",
@@ -84,11 +83,13 @@ def _spare(over_provisioning: float | None) -> str:
         "ssdlab show old.ssd --smart-json > smart.json; ssdlab health --from smart.json",
     ),
 )
-@click.argument("drive")
+@click.argument("drive", shell_complete=complete_drive)
 @SET_OPTION
 @LAYER_OPTION
 @JSON_OPTION
-@click.option("--smart-json", is_flag=True, help="The drive's counters as smartctl's own JSON.")
+@click.option(
+    "--smart-json", is_flag=True, help="Print the drive's counters as smartctl's own JSON."
+)
 def show(
     drive: str,
     settings: tuple[str, ...],
@@ -96,7 +97,7 @@ def show(
     as_json: bool,
     smart_json: bool,
 ) -> None:
-    """Show every parameter of a DRIVE with unit and source, and what follows from them."""
+    """Show every parameter of a DRIVE with its unit and source, and what follows from them."""
     shown = engine.show(drive, parse_settings(settings), layers)
     if smart_json:
         print_json(simulated.smart_json(shown, drive))
@@ -109,7 +110,7 @@ def show(
     _print_section("what follows", _derived(shown.get("derived") or []))
     if (shown.get("counters") or {}).get("nand_pages_written"):
         _print_section("wear", _wear(shown["wear"]))
-        _print_section("counters that are not 0", _counters(shown["counters"]))
+        _print_section("counters above 0", _counters(shown["counters"]))
 
 
 def _heading(shown: dict[str, Any], drive: str) -> str:

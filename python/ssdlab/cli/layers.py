@@ -27,7 +27,7 @@ def layers(kind: str | None, as_json: bool) -> None:
         kinds = [each for each in kinds if each["name"] == kind]
         if not kinds:
             names = ", ".join(str(each["name"]) for each in engine.layers())
-            raise SsdlabError(f"there is no layer {kind}\nlayers are {names}")
+            raise SsdlabError(f"no such layer: {kind}\nthe layers are: {names}")
     if as_json:
         print_json(kinds)
     elif kind is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from ssdlab.cli.completion import complete_file
 from ssdlab.cli.console import note
 from ssdlab.cli.results import loaded
 from ssdlab.cli.verb import Verb
@@ -18,14 +19,23 @@ from ssdlab.report import write_report
         "ssdlab report result.json -o report.html",
     ),
 )
-@click.argument("results", nargs=-1, required=True, metavar="RESULT.json…")
-@click.option("-o", "--output", default="report.html", show_default=True, metavar="FILE.html")
-@click.option("--title", help="The page's heading.")
+@click.argument(
+    "results", nargs=-1, required=True, metavar="RESULT.json…", shell_complete=complete_file
+)
+@click.option(
+    "-o",
+    "--output",
+    default="report.html",
+    show_default=True,
+    metavar="FILE.html",
+    help="Write the page there.",
+)
+@click.option("--title", help="Set the page's heading.")
 def report(results: tuple[str, ...], output: str, title: str | None) -> None:
     """Make one self-contained HTML page from result files.
 
-    Latency distributions need results of --output-format json+. What fio measured on a real
-    drive can stand beside simulated results.
+    Latency distributions need results of --output-format json+. Results that fio measured on a
+    real drive can stand beside simulated ones.
     """
     with loaded(results) as found:
         write_report(found, output, title=title)

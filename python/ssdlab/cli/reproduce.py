@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 @click.command(
     cls=Verb,
-    short_help="Answer the questions of five documents on SSDs, figure beside figure.",
+    short_help="Check claims of five documents on SSDs, figure beside figure.",
     examples=(
         "ssdlab reproduce --quick",
         "ssdlab reproduce spare-area trim -o reproduction",
@@ -43,15 +43,24 @@ if TYPE_CHECKING:
     ),
 )
 @click.argument("questions", nargs=-1, metavar="[QUESTION]…")
-@click.option("--quick", is_flag=True, help="Smaller drives and one seed: a minute and a half.")
+@click.option(
+    "--quick", is_flag=True, help="Use smaller drives and one seed: takes a minute and a half."
+)
 @click.option("--list", "only_list", is_flag=True, help="Name the questions and exit.")
-@click.option("-o", "--output", default="reproduction", show_default=True, metavar="DIR")
+@click.option(
+    "-o",
+    "--output",
+    default="reproduction",
+    show_default=True,
+    metavar="DIR",
+    help="Write the page and the figures there.",
+)
 def reproduce(questions: tuple[str, ...], quick: bool, only_list: bool, output: str) -> int:
-    """Run the experiments of five documents on SSDs, and set their figures beside ours.
+    """Run the experiments of five documents on SSDs, and show their figures beside ours.
 
-    QUESTION is a name or a number of --list; all by default. Writes reproduce.html and
-    reproduce.json into DIR. Ratios are judged, within 15 % where a mechanism decides and 30 % where
-    unknown firmware does; a row that misses is no error and stays, in red.
+    QUESTION is a name or a number that --list prints; by default all run. Writes reproduce.html and
+    reproduce.json into DIR. A ratio must lie within 15 % where a mechanism decides it, and within
+    30 % where unknown firmware does; a row that misses is not an error and stays, in red.
     """
     from ssdlab.reproduce import FULL, QUICK, Performance, find
 
@@ -118,8 +127,8 @@ def _print(answers: Sequence[Answer], wall_s: float) -> None:
         for each in answers:
             print_paragraph(f"{each.question.title} {each.verdict}")
     print_paragraph(
-        f"{tally(all_rows(answers))}. In brackets: judged, not counted. Why a row "
-        "misses stands in the page."
+        f"{tally(all_rows(answers))}. Rows in brackets are judged, not counted. The page "
+        "says why a row misses."
     )
     seconds = ", ".join(f"{each.question.name} {each.cpu_s:.0f}" for each in answers)
     print_paragraph(f"Processor seconds: {seconds}; {wall_s:.0f} s by the clock.")

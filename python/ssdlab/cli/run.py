@@ -7,7 +7,9 @@ import dataclasses
 import click
 
 from ssdlab import engine, signals, text
+from ssdlab.cache import run_conditioned
 from ssdlab.cli.arguments import FioCommand, JobSource, read_job_source, with_own_suggestion
+from ssdlab.cli.completion import complete_drive, complete_file
 from ssdlab.cli.console import note, print_json_text, print_text, progress_display
 from ssdlab.cli.drives import LAYER_OPTION, SET_OPTION, SPAN_OPTION, parse_settings
 from ssdlab.cli.formats import document, fio_flags
@@ -16,7 +18,6 @@ from ssdlab.errors import SsdlabError, Stopped
 from ssdlab.output import PendingFile, check_writable, is_stdout
 from ssdlab.parallel import run_all, stop_on_interrupt
 from ssdlab.result import Result
-
 
 
 @click.command(
@@ -29,28 +30,48 @@ from ssdlab.result import Result
     ),
 )
 @click.argument(
-    "arguments", nargs=-1, type=click.UNPROCESSED, metavar="[JOB.fio] [--FIO-OPTION=VALUE]…"
+    "arguments",
+    nargs=-1,
+    type=click.UNPROCESSED,
+    metavar="[JOB.fio] [--FIO-OPTION=VALUE]…",
+    shell_complete=complete_file,
 )
 @click.option(
-    "--drive", "drives", multiple=True, metavar="DRIVE", help="Repeat it to run side by side."
+    "--drive",
+    "drives",
+    multiple=True,
+    metavar="DRIVE",
+    help="Run on this drive; repeat it to compare several side by side.",
+    shell_complete=complete_drive,
 )
 @click.option(
-    "--stack", "stacks", multiple=True, metavar="FILE.toml", help="A drive and its layers."
+    "--stack",
+    "stacks",
+    multiple=True,
+    metavar="FILE.toml",
+    help="Run on the drive and the layers of this file.",
 )
 @LAYER_OPTION
 @SET_OPTION
-@click.option("--state", type=click.Choice(engine.CONDITIONS), help="Brought about before the job.")
+@click.option("--state", type=click.Choice(engine.CONDITIONS), help="Precondition the drive first.")
 @SPAN_OPTION
 @click.option(
-    "--seed", default="1", show_default=True, metavar="N", help="Also 1,2,3 or 1-10: a run each."
+    "--seed",
+    default="1",
+    show_default=True,
+    metavar="N",
+    help="Use this seed; 1,2,3 or 1-10 make a run each.",
 )
 @fio_flags
-@click.option("--output", "-o", metavar="FILE", help="Write there instead of to stdout.")
+@click.option("--output", "-o", metavar="FILE", help="Write to FILE instead of stdout.")
 @click.option("--no-layout", is_flag=True, help="Do not write first what a read job will read.")
 @click.option(
-    "--timeline", metavar="START,LENGTH", help="Record single operations, such as 10ms,2ms."
+    "--timeline",
+    metavar="START,LENGTH",
+    help="Record single operations of this stretch, such as 10ms,2ms.",
 )
 @click.option("--save", metavar="FILE.ssd", help="Keep the drive as the job left it.")
+@click.option("--no-cache", is_flag=True, help="Precondition the drive anew; see ssdlab cache.")
 @click.pass_context
 def run(
     context: click.Context,
@@ -71,6 +92,7 @@ def run(
     no_layout: bool,
     timeline: str | None,
     save: str | None,
+    no_cache: bool,
 ) -> int:
     """Run a fio job on simulated drives.
 
@@ -82,7 +104,7 @@ def run(
         return _check(context, source)
     if span is not None and state is None:
         raise SsdlabError(
-            f"--span {span}: is for bringing the drive into a condition, and none is given\n"
+            f"--span {span}: applies to preconditioning, and no condition is given\n"
             "add --state, or limit the job itself with --size"
         )
     base = RunRequest(
@@ -98,6 +120,7 @@ def run(
         timeline=None if timeline is None else text.parse_timeline(timeline),
         json_plus="json+" in output_format,
         save=save,
+        cache=not no_cache,
     )
     if save is not None and is_stdout(save) and is_stdout(output or "-"):
         raise SsdlabError(f"--save {save}: stdout takes the results already; add -o FILE")
@@ -188,7 +211,7 @@ def _run(
 ) -> tuple[list[tuple[RunRequest, str]], bool]:
     """Return the runs that finished, and whether they were stopped before all had."""
     tasks = [
-        lambda progress, request=request: engine.run(request, progress) for request in requests
+        lambda progress, request=request: run_conditioned(request, progress) for request in requests
     ]
     labels = [_label(request, requests) for request in requests]
     with progress_display(labels, shows_progress) as display, stop_on_interrupt() as stop:

@@ -1,4 +1,4 @@
-"""``ssdlab season``: bring a drive into a condition once, or start it over, and keep it."""
+"""``ssdlab season``: precondition or purge a drive, and keep it for reuse."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import click
 
 from ssdlab import engine, text
 from ssdlab.cli.arguments import SEED_OPTION, FioCommand, JobSource, read_job_source
+from ssdlab.cli.completion import complete_drive
 from ssdlab.cli.console import note, print_text, progress_display
 from ssdlab.cli.drives import SET_OPTION, SPAN_OPTION, condition_in_words, parse_settings
 from ssdlab.engine import RunRequest
@@ -19,14 +20,14 @@ from ssdlab.parallel import run_all, stop_on_interrupt
 
 @click.command(
     cls=FioCommand,
-    short_help="Bring a DRIVE into a condition once, and save it.",
+    short_help="Precondition a DRIVE and save it.",
     terms=(
-        ("filled", "128 KiB sequential over the exported range, once"),
-        ("used", "filled, then random 4 KiB overwrites of the capacity, once"),
-        ("steady", "used, then the job's writes until write amplification no longer changes"),
-        ("secure-erase", "every block erased: fresh again, but for the wear"),
-        ("crypto-erase", "the key is thrown away; blocks stay full until trimmed"),
-        ("trim", "the whole drive trimmed; blocks are erased when they are collected"),
+        ("filled", "writes the exported range once, 128 KiB sequential"),
+        ("used", "fills the drive, then overwrites the capacity once, 4 KiB random"),
+        ("steady", "uses the drive, then runs the job's writes until write amplification settles"),
+        ("secure-erase", "erases every block: fresh again, but for the wear"),
+        ("crypto-erase", "throws the key away; blocks stay full until trimmed"),
+        ("trim", "trims the whole drive; its blocks are erased when they are collected"),
     ),
     examples=(
         "ssdlab season intel-dc-s3500-80gb --to steady -o old.ssd",
@@ -34,17 +35,29 @@ from ssdlab.parallel import run_all, stop_on_interrupt
         "ssdlab season old.ssd --start-over secure-erase -o new.ssd",
     ),
 )
-@click.argument("drive")
+@click.argument("drive", shell_complete=complete_drive)
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[--FIO-OPTION=VALUE]…")
-@click.option("--to", "condition", type=click.Choice(engine.CONDITIONS))
 @click.option(
-    "--start-over", type=click.Choice(engine.START_OVER), help="Before --to, or in its place."
+    "--to",
+    "condition",
+    type=click.Choice(engine.CONDITIONS),
+    help="Bring the drive into this condition.",
 )
 @click.option(
-    "--output", "-o", metavar="FILE.ssd", help="The drive file; by default DRIVE-CONDITION.ssd."
+    "--start-over",
+    type=click.Choice(engine.START_OVER),
+    help="Purge the drive first; without --to, only purge it.",
 )
 @click.option(
-    "--job", metavar="JOB.fio", help="Whose writes make it steady; by default 4 KiB uniform."
+    "--output",
+    "-o",
+    metavar="FILE.ssd",
+    help="Write this drive file; by default DRIVE-CONDITION.ssd.",
+)
+@click.option(
+    "--job",
+    metavar="JOB.fio",
+    help="Make it steady by this job's writes; by default 4 KiB uniform.",
 )
 @SET_OPTION
 @SPAN_OPTION
@@ -60,12 +73,12 @@ def season(
     span: str | None,
     seed: int,
 ) -> None:
-    """Bring a DRIVE into a condition and save it, so that nobody seasons twice."""
+    """Precondition a DRIVE and save it for reuse."""
     if condition is None and start_over is None:
         raise SsdlabError(
             "nothing to do: give --to or --start-over\n"
             f"conditions: {', '.join(engine.CONDITIONS)}; "
-            f"ways to start over: {', '.join(engine.START_OVER)}"
+            f"ways to purge: {', '.join(engine.START_OVER)}"
         )
     words = list(arguments) if job is None else [job, *arguments]
     source = read_job_source(words) if words else JobSource(None, "command line", ())
@@ -132,7 +145,7 @@ def _told(answer: dict[str, Any], place: str) -> str:
     lines = [f"{place}: {condition_in_words(answer)}"]
     if answer.get("start_over_ns") is not None:
         took, erased = text.duration(answer["start_over_ns"]), answer["start_over_blocks_erased"]
-        lines.append(f"starting over took {took}; {erased:,} blocks were erased, wear stays")
+        lines.append(f"the purge took {took}; {erased:,} blocks were erased; their wear stays")
     rounds = answer.get("rounds") or []
     if rounds:
         reached = "reached" if answer.get("steady_reached") else "not reached"

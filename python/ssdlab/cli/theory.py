@@ -1,4 +1,4 @@
-"""``ssdlab theory``: the closed form, to hold a run against."""
+"""``ssdlab theory``: the closed form, to compare a run with."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _over_provisioning(value: str) -> float:
     share = text.parse_share(value, "--op")
     if share > _MOST_OVER_PROVISIONING:
         raise SsdlabError(
-            f"--op {value}: that is {share:.0%}; allowed is at most {_MOST_OVER_PROVISIONING:.0%}\n"
+            f"--op {value}: that is {share:.0%}; must be at most {_MOST_OVER_PROVISIONING:.0%}\n"
             "write a share or a percentage: 0.28 or 28%"
         )
     return share
@@ -30,29 +30,41 @@ def _over_provisioning(value: str) -> float:
 
 @click.command(
     cls=Verb,
-    short_help="Write amplification of random writes, from the formulas.",
+    short_help="Compute the write amplification of random writes.",
     examples=(
         "ssdlab theory --op 28% --pages-per-block 64 --gc greedy",
         "ssdlab theory --op 0.1 --gc fifo --hot-space 5% --hot-writes 95%",
     ),
 )
-@click.option("--op", required=True, metavar="SHARE", help="Over-provisioning: 0.28 or 28%.")
+@click.option(
+    "--op", required=True, metavar="SHARE", help="Set the over-provisioning: 0.28 or 28%."
+)
 @click.option(
     "--pages-per-block",
     default="128",
     show_default=True,
     metavar="N",
     callback=whole_number(1, 2**32 - 1),
+    help="Set the pages of a block.",
 )
 @click.option(
-    "--gc", default="greedy", show_default=True, help="greedy, fifo, random, d-choices:N."
+    "--gc",
+    default="greedy",
+    show_default=True,
+    help="Set the policy: greedy, fifo, random, d-choices:N.",
 )
 @click.option(
-    "--hot-space", metavar="SHARE", help="Share of the pages that is hot (with --gc fifo)."
+    "--hot-space", metavar="SHARE", help="Make this share of the pages hot (with --gc fifo)."
 )
-@click.option("--hot-writes", metavar="SHARE", help="Share of the writes that the hot pages get.")
-@click.option("--trim-share", metavar="SHARE", help="Share of requests that trim a mapped page.")
-@click.option("--unwritten", metavar="SHARE", help="Share of the exported pages never written.")
+@click.option(
+    "--hot-writes", metavar="SHARE", help="Send this share of the writes to the hot pages."
+)
+@click.option(
+    "--trim-share", metavar="SHARE", help="Make this share of the requests trim a mapped page."
+)
+@click.option(
+    "--unwritten", metavar="SHARE", help="Leave this share of the exported pages unwritten."
+)
 @JSON_OPTION
 def theory(
     op: str,
@@ -64,7 +76,7 @@ def theory(
     unwritten: str | None,
     as_json: bool,
 ) -> None:
-    """Write amplification of random single-page writes in steady state, from the formulas."""
+    """Compute the write amplification of random single-page writes in steady state."""
     answer = engine.theory(
         _over_provisioning(op),
         pages_per_block=pages_per_block,

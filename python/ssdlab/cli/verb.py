@@ -8,12 +8,13 @@ from typing import Any
 import click
 
 _WIDTH = 100
+_SETTINGS = {"max_content_width": _WIDTH, "help_option_names": ["-h", "--help"]}
 
 
 class _Help(click.Command):
     """Adds terms and examples to a command's help.
 
-    Parameters
+    Attributes
     ----------
     terms
         Words and their meaning.
@@ -29,24 +30,24 @@ class _Help(click.Command):
         **keywords: Any,
     ) -> None:
         given = keywords.pop("context_settings", {})
-        keywords["context_settings"] = {"max_content_width": _WIDTH, **given}
+        keywords["context_settings"] = {**_SETTINGS, **given}
         super().__init__(*arguments, **keywords)
-        self._terms = terms
-        self._examples = examples
+        self.terms = terms
+        self.examples = examples
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the help, then the terms."""
         super().format_help_text(ctx, formatter)
-        if self._terms:
+        if self.terms:
             formatter.write_paragraph()
             with formatter.indentation():
-                formatter.write_dl(self._terms)
+                formatter.write_dl(self.terms)
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the examples."""
-        if self._examples:
+        if self.examples:
             with formatter.section("Examples"):
-                for example in self._examples:
+                for example in self.examples:
                     formatter.write(f"{'':{formatter.current_indent}}{example}\n")
 
 

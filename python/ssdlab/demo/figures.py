@@ -155,7 +155,7 @@ def lifetime_formula(results: Sequence[Result]) -> str:
 
 
 def provenance(results: Sequence[Result]) -> list[str]:
-    """Say how the drive's parameters were come by: in numbers, then each that was fitted."""
+    """Say where the drive's parameters come from: in numbers, then each that was fitted."""
     drives = drives_of(collect(results))
     if not drives:
         return []

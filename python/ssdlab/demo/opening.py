@@ -126,6 +126,6 @@ def opening(results: Sequence[Result]) -> Opening:
     notes = [plan.JOBS, REMEDIES, figures.lifetime_formula(results)]
     come_by = figures.provenance(results)
     if come_by:
-        notes += [f"How the parameters were come by: {come_by[0]}", *come_by[1:]]
+        notes += [f"Where the parameters come from: {come_by[0]}", *come_by[1:]]
     rows = figures.rows(results)
     return Opening(_TITLE, _sentence(parts), chart(results), figures.HEADINGS, rows, notes)

@@ -7,14 +7,18 @@ from collections.abc import Sequence
 from ssdlab import text
 from ssdlab.report.runs import Run
 
+HOST = (
+    "The host takes no time beyond what the layers of a stack state: system calls, interrupts, "
+    "file system and page cache are not in the latencies."
+)
 ALWAYS = (
-    "The drives are models, not copies of a maker's firmware. Shapes and ratios carry further than "
-    "absolute figures, and figures further than their last digit.",
+    "The drives are models, not copies of a maker's firmware. Shapes and ratios are more "
+    "reliable than absolute figures, and the last digit of a figure means little.",
     "What rests on an assumed parameter is only as good as the assumption: change it with --set "
     "and see whether the conclusion stands. What a parameter was fitted to is not predicted by it.",
-    "The host costs nothing here beyond what the layers of a stack state: system calls, "
-    "interrupts, file system and page cache are not in the latencies.",
-    "Temperature, firmware bugs and background work that a maker does not disclose are left out.",
+    HOST,
+    "Temperature, firmware bugs and background work that a maker does not disclose are not "
+    "modelled.",
     "Before you buy, measure the drive itself: with the same job, in the same condition.",
 )
 

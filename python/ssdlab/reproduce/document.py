@@ -25,7 +25,7 @@ class Answer:
     rows
         What is compared.
     kinds
-        Of each row: how the parameters that decide it were come by.
+        For each row, where the parameters that decide it come from.
     verdict, picture
         The answer, and inline SVG.
     cpu_s

@@ -89,7 +89,7 @@ class Experiment:
     job
         A fio job file.
     state
-        Brought about first; None for a drive fresh out of the box.
+        The condition to precondition to; None for a drive fresh out of the box.
     span
         Share of the drive that is used to bring it there.
     settings
@@ -153,7 +153,7 @@ class Scene:
     drive
         A profile's name; the drive keeps its size, because places on a disk matter.
     scenario
-        One that comes along, such as ``boot``.
+        An included one, such as ``boot``.
     values
         What differs from it, by dotted key.
     layers

@@ -1,7 +1,7 @@
 """Rows: a document's figure beside ours, and whether ours is inside its band.
 
 Of a ratio the quotient ours / theirs is judged: within 15 % where a mechanism that is modelled
-decides, within 30 % where firmware that nobody publishes has its say. A row that rests on a fitted
+decides, within 30 % where unpublished firmware does. A row that rests on a fitted
 parameter says to what it was fitted; it may not be that figure. One whose stand-in or parameter was
 chosen after the result was seen is judged and not counted, and neither is a repeated figure. What
 is stated without a figure is a shape: it holds, or is shown not to. Absolute figures are shown, and

@@ -34,7 +34,7 @@ class Fitted:
 
 
 def kinds(row: Row, drives: Mapping[str, Parameters]) -> dict[str, str]:
-    """Return how each parameter that decides a row was come by, in every drive it rests on."""
+    """Return where each parameter that decides a row comes from, in every drive it rests on."""
     found: dict[str, dict[str, None]] = {}
     for profile, parameters in drives.items():
         for key in row.decided_by if row.profile in ("", profile) else ():

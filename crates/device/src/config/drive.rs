@@ -19,7 +19,7 @@ named_choice! {
 section! {
     /// Administration.
     pub struct AdminConfig in "admin." {
-        command_ms: Milliseconds ["ms"] {0 .. 86400000} = "1000", "Time of a secure or crypto erase besides the erases of blocks.";
+        command_ms: Milliseconds ["ms"] {0 .. 86400000} = "1000", "Time that a secure or crypto erase takes beyond erasing blocks.";
     }
 }
 
@@ -29,10 +29,10 @@ section! {
         protocol: Protocol [""] {}, "sata-ide, sata-ncq or nvme.";
         mb_per_s: f64 ["MB/s"] {1 .. 100000}, "Payload rate.";
         command_us: Microseconds ["µs"] {0 .. 1000} = "0", "Link time of a command's own frames (host to device), without data.";
-        queue_depth: u32 [""] {1 .. 1048576}, "Commands outstanding at most (NVMe: queues times depth).";
-        trim_queued: bool [""] {} = "true", "A trim goes beside other commands; false, as on SATA before 3.1: the queue drains before it, and what follows waits for its end.";
-        hang_share: f64 [""] {0 .. 1} = "0", "Share of the times the drive wakes from a low power state at which the link hangs until it is reset.";
-        hang_reset_ms: Milliseconds ["ms"] {0 .. 86400000} = "30000", "How long that takes: the host's timeout and the reset (Linux waits 30 s for an ATA command).";
+        queue_depth: u32 [""] {1 .. 1048576}, "Maximum number of outstanding commands (NVMe: queues times depth).";
+        trim_queued: bool [""] {} = "true", "Trims are queued with other commands; if false, as on SATA before 3.1, the queue drains first and later commands wait until the trim ends.";
+        hang_share: f64 [""] {0 .. 1} = "0", "Share of wake-ups from a low power state at which the link hangs until it is reset.";
+        hang_reset_ms: Milliseconds ["ms"] {0 .. 86400000} = "30000", "Time that such a hang takes: the host's timeout and the reset (Linux waits 30 s for an ATA command).";
     }
 }
 
@@ -46,15 +46,15 @@ section! {
         trim_range_us: Microseconds ["µs"] {0 .. 10000000} = "0", "Controller time of each range of a trim: 65535 sectors at most on SATA, the whole request on NVMe.";
         trim_unit_us: Microseconds ["µs"] {0 .. 10000} = "0", "Controller time of each mapping unit that a trim covers.";
         unit_us: Microseconds ["µs"] {0 .. 1000} = "0", "Controller time of each further mapping unit of a command.";
-        compression: bool [""] {} = "false", "Data is compressed on its way to flash (SandForce and like).";
-        compression_floor: f64 [""] {0.05 .. 1} = "0.125", "Smallest share of its size that a unit takes when compressed.";
+        compression: bool [""] {} = "false", "Data is compressed on its way to flash (SandForce and the like).";
+        compression_floor: f64 [""] {0.05 .. 1} = "0.125", "Smallest share of its size to which a unit is compressed.";
     }
 }
 
 section! {
     /// The write buffer.
     pub struct BufferConfig in "buffer." {
-        bytes: Bytes ["B"] {0 .. 68719476736.0} = "0", "RAM for writes; 0 completes a write only when it is programmed.";
+        bytes: Bytes ["B"] {0 .. 68719476736.0} = "0", "RAM for writes; with 0 a write completes only once it is programmed.";
         power_loss_protected: bool [""] {} = "false", "Acknowledged data survives a power cut (capacitors).";
     }
 }

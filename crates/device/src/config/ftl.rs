@@ -102,24 +102,24 @@ named_choice! {
 section! {
     /// Mapping, reclaim, wear levelling.
     pub struct FtlConfig in "ftl." {
-        mapping_unit_bytes: Option<Bytes> ["B"] {512 .. 1048576} = "\"none\"", "What one map entry stands for; may be smaller or larger than a page; none means a page.";
-        mapping_cache_bytes: Option<Bytes> ["B"] {4096 .. 1099511627776.0} = "\"none\"", "RAM for a demand-cached map (4 B an entry); none holds the whole map.";
+        mapping_unit_bytes: Option<Bytes> ["B"] {512 .. 1048576} = "\"none\"", "Bytes that one map entry covers; may be smaller or larger than a page; none means a page.";
+        mapping_cache_bytes: Option<Bytes> ["B"] {4096 .. 1099511627776.0} = "\"none\"", "RAM for a demand-cached map (4 B an entry); with none the whole map is in RAM.";
         striping: Striping [""] {} = "\"per-die\"", "Per-die blocks or superblocks over all dies.";
-        gc: GcPolicy [""] {} = "\"greedy\"", "Choice of victim.";
-        frontiers: Frontiers [""] {} = "\"host-gc\"", "One open block a die, or one for the host and one for collection.";
-        gc_low_blocks: u32 [""] {1 .. 1000} = "2", "Foreground collection starts when a die has no more free blocks than this.";
-        gc_high_blocks: u32 [""] {1 .. 1000} = "3", "It stops when a die has this many.";
-        gc_pace: GcPace [""] {} = "\"batch\"", "Collect in one go, or spread between host writes.";
+        gc: GcPolicy [""] {} = "\"greedy\"", "Policy that chooses the victim of garbage collection.";
+        frontiers: Frontiers [""] {} = "\"host-gc\"", "Open blocks of a die: one, or one for the host and one for collection.";
+        gc_low_blocks: u32 [""] {1 .. 1000} = "2", "Foreground collection starts when a die has this many free blocks or fewer.";
+        gc_high_blocks: u32 [""] {1 .. 1000} = "3", "Foreground collection stops when a die has this many free blocks.";
+        gc_pace: GcPace [""] {} = "\"batch\"", "Collection runs in one go, or is spread between host writes.";
         idle_gc_after_ms: Option<Milliseconds> ["ms"] {0 .. 1000000000} = "\"none\"", "Idle time after which collection starts by itself.";
-        idle_gc_blocks: u32 [""] {1 .. 100000} = "8", "Free blocks a die that idle-time collection works for.";
+        idle_gc_blocks: u32 [""] {1 .. 100000} = "8", "Free blocks of a die at which idle-time collection stops.";
         dynamic_wear_leveling: bool [""] {} = "true", "The free block with the fewest erases is opened next; else the one freed first.";
         static_wear_cycles: Option<u32> [""] {1 .. 1000000} = "\"none\"", "Difference in erases at which cold data is moved out of the least worn block.";
         map_journal: bool [""] {} = "false", "A flush also writes a page of the map's journal, where something has changed and the power-loss protection does not stand in.";
         trim: bool [""] {} = "true", "Trims unmap; false: a trim completes and nothing happens, as on drives older than the command.";
-        trim_granularity_bytes: Option<Bytes> ["B"] {512 .. 1073741824} = "\"none\"", "Bytes that a trim must cover, aligned; none means the mapping unit.";
+        trim_granularity_bytes: Option<Bytes> ["B"] {512 .. 1073741824} = "\"none\"", "Aligned bytes that a trim must cover to have an effect; none means the mapping unit.";
         spare_counts: SpareCounts [""] {} = "\"all\"", "Whether over_provisioning counts all physical blocks or only those that are collected.";
-        slc_cache: SlcCache [""] {} = "\"none\"", "Blocks written with one bit a cell first.";
-        slc_cache_bytes: Bytes ["B"] {0 .. 1099511627776.0} = "0", "Data that the SLC cache holds at most.";
-        slc_cache_fixed_bytes: Bytes ["B"] {0 .. 1099511627776.0} = "0", "With a dynamic cache: the part of it that has blocks of its own, as a static one.";
+        slc_cache: SlcCache [""] {} = "\"none\"", "Kind of SLC cache: blocks that are first written with one bit per cell.";
+        slc_cache_bytes: Bytes ["B"] {0 .. 1099511627776.0} = "0", "Maximum data in the SLC cache.";
+        slc_cache_fixed_bytes: Bytes ["B"] {0 .. 1099511627776.0} = "0", "Part of a dynamic SLC cache that has blocks of its own, as a static one.";
     }
 }

@@ -126,20 +126,20 @@ impl DriveConfig {
     fn check_sectors(&self) -> Result<(), Problem> {
         let sector = self.export.sector_bytes;
         if sector != 512 && sector != 4096 {
-            return Err(Problem::new("sector_bytes", sector, "a sector has 512 or 4096 bytes"));
+            return Err(Problem::new("sector_bytes", sector, "must be 512 or 4096"));
         }
         let unit = self.unit_bytes();
         if !unit.is_multiple_of(u64::from(sector)) {
-            let message = format!("the mapping unit is a multiple of the sector, {sector} B");
+            let message = format!("must be a multiple of the sector, {sector} B");
             return Err(Problem::new("ftl.mapping_unit_bytes", unit, message));
         }
         let page = self.nand.page_bytes.0;
         if !unit.is_multiple_of(page) && !page.is_multiple_of(unit) {
-            let message = format!("the mapping unit divides the page of {page} B or is a multiple of it");
+            let message = format!("must divide the page of {page} B or be a multiple of it");
             return Err(Problem::new("ftl.mapping_unit_bytes", unit, message));
         }
         if !self.export.capacity_bytes.0.is_multiple_of(u64::from(sector)) {
-            let message = format!("the capacity is a multiple of the sector, {sector} B");
+            let message = format!("must be a multiple of the sector, {sector} B");
             return Err(Problem::new("capacity_bytes", self.export.capacity_bytes.0, message));
         }
         Ok(())
@@ -150,7 +150,7 @@ impl DriveConfig {
         let unit = self.unit_bytes();
         match self.ftl.trim_granularity_bytes {
             Some(grain) if !grain.0.is_multiple_of(unit) => {
-                let message = format!("a trim's grain is a multiple of the mapping unit, {unit} B, or none");
+                let message = format!("must be a multiple of the mapping unit, {unit} B, or none");
                 Err(Problem::new("ftl.trim_granularity_bytes", grain.0, message))
             }
             _ => Ok(()),
@@ -164,7 +164,7 @@ impl DriveConfig {
             Protocol::Nvme => u32::MAX,
         };
         if self.link.queue_depth > most {
-            let message = format!("{} allows at most {most} outstanding commands", self.link.protocol.show());
+            let message = format!("must be at most {most} with {}", self.link.protocol.show());
             return Err(Problem::new("link.queue_depth", self.link.queue_depth, message));
         }
         Ok(())
@@ -173,7 +173,8 @@ impl DriveConfig {
     fn check_slc_cache(&self) -> Result<(), Problem> {
         let (kind, fixed) = (self.ftl.slc_cache, self.ftl.slc_cache_fixed_bytes);
         if fixed.0 > 0 && (kind != SlcCache::Dynamic || fixed > self.ftl.slc_cache_bytes) {
-            let message = "is a part of the ftl.slc_cache_bytes of a dynamic cache; a static one is fixed as a whole";
+            let message =
+                "must be at most the ftl.slc_cache_bytes of a dynamic cache; a static cache is fixed as a whole";
             return Err(Problem::new("ftl.slc_cache_fixed_bytes", fixed.show(), message));
         }
         if (kind == SlcCache::Static || fixed.0 > 0) && self.ftl.idle_gc_after_ms.is_none() {
@@ -185,8 +186,10 @@ impl DriveConfig {
 
     fn check_watermarks(&self) -> Result<(), Problem> {
         if self.ftl.gc_high_blocks <= self.ftl.gc_low_blocks {
-            let message =
-                format!("collection stops above where it starts: more than gc_low_blocks = {}", self.ftl.gc_low_blocks);
+            let message = format!(
+                "must be more than gc_low_blocks = {}: collection stops above where it starts",
+                self.ftl.gc_low_blocks
+            );
             return Err(Problem::new("ftl.gc_high_blocks", self.ftl.gc_high_blocks, message));
         }
         Ok(())

@@ -33,22 +33,22 @@ impl Cell {
 section! {
     /// Geometry and times of the flash (ONFI terms).
     pub struct NandConfig in "nand." {
-        cell: Cell [""] {}, "Bits a cell: slc, mlc, tlc or qlc.";
-        channels: u32 [""] {1 .. 64}, "Buses between controller and flash.";
+        cell: Cell [""] {}, "Bits per cell: slc, mlc, tlc or qlc.";
+        channels: u32 [""] {1 .. 64}, "Buses between the controller and the flash.";
         dies_per_channel: u32 [""] {1 .. 64}, "Dies (LUNs) on each bus.";
         planes: u32 [""] {1 .. 8} = "1", "Planes of a die.";
         multi_plane: bool [""] {} = "true", "Planes of a die are programmed and erased together.";
         blocks_per_plane: Option<u32> [""] {1 .. 1000000} = "\"none\"", "Blocks of a plane; follows from over_provisioning where not given.";
         pages_per_block: u32 [""] {2 .. 4096}, "Pages of a block.";
         page_bytes: Bytes ["B"] {512 .. 262144}, "Data bytes of a page.";
-        spare_bytes: Bytes ["B"] {0 .. 65536} = "0", "Bytes beside each page for ECC and out-of-band data; they cross the channel with it.";
+        spare_bytes: Bytes ["B"] {0 .. 65536} = "0", "Spare bytes of each page, for ECC and out-of-band data; they cross the channel with it.";
         read_us: PageTimes ["µs"] {0 .. 100000}, "tR, array to register, per page kind.";
         program_us: PageTimes ["µs"] {0 .. 100000}, "tPROG, register to array, per page kind.";
         slc_read_us: Microseconds ["µs"] {0 .. 100000} = "25", "tR of a block used with one bit a cell (SLC cache).";
         slc_program_us: Microseconds ["µs"] {0 .. 100000} = "200", "tPROG of a block used with one bit a cell (SLC cache).";
         erase_us: Microseconds ["µs"] {0 .. 1000000}, "tBERS of a fresh block.";
-        erase_growth: f64 [""] {0 .. 20} = "0.0", "tBERS grows by this share up to the block's endurance, linearly, and beyond.";
-        erase_limit_us: Option<Microseconds> ["µs"] {0 .. 10000000} = "\"none\"", "An erase that takes longer makes the block bad.";
+        erase_growth: f64 [""] {0 .. 20} = "0.0", "Share by which tBERS has grown, linearly, once the block reaches its endurance; it grows on beyond.";
+        erase_limit_us: Option<Microseconds> ["µs"] {0 .. 10000000} = "\"none\"", "Longest erase: a block whose erase takes longer becomes bad.";
         channel_mb_per_s: f64 ["MB/s"] {1 .. 100000}, "Data rate of a channel.";
         command_us: Microseconds ["µs"] {0 .. 1000} = "0", "Command and address cycles of one flash operation on its channel.";
         copyback: bool [""] {} = "false", "Moves inside a die do not cross the channel.";
@@ -67,12 +67,12 @@ section! {
         rber_fresh: f64 [""] {0 .. 0.1} = "0.0", "Raw bit error rate of a block without wear.";
         rber_rated: f64 [""] {0 .. 0.1} = "0.0", "Raw bit error rate added at the rated cycles (grows with the square of wear).";
         rber_per_day: f64 [""] {0 .. 0.1} = "0.0", "Raw bit error rate added per day of retention at the rated cycles.";
-        retention_days: f64 ["d"] {0 .. 36500} = "0.0", "Days for which the data has lain when it is read; holds for everything in the drive.";
+        retention_days: f64 ["d"] {0 .. 36500} = "0.0", "Retention: days between writing and reading, for all data in the drive.";
         rber_per_read: f64 [""] {0 .. 0.01} = "0.0", "Raw bit error rate added per read of the block since its last erase (read disturb).";
         codeword_bytes: Bytes ["B"] {256 .. 16384} = "1024", "Data bytes of an ECC codeword.";
         correctable_bits: u32 [""] {1 .. 1000} = "40", "Bit errors that the ECC corrects in a codeword.";
-        retries: u32 [""] {0 .. 32} = "4", "Further read attempts, each at shifted thresholds.";
-        retry_gain: f64 [""] {0.01 .. 1} = "0.4", "Each attempt sees the raw bit error rate times this.";
+        retries: u32 [""] {0 .. 32} = "4", "Read retries: further attempts, each at shifted thresholds.";
+        retry_gain: f64 [""] {0.01 .. 1} = "0.4", "Factor by which each further attempt multiplies the raw bit error rate.";
     }
 }
 
@@ -91,10 +91,14 @@ impl NandConfig {
             }
         }
         if !self.page_bytes.0.is_multiple_of(512) {
-            return Err(Problem::new("nand.page_bytes", self.page_bytes.0, "a page is a multiple of 512 B"));
+            return Err(Problem::new("nand.page_bytes", self.page_bytes.0, "must be a multiple of 512 B"));
         }
         if self.channels * self.dies_per_channel > 1024 {
-            return Err(Problem::new("nand.dies_per_channel", self.dies_per_channel, "at most 1024 dies in a drive"));
+            return Err(Problem::new(
+                "nand.dies_per_channel",
+                self.dies_per_channel,
+                "a drive must have at most 1024 dies",
+            ));
         }
         Ok(())
     }

@@ -6,14 +6,14 @@ use crate::section;
 section! {
     /// Power states. Without `active_mw` power is left out.
     pub struct PowerConfig in "power." {
-        active_mw: Option<f64> ["mW"] {0 .. 1000000} = "\"none\"", "Power while commands are outstanding; none leaves power out.";
-        idle_mw: Option<f64> ["mW"] {0 .. 1000000} = "\"none\"", "Power while none is, in a state from which the drive answers at once.";
+        active_mw: Option<f64> ["mW"] {0 .. 1000000} = "\"none\"", "Power while commands are outstanding; with none, power is not modelled.";
+        idle_mw: Option<f64> ["mW"] {0 .. 1000000} = "\"none\"", "Power while no command is outstanding, in a state from which the drive answers at once.";
         slumber_mw: Option<f64> ["mW"] {0 .. 1000000} = "\"none\"", "Power in the first low state: SATA Slumber, NVMe's first non-operational state.";
-        slumber_after_ms: Option<Milliseconds> ["ms"] {0 .. 1000000000} = "\"none\"", "Idle time after which it is entered (ALPM, DIPM, APST); none never enters it.";
-        slumber_wake_us: Microseconds ["µs"] {0 .. 10000000} = "0", "What leaving it adds to the command that wakes the drive.";
+        slumber_after_ms: Option<Milliseconds> ["ms"] {0 .. 1000000000} = "\"none\"", "Idle time after which the drive enters that state (ALPM, DIPM, APST); with none it never does.";
+        slumber_wake_us: Microseconds ["µs"] {0 .. 10000000} = "0", "Time that leaving that state adds to the command that wakes the drive.";
         sleep_mw: Option<f64> ["mW"] {0 .. 1000000} = "\"none\"", "Power in the second low state: SATA DevSleep, NVMe's deepest state.";
-        sleep_after_ms: Option<Milliseconds> ["ms"] {0 .. 1000000000} = "\"none\"", "Idle time after which it is entered; none never enters it.";
-        sleep_wake_us: Microseconds ["µs"] {0 .. 10000000} = "0", "What leaving it adds to the command that wakes the drive.";
+        sleep_after_ms: Option<Milliseconds> ["ms"] {0 .. 1000000000} = "\"none\"", "Idle time after which the drive enters that state; with none it never does.";
+        sleep_wake_us: Microseconds ["µs"] {0 .. 10000000} = "0", "Time that leaving that state adds to the command that wakes the drive.";
     }
 }
 
@@ -38,8 +38,10 @@ impl PowerConfig {
         }
         match (slumber, sleep) {
             (Some(first), Some(second)) if second <= first => {
-                let message =
-                    format!("the deeper state comes after power.slumber_after_ms = {}", first.0.as_us() / 1e3);
+                let message = format!(
+                    "must be more than power.slumber_after_ms = {}: the deeper state comes later",
+                    first.0.as_us() / 1e3
+                );
                 Err(Problem::new("power.sleep_after_ms", second.0.as_us() / 1e3, message))
             }
             _ => Ok(()),

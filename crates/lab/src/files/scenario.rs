@@ -253,13 +253,13 @@ impl Scenario {
     fn check_step(&self, step: &Step) -> Result<(), String> {
         let mut shares = [&step.share, &step.portion].into_iter().flatten().map(|given| given.value).chain([step.cpu]);
         if !shares.all(|share| (0.0..=1.0).contains(&share)) {
-            return Err("cpu, share and portion are from 0 to 1".into());
+            return Err("cpu, share and portion must be 0 to 1".into());
         }
         if step.block_bytes.as_ref().is_some_and(|given| given.value.0 == 0) {
-            return Err("block_bytes is at least 1".into());
+            return Err("block_bytes must be at least 1".into());
         }
         if step.seconds.as_ref().is_some_and(|given| !(0.0..1e9).contains(&given.value)) {
-            return Err("seconds is from 0 to 10⁹".into());
+            return Err("seconds must be 0 to 10⁹".into());
         }
         let unknown = [&step.files, &step.to].into_iter().find(|set| !set.is_empty() && !self.files.contains_key(*set));
         if let Some(set) = unknown {
@@ -271,13 +271,13 @@ impl Scenario {
 
     fn check_files(&self) -> Result<(), ScenarioError> {
         if !(0.0..1e6).contains(&self.cpu_s.value) || self.compress_percent.value > 100 {
-            return Err(ScenarioError::new(&self.name, "cpu_s is from 0 to 10⁶, compress_percent from 0 to 100"));
+            return Err(ScenarioError::new(&self.name, "cpu_s must be 0 to 10⁶, and compress_percent 0 to 100"));
         }
         for (name, set) in &self.files {
             let sigma = set.sigma.as_ref().map_or(0.0, |sigma| sigma.value);
             let allowed = set.count.value <= 10_000_000 && set.directories.value >= 1 && (0.0..=5.0).contains(&sigma);
             if !allowed || set.mean_bytes.value.0 == 0 {
-                let message = "count is at most 10⁷, directories and mean_bytes at least 1, sigma from 0 to 5";
+                let message = "count must be at most 10⁷, directories and mean_bytes at least 1, and sigma 0 to 5";
                 return Err(ScenarioError::new(&format!("{}, files.{name}", self.name), message));
             }
         }

@@ -35,20 +35,20 @@ named_choice! {
 section! {
     /// Layout of the file system.
     pub struct FileSystemConfig in "file_system." {
-        block_bytes: Bytes ["B"] {512 .. 65536} , "Block.";
-        fragment_bytes: Bytes ["B"] {512 .. 65536} , "Smallest piece given out; the block where there are no fragments.";
-        group_bytes: Bytes ["B"] {1048576 .. 1099511627776.0} , "Block group, or cylinder group.";
-        inode_bytes: u64 ["B"] {64 .. 4096} , "An inode.";
-        bytes_per_inode: Bytes ["B"] {512 .. 67108864} , "One inode for so many bytes.";
-        directory_entry_bytes: u64 ["B"] {8 .. 512} , "A directory entry, on average.";
+        block_bytes: Bytes ["B"] {512 .. 65536} , "Size of a block.";
+        fragment_bytes: Bytes ["B"] {512 .. 65536} , "Smallest piece that is allocated; the block where there are no fragments.";
+        group_bytes: Bytes ["B"] {1048576 .. 1099511627776.0} , "Size of a block group or cylinder group.";
+        inode_bytes: u64 ["B"] {64 .. 4096} , "Size of an inode.";
+        bytes_per_inode: Bytes ["B"] {512 .. 67108864} , "Bytes of space for each inode.";
+        directory_entry_bytes: u64 ["B"] {8 .. 512} , "Mean size of a directory entry.";
         extents_in_inode: u64 [""] {1 .. 1000} , "Extents that fit into the inode.";
-        indirect_bytes: Bytes ["B"] {0 .. 1099511627776.0} , "Data that one indirect block maps, after which a file moves to another group; 0: extents.";
+        indirect_bytes: Bytes ["B"] {0 .. 1099511627776.0} , "Data that one indirect block maps, after which a file moves to another group; 0 means extents.";
         search_groups: u64 [""] {1 .. 1000000} , "Groups searched for a whole run before a file is split.";
-        stripe_bytes: Bytes ["B"] {0 .. 1073741824} , "Stripe to whose beginning large files are aligned; 0: none.";
-        metadata: Metadata [""] {} , "journal or synchronous.";
+        stripe_bytes: Bytes ["B"] {0 .. 1073741824} , "Stripe to which large files are aligned; 0 means none.";
+        metadata: Metadata [""] {} , "How metadata is written: journal or synchronous.";
         journal_bytes: Bytes ["B"] {0 .. 1073741824} , "Size of the journal.";
         commit_ms: Milliseconds ["ms"] {1 .. 600000} , "Longest time until a commit.";
-        discard: Discard [""] {} , "none, continuous or batched.";
+        discard: Discard [""] {} , "How freed space is discarded: none, continuous or batched.";
     }
 }
 
@@ -56,16 +56,16 @@ section! {
     /// The page cache and what the CPU spends on it.
     pub struct PageCacheConfig in "page_cache." {
         memory_bytes: Bytes ["B"] {1048576 .. 17592186044416.0} , "Memory for cached data.";
-        background_percent: f64 ["%"] {0 .. 100} , "Share of memory dirty at which writing back begins.";
-        limit_percent: f64 ["%"] {0 .. 100} , "Share of memory dirty at which who writes must wait.";
+        background_percent: f64 ["%"] {0 .. 100} , "Share of memory that is dirty when writing back begins.";
+        limit_percent: f64 ["%"] {0 .. 100} , "Share of memory that is dirty when writers must wait.";
         expire_ms: Milliseconds ["ms"] {0 .. 3600000} , "Age at which dirty data is written back.";
-        wake_ms: Milliseconds ["ms"] {1 .. 3600000} , "How often ages are looked at.";
-        write_behind: bool [""] {} , "A full cluster is written as soon as it is there.";
-        write_request_bytes: Bytes ["B"] {512 .. 16777216} , "Largest request written back: the cluster.";
-        in_flight_high_bytes: Bytes ["B"] {512 .. 1073741824} , "Writes under way at which no more is submitted.";
-        in_flight_low_bytes: Bytes ["B"] {512 .. 1073741824} , "Writes under way at which submitting goes on.";
+        wake_ms: Milliseconds ["ms"] {1 .. 3600000} , "Interval at which ages are checked.";
+        write_behind: bool [""] {} , "A cluster is written as soon as it is full.";
+        write_request_bytes: Bytes ["B"] {512 .. 16777216} , "Cluster: the largest request that is written back.";
+        in_flight_high_bytes: Bytes ["B"] {512 .. 1073741824} , "Writes under way at which submission stops.";
+        in_flight_low_bytes: Bytes ["B"] {512 .. 1073741824} , "Writes under way at which submission resumes.";
         read_ahead_start_bytes: Bytes ["B"] {512 .. 16777216} , "First read-ahead of a file read from its beginning.";
-        read_ahead_bytes: Bytes ["B"] {512 .. 16777216} , "Largest read-ahead, reached by doubling; also what a page fault reads around it.";
+        read_ahead_bytes: Bytes ["B"] {512 .. 16777216} , "Largest read-ahead, reached by doubling; also the size that a page fault reads around itself.";
         inode_read_ahead_bytes: Bytes ["B"] {512 .. 16777216} , "Inode table read at once.";
         copy_mb_per_s: f64 ["MB/s"] {1 .. 1000000} , "Rate of copying between a program and the cache.";
         call_us: Microseconds ["µs"] {0 .. 100000} , "CPU time of a call: open, read, write, delete.";
@@ -76,8 +76,8 @@ section! {
     /// How a file system in use was filled.
     pub struct AgeConfig in "age." {
         fill: f64 [""] {0 .. 0.99} , "Share of the space in use.";
-        churn: f64 [""] {0 .. 100} , "Files deleted and made anew while it aged, as a multiple of those that are there.";
-        system_bytes: Bytes ["B"] {0 .. 17592186044416.0} , "Space of the installed system, among whose files a scenario's lie.";
+        churn: f64 [""] {0 .. 100} , "Files deleted and recreated during ageing, as a multiple of the files present.";
+        system_bytes: Bytes ["B"] {0 .. 17592186044416.0} , "Space of the installed system; a scenario's files lie among its files.";
         system_file_bytes: Bytes ["B"] {1 .. 1073741824} , "Mean size of a file of the system.";
         file_bytes: Bytes ["B"] {1 .. 1073741824} , "Mean size of any other file.";
         file_sigma: f64 [""] {0 .. 5} , "Standard deviation of the logarithm of sizes.";
@@ -171,7 +171,7 @@ mod test {
     fn settings_are_read_strictly() {
         let read = |key: &str, value: &str| System::read("freebsd-8-ufs", &[(key.into(), value.into())]);
         assert_eq!(read("age.fill", "0.5").unwrap().0.age.fill, 0.5);
-        assert!(read("age.fill", "1.5").unwrap_err().message.contains("allowed is 0 to 0.99"));
+        assert!(read("age.fill", "1.5").unwrap_err().message.contains("must be 0 to 0.99"));
         assert!(read("age.fil", "0.5").unwrap_err().message.contains("has no such part"));
         assert!(read("ages.fill", "0.5").unwrap_err().message.contains("here are age, file_system"));
         assert!(read("file_system.fragment_bytes", "\"32 KiB\"").unwrap_err().message.contains("fragments"));

@@ -43,12 +43,12 @@ section! {
         mb_per_s: f64 ["MB/s"] {1 .. 1000000} = "1950", "Rate of the cipher on one core.";
         request_us: Microseconds ["µs"] {0 .. 100000} = "9.4", "CPU time of a request besides its data: work queues, buffers.";
         sector_us: Microseconds ["µs"] {0 .. 1000} = "0", "CPU time of each encrypted sector besides its data, where mb_per_s does not hold it.";
-        cores: u32 [""] {1 .. 1024} = "1", "Cores that encrypt at once: a request each, or with truecrypt a fragment on all.";
-        sector_bytes: u32 ["B"] {512 .. 4096} = "512", "Encrypted as one: 512, 1024, 2048 or 4096; at least the sector of the device below.";
+        cores: u32 [""] {1 .. 1024} = "1", "Cores that encrypt at once: one request each, or with truecrypt one fragment on all.";
+        sector_bytes: u32 ["B"] {512 .. 4096} = "512", "Unit of encryption: 512, 1024, 2048 or 4096; at least the sector of the device below.";
         discards: bool [""] {} = "false", "Trims pass (dm-crypt's allow_discards).";
         fill: bool [""] {} = "false", "The device below was filled with random data when encryption was set up.";
         driver: CryptDriver [""] {} = "\"dm-crypt\"", "How requests are passed on: dm-crypt, each by itself; truecrypt, in turn and reading ahead.";
-        fragment_bytes: Bytes ["B"] {4096 .. 16777216} = "\"256 KiB\"", "With truecrypt: a larger request is cut into pieces of so much.";
+        fragment_bytes: Bytes ["B"] {4096 .. 16777216} = "\"256 KiB\"", "With truecrypt, larger requests are cut into pieces of this size.";
     }
 }
 

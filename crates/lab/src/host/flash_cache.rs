@@ -49,9 +49,9 @@ section! {
     /// How an SSD caches a device.
     pub struct CacheConfig in "cache." {
         mode: WriteMode [""] {} = "\"write-through\"", "write-through or write-back.";
-        line_bytes: Bytes ["B"] {4096 .. 524288} = "65536", "What is held and replaced as one; at most 128 sectors.";
+        line_bytes: Bytes ["B"] {4096 .. 524288} = "65536", "Unit of caching and replacement; at most 128 sectors.";
         promote_after: u32 [""] {1 .. 1000} = "2", "Accesses of a line until it is copied into the cache; a write-back cache takes writes at the first.";
-        bypass_bytes: Bytes ["B"] {0 .. 1e15} = "4194304", "A stream longer than this goes past the cache; 0: none does.";
+        bypass_bytes: Bytes ["B"] {0 .. 1e15} = "4194304", "A stream longer than this bypasses the cache; with 0 none does.";
         dirty_share: f64 [""] {0 .. 1} = "0.1", "Share of the cache that may be dirty before lines are written back.";
         idle_ms: Milliseconds ["ms"] {0 .. 1e9} = "1000", "Time without a request after which all dirty lines are written back.";
         destage_depth: u32 [""] {1 .. 1024} = "8", "Lines written back at once.";

@@ -16,7 +16,7 @@ section! {
     pub struct PartitionConfig in "partition." {
         start_sector: u64 ["sectors"] {0 .. 1e18} = "2048", "First sector, in sectors of the device below.";
         size_bytes: Option<Bytes> ["B"] {512 .. 1e18} = "\"none\"", "Size; none reaches to the end of the device below.";
-        share: Option<f64> [""] {0.000001 .. 1} = "\"none\"", "Size as a share of what lies behind the first sector, in place of size_bytes.";
+        share: Option<f64> [""] {0.000001 .. 1} = "\"none\"", "Size as a share of the space from the first sector on, in place of size_bytes.";
     }
 }
 

@@ -18,7 +18,7 @@ use ssdlab_device::profile::{nearest, parse_setting};
 pub const KINDS: &[Kind] = &[
     Kind {
         name: "partition",
-        about: "a stretch of what lies below",
+        about: "a part of what lies below",
         second_drive: false,
         repeats: true,
         declarations: PartitionConfig::DECLARATIONS,
@@ -36,7 +36,7 @@ pub const KINDS: &[Kind] = &[
     },
     Kind {
         name: "scheduler",
-        about: "the order in which requests go down, merged and cut",
+        about: "an I/O scheduler: orders, merges and splits requests",
         second_drive: false,
         repeats: false,
         declarations: SchedulerConfig::DECLARATIONS,
@@ -45,7 +45,7 @@ pub const KINDS: &[Kind] = &[
     },
     Kind {
         name: "raid",
-        about: "an array of as many as disks says of all that lies below",
+        about: "an array over copies of what lies below, as many as disks says",
         second_drive: false,
         repeats: true,
         declarations: RaidConfig::DECLARATIONS,
@@ -63,7 +63,7 @@ pub const KINDS: &[Kind] = &[
     },
     Kind {
         name: "split",
-        about: "another drive behind the end of what lies below",
+        about: "another drive that begins where what lies below ends",
         second_drive: true,
         repeats: true,
         declarations: SplitConfig::DECLARATIONS,
@@ -384,7 +384,7 @@ mod test {
     fn errors_name_place_and_remedy() {
         assert!(error("partion").contains("did you mean partition?"));
         assert!(error("crypt:core=2").contains("did you mean cores?"));
-        assert!(error("crypt:cores=0").starts_with("--layer crypt:cores=0: cores = 0: allowed is 1 to"));
+        assert!(error("crypt:cores=0").starts_with("--layer crypt:cores=0: cores = 0: must be 1 to"));
         assert!(error("partition:start_sector=early").contains("expected a whole number"));
     }
 

@@ -24,7 +24,7 @@ use std::collections::BTreeMap;
 use waiting::{Piece, Waiting};
 
 named_choice! {
-    /// Which request goes next.
+    /// Policy that chooses the next request.
     pub enum SchedulerPolicy {
         /// In order of arrival, merged within a plug.
         None = "none",
@@ -40,22 +40,22 @@ named_choice! {
 section! {
     /// A scheduler's tunables, by the names that they have in Linux.
     pub struct SchedulerConfig in "scheduler." {
-        policy: SchedulerPolicy [""] {} = "\"none\"", "Which request goes next.";
+        policy: SchedulerPolicy [""] {} = "\"none\"", "Policy that chooses the next request.";
         merge: bool [""] {} = "true", "Requests that touch become one (nomerges = 0).";
         max_sectors_kb: u32 ["KiB"] {4 .. 65536} = "512", "Largest read or write that goes down.";
-        nr_requests: u32 [""] {1 .. 1048576} = "128", "Requests taken at most, waiting and under way.";
-        dispatch_depth: Option<u32> [""] {1 .. 1048576} = "\"none\"", "Requests in the device at most; none is as many as it takes.";
-        read_expire_ms: Milliseconds ["ms"] {0 .. 1000000} = "500", "deadline: a read that has waited so long is next.";
+        nr_requests: u32 [""] {1 .. 1048576} = "128", "Maximum number of requests, waiting and under way.";
+        dispatch_depth: Option<u32> [""] {1 .. 1048576} = "\"none\"", "Maximum number of requests in the device; none means as many as it takes.";
+        read_expire_ms: Milliseconds ["ms"] {0 .. 1000000} = "500", "deadline: a read that has waited this long is next.";
         write_expire_ms: Milliseconds ["ms"] {0 .. 1000000} = "5000", "deadline: the same for a write or trim.";
         fifo_batch: u32 [""] {1 .. 1000000} = "16", "deadline: requests of one direction in a row.";
         writes_starved: u32 [""] {0 .. 1000000} = "2", "deadline: batches of reads that may go before waiting writes.";
         slice_sync_ms: Milliseconds ["ms"] {1 .. 1000000} = "100", "cfq: slice of reads.";
         slice_async_ms: Milliseconds ["ms"] {1 .. 1000000} = "40", "cfq: slice of writes.";
         slice_idle_ms: Milliseconds ["ms"] {0 .. 1000} = "8", "cfq: how long a rotational device idles for the next read.";
-        fifo_expire_sync_ms: Milliseconds ["ms"] {1 .. 1000000} = "125", "cfq: a read that has waited so long begins the slice.";
+        fifo_expire_sync_ms: Milliseconds ["ms"] {1 .. 1000000} = "125", "cfq: a read that has waited this long begins the slice.";
         fifo_expire_async_ms: Milliseconds ["ms"] {1 .. 1000000} = "250", "cfq: the same for a write or trim.";
         back_seek_max: u32 ["KiB"] {0 .. 1000000000} = "16384", "cfq: farthest step back.";
-        back_seek_penalty: u32 [""] {1 .. 1000} = "2", "cfq: a step back counts so many times its distance.";
+        back_seek_penalty: u32 [""] {1 .. 1000} = "2", "cfq: factor by which the distance of a step back counts.";
         sync_writes: bool [""] {} = "false", "cfq: writes are synchronous (O_DIRECT, O_SYNC) and share the reads' slice.";
         rotational: bool [""] {} = "false", "cfq: the device below has an arm to move (queue/rotational).";
     }

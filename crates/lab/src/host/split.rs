@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 section! {
     /// How much lies on the first device.
     pub struct SplitConfig in "split." {
-        first_bytes: Option<Bytes> ["B"] {512 .. 1e18} = "\"none\"", "Bytes on the device below, the rest on the second drive; none: all of it, then all of the second.";
+        first_bytes: Option<Bytes> ["B"] {512 .. 1e18} = "\"none\"", "Bytes on the device below, with the rest on the second drive; none means all of the device below, then all of the second.";
     }
 }
 

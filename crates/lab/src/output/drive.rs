@@ -15,6 +15,10 @@ use ssdlab_device::config::power::PowerConfig;
 use ssdlab_device::counters::Counters;
 use ssdlab_device::units::Nanos;
 
+/// The version of the object's layout, which `docs/result.schema.json` describes: it grows where a
+/// field changes its meaning or goes; a new field does not change it.
+const SCHEMA_VERSION: u32 = 1;
+
 /// The `ssdlab` object of a report.
 pub fn drive(report: &Report, record: &Record, context: &Context) -> Value {
     let Some((number, group)) =
@@ -25,6 +29,7 @@ pub fn drive(report: &Report, record: &Record, context: &Context) -> Value {
     let counters = group.counters();
     let time = group.end.saturating_sub(group.start);
     let mut fields = object(json!({
+        "schema_version": SCHEMA_VERSION,
         "write_amplification": counters.write_amplification(),
         "host_pages_written": counters.host_pages_written,
         "nand_pages_written": counters.nand_pages_written,

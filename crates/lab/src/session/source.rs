@@ -87,7 +87,7 @@ fn from_file(file: &str, bytes: &[u8], settings: &[(String, String)]) -> Result<
     let (label, mut ftl) = drive_file::from_bytes(file, bytes)?;
     if let Some((key, value)) = settings.first() {
         let message = format!(
-            "--set {key}={value}: {file} is a seasoned drive and keeps its parameters\n\
+            "--set {key}={value}: {file} is a drive in a condition and keeps its parameters\n\
              season its profile {} anew with this setting",
             label.name
         );

@@ -1,4 +1,4 @@
-//! Write amplification in closed form: what a simulated drive is held against.
+//! Write amplification in closed form: what a simulated drive is compared with.
 //!
 //! Models single-page writes in the steady state, addresses drawn uniformly at random (or from a hot
 //! and a cold set), one frontier, many blocks. Leaves out everything with a time, finite numbers of
@@ -99,7 +99,7 @@ pub struct Answer {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum TheoryError {
     /// An argument for which the formulas mean nothing.
-    #[error("{name} is {value}: allowed is {allowed}")]
+    #[error("{name} is {value}: it must be {allowed}")]
     OutOfRange {
         /// Which argument.
         name: &'static str,

@@ -56,7 +56,7 @@ def _early(results: Results) -> list[Row]:
 def _smaller_lines(results: Results) -> Row:
     name = "write-back, lines of 16 KiB"
     return judging.judged(
-        "write-back against write-through, were the cache's lines 16 KiB",
+        "write-back against write-through, if the cache's lines were 16 KiB",
         seeds.ratio("thomas-krenn", "write_back", "write_through"),
         iops(results, name, "writes", "RAID 5 of 4, controller"),
         FIRMWARE,

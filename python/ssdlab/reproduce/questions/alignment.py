@@ -103,7 +103,7 @@ def _unjoined_rows(results: Results) -> list[Row]:
     unaligned, aligned = (_unjoined_rates(results, start) for start in (UNALIGNED, ALIGNED))
     return [
         judging.judged(
-            f"{run}, were its units of 16 KiB and joined by nothing",
+            f"{run}, if its units were 16 KiB and nothing joined them",
             seeds.ratio("freebsd-forum", f"start_63_{key}", f"start_21030912_{key}"),
             unaligned[place] / aligned[place],
             judging.FIRMWARE,

@@ -107,7 +107,7 @@ def rows(results: Results) -> list[Row]:
             ),
         ),
         judging.judged(
-            "desktop, 4 KiB random reads, were 32 outstanding",
+            "desktop, 4 KiB random reads, if 32 were outstanding",
             stated,
             results.mb_per_s("desktop", _DEEP) / results.mb_per_s("none", _DEEP),
             judging.FIRMWARE,

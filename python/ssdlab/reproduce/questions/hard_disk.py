@@ -106,7 +106,7 @@ def _everyday(results: Results) -> list[Row]:
 
 def _fuller(results: Results) -> Row:
     return judging.judged(
-        "install-package: hard disk, fragmented against fresh, were it 97 % full",
+        "install-package: hard disk, fragmented against fresh, if it were 97 % full",
         _ratio("hdd_old_install", "hdd_new_install"),
         results.seconds(FULLER) / _seconds(results, NEW, "install-package"),
         judging.FIRMWARE,

@@ -145,7 +145,7 @@ def rows(results: Results) -> list[Row]:
             reason=_why_less(),
         ),
         judging.judged(
-            "the same, were half of the drive's own spare parity",
+            "the same, if half of the drive's own spare were parity",
             seeds.ratio("thomas-krenn", "spare_20_gain"),
             _gain_of_half(results),
             judging.FIRMWARE,

@@ -134,63 +134,63 @@ section! {
     /// An array.
     pub struct RaidConfig in "raid." {
         preset: RaidKind [""] {} = "\"software\"",
-            "who runs the array; sets what the keys cost that are not given";
+            "Who runs the array; sets the costs of the keys that are not given.";
         level: RaidLevel [""] {},
-            "RAID level";
+            "RAID level.";
         disks: u32 [""] {2..64},
-            "number of members";
+            "Number of members.";
         chunk_bytes: Bytes ["B"] {512..67108864},
-            "what lies together on one member (chunk, strip); not used by RAID 1";
+            "Bytes that lie together on one member (chunk, strip); not used by RAID 1.";
         layout: ParityLayout [""] {} = "\"left-symmetric\"",
-            "where parity lies, RAID 5 and 6; RAID 10 always has md's near layout with two copies";
+            "Where parity lies, RAID 5 and 6; RAID 10 always has md's near layout with two copies.";
         page_bytes: Bytes ["B"] {512..1048576} = "\"4 KiB\"",
-            "unit in which stripes are read and written where parity must be kept right";
+            "Unit in which stripes are read and written where parity must be kept right.";
         latency_us: Microseconds ["us"] {0..10000},
-            "added to every request";
+            "Time added to every request.";
         request_us: Microseconds ["us"] {0..10000},
-            "time of the one processor that takes requests, each";
+            "Time of the one processor that takes requests, for each of them.";
         fast_path_us: Option<Microseconds> ["us"] {0..10000},
-            "the same for a read that fits in a chunk, while nothing is cached, read ahead, lost or in the background";
+            "The same for a read that fits in a chunk, while nothing is cached, read ahead, lost or in the background.";
         thread_request_us: Microseconds ["us"] {0..10000},
-            "time of the array's one thread for each copy written, and for each page read or written in a stripe";
+            "Time of the array's one thread for each copy written, and for each page read or written in a stripe.";
         parity_mb_per_s: f64 ["MB/s"] {1..1000000},
-            "rate at which that thread computes parity, counting what goes in";
+            "Rate at which that thread computes parity, counting what goes in.";
         batch_prereads: bool [""] {},
-            "stripes that must be read first begin together, when those before have been read";
+            "Stripes that must be read first begin together, when those before have been read.";
         rotational: bool [""] {} = "false",
-            "members are hard disks: mirrors are read where a head is nearest";
+            "Members are hard disks: mirrors are read where a head is nearest.";
         cache_bytes: Bytes ["B"] {0..1.1e12},
-            "memory for writes and for what was read ahead";
+            "Memory for writes and for what was read ahead.";
         cache_line_bytes: Bytes ["B"] {512..16777216} = "\"64 KiB\"",
-            "unit of that memory; with parity it is destaged whole";
+            "Unit of that memory; with parity it is destaged whole.";
         write_back: bool [""] {} = "false",
-            "writes are acknowledged from the cache, also without a battery";
+            "Writes are acknowledged from the cache, also without a battery.";
         battery: bool [""] {} = "true",
-            "the cache survives a power cut";
+            "The cache survives a power cut.";
         destage_share: f64 [""] {0..1} = "0.5",
-            "share of the cache that may be dirty before it is destaged";
+            "Share of the cache that may be dirty before it is destaged.";
         flush_ms: Milliseconds ["ms"] {0..3600000} = "4000",
-            "how long a write may stay in the cache before it is destaged";
+            "How long a write may stay in the cache before it is destaged.";
         destages: u32 [""] {1..4096} = "32",
-            "stripes that are destaged at a time";
+            "Stripes that are destaged at a time.";
         read_ahead: ReadAheadPolicy [""] {} = "\"none\"",
-            "when more is read than was asked for";
+            "When more is read than was asked for.";
         read_ahead_bytes: Bytes ["B"] {512..16777216} = "\"256 KiB\"",
-            "how far";
+            "How far.";
         passes_trim: bool [""] {},
-            "TRIM reaches the members; of RAID 5 and 6 only whole stripes";
+            "TRIM reaches the members; of RAID 5 and 6 only whole stripes.";
         discards_zero: bool [""] {} = "false",
-            "members are known to read as zeroes after TRIM: without it none passes through RAID 5 and 6";
+            "Members are known to read as zeroes after TRIM: without it none passes through RAID 5 and 6.";
         failed: Members [""] {} = "\"none\"",
-            "members that have failed";
+            "Members that have failed.";
         rebuild: bool [""] {} = "false",
-            "failed members are replaced, and rebuilt from the first request on";
+            "Failed members are replaced, and rebuilt from the first request on.";
         scrub: Scrub [""] {} = "\"none\"",
-            "the array is read and compared from the first request on";
+            "The array is read and compared from the first request on.";
         sync_max_mb_per_s: f64 ["MB/s"] {0.001..100000},
-            "rate of a rebuild or scrub, of each member, while no request waits";
+            "Rate of a rebuild or scrub, of each member, while no request waits.";
         sync_min_mb_per_s: f64 ["MB/s"] {0.001..100000},
-            "the same while requests wait";
+            "The same while requests wait.";
     }
 }
 

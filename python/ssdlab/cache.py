@@ -1,0 +1,219 @@
+"""Conditioned drives, kept for reuse in the user's cache folder.
+
+Preconditioning a large drive takes minutes. The drive that it leaves depends on the profile with its
+settings, the condition, the seed, the span, the writes that make it steady, and the engine. A hash of
+all of these names the drive file, so that a file is either right or not there.
+
+The folder is ``ssdlab`` in ``$XDG_CACHE_HOME`` or ``~/.cache``, or what ``SSDLAB_CACHE`` names. It
+holds at most ``SSDLAB_CACHE_BYTES`` (10 GB); the files used longest ago go first. A run goes on
+without the cache where the folder cannot be written to or the disk is nearly full.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import importlib.util
+import json
+import os
+import shutil
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from ssdlab import engine
+from ssdlab.engine import Progress, RunRequest
+from ssdlab.errors import SsdlabError
+
+MOST_BYTES = 10_000_000_000
+"""What the folder holds at most, where ``SSDLAB_CACHE_BYTES`` says nothing else."""
+
+_BYTES_LEFT_FREE = 1_000_000_000
+"""What a new file leaves free on the disk."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A drive in the cache."""
+
+    path: Path
+    drive: str
+    condition: str
+    seed: int
+    size_bytes: int
+    used_at: float
+    """Seconds since 1970."""
+
+
+def folder() -> Path:
+    """Return the cache's folder, which need not exist."""
+    if named := os.environ.get("SSDLAB_CACHE"):
+        return Path(named)
+    base = os.environ.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path.home() / ".cache") / "ssdlab"
+
+
+def most_bytes() -> int:
+    """Return what the folder holds at most.
+
+    Raises
+    ------
+    SsdlabError
+        ``SSDLAB_CACHE_BYTES`` is no number of bytes.
+    """
+    text = os.environ.get("SSDLAB_CACHE_BYTES", str(MOST_BYTES))
+    if not text.isdecimal():
+        raise SsdlabError(
+            f"SSDLAB_CACHE_BYTES={text}: must be a number of bytes, such as 10000000000"
+        )
+    return int(text)
+
+
+def entries() -> list[Entry]:
+    """Return what is in the cache, the drive used last first."""
+    try:
+        found = [_entry(path) for path in folder().glob("*.ssd")]
+    except OSError:
+        return []
+    present = [entry for entry in found if entry is not None]
+    return sorted(present, key=lambda entry: entry.used_at, reverse=True)
+
+
+def clear() -> int:
+    """Remove all that is in the cache; return how many bytes that were."""
+    present = entries()
+    for entry in present:
+        entry.path.unlink(missing_ok=True)
+    return sum(entry.size_bytes for entry in present)
+
+
+def run_conditioned(request: RunRequest, progress: Progress | None = None) -> str:
+    """Run a job as `engine.run` does, on a drive from the cache where it needs a condition.
+
+    Parameters
+    ----------
+    request
+        The run.
+    progress
+        As for `engine.run`, also while the drive is preconditioned.
+
+    Returns
+    -------
+    str
+        fio's JSON, the same with the cache and without.
+    """
+    return engine.run(conditioned(request, progress), progress)
+
+
+def conditioned(request: RunRequest, progress: Progress | None = None) -> RunRequest:
+    """Return the same run on a drive file that is in the condition already, where one can be kept.
+
+    Parameters
+    ----------
+    request
+        A run whose `condition` may have to be brought about.
+    progress
+        As for `engine.run`, while the drive is preconditioned.
+    """
+    if not _can_be_kept(request) or (path := _path(request)) is None:
+        return request
+    if path.exists():
+        os.utime(path)
+    elif not _keep(request, path, progress):
+        return request
+    return replace(request, drive=str(path), settings=(), condition=None, span=1.0)
+
+
+def _can_be_kept(request: RunRequest) -> bool:
+    """Only a single drive that starts from its profile, and is not fresh, is worth keeping."""
+    wanted = request.cache and request.condition not in (None, "fresh")
+    return wanted and not request.layers and not request.drive.endswith(".ssd")
+
+
+def _path(request: RunRequest) -> Path | None:
+    """Where the drive of a request lies in the cache; None where it cannot lie there."""
+    shown = engine.show(request.drive, request.settings)
+    if "layers" in shown or shown["drive_file"] is not None:
+        return None
+    jobs = (request.job_text, request.flags) if request.condition == "steady" else None
+    shapes = {
+        "engine": _engine_hash(),
+        "name": shown["name"],
+        "parameters": shown["parameters"],
+        "settings": request.settings,
+        "condition": request.condition,
+        "span": request.span,
+        "seed": request.seed,
+        "jobs": jobs,
+    }
+    key = hashlib.sha256(json.dumps(shapes, sort_keys=True).encode()).hexdigest()[:24]
+    return folder() / f"{shown['name']}+{request.condition}+{request.seed}+{key}.ssd"
+
+
+@functools.cache
+def _engine_hash() -> str:
+    """Hash of the compiled engine, whose every change may change a drive."""
+    found = importlib.util.find_spec("ssdlab._engine")
+    assert found is not None and found.origin is not None, "the engine has been loaded"
+    return hashlib.sha256(Path(found.origin).read_bytes()).hexdigest()
+
+
+def _keep(request: RunRequest, path: Path, progress: Progress | None) -> bool:
+    """Precondition the drive into the cache; False where there is no room for it."""
+    needed = _file_bytes(engine.show(request.drive, request.settings))
+    if needed > most_bytes():
+        return False
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        has_room = shutil.disk_usage(path.parent).free > needed + _BYTES_LEFT_FREE
+    except OSError:
+        return False
+    if not has_room or not os.access(path.parent, os.W_OK):
+        return False
+    _make_room(needed)
+    steady = request.condition == "steady"
+    try:
+        engine.season(
+            request.drive,
+            request.condition,
+            str(path),
+            settings=request.settings,
+            span=request.span,
+            seed=request.seed,
+            job_text=request.job_text if steady else None,
+            job_name=request.job_name,
+            flags=request.flags if steady else (),
+            progress=progress,
+        )
+    except SsdlabError:
+        # Another process may have put the same drive there meanwhile.
+        if not path.exists():
+            raise
+    return True
+
+
+def _file_bytes(shown: dict[str, Any]) -> int:
+    """About what a drive file takes: the map, and a tenth for the rest; 0 for a hard disk."""
+    texts = [line["text"] for line in shown["derived"] if line["key"] == "map"]
+    return sum(int(text.split()[0]) * 11 // 10 for text in texts)
+
+
+def _make_room(needed: int) -> None:
+    """Remove the drives used longest ago until so many bytes fit beside the others."""
+    room = most_bytes() - needed
+    for entry in entries():
+        room -= entry.size_bytes
+        if room < 0:
+            entry.path.unlink(missing_ok=True)
+
+
+def _entry(path: Path) -> Entry | None:
+    """Read a file's name and figures; None for one that is not ours or has just gone."""
+    parts = path.stem.rsplit("+", 3)
+    if len(parts) != 4 or not parts[2].lstrip("-").isdecimal():
+        return None
+    try:
+        figures = path.stat()
+    except OSError:
+        return None
+    return Entry(path, parts[0], parts[1], int(parts[2]), figures.st_size, figures.st_mtime)

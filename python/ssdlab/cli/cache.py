@@ -1,0 +1,64 @@
+"""``ssdlab cache``: the preconditioned drives that are kept for reuse."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import click
+
+from ssdlab import cache as kept
+from ssdlab import text
+from ssdlab.cli.console import print_json, print_table, print_text
+from ssdlab.cli.drives import JSON_OPTION
+from ssdlab.cli.verb import Verb, Verbs
+
+
+@click.group(
+    cls=Verbs,
+    short_help="List or clear preconditioned drives that are kept for reuse.",
+    examples=(
+        "ssdlab cache list",
+        "ssdlab cache clear",
+        "ssdlab run job.fio --drive theory --state steady --no-cache",
+    ),
+)
+def cache() -> None:
+    """List or clear the preconditioned drives that `run --state` keeps for reuse.
+
+    SSDLAB_CACHE names another folder, SSDLAB_CACHE_BYTES another limit than 10 GB.
+    """
+
+
+@cache.command("list", cls=Verb, examples=("ssdlab cache list --json",))
+@JSON_OPTION
+def list_entries(as_json: bool) -> int:
+    """List the drives in the cache, the one used last first."""
+    entries = kept.entries()
+    if as_json:
+        print_json([{**vars(entry), "path": str(entry.path)} for entry in entries])
+        return 0
+    if not entries:
+        print_text(f"{kept.folder()}: empty")
+        return 0
+    rows = [
+        (
+            entry.drive,
+            entry.condition,
+            str(entry.seed),
+            text.size(entry.size_bytes),
+            datetime.fromtimestamp(entry.used_at).strftime("%Y-%m-%d %H:%M"),
+        )
+        for entry in entries
+    ]
+    print_table(("drive", "condition", "seed", "size", "last used"), rows)
+    total = sum(entry.size_bytes for entry in entries)
+    limit = text.size(kept.most_bytes())
+    print_text(f"{kept.folder()}: {text.size(total)} of at most {limit}")
+    return 0
+
+
+@cache.command("clear", cls=Verb, examples=("ssdlab cache clear",))
+def clear() -> int:
+    """Remove all drives from the cache."""
+    print_text(f"{kept.folder()}: {text.size(kept.clear())} removed")
+    return 0

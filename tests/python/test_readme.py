@@ -1,0 +1,152 @@
+"""The README: its commands are run as they stand, and print what it shows.
+
+`pytest --renew-golden` (`make golden`) writes what they print into the README, and the machine of
+its audit into ``examples/server.json``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import doctest
+import io
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from builders import readme_server
+from ssdlab.audit.capture import capture
+
+ROOT = Path(__file__).parents[2]
+README = ROOT / "README.md"
+SERVER = ROOT / "examples/server.json"
+_INDENT = "    "
+_PROMPT = f"{_INDENT}$ "
+
+
+@dataclass(frozen=True)
+class Step:
+    """A command of the README.
+
+    Attributes
+    ----------
+    command
+        What a reader types, in as many lines as the shell needs.
+    shown
+        The lines that the README shows below it.
+    begin, end
+        Where those lines stand, counted from 0.
+    """
+
+    command: str
+    shown: list[str]
+    begin: int
+    end: int
+
+
+def _steps(lines: list[str]) -> Iterator[Step]:
+    at = 0
+    while at < len(lines):
+        if not lines[at].startswith(_PROMPT):
+            at += 1
+            continue
+        command = lines[at].removeprefix(_PROMPT)
+        at += 1
+        while not _is_complete(command):
+            command += "\n" + lines[at].removeprefix(_INDENT)
+            at += 1
+        begin = at
+        while at < len(lines) and lines[at].startswith(_INDENT) and lines[at][4:6] != "$ ":
+            at += 1
+        shown = [line.removeprefix(_INDENT) for line in lines[begin:at]]
+        yield Step(command, shown, begin, at)
+
+
+def _is_complete(command: str) -> bool:
+    asked = subprocess.run(["bash", "-n", "-c", command], capture_output=True, check=False)
+    return asked.returncode == 0 and not command.endswith("\\")
+
+
+def _run(step: Step, folder: Path) -> list[str]:
+    """Type a command; give what a reader sees, of stdout and stderr."""
+    environment = {
+        **os.environ,
+        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+        "XDG_CACHE_HOME": str(folder / "cache"),
+    }
+    done = subprocess.run(
+        ["bash", "-c", step.command],
+        cwd=folder,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, f"{step.command}\n{done.stdout}"
+    return [line.rstrip() for line in done.stdout.rstrip("\n").splitlines()]
+
+
+def test_example_server_is_a_capture(request: pytest.FixtureRequest) -> None:
+    """The example is what a capture of that machine holds now: it has all that the audit asks."""
+    made = capture(readme_server().system())
+    if request.config.getoption("--renew-golden"):
+        SERVER.write_text(made, encoding="utf-8")
+    assert made == SERVER.read_text(encoding="utf-8"), "renew it with: make golden"
+
+
+def test_commands_print_what_is_shown(request: pytest.FixtureRequest, tmp_path: Path) -> None:
+    """Every `$` line, in the order of the README, in a folder that has the shipped examples."""
+    shutil.copytree(ROOT / "examples", tmp_path / "examples", ignore=lambda *_: ["victim-policy"])
+    lines = README.read_text(encoding="utf-8").splitlines()
+    steps = list(_steps(lines))
+    assert len(steps) > 5, "the README's console blocks are not found"
+    printed = [_run(step, tmp_path) for step in steps]
+    if request.config.getoption("--renew-golden"):
+        for step, output in reversed(list(zip(steps, printed, strict=True))):
+            lines[step.begin : step.end] = [_INDENT + line for line in output]
+        README.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        return
+    for step, output in zip(steps, printed, strict=True):
+        assert output == step.shown, f"{step.command}\nif this is right: make golden"
+
+
+def test_python_block_prints_what_is_shown(request: pytest.FixtureRequest) -> None:
+    """Every `>>>` line, one after the other."""
+    text = README.read_text(encoding="utf-8")
+    names: dict[str, object] = {}
+    examples = doctest.DocTestParser().get_examples(text)
+    assert examples, "the README's Python block is not found"
+    for example in examples:
+        seen = io.StringIO()
+        with contextlib.redirect_stdout(seen):
+            exec(compile(example.source, "README.md", "single"), names)
+        if request.config.getoption("--renew-golden") and example.want:
+            text = text.replace(f"{_INDENT}{example.want}", f"{_INDENT}{seen.getvalue()}")
+            README.write_text(text, encoding="utf-8")
+        else:
+            assert seen.getvalue() == example.want, example.source
+
+
+def test_citation_is_of_this_version() -> None:
+    """CITATION.cff gives the version of the crates."""
+    crates = (ROOT / "Cargo.toml").read_text(encoding="utf-8")
+    version = re.search(r'^version = "([^"]+)"', crates, re.M)
+    assert version is not None
+    cited = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"\nversion: {version[1]}\n" in cited
+
+
+def test_what_ci_runs_is_named() -> None:
+    """README and CONTRIBUTING name every command of `.ci/run`."""
+    ran = re.findall(r"^make [a-z-]+", (ROOT / ".ci/run").read_text(encoding="utf-8"), re.M)
+    assert "make test" in ran
+    for document in ("README.md", "CONTRIBUTING.md"):
+        text = (ROOT / document).read_text(encoding="utf-8")
+        assert [command for command in ran if f"{command} " not in text] == []
