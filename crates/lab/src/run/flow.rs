@@ -34,7 +34,7 @@ impl Flows {
         });
         let group = &mut self.groups[place];
         let weight = u64::from(weight);
-        let issued = if group.weight > 0 { group.issued * weight / group.weight } else { 0 };
+        let issued = (group.issued * weight).checked_div(group.weight).unwrap_or(0);
         group.weight += weight;
         group.issued += issued;
         Member { group: place, weight, issued }

@@ -7,6 +7,7 @@ use crate::ftl::pool::Group;
 use crate::ftl::victim::Candidates;
 use crate::nand::array::Payload;
 use crate::units::{BlockId, DieId};
+use std::cmp::Reverse;
 
 /// Jobs after which static wear levelling looks for a block that is left behind.
 const JOBS_PER_LEVELING: u32 = 32;
@@ -73,25 +74,39 @@ impl<P: Payload> Ftl<P> {
         let pool = self.pool_of_die(die);
         let mut policy = self.policy.take().expect("configured");
         let candidates = Candidates { groups: &self.groups, pool };
-        let capacity = self.geometry.units_per_block() * self.width;
         let picked = policy.pick(&candidates, &mut self.victim_draws);
         self.policy = Some(policy);
-        // A policy may pick a block of which everything is valid; it is moved for nothing, as the
-        // closed forms for random victims have it. Where no block gains there is nothing to do.
+        let capacity = self.geometry.units_per_block() * self.width;
         // The last row of each block's moves is filled up: what gains less than a row gains nothing.
         let least_gain = (capacity / UNITS_PER_GAIN).max(self.geometry.units_per_row * self.width);
-        let gains = |group: Group| self.room_for(group) + least_gain <= capacity;
+        let gains = |group: Group| self.gain(group) >= least_gain;
         if picked.is_some_and(gains) {
             return picked;
         }
+        // A policy may pick a block of which everything is valid; it is moved for nothing, as the
+        // closed forms for random victims have it. Where no block gains there is nothing to do.
         let best = self.best_of_all(pool).filter(|best| gains(*best))?;
-        // Policies count units, by which a block of packed data may look fuller than one that gains nothing.
-        if self.geometry.packing > 1 { Some(best) } else { picked }
+        // Policies count units, by which a block of packed data, or a superblock with a bad lane, may look
+        // emptier or fuller than it is: it would be picked again and again.
+        let misleads = self.geometry.packing > 1 || picked.is_some_and(|group| self.good_units(group) < capacity);
+        if misleads { Some(best) } else { picked }
     }
 
-    /// The sealed group of which the least has to be moved, by a search of all.
+    /// Units of room that collecting a group makes.
+    fn gain(&self, group: Group) -> u32 {
+        self.good_units(group).saturating_sub(self.room_for(group))
+    }
+
+    /// Units for which the good blocks of a group have room.
+    fn good_units(&self, group: Group) -> u32 {
+        let blocks = group.0 * self.width..(group.0 + 1) * self.width;
+        let good = if self.width == 1 { 1 } else { blocks.filter(|&block| !self.array.is_bad(BlockId(block))).count() };
+        good as u32 * self.geometry.units_per_block()
+    }
+
+    /// The sealed group that gains most, by a search of all.
     fn best_of_all(&self, pool: usize) -> Option<Group> {
-        self.groups.sealed(pool).iter().copied().min_by_key(|group| self.room_for(*group))
+        self.groups.sealed(pool).iter().copied().min_by_key(|group| Reverse(self.gain(*group)))
     }
 
     /// The sealed group with the fewest erases, if it is too far behind the most worn sealed one.

@@ -12,7 +12,7 @@ pub enum Places {
     /// Files, one after the other.
     Files(FilePlaces),
     /// Stretches.
-    Strides(StridePlaces),
+    Strides(Box<StridePlaces>),
 }
 
 impl Places {
@@ -22,7 +22,7 @@ impl Places {
     /// Files and stretches that hold no block.
     pub fn new(job: &Job, sectors: u64, sector_bytes: u32, seed: u64) -> Result<Option<Places>, Misfit> {
         if let Some(strides) = job.strides {
-            return Ok(Some(Places::Strides(StridePlaces::new(job, strides, sectors, sector_bytes, seed)?)));
+            return Ok(Some(Places::Strides(Box::new(StridePlaces::new(job, strides, sectors, sector_bytes, seed)?))));
         }
         if job.files.count == 1 && job.files.sizes.is_none() {
             return Ok(None);

@@ -51,7 +51,7 @@ impl Reader<'_> {
         let base = self.term()?;
         match self.take(&['^']) {
             None => Ok(base),
-            Some(_) => Ok(base.powf(self.nested(Reader::power)?)),
+            Some(_) => Ok(libm::pow(base, self.nested(Reader::power)?)),
         }
     }
 
