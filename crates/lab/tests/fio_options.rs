@@ -38,7 +38,5 @@ fn every_option_has_a_reason() {
         }
     }
     assert!(seen.len() > 200, "{}", seen.len());
-    // Commits are counted apart until they are modelled.
-    refused.retain(|name| !["write_barrier", "sync_file_range", "sync", "readfua", "writefua"].contains(name));
     assert!(refused.len() <= 10, "{refused:?}");
 }

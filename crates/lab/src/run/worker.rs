@@ -444,7 +444,7 @@ impl Worker {
 
     /// Measures what is due at intervals, as long as it lives.
     pub fn mark(&mut self, now: Nanos) {
-        if self.phase != Phase::Waiting && !self.has_ended() {
+        if self.begins <= now && !self.has_ended() {
             self.rates.mark(&mut self.tally, now);
             self.log.iter_mut().for_each(|log| log.mark(now));
         }
@@ -452,7 +452,7 @@ impl Worker {
 
     /// When [`Worker::mark`] is due.
     pub fn next_mark(&self) -> Nanos {
-        if self.has_ended() {
+        if self.has_ended() || !self.has_begun() {
             return Nanos::NEVER;
         }
         let log = self.log.as_ref().map_or(Nanos::NEVER, |log| log.next());

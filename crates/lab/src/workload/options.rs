@@ -162,6 +162,7 @@ const SUPPORTED: &[OptionSpec] = &[
     value("fsync", &[], |d, v| v.count_u32(0).map(|every| d.job.fsync = every)),
     value("fdatasync", &[], |d, v| v.count_u32(0).map(|every| d.job.fdatasync = every)),
     value("sync", &[], apply::synchronous_writes),
+    switch("writefua", &[], |d, v| v.boolean().map(|on| d.job.synchronous_writes |= on)),
     value("write_barrier", &[], |d, v| v.count_u32(0).map(|every| d.job.barrier_every = every)),
     switch("end_fsync", &[], |d, v| v.boolean().map(|on| d.job.end_fsync = on)),
     switch("fsync_on_close", &[], |d, v| v.boolean().map(|on| d.fsync_on_close = on)),
@@ -238,6 +239,7 @@ const IGNORED: &[(&str, &str)] = &[
          verify_state_load experimental_verify verify_write_sequence verify_header_seed
          verifysort verifysort_nr trim_verify_zero scramble_buffers buffer_compress_chunk",
     ),
+    ("a read gives the newest data in any case, from the buffer or from flash", "readfua"),
     ("no write is torn, since a run has no loss of power", "atomic"),
     (
         "the drives have no zones of their own, and on such a drive fio sets none either",
@@ -282,7 +284,6 @@ const REFUSED: &[(&str, &str)] = &[
          md_per_io_size=0 pi_act pi_chk apptag apptag_mask num_range=1 write_mode=write
          read_mode=read verify_mode end_syncfs=0",
     ),
-    ("no commands are passed through; ask for sync=1, whose writes have FUA", "readfua=0 writefua=0"),
     ("no log of histograms is written; json+ has them", "write_hist_log"),
     ("logs hold means, and times of completion", "log_window_value=avg|average log_issue_time=0"),
     (

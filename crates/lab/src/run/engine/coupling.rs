@@ -93,6 +93,7 @@ impl<D: Device + ?Sized> Engine<'_, D> {
                 && !must_wait(&self.workers, self.jobs, other)
             {
                 begin(&mut self.workers[other], self.jobs, &mut self.flows, now);
+                self.next_mark = now;
                 self.workers[other].planned().for_each(|lba| self.device.hint(lba));
                 self.enqueue(other as u32);
             }

@@ -230,7 +230,7 @@ fn synchronous_writes() {
     assert_eq!(one("--write_barrier=16").barrier_every, 16);
     assert!(one("--fsync_on_close=1").end_fsync);
     let file = parse_flags(&flags("--rw=write --sync_file_range=write:8")).unwrap();
-    assert_eq!(file.notices, ["sync_file_range changes no I/O here: ignored"]);
+    assert_eq!(file.notices, ["sync_file_range has no effect: no page cache lies between the job and the drive"]);
 }
 
 /// A block that is no whole number of sectors goes through the page cache, in whole pages, and a notice says so;
