@@ -18,6 +18,7 @@ VERBS = (
     "show",
     "run",
     "season",
+    "cache",
     "theory",
     "compare",
     "report",

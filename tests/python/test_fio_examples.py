@@ -68,7 +68,7 @@ RUN: dict[str, tuple[str, ...]] = {
     "uring-cmd-zoned.fio": (),
     "waitfor.fio": (),
     # Its few requests would all fall into the ramp.
-    "xnvme-compare.fio": ("--ramp_time=0",),
+    "xnvme-compare.fio": ("--ramp_time=0", "--filename=/dev/ssd"),
     "xnvme-zoned.fio": ("--ramp_time=0",),
     "zbd-rand-write.fio": (),
     "zbd-seq-read.fio": ("--offset=1g",),

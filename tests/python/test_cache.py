@@ -1,0 +1,142 @@
+"""Preconditioned drives are kept for reuse, and change no result."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ssdlab import cache, engine
+from ssdlab.engine import RunRequest
+from ssdlab.errors import SsdlabError
+
+Command = Callable[..., tuple[int, str, str]]
+
+SMALL = (("capacity_bytes", "64 MiB"), ("nand.pages_per_block", "32"))
+CLOCKS = ("wall_s", "cpu_s", "timestamp", "timestamp_ms", "time", "usr_cpu", "sys_cpu")
+JOB = ("--rw=randwrite", "--bs=4k", "--iodepth=8", "--number_ios=2000")
+
+
+def request(**changes: Any) -> RunRequest:
+    """A short job on a small drive in steady state."""
+    given = {"drive": "theory", "settings": SMALL, "flags": JOB, "condition": "steady", **changes}
+    return RunRequest(**given)
+
+
+def without_clocks(value: Any) -> Any:
+    """A result without what the clock tells."""
+    if isinstance(value, dict):
+        return {key: without_clocks(each) for key, each in value.items() if key not in CLOCKS}
+    return [without_clocks(each) for each in value] if isinstance(value, list) else value
+
+
+@pytest.mark.parametrize("condition", ["filled", "used", "steady"])
+def test_a_kept_drive_gives_the_same_result(condition: str) -> None:
+    """A run on a drive from the cache is the run that preconditions the drive, to the digit."""
+    alone = engine.run(request(condition=condition))
+    kept, again = (cache.run_conditioned(request(condition=condition)) for _ in range(2))
+    assert len(cache.entries()) == 1
+    assert without_clocks(json.loads(kept)) == without_clocks(json.loads(alone))
+    assert without_clocks(json.loads(again)) == without_clocks(json.loads(alone))
+
+
+def test_the_second_run_preconditions_nothing() -> None:
+    """Only the first run fills the drive."""
+    phases: list[list[str]] = []
+    for _ in range(2):
+        phases.append([])
+        cache.run_conditioned(request(), lambda phase, _share: phases[-1].append(phase) is None)
+    assert "fill" in phases[0]
+    assert "fill" not in phases[1]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"seed": 2},
+        {"condition": "used"},
+        {"span": 0.5},
+        {"settings": (*SMALL, ("ftl.gc", "fifo"))},
+        {"flags": (*JOB, "--random_distribution=zipf:1.2")},
+    ],
+)
+def test_what_shapes_the_drive_is_in_its_name(change: dict[str, Any]) -> None:
+    """Another seed, condition, span, parameter or steadying job is another drive."""
+    cache.run_conditioned(request())
+    cache.run_conditioned(request(**change))
+    assert len(cache.entries()) == 2
+
+
+def test_the_engine_is_in_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A drive of another build of the engine is not used."""
+    cache.run_conditioned(request())
+    monkeypatch.setattr(cache, "_engine_hash", lambda: "another build")
+    cache.run_conditioned(request())
+    assert len(cache.entries()) == 2
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"cache": False}, {"condition": None}, {"condition": "fresh"}, {"layers": ("partition",)}],
+)
+def test_what_is_not_kept(change: dict[str, Any]) -> None:
+    """Without a condition, over layers, or where nobody wants it, nothing is kept."""
+    cache.run_conditioned(request(**change))
+    assert cache.entries() == []
+
+
+def test_a_hard_disk_says_why_it_has_no_condition() -> None:
+    """The refusal is the engine's, with the cache and without."""
+    with pytest.raises(SsdlabError, match="hard disk"):
+        cache.run_conditioned(request(drive="fujitsu-mhz2250bh", settings=()))
+    assert cache.entries() == []
+
+
+def test_the_limit_holds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The drive used longest ago makes room; one that is larger than the limit is not kept."""
+    for seed in (1, 2, 3):
+        cache.run_conditioned(request(seed=seed))
+    size = max(entry.size_bytes for entry in cache.entries())
+    cache.run_conditioned(request(seed=1))
+    monkeypatch.setenv("SSDLAB_CACHE_BYTES", str(3 * size + size // 2))
+    cache.run_conditioned(request(seed=4))
+    assert sorted(entry.seed for entry in cache.entries()) == [1, 3, 4]
+    monkeypatch.setenv("SSDLAB_CACHE_BYTES", "1000")
+    cache.run_conditioned(request(seed=5))
+    assert 5 not in [entry.seed for entry in cache.entries()]
+
+
+@pytest.mark.parametrize("text", ["-1", "ten", "1e9"])
+def test_a_limit_that_is_none(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    """A limit that is no number of bytes is refused."""
+    monkeypatch.setenv("SSDLAB_CACHE_BYTES", text)
+    with pytest.raises(SsdlabError, match="must be a number of bytes"):
+        cache.run_conditioned(request())
+
+
+def test_a_folder_that_cannot_be_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The run goes on where nothing can be kept."""
+    monkeypatch.setenv("SSDLAB_CACHE", "/proc/nowhere")
+    assert json.loads(cache.run_conditioned(request()))["jobs"]
+
+
+def test_the_command_lists_and_clears(command: Command, own_cache: Path) -> None:
+    """`ssdlab cache` shows what is kept, and removes it."""
+    assert command("cache", "list")[1] == f"{own_cache}: empty\n"
+    flags = [f"--set={key}={value}" for key, value in SMALL]
+    run = ("run", *JOB, "--drive", "theory", *flags, "--state", "used")
+    assert command(*run, "--no-cache")[0] == 0
+    assert command("cache", "list")[1] == f"{own_cache}: empty\n"
+    assert command(*run)[0] == 0
+    listed = json.loads(command("cache", "list", "--json")[1])
+    assert [(each["drive"], each["condition"], each["seed"]) for each in listed] == [
+        ("theory", "used", 1)
+    ]
+    assert "theory" in command("cache", "list")[1]
+    (own_cache / "something-else.ssd").write_text("not ours")
+    code, out, _ = command("cache", "clear")
+    assert (code, "removed" in out) == (0, True)
+    assert [path.name for path in own_cache.iterdir()] == ["something-else.ssd"]
