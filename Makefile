@@ -76,6 +76,10 @@ test-guest: $(VENV)/python.stamp ## layouts built by a guest kernel, audited and
 package: install ## wheel and source distribution, each installed into an empty environment and tried
 	@scripts/package.sh
 
+# Parts of the long tests, each at most an hour on two cores.
+test-long: install ## PART=conditions|drawn-drives|interrupt: tests that take longer than CI may
+	@scripts/test-long.sh "$(PART)"
+
 bench: ## simulated writes per CPU second, beside the bare mapping loop
 	@scripts/require.sh rust
 	$(CARGO) run --locked --release -p ssdlab-lab --example throughput

@@ -21,13 +21,13 @@ JOB = ("--rw=randwrite", "--bs=4k", "--iodepth=8", "--number_ios=2000")
 
 
 def request(**changes: Any) -> RunRequest:
-    """A short job on a small drive in steady state."""
+    """Describe a short job on a small drive in steady state."""
     given = {"drive": "theory", "settings": SMALL, "flags": JOB, "condition": "steady", **changes}
     return RunRequest(**given)
 
 
 def without_clocks(value: Any) -> Any:
-    """A result without what the clock tells."""
+    """Leave out of a result what the clock tells."""
     if isinstance(value, dict):
         return {key: without_clocks(each) for key, each in value.items() if key not in CLOCKS}
     return [without_clocks(each) for each in value] if isinstance(value, list) else value
@@ -47,8 +47,14 @@ def test_the_second_run_preconditions_nothing() -> None:
     """Only the first run fills the drive."""
     phases: list[list[str]] = []
     for _ in range(2):
-        phases.append([])
-        cache.run_conditioned(request(), lambda phase, _share: phases[-1].append(phase) is None)
+        seen: list[str] = []
+
+        def note(phase: str, _share: float, seen: list[str] = seen) -> bool:
+            seen.append(phase)
+            return True
+
+        cache.run_conditioned(request(), note)
+        phases.append(seen)
     assert "fill" in phases[0]
     assert "fill" not in phases[1]
 

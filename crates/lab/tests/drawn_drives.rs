@@ -147,7 +147,15 @@ fn carry_out(number: u64, tell: &Sender<String>) -> Result<&'static str, String>
         }
         Err(error) => {
             let text = error.to_string();
-            let named = ["out of free blocks", "out of good blocks", "spare blocks", "exported", "too small", "larger", "over_provisioning="];
+            let named = [
+                "out of free blocks",
+                "out of good blocks",
+                "spare blocks",
+                "exported",
+                "too small",
+                "larger",
+                "over_provisioning=",
+            ];
             let is_named = named.iter().any(|resource| text.contains(resource));
             is_named.then_some("refused").ok_or(format!("{text}: {number}: {draw:?}"))
         }

@@ -116,7 +116,7 @@ fn theory_drive(policy: Box<dyn VictimPolicy>, frontiers: &str) -> Result<Ssd, B
 /// Nothing is lost, nothing is counted twice, and every write in flash has a reason.
 fn check(drive: &Ssd, counted: Counters) -> Result<(), String> {
     drive.ftl.check();
-    if drive.ftl.read_only || drive.ftl.mapped_units() != drive.ftl.exported as usize {
+    if drive.ftl.is_read_only() || drive.ftl.mapped_units() != drive.ftl.exported as usize {
         return Err("the drive lost data or its spare".into());
     }
     let (written, moved) = (counted.host_pages_written, counted.gc_pages_moved);

@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# One part of the tests that take longer than CI may. `conditions` takes minutes to half an hour a
+# drive: DRIVES names some of them, by default those of 80 to 90 GB.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+DRIVES=${DRIVES:-intel-dc-s3500-80gb intel-x25-m-g1-80gb intel-x25-m-g2-80gb ocz-vertex-2-90gb}
+
+case "${1:-}" in
+conditions)
+    # shellcheck disable=SC2086
+    cargo run --locked --release -p ssdlab-lab --example conditions -- $DRIVES
+    ;;
+drawn-drives)
+    SSDLAB_DRAWS=0..10000 cargo test --locked -p ssdlab-lab --test drawn_drives -- --nocapture
+    ;;
+interrupt)
+    SSDLAB_INTERRUPTS=20 .venv/bin/pytest tests/python/test_interrupt.py
+    ;;
+*)
+    echo "test-long: PART must be conditions, drawn-drives or interrupt: make test-long PART=drawn-drives" >&2
+    exit 2
+    ;;
+esac
