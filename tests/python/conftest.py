@@ -31,9 +31,9 @@ def stand_in(monkeypatch: pytest.MonkeyPatch) -> StandIn:
 
 
 @pytest.fixture(autouse=True)
-def own_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+def own_cache(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Each test has a cache folder of its own, so that none finds another's drives."""
-    folder = tmp_path / "own-cache"
+    folder = tmp_path_factory.mktemp("cache")
     monkeypatch.setenv("SSDLAB_CACHE", str(folder))
     return folder
 
