@@ -42,6 +42,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
         (PACKAGE / "__init__.py", "/guest/ssdlab/__init__.py"),
         (PACKAGE / "errors.py", "/guest/ssdlab/errors.py"),
         (PACKAGE / "tool.py", "/guest/ssdlab/tool.py"),
+        (PACKAGE / "signals.py", "/guest/ssdlab/signals.py"),
         (PACKAGE / "verdict.py", "/guest/ssdlab/verdict.py"),
         (PACKAGE / "audit", "/guest/ssdlab/audit"),
     ]
