@@ -17,6 +17,7 @@ import importlib.util
 import json
 import os
 import shutil
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -118,7 +119,9 @@ def conditioned(request: RunRequest, progress: Progress | None = None) -> RunReq
     if not _can_be_kept(request) or (path := _path(request)) is None:
         return request
     if path.exists():
-        os.utime(path)
+        # Another user's file, or one that has just been cleared, keeps its time.
+        with suppress(OSError):
+            os.utime(path)
     elif not _keep(request, path, progress):
         return request
     return replace(request, drive=str(path), settings=(), condition=None, span=1.0)
@@ -186,9 +189,9 @@ def _keep(request: RunRequest, path: Path, progress: Progress | None) -> bool:
             progress=progress,
         )
     except SsdlabError:
-        # Another process may have put the same drive there meanwhile.
-        if not path.exists():
-            raise
+        # Another process may have put the same drive there meanwhile, or the disk is full: the run
+        # without the cache meets, and tells, what is wrong with the drive itself.
+        return path.exists()
     return True
 
 
