@@ -30,6 +30,9 @@ impl Payload for Recorded {
         self.writes += u64::from(lpn.0 < self.exported);
         self.writes
     }
+    fn read(&self, from: Ppn) -> u64 {
+        self.slots[&from.0].1
+    }
     fn program(&mut self, to: Ppn, lpn: Lpn, stamp: u64) {
         self.slots.insert(to.0, (lpn.0, stamp));
     }

@@ -28,6 +28,9 @@ impl Payload for Recorded {
         self.newest.insert(lpn.0, self.writes);
         self.writes
     }
+    fn read(&self, from: Ppn) -> u64 {
+        self.slots[&from.0].1
+    }
     fn program(&mut self, to: Ppn, lpn: Lpn, stamp: u64) {
         self.programmed_twice += u64::from(self.slots.insert(to.0, (lpn.0, stamp)).is_some());
     }

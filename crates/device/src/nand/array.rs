@@ -23,6 +23,8 @@ pub trait Payload {
     type Stamp: Copy + Default;
     /// The stamp of the next write of a unit.
     fn stamp(&mut self, lpn: Lpn) -> Self::Stamp;
+    /// The stamp of what lies in a slot: a unit that is taken into the buffer again keeps it.
+    fn read(&self, from: Ppn) -> Self::Stamp;
     /// A unit is programmed together with its out-of-band record.
     fn program(&mut self, to: Ppn, lpn: Lpn, stamp: Self::Stamp);
     /// A unit is moved; its record, with the original write's sequence, moves along.
@@ -39,6 +41,8 @@ impl Payload for () {
     type Stamp = ();
     #[inline]
     fn stamp(&mut self, _: Lpn) {}
+    #[inline]
+    fn read(&self, _: Ppn) {}
     #[inline]
     fn program(&mut self, _: Ppn, _: Lpn, (): ()) {}
     #[inline]

@@ -362,6 +362,7 @@ impl<P: Payload> Ssd<P> {
 
     pub(super) fn idle_event(&mut self) {
         self.rests = false;
+        self.ftl.last_writes.clear();
         self.idle_work = true;
         for die in 0..self.dies.len() {
             if self.activities[die] == Activity::Idle {
@@ -370,15 +371,18 @@ impl<P: Payload> Ssd<P> {
         }
     }
 
-    /// A drive that was preconditioned or switched off goes on: dies take up the jobs that lie there.
+    /// A drive that was preconditioned or switched off goes on: the buffer holds what was written last,
+    /// and dies take up the jobs that lie there.
     #[cold]
-    pub(super) fn take_up_jobs(&mut self) {
+    pub(super) fn go_on(&mut self) {
         self.rests = false;
+        self.fill_buffer();
         for die in 0..self.dies.len() {
             if self.ftl.has_job(DieId(die as u16)) && self.activities[die] == Activity::Idle {
                 self.work(die);
             }
         }
+        self.feed_dies();
     }
 
     /// After a power cut: nothing is under way; a row that was counts as programmed, and jobs go on

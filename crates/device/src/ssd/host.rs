@@ -120,7 +120,7 @@ impl<P: Payload> Ssd<P> {
             self.wake_up();
         }
         if self.rests && request.operation.changes_data() {
-            self.take_up_jobs();
+            self.go_on();
         }
         if !(self.times.some_go_alone && self.is_held(index)) {
             self.issue(index, request);

@@ -205,8 +205,10 @@ impl<P: Payload> Ssd<P> {
     }
 
     /// A drive around an FTL that was saved; the FTL must have been configured.
-    pub fn around(config: &DriveConfig, ftl: Ftl<P>) -> Ssd<P> {
+    pub fn around(config: &DriveConfig, mut ftl: Ftl<P>) -> Ssd<P> {
         let geometry = ftl.geometry;
+        let buffer = Buffer::new(config, &geometry);
+        ftl.last_writes.limit(buffer.slots.len());
         let dies = geometry.dies as usize;
         let sector = config.export.sector_bytes;
         let row_or_unit = geometry.row_bytes.max(geometry.unit_bytes);
@@ -229,7 +231,7 @@ impl<P: Payload> Ssd<P> {
             calendar: Calendar::new(dies),
             lanes: Lanes::default(),
             front: Front::default(),
-            buffer: Buffer::new(config, &geometry),
+            buffer,
             journal: Journal::new(config, &ftl),
             pending: VecDeque::new(),
             parked: 0,

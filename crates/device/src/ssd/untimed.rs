@@ -73,11 +73,15 @@ impl<P: Payload> Ssd<P> {
     /// False once the drive is read-only.
     #[inline]
     pub fn write_now(&mut self, lpn: Lpn, compress_percent: u8) -> bool {
+        if !self.rests {
+            self.stop_here();
+        }
         let bytes = self.flash_bytes(compress_percent);
         if self.row_now.is_full(bytes) {
             self.flush_now();
         }
         let stamp = self.ftl.payload.stamp(lpn);
+        self.ftl.last_writes.add(lpn, bytes);
         self.row_now.add(lpn, stamp, bytes);
         if self.row_now.bytes_left == 0 {
             self.flush_now();
@@ -135,9 +139,7 @@ impl<P: Payload> Ssd<P> {
     /// Programs units, a row at most, on the die that is free first; returns how many. None where no die
     /// can take any, and the drive is read-only then.
     pub(super) fn put_row_now(&mut self, units: &[(Lpn, P::Stamp)]) -> usize {
-        if !self.rests {
-            self.stop_here();
-        }
+        debug_assert!(self.rests, "nothing is under way in virtual time");
         let mut waited = false;
         loop {
             let now = self.row_now.clocks.first_time();

@@ -32,7 +32,9 @@ impl<P: Payload> Ssd<P> {
     /// The power is gone: commands are dropped, and what was only in a volatile buffer is lost.
     pub(in crate::ssd) fn lose_power(&mut self) {
         self.ftl.counters.unsafe_shutdowns += u64::from(self.front.outstanding > 0 || self.buffer.used() > 0);
+        self.rests = true;
         self.empty_buffer(!self.limits.volatile_cache);
+        self.ftl.last_writes.clear();
         self.rest();
         let now = self.now;
         self.restart(now);
@@ -59,6 +61,7 @@ impl<P: Payload> Ssd<P> {
 
     /// A unit is programmed without time; at a power cut on the capacitors' charge.
     fn save_now(&mut self, unit: &Unit<P::Stamp>) {
+        self.ftl.last_writes.add(unit.lpn, unit.bytes);
         self.put_row_now(&[(unit.lpn, unit.stamp)]);
     }
 }

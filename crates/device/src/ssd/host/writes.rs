@@ -138,6 +138,17 @@ impl<P: Payload> Ssd<P> {
         true
     }
 
+    /// What was written last without a clock lies in the buffer, and in flash until it is programmed again.
+    pub(in crate::ssd) fn fill_buffer(&mut self) {
+        for (lpn, bytes) in self.ftl.last_writes.take() {
+            let Place::Flash(copy) = self.ftl.place(lpn) else { continue };
+            let Some(slot) = self.buffer.take(lpn, (0, self.unit_size.sectors()), bytes) else { break };
+            let stamp = self.ftl.payload.read(copy);
+            self.ftl.buffer(lpn, slot);
+            self.pending.push_back(Unit { lpn, owner: Owner::Slot(slot), bytes, stamp });
+        }
+    }
+
     /// Overwrites the contents of a unit that waits in the buffer. Only payloads have contents.
     fn restamp(&mut self, slot: u32, stamp: P::Stamp) {
         if size_of::<P::Stamp>() == 0 {
