@@ -12,9 +12,10 @@
 //!
 //! Left out: mapping by extents, hybrid mapping of early drives, recovery itself.
 
+pub mod backlog;
 pub mod empty;
 pub mod frontier;
-pub mod last_writes;
+
 pub mod layout;
 mod packing;
 pub mod pool;
@@ -26,9 +27,9 @@ pub mod victim;
 use crate::config::DriveConfig;
 use crate::config::ftl::{Frontiers, FtlConfig, GcPace, Striping};
 use crate::counters::Counters;
+use crate::ftl::backlog::Backlog;
 use crate::ftl::frontier::Frontier;
 use crate::ftl::layout::{kept_per_die, layout, own_units, reserved_for_slc, slc_blocks_per_die};
-use crate::ftl::last_writes::LastWrites;
 use crate::ftl::pool::{Counter, Group, GroupTable};
 use crate::ftl::reclaim::{Gathered, Job, Source};
 use crate::ftl::table::Table;
@@ -135,7 +136,7 @@ pub struct Ftl<P: Payload = ()> {
     /// What ran out, where nothing more is written.
     pub shortage: Option<Shortage>,
     /// What lies in the write buffer when a drive at rest is written to.
-    pub last_writes: LastWrites,
+    pub backlog: Backlog,
     /// What decides what chance decides.
     pub seed: u64,
     /// What the slots hold besides their records.
@@ -230,7 +231,7 @@ impl<P: Payload> Ftl<P> {
             array,
             counters: Counters::default(),
             shortage: None,
-            last_writes: LastWrites::default(),
+            backlog: Backlog::default(),
             seed,
             payload,
             config: Some(config.ftl.clone()),

@@ -87,7 +87,7 @@ impl<P: Payload> Ssd<P> {
     pub(super) fn stop_here(&mut self) {
         debug_assert_eq!(self.front.outstanding(), 0, "the host waits for nothing");
         self.rests = true;
-        self.ftl.last_writes.clear();
+        self.ftl.backlog.clear();
         self.empty_buffer(true);
         self.restart(self.now);
     }
@@ -95,7 +95,7 @@ impl<P: Payload> Ssd<P> {
     /// Ends what goes on inside, without time.
     fn come_to_rest(&mut self) {
         self.put_away();
-        self.ftl.last_writes.clear();
+        self.ftl.backlog.clear();
         self.start_idling();
     }
 

@@ -362,7 +362,7 @@ impl<P: Payload> Ssd<P> {
 
     pub(super) fn idle_event(&mut self) {
         self.rests = false;
-        self.ftl.last_writes.clear();
+        self.ftl.backlog.clear();
         self.idle_work = true;
         for die in 0..self.dies.len() {
             if self.activities[die] == Activity::Idle {
@@ -371,7 +371,7 @@ impl<P: Payload> Ssd<P> {
         }
     }
 
-    /// A drive that was preconditioned or switched off goes on: the buffer holds what was written last,
+    /// A drive that was preconditioned or switched off goes on: the buffer is full, as it is under load,
     /// and dies take up the jobs that lie there.
     #[cold]
     pub(super) fn go_on(&mut self) {

@@ -208,7 +208,7 @@ impl<P: Payload> Ssd<P> {
     pub fn around(config: &DriveConfig, mut ftl: Ftl<P>) -> Ssd<P> {
         let geometry = ftl.geometry;
         let buffer = Buffer::new(config, &geometry);
-        ftl.last_writes.limit(buffer.slots.len());
+        ftl.backlog.limit(ftl.exported, buffer.slots.len());
         let dies = geometry.dies as usize;
         let sector = config.export.sector_bytes;
         let row_or_unit = geometry.row_bytes.max(geometry.unit_bytes);

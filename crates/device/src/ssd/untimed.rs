@@ -81,7 +81,7 @@ impl<P: Payload> Ssd<P> {
             self.flush_now();
         }
         let stamp = self.ftl.payload.stamp(lpn);
-        self.ftl.last_writes.add(lpn, bytes);
+        self.ftl.backlog.sample(lpn, bytes);
         self.row_now.add(lpn, stamp, bytes);
         if self.row_now.bytes_left == 0 {
             self.flush_now();

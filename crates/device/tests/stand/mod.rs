@@ -67,7 +67,7 @@ impl<P: Payload> Stand<P> {
     pub fn fill(&mut self, units: u32) {
         (0..units).for_each(|lpn| assert!(self.ssd.write_now(Lpn(lpn), 0)));
         self.ssd.flush_now();
-        self.ssd.ftl.last_writes.clear();
+        self.ssd.ftl.backlog.clear();
     }
 
     /// Hands a request over now.

@@ -34,7 +34,7 @@ impl<P: Payload> Ssd<P> {
         self.ftl.counters.unsafe_shutdowns += u64::from(self.front.outstanding > 0 || self.buffer.used() > 0);
         self.rests = true;
         self.empty_buffer(!self.limits.volatile_cache);
-        self.ftl.last_writes.clear();
+        self.ftl.backlog.clear();
         self.rest();
         let now = self.now;
         self.restart(now);
@@ -61,7 +61,7 @@ impl<P: Payload> Ssd<P> {
 
     /// A unit is programmed without time; at a power cut on the capacitors' charge.
     fn save_now(&mut self, unit: &Unit<P::Stamp>) {
-        self.ftl.last_writes.add(unit.lpn, unit.bytes);
+        self.ftl.backlog.add(unit.lpn, unit.bytes);
         self.put_row_now(&[(unit.lpn, unit.stamp)]);
     }
 }

@@ -138,9 +138,9 @@ impl<P: Payload> Ssd<P> {
         true
     }
 
-    /// What was written last without a clock lies in the buffer, and in flash until it is programmed again.
+    /// The writes that would have come next lie in the buffer, and in flash until they are programmed again.
     pub(in crate::ssd) fn fill_buffer(&mut self) {
-        for (lpn, bytes) in self.ftl.last_writes.take() {
+        for (lpn, bytes) in self.ftl.backlog.take() {
             let Place::Flash(copy) = self.ftl.place(lpn) else { continue };
             let Some(slot) = self.buffer.take(lpn, (0, self.unit_size.sectors()), bytes) else { break };
             let stamp = self.ftl.payload.read(copy);
