@@ -7,7 +7,6 @@
 
 mod coupling;
 
-use super::control::Held;
 use super::flow::Flows;
 use super::series::{Series, Written};
 use super::steady::Watch;
@@ -17,7 +16,7 @@ use super::worker::{Step, Worker};
 use super::{Observer, RunError};
 use crate::workload::job::Job;
 use coupling::{begin, is_coupled, must_wait};
-use ssdlab_device::block::{Completion, Device, LayerCounts, Request, Status, Tag};
+use ssdlab_device::block::{Completion, Device, LayerCounts, Request, Tag};
 use ssdlab_device::counters::Counters;
 use ssdlab_device::units::{Lba, Nanos};
 use std::cmp::Reverse;
@@ -66,8 +65,6 @@ pub struct Engine<'a, D: Device + ?Sized> {
     /// What the device wrote over time, and what it had written at the last edge.
     series: Series<Written>,
     written: Written,
-    /// A job logs its requests.
-    logs_requests: bool,
     counters_at_start: Counters,
     layers_at_start: LayerCounts,
     /// Time with a request in the device, and since when there is one.
@@ -129,7 +126,6 @@ impl<'a, D: Device + ?Sized> Engine<'a, D> {
             watches: Watch::of(&workers, jobs, now),
             series: Series::new(now),
             written: Written::of(&counters),
-            logs_requests: workers.iter().any(|worker| worker.log.is_some()),
             counters_at_start: counters,
             layers_at_start,
             busy: Nanos::ZERO,
@@ -274,26 +270,14 @@ impl<'a, D: Device + ?Sized> Engine<'a, D> {
         let direction = slot.direction;
         let bytes = u64::from(slot.sectors) * self.sector_bytes;
         let latency = self.now - slot.issued;
-        if self.logs_requests && completion.status == Status::Success {
-            self.log(&slot, bytes);
-        }
         let worker = &mut self.workers[slot.worker as usize];
-        if worker.is_controlled() {
-            let held = Held { direction, bytes, issued: slot.issued, status: completion.status };
-            return self.complete_controlled(slot.worker, held);
+        if worker.completes_apart {
+            return self.complete_apart(&slot, bytes, completion.status);
         }
         worker.completed(direction, bytes, latency, completion.status);
         if !worker.queued {
             worker.queued = true;
             self.ready.push_back(slot.worker);
-        }
-    }
-
-    #[cold]
-    fn log(&mut self, slot: &Slot, bytes: u64) {
-        let offset = slot.lba.0 * self.sector_bytes;
-        if let Some(log) = &mut self.workers[slot.worker as usize].log {
-            log.add(self.now, slot.direction, bytes, offset, self.now - slot.issued);
         }
     }
 

@@ -53,7 +53,7 @@ pub struct Latencies {
 
 impl Latencies {
     /// Adds one latency.
-    #[inline]
+    #[inline(always)]
     pub fn add(&mut self, latency: Nanos) {
         let ns = latency.0;
         self.min = if self.count == 0 { ns } else { self.min.min(ns) };
@@ -236,15 +236,20 @@ pub struct Tally {
 
 impl Tally {
     /// Counts a completed request.
-    #[inline]
+    #[inline(always)]
     pub fn complete(&mut self, direction: Direction, bytes: u64, latency: Nanos) {
         if direction == Direction::Sync {
-            return self.sync.add(latency);
+            return self.complete_sync(latency);
         }
         let tally = &mut self.directions[direction as usize];
         tally.bytes += bytes;
         tally.latencies.add(latency);
         self.longest_ns = self.longest_ns.max(latency.0);
+    }
+
+    #[cold]
+    fn complete_sync(&mut self, latency: Nanos) {
+        self.sync.add(latency);
     }
 
     /// Counts an issued request by the number now outstanding (one or more).

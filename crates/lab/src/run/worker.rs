@@ -82,6 +82,8 @@ pub struct Worker {
     pub steady: Option<SteadyRecord>,
     /// It is in the engine's queue of those that may issue.
     pub queued: bool,
+    /// It logs its requests, or how they end matters to what comes.
+    pub completes_apart: bool,
     /// The earliest time it has asked to be woken at, [`Nanos::NEVER`] for none.
     pub timer: Nanos,
     /// Its part in a flow.
@@ -147,6 +149,7 @@ impl Worker {
             end_fsync: job.end_fsync,
             pace: Pace::of(job, limits, stream).map(Box::new),
             control,
+            completes_apart: false,
             generator,
         })
     }
@@ -350,7 +353,7 @@ impl Worker {
     }
 
     /// One of its requests has completed.
-    #[inline]
+    #[inline(always)]
     pub fn completed(&mut self, direction: Direction, bytes: u64, latency: Nanos, status: Status) {
         self.outstanding -= 1;
         if direction == Direction::Sync && self.phase == Phase::Flushing {
@@ -361,12 +364,6 @@ impl Worker {
         } else {
             self.fail(direction, status);
         }
-    }
-
-    /// How its requests end matters to what comes.
-    #[inline]
-    pub fn is_controlled(&self) -> bool {
-        self.control.is_some()
     }
 
     /// Keeps a completion back; gives all that are to be counted now.
@@ -439,6 +436,7 @@ impl Worker {
         self.tally = Tally::default();
         self.rates = Rates::new(job, now);
         self.log = RequestLog::new(&job.logs, now);
+        self.completes_apart = self.log.is_some() || self.control.is_some();
         self.measured_from = now;
     }
 

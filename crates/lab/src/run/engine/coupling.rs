@@ -1,21 +1,27 @@
 //! What couples workers to each other: ends that end others (`exitall`), ends that others wait for
 //! (`wait_for`), requests in proportion (`flow`); and completions that have consequences.
 
-use super::Engine;
+use super::{Engine, Slot};
 use crate::run::control::Held;
 use crate::run::flow::Flows;
 use crate::run::worker::Worker;
 use crate::workload::job::{ExitWhat, Job};
-use ssdlab_device::block::Device;
+use ssdlab_device::block::{Device, Status};
 use ssdlab_device::units::Nanos;
 use std::cmp::Reverse;
 
 impl<D: Device + ?Sized> Engine<'_, D> {
-    /// As [`Engine::complete`], for a worker whose completions have consequences.
+    /// As [`Engine::complete`], for a worker that logs its requests, or whose completions have consequences.
     #[cold]
-    pub(super) fn complete_controlled(&mut self, index: u32, held: Held) {
-        let now = self.now;
+    pub(super) fn complete_apart(&mut self, slot: &Slot, bytes: u64, status: Status) {
+        let (now, index) = (self.now, slot.worker);
         let worker = &mut self.workers[index as usize];
+        if let Some(log) = &mut worker.log
+            && status == Status::Success
+        {
+            log.add(now, slot.direction, bytes, slot.lba.0 * self.sector_bytes, now - slot.issued);
+        }
+        let held = Held { direction: slot.direction, bytes, issued: slot.issued, status };
         for held in worker.hold(held) {
             let latency = now - held.issued;
             worker.completed(held.direction, held.bytes, latency, held.status);
