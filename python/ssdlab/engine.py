@@ -174,6 +174,11 @@ def show(drive: str, settings: Settings = (), layers: Sequence[str] = ()) -> dic
     return _object(_ask(lambda engine, _: str(engine.show(drive, list(settings), list(layers)))))
 
 
+def memory_bytes(drive: str, settings: Settings = (), layers: Sequence[str] = ()) -> int:
+    """Return what the simulation of a drive, or of a stack, takes of memory at most, in bytes."""
+    return int(show(drive, settings, layers)["memory_bytes"])
+
+
 def run(request: RunRequest, progress: Progress | None = None) -> str:
     """Run a job.
 

@@ -6,6 +6,7 @@ use crate::host::registry::{KINDS, Kind, LayerPlan};
 use crate::mapping_ram::Mapped;
 use serde_json::{Value, json};
 use ssdlab_device::block::Device;
+use ssdlab_device::ftl::layout::memory_bytes;
 use ssdlab_device::hdd::Hdd;
 use ssdlab_device::parameter::{Declaration, Raw};
 use ssdlab_device::profile::{self, Model, Profile};
@@ -129,6 +130,10 @@ fn derived_of_flash(ssd: &Ssd) -> Value {
             "blocks that can fail before the drive goes read-only"
         ),
     ]);
+    if let Ok(bytes) = memory_bytes(ssd.config()) {
+        let about = "what the simulation takes at most: all flash written, and the drive being saved";
+        lines.as_array_mut().expect("a list").push(line("memory", format!("{bytes} B"), about));
+    }
     let lines_of_ram = map_ram(ssd, exported, block);
     lines.as_array_mut().expect("a list").extend(lines_of_ram);
     lines

@@ -6,6 +6,7 @@
 //! A drive without layers runs as it is; of a stack each drive is a member, opened alike from the
 //! same profile or drive file, each with a seed of its own. A stack is not kept in a drive file.
 
+mod memory;
 mod source;
 mod target;
 #[cfg(test)]
@@ -26,6 +27,7 @@ use crate::workload::generate::JobError;
 use crate::workload::job::Job;
 use crate::workload::layout;
 use crate::{describe, session::target::Target};
+use memory::Memory;
 use serde_json::{Map, Value, json};
 use source::Opened;
 use ssdlab_device::config::power::PowerConfig;
@@ -92,6 +94,7 @@ pub struct Session {
     layers: Vec<LayerPlan>,
     /// The drive file that it was read from.
     drive_file: Option<String>,
+    memory: Memory,
     prepared: bool,
     /// What there is to say about the last run.
     pub notices: Vec<String>,
@@ -105,8 +108,10 @@ impl Session {
     /// # Errors
     /// What is wrong with profile, drive file or settings.
     pub fn open(source: &DriveSource, settings: &[(String, String)], seed: u64) -> Result<Session, SessionError> {
-        let Opened { drive, profile, label } = source.open(settings, seed)?;
-        Ok(Session { drive_file: source.drive_file(), ..Session::of(Target::Drive(drive), profile, label, Vec::new()) })
+        let mut memory = Memory::of_machine();
+        let Opened { drive, profile, label } = source.open(settings, seed, &mut memory)?;
+        let session = Session::of(Target::Drive(drive), profile, label, Vec::new(), memory);
+        Ok(Session { drive_file: source.drive_file(), ..session })
     }
 
     /// Layers over a drive, bottom up; `find` tells what a second drive that a layer names is
@@ -125,25 +130,34 @@ impl Session {
             return Session::open(source, settings, seed);
         }
         let layers = layers.into_iter().map(LayerPlan::read).collect::<Result<Vec<_>, _>>()?;
-        let mut first = None;
+        let (mut first, mut memory) = (None, Memory::of_machine());
         let target = Target::stack(&layers, &mut |number, name| {
             // The first drive is the one that would be there without layers.
             let seed = seed.wrapping_add(number.wrapping_mul(0x9e37_79b9_7f4a_7c15));
             let opened = match name {
-                None => source.open(settings, seed)?,
-                Some(name) => find(name)?.open(&[], seed)?,
+                None => source.open(settings, seed, &mut memory)?,
+                Some(name) => find(name)?.open(&[], seed, &mut memory)?,
             };
             first.get_or_insert((opened.profile, opened.label.clone()));
             Ok((opened.drive, opened.label.name))
         })?;
         let (profile, label) = first.expect("a stack has a drive");
-        Ok(Session { drive_file: source.drive_file(), ..Session::of(target, profile, label, layers) })
+        Ok(Session { drive_file: source.drive_file(), ..Session::of(target, profile, label, layers, memory) })
     }
 
-    fn of(target: Target, profile: Profile, label: Label, layers: Vec<LayerPlan>) -> Session {
-        let name = label.name.clone();
-        let notices = Vec::new();
-        Session { target, profile, label, name, layers, drive_file: None, prepared: false, notices, logs: Vec::new() }
+    fn of(target: Target, profile: Profile, label: Label, layers: Vec<LayerPlan>, memory: Memory) -> Session {
+        Session {
+            target,
+            profile,
+            name: label.name.clone(),
+            label,
+            layers,
+            drive_file: None,
+            memory,
+            prepared: false,
+            notices: Vec::new(),
+            logs: Vec::new(),
+        }
     }
 
     /// What lies over the drive and what it is made of, as JSON: parameters with their sources,
@@ -160,6 +174,7 @@ impl Session {
             "parameters": self.parameters(),
             "derived": self.target.derived(),
             "counters": self.counters(),
+            "memory_bytes": self.memory.taken(),
             "wear": self.target.wear(),
         });
         if !self.layers.is_empty() {

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 import click
 
 from ssdlab import engine, text
 from ssdlab.cli.completion import complete_drive
-from ssdlab.cli.console import is_terminal, print_json, print_table, print_text
+from ssdlab.cli.console import is_terminal, note, print_json, print_table, print_text
 from ssdlab.cli.verb import Verb
 from ssdlab.health import simulated
+from ssdlab.parallel import cores
 
 JSON_OPTION = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
 SET_OPTION = click.option(
@@ -41,6 +43,19 @@ _STARTED_OVER = {
 }
 _SAME = "as above"
 _LONG_BYTES = re.compile(r"\b(\d{4,}) B\b")
+
+
+_MUCH_MEMORY_BYTES = 2_000_000_000
+
+
+def tell_memory(requests: Sequence[engine.RunRequest]) -> None:
+    """Say before large drives are preconditioned what they take of this machine's memory."""
+    large = (each for each in requests if each.condition not in (None, "fresh"))
+    drives = [(each.drive, each.settings, each.layers) for each in large]
+    taken = {drive: engine.memory_bytes(*drive) for drive in dict.fromkeys(drives)}
+    needed = sum(sorted((taken[drive] for drive in drives), reverse=True)[: cores()])
+    if needed >= _MUCH_MEMORY_BYTES:
+        note(f"ssdlab: the simulation takes up to {text.size(needed)} of memory")
 
 
 def parse_settings(settings: tuple[str, ...]) -> engine.Settings:

@@ -11,7 +11,7 @@ from ssdlab.cache import run_conditioned
 from ssdlab.cli.arguments import FioCommand, JobSource, read_job_source, with_own_suggestion
 from ssdlab.cli.completion import complete_drive, complete_file
 from ssdlab.cli.console import note, print_json_text, print_text, progress_display
-from ssdlab.cli.drives import LAYER_OPTION, SET_OPTION, SPAN_OPTION, parse_settings
+from ssdlab.cli.drives import LAYER_OPTION, SET_OPTION, SPAN_OPTION, parse_settings, tell_memory
 from ssdlab.cli.formats import document, fio_flags
 from ssdlab.engine import RunRequest
 from ssdlab.errors import SsdlabError, Stopped
@@ -126,6 +126,7 @@ def run(
         raise SsdlabError(f"--save {save}: stdout takes the results already; add -o FILE")
     requests = _requests(base, (*drives, *stacks), text.parse_seeds(seed))
     try:
+        tell_memory(requests)
         shows_progress = eta != "never"
         return _run_and_write(requests, output_format, output or "-", shows_progress=shows_progress)
     except SsdlabError as error:

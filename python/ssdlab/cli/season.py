@@ -11,7 +11,13 @@ from ssdlab import engine, text
 from ssdlab.cli.arguments import SEED_OPTION, FioCommand, JobSource, read_job_source
 from ssdlab.cli.completion import complete_drive
 from ssdlab.cli.console import note, print_text, progress_display
-from ssdlab.cli.drives import SET_OPTION, SPAN_OPTION, condition_in_words, parse_settings
+from ssdlab.cli.drives import (
+    SET_OPTION,
+    SPAN_OPTION,
+    condition_in_words,
+    parse_settings,
+    tell_memory,
+)
 from ssdlab.engine import RunRequest
 from ssdlab.errors import SsdlabError, Stopped
 from ssdlab.output import check_writable, is_stdout
@@ -95,6 +101,7 @@ def season(
         seed=seed,
         save=place,
     )
+    tell_memory([base])
     answer = _season(base, start_over, must_be_new)
     if is_stdout(place):
         note(_told(answer, "stdout"))

@@ -40,6 +40,21 @@ pub fn layout(config: &DriveConfig) -> Result<(Geometry, u32), Problem> {
     Ok((geometry, exported as u32))
 }
 
+/// What a block and its group take beside the maps: wear, valid units, its place among the victims.
+const BYTES_PER_BLOCK: u64 = 100;
+
+/// Memory that a drive takes once every slot has been used: 4 B a logical unit, 4 B a slot; and 4 B a logical
+/// unit more while it is saved or read.
+///
+/// # Errors
+/// As [`layout`].
+pub fn memory_bytes(config: &DriveConfig) -> Result<u64, Problem> {
+    let (geometry, exported) = layout(config)?;
+    let logical = u64::from(exported) + own_units(config, u64::from(exported));
+    let blocks = u64::from(geometry.blocks);
+    Ok(4 * (2 * logical + blocks * u64::from(geometry.slots())) + BYTES_PER_BLOCK * blocks)
+}
+
 fn shape(config: &DriveConfig) -> Result<Geometry, Problem> {
     let nand = &config.nand;
     let planes = if nand.multi_plane { nand.planes } else { 1 };

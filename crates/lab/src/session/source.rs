@@ -1,6 +1,7 @@
 //! What a drive is opened from: the text of a profile, or the bytes of a drive file.
 
 use super::SessionError;
+use super::memory::Memory;
 use crate::condition::{Condition, Season};
 use crate::drive_file::{self, Label};
 use crate::host::drive::Drive;
@@ -50,11 +51,11 @@ impl DriveSource {
     /// Opens it; the seed is that of a drive fresh out of the box.
     ///
     /// # Errors
-    /// What is wrong with profile, drive file or settings.
-    pub fn open(&self, settings: &[(String, String)], seed: u64) -> Result<Opened, SessionError> {
+    /// What is wrong with profile, drive file or settings; memory that the drive would not fit into.
+    pub fn open(&self, settings: &[(String, String)], seed: u64, memory: &mut Memory) -> Result<Opened, SessionError> {
         match self {
-            DriveSource::Profile { name, file, text } => from_profile(name, file, text, settings, seed),
-            DriveSource::File { file, bytes } => from_file(file, bytes, settings),
+            DriveSource::Profile { name, file, text } => from_profile(name, file, text, settings, seed, memory),
+            DriveSource::File { file, bytes } => from_file(file, bytes, settings, memory),
         }
     }
 }
@@ -65,8 +66,10 @@ fn from_profile(
     text: &str,
     settings: &[(String, String)],
     seed: u64,
+    memory: &mut Memory,
 ) -> Result<Opened, SessionError> {
     let profile = Profile::read(name, file, text, settings)?;
+    memory.take(name, &profile.model)?;
     let drive = Drive::new(&profile.model, seed).map_err(|problem| profile.locate(&problem))?;
     let label = Label {
         name: name.to_string(),
@@ -83,7 +86,12 @@ fn from_profile(
 }
 
 /// Settings are refused: they would change what was seasoned.
-fn from_file(file: &str, bytes: &[u8], settings: &[(String, String)]) -> Result<Opened, SessionError> {
+fn from_file(
+    file: &str,
+    bytes: &[u8],
+    settings: &[(String, String)],
+    memory: &mut Memory,
+) -> Result<Opened, SessionError> {
     let (label, mut ftl) = drive_file::from_bytes(file, bytes)?;
     if let Some((key, value)) = settings.first() {
         let message = format!(
@@ -94,6 +102,7 @@ fn from_file(file: &str, bytes: &[u8], settings: &[(String, String)]) -> Result<
         return Err(SessionError::Condition(message));
     }
     let profile = Profile::read(&label.name, &label.file, &label.profile, &label.settings)?;
+    memory.take(file, &profile.model)?;
     let config = profile.ssd()?;
     ftl.configure(config, config.ftl.gc.build());
     let drive = Drive::Ssd(Box::new(Ssd::around(config, ftl)));
