@@ -101,8 +101,14 @@ class Job:
 
     @property
     def write_amplification(self) -> float | None:
-        """Pages programmed per page the host wrote; None where nothing was written."""
+        """Flash bytes programmed per byte the host wrote; None where nothing was written."""
         value = self.lab.get("write_amplification")
+        return None if value is None else float(value)
+
+    @property
+    def unit_write_amplification(self) -> float | None:
+        """Mapping units programmed per unit that writes touched: what the drive itself adds."""
+        value = self.lab.get("unit_write_amplification")
         return None if value is None else float(value)
 
     @property

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 
 _DIRECTIONS = ("read", "write", "trim")
+_BYTES = ("nand_host_bytes_written", "nand_bytes_written")
+_PAGES = ("host_pages_written", "nand_pages_written")
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,7 @@ class Amplification:
     times_s
         Middle of the interval, in seconds of virtual time since the run began.
     factors
-        Pages programmed per page the host wrote; None where it wrote none.
+        Bytes programmed per byte that the host wrote; None where it wrote none.
     """
 
     times_s: list[float]
@@ -85,7 +87,10 @@ class Amplification:
         if not sums:
             return None
         axis = _Axis.of(sums, len(sums["host_pages_written"]), most)
-        host, nand = (axis.column(sums[f"{each}_pages_written"]) for each in ("host", "nand"))
+        # Results of schema version 1 count mapping units alone.
+        in_bytes = "nand_bytes_written" in sums
+        keys = _BYTES if in_bytes else _PAGES
+        host, nand = (axis.column(sums[key]) for key in keys)
         return cls(axis.times_s(), [b / a if a else None for a, b in zip(host, nand, strict=True)])
 
 

@@ -33,6 +33,9 @@ class StandIn(types.ModuleType):
     def version(self) -> str:
         return "0.1.0"
 
+    def show(self, drive: str, settings: list[tuple[str, str]], layers: list[str]) -> str:
+        return json.dumps({"name": drive, "memory_bytes": 0})
+
     def run(
         self,
         drive: str,

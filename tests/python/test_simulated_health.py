@@ -88,8 +88,8 @@ def test_what_is_outlived() -> None:
 def test_write_amplification_is_read_back(name: str, unit: int) -> None:
     """The write amplification of the counters comes back, but for whole units."""
     host = 10**12 + 12345
-    pages = {"host_pages_written": 10**6, "nand_pages_written": 2_340_000}
-    life = read_back(worn(name, 30, host_bytes_written=host, **pages)).life
+    flash = host * 234 // 100
+    life = read_back(worn(name, 30, host_bytes_written=host, nand_bytes_written=flash)).life
     assert life and life.write_amplification and life.host_written_bytes
     # Both numbers are told in whole units, rounded down.
     assert life.write_amplification.number == pytest.approx(2.34, rel=2 * unit / host)

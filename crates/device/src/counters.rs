@@ -51,9 +51,13 @@ counters! {
     host_bytes_written,
     /// Bytes trimmed by the host (only what was mapped).
     host_bytes_trimmed,
-    /// Mapping units that host writes touched, one per unit and command: the denominator of write amplification.
+    /// Of those written, bytes that went to flash, not to a hard disk: the denominator of write amplification.
+    nand_host_bytes_written,
+    /// Bytes programmed into flash for any reason, whole rows: its numerator.
+    nand_bytes_written,
+    /// Mapping units that host writes touched, one per unit and command.
     host_pages_written,
-    /// Mapping units programmed into flash for any reason: its numerator.
+    /// Mapping units programmed into flash for any reason.
     nand_pages_written,
     /// Of those, units moved by garbage collection.
     gc_pages_moved,
@@ -136,10 +140,20 @@ impl Counters {
         self.host_writes + self.host_trims
     }
 
-    /// Programs per host write, in mapping units; `None` where the host wrote nothing.
+    /// Bytes programmed into flash per byte that the host wrote, as JESD218 has it; `None` where it wrote none.
     pub fn write_amplification(&self) -> Option<f64> {
-        (self.host_pages_written > 0).then(|| self.nand_pages_written as f64 / self.host_pages_written as f64)
+        ratio(self.nand_bytes_written, self.nand_host_bytes_written)
     }
+
+    /// Mapping units programmed per unit that host writes touched: what the FTL adds, without what misaligned
+    /// and small writes cost; `None` where the host wrote nothing.
+    pub fn unit_write_amplification(&self) -> Option<f64> {
+        ratio(self.nand_pages_written, self.host_pages_written)
+    }
+}
+
+fn ratio(part: u64, of: u64) -> Option<f64> {
+    (of > 0).then(|| part as f64 / of as f64)
 }
 
 #[cfg(test)]
@@ -150,8 +164,10 @@ mod test {
     #[test]
     fn counters_subtract_and_divide() {
         let early = Counters { host_pages_written: 10, nand_pages_written: 10, ..Counters::default() };
-        let late = Counters { host_pages_written: 110, nand_pages_written: 260, ..Counters::default() };
-        assert_eq!((late - early).write_amplification(), Some(2.5));
+        let bytes = Counters { nand_host_bytes_written: 4096, nand_bytes_written: 8192, ..Counters::default() };
+        let late = Counters { host_pages_written: 110, nand_pages_written: 260, ..bytes };
+        assert_eq!((late - early).unit_write_amplification(), Some(2.5));
+        assert_eq!((late - early).write_amplification(), Some(2.0));
         assert_eq!((late - early) + early, late);
         assert_eq!(Counters::default().write_amplification(), None);
     }

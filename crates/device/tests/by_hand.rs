@@ -189,6 +189,24 @@ fn misaligned_write_costs_two_units() {
     }
 }
 
+/// Write amplification is in bytes: a 4 KiB write that crosses a unit's boundary programs two units, 8 KiB, and
+/// one of 512 B a whole unit, eight times its bytes; per unit that they touch both are 1.
+#[test]
+fn misaligned_and_small_writes_wear_by_their_bytes() {
+    for (offset, sectors, factor) in [(0, SECTORS, 1.0), (1, SECTORS, 2.0), (0, 1, 8.0)] {
+        let mut stand = Stand::new("theory", &SMALL);
+        stand.fill(4096);
+        let before = stand.ssd.counters();
+        for number in 0..64 {
+            let lba = Lba(number * 2 * u64::from(SECTORS) + offset);
+            stand.time(Request::new(Operation::Write, lba, sectors));
+        }
+        let counters = stand.ssd.counters() - before;
+        assert_eq!(counters.write_amplification(), Some(factor), "{sectors} sectors at {offset}");
+        assert_eq!(counters.unit_write_amplification(), Some(1.0));
+    }
+}
+
 /// Each page kind of TLC reads with its own tR, so that a whole block reads with their average.
 #[test]
 fn page_kinds_have_their_times() {

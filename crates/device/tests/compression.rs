@@ -49,7 +49,7 @@ fn amplification(stand: &mut Stand, lpns: impl Iterator<Item = u32>, compress_pe
     lpns.for_each(|lpn| assert!(stand.ssd.write_now(Lpn(lpn), compress_percent)));
     stand.ssd.flush_now();
     stand.ssd.ftl.check();
-    (stand.ssd.counters() - before).write_amplification().unwrap()
+    (stand.ssd.counters() - before).unit_write_amplification().unwrap()
 }
 
 /// Of zeros a unit takes ⌊4096 · 0.14⌋ = 573 B, so that a row of 4 KiB holds 7, one of 8 KiB 14 and one of 32 KiB 57.
@@ -72,7 +72,7 @@ fn zeros_wait_for_a_full_row() {
         let before = stand.ssd.counters();
         let zeros = |number| Request { compress_percent: 100, ..four_kib(Operation::Write, number) };
         stand.run(4, (0..u64::from(UNITS)).map(zeros));
-        let timed = (stand.ssd.counters() - before).write_amplification().unwrap();
+        let timed = (stand.ssd.counters() - before).unit_write_amplification().unwrap();
         assert!((0.13..0.145).contains(&timed), "{row}: {timed}");
     }
 }
@@ -123,7 +123,7 @@ fn rows_of_several_units_are_nearly_as_without() {
         let [with, without] = ["true", "false"].map(|compression| mixed(&mut drive(compression, row, "host-gc")));
         let figures = |(counters, time): &(Counters, Nanos)| {
             assert!(counters.gc_pages_moved > u64::from(UNITS), "victims hold what is valid");
-            [counters.write_amplification().unwrap(), counters.die_move_ns as f64, time.0 as f64]
+            [counters.unit_write_amplification().unwrap(), counters.die_move_ns as f64, time.0 as f64]
         };
         for (with, without) in figures(&with).into_iter().zip(figures(&without)) {
             assert_within(0.04, with, without, row);

@@ -34,7 +34,7 @@ fn overwrite(ssd: &mut Ssd, times: u32) -> f64 {
         ssd.write_now(Lpn(((draw >> 33) % exported) as u32), 0);
     }
     ssd.flush_now();
-    (ssd.counters() - before).write_amplification().expect("it wrote")
+    (ssd.counters() - before).unit_write_amplification().expect("it wrote")
 }
 
 fn mapped(ssd: &Ssd) -> usize {

@@ -118,7 +118,7 @@ impl TrimmingHost {
                 true => self.trim_mapped(ssd, lpn),
             }
         }
-        (ssd.counters() - before).write_amplification().expect("something was written")
+        (ssd.counters() - before).unit_write_amplification().expect("something was written")
     }
 
     fn trim_mapped(&mut self, ssd: &mut Ssd, first: Lpn) {

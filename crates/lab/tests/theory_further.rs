@@ -57,7 +57,7 @@ fn time_changes_nothing() {
     let record = run(&mut ssd, &[job], &RunOptions { start: Nanos::ZERO, seed: 9 }, &mut Silent).unwrap();
     let counters = ssd.counters() - before;
     assert_eq!((counters.host_writes, counters.host_pages_written), (200_000, 200_000));
-    let timed = counters.write_amplification().unwrap();
+    let timed = counters.unit_write_amplification().unwrap();
     assert!((timed / untimed - 1.0).abs() < 0.01, "in time {timed:.4}, without time {untimed:.4}");
     assert_theory(&point, timed);
     assert!(record.end > Nanos::from_s(1.0), "it did take time: {:?}", record.end);

@@ -78,7 +78,7 @@ def _draw_remedies(axes: Axes, parts: dict[str, Job]) -> None:
     shown = [bar for bar in shown if bar[1] in parts]
     steady = parts.get("randwrite-steady")
     axes.set_title("What gives speed back")
-    axes.set_xlabel("×: of steady · WA: pages written to flash per page of the host")
+    axes.set_xlabel("×: of steady · WA: bytes written to flash per byte of the host")
     axes.bar(
         range(len(shown)),
         [parts[part].iops() for _, part, _ in shown],

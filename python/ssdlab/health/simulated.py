@@ -86,7 +86,7 @@ def _figures(shown: Mapping[str, Any]) -> Figures:
         "spare left": 100 * left // (left + lost) if left + lost else 0,
         "host written": host,
         "host read": counters["host_bytes_read"],
-        "flash written": host * programmed // asked if asked else 0,
+        "flash written": counters["nand_bytes_written"],
         "host pages": asked,
         "other pages": max(programmed - asked, 0),
         "average erases": round(mean),

@@ -367,6 +367,8 @@ impl<P: Payload> Device for Ssd<P> {
 
     fn counters(&self) -> Counters {
         let mut counters = self.ftl.counters;
+        counters.nand_host_bytes_written = counters.host_bytes_written;
+        counters.nand_bytes_written = counters.nand_pages_written * u64::from(self.ftl.geometry.unit_bytes);
         if let Some(power) = &self.power {
             power.add_time(self.now, &mut counters);
         }
@@ -377,7 +379,7 @@ impl<P: Payload> Device for Ssd<P> {
     fn apply_now(&mut self, request: Request) -> Status {
         match request.operation {
             Operation::Write => {
-                self.count_command_now();
+                self.count_command_now(u64::from(request.sectors) * u64::from(self.limits.sector_bytes));
                 for piece in self.unit_size.pieces(&request) {
                     self.write_now(piece.lpn, request.compress_percent);
                 }

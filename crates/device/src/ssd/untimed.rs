@@ -96,7 +96,6 @@ impl<P: Payload> Ssd<P> {
         while !rest.is_empty() && !self.ftl.is_read_only() {
             let written = self.put_row_now(rest) as u64;
             self.ftl.counters.host_pages_written += written;
-            self.ftl.counters.host_bytes_written += written * u64::from(self.ftl.geometry.unit_bytes);
             self.write_map_now();
             rest = &rest[written as usize..];
         }
@@ -104,9 +103,10 @@ impl<P: Payload> Ssd<P> {
         (self.row_now.units, self.row_now.bytes_left) = (units, self.row_now.row_bytes);
     }
 
-    /// Counts a write command of which the units were written without time.
-    pub fn count_command_now(&mut self) {
+    /// Counts a write command of so many bytes, whose units were written without time.
+    pub fn count_command_now(&mut self, bytes: u64) {
         self.ftl.counters.host_writes += 1;
+        self.ftl.counters.host_bytes_written += bytes;
     }
 
     /// Unmaps a unit without time, where the drive has TRIM.

@@ -17,7 +17,7 @@ use ssdlab_device::units::Nanos;
 
 /// The version of the object's layout, which `docs/result.schema.json` describes: it grows where a
 /// field changes its meaning or goes; a new field does not change it.
-const SCHEMA_VERSION: u32 = 1;
+const SCHEMA_VERSION: u32 = 2;
 
 /// The `ssdlab` object of a report.
 pub fn drive(report: &Report, record: &Record, context: &Context) -> Value {
@@ -31,6 +31,7 @@ pub fn drive(report: &Report, record: &Record, context: &Context) -> Value {
     let mut fields = object(json!({
         "schema_version": SCHEMA_VERSION,
         "write_amplification": counters.write_amplification(),
+        "unit_write_amplification": counters.unit_write_amplification(),
         "host_pages_written": counters.host_pages_written,
         "nand_pages_written": counters.nand_pages_written,
         "blocks_erased": counters.blocks_erased,
@@ -145,6 +146,8 @@ fn drive_time_series(group: &GroupRecord, record: &Record) -> Value {
     let mut fields = axis(&group.series, group.end, record);
     fields.insert("host_pages_written".into(), json!(column(|bucket| bucket.host_pages)));
     fields.insert("nand_pages_written".into(), json!(column(|bucket| bucket.nand_pages)));
+    fields.insert("nand_host_bytes_written".into(), json!(column(|bucket| bucket.host_bytes)));
+    fields.insert("nand_bytes_written".into(), json!(column(|bucket| bucket.nand_bytes)));
     Value::Object(fields)
 }
 

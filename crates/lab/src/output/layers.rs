@@ -21,6 +21,6 @@ pub fn layers(device: &LayerCounts) -> Value {
 /// That of one drive: `None` where nothing was written, and of what has no flash.
 fn write_amplification(drive: &LayerCounts) -> Option<f64> {
     let count = |wanted: &str| drive.counts.iter().find(|(name, _)| name == wanted).map(|(_, count)| *count);
-    let (written, programmed) = (count("host_pages_written")?, count("nand_pages_written")?);
+    let (written, programmed) = (count("nand_host_bytes_written")?, count("nand_bytes_written")?);
     (written > 0).then(|| programmed as f64 / written as f64)
 }

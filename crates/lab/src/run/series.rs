@@ -76,17 +76,31 @@ pub struct Written {
     pub host_pages: u64,
     /// Those that were programmed.
     pub nand_pages: u64,
+    /// Bytes that the host wrote to flash.
+    pub host_bytes: u64,
+    /// Bytes that were programmed.
+    pub nand_bytes: u64,
 }
 
 impl Written {
     /// Everything that a drive has written so far.
     pub fn of(counters: &Counters) -> Written {
-        Written { host_pages: counters.host_pages_written, nand_pages: counters.nand_pages_written }
+        Written {
+            host_pages: counters.host_pages_written,
+            nand_pages: counters.nand_pages_written,
+            host_bytes: counters.nand_host_bytes_written,
+            nand_bytes: counters.nand_bytes_written,
+        }
     }
 
     /// What was added since.
     pub fn since(&self, earlier: &Written) -> Written {
-        Written { host_pages: self.host_pages - earlier.host_pages, nand_pages: self.nand_pages - earlier.nand_pages }
+        Written {
+            host_pages: self.host_pages - earlier.host_pages,
+            nand_pages: self.nand_pages - earlier.nand_pages,
+            host_bytes: self.host_bytes - earlier.host_bytes,
+            nand_bytes: self.nand_bytes - earlier.nand_bytes,
+        }
     }
 }
 
@@ -94,6 +108,8 @@ impl Bucket for Written {
     fn merge(&mut self, other: &Written) {
         self.host_pages += other.host_pages;
         self.nand_pages += other.nand_pages;
+        self.host_bytes += other.host_bytes;
+        self.nand_bytes += other.nand_bytes;
     }
 }
 
@@ -173,7 +189,7 @@ mod test {
         let mut series = Series::new(Nanos(start));
         let mut open = Written::default();
         for tick in 1..=ms {
-            open.merge(&Written { host_pages: 1, nand_pages: 2 });
+            open.merge(&Written { host_pages: 1, nand_pages: 2, ..Written::default() });
             if Nanos(start + tick * 1_000_000) >= series.edge() {
                 series.close(std::mem::take(&mut open));
             }
@@ -196,7 +212,7 @@ mod test {
         assert!(series.buckets.len() <= CAPACITY && series.width == Nanos(16_000_000));
         assert_eq!(series.buckets.len() as u64, 5000_u64.div_ceil(16));
         assert_eq!(pages(&series).iter().sum::<u64>(), 5000);
-        assert_eq!(series.buckets[0], Written { host_pages: 16, nand_pages: 32 });
+        assert_eq!(series.buckets[0], Written { host_pages: 16, nand_pages: 32, ..Written::default() });
     }
 
     /// Series of two clones add up, also where one is shorter, and so finer, or begins later.

@@ -69,7 +69,7 @@ impl Host {
             assert_eq!((request.operation, request.sectors), (Operation::Write, 8));
             assert!(ssd.write_now(Lpn((request.lba.0 / 8) as u32), 0));
         }
-        (ssd.counters() - before).write_amplification().expect("something was written")
+        (ssd.counters() - before).unit_write_amplification().expect("something was written")
     }
 }
 
