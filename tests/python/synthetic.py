@@ -115,7 +115,11 @@ def lab_object(
         "profile": profile,
         "version": "0.1.0",
         "condition": condition,
-        "counters": {"host_pages_written": 1000, "nand_pages_written": 3000},
+        "counters": {
+            "host_pages_written": 1000,
+            "nand_pages_written": 3000,
+            "gc_pages_moved": 2000,
+        },
         "utilization": {
             "die_host_read": 0.1,
             "die_host_write": 0.3,

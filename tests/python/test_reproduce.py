@@ -117,6 +117,41 @@ def test_figures_have_a_place_and_a_kind() -> None:
             assert figure.kind in ("measured", "claim", "spec"), f"{document.name}: {name}"
 
 
+def test_every_figure_is_asked_for_or_says_why_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No figure of a document lies about: a row, a statement or a verdict asks for it."""
+    asked: set[tuple[str, str]] = set()
+    figure = seeds.figure
+
+    def watched(document: str, name: str) -> seeds.Figure:
+        asked.add((document, name))
+        return figure(document, name)
+
+    monkeypatch.setattr(seeds, "figure", watched)
+    for question in questions():
+        answered(question)
+    for document in seeds.documents().values():
+        for name, each in document.figures.items():
+            is_asked = (document.name, name) in asked
+            assert is_asked == (not each.unjudged), f"{document.name}: {name}"
+
+
+@pytest.mark.parametrize(
+    ("stated", "ours", "verdict"),
+    [
+        (1.12, 0.96, judging.MISSES),
+        (0.90, 1.02, judging.MISSES),
+        (1.12, 1.01, judging.INSIDE),
+        (1.02, 0.99, judging.INSIDE),
+        (1.0, 0.95, judging.INSIDE),
+    ],
+)
+def test_a_ratio_goes_the_same_way(stated: float, ours: float, verdict: str) -> None:
+    """More than 1 against less than 1 misses, however near; what is within 5 % of 1 says alike."""
+    row = judging.judged("a", Stated(stated, "×", "document", "p. 1"), ours, judging.FIRMWARE)
+    assert row.verdict == verdict
+    assert ("the reverse" in row.reason) == (verdict == judging.MISSES)
+
+
 def test_a_ratio_of_two_figures_by_hand() -> None:
     """23252 / 29879 of the table is 0.78."""
     stated = seeds.ratio("anandtech", "recipe_hdd", "fresh_hdd")

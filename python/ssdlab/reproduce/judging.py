@@ -1,11 +1,12 @@
 """Rows: a document's figure beside ours, and whether ours is inside its band.
 
 Of a ratio the quotient ours / theirs is judged: within 15 % where a mechanism that is modelled
-decides, within 30 % where unpublished firmware does. A row that rests on a fitted
-parameter says to what it was fitted; it may not be that figure. One whose stand-in or parameter was
-chosen after the result was seen is judged and not counted, and neither is a repeated figure. What
-is stated without a figure is a shape: it holds, or is shown not to. Absolute figures are shown, and
-judge nothing.
+decides, within 30 % where unpublished firmware does. Ours must also lie on the same side of 1,
+unless theirs is within 5 % of it, as equal drives are. A row that rests on a fitted parameter says
+to what it was fitted; it may not be that figure. One whose stand-in or parameter was chosen after
+the result was seen is judged and not counted, and neither is a repeated figure. What is stated
+without a figure is a shape: it holds, or is shown not to. Absolute figures are shown, and judge
+nothing.
 """
 
 from __future__ import annotations
@@ -25,6 +26,10 @@ RED = (MISSES, FAILS)
 AFTERWARDS = "a choice behind it was made after its result was seen"
 REPEATED = "another row has the same figure"
 OTHER_MATTER = "the document speaks of something else"
+_SAYS_NO_DIRECTION = 0.05
+"""A ratio nearer to 1 than this says that two things are alike, not which is more."""
+_OTHER_WAY = "The document says more, and here it is less, or the reverse."
+
 WHAT_IF = "a parameter was changed to see what it does"
 """Why a judged ratio is not counted."""
 
@@ -110,7 +115,8 @@ def judged(
     >>> judged("eight drives against three", claim, 2.4, MECHANISM).verdict
     'misses'
     """
-    inside = abs(ours / stated.value - 1) <= band
+    same_way = abs(stated.value - 1) < _SAYS_NO_DIRECTION or (stated.value - 1) * (ours - 1) > 0
+    inside = abs(ours / stated.value - 1) <= band and same_way
     return Row(
         condition,
         stated.document,
@@ -124,7 +130,7 @@ def judged(
         uncounted,
         decided_by,
         profile,
-        reason,
+        reason if same_way else f"{_OTHER_WAY} {reason}".rstrip(),
     )
 
 

@@ -59,6 +59,8 @@ class Figure:
         ``measured``, ``claim`` or ``spec``.
     about
         What it is a figure of.
+    unjudged
+        Why no row asks for it; empty where one does.
     """
 
     document: str
@@ -67,6 +69,7 @@ class Figure:
     unit: str
     kind: str
     about: str
+    unjudged: str = ""
 
     def __str__(self) -> str:
         """Write the figure with its unit."""

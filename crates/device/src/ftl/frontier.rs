@@ -1,6 +1,7 @@
 //! Open blocks: where the next unit goes.
 //!
-//! Each die has up to three: for the host, for collection (with `host-gc`), and in SLC mode. Units
+//! Each die has up to four: for the host, for collection (with `host-gc`), in SLC mode, and for cold data
+//! that static wear levelling moves, into the most worn block that is free. Units
 //! are put into the open row one by one; [`Ftl::end_row`] programs it, filled up with nothing if need
 //! be. With a single frontier collection writes to the host's block.
 
@@ -20,6 +21,8 @@ pub enum Purpose {
     Collection = 1,
     /// What the host writes with one bit a cell.
     Slc = 2,
+    /// Cold data that wear levelling moves.
+    Leveling = 3,
 }
 
 /// An open block, or none.
@@ -218,12 +221,13 @@ impl<P: Payload> Ftl<P> {
         if width > 1 && self.open_superblocks[purpose as usize].len() >= OPEN_SUPERBLOCKS {
             return None;
         }
-        let group = if self.config().dynamic_wear_leveling {
-            let array = &self.array;
-            let erases = |group: Group| array.erases(BlockId(group.0 * width));
-            self.groups.open(pool, Some(&erases))?
-        } else {
-            self.groups.open(pool, None)?
+        let array = &self.array;
+        let erases = |group: Group| array.erases(BlockId(group.0 * width));
+        let group = match purpose {
+            // Cold data rest the block that is worn most.
+            Purpose::Leveling => self.groups.open(pool, Some(&|group| u32::MAX - erases(group)))?,
+            _ if self.config().dynamic_wear_leveling => self.groups.open(pool, Some(&erases))?,
+            _ => self.groups.open(pool, None)?,
         };
         if purpose == Purpose::Slc {
             self.slc_in_use[pool] += 1;

@@ -94,7 +94,7 @@ impl std::fmt::Display for Shortage {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[repr(C, align(64))]
 struct DieState {
-    frontiers: [Frontier; 3],
+    frontiers: [Frontier; 4],
     /// Which of the `sources` comes next.
     #[serde(skip)]
     next_source: u32,
@@ -155,7 +155,7 @@ pub struct Ftl<P: Payload = ()> {
     groups: GroupTable,
     dies: Vec<DieState>,
     /// Superblocks that some die has still to fill, in the order of opening, by purpose.
-    open_superblocks: [Vec<u32>; 3],
+    open_superblocks: [Vec<u32>; 4],
     /// With superblocks: the lane that took the last row of moves.
     lane: u32,
     /// Slots in use of each block; kept only where compression makes them differ.

@@ -149,6 +149,11 @@ impl GroupTable {
         self.pools[pool].free.len()
     }
 
+    /// Those groups, the one freed first before the others.
+    pub fn free_groups(&self, pool: usize) -> impl Iterator<Item = Group> {
+        self.pools[pool].free.iter().copied()
+    }
+
     /// Sealed groups of a pool, in no particular order.
     pub fn sealed(&self, pool: usize) -> &[Group] {
         &self.pools[pool].sealed

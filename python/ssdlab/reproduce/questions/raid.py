@@ -10,7 +10,7 @@ from ssdlab.reproduce import judging, pictures, seeds
 from ssdlab.reproduce.experiment import Experiment, Scale, Value, section, story
 from ssdlab.reproduce.judging import AFTERWARDS, FIRMWARE, MECHANISM, Row
 from ssdlab.reproduce.parts import array_statements, disk_arrays, tkperf, what_if_array
-from ssdlab.reproduce.parts.array_statements import READS, iops, rate
+from ssdlab.reproduce.parts.array_statements import ALIKE, READS, iops, rate
 from ssdlab.reproduce.pictures import Bar
 from ssdlab.reproduce.question import Question
 from ssdlab.reproduce.results import Results
@@ -187,13 +187,17 @@ def picture(results: Results) -> str:
 
 def verdict(results: Results) -> str:
     """Say which array for what, and how to set it."""
-    ten, five = (iops(results, f"RAID {level} of 4, software", "writes") for level in (10, 5))
+    names = ("RAID 10", "RAID 5")
+    written = {name: iops(results, f"{name} of 4, software", "writes") for name in names}
+    more, less = sorted(names, key=lambda name: written[name], reverse=True)
+    gain = written[more] / written[less]
+    which = f"{more} writes most" if gain >= ALIKE else "RAID 10 and RAID 5 write alike"
     back = iops(results, "write-back", "writes", "RAID 5 of 4, controller")
     ahead = iops(results, "read-ahead", "reads", "RAID 5 of 4, controller")
     return (
-        f"For random writes mirror: four drives give × {ten:.1f} of one as RAID 10, × {five:.1f} "
-        "as RAID 5, which reads as well and costs less capacity. Mirroring two gives reads × "
-        f"{iops(results, 'RAID 1, software', 'reads'):.1f} and writes × "
+        f"Of four drives {which}: × {written['RAID 10']:.2f} of one drive's random writes as RAID "
+        f"10, × {written['RAID 5']:.2f} as RAID 5, which costs less capacity. Two mirrored read × "
+        f"{iops(results, 'RAID 1, software', 'reads'):.1f} and write × "
         f"{iops(results, 'RAID 1, software', 'writes'):.1f}. With SSDs leave the controller's "
         f"cache off: write-back keeps × {back:.2f} of the writes, read-ahead × {ahead:.2f} of the "
         "random reads."

@@ -3,14 +3,20 @@
 
 use super::Reason;
 use crate::ftl::Ftl;
+use crate::ftl::frontier::Purpose;
 use crate::ftl::pool::Group;
 use crate::ftl::victim::Candidates;
 use crate::nand::array::Payload;
 use crate::units::{BlockId, DieId};
 use std::cmp::Reverse;
 
-/// Jobs after which static wear levelling looks for a block that is left behind.
+/// Jobs after which static wear levelling looks for a block that is left behind, and those it waits less
+/// when it has just found one.
 const JOBS_PER_LEVELING: u32 = 32;
+const JOBS_SAVED: u32 = 24;
+/// Data that has not been touched while as many groups were sealed as the drive has, so often, is cold: what
+/// the host writes at random comes round once in about as many.
+const CYCLES_UNTIL_COLD: u64 = 2;
 /// A victim gains at least one of so many units, or collection is taken to gain nothing: more moves for
 /// each write of the host are a drive that stands still.
 const UNITS_PER_GAIN: u32 = 1024;
@@ -18,8 +24,8 @@ const UNITS_PER_GAIN: u32 = 1024;
 impl<P: Payload> Ftl<P> {
     /// Units for which a die (with superblocks: the drive) has room without erasing anything. A die
     /// whose last free block went bad moves to other dies, into what those do not have to keep free.
-    fn room(&self, die: DieId) -> u32 {
-        let purpose = self.destination() as usize;
+    fn room(&self, die: DieId, purpose: Purpose) -> u32 {
+        let purpose = purpose as usize;
         let lanes = if self.width == 1 { usize::from(die.0)..usize::from(die.0) + 1 } else { 0..self.dies.len() };
         let rows: u32 = self.dies[lanes].iter().map(|state| state.frontiers[purpose].rows_left()).sum();
         let free = self.free_groups(die);
@@ -35,7 +41,7 @@ impl<P: Payload> Ftl<P> {
 
     /// The next victim of a die's pool, why it is taken, and the block of it that is failing.
     pub(super) fn choose(&mut self, die: DieId) -> Option<(Group, Reason, Option<BlockId>)> {
-        let room = self.room(die);
+        let room = self.room(die, self.destination());
         let index = usize::from(die.0);
         let pool = self.pool_of_die(die);
         let is_full = |ftl: &Self, group: Group| ftl.groups.is_sealed(group) || ftl.slc_sealed[pool].contains(&group.0);
@@ -60,7 +66,9 @@ impl<P: Payload> Ftl<P> {
         self.dies[index].jobs_since_leveling += 1;
         if self.dies[index].jobs_since_leveling >= JOBS_PER_LEVELING {
             self.dies[index].jobs_since_leveling = 0;
+            let room = self.room(die, Purpose::Leveling);
             if let Some(group) = self.left_behind(die).filter(|group| fits(self, *group, room)) {
+                self.dies[index].jobs_since_leveling = JOBS_SAVED;
                 return Some((group, Reason::Leveling, None));
             }
         }
@@ -109,13 +117,15 @@ impl<P: Payload> Ftl<P> {
         self.groups.sealed(pool).iter().copied().min_by_key(|group| Reverse(self.gain(*group)))
     }
 
-    /// The sealed group with the fewest erases, if it is too far behind the most worn sealed one.
+    /// The least worn group that holds cold data, if it is too far behind the most worn free one.
     fn left_behind(&self, die: DieId) -> Option<Group> {
         let limit = self.config().static_wear_cycles?;
         let (pool, width) = (self.pool_of_die(die), self.width);
         let erases = |group: &Group| self.array.erases(BlockId(group.0 * width));
-        let coldest = self.groups.sealed(pool).iter().min_by_key(|group| (erases(group), group.0))?;
-        let most = self.groups.sealed(pool).iter().map(erases).max()?;
-        (most - erases(coldest) > limit).then_some(*coldest)
+        let cold_age = CYCLES_UNTIL_COLD * u64::from(self.geometry.blocks / width);
+        let cold = self.groups.sealed(pool).iter().filter(|group| self.groups.age(**group) >= cold_age);
+        let coldest = cold.min_by_key(|group| (erases(group), group.0))?;
+        let most = self.groups.free_groups(pool).map(|group| erases(&group)).max()?;
+        (most > limit + erases(coldest)).then_some(*coldest)
     }
 }

@@ -40,6 +40,28 @@ impl<P: Payload> Ftl<P> {
         None
     }
 
+    /// Where the next row of a die's job goes. Cold data have a frontier of their own, on the job's die or with
+    /// superblocks on any; where failing programs have used its room up they go the way of the others.
+    #[inline(always)]
+    fn next_place(&mut self, die: DieId, reason: Reason) -> Option<(DieId, Purpose)> {
+        if reason == Reason::Leveling
+            && let Some(to) = self.find_cold_place(die)
+        {
+            return Some((to, Purpose::Leveling));
+        }
+        let purpose = self.destination();
+        Some((self.destination_die(die, purpose)?, purpose))
+    }
+
+    #[cold]
+    fn find_cold_place(&mut self, die: DieId) -> Option<DieId> {
+        (0..self.width).find_map(|_| {
+            let to = if self.width == 1 { die } else { self.next_lane() };
+            let has_room = self.dies[usize::from(to.0)].frontiers[Purpose::Leveling as usize].has_room();
+            (has_room || self.open(to, Purpose::Leveling)).then_some(to)
+        })
+    }
+
     /// A job started with room for its units, and failing programs took it: the units stay in the
     /// victim, which is not used again, and the drive is read-only.
     #[cold]
@@ -103,13 +125,13 @@ impl<P: Payload> Ftl<P> {
     /// Programs the unit that was read, where a row is one unit.
     #[inline(always)]
     fn program_unit(&mut self, die: DieId) -> (Programmed, u32) {
-        let purpose = self.destination();
-        let Some(to) = self.destination_die(die, purpose) else {
+        let reason = self.dies[usize::from(die.0)].job.as_ref().expect("a job is under way").reason;
+        let Some((to, purpose)) = self.next_place(die, reason) else {
             self.abandon_job(die);
             return (Programmed::default(), 0);
         };
         let job = self.dies[usize::from(die.0)].job.as_mut().expect("a job is under way");
-        let (from, reason) = (std::mem::replace(&mut job.held, NONE), job.reason);
+        let from = std::mem::replace(&mut job.held, NONE);
         if self.reverse.get(from) == NONE {
             return (Programmed::default(), 0);
         }
@@ -121,8 +143,8 @@ impl<P: Payload> Ftl<P> {
     /// Programs as many of the gathered units as a row holds.
     fn program_row(&mut self, die: DieId) -> (Programmed, u32) {
         let index = usize::from(die.0);
-        let purpose = self.destination();
-        let Some(to) = self.destination_die(die, purpose) else {
+        let reason = self.dies[index].job.as_ref().expect("a job is under way").reason;
+        let Some((to, purpose)) = self.next_place(die, reason) else {
             self.abandon_job(die);
             return (Programmed::default(), 0);
         };
@@ -139,7 +161,6 @@ impl<P: Payload> Ftl<P> {
             }
         };
         let count = wanted.min(most).min(state.gathered.slots.len() as u32) as usize;
-        let reason = job.reason;
         let mut batch = std::mem::take(&mut state.gathered.slots);
         let mut moved = 0;
         for &from in &batch[..count] {
