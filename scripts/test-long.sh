@@ -16,8 +16,11 @@ drawn-drives)
 interrupt)
     SSDLAB_INTERRUPTS=20 .venv/bin/pytest tests/python/test_interrupt.py
     ;;
+mutants)
+    SSDLAB_MUTANTS=all .venv/bin/pytest -v tests/python/test_mutants.py
+    ;;
 *)
-    echo "test-long: PART must be conditions, drawn-drives or interrupt: make test-long PART=drawn-drives" >&2
+    echo "test-long: PART must be conditions, drawn-drives, interrupt or mutants: make test-long PART=drawn-drives" >&2
     exit 2
     ;;
 esac
