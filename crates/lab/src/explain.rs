@@ -19,7 +19,7 @@ use crate::explain::script::Script;
 use serde::Serialize;
 use ssdlab_device::block::Status;
 use ssdlab_device::config::DriveConfig;
-use ssdlab_device::parameter::{Bytes, Problem};
+use ssdlab_device::parameter::{Bytes, Problem, Value as _};
 use ssdlab_device::profile::{Profile, ProfileError, built_in};
 use ssdlab_device::ssd::Ssd;
 use std::collections::BTreeMap;
@@ -76,6 +76,10 @@ pub struct Shape {
     pub sector_bytes: u32,
     /// Units that the host sees.
     pub units: u32,
+    /// The victim policy.
+    pub victim_policy: String,
+    /// Difference in erases beyond which static wear levelling moves cold data; none where there is none.
+    pub static_wear_cycles: Option<u32>,
 }
 
 /// What happened to the drive, step by step.
@@ -176,6 +180,8 @@ fn shape(drive: &Ssd<Contents>, settings: BTreeMap<String, String>) -> Shape {
         page_bytes: geometry.unit_bytes,
         sector_bytes: drive.config().export.sector_bytes,
         units: drive.ftl.exported,
+        victim_policy: drive.config().ftl.gc.show(),
+        static_wear_cycles: drive.config().ftl.static_wear_cycles,
     }
 }
 

@@ -83,8 +83,8 @@ pub struct State {
 /// A command of the host.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Command {
-    /// What is asked for.
-    pub operation: Operation,
+    /// What is asked for: `write` or `trim`.
+    pub operation: &'static str,
     /// First sector.
     pub lba: u64,
     /// Number of sectors.
@@ -219,7 +219,7 @@ impl Recorder {
         let end = request.lba.0 + u64::from(request.sectors);
         let units = request.lba.0 / sectors..end.div_ceil(sectors);
         Command {
-            operation: request.operation,
+            operation: if request.operation == Operation::Trim { "trim" } else { "write" },
             lba: request.lba.0,
             sectors: request.sectors,
             units: units.map(|unit| unit as u32).collect(),
