@@ -22,6 +22,7 @@ _NAMES = ("chromium", "chromium-browser", "google-chrome")
 _HANG_S = 60.0
 _FLAGS = (
     *("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"),
+    "--hide-scrollbars",
     *("--no-first-run", "--disable-background-networking", "--disable-extensions"),
 )
 
@@ -132,6 +133,7 @@ class Browser:
                 self.complaints.append(f"fetches {url}")
 
     def __enter__(self) -> Browser:
+        """Return the browser."""
         return self
 
     def __exit__(
@@ -140,6 +142,7 @@ class Browser:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        """End it: without its pipe it goes by itself."""
         os.close(self._out)
         os.close(self._in)
         try:
@@ -150,7 +153,7 @@ class Browser:
 
 
 def _high_pipe() -> tuple[int, int]:
-    """A pipe whose descriptors are not those that the shell moves it to."""
+    """Make a pipe whose descriptors are not those that the shell moves it to."""
     ends = os.pipe()
     high = tuple(fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, 10) for end in ends)
     for end in ends:

@@ -63,6 +63,9 @@ def test_words_follow_the_record() -> None:
         "The host writes 8 sectors from sector 63: a part of unit 7 and a part of unit 8. "
         "The drive reads 2 units first, because the write covers only a part of each."
     )
+    assert texts(told, "misaligned")[-1].endswith(
+        "For the 4096 B of this write the drive has programmed 2 pages, 8192 B."
+    )
     assert texts(told, "trim")[0] == (
         "The host trims units 32 to 47. The map forgets 16 units, and as many pages become "
         "invalid. Nothing is programmed or erased."
@@ -81,7 +84,9 @@ def test_trim_that_is_ignored_changes_nothing() -> None:
 
 def test_settings_reach_the_drive(command: Command) -> None:
     """The drive is the one that was asked for, and its chapter names the policy."""
-    _, out, _ = command("explain", "--json", "--set", "nand.blocks_per_plane=16", "--set", "ftl.gc=fifo")
+    _, out, _ = command(
+        "explain", "--json", "--set", "nand.blocks_per_plane=16", "--set", "ftl.gc=fifo"
+    )
     told = json.loads(out)
     assert len(told["steps"][0]["blocks"]) == 16
     assert "policy: fifo" in next(
@@ -95,7 +100,7 @@ def test_settings_reach_the_drive(command: Command) -> None:
         ("nand.blocks_per_plane=1000", "makes 8000 pages, and 512 can be drawn"),
         ("capacity_bytes=1GiB", "follows from nand.blocks_per_plane"),
         ("over_provisioning=0.01", "leaves 0 spare blocks"),
-        ("ftl.gc=best", "ftl.gc = best"),
+        ("ftl.gc=best", 'ftl.gc="best": expected one of "greedy"'),
     ],
 )
 def test_what_cannot_be_drawn_is_refused(
@@ -140,7 +145,8 @@ def test_page_in_a_browser(tmp_path: Path, width: int) -> None:
         window.press("ArrowRight")
         assert shown() == expected(last), "the slider's own keys move one step, not two"
         window.value(
-            "slider.value = 7; slider.dispatchEvent(new Event('input')); document.activeElement.blur()"
+            "slider.value = 7; slider.dispatchEvent(new Event('input'));"
+            "document.activeElement.blur()"
         )
         assert shown() == expected(7)
         first = next(each["first"] for each in told["chapters"] if each["name"] == "trim")

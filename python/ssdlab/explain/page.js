@@ -11,9 +11,9 @@
   const COUNTERS = [
     ["written by the host, B", (counters) => counters.host_bytes_written],
     ["programmed into flash, B", (counters) => counters.nand_pages_written * drive.page_bytes],
-    ["copied by garbage collection, pages", (counters) => counters.gc_pages_moved],
-    ["copied by wear levelling, pages", (counters) => counters.wear_leveling_pages_moved],
-    ["read first (read-modify-write), units", (counters) => counters.read_modify_writes],
+    ["copied for garbage collection, pages", (counters) => counters.gc_pages_moved],
+    ["copied for wear levelling, pages", (counters) => counters.wear_leveling_pages_moved],
+    ["read before a partial write, units", (counters) => counters.read_modify_writes],
     ["trimmed, B", (counters) => counters.host_bytes_trimmed],
     ["erased, blocks", (counters) => counters.blocks_erased],
   ];
@@ -27,9 +27,19 @@
   const show = (id, children) => document.getElementById(id).replaceChildren(...children);
   const thousands = (number) => number.toLocaleString("en-US");
 
+  // Pages that a step reads before it writes: of units that the command covers in part.
+  const reads = (step) => {
+    if (!step.happened.some(({ what }) => what === "read")) return [];
+    const sectors = drive.page_bytes / drive.sector_bytes;
+    const { lba, sectors: asked, units } = step.command;
+    const isPart = (unit) => unit * sectors < lba || (unit + 1) * sectors > lba + asked;
+    return units.filter(isPart).map((unit) => step.map[unit]);
+  };
+
   // What differs between two neighbouring states: pages now valid, pages no longer valid.
   const marks = (step, before) => (number, slot) => {
     if (!before) return "";
+    if (reads(step).includes(number * drive.pages_per_block + slot)) return " read";
     const [is, was] = [step, before].map((state) => state.blocks[number]);
     if (is.valid[slot] && !(was.valid[slot] && was.units[slot] === is.units[slot])) return " new";
     return was.valid[slot] && !is.valid[slot] && slot < is.programmed ? " old" : "";
@@ -52,9 +62,8 @@
       wear.style.width = `${(100 * block.erases) / most}%`;
       const die = drive.dies > 1 ? `, die ${block.die}` : "";
       return element("div", `block ${block.state}${erased ? " erased" : ""}`,
-        element("header", "", element("b", "", `Block ${number}${die}`), element("span", "state", STATES[block.state]),
-          element("span", "erases", `erased ${block.erases}×`)),
-        element("div", "wear", wear),
+        element("header", "", element("b", "", `Block ${number}${die}`), element("span", "state", STATES[block.state])),
+        element("div", "wear", element("span", "erases", `erased ${block.erases}×`), element("div", "bar", wear)),
         element("div", "pages", ...block.units.map((_, slot) => page(block, slot, mark(number, slot)))));
     };
   };

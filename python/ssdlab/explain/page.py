@@ -9,14 +9,13 @@ from typing import Any
 
 from markupsafe import Markup
 
-from ssdlab import text
 from ssdlab.report.page import environment
 
 _LIMITS = (
     "The drive is far smaller than any real one, so that every page can be seen. Its blocks have "
     "few pages and its spare area is large; do not take its figures for those of a drive.",
-    "A real drive writes to many dies at once, and most map several units to a page. "
-    "--set nand.dies_per_channel=2 shows two dies.",
+    "A real drive writes to many dies at once, and its pages often hold several units. With "
+    "--set nand.dies_per_channel=2 the drive here has two dies.",
     "The victim policy, the watermarks and wear levelling are the simulated drive's. Makers do not "
     "publish theirs.",
 )
@@ -45,13 +44,18 @@ def build_html(told: Mapping[str, Any], version: str) -> str:
             script=Markup(own.joinpath("page.js").read_text(encoding="utf-8")),
             record=Markup(_embedded(told)),
             drive=drive,
-            page_size=text.size(drive["page_bytes"]),
+            page_size=_size(drive["page_bytes"]),
             chapters=told["chapters"],
             steps=told["steps"],
             limits=_LIMITS,
             version=version,
         )
     )
+
+
+def _size(size_bytes: int) -> str:
+    """Pages are powers of two, and people know them in KiB."""
+    return f"{size_bytes} B" if size_bytes % 1024 else f"{size_bytes // 1024} KiB"
 
 
 def _embedded(told: Mapping[str, Any]) -> str:

@@ -65,7 +65,27 @@ def in_words(record: Mapping[str, Any]) -> dict[str, Any]:
         {**step, "text": _text(step, steps[number - 1] if number else None, drive)}
         for number, step in enumerate(steps)
     ]
+    for first, last in _long_commands(steps):
+        told[last]["text"] += f" {_in_all(steps[first - 1], steps[last], drive)}"
     return {"drive": drive, "chapters": _chapters(drive, steps), "steps": told}
+
+
+def _long_commands(steps: Sequence[Step]) -> list[tuple[int, int]]:
+    """First and last step of each command that takes several."""
+    starts = [number for number, step in enumerate(steps) if step["commands"]]
+    ends = [*(start - 1 for start in starts[1:]), len(steps) - 1]
+    return [(first, last) for first, last in zip(starts, ends, strict=True) if last > first]
+
+
+def _in_all(before: Step, after: Step, drive: Drive) -> str:
+    written, pages = (
+        after["counters"][name] - before["counters"][name]
+        for name in ("host_bytes_written", "nand_pages_written")
+    )
+    return (
+        f"For the {written} B of this write the drive has programmed {_plural(pages, 'page')}, "
+        f"{pages * drive['page_bytes']} B."
+    )
 
 
 def _chapters(drive: Drive, steps: Sequence[Step]) -> list[dict[str, Any]]:
@@ -97,7 +117,7 @@ def _text(step: Step, before: Step | None, drive: Drive) -> str:
     if step["command"] is None:
         return _several(step, before)
     sentences = [_command(step["command"], drive)] if step["commands"] else []
-    return " ".join([*sentences, *_happened(step, drive)])
+    return " ".join([*sentences, *_happened(step, before, drive)])
 
 
 def _several(step: Step, before: Step) -> str:
@@ -110,7 +130,7 @@ def _several(step: Step, before: Step) -> str:
     programmed = _plural(counted("nand_pages_written"), "page")
     copies = f", {moved} of them copies of valid pages" if moved else ""
     erased = counted("blocks_erased")
-    erases = f"erases {_plural(erased, 'block')}" if erased else "erases none"
+    erases = f"erases {_plural(erased, 'block')}" if erased else "erases no block"
     return (
         f"The host sends {_plural(step['commands'], 'more write')}, one unit each. "
         f"The drive programs {programmed}{copies}, and {erases}."
@@ -124,19 +144,16 @@ def _command(command: Mapping[str, Any], drive: Drive) -> str:
     if command["sectors"] == per_unit and len(units) == 1:
         return f"The host writes unit {units[0]}."
     named = " and ".join(f"a part of unit {unit}" for unit in units)
-    return (
-        f"The host writes {command['sectors']} sectors from sector {command['lba']}: "
-        f"{named}."
-    )
+    return f"The host writes {command['sectors']} sectors from sector {command['lba']}: {named}."
 
 
-def _happened(step: Step, drive: Drive) -> list[str]:
+def _happened(step: Step, before: Step, drive: Drive) -> list[str]:
     """Tell what happened, all trimmed units in one sentence."""
     happened = step["happened"]
     if not happened:
         return ["Nothing changes in flash."]
     trimmed = sum(each["what"] == "trim" for each in happened)
-    sentences = [_one(each, step, drive) for each in happened if each["what"] != "trim"]
+    sentences = [_one(each, step, before, drive) for each in happened if each["what"] != "trim"]
     if trimmed:
         sentences.append(
             f"The map forgets {_plural(trimmed, 'unit')}, and as many pages become invalid. "
@@ -145,15 +162,13 @@ def _happened(step: Step, drive: Drive) -> list[str]:
     return sentences
 
 
-def _one(happening: Mapping[str, Any], step: Step, drive: Drive) -> str:
+def _one(happening: Mapping[str, Any], step: Step, before: Step, drive: Drive) -> str:
     what = happening["what"]
     if what == "read":
         units = _plural(happening["units"], "unit")
         return f"The drive reads {units} first, because the write covers only a part of each."
     if what == "erase":
-        block = happening["block"]
-        erases = step["blocks"][block]["erases"]
-        return f"Block {block} is erased, and its pages are free. Its erase count is now {erases}."
+        return _erase(happening["block"], step, before)
     if what == "victim":
         return _victim(happening, step, drive)
     unit, place = happening["unit"], _place(happening["page"], drive)
@@ -164,6 +179,16 @@ def _one(happening: Mapping[str, Any], step: Step, drive: Drive) -> str:
     return f"Unit {unit} goes to {place}; {_place(happening['was'], drive)} becomes invalid."
 
 
+def _erase(block: int, step: Step, before: Step) -> str:
+    erases = step["blocks"][block]["erases"]
+    if before["blocks"][block]["state"] == "collecting":
+        return f"Block {block} is erased, and its pages are free. Its erase count is now {erases}."
+    return (
+        f"Block {block} holds no valid page and is erased at once, without a copy. "
+        f"Its erase count is now {erases}."
+    )
+
+
 def _victim(happening: Mapping[str, Any], step: Step, drive: Drive) -> str:
     block, valid = happening["block"], happening["valid"]
     chosen = _REASONS[happening["reason"]].format(block=block)
@@ -172,8 +197,8 @@ def _victim(happening: Mapping[str, Any], step: Step, drive: Drive) -> str:
         return f"{chosen}: {held}."
     most = max(each["erases"] for each in step["blocks"])
     return (
-        f"{chosen}: it was erased {_times(step['blocks'][block]['erases'])}, "
-        f"the most worn block {_times(most)}. {held[0].upper()}{held[1:]}."
+        f"{chosen}: it was {_erased(step['blocks'][block]['erases'])}, the most worn block was "
+        f"{_erased(most)}. {held[0].upper()}{held[1:]}."
     )
 
 
@@ -182,8 +207,8 @@ def _place(page: int, drive: Drive) -> str:
     return f"page {place} of block {block}"
 
 
-def _times(number: int) -> str:
-    return {0: "never", 1: "once"}.get(number, f"{number} times")
+def _erased(times: int) -> str:
+    return {0: "never erased", 1: "erased once"}.get(times, f"erased {times} times")
 
 
 def _plural(number: int, noun: str) -> str:

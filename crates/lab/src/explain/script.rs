@@ -87,7 +87,8 @@ impl Script {
         Ok(())
     }
 
-    /// A quarter of the units is trimmed; then the rest is written until collection begins again.
+    /// A quarter of the units is trimmed; then the rest is written until a block is collected, which may hold
+    /// nothing valid any more, and until one that does.
     fn trim(&mut self) -> Result<(), Status> {
         let (first, quarter) = (self.units / 2, self.units / 4);
         self.tell("trim", self.whole(Operation::Trim, first, quarter))?;
@@ -96,6 +97,8 @@ impl Script {
             unit if unit < first => unit,
             unit => unit + quarter,
         };
+        let erases = |happening: &Happening| matches!(happening, Happening::Victim { .. } | Happening::Erase { .. });
+        self.write_until("trim", MOST_WRITES, draw, erases)?;
         let collects = |happening: &Happening| matches!(happening, Happening::Victim { .. });
         self.write_until("trim", MOST_WRITES, draw, collects).map(drop)
     }

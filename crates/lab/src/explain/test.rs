@@ -106,7 +106,8 @@ fn victim_is_emptied_and_erased() {
     assert_eq!((victim.erases, victim.programmed, &victim.units), (1, 0, &vec![None; 8]));
 }
 
-/// A trim of a quarter makes its 16 pages invalid and programs none; the victim after it holds less than the one before.
+/// A trim of a quarter makes its 16 pages invalid and programs none. The first block that is erased then holds no valid
+/// page, so that nothing is copied; the next victim holds less than the one before the trim.
 #[test]
 fn trim_spares_copies() {
     let recording = recorded(&[]);
@@ -116,6 +117,8 @@ fn trim_spares_copies() {
     assert_eq!(valid_pages(&before.state).len() - valid_pages(&steps[0].state).len(), 16);
     assert_eq!(count(before, "nand_pages_written"), count(steps[0], "nand_pages_written"));
     assert_eq!(count(steps[0], "host_bytes_trimmed"), 16 * 4096);
+    let erased = steps.iter().position(|step| matches!(step.happened[..], [Happening::Erase { .. }])).unwrap();
+    assert_eq!(count(steps[erased], "gc_pages_moved"), count(before, "gc_pages_moved"));
     let first_victim = |name| {
         let happened = chapter(&recording, name).into_iter().flat_map(|step| &step.happened);
         happened.filter_map(|each| if let Happening::Victim { valid, .. } = each { Some(*valid) } else { None }).next()
