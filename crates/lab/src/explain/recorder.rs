@@ -207,8 +207,11 @@ impl Recorder {
         }
         let last = self.step(chapter, Some(command), 1, Vec::new());
         match steps.last_mut() {
-            // A command is counted when it is done.
-            Some(step) => (step.counters, step.write_amplification) = (last.counters, last.write_amplification),
+            // A command is counted when it is done, and what the drive writes for itself may follow.
+            Some(step) => {
+                step.state = last.state;
+                (step.counters, step.write_amplification) = (last.counters, last.write_amplification);
+            }
             None => steps.push(last),
         }
         Ok(steps)

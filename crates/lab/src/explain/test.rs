@@ -157,6 +157,7 @@ fn every_state_is_sound() {
         &[("ftl.gc", "random"), ("ftl.gc_pace", "smooth"), ("nand.blocks_per_plane", "14")],
         &[("buffer.bytes", "16 KiB"), ("ftl.trim", "false")],
         &[("ftl.striping", "superblock"), ("nand.dies_per_channel", "2"), ("ftl.static_wear_cycles", "none")],
+        &[("ftl.mapping_cache_bytes", "4096"), ("nand.page_bytes", "1 KiB"), ("sector_bytes", "512")],
         &[("nand.page_bytes", "16 KiB"), ("sector_bytes", "4096"), ("over_provisioning", "1")],
     ];
     for settings in drives {
