@@ -21,6 +21,8 @@ packages=(
     e2fsprogs
     btrfs-progs
     bcache-tools
+    # what opens the page of `ssdlab explain`
+    chromium
     # what reads our completion scripts and our manual page
     zsh
     fish

@@ -15,6 +15,7 @@ __all__ = [
     "season",
     "scenario",
     "theory",
+    "explain",
 ]
 
 class EngineError(Exception):
@@ -93,3 +94,6 @@ def theory(
     unwritten_share: float | None,
 ) -> str:
     """JSON {write_amplification, formula, effective_over_provisioning}."""
+
+def explain(settings: list[tuple[str, str]]) -> str:
+    """A small drive under a script of commands; JSON {drive:{profile, settings, channels, dies, blocks, pages_per_block, page_bytes, sector_bytes, units, victim_policy, static_wear_cycles}, steps:[{chapter, commands, command, happened, time_ns, blocks:[{die, state, erases, programmed, units, valid}], map, counters, write_amplification}]}."""

@@ -362,3 +362,25 @@ def theory(
             )
         )
     )
+
+
+def explain(settings: Settings = ()) -> dict[str, Any]:
+    """Record a small drive, command by command.
+
+    Parameters
+    ----------
+    settings
+        What differs from the small drive.
+
+    Returns
+    -------
+    dict
+        ``drive``, its shape; ``steps``, each with the ``command``, what ``happened``, the state of
+        every block and page, the ``map``, the ``counters`` and the ``write_amplification``.
+
+    Raises
+    ------
+    SsdlabError
+        A setting is wrong, or the drive cannot be drawn.
+    """
+    return _object(_ask(lambda engine, _: str(engine.explain(list(settings)))))

@@ -18,6 +18,7 @@ WRITERS: dict[str, Callable[[str], tuple[str, ...]]] = {
     "run --write_iolog": lambda place: (*RUN, f"--write_iolog={place}"),
     "season -o": lambda place: ("season", *SMALL, "--to", "fresh", "-o", place),
     "report -o": lambda place: ("report", "old.json", "-o", place),
+    "explain -o": lambda place: ("explain", "-o", place),
     "audit --capture": lambda place: ("audit", "--capture", place),
     "health -o": lambda place: (*HEALTH, "--format", "json", "-o", place),
     "health --history": lambda place: (*HEALTH, "--history", place),

@@ -20,6 +20,7 @@ VERBS = (
     "season",
     "cache",
     "theory",
+    "explain",
     "compare",
     "report",
     "demo",

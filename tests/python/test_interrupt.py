@@ -49,6 +49,7 @@ VERBS = {
     "layers": Verb(("layers",)),
     "show": Verb(("show", "intel-dc-s3500-480gb")),
     "theory": Verb(("theory", "--op", "7%")),
+    "explain": Verb(("explain", "-o", "new.html"), 2),
     "compare": Verb(("compare", "old.json", "old.json")),
     "report": Verb(("report", "old.json", "-o", "new.html"), 3),
     "align": Verb(("align", "--layer", "partition:start=63s")),

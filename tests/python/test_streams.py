@@ -60,6 +60,8 @@ TALKERS = {
     "season": ("season", *SMALL, "--to", "fresh", "-o", "-"),
     "compare": ("compare", "old.json", "old.json"),
     "report": ("report", "old.json", "-o", "-"),
+    "explain": ("explain", "-o", "-"),
+    "explain --json": ("explain", "--json"),
     "theory": ("theory", "--op", "0.1"),
 }
 

@@ -9,6 +9,7 @@ pub mod bare_loop;
 pub mod condition;
 pub mod describe;
 pub mod drive_file;
+pub mod explain;
 pub mod files;
 pub mod host;
 pub mod iolog;

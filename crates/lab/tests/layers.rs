@@ -8,7 +8,7 @@ use std::path::Path;
 /// Lowest first.
 const LEVELS: &[&[&str]] = &[
     &["theory", "workload", "null", "mapping_ram"],
-    &["bare_loop", "files", "host", "run"],
+    &["bare_loop", "explain", "files", "host", "run"],
     &["condition", "describe", "iolog", "output"],
     &["drive_file"],
     &["session"],

@@ -23,7 +23,7 @@ use ssdlab_lab::condition::Condition;
 use ssdlab_lab::output::{NOT_IN_NORMAL, read_without, to_json_text, to_normal, to_terse};
 use ssdlab_lab::session::{Plan, VERSION};
 use ssdlab_lab::workload::parse::{JobFile, Surroundings, parse};
-use ssdlab_lab::{describe, iolog, theory as closed_forms};
+use ssdlab_lab::{describe, explain as small_drive, iolog, theory as closed_forms};
 use std::fmt::Display;
 use watch::Watch;
 
@@ -255,6 +255,11 @@ fn theory(
     serde_json::to_string(&answer).map_err(mend)
 }
 
+#[pyfunction]
+fn explain(settings: Settings) -> PyResult<String> {
+    serde_json::to_string(&small_drive::record(&settings).map_err(mend)?).map_err(mend)
+}
+
 /// The engine of ssdlab.
 #[pymodule]
 fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -270,5 +275,6 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(season, module)?)?;
     module.add_function(wrap_pyfunction!(scenario, module)?)?;
     module.add_function(wrap_pyfunction!(theory, module)?)?;
+    module.add_function(wrap_pyfunction!(explain, module)?)?;
     Ok(())
 }

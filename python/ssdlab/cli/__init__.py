@@ -22,6 +22,7 @@ from ssdlab.cli.compare import compare
 from ssdlab.cli.completion import completion
 from ssdlab.cli.demo import demo
 from ssdlab.cli.drives import drives, show
+from ssdlab.cli.explain import explain
 from ssdlab.cli.health import health
 from ssdlab.cli.layers import layers
 from ssdlab.cli.report import report
@@ -78,6 +79,7 @@ for _verb in (
     season,
     cache,
     theory,
+    explain,
     compare,
     report,
     demo,

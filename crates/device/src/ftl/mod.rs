@@ -23,6 +23,7 @@ pub mod reclaim;
 pub mod table;
 pub mod translation;
 pub mod victim;
+pub mod view;
 
 use crate::config::DriveConfig;
 use crate::config::ftl::{Frontiers, FtlConfig, GcPace, Striping};

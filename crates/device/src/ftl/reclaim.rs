@@ -45,6 +45,13 @@ pub struct Job {
     units_per_row: u32,
 }
 
+impl Job {
+    /// The block that is emptied, and why.
+    pub(super) fn seen(&self) -> (BlockId, Reason) {
+        (BlockId(self.victim), self.reason)
+    }
+}
+
 /// What a job has gathered where a row is several units.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Gathered {

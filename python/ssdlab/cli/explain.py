@@ -1,0 +1,47 @@
+"""``ssdlab explain``: one page that shows what happens inside a small drive."""
+
+from __future__ import annotations
+
+import click
+
+from ssdlab.cli.console import note, print_json
+from ssdlab.cli.drives import JSON_OPTION, SET_OPTION, parse_settings
+from ssdlab.cli.verb import Verb
+from ssdlab.explain import recorded, write_page
+from ssdlab.output import is_stdout
+
+
+@click.command(
+    cls=Verb,
+    short_help="Make a page that shows what happens inside a small drive.",
+    examples=(
+        "ssdlab explain -o explain.html",
+        "ssdlab explain --set ftl.gc=fifo --set over_provisioning=0.4 -o fifo.html",
+        "ssdlab explain --set nand.dies_per_channel=2 -o two-dies.html",
+        "ssdlab explain --json",
+    ),
+)
+@click.option(
+    "-o",
+    "--output",
+    default="explain.html",
+    show_default=True,
+    metavar="FILE.html",
+    help="Write the page there.",
+)
+@SET_OPTION
+@JSON_OPTION
+def explain(output: str, settings: tuple[str, ...], as_json: bool) -> None:
+    """Make one self-contained HTML page that shows what happens inside a small drive.
+
+    It shows every page (valid, invalid or free), the map and the counters, step by step: a write,
+    an overwrite, a misaligned write, garbage collection, TRIM and wear levelling. All of it is
+    recorded from a simulated drive of a few blocks.
+    """
+    parsed = parse_settings(settings)
+    if as_json:
+        print_json(recorded(parsed))
+        return
+    write_page(output, parsed)
+    if not is_stdout(output):
+        note(f"written: {output}")
