@@ -232,8 +232,6 @@ impl Recorder {
     fn step(&self, chapter: &'static str, command: Option<Command>, commands: u32, happened: Vec<Happening>) -> Step {
         let counters = self.drive.counters();
         let told = counters.entries().filter(|(name, _)| TOLD.contains(name));
-        let programmed = counters.nand_pages_written * u64::from(self.drive.unit_bytes());
-        let written = counters.host_bytes_written;
         Step {
             chapter,
             commands,
@@ -242,7 +240,7 @@ impl Recorder {
             time_ns: self.now.0,
             state: self.state.clone(),
             counters: told.map(|(name, value)| (name.to_string(), json!(value))).collect(),
-            write_amplification: (written > 0).then(|| programmed as f64 / written as f64),
+            write_amplification: counters.write_amplification(),
         }
     }
 
