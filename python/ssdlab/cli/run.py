@@ -6,7 +6,7 @@ import dataclasses
 
 import click
 
-from ssdlab import engine, signals, text
+from ssdlab import engine, jobs, signals, text
 from ssdlab.cache import run_conditioned
 from ssdlab.cli.arguments import FioCommand, JobSource, read_job_source, with_own_suggestion
 from ssdlab.cli.completion import complete_drive, complete_file
@@ -25,6 +25,7 @@ from ssdlab.result import Result
     examples=(
         "ssdlab run job.fio --drive intel-dc-s3500-80gb --state steady",
         "ssdlab run --rw=randwrite --bs=4k --iodepth=16 --drive theory --drive my.toml",
+        "ssdlab run baseline --drive intel-dc-s3500-80gb --drive samsung-990-pro-1tb",
         "ssdlab run job.fio --drive old.ssd --output-format json+ --output result.json",
         "ssdlab run job.fio --drive theory --layer partition:start_sector=63 --layer crypt:cores=2",
     ),
@@ -96,7 +97,9 @@ def run(
 ) -> int:
     """Run a fio job on simulated drives.
 
-    fio's own options work as flags, with a job file or without.
+    fio's own options work as flags, with a job file or without. JOB.fio is a file or an included
+    job: baseline (the five jobs of the Thomas-Krenn e-book), jesd219-client, jesd219-enterprise.
+    After an included job stderr shows the line that runs the same with fio on a real drive.
     """
     source = read_job_source((*arguments, *(f"--section={name}" for name in sections)))
     output_format = "terse" if minimal else output_format
@@ -128,9 +131,22 @@ def run(
     try:
         tell_memory(requests)
         shows_progress = eta != "never"
-        return _run_and_write(requests, output_format, output or "-", shows_progress=shows_progress)
+        code = _run_and_write(requests, output_format, output or "-", shows_progress=shows_progress)
     except SsdlabError as error:
         raise _explained(context, error, source) from None
+    _tell_fio_line(source)
+    return code
+
+
+def _tell_fio_line(source: JobSource) -> None:
+    """Say how an included job is run on a real drive; a file of that name is another job."""
+    if source.text is None or source.text != jobs.text(source.name):
+        return
+    line = jobs.fio_line(source.name, "/dev/sdX", source.flags)
+    note(
+        "ssdlab: fio runs the same on a real drive; it OVERWRITES that drive, whose data is then "
+        f"lost:\n{line}"
+    )
 
 
 def _check(context: click.Context, source: JobSource) -> int:
