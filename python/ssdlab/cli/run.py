@@ -13,6 +13,7 @@ from ssdlab.cli.completion import complete_drive, complete_file
 from ssdlab.cli.console import note, print_json_text, print_text, progress_display
 from ssdlab.cli.drives import LAYER_OPTION, SET_OPTION, SPAN_OPTION, parse_settings, tell_memory
 from ssdlab.cli.formats import document, fio_flags
+from ssdlab.cli.scenario import check_alone, run_scenarios, scenario_options
 from ssdlab.engine import RunRequest
 from ssdlab.errors import SsdlabError, Stopped
 from ssdlab.output import PendingFile, check_writable, is_stdout
@@ -26,6 +27,7 @@ from ssdlab.result import Result
         "ssdlab run job.fio --drive intel-dc-s3500-80gb --state steady",
         "ssdlab run --rw=randwrite --bs=4k --iodepth=16 --drive theory --drive my.toml",
         "ssdlab run baseline --drive intel-dc-s3500-80gb --drive samsung-990-pro-1tb",
+        "ssdlab run --scenario everyday --drive fujitsu-mhz2250bh --drive samsung-870-qvo-1tb",
         "ssdlab run job.fio --drive old.ssd --output-format json+ --output result.json",
         "ssdlab run job.fio --drive theory --layer partition:start_sector=63 --layer crypt:cores=2",
     ),
@@ -54,6 +56,7 @@ from ssdlab.result import Result
 )
 @LAYER_OPTION
 @SET_OPTION
+@scenario_options
 @click.option("--state", type=click.Choice(engine.CONDITIONS), help="Precondition the drive first.")
 @SPAN_OPTION
 @click.option(
@@ -81,6 +84,8 @@ def run(
     stacks: tuple[str, ...],
     layers: tuple[str, ...],
     settings: tuple[str, ...],
+    scenarios: tuple[str, ...],
+    values: tuple[str, ...],
     state: str | None,
     span: str | None,
     seed: str,
@@ -101,8 +106,22 @@ def run(
     job: baseline (the five jobs of the Thomas-Krenn e-book), jesd219-client, jesd219-enterprise.
     After an included job stderr shows the line that runs the same with fio on a real drive.
     """
-    source = read_job_source((*arguments, *(f"--section={name}" for name in sections)))
     output_format = "terse" if minimal else output_format
+    if scenarios:
+        of_a_job = {
+            " ".join(arguments): arguments,
+            "--section": sections,
+            "--parse-only": parse_only,
+            "--no-layout": no_layout,
+            "--timeline": timeline,
+            "--save": save,
+        }
+        check_alone(scenarios, output_format, of_a_job)
+        source = JobSource(None, "scenario", ())
+    elif values:
+        raise SsdlabError(f"--scenario-set {values[0]}: there is no scenario; add --scenario NAME")
+    else:
+        source = read_job_source((*arguments, *(f"--section={name}" for name in sections)))
     if parse_only:
         return _check(context, source)
     if span is not None and state is None:
@@ -131,6 +150,15 @@ def run(
     try:
         tell_memory(requests)
         shows_progress = eta != "never"
+        if scenarios:
+            return run_scenarios(
+                scenarios,
+                tuple(text.parse_setting(value, "--scenario-set") for value in values),
+                [(_label(request, requests), request) for request in requests],
+                output_format,
+                output or "-",
+                shows_progress=shows_progress,
+            )
         code = _run_and_write(requests, output_format, output or "-", shows_progress=shows_progress)
     except SsdlabError as error:
         raise _explained(context, error, source) from None
