@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from statistics import geometric_mean
@@ -16,6 +17,7 @@ from ssdlab.errors import SsdlabError
 from ssdlab.everyday import catalogue, tables
 from ssdlab.reproduce.parts import pcmark
 
+PAGE = (Path(__file__).parents[2] / "docs/everyday.md").read_text(encoding="utf-8")
 Command = Callable[..., tuple[int, str, str]]
 SMALL = ("--scenario-set", "system.age.fill=0.05")
 """Nearly empty, so that a test is quick; on an SSD places do not matter."""
@@ -36,6 +38,26 @@ def test_every_name_runs_a_scenario_of_the_engine() -> None:
     known = set(str(refused.value).split("there are ")[1].split(", "))
     named = {each for names in catalogue.NAMES.values() for each in names}
     assert named - {catalogue.PCMARK} == known
+
+
+def test_the_page_has_every_scenario() -> None:
+    """docs/everyday.md names each with what it runs, each task of PCMark with its share."""
+    rows = [line.split("|") for line in PAGE.splitlines() if line.startswith("| ")]
+    named = {row[1].strip(" `"): row[2] for row in rows if len(row) == 6}
+    for name, runs in catalogue.NAMES.items():
+        assert name in named
+        if len(runs) == 1:
+            assert named[name].strip(" `") == runs[0]
+    tasks = {row[1].strip(): row[2].split()[0] for row in rows if len(row) == 4}
+    assert {task: int(tasks[task]) for task in pcmark.READS_PERCENT} == pcmark.READS_PERCENT
+
+
+def test_the_page_shows_what_is_printed(command: Command) -> None:
+    """The example of a fragmented boot prints what the page says."""
+    shown = PAGE.split("    $ ssdlab ")[2].splitlines()
+    code, out, _ = command(*shlex.split(shown[0]))
+    assert code == 0
+    assert [line.strip() for line in shown[1:3]] == out.splitlines()
 
 
 def test_drives_stand_side_by_side(command: Command) -> None:
