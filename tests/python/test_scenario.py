@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import shlex
+import signal
 from collections.abc import Callable
 from pathlib import Path
 from statistics import geometric_mean
@@ -13,7 +14,7 @@ from typing import Any
 import pytest
 
 from ssdlab import engine
-from ssdlab.errors import SsdlabError
+from ssdlab.errors import SsdlabError, Stopped
 from ssdlab.everyday import catalogue, tables
 from ssdlab.reproduce.parts import pcmark
 
@@ -57,7 +58,7 @@ def test_the_page_shows_what_is_printed(command: Command) -> None:
     shown = PAGE.split("    $ ssdlab ")[2].splitlines()
     code, out, _ = command(*shlex.split(shown[0]))
     assert code == 0
-    assert [line.strip() for line in shown[1:3]] == out.splitlines()
+    assert [line.strip() for line in shown[1:4]] == out.splitlines()
 
 
 def test_drives_stand_side_by_side(command: Command) -> None:
@@ -169,7 +170,7 @@ def test_extents_as_asked_for(command: Command) -> None:
     assert broken["extents_per_file"] == pytest.approx(4, rel=0.01)
     assert broken["elapsed_s"] > 1.2 * whole["elapsed_s"]
     _, out, _ = command("run", *drive, *asked)
-    assert f"4.00 a file, at most {broken['most_extents']}" in out
+    assert out.splitlines()[2].split()[-2:] == ["4.00", str(broken["most_extents"])]
 
 
 def test_text_and_json_into_a_file(command: Command) -> None:
@@ -219,3 +220,23 @@ def test_a_stack_has_no_condition_of_its_own(command: Command) -> None:
     Path("host.toml").write_text('drive = "theory"\n[[layer]]\nkind = "crypt"\n')
     code, _, err = command("run", "--scenario", "dd", "--stack", "host.toml", "--state", "filled")
     assert code == 2 and "ssdlab season" in err
+
+
+def test_stopped_runs_keep_what_every_drive_has(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ctrl-C in the second of two scenarios: the first is printed, and the rest is said."""
+    real = engine.scenario
+
+    def stopped(drive: str, name: str, **keywords: Any) -> dict[str, Any]:
+        if name == "start-firefox":
+            signal.raise_signal(signal.SIGINT)
+            raise Stopped
+        return real(drive, name, **keywords)
+
+    monkeypatch.setattr(engine, "scenario", stopped)
+    monkeypatch.setattr("ssdlab.parallel.cores", lambda: 1)
+    code, out, err = command("run", "--scenario", "search,start", "--drive", SSD, *SMALL)
+    assert code == 130
+    assert "search-packages" in out and "start-firefox" not in out
+    assert "kept are the 1 of 2 scenarios" in err

@@ -5,10 +5,12 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from ssdlab import engine, signals
 from ssdlab.cli.console import (
@@ -21,12 +23,18 @@ from ssdlab.cli.console import (
 )
 from ssdlab.engine import RunRequest, Settings
 from ssdlab.errors import SsdlabError, Stopped
-from ssdlab.everyday.catalogue import PCMARK, resolve
+from ssdlab.everyday.catalogue import NAMES, PCMARK, resolve
 from ssdlab.output import PendingFile
 from ssdlab.parallel import run_all, stop_on_interrupt
 
 Run = tuple[str, list[dict[str, Any]]]
 """A label, and what came of each scenario."""
+
+
+def _complete_name(
+    _context: click.Context, _parameter: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    return [CompletionItem(name) for name in NAMES if name.startswith(incomplete)]
 
 
 def scenario_options(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -45,6 +53,7 @@ def scenario_options(function: Callable[..., Any]) -> Callable[..., Any]:
         metavar="NAME[,NAME]",
         help="Do everyday work in place of a job: everyday, boot, build, start, packages, search, "
         "install, purge, copy, desktop, sync, restore, scattered, dd, bonnie, pcmark.",
+        shell_complete=_complete_name,
     )(function)
 
 
@@ -113,8 +122,8 @@ def run_scenarios(
             raise Stopped
         _write(finished, output_format, pending)
     if stopped:
-        share = f"{len(finished)} of {len(requests)} runs"
-        note(f"ssdlab: stopped; kept are the {share} that had finished")
+        share = f"{len(finished[0][1])} of {len(names)} scenarios"
+        note(f"ssdlab: stopped; kept are the {share} that had finished on every drive")
         return signals.exit_code()
     return 0
 
@@ -125,19 +134,38 @@ def _perform(
     requests: Sequence[tuple[str, RunRequest]],
     shows_progress: bool,
 ) -> tuple[list[Run], bool]:
-    from ssdlab.everyday.perform import perform
+    """Return every drive with the scenarios that finished on all, and whether some did not."""
+    from ssdlab.everyday.perform import Bench
 
-    tasks = [
-        lambda progress, request=request: perform(request, names, values, progress)
-        for _, request in requests
-    ]
-    labels = [label for label, _ in requests]
-    with progress_display(labels, shows_progress) as display, stop_on_interrupt() as stop:
-        results = run_all(
-            tasks, stop=stop, report=display.report, finished=lambda index, _: display.finish(index)
-        )
-    finished = [(label, told) for label, told in zip(labels, results, strict=True) if told]
-    return finished, len(finished) < len(requests)
+    with tempfile.TemporaryDirectory(prefix="ssdlab-scenario-") as folder:
+        benches = [
+            Bench(request, f"{folder}/{number}.ssd") for number, (_, request) in enumerate(requests)
+        ]
+        tasks = [
+            lambda progress, bench=bench, name=name: bench.perform(name, values, progress)
+            for bench in benches
+            for name in names
+        ]
+        labels = [f"{label}, {name}" for label, _ in requests for name in names]
+        with progress_display(labels, shows_progress) as display, stop_on_interrupt() as stop:
+            results = run_all(
+                tasks,
+                stop=stop,
+                report=display.report,
+                finished=lambda index, _: display.finish(index),
+            )
+    told = [results[at : at + len(names)] for at in range(0, len(results), len(names))]
+    kept = _finished_on_all(told)
+    finished = [(label, each) for (label, _), each in zip(requests, kept, strict=True) if each]
+    return finished, not all(results)
+
+
+def _finished_on_all(
+    told: Sequence[Sequence[dict[str, Any] | None]],
+) -> list[list[dict[str, Any]]]:
+    """Return of each drive's outcomes those of the scenarios that finished on every drive."""
+    whole = [place for place in range(len(told[0])) if all(each[place] for each in told)]
+    return [[outcome for place in whole if (outcome := each[place])] for each in told]
 
 
 def _write(runs: Sequence[Run], output_format: str, pending: PendingFile) -> None:
@@ -173,8 +201,9 @@ def _print(runs: Sequence[Run]) -> None:
     for number, table in enumerate(tables(runs)):
         if number:
             print_text("")
-        right = range(table.left, len(table.headings))
-        print_table(table.headings, table.rows, right=right, fold=0)
+        if table.title:
+            print_text(table.title)
+        print_table(table.headings, table.rows, right=range(1, len(table.headings)), fold=0)
     if any(each["scenario"] == PCMARK for each in runs[0][1]):
         for sentences in pcmark_notes():
             print_paragraph(sentences)

@@ -8,8 +8,7 @@ the bare drive or its layers, and runs as any job does.
 from __future__ import annotations
 
 import functools
-import tempfile
-from collections.abc import Sequence
+import threading
 from dataclasses import replace
 from typing import Any
 
@@ -26,66 +25,74 @@ Outcome = dict[str, Any]
 """What a scenario told, and what it was run on."""
 
 
-def perform(
-    request: RunRequest, scenarios: Sequence[str], values: Settings, progress: Progress
-) -> list[Outcome]:
-    """Return what came of each scenario, each on a drive in the same condition.
+class Bench:
+    """A drive that several scenarios begin from, each from a copy of it.
 
     Parameters
     ----------
     request
         Drive, settings, layers, condition, span and seed; its job is left empty.
-    scenarios
-        The engine's names, or `PCMARK`.
-    values
-        What differs from each scenario, by dotted key.
-    progress
-        As for `engine.run`.
-
-    Raises
-    ------
-    SsdlabError
-        What the user can mend.
-    Stopped
-        `progress` returned False.
+    file
+        Where the drive may be kept meanwhile.
     """
-    if engine.show(request.drive, request.settings)["wear"] is None:
-        # A hard disk is the same in any condition, so it can stand beside a used SSD.
-        request = replace(request, condition=None, span=1.0)
-    found = {}
-    files = [each for each in scenarios if each != PCMARK]
-    if files:
-        found = _files(request, files, values, progress)
-    if PCMARK in scenarios:
-        found[PCMARK] = _pcmark(request, progress)
-    about = {
-        "drive": request.drive,
-        "layers": list(request.layers),
-        "condition": request.condition,
-        "seed": request.seed,
-    }
-    return [{"scenario": name, **about, **found[name]} for name in scenarios]
 
+    def __init__(self, request: RunRequest, file: str) -> None:
+        if engine.show(request.drive, request.settings)["wear"] is None:
+            # A hard disk is the same in any condition, so it can stand beside a used SSD.
+            request = replace(request, condition=None, span=1.0)
+        self._request = request
+        self._file = file
+        self._lock = threading.Lock()
+        self._ready: RunRequest | None = None
 
-def _files(
-    request: RunRequest, scenarios: Sequence[str], values: Settings, progress: Progress
-) -> dict[str, Outcome]:
-    found = {}
-    with tempfile.TemporaryDirectory(prefix="ssdlab-scenario-") as folder:
-        request = _conditioned(request, f"{folder}/drive.ssd", progress)
-        for number, name in enumerate(scenarios):
-            if not progress(name, number / len(scenarios)):
-                raise Stopped
-            told = engine.scenario(
-                request.drive,
-                name,
-                settings=request.settings,
-                layers=request.layers,
-                values=values,
-                seed=request.seed,
-            )
-            found[name] = {**told["scenario"], "parameters": told["parameters"]}
-    return found
+    def perform(self, scenario: str, values: Settings, progress: Progress) -> Outcome:
+        """Carry one scenario out; callable from any thread.
+
+        Parameters
+        ----------
+        scenario
+            The engine's name, or `PCMARK`.
+        values
+            What differs from it, by dotted key.
+        progress
+            As for `engine.run`.
+
+        Raises
+        ------
+        SsdlabError
+            What the user can mend.
+        Stopped
+            `progress` returned False.
+        """
+        request = self._request
+        about = {
+            "scenario": scenario,
+            "drive": request.drive,
+            "layers": list(request.layers),
+            "condition": request.condition,
+            "seed": request.seed,
+        }
+        if scenario == PCMARK:
+            return {**about, **_pcmark(request, progress)}
+        ready = self._conditioned(progress)
+        if not progress("run", 0.0):
+            raise Stopped
+        told = engine.scenario(
+            ready.drive,
+            scenario,
+            settings=ready.settings,
+            layers=ready.layers,
+            values=values,
+            seed=ready.seed,
+        )
+        return {**about, **told["scenario"], "parameters": told["parameters"]}
+
+    def _conditioned(self, progress: Progress) -> RunRequest:
+        """Return the request on a drive in the condition, to which the first who asks brings it."""
+        with self._lock:
+            if self._ready is None:
+                self._ready = _conditioned(self._request, self._file, progress)
+            return self._ready
 
 
 def _conditioned(request: RunRequest, file: str, progress: Progress) -> RunRequest:

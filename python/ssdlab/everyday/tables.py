@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ssdlab import text
@@ -21,14 +21,14 @@ class Table:
     Attributes
     ----------
     headings, rows
-        As text; numbers stand in all columns but the first `left`.
-    left
-        Columns of words.
+        As text; all columns but the first are numbers.
+    title
+        Stands above the table; empty for none.
     """
 
     headings: tuple[str, ...]
     rows: list[tuple[str, ...]]
-    left: int = 1
+    title: str = ""
 
 
 def tables(runs: Sequence[tuple[str, Sequence[Outcome]]]) -> list[Table]:
@@ -36,9 +36,9 @@ def tables(runs: Sequence[tuple[str, Sequence[Outcome]]]) -> list[Table]:
     files = [each["scenario"] for each in runs[0][1] if each["scenario"] != PCMARK]
     found = []
     if files and len(runs) > 1:
-        found.append(_side_by_side("seconds of waiting", runs, files, _elapsed))
+        found.append(_waiting(runs, files))
     if files:
-        found.append(_details(runs, files))
+        found += [_details(label, outcomes, files) for label, outcomes in runs]
     if BONNIE in files:
         found.append(_bonnie(runs))
     if any(each["scenario"] == PCMARK for each in runs[0][1]):
@@ -50,35 +50,23 @@ def _outcome(outcomes: Sequence[Outcome], scenario: str) -> Outcome:
     return next(each for each in outcomes if each["scenario"] == scenario)
 
 
-def _elapsed(outcome: Outcome) -> str:
-    return text.significant(outcome["elapsed_s"])
+def _waiting(runs: Sequence[tuple[str, Sequence[Outcome]]], scenarios: Sequence[str]) -> Table:
+    def cells(scenario: str) -> list[str]:
+        found = (_outcome(outcomes, scenario)["elapsed_s"] for _, outcomes in runs)
+        return [text.significant(each) for each in found]
+
+    rows = [(scenario, *cells(scenario)) for scenario in scenarios]
+    return Table(("seconds of waiting", *(label for label, _ in runs)), rows)
 
 
-def _side_by_side(
-    heading: str,
-    runs: Sequence[tuple[str, Sequence[Outcome]]],
-    scenarios: Sequence[str],
-    cell: Callable[[Outcome], str],
-) -> Table:
-    rows = [
-        (scenario, *(cell(_outcome(outcomes, scenario)) for _, outcomes in runs))
-        for scenario in scenarios
-    ]
-    return Table((heading, *(label for label, _ in runs)), rows)
-
-
-def _details(runs: Sequence[tuple[str, Sequence[Outcome]]], scenarios: Sequence[str]) -> Table:
-    headings = ("scenario", "drive", "time", "processor", "read", "written", "files", "extents")
-    rows = [
-        (scenario, label, *_figures(_outcome(outcomes, scenario)))
-        for scenario in scenarios
-        for label, outcomes in runs
-    ]
-    return Table(headings, rows, left=2)
+def _details(label: str, outcomes: Sequence[Outcome], scenarios: Sequence[str]) -> Table:
+    headings = ("scenario", "time", "CPU", "read", "written", "extents", "at most")
+    rows = [(scenario, *_figures(_outcome(outcomes, scenario))) for scenario in scenarios]
+    return Table(headings, rows, label)
 
 
 def _figures(outcome: Outcome) -> tuple[str, ...]:
-    """Return times, what the drive was asked, and how many pieces the files lie in."""
+    """Return times, what the drive was asked, and extents: a file's on average, and the most."""
     traffic = outcome["traffic"]
     extents, most = outcome["extents_per_file"], outcome["most_extents"]
     return (
@@ -86,8 +74,8 @@ def _figures(outcome: Outcome) -> tuple[str, ...]:
         f"{text.significant(outcome['cpu_s'])} s",
         text.size(traffic["read_bytes"]),
         text.size(traffic["written_bytes"]),
-        text.count(outcome["files"]),
-        f"{text.ratio(extents)} a file, at most {most}" if outcome["files"] else text.NOTHING,
+        text.ratio(extents) if outcome["files"] else text.NOTHING,
+        text.count(most) if outcome["files"] else text.NOTHING,
     )
 
 
