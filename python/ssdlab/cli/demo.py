@@ -30,7 +30,7 @@ from ssdlab.result import Result
     short_help="Show one SSD fresh and steady, and what gives speed back.",
     examples=(
         "ssdlab demo -o demo",
-        "ssdlab demo --drive samsung-990-pro-1tb --capacity 16GB -o demo",
+        "ssdlab demo --drive intel-x25-m-g2-80gb --capacity 8GB -o demo",
     ),
 )
 @click.option(
