@@ -37,6 +37,7 @@ def test_verbs_options_and_drives_are_offered() -> None:
     assert _offered("ssdlab comp") == ["plain,compare", "plain,completion"]
     assert "plain,--state" in _offered("ssdlab run --s")
     assert _offered("ssdlab run --drive theo") == ["plain,theory"]
+    assert _offered("ssdlab run --scenario b") == ["plain,boot", "plain,build", "plain,bonnie"]
     assert _offered("ssdlab show my.to") == ["file,my.to"]
     assert _offered("ssdlab run job") == ["file,job"]
 

@@ -99,5 +99,5 @@ def test_a_file_goes_before_a_job_that_comes_along(tmp_path: Path) -> None:
     """The names that come along are listed where a job file is missing."""
     assert jobs.text("jesd219-client.fio") == jobs.text("jesd219-client")
     assert jobs.text("no-such-job") is None
-    with pytest.raises(ssdlab.SsdlabError, match="jesd219-client, jesd219-enterprise"):
+    with pytest.raises(ssdlab.SsdlabError, match="baseline, jesd219-client, jesd219-enterprise"):
         ssdlab.drive("theory").run(tmp_path / "missing.fio")

@@ -8,6 +8,7 @@ import click
 
 from ssdlab import signals
 from ssdlab.cli.arguments import SEED_OPTION
+from ssdlab.cli.completion import complete_drive
 from ssdlab.cli.console import (
     note,
     print_list,
@@ -18,6 +19,7 @@ from ssdlab.cli.console import (
 )
 from ssdlab.cli.folder import output_folder
 from ssdlab.cli.verb import Verb
+from ssdlab.demo import plan
 from ssdlab.errors import Stopped
 from ssdlab.parallel import run_all, stop_on_interrupt
 from ssdlab.result import Result
@@ -26,7 +28,18 @@ from ssdlab.result import Result
 @click.command(
     cls=Verb,
     short_help="Show one SSD fresh and steady, and what gives speed back.",
-    examples=("ssdlab demo -o demo",),
+    examples=(
+        "ssdlab demo -o demo",
+        "ssdlab demo --drive intel-x25-m-g2-80gb --capacity 8GB -o demo",
+    ),
+)
+@click.option(
+    "--drive",
+    default=plan.DRIVE,
+    show_default=True,
+    metavar="DRIVE",
+    help="Show this SSD: a profile, or a file of one.",
+    shell_complete=complete_drive,
 )
 @click.option(
     "-o",
@@ -40,18 +53,19 @@ from ssdlab.result import Result
     "--capacity", metavar="SIZE", help="Make the drive smaller, such as 8GB, to finish sooner."
 )
 @SEED_OPTION
-def demo(output: str, capacity: str | None, seed: int) -> int:
+def demo(drive: str, output: str, capacity: str | None, seed: int) -> int:
     """Show what one SSD does, fresh and in steady state, and what gives speed back.
 
     Runs the five jobs of the Thomas-Krenn e-book and 4 KiB random writes with spare area left
-    unused and with TRIM; writes every result and report.html into DIR.
+    unused and with TRIM; writes every result and report.html into DIR. On a real drive the five
+    jobs are run by the line that ssdlab run baseline prints.
     """
     from ssdlab.demo import perform
     from ssdlab.report import write_report
 
     folder = output_folder(output, "report.html")
     settings = () if capacity is None else (("capacity_bytes", capacity),)
-    performance = perform.Performance(folder, settings, seed)
+    performance = perform.Performance(drive, folder, settings, seed)
     labels, tasks = zip(*performance.tasks(), strict=True)
     with progress_display(labels) as display, stop_on_interrupt() as stop:
         run_all(
@@ -72,7 +86,7 @@ def demo(output: str, capacity: str | None, seed: int) -> int:
 
 
 def _print(results: Sequence[Result]) -> None:
-    from ssdlab.demo import figures, plan
+    from ssdlab.demo import figures
 
     rows = figures.brief_rows(results)
     print_table(figures.HEADINGS, rows, right=(1, 2, 3, 4, 5, 6), fold=7)

@@ -6,13 +6,14 @@ import dataclasses
 
 import click
 
-from ssdlab import engine, signals, text
+from ssdlab import engine, jobs, signals, text
 from ssdlab.cache import run_conditioned
 from ssdlab.cli.arguments import FioCommand, JobSource, read_job_source, with_own_suggestion
 from ssdlab.cli.completion import complete_drive, complete_file
 from ssdlab.cli.console import note, print_json_text, print_text, progress_display
 from ssdlab.cli.drives import LAYER_OPTION, SET_OPTION, SPAN_OPTION, parse_settings, tell_memory
 from ssdlab.cli.formats import document, fio_flags
+from ssdlab.cli.scenario import check_alone, run_scenarios, scenario_options
 from ssdlab.engine import RunRequest
 from ssdlab.errors import SsdlabError, Stopped
 from ssdlab.output import PendingFile, check_writable, is_stdout
@@ -25,6 +26,8 @@ from ssdlab.result import Result
     examples=(
         "ssdlab run job.fio --drive intel-dc-s3500-80gb --state steady",
         "ssdlab run --rw=randwrite --bs=4k --iodepth=16 --drive theory --drive my.toml",
+        "ssdlab run baseline --drive intel-dc-s3500-80gb --drive samsung-990-pro-1tb",
+        "ssdlab run --scenario everyday --drive fujitsu-mhz2250bh --drive samsung-870-qvo-1tb",
         "ssdlab run job.fio --drive old.ssd --output-format json+ --output result.json",
         "ssdlab run job.fio --drive theory --layer partition:start_sector=63 --layer crypt:cores=2",
     ),
@@ -53,6 +56,7 @@ from ssdlab.result import Result
 )
 @LAYER_OPTION
 @SET_OPTION
+@scenario_options
 @click.option("--state", type=click.Choice(engine.CONDITIONS), help="Precondition the drive first.")
 @SPAN_OPTION
 @click.option(
@@ -80,6 +84,8 @@ def run(
     stacks: tuple[str, ...],
     layers: tuple[str, ...],
     settings: tuple[str, ...],
+    scenarios: tuple[str, ...],
+    values: tuple[str, ...],
     state: str | None,
     span: str | None,
     seed: str,
@@ -96,10 +102,26 @@ def run(
 ) -> int:
     """Run a fio job on simulated drives.
 
-    fio's own options work as flags, with a job file or without.
+    fio's own options work as flags, with a job file or without. JOB.fio is a file or an included
+    job: baseline (the five jobs of the Thomas-Krenn e-book), jesd219-client, jesd219-enterprise.
+    After an included job stderr shows the line that runs the same with fio on a real drive.
     """
-    source = read_job_source((*arguments, *(f"--section={name}" for name in sections)))
     output_format = "terse" if minimal else output_format
+    if scenarios:
+        of_a_job = {
+            " ".join(arguments): arguments,
+            "--section": sections,
+            "--parse-only": parse_only,
+            "--no-layout": no_layout,
+            "--timeline": timeline,
+            "--save": save,
+        }
+        check_alone(scenarios, output_format, of_a_job)
+        source = JobSource(None, "scenario", ())
+    elif values:
+        raise SsdlabError(f"--scenario-set {values[0]}: there is no scenario; add --scenario NAME")
+    else:
+        source = read_job_source((*arguments, *(f"--section={name}" for name in sections)))
     if parse_only:
         return _check(context, source)
     if span is not None and state is None:
@@ -128,9 +150,31 @@ def run(
     try:
         tell_memory(requests)
         shows_progress = eta != "never"
-        return _run_and_write(requests, output_format, output or "-", shows_progress=shows_progress)
+        if scenarios:
+            return run_scenarios(
+                scenarios,
+                tuple(text.parse_setting(value, "--scenario-set") for value in values),
+                [(_label(request, requests), request) for request in requests],
+                output_format,
+                output or "-",
+                shows_progress=shows_progress,
+            )
+        code = _run_and_write(requests, output_format, output or "-", shows_progress=shows_progress)
     except SsdlabError as error:
         raise _explained(context, error, source) from None
+    _tell_fio_line(source)
+    return code
+
+
+def _tell_fio_line(source: JobSource) -> None:
+    """Say how an included job is run on a real drive; a file of that name is another job."""
+    if source.text is None or source.text != jobs.text(source.name):
+        return
+    line = jobs.fio_line(source.name, "/dev/sdX", source.flags)
+    note(
+        "ssdlab: fio runs the same on a real drive; it OVERWRITES that drive, whose data is then "
+        f"lost:\n{line}"
+    )
 
 
 def _check(context: click.Context, source: JobSource) -> int:

@@ -13,6 +13,7 @@ from importlib import resources
 from typing import Any
 
 from ssdlab import text
+from ssdlab.demo import plan
 from ssdlab.endurance import lifetime_years
 from ssdlab.report.parameters import drives_of, kinds_in_words
 from ssdlab.report.runs import collect
@@ -59,6 +60,12 @@ def published_figures() -> dict[str, dict[str, str]]:
     return {figure["part"]: figure for figure in tomllib.loads(document)["figure"]}
 
 
+def _published(part: str, drive: str) -> dict[str, str] | None:
+    """Return what documents say of a part, unless it is of another drive."""
+    said = published_figures().get(part)
+    return said if said is not None and said.get("drive", drive) == drive else None
+
+
 def _years(result: Result, job: Job) -> float | None:
     facts: Mapping[str, Any] = result.experiment
     if str(facts.get("part")).endswith("-fresh"):
@@ -87,7 +94,7 @@ def figures(results: Sequence[Result]) -> list[Figure]:
                 job,
                 _years(result, job),
                 job.iops() / steady.iops() if steady and steady.iops() else None,
-                published_figures().get(part),
+                _published(part, str(result.experiment.get("drive", plan.DRIVE))),
             )
         )
     return rows

@@ -27,13 +27,13 @@ def _by_part(results: Sequence[Result]) -> dict[str, Job]:
     return {str(result.experiment.get("part")): result.jobs[0] for result in results if result.jobs}
 
 
-def _sentence(parts: dict[str, Job]) -> str:
+def _sentence(parts: dict[str, Job], title: str) -> str:
     fresh, steady = parts.get("randwrite-fresh"), parts.get("randwrite-steady")
     if fresh is None or steady is None or not steady.iops():
-        return f"{plan.TITLE}: fresh and in steady state."
+        return f"{title}: fresh and in steady state."
     amplification = steady.write_amplification or 1
     return (
-        f"{plan.TITLE}: once the spare area has been used up, 4 KiB random writes fall from "
+        f"{title}: once the spare area has been used up, 4 KiB random writes fall from "
         f"{text.count(fresh.iops())} to {text.count(steady.iops())} IOPS. For each page that the "
         f"host writes, garbage collection has to move {text.ratio(amplification - 1, 1)} more. Space "
         "that is never written, or trimmed, gives speed back."
@@ -128,4 +128,5 @@ def opening(results: Sequence[Result]) -> Opening:
     if come_by:
         notes += [f"Where the parameters come from: {come_by[0]}", *come_by[1:]]
     rows = figures.rows(results)
-    return Opening(_TITLE, _sentence(parts), chart(results), figures.HEADINGS, rows, notes)
+    title = next((str(each.experiment.get("title", "The drive")) for each in results), "")
+    return Opening(_TITLE, _sentence(parts, title), chart(results), figures.HEADINGS, rows, notes)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 from ssdlab import engine
 from ssdlab.demo import plan
 from ssdlab.engine import Progress, RunRequest, Settings
-from ssdlab.errors import Stopped
+from ssdlab.errors import SsdlabError, Stopped
 from ssdlab.output import PendingFile
 from ssdlab.parallel import Task
 from ssdlab.result import Result
@@ -22,15 +23,42 @@ _PHASES = {"fill": (0.0, 0.05), "use": (0.05, 0.2), "settle": (0.2, 1.0)}
 """Shares of bringing a drive into steady state, so that a bar does not run backwards."""
 
 
-def drive_facts() -> dict[str, Any]:
-    """Return what a lifetime is computed from: the profile's size, whatever the demo's may be."""
-    profile = next(each for each in engine.profiles() if each["name"] == plan.DRIVE)
-    capacity = profile["capacity_bytes"]
+def drive_facts(drive: str) -> dict[str, Any]:
+    """Return name and title of a drive, and what a lifetime is computed from.
+
+    That is the size of the whole drive, whatever the demo's may be.
+
+    Parameters
+    ----------
+    drive
+        A profile's name, or a file of one.
+
+    Raises
+    ------
+    SsdlabError
+        It is no SSD, or none that can be had fresh.
+    """
+    shown = engine.show(drive)
+    if "layers" in shown or shown["drive_file"] is not None or not shown["wear"]:
+        raise SsdlabError(
+            f"--drive {drive}: the demo needs an SSD that can be had fresh, and brings it into steady "
+            "state itself\nname a profile: ssdlab drives"
+        )
+    derived = {each["key"]: each["text"] for each in shown["derived"]}
+    flash, spare = (_bytes(derived[key]) for key in ("physical", "spare"))
     return {
-        "capacity_bytes": capacity,
-        "flash_bytes": round(capacity * (1 + profile["over_provisioning"])),
+        "drive": shown["name"],
+        "title": shown["title"],
+        "capacity_bytes": flash - spare,
+        "flash_bytes": flash,
         "load_bytes_per_day": plan.LOAD_BYTES_PER_DAY,
     }
+
+
+def _bytes(derived: str) -> int:
+    found = re.match(r"(\d+) B", derived)
+    assert found, "the engine states sizes in bytes"
+    return int(found[1])
 
 
 def _phased(progress: Progress, prefix: str, first: float, last: float) -> Progress:
@@ -50,6 +78,8 @@ class Performance:
 
     Attributes
     ----------
+    drive
+        A profile's name, or a file of one.
     folder
         Where every result is kept as soon as it is there.
     settings, seed
@@ -58,6 +88,7 @@ class Performance:
         What has finished so far.
     """
 
+    drive: str
     folder: Path
     settings: Settings
     seed: int
@@ -65,7 +96,7 @@ class Performance:
 
     def tasks(self) -> list[tuple[str, Task[bool]]]:
         """Return the work: a label and a task for each chain."""
-        facts = drive_facts()
+        facts = drive_facts(self.drive)
         return [(chain.label, self._task(chain, facts)) for chain in plan.chains()]
 
     def in_order(self) -> list[Result]:
@@ -89,9 +120,9 @@ class Performance:
     def _drive(self, chain: plan.Chain, file: str, progress: Progress) -> tuple[str, float]:
         """Return the drive that a chain starts from, and the share of its work done by then."""
         if chain.season_job is None:
-            return plan.DRIVE, 0.0
+            return self.drive, 0.0
         engine.season(
-            plan.DRIVE,
+            self.drive,
             "steady",
             file,
             settings=self.settings,
@@ -108,7 +139,7 @@ class Performance:
     ) -> None:
         request = RunRequest(
             drive=drive,
-            settings=self.settings if drive == plan.DRIVE else (),
+            settings=self.settings if drive == self.drive else (),
             job_text=measurement.job_text,
             job_name=f"demo, {measurement.part}",
             seed=self.seed,

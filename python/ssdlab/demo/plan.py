@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 DRIVE = "intel-dc-s3500-80gb"
-TITLE = "Intel DC S3500, 80 GB"
+"""The drive that is shown unless another is named; documents have figures of it."""
 LOAD_BYTES_PER_DAY = 20_000_000_000
 """Host writes a day for which the lifetime is stated."""
 

@@ -7,10 +7,13 @@
 //! updates do it. So files that were neighbours lie apart, and the more of the space is in use, the
 //! more pieces a new file falls into (Smith and Seltzer, File System Aging, 1997).
 //!
+//! In any state a scenario may ask for more extents a file (`age.extents_per_file`, see `scatter`).
+//!
 //! Sizes are lognormal: bytes = exp(ln(mean) − σ²/2 + σ·z). Left out: files that grow, related files
 //! that are deleted together, online defragmentation.
 
 use super::file_system::{DirectoryId, FileId, FileSystem};
+use super::scatter::{self, Places};
 use super::system::AgeConfig;
 use crate::workload::random::{Purpose, Stream};
 use serde::Deserialize;
@@ -78,6 +81,14 @@ impl<'a> Filling<'a> {
 
     /// Makes the wanted files and, by state, all others; nothing when they do not fit.
     pub fn fill(&mut self, state: State, wanted: &[Wanted]) -> Option<Vec<FileId>> {
+        let ids = self.made(state, wanted)?;
+        if self.age.extents_per_file > 1.0 {
+            self.scatter(&ids)?;
+        }
+        Some(ids)
+    }
+
+    fn made(&mut self, state: State, wanted: &[Wanted]) -> Option<Vec<FileId>> {
         match state {
             State::Empty => wanted.iter().map(|&file| self.make_wanted(file)).collect(),
             State::Fresh => {
@@ -91,6 +102,26 @@ impl<'a> Filling<'a> {
                 self.churn(wanted, ids)
             }
         }
+    }
+
+    /// Gives the files the extents that are asked for, if ageing has not given more. Space too broken for a
+    /// piece gives a file more, which the next ones make good; so large files come first.
+    fn scatter(&mut self, ids: &[FileId]) -> Option<()> {
+        let blocks: Vec<u64> = ids.iter().map(|&id| self.files.blocks(id)).collect();
+        let counts = scatter::counts(&blocks, self.age.extents_per_file)?;
+        let places = Places::of(self.files);
+        let mut too_many = 0;
+        let mut order: Vec<usize> = (0..ids.len()).collect();
+        order.sort_by_key(|&index| std::cmp::Reverse(blocks[index]));
+        for index in order {
+            let (id, count) = (ids[index], counts[index]);
+            let wanted = count.saturating_sub(too_many).max(1);
+            if self.files.file(id).extents.len() as u64 != wanted {
+                scatter::scatter(self.files, &places, id, wanted, &mut self.stream)?;
+            }
+            too_many = (too_many + self.files.file(id).extents.len() as u64).saturating_sub(count);
+        }
+        Some(())
     }
 
     fn directory(&mut self, number: u64) -> Option<DirectoryId> {

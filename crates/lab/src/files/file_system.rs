@@ -243,6 +243,17 @@ impl FileSystem {
         Some((FileId(slot), touched))
     }
 
+    /// Where a file's directory would have it: the first unit of its group, and how far is searched from there.
+    pub fn neighbourhood(&self, id: FileId) -> (u64, u64) {
+        let group = self.directories[self.file(id).directory.0].group;
+        (self.group_start(group), self.group_start(1) * self.config.search_groups)
+    }
+
+    /// Blocks of a file's data, begun ones included.
+    pub fn blocks(&self, id: FileId) -> u64 {
+        self.file(id).units().div_ceil(self.block_units)
+    }
+
     /// Units that a file of a size has: whole blocks, and a tail of fragments while it has no indirect block.
     fn units_of(&self, bytes: u64) -> u64 {
         let block = self.config.block_bytes.0;
@@ -265,12 +276,17 @@ impl FileSystem {
 
     /// Lets a file grow to a size; nothing when there is no room. What it got so far stays its own.
     pub fn extend(&mut self, id: FileId, bytes: u64) -> Option<Touched> {
+        self.extend_at(id, bytes, None)
+    }
+
+    /// As [`FileSystem::extend`], from a place on instead of the file's end.
+    pub fn extend_at(&mut self, id: FileId, bytes: u64, place: Option<u64>) -> Option<Touched> {
         let mut touched = Touched::default();
         while self.file(id).bytes < bytes {
             let have = self.file(id).bytes;
             let target = bytes.min(self.next_indirect(have));
-            let end = self.file(id).extents.last().map(Extent::end);
-            let mut goal = end.unwrap_or_else(|| self.group_start(self.directories[self.file(id).directory.0].group));
+            let end = place.or_else(|| self.file(id).extents.last().map(Extent::end));
+            let mut goal = end.unwrap_or_else(|| self.neighbourhood(id).0);
             let direct = DIRECT_BLOCKS * self.config.block_bytes.0;
             if self.config.indirect_bytes.0 > 0 && have >= direct && self.next_indirect(have - 1) == have {
                 goal = self.take_index(id, self.next_free_group(goal), &mut touched)? + self.block_units;

@@ -15,6 +15,7 @@ pub mod kernel;
 pub mod page_cache;
 pub mod port;
 pub mod run;
+pub mod scatter;
 pub mod scenario;
 pub mod sourced;
 pub mod system;

@@ -46,8 +46,12 @@ pub struct ScenarioResult {
     pub traffic: Traffic,
     /// Bytes written to the journal, preparation included.
     pub journal_bytes: u64,
-    /// Mean number of extents of the files that were there before.
+    /// Files that were there before.
+    pub files: u64,
+    /// Their mean number of extents.
     pub extents_per_file: f64,
+    /// That of the one with the most.
+    pub most_extents: u64,
     /// The steps that count.
     pub steps: Vec<StepResult>,
     /// When all was over: where a next run on this device may start.
@@ -78,10 +82,11 @@ pub fn run_scenario(
         files.ok_or_else(|| fail("the file system does not fit the device; capacity_bytes says its size"))?;
     let mut filling = Filling::new(&mut files, &system.age, seed);
     let plan = Plan::new(scenario, seed);
+    plan.check_extents(&system).map_err(|message| fail(&message))?;
     let made = filling.fill(scenario.state, &plan.wanted);
     let made = made.ok_or_else(|| fail("the file system is too small for the scenario's files"))?;
     let directories = std::mem::take(&mut filling.directories);
-    let extents: usize = made.iter().map(|&id| files.file(id).extents.len()).sum();
+    let extents: Vec<u64> = made.iter().map(|&id| files.file(id).extents.len() as u64).collect();
     apply(device, &files, scenario, sector);
     let mut kernel = Kernel::new(&system, files, device, start);
     kernel.compress_percent = scenario.compress_percent.value;
@@ -95,10 +100,13 @@ pub fn run_scenario(
         sizes: plan.sizes,
         program_bytes: 0,
     };
-    let files_there = plan.wanted.len();
-    let mut result = execution.run()?;
-    result.extents_per_file = if files_there == 0 { 0.0 } else { extents as f64 / files_there as f64 };
-    Ok(result)
+    let result = execution.run()?;
+    Ok(ScenarioResult {
+        files: extents.len() as u64,
+        extents_per_file: extents.iter().sum::<u64>() as f64 / extents.len().max(1) as f64,
+        most_extents: extents.into_iter().max().unwrap_or(0),
+        ..result
+    })
 }
 
 /// Puts on the device what lies in the file system, without time.
@@ -148,6 +156,20 @@ impl Plan {
             first += set.directories.value;
         }
         plan
+    }
+
+    /// More extents than blocks cannot be had.
+    fn check_extents(&self, system: &System) -> Result<(), String> {
+        let (block, wanted) = (system.file_system.block_bytes.0, system.age.extents_per_file);
+        let blocks: u64 = self.wanted.iter().map(|file| file.bytes.div_ceil(block)).sum();
+        let most = blocks as f64 / self.wanted.len().max(1) as f64;
+        if wanted <= 1.0 || wanted <= most {
+            return Ok(());
+        }
+        Err(format!(
+            "system.age.extents_per_file = {wanted}: its {} files have {blocks} blocks in all; ask for at most {most:.1}",
+            self.wanted.len()
+        ))
     }
 
     /// Made files by set.
@@ -212,7 +234,9 @@ impl Execution<'_, '_> {
             cpu_s: Nanos(cpu).as_s(),
             traffic,
             journal_bytes: self.kernel.journal_bytes(),
+            files: 0,
             extents_per_file: 0.0,
+            most_extents: 0,
             steps,
             end: Nanos::ZERO,
         };
@@ -316,6 +340,10 @@ impl Execution<'_, '_> {
             Verb::Map => self.map(step, id),
             Verb::Read | Verb::Copy => {
                 self.kernel.read(id);
+                self.program_bytes += bytes;
+            }
+            Verb::Rewrite => {
+                self.kernel.rewrite(id);
                 self.program_bytes += bytes;
             }
             _ => {}

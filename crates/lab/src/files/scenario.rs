@@ -49,6 +49,8 @@ pub struct FileSet {
 pub enum Verb {
     /// Opens each file and reads it.
     Read,
+    /// Opens each file, reads it and writes each part back as soon as it is read.
+    Rewrite,
     /// Opens each file and touches pages of it, as programs and libraries are loaded.
     Map,
     /// Looks each file up.
@@ -194,6 +196,7 @@ const BUILT_IN: &[(&str, &str)] = built_in![
     "sync-writes",
     "restore-image",
     "scattered-file",
+    "bonnie",
 ];
 
 /// Names of the scenarios that come along.

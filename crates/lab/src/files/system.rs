@@ -82,6 +82,7 @@ section! {
         file_bytes: Bytes ["B"] {1 .. 1073741824} , "Mean size of any other file.";
         file_sigma: f64 [""] {0 .. 5} , "Standard deviation of the logarithm of sizes.";
         directory_files: u64 [""] {1 .. 100000} , "Files of a directory.";
+        extents_per_file: f64 [""] {1 .. 10000} , "Extents a file, on average, of the scenario's files, if ageing has not given more; 1 leaves them as they came to be.";
     }
 }
 

@@ -1,9 +1,6 @@
 """What a used drive does: aged by a recipe, aged by long use, and fresh.
 
-PCMark Vantage's disk suite replays eight recorded tasks. The recordings are not public; the shares
-of reads are. Each task is stood in for by a mix of requests of 4 KiB and 64 KiB, half of which go
-on where the last one ended and half jump. The score is the geometric mean of the eight rates, as
-PCMark's is.
+Speed is that of the stand-in for PCMark Vantage's disk suite.
 """
 
 from __future__ import annotations
@@ -12,54 +9,22 @@ from statistics import geometric_mean
 
 from ssdlab import text
 from ssdlab.reproduce import judging, pictures, seeds
-from ssdlab.reproduce.experiment import Experiment, Scale, Value, section, story
+from ssdlab.reproduce.experiment import Experiment, Scale, section, story
 from ssdlab.reproduce.judging import Row
-from ssdlab.reproduce.parts import over_time
+from ssdlab.reproduce.parts import over_time, pcmark
 from ssdlab.reproduce.pictures import Bar
 from ssdlab.reproduce.question import Question
 from ssdlab.reproduce.results import Results
 
-DRIVE = "intel-x25-m-g1-80gb"
+DRIVE = pcmark.PUBLISHED_DRIVE
 FRESH, RECIPE, LONG = "fresh", "aged by recipe", "in long use"
-READS_PERCENT = {
-    "Windows Defender": 99,
-    "games": 100,
-    "photos imported": 84,
-    "Vista starts": 85,
-    "Movie Maker": 54,
-    "Media Center": 67,
-    "music added": 78,
-    "programs start": 87,
-}
-"""Share of reads of each task (AnandTech 3311, after Futuremark's white paper); Media Center's is
-not there, and taken as playing, streaming and recording one stream each."""
-
 _IMAGE = section("image", rw="randwrite", bs="64k", iodepth=4, io_size="25%")
-_FILE: dict[str, Value] = {"offset": "40%", "size": "20%"}
-_TEST_FILE = section("test file", rw="write", bs="128k", iodepth=4, **_FILE)
 _DECIDED = ("over_provisioning", "ftl.gc", "ftl.gc_pace", "nand.program_us")
-
-
-def _suite() -> list[str]:
-    return [
-        section(
-            name,
-            rw="randrw",
-            rwmixread=reads,
-            bssplit="4k/50:64k/50",
-            percentage_random=50,
-            norandommap=True,
-            iodepth=4,
-            io_size="2%",
-            **_FILE,
-        )
-        for name, reads in READS_PERCENT.items()
-    ]
 
 
 def experiments(scale: Scale) -> list[Experiment]:
     """Return the suite on the drive in three conditions."""
-    replay = story(_IMAGE, _TEST_FILE, *_suite())
+    replay = story(_IMAGE, pcmark.TEST_FILE, *pcmark.suite())
     return [
         Experiment(FRESH, DRIVE, replay, layout=False),
         Experiment(RECIPE, DRIVE, replay, "filled"),
@@ -69,7 +34,7 @@ def experiments(scale: Scale) -> list[Experiment]:
 
 
 def _score(results: Results, condition: str) -> float:
-    return geometric_mean(results.mb_per_s(condition, task) for task in READS_PERCENT)
+    return pcmark.score({task: results.mb_per_s(condition, task) for task in pcmark.READS_PERCENT})
 
 
 def _loss(results: Results, condition: str) -> float:
@@ -137,7 +102,7 @@ def picture(results: Results) -> str:
         for condition, name in ((RECIPE, "recipe_hdd"), (LONG, "long_used_hdd"))
     }
     shown = {
-        "all eight tasks": tuple(READS_PERCENT),
+        "all eight tasks": tuple(pcmark.READS_PERCENT),
         "games: reads only": ("games",),
         "Movie Maker: half writes": ("Movie Maker",),
     }

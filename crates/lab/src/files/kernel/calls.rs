@@ -37,6 +37,21 @@ impl Kernel<'_> {
 
     /// Reads a file from beginning to end.
     pub fn read(&mut self, id: FileId) {
+        self.read_each(id, |_, _, _| ());
+    }
+
+    /// Reads a file from beginning to end and writes back what each call has read.
+    pub fn rewrite(&mut self, id: FileId) {
+        let bytes = self.files.file(id).bytes;
+        self.read_each(id, |kernel, from, units| {
+            let at = from * kernel.files.unit_bytes();
+            let until = bytes.min(at + units * kernel.files.unit_bytes());
+            assert!(kernel.write(id, at, until - at), "a file that keeps its size needs no room");
+        });
+    }
+
+    /// Reads a file from beginning to end; after each call something is done with the units it read.
+    fn read_each(&mut self, id: FileId, mut then: impl FnMut(&mut Self, u64, u64)) {
         let unit = self.files.unit_bytes();
         let end = self.files.file(id).units();
         let most = (self.system.page_cache.read_ahead_bytes.0 / unit).max(1);
@@ -53,6 +68,7 @@ impl Kernel<'_> {
             self.wait_for(id, at, until - at);
             self.call();
             self.copy((until - at) * unit);
+            then(self, at, until - at);
             at = until;
         }
     }

@@ -60,6 +60,48 @@ fn fragmentation_costs_requests() {
     assert!(fragmented.elapsed_s > fresh.elapsed_s);
 }
 
+/// Extents a file as asked for, within a hundredth, on a file system that was copied and on one long in
+/// use; large files have more. Each extent of a large file then costs a request, and time on a device
+/// that takes 10 ms for each. More than the files have blocks cannot be had, which is said.
+#[test]
+fn extents_a_file_are_given() {
+    let run = |state: &str, fill: &str, extents: &str| {
+        let settings =
+            [SMALL[0], ("system.age.fill", fill), ("state", state), ("system.age.extents_per_file", extents)];
+        let mut device = NullDevice::new(8 << 30, Nanos::from_ms(10.0), 1);
+        run_scenario(&mut device, &scenario("start-firefox", &settings), Nanos::ZERO, 1)
+    };
+    let plain = run("fresh", "0.85", "1").unwrap();
+    let cases = [("fresh", "0.85", 2.0), ("fresh", "0.85", 8.0), ("empty", "0.5", 2.0), ("empty", "0.5", 8.0)];
+    // Ageing alone gives more than two where little is free.
+    for (state, fill, asked) in cases.into_iter().chain([("fragmented", "0.85", 8.0), ("fragmented", "0.95", 8.0)]) {
+        let found = run(state, fill, &asked.to_string()).unwrap();
+        assert!((found.extents_per_file / asked - 1.0).abs() < 0.01, "{state}: {}", found.extents_per_file);
+        assert!(found.most_extents as f64 > asked && found.files == plain.files);
+        assert!(found.traffic.reads > plain.traffic.reads && found.elapsed_s > plain.elapsed_s, "{state}");
+    }
+    let message = run("fresh", "0.85", "9000").unwrap_err().to_string();
+    assert!(message.contains("extents_per_file = 9000") && message.contains("ask for at most"), "{message}");
+}
+
+/// Rewriting reads and writes each byte once, and on a device of one rate for both takes as long as
+/// reading and writing one after the other; a file twice as large as the memory finds nothing in it.
+#[test]
+fn a_rewrite_reads_and_writes_all() {
+    let mut device = NullDevice::new(8 << 30, Nanos::from_ms(1.0), 1);
+    let result = run_scenario(&mut device, &scenario("bonnie", &[]), Nanos::ZERO, 1).unwrap();
+    let [write, rewrite, read, seek, back] = &result.steps[..] else { panic!("{:?}", result.steps) };
+    for step in [write, rewrite, read] {
+        assert_eq!(step.program_bytes, 1 << 30);
+    }
+    assert!((rewrite.traffic.read_bytes as f64 / (1u64 << 30) as f64 - 1.0).abs() < 0.01);
+    assert!((rewrite.traffic.written_bytes as f64 / (1u64 << 30) as f64 - 1.0).abs() < 0.2);
+    assert!(rewrite.elapsed_s > read.elapsed_s);
+    // One millisecond each, and some of what the rewrite left to be written.
+    assert!(seek.elapsed_s >= 8.0 && seek.traffic.reads >= 8000, "{seek:?}");
+    assert_eq!(back.program_bytes, 800 * 8192);
+}
+
 /// What cannot be done is said with its place: a file system larger than the device, one that is full,
 /// a file that is not there, a trim that the system never does.
 #[test]

@@ -1,0 +1,209 @@
+"""``ssdlab run --scenario``: everyday work in place of a job, on one drive or several."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import click
+from click.shell_completion import CompletionItem
+
+from ssdlab import engine, signals
+from ssdlab.cli.console import (
+    note,
+    print_json_text,
+    print_paragraph,
+    print_table,
+    print_text,
+    progress_display,
+)
+from ssdlab.engine import RunRequest, Settings
+from ssdlab.errors import SsdlabError, Stopped
+from ssdlab.everyday.catalogue import NAMES, PCMARK, resolve
+from ssdlab.output import PendingFile
+from ssdlab.parallel import run_all, stop_on_interrupt
+
+Run = tuple[str, list[dict[str, Any]]]
+"""A label, and what came of each scenario."""
+
+
+def _complete_name(
+    _context: click.Context, _parameter: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    return [CompletionItem(name) for name in NAMES if name.startswith(incomplete)]
+
+
+def scenario_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that put everyday work in a job's place."""
+    function = click.option(
+        "--scenario-set",
+        "values",
+        multiple=True,
+        metavar="KEY=VALUE",
+        help="Change a scenario, such as state=fragmented; may be repeated.",
+    )(function)
+    return click.option(
+        "--scenario",
+        "scenarios",
+        multiple=True,
+        metavar="NAME[,NAME]",
+        help="Do everyday work in place of a job: everyday, boot, build, start, packages, search, "
+        "install, purge, copy, desktop, sync, restore, scattered, dd, bonnie, pcmark.",
+        shell_complete=_complete_name,
+    )(function)
+
+
+def check_alone(scenarios: Sequence[str], output_format: str, given: Mapping[str, object]) -> None:
+    """Refuse what only a job can have.
+
+    Parameters
+    ----------
+    scenarios
+        As ``--scenario`` was given.
+    output_format
+        ``normal`` and ``json`` are there.
+    given
+        Every option and argument of a job, by what it is called; empty or False where not given.
+
+    Raises
+    ------
+    SsdlabError
+        One of them was given.
+    """
+    asked = f"--scenario {','.join(scenarios)}"
+    for name, value in given.items():
+        if value:
+            raise SsdlabError(
+                f"{asked}: {name} belongs to a job, and a scenario is none; leave it out"
+            )
+    if output_format not in ("normal", "json"):
+        raise SsdlabError(
+            f"{asked}: --output-format {output_format}: the forms are normal and json"
+        )
+
+
+def run_scenarios(
+    scenarios: Sequence[str],
+    values: Settings,
+    requests: Sequence[tuple[str, RunRequest]],
+    output_format: str,
+    output: str,
+    *,
+    shows_progress: bool,
+) -> int:
+    """Carry scenarios out and write what came of them.
+
+    Parameters
+    ----------
+    scenarios
+        As ``--scenario`` was given.
+    values
+        What differs from each, by dotted key.
+    requests
+        A label and a drive in its condition each.
+    output_format, output
+        ``normal`` or ``json``, and where it goes.
+
+    Returns
+    -------
+    int
+        The exit code.
+    """
+    names = resolve(scenarios)
+    if values and PCMARK in names:
+        raise SsdlabError("--scenario-set: pcmark is a job and has no files; leave it out")
+    with PendingFile(output) as pending:
+        finished, stopped = _perform(names, values, requests, shows_progress)
+        if not finished:
+            raise Stopped
+        _write(finished, output_format, pending)
+    if stopped:
+        share = f"{len(finished[0][1])} of {len(names)} scenarios"
+        note(f"ssdlab: stopped; kept are the {share} that had finished on every drive")
+        return signals.exit_code()
+    return 0
+
+
+def _perform(
+    names: Sequence[str],
+    values: Settings,
+    requests: Sequence[tuple[str, RunRequest]],
+    shows_progress: bool,
+) -> tuple[list[Run], bool]:
+    """Return every drive with the scenarios that finished on all, and whether some did not."""
+    from ssdlab.everyday.perform import Bench
+
+    with tempfile.TemporaryDirectory(prefix="ssdlab-scenario-") as folder:
+        benches = [
+            Bench(request, f"{folder}/{number}.ssd") for number, (_, request) in enumerate(requests)
+        ]
+        tasks = [
+            lambda progress, bench=bench, name=name: bench.perform(name, values, progress)
+            for bench in benches
+            for name in names
+        ]
+        labels = [f"{label}, {name}" for label, _ in requests for name in names]
+        with progress_display(labels, shows_progress) as display, stop_on_interrupt() as stop:
+            results = run_all(
+                tasks,
+                stop=stop,
+                report=display.report,
+                finished=lambda index, _: display.finish(index),
+            )
+    told = [results[at : at + len(names)] for at in range(0, len(results), len(names))]
+    kept = _finished_on_all(told)
+    finished = [(label, each) for (label, _), each in zip(requests, kept, strict=True) if each]
+    return finished, not all(results)
+
+
+def _finished_on_all(
+    told: Sequence[Sequence[dict[str, Any] | None]],
+) -> list[list[dict[str, Any]]]:
+    """Return of each drive's outcomes those of the scenarios that finished on every drive."""
+    whole = [place for place in range(len(told[0])) if all(each[place] for each in told)]
+    return [[outcome for place in whole if (outcome := each[place])] for each in told]
+
+
+def _write(runs: Sequence[Run], output_format: str, pending: PendingFile) -> None:
+    if output_format == "json":
+        document = json.dumps(_as_data(runs), indent=2, ensure_ascii=False)
+        if pending.is_stdout:
+            print_json_text(document)
+        else:
+            pending.write(document + "\n")
+    elif pending.is_stdout:
+        _print(runs)
+    else:
+        with contextlib.redirect_stdout(io.StringIO()) as written:
+            _print(runs)
+        pending.write(written.getvalue())
+
+
+def _as_data(runs: Sequence[Run]) -> dict[str, Any]:
+    """Return what programs read: each scenario's outcome, and the weights where PCMark ran."""
+    from ssdlab.reproduce.parts import pcmark
+
+    outcomes = [each for _, told in runs for each in told]
+    data: dict[str, Any] = {"version": engine.version(), "scenarios": outcomes}
+    if any(each["scenario"] == PCMARK for each in outcomes):
+        weights = {each.drive: round(each.value, 4) for each in pcmark.weights()}
+        data["pcmark_overall_weight_of_disk"] = weights
+    return data
+
+
+def _print(runs: Sequence[Run]) -> None:
+    from ssdlab.everyday.tables import pcmark_notes, tables
+
+    for number, table in enumerate(tables(runs)):
+        if number:
+            print_text("")
+        if table.title:
+            print_text(table.title)
+        print_table(table.headings, table.rows, right=range(1, len(table.headings)), fold=0)
+    if any(each["scenario"] == PCMARK for each in runs[0][1]):
+        for sentences in pcmark_notes():
+            print_paragraph(sentences)

@@ -1,0 +1,147 @@
+"""Carries scenarios out: a drive in its condition, the layers over it, then the work.
+
+The condition is that of the drive itself, as it was used before the layers were put over it: a
+scenario begins with a file system newly made there, without a TRIM. PCMark's stand-in is a job on
+the bare drive or its layers, and runs as any job does.
+"""
+
+from __future__ import annotations
+
+import functools
+import threading
+from dataclasses import replace
+from typing import Any
+
+from ssdlab import cache, engine
+from ssdlab.engine import Progress, RunRequest, Settings
+from ssdlab.errors import SsdlabError, Stopped
+from ssdlab.everyday.catalogue import PCMARK
+from ssdlab.reproduce import seeds
+from ssdlab.reproduce.experiment import story
+from ssdlab.reproduce.parts import pcmark
+from ssdlab.result import Result
+
+Outcome = dict[str, Any]
+"""What a scenario told, and what it was run on."""
+
+
+class Bench:
+    """A drive that several scenarios begin from, each from a copy of it.
+
+    Parameters
+    ----------
+    request
+        Drive, settings, layers, condition, span and seed; its job is left empty.
+    file
+        Where the drive may be kept meanwhile.
+    """
+
+    def __init__(self, request: RunRequest, file: str) -> None:
+        if engine.show(request.drive, request.settings)["wear"] is None:
+            # A hard disk is the same in any condition, so it can stand beside a used SSD.
+            request = replace(request, condition=None, span=1.0)
+        self._request = request
+        self._file = file
+        self._lock = threading.Lock()
+        self._ready: RunRequest | None = None
+
+    def perform(self, scenario: str, values: Settings, progress: Progress) -> Outcome:
+        """Carry one scenario out; callable from any thread.
+
+        Parameters
+        ----------
+        scenario
+            The engine's name, or `PCMARK`.
+        values
+            What differs from it, by dotted key.
+        progress
+            As for `engine.run`.
+
+        Raises
+        ------
+        SsdlabError
+            What the user can mend.
+        Stopped
+            `progress` returned False.
+        """
+        request = self._request
+        about = {
+            "scenario": scenario,
+            "drive": request.drive,
+            "layers": list(request.layers),
+            "condition": request.condition,
+            "seed": request.seed,
+        }
+        if scenario == PCMARK:
+            return {**about, **_pcmark(request, progress)}
+        ready = self._conditioned(progress)
+        if not progress("run", 0.0):
+            raise Stopped
+        told = engine.scenario(
+            ready.drive,
+            scenario,
+            settings=ready.settings,
+            layers=ready.layers,
+            values=values,
+            seed=ready.seed,
+        )
+        return {**about, **told["scenario"], "parameters": told["parameters"]}
+
+    def _conditioned(self, progress: Progress) -> RunRequest:
+        """Return the request on a drive in the condition, to which the first who asks brings it."""
+        with self._lock:
+            if self._ready is None:
+                self._ready = _conditioned(self._request, self._file, progress)
+            return self._ready
+
+
+def _conditioned(request: RunRequest, file: str, progress: Progress) -> RunRequest:
+    """Return the request on a drive file in the condition, from the cache where it is kept."""
+    if request.condition in (None, "fresh"):
+        return request
+    if "layers" in engine.show(request.drive, request.settings):
+        raise SsdlabError(
+            f"--state {request.condition}: {request.drive} is a stack, and a scenario's condition "
+            "is that of a drive\n"
+            "bring its drive there with ssdlab season, and name the drive file in the stack"
+        )
+    alone = cache.conditioned(replace(request, layers=()), progress)
+    if alone.condition is not None:
+        engine.season(
+            request.drive,
+            request.condition,
+            file,
+            settings=request.settings,
+            span=request.span,
+            seed=request.seed,
+            progress=progress,
+        )
+        alone = replace(alone, drive=file, settings=(), condition=None, span=1.0)
+    return replace(alone, layers=request.layers)
+
+
+def _pcmark(request: RunRequest, progress: Progress) -> Outcome:
+    rates = _rates(request, progress)
+    score = pcmark.score(rates)
+    published = seeds.figure("anandtech", "fresh_hdd").value
+    return {
+        "score_mb_per_s": score,
+        "points": published * score / _published_drive(),
+        "tasks_mb_per_s": rates,
+    }
+
+
+def _rates(request: RunRequest, progress: Progress | None) -> dict[str, float]:
+    """Return each task's MB/s."""
+    job = story(pcmark.TEST_FILE, *pcmark.suite())
+    asked = replace(request, job_text=job, job_name=PCMARK, layout=False)
+    result = Result.from_json(cache.run_conditioned(asked, progress))
+    if result.interrupted:
+        raise Stopped
+    return {name: result.job(name).bandwidth() / 1e6 for name in pcmark.READS_PERCENT}
+
+
+@functools.cache
+def _published_drive() -> float:
+    """Return the score of the drive whose points the document states, fresh, in MB/s."""
+    return pcmark.score(_rates(RunRequest(drive=pcmark.PUBLISHED_DRIVE), None))
