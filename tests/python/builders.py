@@ -125,5 +125,6 @@ def host(machine: MadeMachine, policy: str) -> MadeMachine:
 def readme_server() -> MadeMachine:
     """Make the server of the README: an old partition table, and encryption that stops TRIM."""
     machine = MadeMachine().drive("sda").partition("sda1", "sda", start=63, size=8 * GIB)
-    machine.partition("sda2", "sda", start=2048 * 8193, size=52 * GIB).mount("sda1", "/")
+    machine.partition("sda2", "sda", start=2048 * 8193, size=52 * GIB)
+    machine.mount("sda1", "/", free=0.1)
     return machine.crypt("dm-0", "sda2", discards=False).mount("dm-0", "/home")
