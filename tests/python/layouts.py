@@ -17,6 +17,7 @@ from builders import (
 )
 from layout import Layout
 from layouts_deep import DEEP
+from layouts_host import HOST
 from machine import GIB, MadeMachine
 
 _TIMER = "/etc/systemd/system/timers.target.wants/fstrim.timer"
@@ -348,4 +349,5 @@ LAYOUTS = (
         "/dev/nvme0n1",
     ),
     *DEEP,
+    *HOST,
 )
