@@ -334,8 +334,8 @@ LAYOUTS = (
         "Adaptec with write-back and read-ahead",
         lambda: adaptec("Enabled", "On when protected by battery"),
         (("RAID controller", "yellow"), ("RAID controller", "yellow")),
-        "logical device 0",
-        "arcconf SETCACHE 1 LOGICALDRIVE 0 roff",
+        "controller 2, logical device 0",
+        "arcconf SETCACHE 2 LOGICALDRIVE 0 roff",
     ),
     Layout(
         "controller that nothing can ask",

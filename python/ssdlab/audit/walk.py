@@ -18,7 +18,7 @@ EXIT_WRONG_INPUT = 2
 EXIT_CODES = {Severity.GREEN: 0, Severity.YELLOW: 1, Severity.RED: 3, Severity.UNSEEN: 4}
 EXIT_NOTHING_TO_CHECK = 5
 _MANY_DEVICES = {
-    "zfs": "ZFS's devices are known to its own tools only (zpool status)",
+    "zfs": "what is below ZFS's devices is known to its own tools only (zpool status)",
     "bcachefs": "bcachefs's devices are known to its own tools only",
 }
 
