@@ -12,8 +12,10 @@ from ssdlab.audit.system import LiveSystem, System, open_root
 from ssdlab.audit.trim_proof import Proof
 from ssdlab.audit.walk import Audit
 from ssdlab.audit.walk import audit as look
+from ssdlab.cli.audit_load import count_load
 from ssdlab.cli.console import note, print_json, print_table, print_text
 from ssdlab.cli.drives import JSON_OPTION
+from ssdlab.cli.streams import printable
 from ssdlab.cli.verb import Verb
 from ssdlab.errors import SsdlabError
 from ssdlab.output import PendingFile, is_stdout
@@ -37,6 +39,7 @@ from ssdlab.verdict import Verdict
         "ssdlab audit /dev/disk/by-id/ata-MODEL_SERIAL",
         "ssdlab audit --prove-trim /home",
         "ssdlab audit --capture machine.json; ssdlab audit --root machine.json",
+        "ssdlab audit --load 10m -o load.fio; ssdlab run load.fio --drive intel-dc-s3500-80gb",
     ),
 )
 @click.argument("places", nargs=-1, metavar="[DEVICE|FOLDER]…")
@@ -45,6 +48,12 @@ from ssdlab.verdict import Verdict
 @click.option(
     "--prove-trim", "proven", metavar="FOLDER", help="Trim free space; see how far TRIM gets."
 )
+@click.option(
+    "--load", "duration", metavar="TIME", help="Count reads and writes for a while, such as 10m."
+)
+@click.option(
+    "-o", "--output", metavar="FILE.fio", help="Write what --load counts as a job; - is stdout."
+)
 @click.option("--yes", is_flag=True, help="Answer --prove-trim's question.")
 @JSON_OPTION
 def audit(
@@ -52,6 +61,8 @@ def audit(
     root: str | None,
     keep: str | None,
     proven: str | None,
+    duration: str | None,
+    output: str | None,
     yes: bool,
     as_json: bool,
 ) -> int:
@@ -60,9 +71,15 @@ def audit(
     Nothing is changed, except by --prove-trim. Without DEVICE or FOLDER all that is in use is
     checked.
     """
+    if duration is not None and (root is not None or keep is not None):
+        raise SsdlabError("--load works on this machine only, not with --root or --capture")
+    if output is not None and duration is None:
+        raise SsdlabError("--output is what --load writes: ssdlab audit --load 10m -o load.fio")
     system: System = open_root(root) if root else LiveSystem()
     if keep is not None:
         return _keep(system, keep)
+    if duration is not None:
+        return count_load(system, duration, places, output, as_json)
     if proven is not None:
         if root is not None:
             raise SsdlabError("--prove-trim works on this machine only, not on --root")
@@ -85,25 +102,20 @@ def _keep(system: System, place: str) -> int:
 
 def _print(found: Audit) -> None:
     rows = [
-        tuple(map(_plain, (str(each.verdict), each.check, each.where, _what(each))))
+        tuple(map(printable, (str(each.verdict), each.check, each.where, _what(each))))
         for each in found.findings
     ]
     red = [place for place, each in enumerate(found.findings) if each.severity is Severity.RED]
     print_table(("", "check", "where", "finding"), rows, fold=3, red=red)
     for each in found.findings:
         if each.verdict is Verdict.WRONG:
-            print_text("\n" + _plain(_details(each)))
+            print_text("\n" + printable(_details(each)))
     print_text(f"\n{found.summary}")
 
 
 def _what(finding: Finding) -> str:
     """Leave out what the first column says already."""
     return finding.what.removeprefix(f"{Verdict.NOT_LOOKED_AT}, ")
-
-
-def _plain(text: str) -> str:
-    """Leave out what would move a terminal's cursor; a captured tree may come from a stranger."""
-    return "".join(sign if sign.isprintable() or sign == "\n" else "?" for sign in text)
 
 
 def _details(finding: Finding) -> str:
@@ -122,7 +134,7 @@ def _details(finding: Finding) -> str:
 def _prove(system: System, folder: str, yes: bool, as_json: bool) -> int:
     places, layers = places_trimmed(system, folder)
     if not yes:
-        names = " > ".join(_plain(device.label) for device in layers)
+        names = " > ".join(printable(device.label) for device in layers)
         click.confirm(
             f"write and remove a 16 MiB file in {folder}, then fstrim {' and '.join(places)} "
             f"({names})?",
@@ -142,7 +154,7 @@ def _prove(system: System, folder: str, yes: bool, as_json: bool) -> int:
 def _print_proof(proof: Proof) -> None:
     rows = [
         (
-            _plain(layer.label),
+            printable(layer.label),
             layer.kind,
             f"{layer.requests:,}",
             f"{layer.bytes / 2**20:,.1f} MiB",
@@ -155,15 +167,15 @@ def _print_proof(proof: Proof) -> None:
         print_text("\nTRIM reaches every drive below.")
     elif proof.verdict is Verdict.WRONG:
         print_text(
-            f"\nTRIM stops above {_plain(proof.stops_at or '')}, which was asked for nothing."
+            f"\nTRIM stops above {printable(proof.stops_at or '')}, which was asked for nothing."
         )
         for label in proof.broken_by:
             print_text(
-                f"What takes no discards is {_plain(label)}: ssdlab audit says what mends it."
+                f"What takes no discards is {printable(label)}: ssdlab audit says what mends it."
             )
     else:
         print_text("\nTRIM is not proven to reach every drive:")
     for line in proof.unseen:
-        print_text(f"- {_plain(line)}")
+        print_text(f"- {printable(line)}")
     if proof.trimmed:
-        print_text(f"fstrim said: {_plain(proof.trimmed)}")
+        print_text(f"fstrim said: {printable(proof.trimmed)}")
