@@ -6,6 +6,7 @@ import click
 
 from ssdlab import signals
 from ssdlab.audit.capture import capture
+from ssdlab.audit.checklist import Checklist, checklist
 from ssdlab.audit.finding import Finding, Severity
 from ssdlab.audit.prove_trim import places_trimmed, prove_trim
 from ssdlab.audit.system import LiveSystem, System, open_root
@@ -37,6 +38,7 @@ from ssdlab.verdict import Verdict
         "ssdlab audit",
         "ssdlab audit /home --json",
         "ssdlab audit /dev/disk/by-id/ata-MODEL_SERIAL",
+        "ssdlab audit --checklist",
         "ssdlab audit --prove-trim /home",
         "ssdlab audit --capture machine.json; ssdlab audit --root machine.json",
         "ssdlab audit --load 10m -o load.fio; ssdlab run load.fio --drive intel-dc-s3500-80gb",
@@ -54,6 +56,7 @@ from ssdlab.verdict import Verdict
 @click.option(
     "-o", "--output", metavar="FILE.fio", help="Write what --load counts as a job; - is stdout."
 )
+@click.option("--checklist", "as_list", is_flag=True, help="Answer a short checklist, on one page.")
 @click.option("--yes", is_flag=True, help="Answer --prove-trim's question.")
 @JSON_OPTION
 def audit(
@@ -63,6 +66,7 @@ def audit(
     proven: str | None,
     duration: str | None,
     output: str | None,
+    as_list: bool,
     yes: bool,
     as_json: bool,
 ) -> int:
@@ -73,6 +77,8 @@ def audit(
     """
     if duration is not None and (root is not None or keep is not None):
         raise SsdlabError("--load works on this machine only, not with --root or --capture")
+    if as_list and (keep, proven, duration) != (None, None, None):
+        raise SsdlabError("--checklist is an audit of its own: give it alone, or with --root")
     if output is not None and duration is None:
         raise SsdlabError("--output is what --load writes: ssdlab audit --load 10m -o load.fio")
     system: System = open_root(root) if root else LiveSystem()
@@ -85,6 +91,8 @@ def audit(
             raise SsdlabError("--prove-trim works on this machine only, not on --root")
         return _prove(system, proven, yes, as_json)
     found = look(system, places)
+    if as_list:
+        return _answer(checklist(found), as_json)
     if as_json:
         print_json(found.to_dict())
     else:
@@ -100,9 +108,23 @@ def _keep(system: System, place: str) -> int:
     return 0
 
 
+def _answer(answered: Checklist, as_json: bool) -> int:
+    if as_json:
+        print_json(answered.to_dict())
+        return answered.exit_code
+    rows = [
+        (str(item.number), str(item.severity.verdict), item.asks, printable(_short(item.answer)))
+        for item in answered.items
+    ]
+    red = [place for place, each in enumerate(answered.items) if each.severity is Severity.RED]
+    print_table(("", "", "item", "what the audit found"), rows, fold=3, red=red)
+    print_text(f"\n{answered.summary}; what mends it says: ssdlab audit")
+    return answered.exit_code
+
+
 def _print(found: Audit) -> None:
     rows = [
-        tuple(map(printable, (str(each.verdict), each.check, each.where, _what(each))))
+        tuple(map(printable, (str(each.verdict), each.check, each.where, _short(each.what))))
         for each in found.findings
     ]
     red = [place for place, each in enumerate(found.findings) if each.severity is Severity.RED]
@@ -113,9 +135,9 @@ def _print(found: Audit) -> None:
     print_text(f"\n{found.summary}")
 
 
-def _what(finding: Finding) -> str:
+def _short(what: str) -> str:
     """Leave out what the first column says already."""
-    return finding.what.removeprefix(f"{Verdict.NOT_LOOKED_AT}, ")
+    return what.removeprefix(f"{Verdict.NOT_LOOKED_AT}, ")
 
 
 def _details(finding: Finding) -> str:
