@@ -10,10 +10,12 @@ from ssdlab.audit.checklist import Checklist, checklist
 from ssdlab.audit.finding import Finding, Severity
 from ssdlab.audit.prove_trim import places_trimmed, prove_trim
 from ssdlab.audit.system import LiveSystem, System, open_root
+from ssdlab.audit.texts import audit_texts
 from ssdlab.audit.trim_proof import Proof
 from ssdlab.audit.walk import Audit
 from ssdlab.audit.walk import audit as look
 from ssdlab.cli.audit_load import count_load
+from ssdlab.cli.audit_texts import read_texts
 from ssdlab.cli.console import note, print_json, print_table, print_text
 from ssdlab.cli.drives import JSON_OPTION
 from ssdlab.cli.streams import printable
@@ -39,6 +41,7 @@ from ssdlab.verdict import Verdict
         "ssdlab audit /home --json",
         "ssdlab audit /dev/disk/by-id/ata-MODEL_SERIAL",
         "ssdlab audit --checklist",
+        "ssdlab audit --from trim.txt --from volumes.txt",
         "ssdlab audit --prove-trim /home",
         "ssdlab audit --capture machine.json; ssdlab audit --root machine.json",
         "ssdlab audit --load 10m -o load.fio; ssdlab run load.fio --drive intel-dc-s3500-80gb",
@@ -56,6 +59,13 @@ from ssdlab.verdict import Verdict
 @click.option(
     "-o", "--output", metavar="FILE.fio", help="Write what --load counts as a job; - is stdout."
 )
+@click.option(
+    "--from",
+    "texts",
+    multiple=True,
+    metavar="FILE",
+    help="Read what tools of Windows or FreeBSD printed; can be given again.",
+)
 @click.option("--checklist", "as_list", is_flag=True, help="Answer a short checklist, on one page.")
 @click.option("--yes", is_flag=True, help="Answer --prove-trim's question.")
 @JSON_OPTION
@@ -66,6 +76,7 @@ def audit(
     proven: str | None,
     duration: str | None,
     output: str | None,
+    texts: tuple[str, ...],
     as_list: bool,
     yes: bool,
     as_json: bool,
@@ -77,6 +88,8 @@ def audit(
     """
     if duration is not None and (root is not None or keep is not None):
         raise SsdlabError("--load works on this machine only, not with --root or --capture")
+    if texts and (places or (root, keep, proven, duration) != (None, None, None, None)):
+        raise SsdlabError("--from reads texts in place of this machine: give nothing else to audit")
     if as_list and (keep, proven, duration) != (None, None, None):
         raise SsdlabError("--checklist is an audit of its own: give it alone, or with --root")
     if output is not None and duration is None:
@@ -90,7 +103,7 @@ def audit(
         if root is not None:
             raise SsdlabError("--prove-trim works on this machine only, not on --root")
         return _prove(system, proven, yes, as_json)
-    found = look(system, places)
+    found = audit_texts(read_texts(texts)) if texts else look(system, places)
     if as_list:
         return _answer(checklist(found), as_json)
     if as_json:

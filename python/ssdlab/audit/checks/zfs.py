@@ -36,10 +36,19 @@ def check(machine: Machine) -> Iterator[Finding]:
         below = devices.get(pool, [])
         if below and not any(device.name in machine.chosen for device in below):
             continue
-        yield from _ashift(pool, properties)
         drives = [each for one in below for each in machine.topology.drives(one.name)]
-        if not drives or not all(map(machine.is_disk, drives)):
-            yield from _trim(machine, pool, properties)
+        needs_trim = not drives or not all(map(machine.is_disk, drives))
+        yield from judged(pool, properties, _is_scheduled(machine, pool), needs_trim)
+
+
+def judged(
+    pool: str, properties: dict[str, str], is_scheduled: bool = False, needs_trim: bool = True
+) -> Iterator[Finding]:
+    """Judge what zpool tells of a pool; ``is_scheduled`` if something runs zpool trim."""
+    if "ashift" in properties:
+        yield from _ashift(pool, properties)
+    if needs_trim:
+        yield from _trim(pool, properties, is_scheduled)
 
 
 def _properties(machine: Machine) -> dict[str, dict[str, str]]:
@@ -88,14 +97,18 @@ def _ashift(pool: str, properties: dict[str, str]) -> Iterator[Finding]:
         yield Finding("ZFS", Severity.GREEN, what, pool)
 
 
-def _trim(machine: Machine, pool: str, properties: dict[str, str]) -> Iterator[Finding]:
-    automatic = properties.get("autotrim")
-    timers = [timer.format(pool=pool) for timer in _TIMERS]
+def _is_scheduled(machine: Machine, pool: str) -> bool:
     cron = machine.system.read(_CRON) or ""
     by_cron = any("trim" in line for line in cron.splitlines() if not line.startswith("#"))
+    timers = (timer.format(pool=pool) for timer in _TIMERS)
+    return by_cron or any(is_enabled(machine.system, timer) for timer in timers)
+
+
+def _trim(pool: str, properties: dict[str, str], is_scheduled: bool) -> Iterator[Finding]:
+    automatic = properties.get("autotrim")
     if automatic == "on":
         yield Finding("ZFS", Severity.GREEN, "TRIM is sent as space is freed (autotrim)", pool)
-    elif by_cron or any(is_enabled(machine.system, timer) for timer in timers):
+    elif is_scheduled:
         yield Finding("ZFS", Severity.GREEN, "TRIM is sent now and then (zpool trim)", pool)
     elif automatic is None:
         yield not_looked_at("ZFS", "zpool does not tell whether it trims", pool)
