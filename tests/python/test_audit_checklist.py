@@ -89,4 +89,4 @@ def test_it_is_asked_alone(command: Command) -> None:
     """With what does something else it is refused."""
     for more in (("--capture", "x"), ("--prove-trim", "/"), ("--load", "1s")):
         code, _, error = command("audit", "--checklist", *more)
-        assert code == 2 and "give it alone" in error
+        assert code == 2 and "give one of them" in error

@@ -235,8 +235,8 @@ def test_ctrl_c_ends_the_command(tmp_path: Path) -> None:
 def test_wrong_uses(command: Command) -> None:
     """--load is for this machine, -o is for --load, and a place must be one."""
     for words, told in (
-        (("--load", "1s", "--root", "x"), "this machine only"),
-        (("--load", "1s", "--capture", "x"), "this machine only"),
+        (("--load", "1s", "--root", "x"), "leave out --root"),
+        (("--load", "1s", "--capture", "x"), "give one of them"),
         (("-o", "x.fio"), "is what --load writes"),
         (("--load", "soon"), "expected a time"),
         (("--load", "1s", "/nowhere-at-all"), "no block device and no mounted folder"),

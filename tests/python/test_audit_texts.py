@@ -214,7 +214,7 @@ def test_files_as_windows_writes_them(command: Command, tmp_path: Path, encoding
     (tmp_path / "gpart.txt").write_text(GPART.format(1985), encoding="utf-8")
     code, out, _ = command("audit", "--from", "trim.txt", "--json")
     assert code == 1 and json.loads(out)["severity"] == str(Severity.YELLOW)
-    code, out, _ = command("audit", "--from", "gpart.txt", "--from", "trim.txt")
+    code, out, _ = command("audit", "--from", "gpart.txt", "trim.txt")
     assert code == 3 and "not looked at" in out
 
 
@@ -225,9 +225,9 @@ def test_wrong_uses(command: Command, tmp_path: Path) -> None:
     for words, told in (
         (("--from", "absent"), "--from absent: no such file"),
         (("--from", "picture"), "--from picture: not a text file"),
-        (("--from", "trim.txt", "/home"), "in place of this machine"),
-        (("--from", "trim.txt", "--load", "1s"), "in place of this machine"),
-        (("--from", "trim.txt", "--root", "x"), "in place of this machine"),
+        (("--from", "trim.txt", "absent"), "--from absent: no such file"),
+        (("--from", "trim.txt", "--load", "1s"), "give one of them"),
+        (("--from", "trim.txt", "--root", "x"), "leave out --root"),
     ):
         code, _, error = command("audit", *words)
         assert code == 2 and told in error, (words, error)

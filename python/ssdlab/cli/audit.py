@@ -41,7 +41,7 @@ from ssdlab.verdict import Verdict
         "ssdlab audit /home --json",
         "ssdlab audit /dev/disk/by-id/ata-MODEL_SERIAL",
         "ssdlab audit --checklist",
-        "ssdlab audit --from trim.txt --from volumes.txt",
+        "ssdlab audit --from trim.txt disks.txt volumes.txt",
         "ssdlab audit --prove-trim /home",
         "ssdlab audit --capture machine.json; ssdlab audit --root machine.json",
         "ssdlab audit --load 10m -o load.fio; ssdlab run load.fio --drive intel-dc-s3500-80gb",
@@ -64,7 +64,7 @@ from ssdlab.verdict import Verdict
     "texts",
     multiple=True,
     metavar="FILE",
-    help="Read what tools of Windows or FreeBSD printed; can be given again.",
+    help="Read what tools of Windows or FreeBSD printed; more files may follow.",
 )
 @click.option("--checklist", "as_list", is_flag=True, help="Answer a short checklist, on one page.")
 @click.option("--yes", is_flag=True, help="Answer --prove-trim's question.")
@@ -86,12 +86,8 @@ def audit(
     Nothing is changed, except by --prove-trim. Without DEVICE or FOLDER all that is in use is
     checked.
     """
-    if duration is not None and (root is not None or keep is not None):
-        raise SsdlabError("--load works on this machine only, not with --root or --capture")
-    if texts and (places or (root, keep, proven, duration) != (None, None, None, None)):
-        raise SsdlabError("--from reads texts in place of this machine: give nothing else to audit")
-    if as_list and (keep, proven, duration) != (None, None, None):
-        raise SsdlabError("--checklist is an audit of its own: give it alone, or with --root")
+    kinds = {"--capture": keep, "--prove-trim": proven, "--load": duration}
+    _refuse_mixed({name: value for name, value in kinds.items() if value}, texts, root, as_list)
     if output is not None and duration is None:
         raise SsdlabError("--output is what --load writes: ssdlab audit --load 10m -o load.fio")
     system: System = open_root(root) if root else LiveSystem()
@@ -100,10 +96,9 @@ def audit(
     if duration is not None:
         return count_load(system, duration, places, output, as_json)
     if proven is not None:
-        if root is not None:
-            raise SsdlabError("--prove-trim works on this machine only, not on --root")
         return _prove(system, proven, yes, as_json)
-    found = audit_texts(read_texts(texts)) if texts else look(system, places)
+    files = (*texts, *places) if texts else ()
+    found = audit_texts(read_texts(files)) if files else look(system, places)
     if as_list:
         return _answer(checklist(found), as_json)
     if as_json:
@@ -111,6 +106,18 @@ def audit(
     else:
         _print(found)
     return found.exit_code
+
+
+def _refuse_mixed(
+    kinds: dict[str, str], texts: tuple[str, ...], root: str | None, as_list: bool
+) -> None:
+    """Refuse options of which one would be ignored."""
+    names = [*kinds, *(["--from"] if texts else []), *(["--checklist"] if as_list else [])]
+    if len(names) > 1 and set(names) != {"--from", "--checklist"}:
+        raise SsdlabError(f"{' and '.join(names)} are each a run of their own: give one of them")
+    for name in ("--prove-trim", "--load", "--from"):
+        if root is not None and name in names:
+            raise SsdlabError(f"{name} has nothing to do with a captured tree: leave out --root")
 
 
 def _keep(system: System, place: str) -> int:
