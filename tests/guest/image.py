@@ -21,12 +21,12 @@ from pathlib import Path
 PROGRAMS = (
     "bash btrfs cat chmod cp cryptsetup dd dmsetup echo env fstrim grep head insmod integritysetup "
     "kill ln losetup ls lvm make-bcache mdadm mkdir mkfs.btrfs mkfs.ext4 mknod mkswap mount rm "
-    "rmmod sed sfdisk sleep sync swapoff swapon touch true truncate umount veritysetup lsblk "
+    "rmmod sed sfdisk sleep stat sync swapoff swapon touch true truncate umount veritysetup lsblk "
     "poweroff"
 ).split()
 LVM_NAMES = (
-    "lvchange lvconvert lvcreate lvremove lvs pvcreate pvmove pvremove vgchange vgcreate vgextend "
-    "vgreduce vgremove"
+    "lvchange lvconvert lvcreate lvremove lvs pvcreate pvmove pvremove pvs vgchange vgcreate "
+    "vgextend vgreduce vgremove"
 ).split()
 MODULES = (
     "virtio_pci virtio_blk raid0 raid1 raid10 raid456 dm-mod dm-crypt dm-thin-pool dm-mirror bfq "

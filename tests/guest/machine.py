@@ -19,8 +19,8 @@ from image import Kernel, Missing
 _MEMORY_MIB = 1024
 # On a busy machine an emulated timer can be too slow for the kernel's test of it, a panic.
 _CLOCK = "no_timer_check"
-# QEMU 7.2 emulates cmpxchg16b wrongly, on which newer kernels fail.
-_CPU = "qemu64,-cx16"
+# QEMU 7.2 emulates cmpxchg16b wrongly, on which newer kernels fail. AES as any server's CPU has it.
+_CPU = "qemu64,-cx16,+aes"
 
 
 @dataclass(frozen=True)

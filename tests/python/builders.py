@@ -88,15 +88,38 @@ def smart_array(without_battery: str, battery: str, scan: str) -> MadeMachine:
     )
 
 
-def adaptec(read: str, write: str) -> MadeMachine:
-    """Make a logical drive of an Adaptec."""
+def adaptec(read: str, write: str, scrub: str = "") -> MadeMachine:
+    """Make the logical drives of two Adaptecs; the first is as it should be."""
     machine = MadeMachine().drive("sda", device_model="LogicalDrv 0", device_vendor="Adaptec")
-    return machine.command(
-        "arcconf GETCONFIG 1 LD",
-        "Logical Device number 0\n"
-        f"   Read-cache setting                       : {read}\n"
-        f"   Write-cache setting                      : {write}\n",
-    )
+    for number, caches in enumerate((("Disabled", "Disabled"), (read, write)), 1):
+        machine.command(
+            f"arcconf GETCONFIG {number} LD",
+            "Controllers found: 2\n"
+            "Logical Device number 0\n"
+            f"   Read-cache setting                       : {caches[0]}\n"
+            f"   Write-cache setting                      : {caches[1]}\n",
+        )
+        if scrub:
+            machine.command(
+                f"arcconf GETCONFIG {number} AD",
+                "Controllers found: 2\n"
+                "   Controller Model                         : Adaptec 6805\n"
+                f"   Background consistency check             : {scrub}\n"
+                "   Background consistency check period      : 30\n",
+            )
+    return machine
+
+
+def generation(interface: str, *options: str, made: str = "07/25/15") -> MadeMachine:
+    """Make a virtual drive of a MegaRAID that tells how old it is and what it has."""
+    machine = behind("NRWTD")
+    content = {
+        "Basics": {"Model": "MegaRAID SAS", "Mfg Date": made},
+        "Bus": {"Device Interface": interface},
+        "Advanced Software Option": [{"Adv S/W Opt": option} for option in options],
+    }
+    answer = json.dumps({"Controllers": [{"Response Data": content}]})
+    return machine.command("storcli64 /cALL show all J", answer)
 
 
 def worn(used: int) -> MadeMachine:
@@ -125,5 +148,6 @@ def host(machine: MadeMachine, policy: str) -> MadeMachine:
 def readme_server() -> MadeMachine:
     """Make the server of the README: an old partition table, and encryption that stops TRIM."""
     machine = MadeMachine().drive("sda").partition("sda1", "sda", start=63, size=8 * GIB)
-    machine.partition("sda2", "sda", start=2048 * 8193, size=52 * GIB).mount("sda1", "/")
+    machine.partition("sda2", "sda", start=2048 * 8193, size=52 * GIB)
+    machine.mount("sda1", "/", free=0.1).file("/proc/cpuinfo", "flags : fpu sse2 aes avx")
     return machine.crypt("dm-0", "sda2", discards=False).mount("dm-0", "/home")

@@ -17,6 +17,7 @@ from builders import (
 )
 from layout import Layout
 from layouts_deep import DEEP
+from layouts_host import HOST
 from machine import GIB, MadeMachine
 
 _TIMER = "/etc/systemd/system/timers.target.wants/fstrim.timer"
@@ -333,8 +334,8 @@ LAYOUTS = (
         "Adaptec with write-back and read-ahead",
         lambda: adaptec("Enabled", "On when protected by battery"),
         (("RAID controller", "yellow"), ("RAID controller", "yellow")),
-        "logical device 0",
-        "arcconf SETCACHE 1 LOGICALDRIVE 0 roff",
+        "controller 2, logical device 0",
+        "arcconf SETCACHE 2 LOGICALDRIVE 0 roff",
     ),
     Layout(
         "controller that nothing can ask",
@@ -348,4 +349,5 @@ LAYOUTS = (
         "/dev/nvme0n1",
     ),
     *DEEP,
+    *HOST,
 )

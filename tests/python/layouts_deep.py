@@ -41,6 +41,7 @@ def cached(kind: str = "cache", state: str = "", fast: int = 63) -> MadeMachine:
     slaves = "sdb sda1" if kind == "writecache" else "sdb sda1 dm-1"
     if kind == "cache":
         machine.mapped("dm-1", "vg-map", "sda1", "0 8 linear {below} 2048", "LVM-map")
+        machine.extents(f"sda1,vg,map,{GIB} sda1,vg,slow,{(fast - 1) * GIB}")
     machine.mapped("dm-0", "vg-slow", slaves, tables[kind], "LVM-slow")
     return machine.command("dmsetup status", f"vg-slow: {state}").mount("dm-0", "/srv")
 
@@ -271,6 +272,28 @@ BLIND = (
         (("link", "red"),),
         "host0",
         "echo min_power > /sys/class/scsi_host/host0/link_power_management_policy",
+    ),
+    Layout(
+        "drive that is nearly full",
+        lambda: (
+            MadeMachine()
+            .drive("sda")
+            .partition("sda1", "sda", start=2048, size=63 * GIB)
+            .mount("sda1", "/", free=0.05)
+        ),
+        (("spare area", "yellow"),),
+        "/dev/sda",
+        "move what is not needed from / to another drive",
+    ),
+    Layout(
+        "drive of which nobody tells how full it is",
+        lambda: (
+            MadeMachine()
+            .drive("sda")
+            .partition("sda1", "sda", start=2048, size=63 * GIB)
+            .mount("sda1", "/", free=None)
+        ),
+        unseen=("spare area",),
     ),
     Layout("dm-cache with a tenth of its SSD free", lambda: cached(fast=56)),
     Layout(

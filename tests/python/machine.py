@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import re
+
 from ssdlab.audit.system import CapturedSystem
 
 GIB = 1 << 30
 DISCARDS = 2_147_450_880
 SECTOR = 512
+BLOCK = 4096
+
+
+def unescaped(place: str) -> str:
+    """Undo the escapes of mountinfo."""
+    return re.sub(r"\\([0-7]{3})", lambda found: chr(int(found[1], 8)), place)
 
 
 class MadeMachine:
@@ -24,6 +32,7 @@ class MadeMachine:
         self._labels: dict[str, str] = {}
         self._tables: list[str] = []
         self._queues: dict[str, dict[str, str]] = {}
+        self._sizes: dict[str, int] = {}
         self.file("/etc/systemd/system/timers.target.wants/fstrim.timer", "[Timer]")
         self.file("/etc/cron.d/mdadm", "57 0 * * 0 root checkarray")
         self.file("/etc/mdadm/mdadm.conf", "HOMEHOST <system>\nMAILADDR root")
@@ -77,6 +86,7 @@ class MadeMachine:
         for key, value in queue.items():
             self.file(f"/sys/block/{name}/queue/{key}", value)
         self._queues[name] = queue
+        self._sizes[name] = size
         self._number(name, f"/dev/{name}")
 
     def _number(self, name: str, label: str) -> None:
@@ -91,6 +101,7 @@ class MadeMachine:
         self.file(f"{folder}/start", str(start)).file(f"{folder}/size", str(size // SECTOR))
         self.file(f"{folder}/partition", name[len(drive) :].lstrip("p"))
         self._queues[name] = self._queues[drive]
+        self._sizes[name] = size
         self._number(name, f"/dev/{name}")
         return self
 
@@ -171,10 +182,22 @@ class MadeMachine:
             gone = "1" if each >= len(members) else "0"
             self.files[f"{folder}/devinfo/{each + 1}/missing"] = gone
         line = f"31 1 0:28 /root {place} rw - btrfs {self._labels[members[0]]} rw,subvol=/root"
+        self.command(f"stat -f -c %S %b %f {place}", f"{BLOCK} 1000 500")
         return self._mounted(line)
 
-    def mount(self, name: str, place: str, kind: str = "ext4", options: str = "rw") -> MadeMachine:
-        """Mount a file system."""
+    def mount(
+        self,
+        name: str,
+        place: str,
+        kind: str = "ext4",
+        options: str = "rw",
+        free: float | None = 0.5,
+    ) -> MadeMachine:
+        """Mount a file system, of which a share is free; None keeps it to itself."""
+        if free is not None:
+            blocks = self._sizes[name] // BLOCK
+            answer = f"{BLOCK} {blocks} {int(blocks * free)}"
+            self.command(f"stat -f -c %S %b %f {unescaped(place)}", answer)
         line = f"30 1 {self._numbers[name]} / {place} rw - {kind} {self._labels[name]} {options}"
         return self._mounted(line)
 
@@ -186,6 +209,14 @@ class MadeMachine:
         return self.file(
             "/proc/self/mountinfo", f"{self.files.get('/proc/self/mountinfo') or ''}{line}\n"
         )
+
+    def extents(self, pieces: str) -> MadeMachine:
+        """Let LVM tell of its physical volumes: lines of device, group, volume and bytes."""
+        lines = (line.split(",") for line in pieces.split())
+        answer = "\n".join(f"  /dev/{pv}|{vg}|{lv}|{size}|1" for pv, vg, lv, size in lines)
+        words = "--readonly --segments --noheadings --units b --nosuffix --separator |"
+        asked = "pv_name,vg_name,lv_name,pvseg_size,vg_extent_size"
+        return self.command(f"pvs {words} -o {asked}", answer)
 
     def swap(self, name: str) -> MadeMachine:
         """Use a device as swap."""

@@ -26,6 +26,8 @@ TOOLS = {
     OTHER: "its maker's tool, which is not known here,",
 }
 _FIRST_VIRTUAL_CHANNEL = 2
+_MOST_CONTROLLERS = 16
+_FOUND = "Controllers found"
 _NAMES = (
     (SMART_ARRAY, re.compile(r"^(HP|HPE|COMPAQ)\s+LOGICAL VOLUME", re.I)),
     (OTHER, re.compile(r"DELLBOSS|^LSILOGIC|Areca|RocketRAID|^AMCC|3ware|MARVELL Raid", re.I)),
@@ -112,6 +114,30 @@ def _ssacli_lines(answer: str) -> Iterator[tuple[str, str, str, str]]:
             drive, part = value, "logical"
         elif slot and value and part != "other":
             yield slot, drive, key, value
+
+
+def arcconf(system: System, part: str) -> list[tuple[int, list[tuple[str, str]]]]:
+    """Ask Adaptec's program of every controller; gives its number, and key and value of each line.
+
+    Parameters
+    ----------
+    system
+        The machine.
+    part
+        ``AD`` for the controller, ``LD`` for its logical devices.
+    """
+    answers = []
+    number, last = 1, 1
+    while number <= min(last, _MOST_CONTROLLERS):
+        lines = (system.run("arcconf", "GETCONFIG", str(number), part) or "").splitlines()
+        pairs = [tuple(each.strip() for each in line.partition(":")) for line in lines]
+        told = [(key, value) for key, _, value in pairs]
+        if told:
+            answers.append((number, told))
+        # The first answer says how many there are.
+        last = max([last, *(whole(value) or 0 for key, value in told if key == _FOUND)])
+        number += 1
+    return answers
 
 
 def media(system: System, family: str, devices: list[Device]) -> str | None:

@@ -7,6 +7,7 @@ the engine is not installed, the figures are left out.
 from __future__ import annotations
 
 _OWN_SPARE = 0.07
+_MORE = 0.25
 
 
 def _write_amplification(unwritten: float) -> float | None:
@@ -22,14 +23,22 @@ def _write_amplification(unwritten: float) -> float | None:
         return None
 
 
-def cost_of_spare(share: float) -> str:
-    """Say what leaving a share unused gives."""
-    full, less = _write_amplification(0.0), _write_amplification(share)
-    if full is None or less is None:
-        return "a full drive moves more data for every random write"
+def cost_of_room(share: float) -> str:
+    """Say what random writes cost with that room, as a share of the rest, and with a quarter more.
+
+    Examples
+    --------
+    >>> cost_of_room(0.0).partition(", with")[0]
+    'with 7 % spare of its own (assumed) and 0% on top a random write programs 7.4 pages'
+    """
+    more = share + _MORE
+    # A share r of the rest is left unwritten: r / (1 + r) of the exported pages.
+    now, then = (_write_amplification(each / (1 + each)) for each in (share, more))
+    if now is None or then is None:
+        return "the fuller a drive is, the more data it moves for every random write"
     return (
-        f"with 7 % spare of its own a full drive writes {full:.1f} pages a random write, "
-        f"with {share:.0%} left unused {less:.1f} (model: greedy, uniform)"
+        f"with 7 % spare of its own (assumed) and {share:.0%} on top a random write programs "
+        f"{now:.1f} pages, with {more:.0%} on top {then:.1f} (model: greedy, uniform)"
     )
 
 

@@ -79,6 +79,7 @@ def _set(
 
 def _crypt(device: Device, words: Sequence[str], by_number: _Devices) -> None:
     device.kind = "crypt"
+    device.details["cipher"] = _part(words, 0)
     device.details["options"] = " ".join(words[6:])
     _set(device, by_number, _part(words, 3), sectors=_part(words, 4))
 

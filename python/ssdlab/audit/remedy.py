@@ -7,6 +7,7 @@ check is not sure that a remedy is safe there is none, and the reason is given.
 
 from __future__ import annotations
 
+import re
 import shlex
 from dataclasses import dataclass
 
@@ -29,6 +30,8 @@ class Remedy:
         What data or redundancy it costs; empty where it costs none.
     refused
         Why no remedy is given; then all else is empty.
+    lasts
+        What makes the setting last over a restart: a command, beside the steps, not one of them.
     """
 
     does: str = ""
@@ -37,6 +40,7 @@ class Remedy:
     steps: tuple[str, ...] = ()
     costs: str = ""
     refused: str = ""
+    lasts: str = ""
 
     @property
     def commands(self) -> str:
@@ -49,14 +53,15 @@ class Remedy:
         if self.refused:
             return f"# no remedy is given, because {self.refused}"
         told = {"COSTS": self.costs, "does": self.does, "risk": self.risk, "undo": self.undo}
+        told["lasts"] = self.lasts
         lines = [f"# {name:<6}{line}" for name, line in told.items() if line]
         return "\n".join([*lines, *([self.commands] if self.steps else [])])
 
     @property
     def is_printable(self) -> bool:
         """Whether no name in it has a sign that would end a line or move the cursor."""
-        parts = (self.costs, self.does, self.risk, self.undo, self.refused, *self.steps)
-        return all(part.isprintable() for part in parts)
+        parts = (self.costs, self.does, self.risk, self.undo, self.refused, self.lasts)
+        return all(part.isprintable() for part in (*parts, *self.steps))
 
     def to_dict(self) -> dict[str, object]:
         """Give it as JSON."""
@@ -68,6 +73,7 @@ class Remedy:
             "risk": self.risk,
             "undo": self.undo,
             "steps": list(self.steps),
+            "lasts": self.lasts,
         }
 
 
@@ -81,8 +87,8 @@ def advice(does: str, risk: str = "", undo: str = "", costs: str = "") -> Remedy
     return Remedy(does, risk, undo, (), costs)
 
 
-def setting(does: str, path: str, value: str, before: str | None, keep: str = "") -> Remedy:
-    """Write a value into a file of sysfs, which a restart forgets.
+def setting(does: str, path: str, value: str, before: str | None, rule: Rule) -> Remedy:
+    """Write a value into a file of sysfs, which a restart forgets, and say what makes it last.
 
     Parameters
     ----------
@@ -94,10 +100,50 @@ def setting(does: str, path: str, value: str, before: str | None, keep: str = ""
         What is written.
     before
         What is in it now.
-    keep
-        What makes it last.
+    rule
+        Writes it whenever the device appears.
     """
-    back = f"echo {shlex.quote(before)} > {path}, or restart" if before else "restart"
-    lasts = f"; to keep it over a restart: {keep}" if keep else ""
-    risk = "none to data; other requests wait for a moment"
-    return Remedy(does, risk, back + lasts, (f"echo {value} > {path}",))
+    now = f"echo {shlex.quote(before)} > {path}, or restart" if before else "restart"
+    return Remedy(
+        does,
+        "none to data; other requests wait for a moment",
+        f"{now}; if it was made to last: rm {rule.path}",
+        (f"echo {value} > {path}",),
+        lasts=f"echo {shlex.quote(rule.text)} > {rule.path}",
+    )
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A rule of udev(7) that writes a setting whenever its device appears.
+
+    Attributes
+    ----------
+    name
+        What its file is called, number first: later numbers are applied later.
+    text
+        The rule.
+    """
+
+    name: str
+    text: str
+
+    @property
+    def path(self) -> str:
+        """Its file."""
+        return f"/etc/udev/rules.d/{self.name}.rules"
+
+
+def drive_rule(name: str, model: str, attribute: str, value: str) -> Rule:
+    """Make the rule of a drive, known by its model: kernel names change from start to start.
+
+    Examples
+    --------
+    >>> drive_rule("60-x", "MADE SSD", "queue/scheduler", "none").text
+    'ACTION=="add|change", SUBSYSTEM=="block", ENV{DEVTYPE}=="disk", ATTRS{model}=="MADE SSD", \
+ATTR{queue/scheduler}="none"'
+    """
+    # Whatever has a meaning in a pattern, or would end it, stands for any one sign.
+    pattern = re.sub(r"[^\w .:/-]", "?", model.strip(), flags=re.ASCII) or "?*"
+    told = 'ACTION=="add|change", SUBSYSTEM=="block", ENV{DEVTYPE}=="disk"'
+    return Rule(name, f'{told}, ATTRS{{model}}=="{pattern}", ATTR{{{attribute}}}="{value}"')

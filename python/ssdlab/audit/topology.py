@@ -34,6 +34,7 @@ class Topology:
     mounts: list[Mount] = field(default_factory=list)
     _users: dict[str, list[Use]] | None = None
     _above: dict[str, list[Device]] | None = None
+    _last: dict[str, int] | None = None
 
     def layers(
         self, name: str, roles: frozenset[str] | None = None
@@ -120,6 +121,17 @@ class Topology:
             if inside and (found is None or len(mount.place) >= len(found.place)):
                 found = mount
         return found
+
+    def is_hidden(self, use: Use) -> bool:
+        """Whether a later mount lies over a place, or over a folder on the way to it."""
+        if self._last is None:
+            self._last = {each.place: place for place, each in enumerate(self.mounts)}
+        mine = self._last.get(use.place, -1)
+        if mine < 0 or self.mounts[mine].device != use.device:
+            return True
+        parts = use.place.strip("/").split("/")
+        parents = {"/" + "/".join(parts[:count]) for count in range(len(parts))} - {use.place}
+        return any(self._last.get(parent, -1) > mine for parent in parents)
 
     def named(self, word: str) -> Device | None:
         """Find a device by what people call it: the kernel's name, device-mapper's or LVM's."""

@@ -18,7 +18,7 @@ EXIT_WRONG_INPUT = 2
 EXIT_CODES = {Severity.GREEN: 0, Severity.YELLOW: 1, Severity.RED: 3, Severity.UNSEEN: 4}
 EXIT_NOTHING_TO_CHECK = 5
 _MANY_DEVICES = {
-    "zfs": "ZFS's devices are known to its own tools only (zpool status)",
+    "zfs": "what is below ZFS's devices is known to its own tools only (zpool status)",
     "bcachefs": "bcachefs's devices are known to its own tools only",
 }
 
@@ -81,7 +81,7 @@ def audit(system: System, places: Sequence[str] = ()) -> Audit:
         A place that is no device, or is on no device.
     """
     topology = read_topology(system)
-    machine = Machine(system, topology, frozenset(_chosen(system, topology, places)))
+    machine = Machine(system, topology, frozenset(chosen_devices(system, topology, places)))
     findings = [finding for _, check in all_checks() for finding in check(machine)]
     findings += _unseen(machine, everything=not places)
     findings += [_given_up(*each) for each in system.gave_up().items()]
@@ -136,7 +136,14 @@ def _given_up(words: str, reason: str) -> Finding:
     )
 
 
-def _chosen(system: System, topology: Topology, places: Sequence[str]) -> set[str]:
+def chosen_devices(system: System, topology: Topology, places: Sequence[str]) -> set[str]:
+    """Name what is asked about: the places' devices with all below and above, or all in use.
+
+    Raises
+    ------
+    SsdlabError
+        A place that is no device, or is on no device.
+    """
     chosen: set[str] = set()
     for place in places:
         name = device_of(system, topology, place)

@@ -6,14 +6,19 @@ import click
 
 from ssdlab import signals
 from ssdlab.audit.capture import capture
+from ssdlab.audit.checklist import Checklist, checklist
 from ssdlab.audit.finding import Finding, Severity
 from ssdlab.audit.prove_trim import places_trimmed, prove_trim
 from ssdlab.audit.system import LiveSystem, System, open_root
+from ssdlab.audit.texts import audit_texts
 from ssdlab.audit.trim_proof import Proof
 from ssdlab.audit.walk import Audit
 from ssdlab.audit.walk import audit as look
+from ssdlab.cli.audit_load import count_load
+from ssdlab.cli.audit_texts import read_texts
 from ssdlab.cli.console import note, print_json, print_table, print_text
 from ssdlab.cli.drives import JSON_OPTION
+from ssdlab.cli.streams import printable
 from ssdlab.cli.verb import Verb
 from ssdlab.errors import SsdlabError
 from ssdlab.output import PendingFile, is_stdout
@@ -35,8 +40,11 @@ from ssdlab.verdict import Verdict
         "ssdlab audit",
         "ssdlab audit /home --json",
         "ssdlab audit /dev/disk/by-id/ata-MODEL_SERIAL",
+        "ssdlab audit --checklist",
+        "ssdlab audit --from trim.txt disks.txt volumes.txt",
         "ssdlab audit --prove-trim /home",
         "ssdlab audit --capture machine.json; ssdlab audit --root machine.json",
+        "ssdlab audit --load 10m -o load.fio; ssdlab run load.fio --drive intel-dc-s3500-80gb",
     ),
 )
 @click.argument("places", nargs=-1, metavar="[DEVICE|FOLDER]…")
@@ -45,6 +53,20 @@ from ssdlab.verdict import Verdict
 @click.option(
     "--prove-trim", "proven", metavar="FOLDER", help="Trim free space; see how far TRIM gets."
 )
+@click.option(
+    "--load", "duration", metavar="TIME", help="Count reads and writes for a while, such as 10m."
+)
+@click.option(
+    "-o", "--output", metavar="FILE.fio", help="Write what --load counts as a job; - is stdout."
+)
+@click.option(
+    "--from",
+    "texts",
+    multiple=True,
+    metavar="FILE",
+    help="Read what tools of Windows or FreeBSD printed; more files may follow.",
+)
+@click.option("--checklist", "as_list", is_flag=True, help="Answer a short checklist, on one page.")
 @click.option("--yes", is_flag=True, help="Answer --prove-trim's question.")
 @JSON_OPTION
 def audit(
@@ -52,6 +74,10 @@ def audit(
     root: str | None,
     keep: str | None,
     proven: str | None,
+    duration: str | None,
+    output: str | None,
+    texts: tuple[str, ...],
+    as_list: bool,
     yes: bool,
     as_json: bool,
 ) -> int:
@@ -60,19 +86,38 @@ def audit(
     Nothing is changed, except by --prove-trim. Without DEVICE or FOLDER all that is in use is
     checked.
     """
+    kinds = {"--capture": keep, "--prove-trim": proven, "--load": duration}
+    _refuse_mixed({name: value for name, value in kinds.items() if value}, texts, root, as_list)
+    if output is not None and duration is None:
+        raise SsdlabError("--output is what --load writes: ssdlab audit --load 10m -o load.fio")
     system: System = open_root(root) if root else LiveSystem()
     if keep is not None:
         return _keep(system, keep)
+    if duration is not None:
+        return count_load(system, duration, places, output, as_json)
     if proven is not None:
-        if root is not None:
-            raise SsdlabError("--prove-trim works on this machine only, not on --root")
         return _prove(system, proven, yes, as_json)
-    found = look(system, places)
+    files = (*texts, *places) if texts else ()
+    found = audit_texts(read_texts(files)) if files else look(system, places)
+    if as_list:
+        return _answer(checklist(found), as_json)
     if as_json:
         print_json(found.to_dict())
     else:
         _print(found)
     return found.exit_code
+
+
+def _refuse_mixed(
+    kinds: dict[str, str], texts: tuple[str, ...], root: str | None, as_list: bool
+) -> None:
+    """Refuse options of which one would be ignored."""
+    names = [*kinds, *(["--from"] if texts else []), *(["--checklist"] if as_list else [])]
+    if len(names) > 1 and set(names) != {"--from", "--checklist"}:
+        raise SsdlabError(f"{' and '.join(names)} are each a run of their own: give one of them")
+    for name in ("--prove-trim", "--load", "--from"):
+        if root is not None and name in names:
+            raise SsdlabError(f"{name} has nothing to do with a captured tree: leave out --root")
 
 
 def _keep(system: System, place: str) -> int:
@@ -83,27 +128,36 @@ def _keep(system: System, place: str) -> int:
     return 0
 
 
+def _answer(answered: Checklist, as_json: bool) -> int:
+    if as_json:
+        print_json(answered.to_dict())
+        return answered.exit_code
+    rows = [
+        (str(item.number), str(item.severity.verdict), item.asks, printable(_short(item.answer)))
+        for item in answered.items
+    ]
+    red = [place for place, each in enumerate(answered.items) if each.severity is Severity.RED]
+    print_table(("", "", "item", "what the audit found"), rows, fold=3, red=red)
+    print_text(f"\n{answered.summary}; what mends it says: ssdlab audit")
+    return answered.exit_code
+
+
 def _print(found: Audit) -> None:
     rows = [
-        tuple(map(_plain, (str(each.verdict), each.check, each.where, _what(each))))
+        tuple(map(printable, (str(each.verdict), each.check, each.where, _short(each.what))))
         for each in found.findings
     ]
     red = [place for place, each in enumerate(found.findings) if each.severity is Severity.RED]
     print_table(("", "check", "where", "finding"), rows, fold=3, red=red)
     for each in found.findings:
         if each.verdict is Verdict.WRONG:
-            print_text("\n" + _plain(_details(each)))
+            print_text("\n" + printable(_details(each)))
     print_text(f"\n{found.summary}")
 
 
-def _what(finding: Finding) -> str:
+def _short(what: str) -> str:
     """Leave out what the first column says already."""
-    return finding.what.removeprefix(f"{Verdict.NOT_LOOKED_AT}, ")
-
-
-def _plain(text: str) -> str:
-    """Leave out what would move a terminal's cursor; a captured tree may come from a stranger."""
-    return "".join(sign if sign.isprintable() or sign == "\n" else "?" for sign in text)
+    return what.removeprefix(f"{Verdict.NOT_LOOKED_AT}, ")
 
 
 def _details(finding: Finding) -> str:
@@ -122,7 +176,7 @@ def _details(finding: Finding) -> str:
 def _prove(system: System, folder: str, yes: bool, as_json: bool) -> int:
     places, layers = places_trimmed(system, folder)
     if not yes:
-        names = " > ".join(_plain(device.label) for device in layers)
+        names = " > ".join(printable(device.label) for device in layers)
         click.confirm(
             f"write and remove a 16 MiB file in {folder}, then fstrim {' and '.join(places)} "
             f"({names})?",
@@ -142,7 +196,7 @@ def _prove(system: System, folder: str, yes: bool, as_json: bool) -> int:
 def _print_proof(proof: Proof) -> None:
     rows = [
         (
-            _plain(layer.label),
+            printable(layer.label),
             layer.kind,
             f"{layer.requests:,}",
             f"{layer.bytes / 2**20:,.1f} MiB",
@@ -155,15 +209,15 @@ def _print_proof(proof: Proof) -> None:
         print_text("\nTRIM reaches every drive below.")
     elif proof.verdict is Verdict.WRONG:
         print_text(
-            f"\nTRIM stops above {_plain(proof.stops_at or '')}, which was asked for nothing."
+            f"\nTRIM stops above {printable(proof.stops_at or '')}, which was asked for nothing."
         )
         for label in proof.broken_by:
             print_text(
-                f"What takes no discards is {_plain(label)}: ssdlab audit says what mends it."
+                f"What takes no discards is {printable(label)}: ssdlab audit says what mends it."
             )
     else:
         print_text("\nTRIM is not proven to reach every drive:")
     for line in proof.unseen:
-        print_text(f"- {_plain(line)}")
+        print_text(f"- {printable(line)}")
     if proof.trimmed:
-        print_text(f"fstrim said: {_plain(proof.trimmed)}")
+        print_text(f"fstrim said: {printable(proof.trimmed)}")

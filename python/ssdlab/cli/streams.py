@@ -43,6 +43,11 @@ def escaped(document: str) -> str:
     return document if shows_every_sign() else document.encode("ascii", _ESCAPES).decode("ascii")
 
 
+def printable(text: str) -> str:
+    """Leave out what would move a terminal's cursor; a name may come from a stranger."""
+    return "".join(sign if sign.isprintable() or sign == "\n" else "?" for sign in text)
+
+
 def give_up_stdout() -> None:
     """Forget what could not be written, lest the interpreter try it again at its end."""
     with suppress(OSError, ValueError):

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from ssdlab.audit.finding import Finding, Machine, Severity, not_looked_at
 from ssdlab.audit.identity import Identity
-from ssdlab.audit.remedy import advice, setting
+from ssdlab.audit.remedy import Rule, advice, setting
 
 _RISKY = {"min_power", "min_power_with_partial"}
 _SUFFERERS = re.compile(
@@ -25,6 +25,11 @@ _SOURCE = (
     "Linux libata's list of drives with broken link power management (ATA_QUIRK_NOLPM); "
     "Stapelberg 2009 (a drive that hung until its port was reset)"
 )
+_RULE = (
+    'ACTION=="add|change", SUBSYSTEM=="scsi_host", KERNEL=="host*", '
+    'ATTR{link_power_management_policy}=="?*", '
+    'ATTR{link_power_management_policy}="med_power_with_dipm"'
+)
 _OLD_CONTROLLERS = {"ata_piix", "pata_acpi"}
 
 
@@ -33,7 +38,7 @@ def check(machine: Machine) -> Iterator[Finding]:
     identities = [machine.identity(machine.topology.devices[name]) for name in machine.ssds()]
     suffers = [each.model for each in identities if _suffers(each)]
     hosts = machine.system.entries("/sys/class/scsi_host")
-    policies = {host: _policy(machine, host) for host in hosts}
+    policies = {host: policy_of(machine, host) for host in hosts}
     for host, policy in policies.items():
         if policy in _RISKY:
             yield _risky(host, policy, suffers)
@@ -59,7 +64,8 @@ def _suffers(identity: Identity) -> bool:
     return bool(pattern.search(identity.model) or _SUFFERERS.search(identity.model))
 
 
-def _policy(machine: Machine, host: str) -> str:
+def policy_of(machine: Machine, host: str) -> str:
+    """Give a SATA host's link power management; empty where it is not told."""
     path = f"/sys/class/scsi_host/{host}/link_power_management_policy"
     return machine.system.read(path) or ""
 
@@ -73,11 +79,12 @@ def _risky(host: str, policy: str, suffers: list[str]) -> Finding:
         host,
         "the drive may hang until its link is reset, which takes seconds, or lose data",
         setting(
-            "lets the link sleep only as far as drives bear it",
+            "lets the link sleep only as far as drives bear it; what set it before (/etc/rc.local, "
+            "/etc/sysfs.conf, TLP) has to be changed too",
             f"/sys/class/scsi_host/{host}/link_power_management_policy",
             "med_power_with_dipm",
             policy,
-            "the kernel parameter ahci.mobile_lpm_policy=3",
+            Rule("60-ssd-link", _RULE),
         ),
         _SOURCE,
     )

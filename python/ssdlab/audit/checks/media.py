@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from ssdlab.audit.checks.raid_controller import is_behind_controller
 from ssdlab.audit.device import Device
 from ssdlab.audit.finding import Finding, Machine, Severity, not_looked_at
-from ssdlab.audit.remedy import setting
+from ssdlab.audit.remedy import drive_rule, setting
 
 _SOURCE = "Linux sysfs-block: rotational"
 
@@ -55,7 +55,10 @@ def _calls_itself_a_disk(machine: Machine, drive: Device) -> Finding:
             f"/sys/block/{drive.name}/queue/rotational",
             "0",
             "1",
-            "a udev rule with its model",
+            # Before the rules for SSDs, which may ask for it.
+            drive_rule(
+                "59-ssd-rotational", drive.details.get("model", ""), "queue/rotational", "0"
+            ),
         ),
         _SOURCE,
     )

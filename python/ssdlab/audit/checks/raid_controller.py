@@ -16,6 +16,7 @@ from ssdlab.audit.controllers import (
     OTHER,
     SMART_ARRAY,
     TOOLS,
+    arcconf,
     family_of,
     media,
     rows,
@@ -117,30 +118,32 @@ def _set(program: str, target: str, new: str, old: str, risk: str) -> Remedy:
 
 
 def _adaptec(machine: Machine) -> list[Finding] | None:
-    """Judge the settings of logical drives."""
-    answer = machine.system.run("arcconf", "GETCONFIG", "1", "LD")
+    """Judge the settings of the logical devices of every controller."""
     found: list[Finding] = []
-    number, seen = 0, False
-    for line in (answer or "").splitlines():
-        key, _, value = (part.strip() for part in line.partition(":"))
-        if key.lower().startswith("logical device number"):
-            number = whole(key.rpartition(" ")[2]) or 0
-        elif key in ("Write-cache setting", "Read-cache setting"):
-            seen = True
-            found += _setting(number, key, value)
+    seen = False
+    for controller, lines in arcconf(machine.system, "LD"):
+        number = 0
+        for key, value in lines:
+            if key.lower().startswith("logical device number"):
+                number = whole(key.rpartition(" ")[2]) or 0
+            elif key in ("Write-cache setting", "Read-cache setting"):
+                seen = True
+                found += _setting(controller, number, key, value)
     return found if seen else None
 
 
-def _setting(number: int, key: str, value: str) -> Iterator[Finding]:
-    where = f"logical device {number}"
-    command = f"arcconf SETCACHE 1 LOGICALDRIVE {number}"
-    if key == "Write-cache setting" and value.startswith("On"):
+def _setting(controller: int, number: int, key: str, value: str) -> Iterator[Finding]:
+    where = f"controller {controller}, logical device {number}"
+    command = f"arcconf SETCACHE {controller} LOGICALDRIVE {number}"
+    # Older programs say "Enabled (write-back)", newer ones "On when protected by battery".
+    is_on = value.startswith(("On", "Enabled"))
+    if key == "Write-cache setting" and is_on:
         does = "writes through the controller's cache to the drives"
         remedy = Remedy(does, f"none to data; {_WAITS}", f"{command} wb", (f"{command} wt",))
         what = "write-back cache before SSDs"
         why = "the controller becomes the bottleneck of random writes"
         yield Finding("RAID controller", Severity.YELLOW, what, where, why, remedy, _SOURCE)
-    if key == "Read-cache setting" and value.startswith("Enabled"):
+    if key == "Read-cache setting" and is_on:
         does, risk = "turns the controller's read cache off", "none to data"
         remedy = Remedy(does, risk, f"{command} ron", (f"{command} roff",))
         what = "read-ahead before SSDs"

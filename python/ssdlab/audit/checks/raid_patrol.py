@@ -2,7 +2,7 @@
 
 A patrol read goes over the members one by one, a consistency check over data and parity. A MegaRAID
 may leave SSDs out of the patrol ("PR on SSD"); then the consistency check is what reads them. HPE
-calls it surface scan. Adaptec's background check is left out: its answer is not known well enough.
+calls it surface scan, Adaptec background consistency check or data scrubbing.
 """
 
 from __future__ import annotations
@@ -10,7 +10,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ssdlab.audit.checks.raid_controller import by_family
-from ssdlab.audit.controllers import MEGARAID, SMART_ARRAY, TOOLS, media, rows, ssacli, storcli
+from ssdlab.audit.controllers import (
+    ADAPTEC,
+    MEGARAID,
+    SMART_ARRAY,
+    TOOLS,
+    arcconf,
+    media,
+    rows,
+    ssacli,
+    storcli,
+)
 from ssdlab.audit.finding import Finding, Machine, Severity, not_looked_at
 from ssdlab.audit.remedy import Remedy, advice
 
@@ -18,6 +28,8 @@ _SOURCE = (
     "storcli: PR Mode, PR on SSD, CC Operation Mode; Dell OpenManage guide, Set Patrol Read Mode"
 )
 _HPE_SOURCE = "HPE Smart Storage Administrator CLI: Surface Scan Mode"
+_ADAPTEC_SOURCE = "Thomas-Krenn SSD e-book, ch. 3 (data scrubbing); arcconf: DATASCRUB"
+_SCRUB = "Background consistency check"
 _OFF = ("disable", "disabled", "off")
 
 
@@ -30,6 +42,8 @@ def check(machine: Machine) -> Iterator[Finding]:
             found = list(_megaraid(machine, kind))
         elif family == SMART_ARRAY:
             found = list(_smart_array(machine))
+        elif family == ADAPTEC:
+            found = list(_adaptec(machine))
         behind = ", ".join(device.label for device in devices)
         because = f"{TOOLS[family]} does not tell"
         yield from found or [not_looked_at("RAID patrol", because, behind)]
@@ -106,6 +120,37 @@ def _smart_array(machine: Machine) -> Iterator[Finding]:
                 ),
                 _HPE_SOURCE,
             )
+
+
+def _adaptec(machine: Machine) -> Iterator[Finding]:
+    for controller, lines in arcconf(machine.system, "AD"):
+        told = dict(lines)
+        mode = told.get(_SCRUB)
+        if mode is None:
+            continue
+        period = told.get(f"{_SCRUB} period", "?")
+        where = f"controller {controller} (background check {mode}, period {period} days)"
+        if mode.lower() not in _OFF:
+            yield Finding("RAID patrol", Severity.GREEN, "the array is read through", where)
+        else:
+            yield _unscrubbed(f"arcconf DATASCRUB {controller}", where)
+
+
+def _unscrubbed(command: str, where: str) -> Finding:
+    return Finding(
+        "RAID patrol",
+        Severity.YELLOW,
+        "array that nobody reads through",
+        where,
+        "an error in what is seldom read shows when a member has failed, and then it is too late",
+        Remedy(
+            "lets the controller read and compare all of its arrays once in 30 days",
+            "none to data; the array is a little slower meanwhile",
+            f"{command} off noprompt",
+            (f"{command} on noprompt", f"{command} period 30 noprompt"),
+        ),
+        _ADAPTEC_SOURCE,
+    )
 
 
 def _properties(machine: Machine, subject: str) -> tuple[str, dict[int, dict[str, str]]]:

@@ -1,57 +1,59 @@
 """Spare area: whether the drive has room to collect garbage in.
 
 A part of the drive that is never written, or trimmed and then left alone, works as spare area on
-top of the drive's own. Where TRIM reaches the drive, free space in file systems does the same. It
-does not reach the SSD of a cache, which fills up and stays full.
+top of the drive's own. Where TRIM reaches the drive, free space in file systems does the same, so a
+full file system leaves none (``room`` counts it). TRIM does not reach the SSD of a cache, which
+fills up and stays full.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from ssdlab.audit.checks.discard import passes_discards, where_sight_ends
-from ssdlab.audit.cost import cost_of_spare
-from ssdlab.audit.device import Device
+from ssdlab.audit.checks.trim_schedule import is_sent
+from ssdlab.audit.cost import cost_of_room
+from ssdlab.audit.device import Device, Use
 from ssdlab.audit.finding import Finding, Machine, Severity, not_looked_at
 from ssdlab.audit.remedy import Remedy, advice
+from ssdlab.audit.room import Room, room_of
 
-_WANTED = 0.10
-_SOURCE = "Thomas-Krenn SSD e-book, ch. 2 and 3 (use 90 % without TRIM, 80 % in arrays)"
+_WANTED = 1 / 9
+"""A tenth of the drive, as a share of the rest."""
+_SOURCE = (
+    "Thomas-Krenn SSD e-book, ch. 2 and 3 (use 90 % without TRIM, 80 % in arrays); "
+    "blog post of 5 December 2012 (spare area of a full SSD); docs/model.md"
+)
 
 
 def check(machine: Machine) -> Iterator[Finding]:
-    """Check every SSD that TRIM does not reach."""
+    """Check every SSD that is in use."""
     for name in machine.ssds():
         drive = machine.topology.devices[name]
-        if not machine.topology.users(name):
-            continue
-        share = unpartitioned_share(machine, drive)
-        unseen = [
-            reason
-            for use in machine.topology.users(name)
-            for reason in where_sight_ends(machine, use.device)
-        ]
-        if share < _WANTED and unseen:
-            yield not_looked_at("spare area", unseen[0], drive.label)
+        users = machine.topology.users(name)
+        if not users:
             continue
         untrimmed = _untrimmed(machine, name)
-        if not untrimmed:
-            what = "TRIM reaches it: free space serves as spare area"
-        elif share < _WANTED:
-            yield _too_little(drive, share, untrimmed)
+        room = room_of(machine, drive, partial(_counts, machine, untrimmed))
+        unseen = [why for use in users for why in where_sight_ends(machine, use.device)]
+        unseen += room.unseen
+        share = room.share(drive.size_bytes)
+        if drive.is_virtual and (not untrimmed or share >= _WANTED):
+            # What the host has left of its SSD, nobody here can see; ``media`` says so.
             continue
+        if share >= _WANTED:
+            least = "at least " if unseen else ""
+            what = f"its spare is {least}{share:.0%} of the rest ({room})"
+            yield Finding("spare area", Severity.GREEN, what, drive.label, cost_of_room(share))
+        elif unseen:
+            yield not_looked_at("spare area", unseen[0], drive.label)
         else:
-            what = f"{share:.0%} of it is unpartitioned"
-        if not drive.is_virtual:
-            yield Finding("spare area", Severity.GREEN, what, drive.label)
+            yield _too_little(drive, room, untrimmed)
 
 
-def unpartitioned_share(machine: Machine, drive: Device) -> float:
-    """Give the share of a drive that no partition covers; 0 where it is used as a whole."""
-    parts = machine.topology.partitions(drive.name)
-    if not parts or not drive.size_bytes:
-        return 0.0
-    return max(0.0, 1 - sum(part.size_bytes for part in parts) / drive.size_bytes)
+def _counts(machine: Machine, untrimmed: list[str], use: Use) -> bool:
+    return use.place not in untrimmed and is_sent(machine, use)
 
 
 def _untrimmed(machine: Machine, drive: str) -> list[str]:
@@ -66,15 +68,17 @@ def _untrimmed(machine: Machine, drive: str) -> list[str]:
     return places
 
 
-def _too_little(drive: Device, share: float, untrimmed: list[str]) -> Finding:
+def _too_little(drive: Device, room: Room, untrimmed: list[str]) -> Finding:
+    share = room.share(drive.size_bytes)
     places = ", ".join(dict.fromkeys(untrimmed))
+    told = f"no TRIM reaches it from {places}, and its" if untrimmed else "its"
     return Finding(
         "spare area",
         Severity.YELLOW,
-        f"no TRIM reaches it from {places}, and only {share:.0%} of it is unpartitioned",
+        f"{told} spare is only {share:.0%} of the rest ({room})",
         drive.label,
-        cost_of_spare(_WANTED),
-        _leave_room(drive),
+        cost_of_room(share),
+        _leave_room(drive) if untrimmed or not room.places else _make_room(drive, room),
         _SOURCE,
     )
 
@@ -84,4 +88,14 @@ def _leave_room(drive: Device) -> Remedy:
         f"leaves a tenth of {drive.label} without a partition (ssdlab align --help); do it when "
         "the drive is set up anew for another reason",
         costs="all data on the drive, which has to be erased for it",
+    )
+
+
+def _make_room(drive: Device, room: Room) -> Remedy:
+    places = ", ".join(dict.fromkeys(room.places))
+    return advice(
+        f"move what is not needed from {places} to another drive, and trim: fstrim takes each of "
+        f"these places; until a tenth of {drive.label} is free",
+        "none to what stays; have a backup of what is moved",
+        "move it back",
     )

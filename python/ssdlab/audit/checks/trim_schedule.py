@@ -43,6 +43,15 @@ def check(machine: Machine) -> Iterator[Finding]:
         yield Finding("trim schedule", Severity.GREEN, what, ", ".join(good))
 
 
+def is_sent(machine: Machine, use: Use) -> bool:
+    """Whether what is deleted there is trimmed, sooner or later."""
+    if not _could(machine, use):
+        return False
+    if _has_discard(use.options) or any(machine.system.read(path) for path in _CRON):
+        return True
+    return is_enabled(machine.system, _TIMER) and _is_listed(use, _fstab(machine))
+
+
 def _could(machine: Machine, use: Use) -> bool:
     top = machine.topology.devices[use.device]
     # A btrfs of several devices has no queue of its own; one that takes TRIM is enough to send it.

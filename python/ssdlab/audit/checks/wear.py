@@ -1,4 +1,7 @@
-"""Wear: what the drives themselves say of their life, read as their vendors mean it."""
+"""Wear: what the drives themselves say of their life, read as their vendors mean it.
+
+Under the name ``SMART`` it says besides whether what an SSD tells is documented at all.
+"""
 
 from __future__ import annotations
 
@@ -52,6 +55,8 @@ def _drive(machine: Machine, drive: Device) -> Iterator[Finding]:
         because = f"what smartctl says of it cannot be read: {error}".partition("\n")[0]
         yield not_looked_at("wear", because, drive.label)
         return
+    if machine.is_ssd(drive):
+        yield _documented(drive, life.family.name if life.family else "", bool(report.nvme))
     if not found:
         yield Finding("wear", Severity.GREEN, "it reports nothing wrong", drive.label)
     for each in found:
@@ -60,3 +65,15 @@ def _drive(machine: Machine, drive: Device) -> Iterator[Finding]:
             yield not_looked_at("wear", f"{each.what}: {each.why}", drive.label)
         elif getattr(each, "looked_at", True):
             yield Finding("wear", severity, each.what, drive.label, each.why, None, _SOURCE)
+
+
+def _documented(drive: Device, family: str, is_nvme: bool) -> Finding:
+    """Say whether what the drive tells can be read by a description that is public."""
+    if is_nvme:
+        what = "its health log is that of the NVMe specification"
+        return Finding("SMART", Severity.GREEN, what, drive.label)
+    if family:
+        what = f"what its attributes mean is published ({family})"
+        return Finding("SMART", Severity.GREEN, what, drive.label)
+    because = "of this model no description of its attributes is known here (docs/health.md)"
+    return not_looked_at("SMART", because, drive.label)

@@ -1,0 +1,110 @@
+"""``ssdlab audit --load``: what the machine reads and writes, and the same as a job file."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from ssdlab import signals
+from ssdlab.audit.load import DeviceLoad, Load, Requests, parse_while, watch
+from ssdlab.audit.load_job import job_of
+from ssdlab.audit.reading import read_topology
+from ssdlab.audit.system import System
+from ssdlab.audit.topology import Topology
+from ssdlab.audit.walk import EXIT_NOTHING_TO_CHECK, chosen_devices, device_of
+from ssdlab.cli.console import is_terminal, note, print_json, print_list, print_table, print_text
+from ssdlab.cli.streams import printable
+from ssdlab.errors import SsdlabError
+from ssdlab.output import PendingFile, is_stdout
+from ssdlab.text import NOTHING, percent, significant
+
+_HEADINGS = (
+    "device",
+    "kind",
+    "reads/s",
+    "mean",
+    "GB a day",
+    "writes/s",
+    "mean",
+    "GB a day",
+    "depth",
+    "discards",
+    "flushes/s",
+)
+_UNTOLD = (
+    "whether requests were random or sequential",
+    "how their sizes spread around the mean",
+    "which program sent them; a layer's requests are counted again in what is below it",
+)
+
+
+def count_load(
+    system: System, duration: str, places: Sequence[str], job_file: str | None, as_json: bool
+) -> int:
+    """Count for a while, report, and write the job file that was asked for.
+
+    Raises
+    ------
+    SsdlabError
+        No time, no such place, nothing that is counted, or nothing to write a job of.
+    """
+    seconds = parse_while(duration)
+    topology = read_topology(system)
+    names = chosen_devices(system, topology, places)
+    # Tried before the while, so that the while is not lost to a place that cannot be written.
+    pending = None if job_file is None else PendingFile(job_file, "--output")
+    if is_terminal(sys.stderr):
+        note(f"counting for {duration}; Ctrl-C reports what was seen so far")
+    with signals.raising():
+        load = watch(system, topology, names, seconds)
+    job_to_stdout = job_file is not None and is_stdout(job_file)
+    if not job_to_stdout:
+        print_json(load.to_dict()) if as_json else _print(load)
+    if pending is not None:
+        with pending:
+            pending.write(job_of(_meant(load, system, topology, places)))
+    if not load.devices:
+        return EXIT_NOTHING_TO_CHECK
+    return signals.exit_code() if load.was_stopped else 0
+
+
+def _meant(load: Load, system: System, topology: Topology, places: Sequence[str]) -> DeviceLoad:
+    """Give the device that the job is to be of: the one asked for, or the busiest drive."""
+    wanted = device_of(system, topology, places[0]) if places else None
+    for device in load.devices:
+        if device.name == wanted:
+            return device
+    drives = [device for device in load.devices if device.kind == "drive"] or load.devices
+    if not drives:
+        raise SsdlabError("--load: nothing was counted, so there is no job to write")
+    return max(drives, key=lambda device: device.reads.count + device.writes.count)
+
+
+def _print(load: Load) -> None:
+    rows = [_row(device) for device in load.devices]
+    print_table(_HEADINGS, rows, right=tuple(range(2, len(_HEADINGS))))
+    early = ", stopped before its time" if load.was_stopped else ""
+    print_text(f"\ncounted for {load.seconds:.1f} s{early}")
+    print_list("What the kernel's counters cannot tell:", _UNTOLD)
+
+
+def _row(device: DeviceLoad) -> tuple[str, ...]:
+    flushes = None if device.flushes is None else device.flushes / device.seconds
+    return (
+        printable(device.label),
+        device.kind,
+        *_cells(device, device.reads),
+        *_cells(device, device.writes),
+        f"{device.depth:.2f}",
+        percent(device.discard_share),
+        NOTHING if flushes is None else significant(flushes),
+    )
+
+
+def _cells(device: DeviceLoad, requests: Requests) -> tuple[str, str, str]:
+    mean = requests.mean_bytes
+    return (
+        significant(device.per_second(requests)),
+        NOTHING if mean is None else f"{significant(mean / 1024)} KiB",
+        significant(device.gb_per_day(requests)),
+    )
