@@ -7,6 +7,7 @@ the key (``start_sector = 63``, ``chunk_bytes = 65536``).
 
 from __future__ import annotations
 
+import codecs
 import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -26,9 +27,10 @@ from ssdlab.align.layout import (
     first_extent,
     luks1_payload,
 )
+from ssdlab.align.listings import KNOWN
 from ssdlab.align.notation import Geometry
 from ssdlab.errors import SsdlabError
-from ssdlab.input import InputError, read_text
+from ssdlab.input import InputError, read_bytes
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -38,6 +40,11 @@ else:
 LARGEST_FILE_BYTES = 2**20
 FILE_SYSTEMS = ("ext4", "xfs", "btrfs", "ntfs", "ufs", "zfs", "f2fs", "fat", "swap")
 CRYPT_FORMATS = ("luks2", "luks1", "plain", "veracrypt", "truecrypt", "bitlocker")
+_MARKS = {
+    codecs.BOM_UTF8: "utf-8-sig",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
 _PAYLOADS = {
     "luks2": 16 * 2**20,
     "plain": 0,
@@ -170,22 +177,33 @@ def from_options(options: Sequence[str], geometry: Geometry) -> Layout:
     return _layout(layers, geometry, None, "--layer")
 
 
-def from_file(path: str, geometry: Geometry) -> Layout:
-    """Read a layout from a TOML or JSON file.
+def text_of(path: str) -> str:
+    """Read a layout's file, or a listing's; ``-`` is standard input.
+
+    PowerShell writes UTF-16, and Windows' older tools the letters of their code page, of which
+    only the ASCII ones matter here.
 
     Raises
     ------
     SsdlabError
-        The file cannot be read, or says something unknown.
+        It cannot be read, or is no text.
     """
     try:
-        text = read_text(path, LARGEST_FILE_BYTES)
+        content = read_bytes(path, LARGEST_FILE_BYTES)
+        for mark, encoding in _MARKS.items():
+            if content.startswith(mark):
+                return content.decode(encoding, errors="replace")
+        if b"\0" in content:
+            raise InputError("not a text file")
     except (FileNotFoundError, InputError) as error:
         reason = getattr(error, "strerror", None) or error
         raise SsdlabError(
             f"layout {path}: cannot be read: {reason}\ngive a TOML or JSON file, or --layer options"
         ) from None
-    return from_text(text, path, geometry)
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError:
+        return content.decode("latin-1")
 
 
 def from_text(text: str, name: str, geometry: Geometry) -> Layout:
@@ -193,7 +211,9 @@ def from_text(text: str, name: str, geometry: Geometry) -> Layout:
     try:
         root = json.loads(text) if text.lstrip().startswith("{") else tomllib.loads(text)
     except (ValueError, RecursionError) as error:
-        raise SsdlabError(f"layout {name}: neither TOML nor JSON: {error}") from None
+        raise SsdlabError(
+            f"layout {name}: neither TOML nor JSON: {error}\nnor a listing of {KNOWN}"
+        ) from None
     for key in root:
         if key not in ("drive", "layer"):
             raise SsdlabError(f"layout {name}: unknown key {key}; known: drive, layer")
