@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from real_listings import REAL
 from ssdlab.align import Grid
 from ssdlab.align.grid import track_units
 from ssdlab.align.listings import Start, is_listing, judge, read_listing
 from ssdlab.align.notation import Geometry
 from ssdlab.errors import SsdlabError
-from test_align_listings import REAL
 
 Command = Callable[..., tuple[int, str, str]]
 

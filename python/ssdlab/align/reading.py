@@ -17,6 +17,7 @@ from typing import Any
 from ssdlab.align.given import Given, hint
 from ssdlab.align.layout import (
     STRIPED,
+    UNNAMED,
     Array,
     Crypt,
     FileSystem,
@@ -100,7 +101,11 @@ def _raid(given: Given) -> Array:
 def _filesystem(given: Given) -> FileSystem:
     unit = given.size("stripe_unit", least=512) if given.has("stripe_unit") else None
     width = given.size("stripe_width", least=512) if given.has("stripe_width") else None
-    return FileSystem(given.word("type", "file system", FILE_SYSTEMS), unit, width)
+    kind = given.word("type", UNNAMED, FILE_SYSTEMS)
+    if kind != "zfs":
+        given.refuse(("ashift",), "it is for type=zfs")
+    ashift = given.count("ashift", 0, 9, 16) if given.has("ashift") else None
+    return FileSystem(kind, unit, width, ashift)
 
 
 @dataclass(frozen=True)
@@ -118,7 +123,7 @@ _KINDS = {
     "crypt": _Kind(_crypt, ("payload",), ("format", "key_bits", "align_payload")),
     "lvm": _Kind(_lvm, ("pe_start", "metadatasize", "data_alignment", "extent")),
     "raid": _Kind(_raid, ("chunk", "data_offset"), ("level", "disks")),
-    "filesystem": _Kind(_filesystem, ("stripe_unit", "stripe_width"), ("type",)),
+    "filesystem": _Kind(_filesystem, ("stripe_unit", "stripe_width"), ("type", "ashift")),
 }
 
 
@@ -141,12 +146,6 @@ def _layout(layers: Sequence[Layer], geometry: Geometry, drive: str | None, plac
     striped = [each for each in layers if isinstance(each, Array) and each.level in STRIPED]
     if len(striped) > 1:
         raise SsdlabError(f"{place}: two striped arrays on each other are not covered; give one")
-    told = [each for each in layers if isinstance(each, FileSystem) and each.knows_stripe]
-    if told and not striped:
-        raise SsdlabError(
-            f"{place}: {told[0].name} was told of a stripe, but no striped array is below it; add "
-            "the array, such as raid:level=5,disks=4,chunk=64KiB (data_offset=0 in hardware)"
-        )
     return Layout(tuple(layers), geometry, drive)
 
 

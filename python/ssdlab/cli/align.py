@@ -16,11 +16,11 @@ from ssdlab import text
 from ssdlab.align import findings as checking
 from ssdlab.align import grid as grids
 from ssdlab.align import tools
+from ssdlab.align.commands import commands as commands_for
 from ssdlab.align.layout import Layout
 from ssdlab.align.notation import binary_size, decimal_text, in_all_units
 from ssdlab.cli.align_listing import EXIT_MISALIGNED, print_listing
 from ssdlab.cli.align_options import (
-    DEVICE_OPTION,
     GRID_OPTIONS,
     LAYER_OPTION,
     Chosen,
@@ -120,7 +120,7 @@ def _print_positions(rows: Sequence[tuple[str, int]], grid: grids.Grid) -> None:
         ),
         ("lvm", "pe_start, or metadatasize and data_alignment; extent"),
         ("raid", "level, disks, chunk, data_offset"),
-        ("filesystem", "type, stripe_unit, stripe_width"),
+        ("filesystem", "type, stripe_unit, stripe_width; zfs also: ashift"),
     ),
     examples=(
         "ssdlab align check --layer partition:start_sector=63 --layer label:start_sector=1985",
@@ -196,8 +196,10 @@ def _mends(finding: checking.Finding) -> bool:
     cls=Verb,
     short_help="Print what to type in parted, sfdisk, cryptsetup, pvcreate, mkfs and others.",
     examples=(
-        "ssdlab align commands --layer partition:start=1MiB,size=100GiB --device /dev/sda",
-        "ssdlab align commands --layer partition:start=1MiB --layer raid:level=5,disks=4,chunk=64k",
+        "ssdlab align commands --layer partition:start=1MiB --layer filesystem:type=xfs "
+        "--device /dev/sda",
+        "ssdlab align commands --layer partition:start=1MiB --layer raid:level=1 --layer crypt "
+        "--device /dev/sda --device /dev/sdb",
     ),
 )
 @click.argument("file", required=False, metavar="[LAYOUT]")
@@ -206,29 +208,46 @@ def _mends(finding: checking.Finding) -> bool:
     "systems",
     multiple=True,
     type=click.Choice(tools.SYSTEMS),
-    help="Print only these; by default all.",
+    help="Print only these; by default that of the device, or all that have every layer.",
 )
-@DEVICE_OPTION
+@click.option(
+    "--device",
+    "devices",
+    multiple=True,
+    metavar="DRIVE",
+    help="Name this drive in the commands; for an array, give it once a member.",
+)
+@click.option("--new", is_flag=True, help="Make a partition table first, which empties the drive.")
+@click.option("--all-tools", is_flag=True, help="Name every tool for a layer, not one.")
 @with_options(LAYER_OPTION, *GRID_OPTIONS)
 @JSON_OPTION
 def commands(
     file: str | None,
     systems: tuple[str, ...],
-    device: str,
+    devices: tuple[str, ...],
+    new: bool,
+    all_tools: bool,
     layers: tuple[str, ...],
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Print what to type for an aligned partition and its content. Changes nothing itself."""
+    """Print what to type for a layout: its layers and only these, bottom up, each on the last.
+
+    Changes nothing itself. With --align or a stripe_width, mkfs on a single drive is told of it.
+    """
     layout = read_layout(file, layers, options)
-    wanted = tools.plan(layout, Chosen(options, layout.drive).grid(), device)
-    found = tools.commands(wanted, systems or tools.SYSTEMS)
+    chosen = Chosen(options, layout.drive)
+    wanted = tools.plan(
+        layout, chosen.grid(), devices, hint=chosen.hint, new=new, all_tools=all_tools
+    )
+    found = commands_for(wanted, systems)
     if as_json:
         print_json([asdict(each) for each in found])
         return
     for each in found:
         notes = [f"# {each.note}"] if each.note else []
-        print_text(f"# {each.tool} ({each.version}; {each.source})")
+        untried = "" if each.tried else "; untried"
+        print_text(f"# {each.tool} ({each.version}; {each.source}{untried})")
         print_text("\n".join((*notes, *each.lines)))
         print_text("")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
+from math import lcm
 from typing import Any
 
 import click
@@ -17,6 +18,7 @@ from ssdlab.cli.completion import complete_drive
 from ssdlab.cli.drives import SET_OPTION, parse_settings
 from ssdlab.errors import SsdlabError
 
+_PAGE_BYTES = 4096
 _LAYERS = "--layer partition:start_sector=63,size=100GiB"
 
 
@@ -55,6 +57,13 @@ class Chosen:
             self.geometry, track=options["track"], cylinder=options["cylinder"]
         )
         return grids.Grid((*units, *table), self.geometry)
+
+    @property
+    def hint(self) -> int | None:
+        """What a file system on a single drive is told of: the size asked for, above a page."""
+        given = [grids.read_unit(each, self.geometry).bytes for each in self._options["align"]]
+        step = lcm(*given)
+        return step if given and step > _PAGE_BYTES else None
 
     def position(self, value: str, place: str) -> int:
         """Read a position or a size."""
