@@ -20,6 +20,7 @@ packages=(
     thin-provisioning-tools
     e2fsprogs
     btrfs-progs
+    xfsprogs
     bcache-tools
     # what reads our completion scripts and our manual page
     zsh

@@ -51,7 +51,7 @@ def test_the_chain_of_the_document() -> None:
     text = "\n".join(lines)
     assert re.search(r"mdadm --create /dev/md0 .* /dev/sda1 /dev/nvme0n1p1$", text, re.M)
     assert re.search(r"luksFormat .* /dev/md0$", text, re.M)
-    assert "cryptsetup open /dev/md0 crypt0" in lines
+    assert "cryptsetup open --allow-discards /dev/md0 crypt0" in lines
     assert "pvcreate --dataalignment 1024k /dev/mapper/crypt0" in lines
     assert lines[-1] == "mkfs.ext4 /dev/vg0/lv0"
 

@@ -23,6 +23,7 @@ from ssdlab.align.layout import (
 from ssdlab.align.tools import Lines, Plan, device_of, not_made, pool
 
 _BLOCK_BYTES = 4096
+_TRIM = "--allow-discards"
 _ANY_DRIVE = "/dev/sdX"
 _MEMBERS = "MEMBER…"
 _EXTENT_GRAIN_BYTES = 128 * 2**10
@@ -133,17 +134,21 @@ def _crypt(chain: _Chain, layer: Crypt) -> Lines:
         name = f"crypt{chain.number('crypt')}"
         if layer.format == "plain":
             cipher = "--cipher aes-xts-plain64 --key-size 512 --hash sha256"
-            typed.append(f"cryptsetup open --type plain {cipher} {device} {name}")
+            typed.append(f"cryptsetup open {_TRIM} --type plain {cipher} {device} {name}")
         else:
             step = lcm(chain.wanted.step_above(layer), _BLOCK_BYTES)
             offset = -(-layer.start // step) * step // 512
             kind = f"--type {layer.format} --offset {offset}"
-            typed += [f"cryptsetup luksFormat {kind} {device}", f"cryptsetup open {device} {name}"]
+            typed += [
+                f"cryptsetup luksFormat {kind} {device}",
+                f"cryptsetup open {_TRIM} {device} {name}",
+            ]
         made.append(f"/dev/mapper/{name}")
     chain.made(*made)
-    note = "--offset counts 512-byte sectors; it stands in for --align-payload, which is deprecated"
-    note = "" if layer.format == "plain" else note
-    return Lines("cryptsetup", "2.6.1", "cryptsetup-luksFormat(8)", tuple(typed), note)
+    note = "" if layer.format == "plain" else "--offset counts 512-byte sectors; "
+    note += "--allow-discards lets TRIM through, and shows who reads the drive what is free"
+    source = "cryptsetup-luksFormat(8), cryptsetup-open(8)"
+    return Lines("cryptsetup", "2.6.1", source, tuple(typed), note)
 
 
 def _volume(chain: _Chain, layer: PhysicalVolume) -> Lines:
