@@ -337,6 +337,22 @@ Number  Start     End             Size            Type     File system  Flags
         ((False, False), (True, True)),
         thread=False,
     ),
+    "what Windows counts from": Real(
+        GITHUB + "rbalsleyMSFT/FFU/issues/269, numbers of a log in Win32_DiskPartition's form",
+        """Name           : Disk #0, Partition #0
+StartingOffset : 1048576
+Size           : 272629760
+Type           : GPT: System
+
+Name           : Disk #0, Partition #1
+StartingOffset : 273678336
+Size           : 16777216
+Type           : Microsoft Reserved
+""",
+        (2048,),
+        ((True, True),),
+        thread=None,
+    ),
     "fdisk in another language": Real(
         "Thomas-Krenn SSD e-book, listing 2 (document 003)",
         """Disk /dev/sda: 240,1 GB, 240057409536 bajtů

@@ -258,8 +258,18 @@ def test_ashift_follows_the_drive() -> None:
     for given, expected in (("", 13), (",ashift=12", 12)):
         plan = align.plan(layout("partition:start=4MiB", f"filesystem:type=zfs{given}"), grid)
         assert f"zpool create -o ashift={expected} tank /dev/sdX1" in align.commands(plan)[1].lines
-    whole = align.plan(layout("filesystem:type=zfs"), Grid())
-    assert whole.ashift(layout("filesystem:type=zfs").layers[0]) == 12  # type: ignore[arg-type]
+    whole = align.commands(align.plan(layout("filesystem:type=zfs"), Grid()), ["linux"])
+    assert whole[0].lines[0] == "zpool create -o ashift=12 tank /dev/sdX"
+
+
+def test_equal_layers_are_two() -> None:
+    """LUKS on every member and again on the array: each begins where its own below asks for."""
+    options = ("crypt", "raid:level=5,disks=3,chunk=64KiB", "crypt")
+    lines = typed(*options, devices=("/dev/sda", "/dev/sdb", "/dev/sdc"))
+    made = [line.split()[-1] for line in lines if " open " in line]
+    assert made == ["crypt0", "crypt1", "crypt2", "crypt3"]
+    offsets = [int(line.split()[5]) for line in lines if "luksFormat" in line]
+    assert [each % 2048 for each in offsets[:3]] == [0] * 3 and offsets[3] % 256 == 0
 
 
 def test_what_is_typed_is_aligned() -> None:

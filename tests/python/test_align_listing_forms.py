@@ -189,6 +189,13 @@ def test_what_diskpart_hides(shown: str, four_kib: bool | None, mib: bool | None
         assert Start.at(63 * 512).low in _places(disk.partitions[0].listed.start)
 
 
+def test_bytes_go_before_what_is_rounded() -> None:
+    """``detail partition`` after ``list partition`` of the same session tells what was hidden."""
+    session = DISKPART.format("32 KB") + "\nPartition 1 is now the selected partition.\n\n" + DETAIL
+    (disk,) = judge(read_listing(session, "pasted"), Grid())
+    assert [each.listed.start.byte for each in disk.partitions] == [63 * 512]
+
+
 def _places(start: Start) -> range:
     assert start.high is not None
     return range(start.low, start.high + 1, start.step)

@@ -88,16 +88,20 @@ class Plan:
         """The array among the layers."""
         return next((each for each in self.layers if isinstance(each, Array)), None)
 
+    def place_of(self, layer: Layer) -> int:
+        """Count the layers below one; two may be equal, so it is itself that is looked for."""
+        return next(place for place, each in enumerate(self.layers) if each is layer)
+
     def step_above(self, layer: Layer) -> int:
         """Give what has to be fitted above the layers below one: a stripe, or the drive's grid."""
-        below = self.layers[: self.layers.index(layer)]
+        below = self.layers[: self.place_of(layer)]
         striped = (each for each in below if isinstance(each, Array) and each.striped)
         array = next(striped, None)
         return array.stripe if array else self.grid.data_step_bytes
 
     def is_slice(self, layer: Layer) -> bool:
         """Whether a partition holds a BSD label, and so is a slice of an MBR table."""
-        above = self.layers[self.layers.index(layer) + 1 :]
+        above = self.layers[self.place_of(layer) + 1 :]
         return bool(above) and isinstance(above[0], Partition) and above[0].kind == "label"
 
     def ashift(self, layer: FileSystem) -> int:
@@ -170,7 +174,7 @@ def _refuse_misaligned(wanted: Plan) -> None:
 
 
 def _refuse_start(wanted: Plan, layer: Partition, inside: int) -> None:
-    below = wanted.layers[: wanted.layers.index(layer)]
+    below = wanted.layers[: wanted.place_of(layer)]
     of_drive = layer.kind != "label" and not any(isinstance(each, Array) for each in below)
     step = wanted.grid.step_bytes if of_drive else wanted.step_above(layer)
     if (inside + layer.start) % step == 0:

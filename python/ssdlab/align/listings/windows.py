@@ -59,12 +59,13 @@ def read_windows(text: str, name: str) -> list[ListedDisk]:
     """
     lines = text.splitlines()
     exact = (*_table(lines), *_wmic(lines), *_fields(lines, name), *_system_information(text))
-    rounded = () if exact else tuple(_diskpart(lines))
+    in_bytes = {each.name: each for each in exact}
+    rounded = [each for each in _diskpart(lines) if each.name not in in_bytes]
     match = _DISK.search(text)
     number = (match[1] or match[2]) if match else None
     disk = "the drive" if number is None else f"Disk {number}"
     notes = (f"sectors of {SECTOR_BYTES} bytes are assumed", *((_ROUNDS,) if rounded else ()))
-    return [ListedDisk(disk, exact or rounded, notes=notes)]
+    return [ListedDisk(disk, (*exact, *rounded), notes=notes)]
 
 
 def _diskpart(lines: Sequence[str]) -> Iterator[ListedPartition]:
