@@ -172,6 +172,19 @@ def test_cylinders_leave_what_the_end_allows() -> None:
     assert disk.aligned is False
 
 
+def test_cylinders_of_today() -> None:
+    """util-linux 2.38 lists cylinders without blocks: a start is known to its cylinder only."""
+    text = (
+        "Units: cylinders of 16065 * 512 = 8225280 bytes\n\nDevice     Start End  Size Type\n"
+        "/dev/sda1         1   2   10M Linux filesystem\n"
+        "/dev/sda2         3   3    1M Linux filesystem\n"
+    )
+    (disk,) = judge(read_listing(text, "pasted"), Grid())
+    second = disk.partitions[1].listed.start
+    assert (second.low, second.high) == (2 * 16065 * 512, (3 * 16065 - 1) * 512)
+    assert [each.aligned for each in disk.partitions] == [None, None]
+
+
 @pytest.mark.parametrize(
     ("shown", "four_kib", "mib"),
     [

@@ -28,7 +28,7 @@ _UNITS = re.compile(r"\b(\d+) ?\\?[*x]? (\d+) ?= ?(\d+)\b")
 _SECTOR = re.compile(r"^.*?: (\d+) [^\s/]+ / (\d+) [^\s/]+\s*$")
 _ROW = re.compile(
     r"^(?P<name>/\S+|\S+\d+)\s+(?:\*\s+)?(?:\d+,\d+,\d+\s+){0,2}(?P<start>\d+)[+-]?\s+(?P<end>\d+)[+-]?\s+"
-    r"(?P<third>\d+)(?P<odd>[+-]?)\s+(?P<rest>\S.*)$"
+    r"(?:(?P<third>\d+)(?P<odd>[+-]?)\s+)?(?P<rest>\S.*)$"
 )
 _DUMPED = re.compile(
     r"^(?P<name>\S+?)\s*:\s*start=\s*(?P<start>\d+)\s*,\s*size=\s*(?P<size>\d+)"
@@ -100,11 +100,11 @@ def _assumed(rows: Sequence[re.Match[str]], name: str) -> int:
     """Take the numbers as sectors where the third column bears that out."""
     for row in rows:
         length = int(row["end"]) - int(row["start"]) + 1
-        if int(row["third"]) not in (length, length // 2):
+        if row["third"] is None or int(row["third"]) not in (length, length // 2):
             raise SsdlabError(
                 f"listing {name}: {row['name']}: sectors or cylinders? {row['start']} to "
-                f"{row['end']} does not make {row['third']} of either; give the whole of fdisk -l, "
-                "with its line of units"
+                f"{row['end']} does not make {row['third'] or 'a size'} of either; give the whole "
+                "of fdisk -l, with its line of units"
             )
     return 1
 
@@ -126,6 +126,8 @@ def _partition(row: re.Match[str], per_unit: int, sector: int) -> ListedPartitio
 
 def _size_in_blocks(row: re.Match[str], per_unit: int, sector: int) -> int | None:
     """Give the sectors, where the third column are blocks; ``+`` means half a block more."""
+    if row["third"] is None:
+        return None
     sectors = int(row["third"]) * 1024 // sector + (row["odd"] == "+")
     cylinders = int(row["end"]) - int(row["start"]) + 1
     return sectors if abs(sectors - cylinders * per_unit) < 2 * per_unit else None
