@@ -30,14 +30,14 @@ NAMES = ("/dev/vda", "/dev/vdb", "/dev/vdc", "/dev/vdd")
 TIMEOUT_S = 690
 PARTITION = "partition:start=1MiB,size=480MiB"
 DOCUMENTS = {
-    "LUKS, LVM and a hint (001)": (
+    "LUKS, LVM and a hint (Stapelberg)": (
         PARTITION,
         "crypt",
         "lvm",
         "filesystem:type=ext4,stripe_width=128KiB",
     ),
-    "a partition at 2048 (003)": (PARTITION, "filesystem:type=ext4"),
-    "RAID 5 (003)": (PARTITION, "raid:level=5,disks=4,chunk=64KiB", "filesystem:type=ext4"),
+    "a partition at 2048 (e-book)": (PARTITION, "filesystem:type=ext4"),
+    "RAID 5 (e-book)": (PARTITION, "raid:level=5,disks=4,chunk=64KiB", "filesystem:type=ext4"),
     "all five layers": (PARTITION, "raid:level=1", "crypt", "lvm", "filesystem:type=ext4"),
 }
 

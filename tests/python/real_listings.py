@@ -292,7 +292,7 @@ Number  Start     End             Size            Type     File system  Flags
         thread=None,
     ),
     "a slice at 63 and one at 21030912": Real(
-        "FreeBSD forum, SSD alignment (document 004)",
+        "FreeBSD forum, SSD performance and partition alignment",
         """=>       63  175836465  ada0  MBR  (84G)
          63   20842479     1  freebsd  (9.9G)
    20842542     188370        - free -  (92M)
@@ -304,7 +304,7 @@ Number  Start     End             Size            Type     File system  Flags
         thread=False,
     ),
     "a label that puts its slice right": Real(
-        "FreeBSD forum, SSD alignment (document 004)",
+        "FreeBSD forum, SSD performance and partition alignment",
         """=>       63  175836465  ada0  MBR  (84G)
          63   20971503     1  freebsd  (10G)
    20971566      59346        - free -  (29M)
@@ -319,7 +319,7 @@ Number  Start     End             Size            Type     File system  Flags
         thread=True,
     ),
     "diskinfo of a partition": Real(
-        "FreeBSD forum, SSD alignment (document 004)",
+        "FreeBSD forum, SSD performance and partition alignment",
         """/dev/ada0s1a
         512             # sectorsize
         1073741824      # mediasize in bytes (1.0G)
@@ -354,7 +354,7 @@ Type           : Microsoft Reserved
         thread=None,
     ),
     "fdisk in another language": Real(
-        "Thomas-Krenn SSD e-book, listing 2 (document 003)",
+        "Thomas-Krenn SSD e-book, listing 2",
         """Disk /dev/sda: 240,1 GB, 240057409536 bajtů
 255 hlav, 63 sektorů/stopu, 29185 cylindrů, celkem 468862128 sektorů
 Jednotky = sektory po 1 * 512 = 512 bajtů
