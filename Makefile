@@ -69,7 +69,7 @@ test-example: ## the policy of examples/ builds, runs and keeps the drive sound
 test-python: install ## tests of the package and the command
 	$(BIN)/pytest
 
-test-guest: $(VENV)/python.stamp ## layouts built by a guest kernel, audited and mended; says what it skips
+test-guest: install ## layouts and printed chains in a guest kernel, audited and mended; says what it skips
 	@scripts/install-tools.sh || echo "test-guest: not all tools are here; what needs them is skipped"
 	$(BIN)/pytest tests/guest -rs --override-ini=addopts= --override-ini=testpaths=
 

@@ -20,6 +20,7 @@ packages=(
     thin-provisioning-tools
     e2fsprogs
     btrfs-progs
+    xfsprogs
     bcache-tools
     # what opens the page of `ssdlab explain`
     chromium

@@ -20,9 +20,9 @@ from pathlib import Path
 
 PROGRAMS = (
     "bash btrfs cat chmod cp cryptsetup dd dmsetup echo env fstrim grep head insmod integritysetup "
-    "kill ln losetup ls lvm make-bcache mdadm mkdir mkfs.btrfs mkfs.ext4 mknod mkswap mount rm "
-    "rmmod sed sfdisk sleep stat sync swapoff swapon touch true truncate umount veritysetup lsblk "
-    "poweroff"
+    "kill ln losetup ls lvm make-bcache mdadm mkdir mkfs.btrfs mkfs.ext4 mkfs.xfs mknod mkswap "
+    "mount rm rmmod sed sfdisk sleep stat sync swapoff swapon touch true truncate umount "
+    "veritysetup lsblk poweroff"
 ).split()
 LVM_NAMES = (
     "lvchange lvconvert lvcreate lvremove lvs pvcreate pvmove pvremove pvs vgchange vgcreate "
@@ -32,7 +32,7 @@ MODULES = (
     "virtio_pci virtio_blk raid0 raid1 raid10 raid456 dm-mod dm-crypt dm-thin-pool dm-mirror bfq "
     "xts aes_generic ecb cbc sha256_generic algif_skcipher algif_hash af_alg crc32c_generic "
     "dm-raid dm-cache dm-cache-smq dm-writecache dm-integrity dm-verity dm-multipath "
-    "dm-round-robin loop btrfs bcache"
+    "dm-round-robin loop btrfs bcache xfs"
 ).split()
 _KERNEL_PACKAGE = "linux-image-cloud-amd64"
 _DOWNLOAD_S = 180

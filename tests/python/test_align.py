@@ -270,7 +270,8 @@ WRONG = {
     "crypt:format=luks3": "luks3 is unknown",
     "crypt:key_bits=256": "format=luks1",
     "lvm:pe_start=1MiB,metadatasize=250k": "pe_start is given",
-    "filesystem:type=ext4,stripe_unit=64KiB": "no striped array is below",
+    "filesystem:type=ext4,ashift=12": "it is for type=zfs",
+    "filesystem:type=zfs,ashift=17": "expected 9 to 16",
 }
 
 

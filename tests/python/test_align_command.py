@@ -11,7 +11,7 @@ import pytest
 
 from ssdlab import align, engine
 from ssdlab.align import Disk, Geometry, Grid, Layout
-from ssdlab.align.grid import read_drive, read_unit
+from ssdlab.align.grid import read_drive
 from ssdlab.align.reading import CRYPT_FORMATS, from_options
 from ssdlab.errors import SsdlabError
 
@@ -79,7 +79,7 @@ def test_check_of_a_file(command: Command, tmp_path: Path) -> None:
         (("check", "--layer", "lvm", "--drive", "nope"), "no drive nope"),
         (("boundaries", "63"), "write a number and its unit"),
         (("commands", "--layer", "partition:start_sector=63"), "the next one is 2048s"),
-        (("commands", "--layer", "lvm"), "no partition among the layers"),
+        (("commands", "--layer", "lvm", "--device", "sda"), "not the name of a drive"),
         (("move", "--layer", "partition:start_sector=63"), "how large"),
         (("spare", "--spare", "20%", "--layer", SIZED), "how large is the drive"),
         (("spare", "--spare", "2", "--capacity", "1TB", "--layer", SIZED), "less than 100%"),
@@ -114,43 +114,6 @@ def test_a_drive_without_flash(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine, "show", lambda drive, settings: {"parameters": []})
     with pytest.raises(SsdlabError, match="disk has no flash"):
         read_drive("disk", ())
-
-
-def test_commands(command: Command, golden: Callable[[str, str], None]) -> None:
-    """What to type, as reviewed: on one drive, and on an array."""
-    _, out, _ = command("align", "commands", "--layer", "partition:start=1MiB,size=100GiB")
-    golden("align-commands", out)
-    array = ("--layer", "partition:start=1MiB", "--layer", "raid:level=5,disks=4,chunk=64KiB")
-    _, out, _ = command("align", "commands", *array, "--system", "linux")
-    golden("align-commands-array", out)
-
-
-def test_what_is_typed_is_aligned() -> None:
-    """The layout that the lines make, put together from their numbers, fits the grid."""
-    array = "raid:level=5,disks=4,chunk=64KiB"
-    drive = read_drive("intel-dc-s3500-80gb", (), strict=True).units
-    for extra, units in ((), (read_unit("24MiB", Geometry()),)), ((array,), drive):
-        grid = Grid(units)
-        start = grid.step_bytes
-        plan = align.plan(layout(f"partition:start={start}B", *extra), grid, "/dev/sda")
-        typed = "\n".join(line for each in align.commands(plan) for line in each.lines)
-        sector, offset, extent, data = (
-            int(re.search(pattern, typed + " --data-offset=0K")[1])  # type: ignore[index]
-            for pattern in (
-                r"start=(\d+)",
-                r"--offset (\d+)",
-                r"--physicalextentsize (\d+)k",
-                r"--data-offset=(\d+)K",
-            )
-        )
-        made = [f"partition:start_sector={sector}"]
-        made += [f"{each},data_offset={data}k" for each in extra]
-        pe_start = re.search(r"--dataalignment (\d+)k", typed)
-        assert pe_start is not None
-        lvm = f"lvm:pe_start={pe_start[1]}k,extent={extent}k"
-        for above in (f"crypt:payload_sector={offset}", lvm):
-            findings = align.check(layout(*made, above), grid)
-            assert [each.aligned for each in findings] == [True] * len(findings)
 
 
 @pytest.mark.parametrize("kind", ["ext4", "ntfs", "btrfs"])

@@ -3,6 +3,7 @@
 Pure functions: nothing here looks at the machine. `check` takes a layout from wherever it comes.
 """
 
+from ssdlab.align.commands import commands
 from ssdlab.align.findings import Finding, check, misaligned
 from ssdlab.align.grid import Boundaries, Grid, Unit, boundaries
 from ssdlab.align.layout import (
@@ -18,7 +19,7 @@ from ssdlab.align.moving import move
 from ssdlab.align.notation import Geometry
 from ssdlab.align.procedure import Disk, Step
 from ssdlab.align.spare_area import SparePlan, spare
-from ssdlab.align.tools import Lines, Plan, commands, plan
+from ssdlab.align.tools import Lines, Plan, plan
 
 __all__ = [
     "Array",

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import lcm
 
-from ssdlab.align.grid import FLASH, TRACK, Grid, Unit
+from ssdlab.align.grid import DEFAULT_UNITS, FLASH, TRACK, Grid, Unit
 from ssdlab.align.layout import (
     PARITY_DISKS,
     Array,
@@ -26,6 +26,12 @@ from ssdlab.align.layout import (
 from ssdlab.align.notation import binary_size
 from ssdlab.align.places import Offsets, Spot, Straddle, spots, straddles
 
+LARGEST_RECORD_BYTES = 2**16
+"""ZFS takes an ashift of 16 at most (zpoolprops(7))."""
+_ZFS_REMEDY = (
+    "zdb -C POOL shows its ashift; give it as ashift=12. Of a vdev that exists it cannot be "
+    "changed: back up, zpool create -o ashift=12, restore"
+)
 BELOW_FIRST = "the layer below does not fit; mend that first"
 
 
@@ -97,6 +103,8 @@ def check(layout: Layout, grid: Grid) -> list[Finding]:
         step = _Step(number, layer, placed[number], placed[number + 1], number == last, grid)
         findings.extend(_against_drive(step))
         findings.extend(_against_array(step))
+        findings.extend(_against_hint(step))
+        findings.extend(_records(step))
     return findings
 
 
@@ -133,6 +141,41 @@ def _against_array(step: _Step) -> Iterator[Finding]:
     if isinstance(step.layer, FileSystem):
         yield from _told(step, chunk, step.layer.stripe_unit, "stripe_unit")
         yield from _told(step, stripe, step.layer.stripe_width, "stripe_width")
+
+
+def _against_hint(step: _Step) -> Iterator[Finding]:
+    """Hold a file system on a single drive against what it was told: it counts from its start."""
+    layer = step.layer
+    if not isinstance(layer, FileSystem) or step.below.array is not None:
+        return
+    for key, told in (("stripe_unit", layer.stripe_unit), ("stripe_width", layer.stripe_width)):
+        if told is not None:
+            unit = Unit(f"{key} it is told", told, FLASH, True, "the layout")
+            places, effective = step.spot.against(told)
+            needed = lcm(step.grid.required_step_bytes, told)
+            remedy = (
+                f"let what it lies on begin at a multiple of {binary_size(needed)}, or leave {key} "
+                "out"
+            )
+            yield _finding(step, unit, places, effective, True, remedy)
+
+
+def _records(step: _Step) -> Iterator[Finding]:
+    """Hold ZFS's smallest record, 2 to the power of ashift, against the drive's pages.
+
+    Where that is not given it is not known: ZFS took what the drive reported when the pool was
+    made, and drives with 4 KiB pages report 512 bytes.
+    """
+    layer = step.layer
+    if not isinstance(layer, FileSystem) or layer.type != "zfs":
+        return
+    pages = [u for u in step.grid.units if u.required and u.bytes <= LARGEST_RECORD_BYTES]
+    for page in pages or [DEFAULT_UNITS[0]]:
+        size = None if layer.ashift is None else 1 << layer.ashift
+        name = "records, whose ashift is not given" if size is None else f"ashift={layer.ashift}"
+        unit = Unit(f"{name}, against the {page.name}", page.bytes, FLASH, True, page.source)
+        found = _finding(step, unit, Offsets(0, size or 512), page.bytes, True, _ZFS_REMEDY)
+        yield found
 
 
 def _told(step: _Step, unit: Unit, told: int | None, key: str) -> Iterator[Finding]:

@@ -21,6 +21,8 @@ from ssdlab.align.notation import Geometry
 
 STRIPED = ("0", "4", "5", "6", "10")
 PARITY_DISKS = {"4": 1, "5": 1, "6": 2}
+UNNAMED = "file system"
+"""The type of a file system of which only is known that there is one."""
 _STRIPES_OF_A_KEY = 4000
 _KEY_SLOTS = 8
 
@@ -148,11 +150,14 @@ class FileSystem:
         ``ext4``, ``xfs``, ``btrfs``, ``ntfs``, ``ufs``, …
     stripe_unit, stripe_width
         What it was told of the array, in bytes; None where nothing.
+    ashift
+        ZFS's smallest record is 2 to this power, in bytes; None where that is not known.
     """
 
-    type: str = "file system"
+    type: str = UNNAMED
     stripe_unit: int | None = None
     stripe_width: int | None = None
+    ashift: int | None = None
     start: int = 0
     kind = "filesystem"
 

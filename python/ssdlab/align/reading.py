@@ -7,6 +7,7 @@ the key (``start_sector = 63``, ``chunk_bytes = 65536``).
 
 from __future__ import annotations
 
+import codecs
 import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -16,6 +17,7 @@ from typing import Any
 from ssdlab.align.given import Given, hint
 from ssdlab.align.layout import (
     STRIPED,
+    UNNAMED,
     Array,
     Crypt,
     FileSystem,
@@ -26,9 +28,10 @@ from ssdlab.align.layout import (
     first_extent,
     luks1_payload,
 )
+from ssdlab.align.listings import KNOWN
 from ssdlab.align.notation import Geometry
 from ssdlab.errors import SsdlabError
-from ssdlab.input import InputError, read_text
+from ssdlab.input import InputError, read_bytes
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -38,6 +41,11 @@ else:
 LARGEST_FILE_BYTES = 2**20
 FILE_SYSTEMS = ("ext4", "xfs", "btrfs", "ntfs", "ufs", "zfs", "f2fs", "fat", "swap")
 CRYPT_FORMATS = ("luks2", "luks1", "plain", "veracrypt", "truecrypt", "bitlocker")
+_MARKS = {
+    codecs.BOM_UTF8: "utf-8-sig",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
 _PAYLOADS = {
     "luks2": 16 * 2**20,
     "plain": 0,
@@ -93,7 +101,11 @@ def _raid(given: Given) -> Array:
 def _filesystem(given: Given) -> FileSystem:
     unit = given.size("stripe_unit", least=512) if given.has("stripe_unit") else None
     width = given.size("stripe_width", least=512) if given.has("stripe_width") else None
-    return FileSystem(given.word("type", "file system", FILE_SYSTEMS), unit, width)
+    kind = given.word("type", UNNAMED, FILE_SYSTEMS)
+    if kind != "zfs":
+        given.refuse(("ashift",), "it is for type=zfs")
+    ashift = given.count("ashift", 0, 9, 16) if given.has("ashift") else None
+    return FileSystem(kind, unit, width, ashift)
 
 
 @dataclass(frozen=True)
@@ -111,7 +123,7 @@ _KINDS = {
     "crypt": _Kind(_crypt, ("payload",), ("format", "key_bits", "align_payload")),
     "lvm": _Kind(_lvm, ("pe_start", "metadatasize", "data_alignment", "extent")),
     "raid": _Kind(_raid, ("chunk", "data_offset"), ("level", "disks")),
-    "filesystem": _Kind(_filesystem, ("stripe_unit", "stripe_width"), ("type",)),
+    "filesystem": _Kind(_filesystem, ("stripe_unit", "stripe_width"), ("type", "ashift")),
 }
 
 
@@ -134,12 +146,6 @@ def _layout(layers: Sequence[Layer], geometry: Geometry, drive: str | None, plac
     striped = [each for each in layers if isinstance(each, Array) and each.level in STRIPED]
     if len(striped) > 1:
         raise SsdlabError(f"{place}: two striped arrays on each other are not covered; give one")
-    told = [each for each in layers if isinstance(each, FileSystem) and each.knows_stripe]
-    if told and not striped:
-        raise SsdlabError(
-            f"{place}: {told[0].name} was told of a stripe, but no striped array is below it; add "
-            "the array, such as raid:level=5,disks=4,chunk=64KiB (data_offset=0 in hardware)"
-        )
     return Layout(tuple(layers), geometry, drive)
 
 
@@ -170,22 +176,33 @@ def from_options(options: Sequence[str], geometry: Geometry) -> Layout:
     return _layout(layers, geometry, None, "--layer")
 
 
-def from_file(path: str, geometry: Geometry) -> Layout:
-    """Read a layout from a TOML or JSON file.
+def text_of(path: str) -> str:
+    """Read a layout's file, or a listing's; ``-`` is standard input.
+
+    PowerShell writes UTF-16, and Windows' older tools the letters of their code page, of which
+    only the ASCII ones matter here.
 
     Raises
     ------
     SsdlabError
-        The file cannot be read, or says something unknown.
+        It cannot be read, or is no text.
     """
     try:
-        text = read_text(path, LARGEST_FILE_BYTES)
+        content = read_bytes(path, LARGEST_FILE_BYTES)
+        for mark, encoding in _MARKS.items():
+            if content.startswith(mark):
+                return content.decode(encoding, errors="replace")
+        if b"\0" in content:
+            raise InputError("not a text file")
     except (FileNotFoundError, InputError) as error:
         reason = getattr(error, "strerror", None) or error
         raise SsdlabError(
             f"layout {path}: cannot be read: {reason}\ngive a TOML or JSON file, or --layer options"
         ) from None
-    return from_text(text, path, geometry)
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError:
+        return content.decode("latin-1")
 
 
 def from_text(text: str, name: str, geometry: Geometry) -> Layout:
@@ -193,7 +210,9 @@ def from_text(text: str, name: str, geometry: Geometry) -> Layout:
     try:
         root = json.loads(text) if text.lstrip().startswith("{") else tomllib.loads(text)
     except (ValueError, RecursionError) as error:
-        raise SsdlabError(f"layout {name}: neither TOML nor JSON: {error}") from None
+        raise SsdlabError(
+            f"layout {name}: neither TOML nor JSON: {error}\nnor a listing of {KNOWN}"
+        ) from None
     for key in root:
         if key not in ("drive", "layer"):
             raise SsdlabError(f"layout {name}: unknown key {key}; known: drive, layer")

@@ -1,24 +1,26 @@
-"""What to type for a chosen alignment in the tools of Linux, Windows and FreeBSD.
+"""What to type for a layout: its layers and only these, bottom up, each on what the last one made.
 
-Positions are given in sectors wherever a tool takes them as they are: `parted -a none` with ``s``
-and `sfdisk` with bare sectors round nothing. Options are those of the versions named, whose manual
-pages are the sources. Left out: making a new partition table, which empties the drive.
+The drive's name says whose commands are meant: Linux's, FreeBSD's or Windows'; without a name all
+of them that have every layer of the layout. Positions are given in sectors wherever a tool takes
+them as they are. Options are those of the versions named, whose manual pages are the sources; what
+was not carried out is marked as untried. Left out: two arrays on each other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ssdlab.align.findings import LARGEST_RECORD_BYTES
 from ssdlab.align.grid import Grid, boundaries
-from ssdlab.align.layout import Array, Layout
+from ssdlab.align.layout import Array, FileSystem, Layer, Layout, Partition
 from ssdlab.errors import SsdlabError
 
 SYSTEMS = ("linux", "windows", "freebsd")
-_LUKS2_HEADER_BYTES = 16 * 2**20
-_MD_OFFSET_BYTES = 128 * 2**20
-_LVM_EXTENT_BYTES = 4 * 2**20
-_BLOCK_BYTES = 4096
+SMALLEST_RECORD_BYTES = 2**12
+_FREEBSD_NAME = re.compile(r"^(?:/dev/)?(?:ada|ad|da|nvd|nda|vtbd|mmcsd)\d+$")
+_WINDOWS_NAME = re.compile(r"^(?:\\\\\.\\PhysicalDrive)?(\d{1,3})$", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,8 @@ class Lines:
         To be typed in this order.
     note
         What to know; may be empty.
+    tried
+        Whether these lines were carried out, not only read up.
     """
 
     tool: str
@@ -44,29 +48,35 @@ class Lines:
     source: str
     lines: tuple[str, ...]
     note: str = ""
+    tried: bool = True
 
 
 @dataclass(frozen=True)
 class Plan:
-    """A partition to be made, and what comes into it.
+    """A layout to be made.
 
     Attributes
     ----------
-    start, size
-        In bytes; `size` None reaches to the end of the drive.
+    layers
+        Bottom up.
     grid
         What is to be fitted.
-    device
-        The drive.
-    array
-        The striped array that the file system will lie on, if any.
+    devices
+        The drives: one, or every member of an array; empty where they are not known.
+    hint
+        The size that a file system on a single drive is told of, in bytes.
+    new
+        Whether the drives have no partition table yet.
+    all_tools
+        Whether to name every tool for a layer, or one.
     """
 
-    start: int
-    size: int | None
+    layers: tuple[Layer, ...]
     grid: Grid
-    device: str = "/dev/sdX"
-    array: Array | None = None
+    devices: tuple[str, ...] = ()
+    hint: int | None = None
+    new: bool = False
+    all_tools: bool = False
 
     @property
     def sector_bytes(self) -> int:
@@ -74,36 +84,111 @@ class Plan:
         return self.grid.geometry.sector_bytes
 
     @property
-    def target(self) -> str:
-        """The device that everything else goes onto: the array, or the partition."""
-        return "/dev/md0" if self.array else device_of(self.device)
+    def array(self) -> Array | None:
+        """The array among the layers."""
+        return next((each for each in self.layers if isinstance(each, Array)), None)
 
-    @property
-    def inner_step_bytes(self) -> int:
-        """What has to be fitted there; on an array its stripe, of which members know nothing."""
-        return self.array.stripe if self.array else self.grid.data_step_bytes
+    def place_of(self, layer: Layer) -> int:
+        """Count the layers below one; two may be equal, so it is itself that is looked for."""
+        return next(place for place, each in enumerate(self.layers) if each is layer)
+
+    def step_above(self, layer: Layer) -> int:
+        """Give what has to be fitted above the layers below one: a stripe, or the drive's grid."""
+        below = self.layers[: self.place_of(layer)]
+        striped = (each for each in below if isinstance(each, Array) and each.striped)
+        array = next(striped, None)
+        return array.stripe if array else self.grid.data_step_bytes
+
+    def is_slice(self, layer: Layer) -> bool:
+        """Whether a partition holds a BSD label, and so is a slice of an MBR table."""
+        above = self.layers[self.place_of(layer) + 1 :]
+        return bool(above) and isinstance(above[0], Partition) and above[0].kind == "label"
+
+    def ashift(self, layer: FileSystem) -> int:
+        """Give ZFS's record size as a power of two: as given, or the drive's page."""
+        if layer.ashift is not None:
+            return layer.ashift
+        sizes = [unit.bytes for unit in self.grid.units if unit.required]
+        pages = [size for size in sizes if size <= LARGEST_RECORD_BYTES and not size & (size - 1)]
+        return max(SMALLEST_RECORD_BYTES, *pages, 0).bit_length() - 1
 
 
-def plan(layout: Layout, grid: Grid, device: str) -> Plan:
-    """Make a plan of a layout, whose partition has to fit the grid.
+def plan(
+    layout: Layout,
+    grid: Grid,
+    devices: Sequence[str] = (),
+    *,
+    hint: int | None = None,
+    new: bool = False,
+    all_tools: bool = False,
+) -> Plan:
+    """Make a plan of a layout, whose partitions have to fit the grid.
+
+    Parameters
+    ----------
+    layout
+        The layers.
+    grid
+        What to fit.
+    devices
+        One drive, or every member of an array; none to leave them open.
+    hint
+        Bytes of a stripe or an erase block that a file system on a single drive is told of.
+    new
+        Make a partition table first.
+    all_tools
+        Name every tool for a layer.
 
     Raises
     ------
     SsdlabError
-        There is no partition, or it does not fit.
+        A partition does not fit, or the drives are too few or too many.
     """
-    partition = layout.partition
-    if partition is None:
-        raise SsdlabError("no partition among the layers; add --layer partition:start=1MiB")
-    if partition.start % grid.step_bytes:
-        found = boundaries(partition.start, grid)
-        sector = grid.geometry.sector_bytes
+    made = Plan(layout.layers, grid, tuple(devices), hint, new, all_tools)
+    _refuse_misaligned(made)
+    arrays = [each for each in layout.layers if isinstance(each, Array)]
+    if len(arrays) > 1:
+        raise SsdlabError("two arrays on each other are not covered; give one")
+    needed = arrays[0].disks if arrays else 1
+    if devices and len(devices) != needed:
+        what = f"{arrays[0].name} of {needed} drives needs" if arrays else "one drive needs"
         raise SsdlabError(
-            f"partition: start {partition.start // sector}s is not a multiple of "
-            f"{grid.step_bytes // sector} sectors; the next one is {found.next // sector}s"
+            f"--device: {what} {needed} of them, each once; {len(devices)} given: "
+            f"{', '.join(devices)}"
         )
-    arrays = (each for each in layout.layers if isinstance(each, Array) and each.striped)
-    return Plan(partition.start, partition.size, grid, device, next(arrays, None))
+    if len(set(devices)) < len(devices):
+        raise SsdlabError(f"--device: a drive is given twice: {', '.join(devices)}; name each once")
+    return made
+
+
+def _refuse_misaligned(wanted: Plan) -> None:
+    """Refuse partitions that do not fit; of a label and its slice the sum has to."""
+    slice_start = 0
+    for layer in wanted.layers:
+        if not isinstance(layer, Partition):
+            continue
+        if wanted.is_slice(layer):
+            slice_start = layer.start
+            continue
+        _refuse_start(wanted, layer, slice_start if layer.kind == "label" else 0)
+
+
+def _refuse_start(wanted: Plan, layer: Partition, inside: int) -> None:
+    below = wanted.layers[: wanted.place_of(layer)]
+    of_drive = layer.kind != "label" and not any(isinstance(each, Array) for each in below)
+    step = wanted.grid.step_bytes if of_drive else wanted.step_above(layer)
+    if (inside + layer.start) % step == 0:
+        return
+    sector = wanted.sector_bytes
+    if of_drive:
+        following = boundaries(layer.start, wanted.grid).next
+    else:
+        following = -(-(inside + layer.start) // step) * step - inside
+    raise SsdlabError(
+        f"{layer.name}: start {layer.start // sector}s is not a multiple of "
+        f"{step // sector} sectors{' on the drive' if inside else ''}; the next one is "
+        f"{following // sector}s"
+    )
 
 
 def device_of(device: str, number: int = 1) -> str:
@@ -111,127 +196,63 @@ def device_of(device: str, number: int = 1) -> str:
 
     Examples
     --------
-    >>> device_of("/dev/sda"), device_of("/dev/nvme0n1", 2)
-    ('/dev/sda1', '/dev/nvme0n1p2')
+    >>> device_of("/dev/sda"), device_of("/dev/nvme0n1", 2), device_of("/dev/disk/by-id/ata-X")
+    ('/dev/sda1', '/dev/nvme0n1p2', '/dev/disk/by-id/ata-X-part1')
     """
+    if device.startswith("/dev/disk/"):
+        return f"{device}-part{number}"
     return f"{device}{'p' if device[-1:].isdigit() else ''}{number}"
 
 
-def commands(wanted: Plan, systems: tuple[str, ...] = SYSTEMS) -> list[Lines]:
-    """Say what to type for a plan."""
-    found: list[Lines] = []
-    if "linux" in systems:
-        found.extend(_linux(wanted))
-    if "windows" in systems:
-        found.append(_diskpart(wanted))
-    if "freebsd" in systems:
-        found.append(_gpart(wanted))
-    return found
+def system_of(devices: Sequence[str]) -> str | None:
+    """Say whose names these are; None where there are none.
+
+    Raises
+    ------
+    SsdlabError
+        They are of several systems, or are no names of drives.
+
+    Examples
+    --------
+    >>> system_of(["/dev/sda", "/dev/sdb"]), system_of(["ada0"]), system_of(["1"])
+    ('linux', 'freebsd', 'windows')
+    """
+    found = {_system_of(device) for device in devices}
+    if len(found) > 1:
+        raise SsdlabError(f"--device: {', '.join(devices)} are names of different systems")
+    return found.pop() if found else None
 
 
-def _linux(wanted: Plan) -> Iterator[Lines]:
-    yield _parted(wanted)
-    yield _sfdisk(wanted)
-    if wanted.array is not None:
-        yield _mdadm(wanted, wanted.array)
-    yield _cryptsetup(wanted)
-    yield _lvm(wanted)
-    yield from _file_systems(wanted, wanted.array)
-
-
-def _parted(wanted: Plan) -> Lines:
-    first = wanted.start // wanted.sector_bytes
-    last = "100%" if wanted.size is None else f"{first + wanted.size // wanted.sector_bytes - 1}s"
-    make = f"parted -s -a none {wanted.device} mkpart primary {first}s {last}"
-    check = f"parted -s {wanted.device} align-check optimal 1"
-    return Lines("parted", "3.5", "parted(8)", (make, check), "on GPT 'primary' is only a name")
-
-
-def _sfdisk(wanted: Plan) -> Lines:
-    first = wanted.start // wanted.sector_bytes
-    size = "" if wanted.size is None else f", size={wanted.size // wanted.sector_bytes}"
-    line = f"echo 'start={first}{size}' | sfdisk --append {wanted.device}"
-    return Lines(
-        "sfdisk", "util-linux 2.38.1", "sfdisk(8)", (line,), "bare sectors are not rounded"
+def _system_of(device: str) -> str:
+    if _FREEBSD_NAME.match(device):
+        return "freebsd"
+    if _WINDOWS_NAME.match(device):
+        return "windows"
+    if re.fullmatch(r"/dev/[\w./:+-]+", device):
+        return "linux"
+    raise SsdlabError(
+        f"--device {device}: not the name of a drive; expected /dev/sda (Linux), ada0 (FreeBSD) or "
+        "1 (Windows, as diskpart's list disk counts)"
     )
 
 
-def _cryptsetup(wanted: Plan) -> Lines:
-    step = wanted.inner_step_bytes
-    offset = -(-_LUKS2_HEADER_BYTES // step) * step // 512
-    line = f"cryptsetup luksFormat --type luks2 --offset {offset} {wanted.target}"
-    note = "--offset counts 512-byte sectors; it stands in for --align-payload, which is deprecated"
-    return Lines("cryptsetup", "2.6.1", "cryptsetup-luksFormat(8)", (line,), note)
+def windows_number(device: str) -> str:
+    """Give the number by which diskpart selects a drive."""
+    match = _WINDOWS_NAME.match(device)
+    return match[1] if match else device
 
 
-def _lvm(wanted: Plan) -> Lines:
-    alignment = wanted.inner_step_bytes
-    # A multiple of it, so that every volume begins on one, and no smaller than LVM's own 4 MiB.
-    extent = -(-_LVM_EXTENT_BYTES // alignment) * alignment
-    lines = (
-        f"pvcreate --dataalignment {alignment // 1024}k {wanted.target}",
-        f"vgcreate --physicalextentsize {extent // 1024}k vg0 {wanted.target}",
-        f"pvs -o +pe_start {wanted.target}",
-    )
-    return Lines("pvcreate", "LVM 2.03.16", "pvcreate(8), vgcreate(8)", lines)
+class NotMade(SsdlabError):
+    """A system cannot make a layer of the plan."""
 
 
-def _mdadm(wanted: Plan, array: Array) -> Lines:
-    step = wanted.grid.data_step_bytes
-    offset = -(-_MD_OFFSET_BYTES // step) * step // 1024
-    line = (
-        f"mdadm --create /dev/md0 --level={array.level} --raid-devices={array.disks} "
-        f"--chunk={array.chunk // 1024} --data-offset={offset}K MEMBER…"
-    )
-    return Lines("mdadm", "4.2", "mdadm(8)", (line,), "MEMBER: the partition of each drive")
+def not_made(system: str, layer: Layer, instead: str) -> NotMade:
+    """Say that a system has nothing for a layer."""
+    return NotMade(f"{system}: no command for {layer.name}; {instead}")
 
 
-def _file_systems(wanted: Plan, array: Array | None) -> Iterator[Lines]:
-    target = wanted.target
-    ext4, xfs = f"mkfs.ext4 {target}", f"mkfs.xfs {target}"
-    if array is not None:
-        stride = array.chunk // _BLOCK_BYTES
-        options = f"stride={stride},stripe_width={stride * array.data_disks}"
-        ext4 = f"mkfs.ext4 -b {_BLOCK_BYTES} -E {options} {target}"
-        xfs = f"mkfs.xfs -d su={array.chunk // 1024}k,sw={array.data_disks} {target}"
-    note = "trims the device first" if array is None else ""
-    yield Lines("mkfs.ext4", "e2fsprogs 1.47.0", "mke2fs(8)", (ext4,), note)
-    yield Lines("mkfs.xfs", "xfsprogs 6.1.0", "mkfs.xfs(8)", (xfs,), note)
-    nothing = "has no option for a stripe below it; it begins where its device does"
-    yield Lines(
-        "mkfs.btrfs", "btrfs-progs 6.2", "mkfs.btrfs(8)", (f"mkfs.btrfs {target}",), nothing
-    )
-
-
-def _diskpart(wanted: Plan) -> Lines:
-    start, step = wanted.start // 1024, wanted.grid.data_step_bytes // 1024
-    size = "" if wanted.size is None else f" size={wanted.size // 2**20}"
-    lines = (
-        "select disk N",
-        f"create partition primary{size} offset={start} align={step}",
-        "format fs=ntfs quick",
-    )
-    note = (
-        "offset and align in KiB, size in whole MiB; Windows begins at 1 MiB by itself since Vista"
-    )
-    if wanted.start % 1024:
-        note = f"diskpart counts in KiB and cannot begin at byte {wanted.start}; {note}"
-    return Lines(
-        "diskpart",
-        "Windows Vista and later",
-        "learn.microsoft.com: create partition primary",
-        lines,
-        note,
-    )
-
-
-def _gpart(wanted: Plan) -> Lines:
-    first = wanted.start // wanted.sector_bytes
-    size = "" if wanted.size is None else f" -s {wanted.size // wanted.sector_bytes}"
-    line = f"gpart add -t freebsd-ufs -b {first}{size} ada0"
-    checks = ("newfs -E /dev/ada0p1", "diskinfo -v /dev/ada0p1")
-    note = (
-        "on MBR -t freebsd, which makes ada0s1 and cuts sizes to whole tracks; -E trims; diskinfo "
-        "shows the offset"
-    )
-    return Lines("gpart", "FreeBSD 13", "gpart(8), newfs(8)", (line, *checks), note)
+def pool(ashift: int, device: str, version: str) -> Lines:
+    """Say how to make a ZFS pool with a record size, and how to see it."""
+    typed = (f"zpool create -o ashift={ashift} tank {device}", "zdb -C tank | grep ashift")
+    note = f"records of {1 << ashift} bytes at least; of a pool that exists this is never changed"
+    return Lines("zpool", version, "zpool-create(8), zpoolprops(7)", typed, note, tried=False)

@@ -1,6 +1,7 @@
 """``ssdlab align``: boundaries that fit, layouts checked against them, and what to type.
 
-Exit codes: 0 all aligned; 1 something is not; 2 what the user can mend.
+Exit codes: 0 all aligned; 1 something is not; 2 what the user can mend, a listing that does not
+tell among it.
 """
 
 from __future__ import annotations
@@ -15,22 +16,23 @@ from ssdlab import text
 from ssdlab.align import findings as checking
 from ssdlab.align import grid as grids
 from ssdlab.align import tools
+from ssdlab.align.commands import commands as commands_for
+from ssdlab.align.layout import Layout
 from ssdlab.align.notation import binary_size, decimal_text, in_all_units
-from ssdlab.align.places import Straddle
+from ssdlab.cli.align_listing import EXIT_MISALIGNED, print_listing
 from ssdlab.cli.align_options import (
-    DEVICE_OPTION,
     GRID_OPTIONS,
     LAYER_OPTION,
     Chosen,
+    read_given,
     read_layout,
     with_options,
 )
 from ssdlab.cli.align_steps import move, spare
+from ssdlab.cli.align_words import size_of, writes_that_straddle
 from ssdlab.cli.console import print_json, print_list, print_paragraph, print_table, print_text
 from ssdlab.cli.drives import JSON_OPTION
 from ssdlab.cli.verb import Verb, Verbs
-
-EXIT_MISALIGNED = 1
 
 
 @click.group(
@@ -93,7 +95,7 @@ def boundaries(start: str, size: str | None, inside: str, as_json: bool, **optio
         return
     _print_positions(rows, grid)
     said = "is a boundary itself" if around.fits else "is not a boundary"
-    names = ", ".join(f"{unit.name}{_size_of(unit)}" for unit in grid.units)
+    names = ", ".join(f"{unit.name}{size_of(unit)}" for unit in grid.units)
     print_paragraph(f"{start} {said}; the boundaries fit {names}.")
 
 
@@ -118,22 +120,27 @@ def _print_positions(rows: Sequence[tuple[str, int]], grid: grids.Grid) -> None:
         ),
         ("lvm", "pe_start, or metadatasize and data_alignment; extent"),
         ("raid", "level, disks, chunk, data_offset"),
-        ("filesystem", "type, stripe_unit, stripe_width"),
+        ("filesystem", "type, stripe_unit, stripe_width; zfs also: ashift"),
     ),
     examples=(
         "ssdlab align check --layer partition:start_sector=63 --layer label:start_sector=1985",
         "ssdlab align check server.toml --drive intel-dc-s3500-480gb --json",
+        "fdisk -l | ssdlab align check -",
     ),
 )
 @click.argument("file", required=False, metavar="[LAYOUT]")
 @with_options(LAYER_OPTION, *GRID_OPTIONS)
 @JSON_OPTION
 def check(file: str | None, layers: tuple[str, ...], as_json: bool, **options: Any) -> int:
-    """Check each layer of a layout against each unit.
+    """Check each layer of a layout against each unit, or each partition of a listing.
 
-    The exit code is 1 where the data do not fit.
+    A listing is what fdisk -l, sfdisk -d, parted print, lsblk -J -b -o +START, gpart show, diskinfo
+    -v, diskpart or Get-Partition printed; - is standard input. The exit code is 1 where the data do
+    not fit, and 2 where the listing does not tell.
     """
-    layout = read_layout(file, layers, options)
+    layout = read_given(file, layers, options)
+    if not isinstance(layout, Layout):
+        return print_listing(layout, Chosen(options).grid(), as_json=as_json)
     findings = checking.check(layout, Chosen(options, layout.drive).grid())
     wrong = checking.misaligned(findings)
     if as_json:
@@ -151,10 +158,10 @@ def _print_findings(findings: Sequence[checking.Finding], wrong: bool, sector_by
             str(each.drive_byte),
             decimal_text(each.drive_byte, sector_bytes),
             *((_or_nothing(each.array_byte),) if in_array else ()),
-            f"{each.unit.name}{_size_of(each.unit)}",
+            f"{each.unit.name}{size_of(each.unit)}",
             _fits(each),
             binary_size(each.worst_remainder) if each.worst_remainder else "",
-            _writes(each.straddling),
+            writes_that_straddle(each.straddling),
         )
         for each in findings
     ]
@@ -174,11 +181,6 @@ def _or_nothing(number: int | None) -> str:
     return text.NOTHING if number is None else str(number)
 
 
-def _size_of(unit: grids.Unit) -> str:
-    size = binary_size(unit.bytes)
-    return "" if unit.name.startswith(size) else f" {size}"
-
-
 def _fits(finding: checking.Finding) -> str:
     if finding.aligned:
         return "yes"
@@ -190,28 +192,14 @@ def _mends(finding: checking.Finding) -> bool:
     return judged and finding.remedy != checking.BELOW_FIRST
 
 
-def _writes(straddling: Sequence[Straddle]) -> str:
-    """Name the smallest size that straddles, and from where on all do."""
-    if not straddling:
-        return ""
-    first = straddling[0]
-    every = next((each for each in straddling if each.share == 1), None)
-    parts = []
-    if first.share < 1:
-        parts.append(
-            f"{text.significant(first.share * 100, 2)} % at {binary_size(first.write_bytes)}"
-        )
-    if every is not None:
-        parts.append(f"all from {binary_size(every.write_bytes)}")
-    return ", ".join(parts)
-
-
 @align.command(
     cls=Verb,
     short_help="Print what to type in parted, sfdisk, cryptsetup, pvcreate, mkfs and others.",
     examples=(
-        "ssdlab align commands --layer partition:start=1MiB,size=100GiB --device /dev/sda",
-        "ssdlab align commands --layer partition:start=1MiB --layer raid:level=5,disks=4,chunk=64k",
+        "ssdlab align commands --layer partition:start=1MiB --layer filesystem:type=xfs "
+        "--device /dev/sda",
+        "ssdlab align commands --layer partition:start=1MiB --layer raid:level=1 --layer crypt "
+        "--device /dev/sda --device /dev/sdb",
     ),
 )
 @click.argument("file", required=False, metavar="[LAYOUT]")
@@ -220,29 +208,46 @@ def _writes(straddling: Sequence[Straddle]) -> str:
     "systems",
     multiple=True,
     type=click.Choice(tools.SYSTEMS),
-    help="Print only these; by default all.",
+    help="Print only these; by default that of the device, or all that have every layer.",
 )
-@DEVICE_OPTION
+@click.option(
+    "--device",
+    "devices",
+    multiple=True,
+    metavar="DRIVE",
+    help="Name this drive in the commands; for an array, give it once a member.",
+)
+@click.option("--new", is_flag=True, help="Make a partition table first, which empties the drive.")
+@click.option("--all-tools", is_flag=True, help="Name every tool for a layer, not one.")
 @with_options(LAYER_OPTION, *GRID_OPTIONS)
 @JSON_OPTION
 def commands(
     file: str | None,
     systems: tuple[str, ...],
-    device: str,
+    devices: tuple[str, ...],
+    new: bool,
+    all_tools: bool,
     layers: tuple[str, ...],
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Print what to type for an aligned partition and its content. Changes nothing itself."""
+    """Print what to type for a layout: its layers and only these, bottom up, each on the last.
+
+    Changes nothing itself. With --align or a stripe_width, mkfs on a single drive is told of it.
+    """
     layout = read_layout(file, layers, options)
-    wanted = tools.plan(layout, Chosen(options, layout.drive).grid(), device)
-    found = tools.commands(wanted, systems or tools.SYSTEMS)
+    chosen = Chosen(options, layout.drive)
+    wanted = tools.plan(
+        layout, chosen.grid(), devices, hint=chosen.hint, new=new, all_tools=all_tools
+    )
+    found = commands_for(wanted, systems)
     if as_json:
         print_json([asdict(each) for each in found])
         return
     for each in found:
         notes = [f"# {each.note}"] if each.note else []
-        print_text(f"# {each.tool} ({each.version}; {each.source})")
+        untried = "" if each.tried else "; untried"
+        print_text(f"# {each.tool} ({each.version}; {each.source}{untried})")
         print_text("\n".join((*notes, *each.lines)))
         print_text("")
 

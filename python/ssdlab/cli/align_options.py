@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
+from math import lcm
 from typing import Any
 
 import click
@@ -11,11 +12,13 @@ import click
 from ssdlab.align import grid as grids
 from ssdlab.align import reading
 from ssdlab.align.layout import Layout
+from ssdlab.align.listings import ListedDisk, is_listing, read_listing
 from ssdlab.align.notation import parse_geometry, parse_position
 from ssdlab.cli.completion import complete_drive
 from ssdlab.cli.drives import SET_OPTION, parse_settings
 from ssdlab.errors import SsdlabError
 
+_PAGE_BYTES = 4096
 _LAYERS = "--layer partition:start_sector=63,size=100GiB"
 
 
@@ -54,6 +57,13 @@ class Chosen:
             self.geometry, track=options["track"], cylinder=options["cylinder"]
         )
         return grids.Grid((*units, *table), self.geometry)
+
+    @property
+    def hint(self) -> int | None:
+        """What a file system on a single drive is told of: the size asked for, above a page."""
+        given = [grids.read_unit(each, self.geometry).bytes for each in self._options["align"]]
+        step = lcm(*given)
+        return step if given and step > _PAGE_BYTES else None
 
     def position(self, value: str, place: str) -> int:
         """Read a position or a size."""
@@ -130,7 +140,32 @@ def read_layout(file: str | None, layers: Sequence[str], options: dict[str, Any]
     SsdlabError
         Neither or both are given, or it makes no sense.
     """
+    given = read_given(file, layers, options)
+    if isinstance(given, Layout):
+        return given
+    raise SsdlabError(
+        f"layout {file}: a listing of partitions, which only ssdlab align check reads; describe "
+        f"one of them with its layers, such as {_LAYERS}"
+    )
+
+
+def read_given(
+    file: str | None, layers: Sequence[str], options: dict[str, Any]
+) -> Layout | list[ListedDisk]:
+    """Read a layout, or a listing where the file is one.
+
+    Raises
+    ------
+    SsdlabError
+        Neither or both are given, or it makes no sense.
+    """
     geometry = Chosen(options).geometry
     if (file is None) == (not layers):
         raise SsdlabError(f"give either a layout file or layers, such as {_LAYERS}")
-    return reading.from_file(file, geometry) if file else reading.from_options(layers, geometry)
+    if file is None:
+        return reading.from_options(layers, geometry)
+    said = reading.text_of(file)
+    name = "standard input" if file == "-" else file
+    if is_listing(said):
+        return read_listing(said, name)
+    return reading.from_text(said, name, geometry)

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from ssdlab import text
-from ssdlab.align import moving
+from ssdlab.align import moving, starting_over
 from ssdlab.align import spare_area as sparing
 from ssdlab.align.notation import binary_size
 from ssdlab.align.procedure import Disk, Step
@@ -22,10 +22,13 @@ from ssdlab.cli.align_options import (
     read_layout,
     with_options,
 )
-from ssdlab.cli.console import print_json, print_paragraph, print_text
+from ssdlab.cli.console import print_filled, print_json, print_paragraph, print_text
 from ssdlab.cli.drives import JSON_OPTION
 from ssdlab.cli.verb import Verb
 from ssdlab.errors import SsdlabError
+
+_SHARE = 0.2
+"""What the steps leave alone unless told otherwise; the documents say 10, 20 and 25 %."""
 
 
 @click.command(
@@ -78,11 +81,15 @@ def move(
         "ssdlab align spare --spare 20% --drive intel-dc-s3500-80gb "
         "--layer partition:start=1MiB,size=70GiB --layer filesystem:type=ext4",
         "ssdlab align spare server.toml --spare 10% --capacity 480GB",
+        "ssdlab align spare --steps /dev/sda",
     ),
 )
-@click.argument("file", required=False, metavar="[LAYOUT]")
+@click.argument("file", required=False, metavar="[LAYOUT|DRIVE]")
+@click.option("--spare", "share", metavar="SHARE", help="Share of the capacity, such as 20%.")
 @click.option(
-    "--spare", "share", required=True, metavar="SHARE", help="Share of the capacity, such as 20%."
+    "--steps",
+    is_flag=True,
+    help="Print how to start over: a new drive, secure erase, format, sanitize, discard.",
 )
 @click.option(
     "--capacity", metavar="SIZE", help="Give the exported capacity; by default that of --drive."
@@ -91,7 +98,8 @@ def move(
 @JSON_OPTION
 def spare(
     file: str | None,
-    share: str,
+    share: str | None,
+    steps: bool,
     capacity: str | None,
     device: str,
     number: int,
@@ -101,8 +109,14 @@ def spare(
 ) -> None:
     """Say how to leave a SHARE of a drive to the drive; LAYOUT has its last partition.
 
-    Changes nothing itself; gives no advice where the data are encrypted.
+    With --steps: how to start over with DRIVE, or with any; each step says what it destroys and how
+    to see that it worked. Changes nothing itself; gives no advice where the data are encrypted.
     """
+    if steps:
+        _start_over(file, share, layers, as_json=as_json)
+        return
+    if share is None:
+        raise SsdlabError("how much? give --spare 20%, or --steps to start over with the drive")
     layout = read_layout(file, layers, options)
     chosen = Chosen(options, layout.drive)
     exported, own = _capacity(chosen, capacity)
@@ -118,6 +132,37 @@ def spare(
         print_json(asdict(plan))
     else:
         _print_spare(plan, chosen.geometry.sector_bytes)
+
+
+def _start_over(
+    device: str | None, share: str | None, layers: Sequence[str], *, as_json: bool
+) -> None:
+    if layers:
+        raise SsdlabError("--steps is about a whole drive; leave --layer out, or --steps")
+    wanted = _SHARE if share is None else text.parse_share(share, "--spare")
+    if not 0 < wanted < 1:
+        raise SsdlabError(f"--spare {share}: expected more than 0% and less than 100%")
+    found = starting_over.ways(device, wanted)
+    if as_json:
+        print_json([asdict(each) for each in found])
+        return
+    print_text("Nothing is carried out here. The commands are read up, not tried (hdparm 9.65,")
+    print_text("nvme-cli 2.3, util-linux 2.38); they are root's.")
+    for way in found:
+        print_text(f"\n{way.title}")
+        for number, stage in enumerate(way.stages, 1):
+            _print_stage(number, stage)
+
+
+def _print_stage(number: int, stage: starting_over.Stage) -> None:
+    print_text("")
+    print_filled(f"{stage.text}.", f"{number}. ")
+    for line in stage.lines:
+        print_text(f"       {line}")
+    print_filled(f"destroys: {stage.destroys}", "   ")
+    print_filled(f"it worked where {stage.seen}", "   ")
+    for line in stage.check:
+        print_text(f"       {line}")
 
 
 def _capacity(chosen: Chosen, given: str | None) -> tuple[int, float | None]:

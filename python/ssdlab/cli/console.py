@@ -49,6 +49,11 @@ def print_paragraph(sentences: str) -> None:
     print_text("\n" + _filled(sentences))
 
 
+def print_filled(sentences: str, mark: str = "") -> None:
+    """Write sentences, broken to the width of a terminal and indented behind their mark."""
+    print_text(_filled(sentences, mark))
+
+
 def print_list(heading: str, entries: Sequence[str]) -> None:
     """Write a heading and entries below it; nothing where there are none."""
     if entries:

@@ -151,7 +151,7 @@ fn wear_leveling_moves_what_lies_still() {
 fn every_state_is_sound() {
     let drives: &[&[(&str, &str)]] = &[
         &[],
-        &[("nand.channels", "2"), ("nand.dies_per_channel", "2"), ("nand.blocks_per_plane", "11")],
+        &[("nand.channels", "2"), ("nand.dies_per_channel", "2"), ("nand.blocks_per_plane", "12")],
         &[("nand.planes", "2"), ("nand.blocks_per_plane", "10")],
         &[("ftl.frontiers", "single"), ("ftl.gc", "fifo")],
         &[("ftl.gc", "random"), ("ftl.gc_pace", "smooth"), ("nand.blocks_per_plane", "14")],
