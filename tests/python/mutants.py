@@ -55,8 +55,9 @@ def start_over(way: str) -> Change:
     """Start drives over in another way than by secure erase."""
 
     def change(piece: Piece) -> Piece:
-        is_meant = isinstance(piece, Experiment) and piece.start_over == "secure-erase"
-        return replace(piece, start_over=way) if is_meant else piece
+        if isinstance(piece, Experiment) and piece.start_over == "secure-erase":
+            return replace(piece, start_over=way)
+        return piece
 
     return change
 

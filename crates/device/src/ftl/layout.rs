@@ -174,8 +174,7 @@ pub fn own_units(config: &DriveConfig, exported: u64) -> u64 {
 /// Blocks of a die that do not hold exported data at rest: free, open, or those of a fixed SLC cache.
 pub fn kept_per_die(config: &DriveConfig, geometry: &Geometry) -> u32 {
     let frontiers = if config.ftl.frontiers == Frontiers::Single { 1 } else { 2 };
-    let leveling = u32::from(config.ftl.static_wear_cycles.is_some());
-    reserved_for_slc(config, geometry).saturating_add(kept_free(config) + frontiers + leveling)
+    reserved_for_slc(config, geometry).saturating_add(kept_free(config) + frontiers)
 }
 
 /// A drive works if all it exports fits beside the blocks that each die keeps.

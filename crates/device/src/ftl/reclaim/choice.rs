@@ -117,9 +117,13 @@ impl<P: Payload> Ftl<P> {
         self.groups.sealed(pool).iter().copied().min_by_key(|group| Reverse(self.gain(*group)))
     }
 
-    /// The least worn group that holds cold data, if it is too far behind the most worn free one.
+    /// The least worn group that holds cold data, if it is too far behind the most worn free one; none where the
+    /// spare has no block for each die that may stay open for cold data.
     fn left_behind(&self, die: DieId) -> Option<Group> {
         let limit = self.config().static_wear_cycles?;
+        if self.spare_blocks() < i64::from(self.geometry.dies) {
+            return None;
+        }
         let (pool, width) = (self.pool_of_die(die), self.width);
         let erases = |group: &Group| self.array.erases(BlockId(group.0 * width));
         let cold_age = CYCLES_UNTIL_COLD * u64::from(self.geometry.blocks / width);
