@@ -95,7 +95,7 @@ fn measure(policy: Box<dyn VictimPolicy>, frontiers: &str, workload: Workload) -
     write(&mut drive, MEASURED_FILLS);
     let counted = drive.ftl.counters - before;
     check(&drive, counted)?;
-    counted.write_amplification().ok_or_else(|| "nothing was written".into())
+    counted.unit_write_amplification().ok_or_else(|| "nothing was written".into())
 }
 
 /// The theory drive with few dies, so that each has many blocks to choose from.

@@ -2,7 +2,7 @@
 
 Of a ratio the quotient ours / theirs is judged: within 15 % where a mechanism that is modelled
 decides, within 30 % where unpublished firmware does. Ours must also lie on the same side of 1,
-unless theirs is within 5 % of it, as equal drives are. A row that rests on a fitted parameter says
+unless one of the two is within 2 % of it. A row that rests on a fitted parameter says
 to what it was fitted; it may not be that figure. One whose stand-in or parameter was chosen after
 the result was seen is judged and not counted, and neither is a repeated figure. What is stated
 without a figure is a shape: it holds, or is shown not to. Absolute figures are shown, and judge
@@ -26,7 +26,7 @@ RED = (MISSES, FAILS)
 AFTERWARDS = "a choice behind it was made after its result was seen"
 REPEATED = "another row has the same figure"
 OTHER_MATTER = "the document speaks of something else"
-_SAYS_NO_DIRECTION = 0.05
+_ALIKE = 0.02
 """A ratio nearer to 1 than this says that two things are alike, not which is more."""
 _OTHER_WAY = "The document says more, and here it is less, or the reverse."
 
@@ -115,7 +115,9 @@ def judged(
     >>> judged("eight drives against three", claim, 2.4, MECHANISM).verdict
     'misses'
     """
-    same_way = abs(stated.value - 1) < _SAYS_NO_DIRECTION or (stated.value - 1) * (ours - 1) > 0
+    theirs_more, ours_more = stated.value - 1, ours - 1
+    alike = min(abs(theirs_more), abs(ours_more)) < _ALIKE
+    same_way = alike or theirs_more * ours_more > 0
     inside = abs(ours / stated.value - 1) <= band and same_way
     return Row(
         condition,
