@@ -89,6 +89,8 @@ class Mutant:
     change: Change
 
 
+_FAST_ARM = both(setting("hdd.average_seek_ms", "1.6"), setting("hdd.full_stroke_ms", "none"))
+
 MUTANTS = (
     Mutant(
         "cold data is never moved",
@@ -142,7 +144,7 @@ MUTANTS = (
         "encryption costs nothing",
         "encryption",
         "desktop, 4 KiB random reads, encrypted against not",
-        layer("mb_per_s=", "mb_per_s=99"),
+        both(layer("mb_per_s=", "mb_per_s=99"), layer(",driver=truecrypt", "")),
     ),
     Mutant(
         "partitions begin on a unit's boundary",
@@ -151,10 +153,10 @@ MUTANTS = (
         layer("start_sector=63", "start_sector=2048"),
     ),
     Mutant(
-        "a hard disk's arm and platter are ten times as fast",
+        "a hard disk's arm and platter are five times as fast",
         "hard-disk",
         "random access of a hard disk",
-        both(setting("hdd.average_seek_ms", "1.6"), setting("hdd.rpm", "54000")),
+        both(_FAST_ARM, setting("hdd.rpm", "25000")),
     ),
     Mutant(
         "what stays unwritten is no spare area",
