@@ -84,7 +84,7 @@ impl Run {
         (0..depth).for_each(|tag| self.submit(Tag(tag)));
         let mut done: Vec<Completion> = Vec::new();
         let (mut completed, mut slices) = (0, Vec::new());
-        let mut before = (self.now, self.ssd.counters());
+        let mut before = (self.now, 0, self.ssd.counters().nand_pages_written);
         for slice in 1..=SLICES {
             while completed < writes * slice / SLICES {
                 self.now = self.ssd.advance(Nanos::NEVER, &mut done);
@@ -93,11 +93,13 @@ impl Run {
                     self.submit(completion.tag);
                 }
             }
-            let counters = self.ssd.counters();
-            let spent = counters - before.1;
-            let (host_pages, nand_pages) = (spent.host_pages_written, spent.nand_pages_written);
-            slices.push(Slice { host_pages, nand_pages, time: self.now - before.0 });
-            before = (self.now, counters);
+            let after = (self.now, completed, self.ssd.counters().nand_pages_written);
+            slices.push(Slice {
+                host_pages: after.1 - before.1,
+                nand_pages: after.2 - before.2,
+                time: after.0 - before.0,
+            });
+            before = after;
         }
         slices
     }

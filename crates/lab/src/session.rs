@@ -108,7 +108,7 @@ impl Session {
     /// # Errors
     /// What is wrong with profile, drive file or settings.
     pub fn open(source: &DriveSource, settings: &[(String, String)], seed: u64) -> Result<Session, SessionError> {
-        let mut memory = Memory::of_machine();
+        let mut memory = Memory::default();
         let Opened { drive, profile, label } = source.open(settings, seed, &mut memory)?;
         let session = Session::of(Target::Drive(drive), profile, label, Vec::new(), memory);
         Ok(Session { drive_file: source.drive_file(), ..session })
@@ -130,7 +130,7 @@ impl Session {
             return Session::open(source, settings, seed);
         }
         let layers = layers.into_iter().map(LayerPlan::read).collect::<Result<Vec<_>, _>>()?;
-        let (mut first, mut memory) = (None, Memory::of_machine());
+        let (mut first, mut memory) = (None, Memory::default());
         let target = Target::stack(&layers, &mut |number, name| {
             // The first drive is the one that would be there without layers.
             let seed = seed.wrapping_add(number.wrapping_mul(0x9e37_79b9_7f4a_7c15));
@@ -174,7 +174,7 @@ impl Session {
             "parameters": self.parameters(),
             "derived": self.target.derived(),
             "counters": self.counters(),
-            "memory_bytes": self.memory.taken(),
+            "memory_bytes": self.memory.bytes(),
             "wear": self.target.wear(),
         });
         if !self.layers.is_empty() {
@@ -241,7 +241,8 @@ impl Session {
     /// Brings the drive into a condition; `span` is the share of the exported range that is used.
     ///
     /// # Errors
-    /// A condition that the drive has left behind, a span out of range, a job that does not fit.
+    /// A condition that the drive has left behind, a span out of range, a job that does not fit; more memory
+    /// than is free.
     pub fn bring_to(
         &mut self,
         condition: Condition,
@@ -279,6 +280,9 @@ impl Session {
                 self.name
             );
             return Err(SessionError::Condition(message));
+        }
+        if from == Condition::Fresh && condition != Condition::Fresh {
+            self.memory.check(&self.name, memory::available_bytes())?;
         }
         self.prepare();
         let jobs = &self.placed(jobs)?;

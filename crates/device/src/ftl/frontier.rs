@@ -1,9 +1,9 @@
 //! Open blocks: where the next unit goes.
 //!
 //! Each die has up to four: for the host, for collection (with `host-gc`), in SLC mode, and for cold data
-//! that static wear levelling moves, into the most worn block that is free. Units
-//! are put into the open row one by one; [`Ftl::end_row`] programs it, filled up with nothing if need
-//! be. With a single frontier collection writes to the host's block.
+//! that static wear levelling moves, which is the most worn block that was free. Units are put into the
+//! open row one by one; [`Ftl::end_row`] programs it, filled up with nothing if need be. With a single
+//! frontier collection writes to the host's block.
 
 use crate::config::ftl::{Frontiers, GcPace};
 use crate::ftl::pool::Group;
@@ -224,7 +224,7 @@ impl<P: Payload> Ftl<P> {
         let array = &self.array;
         let erases = |group: Group| array.erases(BlockId(group.0 * width));
         let group = match purpose {
-            // Cold data rest the block that is worn most.
+            // Cold data let the most worn block rest.
             Purpose::Leveling => self.groups.open(pool, Some(&|group| u32::MAX - erases(group)))?,
             _ if self.config().dynamic_wear_leveling => self.groups.open(pool, Some(&erases))?,
             _ => self.groups.open(pool, None)?,

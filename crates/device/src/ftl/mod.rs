@@ -15,7 +15,6 @@
 pub mod backlog;
 pub mod empty;
 pub mod frontier;
-
 pub mod layout;
 mod packing;
 pub mod pool;

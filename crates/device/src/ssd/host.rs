@@ -146,7 +146,7 @@ impl<P: Payload> Ssd<P> {
 
     /// Time of a command on the link and in the controller.
     #[inline]
-    fn command_time(&self, request: &Request) -> Nanos {
+    pub(super) fn command_time(&self, request: &Request) -> Nanos {
         let base = self.times.command[request.operation as usize];
         match request.operation {
             Operation::Trim => base + self.trim_time(request.sectors),

@@ -209,6 +209,9 @@ impl<P: Payload> Ssd<P> {
         let geometry = ftl.geometry;
         let buffer = Buffer::new(config, &geometry);
         ftl.backlog.limit(ftl.exported, buffer.slots.len());
+        let times = Times::new(config, geometry.row_bytes.max(geometry.unit_bytes), geometry.unit_bytes);
+        let commands = (buffer.slots.len() as u64).max(u64::from(config.link.queue_depth));
+        let ahead = Nanos(times.command[Operation::Write as usize].0 * commands);
         let dies = geometry.dies as usize;
         let sector = config.export.sector_bytes;
         let row_or_unit = geometry.row_bytes.max(geometry.unit_bytes);
@@ -244,13 +247,13 @@ impl<P: Payload> Ssd<P> {
             link_in: Timeline::default(),
             link_out: Timeline::default(),
             controller: Timeline::default(),
-            times: Times::new(config, row_or_unit, geometry.unit_bytes),
+            times,
             link_times: TransferTimes::at(config.link.mb_per_s),
             channel_times: TransferTimes::at(channel_rate(config)),
             idle_work: false,
             rests: true,
             power: Power::new(config, &ftl),
-            row_now: RowNow::new(&geometry),
+            row_now: RowNow::new(&geometry, ahead),
             recording: None,
             ftl,
         }
@@ -379,7 +382,7 @@ impl<P: Payload> Device for Ssd<P> {
     fn apply_now(&mut self, request: Request) -> Status {
         match request.operation {
             Operation::Write => {
-                self.count_command_now(u64::from(request.sectors) * u64::from(self.limits.sector_bytes));
+                self.take_command_now(&request);
                 for piece in self.unit_size.pieces(&request) {
                     self.write_now(piece.lpn, request.compress_percent);
                 }

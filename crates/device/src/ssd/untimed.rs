@@ -1,15 +1,17 @@
 //! Writes and trims without a clock: what preconditioning does, at the speed of the FTL.
 //!
-//! The host is taken to be faster than the flash, so every die is busy all the time. A die takes the next
-//! row, or the next row of its job, when it is done with the last: each has a clock of its own, the sum
-//! of the times of its operations, and the die whose clock is first goes on. So a die that collects more
-//! takes fewer rows of the host, and the drive ends in the state that collection keeps under load: jobs
-//! lie where they are, and go on with the first timed write.
+//! A die takes the next row, or the next row of its job, when it is done with the last: each has a clock
+//! of its own, the sum of the times of its operations, and the die whose clock is first goes on. So a die
+//! that collects more takes fewer rows of the host, and the drive ends in the state that collection keeps
+//! under load: jobs lie where they are, and go on with the first timed write. The host has a clock too: it
+//! writes as fast as controller and link take commands, and is ahead of the dies by the buffer at most.
+//! Where that is slower than the flash, dies have time to spare, in which smooth jobs go on.
 //!
-//! Time of a row: tPROG + channel; of a job's row: Σ tR + 2 channel + tPROG; of an erase: tBERS.
-//! Left out: waiting for channels, link and controller, coalescing in the buffer, reads.
+//! Time of a row: tPROG + channel; of a job's row: Σ tR + 2 channel + tPROG; of an erase: tBERS; of a
+//! command: controller or link, the longer. Left out: waiting for channels, coalescing in the buffer, reads.
 
 use super::Ssd;
+use crate::block::Request;
 use crate::ftl::Shortage;
 use crate::ftl::frontier::{Purpose, Readiness};
 use crate::ftl::reclaim::Step;
@@ -29,16 +31,21 @@ pub(super) struct RowNow<S> {
     /// Dies that could do nothing, until a block is sealed or freed, or no die is left that can.
     waiting: Vec<u16>,
     blocks_changed: u64,
+    /// When controller and link have taken what the host has written so far.
+    host: Nanos,
+    /// What the host is ahead of the dies at most: as many commands as the buffer or the queue holds.
+    ahead: Nanos,
 }
 
 impl<S> RowNow<S> {
-    pub(super) fn new(geometry: &Geometry) -> RowNow<S> {
+    pub(super) fn new(geometry: &Geometry, ahead: Nanos) -> RowNow<S> {
         let most = (geometry.units_per_row * geometry.packing) as usize;
         let row_bytes = geometry.row_bytes.max(geometry.unit_bytes);
         let mut clocks = Calendar::new(geometry.dies as usize);
         (0..geometry.dies as usize).for_each(|slot| clocks.schedule(Nanos::ZERO, Event { slot, kind: 0 }));
         let (units, waiting) = (Vec::with_capacity(most), Vec::new());
-        RowNow { units, bytes_left: row_bytes, most, row_bytes, clocks, waiting, blocks_changed: 0 }
+        let host = Nanos::ZERO;
+        RowNow { units, bytes_left: row_bytes, most, row_bytes, clocks, waiting, blocks_changed: 0, host, ahead }
     }
 
     fn is_full(&self, bytes: u32) -> bool {
@@ -48,6 +55,12 @@ impl<S> RowNow<S> {
     fn add(&mut self, lpn: Lpn, stamp: S, bytes: u32) {
         self.units.push((lpn, stamp));
         self.bytes_left -= bytes;
+    }
+
+    /// When a die that is free now can have the next row of the host.
+    fn next_row(&mut self, now: Nanos) -> Nanos {
+        self.host = self.host.max(now.saturating_sub(self.ahead));
+        self.host.max(now)
     }
 
     /// Dies that waited go on at this time; false where none did.
@@ -103,6 +116,13 @@ impl<P: Payload> Ssd<P> {
         (self.row_now.units, self.row_now.bytes_left) = (units, self.row_now.row_bytes);
     }
 
+    /// A write command of which the units are written without time: it is counted, and takes the host's time.
+    pub(super) fn take_command_now(&mut self, request: &Request) {
+        let bytes = u64::from(request.sectors) * u64::from(self.limits.sector_bytes);
+        self.count_command_now(bytes);
+        self.row_now.host += self.command_time(request).max(self.link_times.of(bytes));
+    }
+
     /// Counts a write command of so many bytes, whose units were written without time.
     pub fn count_command_now(&mut self, bytes: u64) {
         self.ftl.counters.host_writes += 1;
@@ -154,9 +174,11 @@ impl<P: Payload> Ssd<P> {
             }
             let slot = self.row_now.clocks.first().slot;
             let die = DieId(slot as u16);
-            let (time, written) = match self.turn_now(die, units) {
-                Turn::Wrote(count, time) => (time, count),
-                Turn::Collected(time) => (time, 0),
+            let row = self.row_now.next_row(now);
+            let turn = if row > now { self.spare_turn_now(die) } else { None };
+            let (done, written) = match turn.unwrap_or_else(|| self.turn_now(die, units)) {
+                Turn::Wrote(count, time) => (row + time, count),
+                Turn::Collected(time) => (now + time, 0),
                 Turn::Waits => {
                     self.row_now.clocks.take_back(slot);
                     self.row_now.waiting.push(die.0);
@@ -164,7 +186,7 @@ impl<P: Payload> Ssd<P> {
                 }
             };
             waited = false;
-            self.row_now.clocks.schedule(now + time, Event { slot, kind: 0 });
+            self.row_now.clocks.schedule(done, Event { slot, kind: 0 });
             self.recall_now(now);
             if written > 0 || self.ftl.is_read_only() {
                 return written;
@@ -181,6 +203,14 @@ impl<P: Payload> Ssd<P> {
                 self.row_now.recall(now);
             }
         }
+    }
+
+    /// What a die does that would have to wait for the host, as `Ssd::work_in_spare_time`.
+    fn spare_turn_now(&mut self, die: DieId) -> Option<Turn> {
+        let works = self.times.smooth
+            && (self.ftl.has_job(die) || self.ftl.wants_collection(die) && self.ftl.start_job(die))
+            && self.ftl.has_job(die);
+        works.then(|| Turn::Collected(self.job_row_now(die)))
     }
 
     /// What a die that is free does next: as `Ssd::choose_work`, with a host that always has more.

@@ -25,7 +25,7 @@ pub fn check(jobs: &[Job], group: Range<usize>, bytes_per_request: usize) -> Res
 }
 
 /// The allocator would give so many bytes now.
-fn is_free(bytes: usize) -> bool {
+pub fn is_free(bytes: usize) -> bool {
     Vec::<u8>::new().try_reserve_exact(bytes).is_ok()
 }
 

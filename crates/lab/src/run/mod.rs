@@ -22,6 +22,7 @@ mod test;
 mod turns;
 mod worker;
 
+pub(crate) use memory::is_free;
 pub use record::{CloneRecord, GroupRecord, Record, SteadyRecord};
 pub use requests::{LoggedRequest, LoggedWindow, RequestLog};
 pub use series::{Done, Series, Written};

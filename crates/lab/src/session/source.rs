@@ -69,7 +69,7 @@ fn from_profile(
     memory: &mut Memory,
 ) -> Result<Opened, SessionError> {
     let profile = Profile::read(name, file, text, settings)?;
-    memory.take(name, &profile.model)?;
+    memory.add(name, &profile.model)?;
     let drive = Drive::new(&profile.model, seed).map_err(|problem| profile.locate(&problem))?;
     let label = Label {
         name: name.to_string(),
@@ -102,7 +102,7 @@ fn from_file(
         return Err(SessionError::Condition(message));
     }
     let profile = Profile::read(&label.name, &label.file, &label.profile, &label.settings)?;
-    memory.take(file, &profile.model)?;
+    memory.add(file, &profile.model)?;
     let config = profile.ssd()?;
     ftl.configure(config, config.ftl.gc.build());
     let drive = Drive::Ssd(Box::new(Ssd::around(config, ftl)));

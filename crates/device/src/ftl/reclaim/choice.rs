@@ -10,13 +10,13 @@ use crate::nand::array::Payload;
 use crate::units::{BlockId, DieId};
 use std::cmp::Reverse;
 
-/// Jobs after which static wear levelling looks for a block that is left behind, and those it waits less
-/// when it has just found one.
-const JOBS_PER_LEVELING: u32 = 32;
-const JOBS_SAVED: u32 = 24;
-/// Data that has not been touched while as many groups were sealed as the drive has, so often, is cold: what
-/// the host writes at random comes round once in about as many.
-const CYCLES_UNTIL_COLD: u64 = 2;
+/// Jobs after which static wear levelling looks for a block that is left behind, and after a look that
+/// found one: the less often it looks the less it costs, and with the second a worn drive still catches up.
+const JOBS_PER_LOOK: u32 = 32;
+const JOBS_PER_LEVELING: u32 = 8;
+/// Data is cold that stayed where it is while so many times as many groups were sealed as the drive has:
+/// under uniform writes each group is sealed anew once in about as many.
+const ROUNDS_UNTIL_COLD: u64 = 2;
 /// A victim gains at least one of so many units, or collection is taken to gain nothing: more moves for
 /// each write of the host are a drive that stands still.
 const UNITS_PER_GAIN: u32 = 1024;
@@ -64,11 +64,11 @@ impl<P: Payload> Ftl<P> {
             return Some((group, Reason::Folding, None));
         }
         self.dies[index].jobs_since_leveling += 1;
-        if self.dies[index].jobs_since_leveling >= JOBS_PER_LEVELING {
+        if self.dies[index].jobs_since_leveling >= JOBS_PER_LOOK {
             self.dies[index].jobs_since_leveling = 0;
-            let room = self.room(die, Purpose::Leveling);
-            if let Some(group) = self.left_behind(die).filter(|group| fits(self, *group, room)) {
-                self.dies[index].jobs_since_leveling = JOBS_SAVED;
+            let has_room = |group: &Group| fits(self, *group, self.room(die, Purpose::Leveling));
+            if let Some(group) = self.left_behind(die).filter(has_room) {
+                self.dies[index].jobs_since_leveling = JOBS_PER_LOOK - JOBS_PER_LEVELING;
                 return Some((group, Reason::Leveling, None));
             }
         }
@@ -126,7 +126,7 @@ impl<P: Payload> Ftl<P> {
         }
         let (pool, width) = (self.pool_of_die(die), self.width);
         let erases = |group: &Group| self.array.erases(BlockId(group.0 * width));
-        let cold_age = CYCLES_UNTIL_COLD * u64::from(self.geometry.blocks / width);
+        let cold_age = ROUNDS_UNTIL_COLD * u64::from(self.geometry.blocks / width);
         let cold = self.groups.sealed(pool).iter().filter(|group| self.groups.age(**group) >= cold_age);
         let coldest = cold.min_by_key(|group| (erases(group), group.0))?;
         let most = self.groups.free_groups(pool).map(|group| erases(&group)).max()?;
