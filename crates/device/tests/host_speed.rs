@@ -1,0 +1,43 @@
+//! Preconditioning knows how fast the host can be: dies that wait for it collect in the meantime.
+
+mod stand;
+
+use ssdlab_device::block::{Device, Operation, Request};
+use ssdlab_device::sim::random::{Purpose, Stream};
+use ssdlab_device::units::{DieId, Lba};
+use stand::{SECTORS, Stand};
+
+const UNITS: u32 = 4096;
+
+/// Free blocks of each die after the drive was filled and overwritten at random, commands taking so long.
+fn free_blocks(write_command_us: &str) -> Vec<u32> {
+    let settings = [
+        ("capacity_bytes", "16 MiB"),
+        ("over_provisioning", "0.4"),
+        ("nand.channels", "2"),
+        ("nand.dies_per_channel", "2"),
+        ("nand.pages_per_block", "16"),
+        ("ftl.frontiers", "host-gc"),
+        ("ftl.gc_pace", "smooth"),
+        ("ftl.gc_low_blocks", "8"),
+        ("ftl.gc_high_blocks", "9"),
+        ("controller.write_command_us", write_command_us),
+    ];
+    let mut stand = Stand::new("theory", &settings);
+    let mut draws = Stream::new(5, Purpose::Victim);
+    let random = (0..4 * UNITS).map(|_| draws.below(UNITS));
+    for unit in (0..UNITS).chain(random) {
+        let lba = Lba(u64::from(unit) * u64::from(SECTORS));
+        stand.ssd.apply_now(Request::new(Operation::Write, lba, SECTORS));
+    }
+    (0..4).map(|die| stand.ssd.ftl.free_groups(DieId(die))).collect()
+}
+
+/// With a host that is slower than the flash, collection that goes on in spare time keeps every die above its
+/// low watermark; with one that is faster, collection keeps pace with writes, and dies lie at it or below.
+#[test]
+fn dies_that_wait_for_the_host_collect() {
+    let (slow, fast) = (free_blocks("10000"), free_blocks("1"));
+    assert!(slow.iter().all(|free| *free > 8), "slow host: {slow:?}");
+    assert!(fast.iter().any(|free| *free <= 8), "fast host: {fast:?}");
+}
