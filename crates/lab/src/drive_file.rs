@@ -1,7 +1,7 @@
 //! A drive file: a drive in a condition, kept for reuse.
 //!
 //! ```text
-//! "ssdlab drive 5\n"   then postcard: profile text, settings, condition, seed, season, span, start, FTL
+//! "ssdlab drive 6\n"   then postcard: profile text, settings, condition, seed, season, span, start, FTL
 //!                      then CRC-32 of all before it, little endian
 //! ```
 //! The profile and the settings lie in the file, so that it does not depend on the profile staying
@@ -15,7 +15,7 @@ use thiserror::Error;
 
 /// What every drive file begins with, and the layout that this version reads and writes.
 const FAMILY: &[u8] = b"ssdlab drive ";
-const MAGIC: &[u8] = b"ssdlab drive 5\n";
+const MAGIC: &[u8] = b"ssdlab drive 6\n";
 
 /// What is kept besides the flash translation layer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -1,8 +1,9 @@
 //! What lies in the write buffer when the clock of a preconditioned drive starts.
 //!
-//! Under load the buffer is full, and a write waits until a unit of it is programmed. Preconditioning
-//! programs every unit at once, so its buffer is empty. For a run to begin as it goes on, the first write
-//! finds the buffer filled with the writes that would have come next: a sample of those that came, one in
+//! Where flash is slower than the host, the buffer is full under load, and a write waits until a unit of it
+//! is programmed; else it holds what the host is ahead. Preconditioning programs every unit at once, so its
+//! buffer is empty. For a run to begin as it goes on, the first write finds in the buffer as many writes as
+//! under load, those that would have come next: a sample of those that came, one in
 //!
 //! ```text
 //!   every = units exported / slots of the buffer
@@ -21,6 +22,8 @@ pub struct Backlog {
     /// Where the oldest is, once there are `slots`.
     oldest: usize,
     slots: usize,
+    /// Of the slots, those in use under load.
+    in_use: usize,
     every: u32,
     /// Writes until the next of the sample.
     left: u32,
@@ -45,8 +48,19 @@ impl Backlog {
         self.add(lpn, bytes);
     }
 
+    /// So large a share of the slots is in use.
+    #[inline]
+    pub fn fill(&mut self, share: f64) {
+        self.in_use = (self.slots as f64 * share) as usize;
+    }
+
     /// A unit lay in the buffer when the clock stopped.
-    pub fn add(&mut self, lpn: Lpn, bytes: u32) {
+    pub fn keep(&mut self, lpn: Lpn, bytes: u32) {
+        self.add(lpn, bytes);
+        self.in_use = self.units.len();
+    }
+
+    fn add(&mut self, lpn: Lpn, bytes: u32) {
         if self.units.len() < self.slots {
             self.units.push((lpn, bytes));
         } else if self.slots > 0 {
@@ -66,7 +80,7 @@ impl Backlog {
         let mut units = std::mem::take(&mut self.units);
         units.rotate_left(self.oldest);
         self.oldest = 0;
-        units
+        units.split_off(units.len().saturating_sub(self.in_use))
     }
 }
 
@@ -77,6 +91,7 @@ mod test {
     fn backlog(exported: u32, slots: usize) -> Backlog {
         let mut backlog = Backlog::default();
         backlog.limit(exported, slots);
+        backlog.fill(1.0);
         backlog
     }
 
@@ -96,6 +111,17 @@ mod test {
         let mut backlog = backlog(100, 4);
         (0..100).for_each(|lpn| backlog.sample(Lpn(lpn), 4096));
         assert_eq!(backlog.take(), [0, 25, 50, 75].map(|lpn| (Lpn(lpn), 4096)));
+    }
+
+    /// Of four slots half are in use: the newest two.
+    #[test]
+    fn as_many_come_out_as_are_in_use() {
+        let mut backlog = backlog(4, 4);
+        backlog.fill(0.5);
+        (0..9).for_each(|lpn| backlog.sample(Lpn(lpn), 4096));
+        assert_eq!(backlog.take(), [7, 8].map(|lpn| (Lpn(lpn), 4096)));
+        backlog.keep(Lpn(1), 512);
+        assert_eq!(backlog.take(), [(Lpn(1), 512)]);
     }
 
     #[test]

@@ -63,6 +63,12 @@ impl<S> RowNow<S> {
         self.host.max(now)
     }
 
+    /// How far the host is ahead of the die that is free next, of what the buffer allows.
+    fn share_ahead(&self) -> f64 {
+        let free = self.clocks.first_time();
+        (free.saturating_sub(self.host).0 as f64 / self.ahead.0.max(1) as f64).min(1.0)
+    }
+
     /// Dies that waited go on at this time; false where none did.
     fn recall(&mut self, now: Nanos) -> bool {
         let clocks = &mut self.clocks;
@@ -112,6 +118,7 @@ impl<P: Payload> Ssd<P> {
             self.write_map_now();
             rest = &rest[written as usize..];
         }
+        self.ftl.backlog.fill(self.row_now.share_ahead());
         units.clear();
         (self.row_now.units, self.row_now.bytes_left) = (units, self.row_now.row_bytes);
     }

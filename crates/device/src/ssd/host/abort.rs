@@ -61,7 +61,7 @@ impl<P: Payload> Ssd<P> {
 
     /// A unit is programmed without time; at a power cut on the capacitors' charge.
     fn save_now(&mut self, unit: &Unit<P::Stamp>) {
-        self.ftl.backlog.add(unit.lpn, unit.bytes);
+        self.ftl.backlog.keep(unit.lpn, unit.bytes);
         self.put_row_now(&[(unit.lpn, unit.stamp)]);
     }
 }
