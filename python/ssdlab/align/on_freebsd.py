@@ -67,7 +67,7 @@ def _label(wanted: Plan, layer: Partition, device: str) -> Lines:
 def _add(wanted: Plan, layer: Partition, kind: str, device: str) -> str:
     sector = wanted.sector_bytes
     size = "" if layer.size is None else f" -s {layer.size // sector}"
-    return f"gpart add -t {kind} -b {layer.start // sector}{size} {device}"
+    return f"gpart add -t {kind} -i 1 -b {layer.start // sector}{size} {device}"
 
 
 def _above(wanted: Plan) -> str:
