@@ -146,13 +146,11 @@ def _against_hint(step: _Step) -> Iterator[Finding]:
         return
     for key, told in (("stripe_unit", layer.stripe_unit), ("stripe_width", layer.stripe_width)):
         if told is not None:
-            unit = Unit(f"{key} it is told", told, FLASH, True, "the layout")
+            unit = Unit(f"{key} given", told, FLASH, True, "the layout")
             places, effective = step.spot.against(told)
             needed = lcm(step.grid.required_step_bytes, told)
-            remedy = (
-                f"let what it lies on begin at a multiple of {binary_size(needed)}, or leave {key} "
-                "out"
-            )
+            begin = f"make the layer below begin at a multiple of {binary_size(needed)}"
+            remedy = f"{begin}, or leave out {key}"
             yield _finding(step, unit, places, effective, True, remedy)
 
 

@@ -103,5 +103,5 @@ def _gnop(ashift: int, device: str) -> Lines:
         "zpool import tank",
         "zdb -C tank | grep ashift",
     )
-    note = "in place of the former, where zpool knows no ashift; what gnop made is needed once only"
+    note = "in place of the former, if zpool knows no ashift; the gnop device is needed only once"
     return Lines("gnop", "FreeBSD 8 to 12", "gnop(8), zpool(8)", typed, note, tried=False)

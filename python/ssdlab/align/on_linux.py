@@ -124,7 +124,11 @@ def _array(chain: _Chain, layer: Array) -> Lines:
         f"mdadm --create {name} --metadata=1.2 --level={layer.level} "
         f"--raid-devices={layer.disks}{chunk} --data-offset={offset}K {members}"
     )
-    note = "" if chain.wanted.devices else f"{_MEMBERS}: what was made on each drive; or --device"
+    note = (
+        ""
+        if chain.wanted.devices
+        else f"{_MEMBERS}: what was made on each drive; --device names them"
+    )
     chain.made(name)
     return Lines("mdadm", "4.2", "mdadm(8)", (line,), note)
 
@@ -150,7 +154,7 @@ def _crypt(chain: _Chain, layer: Crypt) -> Lines:
         made.append(f"/dev/mapper/{name}")
     chain.made(*made)
     note = "--offset counts 512-byte sectors; " if "--offset" in typed[0] else ""
-    note += "--allow-discards lets TRIM through, and shows who reads the drive what is free"
+    note += "--allow-discards lets TRIM through, but shows which blocks are free"
     source = "cryptsetup-luksFormat(8), cryptsetup-open(8)"
     return Lines("cryptsetup", "2.6.1", source, tuple(typed), note)
 

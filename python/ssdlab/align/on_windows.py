@@ -35,7 +35,7 @@ def lines(wanted: Plan) -> Iterator[Lines]:
     typed.append("detail partition")
     note = (
         "offset and align in KiB, size in whole MiB; detail partition shows the offset in bytes; "
-        "Windows begins at 1 MiB by itself since Vista"
+        "since Vista, Windows begins at 1 MiB by itself"
     )
     source = "learn.microsoft.com: create partition primary, format"
     yield Lines("diskpart", "Windows Vista and later", source, tuple(typed), note, tried=False)

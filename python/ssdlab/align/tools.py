@@ -260,5 +260,5 @@ def not_made(system: str, layer: Layer, instead: str) -> NotMade:
 def pool(ashift: int, device: str, version: str) -> Lines:
     """Say how to make a ZFS pool with a record size, and how to see it."""
     typed = (f"zpool create -o ashift={ashift} tank {device}", "zdb -C tank | grep ashift")
-    note = f"records of {1 << ashift} bytes at least; of a pool that exists this is never changed"
+    note = f"records of {1 << ashift} bytes at least; this cannot be changed once the pool exists"
     return Lines("zpool", version, "zpool-create(8), zpoolprops(7)", typed, note, tried=False)

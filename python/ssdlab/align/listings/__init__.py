@@ -68,7 +68,7 @@ def read_listing(text: str, name: str) -> list[ListedDisk]:
     """
     reader = _reader(text)
     if reader is None:
-        raise SsdlabError(f"listing {name}: not a listing that is known; give one of {KNOWN}")
+        raise SsdlabError(f"listing {name}: not a known listing; give one of {KNOWN}")
     try:
         disks = _within_limits(reader(text, name))
     except ValueError:

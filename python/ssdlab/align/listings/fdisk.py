@@ -75,7 +75,11 @@ def _disk(lines: Sequence[str], name: str) -> ListedDisk:
     sizes = [match for line in lines if (match := _SECTOR.match(line.strip()))]
     sector = int(sizes[0][1]) if sizes else (int(units[2]) if units else SECTOR_BYTES)
     per_unit = int(units[1]) if units else _assumed(rows, name)
-    notes = [] if units else ["the listing has no line of units; its numbers fit sectors only"]
+    notes = (
+        []
+        if units
+        else ["the listing does not name its unit; its numbers make sense only as sectors"]
+    )
     if per_unit > 1:
         notes.append(
             f"the listing counts cylinders of {per_unit} sectors, which hide where in them a "

@@ -15,7 +15,7 @@ from ssdlab.errors import SsdlabError
 
 _SYSFS_SECTOR_BYTES = 512
 _ASK = "lsblk -J -b -o NAME,TYPE,START,SIZE,LOG-SEC,PHY-SEC,OPT-IO,PARTTYPE"
-_ABOVE = "what lies in the partitions is listed without where it begins"
+_ABOVE = "lsblk does not say where the layers in a partition begin; they are not judged"
 
 
 def read_lsblk(root: Mapping[str, Any], name: str) -> list[ListedDisk]:

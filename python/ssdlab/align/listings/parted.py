@@ -104,7 +104,7 @@ def _listed(
     name: str,
 ) -> ListedDisk:
     rounded = any(not each.start.exact for each in partitions)
-    notes = ("the listing rounds; in sectors it would not: parted DEVICE unit s print",)
+    notes = ("the listing is rounded; for exact sectors: parted DEVICE unit s print",)
     capacity = _range(size, sector, f"listing {name}: {device}")
     return ListedDisk(
         device,

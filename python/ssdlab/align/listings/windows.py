@@ -40,7 +40,7 @@ _SELECTED = re.compile(
     r"\bsel\w*\s+dis\w*\s+(\d+)\s*$|^\s*Disk (\d+) is now the selected disk", re.I
 )
 _PATH = re.compile(r"^\s*DiskPath:\s*(\S+)")
-_ROUNDS = "diskpart rounds; bytes show: select partition N, detail partition"
+_ROUNDS = "diskpart rounds; for bytes: select partition N, detail partition"
 
 
 def is_windows(text: str) -> bool:
