@@ -138,6 +138,7 @@ def test_a_partition_on_an_array() -> None:
         ((PARTITION, "label:start=1MiB"), ("/dev/sda",), "BSD labels are made on FreeBSD"),
         (("raid:level=1", "raid:level=1"), (), "two arrays on each other"),
         (("crypt:format=veracrypt", "lvm"), (), "no system has all these layers"),
+        (("partition:start=1MiB,size=512KiB",), ("1",), "diskpart counts in whole MiB"),
         (("partition:start_sector=63", "label:start_sector=1984"), (), "the next one is 1985s"),
     ],
 )
@@ -260,6 +261,42 @@ def test_ashift_follows_the_drive() -> None:
         assert f"zpool create -o ashift={expected} tank /dev/sdX1" in align.commands(plan)[1].lines
     whole = align.commands(align.plan(layout("filesystem:type=zfs"), Grid()), ["linux"])
     assert whole[0].lines[0] == "zpool create -o ashift=12 tank /dev/sdX"
+
+    for page, shift in ("4KiB", 12), ("16KiB", 14), ("24KiB", 12):
+        grid = Grid((read_unit(page, Geometry()),))
+        findings = align.check(layout("filesystem:type=zfs,ashift=9"), grid)
+        assert f"zpool create -o ashift={shift}" in findings[-1].remedy
+        assert not align.misaligned(
+            align.check(layout(f"filesystem:type=zfs,ashift={shift}"), grid)
+        )
+
+
+@pytest.mark.parametrize("system", ["linux", "windows", "freebsd"])
+def test_what_check_passes_is_typed(command: Command, system: str) -> None:
+    """An erase block of 4 MiB is judged with --strict only, by either verb."""
+    drive = ("--layer", PARTITION, "--drive", "intel-dc-s3500-80gb")
+    assert command("align", "check", *drive)[0] == 0
+    code, out, _ = command("align", "commands", "--system", system, *drive)
+    assert (
+        code == 0
+        and {"linux": "start=2048", "windows": "align=8", "freebsd": "-b 2048"}[system] in out
+    )
+    assert command("align", "check", *drive, "--strict")[0] == 1
+    code, _, err = command("align", "commands", *drive, "--strict")
+    assert code == 2 and "the next one is 8192s" in err
+
+
+def test_on_a_stripe_without_parity_a_chunk_will_do() -> None:
+    """`check` asks for a chunk only, and so does what is typed."""
+    stack = ("raid:level=0,disks=3,chunk=64KiB", "partition:start=64KiB")
+    assert not align.misaligned(align.check(layout(*stack), Grid()))
+    assert any("start=128" in line for line in typed(*stack))
+
+
+def test_where_a_payload_begins_is_typed() -> None:
+    """What is given goes before the tool's own place: 8 MiB of LVM, 1 MiB of plain dm-crypt."""
+    assert typed("lvm:pe_start=8MiB")[0] == "pvcreate --dataalignment 8192k /dev/sdX"
+    assert " --offset 2048 /dev/sdX " in typed("crypt:format=plain,payload=1MiB")[0]
 
 
 def test_equal_layers_are_two() -> None:

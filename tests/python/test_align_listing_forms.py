@@ -11,7 +11,7 @@ import pytest
 
 from real_listings import REAL
 from ssdlab.align import Grid
-from ssdlab.align.grid import track_units
+from ssdlab.align.grid import read_unit, track_units
 from ssdlab.align.listings import Start, is_listing, judge, read_listing
 from ssdlab.align.notation import Geometry
 from ssdlab.errors import SsdlabError
@@ -122,6 +122,11 @@ WMIC = """Name                   Size          StartingOffset
 Disk #0, Partition #0  104857600     1048576
 Disk #0, Partition #1  249950109696  105906176
 """
+WMI_TABLE = """Name                  StartingOffset
+----                  --------------
+Disk #0, Partition #0        1048576
+Disk #0, Partition #1      105906176
+"""
 MSINFO = """Partition	Disk #0, Partition #0
 Partition Size	233.76 GB (250,999,201,792 bytes)
 Partition Starting Offset	32,256 bytes
@@ -135,6 +140,7 @@ EXACT = {
     "Get-Partition": (POWERSHELL, [2**20, 101 * 2**20, 117 * 2**20], True),
     "Get-Partition | Format-List": (POWERSHELL_LIST, [32256, 117 * 2**20], False),
     "wmic": (WMIC, [2**20, 101 * 2**20], True),
+    "Win32_DiskPartition as a table": (WMI_TABLE, [2**20, 101 * 2**20], True),
     "msinfo32": (MSINFO, [32256], False),
 }
 
@@ -179,10 +185,37 @@ def test_cylinders_of_today() -> None:
         "/dev/sda1         1   2   10M Linux filesystem\n"
         "/dev/sda2         3   3    1M Linux filesystem\n"
     )
+    counted = text.replace("End ", "End Cylinders ").replace("2   10M", "2 2 10M")
+    for listing in text, counted.replace("3    1M", "3 1 1M"):
+        (disk,) = judge(read_listing(listing, "pasted"), Grid())
+        second = disk.partitions[1].listed.start
+        assert (second.low, second.high) == (2 * 16065 * 512, (3 * 16065 - 1) * 512)
+        assert [each.aligned for each in disk.partitions] == [None, None]
+
+
+def test_every_drive_has_its_own_sectors() -> None:
+    """In Chinese too, whose colons have no space behind them: 256 sectors are 1 MiB, or 128 KiB."""
+    disk = "Disk /dev/{}：1 TiB，1000204886016 字节，9 个扇区\n单元：扇区 / 1 * {} = {} 字节\n"
+    row = "/dev/{}1  256 131327 131072 512M EFI\n"
+    drives = (("sda", 4096, True), ("sdb", 512, False))
+    text = "".join((disk + row.replace("{}", name)).format(name, n, n) for name, n, _ in drives)
+    judged = judge(read_listing(text, "pasted"), Grid())
+    assert [(each.listed.name, each.listed.sector_bytes, each.aligned) for each in judged] == [
+        (f"/dev/{name}", sector, fits) for name, sector, fits in drives
+    ]
+
+
+def test_parted_in_chinese() -> None:
+    """Its full-width colons are colons."""
+    text = "磁盘 /dev/sda：480103981056B\n扇区大小 (逻辑/物理)：512B/4096B\n 1 32256B 9B 9B ext4\n"
     (disk,) = judge(read_listing(text, "pasted"), Grid())
-    second = disk.partitions[1].listed.start
-    assert (second.low, second.high) == (2 * 16065 * 512, (3 * 16065 - 1) * 512)
-    assert [each.aligned for each in disk.partitions] == [None, None]
+    assert (disk.listed.physical_bytes, disk.aligned) == (4096, False)
+
+
+def test_free_space_is_no_partition() -> None:
+    """parted -m numbers it too, ``print free`` before the first partition."""
+    free = PARTED_FOR_PROGRAMS.replace("1:1048576B", "1:17408B:1048575B:1031168B:free;\n1:1048576B")
+    assert read_listing(free, "pasted") == read_listing(PARTED_FOR_PROGRAMS, "pasted")
 
 
 @pytest.mark.parametrize(
@@ -207,6 +240,45 @@ def test_bytes_go_before_what_is_rounded() -> None:
     session = DISKPART.format("32 KB") + "\nPartition 1 is now the selected partition.\n\n" + DETAIL
     (disk,) = judge(read_listing(session, "pasted"), Grid())
     assert [each.listed.start.byte for each in disk.partitions] == [63 * 512]
+
+
+def test_bytes_are_of_the_disk_that_was_selected() -> None:
+    """Partition 1 of one disk says nothing of partition 1 of another."""
+    first = "DISKPART> select disk 0\n\n" + DETAIL.replace("32256", "1048576")
+    second = "DISKPART> sel dis 1\n\n" + DISKPART.format("31 KB")
+    disks = judge(read_listing(f"{first}\n{second}", "pasted"), Grid())
+    assert [(each.listed.name, each.aligned) for each in disks] == [
+        ("Disk 0", True),
+        ("Disk 1", False),
+    ]
+    both = POWERSHELL + POWERSHELL.replace("scsi#disk", "scsi#other").replace("1048576 ", "32256 ")
+    assert [disk.aligned for disk in judge(read_listing(both, "pasted"), Grid())] == [True, False]
+
+
+def test_a_list_without_a_tree() -> None:
+    """``lsblk -l -J``: sdaa1 is a partition of sdaa, not of sda."""
+    drives = [{"name": name, "type": "disk", "size": 1} for name in ("sda", "sdaa", "nvme0n1")]
+    starts = {"sda1": 2048, "sdaa1": 63, "nvme0n1p1": 2048}
+    parts = [{"name": name, "type": "part", "start": at} for name, at in starts.items()]
+    disks = read_listing(json.dumps({"blockdevices": drives + parts}), "pasted")
+    assert [[each.name for each in disk.partitions] for disk in disks] == [[n] for n in starts]
+
+
+def test_a_label_on_a_mirror() -> None:
+    """A slice of any provider is one: 16 sectors in a slice at 63 are sector 79."""
+    text = (
+        "=> 63 999 mirror/gm0 MBR (500K)\n  63 900 1 freebsd (450K)\n\n"
+        "=> 0 900 mirror/gm0s1 BSD (450K)\n  16 800 1 freebsd-ufs (400K)\n"
+    )
+    (disk,) = read_listing(text, "pasted")
+    assert disk.partitions[1].start.byte == 79 * 512
+
+
+def test_a_remedy_fits_every_unit() -> None:
+    """Where the start is rounded too: 3 MiB, of 192 KiB and 1 MiB."""
+    units = tuple(read_unit(size, Geometry()) for size in ("192KiB", "1MiB"))
+    (disk,) = judge(read_listing(DISKPART.format("31 KB"), "pasted"), Grid(units))
+    assert disk.partitions[0].remedy == "begin at a multiple of 6144 sectors"
 
 
 def _places(start: Start) -> range:
@@ -295,7 +367,15 @@ def test_encodings_of_windows(command: Command, tmp_path: Path, encoding: str) -
         (LSBLK.replace('"start": 2048', '"other": 1'), "sda1 has no start; list it with: lsblk -J"),
         ('{"partitiontable": {"partitions": [{}]}}', "with node, start and size"),
         ("unit: sectors\nsector-size: 513\n/dev/sda1 : start= 1, size= 9", "expected 512 or 4096"),
+        (
+            '{"partitiontable": {"partitions": [{"node": "a", "start": -1, "size": 1}]}}',
+            "sfdisk -J",
+        ),
         ("/dev/sda1 1 13 104391 83 Linux\n", "sectors or cylinders?"),
+        ("/dev/sda1 * 0+ 12 13- 104391 83 Linux\n", "sectors or cylinders?"),
+        ("/dev/sda2 13 121600 121588 976655610 8e Linux LVM\n", "or sfdisk -d"),
+        (f"=> 34 99 ada0 GPT (1G)\n  {'9' * 400} 5 1 freebsd-ufs\n", "more than any drive has"),
+        (f"=> 34 {'9' * 5000} ada0 GPT (1G)\n  34 5 1 efi\n", "more than any drive has"),
         ("=>  0  99  ada0s1  BSD  (1G)\n    9  9  1  freebsd-ufs\n", "list the drive before it"),
         ("/dev/ada0p1\n  512  # sectorsize\n", "no stripeoffset; give all of diskinfo -v"),
         (REAL["parted in MiB"].text.replace("2.00MiB", "0.20%"), "does not say where it begins"),
@@ -328,7 +408,7 @@ def test_a_spoiled_listing_is_read_or_refused() -> None:
         for _ in range(chance.randrange(1, 6)):
             place = chance.randrange(len(words))
             words[place] = chance.choice(
-                ["", "9" * 30, "9" * 5000, "-1", ":", "1.5", words[place] * 2]
+                ["", "9" * 30, "9" * 400, "9" * 5000, "-1", ":", "1.5", words[place] * 2]
             )
         text = " ".join(words)
         try:

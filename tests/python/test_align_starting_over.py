@@ -55,7 +55,7 @@ def test_every_step_says_what_it_destroys() -> None:
         lines = " ".join(stage.lines)
         assert stage.destroys and stage.seen
         assert (stage.destroys == NOTHING) == (not any(word in lines for word in DESTRUCTIVE)) or (
-            stage.destroys.startswith("nothing where")
+            stage.destroys.startswith("nothing if")
         )
 
 
@@ -78,6 +78,8 @@ def test_sanitize_is_of_the_controller() -> None:
     lines = [line for stage in stages("/dev/nvme2n1") for line in stage.lines]
     assert "nvme format /dev/nvme2n1 --ses=1" in lines
     assert "nvme sanitize /dev/nvme2 --sanact=2" in lines
+    erased = lines.index("nvme sanitize /dev/nvme2 --sanact=2")
+    assert "nvme list-subsys /dev/nvme2n1" in lines[erased - 3 : erased]
 
 
 def test_printed(command: Command, golden: Callable[[str, str], None]) -> None:
@@ -93,6 +95,8 @@ def test_the_share_that_is_left(command: Command) -> None:
     """--spare says how much; 25 % leaves partitions three quarters."""
     _, out, _ = command("align", "spare", "--steps", "/dev/sda", "--spare", "25%")
     assert "mkpart primary 1MiB 75%" in out and "--spare 25%" in out
+    _, out, _ = command("align", "spare", "--steps", "/dev/sda", "--spare", "99.9%")
+    assert "mkpart primary 1MiB 0.1%" in out
 
 
 def test_nothing_is_carried_out(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -114,6 +118,8 @@ def test_nothing_is_carried_out(command: Command, monkeypatch: pytest.MonkeyPatc
         (("--steps", "ada0"), "on FreeBSD see camcontrol(8)"),
         (("--steps", "--spare", "100%"), "less than 100%"),
         (("--steps", "--layer", "lvm"), "leave --layer out"),
+        (("--steps", "--device", "/dev/sda"), "--steps /dev/sda; leave --device out"),
+        (("--steps", "--drive", "theory", "--strict"), "leave --drive, --strict out"),
         (("--layer", "partition:start=1MiB,size=1GiB"), "give --spare 20%, or --steps"),
     ],
 )

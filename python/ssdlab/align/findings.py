@@ -26,12 +26,8 @@ from ssdlab.align.layout import (
 from ssdlab.align.notation import binary_size
 from ssdlab.align.places import Offsets, Spot, Straddle, spots, straddles
 
-LARGEST_RECORD_BYTES = 2**16
+_LARGEST_RECORD_BYTES = 2**16
 """ZFS takes an ashift of 16 at most (zpoolprops(7))."""
-_ZFS_REMEDY = (
-    "zdb -C POOL shows its ashift; give it as ashift=12. Of a vdev that exists it cannot be "
-    "changed: back up, zpool create -o ashift=12, restore"
-)
 BELOW_FIRST = "the layer below does not fit; mend that first"
 
 
@@ -150,13 +146,11 @@ def _against_hint(step: _Step) -> Iterator[Finding]:
         return
     for key, told in (("stripe_unit", layer.stripe_unit), ("stripe_width", layer.stripe_width)):
         if told is not None:
-            unit = Unit(f"{key} it is told", told, FLASH, True, "the layout")
+            unit = Unit(f"{key} given", told, FLASH, True, "the layout")
             places, effective = step.spot.against(told)
             needed = lcm(step.grid.required_step_bytes, told)
-            remedy = (
-                f"let what it lies on begin at a multiple of {binary_size(needed)}, or leave {key} "
-                "out"
-            )
+            begin = f"make the layer below begin at a multiple of {binary_size(needed)}"
+            remedy = f"{begin}, or leave out {key}"
             yield _finding(step, unit, places, effective, True, remedy)
 
 
@@ -169,13 +163,34 @@ def _records(step: _Step) -> Iterator[Finding]:
     layer = step.layer
     if not isinstance(layer, FileSystem) or layer.type != "zfs":
         return
-    pages = [u for u in step.grid.units if u.required and u.bytes <= LARGEST_RECORD_BYTES]
-    for page in pages or [DEFAULT_UNITS[0]]:
+    shift = record_shift(step.grid)
+    remedy = (
+        f"zdb -C POOL shows its ashift; where that is below {shift}, back up, zpool create -o "
+        f"ashift={shift}, and restore: the ashift of a vdev cannot be changed"
+    )
+    for page in _pages(step.grid) or [DEFAULT_UNITS[0]]:
         size = None if layer.ashift is None else 1 << layer.ashift
         name = "records, whose ashift is not given" if size is None else f"ashift={layer.ashift}"
         unit = Unit(f"{name}, against the {page.name}", page.bytes, FLASH, True, page.source)
-        found = _finding(step, unit, Offsets(0, size or 512), page.bytes, True, _ZFS_REMEDY)
-        yield found
+        yield _finding(step, unit, Offsets(0, size or 512), page.bytes, True, remedy)
+
+
+def record_shift(grid: Grid) -> int:
+    """Give the ashift with which ZFS's records hold the drive's pages whole, 12 or more."""
+    sizes = [page.bytes for page in (DEFAULT_UNITS[0], *_pages(grid))]
+    return max(sizes).bit_length() - 1
+
+
+def _pages(grid: Grid) -> list[Unit]:
+    """Give the units that a record can hold, which are powers of two as it is."""
+    return [
+        unit
+        for unit in grid.units
+        if unit.kind == FLASH
+        and unit.required
+        and unit.bytes <= _LARGEST_RECORD_BYTES
+        and not unit.bytes & (unit.bytes - 1)
+    ]
 
 
 def _told(step: _Step, unit: Unit, told: int | None, key: str) -> Iterator[Finding]:

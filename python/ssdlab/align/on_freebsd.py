@@ -67,7 +67,7 @@ def _label(wanted: Plan, layer: Partition, device: str) -> Lines:
 def _add(wanted: Plan, layer: Partition, kind: str, device: str) -> str:
     sector = wanted.sector_bytes
     size = "" if layer.size is None else f" -s {layer.size // sector}"
-    return f"gpart add -t {kind} -b {layer.start // sector}{size} {device}"
+    return f"gpart add -t {kind} -i 1 -b {layer.start // sector}{size} {device}"
 
 
 def _above(wanted: Plan) -> str:
@@ -103,5 +103,5 @@ def _gnop(ashift: int, device: str) -> Lines:
         "zpool import tank",
         "zdb -C tank | grep ashift",
     )
-    note = "in place of the former, where zpool knows no ashift; what gnop made is needed once only"
+    note = "in place of the former, if zpool knows no ashift; the gnop device is needed only once"
     return Lines("gnop", "FreeBSD 8 to 12", "gnop(8), zpool(8)", typed, note, tried=False)

@@ -90,7 +90,10 @@ def _partition(chain: _Chain, layer: Partition) -> Iterator[Lines]:
     )
     note = "bare sectors are not rounded"
     if not wanted.new and chain.on_drives:
-        note += "; a drive without a partition table gets one by --new"
+        note += (
+            "; a drive without a partition table gets one by --new; on a drive that already has "
+            "partitions, put the new one's number in place of the 1 in all that follows"
+        )
     if wanted.array and not wanted.devices and chain.on_drives:
         note += "; do this on every drive of the array"
     yield Lines("sfdisk", "util-linux 2.38.1", "sfdisk(8)", typed, note)
@@ -121,7 +124,11 @@ def _array(chain: _Chain, layer: Array) -> Lines:
         f"mdadm --create {name} --metadata=1.2 --level={layer.level} "
         f"--raid-devices={layer.disks}{chunk} --data-offset={offset}K {members}"
     )
-    note = "" if chain.wanted.devices else f"{_MEMBERS}: what was made on each drive; or --device"
+    note = (
+        ""
+        if chain.wanted.devices
+        else f"{_MEMBERS}: what was made on each drive; --device names them"
+    )
     chain.made(name)
     return Lines("mdadm", "4.2", "mdadm(8)", (line,), note)
 
@@ -132,12 +139,13 @@ def _crypt(chain: _Chain, layer: Crypt) -> Lines:
     typed, made = [], []
     for device in chain.devices:
         name = f"crypt{chain.number('crypt')}"
+        step = lcm(chain.wanted.step_above(layer), _BLOCK_BYTES)
+        offset = -(-layer.start // step) * step // 512
         if layer.format == "plain":
-            cipher = "--cipher aes-xts-plain64 --key-size 512 --hash sha256"
-            typed.append(f"cryptsetup open {_TRIM} --type plain {cipher} {device} {name}")
+            how = "--cipher aes-xts-plain64 --key-size 512 --hash sha256"
+            how += f" --offset {offset}" if offset else ""
+            typed.append(f"cryptsetup open {_TRIM} --type plain {how} {device} {name}")
         else:
-            step = lcm(chain.wanted.step_above(layer), _BLOCK_BYTES)
-            offset = -(-layer.start // step) * step // 512
             kind = f"--type {layer.format} --offset {offset}"
             typed += [
                 f"cryptsetup luksFormat {kind} {device}",
@@ -145,21 +153,22 @@ def _crypt(chain: _Chain, layer: Crypt) -> Lines:
             ]
         made.append(f"/dev/mapper/{name}")
     chain.made(*made)
-    note = "" if layer.format == "plain" else "--offset counts 512-byte sectors; "
-    note += "--allow-discards lets TRIM through, and shows who reads the drive what is free"
+    note = "--offset counts 512-byte sectors; " if "--offset" in typed[0] else ""
+    note += "--allow-discards lets TRIM through, but shows which blocks are free"
     source = "cryptsetup-luksFormat(8), cryptsetup-open(8)"
     return Lines("cryptsetup", "2.6.1", source, tuple(typed), note)
 
 
 def _volume(chain: _Chain, layer: PhysicalVolume) -> Lines:
     alignment = chain.wanted.step_above(layer)
+    start = max(-(-layer.start // alignment), 1) * alignment
     # A multiple of it, so that every volume begins on one, and one that vgcreate takes.
     grain = lcm(alignment, _EXTENT_GRAIN_BYTES)
     extent = -(-layer.extent // grain) * grain
     number = chain.number("vg")
     devices = " ".join(chain.devices)
     typed = (
-        f"pvcreate --dataalignment {_sized(alignment)} {devices}",
+        f"pvcreate --dataalignment {_sized(start)} {devices}",
         f"vgcreate --physicalextentsize {_sized(extent)} vg{number} {devices}",
         f"lvcreate --extents 100%FREE --name lv{number} vg{number}",
         f"pvs -o +pe_start {devices}",

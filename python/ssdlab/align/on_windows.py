@@ -12,7 +12,7 @@ from ssdlab.align.layout import UNNAMED, Crypt, FileSystem, Layer, Partition
 from ssdlab.align.tools import Lines, Plan, not_made, windows_number
 
 _FORMATS = {UNNAMED: "ntfs", "ntfs": "ntfs", "fat": "fat32"}
-_KIB = 1024
+_KIB, _MIB = 2**10, 2**20
 _LETTER = "X"
 
 
@@ -35,7 +35,7 @@ def lines(wanted: Plan) -> Iterator[Lines]:
     typed.append("detail partition")
     note = (
         "offset and align in KiB, size in whole MiB; detail partition shows the offset in bytes; "
-        "Windows begins at 1 MiB by itself since Vista"
+        "since Vista, Windows begins at 1 MiB by itself"
     )
     source = "learn.microsoft.com: create partition primary, format"
     yield Lines("diskpart", "Windows Vista and later", source, tuple(typed), note, tried=False)
@@ -69,6 +69,11 @@ def _create(wanted: Plan, layer: Partition) -> str:
     if layer.start % _KIB:
         start = layer.start // wanted.sector_bytes
         raise not_made("windows", layer, f"diskpart counts in KiB and cannot begin at {start}s")
-    size = "" if layer.size is None else f" size={layer.size // 2**20}"
-    step = max(wanted.grid.data_step_bytes // _KIB, 1)
+    if layer.size is not None and layer.size < _MIB:
+        raise not_made(
+            "windows", layer, "diskpart counts in whole MiB; give a size of 1MiB or more"
+        )
+    size = "" if layer.size is None else f" size={layer.size // _MIB}"
+    # What the offset is a multiple of: a larger one would move it.
+    step = max(wanted.judged_step(layer) // _KIB, 1)
     return f"create partition primary{size} offset={layer.start // _KIB} align={step}"

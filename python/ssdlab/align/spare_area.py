@@ -106,11 +106,22 @@ def spare(
     return SparePlan(end, free, after, tuple(steps), _alternatives(end, disk, grid))
 
 
-def _end(partition: Partition, size: int, grid: Grid, share: float, capacity: int) -> int:
+def refuse_share(share: float) -> None:
+    """Refuse a share that leaves nothing to the host, or to the drive.
+
+    Raises
+    ------
+    SsdlabError
+        It is not between 0 and 1.
+    """
     if not 0 < share < 1:
         raise SsdlabError(
-            f"--spare {share:g}: expected more than 0% and less than 100%, such as 20%"
+            f"--spare {share * 100:g}%: expected more than 0% and less than 100%, such as 20%"
         )
+
+
+def _end(partition: Partition, size: int, grid: Grid, share: float, capacity: int) -> int:
+    refuse_share(share)
     if partition.start + size > capacity:
         raise SsdlabError(
             f"the partition ends at byte {partition.start + size}, beyond the drive's {capacity}; "

@@ -1,4 +1,4 @@
-"""How to start over with a real drive: the steps, what each destroys, how to see it worked.
+"""How to start over with a real drive: the steps, what each destroys, how to see that it worked.
 
 The order is that of the documents: a new drive, then secure erase, then shrinking what is there,
 then the maker's tool. Nothing is carried out here. Commands are those of Linux (hdparm 9.65,
@@ -18,6 +18,13 @@ NOTHING = "nothing"
 ALL = "all data on the whole drive"
 _ANY_SATA, _ANY_NVME = "/dev/sdX", "/dev/nvme0n1"
 _PASSWORD = "ssdlab"
+_NOTHING_IF_WELL = "nothing if all goes well; back up first"
+_WHICH = (
+    "A controller may have another number than its namespace: list-subsys names it, and it is the "
+    "one to type"
+)
+SHARE = 0.2
+"""What is left alone unless told otherwise; the documents say 10, 20 and 25 %."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +60,7 @@ class Way:
     stages: tuple[Stage, ...]
 
 
-def ways(device: str | None = None, share: float = 0.2) -> list[Way]:
+def ways(device: str | None = None, share: float = SHARE) -> list[Way]:
     """Give the ways for a drive, best first.
 
     Parameters
@@ -104,24 +111,24 @@ def _kind(device: str) -> str:
 
 
 def _leave(device: str, share: float) -> Stage:
-    used = round((1 - share) * 100)
+    used, left = f"{(1 - share) * 100:g}", f"{share * 100:g}"
     return Stage(
-        f"Partition {used} % of the drive and leave the rest alone: what was never written, or "
-        "erased since, is spare area",
-        "the partition table, and so the way to all files",
+        f"Partition {used} % of the drive and leave the rest alone: what was never written, or was "
+        "erased since, serves as spare area",
+        "the partition table, and with it the way to all files",
         (f"parted -s -a optimal {device} mklabel gpt mkpart primary 1MiB {used}%",),
-        f"the list of free space ends with about {100 - used} % of the drive",
+        f"the list of free space ends with about {left} % of the drive",
         (f"sfdisk --list-free {device}",),
     )
 
 
 def _unused(device: str) -> Stage:
     return Stage(
-        "Back up, and take the drive out of use: no file system mounted, no array, no swap on it. "
-        "What is encrypted on it is lost with its header; there is nothing to decrypt first",
+        "Back up the data, and take the drive out of use: no mounted file system, no array and no "
+        "swap on it. Encrypted data are lost with their header; they need not be decrypted first",
         NOTHING,
         (f"lsblk -o NAME,MODEL,SERIAL,SIZE,TYPE,MOUNTPOINTS {device}",),
-        "model and serial number are those of the drive that is meant, and nothing is mounted",
+        "model and serial number are those of the right drive, and nothing is mounted",
     )
 
 
@@ -131,25 +138,24 @@ def _secure_erase(device: str) -> tuple[Stage, ...]:
     return (
         _unused(device),
         Stage(
-            "Ask what the drive can do. Under Security it says whether it is supported, enabled, "
-            "locked and frozen, and how many minutes either erase takes. By USB, most bridges do "
-            "not pass these commands on: connect the drive to a SATA port",
+            "Ask what the drive supports. Under Security it says whether the feature is supported, "
+            "enabled, locked and frozen, and how many minutes each erase takes. Most USB bridges "
+            "do not pass these commands on: connect the drive to a SATA port",
             NOTHING,
             (look,),
             "it says supported, not enabled, not locked, not frozen",
         ),
         Stage(
-            "Where it says frozen: firmware freezes drives at power-on. Suspend the machine and "
-            "wake it, or unplug the drive's power for a moment with the machine running and plug "
-            "it in again",
+            "If it says frozen: firmware freezes drives at power-on. Suspend the machine and wake "
+            "it, or, with the machine running, unplug the drive's power for a moment",
             NOTHING,
             ("systemctl suspend",),
-            "it says not frozen now; else try another port or another machine",
+            "it now says not frozen; if not, try another port or another machine",
             (look,),
         ),
         Stage(
             "Set a password, which the erase command asks for and deletes. If you stop here, the "
-            "drive locks itself at the next power-on; security-disable takes the password off",
+            "drive locks itself at the next power-on; --security-disable removes the password",
             NOTHING,
             (f"hdparm --user-master u --security-set-pass {_PASSWORD} {device}",),
             "it says enabled, and security level high; to go back: hdparm --user-master u "
@@ -157,24 +163,24 @@ def _secure_erase(device: str) -> tuple[Stage, ...]:
             (look,),
         ),
         Stage(
-            "Erase, on mains power; it takes about as long as the drive said. Never cut the power: "
-            "a drive that was interrupted stays locked and has to be erased again with the same "
-            "password. Where the drive has the enhanced erase, --security-erase-enhanced also "
-            "reaches what was reallocated",
+            "Erase the drive, on mains power; it takes about as long as the drive said. Never cut "
+            "the power: a drive that was interrupted stays locked, and has to be erased again with "
+            "the same password. If the drive supports it, --security-erase-enhanced also reaches "
+            "reallocated sectors",
             ALL,
             (erase,),
-            "it says not enabled again, and what is read are zeroes (or, on a drive that encrypts "
-            "itself, noise)",
+            "it says not enabled again, and the drive reads as zeroes (or as noise, if it encrypts "
+            "itself)",
             (look, f"cmp --bytes=1073741824 {device} /dev/zero"),
         ),
         Stage(
             "A drive that encrypts itself may only have changed its key: its flash still counts as "
-            "full, and the next writes are as slow as before. Discard all of it, which costs "
-            "nothing on the others. What is left in any case are the counters of wear: no erase "
-            "takes them back, and it is one erase more for every block",
+            "full, and the next writes are as slow as before. Discard all of it; if the flash was "
+            "erased, this costs nothing. The wear counters remain: no erase resets them, and this "
+            "one has added an erase to every block",
             ALL,
             (f"blkdiscard --force --verbose {device}",),
-            "it says how many bytes it discarded: those of the whole drive",
+            "the number of bytes that it discarded is the size of the whole drive",
         ),
     )
 
@@ -188,20 +194,21 @@ def _format(device: str) -> tuple[Stage, ...]:
     return (
         _unused(device),
         Stage(
-            "Ask what the drive can do: oacs, bit 1, is format; fna, bits 0 and 1, says that a "
-            "format or an erase concerns all namespaces, not only this one; fna, bit 2, is erase "
-            "by the key",
+            "Ask what the drive supports: oacs, bit 1, is format; fna, bits 0 and 1, says that a "
+            "format or an erase concerns all namespaces, not only this one; fna, bit 2, is "
+            f"cryptographic erase. {_WHICH}",
             NOTHING,
-            (f"nvme id-ctrl {controller} --human-readable", f"nvme list-subsys {device}"),
-            "format is supported, and you know which namespaces it concerns",
+            (f"nvme list-subsys {device}", f"nvme id-ctrl {controller} --human-readable"),
+            f"list-subsys names {controller}, format is supported, and you know which namespaces "
+            "it concerns",
         ),
         Stage(
-            "Format with --ses=1, which erases user data; --ses=2 changes the key only and takes "
-            "a moment. The LBA format stays as it is unless --lbaf is given. Left afterwards: "
-            "firmware, settings and the counters of wear",
-            "all data of the namespace, or of all namespaces where fna says so",
+            "Format with --ses=1, which erases user data; --ses=2 only changes the key, and takes "
+            "a moment. The LBA format stays as it is unless --lbaf is given. Firmware, settings "
+            "and the wear counters remain",
+            "all data of the namespace, or of all namespaces if fna says so",
             (f"nvme format {device} --ses=1",),
-            "nuse is 0, or as near to it as the drive counts, and what is read are zeroes where "
+            "nuse is 0, or as near to it as the drive counts, and the drive reads as zeroes if "
             "dlfeat promises them",
             (
                 f"nvme id-ns {device} --human-readable",
@@ -216,17 +223,22 @@ def _sanitize(device: str) -> tuple[Stage, ...]:
     return (
         _unused(device),
         Stage(
-            "Ask what the drive can do: sanicap, bit 0, is erase by the key, bit 1 erases blocks, "
-            "bit 2 overwrites. The drive goes on by itself through resets and loss of power, and "
-            "takes no other commands for data until it is done",
+            "Ask what the drive supports: sanicap, bit 0, is cryptographic erase, bit 1 block "
+            "erase, bit 2 overwrite. Once begun, a sanitize goes on through resets and loss of "
+            f"power, and the drive takes no reads or writes until it is done. {_WHICH}",
             NOTHING,
-            (f"nvme id-ctrl {controller} --human-readable", f"nvme sanitize-log {controller}"),
-            "sanicap is not 0; the log says under erase times how many seconds it takes",
+            (
+                f"nvme list-subsys {device}",
+                f"nvme id-ctrl {controller} --human-readable",
+                f"nvme sanitize-log {controller}",
+            ),
+            f"list-subsys names {controller}, and sanicap is not 0; the log estimates the erase "
+            "times in seconds",
         ),
         Stage(
-            "Erase the blocks (--sanact=2); where only the key can be erased, --sanact=4. "
-            "Overwriting (--sanact=3) wears flash out and is no better. It also reaches caches and "
-            "spare blocks, which format need not. Left afterwards: the counters of wear",
+            "Erase the blocks (--sanact=2), or, if the drive can erase only the key, use "
+            "--sanact=4. Overwriting (--sanact=3) wears the flash and is no better. Sanitize also "
+            "reaches caches and spare blocks, which format need not. The wear counters remain",
             "all data of the whole drive, in every namespace and in its spare area; it cannot be "
             "stopped",
             (f"nvme sanitize {controller} --sanact=2",),
@@ -240,19 +252,19 @@ def _discard(device: str) -> tuple[Stage, ...]:
     return (
         _unused(device),
         Stage(
-            "Ask whether the drive takes discards, and whether they get through to it: behind a "
-            "RAID controller mostly not",
+            "Ask whether the drive takes discards, and whether they reach it: behind a RAID "
+            "controller they mostly do not",
             NOTHING,
             (f"lsblk --discard {device}",),
             "DISC-GRAN and DISC-MAX are not 0",
         ),
         Stage(
-            "Discard everything. The drive may then erase its blocks when it likes; this frees "
-            "flash, and is no promise that nobody can read what was there",
+            "Discard everything. The drive erases its blocks when it likes: this frees flash, but "
+            "does not promise that nobody can read what was there",
             ALL,
             (f"blkdiscard --force --verbose {device}",),
-            "it says how many bytes it discarded: those of the whole drive; zeroes are read only "
-            "where the drive promises them (hdparm -I: Deterministic read ZEROs after TRIM)",
+            "the number of bytes that it discarded is the size of the whole drive; it reads as "
+            "zeroes only if it promises them (hdparm -I: Deterministic read ZEROs after TRIM)",
             (f"cmp --bytes=1073741824 {device} /dev/zero",),
         ),
     )
@@ -260,15 +272,15 @@ def _discard(device: str) -> tuple[Stage, ...]:
 
 def _shrink(device: str, share: float) -> Stage:
     return Stage(
-        "Where the data have to stay: shrink what is in the last partition, then the partition, "
-        "and trim what became free. The steps, with all numbers, gives this command; fill in the "
-        "partition that you have",
-        "nothing where nothing goes wrong: back up before",
+        "To keep the data: shrink what is in the last partition, then the partition, and trim what "
+        "became free. This command shows the steps with all numbers; fill in your own capacity and "
+        "partition",
+        _NOTHING_IF_WELL,
         (
             f"ssdlab align spare --spare {share * 100:g}% --capacity 480GB --device {device} "
             "--layer partition:start=1MiB,size=440GiB --layer filesystem:type=ext4",
         ),
-        "the file system is checked and mounts, and the list of free space shows the share",
+        "the file system passes its check and mounts, and the list of free space shows the share",
         (f"sfdisk --list-free {device}",),
     )
 
@@ -276,8 +288,8 @@ def _shrink(device: str, share: float) -> Stage:
 def _tool() -> Stage:
     return Stage(
         "Many makers have a tool that sets the spare area at the push of a button. It does what "
-        "way 3 does, so a partition that is encrypted has to be decrypted before",
-        "nothing where nothing goes wrong: back up before",
+        "way 3 does, so decrypt an encrypted partition first",
+        _NOTHING_IF_WELL,
         (),
-        "the partitions end earlier than the drive",
+        "the partitions end before the drive does",
     )

@@ -11,14 +11,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import lcm
 
-from ssdlab.align.findings import LARGEST_RECORD_BYTES
-from ssdlab.align.grid import Grid, boundaries
-from ssdlab.align.layout import Array, FileSystem, Layer, Layout, Partition
+from ssdlab.align.findings import record_shift
+from ssdlab.align.grid import TRACK, Grid
+from ssdlab.align.layout import PARITY_DISKS, Array, FileSystem, Layer, Layout, Partition
 from ssdlab.errors import SsdlabError
 
 SYSTEMS = ("linux", "windows", "freebsd")
-SMALLEST_RECORD_BYTES = 2**12
 _FREEBSD_NAME = re.compile(r"^(?:/dev/)?(?:ada|ad|da|nvd|nda|vtbd|mmcsd)\d+$")
 _WINDOWS_NAME = re.compile(r"^(?:\\\\\.\\PhysicalDrive)?(\d{1,3})$", re.IGNORECASE)
 
@@ -94,10 +94,25 @@ class Plan:
 
     def step_above(self, layer: Layer) -> int:
         """Give what has to be fitted above the layers below one: a stripe, or the drive's grid."""
-        below = self.layers[: self.place_of(layer)]
-        striped = (each for each in below if isinstance(each, Array) and each.striped)
-        array = next(striped, None)
+        array = self._striped_below(layer)
         return array.stripe if array else self.grid.data_step_bytes
+
+    def judged_step(self, layer: Partition) -> int:
+        """Give what `check` judges a partition by, which may be less than what is chosen."""
+        array = self._striped_below(layer)
+        if array is not None:
+            return array.stripe if array.level in PARITY_DISKS else array.chunk
+        tracks = (u.bytes for u in self.grid.units if u.kind == TRACK and self.is_of_drive(layer))
+        return lcm(self.grid.required_step_bytes, *tracks)
+
+    def is_of_drive(self, layer: Partition) -> bool:
+        """Whether a partition is one of the drive's own table."""
+        below = self.layers[: self.place_of(layer)]
+        return layer.kind != "label" and not any(isinstance(each, Array) for each in below)
+
+    def _striped_below(self, layer: Layer) -> Array | None:
+        below = self.layers[: self.place_of(layer)]
+        return next((each for each in below if isinstance(each, Array) and each.striped), None)
 
     def is_slice(self, layer: Layer) -> bool:
         """Whether a partition holds a BSD label, and so is a slice of an MBR table."""
@@ -106,11 +121,7 @@ class Plan:
 
     def ashift(self, layer: FileSystem) -> int:
         """Give ZFS's record size as a power of two: as given, or the drive's page."""
-        if layer.ashift is not None:
-            return layer.ashift
-        sizes = [unit.bytes for unit in self.grid.units if unit.required]
-        pages = [size for size in sizes if size <= LARGEST_RECORD_BYTES and not size & (size - 1)]
-        return max(SMALLEST_RECORD_BYTES, *pages, 0).bit_length() - 1
+        return record_shift(self.grid) if layer.ashift is None else layer.ashift
 
 
 def plan(
@@ -174,16 +185,11 @@ def _refuse_misaligned(wanted: Plan) -> None:
 
 
 def _refuse_start(wanted: Plan, layer: Partition, inside: int) -> None:
-    below = wanted.layers[: wanted.place_of(layer)]
-    of_drive = layer.kind != "label" and not any(isinstance(each, Array) for each in below)
-    step = wanted.grid.step_bytes if of_drive else wanted.step_above(layer)
+    step = wanted.judged_step(layer)
     if (inside + layer.start) % step == 0:
         return
     sector = wanted.sector_bytes
-    if of_drive:
-        following = boundaries(layer.start, wanted.grid).next
-    else:
-        following = -(-(inside + layer.start) // step) * step - inside
+    following = -(-(inside + layer.start) // step) * step - inside
     raise SsdlabError(
         f"{layer.name}: start {layer.start // sector}s is not a multiple of "
         f"{step // sector} sectors{' on the drive' if inside else ''}; the next one is "
@@ -254,5 +260,5 @@ def not_made(system: str, layer: Layer, instead: str) -> NotMade:
 def pool(ashift: int, device: str, version: str) -> Lines:
     """Say how to make a ZFS pool with a record size, and how to see it."""
     typed = (f"zpool create -o ashift={ashift} tank {device}", "zdb -C tank | grep ashift")
-    note = f"records of {1 << ashift} bytes at least; of a pool that exists this is never changed"
+    note = f"records of {1 << ashift} bytes at least; this cannot be changed once the pool exists"
     return Lines("zpool", version, "zpool-create(8), zpoolprops(7)", typed, note, tried=False)

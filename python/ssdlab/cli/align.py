@@ -37,7 +37,7 @@ from ssdlab.cli.verb import Verb, Verbs
 
 @click.group(
     cls=Verbs,
-    short_help="Find boundaries, check layouts, and print what to type.",
+    short_help="Find boundaries, check layouts, and print the commands to type.",
     terms=(
         ("SIZE", "a number and its unit: 63s (sectors), 64KiB, 1MiB, 512B, 3trk, 1cyl"),
         (
@@ -53,15 +53,15 @@ from ssdlab.cli.verb import Verb, Verbs
     ),
 )
 def align() -> None:
-    """Find boundaries, check layouts, and print what to type. Changes nothing itself.
+    """Find boundaries, check layouts, and print the commands to type. Changes nothing itself.
 
-    The exit code is 1 where a layout that was checked does not fit.
+    The exit code is 1 if a checked layout does not fit.
     """
 
 
 @align.command(
     cls=Verb,
-    short_help="Show boundaries around a wanted start or size, in all units.",
+    short_help="Show the boundaries next to a start or size, in all units.",
     examples=(
         "ssdlab align boundaries 0B --track",
         "ssdlab align boundaries 0s --inside 63s",
@@ -69,12 +69,12 @@ def align() -> None:
     ),
 )
 @click.argument("start", metavar="START")
-@click.option("--size", metavar="SIZE", help="Also round a size.")
-@click.option("--inside", default="0", metavar="SIZE", help="Count from a slice that begins there.")
+@click.option("--size", metavar="SIZE", help="Also round this size.")
+@click.option("--inside", default="0", metavar="SIZE", help="Count from a slice that begins here.")
 @with_options(*GRID_OPTIONS)
 @JSON_OPTION
 def boundaries(start: str, size: str | None, inside: str, as_json: bool, **options: Any) -> None:
-    """Show the boundaries around a wanted START that fit every unit asked for."""
+    """Show the boundaries next to START that fit every unit asked for."""
     chosen = Chosen(options)
     grid = chosen.grid()
     wanted = chosen.position(start, "START")
@@ -134,9 +134,9 @@ def _print_positions(rows: Sequence[tuple[str, int]], grid: grids.Grid) -> None:
 def check(file: str | None, layers: tuple[str, ...], as_json: bool, **options: Any) -> int:
     """Check each layer of a layout against each unit, or each partition of a listing.
 
-    A listing is what fdisk -l, sfdisk -d, parted print, lsblk -J -b -o +START, gpart show, diskinfo
-    -v, diskpart or Get-Partition printed; - is standard input. The exit code is 1 where the data do
-    not fit, and 2 where the listing does not tell.
+    A listing is the output of fdisk -l, sfdisk -d, parted print, lsblk -J -b -o +START, gpart show,
+    diskinfo -v, diskpart or Get-Partition; - is standard input. The exit code is 1 if the data do
+    not fit, and 2 if the listing does not tell.
     """
     layout = read_given(file, layers, options)
     if not isinstance(layout, Layout):
@@ -194,7 +194,7 @@ def _mends(finding: checking.Finding) -> bool:
 
 @align.command(
     cls=Verb,
-    short_help="Print what to type in parted, sfdisk, cryptsetup, pvcreate, mkfs and others.",
+    short_help="Print the commands for parted, sfdisk, cryptsetup, pvcreate, mkfs and others.",
     examples=(
         "ssdlab align commands --layer partition:start=1MiB --layer filesystem:type=xfs "
         "--device /dev/sda",
@@ -208,17 +208,21 @@ def _mends(finding: checking.Finding) -> bool:
     "systems",
     multiple=True,
     type=click.Choice(tools.SYSTEMS),
-    help="Print only these; by default that of the device, or all that have every layer.",
+    help="Print this system's commands; by default, those of the drive's own.",
 )
 @click.option(
     "--device",
     "devices",
     multiple=True,
     metavar="DRIVE",
-    help="Name this drive in the commands; for an array, give it once a member.",
+    help="Name this drive in the commands; repeat it for each member of an array.",
 )
-@click.option("--new", is_flag=True, help="Make a partition table first, which empties the drive.")
-@click.option("--all-tools", is_flag=True, help="Name every tool for a layer, not one.")
+@click.option(
+    "--new", is_flag=True, help="Make a partition table first; all data on the drive are lost."
+)
+@click.option(
+    "--all-tools", is_flag=True, help="Show every tool that can make a layer, not just one."
+)
 @with_options(LAYER_OPTION, *GRID_OPTIONS)
 @JSON_OPTION
 def commands(
@@ -231,9 +235,10 @@ def commands(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Print what to type for a layout: its layers and only these, bottom up, each on the last.
+    """Print the commands that make a layout: its layers and no others, from the bottom up.
 
-    Changes nothing itself. With --align or a stripe_width, mkfs on a single drive is told of it.
+    Changes nothing itself. On a single drive, mkfs is told of --align or the layer's stripe_width.
+    Without --device and --system, the commands are those of every system that has all the layers.
     """
     layout = read_layout(file, layers, options)
     chosen = Chosen(options, layout.drive)

@@ -75,31 +75,31 @@ GRID_OPTIONS = (
         "--align",
         multiple=True,
         metavar="SIZE",
-        help="Fit this erase block, page or stripe; may be repeated.  [default: 4KiB and 1MiB]",
+        help="Fit this size, such as a page or stripe; may be repeated.  [default: 4KiB and 1MiB]",
     ),
     click.option(
         "--drive",
         metavar="DRIVE",
-        help="Fit the page, row and erase block of this profile.",
+        help="Fit the page, row and erase block of this drive profile.",
         shell_complete=complete_drive,
     ),
     SET_OPTION,
-    click.option("--strict", is_flag=True, help="Judge by the drive's row and erase block too."),
-    click.option("--track", is_flag=True, help="Also fit the track, for old partition tables."),
-    click.option("--cylinder", is_flag=True, help="Also fit the cylinder."),
+    click.option("--strict", is_flag=True, help="Also judge by the drive's row and erase block."),
+    click.option("--track", is_flag=True, help="Also fit tracks, for old partition tables."),
+    click.option("--cylinder", is_flag=True, help="Also fit cylinders."),
     click.option(
         "--geometry",
         default="255x63",
         show_default=True,
         metavar="HEADSxSECTORS",
-        help="Take this CHS geometry.",
+        help="Use this CHS geometry.",
     ),
     click.option(
         "--sector",
         default=512,
         show_default=True,
         metavar="BYTES",
-        help="Set the sector size: 512 or 4096.",
+        help="Use this sector size: 512 or 4096.",
     ),
 )
 LAYER_OPTION = click.option(
@@ -107,7 +107,7 @@ LAYER_OPTION = click.option(
     "layers",
     multiple=True,
     metavar="KIND:KEY=VALUE,…",
-    help="Add a layer; the lowest comes first.",
+    help="Add a layer; give the lowest first.",
 )
 DEVICE_OPTION = click.option(
     "--device",
@@ -117,7 +117,11 @@ DEVICE_OPTION = click.option(
     help="Name this device in the commands.",
 )
 NUMBER_OPTION = click.option(
-    "--number", default=1, show_default=True, metavar="N", help="Give the partition's number."
+    "--number",
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Name this partition in the commands.",
 )
 
 

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from ssdlab import text
 from ssdlab.align import moving, starting_over
@@ -27,13 +28,10 @@ from ssdlab.cli.drives import JSON_OPTION
 from ssdlab.cli.verb import Verb
 from ssdlab.errors import SsdlabError
 
-_SHARE = 0.2
-"""What the steps leave alone unless told otherwise; the documents say 10, 20 and 25 %."""
-
 
 @click.command(
     cls=Verb,
-    short_help="Say how to move a misaligned partition without losing data.",
+    short_help="Show how to move a misaligned partition without losing data.",
     examples=(
         "ssdlab align move --layer partition:start_sector=63,size=100GiB "
         "--layer filesystem:type=ext4",
@@ -41,9 +39,14 @@ _SHARE = 0.2
     ),
 )
 @click.argument("file", required=False, metavar="[LAYOUT]")
-@click.option("--to", metavar="SIZE", help="Move it there; by default to the next start that fits.")
 @click.option(
-    "--free-behind", default="0", metavar="SIZE", help="Count on this room behind the partition."
+    "--to", metavar="SIZE", help="Move it to this start; by default, to the next one that fits."
+)
+@click.option(
+    "--free-behind",
+    default="0",
+    metavar="SIZE",
+    help="Assume this much free space behind the partition.",
 )
 @with_options(DEVICE_OPTION, NUMBER_OPTION, LAYER_OPTION, *GRID_OPTIONS)
 @JSON_OPTION
@@ -57,9 +60,9 @@ def move(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Say how to move a partition to where its data fit, unless they are encrypted.
+    """Show how to move a partition to a start that fits its data.
 
-    Changes nothing itself.
+    Changes nothing itself; gives no advice if the data are encrypted.
     """
     layout = read_layout(file, layers, options)
     chosen = Chosen(options, layout.drive)
@@ -76,7 +79,7 @@ def move(
 
 @click.command(
     cls=Verb,
-    short_help="Say how to give a used drive spare area afterwards.",
+    short_help="Show how to add spare area to a used drive.",
     examples=(
         "ssdlab align spare --spare 20% --drive intel-dc-s3500-80gb "
         "--layer partition:start=1MiB,size=70GiB --layer filesystem:type=ext4",
@@ -85,15 +88,15 @@ def move(
     ),
 )
 @click.argument("file", required=False, metavar="[LAYOUT|DRIVE]")
-@click.option("--spare", "share", metavar="SHARE", help="Share of the capacity, such as 20%.")
+@click.option(
+    "--spare", "share", metavar="SHARE", help="Leave this share of the capacity, such as 20%."
+)
 @click.option(
     "--steps",
     is_flag=True,
-    help="Print how to start over: a new drive, secure erase, format, sanitize, discard.",
+    help="Show how to start over: a new drive, secure erase, format, sanitize, discard.",
 )
-@click.option(
-    "--capacity", metavar="SIZE", help="Give the exported capacity; by default that of --drive."
-)
+@click.option("--capacity", metavar="SIZE", help="Use this capacity; by default, that of --drive.")
 @with_options(DEVICE_OPTION, NUMBER_OPTION, LAYER_OPTION, *GRID_OPTIONS)
 @JSON_OPTION
 def spare(
@@ -107,13 +110,14 @@ def spare(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Say how to leave a SHARE of a drive to the drive; LAYOUT has its last partition.
+    """Show how to leave a SHARE of a used drive unpartitioned; LAYOUT has its last partition.
 
-    With --steps: how to start over with DRIVE, or with any; each step says what it destroys and how
-    to see that it worked. Changes nothing itself; gives no advice where the data are encrypted.
+    With --steps, show how to start over with DRIVE, or with any drive; each step says what it
+    destroys and how to see that it worked. Changes nothing itself; gives no advice if the data are
+    encrypted.
     """
     if steps:
-        _start_over(file, share, layers, as_json=as_json)
+        _start_over(file, share, as_json=as_json)
         return
     if share is None:
         raise SsdlabError("how much? give --spare 20%, or --steps to start over with the drive")
@@ -134,24 +138,38 @@ def spare(
         _print_spare(plan, chosen.geometry.sector_bytes)
 
 
-def _start_over(
-    device: str | None, share: str | None, layers: Sequence[str], *, as_json: bool
-) -> None:
-    if layers:
-        raise SsdlabError("--steps is about a whole drive; leave --layer out, or --steps")
-    wanted = _SHARE if share is None else text.parse_share(share, "--spare")
-    if not 0 < wanted < 1:
-        raise SsdlabError(f"--spare {share}: expected more than 0% and less than 100%")
+def _start_over(device: str | None, share: str | None, *, as_json: bool) -> None:
+    _refuse_others("file", "share", "steps", "as_json")
+    wanted = starting_over.SHARE if share is None else text.parse_share(share, "--spare")
+    sparing.refuse_share(wanted)
     found = starting_over.ways(device, wanted)
     if as_json:
         print_json([asdict(each) for each in found])
         return
-    print_text("Nothing is carried out here. The commands are read up, not tried (hdparm 9.65,")
-    print_text("nvme-cli 2.3, util-linux 2.38); they are root's.")
+    print_filled(
+        "Nothing is run here. The commands are from the manual pages of hdparm 9.65, nvme-cli 2.3 "
+        "and util-linux 2.38, and untried. They need root."
+    )
     for way in found:
         print_text(f"\n{way.title}")
         for number, stage in enumerate(way.stages, 1):
             _print_stage(number, stage)
+
+
+def _refuse_others(*names: str) -> None:
+    """Refuse options that were given and would have no effect."""
+    context = click.get_current_context()
+    others = [
+        each.opts[0]
+        for each in context.command.params
+        if each.name not in names
+        and context.get_parameter_source(str(each.name)) is ParameterSource.COMMANDLINE
+    ]
+    if others:
+        raise SsdlabError(
+            f"--steps is about a whole drive, such as --steps /dev/sda; leave {', '.join(others)} "
+            "out"
+        )
 
 
 def _print_stage(number: int, stage: starting_over.Stage) -> None:
@@ -160,7 +178,7 @@ def _print_stage(number: int, stage: starting_over.Stage) -> None:
     for line in stage.lines:
         print_text(f"       {line}")
     print_filled(f"destroys: {stage.destroys}", "   ")
-    print_filled(f"it worked where {stage.seen}", "   ")
+    print_filled(f"it worked if {stage.seen}", "   ")
     for line in stage.check:
         print_text(f"       {line}")
 

@@ -13,7 +13,7 @@ from ssdlab.align.places import Straddle
 def size_of(unit: Unit) -> str:
     """Give a unit's size behind its name, unless the name says it."""
     size = binary_size(unit.bytes)
-    return "" if unit.name.startswith(size) else f" {size}"
+    return "" if size in unit.name else f" {size}"
 
 
 def writes_that_straddle(straddling: Sequence[Straddle]) -> str:

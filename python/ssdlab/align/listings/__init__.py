@@ -23,6 +23,7 @@ from ssdlab.align.listings.lsblk import read_lsblk
 from ssdlab.align.listings.model import ListedDisk, ListedPartition, Start
 from ssdlab.align.listings.parted import is_parted, read_parted
 from ssdlab.align.listings.windows import is_windows, read_windows
+from ssdlab.align.notation import LARGEST_BYTES
 from ssdlab.errors import SsdlabError
 
 KNOWN = (
@@ -67,16 +68,23 @@ def read_listing(text: str, name: str) -> list[ListedDisk]:
     """
     reader = _reader(text)
     if reader is None:
-        raise SsdlabError(f"listing {name}: not a listing that is known; give one of {KNOWN}")
+        raise SsdlabError(f"listing {name}: not a known listing; give one of {KNOWN}")
     try:
-        disks = reader(text, name)
+        disks = _within_limits(reader(text, name))
     except ValueError:
-        # Python converts no more digits than sys.get_int_max_str_digits.
         raise SsdlabError(
-            f"listing {name}: a number in it has thousands of digits; give the listing as printed"
+            f"listing {name}: a number in it is more than any drive has; give it as printed"
         ) from None
     if not any(disk.partitions for disk in disks):
         raise SsdlabError(f"listing {name}: no partition in it; list a drive that has one")
+    return disks
+
+
+def _within_limits(disks: list[ListedDisk]) -> list[ListedDisk]:
+    """Refuse numbers as Python does beyond sys.get_int_max_str_digits, only sooner."""
+    listed = (each for disk in disks for each in disk.partitions)
+    if any(max(each.start.low, each.size or 0) > LARGEST_BYTES for each in listed):
+        raise ValueError
     return disks
 
 

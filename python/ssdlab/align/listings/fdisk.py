@@ -11,7 +11,7 @@ sectors.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ssdlab.align.listings.model import (
@@ -23,13 +23,15 @@ from ssdlab.align.listings.model import (
 )
 from ssdlab.errors import SsdlabError
 
-_DISK = re.compile(r"^\S+ (/\S+|\S+\.\w+)\s?: .*?\b(\d{5,}) \w+(?:, (?:\D*)(\d+) \w+)?", re.M)
+# Chinese has full-width colons, with no space behind them.
+_DISK = re.compile(r"^\S+ (/\S+?|\S+?\.\w+)\s?(?:: |：).*?\b(\d{5,}) \w+", re.M)
 _UNITS = re.compile(r"\b(\d+) ?\\?[*x]? (\d+) ?= ?(\d+)\b")
-_SECTOR = re.compile(r"^.*?: (\d+) [^\s/]+ / (\d+) [^\s/]+\s*$")
+_SECTOR = re.compile(r"^.*?(?:: |：)(\d+) [^\s/]+ / (\d+) [^\s/]+\s*$")
 _ROW = re.compile(
-    r"^(?P<name>/\S+|\S+\d+)\s+(?:\*\s+)?(?:\d+,\d+,\d+\s+){0,2}(?P<start>\d+)[+-]?\s+(?P<end>\d+)[+-]?\s+"
+    r"^(?P<name>/\S+|\S+\d+)\s+(?:\*\s+)?(?:\d+,\d+,\d+\s+){0,2}(?P<start>\d+)(?P<rounded>[+-]?)\s+(?P<end>\d+)[+-]?\s+"
     r"(?:(?P<third>\d+)(?P<odd>[+-]?)\s+)?(?P<rest>\S.*)$"
 )
+_BLOCKS = re.compile(r"\d+[+-]?\s+[\da-f]{1,2}\s")
 _DUMPED = re.compile(
     r"^(?P<name>\S+?)\s*:\s*start=\s*(?P<start>\d+)\s*,\s*size=\s*(?P<size>\d+)"
     r"(?:,\s*(?:Id|type)=\s*(?P<type>[\w-]+))?"
@@ -73,7 +75,11 @@ def _disk(lines: Sequence[str], name: str) -> ListedDisk:
     sizes = [match for line in lines if (match := _SECTOR.match(line.strip()))]
     sector = int(sizes[0][1]) if sizes else (int(units[2]) if units else SECTOR_BYTES)
     per_unit = int(units[1]) if units else _assumed(rows, name)
-    notes = [] if units else ["the listing has no line of units; its numbers fit sectors only"]
+    notes = (
+        []
+        if units
+        else ["the listing does not name its unit; its numbers make sense only as sectors"]
+    )
     if per_unit > 1:
         notes.append(
             f"the listing counts cylinders of {per_unit} sectors, which hide where in them a "
@@ -97,14 +103,18 @@ def _units(line: str) -> re.Match[str] | None:
 
 
 def _assumed(rows: Sequence[re.Match[str]], name: str) -> int:
-    """Take the numbers as sectors where the third column bears that out."""
+    """Take the numbers as sectors where the third column bears that out.
+
+    `sfdisk -l` before util-linux 2.26 has no such line: it marks what it rounds, and lists blocks
+    behind the length in its unit.
+    """
     for row in rows:
         length = int(row["end"]) - int(row["start"]) + 1
-        if row["third"] is None or int(row["third"]) not in (length, length // 2):
+        counts = row["third"] is not None and int(row["third"]) in (length, length // 2)
+        if not counts or row["rounded"] or _BLOCKS.match(row["rest"]):
             raise SsdlabError(
-                f"listing {name}: {row['name']}: sectors or cylinders? {row['start']} to "
-                f"{row['end']} does not make {row['third'] or 'a size'} of either; give the whole "
-                "of fdisk -l, with its line of units"
+                f"listing {name}: {row['name']}: {row['start']} to {row['end']}: sectors or "
+                "cylinders? give all of fdisk -l, with its line of units, or sfdisk -d"
             )
     return 1
 
@@ -125,11 +135,14 @@ def _partition(row: re.Match[str], per_unit: int, sector: int) -> ListedPartitio
 
 
 def _size_in_blocks(row: re.Match[str], per_unit: int, sector: int) -> int | None:
-    """Give the sectors, where the third column are blocks; ``+`` means half a block more."""
-    if row["third"] is None:
+    """Give the sectors, where the third column are blocks; ``+`` means half a block more.
+
+    Since util-linux 2.26 it may be cylinders.
+    """
+    cylinders = int(row["end"]) - int(row["start"]) + 1
+    if row["third"] is None or int(row["third"]) == cylinders:
         return None
     sectors = int(row["third"]) * 1024 // sector + (row["odd"] == "+")
-    cylinders = int(row["end"]) - int(row["start"]) + 1
     return sectors if abs(sectors - cylinders * per_unit) < 2 * per_unit else None
 
 
@@ -159,7 +172,9 @@ def read_dump(text: str, name: str) -> list[ListedDisk]:
     if unit != "sectors":
         raise SsdlabError(f"listing {name}: unit: {unit}: expected sectors, as sfdisk -d prints")
     sector = _sector_size(said.get("sector-size"), name)
-    return [_dumped(text, said.get("device", "the drive"), sector)]
+    matches = (match for line in text.splitlines() if (match := _DUMPED.match(line)))
+    rows = ((row["name"], int(row["start"]), int(row["size"]), row["type"]) for row in matches)
+    return [_dumped(said.get("device", "the drive"), rows, sector)]
 
 
 def _head(line: str) -> re.Match[str] | None:
@@ -172,18 +187,15 @@ def _sector_size(said: str | None, name: str) -> int | None:
     return None if said is None else int(said)
 
 
-def _dumped(text: str, device: str, sector: int | None) -> ListedDisk:
-    rows = (match for line in text.splitlines() if (match := _DUMPED.match(line)))
+def _dumped(
+    device: str, rows: Iterable[tuple[str, int, int, str | None]], sector: int | None
+) -> ListedDisk:
+    """List rows of a name, a start and a size in sectors, and a type."""
     unit = sector or SECTOR_BYTES
     partitions = tuple(
-        ListedPartition(
-            row["name"],
-            Start.at(int(row["start"]) * unit),
-            int(row["size"]) * unit,
-            idle_reason(row["type"] or ""),
-        )
-        for row in rows
-        if int(row["size"])
+        ListedPartition(name, Start.at(start * unit), size * unit, idle_reason(kind or ""))
+        for name, start, size, kind in rows
+        if size
     )
     notes = () if sector else (f"sectors of {SECTOR_BYTES} bytes are assumed",)
     return ListedDisk(device, partitions, sector, notes=notes)
@@ -193,16 +205,17 @@ def read_sfdisk_json(root: Mapping[str, Any], name: str) -> list[ListedDisk]:
     """Read what ``sfdisk -J`` printed."""
     table = root["partitiontable"]
     try:
-        lines = [
-            f"{each['node']} : start={int(each['start'])}, size={int(each['size'])}, "
-            f"type={each.get('type', '')}"
+        rows = [
+            (str(each["node"]), int(each["start"]), int(each["size"]), str(each.get("type", "")))
             for each in table["partitions"]
         ]
         device, size = str(table.get("device", "the drive")), table.get("sectorsize")
-    except (KeyError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, OverflowError, TypeError, ValueError):
+        rows = None
+    if rows is None or any(start < 0 or length < 0 for _, start, length, _ in rows):
         raise SsdlabError(
-            f"listing {name}: partitiontable: {type(error).__name__} {error}: expected partitions "
-            "with node, start and size, as sfdisk -J prints"
-        ) from None
+            f"listing {name}: partitiontable: expected partitions with node, start and size, as "
+            "sfdisk -J prints"
+        )
     sector = _sector_size(None if size is None else str(size), name)
-    return [_dumped("\n".join(lines), device, sector)]
+    return [_dumped(device, rows, sector)]

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from string import ascii_lowercase
 
 from ssdlab.align.listings.model import (
@@ -25,12 +26,12 @@ from ssdlab.errors import SsdlabError
 
 _TABLE = re.compile(
     r"^=>\s+(?P<start>\d+)\s+(?P<size>\d+)\s+(?P<name>\S+)\s+(?P<scheme>\S+)"
-    r"(?:\s+\((?P<human>[\d.]+)(?P<unit>[KMGT])?\))?"
+    r"(?:\s+\((?P<human>\d+(?:\.\d+)?)(?P<unit>[KMGT])?\))?"
 )
 _ROW = re.compile(r"^\s+(?P<start>\d+)\s+(?P<size>\d+)\s+(?P<index>\S+)\s+(?P<type>\S+)")
 _DEVICE = re.compile(r"^(?:/dev/)?(?P<name>[a-z][\w./-]*?)\s*$")
 _FACT = re.compile(r"^\s*(?P<value>\d+)\s+# (?P<key>sectorsize|mediasize in bytes|stripe\w+)")
-_OF_A_DRIVE = re.compile(r"^(?P<drive>[a-z]+\d+)(?P<slice>[sp]\d+)?(?P<label>[a-h])?$")
+_OF_A_DRIVE = re.compile(r"^(?P<drive>\S*?\d)(?P<slice>[sp]\d+)?(?P<label>[a-h])?$")
 _UNITS = {None: 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 
 
@@ -105,7 +106,7 @@ def _sector(head: re.Match[str]) -> int | None:
     """Take the sector from the size behind the numbers, such as 41943040 sectors (20G)."""
     if head["human"] is None or int(head["size"]) == 0:
         return None
-    held = float(head["human"]) * _UNITS[head["unit"]] / int(head["size"])
+    held = Fraction(head["human"]) * _UNITS[head["unit"]] / int(head["size"])
     return next((size for size in (512, 4096) if size / 2 < held < size * 2), None)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from math import lcm
 
 from ssdlab.align.findings import Finding, check
 from ssdlab.align.grid import TRACK, Grid, Unit
@@ -90,8 +91,7 @@ def _shown(disk: ListedDisk, grid: Grid) -> Iterator[Unit]:
 
 
 def _judge(listed: ListedPartition, grid: Grid) -> JudgedPartition:
-    units = (unit for unit in grid.units if not (listed.is_label and unit.kind == TRACK))
-    fits = tuple((unit, listed.start.fits(unit.bytes)) for unit in units)
+    fits = tuple((unit, listed.start.fits(unit.bytes)) for unit in _counting(listed, grid))
     required = [found for unit, found in fits if unit.required]
     aligned: bool | None = None
     if False in required:
@@ -116,5 +116,11 @@ def _remedy(listed: ListedPartition, grid: Grid, findings: Sequence[Finding]) ->
     worst = next((each for each in findings if each.decides and not each.aligned), None)
     if worst is not None:
         return worst.remedy
-    step = max(unit.bytes for unit in grid.units if unit.required and unit.kind != TRACK)
-    return f"begin at a multiple of {step // grid.geometry.sector_bytes} sectors"
+    units = (unit.bytes for unit in _counting(listed, grid) if unit.required)
+    sector = grid.geometry.sector_bytes
+    return f"begin at a multiple of {lcm(sector, *units) // sector} sectors"
+
+
+def _counting(listed: ListedPartition, grid: Grid) -> Iterator[Unit]:
+    """Give the units that a partition is held against."""
+    return (unit for unit in grid.units if not (listed.is_label and unit.kind == TRACK))

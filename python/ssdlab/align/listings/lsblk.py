@@ -6,6 +6,7 @@ partition (LUKS, LVM, md) is listed without where it begins, so partitions are j
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -14,7 +15,7 @@ from ssdlab.errors import SsdlabError
 
 _SYSFS_SECTOR_BYTES = 512
 _ASK = "lsblk -J -b -o NAME,TYPE,START,SIZE,LOG-SEC,PHY-SEC,OPT-IO,PARTTYPE"
-_ABOVE = "what lies in the partitions is listed without where it begins"
+_ABOVE = "lsblk does not say where the layers in a partition begin; they are not judged"
 
 
 def read_lsblk(root: Mapping[str, Any], name: str) -> list[ListedDisk]:
@@ -49,8 +50,9 @@ def _partitions(device: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 
 
 def _of(device: Mapping[str, Any], flat: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Give the partitions of a device in a list without a tree."""
-    return [each for each in flat if str(each.get("name")).startswith(str(device.get("name")))]
+    """Give the partitions of a device in a list without a tree: sda1 is of sda, not of sd or s."""
+    named = re.compile(re.escape(str(device.get("name"))) + r"(?:p|-part)?\d+")
+    return [each for each in flat if named.fullmatch(str(each.get("name")))]
 
 
 def _disk(device: Mapping[str, Any], partitions: list[Mapping[str, Any]], place: str) -> ListedDisk:

@@ -27,8 +27,9 @@ _ROUNDED = {
     "kiB": 1024,
 }
 _PLACE = r"\d+(?:[.,]\d+)*\s?[a-zA-Z%]*"
-_DISK = re.compile(rf"^\S+ (?P<name>\S+?)\s?: (?P<size>{_PLACE})\s*$")
-_SECTOR = re.compile(r"^.*?: (\d+)B/(\d+)B\s*$")
+# Chinese has full-width colons, with no space behind them.
+_DISK = re.compile(rf"^\S+ (?P<name>\S+?)\s?(?:: |：)(?P<size>{_PLACE})\s*$")
+_SECTOR = re.compile(r"^.*?(?:: |：)(\d+)B/(\d+)B\s*$")
 _ROW = re.compile(
     rf"^\s*(?P<number>\d+)\s+(?P<start>{_PLACE})\s+(?P<end>{_PLACE})\s+(?P<size>{_PLACE})"
     r"(?P<rest>(?:\s.*)?)$"
@@ -86,7 +87,7 @@ def _for_programs(text: str, name: str) -> Iterator[ListedDisk]:
         device, size, _, sector, physical = (*lines[begin], "", "", "", "")[:5]
         sizes = _SECTOR.match(f": {sector}B/{physical}B")
         width = int(sizes[1]) if sizes else SECTOR_BYTES
-        rows = (fields for fields in lines[begin + 1 : end] if len(fields) > 3)
+        rows = (row for row in lines[begin + 1 : end] if len(row) > 3 and row[4:] != ["free"])
         partitions = tuple(
             _partition(device, row[0], row[1], row[3], "  ".join(row[4:]), width, name)
             for row in rows
@@ -103,7 +104,7 @@ def _listed(
     name: str,
 ) -> ListedDisk:
     rounded = any(not each.start.exact for each in partitions)
-    notes = ("the listing rounds; in sectors it would not: parted DEVICE unit s print",)
+    notes = ("the listing is rounded; for exact sectors: parted DEVICE unit s print",)
     capacity = _range(size, sector, f"listing {name}: {device}")
     return ListedDisk(
         device,

@@ -36,7 +36,11 @@ _TABLE_ROW = re.compile(
 _WMIC_NAME = re.compile(r"Disk #\d+, Partition #\d+")
 _MSINFO = re.compile(r"^\s*Partition Starting Offset\s+(?P<start>[\d.,\s]+?)\s+bytes", re.I | re.M)
 _DISK = re.compile(r"^\s*(?:Disk Number|DiskNumber)\s*:\s*(\d+)|^\s*Disk:\s*(\d+)", re.I | re.M)
-_ROUNDS = "diskpart rounds; bytes show: select partition N, detail partition"
+_SELECTED = re.compile(
+    r"\bsel\w*\s+dis\w*\s+(\d+)\s*$|^\s*Disk (\d+) is now the selected disk", re.I
+)
+_PATH = re.compile(r"^\s*DiskPath:\s*(\S+)")
+_ROUNDS = "diskpart rounds; for bytes: select partition N, detail partition"
 
 
 def is_windows(text: str) -> bool:
@@ -57,15 +61,32 @@ def read_windows(text: str, name: str) -> list[ListedDisk]:
     SsdlabError
         An offset is no number.
     """
-    lines = text.splitlines()
+    disks = (_disk(named, lines, name) for named, lines in _by_disk(text.splitlines()).items())
+    return [disk for disk in disks if disk.partitions]
+
+
+def _by_disk(lines: Sequence[str]) -> dict[str, list[str]]:
+    """Divide a session of diskpart by the disks that were selected, and PowerShell's by its own."""
+    found: dict[str, list[str]] = {}
+    disk = ""
+    for line in lines:
+        if match := _SELECTED.search(line):
+            disk = f"Disk {match[1] or match[2]}"
+        elif match := _PATH.match(line):
+            disk = match[1]
+        found.setdefault(disk, []).append(line)
+    return found
+
+
+def _disk(named: str, lines: Sequence[str], name: str) -> ListedDisk:
+    text = "\n".join(lines)
     exact = (*_table(lines), *_wmic(lines), *_fields(lines, name), *_system_information(text))
-    in_bytes = {each.name: each for each in exact}
+    in_bytes = {each.name for each in exact}
     rounded = [each for each in _diskpart(lines) if each.name not in in_bytes]
     match = _DISK.search(text)
-    number = (match[1] or match[2]) if match else None
-    disk = "the drive" if number is None else f"Disk {number}"
+    disk = named or (f"Disk {match[1] or match[2]}" if match else "the drive")
     notes = (f"sectors of {SECTOR_BYTES} bytes are assumed", *((_ROUNDS,) if rounded else ()))
-    return [ListedDisk(disk, (*exact, *rounded), notes=notes)]
+    return ListedDisk(disk, (*exact, *rounded), notes=notes)
 
 
 def _diskpart(lines: Sequence[str]) -> Iterator[ListedPartition]:
@@ -94,14 +115,19 @@ def _is_wmic(line: str) -> bool:
 
 
 def _wmic(lines: Sequence[str]) -> Iterator[ListedPartition]:
-    """Read ``wmic partition get Name,StartingOffset``, whose columns begin where their names do."""
+    """Read ``wmic partition get Name,StartingOffset``, and PowerShell's table of the same.
+
+    A number stands below its heading, at the heading's left or right.
+    """
     column = next((line.index("StartingOffset") for line in lines if _is_wmic(line)), None)
     if column is None:
         return
-    for number, line in enumerate(line for line in lines if line[column : column + 1].isdecimal()):
+    rows = ((line, line[column:].split()) for line in lines)
+    given = ((line, words[0]) for line, words in rows if words and words[0].isdecimal())
+    for number, (line, start) in enumerate(given):
         called = _WMIC_NAME.search(line)
-        start = Start.at(int(line[column:].split()[0]))
-        yield ListedPartition(called[0] if called else f"Partition #{number}", start)
+        name = called[0] if called else f"Partition #{number}"
+        yield ListedPartition(name, Start.at(int(start)))
 
 
 def _fields(lines: Sequence[str], name: str) -> Iterator[ListedPartition]:
