@@ -96,4 +96,6 @@ def _comments(load: DeviceLoad) -> list[str]:
 def _kind(name: str, load: DeviceLoad, requests: Requests) -> str:
     if requests.mean_bytes is None:
         return f"no {name}"
-    return f"{load.per_second(requests):.2f} {name} a second of {requests.mean_bytes / 1024:.1f} KiB"
+    return (
+        f"{load.per_second(requests):.2f} {name} a second of {requests.mean_bytes / 1024:.1f} KiB"
+    )
