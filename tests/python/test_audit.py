@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from builders import encrypted
 from layout import Layout
 from layouts import LAYOUTS
 from machine import MadeMachine
@@ -155,6 +156,51 @@ def test_identities_are_scrubbed() -> None:
     clean = scrub(text, "mybox")
     for identity in ("S3R3NF0J1", "5002538e41700ade", "123e4567", "mybox"):
         assert identity not in clean
+
+
+def test_a_capture_names_no_serial_number() -> None:
+    """Names below /dev/disk/by-id have the drive's, and /proc/cpuinfo of some boards its own."""
+    machine = encrypted().file("/proc/cpuinfo", "Features\t: fp aes\nSerial\t\t: 10000000abcdef01")
+    machine.file("/etc/fstab", "/dev/disk/by-id/ata-MADE_SSD_S3Z2NB0K123-part1 / ext4 defaults 0 1")
+    kept = capture(machine.system())
+    assert "abcdef01" not in kept and "S3Z2NB0K123" not in kept
+    assert "Features" in kept and "/dev/disk/by-id/ident" in kept
+
+
+@pytest.mark.parametrize(
+    "drive,wish,severity",
+    [
+        ("sda", None, Severity.YELLOW),
+        ("sda", "-", Severity.YELLOW),
+        ("sda", "enable", Severity.GREEN),
+        ("nvme0n1", "-", Severity.GREEN),
+        ("nvme0n1", "disable", Severity.YELLOW),
+    ],
+)
+def test_debian_s_cron_job_trims_not_every_pool(
+    drive: str, wish: str | None, severity: Severity
+) -> None:
+    """Without a word of its own a pool is trimmed only if all of its drives are NVMe."""
+    machine = MadeMachine().drive(drive).elsewhere("/tank", "zfs")
+    asked = "zpool get -H -p -o name,property,value ashift,autotrim"
+    machine.command(asked, "tank\tashift\t12\ntank\tautotrim\toff")
+    machine.command("zpool list -v -H -P -L", f"tank\t1\t2\n\t/dev/{drive}\t1\t2")
+    machine.file("/etc/cron.d/zfsutils-linux", "24 0 1-7 * * root /usr/lib/zfs-linux/trim")
+    if wish:
+        machine.command("zfs get -H -o value org.debian:periodic-trim tank", wish)
+    found = [each for each in audit(machine.system()).findings if each.check == "ZFS"]
+    assert max(each.severity for each in found) == severity
+
+
+def test_zfs_without_a_pool_is_not_asked_about() -> None:
+    """The kernel's module has files of its own; only a pool has a folder there."""
+    machine = MadeMachine().drive("sda").mount("sda", "/")
+    machine.folders["/proc/spl/kstat/zfs"] = ["arcstats", "dbgmsg"]
+    assert not [each for each in audit(machine.system()).findings if each.check == "ZFS"]
+    machine.folders["/proc/spl/kstat/zfs"].append("tank")
+    machine.folders["/proc/spl/kstat/zfs/tank"] = ["state"]
+    (found,) = (each for each in audit(machine.system()).findings if each.check == "ZFS")
+    assert found.severity == Severity.UNSEEN
 
 
 def test_a_capture_names_no_server_and_no_password() -> None:

@@ -9,8 +9,15 @@ from pathlib import Path
 import pytest
 
 from layouts import LAYOUTS
+from machine import MadeMachine
 from ssdlab.audit import audit
+from ssdlab.audit.device import Device
 from ssdlab.audit.remedy import Remedy, drive_rule
+
+
+def drive(model: str) -> Device:
+    return Device("sda", "drive", "/dev/sda", 0, details={"model": model})
+
 
 FOLDERS = {"block": "/sys/block/sda/", "scsi_host": "/sys/class/scsi_host/host0/"}
 
@@ -44,7 +51,7 @@ def test_the_rule_sets_the_same(step: str, tmp_path: Path) -> None:
     remedy = settings()[step]
     (printed,) = (line for line in remedy.text.splitlines() if line.startswith("# lasts "))
     assert printed == f"# lasts {remedy.lasts}"
-    place = re.search(r"/etc/udev/rules\.d/\d\d-[a-z-]+\.rules$", remedy.lasts)
+    place = re.search(r"/etc/udev/rules\.d/\d\d-[a-z0-9-]+\.rules$", remedy.lasts)
     assert place and remedy.undo.endswith(f"rm {place[0]}")
     typed = remedy.lasts.replace("/etc/udev/rules.d", str(tmp_path))
     subprocess.run(["bash", "-c", typed], check=True)
@@ -69,5 +76,28 @@ def test_the_scheduler_comes_before_its_queue() -> None:
 @pytest.mark.parametrize("model", ['a"b', "a'b", "a*b", "a[b", "a$b", "aéb", "a\\b"])
 def test_odd_models_end_no_rule(model: str) -> None:
     """Signs with a meaning match any sign, so that a model can neither end a rule nor a word."""
-    assert 'ATTRS{model}=="a?b"' in drive_rule("60-x", model, "queue/scheduler", "none").text
-    assert 'ATTRS{model}=="?*"' in drive_rule("60-x", " ", "queue/scheduler", "none").text
+    rule = drive_rule("60-x", drive(model), "queue/scheduler", "none")
+    assert 'ATTRS{model}=="a?b"' in rule.text
+    assert re.fullmatch(r"/etc/udev/rules\.d/60-x-a-b\.rules", rule.path)
+
+
+def test_a_drive_without_a_model_is_no_other_drive() -> None:
+    """Its rule must not set what belongs to every drive that has one."""
+    rule = drive_rule("60-x", drive(" "), "queue/scheduler", "none")
+    assert 'KERNEL=="sda"' in rule.text and "model" not in rule.text
+
+
+def test_rules_of_two_models_stay_beside_each_other() -> None:
+    """The file of the second is another than that of the first."""
+    machine = MadeMachine()
+    for name, model in (("sda", "MADE SSD 1"), ("sdb", "MADE SSD 2")):
+        machine.drive(name, scheduler="none [bfq]", device_model=model).mount(name, f"/{name}")
+    found = audit(machine.system()).findings
+    places = {each.remedy.lasts.rpartition(" ")[2] for each in found if each.remedy} - {""}
+    assert len(places) == 2
+
+
+def test_the_link_s_rule_leaves_other_policies_alone() -> None:
+    """It lifts min_power, and does not lower what is at max_performance."""
+    (lasts,) = (each.lasts for step, each in settings().items() if "link_power" in step)
+    assert 'ATTR{link_power_management_policy}=="min_power*"' in lasts

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import pty
 import re
+import select
 import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,10 +18,11 @@ import pytest
 
 from builders import plain
 from machine import MadeMachine
-from ssdlab.audit.load import Clock, DeviceLoad, Load, Requests, parse_while, watch
+from ssdlab.audit.load import Clock, DeviceLoad, Load, Requests, parse_duration, watch
 from ssdlab.audit.load_job import job_of
 from ssdlab.audit.reading import read_topology
-from ssdlab.audit.system import CapturedSystem
+from ssdlab.audit.system import CapturedSystem, LiveSystem
+from ssdlab.audit.walk import chosen_devices
 from ssdlab.errors import SsdlabError
 
 Command = Callable[..., tuple[int, str, str]]
@@ -99,6 +101,17 @@ def test_older_kernels(fields: int, discards: int | None, flushes: int | None) -
     assert (found.discard_share is None) == (discards is None)
 
 
+def test_flushes_of_layers_are_not_taken_for_none() -> None:
+    """The kernel counts them for whole devices only; a partition's zero is no count."""
+    machine = plain().crypt("dm-0", "sda1").mount("dm-0", "/home")
+    names = ("dm-0", "sda", "sda1")
+    after = dict.fromkeys(names, added(BEFORE, ADDED))
+    load = seen(dict.fromkeys(names, BEFORE), after, machine)
+    assert [each.flushes for each in load.devices] == [50, None, None]
+    job = job_of(load.devices[1])
+    assert "fsync" not in options(job) and "# left out: flushes" in job
+
+
 def test_counters_that_run_over_or_begin_anew() -> None:
     """Times of 32 bits are mended; a device that came back is left out."""
     early = list(BEFORE)
@@ -129,8 +142,8 @@ def test_rubbish_counters(text: str) -> None:
 def test_wrong_times(text: str) -> None:
     """What is no time is refused with what is one."""
     with pytest.raises(SsdlabError, match="expected a time from 0.1s to 7d"):
-        parse_while(text)
-    assert (parse_while("30s"), parse_while("1.5m"), parse_while("2h")) == (30, 90, 7200)
+        parse_duration(text)
+    assert (parse_duration("30s"), parse_duration("1.5m"), parse_duration("2h")) == (30, 90, 7200)
 
 
 def made(*, reads: int = 1000, writes: int = 500, flushes: int = 50) -> DeviceLoad:
@@ -161,7 +174,7 @@ def test_the_job_by_hand() -> None:
         "runtime": "60",
     }
     told = [line for line in job.splitlines() if line.startswith("# assumed: ")]
-    assert any("places are random" in line for line in told)
+    assert any("offsets are random" in line for line in told)
     assert any("mean size" in line for line in told)
     assert "# left out: 100 discards of 2097152 bytes (6.2% of the requests)" in job
     assert not re.search(r"/dev/|sda|filename", job)
@@ -177,7 +190,7 @@ def test_jobs_of_one_kind(reads: int, writes: int, kind: str) -> None:
 
 def test_no_job_of_nothing() -> None:
     """A machine that stood still has no load to write."""
-    with pytest.raises(SsdlabError, match="read and wrote nothing in 10 s"):
+    with pytest.raises(SsdlabError, match="neither read nor written in 10 s"):
         job_of(made(reads=0, writes=0))
 
 
@@ -195,7 +208,7 @@ def test_the_job_runs_here(command: Command, reads: int, writes: int) -> None:
         assert ran[kind]["iops"] == pytest.approx(asked, rel=0.1, abs=1)
 
 
-@pytest.mark.skipif(shutil.which("fio") is None, reason="needs fio, which reads the job as well")
+@pytest.mark.skipif(shutil.which("fio") is None, reason="fio is not installed")
 @pytest.mark.parametrize("reads,writes", [(1000, 500), (1000, 0), (0, 500)])
 def test_fio_takes_the_job(reads: int, writes: int, tmp_path: Path) -> None:
     """fio finds nothing to complain of."""
@@ -206,11 +219,18 @@ def test_fio_takes_the_job(reads: int, writes: int, tmp_path: Path) -> None:
 
 
 def counted_here() -> bool:
-    text = Path("/proc/diskstats").read_text(encoding="utf-8") if os.name == "posix" else ""
-    return any(not re.search(r"loop|ram", line) for line in text.splitlines())
+    """Whether the kernel counts anything that the audit looks at."""
+    system = LiveSystem()
+    counted = {line.split()[2] for line in (system.read("/proc/diskstats") or "").splitlines()}
+    return not counted.isdisjoint(chosen_devices(system, read_topology(system), []))
 
 
-@pytest.mark.skipif(not counted_here(), reason="needs a machine with a drive that is counted")
+NEEDS_COUNTERS = pytest.mark.skipif(
+    not counted_here(), reason="no device of /sys/block in use is in /proc/diskstats here"
+)
+
+
+@NEEDS_COUNTERS
 def test_this_machine_for_a_moment(command: Command) -> None:
     """The command counts here for a second, as a table and as JSON."""
     code, out, _ = command("audit", "--load", "0.5s", "--json")
@@ -218,18 +238,28 @@ def test_this_machine_for_a_moment(command: Command) -> None:
     assert code == 0 and 0.5 <= content["seconds"] < 10 and not content["was_stopped"]
     assert all(device["reads"] >= 0 for device in content["devices"])
     code, out, _ = command("audit", "--load", "0.1s")
-    assert code == 0 and "cannot tell" in out and "reads/s" in out
+    assert code == 0 and "do not tell" in out and "reads/s" in out
 
 
-@pytest.mark.skipif(not counted_here(), reason="needs a machine with a drive that is counted")
+@NEEDS_COUNTERS
 def test_ctrl_c_ends_the_command(tmp_path: Path) -> None:
-    """A signal ends the while; the report is of what was seen, and the exit code the signal's."""
+    """A signal ends the counting; the report and the exit code are those of a run cut short."""
+    terminal, end = pty.openpty()
     words = [sys.executable, "-m", "ssdlab", "audit", "--load", "1h"]
-    process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True, cwd=tmp_path)
-    time.sleep(2.5)
-    process.send_signal(signal.SIGINT)
-    out, _ = process.communicate(timeout=30)
-    assert process.returncode == 130 and "stopped before its time" in out
+    environment = {**os.environ, "TERM": "xterm"}
+    with subprocess.Popen(
+        words, stdout=subprocess.PIPE, stderr=end, text=True, cwd=tmp_path, env=environment
+    ) as process:
+        os.close(end)
+        told = b""
+        # On a terminal it says when counting has begun.
+        while b"counting for 1h" not in told:
+            assert select.select([terminal], [], [], 30)[0], told
+            told += os.read(terminal, 1024)
+        process.send_signal(signal.SIGINT)
+        out, _ = process.communicate(timeout=30)
+    os.close(terminal)
+    assert process.returncode == 130 and "stopped early" in out
 
 
 def test_wrong_uses(command: Command) -> None:
@@ -239,6 +269,8 @@ def test_wrong_uses(command: Command) -> None:
         (("--load", "1s", "--capture", "x"), "give one of them"),
         (("-o", "x.fio"), "is what --load writes"),
         (("--load", "soon"), "expected a time"),
+        (("--load", "1s", "-o", "-", "--json"), "would both write to stdout"),
+        (("--load", "", "--checklist"), "give one of them"),
         (("--load", "1s", "/nowhere-at-all"), "no block device and no mounted folder"),
         (("--load", "1s", "-o", "/no/such/folder/x.fio"), "/no/such/folder/x.fio"),
     ):

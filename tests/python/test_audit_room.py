@@ -65,6 +65,36 @@ def test_free_space_without_trim_is_none() -> None:
     assert room(whole(0.5), trimmed=False) == Room()
 
 
+def test_trim_that_is_not_sent_costs_no_data() -> None:
+    """Where TRIM would get through, the remedy is to send it, and not to set the drive up anew."""
+    found = spare(whole(0.5).file("/etc/systemd/system/timers.target.wants/fstrim.timer", None))
+    assert "no TRIM is sent from /srv" in found.what
+    assert found.remedy and not found.remedy.costs and "trim schedule" in found.remedy.does
+
+
+def test_free_space_above_what_cannot_be_seen_is_none() -> None:
+    """A layer that may keep discards to itself makes no drive look good."""
+    machine = MadeMachine().drive("sda").mapped("dm-0", "odd", "sda", "0 1 odd {below}", "ODD-1")
+    assert spare(machine.mount("dm-0", "/srv", free=0.9)).severity == Severity.UNSEEN
+
+
+def test_a_hot_spare_is_not_looked_at() -> None:
+    """It is neither full nor empty as far as anybody tells."""
+    machine = array("raid1", "abc").mount("md0", "/")
+    machine.file("/sys/block/md0/md/dev-sdc1/state", "spare")
+    assert "is a spare of /dev/md0" in room(machine, "sdc").unseen[0]
+    assert room(machine, "sda").free > 0 and not room(machine, "sda").unseen
+
+
+def test_a_drive_in_two_arrays_is_not_looked_at() -> None:
+    """Shares of arrays side by side on one drive would add up to more than there is."""
+    machine = MadeMachine().drive("sda").drive("sdb")
+    for name, place in (("md0", "/"), ("md1", "/srv")):
+        machine.array(name, "raid0", {"sda": 0, "sdb": 0}).mount(name, place, free=0.5)
+    found = room(machine)
+    assert found.bytes == 0 and "several arrays" in found.unseen[0]
+
+
 @pytest.mark.parametrize("used", [0.25, 0.95])
 def test_every_kind_of_room_counts(used: float) -> None:
     """Unpartitioned, unallocated and free space add up, by hand, in percent of the rest."""
@@ -101,7 +131,12 @@ def test_a_thin_pool_tells_what_it_handed_out() -> None:
     """What a pool never gave away is room; without root it is not looked at."""
     machine = thin().extents(f"sda1,vg,pool,{40 * GIB}")
     state = "vg-pool-tpool: 0 67108864 thin-pool 1 10/100 30/40 - rw discard_passdown"
-    assert room(machine.command("dmsetup status", state)).unallocated == 10 * GIB
+    machine.command("dmsetup status", state)
+    assert room(machine).unallocated == 10 * GIB
+    # A volume that is not trimmed takes nothing from what was never handed out.
+    assert room(machine, trimmed=False).unallocated == 10 * GIB
+    kept = thin(passdown=False).extents(f"sda1,vg,pool,{40 * GIB}").command("dmsetup status", state)
+    assert room(kept).unallocated == 0 and room(kept).unseen == ()
 
 
 @pytest.mark.parametrize(

@@ -125,6 +125,10 @@ def test_volumes_need_to_know_of_trim_and_drive() -> None:
     """Free space is room only if TRIM is sent and all drives are SSDs."""
     full = [("C:", "green"), ("D:", "yellow")]
     assert verdicts("spare area", VOLUMES, TRIM.format(0), ONLY_SSDS) == full
+    refs = "ReFS DisableDeleteNotify = 1\nNTFS DisableDeleteNotify = 0"
+    assert verdicts("spare area", VOLUMES, refs, ONLY_SSDS) == full
+    mixed = VOLUMES.replace("NTFS", "ReFS", 1)
+    assert verdicts("spare area", mixed, refs, ONLY_SSDS) == [("C:", "yellow"), ("D:", "yellow")]
     none = [("C:", "yellow"), ("D:", "yellow")]
     assert verdicts("spare area", VOLUMES, TRIM.format(1), ONLY_SSDS) == none
     unseen = [("C:", "unseen"), ("D:", "unseen")]
@@ -149,6 +153,10 @@ def test_offsets_of_partitions(start: int, severity: str) -> None:
 def test_powercfg() -> None:
     """Mains and battery are judged by the names of the text's own numbers."""
     assert verdicts("link", POWER) == [("on battery", "yellow"), ("on mains", "green")]
+    (remedy,) = (each.remedy for each in found(POWER) if each.remedy)
+    assert " 4; " in remedy.undo
+    translated = POWER.replace("Lowest", "Niedrigste")
+    assert ("on battery", "unseen") in verdicts("link", translated)
     unknown = POWER.replace("0x00000002", "0x00000009")
     assert ("on mains", "unseen") in verdicts("link", unknown)
     hidden = "  Subgroup GUID: 0012ee47-9041-4b5d-9b77-535fba8b1442  (Hard disk)\n"

@@ -23,6 +23,7 @@ _IDENTITIES = (
     re.compile(r'(?<="serial_number": ")[^"]+'),
     re.compile(r'(?<="serial_number":")[^"]+'),
     re.compile(r"(?<=\"logical_unit_id\": \")[^\"]+"),
+    re.compile(r"(?<=/by-id/)[^\s\"\\]+"),
     re.compile(r"\b(?:naa|eui|nvme|t10)\.[0-9A-Za-z._-]{8,}"),
 )
 _NUMBERS = re.compile(r'("(?:id|oui|eui64|ext_id)"\s*:\s*)\d{5,}')
@@ -51,7 +52,16 @@ def _is_local(source: str) -> bool:
     return source.startswith("/dev/") or not re.search(r"[:@\\]|//", source)
 
 
-_TABLES = {"/etc/fstab": _without_server, "/proc/self/mountinfo": _without_source}
+def _instructions(line: str) -> str:
+    """Keep the CPU's instructions; some machines have their serial number beside them."""
+    return line if line.startswith(("flags", "Features")) else ""
+
+
+_TABLES = {
+    "/etc/fstab": _without_server,
+    "/proc/self/mountinfo": _without_source,
+    "/proc/cpuinfo": _instructions,
+}
 
 
 def capture(system: System) -> str:

@@ -1,7 +1,7 @@
 """What FreeBSD tells of its storage, from texts that its own tools printed.
 
-Read are ``gpart show`` (also of slices with BSD labels), ``diskinfo -v``, ``tunefs -p`` and ``zpool
-get`` with the columns of its default. Sectors are taken for 512 bytes, unless diskinfo tells.
+It reads ``gpart show`` (also of slices with BSD labels), ``diskinfo -v``, ``tunefs -p`` and ``zpool
+get`` with its default columns. Sectors are taken for 512 bytes, unless diskinfo tells.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from ssdlab.audit.checks import zfs
 from ssdlab.audit.device import SECTOR_BYTES, whole
 from ssdlab.audit.finding import Finding, Severity, not_looked_at
 from ssdlab.audit.remedy import Remedy, advice
-from ssdlab.audit.windows import SPARE_WANTED, aligned
+from ssdlab.audit.room import WANTED
+from ssdlab.audit.windows import aligned
 
 _SOURCE = "gpart(8), diskinfo(8), tunefs(8)"
 _HEADER = re.compile(r"=>\s+(\d+)\s+(\d+)\s+(\S+)\s+(\S+)\s+\(")
@@ -69,7 +70,7 @@ def _partitions(text: str, disks: dict[str, dict[str, str]]) -> Iterator[Finding
         sector = whole(disks.get(name, {}).get("sectorsize")) or SECTOR_BYTES
         is_slice = scheme == "BSD" and re.fullmatch(r".+s\d+", name)
         if is_slice and name not in starts:
-            because = f"where {name} begins tells gpart show of its drive, which is not here"
+            because = f"gpart show of its drive, which is not here, tells where {name} begins"
             yield not_looked_at("alignment", because, name)
             continue
         # A label's sectors count from where its slice begins.
@@ -113,11 +114,11 @@ def _unpartitioned(name: str, rows: list[tuple[int, int, str]]) -> Iterator[Find
     free = sum(size for _, size, index in rows if not index)
     taken = sum(size for _, size, index in rows if index)
     share = free / taken if taken else 0.0
-    told = f"unpartitioned is {share:.0%} of the rest"
-    if share >= SPARE_WANTED:
+    told = f"unpartitioned space is {share:.0%} of the rest"
+    if share >= WANTED:
         yield Finding("spare area", Severity.GREEN, told, name)
     else:
-        because = f"{told}, and how full file systems are gpart does not tell"
+        because = f"{told}, and gpart does not tell how full file systems are"
         yield not_looked_at("spare area", because, name)
 
 
@@ -145,7 +146,7 @@ def _tunefs(text: str) -> Iterator[Finding]:
 def _pools(text: str) -> dict[str, dict[str, str]]:
     """Read zpool get, with or without its heading and source column."""
     pools: dict[str, dict[str, str]] = {}
-    pattern = r"^(\S+)\s+(ashift|autotrim|capacity|health)\s+(\S+)"
+    pattern = r"^(\S+)\s+(ashift|autotrim|capacity)\s+(\S+)"
     for pool, key, value in re.findall(pattern, text, re.MULTILINE):
         pools.setdefault(pool, {})[key] = value
     return pools
@@ -156,8 +157,8 @@ def _capacity(pool: str, properties: dict[str, str]) -> Iterator[Finding]:
     if used is None or properties.get("autotrim") != "on":
         return
     share = (100 - used) / max(used, 1)
-    told = f"free in the pool is {share:.0%} of what is taken"
-    if share >= SPARE_WANTED:
+    told = f"free space in the pool is {share:.0%} of what is taken"
+    if share >= WANTED:
         yield Finding("spare area", Severity.GREEN, told, pool)
         return
     why = "the fuller a drive is, the more data it moves for every random write"

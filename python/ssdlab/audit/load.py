@@ -1,10 +1,11 @@
-"""The load of a running machine: what the kernel counted of every drive and layer over a while.
+"""The load of a running machine: what the kernel counts for every drive and layer meanwhile.
 
-Read are ``/proc/diskstats`` at the start and at the end (Linux Documentation/admin-guide/iostats).
-Counters have numbers, bytes and times of requests; where requests lie, how their sizes spread, and
-when in the while they came, they do not tell. Kernels before 4.18 count no discards, before 5.5 no
-flushes. Times that run over at 32 bits are mended; a device that appears, or whose counters begin
-anew, in the meantime is left out.
+``/proc/diskstats`` is read at the start and at the end (Linux Documentation/admin-guide/iostats).
+The counters hold numbers, bytes and times of requests; they do not tell where requests lie, how
+their sizes spread, or when they came. Kernels before 4.18 count no discards, before 5.5 no flushes.
+Flushes are counted in block/blk-flush.c alone, so for whole devices with a request queue and not
+for partitions, device-mapper, md and bcache. Times that overflow at 32 bits are mended; a device
+that appears meanwhile, or whose counters start again, is left out.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from ssdlab.audit.device import SECTOR_BYTES
+from ssdlab.audit.device import SECTOR_BYTES, Device
 from ssdlab.audit.system import System
 from ssdlab.audit.topology import Topology
 from ssdlab.errors import SsdlabError
@@ -27,6 +28,8 @@ _OVERFLOW = 1 << 32
 _STEP_S = 1.0
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 _LONGEST_S = 7 * 86_400
+_FLUSH_KINDS = frozenset({"drive", "loop", "multipath"})
+"""Kinds with a request queue of their own."""
 
 
 @dataclass(frozen=True)
@@ -52,20 +55,20 @@ class Requests:
 
 @dataclass(frozen=True)
 class DeviceLoad:
-    """What one device did over the while.
+    """What one device did meanwhile.
 
     Attributes
     ----------
     name, label, kind
         The device.
     seconds
-        The while.
+        How long it was counted.
     reads, writes
         Requests that moved data.
     discards
         TRIM; None where the kernel does not count it.
     flushes
-        Flushes of the drive's cache; None where the kernel does not count them.
+        Flushes of the cache; None where the kernel does not count them.
     busy_seconds
         How long at least one request was under way.
     request_seconds
@@ -85,12 +88,12 @@ class DeviceLoad:
 
     @property
     def depth(self) -> float:
-        """How many requests were under way, on the mean of the whole while."""
+        """How many requests were under way on average, over the whole time."""
         return self.request_seconds / self.seconds
 
     @property
     def busy_depth(self) -> float | None:
-        """The same while there were any; None without any."""
+        """The same average over the time when there were any; None without any."""
         return self.request_seconds / self.busy_seconds if self.busy_seconds else None
 
     @property
@@ -179,7 +182,7 @@ class Clock:
     sleep: Callable[[float], None] = time.sleep
 
 
-def parse_while(text: str, option: str = "--load") -> float:
+def parse_duration(text: str, option: str = "--load") -> float:
     """Read a time such as ``30s``, ``10m`` or ``2h``, in seconds.
 
     Raises
@@ -202,8 +205,22 @@ def watch(
     names: Iterable[str],
     seconds: float,
     clock: Clock | None = None,
+    begun: Callable[[], None] = lambda: None,
 ) -> Load:
-    """Count for a while; Ctrl-C (KeyboardInterrupt) ends it early and keeps what was seen.
+    """Count for some time; Ctrl-C (KeyboardInterrupt) ends it early and keeps what was seen.
+
+    Parameters
+    ----------
+    system, topology
+        The machine.
+    names
+        Kernel names of the devices.
+    seconds
+        How long.
+    clock
+        What waits; by default the machine's own clock.
+    begun
+        Called once Ctrl-C would keep what was seen.
 
     Raises
     ------
@@ -214,19 +231,19 @@ def watch(
     before, start = _counters(system), clock.now()
     was_stopped = False
     try:
+        begun()
         while (left := start + seconds - clock.now()) > 0:
             clock.sleep(min(left, _STEP_S))
     except KeyboardInterrupt:
         was_stopped = True
     after, elapsed = _counters(system), clock.now() - start
-    chosen = [topology.devices[name] for name in names if name in topology.devices]
+    chosen = [topology.devices[name] for name in names]
     chosen.sort(key=lambda device: (device.kind != "drive", device.name))
     found = []
     for device in chosen:
         change = _change(before.get(device.name), after.get(device.name))
         if change is not None:
-            told = (device.name, device.label, device.kind)
-            found.append(_load(*told, max(elapsed, 1e-3), change, len(after[device.name])))
+            found.append(_load(device, max(elapsed, 1e-3), change))
     return Load(elapsed, was_stopped, found)
 
 
@@ -262,21 +279,20 @@ _TIMES = (3, 7, 9, 10, 14, 16)
 """Which of the counters are milliseconds, which some kernels keep in 32 bits."""
 
 
-def _load(
-    name: str, label: str, kind: str, seconds: float, change: list[int], fields: int
-) -> DeviceLoad:
+def _load(device: Device, seconds: float, change: list[int]) -> DeviceLoad:
     discards = None
-    if fields >= _SINCE_418:
+    if len(change) >= _SINCE_418:
         discards = Requests(change[11], change[13] * SECTOR_BYTES)
+    counts_flushes = len(change) >= _SINCE_55 and device.kind in _FLUSH_KINDS
     return DeviceLoad(
-        name=name,
-        label=label,
-        kind=kind,
+        name=device.name,
+        label=device.label,
+        kind=device.kind,
         seconds=seconds,
         reads=Requests(change[0], change[2] * SECTOR_BYTES),
         writes=Requests(change[4], change[6] * SECTOR_BYTES),
         discards=discards,
-        flushes=change[15] if fields >= _SINCE_55 else None,
+        flushes=change[15] if counts_flushes else None,
         busy_seconds=change[9] / 1000,
         request_seconds=change[10] / 1000,
     )

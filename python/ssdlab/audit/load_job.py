@@ -1,7 +1,7 @@
 """A job file from a load that was counted: it runs in ``ssdlab run`` and in fio.
 
 It names no device and lays out a file of its own. What counters cannot tell is assumed, and the
-file says so: places are random, every request has the mean size of its kind, the pace is even.
+file says so: offsets are random, every request has the mean size of its kind, the pace is even.
 Discards are left out, since no job mixes them with reads and writes of a file.
 """
 
@@ -25,26 +25,24 @@ def job_of(load: DeviceLoad) -> str:
     SsdlabError
         Nothing was read or written, so that there is no load to write.
     """
-    if not load.reads.count and not load.writes.count:
+    if not load.reads.bytes and not load.writes.bytes:
         raise SsdlabError(
-            f"--load: {load.kind} {load.label} read and wrote nothing in {load.seconds:.0f} s, so "
-            "there is no job to write; count for longer, or while the machine works"
+            f"--load: {load.label} ({load.kind}) was neither read nor written in "
+            f"{load.seconds:.0f} s, so there is no job to write; count for longer, or while the "
+            "machine works"
         )
     return "\n".join([*_comments(load), "[load]", *_options(load)]) + "\n"
 
 
 def _options(load: DeviceLoad) -> list[str]:
     reads, writes = load.reads, load.writes
-    sizes = ",".join(str(_block(each)) for each in (reads, writes))
-    rates = ",".join(str(_rate(load, each)) for each in (reads, writes))
-    if not writes.count:
-        mix = ["rw=randread", f"bs={_block(reads)}", f"rate_iops={_rate(load, reads)}"]
-    elif not reads.count:
-        mix = ["rw=randwrite", f"bs={_block(writes)}", f"rate_iops={_rate(load, writes)}"]
-    else:
+    kinds = [each for each in (reads, writes) if each.bytes]
+    mix = ["rw=randread" if reads.bytes else "rw=randwrite"]
+    if len(kinds) == 2:
         share = reads.count / (reads.count + writes.count)
-        mixed = min(99, max(1, round(100 * share)))
-        mix = ["rw=randrw", f"rwmixread={mixed}", f"bs={sizes}", f"rate_iops={rates}"]
+        mix = ["rw=randrw", f"rwmixread={min(99, max(1, round(100 * share)))}"]
+    mix.append("bs=" + ",".join(str(_block(each)) for each in kinds))
+    mix.append("rate_iops=" + ",".join(str(_rate(load, each)) for each in kinds))
     depth = min(_MOST_DEPTH, max(1, round(load.busy_depth or 1)))
     flushed = [f"fsync={each}"] if (each := _writes_a_flush(load)) else []
     run = [f"size={_SIZE}", "ioengine=libaio", "direct=1", "time_based", f"runtime={_RUNTIME_S}"]
@@ -53,7 +51,7 @@ def _options(load: DeviceLoad) -> list[str]:
 
 def _block(requests: Requests) -> int:
     """Round the mean size to whole pages; below one to whole sectors."""
-    mean = requests.mean_bytes or _PAGE
+    mean = requests.mean_bytes or 0
     grain = _PAGE if mean >= _PAGE else _SECTOR
     return max(grain, round(mean / grain) * grain)
 
@@ -64,7 +62,7 @@ def _rate(load: DeviceLoad, requests: Requests) -> int:
 
 
 def _writes_a_flush(load: DeviceLoad) -> int:
-    if not load.flushes or not load.writes.count:
+    if not load.flushes or not load.writes.bytes:
         return 0
     return max(1, round(load.writes.count / load.flushes))
 
@@ -72,17 +70,21 @@ def _writes_a_flush(load: DeviceLoad) -> int:
 def _comments(load: DeviceLoad) -> list[str]:
     told = [
         f"What Linux counted in {load.seconds:.0f} s, as a job for ssdlab run and for fio.",
-        f"counted: {_kind('reads', load, load.reads)}; {_kind('writes', load, load.writes)};",
-        f"counted: {load.depth:.2f} requests under way on the mean, {load.busy_depth or 0:.2f} "
-        f"while there were any; {_number(load.flushes)} flushes",
-        "assumed: places are random (counters do not tell random from sequential)",
-        "assumed: every request has the mean size of its kind, rounded to whole 4 KiB pages, or "
-        "to sectors below one page",
+        f"counted: {_kind('reads', load, load.reads)}; {_kind('writes', load, load.writes)}",
+        f"counted: {load.depth:.2f} requests under way on average, {load.busy_depth or 0:.2f} "
+        "while there were any",
+        "assumed: offsets are random (the counters do not tell random from sequential)",
+        "assumed: every request has the mean size of its kind, rounded to whole pages of 4 KiB, "
+        "or to sectors below one page",
         "assumed: the pace is even, in whole requests a second and at least one",
-        f"assumed: all of it goes to one file of {_SIZE}; where on the device it went is not told",
+        f"assumed: one file of {_SIZE} takes all of it; the counters do not tell where it went",
+        f"assumed: {_RUNTIME_S} s are enough to measure",
     ]
     if load.flushes:
-        told.append("assumed: flushes are commits of the writes before them, evenly spread")
+        told.append(f"counted: {load.flushes} flushes")
+        told.append("assumed: each flush commits the writes before it, and they are evenly spread")
+    if load.flushes is None:
+        told.append("left out: flushes, which the kernel does not count for this device")
     if load.discards is not None and load.discards.count:
         told.append(
             f"left out: {load.discards.count} discards of {load.discards.bytes} bytes "
@@ -92,9 +94,8 @@ def _comments(load: DeviceLoad) -> list[str]:
 
 
 def _kind(name: str, load: DeviceLoad, requests: Requests) -> str:
-    mean = (requests.mean_bytes or 0) / 1024
-    return f"{load.per_second(requests):.2f} {name} a second of {mean:.1f} KiB"
-
-
-def _number(count: int | None) -> str:
-    return "uncounted" if count is None else str(count)
+    if requests.mean_bytes is None:
+        return f"no {name}"
+    return (
+        f"{load.per_second(requests):.2f} {name} a second of {requests.mean_bytes / 1024:.1f} KiB"
+    )

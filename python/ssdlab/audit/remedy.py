@@ -11,6 +11,8 @@ import re
 import shlex
 from dataclasses import dataclass
 
+from ssdlab.audit.device import Device
+
 
 @dataclass(frozen=True)
 class Remedy:
@@ -134,16 +136,25 @@ class Rule:
         return f"/etc/udev/rules.d/{self.name}.rules"
 
 
-def drive_rule(name: str, model: str, attribute: str, value: str) -> Rule:
+def drive_rule(name: str, drive: Device, attribute: str, value: str) -> Rule:
     """Make the rule of a drive, known by its model: kernel names change from start to start.
+
+    Each model has a file of its own, so that the rule of one drive is not written over another's.
+    Only a drive that tells no model is known by its kernel name.
 
     Examples
     --------
-    >>> drive_rule("60-x", "MADE SSD", "queue/scheduler", "none").text
+    >>> drive = Device("sda", "drive", "/dev/sda", 0, details={"model": "MADE SSD"})
+    >>> drive_rule("60-x", drive, "queue/scheduler", "none").path
+    '/etc/udev/rules.d/60-x-made-ssd.rules'
+    >>> drive_rule("60-x", drive, "queue/scheduler", "none").text
     'ACTION=="add|change", SUBSYSTEM=="block", ENV{DEVTYPE}=="disk", ATTRS{model}=="MADE SSD", \
 ATTR{queue/scheduler}="none"'
     """
+    model = drive.details.get("model", "").strip()
     # Whatever has a meaning in a pattern, or would end it, stands for any one sign.
-    pattern = re.sub(r"[^\w .:/-]", "?", model.strip(), flags=re.ASCII) or "?*"
-    told = 'ACTION=="add|change", SUBSYSTEM=="block", ENV{DEVTYPE}=="disk"'
-    return Rule(name, f'{told}, ATTRS{{model}}=="{pattern}", ATTR{{{attribute}}}="{value}"')
+    pattern = re.sub(r"[^\w .:/-]", "?", model or drive.name, flags=re.ASCII)
+    known = f'ATTRS{{model}}=="{pattern}"' if model else f'KERNEL=="{pattern}"'
+    told = f'ACTION=="add|change", SUBSYSTEM=="block", ENV{{DEVTYPE}}=="disk", {known}'
+    word = re.sub(r"[^a-z0-9]+", "-", (model or drive.name).lower()).strip("-")
+    return Rule(f"{name}-{word}", f'{told}, ATTR{{{attribute}}}="{value}"')

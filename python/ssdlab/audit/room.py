@@ -3,7 +3,8 @@
 Room is what no partition covers, what no volume of LVM's has, and free space of file systems whose
 TRIM reaches the drive. What was never partitioned or allocated is assumed to be clean. Free space
 that the drive never hears of is none; nor is swap, nor an SSD that serves as a cache. Layers that
-take a whole device (encryption, arrays) hand on the share of room that is above them.
+take a whole device (encryption, arrays) hand on the share of room that is above them. What a hot
+spare holds, nobody tells.
 
 How full an area is that nothing is mounted from, cannot be seen; such areas below a hundredth of
 the drive (boot loaders) are taken for full.
@@ -15,10 +16,13 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from ssdlab.audit.checks.discard import passes_discards
 from ssdlab.audit.device import DISCARD_ROLES, Device, Use, whole
 from ssdlab.audit.finding import Machine
 from ssdlab.audit.volumes import group_and_volume
 
+WANTED = 1 / 9
+"""A tenth of the drive, as a share of the rest."""
 _SMALL = 0.01
 _FREE = ("stat", "-f", "-c", "%S %b %f")
 """Block size, blocks and free blocks of a file system, as statfs(2) tells them; coreutils."""
@@ -129,7 +133,11 @@ class _Walk:
             return self._partitioned(device, above, depth)
         if not above:
             return self._idle(device)
-        above = [upper for upper in above if _has_data(upper, device)]
+        spare_of = [upper.label for upper in above if _role(upper, device) == "spare"]
+        if spare_of:
+            because = f"{device.label} is a spare of {spare_of[0]}, and may be full or empty"
+            return Room(unseen=(because,))
+        above = [upper for upper in above if _role(upper, device) in DISCARD_ROLES]
         if any(upper.is_volume for upper in above) and not device.is_volume:
             return self._group(device, above, depth)
         return self._covered(device, above, depth)
@@ -162,13 +170,14 @@ class _Walk:
         return Room(unseen=(f"{device.label} is not mounted, and may be full or empty",))
 
     def _covered(self, device: Device, above: list[Device], depth: int) -> Room:
-        """Hand on the share of what takes the whole of it."""
-        total = Room()
-        for upper in above:
-            whole_of_it = len(above) == 1 or upper.kind in _SPREAD
-            factor = device.size_bytes / max(1, upper.size_bytes) if whole_of_it else 1.0
-            total += self.of(upper, depth + 1).scaled(factor)
-        return total
+        """Hand on the share of what takes the whole of it, or what each of several has."""
+        if len(above) == 1:
+            factor = device.size_bytes / max(1, above[0].size_bytes)
+            return self.of(above[0], depth + 1).scaled(factor)
+        if any(upper.kind in _SPREAD for upper in above):
+            because = f"how {device.label} is divided among several arrays is not known here"
+            return Room(unseen=(because,))
+        return sum((self.of(upper, depth + 1) for upper in above), Room())
 
     def _pool(self, pool: Device) -> Room:
         """Give what a thin pool never handed out, or got back and passed on."""
@@ -177,11 +186,11 @@ class _Walk:
             self.machine.system.run("dmsetup", "status") or "",
             re.MULTILINE,
         )
-        uses = self.machine.topology.users(pool.name)
         if used is None or not int(used[2]):
             because = f"how full {pool.label} is tells dmsetup status, which only root may ask"
             return Room(unseen=(because,))
-        if not all(map(self.is_trimmed, uses)):
+        # What was freed counts as never handed out; the drive has to have heard of it.
+        if not all(map(passes_discards, self.machine.topology.trimmed_layers(pool.name))):
             return Room()
         left = max(0.0, 1 - int(used[1]) / int(used[2]))
         return Room(unallocated=left * pool.size_bytes)
@@ -206,13 +215,13 @@ class _Walk:
         return total
 
 
-def _has_data(upper: Device, lower: Device) -> bool:
-    """Whether it keeps data there, and no cache, map or spare."""
-    return any(below.device == lower.name and below.role in DISCARD_ROLES for below in upper.below)
+def _role(upper: Device, lower: Device) -> str:
+    """Say what one device is for to another that stands on it."""
+    return next((below.role for below in upper.below if below.device == lower.name), "")
 
 
 _SPREAD = frozenset({"md", "raid", "mirror", "btrfs"})
-"""What lays its data over several devices evenly, so that each has the same share of room."""
+"""What lays its data over several devices: how much of each, it does not say."""
 
 
 def _extents(machine: Machine, device: Device) -> Iterator[tuple[str, str, int]]:

@@ -1,8 +1,9 @@
 """What Windows tells of its storage, from texts that its own tools printed.
 
-Read are fsutil's DisableDeleteNotify, powercfg's AHCI link power management, and PowerShell's
+It reads fsutil's DisableDeleteNotify, powercfg's AHCI link power management, and PowerShell's
 Get-PhysicalDisk, Get-Volume and Get-Partition as tables or lists. Property names are English in
-every language of Windows; what is translated is not used.
+every language of Windows. The names of powercfg's settings may be translated; one that is not
+known here is not judged.
 """
 
 from __future__ import annotations
@@ -13,15 +14,16 @@ from collections.abc import Iterator
 from ssdlab.audit.device import whole
 from ssdlab.audit.finding import Finding, Severity, not_looked_at
 from ssdlab.audit.remedy import Remedy, advice, refused
+from ssdlab.audit.room import WANTED
 
-SPARE_WANTED = 1 / 9
-"""A tenth, as a share of the rest; as the audit of Linux has it."""
 _PAGE, _GRID = 4096, 1 << 20
 _UNITS = {"B": 1, "KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30, "TB": 1 << 40, "PB": 1 << 50}
 _LINK = "0b2d69d7-a2a1-449c-9680-f91c70521c60"
 _HARD_DISK = "0012ee47-9041-4b5d-9b77-535fba8b1442"
 """The group of settings that it is in, which powercfg /q lists without it."""
+_AWAKE = frozenset({"active", "hipm", "dipm", "hipm+dipm"})
 _LOWEST = "lowest"
+ASK_FSUTIL = "fsutil behavior query DisableDeleteNotify tells whether TRIM is sent"
 _FSUTIL = "Microsoft Learn: fsutil behavior, DisableDeleteNotify (0: TRIM is sent)"
 _POWERCFG = "Microsoft Learn: AHCI Link Power Management - HIPM/DIPM; powercfg /qh"
 _POWERSHELL = "Microsoft Learn: Get-PhysicalDisk, Get-Volume, Get-Partition"
@@ -38,19 +40,23 @@ def findings(text: str) -> Iterator[Finding]:
         if "MediaType" in row:
             yield from _disk(row)
         elif "SizeRemaining" in row:
-            yield from _volume(row, sends_trim(text), media)
+            yield from _volume(row, _trims(text), media)
         elif "PartitionNumber" in row and "Offset" in row:
             yield _partition(row)
 
 
-def sends_trim(text: str) -> bool | None:
-    """Whether NTFS sends TRIM; None where fsutil's answer is not in the text."""
-    found = re.search(r"(?:NTFS )?DisableDeleteNotify\s*=\s*(\d)", text)
-    return None if found is None else found[1] == "0"
+def _notify(text: str) -> list[tuple[str, str]]:
+    """Give file system (older Windows names none: NTFS) and value of fsutil's answer."""
+    return re.findall(r"(?:(NTFS|ReFS)\s+)?DisableDeleteNotify\s*=\s*(\d)", text)
+
+
+def _trims(text: str) -> dict[str, bool]:
+    """Give which file systems send TRIM; empty where fsutil's answer is not in the text."""
+    return {name or "NTFS": value == "0" for name, value in _notify(text)}
 
 
 def _trim(text: str) -> Iterator[Finding]:
-    for name, value in re.findall(r"(?:(NTFS|ReFS)\s+)?DisableDeleteNotify\s*=\s*(\d)", text):
+    for name, value in _notify(text):
         where = name or "NTFS"
         if value == "0":
             what = "TRIM is sent (DisableDeleteNotify is 0)"
@@ -94,12 +100,15 @@ def _link(text: str) -> Iterator[Finding]:
             because = f"its setting is {index}, which the text does not name"
             yield not_looked_at("link", because, where)
         elif _LOWEST in name.lower():
-            yield _sleepy(where, name)
-        else:
+            yield _sleepy(where, name, index)
+        elif name.lower() in _AWAKE:
             yield Finding("link", Severity.GREEN, f"link power management: {name}", where)
+        else:
+            because = f"what its setting {name} means is not known here"
+            yield not_looked_at("link", because, where)
 
 
-def _sleepy(where: str, name: str) -> Finding:
+def _sleepy(where: str, name: str, index: int) -> Finding:
     word = "setacvalueindex" if where == "on mains" else "setdcvalueindex"
     command = f"powercfg /{word} scheme_current sub_disk {_LINK}"
     return Finding(
@@ -111,7 +120,7 @@ def _sleepy(where: str, name: str) -> Finding:
         Remedy(
             "keeps the link awake",
             "none to data; a notebook uses a little more power",
-            f"{command} 4; powercfg /setactive scheme_current",
+            f"{command} {index}; powercfg /setactive scheme_current",
             (f"{command} 0", "powercfg /setactive scheme_current"),
         ),
         _POWERCFG,
@@ -136,32 +145,31 @@ def _disk(row: dict[str, str]) -> Iterator[Finding]:
         yield Finding("wear", severity, what, where, why, remedy, _POWERSHELL)
 
 
-def _volume(row: dict[str, str], trims: bool | None, media: set[str]) -> Iterator[Finding]:
+def _volume(row: dict[str, str], told: dict[str, bool], media: set[str]) -> Iterator[Finding]:
     size, left = _bytes(row.get("Size", "")), _bytes(row["SizeRemaining"])
     if not size or left is None or not row.get("DriveLetter") or left > size:
         return
     where = f"{row['DriveLetter']}:"
     if row.get("DriveType", "Fixed") != "Fixed":
         return
-    because = ""
-    if trims is None:
-        because = "whether TRIM is sent tells fsutil behavior query DisableDeleteNotify"
+    kind = row.get("FileSystemType") or row.get("FileSystem")
+    trims = told.get("ReFS" if kind == "ReFS" else "NTFS")
     if media != {"SSD"}:
-        because = (
-            "whether it is on an SSD is not told: Get-PhysicalDisk names no SSD, or others too"
-        )
-    if because:
+        because = "Get-PhysicalDisk shows no SSD, or other drives too, so it may not be on an SSD"
         yield not_looked_at("spare area", because, where)
         return
+    if trims is None:
+        yield not_looked_at("spare area", ASK_FSUTIL, where)
+        return
     share = left / max(size - left, size / 100) if trims else 0.0
-    told = f"spare in the volume is {share:.0%} of what is taken"
-    if share >= SPARE_WANTED:
-        yield Finding("spare area", Severity.GREEN, told, where)
+    what = f"spare in the volume is {share:.0%} of what is taken"
+    if share >= WANTED:
+        yield Finding("spare area", Severity.GREEN, what, where)
     else:
         yield Finding(
             "spare area",
             Severity.YELLOW,
-            f"{told}{'' if trims else ': free space counts as none without TRIM'}",
+            f"{what}{'' if trims else ': without TRIM free space does not count'}",
             where,
             "the fuller a drive is, the more data it moves for every random write",
             advice("turn TRIM on, or free space until a tenth of the volume is free"),
@@ -192,7 +200,7 @@ def aligned(where: str, start: int) -> Finding:
         "a 4 KiB write then covers two pages in part"
         if is_odd
         else "pages fit, but erase blocks may not",
-        refused("how to move it on this system is not known here; ssdlab align move --help"),
+        refused("how to move it on this system is not known here (ssdlab align move --help)"),
         "Thomas-Krenn SSD e-book, ch. 2 (start at multiples of 2048 sectors)",
     )
 

@@ -87,7 +87,8 @@ def audit(
     checked.
     """
     kinds = {"--capture": keep, "--prove-trim": proven, "--load": duration}
-    _refuse_mixed({name: value for name, value in kinds.items() if value}, texts, root, as_list)
+    given = [name for name, value in kinds.items() if value is not None]
+    _refuse_mixed(given, texts, root, as_list)
     if output is not None and duration is None:
         raise SsdlabError("--output is what --load writes: ssdlab audit --load 10m -o load.fio")
     system: System = open_root(root) if root else LiveSystem()
@@ -109,7 +110,7 @@ def audit(
 
 
 def _refuse_mixed(
-    kinds: dict[str, str], texts: tuple[str, ...], root: str | None, as_list: bool
+    kinds: list[str], texts: tuple[str, ...], root: str | None, as_list: bool
 ) -> None:
     """Refuse options of which one would be ignored."""
     names = [*kinds, *(["--from"] if texts else []), *(["--checklist"] if as_list else [])]

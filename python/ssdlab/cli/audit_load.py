@@ -1,4 +1,4 @@
-"""``ssdlab audit --load``: what the machine reads and writes, and the same as a job file."""
+"""``ssdlab audit --load``: what the machine reads and writes, and a job file that does the same."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 
 from ssdlab import signals
-from ssdlab.audit.load import DeviceLoad, Load, Requests, parse_while, watch
+from ssdlab.audit.load import DeviceLoad, Load, Requests, parse_duration, watch
 from ssdlab.audit.load_job import job_of
 from ssdlab.audit.reading import read_topology
 from ssdlab.audit.system import System
@@ -22,11 +22,11 @@ _HEADINGS = (
     "device",
     "kind",
     "reads/s",
-    "mean",
-    "GB a day",
+    "mean size",
+    "GB/day",
     "writes/s",
-    "mean",
-    "GB a day",
+    "mean size",
+    "GB/day",
     "depth",
     "discards",
     "flushes/s",
@@ -34,58 +34,72 @@ _HEADINGS = (
 _UNTOLD = (
     "whether requests were random or sequential",
     "how their sizes spread around the mean",
-    "which program sent them; a layer's requests are counted again in what is below it",
+    "which program sent them",
 )
+_AGAIN = "A layer's requests are counted again in the layers below it."
 
 
 def count_load(
     system: System, duration: str, places: Sequence[str], job_file: str | None, as_json: bool
 ) -> int:
-    """Count for a while, report, and write the job file that was asked for.
+    """Count for some time, report, and write the job file that was asked for.
 
     Raises
     ------
     SsdlabError
-        No time, no such place, nothing that is counted, or nothing to write a job of.
+        No time, no such place, nothing that is counted, or no load to make a job of.
     """
-    seconds = parse_while(duration)
+    seconds = parse_duration(duration)
+    job_to_stdout = job_file is not None and is_stdout(job_file)
+    if job_to_stdout and as_json:
+        raise SsdlabError("--json and --output - would both write to stdout: give one of them")
     topology = read_topology(system)
     names = chosen_devices(system, topology, places)
-    # Tried before the while, so that the while is not lost to a place that cannot be written.
+    # Tried first, so that no time is lost on a place that cannot be written.
     pending = None if job_file is None else PendingFile(job_file, "--output")
-    if is_terminal(sys.stderr):
-        note(f"counting for {duration}; Ctrl-C reports what was seen so far")
+
+    def begun() -> None:
+        if is_terminal(sys.stderr):
+            note(f"counting for {duration}; Ctrl-C stops and reports what was counted so far")
+
     with signals.raising():
-        load = watch(system, topology, names, seconds)
-    job_to_stdout = job_file is not None and is_stdout(job_file)
+        load = watch(system, topology, names, seconds, begun=begun)
     if not job_to_stdout:
         print_json(load.to_dict()) if as_json else _print(load)
     if pending is not None:
+        meant = _meant(load, system, topology, places)
         with pending:
-            pending.write(job_of(_meant(load, system, topology, places)))
+            pending.write(job_of(meant))
+        if not job_to_stdout:
+            note(f"{job_file} holds the load of {printable(meant.label)}")
     if not load.devices:
         return EXIT_NOTHING_TO_CHECK
     return signals.exit_code() if load.was_stopped else 0
 
 
 def _meant(load: Load, system: System, topology: Topology, places: Sequence[str]) -> DeviceLoad:
-    """Give the device that the job is to be of: the one asked for, or the busiest drive."""
-    wanted = device_of(system, topology, places[0]) if places else None
-    for device in load.devices:
-        if device.name == wanted:
-            return device
-    drives = [device for device in load.devices if device.kind == "drive"] or load.devices
-    if not drives:
-        raise SsdlabError("--load: nothing was counted, so there is no job to write")
-    return max(drives, key=lambda device: device.reads.count + device.writes.count)
+    """Give the device whose load the job is: that of the first place, or the busiest drive."""
+    wanted = topology.devices[device_of(system, topology, places[0])] if places else None
+    # A btrfs on several devices has no counters of its own; its busiest drive stands for it.
+    if wanted is not None and wanted.kind != "btrfs":
+        found = [device for device in load.devices if device.name == wanted.name]
+    else:
+        found = [device for device in load.devices if device.kind == "drive"]
+    if not found:
+        what = "no drive" if wanted is None else wanted.label
+        raise SsdlabError(
+            f"--load: {what} was not counted from start to end, so there is no job to write"
+        )
+    return max(found, key=lambda device: device.reads.count + device.writes.count)
 
 
 def _print(load: Load) -> None:
     rows = [_row(device) for device in load.devices]
     print_table(_HEADINGS, rows, right=tuple(range(2, len(_HEADINGS))))
-    early = ", stopped before its time" if load.was_stopped else ""
+    early = ", stopped early" if load.was_stopped else ""
     print_text(f"\ncounted for {load.seconds:.1f} s{early}")
-    print_list("What the kernel's counters cannot tell:", _UNTOLD)
+    print_text(_AGAIN)
+    print_list("The kernel's counters do not tell:", _UNTOLD)
 
 
 def _row(device: DeviceLoad) -> tuple[str, ...]:

@@ -27,7 +27,7 @@ _SOURCE = (
 )
 _RULE = (
     'ACTION=="add|change", SUBSYSTEM=="scsi_host", KERNEL=="host*", '
-    'ATTR{link_power_management_policy}=="?*", '
+    'ATTR{link_power_management_policy}=="min_power*", '
     'ATTR{link_power_management_policy}="med_power_with_dipm"'
 )
 _OLD_CONTROLLERS = {"ata_piix", "pata_acpi"}

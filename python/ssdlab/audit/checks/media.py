@@ -56,9 +56,7 @@ def _calls_itself_a_disk(machine: Machine, drive: Device) -> Finding:
             "0",
             "1",
             # Before the rules for SSDs, which may ask for it.
-            drive_rule(
-                "59-ssd-rotational", drive.details.get("model", ""), "queue/rotational", "0"
-            ),
+            drive_rule("59-ssd-rotational", drive, "queue/rotational", "0"),
         ),
         _SOURCE,
     )

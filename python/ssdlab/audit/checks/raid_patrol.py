@@ -82,19 +82,24 @@ def _is_on(mode: str | None) -> bool:
 
 
 def _nobody(controller: str, where: str) -> Finding:
+    remedy = Remedy(
+        "lets the controller compare data and parity once a week, one array at a time",
+        "none to data; the array is slower meanwhile",
+        f"{controller} set cc=off",
+        (f"{controller} set cc=conc delay=168",),
+    )
+    return _unread(where, remedy, _SOURCE)
+
+
+def _unread(where: str, remedy: Remedy, source: str) -> Finding:
     return Finding(
         "RAID patrol",
         Severity.YELLOW,
         "array that nobody reads through",
         where,
         "an error in what is seldom read shows when a member has failed, and then it is too late",
-        Remedy(
-            "lets the controller compare data and parity once a week, one array at a time",
-            "none to data; the array is slower meanwhile",
-            f"{controller} set cc=off",
-            (f"{controller} set cc=conc delay=168",),
-        ),
-        _SOURCE,
+        remedy,
+        source,
     )
 
 
@@ -107,19 +112,12 @@ def _smart_array(machine: Machine) -> Iterator[Finding]:
         if value.lower() not in _OFF:
             yield Finding("RAID patrol", Severity.GREEN, "the array is read through", where)
         else:
-            yield Finding(
-                "RAID patrol",
-                Severity.YELLOW,
-                "array that nobody reads through",
-                where,
-                "an error in what is seldom read shows when a member has failed",
-                advice(
-                    f"set the surface scan to idle ({program} ctrl slot={slot} modify ?) ",
-                    "none to data; the array is a little slower when idle for long",
-                    "set it back to disabled",
-                ),
-                _HPE_SOURCE,
+            remedy = advice(
+                f"set the surface scan to idle ({program} ctrl slot={slot} modify ?)",
+                "none to data; the array is a little slower when idle for long",
+                "set it back to disabled",
             )
+            yield _unread(where, remedy, _HPE_SOURCE)
 
 
 def _adaptec(machine: Machine) -> Iterator[Finding]:
@@ -133,24 +131,14 @@ def _adaptec(machine: Machine) -> Iterator[Finding]:
         if mode.lower() not in _OFF:
             yield Finding("RAID patrol", Severity.GREEN, "the array is read through", where)
         else:
-            yield _unscrubbed(f"arcconf DATASCRUB {controller}", where)
-
-
-def _unscrubbed(command: str, where: str) -> Finding:
-    return Finding(
-        "RAID patrol",
-        Severity.YELLOW,
-        "array that nobody reads through",
-        where,
-        "an error in what is seldom read shows when a member has failed, and then it is too late",
-        Remedy(
-            "lets the controller read and compare all of its arrays once in 30 days",
-            "none to data; the array is a little slower meanwhile",
-            f"{command} off noprompt",
-            (f"{command} on noprompt", f"{command} period 30 noprompt"),
-        ),
-        _ADAPTEC_SOURCE,
-    )
+            command = f"arcconf DATASCRUB {controller}"
+            remedy = Remedy(
+                "lets the controller read and compare all of its arrays every 30 days",
+                "none to data; the array is a little slower meanwhile",
+                f"{command} off noprompt",
+                (f"{command} on noprompt", f"{command} period 30 noprompt"),
+            )
+            yield _unread(where, remedy, _ADAPTEC_SOURCE)
 
 
 def _properties(machine: Machine, subject: str) -> tuple[str, dict[int, dict[str, str]]]:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from ssdlab.audit.device import Device, whole
 from ssdlab.audit.finding import Finding, Machine, Severity
-from ssdlab.audit.remedy import Rule, drive_rule, setting
+from ssdlab.audit.remedy import drive_rule, setting
 
 _GOOD = {"none", "noop", "mq-deadline", "deadline"}
 _SOURCE = "Thomas-Krenn SSD e-book, ch. 3 (deadline); Linux Documentation/block (none for NVMe)"
@@ -58,7 +58,7 @@ def _scheduler(drive: Device) -> Iterator[Finding]:
             f"/sys/block/{drive.name}/queue/scheduler",
             "none",
             active,
-            _rule(drive, "60-ssd-scheduler", "queue/scheduler", "none"),
+            drive_rule("60-ssd-scheduler", drive, "queue/scheduler", "none"),
         ),
         _SOURCE,
     )
@@ -79,7 +79,7 @@ def _requests(drive: Device) -> Iterator[Finding]:
                 "64",
                 str(requests),
                 # After the scheduler's: a new scheduler sets the number anew.
-                _rule(drive, "61-ssd-nr-requests", "queue/nr_requests", "64"),
+                drive_rule("61-ssd-nr-requests", drive, "queue/nr_requests", "64"),
             ),
             _SOURCE,
         )
@@ -100,11 +100,7 @@ def _native_queue(drive: Device) -> Iterator[Finding]:
                 f"/sys/block/{drive.name}/device/queue_depth",
                 "31",
                 "1",
-                _rule(drive, "60-ssd-queue-depth", "device/queue_depth", "31"),
+                drive_rule("60-ssd-queue-depth", drive, "device/queue_depth", "31"),
             ),
             "Thomas-Krenn SSD e-book, ch. 2 (AHCI and NCQ)",
         )
-
-
-def _rule(drive: Device, name: str, attribute: str, value: str) -> Rule:
-    return drive_rule(name, drive.details.get("model", ""), attribute, value)

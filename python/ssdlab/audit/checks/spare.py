@@ -8,19 +8,17 @@ fills up and stays full.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 
 from ssdlab.audit.checks.discard import passes_discards, where_sight_ends
-from ssdlab.audit.checks.trim_schedule import is_sent
+from ssdlab.audit.checks.trim_schedule import is_never_sent, is_sent
 from ssdlab.audit.cost import cost_of_room
 from ssdlab.audit.device import Device, Use
 from ssdlab.audit.finding import Finding, Machine, Severity, not_looked_at
 from ssdlab.audit.remedy import Remedy, advice
-from ssdlab.audit.room import Room, room_of
+from ssdlab.audit.room import WANTED, Room, room_of
 
-_WANTED = 1 / 9
-"""A tenth of the drive, as a share of the rest."""
 _SOURCE = (
     "Thomas-Krenn SSD e-book, ch. 2 and 3 (use 90 % without TRIM, 80 % in arrays); "
     "blog post of 5 December 2012 (spare area of a full SSD); docs/model.md"
@@ -39,21 +37,27 @@ def check(machine: Machine) -> Iterator[Finding]:
         unseen = [why for use in users for why in where_sight_ends(machine, use.device)]
         unseen += room.unseen
         share = room.share(drive.size_bytes)
-        if drive.is_virtual and (not untrimmed or share >= _WANTED):
+        if drive.is_virtual and (not untrimmed or share >= WANTED):
             # What the host has left of its SSD, nobody here can see; ``media`` says so.
             continue
-        if share >= _WANTED:
+        if share >= WANTED:
             least = "at least " if unseen else ""
             what = f"its spare is {least}{share:.0%} of the rest ({room})"
             yield Finding("spare area", Severity.GREEN, what, drive.label, cost_of_room(share))
         elif unseen:
             yield not_looked_at("spare area", unseen[0], drive.label)
         else:
-            yield _too_little(drive, room, untrimmed)
+            unsent = [use.place for use in users if is_never_sent(machine, use)]
+            yield _too_little(drive, room, untrimmed, unsent)
 
 
 def _counts(machine: Machine, untrimmed: list[str], use: Use) -> bool:
-    return use.place not in untrimmed and is_sent(machine, use)
+    """Whether the drive hears of what is freed there, as far as can be seen."""
+    return (
+        use.place not in untrimmed
+        and not where_sight_ends(machine, use.device)
+        and is_sent(machine, use)
+    )
 
 
 def _untrimmed(machine: Machine, drive: str) -> list[str]:
@@ -68,19 +72,37 @@ def _untrimmed(machine: Machine, drive: str) -> list[str]:
     return places
 
 
-def _too_little(drive: Device, room: Room, untrimmed: list[str]) -> Finding:
+def _too_little(drive: Device, room: Room, untrimmed: list[str], unsent: list[str]) -> Finding:
     share = room.share(drive.size_bytes)
-    places = ", ".join(dict.fromkeys(untrimmed))
-    told = f"no TRIM reaches it from {places}, and its" if untrimmed else "its"
+    told = "its"
+    if untrimmed:
+        told = f"no TRIM reaches it from {_listed(untrimmed)}, and its"
+    elif unsent:
+        told = f"no TRIM is sent from {_listed(unsent)}, and its"
     return Finding(
         "spare area",
         Severity.YELLOW,
         f"{told} spare is only {share:.0%} of the rest ({room})",
         drive.label,
         cost_of_room(share),
-        _leave_room(drive) if untrimmed or not room.places else _make_room(drive, room),
+        _remedy(drive, room, untrimmed, unsent),
         _SOURCE,
     )
+
+
+def _remedy(drive: Device, room: Room, untrimmed: list[str], unsent: list[str]) -> Remedy:
+    if not untrimmed and unsent:
+        return advice(
+            f"let TRIM be sent from {_listed(unsent)} (trim schedule says how): what is free there "
+            "then counts",
+            "none to data",
+            "that of the trim schedule",
+        )
+    return _leave_room(drive) if untrimmed or not room.places else _make_room(drive, room)
+
+
+def _listed(places: Iterable[str]) -> str:
+    return ", ".join(dict.fromkeys(places))
 
 
 def _leave_room(drive: Device) -> Remedy:
@@ -92,10 +114,9 @@ def _leave_room(drive: Device) -> Remedy:
 
 
 def _make_room(drive: Device, room: Room) -> Remedy:
-    places = ", ".join(dict.fromkeys(room.places))
     return advice(
-        f"move what is not needed from {places} to another drive, and trim: fstrim takes each of "
-        f"these places; until a tenth of {drive.label} is free",
+        f"move what is not needed from {_listed(room.places)} to another drive, until a tenth of "
+        f"{drive.label} is free, and run fstrim on each of these places",
         "none to what stays; have a backup of what is moved",
         "move it back",
     )

@@ -23,21 +23,15 @@ _SOURCE = "Thomas-Krenn SSD e-book, ch. 2 (continuous and batched discard); fstr
 
 def check(machine: Machine) -> Iterator[Finding]:
     """Check every file system that stands on an SSD that takes TRIM."""
-    by_cron = any(machine.system.read(path) for path in _CRON)
-    by_timer = is_enabled(machine.system, _TIMER)
-    table = _fstab(machine)
     good, ways = [], set()
     for use in machine.topology.uses:
         if use.device not in machine.chosen or not _could(machine, use):
             continue
-        if _has_discard(use.options):
+        if way := _way(machine, use):
             good.append(use.place)
-            ways.add("the discard mount option")
-        elif by_cron or (by_timer and _is_listed(use, table)):
-            good.append(use.place)
-            ways.add("fstrim's timer" if by_timer else "cron's fstrim")
+            ways.add(way)
         else:
-            yield _never(machine, use, table, by_timer)
+            yield _never(machine, use)
     if good:
         what = f"TRIM is sent by {' and '.join(sorted(ways))}"
         yield Finding("trim schedule", Severity.GREEN, what, ", ".join(good))
@@ -45,11 +39,21 @@ def check(machine: Machine) -> Iterator[Finding]:
 
 def is_sent(machine: Machine, use: Use) -> bool:
     """Whether what is deleted there is trimmed, sooner or later."""
-    if not _could(machine, use):
-        return False
-    if _has_discard(use.options) or any(machine.system.read(path) for path in _CRON):
-        return True
-    return is_enabled(machine.system, _TIMER) and _is_listed(use, _fstab(machine))
+    return _could(machine, use) and bool(_way(machine, use))
+
+
+def is_never_sent(machine: Machine, use: Use) -> bool:
+    """Whether what is deleted there could be trimmed, and is not."""
+    return _could(machine, use) and not _way(machine, use)
+
+
+def _way(machine: Machine, use: Use) -> str:
+    """Name what sends TRIM; empty where nothing does."""
+    if _has_discard(use.options):
+        return "the discard mount option"
+    if is_enabled(machine.system, _TIMER) and _is_listed(use, _fstab(machine)):
+        return "fstrim's timer"
+    return "cron's fstrim" if any(machine.system.read(path) for path in _CRON) else ""
 
 
 def _could(machine: Machine, use: Use) -> bool:
@@ -85,23 +89,21 @@ def _is_listed(use: Use, table: dict[str, frozenset[str]]) -> bool:
     return not table or ("X-fstrim.notrim" not in table.get(use.place, {"X-fstrim.notrim"}))
 
 
-def _never(machine: Machine, use: Use, table: dict[str, frozenset[str]], by_timer: bool) -> Finding:
-    what, remedy = _reason(machine, use, table, by_timer)
+def _never(machine: Machine, use: Use) -> Finding:
+    what, remedy = _reason(machine, use)
     why = "what was deleted stays valid for the drive until it is written anew"
     return Finding("trim schedule", Severity.YELLOW, what, use.place, why, remedy, _SOURCE)
 
 
-def _reason(
-    machine: Machine, use: Use, table: dict[str, frozenset[str]], by_timer: bool
-) -> tuple[str, Remedy]:
-    if _has_discard(table.get(use.place, frozenset())):
+def _reason(machine: Machine, use: Use) -> tuple[str, Remedy]:
+    if _has_discard(_fstab(machine).get(use.place, frozenset())):
         return "discard is in /etc/fstab, and not in effect", Remedy(
             "mounts with the option that /etc/fstab has",
             "none to data; on drives with a slow TRIM deleting takes longer",
             f"mount -o remount,nodiscard {use.word}",
             (f"mount -o remount,discard {use.word}",),
         )
-    if by_timer:
+    if is_enabled(machine.system, _TIMER):
         return "fstrim's timer trims what /etc/fstab lists, and not this", advice(
             f"put {use.place} into /etc/fstab, without X-fstrim.notrim",
             "none to data",

@@ -1,8 +1,11 @@
 """ZFS: whether its pools write whole pages, and whether TRIM is sent.
 
 ``ashift`` is the power of two of the smallest write; 12 is 4 KiB. 0 means that each device was
-asked when it was added, and what it answered tells only zdb. Which devices a pool stands on tells
-``zpool list``; layers below them are not followed.
+asked when it was added, and only zdb tells what it answered. ``zpool list`` tells which devices a
+pool stands on; layers below them are not followed.
+
+Debian's monthly cron job trims a pool whose property ``org.debian:periodic-trim`` is enable, and
+without the property only pools of NVMe drives (/usr/lib/zfs-linux/trim).
 """
 
 from __future__ import annotations
@@ -21,12 +24,16 @@ _PROPERTIES = ("zpool", "get", "-H", "-p", "-o", "name,property,value", "ashift,
 _DEVICES = ("zpool", "list", "-v", "-H", "-P", "-L")
 _TIMERS = ("zfs-trim-weekly@{pool}.timer", "zfs-trim-monthly@{pool}.timer")
 _CRON = "/etc/cron.d/zfsutils-linux"
+_PERIODIC = ("zfs", "get", "-H", "-o", "value", "org.debian:periodic-trim")
+_STATE = "/proc/spl/kstat/zfs"
 
 
 def check(machine: Machine) -> Iterator[Finding]:
     """Check every pool that zpool tells of."""
     mounted = any(mount.kind == "zfs" for mount in machine.topology.mounts)
-    if not mounted and not machine.system.entries("/proc/spl/kstat/zfs"):
+    # The module alone has files there; a pool has a folder.
+    entries = machine.system.entries
+    if not mounted and not any(entries(f"{_STATE}/{name}") for name in entries(_STATE)):
         return
     pools = _properties(machine)
     if not pools:
@@ -38,7 +45,8 @@ def check(machine: Machine) -> Iterator[Finding]:
             continue
         drives = [each for one in below for each in machine.topology.drives(one.name)]
         needs_trim = not drives or not all(map(machine.is_disk, drives))
-        yield from judged(pool, properties, _is_scheduled(machine, pool), needs_trim)
+        is_scheduled = needs_trim and _is_scheduled(machine, pool, drives)
+        yield from judged(pool, properties, is_scheduled, needs_trim)
 
 
 def judged(
@@ -77,7 +85,7 @@ def _devices(machine: Machine) -> dict[str, list[Device]]:
 def _ashift(pool: str, properties: dict[str, str]) -> Iterator[Finding]:
     shift = whole(properties.get("ashift")) or 0
     if shift == 0:
-        because = f"ashift was left to ZFS, and what it took tells only zdb -C {shlex.quote(pool)}"
+        because = f"ashift was left to ZFS, and only zdb -C {shlex.quote(pool)} tells what it took"
         yield not_looked_at("ZFS", because, pool)
     elif shift < _PAGE_SHIFT:
         yield Finding(
@@ -87,21 +95,27 @@ def _ashift(pool: str, properties: dict[str, str]) -> Iterator[Finding]:
             pool,
             "a write smaller than a flash page makes the drive read and write the rest of the page",
             refused(
-                "ashift is set once, when a device is added: only a pool that is made anew with "
-                "-o ashift=12, and filled from a backup, has another"
+                "ashift is set once, when a device is added: changing it takes a new pool, made "
+                "with -o ashift=12 and filled from a backup"
             ),
             _SOURCE,
         )
     else:
-        what = f"ashift is {shift}: it writes {1 << shift} bytes and more"
+        what = f"ashift is {shift}: its smallest write is {1 << shift} bytes"
         yield Finding("ZFS", Severity.GREEN, what, pool)
 
 
-def _is_scheduled(machine: Machine, pool: str) -> bool:
-    cron = machine.system.read(_CRON) or ""
-    by_cron = any("trim" in line for line in cron.splitlines() if not line.startswith("#"))
+def _is_scheduled(machine: Machine, pool: str, drives: list[Device]) -> bool:
     timers = (timer.format(pool=pool) for timer in _TIMERS)
-    return by_cron or any(is_enabled(machine.system, timer) for timer in timers)
+    if any(is_enabled(machine.system, timer) for timer in timers):
+        return True
+    cron = machine.system.read(_CRON) or ""
+    if not any("trim" in line for line in cron.splitlines() if not line.startswith("#")):
+        return False
+    wish = machine.system.run(*_PERIODIC, pool)
+    if wish in ("enable", "disable"):
+        return wish == "enable"
+    return bool(drives) and all(drive.name.startswith("nvme") for drive in drives)
 
 
 def _trim(pool: str, properties: dict[str, str], is_scheduled: bool) -> Iterator[Finding]:
@@ -109,7 +123,7 @@ def _trim(pool: str, properties: dict[str, str], is_scheduled: bool) -> Iterator
     if automatic == "on":
         yield Finding("ZFS", Severity.GREEN, "TRIM is sent as space is freed (autotrim)", pool)
     elif is_scheduled:
-        yield Finding("ZFS", Severity.GREEN, "TRIM is sent now and then (zpool trim)", pool)
+        yield Finding("ZFS", Severity.GREEN, "TRIM is sent on a schedule (zpool trim)", pool)
     elif automatic is None:
         yield not_looked_at("ZFS", "zpool does not tell whether it trims", pool)
     else:
@@ -117,11 +131,11 @@ def _trim(pool: str, properties: dict[str, str], is_scheduled: bool) -> Iterator
         yield Finding(
             "ZFS",
             Severity.YELLOW,
-            "TRIM is never sent: autotrim is off, and nothing runs zpool trim",
+            "autotrim is off, and no schedule for zpool trim is known here",
             pool,
             "what was deleted stays valid for the drive until it is written anew",
             Remedy(
-                "tells the drives what is freed, from now on; zpool trim tells what is free now",
+                "tells the drives what is freed from now on; zpool trim, what is free already",
                 "none to data; on drives with a slow TRIM writes may wait",
                 f"zpool set autotrim=off {name}",
                 (f"zpool set autotrim=on {name}", f"zpool trim {name}"),
