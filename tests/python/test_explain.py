@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -39,6 +41,13 @@ def test_page_shows_what_json_says(command: Command, tmp_path: Path) -> None:
     assert embedded(html) == told
     assert html.count("<li>") >= len(told["steps"])
     assert [chapter["name"] for chapter in told["chapters"]] == list(CHAPTERS)
+
+
+def test_the_page_needs_no_drawing_library() -> None:
+    """The drawing library takes longer to load than the page takes to make."""
+    asked = "import sys, ssdlab.explain.page; print('matplotlib' in sys.modules)"
+    told = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
+    assert told.stdout == "False\n"
 
 
 def test_page_stands_alone() -> None:

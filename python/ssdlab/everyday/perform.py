@@ -107,15 +107,7 @@ def _conditioned(request: RunRequest, file: str, progress: Progress) -> RunReque
         )
     alone = cache.conditioned(replace(request, layers=()), progress)
     if alone.condition is not None:
-        engine.season(
-            request.drive,
-            request.condition,
-            file,
-            settings=request.settings,
-            span=request.span,
-            seed=request.seed,
-            progress=progress,
-        )
+        engine.precondition(request, file, progress)
         alone = replace(alone, drive=file, settings=(), condition=None, span=1.0)
     return replace(alone, layers=request.layers)
 
