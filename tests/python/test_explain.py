@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -129,7 +130,7 @@ def test_page_in_a_browser(tmp_path: Path, width: int) -> None:
     told = recorded()
     page = tmp_path / "page.html"
     page.write_text(build_html(told, "0"), encoding="utf-8")
-    with browser.Browser(page, tmp_path / "profile", width) as window:
+    with closing(browser.Browser(page, tmp_path / "profile", width)) as window:
 
         def shown() -> tuple[str, str, int]:
             number = window.value("document.getElementById('slider').value")
@@ -161,7 +162,11 @@ def test_page_in_a_browser(tmp_path: Path, width: int) -> None:
         first = next(each["first"] for each in told["chapters"] if each["name"] == "trim")
         window.value(f"document.querySelector('[data-step=\"{first}\"]').click()")
         assert shown() == expected(first)
-        for number in range(last + 1):
-            window.value(f"location.hash = '#{number}'")
+        current = "document.querySelectorAll('[aria-current=true]').length"
+        assert window.value(current) == 1, "one chapter is marked, also for a screen reader"
+        for wanted in (*range(last + 1), "1.5", "-1", "x", 1e9):
+            window.value(f"location.hash = '#{wanted}'")
+            window.value("dispatchEvent(new HashChangeEvent('hashchange'))")
+        assert shown() == expected(last)
         assert window.value("document.documentElement.scrollWidth") <= width, "nothing sticks out"
         assert window.complaints == []
