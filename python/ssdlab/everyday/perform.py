@@ -101,9 +101,9 @@ def _conditioned(request: RunRequest, file: str, progress: Progress) -> RunReque
         return request
     if "layers" in engine.show(request.drive, request.settings):
         raise SsdlabError(
-            f"--state {request.condition}: {request.drive} is a stack, and a scenario's condition "
-            "is that of a drive\n"
-            "bring its drive there with ssdlab season, and name the drive file in the stack"
+            f"--state {request.condition}: {request.drive} is a stack, and a scenario "
+            "preconditions a single drive\n"
+            "precondition its drive with ssdlab season, and name that drive file in the stack"
         )
     alone = cache.conditioned(replace(request, layers=()), progress)
     if alone.condition is not None:

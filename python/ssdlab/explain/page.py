@@ -12,7 +12,7 @@ from ssdlab import pages
 
 _LIMITS = (
     "The drive is far smaller than any real one, so that every page can be seen. Its blocks have "
-    "few pages and its spare area is large; do not take its figures for those of a drive.",
+    "few pages and its spare area is large; do not take its figures for those of a real drive.",
     "A real drive writes to many dies at once, and its pages often hold several units. With "
     "--set nand.dies_per_channel=2 the drive here has two dies.",
     "The victim policy, the watermarks and wear levelling are the simulated drive's. Makers do not "
