@@ -174,20 +174,8 @@ def _keep(request: RunRequest, path: Path, progress: Progress | None) -> bool:
     if not has_room or not os.access(path.parent, os.W_OK):
         return False
     _make_room(needed)
-    steady = request.condition == "steady"
     try:
-        engine.season(
-            request.drive,
-            request.condition,
-            str(path),
-            settings=request.settings,
-            span=request.span,
-            seed=request.seed,
-            job_text=request.job_text if steady else None,
-            job_name=request.job_name,
-            flags=request.flags if steady else (),
-            progress=progress,
-        )
+        engine.precondition(request, str(path), progress)
     except SsdlabError:
         # Another process may have put the same drive there meanwhile, or the disk is full: the run
         # without the cache meets, and tells, what is wrong with the drive itself.

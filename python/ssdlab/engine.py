@@ -285,6 +285,26 @@ def season(
     )
 
 
+def precondition(request: RunRequest, save: str, progress: Progress | None = None) -> None:
+    """Bring the drive of a run into the run's condition and save it as a drive file.
+
+    The run's own writes make it steady; layers play no part.
+    """
+    steady = request.condition == "steady"
+    season(
+        request.drive,
+        request.condition,
+        save,
+        settings=request.settings,
+        span=request.span,
+        seed=request.seed,
+        job_text=request.job_text if steady else None,
+        job_name=request.job_name,
+        flags=request.flags if steady else (),
+        progress=progress,
+    )
+
+
 def scenario(
     drive: str,
     name: str,

@@ -15,7 +15,6 @@ import shutil
 import subprocess
 import time
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome")
@@ -132,16 +131,7 @@ class Browser:
             if not url.startswith(("file:", "data:", "about:")):
                 self.complaints.append(f"fetches {url}")
 
-    def __enter__(self) -> Browser:
-        """Return the browser."""
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
         """End it: without its pipe it goes by itself."""
         os.close(self._out)
         os.close(self._in)

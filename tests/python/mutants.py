@@ -155,7 +155,7 @@ MUTANTS = (
     Mutant(
         "a hard disk's arm and platter are five times as fast",
         "hard-disk",
-        "random access of a hard disk",
+        "boot: hard disk, fresh file system, against SSD",
         both(_FAST_ARM, setting("hdd.rpm", "25000")),
     ),
     Mutant(

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +42,13 @@ def test_page_shows_what_json_says(command: Command, tmp_path: Path) -> None:
     assert embedded(html) == told
     assert html.count("<li>") >= len(told["steps"])
     assert [chapter["name"] for chapter in told["chapters"]] == list(CHAPTERS)
+
+
+def test_the_page_needs_no_drawing_library() -> None:
+    """The drawing library takes longer to load than the page takes to make."""
+    asked = "import sys, ssdlab.explain.page; print('matplotlib' in sys.modules)"
+    told = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
+    assert told.stdout == "False\n"
 
 
 def test_page_stands_alone() -> None:
@@ -120,7 +130,7 @@ def test_page_in_a_browser(tmp_path: Path, width: int) -> None:
     told = recorded()
     page = tmp_path / "page.html"
     page.write_text(build_html(told, "0"), encoding="utf-8")
-    with browser.Browser(page, tmp_path / "profile", width) as window:
+    with closing(browser.Browser(page, tmp_path / "profile", width)) as window:
 
         def shown() -> tuple[str, str, int]:
             number = window.value("document.getElementById('slider').value")
@@ -152,7 +162,11 @@ def test_page_in_a_browser(tmp_path: Path, width: int) -> None:
         first = next(each["first"] for each in told["chapters"] if each["name"] == "trim")
         window.value(f"document.querySelector('[data-step=\"{first}\"]').click()")
         assert shown() == expected(first)
-        for number in range(last + 1):
-            window.value(f"location.hash = '#{number}'")
+        current = "document.querySelectorAll('[aria-current=true]').length"
+        assert window.value(current) == 1, "one chapter is marked, also for a screen reader"
+        for wanted in (*range(last + 1), "1.5", "-1", "x", 1e9):
+            window.value(f"location.hash = '#{wanted}'")
+            window.value("dispatchEvent(new HashChangeEvent('hashchange'))")
+        assert shown() == expected(last)
         assert window.value("document.documentElement.scrollWidth") <= width, "nothing sticks out"
         assert window.complaints == []

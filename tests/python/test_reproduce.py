@@ -108,6 +108,55 @@ def test_only_counted_ratios_are_counted() -> None:
     assert told.endswith("0 of 1 statements hold")
 
 
+@pytest.mark.parametrize(
+    ("gain", "verdict"),
+    [(2.9, judging.OUTSIDE), (3, judging.HOLDS), (7, judging.HOLDS), (7.1, judging.OUTSIDE)],
+)
+def test_a_statement_does_not_hold_outside_its_figure(gain: float, verdict: str) -> None:
+    """Three to seven times: 2.9 and 7.1 are more than 1, are told apart, and do not count."""
+    figures = [(3, 5, 7), (3, gain, 7)]
+    row = judging.shape("faster", "document", "p. 1", "3 to 7", "", True, figures=figures)
+    assert row.verdict == verdict
+    assert ("outside the document's figure" in row.why) == (verdict == judging.OUTSIDE)
+    assert (row.verdict in judging.RED) == (verdict == judging.OUTSIDE)
+    slower = judging.shape("faster", "document", "p. 1", "3 to 7", "", False, figures=figures)
+    assert slower.verdict == judging.FAILS
+    held = (
+        "1 of 2 statements hold" if verdict == judging.HOLDS else "0 of 2 statements hold, 1 more"
+    )
+    assert held in tally([row, slower])
+
+
+@pytest.mark.parametrize(
+    ("shortest", "most", "aged", "gained", "aged_so"),
+    [
+        (3.5, 6.5, 1.5, judging.HOLDS, judging.HOLDS),
+        (1.3, 3.7, 1.08, judging.OUTSIDE, judging.OUTSIDE),
+        (0.9, 3.7, 0.99, judging.FAILS, judging.FAILS),
+    ],
+)
+def test_everyday_work_is_held_to_its_figures(
+    shortest: float, most: float, aged: float, gained: str, aged_so: str
+) -> None:
+    """Three to seven times as fast on the SSD; up to 1.69 times as slow on a fragmented disk."""
+    hard_disk = find(["hard-disk"])[0]
+    results = Results()
+    for each in hard_disk.experiments(QUICK):
+        found = made_up(each)
+        if isinstance(each, Scene):
+            assert isinstance(found, dict)
+            found["scenario"]["elapsed_s"] = 10 * (
+                1.0
+                if each.name.startswith("SSD")
+                else (shortest if "boot" in each.name else most)
+                * (aged if "fragmented" in each.name else 1)
+            )
+        results.add(each.name, found)
+    rows = {row.condition: row.verdict for row in hard_disk.rows(results)}
+    assert rows["everyday work on an SSD is several times faster"] == gained
+    assert rows["a fragmented file system makes the hard disk slower"] == aged_so
+
+
 def test_figures_have_a_place_and_a_kind() -> None:
     """Every figure of every document says where it stands and whether it was measured."""
     assert len(seeds.documents()) == 9

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import click
 
@@ -38,7 +39,7 @@ from ssdlab.result import Result
     default=plan.DRIVE,
     show_default=True,
     metavar="DRIVE",
-    help="Show this SSD: a profile, or a file of one.",
+    help="Simulate this SSD: a profile, or a profile file.",
     shell_complete=complete_drive,
 )
 @click.option(
@@ -56,17 +57,17 @@ from ssdlab.result import Result
 def demo(drive: str, output: str, capacity: str | None, seed: int) -> int:
     """Show what one SSD does, fresh and in steady state, and what gives speed back.
 
-    Runs the five jobs of the Thomas-Krenn e-book and 4 KiB random writes with spare area left
-    unused and with TRIM; writes every result and report.html into DIR. On a real drive the five
-    jobs are run by the line that ssdlab run baseline prints.
+    Runs the five jobs of the Thomas-Krenn e-book, and 4 KiB random writes with space left unused
+    and with TRIM. Writes every result and report.html to DIR. The fio command that ssdlab run
+    baseline prints runs the five jobs on a real drive.
     """
     from ssdlab.demo import perform
     from ssdlab.report import write_report
 
-    folder = output_folder(output, "report.html")
     settings = () if capacity is None else (("capacity_bytes", capacity),)
-    performance = perform.Performance(drive, folder, settings, seed)
+    performance = perform.Performance(drive, Path(output), settings, seed)
     labels, tasks = zip(*performance.tasks(), strict=True)
+    folder = output_folder(output, "report.html")
     with progress_display(labels) as display, stop_on_interrupt() as stop:
         run_all(
             tasks, stop=stop, report=display.report, finished=lambda index, _: display.finish(index)

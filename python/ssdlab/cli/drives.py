@@ -22,14 +22,14 @@ SET_OPTION = click.option(
     "settings",
     multiple=True,
     metavar="KEY=VALUE",
-    help="Change a parameter, such as over_provisioning=0.28; may be repeated.",
+    help="Set a parameter, such as over_provisioning=0.28; may be repeated.",
 )
 LAYER_OPTION = click.option(
     "--layer",
     "layers",
     multiple=True,
     metavar="KIND[:KEY=VALUE,…]",
-    help="Put a layer over the drive, such as partition:start_sector=63; the lowest comes first.",
+    help="Add a layer over the drive, such as partition:start_sector=63; the lowest comes first.",
 )
 SPAN_OPTION = click.option(
     "--span",
@@ -43,8 +43,6 @@ _STARTED_OVER = {
 }
 _SAME = "as above"
 _LONG_BYTES = re.compile(r"\b(\d{4,}) B\b")
-
-
 _MUCH_MEMORY_BYTES = 2_000_000_000
 
 
@@ -55,7 +53,7 @@ def tell_memory(requests: Sequence[engine.RunRequest]) -> None:
     taken = {drive: engine.memory_bytes(*drive) for drive in dict.fromkeys(drives)}
     needed = sum(sorted((taken[drive] for drive in drives), reverse=True)[: cores()])
     if needed >= _MUCH_MEMORY_BYTES:
-        note(f"ssdlab: the simulation takes up to {text.size(needed)} of memory")
+        note(f"ssdlab: the simulation needs up to {text.size(needed)} of memory")
 
 
 def parse_settings(settings: tuple[str, ...]) -> engine.Settings:
@@ -103,7 +101,7 @@ def _spare(over_provisioning: float | None) -> str:
 @LAYER_OPTION
 @JSON_OPTION
 @click.option(
-    "--smart-json", is_flag=True, help="Print the drive's counters as smartctl's own JSON."
+    "--smart-json", is_flag=True, help="Print the drive's counters as smartctl --json does."
 )
 def show(
     drive: str,
@@ -112,7 +110,7 @@ def show(
     as_json: bool,
     smart_json: bool,
 ) -> None:
-    """Show every parameter of a DRIVE with its unit and source, and what follows from them."""
+    """Show every parameter of a DRIVE with its unit and source, and the values that follow."""
     shown = engine.show(drive, parse_settings(settings), layers)
     if smart_json:
         print_json(simulated.smart_json(shown, drive))

@@ -7,6 +7,7 @@ import click
 from ssdlab.cli.console import note, print_json
 from ssdlab.cli.drives import JSON_OPTION, SET_OPTION, parse_settings
 from ssdlab.cli.verb import Verb
+from ssdlab.errors import SsdlabError
 from ssdlab.explain import recorded, write_page
 from ssdlab.output import is_stdout
 
@@ -24,24 +25,26 @@ from ssdlab.output import is_stdout
 @click.option(
     "-o",
     "--output",
-    default="explain.html",
-    show_default=True,
+    show_default="explain.html",
     metavar="FILE.html",
-    help="Write the page there.",
+    help="Write the page to this file.",
 )
 @SET_OPTION
 @JSON_OPTION
-def explain(output: str, settings: tuple[str, ...], as_json: bool) -> None:
+def explain(output: str | None, settings: tuple[str, ...], as_json: bool) -> None:
     """Make one self-contained HTML page that shows what happens inside a small drive.
 
-    It shows every page (valid, invalid or free), the map and the counters, step by step: a write,
-    an overwrite, a misaligned write, garbage collection, TRIM and wear levelling. All of it is
-    recorded from a simulated drive of a few blocks.
+    It shows every flash page (valid, invalid or free), the map and the counters, step by step: a
+    write, an overwrite, a misaligned write, garbage collection, TRIM and wear levelling. Every
+    step is recorded from a simulated drive of a few blocks.
     """
     parsed = parse_settings(settings)
     if as_json:
+        if output is not None:
+            raise SsdlabError(f"-o {output}: --json prints to stdout; leave one of them out")
         print_json(recorded(parsed))
         return
+    output = output or "explain.html"
     write_page(output, parsed)
     if not is_stdout(output):
         note(f"written: {output}")

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 @click.command(
     cls=Verb,
-    short_help="Check claims of five documents on SSDs, figure beside figure.",
+    short_help="Check claims of nine documents on SSDs, figure beside figure.",
     examples=(
         "ssdlab reproduce --quick",
         "ssdlab reproduce spare-area trim -o reproduction",
@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     help="Write the page and the figures there.",
 )
 def reproduce(questions: tuple[str, ...], quick: bool, only_list: bool, output: str) -> int:
-    """Run the experiments of five documents on SSDs, and show their figures beside ours.
+    """Run the experiments of nine documents on SSDs, and show their figures beside ours.
 
     QUESTION is a name or a number that --list prints; by default all run. Writes reproduce.html and
     reproduce.json into DIR. A ratio must lie within 15 % where a mechanism decides it, and within

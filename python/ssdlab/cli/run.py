@@ -44,7 +44,7 @@ from ssdlab.result import Result
     "drives",
     multiple=True,
     metavar="DRIVE",
-    help="Run on this drive; repeat it to compare several side by side.",
+    help="Run on this drive; repeat to compare drives side by side.",
     shell_complete=complete_drive,
 )
 @click.option(
@@ -52,7 +52,7 @@ from ssdlab.result import Result
     "stacks",
     multiple=True,
     metavar="FILE.toml",
-    help="Run on the drive and the layers of this file.",
+    help="Run on the drive and the layers that this file describes.",
 )
 @LAYER_OPTION
 @SET_OPTION
@@ -64,18 +64,18 @@ from ssdlab.result import Result
     default="1",
     show_default=True,
     metavar="N",
-    help="Use this seed; 1,2,3 or 1-10 make a run each.",
+    help="Use this seed; 1,2,3 or 1-10 runs once for each.",
 )
 @fio_flags
 @click.option("--output", "-o", metavar="FILE", help="Write to FILE instead of stdout.")
-@click.option("--no-layout", is_flag=True, help="Do not write first what a read job will read.")
+@click.option("--no-layout", is_flag=True, help="Do not write the data that a read job reads.")
 @click.option(
     "--timeline",
     metavar="START,LENGTH",
-    help="Record single operations of this stretch, such as 10ms,2ms.",
+    help="Record every operation of this interval, such as 10ms,2ms.",
 )
-@click.option("--save", metavar="FILE.ssd", help="Keep the drive as the job left it.")
-@click.option("--no-cache", is_flag=True, help="Precondition the drive anew; see ssdlab cache.")
+@click.option("--save", metavar="FILE.ssd", help="Save the drive as the job leaves it.")
+@click.option("--no-cache", is_flag=True, help="Precondition the drive again; see ssdlab cache.")
 @click.pass_context
 def run(
     context: click.Context,
@@ -102,9 +102,9 @@ def run(
 ) -> int:
     """Run a fio job on simulated drives.
 
-    fio's own options work as flags, with a job file or without. JOB.fio is a file or an included
+    fio's own options work as flags, with or without a job file. JOB.fio is a file or an included
     job: baseline (the five jobs of the Thomas-Krenn e-book), jesd219-client, jesd219-enterprise.
-    After an included job stderr shows the line that runs the same with fio on a real drive.
+    After an included job, stderr shows the fio command that runs it on a real drive.
     """
     output_format = "terse" if minimal else output_format
     if scenarios:
@@ -119,7 +119,7 @@ def run(
         check_alone(scenarios, output_format, of_a_job)
         source = JobSource(None, "scenario", ())
     elif values:
-        raise SsdlabError(f"--scenario-set {values[0]}: there is no scenario; add --scenario NAME")
+        raise SsdlabError(f"--scenario-set {values[0]}: no scenario is given; add --scenario NAME")
     else:
         source = read_job_source((*arguments, *(f"--section={name}" for name in sections)))
     if parse_only:
@@ -145,7 +145,7 @@ def run(
         cache=not no_cache,
     )
     if save is not None and is_stdout(save) and is_stdout(output or "-"):
-        raise SsdlabError(f"--save {save}: stdout takes the results already; add -o FILE")
+        raise SsdlabError(f"--save {save}: stdout already takes the results; add -o FILE")
     requests = _requests(base, (*drives, *stacks), text.parse_seeds(seed))
     try:
         tell_memory(requests)
@@ -172,8 +172,8 @@ def _tell_fio_line(source: JobSource) -> None:
         return
     line = jobs.fio_line(source.name, "/dev/sdX", source.flags)
     note(
-        "ssdlab: fio runs the same on a real drive; it OVERWRITES that drive, whose data is then "
-        f"lost:\n{line}"
+        "ssdlab: this runs the job with fio on a real drive; it OVERWRITES the drive, and all data "
+        f"on it is lost:\n{line}"
     )
 
 
@@ -196,7 +196,7 @@ def _explained(context: click.Context, error: SsdlabError, source: JobSource) ->
 
 def _requests(base: RunRequest, drives: tuple[str, ...], seeds: list[int]) -> list[RunRequest]:
     if not drives:
-        raise SsdlabError("no drive: add --drive DRIVE; the profiles are listed by: ssdlab drives")
+        raise SsdlabError("no drive: add --drive DRIVE; ssdlab drives lists the profiles")
     requests = [
         dataclasses.replace(base, drive=drive, seed=seed) for drive in drives for seed in seeds
     ]
@@ -228,10 +228,10 @@ def _run_and_write(
     if not stopped:
         return 0
     if len(requests) == 1:
-        note("ssdlab: stopped; the figures are of what the run had done by then")
+        note("ssdlab: stopped; the figures cover what the run had done by then")
     else:
         share = f"{len(finished)} of {len(requests)} runs"
-        note(f"ssdlab: stopped; kept are the {share} that had finished")
+        note(f"ssdlab: stopped; kept the {share} that had finished")
     return signals.exit_code()
 
 

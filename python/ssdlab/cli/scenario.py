@@ -44,15 +44,14 @@ def scenario_options(function: Callable[..., Any]) -> Callable[..., Any]:
         "values",
         multiple=True,
         metavar="KEY=VALUE",
-        help="Change a scenario, such as state=fragmented; may be repeated.",
+        help="Set a value of the scenarios, such as state=fragmented; may be repeated.",
     )(function)
     return click.option(
         "--scenario",
         "scenarios",
         multiple=True,
         metavar="NAME[,NAME]",
-        help="Do everyday work in place of a job: everyday, boot, build, start, packages, search, "
-        "install, purge, copy, desktop, sync, restore, scattered, dd, bonnie, pcmark.",
+        help=f"Run everyday work instead of a job: {', '.join(NAMES)}.",
         shell_complete=_complete_name,
     )(function)
 
@@ -77,9 +76,7 @@ def check_alone(scenarios: Sequence[str], output_format: str, given: Mapping[str
     asked = f"--scenario {','.join(scenarios)}"
     for name, value in given.items():
         if value:
-            raise SsdlabError(
-                f"{asked}: {name} belongs to a job, and a scenario is none; leave it out"
-            )
+            raise SsdlabError(f"{asked}: {name} belongs to a job, not to a scenario; leave it out")
     if output_format not in ("normal", "json"):
         raise SsdlabError(
             f"{asked}: --output-format {output_format}: the forms are normal and json"
@@ -95,7 +92,7 @@ def run_scenarios(
     *,
     shows_progress: bool,
 ) -> int:
-    """Carry scenarios out and write what came of them.
+    """Run scenarios and write what came of them.
 
     Parameters
     ----------
@@ -123,7 +120,7 @@ def run_scenarios(
         _write(finished, output_format, pending)
     if stopped:
         share = f"{len(finished[0][1])} of {len(names)} scenarios"
-        note(f"ssdlab: stopped; kept are the {share} that had finished on every drive")
+        note(f"ssdlab: stopped; kept the {share} that had finished on every drive")
         return signals.exit_code()
     return 0
 

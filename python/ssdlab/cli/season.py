@@ -58,12 +58,12 @@ from ssdlab.parallel import run_all, stop_on_interrupt
     "--output",
     "-o",
     metavar="FILE.ssd",
-    help="Write this drive file; by default DRIVE-CONDITION.ssd.",
+    help="Write the drive to this file; by default DRIVE-CONDITION.ssd.",
 )
 @click.option(
     "--job",
     metavar="JOB.fio",
-    help="Make it steady by this job's writes; by default 4 KiB uniform.",
+    help="Reach the steady state with this job's writes; by default 4 KiB uniform.",
 )
 @SET_OPTION
 @SPAN_OPTION

@@ -41,8 +41,8 @@ def drive_facts(drive: str) -> dict[str, Any]:
     shown = engine.show(drive)
     if "layers" in shown or shown["drive_file"] is not None or not shown["wear"]:
         raise SsdlabError(
-            f"--drive {drive}: the demo needs an SSD that can be had fresh, and brings it into steady "
-            "state itself\nname a profile: ssdlab drives"
+            f"--drive {drive}: the demo needs a fresh SSD, and brings it into steady state itself\n"
+            "name a profile of an SSD; ssdlab drives lists the profiles"
         )
     derived = {each["key"]: each["text"] for each in shown["derived"]}
     flash, spare = (_bytes(derived[key]) for key in ("physical", "spare"))

@@ -68,5 +68,5 @@ def resolve(asked: Sequence[str]) -> list[str]:
 
 def _unknown(name: str) -> str:
     near = difflib.get_close_matches(name, NAMES, n=1)
-    hint = f"\ndid you mean {near[0]}?" if near else ""
-    return f"--scenario {name}: there is no such scenario; there are {', '.join(NAMES)}{hint}"
+    hint = f"did you mean {near[0]}? " if near else ""
+    return f"--scenario {name}: no such scenario\n{hint}scenarios are: {', '.join(NAMES)}"

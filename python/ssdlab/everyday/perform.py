@@ -101,21 +101,13 @@ def _conditioned(request: RunRequest, file: str, progress: Progress) -> RunReque
         return request
     if "layers" in engine.show(request.drive, request.settings):
         raise SsdlabError(
-            f"--state {request.condition}: {request.drive} is a stack, and a scenario's condition "
-            "is that of a drive\n"
-            "bring its drive there with ssdlab season, and name the drive file in the stack"
+            f"--state {request.condition}: {request.drive} is a stack, and a scenario "
+            "preconditions a single drive\n"
+            "precondition its drive with ssdlab season, and name that drive file in the stack"
         )
     alone = cache.conditioned(replace(request, layers=()), progress)
     if alone.condition is not None:
-        engine.season(
-            request.drive,
-            request.condition,
-            file,
-            settings=request.settings,
-            span=request.span,
-            seed=request.seed,
-            progress=progress,
-        )
+        engine.precondition(request, file, progress)
         alone = replace(alone, drive=file, settings=(), condition=None, span=1.0)
     return replace(alone, layers=request.layers)
 

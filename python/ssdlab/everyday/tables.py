@@ -133,10 +133,11 @@ def pcmark_notes() -> list[str]:
     )
     most = max(each.value for each in weights)
     return [
-        f"Points: {published.document} has {published.value:,.0f} of a fresh Intel X25-M. It has "
-        "so many here by definition; others have theirs in proportion to their MB/s. There the "
-        f"drive aged by the recipe has {aged.value:,.0f}, the drive in long use {used.value:,.0f}.",
-        "The overall score is not computed: most of PCMark's tests are not the disk's. Were it a "
-        f"weighted geometric mean, the disk's weight in it would be {pairs}. The two do not agree, "
-        f"and neither leaves the disk more than {text.percent(most, 0)}.",
+        f"Points: {published.document} gives a fresh Intel X25-M {published.value:,.0f} points. It "
+        "has as many here by definition; other drives score in proportion to their MB/s. In the "
+        f"document the drive aged by the recipe has {aged.value:,.0f} points, the drive in long "
+        f"use {used.value:,.0f}.",
+        "The overall score is not computed, since most of PCMark's tests do not test the disk. If "
+        f"it were a weighted geometric mean, the disk's weight would be {pairs}. The two do not "
+        f"agree, and neither gives the disk more than {text.percent(most, 0)}.",
     ]

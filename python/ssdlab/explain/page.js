@@ -106,7 +106,8 @@
 
   let current = -1;
   const go = (wanted) => {
-    const number = Math.min(steps.length - 1, Math.max(0, wanted));
+    // The address may name any number.
+    const number = Math.trunc(Math.min(steps.length - 1, Math.max(0, wanted)));
     if (number === current) return;
     current = number;
     const [step, before] = [steps[number], steps[number - 1]];
@@ -122,7 +123,7 @@
     show("map", drawMap(step, before));
     show("counters", drawCounters(step, before));
     for (const button of document.querySelectorAll(".chapter")) {
-      button.toggleAttribute("aria-current", Number(button.dataset.step) === chapter.first);
+      button.setAttribute("aria-current", Number(button.dataset.step) === chapter.first);
     }
     history.replaceState(null, "", `#${number}`);
   };

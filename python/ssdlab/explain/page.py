@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from importlib import resources
 from typing import Any
 
 from markupsafe import Markup
 
-from ssdlab.report.page import environment
+from ssdlab import pages
 
 _LIMITS = (
     "The drive is far smaller than any real one, so that every page can be seen. Its blocks have "
-    "few pages and its spare area is large; do not take its figures for those of a drive.",
+    "few pages and its spare area is large; do not take its figures for those of a real drive.",
     "A real drive writes to many dies at once, and its pages often hold several units. With "
     "--set nand.dies_per_channel=2 the drive here has two dies.",
     "The victim policy, the watermarks and wear levelling are the simulated drive's. Makers do not "
@@ -31,25 +30,18 @@ def build_html(told: Mapping[str, Any], version: str) -> str:
     version
         Of the program, for the footer.
     """
-    own, report = resources.files("ssdlab.explain"), resources.files("ssdlab.report")
-    drive = told["drive"]
-    return (
-        environment()
-        .from_string(own.joinpath("page.html.j2").read_text(encoding="utf-8"))
-        .render(
-            css=Markup(
-                report.joinpath("page.css").read_text(encoding="utf-8")
-                + own.joinpath("page.css").read_text(encoding="utf-8")
-            ),
-            script=Markup(own.joinpath("page.js").read_text(encoding="utf-8")),
-            record=Markup(_embedded(told)),
-            drive=drive,
-            page_size=_size(drive["page_bytes"]),
-            chapters=told["chapters"],
-            steps=told["steps"],
-            limits=_LIMITS,
-            version=version,
-        )
+    own, drive = "ssdlab.explain", told["drive"]
+    return pages.render(
+        own,
+        css=pages.embedded("ssdlab.report", "page.css") + pages.embedded(own, "page.css"),
+        script=pages.embedded(own, "page.js"),
+        record=Markup(_embedded(told)),
+        drive=drive,
+        page_size=_size(drive["page_bytes"]),
+        chapters=told["chapters"],
+        steps=told["steps"],
+        limits=_LIMITS,
+        version=version,
     )
 
 

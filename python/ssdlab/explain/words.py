@@ -14,14 +14,15 @@ Drive = Mapping[str, Any]
 CHAPTERS = {
     "write": (
         "A write",
-        "The flash is programmed by page and erased by block. Each logical unit that the host "
-        "writes goes to the next free page of the open block, and the map notes where it lies.",
+        "Flash is programmed page by page and erased block by block. Each logical unit that the "
+        "host writes goes to the next free page of the open block, and the map notes where it "
+        "lies.",
     ),
     "overwrite": (
         "An overwrite",
         "A programmed page cannot be programmed again before its block is erased. New data go to "
-        "the next free page, the map follows, and the old page becomes invalid: it holds what "
-        "nobody needs, and takes room all the same.",
+        "the next free page, the map follows, and the old page becomes invalid: it holds data that "
+        "nobody needs, and still takes up space.",
     ),
     "misaligned": (
         "A misaligned write",
@@ -33,7 +34,7 @@ CHAPTERS = {
         "Garbage collection",
         "When free blocks run out, the drive chooses a victim ({victim_policy}). It copies the "
         "pages that are still valid into an open block and erases the victim. The copies are "
-        "programs that the host did not ask for: write amplification.",
+        "page programs that the host did not ask for: write amplification.",
     ),
     "trim": (
         "TRIM",
@@ -42,7 +43,7 @@ CHAPTERS = {
     ),
     "wear": (
         "Wear levelling",
-        "The host now writes few units over and over. Blocks with data that nobody overwrites "
+        "The host now writes a few units over and over. Blocks with data that nobody overwrites "
         "are never erased while the others wear. Dynamic wear levelling opens the least worn free "
         "block; static wear levelling {static} moves cold data out of the least worn block, so "
         "that it wears too.",

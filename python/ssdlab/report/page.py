@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib import resources
 from typing import Any
 
-import jinja2
-from markupsafe import Markup
-
-from ssdlab import text
+from ssdlab import pages, text
 from ssdlab.errors import SsdlabError
 from ssdlab.report import charts, limits
 from ssdlab.report.notebook import summary_table
@@ -144,15 +140,6 @@ def _footer(runs: Sequence[Run]) -> list[tuple[str, str]]:
     ]
 
 
-def environment() -> jinja2.Environment:
-    """Return what templates are rendered with: nothing unescaped but charts, nothing missing."""
-    made = jinja2.Environment(
-        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    made.filters["svg"] = Markup
-    return made
-
-
 def build_html(results: Sequence[Result], title: str | None = None) -> str:
     """Return the page as text.
 
@@ -173,30 +160,25 @@ def build_html(results: Sequence[Result], title: str | None = None) -> str:
         names = ", ".join(result.name for result in results) or "none given"
         raise SsdlabError(f"no jobs in the results: {names}")
     opening = _opening(results, runs)
-    folder = resources.files("ssdlab.report")
-    template = folder.joinpath("page.html.j2").read_text(encoding="utf-8")
-    return (
-        environment()
-        .from_string(template)
-        .render(
-            css=Markup(folder.joinpath("page.css").read_text(encoding="utf-8")),
-            title=title or opening.title,
-            opening=opening,
-            versions=", ".join(
-                dict.fromkeys(str(run.lab["version"]) for run in runs if run.lab.get("version"))
-            ),
-            summary=summary_table(runs),
-            jobs=_per_job(runs),
-            utilization=charts.where_the_time_went(runs),
-            timelines=_timelines(runs),
-            stack_headings=HEADINGS,
-            stacks=stacks_of(runs),
-            wear_rows=_wear_rows(runs),
-            wear_charts=_most_worn(runs),
-            drives=drives_of(runs),
-            kinds=KINDS,
-            kinds_in_words=kinds_in_words,
-            limits=[*limits.of_these(runs), *limits.ALWAYS],
-            footer=_footer(runs),
-        )
+    return pages.render(
+        "ssdlab.report",
+        css=pages.embedded("ssdlab.report", "page.css"),
+        title=title or opening.title,
+        opening=opening,
+        versions=", ".join(
+            dict.fromkeys(str(run.lab["version"]) for run in runs if run.lab.get("version"))
+        ),
+        summary=summary_table(runs),
+        jobs=_per_job(runs),
+        utilization=charts.where_the_time_went(runs),
+        timelines=_timelines(runs),
+        stack_headings=HEADINGS,
+        stacks=stacks_of(runs),
+        wear_rows=_wear_rows(runs),
+        wear_charts=_most_worn(runs),
+        drives=drives_of(runs),
+        kinds=KINDS,
+        kinds_in_words=kinds_in_words,
+        limits=[*limits.of_these(runs), *limits.ALWAYS],
+        footer=_footer(runs),
     )

@@ -60,12 +60,15 @@ def tally(rows: Sequence[Row]) -> str:
     '0 of 0 independent ratios inside their band; 0 of 0 statements hold'
     """
     counted = [row for row in rows if row.counted]
-    shapes = [row for row in rows if row.verdict in (judging.HOLDS, judging.FAILS)]
     inside = sum(row.verdict == judging.INSIDE for row in counted)
-    holding = sum(row.verdict == judging.HOLDS for row in shapes)
+    holding, failing, outside = (
+        sum(row.verdict == verdict for row in rows)
+        for verdict in (judging.HOLDS, judging.FAILS, judging.OUTSIDE)
+    )
     return (
         f"{inside} of {len(counted)} independent ratios inside their band; "
-        f"{holding} of {len(shapes)} statements hold"
+        f"{holding} of {holding + failing + outside} statements hold"
+        + (f", {outside} more outside the document's figure" if outside else "")
     )
 
 

@@ -5,12 +5,13 @@ decides, within 30 % where unpublished firmware does. Ours must also lie on the 
 unless one of the two is within 2 % of it. A row that rests on a fitted parameter says
 to what it was fitted; it may not be that figure. One whose stand-in or parameter was chosen after
 the result was seen is judged and not counted, and neither is a repeated figure. What is stated
-without a figure is a shape: it holds, or is shown not to. Absolute figures are shown, and judge
-nothing.
+otherwise is a shape: it holds, or is shown not to; where it has a figure, ours must lie within that
+too. Absolute figures are shown, and judge nothing.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ssdlab import text
@@ -20,7 +21,9 @@ MECHANISM = 0.15
 FIRMWARE = 0.30
 
 INSIDE, MISSES, HOLDS, FAILS, SHOWN = "inside", "misses", "holds", "does not hold", "shown"
-RED = (MISSES, FAILS)
+OUTSIDE = "outside the figure"
+"""Of a shape: what is said holds, and ours lies outside the figure that is said with it."""
+RED = (MISSES, FAILS, OUTSIDE)
 """Verdicts that the model or the document has to answer for."""
 
 AFTERWARDS = "a choice behind it was made after its result was seen"
@@ -29,6 +32,7 @@ OTHER_MATTER = "the document speaks of something else"
 _ALIKE = 0.02
 """A ratio nearer to 1 than this says that two things are alike, not which is more."""
 _OTHER_WAY = "The document says more, and here it is less, or the reverse."
+_OUTSIDE = "The statement holds; ours lies outside the document's figure."
 
 WHAT_IF = "a parameter was changed to see what it does"
 """Why a judged ratio is not counted."""
@@ -49,7 +53,7 @@ class Row:
     theirs, ours
         The figures, as text.
     verdict
-        One of the five words above.
+        One of the six above.
     their_ratio, our_ratio
         Of a ratio; None otherwise.
     band
@@ -144,10 +148,33 @@ def shape(
     ours: str,
     holds: bool,
     *,
+    figures: Sequence[tuple[float, float, float]] = (),
     reason: str = "",
 ) -> Row:
-    """Return a row of a statement without a figure, or of one that is put to the test."""
-    return Row(condition, document, place, theirs, ours, HOLDS if holds else FAILS, reason=reason)
+    """Return a row of a statement.
+
+    Parameters
+    ----------
+    holds
+        Whether what is said is so, its figures aside.
+    figures
+        For each figure of the statement the least that it allows, ours, and the most.
+
+    Examples
+    --------
+    >>> twice = [(1.9, 3.5, 2.1)]
+    >>> shape("two write faster", "a book", "p. 1", "twice", "× 3.5", True, figures=twice).verdict
+    'outside the figure'
+    """
+    verdict = HOLDS if holds else FAILS
+    if holds and not all(least <= ours_ <= most for least, ours_, most in figures):
+        verdict, reason = OUTSIDE, f"{_OUTSIDE} {reason}".rstrip()
+    return Row(condition, document, place, theirs, ours, verdict, reason=reason)
+
+
+def near(stated: float, ours: float, band: float) -> tuple[float, float, float]:
+    """Return a single figure of a statement with a band around it, for `shape`."""
+    return stated * (1 - band), ours, stated * (1 + band)
 
 
 def shown(condition: str, stated: Figure, ours: str, *, reason: str = "") -> Row:

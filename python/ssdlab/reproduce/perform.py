@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ssdlab import engine
-from ssdlab.engine import Progress, RunRequest
+from ssdlab.engine import Progress
 from ssdlab.errors import Stopped
 from ssdlab.parallel import Task
 from ssdlab.reproduce.experiment import Experiment, Scale, Scene
@@ -121,20 +121,9 @@ def _run(experiment: Experiment, scale: Scale, seed: int, progress: Progress) ->
         return engine.run(request, progress)
     with tempfile.TemporaryDirectory(prefix="ssdlab-reproduce-") as folder:
         file = f"{folder}/drive.ssd"
-        _season(request, file, progress)
+        # Steady by uniform writes, whatever the experiment's own are.
+        engine.precondition(replace(request, job_text=None), file, progress)
         if experiment.start_over:
             engine.season(file, None, file, start_over=experiment.start_over, progress=progress)
         alone = replace(request, drive=file, settings=(), condition=None, span=1.0)
         return engine.run(alone, progress)
-
-
-def _season(request: RunRequest, file: str, progress: Progress) -> None:
-    engine.season(
-        request.drive,
-        request.condition,
-        file,
-        settings=request.settings,
-        span=request.span,
-        seed=request.seed,
-        progress=progress,
-    )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from ssdlab.reproduce import judging, seeds
 from ssdlab.reproduce.judging import MECHANISM, Row
 from ssdlab.reproduce.parts import tkperf
@@ -85,6 +87,7 @@ def rows(results: Results) -> list[Row]:
     written = [iops(results, each, "writes") for each in (ten, five)]
     back, through = (results.mean_us(array, "writes, one") for array in ("write-back", hardware5))
     ten_over_one = results.mean_us(ten, "writes, one") / results.mean_us("one drive", "writes, one")
+    step = seeds.figure("thomas-krenn", "raid5_software_step_latency")
     milli = ", ".join(f"{each:.3f}" for each in added)
     mirrored = iops(results, "RAID 1, software", "reads")
     return [
@@ -124,9 +127,13 @@ def rows(results: Results) -> list[Row]:
             "RAID 5: latency grows from reads through 65/35 to writes",
             EBOOK,
             "p. 18",
-            "0.10 ms a step",
+            f"{step.value:.2f} ms a step",
             ", ".join(f"{each / 1e3:.2f}" for each in steps) + " ms",
             steps == sorted(steps),
+            figures=[
+                judging.near(step.value, (after - before) / 1e3, judging.FIRMWARE)
+                for before, after in pairwise(steps)
+            ],
         ),
         judging.shape(
             "RAID 10 has the latency of one drive",

@@ -58,15 +58,22 @@ def rows(results: Results, ssds: str) -> list[Row]:
             f"{text.count(few)} to {text.count(many)} IOPS while they fit into the cache; "
             f"{through:.1f} to {back:.2f} ms",
             few < 1000 < 2000 < many and back < 1 < through,
+            figures=[(2000, many, 10_000), (5, through, 10)],
+            reason=(
+                "Ours fit into the cache, so that the controller's time alone limits them; the "
+                "document's cache likely fills up and is destaged (supposed)."
+            ),
         ),
         judging.shape(
             "a hard disk does 100 to 300 requests a second, SSDs tens of thousands",
             EBOOK,
             "p. 15",
-            f"{low:.0f} to {high:.0f} IOPS",
+            f"{low:.0f} to {high:.0f} IOPS; tens of thousands",
             f"reads, one at a time: {text.count(one)}; random writes of RAID 5 of four SSDs "
             f"{text.count(solid)}, of four disks {text.count(few)}",
             low <= one <= high and solid > 10 * few,
+            figures=[(10_000, solid, 100_000)],
+            reason="Each of these writes is two reads and two writes of drives in steady state.",
         ),
         judging.shape(
             "an SSD in front of hard disks speeds up what is asked often",

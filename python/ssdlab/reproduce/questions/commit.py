@@ -81,6 +81,7 @@ def rows(results: Results) -> list[Row]:
     slow = min(flush_over_write[name] for name in UNPROTECTED)
     theirs = {name: seeds.figure("ceph-diskbench", name).value for name in _CEPH_DRIVES}
     consumers = [theirs[name] for name in ("pm961", "pm981", "ssd_970_pro")]
+    least, most = (theirs["pm963"] / pick(consumers) for pick in (max, min))
     gain = synced[SERVER] / synced[CONSUMER]
     limit = seeds.figure("etcd-fio", "limit").value
     slowest = _slowest_p99_ms(results)
@@ -102,9 +103,10 @@ def rows(results: Results) -> list[Row]:
             "synchronous writes of 4 KiB: protected against unprotected, both NVMe",
             CEPH,
             "list of devices",
-            f"× {theirs['pm963'] / max(consumers):.0f} to × {theirs['pm963'] / min(consumers):.0f}",
+            f"× {least:.0f} to × {most:.0f}",
             f"× {gain:.0f}",
             gain >= _LEAST_GAIN,
+            figures=[(least, gain, most)],
             reason=f"It holds from × {_LEAST_GAIN:.0f} on. {host}",
         ),
         judging.shape(

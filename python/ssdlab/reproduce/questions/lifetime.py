@@ -170,9 +170,10 @@ def _valid_data(results: Results) -> Row:
         f"{low} to {high}",
         ", ".join(f"{DRIVES[drive]} {text.percent(each, 0)}" for drive, each in shares.items()),
         any(low.value <= each <= high.value for each in shares.values()),
+        figures=[(low.value, each, high.value) for each in shares.values()],
         reason=(
-            "It holds for a spare area as large as a server drive's. Under random writes the share "
-            "is 1 − 1 / write amplification, which the spare area decides."
+            "Under random writes the share is 1 − 1 / write amplification, which the spare area "
+            "decides."
         ),
     )
 
