@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 import threading
@@ -41,6 +42,7 @@ from test_report import Page
 
 Command = Callable[..., tuple[int, str, str]]
 TINY = Scale("tiny", 32, (1,))
+_KINDS = ("measured", "claim", "spec", "parameter")
 _CYCLES = {**synthetic.PARAMETERS[3], "key": "reliability.rated_cycles", "value": 3000}
 _FITTED = {**synthetic.PARAMETERS[3], "key": "nand.program_us", "kind": "fitted"}
 
@@ -163,7 +165,31 @@ def test_figures_have_a_place_and_a_kind() -> None:
     for document in seeds.documents().values():
         for name, figure in document.figures.items():
             assert figure.place and figure.about, f"{document.name}: {name}"
-            assert figure.kind in ("measured", "claim", "spec"), f"{document.name}: {name}"
+            assert figure.kind in _KINDS, f"{document.name}: {name}"
+
+
+def test_no_figure_of_the_five_documents_is_missing() -> None:
+    """What they state, read from them once more, is all there, with its value and unit."""
+    table = Path(__file__).with_name("seed_figures.csv").read_text("utf-8")
+    stated = list(csv.DictReader(table.splitlines()))
+    assert len(stated) == 228 and len({each["document"] for each in stated}) == 5
+    wrong = []
+    for each in stated:
+        found = seeds.documents()[each["document"]].figures.get(each["metric"])
+        value = None if found is None else pytest.approx(found.value, rel=1e-6)
+        if found is None or float(each["value"]) != value or each["unit"] != found.unit:
+            wrong.append((*each.values(), "missing" if found is None else str(found)))
+    assert wrong == []
+
+
+def test_a_reason_that_names_another_figure_finds_it() -> None:
+    """As another means as one that has a reason of its own, in the same document."""
+    for document in seeds.documents().values():
+        for name, figure in document.figures.items():
+            if of := re.match(r"as (\w+)", figure.unjudged):
+                other = document.figures.get(of[1])
+                assert other and other.unjudged, f"{document.name}: {name}"
+                assert not other.unjudged.startswith("as "), f"{document.name}: {name}"
 
 
 def test_every_figure_is_asked_for_or_says_why_not(monkeypatch: pytest.MonkeyPatch) -> None:

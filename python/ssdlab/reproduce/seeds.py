@@ -56,7 +56,7 @@ class Figure:
     value, unit
         The figure.
     kind
-        ``measured``, ``claim`` or ``spec``.
+        ``measured``, ``claim``, ``spec``, or ``parameter``: how the document measured.
     about
         What it is a figure of.
     unjudged

@@ -11,7 +11,7 @@ from ssdlab.engine import Settings
 from ssdlab.reproduce import judging, pictures, seeds
 from ssdlab.reproduce.experiment import Experiment, Scale, Scene, section, story
 from ssdlab.reproduce.judging import Row
-from ssdlab.reproduce.parts import power
+from ssdlab.reproduce.parts import power, raw_drives
 from ssdlab.reproduce.pictures import Bar
 from ssdlab.reproduce.provenance import Fitted
 from ssdlab.reproduce.question import Question
@@ -181,6 +181,7 @@ def rows(results: Results) -> list[Row]:
             low <= access <= high,
             reason="A 2.5-inch drive at 5400 rpm is slower than the servers' drives meant there.",
         ),
+        *raw_drives.rows(results, _RAW_DISK, "raw SSD"),
         *power.rows(results, _RAW_DISK),
     ]
 

@@ -128,6 +128,17 @@ def rows(results: Results) -> list[Row]:
         ),
         *schedulers.rows(results),
         judging.shown(
+            "random I/O of SSDs, tens of thousands: more than",
+            seeds.figure("thomas-krenn", "ssd_random"),
+            ", ".join(
+                f"{name}: reads {text.count(_reads(results, name))}, writes "
+                f"{text.count(results.iops(name, _mix(0)))}"
+                for name in ("server", "consumer")
+            )
+            + " IOPS",
+            reason=f"{fitted} Writes are in steady state.",
+        ),
+        judging.shown(
             "DC S3700 800 GB, random reads",
             seeds.figure("thomas-krenn", "s3700_random_read"),
             f"{text.count(_reads(results, 'server'))} IOPS",

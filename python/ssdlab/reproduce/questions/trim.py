@@ -16,6 +16,13 @@ EBOOK = "Thomas-Krenn, High Performance Solid State Drives in servers"
 _WHOLE, _NINETY = "no TRIM, whole drive used", "no TRIM, 90 % used"
 _LIVE = (95, 90, 75, 50)
 """Shares of the drive that the file system holds, in percent."""
+_STATE_MAPS = {
+    "64_gib": (64, 4096, 1),
+    "two_bits": (64, 4096, 2),
+    "256_gib": (256, 4096, 1),
+    "512_b": (256, 512, 1),
+}
+"""GiB of the drive, bytes of a page and bits for each, by what a comment says of them."""
 _LOAD: dict[str, Value] = {"bs": "4k", "iodepth": 16, "norandommap": True}
 
 
@@ -132,16 +139,19 @@ def rows(results: Results) -> list[Row]:
 
 def _state_map() -> Row:
     """Return how much memory it takes to know what is free, beside the whole map."""
-    stated = seeds.figure("anandtech", "state_map_64_gib")
+    units = seeds.figure("anandtech", "units_64_gib")
+    stated = [seeds.figure("anandtech", f"state_map_{name}") for name in _STATE_MAPS]
+    maps = [gib * 2**30 / unit * bits / 8 / 2**20 for gib, unit, bits in _STATE_MAPS.values()]
     pages = 64 * 2**30 // 4096
-    bits, entries = pages / 8 / 2**20, pages * 4 / 2**20
     return judging.shape(
-        "a bit for each page of 64 GiB says what is free",
-        stated.document,
-        stated.place,
-        str(stated),
-        f"{bits:.0f} MiB; a map of pages, 4 B an entry, takes {entries:.0f} MiB and says it too",
-        abs(bits / stated.value - 1) < 0.01,
+        "a bit or two for each page say what is free",
+        units.document,
+        "comments of 18 and 19 March 2009",
+        f"{units} of 64 GiB; {', '.join(f'{each.value:.0f}' for each in stated)} MiB",
+        f"{text.count(pages)}; {', '.join(f'{each:.0f}' for each in maps)} MiB; of 64 GiB a map of "
+        f"pages, 4 B an entry, takes {pages * 4 / 2**20:.0f} MiB and says it too",
+        pages == units.value
+        and all(abs(a / b.value - 1) < 0.01 for a, b in zip(maps, stated, strict=True)),
     )
 
 
