@@ -13,7 +13,7 @@ import struct
 import subprocess
 import time
 import traceback
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from ssdlab.audit import LiveSystem, Severity, audit
@@ -131,13 +131,6 @@ def is_redundant() -> bool:
     return all(each == "0" for each in degraded) and all(set(each) == {"A"} for each in legs)
 
 
-def undo(layout: dict[str, Any], result: dict[str, Any]) -> None:
-    """Take a layout apart; what was never built cannot be, and is not held against it."""
-    failed = failures(layout["undo"])
-    if not result["failed"]:
-        result["failed"] += failed
-
-
 def proof(place: str) -> dict[str, Any]:
     """Prove TRIM; what is refused is part of the result."""
     try:
@@ -158,20 +151,23 @@ def wipe() -> None:
             os.close(drive)
 
 
-def main() -> None:
-    """Try every layout."""
-    with open("/guest/layouts.json", encoding="utf-8") as file:
-        layouts = json.load(file)["layouts"]
+def report_each(
+    items: Iterable[dict[str, Any]], carry_out: Callable[[dict[str, Any], dict[str, Any]], None]
+) -> None:
+    """Carry out and undo each item, wipe the drives, and write what became of it."""
     with open(_PORT, "w", encoding="utf-8") as port:
-        for layout in layouts:
+        for item in items:
             start = time.monotonic()
-            print(layout["name"], flush=True)
-            result: dict[str, Any] = {"name": layout["name"], "failed": []}
+            print(item["name"], flush=True)
+            result: dict[str, Any] = {"name": item["name"], "failed": []}
             try:
-                try_layout(layout, result)
+                carry_out(item, result)
             except Exception:
                 result["failed"].append(traceback.format_exc())
-            undo(layout, result)
+            undone = failures(item["undo"])
+            # What was never built cannot be undone, and is not held against it.
+            if not result["failed"]:
+                result["failed"] += undone
             try:
                 wipe()
             except OSError as error:
@@ -179,6 +175,12 @@ def main() -> None:
             result["seconds"] = round(time.monotonic() - start, 1)
             port.write(json.dumps(result) + "\n")
             port.flush()
+
+
+def main() -> None:
+    """Try every layout."""
+    with open("/guest/layouts.json", encoding="utf-8") as file:
+        report_each(json.load(file)["layouts"], try_layout)
 
 
 if __name__ == "__main__":

@@ -9,25 +9,21 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from image import Missing, build, fetch_kernel
-from machine import GuestDrive, boot
+from machine import GuestDrive
+from results import HERE, Results, boot_with
 from ssdlab import align
 from ssdlab.align import Array, Crypt, Geometry, Grid, Layout, PhysicalVolume
 from ssdlab.align.layout import PARITY_DISKS
 from ssdlab.align.listings import judge, read_listing
 from ssdlab.align.reading import from_options
-from test_guest import PACKAGE, Results
 
-HERE = Path(__file__).parent
 DRIVE_MIB = 512
 DRIVES = [GuestDrive(DRIVE_MIB)] * 4 + [GuestDrive(), GuestDrive(controllers=2)]
 NAMES = ("/dev/vda", "/dev/vdb", "/dev/vdc", "/dev/vdd")
-TIMEOUT_S = 690
 PARTITION = "partition:start=1MiB,size=480MiB"
 DOCUMENTS = {
     "LUKS, LVM and a hint (Stapelberg)": (
@@ -90,20 +86,12 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
     """Boot one guest that carries out every chain."""
     folder = tmp_path_factory.mktemp("chains")
     (folder / "chains.json").write_text(json.dumps([chain(name) for name in CHAINS]))
-    modules = ("__init__.py", "errors.py", "tool.py", "signals.py", "verdict.py", "audit")
-    files = [
-        (HERE / "init", "/init"),
-        (HERE / "inside.py", "/guest/common.py"),
-        (HERE / "inside_chains.py", "/guest/inside.py"),
-        (folder / "chains.json", "/guest/chains.json"),
-        *((PACKAGE / name, f"/guest/ssdlab/{name}") for name in modules),
-    ]
-    try:
-        kernel = fetch_kernel()
-        initrd = build(kernel, folder, files)
-        return Results(boot(kernel, initrd, DRIVES, folder, TIMEOUT_S))
-    except Missing as missing:
-        pytest.skip(str(missing))
+    files = {
+        HERE / "inside.py": "/guest/common.py",
+        HERE / "inside_chains.py": "/guest/inside.py",
+        folder / "chains.json": "/guest/chains.json",
+    }
+    return boot_with(files, DRIVES, folder)
 
 
 @pytest.mark.parametrize("name", CHAINS)

@@ -3,55 +3,25 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from image import Missing, build, fetch_kernel
-from machine import GuestDrive, Run, boot
+from machine import GuestDrive
+from results import HERE, Results, boot_with
 
-HERE = Path(__file__).parent
-PACKAGE = HERE.parent.parent / "python" / "ssdlab"
 LAYOUTS: list[dict[str, Any]] = json.loads((HERE / "layouts.json").read_text())["layouts"]
 DRIVES = [GuestDrive()] * 4 + [GuestDrive(discard=False), GuestDrive(controllers=2)]
-TIMEOUT_S = 690
-"""With all around it a run ends within twelve minutes; two busy cores took eight."""
 
 
-class Results(dict[str, dict[str, Any]]):
-    """Reports by layout; of one that was not reached it says why."""
-
-    def __init__(self, run: Run) -> None:
-        super().__init__((report["name"], report) for report in run.reports)
-        self._end = run.end
-
-    def __missing__(self, name: str) -> dict[str, Any]:
-        """Fail: what was not reached is not passed."""
-        pytest.fail(f"{name}: {self._end}", pytrace=False)
-
-
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
     """Boot one guest that tries every layout."""
-    folder = tmp_path_factory.mktemp("guest")
-    files = [
-        (HERE / "init", "/init"),
-        (HERE / "inside.py", "/guest/inside.py"),
-        (HERE / "layouts.json", "/guest/layouts.json"),
-        (PACKAGE / "__init__.py", "/guest/ssdlab/__init__.py"),
-        (PACKAGE / "errors.py", "/guest/ssdlab/errors.py"),
-        (PACKAGE / "tool.py", "/guest/ssdlab/tool.py"),
-        (PACKAGE / "signals.py", "/guest/ssdlab/signals.py"),
-        (PACKAGE / "verdict.py", "/guest/ssdlab/verdict.py"),
-        (PACKAGE / "audit", "/guest/ssdlab/audit"),
-    ]
-    try:
-        kernel = fetch_kernel()
-        initrd = build(kernel, folder, files)
-        return Results(boot(kernel, initrd, DRIVES, folder, TIMEOUT_S))
-    except Missing as missing:
-        pytest.skip(str(missing))
+    files = {
+        HERE / "inside.py": "/guest/inside.py",
+        HERE / "layouts.json": "/guest/layouts.json",
+    }
+    return boot_with(files, DRIVES, tmp_path_factory.mktemp("guest"))
 
 
 @pytest.mark.parametrize("layout", LAYOUTS, ids=[layout["name"] for layout in LAYOUTS])

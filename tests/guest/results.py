@@ -1,0 +1,44 @@
+"""What a guest reported: boots one with the package, its script and its tasks, once a module."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from image import Missing, build, fetch_kernel
+from machine import GuestDrive, Run, boot
+
+HERE = Path(__file__).parent
+PACKAGE = HERE.parent.parent / "python" / "ssdlab"
+_MODULES = ("__init__.py", "errors.py", "tool.py", "signals.py", "verdict.py", "audit")
+_TIMEOUT_S = 690
+"""With all around it a run ends within twelve minutes; two busy cores took eight."""
+
+
+class Results(dict[str, dict[str, Any]]):
+    """Reports by name; of one that was not reached it says why."""
+
+    def __init__(self, run: Run) -> None:
+        super().__init__((report["name"], report) for report in run.reports)
+        self._end = run.end
+
+    def __missing__(self, name: str) -> dict[str, Any]:
+        """Fail: what was not reached is not passed."""
+        pytest.fail(f"{name}: {self._end}", pytrace=False)
+
+
+def boot_with(files: dict[Path, str], drives: list[GuestDrive], folder: Path) -> Results:
+    """Boot a guest with the package and `files` by their places in it; skip where a tool misses."""
+    brought = [
+        (HERE / "init", "/init"),
+        *files.items(),
+        *((PACKAGE / name, f"/guest/ssdlab/{name}") for name in _MODULES),
+    ]
+    try:
+        kernel = fetch_kernel()
+        initrd = build(kernel, folder, brought)
+        return Results(boot(kernel, initrd, drives, folder, _TIMEOUT_S))
+    except Missing as missing:
+        pytest.skip(str(missing))
