@@ -80,9 +80,9 @@ package: install ## wheel and source distribution, each installed into an empty 
 test-long: install ## PART=conditions|drawn-drives|interrupt|mutants: tests that take longer than CI may
 	@scripts/test-long.sh "$(PART)"
 
-bench: ## simulated writes per CPU second, beside the bare mapping loop
+bench: ## simulated writes per CPU second beside the bare mapping loop, and instructions a write
 	@scripts/require.sh rust
-	$(CARGO) run --locked --release -p ssdlab-lab --example throughput
+	@scripts/bench.sh
 
 fuzz: ## job files, traces and profiles made up at random, FUZZ_SECONDS (60) each
 	@scripts/fuzz.sh $(FUZZ_SECONDS)

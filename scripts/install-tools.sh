@@ -7,6 +7,7 @@ packages=(
     fio # beside our own runs: the same job on a real device or file
     strace # whether a file is synced before it is renamed
     fio-examples # fio's own jobs, which run here too
+    valgrind # counts instructions for `make bench`
     # the guest of `make test-guest`: an emulator, and what builds layouts inside it
     qemu-system-x86
     seabios

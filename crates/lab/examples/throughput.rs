@@ -3,7 +3,10 @@
 //!
 //! `cargo run --release -p ssdlab-lab --example throughput`: the theory drive with 64 GiB exported,
 //! 8 KiB pages, 256 pages a block, greedy; 8 KiB uniform random writes at depth 16, condition used,
-//! full timing and histograms, one core.
+//! full timing and histograms, one core. Lowest, median and highest of five.
+//!
+//! `throughput count OP` only writes, on a drive of 8 GiB: what `scripts/bench.sh` has callgrind count
+//! instructions of.
 
 use cpu_time::ProcessTime;
 use ssdlab_device::block::Device;
@@ -18,37 +21,74 @@ use ssdlab_lab::workload::parse::parse_flags;
 use std::error::Error;
 
 const UNITS: u32 = 8 << 20;
-const WRITES: u64 = 16 << 20;
+const WRITES: u64 = 4 << 20;
 /// The loops and the simulator take turns, so that what else the machine does meets all of them.
-const TURNS: u64 = 16;
+const TURNS: u64 = 8;
+const ROUNDS: usize = 5;
+/// Over-provisioning, and the share of the page-by-page loop that is wanted there.
+const POINTS: [(f64, f64); 2] = [(0.28, 0.25), (0.07, 1.0 / 6.0)];
+const COUNTED_UNITS: u32 = 1 << 20;
+const COUNTED_WRITES: u64 = 1 << 18;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    println!("Million host writes per CPU second: the simulator, and the mapping loop alone, which moves pages");
-    println!("one by one (what the share is wanted of) or a block at a time (the fastest we know).");
-    println!("   OP  simulator  moves        bare loop  share  wanted  write amplification  bytes a unit");
-    for (over_provisioning, wanted) in [(0.28, 0.25), (0.07, 1.0 / 6.0)] {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match &arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        [] => measure(),
+        ["count", over_provisioning] => count(over_provisioning.parse()?),
+        _ => Err("throughput [count OVER_PROVISIONING]".into()),
+    }
+}
+
+/// Only the writes, for callgrind; prints how many.
+fn count(over_provisioning: f64) -> Result<(), Box<dyn Error>> {
+    Simulator::used(over_provisioning, COUNTED_UNITS)?.write_randomly(COUNTED_WRITES, 1);
+    println!("{COUNTED_WRITES}");
+    Ok(())
+}
+
+fn measure() -> Result<(), Box<dyn Error>> {
+    println!(
+        "Million host writes per CPU second, lowest, median and highest of {ROUNDS}: the simulator, and the mapping"
+    );
+    println!("loop alone, which moves pages one by one (what the share is wanted of) or a block at a time.");
+    println!("   OP                    lowest  median  highest");
+    for (over_provisioning, wanted) in POINTS {
         let mut plain = bare(over_provisioning, Moves::PageByPage)?;
         let mut fast = bare(over_provisioning, Moves::WholeBlock)?;
-        let mut simulator = Simulator::used(over_provisioning)?;
+        let mut simulator = Simulator::used(over_provisioning, UNITS)?;
         let before = simulator.ssd.counters();
-        let mut seconds = [0.0; 3];
-        for turn in 0..TURNS {
-            seconds[0] += timed(|| plain.write_randomly(WRITES / TURNS));
-            seconds[1] += timed(|| simulator.write_randomly(WRITES / TURNS, turn));
-            seconds[2] += timed(|| fast.write_randomly(WRITES / TURNS));
-        }
+        let rounds: Vec<[f64; 3]> =
+            (0..ROUNDS).map(|round| rates(&mut plain, &mut simulator, &mut fast, round)).collect();
         let counters = simulator.ssd.counters() - before;
-        let [plain, rate, fast] = seconds.map(|seconds| WRITES as f64 / seconds / 1e6);
-        println!(
-            "{:4.0} % {rate:10.2}  page by page {plain:9.2} {:6.3} {wanted:7.3} {:20.3} {:13.1}",
-            over_provisioning * 100.0,
-            rate / plain,
+        let row = |name: &str, of: &dyn Fn(&[f64; 3]) -> f64, more: &str| {
+            let mut values: Vec<f64> = rounds.iter().map(of).collect();
+            values.sort_by(f64::total_cmp);
+            let [low, median, high] = [values[0], values[ROUNDS / 2], values[ROUNDS - 1]];
+            println!("{:4.0} % {name:18} {low:6.3}  {median:6.3}   {high:6.3}{more}", over_provisioning * 100.0);
+        };
+        let facts = format!(
+            "  write amplification {:.3}, {:.1} bytes a unit",
             counters.write_amplification().unwrap_or(f64::NAN),
-            simulator.bytes_a_unit,
+            simulator.bytes_a_unit
         );
-        println!("{:17}  whole block  {fast:9.2} {:6.3}", "", rate / fast);
+        row("simulator", &|rates| rates[1], &facts);
+        row("page by page", &|rates| rates[0], "");
+        row("whole block", &|rates| rates[2], "");
+        row("of page by page", &|rates| rates[1] / rates[0], &format!("  wanted: {wanted:.3}"));
+        row("of whole block", &|rates| rates[1] / rates[2], "");
     }
     Ok(())
+}
+
+/// Millions of writes per CPU second: the page-by-page loop, the simulator, the whole-block loop.
+fn rates(plain: &mut BareLoop, simulator: &mut Simulator, fast: &mut BareLoop, round: usize) -> [f64; 3] {
+    let mut seconds = [0.0; 3];
+    for turn in 0..TURNS {
+        seconds[0] += timed(|| plain.write_randomly(WRITES / TURNS));
+        seconds[1] += timed(|| simulator.write_randomly(WRITES / TURNS, round as u64 * TURNS + turn));
+        seconds[2] += timed(|| fast.write_randomly(WRITES / TURNS));
+    }
+    seconds.map(|seconds| WRITES as f64 / seconds / 1e6)
 }
 
 /// Processor time that a piece of work takes, in seconds.
@@ -74,9 +114,9 @@ struct Simulator {
 }
 
 impl Simulator {
-    fn used(over_provisioning: f64) -> Result<Simulator, Box<dyn Error>> {
+    fn used(over_provisioning: f64, units: u32) -> Result<Simulator, Box<dyn Error>> {
         let settings = [
-            ("capacity_bytes", "64 GiB".to_string()),
+            ("capacity_bytes", format!("{} KiB", u64::from(units) * 8)),
             ("nand.page_bytes", "8 KiB".into()),
             ("nand.pages_per_block", "256".into()),
             ("over_provisioning", over_provisioning.to_string()),
@@ -96,7 +136,7 @@ impl Simulator {
         ];
         let jobs = parse_flags(&flags.map(String::from))?.jobs;
         season(&mut ssd, Condition::Fresh, Condition::Used, &jobs, 1.0, 1, &mut Silent)?;
-        let bytes_a_unit = (resident_bytes() - before) / f64::from(UNITS);
+        let bytes_a_unit = (resident_bytes() - before) / f64::from(units);
         Ok(Simulator { ssd, jobs, bytes_a_unit, now: Nanos::ZERO })
     }
 
