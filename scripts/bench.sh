@@ -17,7 +17,7 @@ echo "Instructions a host write, 8 GiB, condition used:"
 for over_provisioning in 0.28 0.07; do
     output=$(valgrind --tool=callgrind --callgrind-out-file=/dev/null \
         --toggle-collect='ssdlab_lab::run::run*' "$throughput" count "$over_provisioning" 2>&1)
-    writes=$(grep -E '^[0-9]+$' <<<"$output")
+    read -r writes amplification < <(grep -E '^[0-9]+ [0-9.]+$' <<<"$output")
     instructions=$(sed -n 's/^==[0-9]*== Collected : //p' <<<"$output")
-    echo "OP $over_provisioning  $((instructions / writes))"
+    echo "OP $over_provisioning  $((instructions / writes))  write amplification $amplification"
 done

@@ -39,10 +39,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
 }
 
-/// Only the writes, for callgrind; prints how many.
+/// Only the writes, for callgrind; prints how many, and what they moved.
 fn count(over_provisioning: f64) -> Result<(), Box<dyn Error>> {
-    Simulator::used(over_provisioning, COUNTED_UNITS)?.write_randomly(COUNTED_WRITES, 1);
-    println!("{COUNTED_WRITES}");
+    let mut simulator = Simulator::used(over_provisioning, COUNTED_UNITS)?;
+    let before = simulator.ssd.counters();
+    simulator.write_randomly(COUNTED_WRITES, 1);
+    let counters = simulator.ssd.counters() - before;
+    println!("{COUNTED_WRITES} {:.3}", counters.write_amplification().unwrap_or(f64::NAN));
     Ok(())
 }
 

@@ -17,7 +17,7 @@ mod jobs;
 mod reads;
 mod rows;
 
-use crate::block::Completion;
+use crate::block::{Completion, Operation};
 use crate::ftl::Ftl;
 use crate::nand::array::Payload;
 use crate::nand::geometry::Geometry;
@@ -371,10 +371,13 @@ impl<P: Payload> Ssd<P> {
         }
     }
 
-    /// A drive that was preconditioned or switched off goes on: the buffer is full, as it is under load,
-    /// and dies take up the jobs that lie there.
+    /// A drive that was preconditioned or switched off goes on with the first write or trim: the buffer is
+    /// as full as under load, and dies take up the jobs that lie there.
     #[cold]
-    pub(super) fn go_on(&mut self) {
+    pub(super) fn go_on_with(&mut self, operation: Operation) {
+        if !operation.changes_data() {
+            return;
+        }
         self.rests = false;
         self.fill_buffer();
         for die in 0..self.dies.len() {

@@ -119,8 +119,8 @@ impl<P: Payload> Ssd<P> {
             self.end_idling();
             self.wake_up();
         }
-        if self.rests && request.operation.changes_data() {
-            self.go_on();
+        if self.rests {
+            self.go_on_with(request.operation);
         }
         if !(self.times.some_go_alone && self.is_held(index)) {
             self.issue(index, request);

@@ -40,15 +40,22 @@ impl Direction {
 }
 
 /// The latencies of one direction, in nanoseconds.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Latencies {
     /// Made at the first sample: most jobs use one direction of four.
     histogram: Option<Histogram<u64>>,
     count: u64,
     sum: u64,
     sum_of_squares: u128,
+    /// `u64::MAX` before the first sample.
     min: u64,
     max: u64,
+}
+
+impl Default for Latencies {
+    fn default() -> Latencies {
+        Latencies { histogram: None, count: 0, sum: 0, sum_of_squares: 0, min: u64::MAX, max: 0 }
+    }
 }
 
 impl Latencies {
@@ -56,7 +63,7 @@ impl Latencies {
     #[inline(always)]
     pub fn add(&mut self, latency: Nanos) {
         let ns = latency.0;
-        self.min = if self.count == 0 { ns } else { self.min.min(ns) };
+        self.min = self.min.min(ns);
         self.max = self.max.max(ns);
         self.count += 1;
         self.sum += ns;
@@ -73,7 +80,7 @@ impl Latencies {
         let Some(theirs) = &other.histogram else {
             return;
         };
-        self.min = if self.count == 0 { other.min } else { self.min.min(other.min) };
+        self.min = self.min.min(other.min);
         self.max = self.max.max(other.max);
         self.count += other.count;
         self.sum += other.sum;
@@ -94,7 +101,7 @@ impl Latencies {
 
     /// The smallest sample, 0 where there is none.
     pub fn min_ns(&self) -> u64 {
-        self.min
+        if self.count == 0 { 0 } else { self.min }
     }
 
     /// The largest sample, 0 where there is none.
@@ -157,7 +164,7 @@ impl Serialize for Latencies {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut fields = serializer.serialize_struct("Latencies", 6)?;
         fields.serialize_field("count", &self.count)?;
-        fields.serialize_field("min_ns", &self.min)?;
+        fields.serialize_field("min_ns", &self.min_ns())?;
         fields.serialize_field("max_ns", &self.max)?;
         fields.serialize_field("mean_ns", &self.mean_ns())?;
         fields.serialize_field("standard_deviation_ns", &self.standard_deviation_ns())?;
