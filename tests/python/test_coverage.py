@@ -14,15 +14,17 @@ from collections import Counter
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import click
 import pytest
 
 from layouts import LAYOUTS
-from ssdlab import engine
+from ssdlab import engine, text
 from ssdlab.audit import audit
 from ssdlab.cli import ssdlab
-from ssdlab.cli.arguments import FioCommand, read_job_source
+from ssdlab.cli.align_options import read_layout
+from ssdlab.cli.arguments import read_job_source
 from ssdlab.cli.drives import parse_settings
 from ssdlab.errors import SsdlabError
 from ssdlab.everyday.catalogue import resolve
@@ -110,32 +112,44 @@ def resolved(reference: str) -> None:
 
 def _parsed(words: list[str]) -> None:
     """Let click parse a command, down to its verb, without invoking it."""
-    command: click.Command = ssdlab
-    context = click.Context(command, info_name="ssdlab")
+    command: click.Command | None = ssdlab
+    context = click.Context(ssdlab, info_name="ssdlab")
     while isinstance(command, click.Group):
         name, command, words = command.resolve_command(context, words)
         if isinstance(command, click.Group):
             context = click.Context(command, parent=context, info_name=name)
-    context = command.make_context(words and words[0], list(words), parent=context)
-    _values_fit(command, context.params)
+    assert command is not None
+    _values_fit(command, command.make_context(command.name, words, parent=context).params)
 
 
-def _values_fit(command: click.Command, given: dict[str, object]) -> None:
-    """Check what click leaves to the verb: fio's options, drives, layers, scenarios, questions."""
-    texts = {name: value for name, value in given.items() if isinstance(value, tuple)}
-    layers = texts.get("layers", ())
-    drives = [*texts.get("drives", ()), *(each for each in [given.get("drive")] if each)]
+def _values_fit(command: click.Command, given: dict[str, Any]) -> None:
+    """Check what click leaves to the verb: drives, layers, settings, scenarios, jobs, questions."""
+    settings, layers = parse_settings(given.get("settings", ())), given.get("layers", ())
+    for drive in given.get("drives") or [given.get("drive")]:
+        if drive is not None:
+            engine.show(drive, settings, layers)
+    if "file" in given and layers:
+        read_layout(None, layers, given)
     if command.name == "reproduce":
-        find(texts["questions"])
-    if command.name in ("run", "season", "show"):
-        for drive in drives:
-            engine.show(str(drive), parse_settings(texts.get("settings", ())), layers)
-    if command.name == "run" and isinstance(command, FioCommand):
-        if texts["scenarios"]:
-            resolve(texts["scenarios"])
-        else:
-            source = read_job_source(texts["arguments"])
-            engine.check_job(source.text, source.name, source.flags)
+        find(given["questions"])
+    if command.name == "run":
+        _work_fits(given)
+
+
+def _work_fits(given: dict[str, Any]) -> None:
+    if not given["scenarios"]:
+        source = read_job_source(given["arguments"])
+        engine.check_job(source.text, source.name, source.flags)
+    names = resolve(given["scenarios"])
+    if given["values"]:
+        # The engine reads values in order and refuses the last before anything is run.
+        values = *given["values"], "none-such=1"
+        settings = tuple(text.parse_setting(value, "--scenario-set") for value in values)
+        try:
+            engine.scenario("theory", names[0], values=settings)
+        except SsdlabError as error:
+            if "none-such=1" not in str(error):
+                raise
 
 
 @cache
@@ -182,6 +196,9 @@ def test_an_item_names_what_is_there(item: Item) -> None:
         "ssdlab run baseline --drive dream",
         "ssdlab run baseline --drive theory --layer dream",
         "ssdlab run --scenario dream --drive theory",
+        "ssdlab run --scenario boot --drive theory --scenario-set dream=1",
+        "ssdlab align check --layer dream",
+        "ssdlab show theory --set dream=1",
         "ssdlab season theory --to dream",
         "ssdlab reproduce dream",
         "reproduce raid: RAID 7 dreams",
