@@ -10,6 +10,9 @@ conditions)
     # shellcheck disable=SC2086
     cargo run --locked --release -p ssdlab-lab --example conditions -- $DRIVES
     ;;
+coverage)
+    SSDLAB_COVERAGE=all .venv/bin/pytest tests/python/test_coverage.py
+    ;;
 drawn-drives)
     SSDLAB_DRAWS=0..10000 cargo test --locked -p ssdlab-lab --test drawn_drives -- --nocapture
     ;;
@@ -20,7 +23,7 @@ mutants)
     SSDLAB_MUTANTS=all .venv/bin/pytest -v tests/python/test_mutants.py
     ;;
 *)
-    echo "test-long: PART must be conditions, drawn-drives, interrupt or mutants: make test-long PART=drawn-drives" >&2
+    echo "test-long: PART must be conditions, coverage, drawn-drives, interrupt or mutants: make test-long PART=drawn-drives" >&2
     exit 2
     ;;
 esac

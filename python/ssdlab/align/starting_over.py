@@ -287,8 +287,9 @@ def _shrink(device: str, share: float) -> Stage:
 
 def _tool() -> Stage:
     return Stage(
-        "Many makers have a tool that sets the spare area at the push of a button. It does what "
-        "way 3 does, so decrypt an encrypted partition first",
+        "Many makers have a tool that sets the spare area at the push of a button, such as "
+        "Samsung's Magician; Intel's was the SSD Toolbox. It does what way 3 does, so decrypt an "
+        "encrypted partition first",
         _NOTHING_IF_WELL,
         (),
         "the partitions end before the drive does",
