@@ -154,7 +154,7 @@ def test_a_run_stopped_half_way_is_kept_alone_only(stand_in: StandIn, command: C
     code, out, err = command("run", "--rw=read", "--drive", "a", "--output-format=json")
     assert code == 130
     assert json.loads(out)["jobs"][0]["ssdlab"]["interrupted"]
-    assert "the figures are of what the run had done by then" in err
+    assert "the figures cover what the run had done by then" in err
     flags = ("--rw=read", "--drive", "a", "--seed", "1-2", "--output", "result.json")
     code, out, err = command("run", *flags)
     assert (code, out) == (130, "")
