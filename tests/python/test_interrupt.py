@@ -227,7 +227,7 @@ def test_what_had_finished_is_kept(tmp_path: Path) -> None:
     result = json.loads((tmp_path / "new.json").read_text())
     assert result["jobs"][0]["ssdlab"]["interrupted"]
     assert result["jobs"][0]["write"]["total_ios"] > 0
-    assert "the figures are of what the run had done by then" in err
+    assert "the figures cover what the run had done by then" in err
 
 
 @pytest.mark.parametrize("name", CALLS)

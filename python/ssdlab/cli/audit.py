@@ -29,9 +29,9 @@ from ssdlab.verdict import Verdict
     cls=Verb,
     short_help="Check how the storage of this machine is set up.",
     terms=(
-        ("DEVICE, FOLDER", "such as /dev/sda or /home; a folder stands for what is mounted there"),
+        ("DEVICE, FOLDER", "such as /dev/sda or /home; a folder selects the file system it is on"),
         ("exit code 0", "everything looks right"),
-        ("1, 3", "something looks wrong: it may cost (yellow), it costs now (red)"),
+        ("1, 3", "something looks wrong: 1 (yellow) may do harm, 3 (red) does harm"),
         ("4", "nothing looks wrong, but something was not looked at"),
         ("5", "nothing could be looked at"),
         ("2", "wrong input"),
@@ -48,26 +48,26 @@ from ssdlab.verdict import Verdict
     ),
 )
 @click.argument("places", nargs=-1, metavar="[DEVICE|FOLDER]…")
-@click.option("--root", metavar="PATH", help="Look at a captured tree in place of this machine.")
-@click.option("--capture", "keep", metavar="FILE", help="Keep what is read, without identities.")
+@click.option("--root", metavar="PATH", help="Check a captured tree instead of this machine.")
+@click.option("--capture", "keep", metavar="FILE", help="Save what is read, without identities.")
 @click.option(
-    "--prove-trim", "proven", metavar="FOLDER", help="Trim free space; see how far TRIM gets."
+    "--prove-trim", "proven", metavar="FOLDER", help="Trim free space; show how far TRIM gets."
 )
 @click.option(
-    "--load", "duration", metavar="TIME", help="Count reads and writes for a while, such as 10m."
+    "--load", "duration", metavar="TIME", help="Count reads and writes for this time, such as 10m."
 )
 @click.option(
-    "-o", "--output", metavar="FILE.fio", help="Write what --load counts as a job; - is stdout."
+    "-o", "--output", metavar="FILE.fio", help="Write the load as a fio job; - is stdout."
 )
 @click.option(
     "--from",
     "texts",
     multiple=True,
     metavar="FILE",
-    help="Read what tools of Windows or FreeBSD printed; more files may follow.",
+    help="Check the output of Windows or FreeBSD tools; more files may follow.",
 )
-@click.option("--checklist", "as_list", is_flag=True, help="Answer a short checklist, on one page.")
-@click.option("--yes", is_flag=True, help="Answer --prove-trim's question.")
+@click.option("--checklist", "as_list", is_flag=True, help="Print a one-page checklist, answered.")
+@click.option("--yes", is_flag=True, help="Run --prove-trim without asking.")
 @JSON_OPTION
 def audit(
     places: tuple[str, ...],
@@ -83,8 +83,7 @@ def audit(
 ) -> int:
     """Check how the storage of this machine is set up, from file systems down to the drives.
 
-    Nothing is changed, except by --prove-trim. Without DEVICE or FOLDER all that is in use is
-    checked.
+    Only --prove-trim changes anything. Without DEVICE or FOLDER, check all storage in use.
     """
     kinds = {"--capture": keep, "--prove-trim": proven, "--load": duration}
     given = [name for name, value in kinds.items() if value is not None]

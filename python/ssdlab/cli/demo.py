@@ -28,7 +28,7 @@ from ssdlab.result import Result
 
 @click.command(
     cls=Verb,
-    short_help="Show one SSD fresh and steady, and what gives speed back.",
+    short_help="Show one SSD fresh and steady, and what restores speed.",
     examples=(
         "ssdlab demo -o demo",
         "ssdlab demo --drive intel-x25-m-g2-80gb --capacity 8GB -o demo",
@@ -39,7 +39,7 @@ from ssdlab.result import Result
     default=plan.DRIVE,
     show_default=True,
     metavar="DRIVE",
-    help="Simulate this SSD: a profile, or a profile file.",
+    help="Simulate this SSD: a profile or its file.",
     shell_complete=complete_drive,
 )
 @click.option(
@@ -48,14 +48,16 @@ from ssdlab.result import Result
     default="demo",
     show_default=True,
     metavar="DIR",
-    help="Write results and report there.",
+    help="Write results and report to this folder.",
 )
 @click.option(
-    "--capacity", metavar="SIZE", help="Make the drive smaller, such as 8GB, to finish sooner."
+    "--capacity",
+    metavar="SIZE",
+    help="Shrink the drive to this size, such as 8GB, to finish sooner.",
 )
 @SEED_OPTION
 def demo(drive: str, output: str, capacity: str | None, seed: int) -> int:
-    """Show what one SSD does, fresh and in steady state, and what gives speed back.
+    """Show what one SSD does, fresh and in steady state, and what restores speed.
 
     Runs the five jobs of the Thomas-Krenn e-book, and 4 KiB random writes with space left unused
     and with TRIM. Writes every result and report.html to DIR. The fio command that ssdlab run

@@ -68,7 +68,7 @@ from ssdlab.result import Result
 )
 @fio_flags
 @click.option("--output", "-o", metavar="FILE", help="Write to FILE instead of stdout.")
-@click.option("--no-layout", is_flag=True, help="Do not write the data that a read job reads.")
+@click.option("--no-layout", is_flag=True, help="Do not first write what a read job reads.")
 @click.option(
     "--timeline",
     metavar="START,LENGTH",
