@@ -1,4 +1,4 @@
-"""``ssdlab compare``: runs side by side, paired over their seeds."""
+"""``ssdlab compare``: runs side by side, paired by seed."""
 
 from __future__ import annotations
 

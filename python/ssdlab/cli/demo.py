@@ -81,7 +81,7 @@ def demo(drive: str, output: str, capacity: str | None, seed: int) -> int:
     if stop.is_set():
         # Drawing takes longer than whoever pressed Ctrl-C will wait.
         kept = " ".join(str(folder / result.name) for result in results)
-        note(f"ssdlab: stopped; what had finished is drawn by: ssdlab report {kept}")
+        note(f"ssdlab: stopped; to draw the finished runs: ssdlab report {kept}")
         return signals.exit_code()
     write_report(results, folder / "report.html")
     print_text(f"\nopen {folder / 'report.html'}")
@@ -96,7 +96,7 @@ def _print(results: Sequence[Result]) -> None:
     print_paragraph(plan.JOBS)
     print_paragraph(figures.lifetime_formula(results))
     print_list(
-        "Published (* no prediction, since a parameter is fitted):",
+        "Published (* not predicted, because a parameter is fitted):",
         figures.published_notes(results),
     )
     print_list("Where the parameters come from:", figures.provenance(results))
