@@ -292,7 +292,7 @@ def test_prove_trim_through_the_command(command: Command, monkeypatch: pytest.Mo
     assert asked == []
     code, out, _ = command("audit", "--prove-trim", "/home", "--yes")
     assert (code, asked) == (3, ["/home"])
-    assert "stops above /dev/mapper/vg-root" in out and "no discards is /dev/mapper/all" in out
+    assert "stops above /dev/mapper/vg-root" in out and "The cause is /dev/mapper/all" in out
 
 
 @pytest.mark.parametrize("public", PUBLIC, ids=[each.source for each in PUBLIC])

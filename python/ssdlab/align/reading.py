@@ -197,7 +197,9 @@ def text_of(path: str) -> str:
     except (FileNotFoundError, InputError) as error:
         reason = getattr(error, "strerror", None) or error
         raise SsdlabError(
-            f"layout {path}: cannot be read: {reason}\ngive a TOML or JSON file, or --layer options"
+            f"layout {path}: cannot be read: {reason}\n"
+            "give a layout in TOML or JSON, --layer options, or to check a listing of fdisk -l or "
+            "the like"
         ) from None
     try:
         return content.decode("utf-8")

@@ -172,7 +172,7 @@ def _print_findings(findings: Sequence[checking.Finding], wrong: bool, sector_by
     right = (1, 2, 3, 6) if in_array else (1, 2, 5)
     print_table((*headings, "writes that straddle"), rows, right=right, fold=len(headings))
     if not wrong:
-        print_paragraph("Aligned: the topmost layer fits all that is asked for.")
+        print_paragraph("Aligned: the topmost layer fits every unit.")
         return
     print_paragraph("Misaligned: the topmost layer does not fit.")
     mends = {f"{each.name}: {each.remedy}": None for each in findings if _mends(each)}

@@ -72,7 +72,7 @@ def move(
     if as_json:
         print_json([asdict(each) for each in steps])
     elif not steps:
-        print_text("It fits already; there is nothing to move.")
+        print_text("The data are aligned already; there is nothing to move.")
     else:
         _print_steps(steps)
 
@@ -147,8 +147,8 @@ def _start_over(device: str | None, share: str | None, *, as_json: bool) -> None
         print_json([asdict(each) for each in found])
         return
     print_filled(
-        "Nothing is run here. The commands are from the manual pages of hdparm 9.65, nvme-cli 2.3 "
-        "and util-linux 2.38, and untried. They need root."
+        "None of these commands is run here. They come from the manual pages of hdparm 9.65, "
+        "nvme-cli 2.3 and util-linux 2.38, are untried, and need root."
     )
     for way in found:
         print_text(f"\n{way.title}")
@@ -167,8 +167,8 @@ def _refuse_others(*names: str) -> None:
     ]
     if others:
         raise SsdlabError(
-            f"--steps is about a whole drive, such as --steps /dev/sda; leave {', '.join(others)} "
-            "out"
+            "--steps works on a whole drive, such as --steps /dev/sda; leave out "
+            f"{', '.join(others)}"
         )
 
 

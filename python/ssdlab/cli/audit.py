@@ -89,7 +89,7 @@ def audit(
     given = [name for name, value in kinds.items() if value is not None]
     _refuse_mixed(given, texts, root, as_list)
     if output is not None and duration is None:
-        raise SsdlabError("--output is what --load writes: ssdlab audit --load 10m -o load.fio")
+        raise SsdlabError("--output needs --load: ssdlab audit --load 10m -o load.fio")
     system: System = open_root(root) if root else LiveSystem()
     if keep is not None:
         return _keep(system, keep)
@@ -114,17 +114,17 @@ def _refuse_mixed(
     """Refuse options of which one would be ignored."""
     names = [*kinds, *(["--from"] if texts else []), *(["--checklist"] if as_list else [])]
     if len(names) > 1 and set(names) != {"--from", "--checklist"}:
-        raise SsdlabError(f"{' and '.join(names)} are each a run of their own: give one of them")
+        raise SsdlabError(f"{' and '.join(names)} exclude each other; give one of them")
     for name in ("--prove-trim", "--load", "--from"):
         if root is not None and name in names:
-            raise SsdlabError(f"{name} has nothing to do with a captured tree: leave out --root")
+            raise SsdlabError(f"{name} does not work on a captured tree; leave out --root")
 
 
 def _keep(system: System, place: str) -> int:
     with PendingFile(place, "--capture") as pending:
         pending.write(capture(system))
     where = "stdout" if is_stdout(place) else place
-    note(f"{where} holds what the audit reads here; look through it before you send it")
+    note(f"{where} contains what the audit read here; review it before you send it")
     return 0
 
 
@@ -138,7 +138,7 @@ def _answer(answered: Checklist, as_json: bool) -> int:
     ]
     red = [place for place, each in enumerate(answered.items) if each.severity is Severity.RED]
     print_table(("", "", "item", "what the audit found"), rows, fold=3, red=red)
-    print_text(f"\n{answered.summary}; what mends it says: ssdlab audit")
+    print_text(f"\n{answered.summary}; for the remedies, run: ssdlab audit")
     return answered.exit_code
 
 
@@ -209,11 +209,12 @@ def _print_proof(proof: Proof) -> None:
         print_text("\nTRIM reaches every drive below.")
     elif proof.verdict is Verdict.WRONG:
         print_text(
-            f"\nTRIM stops above {printable(proof.stops_at or '')}, which was asked for nothing."
+            f"\nTRIM stops above {printable(proof.stops_at or '')}, which received no discards."
         )
         for label in proof.broken_by:
             print_text(
-                f"What takes no discards is {printable(label)}: ssdlab audit says what mends it."
+                f"The cause is {printable(label)}: it takes no discards; for the remedy, run: "
+                "ssdlab audit"
             )
     else:
         print_text("\nTRIM is not proven to reach every drive:")

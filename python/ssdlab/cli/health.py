@@ -177,7 +177,9 @@ def _bytes(name: str) -> bytes:
     except OSError as error:
         raise SsdlabError(f"--from {name}: {error.strerror}") from None
     if len(content) > _LONGEST_FILE:
-        raise SsdlabError(f"--from {name}: more than {_LONGEST_FILE >> 20} MiB; not of one drive")
+        raise SsdlabError(
+            f"--from {name}: more than {_LONGEST_FILE >> 20} MiB; not one drive's report"
+        )
     return content
 
 
@@ -195,7 +197,7 @@ def _ask(words: Sequence[str], smartctl: str) -> _Asked:
     device, kind = words[0], live.kind_of(words)
     try:
         if not Path(device).exists():
-            raise SsdlabError("there is no such device\nlsblk lists them")
+            raise SsdlabError("there is no such device\nlsblk lists the devices")
         if Path(device).is_file():
             raise SsdlabError(f"it is a file\nread a report with: ssdlab health --from {device}")
         return _Asked(device, kind, live.ask(words, smartctl))

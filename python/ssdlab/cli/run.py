@@ -145,7 +145,7 @@ def run(
         cache=not no_cache,
     )
     if save is not None and is_stdout(save) and is_stdout(output or "-"):
-        raise SsdlabError(f"--save {save}: stdout already takes the results; add -o FILE")
+        raise SsdlabError(f"--save {save}: stdout already receives the results; add -o FILE")
     requests = _requests(base, (*drives, *stacks), text.parse_seeds(seed))
     try:
         tell_memory(requests)
