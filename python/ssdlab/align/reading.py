@@ -198,8 +198,8 @@ def text_of(path: str) -> str:
         reason = getattr(error, "strerror", None) or error
         raise SsdlabError(
             f"layout {path}: cannot be read: {reason}\n"
-            "give a layout in TOML or JSON, --layer options, or to check a listing of fdisk -l or "
-            "the like"
+            "give a layout (TOML or JSON), --layer options, or, for check, a listing (fdisk -l and "
+            "others)"
         ) from None
     try:
         return content.decode("utf-8")

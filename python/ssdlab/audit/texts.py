@@ -14,7 +14,7 @@ from ssdlab.audit.walk import Audit
 from ssdlab.errors import SsdlabError
 
 _READ = (
-    "it reads what these print: Get-PhysicalDisk, Get-Volume, Get-Partition; fsutil behavior query "
+    "known tools: Get-PhysicalDisk, Get-Volume, Get-Partition; fsutil behavior query "
     "DisableDeleteNotify; powercfg /qh; gpart show; diskinfo -v; tunefs -p; zpool get all"
 )
 _READERS = {"Windows": windows.findings, "FreeBSD": freebsd.findings}
