@@ -70,7 +70,7 @@ def test_the_document_has_every_layout() -> None:
     document = (root / "docs/audit.md").read_text(encoding="utf-8")
     rows = [
         [cell.strip() for cell in line.strip("|").split(" | ")]
-        for line in document.partition("## Layouts and what is found")[2].splitlines()
+        for line in document.partition("## Layouts and findings")[2].splitlines()
         if line.startswith("| ") and not line.startswith("| layout")
     ]
     text = (root / "tests/guest/layouts.json").read_text(encoding="utf-8")
