@@ -93,7 +93,7 @@ def _program(smartctl: str) -> str:
     found = shutil.which(smartctl)
     if found is None:
         raise NoDrive(
-            f"{smartctl} is not here\ninstall smartmontools, "
+            f"{smartctl} was not found\ninstall smartmontools, "
             "or read a report made elsewhere: ssdlab health --from drive.json"
         )
     return found
