@@ -257,7 +257,7 @@ def _job_text(job: str | Path | None) -> tuple[str | None, str]:
         if (shipped := jobs.text(str(job))) is not None:
             return shipped, str(job)
         raise SsdlabError(
-            f"no such job file: {job}; jobs that are included: {', '.join(jobs.names())}"
+            f"no such job file: {job}; included jobs: {', '.join(jobs.names())}"
         ) from None
     except InputError as error:
         raise SsdlabError(f"job file {job}: cannot be read: {error}") from None

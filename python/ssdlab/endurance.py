@@ -105,7 +105,7 @@ def lifetime(run: Result | Job, job: str | None = None) -> Lifetime:
     wear: Mapping[str, Any] = found.lab.get("wear") or {}
     if "flash_bytes" not in wear:
         raise SsdlabError(
-            f"{found.name}: the result says nothing of the drive's wear\n"
+            f"{found.name}: the result does not contain the drive's wear\n"
             "lifetime needs a result of ssdlab run on a simulated drive"
         )
     if not found.write_amplification:

@@ -62,7 +62,7 @@ def _read_file(path: str | Path, limit: int, *, is_text: bool) -> bytes:
     except OSError as error:
         raise InputError(error.strerror) from None
     except ValueError:
-        raise InputError("no name of a file") from None
+        raise InputError("not a file name") from None
 
 
 def _read(file: int, limit: int, is_text: bool) -> bytes:

@@ -143,7 +143,9 @@ def _jobs_of(data: Mapping[str, Any], where: str) -> list[Job]:
             "write results with: ssdlab run … --output-format json --output FILE"
         )
     if (wrong := wrong_figure(data)) is not None:
-        raise SsdlabError(f"{where}: {wrong}, which is no figure\nmeasure again, or mend the file")
+        raise SsdlabError(
+            f"{where}: {wrong}, which is not a figure\nrun it again, or edit the file"
+        )
     return [Job(entry) for entry in entries]
 
 

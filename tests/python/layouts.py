@@ -138,7 +138,7 @@ LAYOUTS = (
         lambda: encrypted(payload=2047),
         (("alignment", "red"),),
         "/dev/mapper/crypt-sda1 on /dev/sda1",
-        "no remedy is given, because an encrypted device is moved only by making it anew",
+        "no remedy is given, because an encrypted device can be moved only by creating it again",
     ),
     Layout(
         "LUKS 1 payload off the 1 MiB grid",
@@ -236,7 +236,7 @@ LAYOUTS = (
         ),
         (("discard", "yellow"), ("spare area", "yellow")),
         "/: /dev/sda (drive)",
-        "without a partition",
+        "of the drive unpartitioned",
     ),
     Layout(
         "drive without TRIM, a tenth free",
@@ -248,7 +248,7 @@ LAYOUTS = (
         ),
         (("discard", "yellow"),),
         "/: /dev/sda (drive)",
-        "without a partition",
+        "of the drive unpartitioned",
     ),
     Layout(
         "barriers off over a volatile cache",

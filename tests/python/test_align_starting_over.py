@@ -117,9 +117,9 @@ def test_nothing_is_carried_out(command: Command, monkeypatch: pytest.MonkeyPatc
         (("--steps", "/dev/nvme0"), "give its namespace, such as /dev/nvme0n1"),
         (("--steps", "ada0"), "on FreeBSD see camcontrol(8)"),
         (("--steps", "--spare", "100%"), "less than 100%"),
-        (("--steps", "--layer", "lvm"), "leave --layer out"),
-        (("--steps", "--device", "/dev/sda"), "--steps /dev/sda; leave --device out"),
-        (("--steps", "--drive", "theory", "--strict"), "leave --drive, --strict out"),
+        (("--steps", "--layer", "lvm"), "leave out --layer"),
+        (("--steps", "--device", "/dev/sda"), "--steps /dev/sda; leave out --device"),
+        (("--steps", "--drive", "theory", "--strict"), "leave out --drive, --strict"),
         (("--layer", "partition:start=1MiB,size=1GiB"), "give --spare 20%, or --steps"),
     ],
 )

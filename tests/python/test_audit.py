@@ -70,7 +70,7 @@ def test_the_document_has_every_layout() -> None:
     document = (root / "docs/audit.md").read_text(encoding="utf-8")
     rows = [
         [cell.strip() for cell in line.strip("|").split(" | ")]
-        for line in document.partition("## Layouts and what is found")[2].splitlines()
+        for line in document.partition("## Layouts and findings")[2].splitlines()
         if line.startswith("| ") and not line.startswith("| layout")
     ]
     text = (root / "tests/guest/layouts.json").read_text(encoding="utf-8")
@@ -292,7 +292,7 @@ def test_prove_trim_through_the_command(command: Command, monkeypatch: pytest.Mo
     assert asked == []
     code, out, _ = command("audit", "--prove-trim", "/home", "--yes")
     assert (code, asked) == (3, ["/home"])
-    assert "stops above /dev/mapper/vg-root" in out and "no discards is /dev/mapper/all" in out
+    assert "stops above /dev/mapper/vg-root" in out and "The cause is /dev/mapper/all" in out
 
 
 @pytest.mark.parametrize("public", PUBLIC, ids=[each.source for each in PUBLIC])

@@ -267,11 +267,11 @@ def test_wrong_uses(command: Command) -> None:
     for words, told in (
         (("--load", "1s", "--root", "x"), "leave out --root"),
         (("--load", "1s", "--capture", "x"), "give one of them"),
-        (("-o", "x.fio"), "is what --load writes"),
+        (("-o", "x.fio"), "--output needs --load"),
         (("--load", "soon"), "expected a time"),
         (("--load", "1s", "-o", "-", "--json"), "would both write to stdout"),
         (("--load", "", "--checklist"), "give one of them"),
-        (("--load", "1s", "/nowhere-at-all"), "no block device and no mounted folder"),
+        (("--load", "1s", "/nowhere-at-all"), "not a block device or a mounted folder"),
         (("--load", "1s", "-o", "/no/such/folder/x.fio"), "/no/such/folder/x.fio"),
     ):
         code, _, error = command("audit", *words)

@@ -130,10 +130,10 @@ def test_links_folders_and_volumes() -> None:
 def test_places_that_are_on_no_device() -> None:
     """What is not there, or in memory, is said to be so."""
     machine = plain().mount("sda1", "/").elsewhere("/run", "tmpfs").link("/gone", None)
-    with pytest.raises(SsdlabError, match="/run/lock: stands on tmpfs at /run"):
+    with pytest.raises(SsdlabError, match="/run/lock: is on tmpfs at /run"):
         audit(machine.system(), ["/run/lock"])
     for place in ("/gone", "/dev/nothing", "/sys/block"):
-        with pytest.raises(SsdlabError, match="no block device and no mounted folder"):
+        with pytest.raises(SsdlabError, match="not a block device or a mounted folder"):
             audit(machine.system(), [place])
 
 

@@ -201,7 +201,7 @@ def test_what_cannot_be_seen_is_said() -> None:
 
 def test_rubbish_is_refused_by_name() -> None:
     """A text that is none of these is an error with its name; cut ones end without an exception."""
-    with pytest.raises(SsdlabError, match="--from letter: none of the texts"):
+    with pytest.raises(SsdlabError, match="--from letter: not the output of a known tool"):
         audit_texts({"trim": TRIM.format(0), "letter": "Dear Sir,\n\nyours\n"})
     stream = random.Random(1)
     whole = [TRIM.format(1), DISKS, VOLUMES, PARTITIONS, POWER, GPART, DISKINFO, POOL]

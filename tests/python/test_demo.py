@@ -82,7 +82,7 @@ def test_fitted_figures_are_not_shown_as_predicted() -> None:
     fitted = {**synthetic.PARAMETERS[3], "key": "nand.program_us", "kind": "fitted"}
     for kind, marked in (("fitted", True), ("assumed", False)):
         results = [part("writetp-fresh", parameters=[{**fitted, "kind": kind}])]
-        assert ("no prediction, since nand.program_us" in figures.rows(results)[0][-1]) is marked
+        assert ("not predicted, because nand.program_us" in figures.rows(results)[0][-1]) is marked
         assert figures.brief_rows(results)[0][-1] == "100 MB/s" + "*" * marked
         assert any("nand.program_us" in line for line in figures.provenance(results)) is marked
 
@@ -93,7 +93,7 @@ def test_page_opens_with_the_fall_and_closes_with_three_commands() -> None:
     page = Page(html)
     assert page.headings[0] == "An SSD once it is no longer new"
     first_chart = html[html.index("<svg") : html.index("</svg>")]
-    assert "A fresh drive is written at random" in first_chart
+    assert "Random writes to a fresh drive" in first_chart
     assert "× 2.0" in first_chart
     commands = [line for line in html.splitlines() if line.startswith("<pre>")]
     assert len(commands) == 3

@@ -87,7 +87,7 @@ def test_a_real_result_fills_every_section(command: Command) -> None:
     page = Page(build_html([result]))
     for heading in (
         *("Over time", "Latency", "Where the time went", "Single operations", "Wear"),
-        "What the drives are made of",
+        "Parameters of the drives",
     ):
         assert heading in page.headings
 

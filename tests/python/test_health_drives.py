@@ -147,7 +147,7 @@ def test_no_smartctl_and_no_drive(command: Command, tmp_path: Path, form: str) -
     garbage.write_text("#!/bin/sh\necho '{'\n", encoding="utf-8")
     garbage.chmod(0o755)
     for program, reason in (
-        ("no-such-program", "no-such-program is not here"),
+        ("no-such-program", "no-such-program was not found"),
         (empty, "smartctl finds no drive here"),
         (str(garbage), "not whole JSON"),
     ):
@@ -162,7 +162,7 @@ def test_a_missing_smartctl_hides_no_file(command: Command, tmp_path: Path) -> N
     file = saved(tmp_path / "d.json", crucial(96))
     code, out, _ = command("health", "/dev/null", "--from", file, "--smartctl", "no-such-program")
     assert code == 2
-    assert "96 %" in out and "no-such-program is not here" in out
+    assert "96 %" in out and "no-such-program was not found" in out
 
 
 def test_a_device_that_is_not_there(command: Command, tmp_path: Path) -> None:

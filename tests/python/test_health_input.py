@@ -27,9 +27,9 @@ Command = Callable[..., tuple[int, str, str]]
         (b"[" * 100_000, "nested too deeply"),
         (b"\x80\x81\xff", "binary"),
         (b'{"a": ' + b"9" * 5000 + b"}", "not whole JSON"),
-        (b"[]", "no report about a drive"),
-        (b'"x"', "no report about a drive"),
-        (b"{}", "no report about a drive"),
+        (b"[]", "not a drive report"),
+        (b'"x"', "not a drive report"),
+        (b"{}", "not a drive report"),
     ],
 )
 def test_broken_files(command: Command, tmp_path: Path, content: bytes, said: str) -> None:

@@ -34,7 +34,7 @@ def test_lifetime_by_hand() -> None:
 
 def test_lifetime_needs_a_simulated_drive_that_was_written() -> None:
     """A result of fio, and a job that only read, are refused by name."""
-    with pytest.raises(ssdlab.SsdlabError, match="says nothing of the drive's wear"):
+    with pytest.raises(ssdlab.SsdlabError, match="does not contain the drive's wear"):
         ssdlab.lifetime(ssdlab.Job({"jobname": "real"}))
     reads = job(exported_bytes=1, flash_bytes=1, rated_cycles=1)
     dict.update(reads.data["ssdlab"], write_amplification=None)

@@ -134,7 +134,7 @@ UNSEEN: tuple[tuple[Callable[[], MadeMachine], str, str], ...] = (
     (in_memory, "loop0", "is on no file system with a device here"),
     (virtual, "vda1 vda", "it is virtual"),
     (lambda: behind("NRWTD").mount("sda", "/srv"), "sda", "RAID controller"),
-    (lambda: plain().mount("sda1", "/srv"), "", "asked for nothing"),
+    (lambda: plain().mount("sda1", "/srv"), "", "sent no discards"),
 )
 
 

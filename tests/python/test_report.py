@@ -93,7 +93,7 @@ def test_page_has_every_section() -> None:
     page = Page(build_html(two_runs()))
     for heading in (
         *("Summary", "Over time", "Latency", "Where the time went", "Single operations", "Wear"),
-        *("What the drives are made of", "What this cannot tell you"),
+        *("Parameters of the drives", "What this cannot tell you"),
     ):
         assert heading in page.headings
     # Overview, over time, latency, utilization, two timelines, one wear histogram.
@@ -201,7 +201,7 @@ def test_names_are_escaped() -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"unmapped_reads": 4096}, "4096 reads hit nothing"),
+        ({"unmapped_reads": 4096}, "4096 reads were of addresses never written"),
         ({"condition": "steady", "steady_reached": False}, "steady state was not reached"),
         ({"interrupted": True}, "stopped early"),
         ({"write_amplification": 1.0}, "It will not stay that fast"),

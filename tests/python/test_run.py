@@ -140,7 +140,7 @@ def test_interrupt_keeps_what_had_finished(stand_in: StandIn, command: Command) 
     assert second_begins
     assert code == 130
     assert [job["ssdlab"]["seed"] for job in json.loads(out)["jobs"]] == [1]
-    assert "kept are the 1 of 3 runs that had finished" in err
+    assert "kept the 1 of 3 runs that had finished" in err
 
 
 def test_a_run_stopped_half_way_is_kept_alone_only(stand_in: StandIn, command: Command) -> None:

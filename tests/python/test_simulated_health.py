@@ -107,7 +107,7 @@ def test_errors_and_spare_are_told() -> None:
     shown = worn("samsung-990-pro-1tb", 10, grown_bad_blocks=25, uncorrectable_reads=2)
     shown["wear"]["spare_blocks"] = 0
     said = [finding.what for finding in read_back(shown).findings]
-    assert {"the drive says that it fails", "media is read-only", "NVMe media errors: 2"} <= {*said}
+    assert {"the drive reports failure", "media is read-only", "NVMe media errors: 2"} <= {*said}
 
 
 def test_a_sata_drive_without_a_maker() -> None:
@@ -123,7 +123,7 @@ def test_a_sata_drive_without_a_maker() -> None:
 
 def test_a_hard_disk_tells_no_wear() -> None:
     """What does not wear is refused by name."""
-    with pytest.raises(SsdlabError, match="fujitsu-mhz2250bh is no SSD"):
+    with pytest.raises(SsdlabError, match="fujitsu-mhz2250bh is not an SSD"):
         smart_json(engine.show("fujitsu-mhz2250bh"), "fujitsu-mhz2250bh")
 
 

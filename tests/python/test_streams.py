@@ -34,7 +34,7 @@ def test_minus_and_dev_stdout_are_stdout(inputs: Path, monkeypatch: pytest.Monke
         )
         assert (out, err) == ("ssdlab drive 6", "stdout: fresh\n")
         code, out, err = ssdlab_run(*RUN, "--save", place)
-        assert (code, out) == (2, "") and "stdout takes the results already" in err
+        assert (code, out) == (2, "") and "stdout already receives the results" in err
     assert set(os.listdir()) == begun
 
 

@@ -189,7 +189,7 @@ def read_drive(drive: str, settings: engine.Settings, *, strict: bool = False) -
     """
     values = {each["key"]: each for each in engine.show(drive, settings)["parameters"]}
     if "nand.page_bytes" not in values:
-        raise SsdlabError(f"{drive} has no flash and so no pages to fit; leave --drive out")
+        raise SsdlabError(f"{drive} has no flash, so no pages to align to; leave out --drive")
     page = _bytes_of(values, "nand.page_bytes", drive)
     mapping = _bytes_of(values, "ftl.mapping_unit_bytes", drive) or page
     together = str(values["nand.multi_plane"]["value"]) == "true"

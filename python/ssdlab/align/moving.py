@@ -136,8 +136,8 @@ def _finish(layout: Layout, disk: Disk) -> Step:
 def _replace_member(array: Array, disk: Disk, sector: int, sectors: int) -> list[Step]:
     if array.level == "0":
         raise SsdlabError(
-            "a RAID 0 cannot do without a member: back up, make partitions and array again (ssdlab "
-            "align commands), restore"
+            "a RAID 0 cannot do without a member: back up, create partitions and array again "
+            "(ssdlab align commands), and restore"
         )
     table = f"echo 'start={sector}, size={sectors}' | sfdisk -N {disk.number} {disk.device}"
     out = f"mdadm /dev/md0 --fail {disk.partition} --remove {disk.partition}"

@@ -161,7 +161,7 @@ def _shrink_content(lowest: Layer, size: int, disk: Disk) -> Step:
     }
     if kind not in known:
         raise SsdlabError(
-            f"{kind}: cannot be shrunk in place; back up its files, make the partition again where "
-            "it fits (ssdlab align commands), and restore them"
+            f"{kind}: cannot be shrunk in place; back up its files, create an aligned partition "
+            "(ssdlab align commands), and restore them"
         )
     return Step(f"Shrink the {kind} to {kib} KiB", known[kind])

@@ -197,7 +197,9 @@ def text_of(path: str) -> str:
     except (FileNotFoundError, InputError) as error:
         reason = getattr(error, "strerror", None) or error
         raise SsdlabError(
-            f"layout {path}: cannot be read: {reason}\ngive a TOML or JSON file, or --layer options"
+            f"layout {path}: cannot be read: {reason}\n"
+            "give a layout (TOML or JSON), --layer options, or, for check, a listing (fdisk -l and "
+            "others)"
         ) from None
     try:
         return content.decode("utf-8")

@@ -58,7 +58,7 @@ def _disk(name: str, told: dict[str, str]) -> Iterator[Finding]:
             Severity.YELLOW,
             "the drive, or the controller before it, takes no TRIM",
             name,
-            "the drive never learns what was deleted and takes itself for full",
+            "the drive never learns what was deleted, and acts as if it were full",
             advice("leave a tenth to a fifth of the drive unpartitioned when it is set up anew"),
             _SOURCE,
         )
@@ -132,7 +132,7 @@ def _tunefs(text: str) -> Iterator[Finding]:
             Severity.YELLOW,
             "UFS sends no TRIM (tunefs -t is disabled)",
             "tunefs",
-            "what was deleted stays valid for the drive until it is written anew",
+            "the drive treats deleted data as valid until it is overwritten",
             Remedy(
                 "lets UFS send TRIM; /dev/PART is the partition, which must not be mounted",
                 "none to data; deleting takes longer on drives with a slow TRIM",

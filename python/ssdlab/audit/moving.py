@@ -110,8 +110,8 @@ def _move_unused(topology: Topology, device: Device, move: _Move) -> Remedy:
     start += [_back(topology, use) for use in users]
     undo = " && ".join([*stop, move.back, *start])
     return Remedy(
-        move.does + (f", which is out of use for the while: {_places(users)}" if users else ""),
-        "a power cut in the middle leaves it moved by half: have a backup that was read back",
+        move.does + (f", out of use meanwhile: {_places(users)}" if users else ""),
+        "a power cut in the middle leaves it half moved: have a backup that was read back",
         undo + move.way_back,
         (*stop, move.there, *start),
     )

@@ -132,9 +132,9 @@ def _fstrim(folder: str) -> str:
             check=False,
         )
     except FileNotFoundError:
-        raise SsdlabError("fstrim is not here\ninstall util-linux") from None
+        raise SsdlabError("fstrim is not installed\ninstall util-linux") from None
     except subprocess.TimeoutExpired:
-        raise SsdlabError(f"fstrim {folder}: no end within {_TIMEOUT_S} s") from None
+        raise SsdlabError(f"fstrim {folder}: did not finish within {_TIMEOUT_S} s") from None
     # "not supported" is an answer: the counters show where the chain ends.
     return (answer.stdout or answer.stderr).strip()
 
@@ -149,6 +149,6 @@ def _write_and_remove(folder: str) -> None:
         os.sync()
     except OSError as error:
         raise SsdlabError(
-            f"{folder}: a file to be trimmed cannot be written: {error.strerror}\n"
+            f"{folder}: the file to be trimmed cannot be written: {error.strerror}\n"
             "run as root, on a file system that is not read-only"
         ) from None

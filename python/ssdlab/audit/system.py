@@ -237,7 +237,7 @@ def open_root(path: str) -> System:
     place = Path(path)
     if place.is_dir():
         if not (place / "sys").is_dir():
-            raise SsdlabError(f"--root {path}: there is no sys in it; give a captured tree")
+            raise SsdlabError(f"--root {path}: contains no sys folder; give a captured tree")
         return FolderSystem(place)
     try:
         content = json.loads(_read_capture(place))

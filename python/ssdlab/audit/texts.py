@@ -14,11 +14,11 @@ from ssdlab.audit.walk import Audit
 from ssdlab.errors import SsdlabError
 
 _READ = (
-    "it reads what these print: Get-PhysicalDisk, Get-Volume, Get-Partition; fsutil behavior query "
+    "known tools: Get-PhysicalDisk, Get-Volume, Get-Partition; fsutil behavior query "
     "DisableDeleteNotify; powercfg /qh; gpart show; diskinfo -v; tunefs -p; zpool get all"
 )
 _READERS = {"Windows": windows.findings, "FreeBSD": freebsd.findings}
-_KNOWN_FAULTS = ("known faults", "only on Linux are model and firmware compared with the list")
+_KNOWN_FAULTS = ("known faults", "model and firmware are compared with the list only on Linux")
 _WEAR = ("wear", "smartctl --json -x prints the drives' counters, which ssdlab health --from reads")
 _UNTOLD = {
     "Windows": (
@@ -52,7 +52,7 @@ def audit_texts(texts: Mapping[str, str]) -> Audit:
     for name, text in texts.items():
         known = [system for system, read in _READERS.items() if any(True for _ in read(text))]
         if not known:
-            raise SsdlabError(f"--from {name}: none of the texts that are read here\n{_READ}")
+            raise SsdlabError(f"--from {name}: not the output of a known tool\n{_READ}")
         for system in known:
             kinds.setdefault(system, []).append(text)
     found: list[Finding] = []

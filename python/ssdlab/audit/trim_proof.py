@@ -149,8 +149,8 @@ def _at_the_top(machine: Machine, judging: _Judging, top: str, trimmed: str) -> 
     """Say whether the file system asked for anything at all."""
     refused = "not supported" in trimmed or bool(breaks(machine, top))
     if judging.heard(top) or refused:
-        return _MUST, "it was asked for nothing"
-    return _UNKNOWN, "the file system asked for nothing"
+        return _MUST, "it received no discards"
+    return _UNKNOWN, "the file system sent no discards"
 
 
 class _Judging:
@@ -193,7 +193,7 @@ class _Judging:
         else:
             self._arrived(device, needed)
         arrived = heard and state != _UNKNOWN
-        silent = f"{device.label} above it was asked for nothing" if needed else because
+        silent = f"{device.label} above it received no discards" if needed else because
         for step in self._below(device, "" if arrived else silent, needed):
             self.walk(*step)
 
@@ -245,7 +245,7 @@ class _Judging:
             elif several and self._is_spread(device) and not self._is_deaf(below.device):
                 yield below.device, _MAY, "nothing of what was trimmed lay on it", needed
             else:
-                yield below.device, _MUST, "it was asked for nothing", needed
+                yield below.device, _MUST, "it received no discards", needed
 
     def _is_spread(self, device: Device) -> bool:
         """Whether a block lies on some of the legs only."""

@@ -110,10 +110,10 @@ def device_of(system: System, topology: Topology, word: str) -> str:
             return mount.device
         if mount is not None:
             raise SsdlabError(
-                f"{word}: stands on {mount.kind} at {mount.place}, which is on no block device here"
+                f"{word}: is on {mount.kind} at {mount.place}, which has no block device here"
                 f"\n{_known(topology)}"
             )
-    raise SsdlabError(f"{word}: no block device and no mounted folder\n{_known(topology)}")
+    raise SsdlabError(f"{word}: not a block device or a mounted folder\n{_known(topology)}")
 
 
 def _known(topology: Topology) -> str:

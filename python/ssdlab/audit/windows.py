@@ -68,7 +68,7 @@ def _trim(text: str) -> Iterator[Finding]:
             Severity.YELLOW,
             f"TRIM is turned off (DisableDeleteNotify is {value})",
             where,
-            "what was deleted stays valid for the drive until it is written anew",
+            "the drive treats deleted data as valid until it is overwritten",
             Remedy(
                 "lets the file system send TRIM, from an administrator's prompt",
                 "none to data; on drives with a slow TRIM deleting takes longer",

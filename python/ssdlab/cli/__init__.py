@@ -49,8 +49,8 @@ def _print_version(context: click.Context, _parameter: click.Parameter, wanted: 
     terms=(
         (
             "DRIVE",
-            "a profile (ssdlab drives), a profile of your own (my.toml), "
-            "a drive file in a condition (old.ssd), or a stack of layers over a drive (host.toml)",
+            "a profile (ssdlab drives), your own profile (my.toml), a drive file in some condition "
+            "(old.ssd), or a stack of layers over a drive (host.toml)",
         ),
     ),
     examples=(

@@ -42,8 +42,8 @@ from ssdlab.cli.verb import Verb, Verbs
         ("SIZE", "a number and its unit: 63s (sectors), 64KiB, 1MiB, 512B, 3trk, 1cyl"),
         (
             "LAYOUT",
-            "TOML or JSON: [[layer]] tables, the lowest first, whose kind is partition, label, "
-            "crypt, lvm, raid or filesystem",
+            "a TOML or JSON file of [[layer]] tables, lowest first; the kind of a layer is "
+            "partition, label, crypt, lvm, raid or filesystem",
         ),
     ),
     examples=(
@@ -53,15 +53,15 @@ from ssdlab.cli.verb import Verb, Verbs
     ),
 )
 def align() -> None:
-    """Find boundaries, check layouts, and print the commands to type. Changes nothing itself.
+    """Find boundaries, check layouts, and print the commands to type; run none of them.
 
-    The exit code is 1 if a checked layout does not fit.
+    The exit code is 1 if a checked layout is misaligned.
     """
 
 
 @align.command(
     cls=Verb,
-    short_help="Show the boundaries next to a start or size, in all units.",
+    short_help="Show the boundaries around a start or size, in all units.",
     examples=(
         "ssdlab align boundaries 0B --track",
         "ssdlab align boundaries 0s --inside 63s",
@@ -69,12 +69,14 @@ def align() -> None:
     ),
 )
 @click.argument("start", metavar="START")
-@click.option("--size", metavar="SIZE", help="Also round this size.")
-@click.option("--inside", default="0", metavar="SIZE", help="Count from a slice that begins here.")
+@click.option("--size", metavar="SIZE", help="Also round this size down and up.")
+@click.option(
+    "--inside", default="0", metavar="SIZE", help="Count START from a slice that begins here."
+)
 @with_options(*GRID_OPTIONS)
 @JSON_OPTION
 def boundaries(start: str, size: str | None, inside: str, as_json: bool, **options: Any) -> None:
-    """Show the boundaries next to START that fit every unit asked for."""
+    """Show the boundaries before and after START that fit every given unit."""
     chosen = Chosen(options)
     grid = chosen.grid()
     wanted = chosen.position(start, "START")
@@ -132,11 +134,11 @@ def _print_positions(rows: Sequence[tuple[str, int]], grid: grids.Grid) -> None:
 @with_options(LAYER_OPTION, *GRID_OPTIONS)
 @JSON_OPTION
 def check(file: str | None, layers: tuple[str, ...], as_json: bool, **options: Any) -> int:
-    """Check each layer of a layout against each unit, or each partition of a listing.
+    """Check every layer of a layout, or every partition of a listing, against each unit.
 
     A listing is the output of fdisk -l, sfdisk -d, parted print, lsblk -J -b -o +START, gpart show,
-    diskinfo -v, diskpart or Get-Partition; - is standard input. The exit code is 1 if the data do
-    not fit, and 2 if the listing does not tell.
+    diskinfo -v, diskpart or Get-Partition; - is stdin. The exit code is 1 if the data are
+    misaligned, and 2 if the listing is too coarse to tell.
     """
     layout = read_given(file, layers, options)
     if not isinstance(layout, Layout):
@@ -170,7 +172,7 @@ def _print_findings(findings: Sequence[checking.Finding], wrong: bool, sector_by
     right = (1, 2, 3, 6) if in_array else (1, 2, 5)
     print_table((*headings, "writes that straddle"), rows, right=right, fold=len(headings))
     if not wrong:
-        print_paragraph("Aligned: the topmost layer fits all that is asked for.")
+        print_paragraph("Aligned: the topmost layer fits every unit.")
         return
     print_paragraph("Misaligned: the topmost layer does not fit.")
     mends = {f"{each.name}: {each.remedy}": None for each in findings if _mends(each)}
@@ -208,20 +210,18 @@ def _mends(finding: checking.Finding) -> bool:
     "systems",
     multiple=True,
     type=click.Choice(tools.SYSTEMS),
-    help="Print this system's commands; by default, those of the drive's own.",
+    help="Print the commands of this system; by default, of the one that --device belongs to.",
 )
 @click.option(
     "--device",
     "devices",
     multiple=True,
     metavar="DRIVE",
-    help="Name this drive in the commands; repeat it for each member of an array.",
+    help="Use this drive in the commands; repeat for each member of an array.",
 )
+@click.option("--new", is_flag=True, help="Create a partition table first; this destroys all data.")
 @click.option(
-    "--new", is_flag=True, help="Make a partition table first; all data on the drive are lost."
-)
-@click.option(
-    "--all-tools", is_flag=True, help="Show every tool that can make a layer, not just one."
+    "--all-tools", is_flag=True, help="Show every tool that can create a layer, not just one."
 )
 @with_options(LAYER_OPTION, *GRID_OPTIONS)
 @JSON_OPTION
@@ -235,10 +235,10 @@ def commands(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Print the commands that make a layout: its layers and no others, from the bottom up.
+    """Print the commands that create a layout: its layers and no others, lowest first.
 
-    Changes nothing itself. On a single drive, mkfs is told of --align or the layer's stripe_width.
-    Without --device and --system, the commands are those of every system that has all the layers.
+    On a single drive, --align or the layer's stripe_width becomes the stripe width of mkfs.
+    Without --device and --system, print the commands of every system that has all the layers.
     """
     layout = read_layout(file, layers, options)
     chosen = Chosen(options, layout.drive)

@@ -41,7 +41,7 @@ def print_listing(disks: Sequence[ListedDisk], grid: Grid, *, as_json: bool) -> 
             _print_disk(disk, is_first=number == 0)
     if unknown and not wrong:
         raise SsdlabError(
-            "the listing does not tell whether all partitions fit: it rounds where they begin\n"
+            "the listing does not show whether all partitions fit: it rounds where they begin\n"
             "list them in sectors or bytes: parted DEVICE unit s print, fdisk -l -u, or diskpart's "
             "detail partition"
         )
@@ -88,7 +88,7 @@ def _print_disk(disk: JudgedDisk, *, is_first: bool) -> None:
     print_paragraph(_verdict(disk))
     mends = [f"{each.listed.name}: {each.remedy}" for each in disk.partitions if each.remedy]
     if mends:
-        print_list("Remedies (ssdlab align move says how)", mends)
+        print_list("Remedies (ssdlab align move shows how)", mends)
 
 
 def _heading(listed: ListedDisk) -> str:
@@ -142,13 +142,13 @@ def _remark(judged: JudgedPartition) -> str:
 
 def _verdict(disk: JudgedDisk) -> str:
     if disk.aligned is None:
-        return "Not known: the listing does not tell whether every partition fits."
+        return "Not known: the listing does not show whether every partition fits."
     if disk.aligned is False:
         wrong = [each.listed.name for each in disk.partitions if _is_wrong(each)]
         return f"Misaligned: {', '.join(wrong)}."
     if all(each.listed.idle for each in disk.partitions):
         return "No partition is judged."
-    return "Aligned: every partition that is judged fits all that is asked for."
+    return "Aligned: every judged partition fits every unit."
 
 
 def _is_wrong(judged: JudgedPartition) -> bool:

@@ -75,18 +75,19 @@ GRID_OPTIONS = (
         "--align",
         multiple=True,
         metavar="SIZE",
-        help="Fit this size, such as a page or stripe; may be repeated.  [default: 4KiB and 1MiB]",
+        help="Align to this size, such as a page or stripe; may be repeated.  [default: 4KiB and "
+        "1MiB]",
     ),
     click.option(
         "--drive",
         metavar="DRIVE",
-        help="Fit the page, row and erase block of this drive profile.",
+        help="Check against the page, row and erase block of this drive profile.",
         shell_complete=complete_drive,
     ),
     SET_OPTION,
-    click.option("--strict", is_flag=True, help="Also judge by the drive's row and erase block."),
-    click.option("--track", is_flag=True, help="Also fit tracks, for old partition tables."),
-    click.option("--cylinder", is_flag=True, help="Also fit cylinders."),
+    click.option("--strict", is_flag=True, help="Require the drive's row and erase block, too."),
+    click.option("--track", is_flag=True, help="Also align to tracks, for old partition tables."),
+    click.option("--cylinder", is_flag=True, help="Also align to cylinders."),
     click.option(
         "--geometry",
         default="255x63",
@@ -114,14 +115,14 @@ DEVICE_OPTION = click.option(
     default="/dev/sdX",
     show_default=True,
     metavar="PATH",
-    help="Name this device in the commands.",
+    help="Use this device in the commands.",
 )
 NUMBER_OPTION = click.option(
     "--number",
     default=1,
     show_default=True,
     metavar="N",
-    help="Name this partition in the commands.",
+    help="Use this partition number in the commands.",
 )
 
 

@@ -40,7 +40,7 @@ from ssdlab.errors import SsdlabError
 )
 @click.argument("file", required=False, metavar="[LAYOUT]")
 @click.option(
-    "--to", metavar="SIZE", help="Move it to this start; by default, to the next one that fits."
+    "--to", metavar="SIZE", help="Move it to this start; by default, to the next aligned one."
 )
 @click.option(
     "--free-behind",
@@ -60,9 +60,9 @@ def move(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Show how to move a partition to a start that fits its data.
+    """Show how to move a partition to a start that aligns its data; move nothing.
 
-    Changes nothing itself; gives no advice if the data are encrypted.
+    If the data are encrypted, refuse to advise.
     """
     layout = read_layout(file, layers, options)
     chosen = Chosen(options, layout.drive)
@@ -72,7 +72,7 @@ def move(
     if as_json:
         print_json([asdict(each) for each in steps])
     elif not steps:
-        print_text("It fits already; there is nothing to move.")
+        print_text("The data are aligned already; there is nothing to move.")
     else:
         _print_steps(steps)
 
@@ -89,7 +89,7 @@ def move(
 )
 @click.argument("file", required=False, metavar="[LAYOUT|DRIVE]")
 @click.option(
-    "--spare", "share", metavar="SHARE", help="Leave this share of the capacity, such as 20%."
+    "--spare", "share", metavar="SHARE", help="Leave this share of the capacity free, such as 20%."
 )
 @click.option(
     "--steps",
@@ -110,11 +110,11 @@ def spare(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Show how to leave a SHARE of a used drive unpartitioned; LAYOUT has its last partition.
+    """Show how to leave a SHARE of a used drive unpartitioned; change nothing.
 
-    With --steps, show how to start over with DRIVE, or with any drive; each step says what it
-    destroys and how to see that it worked. Changes nothing itself; gives no advice if the data are
-    encrypted.
+    LAYOUT describes the last partition. If the data are encrypted, refuse to advise. With --steps,
+    show how to start over with DRIVE, or with any drive; each step says what it destroys and how
+    to check that it worked.
     """
     if steps:
         _start_over(file, share, as_json=as_json)
@@ -147,8 +147,8 @@ def _start_over(device: str | None, share: str | None, *, as_json: bool) -> None
         print_json([asdict(each) for each in found])
         return
     print_filled(
-        "Nothing is run here. The commands are from the manual pages of hdparm 9.65, nvme-cli 2.3 "
-        "and util-linux 2.38, and untried. They need root."
+        "None of these commands is run here. They come from the manual pages of hdparm 9.65, "
+        "nvme-cli 2.3 and util-linux 2.38, are untried, and need root."
     )
     for way in found:
         print_text(f"\n{way.title}")
@@ -167,8 +167,8 @@ def _refuse_others(*names: str) -> None:
     ]
     if others:
         raise SsdlabError(
-            f"--steps is about a whole drive, such as --steps /dev/sda; leave {', '.join(others)} "
-            "out"
+            "--steps works on a whole drive, such as --steps /dev/sda; leave out "
+            f"{', '.join(others)}"
         )
 
 

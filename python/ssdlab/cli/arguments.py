@@ -105,8 +105,8 @@ def _read_job_file(path: str) -> str:
             return shipped
         raise SsdlabError(
             f"no such job file: {path}\n"
-            "give a fio job file, or options in its place: --rw=randwrite --bs=4k\n"
-            f"jobs that are included: {', '.join(jobs.names())}"
+            "give a fio job file, or options instead: --rw=randwrite --bs=4k\n"
+            f"included jobs: {', '.join(jobs.names())}"
         ) from None
     except InputError as error:
         raise SsdlabError(f"job file {path}: cannot be read: {error}") from None

@@ -29,9 +29,9 @@ from ssdlab.verdict import Verdict
     cls=Verb,
     short_help="Check how the storage of this machine is set up.",
     terms=(
-        ("DEVICE, FOLDER", "such as /dev/sda or /home; a folder stands for what is mounted there"),
+        ("DEVICE, FOLDER", "such as /dev/sda or /home; a folder selects the file system it is on"),
         ("exit code 0", "everything looks right"),
-        ("1, 3", "something looks wrong: it may cost (yellow), it costs now (red)"),
+        ("1, 3", "something looks wrong: 1 (yellow) may do harm, 3 (red) does harm"),
         ("4", "nothing looks wrong, but something was not looked at"),
         ("5", "nothing could be looked at"),
         ("2", "wrong input"),
@@ -48,26 +48,26 @@ from ssdlab.verdict import Verdict
     ),
 )
 @click.argument("places", nargs=-1, metavar="[DEVICE|FOLDER]…")
-@click.option("--root", metavar="PATH", help="Look at a captured tree in place of this machine.")
-@click.option("--capture", "keep", metavar="FILE", help="Keep what is read, without identities.")
+@click.option("--root", metavar="PATH", help="Check a captured tree instead of this machine.")
+@click.option("--capture", "keep", metavar="FILE", help="Save what is read, without identities.")
 @click.option(
-    "--prove-trim", "proven", metavar="FOLDER", help="Trim free space; see how far TRIM gets."
+    "--prove-trim", "proven", metavar="FOLDER", help="Trim free space; show how far TRIM gets."
 )
 @click.option(
-    "--load", "duration", metavar="TIME", help="Count reads and writes for a while, such as 10m."
+    "--load", "duration", metavar="TIME", help="Count reads and writes for this time, such as 10m."
 )
 @click.option(
-    "-o", "--output", metavar="FILE.fio", help="Write what --load counts as a job; - is stdout."
+    "-o", "--output", metavar="FILE.fio", help="Write the load as a fio job; - is stdout."
 )
 @click.option(
     "--from",
     "texts",
     multiple=True,
     metavar="FILE",
-    help="Read what tools of Windows or FreeBSD printed; more files may follow.",
+    help="Check the output of Windows or FreeBSD tools; more files may follow.",
 )
-@click.option("--checklist", "as_list", is_flag=True, help="Answer a short checklist, on one page.")
-@click.option("--yes", is_flag=True, help="Answer --prove-trim's question.")
+@click.option("--checklist", "as_list", is_flag=True, help="Print a one-page checklist, answered.")
+@click.option("--yes", is_flag=True, help="Run --prove-trim without asking.")
 @JSON_OPTION
 def audit(
     places: tuple[str, ...],
@@ -83,14 +83,13 @@ def audit(
 ) -> int:
     """Check how the storage of this machine is set up, from file systems down to the drives.
 
-    Nothing is changed, except by --prove-trim. Without DEVICE or FOLDER all that is in use is
-    checked.
+    Only --prove-trim changes anything. Without DEVICE or FOLDER, check all storage in use.
     """
     kinds = {"--capture": keep, "--prove-trim": proven, "--load": duration}
     given = [name for name, value in kinds.items() if value is not None]
     _refuse_mixed(given, texts, root, as_list)
     if output is not None and duration is None:
-        raise SsdlabError("--output is what --load writes: ssdlab audit --load 10m -o load.fio")
+        raise SsdlabError("--output needs --load: ssdlab audit --load 10m -o load.fio")
     system: System = open_root(root) if root else LiveSystem()
     if keep is not None:
         return _keep(system, keep)
@@ -115,17 +114,17 @@ def _refuse_mixed(
     """Refuse options of which one would be ignored."""
     names = [*kinds, *(["--from"] if texts else []), *(["--checklist"] if as_list else [])]
     if len(names) > 1 and set(names) != {"--from", "--checklist"}:
-        raise SsdlabError(f"{' and '.join(names)} are each a run of their own: give one of them")
+        raise SsdlabError(f"{' and '.join(names)} exclude each other; give one of them")
     for name in ("--prove-trim", "--load", "--from"):
         if root is not None and name in names:
-            raise SsdlabError(f"{name} has nothing to do with a captured tree: leave out --root")
+            raise SsdlabError(f"{name} does not work on a captured tree; leave out --root")
 
 
 def _keep(system: System, place: str) -> int:
     with PendingFile(place, "--capture") as pending:
         pending.write(capture(system))
     where = "stdout" if is_stdout(place) else place
-    note(f"{where} holds what the audit reads here; look through it before you send it")
+    note(f"{where} contains what the audit read here; review it before you send it")
     return 0
 
 
@@ -139,7 +138,7 @@ def _answer(answered: Checklist, as_json: bool) -> int:
     ]
     red = [place for place, each in enumerate(answered.items) if each.severity is Severity.RED]
     print_table(("", "", "item", "what the audit found"), rows, fold=3, red=red)
-    print_text(f"\n{answered.summary}; what mends it says: ssdlab audit")
+    print_text(f"\n{answered.summary}; for the remedies, run: ssdlab audit")
     return answered.exit_code
 
 
@@ -210,11 +209,12 @@ def _print_proof(proof: Proof) -> None:
         print_text("\nTRIM reaches every drive below.")
     elif proof.verdict is Verdict.WRONG:
         print_text(
-            f"\nTRIM stops above {printable(proof.stops_at or '')}, which was asked for nothing."
+            f"\nTRIM stops above {printable(proof.stops_at or '')}, which received no discards."
         )
         for label in proof.broken_by:
             print_text(
-                f"What takes no discards is {printable(label)}: ssdlab audit says what mends it."
+                f"The cause is {printable(label)}: it takes no discards; for the remedy, run: "
+                "ssdlab audit"
             )
     else:
         print_text("\nTRIM is not proven to reach every drive:")

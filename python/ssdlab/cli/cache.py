@@ -25,14 +25,14 @@ from ssdlab.cli.verb import Verb, Verbs
 def cache() -> None:
     """List or clear the preconditioned drives that `run --state` keeps for reuse.
 
-    SSDLAB_CACHE names another folder, SSDLAB_CACHE_BYTES another limit than 10 GB.
+    The environment variable SSDLAB_CACHE sets the folder, SSDLAB_CACHE_BYTES the limit (10 GB).
     """
 
 
 @cache.command("list", cls=Verb, examples=("ssdlab cache list --json",))
 @JSON_OPTION
 def list_entries(as_json: bool) -> int:
-    """List the drives in the cache, the one used last first."""
+    """List the drives in the cache, most recently used first."""
     entries = kept.entries()
     if as_json:
         print_json([{**vars(entry), "path": str(entry.path)} for entry in entries])

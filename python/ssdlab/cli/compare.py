@@ -1,4 +1,4 @@
-"""``ssdlab compare``: runs side by side, paired over their seeds."""
+"""``ssdlab compare``: runs side by side, paired by seed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ssdlab.comparison import compare as compare_results
 
 @click.command(
     cls=Verb,
-    short_help="Compare results with the first one, paired over seeds.",
+    short_help="Compare results with the first one, paired by seed.",
     examples=(
         "ssdlab run job.fio --drive a.toml --seed 1-5 --output-format json --output a.json",
         "ssdlab run job.fio --drive b.toml --seed 1-5 --output-format json --output b.json",
@@ -27,9 +27,9 @@ from ssdlab.comparison import compare as compare_results
 )
 @JSON_OPTION
 def compare(results: tuple[str, ...], as_json: bool) -> None:
-    """Compare results with the first one, by mean difference and ratio with 95 % confidence.
+    """Compare results with the first one: mean difference and ratio, with 95 % confidence.
 
-    Jobs of the same name are paired over their seeds, so run both sides with several.
+    Jobs of the same name are paired by seed, so run both sides with several seeds.
     """
     with loaded(results) as found:
         comparison = compare_results(found)

@@ -28,7 +28,7 @@ from ssdlab.result import Result
 
 @click.command(
     cls=Verb,
-    short_help="Show one SSD fresh and steady, and what gives speed back.",
+    short_help="Show one SSD fresh and steady, and what restores speed.",
     examples=(
         "ssdlab demo -o demo",
         "ssdlab demo --drive intel-x25-m-g2-80gb --capacity 8GB -o demo",
@@ -39,7 +39,7 @@ from ssdlab.result import Result
     default=plan.DRIVE,
     show_default=True,
     metavar="DRIVE",
-    help="Simulate this SSD: a profile, or a profile file.",
+    help="Simulate this SSD: a profile or its file.",
     shell_complete=complete_drive,
 )
 @click.option(
@@ -48,14 +48,16 @@ from ssdlab.result import Result
     default="demo",
     show_default=True,
     metavar="DIR",
-    help="Write results and report there.",
+    help="Write results and report to this folder.",
 )
 @click.option(
-    "--capacity", metavar="SIZE", help="Make the drive smaller, such as 8GB, to finish sooner."
+    "--capacity",
+    metavar="SIZE",
+    help="Shrink the drive to this size, such as 8GB, to finish sooner.",
 )
 @SEED_OPTION
 def demo(drive: str, output: str, capacity: str | None, seed: int) -> int:
-    """Show what one SSD does, fresh and in steady state, and what gives speed back.
+    """Show what one SSD does, fresh and in steady state, and what restores speed.
 
     Runs the five jobs of the Thomas-Krenn e-book, and 4 KiB random writes with space left unused
     and with TRIM. Writes every result and report.html to DIR. The fio command that ssdlab run
@@ -79,7 +81,7 @@ def demo(drive: str, output: str, capacity: str | None, seed: int) -> int:
     if stop.is_set():
         # Drawing takes longer than whoever pressed Ctrl-C will wait.
         kept = " ".join(str(folder / result.name) for result in results)
-        note(f"ssdlab: stopped; what had finished is drawn by: ssdlab report {kept}")
+        note(f"ssdlab: stopped; to draw the finished runs: ssdlab report {kept}")
         return signals.exit_code()
     write_report(results, folder / "report.html")
     print_text(f"\nopen {folder / 'report.html'}")
@@ -94,7 +96,7 @@ def _print(results: Sequence[Result]) -> None:
     print_paragraph(plan.JOBS)
     print_paragraph(figures.lifetime_formula(results))
     print_list(
-        "Published (* no prediction, since a parameter is fitted):",
+        "Published (* not predicted, because a parameter is fitted):",
         figures.published_notes(results),
     )
     print_list("Where the parameters come from:", figures.provenance(results))

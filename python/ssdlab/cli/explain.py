@@ -25,9 +25,8 @@ from ssdlab.output import is_stdout
 @click.option(
     "-o",
     "--output",
-    show_default="explain.html",
     metavar="FILE.html",
-    help="Write the page to this file.",
+    help="Write the page to this file.  [default: explain.html]",
 )
 @SET_OPTION
 @JSON_OPTION

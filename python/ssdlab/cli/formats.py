@@ -13,7 +13,7 @@ from ssdlab.result import merge
 
 # Several are written in this order, as fio does.
 FORMATS = ("terse", "json", "json+", "normal")
-_FORMS = "normal, json, json+ and terse; several with commas: json,normal"
+_FORMS = "normal, json, json+ and terse; separate several with commas: json,normal"
 
 
 def read_formats(
@@ -36,8 +36,8 @@ def read_formats(
     names = [name.strip().replace("minimal", "terse") for name in value.split(",")]
     for name in names:
         if name not in FORMATS:
-            message = f"--output-format {value}: there is no form {name}"
-            raise SsdlabError(f"{message}\nforms are {_FORMS}")
+            message = f"--output-format {value}: unknown format {name}"
+            raise SsdlabError(f"{message}\nthe formats are {_FORMS}")
     if "json+" in names:
         names = [name for name in names if name != "json"]
     return ",".join(name for name in FORMATS if name in names)
@@ -52,18 +52,22 @@ def fio_flags(function: Callable[..., Any]) -> Callable[..., Any]:
             default="normal",
             show_default=True,
             callback=read_formats,
-            help="Choose normal, json, json+ or terse.",
+            help="Print normal, json, json+ or terse output.",
         ),
-        click.option("--minimal", is_flag=True, help="Write fio's terse lines."),
+        click.option("--minimal", is_flag=True, help="Print fio's terse format."),
         click.option(
-            "--section", "sections", multiple=True, metavar="NAME", help="Run this job of the file."
+            "--section",
+            "sections",
+            multiple=True,
+            metavar="NAME",
+            help="Run only this job of the file.",
         ),
         click.option("--parse-only", is_flag=True, help="Check the job without running it."),
         click.option(
             "--eta",
             type=click.Choice(("auto", "always", "never")),
             default="auto",
-            help="Choose whether a terminal shows progress.",
+            help="Set whether to show progress on a terminal.",
         ),
         # A run shows its status when it ends: nothing to do before.
         click.option("--status-interval", metavar="TIME", hidden=True, expose_value=False),

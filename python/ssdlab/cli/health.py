@@ -69,15 +69,15 @@ class _PlugIn(Verb):
 
 @click.command(
     cls=_PlugIn,
-    short_help="Read the wear of real drives, as each vendor means it.",
+    short_help="Read the wear of real drives, as each vendor defines it.",
     terms=(
         ("DEVICE", "such as /dev/sda; without one, every drive that smartctl finds"),
         ("exit 0", "OK: all that was looked at looks right"),
         ("exit 1", "WARNING"),
-        ("exit 2", "CRITICAL; also input that is wrong"),
-        ("exit 3", "UNKNOWN: no smartctl, no drive, no answer, or the life of an SSD not known"),
+        ("exit 2", "CRITICAL, or wrong input"),
+        ("exit 3", "UNKNOWN: no smartctl, no drive, no answer, or an SSD of unknown life"),
         ("exit 4", "nothing to check: every drive sleeps or is virtual"),
-        ("", "with --format nagios wrong input and nothing to check are 3"),
+        ("", "with --format nagios, wrong input and nothing to check exit with 3"),
     ),
     examples=(
         "ssdlab health",
@@ -88,12 +88,12 @@ class _PlugIn(Verb):
 )
 @click.argument("devices", nargs=-1, metavar="[DEVICE]…")
 @click.option(
-    "--from", "files", multiple=True, metavar="FILE", help="JSON made elsewhere; - reads stdin."
+    "--from", "files", multiple=True, metavar="FILE", help="Read smartctl's JSON; - is stdin."
 )
-@click.option("-d", "kind", metavar="TYPE", help="smartctl's -d, such as megaraid,6.")
-@click.option("--meanings", metavar="FILE", help="Families of your own (TOML).")
-@click.option("--history", metavar="FILE", help="Keep readings; gives the wear-out date.")
-@click.option("--baseline", metavar="FILE", help="Known error counts, which alarm if they grow.")
+@click.option("-d", "kind", metavar="TYPE", help="Pass -d to smartctl, such as megaraid,6.")
+@click.option("--meanings", metavar="FILE", help="Read your own families (TOML).")
+@click.option("--history", metavar="FILE", help="Keep readings, to date the wear-out.")
+@click.option("--baseline", metavar="FILE", help="Alarm only if these error counts grow.")
 @click.option("--acknowledge", is_flag=True, help="Write today's error counts to the baseline.")
 @click.option(
     "--format",
@@ -101,10 +101,17 @@ class _PlugIn(Verb):
     type=click.Choice(("table", "json", "nagios", "prometheus")),
     default="table",
     show_default=True,
+    help="Set the output format.",
 )
 @JSON_OPTION
-@click.option("--output", "-o", metavar="FILE", help="Write there, in one step.")
-@click.option("--smartctl", default="smartctl", show_default=True, metavar="PROGRAM")
+@click.option("--output", "-o", metavar="FILE", help="Write to FILE, in one step.")
+@click.option(
+    "--smartctl",
+    default="smartctl",
+    show_default=True,
+    metavar="PROGRAM",
+    help="Run this smartctl.",
+)
 def health(
     devices: tuple[str, ...],
     files: tuple[str, ...],
@@ -170,7 +177,9 @@ def _bytes(name: str) -> bytes:
     except OSError as error:
         raise SsdlabError(f"--from {name}: {error.strerror}") from None
     if len(content) > _LONGEST_FILE:
-        raise SsdlabError(f"--from {name}: more than {_LONGEST_FILE >> 20} MiB; not of one drive")
+        raise SsdlabError(
+            f"--from {name}: more than {_LONGEST_FILE >> 20} MiB; not one drive's report"
+        )
     return content
 
 
@@ -188,7 +197,7 @@ def _ask(words: Sequence[str], smartctl: str) -> _Asked:
     device, kind = words[0], live.kind_of(words)
     try:
         if not Path(device).exists():
-            raise SsdlabError("there is no such device\nlsblk lists them")
+            raise SsdlabError("there is no such device\nlsblk lists the devices")
         if Path(device).is_file():
             raise SsdlabError(f"it is a file\nread a report with: ssdlab health --from {device}")
         return _Asked(device, kind, live.ask(words, smartctl))

@@ -15,13 +15,13 @@ from ssdlab.errors import SsdlabError
 
 @click.command(
     cls=Verb,
-    short_help="List the layers that can lie over a drive, or one KIND's parameters.",
+    short_help="List the layers that a stack can have, or the parameters of one KIND.",
     examples=("ssdlab layers", "ssdlab layers crypt"),
 )
 @click.argument("kind", required=False)
 @JSON_OPTION
 def layers(kind: str | None, as_json: bool) -> None:
-    """List the layers that can lie over a drive, or one KIND's parameters."""
+    """List the layers that a stack can have, or the parameters of one KIND."""
     kinds = engine.layers()
     if kind is not None:
         kinds = [each for each in kinds if each["name"] == kind]
@@ -32,7 +32,7 @@ def layers(kind: str | None, as_json: bool) -> None:
         print_json(kinds)
     elif kind is None:
         rows = [(str(each["name"]), str(each["about"]), str(each["example"])) for each in kinds]
-        print_table(("layer", "what it is", "such as"), rows, fold=1)
+        print_table(("layer", "what it is", "example"), rows, fold=1)
     else:
         _print_kind(kinds[0])
 

@@ -12,10 +12,10 @@ from collections.abc import Iterator, Sequence
 import click
 
 _EXIT_STATUS = (
-    ("0", "The command did what was asked."),
-    ("1", "What was checked is not in order (align, audit, health: see there)."),
-    ("2", "The input is wrong; the message on stderr names place and remedy."),
-    ("130", "Ctrl-C stopped the command; what had finished is kept."),
+    ("0", "The command succeeded."),
+    ("1", "A check found something wrong (see align, audit and health)."),
+    ("2", "The input is wrong; the message on stderr names the place and the remedy."),
+    ("130", "Ctrl-C stopped the command; finished results are kept."),
 )
 _SEE_ALSO = "fio(1), smartctl(8), fstrim(8), cryptsetup(8), lsblk(8)"
 

@@ -28,14 +28,14 @@ from ssdlab.report import write_report
     default="report.html",
     show_default=True,
     metavar="FILE.html",
-    help="Write the page there.",
+    help="Write the page to this file.",
 )
 @click.option("--title", help="Set the page's heading.")
 def report(results: tuple[str, ...], output: str, title: str | None) -> None:
     """Make one self-contained HTML page from result files.
 
-    Latency distributions need results of --output-format json+. Results that fio measured on a
-    real drive can stand beside simulated ones.
+    Latency distributions need results in --output-format json+. Results of fio on a real drive
+    can be drawn beside simulated ones.
     """
     with loaded(results) as found:
         write_report(found, output, title=title)

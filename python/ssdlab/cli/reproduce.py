@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 @click.command(
     cls=Verb,
-    short_help="Check claims of nine documents on SSDs, figure beside figure.",
+    short_help="Check claims of nine documents on SSDs, figure by figure.",
     examples=(
         "ssdlab reproduce --quick",
         "ssdlab reproduce spare-area trim -o reproduction",
@@ -44,23 +44,24 @@ if TYPE_CHECKING:
 )
 @click.argument("questions", nargs=-1, metavar="[QUESTION]…")
 @click.option(
-    "--quick", is_flag=True, help="Use smaller drives and one seed: takes a minute and a half."
+    "--quick", is_flag=True, help="Use smaller drives and one seed; it takes a minute and a half."
 )
-@click.option("--list", "only_list", is_flag=True, help="Name the questions and exit.")
+@click.option("--list", "only_list", is_flag=True, help="List the questions and exit.")
 @click.option(
     "-o",
     "--output",
     default="reproduction",
     show_default=True,
     metavar="DIR",
-    help="Write the page and the figures there.",
+    help="Write the page and the figures to this folder.",
 )
 def reproduce(questions: tuple[str, ...], quick: bool, only_list: bool, output: str) -> int:
     """Run the experiments of nine documents on SSDs, and show their figures beside ours.
 
-    QUESTION is a name or a number that --list prints; by default all run. Writes reproduce.html and
-    reproduce.json into DIR. A ratio must lie within 15 % where a mechanism decides it, and within
-    30 % where unknown firmware does; a row that misses is not an error and stays, in red.
+    QUESTION is a name or a number that --list prints; by default, all run. The command writes
+    reproduce.html and reproduce.json to DIR. A ratio must be within 15 % where a mechanism decides
+    it, and within 30 % where unknown firmware does. A row that misses is not an error; it is shown
+    in red.
     """
     from ssdlab.reproduce import FULL, QUICK, Performance, find
 

@@ -26,6 +26,6 @@ def loaded(paths: Sequence[str]) -> Iterator[list[Result]]:
     except _OF_ANOTHER_SHAPE as error:
         what = " ".join(f"{type(error).__name__}: {error}".split())
         raise SsdlabError(
-            f"{', '.join(paths)}: an entry is missing or of another kind ({what})\n"
-            "write the result anew with: ssdlab run … --output-format json+ --output FILE"
+            f"{', '.join(paths)}: an entry is missing or has the wrong type ({what})\n"
+            "write the result again with: ssdlab run … --output-format json+ --output FILE"
         ) from error

@@ -68,7 +68,7 @@ from ssdlab.result import Result
 )
 @fio_flags
 @click.option("--output", "-o", metavar="FILE", help="Write to FILE instead of stdout.")
-@click.option("--no-layout", is_flag=True, help="Do not write the data that a read job reads.")
+@click.option("--no-layout", is_flag=True, help="Do not first write what a read job reads.")
 @click.option(
     "--timeline",
     metavar="START,LENGTH",
@@ -145,7 +145,7 @@ def run(
         cache=not no_cache,
     )
     if save is not None and is_stdout(save) and is_stdout(output or "-"):
-        raise SsdlabError(f"--save {save}: stdout already takes the results; add -o FILE")
+        raise SsdlabError(f"--save {save}: stdout already receives the results; add -o FILE")
     requests = _requests(base, (*drives, *stacks), text.parse_seeds(seed))
     try:
         tell_memory(requests)

@@ -44,7 +44,7 @@ def scenario_options(function: Callable[..., Any]) -> Callable[..., Any]:
         "values",
         multiple=True,
         metavar="KEY=VALUE",
-        help="Set a value of the scenarios, such as state=fragmented; may be repeated.",
+        help="Set a scenario parameter, such as state=fragmented; may be repeated.",
     )(function)
     return click.option(
         "--scenario",
@@ -79,7 +79,7 @@ def check_alone(scenarios: Sequence[str], output_format: str, given: Mapping[str
             raise SsdlabError(f"{asked}: {name} belongs to a job, not to a scenario; leave it out")
     if output_format not in ("normal", "json"):
         raise SsdlabError(
-            f"{asked}: --output-format {output_format}: the forms are normal and json"
+            f"{asked}: --output-format {output_format}: the formats are normal and json"
         )
 
 

@@ -30,10 +30,10 @@ from ssdlab.parallel import run_all, stop_on_interrupt
     terms=(
         ("filled", "writes the exported range once, 128 KiB sequential"),
         ("used", "fills the drive, then overwrites the capacity once, 4 KiB random"),
-        ("steady", "uses the drive, then runs the job's writes until write amplification settles"),
-        ("secure-erase", "erases every block: fresh again, but for the wear"),
-        ("crypto-erase", "throws the key away; blocks stay full until trimmed"),
-        ("trim", "trims the whole drive; its blocks are erased when they are collected"),
+        ("steady", "as used, then runs the job's writes until write amplification settles"),
+        ("secure-erase", "erases every block; the drive is fresh, except for its wear"),
+        ("crypto-erase", "destroys the key; blocks stay full until trimmed"),
+        ("trim", "trims the whole drive; garbage collection erases the blocks later"),
     ),
     examples=(
         "ssdlab season intel-dc-s3500-80gb --to steady -o old.ssd",

@@ -45,13 +45,13 @@ def _over_provisioning(value: str) -> float:
     show_default=True,
     metavar="N",
     callback=whole_number(1, 2**32 - 1),
-    help="Set the pages of a block.",
+    help="Set the pages per block.",
 )
 @click.option(
     "--gc",
     default="greedy",
     show_default=True,
-    help="Set the policy: greedy, fifo, random, d-choices:N.",
+    help="Use victim policy greedy, fifo, random or d-choices:N.",
 )
 @click.option(
     "--hot-space", metavar="SHARE", help="Make this share of the pages hot (with --gc fifo)."

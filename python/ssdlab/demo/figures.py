@@ -110,7 +110,7 @@ def _remark(figure: Figure) -> str:
     """Say what a figure is fitted to: that is not shown as predicted."""
     if figure.published is None or not _is_fitted(figure):
         return ""
-    return f"; no prediction, since {figure.published['parameter']} is fitted"
+    return f"; not predicted, because {figure.published['parameter']} is fitted"
 
 
 def published(figure: Figure) -> str:
@@ -156,8 +156,8 @@ def lifetime_formula(results: Sequence[Result]) -> str:
     load = next((result.experiment.get("load_bytes_per_day") for result in results), None)
     return (
         f"Years, at {text.size(load)} written a day: flash bytes × rated program/erase cycles / (WA "
-        "× bytes a day × 365.25), if the drive stays in that condition; a fresh one does not, so it "
-        "has none. Retention, and blocks that fail early, shorten it."
+        "× bytes a day × 365.25), if the drive stays in that condition. A fresh drive does not, so "
+        "it has no figure. Retention and early block failures shorten the lifetime."
     )
 
 

@@ -18,8 +18,8 @@ from ssdlab.series import Series
 
 _TITLE = "An SSD once it is no longer new"
 REMEDIES = (
-    "Left unused: that share of the drive was never written, so it is spare area. Trimmed: the "
-    "steady drive after all of it was trimmed; it lasts until the drive is full again."
+    "Left unused: this share of the drive was never written, so it is spare area. Trimmed: the "
+    "whole steady drive was trimmed; the gain lasts until the drive is full again."
 )
 
 
@@ -34,15 +34,15 @@ def _sentence(parts: dict[str, Job], title: str) -> str:
     amplification = steady.write_amplification or 1
     return (
         f"{title}: once the spare area has been used up, 4 KiB random writes fall from "
-        f"{text.count(fresh.iops())} to {text.count(steady.iops())} IOPS. For each page that the "
-        f"host writes, garbage collection has to move {text.ratio(amplification - 1, 1)} more. Space "
-        "that is never written, or trimmed, gives speed back."
+        f"{text.count(fresh.iops())} to {text.count(steady.iops())} IOPS. For each byte that the "
+        f"host writes, garbage collection moves {text.ratio(amplification - 1, 1)} more. Space that "
+        "is never written, or that is trimmed, restores speed."
     )
 
 
 def _draw_fall(axes: Axes, fall: Job | None) -> None:
-    axes.set_title("A fresh drive is written at random")
-    axes.set_xlabel("written so far, in capacities of the drive")
+    axes.set_title("Random writes to a fresh drive")
+    axes.set_xlabel("written so far, in drive capacities")
     axes.set_ylabel("IOPS, 4 KiB random writes, depth 16")
     series = Series.of(fall.lab) if fall else None
     if series is None:
@@ -77,8 +77,8 @@ def _draw_remedies(axes: Axes, parts: dict[str, Job]) -> None:
     ]
     shown = [bar for bar in shown if bar[1] in parts]
     steady = parts.get("randwrite-steady")
-    axes.set_title("What gives speed back")
-    axes.set_xlabel("×: of steady · WA: bytes written to flash per byte of the host")
+    axes.set_title("What restores speed")
+    axes.set_xlabel("×: of steady · WA: bytes written to flash per byte the host writes")
     axes.bar(
         range(len(shown)),
         [parts[part].iops() for _, part, _ in shown],
@@ -117,7 +117,7 @@ def chart(results: Sequence[Result]) -> str:
             _name_steady(left, steady)
         top = max([job.iops() for name, job in parts.items() if name.startswith("randwrite")], default=1)
         left.set_ylim(0, 1.28 * top)
-        return theme.svg(made, "fall", "IOPS fall from fresh to steady; remedies give part of it back")
+        return theme.svg(made, "fall", "IOPS fall from fresh to steady; remedies restore part of them")
 
 
 def opening(results: Sequence[Result]) -> Opening:

@@ -15,19 +15,19 @@ CHAPTERS = {
     "write": (
         "A write",
         "Flash is programmed page by page and erased block by block. Each logical unit that the "
-        "host writes goes to the next free page of the open block, and the map notes where it "
-        "lies.",
+        "host writes goes to the next free page of the open block, and the map records where it "
+        "is.",
     ),
     "overwrite": (
         "An overwrite",
         "A programmed page cannot be programmed again before its block is erased. New data go to "
-        "the next free page, the map follows, and the old page becomes invalid: it holds data that "
-        "nobody needs, and still takes up space.",
+        "the next free page, the map is updated, and the old page becomes invalid: it holds data "
+        "that nobody needs, and still takes up space.",
     ),
     "misaligned": (
         "A misaligned write",
-        "A write of one unit's length that begins where a unit begins touches one unit. The same "
-        "write a sector earlier touches two: the drive reads what the write does not cover, and "
+        "A write as long as a unit that begins on a unit boundary touches one unit. The same write "
+        "one sector earlier touches two: the drive reads what the write does not cover, and "
         "programs both units whole (read-modify-write).",
     ),
     "collection": (
@@ -39,7 +39,7 @@ CHAPTERS = {
     "trim": (
         "TRIM",
         "A trim tells the drive that the host no longer needs some units. The map forgets them "
-        "and their pages become invalid, so that the next victims hold less to copy.",
+        "and their pages become invalid, so that the next victims hold fewer pages to copy.",
     ),
     "wear": (
         "Wear levelling",

@@ -90,14 +90,14 @@ def silence(report: DriveReport, by_slot: bool = False) -> Finding | None:
     if report.asleep:
         return left_out(WHOLE_DRIVE, "it sleeps and is left asleep")
     if report.model.startswith(_VIRTUAL):
-        return left_out(WHOLE_DRIVE, "it is a virtual disk and tells nothing about its health")
+        return left_out(WHOLE_DRIVE, "it is a virtual disk and reports nothing about its health")
     if report.has_smart is False and by_slot:
-        return left_out(WHOLE_DRIVE, "it has no SMART, as a RAID volume; disks are asked by slot")
+        return left_out(WHOLE_DRIVE, "it has no SMART, as a RAID volume; read its disks by slot")
     if report.smart_is_on is False:
         remedy = f"smartctl -s on {report.address} switches it on"
         return open_question(WHOLE_DRIVE, f"its SMART is switched off; {remedy}")
     messages = (message.removeprefix(f"{report.device}: ") for message in report.messages)
-    said = "; ".join(messages) or "it tells nothing about its health"
+    said = "; ".join(messages) or "it reports nothing about its health"
     return open_question(
         WHOLE_DRIVE,
         f"{said}; run as root, and name a disk behind a controller by its slot: "
@@ -108,11 +108,13 @@ def silence(report: DriveReport, by_slot: bool = False) -> Finding | None:
 def _verdict(report: DriveReport) -> Iterator[Finding]:
     if report.passed is None:
         if report.nvme is None:
-            yield left_out("SMART status", "the drive or what stands before it did not tell it")
+            yield left_out(
+                "SMART status", "the drive, or a bridge or controller, did not report it"
+            )
     elif report.passed:
         yield Finding(Severity.OK, "SMART status: passed", "")
     else:
-        yield Finding(Severity.CRITICAL, "the drive says that it fails", "SMART status: not passed")
+        yield Finding(Severity.CRITICAL, "the drive reports failure", "SMART status: not passed")
 
 
 def _unanswered_commands(report: DriveReport) -> Iterator[Finding]:
@@ -147,8 +149,8 @@ def _life(report: DriveReport, life: Life, limits: Limits) -> Iterator[Finding]:
 
 def _why_life_is_unknown(life: Life) -> str:
     if life.family is None:
-        return "it tells no standard indicator, and its model is not in the database"
-    return life.family.not_told or f"its family ({life.family.name}) tells none that was reported"
+        return "it reports no standard indicator, and its model is not in the database"
+    return life.family.not_told or f"its family ({life.family.name}) has none that was reported"
 
 
 def _vendor_severity(report: DriveReport, life: Life) -> Severity:
@@ -210,7 +212,7 @@ def _thresholds(report: DriveReport) -> Iterator[Finding]:
     reached = [each for each in compared if (each.value or 0) <= (each.threshold or 0)]
     for attribute in reached:
         aged = attribute.prefailure is False
-        kind = "threshold of age, not of failure," if aged else "threshold"
+        kind = "old-age threshold" if aged else "threshold"
         reason = f"value {attribute.value}, {kind} {attribute.threshold}"
         what = f"attribute {attribute.id} {attribute.name} is at its threshold"
         yield Finding(Severity.WARNING if aged else Severity.CRITICAL, what, reason)

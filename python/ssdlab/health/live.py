@@ -93,7 +93,7 @@ def _program(smartctl: str) -> str:
     found = shutil.which(smartctl)
     if found is None:
         raise NoDrive(
-            f"{smartctl} is not here\ninstall smartmontools, "
+            f"{smartctl} was not found\ninstall smartmontools, "
             "or read a report made elsewhere: ssdlab health --from drive.json"
         )
     return found
@@ -123,11 +123,11 @@ def parse(content: bytes, source: str) -> object:
     try:
         return json.loads(content)
     except UnicodeDecodeError:
-        raise SsdlabError(f"{source}: not JSON but something binary") from None
+        raise SsdlabError(f"{source}: binary data, not JSON") from None
     except RecursionError:
         raise SsdlabError(f"{source}: nested too deeply for a report about a drive") from None
     except ValueError as error:
         place = f"line {error.lineno}" if isinstance(error, json.JSONDecodeError) else "a number"
         raise SsdlabError(
-            f"{source}: not whole JSON ({place}: {error})\nmake it anew: smartctl -j -x /dev/sda"
+            f"{source}: not whole JSON ({place}: {error})\ncreate it again: smartctl -j -x /dev/sda"
         ) from None

@@ -227,8 +227,8 @@ def read_report(content: object, source: str) -> DriveReport:
 
 def _no_report(source: str) -> SsdlabError:
     return SsdlabError(
-        f"{source}: no report about a drive\n"
-        "make one with: smartctl -j -x /dev/sda > drive.json, "
+        f"{source}: not a drive report\n"
+        "create one with: smartctl -j -x /dev/sda > drive.json, "
         "or nvme smart-log -o json /dev/nvme0 > drive.json"
     )
 

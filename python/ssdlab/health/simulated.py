@@ -52,7 +52,7 @@ def smart_json(shown: Mapping[str, Any], device: str) -> dict[str, Any]:
         The drive does not wear.
     """
     if not shown.get("wear"):
-        raise SsdlabError(f"--smart-json: {device} is no SSD and tells no wear")
+        raise SsdlabError(f"--smart-json: {device} is not an SSD, so it reports no wear")
     figures = _figures(shown)
     nvme = _parameter(shown, "link.protocol") == "nvme"
     report = {

@@ -8,14 +8,15 @@ from ssdlab import text
 from ssdlab.report.runs import Run
 
 HOST = (
-    "The host takes no time beyond what the layers of a stack state: system calls, interrupts, "
-    "file system and page cache are not in the latencies."
+    "The host takes only the time that the layers of a stack state: the latencies do not include "
+    "system calls, interrupts, file system and page cache."
 )
 ALWAYS = (
     "The drives are models, not copies of a maker's firmware. Shapes and ratios are more "
     "reliable than absolute figures, and the last digit of a figure means little.",
-    "What rests on an assumed parameter is only as good as the assumption: change it with --set "
-    "and see whether the conclusion stands. What a parameter was fitted to is not predicted by it.",
+    "A conclusion from an assumed parameter is only as good as the assumption: change it with "
+    "--set and see whether the conclusion holds. The model does not predict what a parameter was "
+    "fitted to.",
     HOST,
     "Temperature, firmware bugs and background work that a maker does not disclose are not "
     "modelled.",
@@ -28,9 +29,8 @@ def _unmapped(run: Run) -> str | None:
     if reads == 0:
         return None
     return (
-        f"{run.title}: {text.count(reads)} reads hit nothing, because the place had never been "
-        "written or was trimmed. A drive answers these without reading flash, so the figures are "
-        "too good for data that exists."
+        f"{run.title}: {text.count(reads)} reads were of addresses never written, or trimmed. A "
+        "drive answers these without reading flash, so the figures are too good for real data."
     )
 
 
@@ -43,7 +43,7 @@ def _not_steady(run: Run) -> str | None:
 def _interrupted(run: Run) -> str | None:
     if not any(job.interrupted for job in run.jobs):
         return None
-    return f"{run.title}: the run was stopped early; its figures are of what it had done by then."
+    return f"{run.title}: the run was stopped early; its figures cover what it had done by then."
 
 
 def _fresh_writes(run: Run) -> str | None:
@@ -53,8 +53,8 @@ def _fresh_writes(run: Run) -> str | None:
     if not run.lab or amplification is None or amplification > 1.05:
         return None
     return (
-        f"{run.title}: a fresh drive was written, without garbage collection. It will not stay "
-        "that fast: compare with --state steady."
+        f"{run.title}: the drive was fresh and needed no garbage collection. It will not stay "
+        "that fast; compare with --state steady."
     )
 
 
@@ -69,6 +69,6 @@ def of_these(runs: Sequence[Run]) -> list[str]:
     found.extend(fresh[:1])
     if runs and all(len(run.jobs) == 1 for run in runs) and any(run.lab for run in runs):
         found.append(
-            "One seed was run, so the spread between seeds is unknown: --seed 1-5 gives it."
+            "Only one seed was run, so the spread between seeds is unknown; run --seed 1-5."
         )
     return found

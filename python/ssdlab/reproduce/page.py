@@ -13,9 +13,9 @@ from ssdlab.reproduce.judging import RED
 
 _LIMITS = (
     *(each for each in ALWAYS if each != HOST),
-    "The host takes the time that the layers of a stack state. Everyday jobs go through a page "
-    "cache and a file system, which are modelled as far as they change what reaches the drive; the "
-    "jobs are described, not recorded. Other experiments reach the drive without either.",
+    "The host takes only the time that the layers of a stack state. Everyday jobs use a page cache "
+    "and a file system, modelled as far as they change what reaches the drive; the jobs are "
+    "described, not recorded. Other experiments use neither.",
 )
 
 

@@ -87,7 +87,9 @@ def _remedy(topology: Topology, device: Device, lower: Device, start: int) -> Re
         grid = grid_of(lower)
         sectors = -(-_LUKS_HEADER // grid) * grid // 512
         return refused(
-            "an encrypted device is moved only by making it anew, which destroys what is on it; "
-            f"should it be made anew for another reason: --offset {sectors} for luksFormat"
+            "an encrypted device can be moved only by creating it again, which destroys its data; "
+            f"if you do so for another reason, give luksFormat --offset {sectors}"
         )
-    return refused("this layer is moved only by making it anew; ssdlab align --help shows how")
+    return refused(
+        "this layer can be moved only by creating it again; ssdlab align --help shows how"
+    )

@@ -80,8 +80,8 @@ def _add(array: Device) -> Remedy:
     return Remedy(
         f"puts /dev/NEW into {array.label} and copies to it what the missing drive held; /dev/NEW "
         "is at least as large as the other members, on a drive that is not in the array yet",
-        "the copy reads every sector of the other members: one of them may fail of it, so back up "
-        "first",
+        "the copy reads every sector of the other members: one of them may fail under "
+        "it, so back up first",
         f"mdadm --manage {array.word} --fail /dev/NEW --remove /dev/NEW",
         (f"mdadm --detail {array.word}", f"mdadm --manage {array.word} --add /dev/NEW"),
         costs="all data that is on /dev/NEW, which is overwritten",
@@ -116,10 +116,10 @@ def _repair(array: Device, only_swap: bool) -> Remedy:
         )
     lost = "what parity says where it differs from the data" if parity else "one of two copies"
     return Remedy(
-        "makes parity anew from the data, which is taken for right, and checks again"
+        "recomputes parity from the data, which is assumed to be right, and checks again"
         if parity
         else "copies one half over the other, and checks again; of swap neither is needed",
-        "if it is the data that is wrong, parity no longer tells: compare files with a backup and "
+        "if the data is wrong, parity no longer shows it: compare files with a backup and "
         "look at the members with ssdlab health first"
         if parity
         else "none to what runs",
@@ -154,7 +154,7 @@ def _schedule(machine: Machine) -> Iterator[Finding]:
         if off
         else "no regular check of the arrays is scheduled",
         "mdcheck_start.timer, /etc/cron.d/mdadm",
-        "errors in what is never read are found when a drive fails and it is too late",
+        "errors in data that is never read show when a drive fails, which is too late",
         _schedule_remedy(machine, off),
         _SOURCE,
     )
@@ -193,7 +193,7 @@ def _mail(machine: Machine) -> Iterator[Finding]:
         Severity.YELLOW,
         "nobody is told when a drive of an array fails: MAILADDR is not set",
         path,
-        "a degraded array goes on working, until the next drive",
+        "a degraded array keeps working, until the next drive fails",
         Remedy(
             "lets mdadm send mail to root when a drive fails; the machine must be able to send it",
             "none",

@@ -133,7 +133,8 @@ def _finding(machine: Machine, place: str, device: Device) -> Finding:
     severity = Severity.YELLOW if device.kind == "drive" else Severity.RED
     where = f"{place}: {device.label} ({device.kind})"
     why = (
-        "the drive never learns what was deleted and takes itself for full; " + cost_of_full_drive()
+        "the drive never learns what was deleted, and acts as if it were full; "
+        + cost_of_full_drive()
     )
     return Finding("discard", severity, what, where, why, remedy, _SOURCE)
 
@@ -153,10 +154,10 @@ def _crypt(machine: Machine, device: Device) -> tuple[str, Remedy]:
     above, refresh = _set_up_anew(machine.topology, device)
     undo = f"cryptsetup refresh{persistent}{kept} {name}"
     return what, Remedy(
-        f"lets {device.label} pass discards, and what stands on it ask again; asks for the "
+        f"lets {device.label} pass discards, and the devices above it check again; asks for the "
         f"passphrase{above}{last}",
-        "whoever reads the drive itself can see which blocks are free, and so about how much is "
-        "stored and in which file system; not what",
+        "anyone who reads the raw drive can see which blocks are free, and so roughly how much is "
+        "stored and in which file system, but not what",
         undo,
         (f"cryptsetup refresh --allow-discards{persistent}{kept} {name}", *refresh),
     )
@@ -218,31 +219,31 @@ def _drive(machine: Machine, device: Device) -> tuple[str, Remedy]:
     return (
         "the drive, or the controller before it, takes no TRIM",
         advice(
-            "leaves a tenth to a fifth of the drive without a partition (ssdlab align --help); "
-            "do it when the drive is set up anew for another reason",
-            costs="all data on the drive, which has to be erased for it",
+            "leaves a tenth to a fifth of the drive unpartitioned (ssdlab align --help); do it "
+            "when the drive is next set up",
+            costs="all data on the drive, which has to be erased first",
         ),
     )
 
 
 def _integrity(machine: Machine, device: Device) -> tuple[str, Remedy]:
     return "dm-integrity does not pass discards on", refused(
-        "it takes discards only if it is opened anew with --allow-discards and all the options it "
-        "was made with, out of use, and not in the mode with a journal of data on every kernel"
+        "it takes discards only if it is reopened, out of use, with --allow-discards and all the "
+        "options it was made with, and on some kernels not in the mode that journals data"
     )
 
 
 def _mapped(machine: Machine, device: Device) -> tuple[str, Remedy]:
     if device.kind == "lvm" and device.details.get("tables"):
-        return "the volume was set up before what is below it passed discards", Remedy(
-            "sets the same table up again, so that the volume asks what is below",
-            "what is on it stands still for a moment",
+        return "the volume was set up before the device below passed discards", Remedy(
+            "loads the same table again, so that the volume checks the device below",
+            "I/O to it pauses for a moment",
             "not needed: the table is the same",
             (_reload(device),),
         )
     name = shlex.quote(device.mapped_name)
     return "this layer does not pass discards", refused(
-        f"how to let it is not known here (dmsetup table {name} shows what it is)"
+        f"how to change that is not known here (dmsetup table {name} shows what it is)"
     )
 
 
@@ -255,7 +256,7 @@ def _set_up_anew(topology: Topology, lower: Device) -> tuple[str, list[str]]:
     above = [each for each in topology.above(lower.name) if each.name.startswith("dm-")]
     above.sort(key=lambda upper: sum(1 for _ in topology.layers(upper.name)))
     if any(upper.kind not in ("lvm", "linear") for upper in above):
-        return ", and a restart for what stands on it", []
+        return ", and a restart for the devices above it", []
     return "", [_reload(upper) for upper in above]
 
 

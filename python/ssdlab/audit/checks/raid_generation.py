@@ -58,9 +58,9 @@ def _judged(place: str, answer: dict[str, Any], interface: str, kind: str | None
     return Finding(
         "RAID generation",
         Severity.YELLOW,
-        "an older controller without FastPath before SSDs",
+        "SSDs behind an older controller without FastPath",
         where,
-        "its firmware handles every request as for disks and ends the gain of fast drives",
+        "its firmware handles every request as for disks, which limits fast drives",
         advice(
             "add the FastPath licence, if its maker still sells one, or put the drives behind a "
             "controller of 12 Gb/s or more; it takes over arrays of the same maker's older ones",

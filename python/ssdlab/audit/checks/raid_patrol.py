@@ -95,9 +95,9 @@ def _unread(where: str, remedy: Remedy, source: str) -> Finding:
     return Finding(
         "RAID patrol",
         Severity.YELLOW,
-        "array that nobody reads through",
+        "array that nothing checks",
         where,
-        "an error in what is seldom read shows when a member has failed, and then it is too late",
+        "an error in data that is seldom read shows when a member has failed, which is too late",
         remedy,
         source,
     )

@@ -52,7 +52,7 @@ def _scheduler(drive: Device) -> Iterator[Finding]:
         Severity.YELLOW,
         f"the scheduler is {active}",
         drive.label,
-        "it spends CPU time and delays requests to spare a disk's head that is not there",
+        "it spends CPU time and delays requests to save seeks, which an SSD does not have",
         setting(
             "hands requests to the drive as they come",
             f"/sys/block/{drive.name}/queue/scheduler",
@@ -70,7 +70,7 @@ def _requests(drive: Device) -> Iterator[Finding]:
         yield Finding(
             "scheduler",
             Severity.YELLOW,
-            f"only {requests} requests may wait",
+            f"only {requests} requests can queue",
             drive.label,
             "depth is what keeps a drive's dies busy",
             setting(

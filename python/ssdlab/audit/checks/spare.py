@@ -107,9 +107,9 @@ def _listed(places: Iterable[str]) -> str:
 
 def _leave_room(drive: Device) -> Remedy:
     return advice(
-        f"leaves a tenth of {drive.label} without a partition (ssdlab align --help); do it when "
-        "the drive is set up anew for another reason",
-        costs="all data on the drive, which has to be erased for it",
+        f"leaves a tenth of {drive.label} unpartitioned (ssdlab align --help); do it when the "
+        "drive is next set up",
+        costs="all data on the drive, which has to be erased first",
     )
 
 

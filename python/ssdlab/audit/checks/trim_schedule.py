@@ -91,7 +91,7 @@ def _is_listed(use: Use, table: dict[str, frozenset[str]]) -> bool:
 
 def _never(machine: Machine, use: Use) -> Finding:
     what, remedy = _reason(machine, use)
-    why = "what was deleted stays valid for the drive until it is written anew"
+    why = "the drive treats deleted data as valid until it is overwritten"
     return Finding("trim schedule", Severity.YELLOW, what, use.place, why, remedy, _SOURCE)
 
 

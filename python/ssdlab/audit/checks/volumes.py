@@ -91,9 +91,9 @@ def _dead(device: Device, legs: int) -> Finding:
         device.label,
         "the next failure may take the data",
         Remedy(
-            "makes a leg anew in the group's free space, after /dev/NEW was added to the group",
-            "the copy reads every sector of the other legs: one of them may fail of it, so back up "
-            "first. If the old drive was only unplugged, lvchange --refresh brings it back instead",
+            "recreates a leg in the group's free space, after /dev/NEW was added to the group",
+            "the copy reads every sector of the other legs: one of them may fail under it, so "
+            "back up first. If the old drive was only unplugged, lvchange --refresh brings it back",
             f"lvconvert --replace /dev/NEW {_name(device)} moves the new leg elsewhere; the old "
             "one does not come back",
             (
@@ -127,8 +127,8 @@ def _mismatch(device: Device, sectors: int, is_whole: bool) -> Finding:
         remedy = refused("the volume is not whole; make it so first")
     elif parity:
         remedy = Remedy(
-            "makes parity anew from the data, which is taken for right",
-            "if it is the data that is wrong, parity no longer tells: compare files with a backup",
+            "recomputes parity from the data, which is assumed to be right",
+            "if the data is wrong, parity no longer shows it: compare files with a backup",
             "there is no way back",
             (f"lvchange --syncaction repair {name}",),
             costs="data: what parity says where it differs from the data is overwritten",
@@ -164,7 +164,7 @@ def _btrfs(machine: Machine, device: Device) -> Iterator[Finding]:
         Remedy(
             "copies what the missing device held to /dev/NEW; N is the missing device's number in "
             f"btrfs filesystem show {place}",
-            "the copy reads the other devices: one of them may fail of it, so back up first",
+            "the copy reads the other devices: one of them may fail under it, so back up first",
             f"btrfs replace cancel {place}, while it runs",
             (f"btrfs replace start -B N /dev/NEW {place}",),
             costs="all data that is on /dev/NEW, which is overwritten",

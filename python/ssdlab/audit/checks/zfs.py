@@ -133,7 +133,7 @@ def _trim(pool: str, properties: dict[str, str], is_scheduled: bool) -> Iterator
             Severity.YELLOW,
             "autotrim is off, and no schedule for zpool trim is known here",
             pool,
-            "what was deleted stays valid for the drive until it is written anew",
+            "the drive treats deleted data as valid until it is overwritten",
             Remedy(
                 "tells the drives what is freed from now on; zpool trim, what is free already",
                 "none to data; on drives with a slow TRIM writes may wait",

@@ -301,8 +301,8 @@ QUESTION = Question(
     caption="Speed on a partition at sector 63 as a share of that on an aligned one.",
     mechanism=(
         "A 4 KiB write that straddles two units of the map makes the drive read both and program "
-        "both: half the speed. A long sequence straddles only at its requests' ends, and the next "
-        "request brings the rest while the first is still in the write buffer."
+        "both: half the speed. A sequential stream straddles only at the ends of its requests, and "
+        "the next request brings the rest while the first is still in the write buffer."
     ),
     verdict=verdict,
     stand_ins=(

@@ -192,7 +192,7 @@ def verdict(results: Results) -> str:
         _left(results, "notebook", "4 KiB random"),
     )
     return (
-        "Encryption costs what the processor takes for the bytes: with 145 MB/s, "
+        "Encryption costs the processor time for the bytes: at 145 MB/s, "
         f"{text.percent(slow, 0)} of sequential reads is left and {text.percent(small, 0)} of "
         "small random ones. The lasting cost is the filled drive: "
         f"{text.percent(_writes(results, FILLED), 0)} of the random writes of one that trims, "
@@ -222,13 +222,13 @@ QUESTION = Question(
         "hold 60 %."
     ),
     mechanism=(
-        "A request waits for the cipher: its bytes over the processor's rate, and a time of its "
-        "own. Large requests are mostly bytes, so a slow processor limits them; small ones are "
-        "mostly the drive's latency. TrueCrypt's driver has one thread that asks the drive, one "
-        "request after the other, and reads as much again behind each read: good in sequence, "
-        "while a random read waits until the one before has been read ahead in vain. Setting "
-        "encryption up fills the drive with random data, and if discards do not pass, the drive "
-        "holds all of it valid for ever: it has only its own spare."
+        "A request waits for the cipher: its bytes over the processor's rate, and a fixed time. "
+        "Large requests are mostly bytes, so a slow processor limits them; small ones are "
+        "mostly the drive's latency. TrueCrypt's driver has one thread that sends one request "
+        "after the other to the drive, and reads as much again after each read: this helps "
+        "sequential reads, but a random read waits for a useless read-ahead. Setting up "
+        "encryption fills the drive with random data, and if discards do not pass, all of it "
+        "stays valid for ever: the drive has only its own spare area."
     ),
     verdict=verdict,
     stand_ins=(

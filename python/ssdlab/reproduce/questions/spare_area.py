@@ -274,12 +274,12 @@ QUESTION = Question(
         "the documents."
     ),
     mechanism=(
-        "For each page the host writes, collection moves the valid pages of a victim first; the "
-        "more spare, the fewer are valid, so the gain is steep where spare is scarce and "
-        "flattens. A second ceiling ends it: once moves are few, the controller's time per "
-        "command or the dies' own programs limit. Sequential writes leave whole blocks invalid, "
-        "and reads move nothing, so neither gains. 10, 20 and 25 % are each right, for a drive "
-        "of another spare of its own and another ceiling."
+        "Before the host can write a page, garbage collection moves the valid pages of a victim. "
+        "More spare area leaves fewer valid pages, so the gain is steep while spare area is "
+        "scarce, and then flattens. A second limit ends it: once moves are few, the controller's "
+        "time per command or the dies' program time decides. Sequential writes leave whole blocks "
+        "invalid, and reads move nothing, so neither gains. 10, 20 and 25 % are each right for "
+        "some drive, by its own spare area and its own limit."
     ),
     verdict=verdict,
 )

@@ -129,9 +129,9 @@ QUESTION = Question(
     picture=picture,
     caption="Random writes after each way to start over, as a share of the fresh drive's.",
     mechanism=(
-        "What matters is whether the drive still believes its pages to hold data. An erase and "
-        "TRIM empty the map; throwing away the key makes the data unreadable and leaves the map "
-        "as it was, so that collection goes on moving noise."
+        "What matters is whether the drive still treats its pages as valid. An erase and TRIM "
+        "empty the map. Destroying the key makes the data unreadable, but leaves the map as it "
+        "was, so that garbage collection keeps moving useless data."
     ),
     verdict=verdict,
 )

@@ -225,7 +225,7 @@ QUESTION = Question(
         "The drive cannot know what a file system has deleted; it keeps moving such pages. TRIM "
         "tells it, and they become spare: with a share s of the drive holding data the spare is "
         "(1 + OP) / s − 1, just as if the rest had never been written. So an unused tenth and "
-        "TRIM on a drive 90 % full are the same to collection."
+        "TRIM on a drive 90 % full are the same to garbage collection."
     ),
     verdict=verdict,
     stand_ins=(

@@ -163,10 +163,9 @@ QUESTION = Question(
     picture=picture,
     caption="Speed in a stand-in for PCMark's disk suite, as a share of the fresh drive's.",
     mechanism=(
-        "A full drive has only its spare blocks to write to. Each block it collects still holds "
-        "valid pages, which are moved first. A fill and a whole image written in order would "
-        "leave blocks wholly invalid, and cost nothing: it is the scattered overwriting that "
-        "ages a drive."
+        "A full drive can write only to its spare blocks. Each block that it collects still holds "
+        "valid pages, which it must move first. A fill and a whole image written in order would "
+        "leave whole blocks invalid, and cost nothing: scattered overwriting ages a drive."
     ),
     verdict=verdict,
     stand_ins=(
