@@ -75,6 +75,13 @@ pub enum Status {
     OutOfRange,
 }
 
+impl Status {
+    /// This status, or what came after it: the first error counts.
+    pub fn or(self, later: Status) -> Status {
+        if self == Status::Success { later } else { self }
+    }
+}
+
 /// A finished request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Completion {

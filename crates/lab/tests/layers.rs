@@ -14,10 +14,20 @@ const LEVELS: &[&[&str]] = &[
     &["session"],
 ];
 
+fn source() -> arrows::Crate {
+    arrows::Crate::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"))
+}
+
 /// No module of this crate uses one that lies above it or beside it.
 #[test]
 fn arrows_point_down() {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let wrong = arrows::wrong_arrows(&source, LEVELS);
+    let wrong = source().wrong_arrows(LEVELS);
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+}
+
+/// No file leads back to itself by those that it names.
+#[test]
+fn there_is_no_circle() {
+    let circles = source().circles();
+    assert!(circles.is_empty(), "\n{}", circles.join("\n"));
 }

@@ -14,9 +14,17 @@
 //! a victim. Sealed groups of a pool also lie in a dense array (for random choice) and, for
 //! [`Order::ByAge`], in a queue in order of sealing.
 
-use crate::ftl::victim::Order;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
+
+/// In which order the candidates of a pool are kept for a policy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// By valid units.
+    ByValid,
+    /// By time of sealing: the candidate sealed longest ago is at hand.
+    ByAge,
+}
 
 /// A block or superblock, whatever is reclaimed at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]

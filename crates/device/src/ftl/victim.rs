@@ -12,17 +12,9 @@
 //! (a die, or the whole drive with superblocks) through [`Candidates`].
 
 use crate::config::ftl::GcPolicy;
+pub use crate::ftl::pool::Order;
 use crate::ftl::pool::{Group, GroupTable};
 use crate::sim::random::Stream;
-
-/// In which order the candidates of a pool are kept for a policy.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Order {
-    /// By valid units.
-    ByValid,
-    /// By time of sealing: [`Candidates::oldest`] is at hand.
-    ByAge,
-}
 
 /// The sealed blocks (or superblocks) of one pool.
 pub struct Candidates<'a> {

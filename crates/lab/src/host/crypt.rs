@@ -19,7 +19,7 @@
 
 pub mod pipeline;
 
-use super::registry::DefaultSource;
+use super::layer::{DefaultSource, LayerConfig, source_of};
 use super::stacked::{Answer, Layer, Stacked, Work};
 use ssdlab_device::block::{Device, Limits, Operation, Request, Status, Tag};
 use ssdlab_device::parameter::{Bytes, Microseconds, Problem};
@@ -76,6 +76,24 @@ pub const SOURCES: &[DefaultSource] = &[
 
 /// Bytes of one write while the device below is filled.
 const FILL_BYTES: u64 = 1 << 20;
+
+impl LayerConfig for CryptConfig {
+    fn show(&self) -> Vec<(&'static str, String)> {
+        CryptConfig::show(self)
+    }
+
+    fn default_source(&self, key: &str) -> Option<DefaultSource> {
+        source_of(SOURCES, key)
+    }
+
+    fn build(&self, mut below: Vec<Box<dyn Device>>) -> Result<Box<dyn Device>, Problem> {
+        let below = below.remove(0);
+        Ok(match self.driver {
+            CryptDriver::DmCrypt => Box::new(new(self, below)?),
+            CryptDriver::TrueCrypt => Box::new(pipeline::new(self, below)?),
+        })
+    }
+}
 
 /// Encryption over a device, each request by itself.
 ///

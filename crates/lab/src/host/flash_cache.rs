@@ -25,7 +25,7 @@ mod streams;
 #[cfg(test)]
 mod test;
 
-use super::registry::DefaultSource;
+use super::layer::{DefaultSource, LayerConfig, source_of};
 use super::stacked::{Answer, Layer, Stacked, Work};
 use lines::{Line, MOST_SECTORS, Mask, Recency};
 use ssdlab_device::block::{Device, Limits, Operation, Request, Status, Tag};
@@ -67,6 +67,21 @@ pub const SOURCES: &[DefaultSource] = &[
 
 const BACKING: usize = 0;
 const SSD: usize = 1;
+
+impl LayerConfig for CacheConfig {
+    fn show(&self) -> Vec<(&'static str, String)> {
+        CacheConfig::show(self)
+    }
+
+    fn default_source(&self, key: &str) -> Option<DefaultSource> {
+        source_of(SOURCES, key)
+    }
+
+    fn build(&self, mut below: Vec<Box<dyn Device>>) -> Result<Box<dyn Device>, Problem> {
+        let ssd = below.remove(1);
+        Ok(Box::new(new(self, below.remove(0), ssd)?))
+    }
+}
 
 /// An SSD that caches a device.
 ///
@@ -316,8 +331,7 @@ impl Layer for FlashCache {
         let (under_way, pieces) = self.route(request);
         let mut status = Status::Success;
         for (device, piece) in pieces {
-            let answer = work.apply_now(device, piece);
-            status = if answer == Status::Success { status } else { answer };
+            status = status.or(work.apply_now(device, piece));
         }
         self.take_effect(&UnderWay { status, ..under_way });
         self.destage_now(work);

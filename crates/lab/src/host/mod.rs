@@ -6,12 +6,13 @@
 //!
 //! Modules: [`stacked`] (the one event loop of all layers), the layers [`partition`], [`crypt`],
 //! [`scheduler`], [`raid`]; [`text`] (how people write a stack), [`drive`] (what lies at the bottom),
-//! [`registry`] (the kinds of layers), [`stack`] (drives and layers as one device),
+//! [`layer`] (what a kind of layer has to offer), [`registry`] (the kinds), [`stack`] (drives and layers as one device),
 //! [`shared`] (a drive of a stack, seen from outside), `slots` (things under way, by number).
 
 pub mod crypt;
 pub mod drive;
 pub mod flash_cache;
+pub mod layer;
 pub mod partition;
 pub mod raid;
 pub mod registry;

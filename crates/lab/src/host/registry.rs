@@ -1,16 +1,15 @@
 //! The kinds of layers: name, parameters, and what makes one. A new kind is one entry in [`KINDS`]
-//! and one `impl` of [`LayerConfig`] below it; all else (command line, files, `show`, errors,
-//! results) follows from these.
+//! and one `impl` of [`LayerConfig`] in a file of its own; all else (command line, files, `show`,
+//! errors, results) follows from these.
 
-use super::crypt::{self, CryptConfig, CryptDriver};
-use super::flash_cache::{self, CacheConfig};
-use super::partition::{self, PartitionConfig};
-use super::raid::config::RaidConfig;
-use super::raid::{self, config as raid_config};
-use super::scheduler::{self, SchedulerConfig};
-use super::split::{self, SplitConfig};
+use super::crypt::CryptConfig;
+use super::flash_cache::CacheConfig;
+use super::layer::LayerConfig;
+use super::partition::PartitionConfig;
+use super::raid::config::{self as raid_config, RaidConfig};
+use super::scheduler::SchedulerConfig;
+use super::split::SplitConfig;
 use super::text::{Given, LayerText, StackError};
-use ssdlab_device::block::Device;
 use ssdlab_device::parameter::{Declaration, Problem, Raw, Source};
 use ssdlab_device::profile::{nearest, parse_setting};
 
@@ -72,107 +71,6 @@ pub const KINDS: &[Kind] = &[
     },
 ];
 
-impl LayerConfig for PartitionConfig {
-    fn show(&self) -> Vec<(&'static str, String)> {
-        PartitionConfig::show(self)
-    }
-
-    fn default_source(&self, key: &str) -> Option<DefaultSource> {
-        find(partition::SOURCES, key)
-    }
-
-    fn build(&self, mut below: Vec<Box<dyn Device>>) -> Result<Box<dyn Device>, Problem> {
-        Ok(Box::new(partition::new(self, below.remove(0))?))
-    }
-}
-
-impl LayerConfig for CryptConfig {
-    fn show(&self) -> Vec<(&'static str, String)> {
-        CryptConfig::show(self)
-    }
-
-    fn default_source(&self, key: &str) -> Option<DefaultSource> {
-        find(crypt::SOURCES, key)
-    }
-
-    fn build(&self, mut below: Vec<Box<dyn Device>>) -> Result<Box<dyn Device>, Problem> {
-        let below = below.remove(0);
-        Ok(match self.driver {
-            CryptDriver::DmCrypt => Box::new(crypt::new(self, below)?),
-            CryptDriver::TrueCrypt => Box::new(crypt::pipeline::new(self, below)?),
-        })
-    }
-}
-
-impl LayerConfig for SchedulerConfig {
-    fn show(&self) -> Vec<(&'static str, String)> {
-        SchedulerConfig::show(self)
-    }
-
-    fn default_source(&self, key: &str) -> Option<DefaultSource> {
-        find(scheduler::SOURCES, key)
-    }
-
-    fn build(&self, mut below: Vec<Box<dyn Device>>) -> Result<Box<dyn Device>, Problem> {
-        Ok(Box::new(scheduler::new(self, below.remove(0))))
-    }
-}
-
-impl LayerConfig for RaidConfig {
-    fn show(&self) -> Vec<(&'static str, String)> {
-        RaidConfig::show(self)
-    }
-
-    fn default_source(&self, key: &str) -> Option<DefaultSource> {
-        self.preset.cost(key).map(|cost| (cost.key, cost.kind, cost.source))
-    }
-
-    fn copies(&self) -> u32 {
-        self.disks
-    }
-
-    fn build(&self, below: Vec<Box<dyn Device>>) -> Result<Box<dyn Device>, Problem> {
-        Ok(Box::new(raid::new(self, below)?))
-    }
-}
-
-impl LayerConfig for CacheConfig {
-    fn show(&self) -> Vec<(&'static str, String)> {
-        CacheConfig::show(self)
-    }
-
-    fn default_source(&self, key: &str) -> Option<DefaultSource> {
-        find(flash_cache::SOURCES, key)
-    }
-
-    fn build(&self, mut below: Vec<Box<dyn Device>>) -> Result<Box<dyn Device>, Problem> {
-        let ssd = below.remove(1);
-        Ok(Box::new(flash_cache::new(self, below.remove(0), ssd)?))
-    }
-}
-
-impl LayerConfig for SplitConfig {
-    fn show(&self) -> Vec<(&'static str, String)> {
-        SplitConfig::show(self)
-    }
-
-    fn default_source(&self, key: &str) -> Option<DefaultSource> {
-        find(split::SOURCES, key)
-    }
-
-    fn build(&self, mut below: Vec<Box<dyn Device>>) -> Result<Box<dyn Device>, Problem> {
-        let second = below.remove(1);
-        Ok(Box::new(split::new(self, below.remove(0), second)?))
-    }
-}
-
-/// Where a default comes from: dotted key, kind as in a profile, source.
-pub type DefaultSource = (&'static str, &'static str, &'static str);
-
-fn find(sources: &[DefaultSource], key: &str) -> Option<DefaultSource> {
-    sources.iter().find(|(known, _, _)| *known == key).copied()
-}
-
 /// A kind of layer.
 pub struct Kind {
     /// What it is called; its parameters' keys begin with it.
@@ -191,26 +89,6 @@ pub struct Kind {
 }
 
 type Read = Result<Box<dyn LayerConfig>, Problem>;
-
-/// A layer's parameters, read and in range.
-pub trait LayerConfig {
-    /// Key and text of every parameter.
-    fn show(&self) -> Vec<(&'static str, String)>;
-
-    /// Where the default of a dotted key comes from, if that is known; else it is assumed.
-    fn default_source(&self, key: &str) -> Option<DefaultSource>;
-
-    /// How often all that lies below it is there.
-    fn copies(&self) -> u32 {
-        1
-    }
-
-    /// Puts the layer over what lies below; a second drive comes last.
-    ///
-    /// # Errors
-    /// What does not fit the devices below.
-    fn build(&self, below: Vec<Box<dyn Device>>) -> Result<Box<dyn Device>, Problem>;
-}
 
 fn boxed<C: LayerConfig + 'static>(config: Result<C, Problem>) -> Read {
     config.map(|config| Box::new(config) as Box<dyn LayerConfig>)
@@ -342,6 +220,7 @@ impl Source for Values<'_> {
 #[cfg(test)]
 mod test {
     use super::*;
+    use crate::host::{crypt, flash_cache, partition, scheduler};
 
     fn error(text: &str) -> String {
         LayerText::parse(text).and_then(LayerPlan::read).err().unwrap().to_string()

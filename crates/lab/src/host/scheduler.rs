@@ -13,11 +13,11 @@
 mod policy;
 mod waiting;
 
-use super::registry::DefaultSource;
+use super::layer::{DefaultSource, LayerConfig, source_of};
 use super::stacked::{Answer, Layer, Stacked, Work};
 use policy::{Choice, Policy};
 use ssdlab_device::block::{Device, Limits, Operation, Request, Status, Tag};
-use ssdlab_device::parameter::Milliseconds;
+use ssdlab_device::parameter::{Milliseconds, Problem};
 use ssdlab_device::units::{Lba, Nanos};
 use ssdlab_device::{named_choice, section};
 use std::collections::BTreeMap;
@@ -85,6 +85,20 @@ pub const SOURCES: &[DefaultSource] = &[
 /// Times that the scheduler sets.
 const UNPLUG: u64 = 0;
 const IDLED: u64 = 1;
+
+impl LayerConfig for SchedulerConfig {
+    fn show(&self) -> Vec<(&'static str, String)> {
+        SchedulerConfig::show(self)
+    }
+
+    fn default_source(&self, key: &str) -> Option<DefaultSource> {
+        source_of(SOURCES, key)
+    }
+
+    fn build(&self, mut below: Vec<Box<dyn Device>>) -> Result<Box<dyn Device>, Problem> {
+        Ok(Box::new(new(self, below.remove(0))))
+    }
+}
 
 /// A scheduler over a device.
 pub fn new(config: &SchedulerConfig, below: Box<dyn Device>) -> Stacked<Scheduler> {

@@ -5,7 +5,7 @@
 //! `stonewall_group` names; its rates over time are `drive_time_series`.
 
 use super::Context;
-use super::json::object;
+use super::fields::object;
 use super::layers::layers;
 use super::merge::Report;
 use crate::run::{CloneRecord, Done, GroupRecord, Record, Series, Written, depth};

@@ -2,6 +2,7 @@
 
 use super::Context;
 use super::drive::drive;
+use super::fields::object;
 use super::merge::{Report, Side, reports};
 use crate::run::{Latencies, Record, SteadyRecord, depth};
 use crate::workload::job::SteadyMetric;
@@ -310,12 +311,4 @@ fn ms(time: Nanos) -> u64 {
 
 fn named(names: &[String], values: &[f64]) -> Map<String, Value> {
     names.iter().cloned().zip(values.iter().map(|&value| json!(value))).collect()
-}
-
-/// The fields of a `json!({…})`.
-pub(super) fn object(value: Value) -> Map<String, Value> {
-    match value {
-        Value::Object(fields) => fields,
-        _ => Map::new(),
-    }
 }

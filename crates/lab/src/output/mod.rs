@@ -7,6 +7,7 @@
 //! and reaped one by one. Percentiles come from an HDR histogram of three digits.
 
 mod drive;
+mod fields;
 mod json;
 mod latency;
 mod layers;

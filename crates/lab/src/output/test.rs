@@ -27,7 +27,7 @@ fn record(jobs: &[Job]) -> Record {
 }
 
 fn context() -> Context {
-    let extra = json::object(json!({ "wear": [1, 2] }));
+    let extra = fields::object(json!({ "wear": [1, 2] }));
     Context { profile: "null".into(), version: "1.2.3".into(), seed: 1, extra, ..Context::default() }
 }
 

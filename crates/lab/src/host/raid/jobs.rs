@@ -6,7 +6,6 @@
 
 use super::plan::{Access, Plan, Stripe, Way};
 use super::ranges::Ranges;
-use super::requests::first_error;
 use super::{Event, Raid};
 use crate::host::slots::Slots;
 use crate::host::stacked::{Answer, Work};
@@ -320,7 +319,7 @@ impl Raid {
         if mends_itself {
             self.counts.errors_while_updating += u64::from(answer.status != Status::Success);
         } else {
-            job.status = first_error(job.status, answer.status);
+            job.status = job.status.or(answer.status);
         }
         match (job.outstanding, job.phase) {
             (0, Phase::Reading) => self.compute(number, work),

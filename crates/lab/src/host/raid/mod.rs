@@ -37,6 +37,7 @@ mod sync;
 mod test;
 pub mod write_cache;
 
+use super::layer::{DefaultSource, LayerConfig};
 use super::slots::Slots;
 use super::stacked::{Answer, Layer, Stacked, Work};
 use balance::Balance;
@@ -82,6 +83,24 @@ pub struct Raid {
     /// Rows of stripes whose parity or copies do not fit the data.
     mismatches: BTreeMap<u64, Ranges>,
     counts: Counts,
+}
+
+impl LayerConfig for RaidConfig {
+    fn show(&self) -> Vec<(&'static str, String)> {
+        RaidConfig::show(self)
+    }
+
+    fn default_source(&self, key: &str) -> Option<DefaultSource> {
+        self.preset.cost(key).map(|cost| (cost.key, cost.kind, cost.source))
+    }
+
+    fn copies(&self) -> u32 {
+        self.disks
+    }
+
+    fn build(&self, below: Vec<Box<dyn Device>>) -> Result<Box<dyn Device>, Problem> {
+        Ok(Box::new(new(self, below)?))
+    }
 }
 
 /// Makes an array of its members.

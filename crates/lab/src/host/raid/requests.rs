@@ -37,11 +37,6 @@ impl Pending {
     }
 }
 
-/// The first error counts.
-pub fn first_error(so_far: Status, status: Status) -> Status {
-    if so_far == Status::Success { status } else { so_far }
-}
-
 impl Raid {
     /// Processor time of a request.
     pub(super) fn request_time(&self, request: &Request) -> Nanos {
@@ -89,7 +84,7 @@ impl Raid {
     /// A part of a request is done.
     pub(super) fn part_done(&mut self, number: u32, status: Status, work: &mut Work) {
         let pending = self.requests.get(number);
-        pending.status = first_error(pending.status, status);
+        pending.status = pending.status.or(status);
         pending.parts -= 1;
         if pending.parts > 0 {
             return;
@@ -250,7 +245,7 @@ impl Raid {
             let job = Job::new(what.clone(), stripe, Ranges::of(from, to), self.page, &request);
             let (view, plan) = self.planned(&job);
             for access in plan.writes(&view) {
-                status = first_error(status, work.apply_now(access.member, self.member_request(&job, access)));
+                status = status.or(work.apply_now(access.member, self.member_request(&job, access)));
             }
             self.heal(stripe, &plan);
         }
@@ -258,6 +253,6 @@ impl Raid {
     }
 
     fn apply_flush(&mut self, request: Request, work: &mut Work) -> Status {
-        self.members().into_iter().map(|member| work.apply_now(member, request)).fold(Status::Success, first_error)
+        self.members().into_iter().map(|member| work.apply_now(member, request)).fold(Status::Success, Status::or)
     }
 }
