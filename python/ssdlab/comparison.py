@@ -12,11 +12,13 @@ import math
 import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ssdlab import text
 from ssdlab.errors import SsdlabError
-from ssdlab.result import Job, Result
+
+if TYPE_CHECKING:
+    from ssdlab.result import Job, Result
 
 CONFIDENCE = 0.95
 

@@ -12,7 +12,7 @@ from ssdlab import text
 from ssdlab.demo import figures, plan
 from ssdlab.report import theme
 from ssdlab.report.charts import count_axis
-from ssdlab.report.page import Opening
+from ssdlab.report.opening import Opening
 from ssdlab.result import Job, Result
 from ssdlab.series import Series
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
+from typing import TYPE_CHECKING
 
 from ssdlab import text
 from ssdlab.comparison import mean_interval
 from ssdlab.report.runs import Run, collect
-from ssdlab.result import Result
+
+if TYPE_CHECKING:
+    from ssdlab.result import Result
 
 _ALWAYS = ("job", "run", "IOPS", "throughput", "mean", "p50", "p99", "p99.9", "WA")
 

@@ -3,45 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from ssdlab import pages, text
 from ssdlab.errors import SsdlabError
 from ssdlab.report import charts, limits
 from ssdlab.report.notebook import summary_table
+from ssdlab.report.opening import Opening
 from ssdlab.report.parameters import KINDS, drives_of, kinds_in_words
 from ssdlab.report.runs import Run, by_job, collect
 from ssdlab.report.stack import HEADINGS, stacks_of
 from ssdlab.result import Result
 
 _TITLE = "What the drive does"
-
-
-@dataclass(frozen=True)
-class Opening:
-    """What a page opens with.
-
-    Attributes
-    ----------
-    title
-        The heading.
-    sentence
-        What is shown, in one sentence.
-    chart
-        Inline SVG.
-    headings, rows
-        A table below the chart; empty for none.
-    notes
-        Paragraphs below the table.
-    """
-
-    title: str
-    sentence: str
-    chart: str | None
-    headings: Sequence[str] = ()
-    rows: Sequence[Sequence[str]] = ()
-    notes: Sequence[str] = ()
 
 
 def _opening(results: Sequence[Result], runs: Sequence[Run]) -> Opening:

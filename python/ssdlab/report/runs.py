@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ssdlab.comparison import mean_interval
-from ssdlab.result import Job, Result
+
+if TYPE_CHECKING:
+    from ssdlab.result import Job, Result
 
 
 @dataclass
