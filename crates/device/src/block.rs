@@ -56,6 +56,24 @@ impl Request {
     pub fn new(operation: Operation, lba: Lba, sectors: u32) -> Request {
         Request { operation, lba, sectors, fua: false, compress_percent: 0 }
     }
+
+    /// Counts the command as done. Bytes trimmed are the device's to count: it may trim whole granules only.
+    #[inline]
+    pub fn count(&self, counters: &mut Counters, sector_bytes: u32) {
+        let bytes = u64::from(self.sectors) * u64::from(sector_bytes);
+        match self.operation {
+            Operation::Read => {
+                counters.host_reads += 1;
+                counters.host_bytes_read += bytes;
+            }
+            Operation::Write => {
+                counters.host_writes += 1;
+                counters.host_bytes_written += bytes;
+            }
+            Operation::Flush => counters.host_flushes += 1,
+            Operation::Trim | Operation::WriteZeroes => counters.host_trims += 1,
+        }
+    }
 }
 
 /// The caller's name for a request, given back on completion.

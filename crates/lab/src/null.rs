@@ -34,22 +34,9 @@ impl NullDevice {
     }
 
     fn count(&mut self, request: Request) {
-        let bytes = u64::from(request.sectors) * u64::from(self.limits.sector_bytes);
-        let counters = &mut self.counters;
-        match request.operation {
-            Operation::Read => {
-                counters.host_reads += 1;
-                counters.host_bytes_read += bytes;
-            }
-            Operation::Write => {
-                counters.host_writes += 1;
-                counters.host_bytes_written += bytes;
-            }
-            Operation::Trim | Operation::WriteZeroes => {
-                counters.host_trims += 1;
-                counters.host_bytes_trimmed += bytes;
-            }
-            Operation::Flush => counters.host_flushes += 1,
+        request.count(&mut self.counters, self.limits.sector_bytes);
+        if matches!(request.operation, Operation::Trim | Operation::WriteZeroes) {
+            self.counters.host_bytes_trimmed += u64::from(request.sectors) * u64::from(self.limits.sector_bytes);
         }
     }
 }

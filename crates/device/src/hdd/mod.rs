@@ -276,27 +276,10 @@ impl Hdd {
     fn ends(&mut self, slot: usize) {
         let Command { tag, request, status, .. } = self.commands[slot];
         if status == Status::Success {
-            self.count(&request);
+            request.count(&mut self.counters, self.limits.sector_bytes);
         }
         self.free.push(slot);
         self.finished.push(Completion { tag, status });
-    }
-
-    fn count(&mut self, request: &Request) {
-        let bytes = u64::from(request.sectors) * u64::from(self.limits.sector_bytes);
-        let counters = &mut self.counters;
-        match request.operation {
-            Operation::Read => {
-                counters.host_reads += 1;
-                counters.host_bytes_read += bytes;
-            }
-            Operation::Write => {
-                counters.host_writes += 1;
-                counters.host_bytes_written += bytes;
-            }
-            Operation::Trim | Operation::WriteZeroes => counters.host_trims += 1,
-            Operation::Flush => counters.host_flushes += 1,
-        }
     }
 
     fn outstanding(&self) -> usize {

@@ -216,7 +216,7 @@ impl<P: Payload> Ssd<P> {
         self.front.free.push(index);
         self.front.outstanding -= 1;
         if status == Status::Success {
-            self.count(&request);
+            request.count(&mut self.ftl.counters, self.limits.sector_bytes);
         }
         done.push(Completion { tag, status });
         if self.times.some_go_alone {
@@ -225,24 +225,6 @@ impl<P: Payload> Ssd<P> {
         if self.front.outstanding == 0 {
             self.start_idling();
             self.rest();
-        }
-    }
-
-    #[inline]
-    fn count(&mut self, request: &Request) {
-        let bytes = u64::from(request.sectors) * u64::from(self.limits.sector_bytes);
-        let counters = &mut self.ftl.counters;
-        match request.operation {
-            Operation::Read => {
-                counters.host_reads += 1;
-                counters.host_bytes_read += bytes;
-            }
-            Operation::Write => {
-                counters.host_writes += 1;
-                counters.host_bytes_written += bytes;
-            }
-            Operation::Flush => counters.host_flushes += 1,
-            Operation::Trim | Operation::WriteZeroes => counters.host_trims += 1,
         }
     }
 }
