@@ -1,7 +1,8 @@
-"""Drives and hosts made wrong, each with a row that has to turn red on it.
+"""Drives and hosts made wrong, each with rows that have to turn red on it.
 
-A row that holds on a wrong drive as on a right one judges nothing. Each mutant changes parameters
-of the drives, or layers over them, of one question's experiments at the quick scale.
+A row that holds on every wrong drive as on a right one judges nothing. Each mutant changes
+parameters of the drives, layers over them, or jobs of one question's experiments at the quick
+scale. A row that none of them turns is in `UNTURNED`, with the reason.
 """
 
 from __future__ import annotations
@@ -51,12 +52,23 @@ def both(first: Change, second: Change) -> Change:
     return lambda piece: second(first(piece))
 
 
-def start_over(way: str) -> Change:
-    """Start drives over in another way than by secure erase."""
+def start_over(way: str, instead: str) -> Change:
+    """Start drives over in another way in place of one."""
 
     def change(piece: Piece) -> Piece:
-        if isinstance(piece, Experiment) and piece.start_over == "secure-erase":
-            return replace(piece, start_over=way)
+        if isinstance(piece, Experiment) and piece.start_over == way:
+            return replace(piece, start_over=instead)
+        return piece
+
+    return change
+
+
+def job(said: str, instead: str) -> Change:
+    """Put another text into every job in place of one."""
+
+    def change(piece: Piece) -> Piece:
+        if isinstance(piece, Experiment):
+            return replace(piece, job=piece.job.replace(said, instead))
         return piece
 
     return change
@@ -77,112 +89,298 @@ class Mutant:
         What is wrong with it.
     question
         Whose experiments it is put into.
-    row
-        How the condition of the row begins that has to turn red.
+    rows
+        How the conditions of the rows begin that have to turn red.
     change
         What makes an experiment wrong.
     """
 
     what: str
     question: str
-    row: str
+    rows: tuple[str, ...]
     change: Change
 
 
+_TASKS = ("boot", "build-package", "start-firefox", "install-package", "purge-package")
 _FAST_ARM = both(setting("hdd.average_seek_ms", "1.6"), setting("hdd.full_stroke_ms", "none"))
+_SLOW_WRITES = setting("controller.write_command_us", "3000")
+_SLOW_READS = setting("controller.read_command_us", "2000")
+_SLOW_PROGRAMS = setting("nand.program_us", "20000")
+_ONE_COMMAND = setting("link.queue_depth", "1")
+_TWO_DIES = both(setting("nand.channels", "1"), setting("nand.dies_per_channel", "2"))
+_FREE_ENCRYPTION = both(layer("mb_per_s=", "mb_per_s=99"), layer(",driver=truecrypt", ""))
+_UNJOINED = both(setting("buffer.bytes", "0"), setting("ftl.mapping_unit_bytes", "16 KiB"))
 
 MUTANTS = (
     Mutant(
         "cold data is never moved",
         "lifetime",
-        "wear is spread over all blocks",
+        ("wear is spread over all blocks",),
         setting("ftl.static_wear_cycles", "none"),
     ),
     Mutant(
         "a block whose erase takes too long is used on",
         "lifetime",
-        "a block whose erase takes too long",
+        ("a block whose erase takes too long",),
         setting("nand.erase_limit_us", "none"),
     ),
     Mutant(
         "all drives have the same spare area",
         "lifetime",
-        "a larger spare area lengthens life",
+        ("a larger spare area lengthens life",),
         setting("over_provisioning", "0.2"),
     ),
     Mutant(
         "TRIM is ignored",
         "trim",
-        "TRIM gives a used drive its first speed back",
+        ("TRIM gives a used drive its first speed back",),
         setting("ftl.trim", "false"),
+    ),
+    Mutant(
+        "all drives have TRIM",
+        "trim",
+        ("a drive without TRIM ignores it",),
+        setting("ftl.trim", "true"),
+    ),
+    Mutant(
+        "deleting discards",
+        "trim",
+        ("files only deleted give nothing back",),
+        job("[deleted]", "[discards]\nrw=trim\nbs=1m\nstonewall\n[deleted]"),
+    ),
+    Mutant(
+        "each write takes the controller 3 ms",
+        "trim",
+        ("90 % used makes up for missing TRIM, file system 95 % full",),
+        _SLOW_WRITES,
+    ),
+    Mutant(
+        "a program takes 20 ms, so that TRIM costs nothing beside it",
+        "trim",
+        ("batched discards are better than continuous ones",),
+        _SLOW_PROGRAMS,
     ),
     Mutant(
         "a secure erase throws only the key away",
         "start-over",
-        "secure erase gives the first speed back",
-        start_over("crypto-erase"),
+        ("secure erase gives the first speed back",),
+        start_over("secure-erase", "crypto-erase"),
+    ),
+    Mutant(
+        "a crypto erase erases the blocks too",
+        "start-over",
+        ("where only the key is thrown away, blocks stay full",),
+        start_over("crypto-erase", "secure-erase"),
+    ),
+    Mutant(
+        "the host sends no trims",
+        "start-over",
+        ("until they are trimmed", "formatting, which trims, does as well"),
+        both(job("rw=trim", "rw=read"), start_over("trim", "crypto-erase")),
     ),
     Mutant(
         "data is not compressed",
         "compression",
-        "the less can be compressed, the slower",
+        ("the less can be compressed, the slower",),
         setting("controller.compression", "false"),
     ),
     Mutant(
         "the host sends one command at a time",
         "queueing",
-        "NCQ keeps the drive busy, IDE does not",
-        setting("link.queue_depth", "1"),
+        ("NCQ keeps the drive busy, IDE does not", "reads beat writes", "SSD: noop or deadline"),
+        _ONE_COMMAND,
     ),
     Mutant(
         "each read takes the controller 2 ms",
         "queueing",
-        "mean latency of an SSD",
-        setting("controller.read_command_us", "2000"),
+        ("mean latency of an SSD", "CFQ, which idles for a disk's next read"),
+        _SLOW_READS,
+    ),
+    Mutant(
+        "a drive has two dies",
+        "queueing",
+        ("depth raises IOPS and mean latency together",),
+        _TWO_DIES,
     ),
     Mutant(
         "encryption costs nothing",
         "encryption",
-        "desktop, 4 KiB random reads, encrypted against not",
-        both(layer("mb_per_s=", "mb_per_s=99"), layer(",driver=truecrypt", "")),
+        ("desktop, 4 KiB random reads, encrypted against not",),
+        _FREE_ENCRYPTION,
+    ),
+    Mutant(
+        "each encrypted read takes the controller 2 ms",
+        "encryption",
+        ("desktop: the smaller the random reads, the more they suffer",),
+        _SLOW_READS,
+    ),
+    Mutant(
+        "an encrypted drive has no spare area",
+        "encryption",
+        ("a fully encrypted drive is a full drive",),
+        whole_span,
     ),
     Mutant(
         "partitions begin on a unit's boundary",
         "alignment",
-        "4 KiB random writes at sector 63 against 2048, X25-M",
+        (
+            "4 KiB random writes at sector 63 against 2048, X25-M",
+            "dd, run 1, if its units were 16 KiB",
+            "dd, run 3, if its units were 16 KiB",
+        ),
         layer("start_sector=63", "start_sector=2048"),
+    ),
+    Mutant(
+        "labels begin a sector too early, and nothing joins requests",
+        "alignment",
+        ("dd at label 1985 against 21030912",),
+        both(_UNJOINED, layer("=1985", "=1984")),
+    ),
+    Mutant(
+        "encryption costs nothing",
+        "alignment",
+        ("dm-crypt lowers the data rate",),
+        _FREE_ENCRYPTION,
     ),
     Mutant(
         "a hard disk's arm and platter are five times as fast",
         "hard-disk",
-        "boot: hard disk, fresh file system, against SSD",
+        (
+            *(f"{task}: hard disk, fresh file system, against SSD" for task in _TASKS),
+            "random access, hard disk against SSD",
+            "random reads of a hard disk",
+        ),
         both(_FAST_ARM, setting("hdd.rpm", "25000")),
+    ),
+    Mutant(
+        "a hard disk reads 10 MB/s at most",
+        "hard-disk",
+        ("a hard disk in sequence",),
+        both(setting("hdd.inner_mb_per_s", "5"), setting("hdd.outer_mb_per_s", "10")),
+    ),
+    Mutant(
+        "the cipher does 5 MB/s",
+        "hard-disk",
+        tuple(f"{task}: SSD encrypted against not" for task in _TASKS if task != "purge-package"),
+        layer("mb_per_s=100", "mb_per_s=5"),
+    ),
+    Mutant(
+        "the link never sleeps",
+        "hard-disk",
+        ("managing the link saves power",),
+        setting("power.slumber_after_ms", "none"),
     ),
     Mutant(
         "what stays unwritten is no spare area",
         "spare-area",
-        "10 % unused against none, random writes, X25-M",
+        ("10 % unused against none, random writes, X25-M", "the same, if half", "the same, as the"),
         whole_span,
+    ),
+    Mutant(
+        "a program takes 20 ms",
+        "spare-area",
+        ("40 % unused against 20 %, random writes, DC S3500 800 GB",),
+        _SLOW_PROGRAMS,
+    ),
+    Mutant(
+        "all drives have two dies",
+        "spare-area",
+        ("a small drive writes more slowly than a large one",),
+        _TWO_DIES,
     ),
     Mutant(
         "a controller's cache is off when it says on",
         "raid",
-        "write-back lowers the latency of RAID 5's writes",
+        (
+            "write-back lowers the latency of RAID 5's writes",
+            "write-back against write-through, if",
+        ),
         layer("write_back=true", "write_back=false"),
+    ),
+    Mutant(
+        "a mirror has lost a drive",
+        "raid",
+        ("RAID 1 reads more than 1.4 times what one drive does",),
+        layer("raid:level=1,", "raid:level=1,failed=1,"),
+    ),
+    Mutant(
+        "each read takes the controller 2 ms",
+        "raid",
+        ("RAID 5 of 4, 1 MiB reads, controller against software",),
+        _SLOW_READS,
+    ),
+    Mutant(
+        "a drive has two dies",
+        "raid",
+        (
+            "RAID 5 of 4 by controller against one drive, 1 MiB writes",
+            "RAID 5 of 4 by software against one drive, 1 MiB writes",
+        ),
+        _TWO_DIES,
+    ),
+    Mutant(
+        "all drives have the same spare area",
+        "raid",
+        (
+            "RAID 1 against one drive not yet in steady state, writes",
+            "RAID 5 of 3 against one drive not yet in steady state, writes",
+        ),
+        setting("over_provisioning", "0.2"),
+    ),
+    Mutant(
+        "the cache in front of hard disks is a hard disk",
+        "raid",
+        ("an SSD in front of hard disks speeds up",),
+        layer("cache:drive=intel-dc-s3700-200gb", "cache:drive=wd-velociraptor-300gb"),
     ),
     Mutant(
         "an idle drive does nothing",
         "used-drive",
-        "cleaning up when idle helps",
+        ("cleaning up when idle helps",),
         setting("ftl.idle_gc_after_ms", "none"),
+    ),
+    Mutant(
+        "the spare area is as large as three drives",
+        "used-drive",
+        ("a new drive slows down as it fills",),
+        setting("over_provisioning", "2"),
     ),
     Mutant(
         "the cache lies about what is safe",
         "commit",
-        "without protection writes are fast and flushes slow",
+        ("without protection writes are fast and flushes slow",),
         setting("buffer.power_loss_protected", "true"),
     ),
+    Mutant(
+        "a program takes 20 ms",
+        "commit",
+        ("every drive is fast enough for etcd",),
+        _SLOW_PROGRAMS,
+    ),
 )
+
+UNTURNED = {
+    "trim": {"a bit or two for each page": "arithmetic; no drive takes part"},
+    "compression": {
+        "real data, sectors of 4096 B against 512 B": "the band of 30 % holds no effect as well"
+    },
+    "alignment": {
+        "dd at 129024 against 21030912": "the buffer joins what two requests share of a unit",
+        "dd of random data at sector 63 against aligned": "as above: the drive shows no effect",
+        "aligned or not makes no difference": "in sequence on a fresh drive nothing else decides",
+    },
+    "hard-disk": {
+        f"{task}: hard disk, fragmented against fresh": "the band of 30 % holds no effect as well"
+        for task in _TASKS
+        if task != "install-package"
+    },
+    "raid": {"read-ahead against none, random reads": "the band of 30 % holds no effect as well"},
+    "spare-area": {
+        "20 % unused against none, random reads": "reads do not collect, on any drive",
+        "20 % unused against none, sequential writes": "data in sequence move nothing",
+    },
+}
+"""By question and how a row begins: why no drive or host was found on which it turns red."""
 
 
 @cache
