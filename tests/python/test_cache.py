@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from ssdlab import cache, engine
-from ssdlab.engine import RunRequest
+from ssdlab.engine import RunRequest, Settings
 from ssdlab.errors import SsdlabError
 
 Command = Callable[..., tuple[int, str, str]]
@@ -33,11 +33,13 @@ def without_clocks(value: Any) -> Any:
     return [without_clocks(each) for each in value] if isinstance(value, list) else value
 
 
+@pytest.mark.parametrize("settings", [SMALL, (*SMALL, ("buffer.bytes", "1 MiB"))])
 @pytest.mark.parametrize("condition", ["filled", "used", "steady"])
-def test_a_kept_drive_gives_the_same_result(condition: str) -> None:
+def test_a_kept_drive_gives_the_same_result(condition: str, settings: Settings) -> None:
     """A run on a drive from the cache is the run that preconditions the drive, to the digit."""
-    alone = engine.run(request(condition=condition))
-    kept, again = (cache.run_conditioned(request(condition=condition)) for _ in range(2))
+    asked = request(condition=condition, settings=settings)
+    alone = engine.run(asked)
+    kept, again = (cache.run_conditioned(asked) for _ in range(2))
     assert len(cache.entries()) == 1
     assert without_clocks(json.loads(kept)) == without_clocks(json.loads(alone))
     assert without_clocks(json.loads(again)) == without_clocks(json.loads(alone))

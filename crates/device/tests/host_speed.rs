@@ -4,13 +4,14 @@ mod stand;
 
 use ssdlab_device::block::{Device, Operation, Request};
 use ssdlab_device::sim::random::{Purpose, Stream};
+use ssdlab_device::ssd::Ssd;
 use ssdlab_device::units::{DieId, Lba};
-use stand::{SECTORS, Stand};
+use stand::{SECTORS, Stand, four_kib};
 
 const UNITS: u32 = 4096;
 
-/// Free blocks of each die after the drive was filled and overwritten at random, commands taking so long.
-fn free_blocks(write_command_us: &str) -> Vec<u32> {
+/// A drive that was filled and overwritten at random, commands taking so long.
+fn overwritten(write_command_us: &str) -> Stand<()> {
     let settings = [
         ("capacity_bytes", "16 MiB"),
         ("over_provisioning", "0.4"),
@@ -21,6 +22,7 @@ fn free_blocks(write_command_us: &str) -> Vec<u32> {
         ("ftl.gc_pace", "smooth"),
         ("ftl.gc_low_blocks", "8"),
         ("ftl.gc_high_blocks", "9"),
+        ("buffer.bytes", "256 KiB"),
         ("controller.write_command_us", write_command_us),
     ];
     let mut stand = Stand::new("theory", &settings);
@@ -30,6 +32,11 @@ fn free_blocks(write_command_us: &str) -> Vec<u32> {
         let lba = Lba(u64::from(unit) * u64::from(SECTORS));
         stand.ssd.apply_now(Request::new(Operation::Write, lba, SECTORS));
     }
+    stand
+}
+
+fn free_blocks(write_command_us: &str) -> Vec<u32> {
+    let stand = overwritten(write_command_us);
     (0..4).map(|die| stand.ssd.ftl.free_groups(DieId(die))).collect()
 }
 
@@ -40,4 +47,23 @@ fn dies_that_wait_for_the_host_collect() {
     let (slow, fast) = (free_blocks("10000"), free_blocks("1"));
     assert!(slow.iter().all(|free| *free > 8), "slow host: {slow:?}");
     assert!(fast.iter().any(|free| *free <= 8), "fast host: {fast:?}");
+}
+
+/// A drive that is put away after preconditioning, as for its drive file, begins like one that is not, however
+/// often: the first write finds its buffer as full.
+#[test]
+fn putting_away_keeps_what_the_buffer_holds_under_load() {
+    let [mut stays, mut put_away, mut twice] = [(); 3].map(|()| overwritten("1"));
+    stays.ssd.flush_now();
+    put_away.ssd.put_away();
+    twice.ssd.put_away();
+    twice.ssd = Ssd::around(&twice.ssd.config().clone(), twice.ssd.ftl);
+    twice.ssd.put_away();
+    let writes = || (0..200).map(|number| four_kib(Operation::Write, number * 17));
+    let times = stays.run(8, writes());
+    assert_eq!(put_away.run(8, writes()), times);
+    assert_eq!(twice.run(8, writes()), times, "read from its file and put away again");
+    let mut empty = overwritten("1");
+    empty.ssd.ftl.backlog.clear();
+    assert_ne!(empty.run(8, writes()), overwritten("1").run(8, writes()), "else nothing is judged here");
 }

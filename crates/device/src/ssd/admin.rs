@@ -80,10 +80,13 @@ impl<P: Payload> Ssd<P> {
     /// programmed, and collection stays where it is, as it is under load.
     pub fn put_away(&mut self) {
         self.flush_now();
-        self.stop_here();
+        // A drive that rests has its backlog, and nothing else.
+        if !self.rests {
+            self.stop_here();
+        }
     }
 
-    /// As [`Ssd::put_away`], where no write has been gathered.
+    /// As [`Ssd::put_away`], of a drive that does not rest.
     pub(super) fn stop_here(&mut self) {
         debug_assert_eq!(self.front.outstanding(), 0, "the host waits for nothing");
         self.rests = true;

@@ -63,10 +63,12 @@ impl<S> RowNow<S> {
         self.host.max(now)
     }
 
-    /// How far the host is ahead of the die that is free next, of what the buffer allows.
-    fn share_ahead(&self) -> f64 {
+    /// How far the host is ahead of the die that is free next, of what the buffer allows; `None` where no
+    /// clock has moved, since nothing was written here: a drive that was read from its file.
+    fn share_ahead(&self) -> Option<f64> {
         let free = self.clocks.first_time();
-        (free.saturating_sub(self.host).0 as f64 / self.ahead.0.max(1) as f64).min(1.0)
+        let share = free.saturating_sub(self.host).0 as f64 / self.ahead.0.max(1) as f64;
+        (free > Nanos::ZERO).then_some(share.min(1.0))
     }
 
     /// Dies that waited go on at this time; false where none did.
@@ -97,19 +99,27 @@ impl<P: Payload> Ssd<P> {
         }
         let bytes = self.flash_bytes(compress_percent);
         if self.row_now.is_full(bytes) {
-            self.flush_now();
+            self.program_gathered_now();
         }
         let stamp = self.ftl.payload.stamp(lpn);
         self.ftl.backlog.sample(lpn, bytes);
         self.row_now.add(lpn, stamp, bytes);
         if self.row_now.bytes_left == 0 {
-            self.flush_now();
+            self.program_gathered_now();
         }
         !self.ftl.is_read_only()
     }
 
-    /// Programs what [`Ssd::write_now`] has gathered.
+    /// Programs what [`Ssd::write_now`] has gathered, and notes how full the buffer would be now: for the
+    /// end of a stretch of writes.
     pub fn flush_now(&mut self) {
+        self.program_gathered_now();
+        if let Some(share) = self.row_now.share_ahead() {
+            self.ftl.backlog.fill(share);
+        }
+    }
+
+    fn program_gathered_now(&mut self) {
         let mut units = std::mem::take(&mut self.row_now.units);
         let mut rest = units.as_slice();
         while !rest.is_empty() && !self.ftl.is_read_only() {
@@ -118,7 +128,6 @@ impl<P: Payload> Ssd<P> {
             self.write_map_now();
             rest = &rest[written as usize..];
         }
-        self.ftl.backlog.fill(self.row_now.share_ahead());
         units.clear();
         (self.row_now.units, self.row_now.bytes_left) = (units, self.row_now.row_bytes);
     }
@@ -146,7 +155,7 @@ impl<P: Payload> Ssd<P> {
         }
         // A gathered write of the same unit comes before its trim; others need not be programmed for it.
         if self.row_now.units.iter().any(|(gathered, _)| *gathered == lpn) {
-            self.flush_now();
+            self.program_gathered_now();
         }
         self.ftl.trim(lpn);
     }
