@@ -317,6 +317,12 @@ pub fn read_parameter<T: Value>(
     Ok(value)
 }
 
+/// A section of a profile, whichever it is.
+pub trait Section {
+    /// Key and text of every parameter, for people.
+    fn show(&self) -> Vec<(&'static str, String)>;
+}
+
 /// Declares a section of a profile: `field: type [unit] {low..high} = default "about";`.
 /// A field without a default must be given.
 #[macro_export]
@@ -334,6 +340,12 @@ macro_rules! section {
         $(#[$doc])*
         #[derive(Clone, Debug, PartialEq)]
         pub struct $name { $( #[doc = $about] pub $field: $ty, )* }
+
+        impl $crate::parameter::Section for $name {
+            fn show(&self) -> Vec<(&'static str, String)> {
+                vec![ $( (concat!($prefix, stringify!($field)), $crate::parameter::Value::show(&self.$field)), )* ]
+            }
+        }
 
         impl $name {
             /// Every parameter of the section.
@@ -358,11 +370,6 @@ macro_rules! section {
                     declarations.next().expect("one declaration a field"),
                     $crate::section!(@range $($low .. $high)?),
                 )?, )* })
-            }
-
-            /// Key and text of every parameter, for people.
-            pub fn show(&self) -> Vec<(&'static str, String)> {
-                vec![ $( (concat!($prefix, stringify!($field)), $crate::parameter::Value::show(&self.$field)), )* ]
             }
         }
     };

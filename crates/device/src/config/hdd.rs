@@ -4,7 +4,7 @@
 //! track included.
 
 use crate::config::drive::Protocol;
-use crate::parameter::{Bytes, Declaration, Microseconds, Milliseconds, Problem, Source, Value};
+use crate::parameter::{Bytes, Declaration, Microseconds, Milliseconds, Problem, Section, Source, Value};
 use crate::section;
 
 section! {

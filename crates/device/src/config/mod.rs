@@ -14,7 +14,7 @@ use crate::config::drive::{AdminConfig, BufferConfig, ControllerConfig, LinkConf
 use crate::config::ftl::{FtlConfig, SlcCache};
 use crate::config::nand::{NandConfig, ReliabilityConfig};
 use crate::config::power::PowerConfig;
-use crate::parameter::{Bytes, Declaration, Problem, Source, Value};
+use crate::parameter::{Bytes, Declaration, Problem, Section, Source, Value};
 use crate::section;
 
 section! {

@@ -19,7 +19,7 @@
 
 pub mod pipeline;
 
-use super::layer::{DefaultSource, LayerConfig, source_of};
+use super::layer::{DefaultSource, LayerConfig};
 use super::stacked::{Answer, Layer, Stacked, Work};
 use ssdlab_device::block::{Device, Limits, Operation, Request, Status, Tag};
 use ssdlab_device::parameter::{Bytes, Microseconds, Problem};
@@ -53,7 +53,7 @@ section! {
 }
 
 /// Where the defaults come from.
-pub const SOURCES: &[DefaultSource] = &[
+const SOURCES: &[DefaultSource] = &[
     (
         "crypt.mb_per_s",
         "published",
@@ -78,12 +78,8 @@ pub const SOURCES: &[DefaultSource] = &[
 const FILL_BYTES: u64 = 1 << 20;
 
 impl LayerConfig for CryptConfig {
-    fn show(&self) -> Vec<(&'static str, String)> {
-        CryptConfig::show(self)
-    }
-
-    fn default_source(&self, key: &str) -> Option<DefaultSource> {
-        source_of(SOURCES, key)
+    fn sources(&self) -> Vec<DefaultSource> {
+        SOURCES.to_vec()
     }
 
     fn build(&self, mut below: Vec<Box<dyn Device>>) -> Result<Box<dyn Device>, Problem> {

@@ -25,7 +25,7 @@ mod streams;
 #[cfg(test)]
 mod test;
 
-use super::layer::{DefaultSource, LayerConfig, source_of};
+use super::layer::{DefaultSource, LayerConfig};
 use super::stacked::{Answer, Layer, Stacked, Work};
 use lines::{Line, MOST_SECTORS, Mask, Recency};
 use ssdlab_device::block::{Device, Limits, Operation, Request, Status, Tag};
@@ -59,7 +59,7 @@ section! {
 }
 
 /// Where the defaults come from.
-pub const SOURCES: &[DefaultSource] = &[
+const SOURCES: &[DefaultSource] = &[
     ("cache.mode", "published", "bcache (kernel documentation): cache_mode is writethrough unless set"),
     ("cache.bypass_bytes", "published", "bcache (kernel documentation): sequential_cutoff is 4 MB"),
     ("cache.dirty_share", "published", "bcache (kernel documentation): writeback_percent, 10 unless set"),
@@ -69,12 +69,8 @@ const BACKING: usize = 0;
 const SSD: usize = 1;
 
 impl LayerConfig for CacheConfig {
-    fn show(&self) -> Vec<(&'static str, String)> {
-        CacheConfig::show(self)
-    }
-
-    fn default_source(&self, key: &str) -> Option<DefaultSource> {
-        source_of(SOURCES, key)
+    fn sources(&self) -> Vec<DefaultSource> {
+        SOURCES.to_vec()
     }
 
     fn build(&self, mut below: Vec<Box<dyn Device>>) -> Result<Box<dyn Device>, Problem> {

@@ -4,7 +4,7 @@
 //! of range. So a start that no page boundary of the drive divides makes aligned requests unaligned,
 //! and what no partition covers is never written. Left out: the table itself.
 
-use super::layer::{DefaultSource, LayerConfig, source_of};
+use super::layer::{DefaultSource, LayerConfig};
 use super::stacked::{Answer, Layer, Stacked, Work};
 use ssdlab_device::block::{Device, Limits, Request, Status, Tag};
 use ssdlab_device::parameter::{Bytes, Problem};
@@ -21,19 +21,15 @@ section! {
 }
 
 /// Where the defaults come from.
-pub const SOURCES: &[DefaultSource] = &[(
+const SOURCES: &[DefaultSource] = &[(
     "partition.start_sector",
     "published",
     "1 MiB: the default of Windows since Vista, of parted since 2.2 and fdisk since 2.17.1",
 )];
 
 impl LayerConfig for PartitionConfig {
-    fn show(&self) -> Vec<(&'static str, String)> {
-        PartitionConfig::show(self)
-    }
-
-    fn default_source(&self, key: &str) -> Option<DefaultSource> {
-        source_of(SOURCES, key)
+    fn sources(&self) -> Vec<DefaultSource> {
+        SOURCES.to_vec()
     }
 
     fn build(&self, mut below: Vec<Box<dyn Device>>) -> Result<Box<dyn Device>, Problem> {

@@ -150,9 +150,10 @@ impl LayerPlan {
 
     /// Every parameter with its value and where that comes from.
     pub fn parameters(&self) -> Vec<Shown> {
+        let sources = self.config.sources();
         let one = |(declaration, (key, text)): (&'static Declaration, (&str, String))| {
             let name = without_kind(self.kind, key);
-            let default = self.config.default_source(key);
+            let default = sources.iter().find(|(known, _, _)| *known == key).copied();
             let (kind, source) = match self.given.iter().find(|given| given.key == name) {
                 Some(given) => ("set", given.place.as_str()),
                 None => default.map_or(("assumed", "default"), |(_, kind, source)| (kind, source)),
@@ -220,7 +221,6 @@ impl Source for Values<'_> {
 #[cfg(test)]
 mod test {
     use super::*;
-    use crate::host::{crypt, flash_cache, partition, scheduler};
 
     fn error(text: &str) -> String {
         LayerText::parse(text).and_then(LayerPlan::read).err().unwrap().to_string()
@@ -245,16 +245,10 @@ mod test {
     /// Each source of a default belongs to a key of its layer.
     #[test]
     fn sources_belong_to_keys() {
-        let tables = [
-            ("partition", partition::SOURCES),
-            ("crypt", crypt::SOURCES),
-            ("scheduler", scheduler::SOURCES),
-            ("cache", flash_cache::SOURCES),
-        ];
-        for (name, sources) in tables {
-            let kind = KINDS.iter().find(|kind| kind.name == name).unwrap();
+        for kind in KINDS {
+            let plan = LayerText::parse(kind.example).and_then(LayerPlan::read).unwrap();
             let known = |key: &str| kind.declarations.iter().any(|declaration| declaration.key == key);
-            assert!(sources.iter().all(|(key, _, _)| known(key)), "{name}");
+            assert!(plan.config.sources().iter().all(|(key, _, _)| known(key)), "{}", kind.name);
         }
     }
 

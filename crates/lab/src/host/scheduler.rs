@@ -13,7 +13,7 @@
 mod policy;
 mod waiting;
 
-use super::layer::{DefaultSource, LayerConfig, source_of};
+use super::layer::{DefaultSource, LayerConfig};
 use super::stacked::{Answer, Layer, Stacked, Work};
 use policy::{Choice, Policy};
 use ssdlab_device::block::{Device, Limits, Operation, Request, Status, Tag};
@@ -66,7 +66,7 @@ const CFQ: &str = "Linux 4.x, block/cfq-iosched.c, and Documentation/block/cfq-i
 const QUEUE: &str = "Linux up to 4.2, include/linux/blkdev.h: BLK_DEF_MAX_SECTORS 1024, BLKDEV_MAX_RQ 128";
 
 /// Where the defaults come from.
-pub const SOURCES: &[DefaultSource] = &[
+const SOURCES: &[DefaultSource] = &[
     ("scheduler.max_sectors_kb", "published", QUEUE),
     ("scheduler.nr_requests", "published", QUEUE),
     ("scheduler.read_expire_ms", "published", DEADLINE),
@@ -87,12 +87,8 @@ const UNPLUG: u64 = 0;
 const IDLED: u64 = 1;
 
 impl LayerConfig for SchedulerConfig {
-    fn show(&self) -> Vec<(&'static str, String)> {
-        SchedulerConfig::show(self)
-    }
-
-    fn default_source(&self, key: &str) -> Option<DefaultSource> {
-        source_of(SOURCES, key)
+    fn sources(&self) -> Vec<DefaultSource> {
+        SOURCES.to_vec()
     }
 
     fn build(&self, mut below: Vec<Box<dyn Device>>) -> Result<Box<dyn Device>, Problem> {

@@ -4,7 +4,7 @@
 //! request over the border is two. As a partition for the system and one for data, or LVM's linear
 //! mapping. Left out: what decides which file lies where; that is the workload's.
 
-use super::layer::{DefaultSource, LayerConfig, source_of};
+use super::layer::LayerConfig;
 use super::stacked::{Answer, Layer, Stacked, Work};
 use ssdlab_device::block::{Device, Limits, Operation, Request, Status, Tag};
 use ssdlab_device::parameter::{Bytes, Problem};
@@ -19,18 +19,7 @@ section! {
     }
 }
 
-/// Where the defaults come from.
-pub const SOURCES: &[DefaultSource] = &[];
-
 impl LayerConfig for SplitConfig {
-    fn show(&self) -> Vec<(&'static str, String)> {
-        SplitConfig::show(self)
-    }
-
-    fn default_source(&self, key: &str) -> Option<DefaultSource> {
-        source_of(SOURCES, key)
-    }
-
     fn build(&self, mut below: Vec<Box<dyn Device>>) -> Result<Box<dyn Device>, Problem> {
         let second = below.remove(1);
         Ok(Box::new(new(self, below.remove(0), second)?))

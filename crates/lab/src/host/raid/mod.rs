@@ -86,12 +86,8 @@ pub struct Raid {
 }
 
 impl LayerConfig for RaidConfig {
-    fn show(&self) -> Vec<(&'static str, String)> {
-        RaidConfig::show(self)
-    }
-
-    fn default_source(&self, key: &str) -> Option<DefaultSource> {
-        self.preset.cost(key).map(|cost| (cost.key, cost.kind, cost.source))
+    fn sources(&self) -> Vec<DefaultSource> {
+        self.preset.costs().iter().map(|cost| (cost.key, cost.kind, cost.source)).collect()
     }
 
     fn copies(&self) -> u32 {
