@@ -210,14 +210,14 @@ def _mends(finding: checking.Finding) -> bool:
     "systems",
     multiple=True,
     type=click.Choice(tools.SYSTEMS),
-    help="Print the commands of this system; by default, of the one that --device belongs to.",
+    help="Print commands for this system; by default, for the system of --device.",
 )
 @click.option(
     "--device",
     "devices",
     multiple=True,
     metavar="DRIVE",
-    help="Use this drive in the commands; repeat for each member of an array.",
+    help="Use this device in the commands; repeat it for each member of an array.",
 )
 @click.option("--new", is_flag=True, help="Create a partition table first; this destroys all data.")
 @click.option(

@@ -108,7 +108,7 @@ LAYER_OPTION = click.option(
     "layers",
     multiple=True,
     metavar="KIND:KEY=VALUE,…",
-    help="Add a layer; give the lowest first.",
+    help="Add a layer; repeat for more, lowest first.",
 )
 DEVICE_OPTION = click.option(
     "--device",

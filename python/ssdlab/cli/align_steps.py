@@ -40,7 +40,9 @@ from ssdlab.errors import SsdlabError
 )
 @click.argument("file", required=False, metavar="[LAYOUT]")
 @click.option(
-    "--to", metavar="SIZE", help="Move it to this start; by default, to the next aligned one."
+    "--to",
+    metavar="SIZE",
+    help="Move the partition to this start; by default, to the next aligned one.",
 )
 @click.option(
     "--free-behind",
@@ -60,9 +62,9 @@ def move(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Show how to move a partition to a start that aligns its data; move nothing.
+    """Show how to move a partition to a start that aligns its data; run no command.
 
-    If the data are encrypted, refuse to advise.
+    Encrypted data are refused: moving them would destroy them.
     """
     layout = read_layout(file, layers, options)
     chosen = Chosen(options, layout.drive)
@@ -112,9 +114,9 @@ def spare(
 ) -> None:
     """Show how to leave a SHARE of a used drive unpartitioned; change nothing.
 
-    LAYOUT describes the last partition. If the data are encrypted, refuse to advise. With --steps,
-    show how to start over with DRIVE, or with any drive; each step says what it destroys and how
-    to check that it worked.
+    LAYOUT describes the last partition; an encrypted one is refused. With --steps, show how to
+    start over with DRIVE, or with any drive; each step says what it destroys and how to check that
+    it worked.
     """
     if steps:
         _start_over(file, share, as_json=as_json)

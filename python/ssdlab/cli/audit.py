@@ -54,7 +54,7 @@ from ssdlab.verdict import Verdict
     "--prove-trim", "proven", metavar="FOLDER", help="Trim free space; show how far TRIM gets."
 )
 @click.option(
-    "--load", "duration", metavar="TIME", help="Count reads and writes for this time, such as 10m."
+    "--load", "duration", metavar="TIME", help="Count reads and writes for this long, such as 10m."
 )
 @click.option(
     "-o", "--output", metavar="FILE.fio", help="Write the load as a fio job; - is stdout."
@@ -64,9 +64,11 @@ from ssdlab.verdict import Verdict
     "texts",
     multiple=True,
     metavar="FILE",
-    help="Check the output of Windows or FreeBSD tools; more files may follow.",
+    help="Check saved output of Windows or FreeBSD tools; accepts several files.",
 )
-@click.option("--checklist", "as_list", is_flag=True, help="Print a one-page checklist, answered.")
+@click.option(
+    "--checklist", "as_list", is_flag=True, help="Print a one-page checklist with answers."
+)
 @click.option("--yes", is_flag=True, help="Run --prove-trim without asking.")
 @JSON_OPTION
 def audit(

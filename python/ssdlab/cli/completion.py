@@ -17,7 +17,7 @@ SHELLS = ("bash", "zsh", "fish")
 
 @click.command(
     cls=Verb,
-    short_help="Print the completion script of a shell.",
+    short_help="Print the completion script for a shell.",
     terms=(
         ("bash", 'add to ~/.bashrc: eval "$(ssdlab completion bash)"'),
         ("zsh", 'add to ~/.zshrc, after compinit: eval "$(ssdlab completion zsh)"'),
@@ -31,7 +31,7 @@ SHELLS = ("bash", "zsh", "fish")
 @click.argument("shell", type=click.Choice(SHELLS), metavar="SHELL")
 @click.pass_context
 def completion(context: click.Context, shell: str) -> None:
-    """Print the completion script of a SHELL; it completes verbs, options and drives.
+    """Print a script that makes SHELL complete verbs, options and drives.
 
     SHELL is bash (4.4 or later), zsh or fish.
     """

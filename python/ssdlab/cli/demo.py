@@ -28,7 +28,7 @@ from ssdlab.result import Result
 
 @click.command(
     cls=Verb,
-    short_help="Show one SSD fresh and steady, and what restores speed.",
+    short_help="Show an SSD fresh and in steady state, and what restores its speed.",
     examples=(
         "ssdlab demo -o demo",
         "ssdlab demo --drive intel-x25-m-g2-80gb --capacity 8GB -o demo",
@@ -39,7 +39,7 @@ from ssdlab.result import Result
     default=plan.DRIVE,
     show_default=True,
     metavar="DRIVE",
-    help="Simulate this SSD: a profile or its file.",
+    help="Simulate this SSD: a profile name or a profile file.",
     shell_complete=complete_drive,
 )
 @click.option(
@@ -57,7 +57,7 @@ from ssdlab.result import Result
 )
 @SEED_OPTION
 def demo(drive: str, output: str, capacity: str | None, seed: int) -> int:
-    """Show what one SSD does, fresh and in steady state, and what restores speed.
+    """Show what an SSD does fresh and in steady state, and what restores its speed.
 
     Runs the five jobs of the Thomas-Krenn e-book, and 4 KiB random writes with space left unused
     and with TRIM. Writes every result and report.html to DIR. The fio command that ssdlab run

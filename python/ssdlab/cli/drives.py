@@ -29,7 +29,8 @@ LAYER_OPTION = click.option(
     "layers",
     multiple=True,
     metavar="KIND[:KEY=VALUE,…]",
-    help="Add a layer over the drive, such as partition:start_sector=63; the lowest comes first.",
+    help="Add a layer over the drive, such as partition:start_sector=63; repeat for more, lowest "
+    "first.",
 )
 SPAN_OPTION = click.option(
     "--span",

@@ -91,9 +91,13 @@ class _PlugIn(Verb):
     "--from", "files", multiple=True, metavar="FILE", help="Read smartctl's JSON; - is stdin."
 )
 @click.option("-d", "kind", metavar="TYPE", help="Pass -d to smartctl, such as megaraid,6.")
-@click.option("--meanings", metavar="FILE", help="Read your own families (TOML).")
-@click.option("--history", metavar="FILE", help="Keep readings, to date the wear-out.")
-@click.option("--baseline", metavar="FILE", help="Alarm only if these error counts grow.")
+@click.option("--meanings", metavar="FILE", help="Read more drive families from this file (TOML).")
+@click.option(
+    "--history", metavar="FILE", help="Keep readings in this file; they give the wear-out date."
+)
+@click.option(
+    "--baseline", metavar="FILE", help="Read known error counts; alarm only if they grow."
+)
 @click.option("--acknowledge", is_flag=True, help="Write today's error counts to the baseline.")
 @click.option(
     "--format",
@@ -104,13 +108,13 @@ class _PlugIn(Verb):
     help="Set the output format.",
 )
 @JSON_OPTION
-@click.option("--output", "-o", metavar="FILE", help="Write to FILE, in one step.")
+@click.option("--output", "-o", metavar="FILE", help="Write to FILE atomically.")
 @click.option(
     "--smartctl",
     default="smartctl",
     show_default=True,
     metavar="PROGRAM",
-    help="Run this smartctl.",
+    help="Use this program as smartctl.",
 )
 def health(
     devices: tuple[str, ...],

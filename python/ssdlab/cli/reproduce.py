@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 )
 @click.argument("questions", nargs=-1, metavar="[QUESTION]…")
 @click.option(
-    "--quick", is_flag=True, help="Use smaller drives and one seed; it takes a minute and a half."
+    "--quick", is_flag=True, help="Use smaller drives and one seed; takes one to two minutes."
 )
 @click.option("--list", "only_list", is_flag=True, help="List the questions and exit.")
 @click.option(
@@ -60,8 +60,8 @@ def reproduce(questions: tuple[str, ...], quick: bool, only_list: bool, output: 
 
     QUESTION is a name or a number that --list prints; by default, all run. The command writes
     reproduce.html and reproduce.json to DIR. A ratio must be within 15 % where a mechanism decides
-    it, and within 30 % where unknown firmware does. A row that misses is not an error; it is shown
-    in red.
+    it, or within 30 % where unknown firmware does, and on the same side of 1. A row that misses is
+    not an error; it is shown in red.
     """
     from ssdlab.reproduce import FULL, QUICK, Performance, find
 

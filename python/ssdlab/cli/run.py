@@ -52,7 +52,7 @@ from ssdlab.result import Result
     "stacks",
     multiple=True,
     metavar="FILE.toml",
-    help="Run on the drive and the layers that this file describes.",
+    help="Run on the stack that this file describes.",
 )
 @LAYER_OPTION
 @SET_OPTION
@@ -74,8 +74,8 @@ from ssdlab.result import Result
     metavar="START,LENGTH",
     help="Record every operation of this interval, such as 10ms,2ms.",
 )
-@click.option("--save", metavar="FILE.ssd", help="Save the drive as the job leaves it.")
-@click.option("--no-cache", is_flag=True, help="Precondition the drive again; see ssdlab cache.")
+@click.option("--save", metavar="FILE.ssd", help="Save the drive to this file after the job.")
+@click.option("--no-cache", is_flag=True, help="Do not use the cache of preconditioned drives.")
 @click.pass_context
 def run(
     context: click.Context,

@@ -63,7 +63,7 @@ from ssdlab.parallel import run_all, stop_on_interrupt
 @click.option(
     "--job",
     metavar="JOB.fio",
-    help="Reach the steady state with this job's writes; by default 4 KiB uniform.",
+    help="Reach steady state with this job's writes; by default, with 4 KiB random writes.",
 )
 @SET_OPTION
 @SPAN_OPTION
