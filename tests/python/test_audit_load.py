@@ -218,19 +218,16 @@ def test_fio_takes_the_job(reads: int, writes: int, tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def counted_here() -> bool:
-    """Whether the kernel counts anything that the audit looks at."""
+@pytest.fixture
+def counters() -> None:
+    """Skip where the kernel counts nothing that the audit looks at."""
     system = LiveSystem()
     counted = {line.split()[2] for line in (system.read("/proc/diskstats") or "").splitlines()}
-    return not counted.isdisjoint(chosen_devices(system, read_topology(system), []))
+    if counted.isdisjoint(chosen_devices(system, read_topology(system), [])):
+        pytest.skip("no device of /sys/block in use is in /proc/diskstats here")
 
 
-NEEDS_COUNTERS = pytest.mark.skipif(
-    not counted_here(), reason="no device of /sys/block in use is in /proc/diskstats here"
-)
-
-
-@NEEDS_COUNTERS
+@pytest.mark.usefixtures("counters")
 def test_this_machine_for_a_moment(command: Command) -> None:
     """The command counts here for a second, as a table and as JSON."""
     code, out, _ = command("audit", "--load", "0.5s", "--json")
@@ -241,7 +238,7 @@ def test_this_machine_for_a_moment(command: Command) -> None:
     assert code == 0 and "do not tell" in out and "reads/s" in out
 
 
-@NEEDS_COUNTERS
+@pytest.mark.usefixtures("counters")
 def test_ctrl_c_ends_the_command(tmp_path: Path) -> None:
     """A signal ends the counting; the report and the exit code are those of a run cut short."""
     terminal, end = pty.openpty()
