@@ -310,22 +310,14 @@ MUTANTS = (
         _SLOW_READS,
     ),
     Mutant(
-        "a drive has two dies",
+        "parity costs nothing",
         "raid",
         (
+            "RAID 10 writes best of four drives",
             "RAID 5 of 4 by controller against one drive, 1 MiB writes",
             "RAID 5 of 4 by software against one drive, 1 MiB writes",
         ),
-        _TWO_DIES,
-    ),
-    Mutant(
-        "all drives have the same spare area",
-        "raid",
-        (
-            "RAID 1 against one drive not yet in steady state, writes",
-            "RAID 5 of 3 against one drive not yet in steady state, writes",
-        ),
-        setting("over_provisioning", "0.2"),
+        layer("level=5", "level=0"),
     ),
     Mutant(
         "the cache in front of hard disks is a hard disk",
