@@ -172,6 +172,7 @@ impl<P: Payload> Ftl<P> {
     }
 
     /// Collection is spread between host writes, from the low watermark on.
+    #[inline(always)]
     pub fn is_smooth(&self) -> bool {
         self.smooth
     }

@@ -227,7 +227,7 @@ impl<P: Payload> Ssd<P> {
             if !self.write_pending(die) {
                 self.choose_work(die);
             }
-        } else if self.idle_work || self.times.smooth {
+        } else if self.idle_work || self.ftl.is_smooth() {
             self.choose_work(die);
         } else {
             self.lay_idle(die);
@@ -255,13 +255,13 @@ impl<P: Payload> Ssd<P> {
 
     /// Batches run to their end; a smooth job takes what host writes owe it, or the die's spare time.
     fn job_goes_first(&mut self, die: DieId) -> bool {
-        !self.times.smooth || self.ftl.owes(die) || !self.may_start_row()
+        !self.ftl.is_smooth() || self.ftl.owes(die) || !self.may_start_row()
     }
 
     fn work_in_spare_time(&mut self, die: usize) {
         let id = DieId(die as u16);
-        let starts =
-            self.idle_work && self.ftl.wants_idle_collection(id) || self.times.smooth && self.ftl.wants_collection(id);
+        let starts = self.idle_work && self.ftl.wants_idle_collection(id)
+            || self.ftl.is_smooth() && self.ftl.wants_collection(id);
         // With superblocks a job that starts may have nothing to do on this die: its block may be bad.
         if !self.rests && (self.ftl.has_job(id) || starts && self.start_job(die) && self.ftl.has_job(id)) {
             return self.job_step(die);

@@ -28,7 +28,6 @@ pub mod power;
 mod untimed;
 
 use crate::block::{Busy, Completion, Device, Limits, Operation, Request, Status, Tag};
-use crate::config::ftl::{Frontiers, GcPace};
 use crate::config::{DriveConfig, drive::Protocol};
 use crate::counters::Counters;
 use crate::ftl::Ftl;
@@ -125,7 +124,6 @@ struct Times {
     /// Link and controller time of a command, by operation, and of each unit after its first.
     command: [Nanos; Operation::COUNT],
     unit: Nanos,
-    smooth: bool,
     copyback: bool,
     suspend: Option<Nanos>,
     half_duplex: bool,
@@ -145,7 +143,6 @@ impl Times {
             flash_command: config.nand.command_us.0,
             command: command_times(config),
             unit: config.controller.unit_us.0,
-            smooth: config.ftl.gc_pace == GcPace::Smooth && config.ftl.frontiers == Frontiers::HostGc,
             copyback: config.nand.copyback,
             suspend: config.nand.suspend.then_some(config.nand.suspend_us.0),
             half_duplex: config.link.protocol != Protocol::Nvme,

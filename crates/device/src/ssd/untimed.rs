@@ -223,7 +223,7 @@ impl<P: Payload> Ssd<P> {
 
     /// What a die does that would have to wait for the host, as `Ssd::work_in_spare_time`.
     fn spare_turn_now(&mut self, die: DieId) -> Option<Turn> {
-        let works = self.times.smooth
+        let works = self.ftl.is_smooth()
             && (self.ftl.has_job(die) || self.ftl.wants_collection(die) && self.ftl.start_job(die))
             && self.ftl.has_job(die);
         works.then(|| Turn::Collected(self.job_row_now(die)))
@@ -231,7 +231,7 @@ impl<P: Payload> Ssd<P> {
 
     /// What a die that is free does next: as `Ssd::choose_work`, with a host that always has more.
     fn turn_now(&mut self, die: DieId, units: &[(Lpn, P::Stamp)]) -> Turn {
-        if self.ftl.has_job(die) && (!self.times.smooth || self.ftl.owes(die)) {
+        if self.ftl.has_job(die) && (!self.ftl.is_smooth() || self.ftl.owes(die)) {
             return Turn::Collected(self.job_row_now(die));
         }
         match self.ftl.readiness(die) {
@@ -262,7 +262,8 @@ impl<P: Payload> Ssd<P> {
             self.ftl.put(die, purpose, lpn, stamp);
         }
         let programmed = self.ftl.end_row(die, purpose).time;
-        if self.times.smooth && (self.ftl.has_job(die) || self.ftl.wants_collection(die) && self.ftl.start_job(die)) {
+        if self.ftl.is_smooth() && (self.ftl.has_job(die) || self.ftl.wants_collection(die) && self.ftl.start_job(die))
+        {
             self.ftl.owe(die);
         }
         Turn::Wrote(count, self.times.flash_command + self.times.channel_row + programmed)
@@ -279,7 +280,7 @@ impl<P: Payload> Ssd<P> {
                 }
                 Step::Program => {
                     time += self.ftl.program_gathered(die).0.time;
-                    if self.times.smooth {
+                    if self.ftl.is_smooth() {
                         self.ftl.pay(die);
                     }
                     let data = Nanos(self.times.channel_unit.0 * gathered) + self.times.channel_row;

@@ -108,7 +108,7 @@ impl<P: Payload> Ssd<P> {
         let out = std::mem::take(&mut self.dies[die].gathered_transfer);
         let (programmed, moved) = self.ftl.program_gathered(DieId(die as u16));
         self.drain_map_work(None);
-        if self.times.smooth {
+        if self.ftl.is_smooth() {
             self.ftl.pay(DieId(die as u16));
         }
         if moved == 0 && out == Nanos::ZERO {
@@ -138,7 +138,10 @@ impl<P: Payload> Ssd<P> {
     #[inline(always)]
     pub(super) fn sense_next_at_once(&mut self, die: usize, ends: Nanos) -> Option<Nanos> {
         let command_free = self.times.flash_command == Nanos::ZERO;
-        if !command_free || self.times.smooth || !self.dies[die].reads.is_empty() || self.dies[die].suspended.is_some()
+        if !command_free
+            || self.ftl.is_smooth()
+            || !self.dies[die].reads.is_empty()
+            || self.dies[die].suspended.is_some()
         {
             return None;
         }

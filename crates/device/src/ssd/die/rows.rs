@@ -142,7 +142,7 @@ impl<P: Payload> Ssd<P> {
     /// Times a row that the FTL has filled: channel and tPROG.
     #[inline(always)]
     fn program_host_row(&mut self, die: usize, programmed: Nanos) {
-        if self.times.smooth {
+        if self.ftl.is_smooth() {
             self.owe(die);
         }
         let transfer = self.times.channel_row;
