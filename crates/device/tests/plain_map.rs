@@ -1,12 +1,12 @@
 //! Any sequence of reads, writes, trims and flushes against a plain map, with all invariants on.
 //!
-//! The payload keeps what every slot of flash holds: which unit and which write of it. At any time
+//! The contents keeps what every slot of flash holds: which unit and which write of it. At any time
 //! the newest write of every unit must be found where the map says, on every kind of drive.
 
 use proptest::prelude::*;
 use ssdlab_device::block::{Completion, Device, Operation, Request, Status, Tag};
-use ssdlab_device::ftl::Place;
-use ssdlab_device::nand::array::Payload;
+use ssdlab_device::ftl::mapping::Place;
+use ssdlab_device::nand::contents::Contents;
 use ssdlab_device::profile::{Profile, built_in};
 use ssdlab_device::ssd::Ssd;
 use ssdlab_device::ssd::admin::StartOver;
@@ -24,7 +24,7 @@ struct Recorded {
     unreadable: u64,
 }
 
-impl Payload for Recorded {
+impl Contents for Recorded {
     type Stamp = u64;
     fn stamp(&mut self, lpn: Lpn) -> u64 {
         self.writes += u64::from(lpn.0 < self.exported);
@@ -65,8 +65,8 @@ fn drive(settings: &[(&str, &str)]) -> Ssd<Recorded> {
         Profile::read("theory", "theory", built_in("theory").unwrap(), &all).unwrap_or_else(|error| panic!("{error}"));
     let config = profile.ssd().unwrap();
     let exported = (config.export.capacity_bytes.0 / config.unit_bytes()) as u32;
-    let payload = Recorded { exported, ..Recorded::default() };
-    Ssd::new(config, 7, payload).unwrap_or_else(|problem| panic!("{problem:?}"))
+    let contents = Recorded { exported, ..Recorded::default() };
+    Ssd::new(config, 7, contents).unwrap_or_else(|problem| panic!("{problem:?}"))
 }
 
 /// The drives that the property is held against.
@@ -331,7 +331,7 @@ impl Host {
         assert_eq!(mapped, self.newest.len(), "what is mapped is what was written and not trimmed");
         for (&lpn, &write) in &self.newest {
             if let Place::Flash(ppn) = self.ssd.ftl.place(Lpn(lpn)) {
-                let (held, stamp) = self.ssd.ftl.payload.slots[&ppn.0];
+                let (held, stamp) = self.ssd.ftl.flash.contents.slots[&ppn.0];
                 assert_eq!(held, lpn, "the slot holds this unit");
                 assert_eq!(stamp, write, "unit {lpn}: the slot holds the newest write");
             }
@@ -367,10 +367,10 @@ proptest! {
                 let mut host = Host::new(drive(&settings));
                 steps.iter().for_each(|step| host.apply(step));
                 host.start_over(how);
-                let held: Vec<u64> = host.ssd.ftl.payload.slots.values().map(|(_, stamp)| *stamp).collect();
+                let held: Vec<u64> = host.ssd.ftl.flash.contents.slots.values().map(|(_, stamp)| *stamp).collect();
                 match how {
-                    StartOver::SecureErase => prop_assert!(held.is_empty() || host.ssd.ftl.array.bad_blocks() > 0),
-                    StartOver::CryptoErase => prop_assert!(held.iter().all(|write| *write <= host.ssd.ftl.payload.unreadable)),
+                    StartOver::SecureErase => prop_assert!(held.is_empty() || host.ssd.ftl.flash.array.bad_blocks() > 0),
+                    StartOver::CryptoErase => prop_assert!(held.iter().all(|write| *write <= host.ssd.ftl.flash.contents.unreadable)),
                     StartOver::Trim => {}
                 }
                 host.check();

@@ -123,7 +123,7 @@ fn derived_of_flash(ssd: &Ssd) -> Value {
             format!("{} B, {} mapping units", geometry.row_bytes, geometry.units_per_row),
             "programmed at once"
         ),
-        line("bad blocks", ssd.ftl.array.bad_blocks().to_string(), "from the factory and grown"),
+        line("bad blocks", ssd.ftl.flash.array.bad_blocks().to_string(), "from the factory and grown"),
         line(
             "available spare",
             ssd.ftl.spare_blocks().max(0).to_string(),
@@ -213,12 +213,12 @@ pub struct Wear {
 impl Wear {
     /// Adds a drive. Of different ones the fewest rated cycles count.
     pub fn add(&mut self, ssd: &Ssd) {
-        ssd.ftl.array.erase_counts().for_each(|count| *self.histogram.entry(count).or_default() += 1);
+        ssd.ftl.flash.array.erase_counts().for_each(|count| *self.histogram.entry(count).or_default() += 1);
         let geometry = ssd.ftl.geometry;
         let block_bytes = u64::from(geometry.rows) * u64::from(geometry.row_bytes);
         self.exported_bytes += u64::from(ssd.ftl.exported) * u64::from(geometry.unit_bytes);
-        self.flash_bytes += ssd.ftl.array.erase_counts().count() as u64 * block_bytes;
-        self.bad_blocks += ssd.ftl.array.bad_blocks();
+        self.flash_bytes += ssd.ftl.flash.array.erase_counts().count() as u64 * block_bytes;
+        self.bad_blocks += ssd.ftl.flash.array.bad_blocks();
         self.spare_blocks += ssd.ftl.spare_blocks();
         let rated = ssd.config().reliability.rated_cycles;
         self.rated_cycles = Some(self.rated_cycles.map_or(rated, |known| known.min(rated)));

@@ -12,7 +12,7 @@
 
 use crate::config::drive::Protocol;
 use crate::named_choice;
-use crate::nand::array::Payload;
+use crate::nand::contents::Contents;
 use crate::ssd::Ssd;
 use crate::units::Nanos;
 use thiserror::Error;
@@ -53,7 +53,7 @@ impl StartOver {
 /// Ranges of one block of ATA's DATA SET MANAGEMENT, of 65535 sectors each (ACS-3).
 const ATA_TRIM_SECTORS: u32 = 64 * 65_535;
 
-impl<P: Payload> Ssd<P> {
+impl<C: Contents> Ssd<C> {
     /// Starts over; returns the time that this takes. Wear and counters stay.
     ///
     /// # Errors
@@ -109,7 +109,7 @@ impl<P: Payload> Ssd<P> {
 
     fn crypto_erase(&mut self) -> Nanos {
         self.ftl.counters.crypto_erases += 1;
-        self.ftl.payload.discard_key();
+        self.ftl.flash.contents.discard_key();
         self.config.admin.command_ms.0
     }
 

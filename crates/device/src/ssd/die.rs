@@ -19,7 +19,7 @@ mod rows;
 
 use crate::block::{Completion, Operation};
 use crate::ftl::Ftl;
-use crate::nand::array::Payload;
+use crate::nand::contents::Contents;
 use crate::nand::geometry::Geometry;
 use crate::nand::reliability::ReadOutcome;
 use crate::sim::calendar::{Calendar, Event};
@@ -57,7 +57,7 @@ pub struct FlashRead {
 
 impl FlashRead {
     /// The read of a whole mapping unit.
-    pub fn of_unit<P: Payload>(ftl: &Ftl<P>, ppn: Ppn, owner: ReadOwner) -> FlashRead {
+    pub fn of_unit<C: Contents>(ftl: &Ftl<C>, ppn: Ppn, owner: ReadOwner) -> FlashRead {
         let Geometry { rows_per_unit: rows, unit_bytes: bytes, .. } = ftl.geometry;
         FlashRead { block: ftl.geometry.block(ppn), row: ftl.row(ppn), rows, bytes, owner }
     }
@@ -170,7 +170,7 @@ impl<S: Copy> Die<S> {
     }
 }
 
-impl<P: Payload> Ssd<P> {
+impl<C: Contents> Ssd<C> {
     /// The time of a die's activity has come.
     #[inline(always)]
     pub(super) fn die_event(&mut self, Event { slot: die, kind }: Event, done: &mut Vec<Completion>) {
@@ -339,7 +339,7 @@ impl<P: Payload> Ssd<P> {
             self.queue_read(FlashRead::of_unit(&self.ftl, ppn, ReadOwner::Map(waits)));
         }
         for lpn in evictions {
-            let stamp = self.ftl.payload.stamp(lpn);
+            let stamp = self.ftl.flash.contents.stamp(lpn);
             self.pending.push_back(Unit { lpn, owner: Owner::Drive, bytes: geometry.unit_bytes, stamp });
         }
         loads.len() as u32
@@ -414,18 +414,5 @@ impl<P: Payload> Ssd<P> {
         if let Some(cache) = &mut self.ftl.map_cache {
             cache.loads.clear();
         }
-    }
-}
-
-impl<P: Payload> crate::ftl::Ftl<P> {
-    /// A read of the array with its errors, counted.
-    #[inline]
-    fn read_flash(&mut self, block: BlockId) -> ReadOutcome {
-        let outcome = self.array.read(block);
-        if outcome != ReadOutcome::default() {
-            self.counters.read_retries += u64::from(outcome.retries);
-            self.counters.uncorrectable_reads += u64::from(outcome.uncorrectable);
-        }
-        outcome
     }
 }

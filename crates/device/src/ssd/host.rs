@@ -11,7 +11,7 @@ mod unqueued;
 mod writes;
 
 use crate::block::{Busy, Completion, Operation, Request, Status, Tag};
-use crate::nand::array::Payload;
+use crate::nand::contents::Contents;
 use crate::ssd::{Lane, Ssd};
 use crate::units::{Lpn, Nanos};
 use std::collections::VecDeque;
@@ -107,7 +107,7 @@ impl Front {
     }
 }
 
-impl<P: Payload> Ssd<P> {
+impl<C: Contents> Ssd<C> {
     #[inline(always)]
     pub(super) fn accept(&mut self, tag: Tag, request: Request) -> Result<(), Busy> {
         if self.front.outstanding >= self.limits.queue_depth {

@@ -14,7 +14,7 @@ use crate::block::{Completion, Status};
 use crate::config::DriveConfig;
 use crate::ftl::Ftl;
 use crate::ftl::layout::own_units;
-use crate::nand::array::Payload;
+use crate::nand::contents::Contents;
 use crate::ssd::Ssd;
 use crate::ssd::host::{Flush, Owner, Unit};
 use crate::units::Lpn;
@@ -36,7 +36,7 @@ pub(super) struct Journal {
 
 impl Journal {
     /// The journal of a drive at rest; none where the map needs none.
-    pub(super) fn new<P: Payload>(config: &DriveConfig, ftl: &Ftl<P>) -> Option<Journal> {
+    pub(super) fn new<C: Contents>(config: &DriveConfig, ftl: &Ftl<C>) -> Option<Journal> {
         let last = u64::from(ftl.exported) + own_units(config, u64::from(ftl.exported)) - 1;
         config.journals_map().then(|| Journal {
             lpn: Lpn(last as u32),
@@ -72,7 +72,7 @@ impl Journal {
     }
 }
 
-impl<P: Payload> Ssd<P> {
+impl<C: Contents> Ssd<C> {
     /// Commands done that may have changed the map.
     pub(super) fn changes(&self) -> u64 {
         self.ftl.counters.map_changes()
@@ -82,7 +82,7 @@ impl<P: Payload> Ssd<P> {
     pub(super) fn write_journal(&mut self) {
         let Some(lpn) = self.journal.as_mut().and_then(Journal::begin_page) else { return };
         self.ftl.counters.journal_pages_written += 1;
-        let (stamp, bytes) = (self.ftl.payload.stamp(lpn), self.ftl.geometry.unit_bytes);
+        let (stamp, bytes) = (self.ftl.flash.contents.stamp(lpn), self.ftl.geometry.unit_bytes);
         self.pending.push_front(Unit { lpn, owner: Owner::Journal, bytes, stamp });
         self.feed_dies();
     }

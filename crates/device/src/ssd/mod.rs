@@ -32,7 +32,7 @@ use crate::config::{DriveConfig, drive::Protocol};
 use crate::counters::Counters;
 use crate::ftl::Ftl;
 use crate::ftl::victim::VictimPolicy;
-use crate::nand::array::Payload;
+use crate::nand::contents::Contents;
 use crate::parameter::Problem;
 use crate::sim::calendar::Calendar;
 use crate::sim::lanes::Lanes;
@@ -64,9 +64,9 @@ enum Lane {
 const LANES: usize = 4;
 
 /// A solid-state drive.
-pub struct Ssd<P: Payload = ()> {
+pub struct Ssd<C: Contents = ()> {
     /// The flash translation layer and the flash below it.
-    pub ftl: Ftl<P>,
+    pub ftl: Ftl<C>,
     config: DriveConfig,
     limits: Limits,
     unit_size: UnitSize,
@@ -80,14 +80,14 @@ pub struct Ssd<P: Payload = ()> {
     /// Where a flush has to write what has changed in the map.
     journal: Option<Journal>,
     /// Units waiting for a die, in order.
-    pending: VecDeque<Unit<P::Stamp>>,
-    dies: Vec<Die<P::Stamp>>,
+    pending: VecDeque<Unit<C::Stamp>>,
+    dies: Vec<Die<C::Stamp>>,
     /// What each die is doing, which its event in the calendar names too.
     activities: Vec<Activity>,
     /// Units parked on dies until their old contents are read.
     parked: u32,
     /// Later writes of parked units, in order.
-    followers: Vec<Unit<P::Stamp>>,
+    followers: Vec<Unit<C::Stamp>>,
     /// Dies without work, a bit each.
     idle: Vec<u64>,
     /// The die that took the last row.
@@ -103,7 +103,7 @@ pub struct Ssd<P: Payload = ()> {
     /// Collection rests until the first write: the drive was preconditioned or switched off under load.
     rests: bool,
     power: Option<Power>,
-    row_now: RowNow<P::Stamp>,
+    row_now: RowNow<C::Stamp>,
     recording: Option<Recording>,
 }
 
@@ -179,13 +179,13 @@ fn operations_alone(config: &DriveConfig) -> [bool; Operation::COUNT] {
     alone
 }
 
-impl<P: Payload> Ssd<P> {
+impl<C: Contents> Ssd<C> {
     /// A drive fresh out of the box; `seed` decides what chance decides.
     ///
     /// # Errors
     /// The key that makes the drive impossible.
-    pub fn new(config: &DriveConfig, seed: u64, payload: P) -> Result<Ssd<P>, Problem> {
-        Ok(Ssd::around(config, Ftl::new(config, seed, payload)?))
+    pub fn new(config: &DriveConfig, seed: u64, contents: C) -> Result<Ssd<C>, Problem> {
+        Ok(Ssd::around(config, Ftl::new(config, seed, contents)?))
     }
 
     /// A drive with a victim policy of one's own.
@@ -195,14 +195,14 @@ impl<P: Payload> Ssd<P> {
     pub fn with_policy(
         config: &DriveConfig,
         seed: u64,
-        payload: P,
+        contents: C,
         policy: Box<dyn VictimPolicy>,
-    ) -> Result<Ssd<P>, Problem> {
-        Ok(Ssd::around(config, Ftl::with_policy(config, seed, payload, policy)?))
+    ) -> Result<Ssd<C>, Problem> {
+        Ok(Ssd::around(config, Ftl::with_policy(config, seed, contents, policy)?))
     }
 
     /// A drive around an FTL that was saved; the FTL must have been configured.
-    pub fn around(config: &DriveConfig, mut ftl: Ftl<P>) -> Ssd<P> {
+    pub fn around(config: &DriveConfig, mut ftl: Ftl<C>) -> Ssd<C> {
         let geometry = ftl.geometry;
         let buffer = Buffer::new(config, &geometry);
         ftl.backlog.limit(ftl.exported, buffer.slots.len());
@@ -303,7 +303,7 @@ fn mask(count: usize) -> u64 {
     if count >= 64 { u64::MAX } else { (1 << count) - 1 }
 }
 
-impl<P: Payload> Device for Ssd<P> {
+impl<C: Contents> Device for Ssd<C> {
     fn limits(&self) -> &Limits {
         &self.limits
     }
@@ -352,7 +352,7 @@ impl<P: Payload> Device for Ssd<P> {
     fn hint(&self, lba: Lba) {
         let (lpn, _) = self.unit_size.split(lba.0);
         if lpn < u64::from(self.ftl.exported) {
-            self.ftl.prefetch_map(Lpn(lpn as u32));
+            self.ftl.mapping.prefetch(Lpn(lpn as u32));
         }
     }
 
@@ -361,7 +361,7 @@ impl<P: Payload> Device for Ssd<P> {
     fn hint_write(&self, lba: Lba) {
         let (lpn, _) = self.unit_size.split(lba.0);
         if lpn < u64::from(self.ftl.exported) {
-            self.ftl.prefetch_old(Lpn(lpn as u32));
+            self.ftl.mapping.prefetch_old(Lpn(lpn as u32));
         }
     }
 

@@ -15,7 +15,7 @@
 use crate::config::DriveConfig;
 use crate::counters::Counters;
 use crate::ftl::Ftl;
-use crate::nand::array::Payload;
+use crate::nand::contents::Contents;
 use crate::parameter::Milliseconds;
 use crate::sim::random::{Purpose, Stream};
 use crate::ssd::Ssd;
@@ -36,7 +36,7 @@ pub struct Power {
 
 impl Power {
     /// The states of an idle drive; none where the configuration leaves power out.
-    pub fn new<P: Payload>(config: &DriveConfig, ftl: &Ftl<P>) -> Option<Power> {
+    pub fn new<C: Contents>(config: &DriveConfig, ftl: &Ftl<C>) -> Option<Power> {
         let power = &config.power;
         power.active_mw?;
         let after = |time: Option<Milliseconds>| time.map_or(Nanos::NEVER, |time| time.0);
@@ -84,7 +84,7 @@ impl Power {
     }
 }
 
-impl<P: Payload> Ssd<P> {
+impl<C: Contents> Ssd<C> {
     /// The first command has come: the controller takes it when the drive is awake.
     #[inline]
     pub(super) fn wake_up(&mut self) {

@@ -12,10 +12,11 @@
 
 use super::Ssd;
 use crate::block::Request;
-use crate::ftl::Shortage;
-use crate::ftl::frontier::{Purpose, Readiness};
+use crate::ftl::Readiness;
+use crate::ftl::frontier::Purpose;
 use crate::ftl::reclaim::Step;
-use crate::nand::array::Payload;
+use crate::ftl::spare::Shortage;
+use crate::nand::contents::Contents;
 use crate::nand::geometry::Geometry;
 use crate::sim::calendar::{Calendar, Event};
 use crate::units::{DieId, Lpn, Nanos};
@@ -89,7 +90,7 @@ enum Turn {
     Waits,
 }
 
-impl<P: Payload> Ssd<P> {
+impl<C: Contents> Ssd<C> {
     /// Writes a unit. Units gather until a row is full; the row goes to the die that is free first.
     /// False once the drive is read-only.
     #[inline]
@@ -101,7 +102,7 @@ impl<P: Payload> Ssd<P> {
         if self.row_now.is_full(bytes) {
             self.program_gathered_now();
         }
-        let stamp = self.ftl.payload.stamp(lpn);
+        let stamp = self.ftl.flash.contents.stamp(lpn);
         self.ftl.backlog.sample(lpn, bytes);
         self.row_now.add(lpn, stamp, bytes);
         if self.row_now.bytes_left == 0 {
@@ -163,18 +164,18 @@ impl<P: Payload> Ssd<P> {
     /// Asks for the cache line of a coming [`Ssd::write_now`].
     #[inline]
     pub fn hint_now(&self, lpn: Lpn) {
-        self.ftl.prefetch_map(lpn);
+        self.ftl.mapping.prefetch(lpn);
     }
 
     /// The second half of the hint, when the map's line has arrived.
     #[inline]
     pub fn hint_old_now(&self, lpn: Lpn) {
-        self.ftl.prefetch_old(lpn);
+        self.ftl.mapping.prefetch_old(lpn);
     }
 
     /// Programs units, a row at most, on the die that is free first; returns how many. None where no die
     /// can take any, and the drive is read-only then.
-    pub(super) fn put_row_now(&mut self, units: &[(Lpn, P::Stamp)]) -> usize {
+    pub(super) fn put_row_now(&mut self, units: &[(Lpn, C::Stamp)]) -> usize {
         debug_assert!(self.rests, "nothing is under way in virtual time");
         let mut waited = false;
         loop {
@@ -182,7 +183,7 @@ impl<P: Payload> Ssd<P> {
             if now == Nanos::NEVER {
                 // Every die waits: once more from the start, since what they did may have helped the others.
                 if waited || !self.row_now.recall(Nanos::ZERO) {
-                    self.ftl.shortage = self.ftl.shortage.or(Some(Shortage::FreeBlocks));
+                    self.ftl.spare.run_out(Shortage::FreeBlocks);
                     return 0;
                 }
                 waited = true;
@@ -230,7 +231,7 @@ impl<P: Payload> Ssd<P> {
     }
 
     /// What a die that is free does next: as `Ssd::choose_work`, with a host that always has more.
-    fn turn_now(&mut self, die: DieId, units: &[(Lpn, P::Stamp)]) -> Turn {
+    fn turn_now(&mut self, die: DieId, units: &[(Lpn, C::Stamp)]) -> Turn {
         if self.ftl.has_job(die) && (!self.ftl.is_smooth() || self.ftl.owes(die)) {
             return Turn::Collected(self.job_row_now(die));
         }
@@ -255,13 +256,13 @@ impl<P: Payload> Ssd<P> {
     }
 
     /// Puts and programs units on a die that is ready.
-    fn row_now(&mut self, die: DieId, purpose: Purpose, units: &[(Lpn, P::Stamp)]) -> Turn {
+    fn row_now(&mut self, die: DieId, purpose: Purpose, units: &[(Lpn, C::Stamp)]) -> Turn {
         let count = units.len().min(self.ftl.row_slots_left(die, purpose) as usize);
         for &(lpn, stamp) in &units[..count] {
             self.ftl.touch_map(lpn, true);
             self.ftl.put(die, purpose, lpn, stamp);
         }
-        let programmed = self.ftl.end_row(die, purpose).time;
+        let programmed = self.ftl.end_row(die, purpose);
         if self.ftl.is_smooth() && (self.ftl.has_job(die) || self.ftl.wants_collection(die) && self.ftl.start_job(die))
         {
             self.ftl.owe(die);
@@ -275,11 +276,11 @@ impl<P: Payload> Ssd<P> {
         loop {
             match self.ftl.job_step(die) {
                 Step::Read(source) => {
-                    time += self.ftl.array.read_time(source.block, source.row, self.ftl.geometry.rows_per_unit);
+                    time += self.ftl.flash.array.read_time(source.block, source.row, self.ftl.geometry.rows_per_unit);
                     gathered += u64::from(source.units);
                 }
                 Step::Program => {
-                    time += self.ftl.program_gathered(die).0.time;
+                    time += self.ftl.program_gathered(die).0;
                     if self.ftl.is_smooth() {
                         self.ftl.pay(die);
                     }
@@ -296,7 +297,7 @@ impl<P: Payload> Ssd<P> {
         let Some(cache) = &mut self.ftl.map_cache else { return };
         cache.loads.clear();
         for lpn in std::mem::take(&mut cache.evictions) {
-            let stamp = self.ftl.payload.stamp(lpn);
+            let stamp = self.ftl.flash.contents.stamp(lpn);
             self.put_row_now(&[(lpn, stamp)]);
         }
     }

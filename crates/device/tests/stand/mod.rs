@@ -4,7 +4,7 @@
 
 use ssdlab_device::block::{Completion, Device, Operation, Request, Status, Tag};
 use ssdlab_device::config::DriveConfig;
-use ssdlab_device::nand::array::Payload;
+use ssdlab_device::nand::contents::Contents;
 use ssdlab_device::profile::{Profile, built_in};
 use ssdlab_device::ssd::Ssd;
 use ssdlab_device::units::{Lba, Lpn, Nanos};
@@ -44,8 +44,8 @@ impl Done {
 }
 
 /// A drive and its host.
-pub struct Stand<P: Payload = ()> {
-    pub ssd: Ssd<P>,
+pub struct Stand<C: Contents = ()> {
+    pub ssd: Ssd<C>,
     pub now: Nanos,
 }
 
@@ -56,10 +56,10 @@ impl Stand {
     }
 }
 
-impl<P: Payload> Stand<P> {
+impl<C: Contents> Stand<C> {
     /// A fresh drive that holds something.
-    pub fn with_payload(profile: &str, settings: &[(&str, &str)], payload: P) -> Stand<P> {
-        let ssd = Ssd::new(&config(profile, settings), 7, payload).unwrap_or_else(|problem| panic!("{problem:?}"));
+    pub fn with_payload(profile: &str, settings: &[(&str, &str)], contents: C) -> Stand<C> {
+        let ssd = Ssd::new(&config(profile, settings), 7, contents).unwrap_or_else(|problem| panic!("{problem:?}"));
         Stand { ssd, now: Nanos::ZERO }
     }
 

@@ -17,7 +17,7 @@ use crate::workload::generate::JobError;
 use crate::workload::job::Job;
 use serde_json::{Value, json};
 use ssdlab_device::block::Device;
-use ssdlab_device::ftl::Shortage;
+use ssdlab_device::ftl::spare::Shortage;
 use ssdlab_device::ssd::Ssd;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -135,7 +135,7 @@ impl Target {
     /// What a drive that takes no more writes has too little of.
     pub fn shortage(&self) -> Option<Shortage> {
         let mut shortage = None;
-        self.each(|drive| shortage = shortage.or(drive.ssd().and_then(|ssd| ssd.ftl.shortage)));
+        self.each(|drive| shortage = shortage.or(drive.ssd().and_then(|ssd| ssd.ftl.spare.shortage())));
         shortage
     }
 

@@ -2,12 +2,12 @@
 
 use super::Activity;
 use crate::ftl::reclaim::{SourceRow, Step};
-use crate::nand::array::Payload;
+use crate::nand::contents::Contents;
 use crate::sim::calendar::Event;
 use crate::ssd::Ssd;
 use crate::units::{DieId, Nanos};
 
-impl<P: Payload> Ssd<P> {
+impl<C: Contents> Ssd<C> {
     pub(super) fn start_job(&mut self, die: usize) -> bool {
         let started = self.ftl.start_job(DieId(die as u16));
         if started && self.ftl.jobs_span_dies() {
@@ -46,8 +46,8 @@ impl<P: Payload> Ssd<P> {
     /// A source row of a move is sensed; returns how long that takes, with its read retries.
     #[inline(always)]
     pub(super) fn gather(&mut self, die: usize, source: SourceRow) -> Nanos {
-        let outcome = self.ftl.read_flash(source.block);
-        let array = self.ftl.array.read_time(source.block, source.row, self.ftl.geometry.rows_per_unit);
+        let outcome = self.ftl.flash.read(source.block, &mut self.ftl.counters);
+        let array = self.ftl.flash.array.read_time(source.block, source.row, self.ftl.geometry.rows_per_unit);
         self.dies[die].gathered_transfer += Nanos(self.times.channel_unit.0 * u64::from(source.units));
         Nanos(array.0 * u64::from(1 + outcome.retries))
     }
@@ -114,7 +114,7 @@ impl<P: Payload> Ssd<P> {
         if moved == 0 && out == Nanos::ZERO {
             return self.busy(die, Activity::Moving, self.now);
         }
-        let ends = self.load_move(die, out) + programmed.time;
+        let ends = self.load_move(die, out) + programmed;
         match self.sense_next_at_once(die, ends) {
             Some(sensed) => self.busy(die, Activity::MovingOn, sensed),
             None => self.busy(die, Activity::Moving, ends),

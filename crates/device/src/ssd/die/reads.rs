@@ -2,12 +2,12 @@
 
 use super::{Activity, FlashRead, ReadOwner};
 use crate::block::Completion;
-use crate::nand::array::Payload;
+use crate::nand::contents::Contents;
 use crate::ssd::Ssd;
 use crate::ssd::host::{Owner, Unit};
 use crate::units::Nanos;
 
-impl<P: Payload> Ssd<P> {
+impl<C: Contents> Ssd<C> {
     /// A row is to be sensed: at once where its die is idle or can be suspended.
     pub(in crate::ssd) fn queue_read(&mut self, read: FlashRead) {
         let die = usize::from(self.ftl.geometry.die(read.block).0);
@@ -72,8 +72,8 @@ impl<P: Payload> Ssd<P> {
     }
 
     pub(super) fn sense_after(&mut self, die: usize, read: FlashRead, delay: Nanos) {
-        let outcome = self.ftl.read_flash(read.block);
-        let array = self.ftl.array.read_time(read.block, read.row, read.rows);
+        let outcome = self.ftl.flash.read(read.block, &mut self.ftl.counters);
+        let array = self.ftl.flash.array.read_time(read.block, read.row, read.rows);
         let array = Nanos(array.0 * u64::from(1 + outcome.retries));
         self.dies[die].current = Some((read, outcome));
         let issued = self.issue_command(die);

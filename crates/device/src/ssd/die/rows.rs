@@ -2,13 +2,14 @@
 
 use super::{Activity, Owner, Unit};
 use crate::block::Completion;
-use crate::ftl::Place;
-use crate::ftl::frontier::{Purpose, Readiness};
-use crate::nand::array::Payload;
+use crate::ftl::Readiness;
+use crate::ftl::frontier::Purpose;
+use crate::ftl::mapping::Place;
+use crate::nand::contents::Contents;
 use crate::ssd::Ssd;
 use crate::units::{DieId, Nanos};
 
-impl<P: Payload> Ssd<P> {
+impl<C: Contents> Ssd<C> {
     /// Enough is pending for a row, or what is there must not wait.
     #[inline]
     pub(super) fn may_start_row(&self) -> bool {
@@ -38,7 +39,7 @@ impl<P: Payload> Ssd<P> {
     /// The common write in one go, with the same outcome as if it had been pending: nothing waits before
     /// it, and the idle die whose turn it is has room. False, with nothing changed, where it has to wait.
     #[inline(always)]
-    pub(in crate::ssd) fn write_at_once(&mut self, unit: &Unit<P::Stamp>) -> bool {
+    pub(in crate::ssd) fn write_at_once(&mut self, unit: &Unit<C::Stamp>) -> bool {
         if !self.pending.is_empty() {
             return false;
         }
@@ -135,7 +136,7 @@ impl<P: Payload> Ssd<P> {
         }
         let programmed = self.ftl.end_row(id, purpose);
         self.drain_map_work(None);
-        self.program_host_row(die, programmed.time);
+        self.program_host_row(die, programmed);
         true
     }
 
@@ -153,18 +154,18 @@ impl<P: Payload> Ssd<P> {
 
     /// Puts a pending unit into the open row; false where it has to be completed by a read first.
     #[inline]
-    fn put_unit(&mut self, die: usize, purpose: Purpose, unit: Unit<P::Stamp>) -> bool {
+    fn put_unit(&mut self, die: usize, purpose: Purpose, unit: Unit<C::Stamp>) -> bool {
         if let Owner::Slot(slot) = unit.owner
             && let Place::Buffer(_) = self.ftl.place(unit.lpn)
         {
             let whole = self.buffer.slots[slot as usize].covered == (0, self.unit_size.sectors());
-            let old = self.ftl.shadow(slot).filter(|_| !whole);
+            let old = self.ftl.mapping.shadow(slot).filter(|_| !whole);
             if let Some(ppn) = old {
                 self.buffer.slots[slot as usize].covered = (0, self.unit_size.sectors());
                 self.read_first(ppn, unit);
                 return false;
             }
-            self.ftl.unbuffer(unit.lpn, slot);
+            self.ftl.mapping.unbuffer(unit.lpn, slot);
         }
         self.ftl.touch_map(unit.lpn, true);
         self.ftl.put(DieId(die as u16), purpose, unit.lpn, unit.stamp);

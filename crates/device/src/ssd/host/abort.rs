@@ -2,11 +2,11 @@
 
 use super::{Owner, Unit};
 use crate::block::{Completion, Status};
-use crate::ftl::{Place, Shortage};
-use crate::nand::array::Payload;
+use crate::ftl::{mapping::Place, spare::Shortage};
+use crate::nand::contents::Contents;
 use crate::ssd::Ssd;
 
-impl<P: Payload> Ssd<P> {
+impl<C: Contents> Ssd<C> {
     /// Nothing is under way, and yet units are pending for which a command waits.
     pub(in crate::ssd) fn is_stuck(&self) -> bool {
         self.front.outstanding > 0 && !self.pending.is_empty()
@@ -16,7 +16,7 @@ impl<P: Payload> Ssd<P> {
     /// error; what the buffer has acknowledged stays in it and can be read.
     #[cold]
     pub(in crate::ssd) fn give_up(&mut self, done: &mut Vec<Completion>) {
-        self.ftl.shortage = self.ftl.shortage.or(Some(Shortage::FreeBlocks));
+        self.ftl.spare.run_out(Shortage::FreeBlocks);
         self.pending.retain(|unit| !matches!(unit.owner, Owner::Command(_) | Owner::Journal));
         self.forget_changes();
         self.front.stalled.clear();
@@ -42,14 +42,14 @@ impl<P: Payload> Ssd<P> {
 
     /// What the buffer holds is saved to flash without time, or lost.
     pub(in crate::ssd) fn empty_buffer(&mut self, saved: bool) {
-        let waiting: Vec<Unit<P::Stamp>> = self.pending.drain(..).collect();
-        let parked: Vec<Unit<P::Stamp>> =
+        let waiting: Vec<Unit<C::Stamp>> = self.pending.drain(..).collect();
+        let parked: Vec<Unit<C::Stamp>> =
             self.dies.iter_mut().flat_map(|die| die.parked_units().map(|unit| *unit).collect::<Vec<_>>()).collect();
         for unit in waiting.iter().chain(&parked) {
             if let Owner::Slot(slot) = unit.owner
                 && self.ftl.place(unit.lpn) == Place::Buffer(slot)
             {
-                self.ftl.unbuffer(unit.lpn, slot);
+                self.ftl.mapping.unbuffer(unit.lpn, slot);
                 if saved {
                     self.save_now(unit);
                 } else {
@@ -60,7 +60,7 @@ impl<P: Payload> Ssd<P> {
     }
 
     /// A unit is programmed without time; at a power cut on the capacitors' charge.
-    fn save_now(&mut self, unit: &Unit<P::Stamp>) {
+    fn save_now(&mut self, unit: &Unit<C::Stamp>) {
         self.ftl.backlog.keep(unit.lpn, unit.bytes);
         self.put_row_now(&[(unit.lpn, unit.stamp)]);
     }

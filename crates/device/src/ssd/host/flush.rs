@@ -10,10 +10,10 @@
 
 use super::Flush;
 use crate::block::{Completion, Operation, Status};
-use crate::nand::array::Payload;
+use crate::nand::contents::Contents;
 use crate::ssd::Ssd;
 
-impl<P: Payload> Ssd<P> {
+impl<C: Contents> Ssd<C> {
     /// A flush, or a write with FUA that the buffer has taken (`is_write`), begins to wait.
     pub(super) fn begin_flush(&mut self, command: u32, is_write: bool, done: &mut Vec<Completion>) {
         if !self.limits.volatile_cache {

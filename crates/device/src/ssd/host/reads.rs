@@ -1,13 +1,13 @@
 //! Reads: looked up in the map, sensed row by row, sent over the link as each row is there.
 
 use crate::block::{Completion, Status};
-use crate::ftl::Place;
-use crate::nand::array::Payload;
+use crate::ftl::mapping::Place;
+use crate::nand::contents::Contents;
 use crate::ssd::die::{FlashRead, ReadOwner};
 use crate::ssd::{Lane, Ssd};
 use crate::units::Ppn;
 
-impl<P: Payload> Ssd<P> {
+impl<C: Contents> Ssd<C> {
     /// The map entries of a read are looked up; where they are not cached it waits for them.
     pub(super) fn look_up(&mut self, index: u32) {
         if self.ftl.map_cache.is_some() {

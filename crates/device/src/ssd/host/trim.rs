@@ -5,15 +5,15 @@
 use super::Owner;
 use crate::block::Request;
 use crate::config::drive::Protocol;
-use crate::ftl::Place;
-use crate::nand::array::Payload;
+use crate::ftl::mapping::Place;
+use crate::nand::contents::Contents;
 use crate::ssd::Ssd;
 use crate::units::{Lpn, Nanos};
 
 /// Sectors of one range of ATA's DATA SET MANAGEMENT, whose length has 16 bits (ACS-3).
 const ATA_RANGE_SECTORS: u32 = 65_535;
 
-impl<P: Payload> Ssd<P> {
+impl<C: Contents> Ssd<C> {
     /// Controller time that a trim's size costs.
     pub(in crate::ssd) fn trim_time(&self, sectors: u32) -> Nanos {
         let controller = &self.config.controller;
@@ -53,7 +53,7 @@ impl<P: Payload> Ssd<P> {
 
     /// A unit leaves the buffer without being programmed.
     fn forget_buffered(&mut self, lpn: Lpn, slot: u32) {
-        self.ftl.unbuffer(lpn, slot);
+        self.ftl.mapping.unbuffer(lpn, slot);
         if let Some(place) = self.pending.iter().position(|unit| unit.owner == Owner::Slot(slot)) {
             self.pending.remove(place);
             self.buffer.give_back(slot);

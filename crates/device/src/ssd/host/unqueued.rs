@@ -4,10 +4,10 @@
 //! the queue has drained, and what comes behind it waits for its end. On SATA that is every flush (FLUSH
 //! CACHE EXT), and with `link.trim_queued = false` every trim. NVMe queues both.
 
-use crate::nand::array::Payload;
+use crate::nand::contents::Contents;
 use crate::ssd::Ssd;
 
-impl<P: Payload> Ssd<P> {
+impl<C: Contents> Ssd<C> {
     /// A command has come: whether it is kept back for now.
     pub(super) fn is_held(&mut self, index: u32) -> bool {
         let others = self.front.outstanding - 1 - self.front.held.len() as u32;

@@ -5,14 +5,14 @@
 
 use super::{Command, Owner, Unit};
 use crate::block::{Completion, Operation, Status};
-use crate::ftl::Place;
-use crate::nand::array::Payload;
+use crate::ftl::mapping::Place;
+use crate::nand::contents::Contents;
 use crate::ssd::Ssd;
 use crate::ssd::die::{FlashRead, ReadOwner};
 use crate::ssd::pieces::Piece;
 use crate::units::{Lpn, Ppn};
 
-impl<P: Payload> Ssd<P> {
+impl<C: Contents> Ssd<C> {
     /// Write data has crossed the link, or zeroes are to be written, for which none crosses.
     #[inline(always)]
     pub(super) fn take_write(&mut self, index: u32, done: &mut Vec<Completion>) {
@@ -46,7 +46,7 @@ impl<P: Payload> Ssd<P> {
             && request.operation == Operation::Write
             && self.parked == 0
         {
-            let stamp = self.ftl.payload.stamp(lpn);
+            let stamp = self.ftl.flash.contents.stamp(lpn);
             self.ftl.counters.host_pages_written += 1;
             let unit = Unit { lpn, owner: Owner::Command(index), bytes, stamp };
             if !self.write_at_once(&unit) {
@@ -59,7 +59,7 @@ impl<P: Payload> Ssd<P> {
                 continue;
             }
             self.front.commands[index as usize].remaining += 1;
-            let stamp = self.ftl.payload.stamp(piece.lpn);
+            let stamp = self.ftl.flash.contents.stamp(piece.lpn);
             self.ftl.counters.host_pages_written += 1;
             let unit = Unit { lpn: piece.lpn, owner: Owner::Command(index), bytes, stamp };
             match self.ftl.place(piece.lpn) {
@@ -85,7 +85,7 @@ impl<P: Payload> Ssd<P> {
     }
 
     /// A read-modify-write: the unit becomes pending when its old contents are there.
-    pub(in crate::ssd) fn read_first(&mut self, ppn: Ppn, unit: Unit<P::Stamp>) {
+    pub(in crate::ssd) fn read_first(&mut self, ppn: Ppn, unit: Unit<C::Stamp>) {
         self.ftl.counters.read_modify_writes += 1;
         let geometry = self.ftl.geometry;
         let slot = self.dies[usize::from(geometry.die(geometry.block(ppn)).0)].park(unit);
@@ -124,16 +124,16 @@ impl<P: Payload> Ssd<P> {
                 held.covered = (held.covered.0.min(piece.covered.0), held.covered.1.max(piece.covered.1));
             }
             held.bytes = bytes;
-            let stamp = self.ftl.payload.stamp(piece.lpn);
+            let stamp = self.ftl.flash.contents.stamp(piece.lpn);
             self.restamp(slot, stamp);
             self.ftl.counters.host_pages_written += 1;
             self.ftl.counters.buffer_coalesced += 1;
             return true;
         }
         let Some(slot) = self.buffer.take(piece.lpn, piece.covered, bytes) else { return false };
-        let stamp = self.ftl.payload.stamp(piece.lpn);
+        let stamp = self.ftl.flash.contents.stamp(piece.lpn);
         self.ftl.counters.host_pages_written += 1;
-        self.ftl.buffer(piece.lpn, slot);
+        self.ftl.mapping.buffer(piece.lpn, slot);
         self.pending.push_back(Unit { lpn: piece.lpn, owner: Owner::Slot(slot), bytes, stamp });
         true
     }
@@ -143,15 +143,15 @@ impl<P: Payload> Ssd<P> {
         for (lpn, bytes) in self.ftl.backlog.take() {
             let Place::Flash(copy) = self.ftl.place(lpn) else { continue };
             let Some(slot) = self.buffer.take(lpn, (0, self.unit_size.sectors()), bytes) else { break };
-            let stamp = self.ftl.payload.read(copy);
-            self.ftl.buffer(lpn, slot);
+            let stamp = self.ftl.flash.contents.read(copy);
+            self.ftl.mapping.buffer(lpn, slot);
             self.pending.push_back(Unit { lpn, owner: Owner::Slot(slot), bytes, stamp });
         }
     }
 
     /// Overwrites the contents of a unit that waits in the buffer. Only payloads have contents.
-    fn restamp(&mut self, slot: u32, stamp: P::Stamp) {
-        if size_of::<P::Stamp>() == 0 {
+    fn restamp(&mut self, slot: u32, stamp: C::Stamp) {
+        if size_of::<C::Stamp>() == 0 {
             return;
         }
         let waiting = self.pending.iter_mut().chain(self.dies.iter_mut().flat_map(|die| die.parked_units()));
