@@ -44,6 +44,17 @@ impl Job {
     }
 }
 
+/// Units found in one source row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SourceRow {
+    /// Block that is read.
+    pub block: BlockId,
+    /// Row that is read.
+    pub row: u32,
+    /// Valid units in it.
+    pub units: u32,
+}
+
 /// What a job has gathered where a row is several units.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Gathered {

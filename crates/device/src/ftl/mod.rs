@@ -28,6 +28,7 @@ pub mod packing;
 mod plain;
 pub mod pool;
 pub mod reclaim;
+mod recover;
 pub mod rules;
 pub mod saved;
 pub mod slc;

@@ -15,21 +15,10 @@ mod moves;
 mod sources;
 
 use crate::ftl::Ftl;
-use crate::ftl::job::{Job, Reason};
+use crate::ftl::job::{Job, Reason, SourceRow};
 use crate::ftl::pool::Group;
 use crate::nand::contents::Contents;
 use crate::units::{BlockId, DieId};
-
-/// Units found in one source row.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SourceRow {
-    /// Block that is read.
-    pub block: BlockId,
-    /// Row that is read.
-    pub row: u32,
-    /// Valid units in it.
-    pub units: u32,
-}
 
 /// What a job does next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -69,6 +69,16 @@ impl<T> Slots<T> {
         (0..).zip(&self.things).filter(|(_, thing)| thing.is_some()).map(|(number, _)| number).collect()
     }
 
+    /// All things, in order of their numbers.
+    pub fn iter(&self) -> impl Iterator<Item = &T> {
+        self.things.iter().flatten()
+    }
+
+    /// All things, to be changed.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
+        self.things.iter_mut().flatten()
+    }
+
     /// Forgets all.
     pub fn clear(&mut self) {
         self.things.clear();

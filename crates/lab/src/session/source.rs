@@ -5,6 +5,7 @@ use super::memory::Memory;
 use crate::condition::{Condition, Season};
 use crate::drive_file::{self, Label};
 use crate::host::drive::Drive;
+use ssdlab_device::ftl::Ftl;
 use ssdlab_device::profile::Profile;
 use ssdlab_device::ssd::Ssd;
 
@@ -104,6 +105,6 @@ fn from_file(
     let profile = Profile::read(&label.name, &label.file, &label.profile, &label.settings)?;
     memory.add(file, &profile.model)?;
     let config = profile.ssd()?;
-    let drive = Drive::Ssd(Box::new(Ssd::around(config, kept.restore(config, ()))));
+    let drive = Drive::Ssd(Box::new(Ssd::around(config, Ftl::restore(kept, config, ()))));
     Ok(Opened { drive, profile, label })
 }

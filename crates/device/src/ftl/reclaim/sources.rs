@@ -1,7 +1,8 @@
 //! What a job reads next: the victim's units that are still valid.
 
-use super::{SourceRow, Step};
+use super::Step;
 use crate::ftl::Ftl;
+use crate::ftl::job::SourceRow;
 use crate::ftl::table::NONE;
 use crate::nand::contents::Contents;
 use crate::units::{BlockId, DieId, Ppn};
