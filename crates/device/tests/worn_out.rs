@@ -5,8 +5,9 @@ mod stand;
 
 use ssdlab_device::block::{Device, Operation, Request, Status};
 use ssdlab_device::ftl::mapping::Place;
-use ssdlab_device::nand::contents::Contents;
+use ssdlab_device::nand::contents::{Contents, Damaged, Part, Whence};
 use ssdlab_device::sim::random::{Purpose, Stream};
+use ssdlab_device::sim::slots::Slots;
 use ssdlab_device::units::{BlockId, Lba, Lpn, Nanos, Ppn};
 use stand::{Stand, four_kib};
 use std::collections::HashMap;
@@ -17,22 +18,34 @@ struct Recorded {
     writes: u64,
     newest: HashMap<u32, u64>,
     slots: HashMap<u32, (u32, u64)>,
+    ram: Slots<u64>,
     /// Slots that held something when they were programmed.
     programmed_twice: u64,
 }
 
 impl Contents for Recorded {
-    type Stamp = u64;
-    fn stamp(&mut self, lpn: Lpn) -> u64 {
-        self.writes += 1;
-        self.newest.insert(lpn.0, self.writes);
-        self.writes
+    type Held = Option<u32>;
+    const KEEPS: bool = true;
+    fn take(&mut self, part: Part) -> Option<u32> {
+        let number = if part.sectors == (0, 0) { self.newest[&part.lpn.0] } else { self.write(part.lpn) };
+        Some(self.ram.insert(number))
     }
-    fn read(&self, from: Ppn) -> u64 {
-        self.slots[&from.0].1
+    fn overwrite(&mut self, held: Option<u32>, part: Part) {
+        let number = self.write(part.lpn);
+        *self.ram.get_mut(held.unwrap()) = number;
     }
-    fn program(&mut self, to: Ppn, lpn: Lpn, stamp: u64) {
-        self.programmed_twice += u64::from(self.slots.insert(to.0, (lpn.0, stamp)).is_some());
+    fn release(&mut self, held: Option<u32>) {
+        held.map(|held| self.ram.remove(held));
+    }
+    fn deliver(&mut self, _: Part, _: Whence<Option<u32>>) -> Result<(), Damaged> {
+        Ok(())
+    }
+    fn put(&mut self, to: Ppn, lpn: Lpn, held: Option<u32>, _: Option<Ppn>) {
+        let number = match held {
+            Some(held) => self.ram.remove(held),
+            None => self.write(lpn),
+        };
+        self.programmed_twice += u64::from(self.slots.insert(to.0, (lpn.0, number)).is_some());
     }
     fn copy(&mut self, from: Ppn, to: Ppn) {
         let record = self.slots[&from.0];
@@ -44,6 +57,15 @@ impl Contents for Recorded {
         });
     }
     fn trim(&mut self, _: Lpn) {}
+}
+
+impl Recorded {
+    /// The running number of a write.
+    fn write(&mut self, lpn: Lpn) -> u64 {
+        self.writes += 1;
+        self.newest.insert(lpn.0, self.writes);
+        self.writes
+    }
 }
 
 const UNITS: u32 = 4096;
@@ -98,7 +120,7 @@ struct End {
 
 /// Writes one unit after the other, 8 at a time, at random, until the drive takes no more.
 fn write_to_death(settings: &[(&str, &str)]) -> End {
-    let stand = Stand::with_payload("theory", settings, Recorded::default());
+    let stand = Stand::with_contents("theory", settings, Recorded::default());
     let mut end = End { stand, acknowledged: HashMap::new(), writes: 0, writes_before_first_failure: 0 };
     let mut draws = Stream::new(3, Purpose::Victim);
     loop {
@@ -172,7 +194,7 @@ fn dead_drive_keeps_everything() {
 /// An erase empties all slots of its block, so that no slot is programmed twice.
 #[test]
 fn slots_are_programmed_once() {
-    let mut stand = Stand::with_payload("theory", &MORTAL, Recorded::default());
+    let mut stand = Stand::with_contents("theory", &MORTAL, Recorded::default());
     let mut draws = Stream::new(3, Purpose::Victim);
     stand.run(8, (0..20_000).map(|_| four_kib(Operation::Write, u64::from(draws.below(UNITS)))));
     assert!(stand.ssd.counters().blocks_erased > 100);

@@ -181,15 +181,10 @@ impl<C: Contents> Ftl<C> {
         Ok(ftl)
     }
 
-    /// Never goes the short way of the common case. Only slower: there so that the two can be compared.
-    pub fn take_the_long_way(&mut self) {
-        self.kind.plain = false;
-    }
-
     fn is_plain(&self) -> bool {
         let one_slot_rows = self.kind.one_unit_rows && self.geometry.rows_per_unit == 1;
         let alone = !self.blocks.span_dies() && !self.slc.is_present() && self.map_cache.is_none();
-        one_slot_rows && alone && self.flash.array.is_reliable()
+        !C::KEEPS && one_slot_rows && alone && self.flash.array.is_reliable()
     }
 
     #[inline(always)]
@@ -239,8 +234,10 @@ impl<C: Contents> Ftl<C> {
 
     /// A unit is no longer needed; returns whether it held data. A buffered one must be unbuffered first.
     pub fn trim(&mut self, lpn: Lpn) -> bool {
+        if C::KEEPS && self.mapping.place(lpn) != Place::Unmapped {
+            self.flash.contents.trim(lpn);
+        }
         let Some(old) = self.mapping.unmap(lpn) else { return false };
-        self.flash.contents.trim(lpn);
         self.blocks.invalidate(&self.geometry, old);
         true
     }

@@ -1,6 +1,6 @@
 //! The common case in one go: a row is one unit, a block is collected alone, nothing fails, there is no SLC
 //! mode, and the whole map is in RAM. Each step has the same outcome as the general ones it stands for, and
-//! does nothing where anything else is due.
+//! does nothing where anything else is due. Not taken where there are contents: those go the general way.
 
 use crate::ftl::Ftl;
 use crate::ftl::die::Source;
@@ -17,7 +17,7 @@ impl<C: Contents> Ftl<C> {
     /// A row of one unit of the host, as [`Ftl::put`] and [`Ftl::end_row`]: returns the array time. `None`
     /// where the block is filled by this or waits for a reserve, or the unit is in the buffer.
     #[inline(always)]
-    pub fn write_on(&mut self, die: DieId, lpn: Lpn, stamp: C::Stamp) -> Option<Nanos> {
+    pub fn write_on(&mut self, die: DieId, lpn: Lpn) -> Option<Nanos> {
         let state = &mut self.dies[usize::from(die.0)];
         let is_short = state.short;
         let frontier = state.frontier_mut(Purpose::Host);
@@ -28,7 +28,6 @@ impl<C: Contents> Ftl<C> {
         if let Some(old) = self.mapping.put(lpn, to) {
             self.blocks.invalidate(&self.geometry, old);
         }
-        self.flash.put(to, lpn, stamp);
         self.counters.nand_pages_written += 1;
         Some(self.flash.array.program_row(block))
     }
@@ -59,7 +58,6 @@ impl<C: Contents> Ftl<C> {
         let (block, to) = (frontier.block(), frontier.take_row(&self.geometry));
         self.mapping.move_unit(Lpn(lpn), to);
         self.blocks.groups.remove_valid_at(counter);
-        self.flash.copy(Ppn(from), to);
         self.counters.gc_pages_moved += 1;
         self.counters.nand_pages_written += 1;
         let time = self.flash.array.program_row(block);

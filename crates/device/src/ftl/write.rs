@@ -146,12 +146,13 @@ impl<C: Contents> Ftl<C> {
 
     /// Puts a unit into the open row of a frontier that has room; its old place becomes invalid.
     #[inline(always)]
-    pub fn put(&mut self, die: DieId, purpose: Purpose, lpn: Lpn, stamp: C::Stamp) -> Ppn {
+    pub fn put(&mut self, die: DieId, purpose: Purpose, lpn: Lpn, held: C::Held) -> Ppn {
         let ppn = self.dies[usize::from(die.0)].frontier_mut(purpose).take_slot(&self.geometry);
-        if let Some(old) = self.mapping.put(lpn, ppn) {
+        let old = self.mapping.put(lpn, ppn);
+        if let Some(old) = old {
             self.blocks.invalidate(&self.geometry, old);
         }
-        self.flash.put(ppn, lpn, stamp);
+        self.flash.put(ppn, lpn, held, old);
         ppn
     }
 

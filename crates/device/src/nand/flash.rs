@@ -16,10 +16,10 @@ pub struct Flash<C: Contents = ()> {
 }
 
 impl<C: Contents> Flash<C> {
-    /// A unit goes into a slot of a row that [`Flash::program`] will program.
+    /// A unit goes into a slot of a row that [`Flash::program`] will program, completed from its old slot.
     #[inline(always)]
-    pub fn put(&mut self, to: Ppn, lpn: Lpn, stamp: C::Stamp) {
-        self.contents.program(to, lpn, stamp);
+    pub fn put(&mut self, to: Ppn, lpn: Lpn, held: C::Held, old: Option<Ppn>) {
+        self.contents.put(to, lpn, held, old);
     }
 
     /// As [`Flash::put`], of a unit that lies in another slot; its record goes along.

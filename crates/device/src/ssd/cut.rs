@@ -18,7 +18,9 @@ impl<C: Contents> Ssd<C> {
     #[cold]
     pub(super) fn give_up(&mut self, done: &mut Vec<Completion>) {
         self.ftl.spare.run_out(Shortage::FreeBlocks);
-        self.pending.retain(|owner| !matches!(owner, Owner::Command(_) | Owner::Journal));
+        for unit in self.pending.take(|owner| matches!(owner, Owner::Command(_) | Owner::Journal)) {
+            self.ftl.flash.contents.release(unit.held);
+        }
         self.forget_changes();
         self.buffer.forget_waiting();
         self.commands.forget_held();
@@ -66,17 +68,18 @@ impl<C: Contents> Ssd<C> {
                 self.ftl.mapping.unbuffer(unit.lpn, slot);
                 if saved {
                     self.save_now(&unit);
-                } else {
-                    self.ftl.counters.units_lost_at_power_cut += 1;
+                    continue;
                 }
+                self.ftl.counters.units_lost_at_power_cut += 1;
             }
+            self.ftl.flash.contents.release(unit.held);
         }
     }
 
     /// A unit is programmed without time; at a power cut on the capacitors' charge.
-    fn save_now(&mut self, unit: &Unit<C::Stamp>) {
+    fn save_now(&mut self, unit: &Unit<C::Held>) {
         self.ftl.backlog.keep(unit.lpn, unit.bytes);
-        self.put_row_now(&[(unit.lpn, unit.stamp)]);
+        self.put_row_now(&[(unit.lpn, unit.held)]);
     }
 
     /// Nothing is under way; a row that was counts as programmed, and jobs go on with the next write.

@@ -59,8 +59,12 @@ impl<C: Contents> Ssd<C> {
     fn write_journal(&mut self) {
         let Some(lpn) = self.journal.as_mut().and_then(Journal::begin_page) else { return };
         self.ftl.counters.journal_pages_written += 1;
-        let stamp = self.ftl.flash.contents.stamp(lpn);
-        self.pending.push_first(Unit { lpn, owner: Owner::Journal, bytes: self.shape.unit_bytes, stamp });
+        self.pending.push_first(Unit {
+            lpn,
+            owner: Owner::Journal,
+            bytes: self.shape.unit_bytes,
+            held: C::Held::default(),
+        });
         self.feed_dies();
     }
 

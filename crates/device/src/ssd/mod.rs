@@ -88,13 +88,13 @@ pub struct Ssd<C: Contents = ()> {
     lanes: Lanes<LANES>,
     commands: Commands,
     link: Link,
-    buffer: WriteBuffer,
-    pending: Pending<C::Stamp>,
+    buffer: WriteBuffer<C::Held>,
+    pending: Pending<C::Held>,
     /// Where a flush has to write what has changed in the map.
     journal: Option<Journal>,
     dies: Dies,
     power: Option<PowerStates>,
-    row: SeasoningRow<C::Stamp>,
+    row: SeasoningRow<C::Held>,
     /// Collection uses idle time: there has been enough of it.
     idle_work: bool,
     /// Collection rests until the first write: the drive was preconditioned or switched off under load.

@@ -22,7 +22,7 @@ pub enum Owner {
 
 /// A unit on its way to flash.
 #[derive(Clone, Copy, Debug)]
-pub struct Unit<S> {
+pub struct Unit<H> {
     /// Which one.
     pub lpn: Lpn,
     /// Who waits.
@@ -30,25 +30,25 @@ pub struct Unit<S> {
     /// Bytes in flash: fewer than a unit has where data is compressed; none where it is not to be
     /// programmed after all.
     pub bytes: u32,
-    /// Its contents.
-    pub stamp: S,
+    /// What RAM holds of it.
+    pub held: H,
 }
 
 /// All units on their way.
 #[derive(Debug)]
-pub struct Pending<S> {
-    units: VecDeque<Unit<S>>,
-    parked: Slots<Unit<S>>,
-    followers: Vec<Unit<S>>,
+pub struct Pending<H> {
+    units: VecDeque<Unit<H>>,
+    parked: Slots<Unit<H>>,
+    followers: Vec<Unit<H>>,
 }
 
-impl<S> Default for Pending<S> {
-    fn default() -> Pending<S> {
+impl<H> Default for Pending<H> {
+    fn default() -> Pending<H> {
         Pending { units: VecDeque::new(), parked: Slots::default(), followers: Vec::new() }
     }
 }
 
-impl<S: Copy> Pending<S> {
+impl<H: Copy> Pending<H> {
     /// No unit is pending.
     #[inline(always)]
     pub fn is_empty(&self) -> bool {
@@ -62,30 +62,30 @@ impl<S: Copy> Pending<S> {
     }
 
     /// Those units, the next one first.
-    pub fn iter(&self) -> impl Iterator<Item = &Unit<S>> {
+    pub fn iter(&self) -> impl Iterator<Item = &Unit<H>> {
         self.units.iter()
     }
 
     /// The next unit.
     #[inline(always)]
-    pub fn front(&self) -> Option<&Unit<S>> {
+    pub fn front(&self) -> Option<&Unit<H>> {
         self.units.front()
     }
 
     /// Takes the next unit.
     #[inline(always)]
-    pub fn pop(&mut self) -> Option<Unit<S>> {
+    pub fn pop(&mut self) -> Option<Unit<H>> {
         self.units.pop_front()
     }
 
     /// A unit comes last.
     #[inline(always)]
-    pub fn push(&mut self, unit: Unit<S>) {
+    pub fn push(&mut self, unit: Unit<H>) {
         self.units.push_back(unit);
     }
 
     /// A unit comes before all others.
-    pub fn push_first(&mut self, unit: Unit<S>) {
+    pub fn push_first(&mut self, unit: Unit<H>) {
         self.units.push_front(unit);
     }
 
@@ -101,23 +101,23 @@ impl<S: Copy> Pending<S> {
     }
 
     /// Keeps a unit until its old contents are there; returns its number.
-    pub fn park(&mut self, unit: Unit<S>) -> u32 {
+    pub fn park(&mut self, unit: Unit<H>) -> u32 {
         self.parked.insert(unit)
     }
 
     /// A parked unit.
-    pub fn parked(&self, number: u32) -> &Unit<S> {
+    pub fn parked(&self, number: u32) -> &Unit<H> {
         self.parked.get(number)
     }
 
     /// A unit comes behind the parked one of the same number.
-    pub fn follow(&mut self, unit: Unit<S>) {
+    pub fn follow(&mut self, unit: Unit<H>) {
         self.followers.push(unit);
     }
 
     /// A parked unit's old contents are there: it becomes pending, behind earlier writes of the same unit and
     /// before those that followed. Returns it instead where it is not to be programmed after all.
-    pub fn unpark(&mut self, number: u32) -> Option<Unit<S>> {
+    pub fn unpark(&mut self, number: u32) -> Option<Unit<H>> {
         let unit = self.parked.remove(number);
         if unit.bytes == 0 {
             return Some(unit);
@@ -145,23 +145,18 @@ impl<S: Copy> Pending<S> {
         false
     }
 
-    /// Other contents for a unit that waits.
-    pub fn restamp(&mut self, owner: Owner, stamp: S) {
-        let waiting = self.units.iter_mut().chain(self.parked.iter_mut());
-        waiting.filter(|unit| unit.owner == owner).for_each(|unit| unit.stamp = stamp);
+    /// Takes the pending units with such an owner out.
+    pub fn take(&mut self, is_taken: impl Fn(Owner) -> bool) -> Vec<Unit<H>> {
+        let (taken, left) = self.units.drain(..).partition::<VecDeque<_>, _>(|unit| is_taken(unit.owner));
+        self.units = left;
+        taken.into()
     }
 
-    /// Only units with such an owner stay pending.
-    pub fn retain(&mut self, stays: impl Fn(Owner) -> bool) {
-        self.units.retain(|unit| stays(unit.owner));
-    }
-
-    /// Takes all units, those that are pending first.
-    pub fn drain(&mut self) -> Vec<Unit<S>> {
-        let units = self.units.drain(..).chain(self.parked.iter().copied()).collect();
+    /// Takes all units: those that are pending first, then those that are parked, then those that follow.
+    pub fn drain(&mut self) -> Vec<Unit<H>> {
+        let waiting = self.units.drain(..).chain(self.parked.iter().copied()).chain(self.followers.drain(..)).collect();
         self.parked.clear();
-        self.followers.clear();
-        units
+        waiting
     }
 }
 
@@ -169,12 +164,12 @@ impl<S: Copy> Pending<S> {
 mod test {
     use super::*;
 
-    fn unit(lpn: u32, stamp: u32) -> Unit<u32> {
-        Unit { lpn: Lpn(lpn), owner: Owner::Slot(stamp), bytes: 4096, stamp }
+    fn unit(lpn: u32, held: u32) -> Unit<u32> {
+        Unit { lpn: Lpn(lpn), owner: Owner::Slot(held), bytes: 4096, held }
     }
 
-    fn stamps(pending: &mut Pending<u32>) -> Vec<u32> {
-        std::iter::from_fn(|| pending.pop()).map(|unit| unit.stamp).collect()
+    fn held(pending: &mut Pending<u32>) -> Vec<u32> {
+        std::iter::from_fn(|| pending.pop()).map(|unit| unit.held).collect()
     }
 
     /// Writes of one unit stay in their order, whatever is read in between.
@@ -187,7 +182,7 @@ mod test {
         pending.follow(unit(8, 3));
         pending.push(unit(9, 4));
         assert!(pending.unpark(number).is_none() && pending.none_parked());
-        assert_eq!(stamps(&mut pending), [4, 1, 2]);
+        assert_eq!(held(&mut pending), [4, 1, 2]);
     }
 
     /// A unit forgotten while it is parked comes back unwritten; a pending one is gone at once.
@@ -197,19 +192,21 @@ mod test {
         pending.push(unit(1, 1));
         let number = pending.park(unit(2, 2));
         assert!(pending.forget(Owner::Slot(1)) && !pending.forget(Owner::Slot(2)));
-        assert_eq!(pending.unpark(number).map(|unit| unit.stamp), Some(2));
+        assert_eq!(pending.unpark(number).map(|unit| unit.held), Some(2));
         assert!(pending.is_empty());
     }
 
-    /// New contents reach a unit wherever it waits; all are taken at once, the pending ones first.
+    /// All are taken at once, the pending ones first; or those of some owners.
     #[test]
-    fn all_can_be_restamped_and_taken() {
+    fn all_can_be_taken() {
         let mut pending = Pending::default();
         pending.park(unit(1, 1));
         pending.push(unit(2, 2));
-        pending.restamp(Owner::Slot(1), 10);
-        pending.restamp(Owner::Slot(2), 20);
-        assert_eq!(pending.drain().iter().map(|unit| unit.stamp).collect::<Vec<_>>(), [20, 10]);
+        pending.push(unit(3, 3));
+        pending.follow(unit(1, 4));
+        let taken = pending.take(|owner| owner == Owner::Slot(2));
+        assert_eq!(taken.iter().map(|unit| unit.held).collect::<Vec<_>>(), [2]);
+        assert_eq!(pending.drain().iter().map(|unit| unit.held).collect::<Vec<_>>(), [3, 1, 4]);
         assert!(pending.is_empty() && pending.none_parked());
     }
 }

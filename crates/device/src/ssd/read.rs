@@ -3,9 +3,10 @@
 
 use crate::block::Completion;
 use crate::ftl::mapping::Place;
-use crate::nand::contents::Contents;
+use crate::nand::contents::{Contents, Whence};
 use crate::ssd::dies::{Activity, FlashRead, ReadOwner};
 use crate::ssd::pending::{Owner, Unit};
+use crate::ssd::pieces::Piece;
 use crate::ssd::{Lane, Ssd};
 use crate::units::{Nanos, Ppn};
 
@@ -45,7 +46,11 @@ impl<C: Contents> Ssd<C> {
         let mut open: Option<FlashRead> = None;
         for piece in self.shape.unit_size.pieces(&request) {
             let sectors = piece.covered.1 - piece.covered.0;
-            match self.ftl.place(piece.lpn) {
+            let place = self.ftl.place(piece.lpn);
+            if C::KEEPS {
+                self.deliver(number, &piece, place);
+            }
+            match place {
                 Place::Unmapped => {
                     self.ftl.counters.unmapped_reads += 1;
                     ready_sectors += sectors;
@@ -65,6 +70,19 @@ impl<C: Contents> Ssd<C> {
         if ready_sectors > 0 || command.remaining == 0 {
             command.remaining += 1;
             self.send_out(number, u64::from(ready_sectors) * u64::from(self.shape.limits.sector_bytes));
+        }
+    }
+
+    /// A piece's bytes go to the command.
+    fn deliver(&mut self, number: u32, piece: &Piece, place: Place) {
+        let from = match place {
+            Place::Unmapped => Whence::Nothing,
+            Place::Flash(ppn) => Whence::Flash(ppn),
+            Place::Buffer(slot) => Whence::Ram(self.buffer.slots[slot as usize].held, self.ftl.mapping.shadow(slot)),
+        };
+        let part = piece.part(self.commands.get(number).tag, false);
+        if self.ftl.flash.contents.deliver(part, from).is_err() {
+            self.fail(number);
         }
     }
 
@@ -209,7 +227,10 @@ impl<C: Contents> Ssd<C> {
     /// The old contents of a partly written unit are there: it can be programmed.
     fn unpark(&mut self, number: u32, done: &mut Vec<Completion>) {
         match self.pending.unpark(number) {
-            Some(Unit { owner, .. }) => self.unit_programmed(owner, done),
+            Some(Unit { owner, held, .. }) => {
+                self.ftl.flash.contents.release(held);
+                self.unit_programmed(owner, done);
+            }
             None => self.feed_dies(),
         }
     }
@@ -230,8 +251,12 @@ impl<C: Contents> Ssd<C> {
         let (loads, evictions) = (std::mem::take(&mut cache.loads), std::mem::take(&mut cache.evictions));
         loads.iter().for_each(|ppn| self.read_unit(*ppn, ReadOwner::Map(waits)));
         for lpn in evictions {
-            let stamp = self.ftl.flash.contents.stamp(lpn);
-            self.pending.push(Unit { lpn, owner: Owner::Drive, bytes: self.shape.unit_bytes, stamp });
+            self.pending.push(Unit {
+                lpn,
+                owner: Owner::Drive,
+                bytes: self.shape.unit_bytes,
+                held: C::Held::default(),
+            });
         }
         loads.len() as u32
     }

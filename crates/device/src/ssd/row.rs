@@ -40,7 +40,7 @@ impl<C: Contents> Ssd<C> {
     /// The common write in one go, with the same outcome as if it had been pending: nothing waits before
     /// it, and the idle die whose turn it is has room. False, with nothing changed, where it has to wait.
     #[inline(always)]
-    pub(super) fn write_at_once(&mut self, unit: &Unit<C::Stamp>) -> bool {
+    pub(super) fn write_at_once(&mut self, unit: &Unit<C::Held>) -> bool {
         if !self.pending.is_empty() {
             return false;
         }
@@ -66,8 +66,8 @@ impl<C: Contents> Ssd<C> {
 
     /// A row of one unit, where the FTL has nothing else to do.
     #[inline(always)]
-    fn plain_write(&mut self, die: usize, unit: &Unit<C::Stamp>) -> bool {
-        let Some(programmed) = self.ftl.write_on(DieId(die as u16), unit.lpn, unit.stamp) else { return false };
+    fn plain_write(&mut self, die: usize, unit: &Unit<C::Held>) -> bool {
+        let Some(programmed) = self.ftl.write_on(DieId(die as u16), unit.lpn) else { return false };
         self.dies.get_mut(die).lone = Some(unit.owner);
         self.program_host_row(die, programmed);
         true
@@ -142,7 +142,7 @@ impl<C: Contents> Ssd<C> {
 
     /// Puts a pending unit into the open row; false where it has to be completed by a read first.
     #[inline]
-    fn put_unit(&mut self, die: usize, purpose: Purpose, unit: Unit<C::Stamp>) -> bool {
+    fn put_unit(&mut self, die: usize, purpose: Purpose, unit: Unit<C::Held>) -> bool {
         if let Owner::Slot(slot) = unit.owner
             && let Place::Buffer(_) = self.ftl.place(unit.lpn)
         {
@@ -156,7 +156,7 @@ impl<C: Contents> Ssd<C> {
             self.ftl.mapping.unbuffer(unit.lpn, slot);
         }
         self.ftl.touch_map(unit.lpn, true);
-        self.ftl.put(DieId(die as u16), purpose, unit.lpn, unit.stamp);
+        self.ftl.put(DieId(die as u16), purpose, unit.lpn, unit.held);
         self.dies.get_mut(die).row.push(unit.owner);
         true
     }

@@ -41,9 +41,8 @@ impl<C: Contents> Ssd<C> {
         if self.row.has_no_room(bytes) {
             self.program_gathered_now();
         }
-        let stamp = self.ftl.flash.contents.stamp(lpn);
         self.ftl.backlog.sample(lpn, bytes);
-        if self.row.add(lpn, stamp, bytes) {
+        if self.row.add(lpn, C::Held::default(), bytes) {
             self.program_gathered_now();
         }
         !self.ftl.is_read_only()
@@ -112,7 +111,7 @@ impl<C: Contents> Ssd<C> {
 
     /// Programs units, a row at most, on the die that is free first; returns how many. None where no die
     /// can take any, and the drive is read-only then.
-    pub(super) fn put_row_now(&mut self, units: &[(Lpn, C::Stamp)]) -> usize {
+    pub(super) fn put_row_now(&mut self, units: &[(Lpn, C::Held)]) -> usize {
         debug_assert!(self.rests, "nothing is under way in virtual time");
         let mut waited = false;
         loop {
@@ -153,7 +152,7 @@ impl<C: Contents> Ssd<C> {
     }
 
     /// What a die that is free does next: as `Ssd::choose_work`, with a host that always has more.
-    fn turn_now(&mut self, die: DieId, units: &[(Lpn, C::Stamp)]) -> Turn {
+    fn turn_now(&mut self, die: DieId, units: &[(Lpn, C::Held)]) -> Turn {
         if self.ftl.has_job(die) && (!self.ftl.is_smooth() || self.ftl.owes(die)) {
             return Turn::Collected(self.job_row_now(die));
         }
@@ -178,11 +177,11 @@ impl<C: Contents> Ssd<C> {
     }
 
     /// Puts and programs units on a die that is ready.
-    fn write_row_now(&mut self, die: DieId, purpose: Purpose, units: &[(Lpn, C::Stamp)]) -> Turn {
+    fn write_row_now(&mut self, die: DieId, purpose: Purpose, units: &[(Lpn, C::Held)]) -> Turn {
         let count = units.len().min(self.ftl.row_slots_left(die, purpose) as usize);
-        for &(lpn, stamp) in &units[..count] {
+        for &(lpn, held) in &units[..count] {
             self.ftl.touch_map(lpn, true);
-            self.ftl.put(die, purpose, lpn, stamp);
+            self.ftl.put(die, purpose, lpn, held);
         }
         let programmed = self.ftl.end_row(die, purpose);
         if self.ftl.is_smooth() && (self.ftl.has_job(die) || self.ftl.wants_collection(die) && self.ftl.start_job(die))
@@ -219,8 +218,7 @@ impl<C: Contents> Ssd<C> {
         let Some(cache) = &mut self.ftl.map_cache else { return };
         cache.loads.clear();
         for lpn in std::mem::take(&mut cache.evictions) {
-            let stamp = self.ftl.flash.contents.stamp(lpn);
-            self.put_row_now(&[(lpn, stamp)]);
+            self.put_row_now(&[(lpn, C::Held::default())]);
         }
     }
 }

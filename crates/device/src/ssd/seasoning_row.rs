@@ -7,8 +7,8 @@ use crate::sim::calendar::{Calendar, Event};
 use crate::units::{DieId, Lpn, Nanos};
 
 /// The row that is gathered, and the clocks of the dies.
-pub struct SeasoningRow<S> {
-    units: Vec<(Lpn, S)>,
+pub struct SeasoningRow<H> {
+    units: Vec<(Lpn, H)>,
     bytes_left: u32,
     most: usize,
     row_bytes: u32,
@@ -23,9 +23,9 @@ pub struct SeasoningRow<S> {
     ahead: Nanos,
 }
 
-impl<S> SeasoningRow<S> {
+impl<H> SeasoningRow<H> {
     /// Nothing gathered, all dies free now; the host may be ahead of them by so much.
-    pub fn new(geometry: &Geometry, ahead: Nanos) -> SeasoningRow<S> {
+    pub fn new(geometry: &Geometry, ahead: Nanos) -> SeasoningRow<H> {
         let most = (geometry.units_per_row * geometry.packing) as usize;
         let row_bytes = geometry.row_bytes.max(geometry.unit_bytes);
         let mut clocks = Calendar::new(geometry.dies as usize);
@@ -43,8 +43,8 @@ impl<S> SeasoningRow<S> {
 
     /// A unit is gathered; true where that fills the row by its bytes.
     #[inline]
-    pub fn add(&mut self, lpn: Lpn, stamp: S, bytes: u32) -> bool {
-        self.units.push((lpn, stamp));
+    pub fn add(&mut self, lpn: Lpn, held: H, bytes: u32) -> bool {
+        self.units.push((lpn, held));
         self.bytes_left -= bytes;
         self.bytes_left == 0
     }
@@ -55,12 +55,12 @@ impl<S> SeasoningRow<S> {
     }
 
     /// Takes what is gathered, to be programmed.
-    pub fn take(&mut self) -> Vec<(Lpn, S)> {
+    pub fn take(&mut self) -> Vec<(Lpn, H)> {
         std::mem::take(&mut self.units)
     }
 
     /// What was taken is programmed: a new row begins in the same room.
-    pub fn begin(&mut self, mut units: Vec<(Lpn, S)>) {
+    pub fn begin(&mut self, mut units: Vec<(Lpn, H)>) {
         units.clear();
         (self.units, self.bytes_left) = (units, self.row_bytes);
     }

@@ -23,6 +23,7 @@ impl<C: Contents> Ssd<C> {
             // A unit leaves the buffer without being programmed.
             self.ftl.mapping.unbuffer(lpn, slot);
             if self.pending.forget(Owner::Slot(slot)) {
+                self.ftl.flash.contents.release(self.buffer.slots[slot as usize].held);
                 self.buffer.give_back(slot);
             }
         }

@@ -3,14 +3,15 @@
 //! A unit that a write covers only in part needs the rest of its old contents: it is read first
 //! (read-modify-write) if it lies in flash.
 
-use crate::block::{Completion, Operation, Status};
+use crate::block::{Completion, Operation, Status, Tag};
 use crate::ftl::mapping::Place;
-use crate::nand::contents::Contents;
+use crate::nand::contents::{Contents, Part};
 use crate::ssd::Ssd;
 use crate::ssd::commands::Command;
 use crate::ssd::dies::ReadOwner;
 use crate::ssd::pending::{Owner, Unit};
 use crate::ssd::pieces::Piece;
+use crate::ssd::write_buffer::Slot;
 use crate::units::Ppn;
 
 impl<C: Contents> Ssd<C> {
@@ -46,9 +47,10 @@ impl<C: Contents> Ssd<C> {
             && request.operation == Operation::Write
             && self.pending.none_parked()
         {
-            let stamp = self.ftl.flash.contents.stamp(lpn);
+            let part = Part { tag: command.tag, lpn, at: 0, sectors: (0, request.sectors), zeroes: false };
+            let held = self.ftl.flash.contents.take(part);
             self.ftl.counters.host_pages_written += 1;
-            let unit = Unit { lpn, owner: Owner::Command(index), bytes, stamp };
+            let unit = Unit { lpn, owner: Owner::Command(index), bytes, held };
             if !self.write_at_once(&unit) {
                 self.pending.push(unit);
             }
@@ -58,10 +60,12 @@ impl<C: Contents> Ssd<C> {
             if request.operation == Operation::WriteZeroes && self.is_zeroed_by_map(&piece) {
                 continue;
             }
-            self.commands.get_mut(index).remaining += 1;
-            let stamp = self.ftl.flash.contents.stamp(piece.lpn);
+            let command = self.commands.get_mut(index);
+            command.remaining += 1;
+            let part = piece.part(command.tag, request.operation == Operation::WriteZeroes);
+            let held = self.ftl.flash.contents.take(part);
             self.ftl.counters.host_pages_written += 1;
-            let unit = Unit { lpn: piece.lpn, owner: Owner::Command(index), bytes, stamp };
+            let unit = Unit { lpn: piece.lpn, owner: Owner::Command(index), bytes, held };
             match self.ftl.place(piece.lpn) {
                 _ if self.pending.is_parked(piece.lpn) => self.pending.follow(unit),
                 Place::Flash(ppn) if !self.shape.is_whole(&piece) => self.read_first(ppn, unit),
@@ -80,7 +84,7 @@ impl<C: Contents> Ssd<C> {
     }
 
     /// A read-modify-write: the unit becomes pending when its old contents are there.
-    pub(super) fn read_first(&mut self, ppn: Ppn, unit: Unit<C::Stamp>) {
+    pub(super) fn read_first(&mut self, ppn: Ppn, unit: Unit<C::Held>) {
         self.ftl.counters.read_modify_writes += 1;
         let number = self.pending.park(unit);
         self.read_unit(ppn, ReadOwner::Parked(number));
@@ -88,13 +92,14 @@ impl<C: Contents> Ssd<C> {
 
     /// Moves a command's units into the buffer, as far as there is room; done when all are in.
     fn take_buffered(&mut self, index: u32, done: &mut Vec<Completion>) -> bool {
-        let Command { request, taken, .. } = *self.commands.get(index);
+        let Command { tag, request, taken, .. } = *self.commands.get(index);
         let bytes = self.shape.flash_bytes(request.compress_percent);
         for (number, piece) in (0..).zip(self.shape.unit_size.pieces(&request)).skip(taken as usize) {
             if request.operation == Operation::WriteZeroes && self.is_zeroed_by_map(&piece) {
                 continue;
             }
-            if !self.buffer_piece(&piece, bytes) {
+            let part = piece.part(tag, request.operation == Operation::WriteZeroes);
+            if !self.buffer_part(part, bytes) {
                 self.commands.get_mut(index).taken = number;
                 self.buffer.stall_again(index);
                 return false;
@@ -108,46 +113,47 @@ impl<C: Contents> Ssd<C> {
         true
     }
 
-    fn buffer_piece(&mut self, piece: &Piece, bytes: u32) -> bool {
-        if let Place::Buffer(slot) = self.ftl.place(piece.lpn) {
-            let held = &mut self.buffer.slots[slot as usize];
-            let touches = piece.covered.0 <= held.covered.1 && held.covered.0 <= piece.covered.1;
-            // Pieces with a gap between them need the old contents after all: covered stays as it was.
+    /// Moves a part of a command into the buffer, over what lies there of the same unit; false where there is
+    /// no room.
+    fn buffer_part(&mut self, part: Part, bytes: u32) -> bool {
+        let Part { lpn, sectors, .. } = part;
+        let contents = &mut self.ftl.flash.contents;
+        if let Place::Buffer(slot) = self.ftl.mapping.place(lpn) {
+            let slot = &mut self.buffer.slots[slot as usize];
+            let touches = sectors.0 <= slot.covered.1 && slot.covered.0 <= sectors.1;
+            // Parts with a gap between them need the old contents after all: covered stays as it was.
             if touches {
-                held.covered = (held.covered.0.min(piece.covered.0), held.covered.1.max(piece.covered.1));
+                slot.covered = (slot.covered.0.min(sectors.0), slot.covered.1.max(sectors.1));
             }
-            held.bytes = bytes;
-            let stamp = self.ftl.flash.contents.stamp(piece.lpn);
-            self.restamp(slot, stamp);
+            slot.bytes = bytes;
+            contents.overwrite(slot.held, part);
             self.ftl.counters.host_pages_written += 1;
             self.ftl.counters.buffer_coalesced += 1;
             return true;
         }
-        let Some(slot) = self.buffer.take(piece.lpn, piece.covered, bytes) else { return false };
-        let stamp = self.ftl.flash.contents.stamp(piece.lpn);
+        let Some(slot) = self.buffer.take(lpn, sectors, bytes, || contents.take(part)) else { return false };
         self.ftl.counters.host_pages_written += 1;
-        self.ftl.mapping.buffer(piece.lpn, slot);
-        self.pending.push(Unit { lpn: piece.lpn, owner: Owner::Slot(slot), bytes, stamp });
+        self.pend_buffered(slot);
         true
+    }
+
+    /// What a slot of the buffer holds is to be programmed.
+    fn pend_buffered(&mut self, slot: u32) {
+        let Slot { lpn, bytes, held, .. } = self.buffer.slots[slot as usize];
+        self.ftl.mapping.buffer(lpn, slot);
+        self.pending.push(Unit { lpn, owner: Owner::Slot(slot), bytes, held });
     }
 
     /// The writes that would have come next lie in the buffer, and in flash until they are programmed again.
     pub(super) fn fill_buffer(&mut self) {
+        let whole = (0, self.shape.unit_size.sectors());
         for (lpn, bytes) in self.ftl.backlog.take() {
-            let Place::Flash(copy) = self.ftl.place(lpn) else { continue };
-            let Some(slot) = self.buffer.take(lpn, (0, self.shape.unit_size.sectors()), bytes) else { break };
-            let stamp = self.ftl.flash.contents.read(copy);
-            self.ftl.mapping.buffer(lpn, slot);
-            self.pending.push(Unit { lpn, owner: Owner::Slot(slot), bytes, stamp });
+            let Place::Flash(_) = self.ftl.place(lpn) else { continue };
+            let as_it_lies = Part { tag: Tag(0), lpn, at: 0, sectors: (0, 0), zeroes: false };
+            let contents = &mut self.ftl.flash.contents;
+            let Some(slot) = self.buffer.take(lpn, whole, bytes, || contents.take(as_it_lies)) else { break };
+            self.pend_buffered(slot);
         }
-    }
-
-    /// Overwrites the contents of a unit that waits in the buffer. Only payloads have contents.
-    fn restamp(&mut self, slot: u32, stamp: C::Stamp) {
-        if size_of::<C::Stamp>() == 0 {
-            return;
-        }
-        self.pending.restamp(Owner::Slot(slot), stamp);
     }
 
     /// A unit is programmed: whoever waited for it goes on.

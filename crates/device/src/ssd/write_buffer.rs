@@ -16,7 +16,7 @@ use std::collections::VecDeque;
 
 /// What a slot holds.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Slot {
+pub struct Slot<H> {
     /// Which unit.
     pub lpn: Lpn,
     /// First and end of the sectors written into it.
@@ -25,6 +25,8 @@ pub struct Slot {
     pub epoch: u64,
     /// Bytes that it takes in flash.
     pub bytes: u32,
+    /// Its bytes.
+    pub held: H,
 }
 
 /// A flush, or a write with FUA: not done before what it found is durable.
@@ -40,9 +42,9 @@ pub struct Flush {
 
 /// All slots, and the commands that wait for them.
 #[derive(Clone, Debug)]
-pub struct WriteBuffer {
+pub struct WriteBuffer<H> {
     /// Contents, by slot.
-    pub slots: Vec<Slot>,
+    pub slots: Vec<Slot<H>>,
     free: Vec<u32>,
     /// Flush epochs still open: units outstanding in each, oldest first.
     outstanding: VecDeque<u64>,
@@ -53,9 +55,9 @@ pub struct WriteBuffer {
     stalled: VecDeque<u32>,
 }
 
-impl WriteBuffer {
+impl<H: Copy + Default> WriteBuffer<H> {
     /// A buffer as configured: at least one row, or none at all.
-    pub fn new(config: &DriveConfig, geometry: &Geometry) -> WriteBuffer {
+    pub fn new(config: &DriveConfig, geometry: &Geometry) -> WriteBuffer<H> {
         let wanted = config.buffer.bytes.0 / u64::from(geometry.unit_bytes);
         let least = u64::from(geometry.units_per_row * geometry.packing);
         let slots = if config.buffer.bytes.0 == 0 { 0 } else { wanted.max(least) as usize };
@@ -74,12 +76,12 @@ impl WriteBuffer {
         !self.slots.is_empty()
     }
 
-    /// Takes a slot for a unit; `None` when the buffer is full.
-    pub fn take(&mut self, lpn: Lpn, covered: (u32, u32), bytes: u32) -> Option<u32> {
+    /// Takes a slot for a unit; `None`, and nothing held, when the buffer is full.
+    pub fn take(&mut self, lpn: Lpn, covered: (u32, u32), bytes: u32, held: impl FnOnce() -> H) -> Option<u32> {
         let slot = self.free.pop()?;
         let epoch = self.first_epoch + self.outstanding.len() as u64 - 1;
         *self.outstanding.back_mut().expect("an epoch is open") += 1;
-        self.slots[slot as usize] = Slot { lpn, covered, epoch, bytes };
+        self.slots[slot as usize] = Slot { lpn, covered, epoch, bytes, held: held() };
         Some(slot)
     }
 
@@ -164,7 +166,7 @@ impl WriteBuffer {
 mod test {
     use super::*;
 
-    fn buffer(slots: usize) -> WriteBuffer {
+    fn buffer(slots: usize) -> WriteBuffer<()> {
         WriteBuffer {
             slots: vec![Slot::default(); slots],
             free: (0..slots as u32).rev().collect(),
@@ -183,13 +185,13 @@ mod test {
     #[test]
     fn a_flush_waits_for_what_it_found() {
         let mut buffer = buffer(3);
-        let take = |buffer: &mut WriteBuffer| buffer.take(Lpn(1), (0, 8), 4096).unwrap();
+        let take = |buffer: &mut WriteBuffer<()>| buffer.take(Lpn(1), (0, 8), 4096, || ()).unwrap();
         let first = take(&mut buffer);
         buffer.begin_flush(flush(1));
         let second = take(&mut buffer);
         buffer.begin_flush(flush(2));
         let third = take(&mut buffer);
-        assert_eq!(buffer.take(Lpn(1), (0, 8), 4096), None, "three slots");
+        assert_eq!(buffer.take(Lpn(1), (0, 8), 4096, || ()), None, "three slots");
         assert!(!buffer.give_back(third) && !buffer.give_back(second), "the first epoch is open");
         assert_eq!(buffer.close_drained(), 0);
         assert!(buffer.give_back(first));

@@ -2,6 +2,8 @@
 //! host that keeps a number of requests outstanding and takes no time itself.
 #![allow(dead_code, reason = "every test file uses a part of it")]
 
+pub mod sectors;
+
 use ssdlab_device::block::{Completion, Device, Operation, Request, Status, Tag};
 use ssdlab_device::config::DriveConfig;
 use ssdlab_device::nand::contents::Contents;
@@ -52,13 +54,13 @@ pub struct Stand<C: Contents = ()> {
 impl Stand {
     /// A fresh drive.
     pub fn new(profile: &str, settings: &[(&str, &str)]) -> Stand {
-        Stand::with_payload(profile, settings, ())
+        Stand::with_contents(profile, settings, ())
     }
 }
 
 impl<C: Contents> Stand<C> {
     /// A fresh drive that holds something.
-    pub fn with_payload(profile: &str, settings: &[(&str, &str)], contents: C) -> Stand<C> {
+    pub fn with_contents(profile: &str, settings: &[(&str, &str)], contents: C) -> Stand<C> {
         let ssd = Ssd::new(&config(profile, settings), 7, contents).unwrap_or_else(|problem| panic!("{problem:?}"));
         Stand { ssd, now: Nanos::ZERO }
     }

@@ -10,7 +10,7 @@ use ssdlab_device::block::{Completion, Device, Operation, Request, Status, Tag};
 use ssdlab_device::counters::Counters;
 use ssdlab_device::ftl::job::Reason;
 use ssdlab_device::ftl::view::BlockState;
-use ssdlab_device::nand::contents::Contents;
+use ssdlab_device::nand::contents::{Contents, Damaged, Part, Whence};
 use ssdlab_device::ssd::Ssd;
 use ssdlab_device::units::{BlockId, Lpn, Nanos, Ppn};
 use std::collections::BTreeMap;
@@ -36,10 +36,15 @@ pub struct Records {
 }
 
 impl Contents for Records {
-    type Stamp = ();
-    fn stamp(&mut self, _: Lpn) {}
-    fn read(&self, _: Ppn) {}
-    fn program(&mut self, to: Ppn, lpn: Lpn, (): ()) {
+    type Held = ();
+    const KEEPS: bool = true;
+    fn take(&mut self, _: Part) {}
+    fn overwrite(&mut self, (): (), _: Part) {}
+    fn release(&mut self, (): ()) {}
+    fn deliver(&mut self, _: Part, _: Whence<()>) -> Result<(), Damaged> {
+        Ok(())
+    }
+    fn put(&mut self, to: Ppn, lpn: Lpn, (): (), _: Option<Ppn>) {
         self.units.insert(to.0, lpn.0);
     }
     fn copy(&mut self, from: Ppn, to: Ppn) {
