@@ -185,8 +185,7 @@ def _keep(request: RunRequest, path: Path, progress: Progress | None) -> bool:
 
 def _file_bytes(shown: dict[str, Any]) -> int:
     """About what a drive file takes: the map, and a tenth for the rest; 0 for a hard disk."""
-    texts = [line["text"] for line in shown["derived"] if line["key"] == "map"]
-    return sum(int(text.split()[0]) * 11 // 10 for text in texts)
+    return int(engine.derived(shown).get("map", 0)) * 11 // 10
 
 
 def _make_room(needed: int) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib
 import json
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -172,6 +172,17 @@ def layers() -> list[dict[str, Any]]:
 def show(drive: str, settings: Settings = (), layers: Sequence[str] = ()) -> dict[str, Any]:
     """Return every parameter of a drive and its layers with its source, and what follows."""
     return _object(_ask(lambda engine, _: str(engine.show(drive, list(settings), list(layers)))))
+
+
+def derived(shown: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what follows from a drive's parameters: values by key, in the units that `show` tells.
+
+    Parameters
+    ----------
+    shown
+        What `show` returned.
+    """
+    return {each["key"]: each["value"] for each in shown["derived"]}
 
 
 def memory_bytes(drive: str, settings: Settings = (), layers: Sequence[str] = ()) -> int:

@@ -7,6 +7,7 @@
 
 pub mod bare_loop;
 pub mod condition;
+pub mod derived;
 pub mod describe;
 pub mod drive_file;
 pub mod explain;

@@ -9,7 +9,7 @@ use std::path::Path;
 const LEVELS: &[&[&str]] = &[
     &["theory", "workload", "null", "mapping_ram"],
     &["bare_loop", "explain", "files", "host", "run"],
-    &["condition", "describe", "iolog", "output"],
+    &["condition", "derived", "describe", "iolog", "output"],
     &["drive_file"],
     &["session"],
 ];

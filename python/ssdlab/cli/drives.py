@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -43,7 +42,6 @@ _STARTED_OVER = {
     "trim": "trimmed",
 }
 _SAME = "as above"
-_LONG_BYTES = re.compile(r"\b(\d{4,}) B\b")
 _MUCH_MEMORY_BYTES = 2_000_000_000
 
 
@@ -178,13 +176,9 @@ def _print_section(title: str, rows: list[tuple[str, ...]]) -> None:
 
 def _derived(entries: list[dict[str, Any]]) -> list[tuple[str, ...]]:
     return [
-        (str(each["key"]), _LONG_BYTES.sub(_readable, str(each["text"])), str(each["about"]))
+        (str(each["key"]), text.quantity(each["value"], each["unit"]), str(each["about"]))
         for each in entries
     ]
-
-
-def _readable(found: re.Match[str]) -> str:
-    return text.exact_size(int(found[1]))
 
 
 def _wear(wear: dict[str, Any]) -> list[tuple[str, ...]]:

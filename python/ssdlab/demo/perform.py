@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -44,21 +43,14 @@ def drive_facts(drive: str) -> dict[str, Any]:
             f"--drive {drive}: the demo needs a fresh SSD, and brings it into steady state itself\n"
             "name a profile of an SSD; ssdlab drives lists the profiles"
         )
-    derived = {each["key"]: each["text"] for each in shown["derived"]}
-    flash, spare = (_bytes(derived[key]) for key in ("physical", "spare"))
+    sizes = engine.derived(shown)
     return {
         "drive": shown["name"],
         "title": shown["title"],
-        "capacity_bytes": flash - spare,
-        "flash_bytes": flash,
+        "capacity_bytes": sizes["capacity"],
+        "flash_bytes": sizes["physical"],
         "load_bytes_per_day": plan.LOAD_BYTES_PER_DAY,
     }
-
-
-def _bytes(derived: str) -> int:
-    found = re.match(r"(\d+) B", derived)
-    assert found, "the engine states sizes in bytes"
-    return int(found[1])
 
 
 def _phased(progress: Progress, prefix: str, first: float, last: float) -> Progress:
