@@ -23,8 +23,9 @@ from pathlib import Path
 from typing import Any
 
 from ssdlab import engine
-from ssdlab.engine import Progress, RunRequest
+from ssdlab.engine import Progress
 from ssdlab.errors import SsdlabError
+from ssdlab.request import RunRequest
 
 MOST_BYTES = 10_000_000_000
 """What the folder holds at most, where ``SSDLAB_CACHE_BYTES`` says nothing else."""
@@ -129,7 +130,7 @@ def conditioned(request: RunRequest, progress: Progress | None = None) -> RunReq
 
 def _can_be_kept(request: RunRequest) -> bool:
     """Only a single drive that starts from its profile, and is not fresh, is worth keeping."""
-    wanted = request.cache and request.condition not in (None, "fresh")
+    wanted = request.cache and request.condition not in (None, "fresh") and not request.start_over
     return wanted and not request.layers and not request.drive.endswith(".ssd")
 
 

@@ -21,6 +21,7 @@ from process import HANG_S, RUN, WRITERS
 from ssdlab import engine
 from ssdlab.errors import SsdlabError
 from ssdlab.output import PendingFile
+from ssdlab.request import RunRequest
 
 Command = Callable[..., tuple[int, str, str]]
 
@@ -171,10 +172,9 @@ def test_who_comes_second_is_refused(tmp_path: Path) -> None:
         return True
 
     small = (("capacity_bytes", "1GiB"),)
+    filled = RunRequest("theory", small, condition="filled", save=str(place), must_be_new=True)
     with pytest.raises(SsdlabError, match="another file has appeared"):
-        engine.season(
-            "theory", "filled", str(place), settings=small, must_be_new=True, progress=appear
-        )
+        engine.season(filled, appear)
     assert place.read_text() == "another's"
     assert [each.name for each in tmp_path.iterdir()] == ["drive.ssd"]
 

@@ -17,6 +17,7 @@ pub mod iolog;
 pub mod mapping_ram;
 pub mod null;
 pub mod output;
+pub mod request;
 pub mod run;
 pub mod session;
 pub mod theory;

@@ -10,7 +10,7 @@ const LEVELS: &[&[&str]] = &[
     &["theory", "workload", "null", "mapping_ram"],
     &["bare_loop", "explain", "files", "host", "run"],
     &["condition", "derived", "describe", "iolog", "output"],
-    &["drive_file"],
+    &["drive_file", "request"],
     &["session"],
 ];
 

@@ -16,6 +16,7 @@ from math import lcm
 from ssdlab import engine
 from ssdlab.align.notation import Geometry, binary_size, parse_position
 from ssdlab.errors import SsdlabError
+from ssdlab.request import Settings
 
 FLASH = "flash"
 TRACK = "track"
@@ -174,7 +175,7 @@ class DriveFacts:
     over_provisioning: float
 
 
-def read_drive(drive: str, settings: engine.Settings, *, strict: bool = False) -> DriveFacts:
+def read_drive(drive: str, settings: Settings, *, strict: bool = False) -> DriveFacts:
     """Read the units of a drive.
 
     A write of a part of a mapping unit is a read-modify-write, so mapping unit and page are

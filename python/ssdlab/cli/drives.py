@@ -14,6 +14,7 @@ from ssdlab.cli.console import is_terminal, note, print_json, print_table, print
 from ssdlab.cli.verb import Verb
 from ssdlab.health import simulated
 from ssdlab.parallel import cores
+from ssdlab.request import RunRequest, Settings
 
 JSON_OPTION = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
 SET_OPTION = click.option(
@@ -45,7 +46,7 @@ _SAME = "as above"
 _MUCH_MEMORY_BYTES = 2_000_000_000
 
 
-def tell_memory(requests: Sequence[engine.RunRequest]) -> None:
+def tell_memory(requests: Sequence[RunRequest]) -> None:
     """Say before large drives are preconditioned what they take of this machine's memory."""
     large = (each for each in requests if each.condition not in (None, "fresh"))
     drives = [(each.drive, each.settings, each.layers) for each in large]
@@ -55,7 +56,7 @@ def tell_memory(requests: Sequence[engine.RunRequest]) -> None:
         note(f"ssdlab: the simulation needs up to {text.size(needed)} of memory")
 
 
-def parse_settings(settings: tuple[str, ...]) -> engine.Settings:
+def parse_settings(settings: tuple[str, ...]) -> Settings:
     """Read every ``--set``."""
     return tuple(text.parse_setting(setting) for setting in settings)
 

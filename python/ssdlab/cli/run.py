@@ -14,10 +14,10 @@ from ssdlab.cli.console import note, print_json_text, print_text, progress_displ
 from ssdlab.cli.drives import LAYER_OPTION, SET_OPTION, SPAN_OPTION, parse_settings, tell_memory
 from ssdlab.cli.formats import document, fio_flags
 from ssdlab.cli.scenario import check_alone, run_scenarios, scenario_options
-from ssdlab.engine import RunRequest
 from ssdlab.errors import SsdlabError, Stopped
 from ssdlab.output import PendingFile, check_writable, is_stdout
 from ssdlab.parallel import run_all, stop_on_interrupt
+from ssdlab.request import RunRequest
 from ssdlab.result import Result
 
 

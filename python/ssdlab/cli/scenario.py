@@ -21,11 +21,11 @@ from ssdlab.cli.console import (
     print_text,
     progress_display,
 )
-from ssdlab.engine import RunRequest, Settings
 from ssdlab.errors import SsdlabError, Stopped
 from ssdlab.everyday.catalogue import NAMES, PCMARK, resolve
 from ssdlab.output import PendingFile
 from ssdlab.parallel import run_all, stop_on_interrupt
+from ssdlab.request import RunRequest, Settings
 
 Run = tuple[str, list[dict[str, Any]]]
 """A label, and what came of each scenario."""

@@ -10,7 +10,8 @@ from typing import Any
 
 from ssdlab import engine
 from ssdlab.demo import plan
-from ssdlab.engine import Progress, RunRequest, Settings
+from ssdlab.engine import Progress
+from ssdlab.request import RunRequest, Settings
 from ssdlab.errors import SsdlabError, Stopped
 from ssdlab.output import PendingFile
 from ssdlab.parallel import Task
@@ -113,17 +114,17 @@ class Performance:
         """Return the drive that a chain starts from, and the share of its work done by then."""
         if chain.season_job is None:
             return self.drive, 0.0
-        engine.season(
-            self.drive,
-            "steady",
-            file,
+        request = RunRequest(
+            drive=self.drive,
             settings=self.settings,
+            condition="steady",
             span=chain.span,
             seed=self.seed,
             job_text=chain.season_job,
             job_name=f"demo, {chain.label}",
-            progress=_phased(progress, "season", 0.0, _SEASONING_SHARE),
+            save=file,
         )
+        engine.season(request, _phased(progress, "season", 0.0, _SEASONING_SHARE))
         return file, _SEASONING_SHARE
 
     def _measure(

@@ -13,12 +13,13 @@ from dataclasses import replace
 from typing import Any
 
 from ssdlab import cache, engine
-from ssdlab.engine import Progress, RunRequest, Settings
+from ssdlab.engine import Progress
 from ssdlab.errors import SsdlabError, Stopped
 from ssdlab.everyday.catalogue import PCMARK
 from ssdlab.reproduce import seeds
 from ssdlab.reproduce.experiment import story
 from ssdlab.reproduce.parts import pcmark
+from ssdlab.request import RunRequest, Settings
 from ssdlab.result import Result
 
 Outcome = dict[str, Any]
@@ -77,14 +78,7 @@ class Bench:
         ready = self._conditioned(progress)
         if not progress("run", 0.0):
             raise Stopped
-        told = engine.scenario(
-            ready.drive,
-            scenario,
-            settings=ready.settings,
-            layers=ready.layers,
-            values=values,
-            seed=ready.seed,
-        )
+        told = engine.scenario(ready, scenario, values)
         return {**about, **told["scenario"], "parameters": told["parameters"]}
 
     def _conditioned(self, progress: Progress) -> RunRequest:

@@ -17,7 +17,7 @@ from functools import cache
 from typing import Any
 
 from ssdlab import engine
-from ssdlab.engine import RunRequest, Settings
+from ssdlab.request import RunRequest, Settings
 
 
 @dataclass(frozen=True)
@@ -173,14 +173,8 @@ class Scene:
 
     def perform(self, seed: int) -> dict[str, Any]:
         """Run it."""
-        return engine.scenario(
-            self.drive,
-            self.scenario,
-            settings=self.settings,
-            layers=self.layers,
-            values=self.values,
-            seed=seed,
-        )
+        request = RunRequest(self.drive, self.settings, self.layers, seed=seed)
+        return engine.scenario(request, self.scenario, self.values)
 
 
 Value = str | int | float | bool

@@ -15,6 +15,7 @@ from ssdlab.parallel import Task
 from ssdlab.reproduce.experiment import Experiment, Scale, Scene
 from ssdlab.reproduce.question import Question
 from ssdlab.reproduce.results import Results
+from ssdlab.request import RunRequest
 from ssdlab.result import Result
 
 Found = Result | dict[str, Any]
@@ -124,6 +125,7 @@ def _run(experiment: Experiment, scale: Scale, seed: int, progress: Progress) ->
         # Steady by uniform writes, whatever the experiment's own are.
         engine.precondition(replace(request, job_text=None), file, progress)
         if experiment.start_over:
-            engine.season(file, None, file, start_over=experiment.start_over, progress=progress)
+            again = RunRequest(file, start_over=experiment.start_over, save=file)
+            engine.season(again, progress)
         alone = replace(request, drive=file, settings=(), condition=None, span=1.0)
         return engine.run(alone, progress)
