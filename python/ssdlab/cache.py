@@ -18,7 +18,7 @@ import json
 import os
 import shutil
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -125,7 +125,7 @@ def conditioned(request: RunRequest, progress: Progress | None = None) -> RunReq
             os.utime(path)
     elif not _keep(request, path, progress):
         return request
-    return replace(request, drive=str(path), settings=(), condition=None, span=1.0)
+    return request.on(str(path))
 
 
 def _can_be_kept(request: RunRequest) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from numbers import Integral, Real
 from typing import Any
 
@@ -80,6 +80,16 @@ class RunRequest:
     save: str | None = None
     must_be_new: bool = False
     cache: bool = True
+
+    def on(self, file: str) -> RunRequest:
+        """Return the same run on a drive file that is in the condition already.
+
+        Parameters
+        ----------
+        file
+            What preconditioning this request's drive left.
+        """
+        return replace(self, drive=file, settings=(), start_over=None, condition=None, span=1.0)
 
     def to_json(self) -> str:
         """Return what the engine reads.

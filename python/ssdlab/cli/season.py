@@ -10,7 +10,7 @@ import click
 from ssdlab import engine, text
 from ssdlab.cli.arguments import SEED_OPTION, FioCommand, JobSource, read_job_source
 from ssdlab.cli.completion import complete_drive
-from ssdlab.cli.console import note, print_text, progress_display
+from ssdlab.cli.console import note, print_text
 from ssdlab.cli.drives import (
     SET_OPTION,
     SPAN_OPTION,
@@ -18,9 +18,9 @@ from ssdlab.cli.drives import (
     parse_settings,
     tell_memory,
 )
+from ssdlab.cli.tasks import carry_out
 from ssdlab.errors import SsdlabError, Stopped
 from ssdlab.output import check_writable, is_stdout
-from ssdlab.parallel import run_all, stop_on_interrupt
 from ssdlab.request import RunRequest
 
 
@@ -129,8 +129,7 @@ def _season(wanted: RunRequest) -> dict[str, Any]:
     def task(progress: engine.Progress) -> dict[str, Any]:
         return engine.season(wanted, progress)
 
-    with progress_display([wanted.drive]) as display, stop_on_interrupt() as stop:
-        answer = run_all([task], stop=stop, report=display.report)[0]
+    (answer,), _ = carry_out([wanted.drive], [task])
     if answer is None:
         raise Stopped
     return answer
