@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 
+from ssdlab.output import PendingFile
+
 __all__ = [
     "EngineError",
     "Cancelled",
@@ -34,8 +36,12 @@ def layers() -> str:
 def show(drive: str, settings: list[tuple[str, str]], layers: list[str]) -> str:
     """JSON {name, file, drive_file, condition, started_over, layers:[kind], parameters:[{key, value, text, unit, kind, source, about}], derived:[{key, value, unit, about}], counters, memory_bytes, wear}."""
 
-def run(request_json: str, progress: Callable[[str, float], bool] | None) -> str:
-    """Runs the job of a request (`RunRequest`) on its drive; fio's JSON with our object per job. `progress(phase, share)` returns False to stop."""
+def run(
+    request_json: str,
+    progress: Callable[[str, float], bool] | None,
+    files: Callable[[str, str, bool], PendingFile],
+) -> str:
+    """Runs the job of a request (`RunRequest`) on its drive; fio's JSON with our object per job. `progress(phase, share)` returns False to stop; `files(path, option, must_be_new)` is what logs and the drive are written by."""
 
 def check_job(job_text: str | None, job_name: str, flags: list[str]) -> str:
     """Reads a job without running it; JSON {jobs:[name], notices:[sentence]}."""
@@ -43,7 +49,11 @@ def check_job(job_text: str | None, job_name: str, flags: list[str]) -> str:
 def render(result_json: str, format: str) -> str:
     """A result (fio's JSON) as fio's `normal` or `terse` text, or as `json` without what only `json+` has."""
 
-def season(request_json: str, progress: Callable[[str, float], bool] | None) -> str:
+def season(
+    request_json: str,
+    progress: Callable[[str, float], bool] | None,
+    files: Callable[[str, str, bool], PendingFile],
+) -> str:
     """Starts a request's drive over, brings it into its condition, and saves it; JSON {file, condition, started_over, start_over_ns, start_over_blocks_erased, steady_reached, rounds:[wa…], counters}."""
 
 def scenario(

@@ -16,6 +16,7 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from ssdlab.errors import SsdlabError, Stopped
+from ssdlab.output import PendingFile
 from ssdlab.request import RunRequest, Settings, whole
 
 Progress = Callable[[str, float], bool]
@@ -145,7 +146,7 @@ def run(request: RunRequest, progress: Progress | None = None) -> str:
         `progress` returned False.
     """
     asked = request.to_json()
-    return _ask(lambda engine, told: str(engine.run(asked, told)), progress)
+    return _ask(lambda engine, told: str(engine.run(asked, told, PendingFile)), progress)
 
 
 def check_job(job_text: str | None, job_name: str, flags: Sequence[str]) -> dict[str, list[str]]:
@@ -185,7 +186,9 @@ def season(request: RunRequest, progress: Progress | None = None) -> dict[str, A
         ``condition``, ``started_over``, ``rounds`` and the like.
     """
     asked = request.to_json()
-    return _object(_ask(lambda engine, told: str(engine.season(asked, told)), progress))
+    return _object(
+        _ask(lambda engine, told: str(engine.season(asked, told, PendingFile)), progress)
+    )
 
 
 def precondition(request: RunRequest, save: str, progress: Progress | None = None) -> None:

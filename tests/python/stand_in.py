@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import synthetic
+from ssdlab.output import PendingFile
 
 
 class EngineError(Exception):
@@ -36,7 +37,12 @@ class StandIn(types.ModuleType):
     def show(self, drive: str, settings: list[tuple[str, str]], layers: list[str]) -> str:
         return json.dumps({"name": drive, "memory_bytes": 0})
 
-    def run(self, request_json: str, progress: Callable[[str, float], bool] | None) -> str:
+    def run(
+        self,
+        request_json: str,
+        progress: Callable[[str, float], bool] | None,
+        files: Callable[[str, str, bool], PendingFile],
+    ) -> str:
         asked = {**json.loads(request_json), "progress": progress}
         self.runs.append(asked)
         self.on_run(asked)

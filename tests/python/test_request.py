@@ -16,6 +16,7 @@ import pytest
 import ssdlab
 from ssdlab import engine
 from ssdlab.errors import SsdlabError
+from ssdlab.output import PendingFile
 from ssdlab.request import OWN, RunRequest
 
 FIELDS = {field.name for field in fields(RunRequest)}
@@ -26,7 +27,7 @@ def _refused(**changes: Any) -> str:
     """Return what the engine says of a request, some of whose fields were replaced."""
     compiled = importlib.import_module("ssdlab._engine")
     with pytest.raises(compiled.EngineError) as refused:
-        compiled.run(json.dumps({**json.loads(REQUEST.to_json()), **changes}), None)
+        compiled.run(json.dumps({**json.loads(REQUEST.to_json()), **changes}), None, PendingFile)
     return str(refused.value)
 
 

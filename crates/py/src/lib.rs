@@ -1,7 +1,7 @@
 //! Python bindings: converts, holds no logic.
 //!
 //! Texts and plain values go in, JSON text comes out; the interpreter's lock is released while the
-//! engine works, so that several drives run on several cores. Files are read (`input`) and written (`output`) here.
+//! engine works, so that several drives run on several cores. Files are read here (`input`); Python writes them (`output`).
 
 mod drive;
 mod input;
@@ -13,6 +13,7 @@ mod watch;
 
 use drive::open;
 use jobs::jobs_of;
+use output::Files;
 use perform::own_jobs;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
@@ -62,10 +63,10 @@ fn show(drive: String, settings: Settings, layers: Vec<String>) -> PyResult<Stri
 }
 
 #[pyfunction]
-fn run(py: Python<'_>, request_json: &str, progress: Option<Py<PyAny>>) -> PyResult<String> {
+fn run(py: Python<'_>, request_json: &str, progress: Option<Py<PyAny>>, files: Files) -> PyResult<String> {
     let request = request_of(request_json)?;
     let file = jobs_of(request.job_text.as_deref(), &request.job_name, &request.flags)?;
-    py.detach(|| perform::run(&request, &file, &mut Watch::new(progress)))
+    py.detach(|| perform::run(&request, &file, &files, &mut Watch::new(progress)))
 }
 
 #[pyfunction]
@@ -89,10 +90,10 @@ fn render(result_json: &str, format: &str) -> PyResult<String> {
 }
 
 #[pyfunction]
-fn season(py: Python<'_>, request_json: &str, progress: Option<Py<PyAny>>) -> PyResult<String> {
+fn season(py: Python<'_>, request_json: &str, progress: Option<Py<PyAny>>, files: Files) -> PyResult<String> {
     let request = request_of(request_json)?;
     let jobs = own_jobs(&request)?;
-    py.detach(|| perform::season(&request, &jobs, &mut Watch::new(progress)))
+    py.detach(|| perform::season(&request, &jobs, &files, &mut Watch::new(progress)))
 }
 
 #[pyfunction]

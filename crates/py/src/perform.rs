@@ -3,7 +3,7 @@
 use crate::drive::open;
 use crate::jobs::jobs_of;
 use crate::mend;
-use crate::output::Output;
+use crate::output::{Files, Output};
 use crate::watch::Watch;
 use pyo3::prelude::*;
 use serde_json::json;
@@ -20,10 +20,10 @@ use ssdlab_lab::workload::parse::JobFile;
 const NOT_WRITTEN: &str = "stopped: the drive (save) and the logs (write_iolog, write_bw_log, …) were not written";
 
 /// Runs the request's job, and keeps the drive where it says so; gives the result as JSON.
-pub fn run(request: &RunRequest, file: &JobFile, watch: &mut Watch) -> PyResult<String> {
-    let save = request.save.as_ref().map(|path| Output::at("save", path, request.must_be_new)).transpose()?;
+pub fn run(request: &RunRequest, file: &JobFile, files: &Files, watch: &mut Watch) -> PyResult<String> {
+    let save = request.save.as_ref().map(|path| Output::at(files, "save", path, request.must_be_new)).transpose()?;
     let iolog = iolog::file_of(&file.jobs).map_err(mend)?;
-    let _tried = iolog.map(|path| Output::at("write_iolog", path, false)).transpose()?;
+    let _tried = iolog.map(|path| Output::at(files, "write_iolog", path, false)).transpose()?;
     let mut session = open(request)?;
     if save.is_some() {
         session.check_can_be_kept().map_err(mend)?;
@@ -34,7 +34,7 @@ pub fn run(request: &RunRequest, file: &JobFile, watch: &mut Watch) -> PyResult<
     let (record, mut context) = session.run(&file.jobs, &plan, watch).map_err(mend)?;
     watch.check(false)?;
     watch.stamp(&mut context);
-    let whole = write_all(&mut session, &record, save.as_ref(), watch)?;
+    let whole = write_all(&mut session, &record, files, save.as_ref(), watch)?;
     let mut notices: Vec<&str> = file.notices.iter().chain(&session.notices).map(String::as_str).collect();
     if !whole && (save.is_some() || !session.logs.is_empty()) {
         notices.push(NOT_WRITTEN);
@@ -63,10 +63,16 @@ fn prepare(
 }
 
 /// Writes the logs and the drive; `false` where the run was stopped before or meanwhile.
-fn write_all(session: &mut Session, record: &Record, save: Option<&Output>, watch: &mut Watch) -> PyResult<bool> {
+fn write_all(
+    session: &mut Session,
+    record: &Record,
+    files: &Files,
+    save: Option<&Output>,
+    watch: &mut Watch,
+) -> PyResult<bool> {
     let mut whole = !record.interrupted;
     for (path, text) in &session.logs {
-        whole = whole && Output::at("", path, false)?.write(text.as_bytes(), watch)?;
+        whole = whole && Output::at(files, "", path, false)?.write(text.as_bytes(), watch)?;
     }
     if let (true, Some(output)) = (whole, save) {
         whole = output.write(&session.to_bytes().map_err(mend)?, watch)?;
@@ -80,9 +86,9 @@ fn tell_options(context: &mut Context, file: &JobFile) {
 }
 
 /// Starts the drive over, preconditions it, and keeps it; says as JSON how that went.
-pub fn season(request: &RunRequest, jobs: &[Job], watch: &mut Watch) -> PyResult<String> {
+pub fn season(request: &RunRequest, jobs: &[Job], files: &Files, watch: &mut Watch) -> PyResult<String> {
     let place = request.save.as_deref().ok_or_else(|| mend("save null: name the file to keep the drive in"))?;
-    let output = Output::at("", place, request.must_be_new)?;
+    let output = Output::at(files, "", place, request.must_be_new)?;
     let mut session = open(request)?;
     session.check_can_be_kept().map_err(mend)?;
     let started_over = prepare(&mut session, request, jobs, watch)?;
