@@ -1,7 +1,7 @@
 //! What a run is asked for, strictly from JSON: an option is a field here, one in Python
 //! (`ssdlab/request.py`), and one on the command line.
 //!
-//! Every field has to be there, though an optional one may be null. Defaults are Python's; what is no field is refused,
+//! Defaults are Python's: only an optional field may be null or left out. What is no field is refused,
 //! and so is a value of another type, by name.
 
 use crate::condition::Condition;
@@ -26,7 +26,7 @@ pub struct RunRequest {
     /// What lies over the drive, bottom up.
     pub layers: Vec<String>,
     /// The drive is started over first.
-    #[serde(deserialize_with = "way_named")]
+    #[serde(default, deserialize_with = "way_named")]
     pub start_over: Option<StartOver>,
     /// The drive is then preconditioned to it; none leaves the drive as it is.
     pub condition: Option<Condition>,
@@ -157,6 +157,14 @@ mod test {
             let told = read(&[(field, value)]).unwrap_err().to_string();
             assert!(told.starts_with(message), "{told}");
         }
+    }
+
+    /// What may be null may be left out.
+    #[test]
+    fn optional_fields_may_be_left_out() {
+        let mut given = serde_json::to_value(RunRequest::default()).unwrap();
+        given.as_object_mut().unwrap().retain(|_, value| !value.is_null());
+        assert_eq!(RunRequest::from_json(&given.to_string()), Ok(RunRequest::default()));
     }
 
     /// A field that is left out or stands twice is refused, and so is what is no JSON.
