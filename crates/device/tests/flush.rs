@@ -155,3 +155,25 @@ fn nothing_flushed_is_lost() {
     assert_eq!(stand.ssd.counters().units_lost_at_power_cut, 0);
     assert_eq!(stand.time(FLUSH), COMMAND);
 }
+
+/// A cut runs nothing: what a protected buffer holds stays in it, and is programmed when the host goes on; what a
+/// volatile one holds is lost.
+#[test]
+fn a_cut_programs_nothing() {
+    for (protected, mapped, lost) in [("true", 3, 0), ("false", 0, 3)] {
+        let settings = [("buffer.bytes", "1 MiB"), ("nand.page_bytes", "16 KiB"), ("ftl.mapping_unit_bytes", "4 KiB")];
+        let settings = [&settings[..], &[("buffer.power_loss_protected", protected)]].concat();
+        let mut stand = Stand::new("theory", &settings);
+        stand.run(1, (0..3).map(|number| four_kib(Operation::Write, number)));
+        assert_eq!(stand.ssd.counters().nand_pages_written, 0, "three units fill no row");
+        stand.ssd.cut_power(stand.now);
+        let counters = stand.ssd.counters();
+        assert_eq!((counters.nand_pages_written, counters.units_lost_at_power_cut), (0, lost), "{protected}");
+        assert_eq!(stand.ssd.ftl.mapped_units(), mapped, "{protected}");
+        stand.run(1, (3..4).map(|number| four_kib(Operation::Write, number)));
+        stand.run(1, [Request::new(Operation::Flush, Lba(0), 0)]);
+        stand.ssd.put_away();
+        assert_eq!(stand.ssd.ftl.mapped_units(), mapped + 1, "{protected}");
+        stand.ssd.ftl.check();
+    }
+}

@@ -28,7 +28,7 @@ fn arrows_point_down() {
 
 /// Parts of the FTL by level, and last the steps.
 const FTL: &[&[&str]] = &[
-    &["table", "pool", "backlog"],
+    &["table", "pool", "backlog", "superseded"],
     &["packing", "frontier", "job", "victim"],
     &["mapping", "blocks", "rules"],
     &["layout", "die"],

@@ -324,6 +324,7 @@ impl Host {
             (0..self.ssd.ftl.exported).filter(|lpn| matches!(self.ssd.ftl.place(Lpn(*lpn)), Place::Buffer(_)));
         assert_eq!(self.ssd.ftl.flash.contents.units_in_ram(), unwritten.count(), "what is programmed is released");
         assert_eq!(self.ssd.ftl.flash.contents.programmed_twice, 0);
+        assert_eq!(self.ssd.ftl.flash.contents.early_erases, 0, "a block is erased when nothing needs it");
     }
 }
 
@@ -417,7 +418,8 @@ fn wrong_stores_are_found_out() {
     let buffered = drives()[5].1.clone();
     assert!(survives(&[], None) && survives(&buffered, None));
     for mutant in [Mutant::MergesEarly, Mutant::NeverMerges, Mutant::OverwritesWhole, Mutant::ForgetsMoves] {
-        assert!(!survives(&[], Some(mutant)) || !survives(&buffered, Some(mutant)), "{mutant:?} is not found out");
+        let drives = [&[], buffered.as_slice()];
+        assert!(drives.iter().any(|drive| !survives(drive, Some(mutant))), "{mutant:?} is not found out");
     }
 }
 

@@ -5,12 +5,13 @@ mod stand;
 
 use ssdlab_device::block::{Device, Operation, Request, Status};
 use ssdlab_device::ftl::mapping::Place;
-use ssdlab_device::nand::contents::{Contents, Damaged, Part, Whence};
+use ssdlab_device::nand::contents::{Contents, Damaged, Part, Row, Whence};
 use ssdlab_device::sim::random::{Purpose, Stream};
 use ssdlab_device::sim::slots::Slots;
-use ssdlab_device::units::{BlockId, Lba, Lpn, Nanos, Ppn};
+use ssdlab_device::units::{BlockId, DieId, Lba, Lpn, Nanos, Ppn};
 use stand::{Stand, four_kib};
 use std::collections::HashMap;
+use std::ops::Range;
 
 /// What the slots of flash hold, unit and running number of the write, and the newest write of each unit that the drive took.
 #[derive(Default)]
@@ -51,8 +52,11 @@ impl Contents for Recorded {
         let record = self.slots[&from.0];
         self.programmed_twice += u64::from(self.slots.insert(to.0, record).is_some());
     }
-    fn erase(&mut self, first: Ppn, end: Ppn) {
-        (first.0..end.0).for_each(|slot| {
+    fn program_begins(&mut self, _: DieId, _: Row) {}
+    fn program_ends(&mut self, _: DieId) {}
+    fn erase_ends(&mut self, _: DieId) {}
+    fn erase_begins(&mut self, _: DieId, slots: Range<u32>) {
+        slots.for_each(|slot| {
             self.slots.remove(&slot);
         });
     }

@@ -7,6 +7,7 @@
 use crate::ftl::frontier::Purpose;
 use crate::ftl::packing::Packing;
 use crate::ftl::pool::{Group, GroupTable, Order};
+use crate::ftl::superseded::Superseded;
 use crate::nand::array::Array;
 use crate::nand::geometry::Geometry;
 use crate::units::{BlockId, DieId, Ppn};
@@ -30,6 +31,8 @@ pub struct Blocks {
     pub(super) lanes_left: Vec<u16>,
     /// How full each block is, where data is compressed.
     pub packing: Packing,
+    /// Which may not be erased yet.
+    pub superseded: Superseded,
 }
 
 impl Blocks {
@@ -44,6 +47,7 @@ impl Blocks {
             lane: 0,
             lanes_left: vec![0; groups as usize],
             packing: Packing::new(geometry),
+            superseded: Superseded::new(geometry.dies, geometry.units_per_row * geometry.packing == 1),
         }
     }
 

@@ -31,7 +31,9 @@ impl<C: Contents> Ftl<C> {
             if !self.flash.array.is_bad(block) && self.flash.array.programmed_rows(block) > 0 {
                 let die = usize::from(self.geometry.die(block).0);
                 let failing = failing.contains(&block);
-                times[die] += self.flash.erase(&self.geometry, block, failing, &mut self.counters).0;
+                let by = self.geometry.die(block);
+                times[die] += self.flash.erase(by, &self.geometry, block, failing, &mut self.counters).0;
+                self.flash.contents.erase_ends(by);
             }
         }
         self.free_all();

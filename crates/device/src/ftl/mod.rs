@@ -33,6 +33,7 @@ pub mod rules;
 pub mod saved;
 pub mod slc;
 pub mod spare;
+pub mod superseded;
 pub mod table;
 pub mod translation;
 pub mod victim;

@@ -27,6 +27,7 @@ impl<C: Contents> Ftl<C> {
         let (block, to) = (frontier.block(), frontier.take_row(&self.geometry));
         if let Some(old) = self.mapping.put(lpn, to) {
             self.blocks.invalidate(&self.geometry, old);
+            self.blocks.superseded.add_only(die, self.geometry.block(old));
         }
         self.counters.nand_pages_written += 1;
         Some(self.flash.array.program_row(block))

@@ -9,6 +9,7 @@ use crate::ftl::rules::Rules;
 use crate::ftl::saved::Saved;
 use crate::ftl::slc::SlcCache;
 use crate::ftl::spare::Spare;
+use crate::ftl::superseded::Superseded;
 use crate::nand::contents::Contents;
 use crate::nand::flash::Flash;
 use std::borrow::Cow;
@@ -66,6 +67,7 @@ impl<C: Contents> Ftl<C> {
                 lane: saved.lane,
                 lanes_left: saved.lanes_left.into_owned(),
                 packing: Packing { filled: saved.filled.into_owned() },
+                superseded: Superseded::new(geometry.dies, saved.kind.one_unit_rows),
             },
             slc: SlcCache {
                 limit: saved.slc_limit,

@@ -8,7 +8,7 @@ use crate::ftl::frontier::{Frontier, Purpose};
 use crate::ftl::mapping::Place;
 use crate::ftl::pool::Group;
 use crate::ftl::{Ftl, Readiness};
-use crate::nand::contents::Contents;
+use crate::nand::contents::{Contents, Row};
 use crate::units::{BlockId, DieId, Lpn, Nanos, Ppn};
 use std::ops::Range;
 
@@ -151,6 +151,7 @@ impl<C: Contents> Ftl<C> {
         let old = self.mapping.put(lpn, ppn);
         if let Some(old) = old {
             self.blocks.invalidate(&self.geometry, old);
+            self.blocks.superseded.add(die, self.geometry.block(old));
         }
         self.flash.put(ppn, lpn, held, old);
         ppn
@@ -162,9 +163,9 @@ impl<C: Contents> Ftl<C> {
         if self.kind.one_unit_rows { 1 } else { self.die(die).frontier(purpose).row_slots_left(&self.geometry) }
     }
 
-    /// Programs the open row; returns the array time, of failed attempts too.
+    /// Programs the open row of a die, as the work of die `by`; returns the array time, of failed attempts too.
     #[inline(always)]
-    pub fn end_row(&mut self, die: DieId, purpose: Purpose) -> Nanos {
+    pub fn end_row(&mut self, by: DieId, die: DieId, purpose: Purpose) -> Nanos {
         let frontier = self.dies[usize::from(die.0)].frontier_mut(purpose);
         let slots = frontier.end_row(&self.geometry);
         let (block, full) = (frontier.block(), !frontier.has_room());
@@ -176,9 +177,11 @@ impl<C: Contents> Ftl<C> {
         }
         self.counters.nand_pages_written += u64::from(self.geometry.units_per_row);
         self.counters.padding_pages_written += u64::from(padding);
-        let (time, outcome) = self.flash.program(block, self.geometry.rows_per_unit, &mut self.counters);
+        let first = self.geometry.ppn(block, 0).0;
+        let row = Row { block, slots: first + slots.start..first + slots.end };
+        let (time, outcome) = self.flash.program(by, row, self.geometry.rows_per_unit, &mut self.counters);
         if outcome.is_err() {
-            return time + self.replace_row(die, purpose, block, slots);
+            return time + self.replace_row(by, die, purpose, block, slots);
         }
         if full {
             self.seal(die, purpose);
@@ -204,7 +207,7 @@ impl<C: Contents> Ftl<C> {
 
     /// A program failed: its units are written elsewhere (the controller still has them). Returns the time.
     #[cold]
-    fn replace_row(&mut self, die: DieId, purpose: Purpose, block: BlockId, slots: Range<u32>) -> Nanos {
+    fn replace_row(&mut self, by: DieId, die: DieId, purpose: Purpose, block: BlockId, slots: Range<u32>) -> Nanos {
         let takes_reserve = self.kind.single_frontier && self.spare.reserve() > 0;
         let state = self.die_mut(die);
         state.frontier_mut(purpose).close();
@@ -219,7 +222,7 @@ impl<C: Contents> Ftl<C> {
             }
         }
         self.die_mut(die).doomed.push(block);
-        if is_open { self.end_row(die, purpose) } else { Nanos::ZERO }
+        if is_open { self.end_row(by, die, purpose) } else { Nanos::ZERO }
     }
 
     /// A map entry is used (`dirty`: changed). Flash reads and writes that this costs are left in

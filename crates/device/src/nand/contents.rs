@@ -6,10 +6,14 @@
 //! a read is delivered when the map is looked up, a unit is completed when it is put into its slot, from the
 //! slot that the map named then. So no later change of the map can give it older data.
 //!
+//! Programs and erases begin and end, each by the die whose event ends it; without time the end follows at once.
+//! An erase begins only when every row that superseded a unit of its block has ended, and every copy of one.
+//!
 //! The bytes of a command lie under its tag, where whoever submits it puts them.
 
 use crate::block::Tag;
-use crate::units::{Lpn, Ppn};
+use crate::units::{BlockId, DieId, Lpn, Ppn};
+use std::ops::Range;
 
 /// What a command covers of a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +39,15 @@ pub enum Whence<H> {
     Ram(H, Option<Ppn>),
     /// Nowhere: it reads as zeroes.
     Nothing,
+}
+
+/// Slots that are programmed together; the others of their row stay empty.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// The block.
+    pub block: BlockId,
+    /// First and end physical page number.
+    pub slots: Range<u32>,
 }
 
 /// What was read is not what was written.
@@ -63,8 +76,15 @@ pub trait Contents {
     fn put(&mut self, to: Ppn, lpn: Lpn, held: Self::Held, old: Option<Ppn>);
     /// A unit is moved; its record, with the original write's sequence, moves along.
     fn copy(&mut self, from: Ppn, to: Ppn);
-    /// A block is erased: slots `first` up to but without `end`.
-    fn erase(&mut self, first: Ppn, end: Ppn);
+    /// What was put or copied since is a row that this die programs from now on; with a failed program it is
+    /// several rows, one after the other.
+    fn program_begins(&mut self, by: DieId, row: Row);
+    /// What this die programs, if anything, is programmed.
+    fn program_ends(&mut self, by: DieId);
+    /// This die erases a block from now on. With superblocks others may program it already: that ends the erase.
+    fn erase_begins(&mut self, by: DieId, slots: Range<u32>);
+    /// What this die erases is erased.
+    fn erase_ends(&mut self, by: DieId);
     /// A mapped unit is trimmed: before the map forgets it.
     fn trim(&mut self, lpn: Lpn);
     /// The key is thrown away: what was programmed before can no longer be read.
@@ -89,7 +109,13 @@ impl Contents for () {
     #[inline(always)]
     fn copy(&mut self, _: Ppn, _: Ppn) {}
     #[inline(always)]
-    fn erase(&mut self, _: Ppn, _: Ppn) {}
+    fn program_begins(&mut self, _: DieId, _: Row) {}
+    #[inline(always)]
+    fn program_ends(&mut self, _: DieId) {}
+    #[inline(always)]
+    fn erase_begins(&mut self, _: DieId, _: Range<u32>) {}
+    #[inline(always)]
+    fn erase_ends(&mut self, _: DieId) {}
     #[inline(always)]
     fn trim(&mut self, _: Lpn) {}
 }

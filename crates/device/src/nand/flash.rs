@@ -2,10 +2,10 @@
 
 use crate::counters::Counters;
 use crate::nand::array::{Array, Failed};
-use crate::nand::contents::Contents;
+use crate::nand::contents::{Contents, Row};
 use crate::nand::geometry::Geometry;
 use crate::nand::reliability::ReadOutcome;
-use crate::units::{BlockId, Lpn, Nanos, Ppn};
+use crate::units::{BlockId, DieId, Lpn, Nanos, Ppn};
 
 /// All blocks of a drive, and their contents.
 pub struct Flash<C: Contents = ()> {
@@ -28,12 +28,14 @@ impl<C: Contents> Flash<C> {
         self.contents.copy(from, to);
     }
 
-    /// Programs the next `rows` rows of a block; returns the array time.
+    /// A die programs the next `rows` rows of a block, into which these slots were put; returns the array time.
     ///
     /// # Errors
     /// [`Failed`] when a program failed, which is counted.
     #[inline(always)]
-    pub fn program(&mut self, block: BlockId, rows: u32, counters: &mut Counters) -> (Nanos, Result<(), Failed>) {
+    pub fn program(&mut self, by: DieId, row: Row, rows: u32, counters: &mut Counters) -> (Nanos, Result<(), Failed>) {
+        let block = row.block;
+        self.contents.program_begins(by, row);
         let (time, outcome) = self.array.program(block, rows);
         counters.program_failures += u64::from(outcome.is_err());
         (time, outcome)
@@ -50,17 +52,18 @@ impl<C: Contents> Flash<C> {
         outcome
     }
 
-    /// Erases a block; it is retired where that fails, or where it is `failing`. Returns the array time and
+    /// A die erases a block; it is retired where that fails, or where it is `failing`. Returns the array time and
     /// whether the block can be used again.
     pub fn erase(
         &mut self,
+        by: DieId,
         geometry: &Geometry,
         block: BlockId,
         failing: bool,
         counters: &mut Counters,
     ) -> (Nanos, bool) {
-        let first = geometry.ppn(block, 0);
-        self.contents.erase(first, Ppn(first.0 + geometry.slots()));
+        let first = geometry.ppn(block, 0).0;
+        self.contents.erase_begins(by, first..first + geometry.slots());
         let (time, outcome) = self.array.erase(block, false);
         counters.blocks_erased += 1;
         counters.erase_failures += u64::from(outcome.is_err());

@@ -6,6 +6,8 @@ use crate::ftl::spare::Shortage;
 use crate::nand::contents::Contents;
 use crate::ssd::Ssd;
 use crate::ssd::pending::{Owner, Unit};
+use crate::ssd::write_buffer::Slot;
+use crate::units::DieId;
 
 impl<C: Contents> Ssd<C> {
     /// Nothing is under way, and yet units are pending for which a command waits.
@@ -29,15 +31,24 @@ impl<C: Contents> Ssd<C> {
         }
     }
 
-    /// The power is gone: commands are dropped, and what was only in a volatile buffer is lost.
+    /// The power is gone: commands are dropped, and what was only in a volatile buffer is lost; a protected
+    /// buffer stays. Nothing runs any more: no row is programmed, no block collected.
     pub(super) fn lose_power(&mut self) {
         let busy = self.commands.outstanding() > 0 || self.buffer.used() > 0;
         self.ftl.counters.unsafe_shutdowns += u64::from(busy);
-        self.rests = true;
-        self.empty_buffer(!self.shape.limits.volatile_cache);
+        self.end_operations();
+        let buffered = self.take_buffered_units();
         self.ftl.backlog.clear();
         self.rest();
         self.restart();
+        for slot in buffered {
+            if self.shape.limits.volatile_cache {
+                self.ftl.counters.units_lost_at_power_cut += 1;
+                self.ftl.flash.contents.release(slot.held);
+            } else if let Some(number) = self.buffer.take(slot.lpn, slot.covered, slot.bytes, || slot.held) {
+                self.pend_buffered(number);
+            }
+        }
     }
 
     /// Puts the drive away without time: what the buffer holds is programmed, a row under way counts as
@@ -45,9 +56,15 @@ impl<C: Contents> Ssd<C> {
     pub fn put_away(&mut self) {
         self.flush_now();
         // A drive that rests has its backlog, and nothing else.
-        if !self.rests {
+        if !self.is_away() {
             self.stop_here();
         }
+    }
+
+    /// Nothing is under way, and nothing waits in the buffer.
+    #[inline(always)]
+    pub(super) fn is_away(&self) -> bool {
+        self.rests && self.pending.is_empty()
     }
 
     /// As [`Ssd::put_away`], of a drive that does not rest.
@@ -55,31 +72,36 @@ impl<C: Contents> Ssd<C> {
         debug_assert_eq!(self.commands.outstanding(), 0, "the host waits for nothing");
         self.rests = true;
         self.ftl.backlog.clear();
-        self.empty_buffer(true);
+        self.end_operations();
+        for slot in self.take_buffered_units() {
+            self.ftl.backlog.keep(slot.lpn, slot.bytes);
+            self.put_row_now(&[(slot.lpn, slot.held)]);
+        }
         self.restart();
     }
 
-    /// What the buffer holds is saved to flash without time, or lost.
-    fn empty_buffer(&mut self, saved: bool) {
-        for unit in self.pending.drain() {
-            if let Owner::Slot(slot) = unit.owner
-                && self.ftl.place(unit.lpn) == Place::Buffer(slot)
-            {
-                self.ftl.mapping.unbuffer(unit.lpn, slot);
-                if saved {
-                    self.save_now(&unit);
-                    continue;
+    /// Takes what only the buffer holds out of it, in the order in which it would be programmed. What else
+    /// waits is dropped: its commands are.
+    fn take_buffered_units(&mut self) -> Vec<Slot<C::Held>> {
+        let mut buffered = Vec::new();
+        for Unit { lpn, owner, held, .. } in self.pending.drain() {
+            match owner {
+                Owner::Slot(slot) if self.ftl.place(lpn) == Place::Buffer(slot) => {
+                    self.ftl.mapping.unbuffer(lpn, slot);
+                    buffered.push(self.buffer.slots[slot as usize]);
                 }
-                self.ftl.counters.units_lost_at_power_cut += 1;
+                _ => self.ftl.flash.contents.release(held),
             }
-            self.ftl.flash.contents.release(unit.held);
         }
+        buffered
     }
 
-    /// A unit is programmed without time; at a power cut on the capacitors' charge.
-    fn save_now(&mut self, unit: &Unit<C::Held>) {
-        self.ftl.backlog.keep(unit.lpn, unit.bytes);
-        self.put_row_now(&[(unit.lpn, unit.held)]);
+    /// Rows and erases under way count as done.
+    fn end_operations(&mut self) {
+        for die in (0..self.dies.count()).map(|die| DieId(die as u16)) {
+            self.ftl.program_ended(die);
+            self.ftl.erase_ended(die);
+        }
     }
 
     /// Nothing is under way; a row that was counts as programmed, and jobs go on with the next write.

@@ -63,6 +63,8 @@ pub enum Activity {
     MovingOn,
     /// Erase.
     Erasing,
+    /// For rows of other dies to be programmed, before an erase.
+    Waiting,
 }
 
 /// One recorded operation of a die.
@@ -152,6 +154,8 @@ pub struct Dies {
     /// Times of bytes on a channel.
     pub channel_times: TransferTimes,
     recording: Option<Recording>,
+    /// Some die may be waiting.
+    some_wait: bool,
 }
 
 impl Dies {
@@ -167,6 +171,7 @@ impl Dies {
             channels: vec![Timeline::default(); geometry.channels as usize],
             channel_times: TransferTimes::at(mb_per_s),
             recording: None,
+            some_wait: false,
         }
     }
 
@@ -238,6 +243,26 @@ impl Dies {
         }
     }
 
+    /// A die can do nothing until rows of others are programmed.
+    pub fn wait(&mut self, die: usize) {
+        self.activities[die] = Activity::Waiting;
+        self.calendar.take_back(die);
+        self.idle[die / 64] &= !(1 << (die % 64));
+        self.some_wait = true;
+    }
+
+    /// Some die may be waiting.
+    #[inline(always)]
+    pub fn some_wait(&self) -> bool {
+        self.some_wait
+    }
+
+    /// The dies that wait, which are to look again.
+    pub fn take_waiting(&mut self) -> Vec<usize> {
+        self.some_wait = false;
+        (0..self.dies.len()).filter(|die| self.activities[*die] == Activity::Waiting).collect()
+    }
+
     /// A die has nothing to do.
     #[inline(always)]
     pub fn lay_idle(&mut self, die: usize) {
@@ -291,7 +316,7 @@ impl Dies {
             Activity::Writing => counters.die_host_write_ns += length,
             Activity::Gathering | Activity::Moving | Activity::MovingOn => counters.die_move_ns += length,
             Activity::Erasing => counters.die_erase_ns += length,
-            Activity::Idle | Activity::Choosing => {}
+            Activity::Idle | Activity::Choosing | Activity::Waiting => {}
         }
         if let Some(recording) = &mut self.recording
             && end >= recording.from

@@ -35,6 +35,7 @@ impl<C: Contents> Ssd<C> {
                 self.dies.begin(die, Activity::Gathering, self.now, issued + array);
             }
             Step::Program => self.program_move(die),
+            Step::Erase if self.ftl.erase_waits(id) => self.dies.wait(die),
             Step::Erase => {
                 let time = self.ftl.finish_job(id);
                 let issued = self.issue_cycles(die);
@@ -56,10 +57,14 @@ impl<C: Contents> Ssd<C> {
     #[inline]
     pub(super) fn moved_and_sensed(&mut self, die: usize) {
         if self.dies.is_recording() {
+            self.ftl.program_ended(DieId(die as u16));
             self.end_move(die);
             self.dies.rename_activity(die, Activity::Gathering);
             self.end_span(die);
             return self.gathered(die);
+        }
+        if C::KEEPS {
+            self.ftl.program_ended(DieId(die as u16));
         }
         let state = self.dies.get_mut(die);
         self.ftl.counters.die_move_ns += self.now.0 - state.began.0;

@@ -8,7 +8,7 @@ use crate::ssd::dies::{Activity, FlashRead, ReadOwner};
 use crate::ssd::pending::{Owner, Unit};
 use crate::ssd::pieces::Piece;
 use crate::ssd::{Lane, Ssd};
-use crate::units::{Nanos, Ppn};
+use crate::units::{DieId, Nanos, Ppn};
 
 impl<C: Contents> Ssd<C> {
     /// The map entries of a read are looked up; where they are not cached it waits for them.
@@ -135,7 +135,7 @@ impl<C: Contents> Ssd<C> {
     fn queue_read(&mut self, read: FlashRead) {
         let die = usize::from(self.ftl.geometry.die(read.block).0);
         match self.dies.activity(die) {
-            Activity::Idle => self.sense(die, read, Nanos::ZERO),
+            Activity::Idle | Activity::Waiting => self.sense(die, read, Nanos::ZERO),
             Activity::Writing | Activity::Moving | Activity::MovingOn | Activity::Erasing => {
                 self.dies.get_mut(die).reads.push_back(read);
                 self.let_read_in(die);
@@ -155,6 +155,7 @@ impl<C: Contents> Ssd<C> {
             self.dies.get_mut(die).unsensed = Some(sensed - ends);
             return self.dies.go_on(die, Activity::Moving, ends);
         }
+        self.ftl.program_ended(DieId(die as u16));
         self.end_move(die);
         self.dies.go_on(die, Activity::Gathering, sensed);
     }

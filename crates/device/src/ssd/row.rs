@@ -122,7 +122,7 @@ impl<C: Contents> Ssd<C> {
         if self.dies.get(die).row.is_empty() {
             return false;
         }
-        let programmed = self.ftl.end_row(id, purpose);
+        let programmed = self.ftl.end_row(id, id, purpose);
         self.drain_map_work(None);
         self.program_host_row(die, programmed);
         true
@@ -164,6 +164,7 @@ impl<C: Contents> Ssd<C> {
     /// A row is programmed: whoever waited for its units goes on.
     #[inline]
     pub(super) fn row_written(&mut self, die: usize, done: &mut Vec<Completion>) {
+        self.ftl.program_ended(DieId(die as u16));
         if let Some(owner) = self.dies.get_mut(die).lone.take() {
             return self.unit_programmed(owner, done);
         }

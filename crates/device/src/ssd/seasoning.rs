@@ -34,7 +34,7 @@ impl<C: Contents> Ssd<C> {
     /// False once the drive is read-only.
     #[inline]
     pub fn write_now(&mut self, lpn: Lpn, compress_percent: u8) -> bool {
-        if !self.rests {
+        if !self.is_away() {
             self.stop_here();
         }
         let bytes = self.shape.flash_bytes(compress_percent);
@@ -87,7 +87,7 @@ impl<C: Contents> Ssd<C> {
         if !self.shape.config.ftl.trim {
             return;
         }
-        if !self.rests {
+        if !self.is_away() {
             self.stop_here();
         }
         // A gathered write of the same unit comes before its trim; others need not be programmed for it.
@@ -183,7 +183,8 @@ impl<C: Contents> Ssd<C> {
             self.ftl.touch_map(lpn, true);
             self.ftl.put(die, purpose, lpn, held);
         }
-        let programmed = self.ftl.end_row(die, purpose);
+        let programmed = self.ftl.end_row(die, die, purpose);
+        self.ftl.program_ended(die);
         if self.ftl.is_smooth() && (self.ftl.has_job(die) || self.ftl.wants_collection(die) && self.ftl.start_job(die))
         {
             self.ftl.owe(die);
@@ -202,13 +203,18 @@ impl<C: Contents> Ssd<C> {
                 }
                 Step::Program => {
                     time += self.ftl.program_gathered(die).0;
+                    self.ftl.program_ended(die);
                     if self.ftl.is_smooth() {
                         self.ftl.pay(die);
                     }
                     let data = Nanos(self.shape.times.channel_unit.0 * gathered) + self.shape.times.channel_row;
                     return if self.shape.times.copyback { time } else { time + data };
                 }
-                Step::Erase => return time + self.ftl.finish_job(die),
+                Step::Erase => {
+                    time += self.ftl.finish_job(die);
+                    self.ftl.erase_ended(die);
+                    return time;
+                }
             }
         }
     }

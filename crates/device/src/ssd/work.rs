@@ -8,6 +8,9 @@
 //!   idle ──► erasing ──► idle
 //!   writing, moving, erasing ──► suspended by a read (where the flash can) ──► resumed
 //! ```
+//! An erase waits for rows under way that superseded units of its block: until they are programmed the block
+//! holds the newest whole copy.
+//!
 //! Order: reads, then a job that must run, then host writes, then a job that may wait. A move's
 //! data-out and data-in are one tenure of the channel.
 
@@ -30,6 +33,9 @@ impl<C: Contents> Ssd<C> {
         if kind == Activity::Writing as u8 {
             self.row_written(die, done);
             self.dies.end_span(die, Activity::Writing, self.now, &mut self.ftl.counters);
+            if self.dies.some_wait() {
+                self.recall_waiting();
+            }
             self.work(die);
             return self.feed_others();
         }
@@ -48,12 +54,21 @@ impl<C: Contents> Ssd<C> {
                 return self.gathered(die);
             }
             Activity::Sending => self.sent(die, done),
-            Activity::Moving | Activity::Erasing => {}
+            Activity::Moving => self.ftl.program_ended(DieId(die as u16)),
+            Activity::Erasing => self.ftl.erase_ended(DieId(die as u16)),
             activity => unreachable!("no event of its own: {die} {activity:?} {:?}", self.now),
         }
         self.end_span(die);
         self.work(die);
         self.feed_others();
+    }
+
+    /// A row was programmed: dies whose erase waits for it look again.
+    #[cold]
+    fn recall_waiting(&mut self) {
+        for die in self.dies.take_waiting() {
+            self.work(die);
+        }
     }
 
     /// A superblock may have been sealed or freed, for which other dies waited.

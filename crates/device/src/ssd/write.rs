@@ -138,7 +138,7 @@ impl<C: Contents> Ssd<C> {
     }
 
     /// What a slot of the buffer holds is to be programmed.
-    fn pend_buffered(&mut self, slot: u32) {
+    pub(super) fn pend_buffered(&mut self, slot: u32) {
         let Slot { lpn, bytes, held, .. } = self.buffer.slots[slot as usize];
         self.ftl.mapping.buffer(lpn, slot);
         self.pending.push(Unit { lpn, owner: Owner::Slot(slot), bytes, held });

@@ -3,10 +3,11 @@
 //! The value of a command's sector is what the host brought under its tag, plus its number in the command; zero
 //! stands for zeroes, [`UNREADABLE`] for what was written under a key that is gone.
 
-use ssdlab_device::nand::contents::{Contents, Damaged, Part, Whence};
+use ssdlab_device::nand::contents::{Contents, Damaged, Part, Row, Whence};
 use ssdlab_device::sim::slots::Slots;
-use ssdlab_device::units::{Lpn, Ppn};
+use ssdlab_device::units::{DieId, Lpn, Ppn};
 use std::collections::HashMap;
+use std::ops::Range;
 
 /// Read from a unit whose key was thrown away.
 pub const UNREADABLE: u64 = u64::MAX;
@@ -36,6 +37,16 @@ pub struct Sectors {
     ram: Slots<Vec<Option<u64>>>,
     /// Slots that held something when they were programmed.
     pub programmed_twice: u64,
+    /// Old slots of units that were put, and slots that were copied, since the last row began.
+    left: Vec<u32>,
+    /// Those of the rows that each die programs.
+    programming: HashMap<u16, Vec<u32>>,
+    /// Slots that each die erases.
+    erasing: HashMap<u16, Range<u32>>,
+    /// Erases that began while a row under way superseded or copied a unit of the block.
+    pub early_erases: u64,
+    /// Erases that ended.
+    pub erases: u64,
     mutant: Option<Mutant>,
 }
 
@@ -87,7 +98,18 @@ impl Sectors {
     }
 
     fn program(&mut self, to: Ppn, lpn: Lpn, sectors: Vec<u64>) {
+        // A lane of a superblock that is programmed while another die erases it is empty already.
+        let erased: Vec<u16> =
+            self.erasing.iter().filter(|(_, slots)| slots.contains(&to.0)).map(|(die, _)| *die).collect();
+        erased.into_iter().for_each(|die| self.empty(die));
         self.programmed_twice += u64::from(self.flash.insert(to.0, (lpn.0, sectors)).is_some());
+    }
+
+    /// What a die erases is empty.
+    fn empty(&mut self, by: u16) {
+        for slot in self.erasing.remove(&by).into_iter().flatten() {
+            self.flash.remove(&slot);
+        }
     }
 
     /// What the newest slot of a unit holds, as a store would know that looks too early.
@@ -138,6 +160,7 @@ impl Contents for Sectors {
         let old = old.filter(|_| self.mutant != Some(Mutant::NeverMerges));
         let from = Whence::Ram(held, old);
         let sectors = (0..self.per_unit).map(|sector| self.sector(from, sector)).collect();
+        self.left.extend(old.map(|ppn| ppn.0));
         self.release(held);
         self.program(to, lpn, sectors);
     }
@@ -145,13 +168,27 @@ impl Contents for Sectors {
     fn copy(&mut self, from: Ppn, to: Ppn) {
         let (lpn, sectors) = self.flash[&from.0].clone();
         let sectors = if self.mutant == Some(Mutant::ForgetsMoves) { vec![0; self.per_unit] } else { sectors };
+        self.left.push(from.0);
         self.program(to, Lpn(lpn), sectors);
     }
 
-    fn erase(&mut self, first: Ppn, end: Ppn) {
-        (first.0..end.0).for_each(|slot| {
-            self.flash.remove(&slot);
-        });
+    fn program_begins(&mut self, by: DieId, _: Row) {
+        self.programming.entry(by.0).or_default().append(&mut self.left);
+    }
+
+    fn program_ends(&mut self, by: DieId) {
+        self.programming.remove(&by.0);
+    }
+
+    fn erase_begins(&mut self, by: DieId, slots: Range<u32>) {
+        let needed = |left: &Vec<u32>| left.iter().any(|slot| slots.contains(slot));
+        self.early_erases += u64::from(self.programming.values().any(needed));
+        self.erasing.insert(by.0, slots);
+    }
+
+    fn erase_ends(&mut self, by: DieId) {
+        self.erases += 1;
+        self.empty(by.0);
     }
 
     fn trim(&mut self, _: Lpn) {}

@@ -10,10 +10,11 @@ use ssdlab_device::block::{Completion, Device, Operation, Request, Status, Tag};
 use ssdlab_device::counters::Counters;
 use ssdlab_device::ftl::job::Reason;
 use ssdlab_device::ftl::view::BlockState;
-use ssdlab_device::nand::contents::{Contents, Damaged, Part, Whence};
+use ssdlab_device::nand::contents::{Contents, Damaged, Part, Row, Whence};
 use ssdlab_device::ssd::Ssd;
-use ssdlab_device::units::{BlockId, Lpn, Nanos, Ppn};
+use ssdlab_device::units::{BlockId, DieId, Lpn, Nanos, Ppn};
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// Counters that a step tells.
 const TOLD: [&str; 10] = [
@@ -51,8 +52,11 @@ impl Contents for Records {
         let unit = self.units[&from.0];
         self.units.insert(to.0, unit);
     }
-    fn erase(&mut self, first: Ppn, end: Ppn) {
-        (first.0..end.0).for_each(|page| {
+    fn program_begins(&mut self, _: DieId, _: Row) {}
+    fn program_ends(&mut self, _: DieId) {}
+    fn erase_ends(&mut self, _: DieId) {}
+    fn erase_begins(&mut self, _: DieId, slots: Range<u32>) {
+        slots.for_each(|page| {
             self.units.remove(&page);
         });
     }

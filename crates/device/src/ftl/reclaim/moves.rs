@@ -80,7 +80,7 @@ impl<C: Contents> Ftl<C> {
         let moved =
             if self.kind.one_unit_rows { self.move_held(die, to, purpose) } else { self.move_row(die, to, purpose) };
         self.count_moves(reason, u64::from(moved));
-        (if moved > 0 { self.end_row(to, purpose) } else { Nanos::ZERO }, moved)
+        (if moved > 0 { self.end_row(die, to, purpose) } else { Nanos::ZERO }, moved)
     }
 
     /// Moves the unit that was read, where a row is one unit, unless the host has overwritten it.
