@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! "ssdlab drive 6\n"   then postcard: profile text, settings, condition, seed, season, span, start, FTL
+//!                      then postcard: the scale model, where the drive came into steady state by one
 //!                      then CRC-32 of all before it, little endian
 //! ```
 //! The profile and the settings lie in the file, so that it does not depend on the profile staying
@@ -16,6 +17,7 @@ use thiserror::Error;
 /// What every drive file begins with, and the layout that this version reads and writes.
 const FAMILY: &[u8] = b"ssdlab drive ";
 const MAGIC: &[u8] = b"ssdlab drive 6\n";
+const TAKEN: &str = "a vector takes what is written to it";
 
 /// What is kept besides the flash translation layer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -69,7 +71,10 @@ pub fn is_drive_file(bytes: &[u8]) -> bool {
 /// A drive as the bytes of a file.
 pub fn to_bytes(label: &Label, ftl: &Ftl) -> Vec<u8> {
     let mut bytes = MAGIC.to_vec();
-    bytes = postcard::to_extend(&(label, ftl), bytes).expect("a vector takes what is written to it");
+    bytes = postcard::to_extend(&(label, ftl), bytes).expect(TAKEN);
+    if let Some(scaled) = &label.season.scaled {
+        bytes = postcard::to_extend(scaled, bytes).expect(TAKEN);
+    }
     let sum = crc32fast::hash(&bytes);
     bytes.extend(sum.to_le_bytes());
     bytes
@@ -91,5 +96,10 @@ pub fn from_bytes(file: &str, bytes: &[u8]) -> Result<(Label, Ftl), DriveFileErr
     if crc32fast::hash(body) != u32::from_le_bytes(*sum) {
         return Err(damaged());
     }
-    postcard::from_bytes(&body[MAGIC.len()..]).map_err(|_| damaged())
+    let ((mut label, ftl), rest): ((Label, Ftl), _) =
+        postcard::take_from_bytes(&body[MAGIC.len()..]).map_err(|_| damaged())?;
+    if !rest.is_empty() {
+        label.season.scaled = Some(postcard::from_bytes(rest).map_err(|_| damaged())?);
+    }
+    Ok((label, ftl))
 }

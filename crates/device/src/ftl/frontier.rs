@@ -66,6 +66,11 @@ impl Frontier {
         (BlockId(self.block), slot)
     }
 
+    /// The same frontier in another block, where its copy lies.
+    pub(super) fn moved_to(self, block: BlockId) -> Frontier {
+        Frontier { block: block.0, ..self }
+    }
+
     /// The open block.
     pub fn block(&self) -> BlockId {
         BlockId(self.block)

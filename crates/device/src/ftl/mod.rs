@@ -15,6 +15,7 @@
 pub mod backlog;
 pub mod empty;
 pub mod frontier;
+pub mod grow;
 pub mod layout;
 mod packing;
 pub mod pool;

@@ -46,6 +46,12 @@ pub struct Job {
 }
 
 impl Job {
+    /// The same job on a copy of its victim. It looks for valid units from the start: those that were moved
+    /// are none any more, those that were read and not yet programmed are read again.
+    pub(super) fn restarted_in(&self, victim: BlockId) -> Job {
+        Job { victim: victim.0, cursor: 0, held: NONE, ..self.clone() }
+    }
+
     /// The block that is emptied, and why.
     pub(super) fn seen(&self) -> (BlockId, Reason) {
         (BlockId(self.victim), self.reason)
