@@ -74,12 +74,12 @@ impl Way {
         let requests = (capacity_bytes(&session) / REQUEST_BYTES / PARTS_OF_CAPACITY).min(MOST_REQUESTS);
         let jobs = parse_flags(&flags(requests, options))?.jobs;
         let start = ProcessTime::now();
-        session.bring_to(Condition::Steady, &jobs, 1.0, 1, &mut Silent)?;
+        session.bring_to(Condition::Steady, &jobs, 1.0, seed(), &mut Silent)?;
         let cpu_s = start.elapsed().as_secs_f64();
         if let Some(told) = session.way_told() {
             eprintln!("{argument}: {told}\n{:?}", session.season());
         }
-        let plan = Plan { seed: 1, layout: false, timeline: None };
+        let plan = Plan { seed: seed(), layout: false, timeline: None };
         let (record, context) = session.run(&jobs, &plan, &mut Silent)?;
         let result = to_json(&record, &context, false);
         let of_each = |look: &dyn Fn(&Value) -> &Value| {
@@ -115,7 +115,7 @@ fn opened(argument: &str) -> Result<Session, Box<dyn Error>> {
         parts.filter_map(|part| part.split_once('=')).map(|(key, value)| (key.into(), value.into())).collect();
     let text = built_in(name).ok_or_else(|| format!("there is no drive {name}"))?;
     let source = DriveSource::Profile { name: name.into(), file: name.into(), text: text.into() };
-    Ok(Session::open(&source, &settings, 1)?)
+    Ok(Session::open(&source, &settings, seed())?)
 }
 
 fn capacity_bytes(session: &Session) -> u64 {
@@ -131,4 +131,8 @@ fn flags(requests: u64, options: &str) -> Vec<String> {
         )
     };
     (1..=JOBS).map(job).collect::<Vec<_>>().join(" ").split_whitespace().map(String::from).collect()
+}
+
+fn seed() -> u64 {
+    std::env::var("SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(1)
 }

@@ -37,10 +37,14 @@ pub struct Growth {
 
 impl Growth {
     /// The unit of the large drive that a copy of a unit becomes; none where it has no such unit.
+    #[inline]
     fn unit(&self, lpn: u32, copy: u32) -> Option<u32> {
-        let (run, place) = (lpn / self.run, lpn % self.run);
-        let turned = (u64::from(copy) + u64::from(scattered(run))) % u64::from(self.copies);
-        let unit = (u64::from(run) * u64::from(self.copies) + turned) * u64::from(self.run) + u64::from(place);
+        // A division takes as long as all the rest.
+        let (run, place) = if self.run == 1 { (lpn, 0) } else { (lpn / self.run, lpn % self.run) };
+        let copies = u64::from(self.copies);
+        let turned = u64::from(copy) + (u64::from(scattered(run)) * copies >> 32);
+        let turned = if turned < copies { turned } else { turned - copies };
+        let unit = (u64::from(run) * copies + turned) * u64::from(self.run) + u64::from(place);
         (unit < u64::from(self.used)).then_some(unit as u32)
     }
 }
@@ -81,6 +85,12 @@ impl Ftl {
     /// A drive in steady state is many times a smaller one, and nothing is in it that cannot be copied.
     pub fn can_grow(&self) -> bool {
         self.width == 1 && self.slc_limit == 0 && self.map_cache.is_none() && self.geometry.packing == 1
+    }
+
+    /// Free blocks of a die with which the host opens no more.
+    pub fn blocks_kept_free(&self) -> u32 {
+        let low = if self.single_frontier { 0 } else { self.config().gc_low_blocks };
+        low.max(1 + self.reserve)
     }
 
     /// Begins to grow, from a drive fresh out of the box.

@@ -48,6 +48,15 @@ impl<S> RowNow<S> {
         RowNow { units, bytes_left: row_bytes, most, row_bytes, clocks, waiting, blocks_changed: 0, host, ahead }
     }
 
+    /// Each die begins at a time of its own below `most`, spread evenly by the golden ratio.
+    fn stagger(&mut self, dies: usize, most: Nanos) {
+        const GOLDEN: f64 = 0.618_033_988_749_894_9;
+        for slot in 0..dies {
+            let share = (slot as f64 * GOLDEN).fract();
+            self.clocks.schedule(Nanos((most.0 as f64 * share) as u64), Event { slot, kind: 0 });
+        }
+    }
+
     fn is_full(&self, bytes: u32) -> bool {
         bytes > self.bytes_left || self.units.len() == self.most
     }
@@ -117,6 +126,15 @@ impl<P: Payload> Ssd<P> {
         if let Some(share) = self.row_now.share_ahead() {
             self.ftl.backlog.fill(share);
         }
+    }
+
+    /// The dies of a drive that was made out of copies begin at times of their own, spread over those of programming
+    /// so many blocks: else dies whose copies were alike would collect in step for long.
+    pub fn stagger_now(&mut self, blocks: u32) {
+        let geometry = self.ftl.geometry;
+        let program = self.config.nand.program_us.0.iter().copied().max().unwrap_or_default();
+        let row = program + self.times.channel_row + self.times.flash_command;
+        self.row_now.stagger(geometry.dies as usize, Nanos(row.0 * u64::from(geometry.rows) * u64::from(blocks)));
     }
 
     fn program_gathered_now(&mut self) {

@@ -32,6 +32,10 @@ const SLICES_BEYOND: usize = 5;
 /// Two slices agree.
 const AGREE_WITHIN: f64 = 0.005;
 
+/// The dies of the large drive begin spread over the time of programming so many blocks: a few times that
+/// from one collection to the next.
+const STAGGERED_BLOCKS: u32 = 16;
+
 /// What the model was; kept with the drive.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Scaled {
@@ -127,12 +131,13 @@ fn grow(
     for copy in 0..model.growth.copies {
         growing.add(&seasoner.device.ftl);
         let share = f64::from(copy) / f64::from(model.growth.copies);
-        if !seasoner.goes_on("copy", share) || !seasoner.round(&mut writers, between, share) {
+        if !seasoner.goes_on("copy", share) || !seasoner.round(&mut writers, between, "copy", share) {
             seasoned.interrupted = seasoner.season.interrupted;
             return Ok((None, seasoned));
         }
     }
     let mut grown = Ssd::around(ssd.config(), growing.finish());
+    grown.stagger_now(STAGGERED_BLOCKS);
     let bytes = u64::from(model.growth.used) * u64::from(grown.unit_bytes());
     lay_out(&mut grown, &[(0, 0, bytes)]);
     Ok((Some(grown), seasoned))
@@ -159,7 +164,7 @@ fn settle(
         let before = seasoner.device.counters();
         let share = slices.len() as f64 / least as f64;
         let units = (seasoner.units / SLICES_PER_CAPACITY).max(1);
-        if !seasoner.round(&mut writers, units, share.min(1.0)) {
+        if !seasoner.round(&mut writers, units, "settle", share.min(1.0)) {
             break;
         }
         slices.extend((seasoner.device.counters() - before).write_amplification());

@@ -129,7 +129,7 @@ impl<'a, D: Seasoned + ?Sized> Seasoner<'a, D> {
         for done in 0..ROUNDS_AT_MOST {
             let before = self.device.counters();
             let share = done as f64 / ROUNDS_AT_MOST as f64;
-            if !self.round(&mut writers, round_units, share) {
+            if !self.round(&mut writers, round_units, "settle", share) {
                 break;
             }
             let after = self.device.counters();
@@ -170,7 +170,7 @@ impl<'a, D: Seasoned + ?Sized> Seasoner<'a, D> {
     }
 
     /// Writes `units` units from the generators in turn; false when stopped or nothing can be written.
-    pub fn round(&mut self, writers: &mut [Generator], units: u64, share: f64) -> bool {
+    pub fn round(&mut self, writers: &mut [Generator], units: u64, phase: &str, share: f64) -> bool {
         let end = self.device.written_units() + units;
         let mut ahead: VecDeque<Request> = VecDeque::with_capacity(AHEAD[0] + 1);
         let (mut turn, mut requests) = (0, 0u64);
@@ -187,7 +187,7 @@ impl<'a, D: Seasoned + ?Sized> Seasoner<'a, D> {
             if self.device.is_read_only() || self.device.written_units() >= end {
                 return !self.device.is_read_only();
             }
-            if requests.is_multiple_of(REQUESTS_PER_QUESTION) && !self.goes_on("settle", share) {
+            if requests.is_multiple_of(REQUESTS_PER_QUESTION) && !self.goes_on(phase, share) {
                 return false;
             }
         }

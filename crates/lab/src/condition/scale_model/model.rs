@@ -2,13 +2,21 @@
 //!
 //! ```text
 //!   copies k = dies / dies of the model × parts of a die's blocks
-//!   blocks of the model = those that its dies keep free or open + collected good blocks of the drive / k
+//!   blocks of the model = dies of the model × empty + (good blocks of the drive − its dies × empty) / k
 //!   units of the model = units of the drive / k
 //!   host and link: commands take dies / dies of the model times as long, and as many fewer are ahead
 //! ```
-//! Dies shrink first, to the smallest number above one that divides them. A die keeps at least 256 blocks that
-//! are collected; those that stay free or open come on top, or the model would have more than its share of
-//! them. Bad blocks are left out of the model, and counted off the drive.
+//! Dies shrink first, to the smallest number above one that divides them. A die keeps at least 256 blocks.
+//! *Empty* are so many blocks of a die when it chooses a victim: they do not shrink with the others, or the
+//! model would have more spare than its share. Those are the ones that have to be free, and of the open ones
+//!
+//! | frontiers | empty when a victim is chosen |
+//! |---|---|
+//! | one | nothing: it is full, and the victim is collected into the next |
+//! | two, in batches | half of collection's: the host's is full |
+//! | two, smooth | half of collection's and half of the host's, on average |
+//!
+//! Bad blocks are left out of the model, and counted off the drive.
 
 use super::holds::{check_drive, units_together};
 use crate::condition::seasoner::first_writing_group;
@@ -16,9 +24,8 @@ use crate::workload::generate::Generator;
 use crate::workload::job::Job;
 use ssdlab_device::block::{Device, Operation};
 use ssdlab_device::config::DriveConfig;
-use ssdlab_device::config::ftl::SpareCounts;
+use ssdlab_device::config::ftl::{Frontiers, GcPace, SpareCounts};
 use ssdlab_device::ftl::grow::Growth;
-use ssdlab_device::ftl::layout::kept_per_die;
 use ssdlab_device::parameter::{Bytes, Microseconds};
 use ssdlab_device::ssd::Ssd;
 use ssdlab_device::units::{Lpn, Nanos};
@@ -52,16 +59,16 @@ impl ScaleModel {
         let (geometry, exported) = (&ssd.ftl.geometry, ssd.ftl.exported);
         let dies = (2..=geometry.dies).find(|dies| geometry.dies.is_multiple_of(*dies)).unwrap_or(1);
         let times = geometry.dies / dies;
-        let kept = kept_per_die(ssd.config(), geometry);
         let good = geometry.blocks - ssd.ftl.array.bad_blocks() as u32;
-        let collected = good.saturating_sub(geometry.dies * kept);
-        let parts = (collected / geometry.dies / LEAST_BLOCKS).min(exported / times / LEAST_UNITS).max(1);
+        let parts = (good / geometry.dies / LEAST_BLOCKS).min(exported / times / LEAST_UNITS).max(1);
         let copies = times * parts;
         if copies < LEAST_COPIES {
-            return Err(format!("{} dies of {} blocks are too few to be copied", geometry.dies, collected / geometry.dies));
+            return Err(format!("{} dies of {} blocks are too few to be copied", geometry.dies, good / geometry.dies));
         }
         let units = exported.div_ceil(copies * run) * run;
-        let blocks = dies * kept + (f64::from(collected) / f64::from(copies)).round() as u32;
+        let empty = empty_blocks(ssd);
+        let collected = (f64::from(good) - f64::from(geometry.dies) * empty).max(0.0) / f64::from(copies);
+        let blocks = (f64::from(dies) * empty + collected).round() as u32;
         let used = ((f64::from(exported) * span).round() as u32).clamp(1, exported);
         let mut config = slowed(ssd.config(), times);
         (config.nand.channels, config.nand.dies_per_channel) = (dies, 1);
@@ -82,6 +89,17 @@ impl ScaleModel {
     pub fn shape(&self) -> (u32, u32) {
         (self.dies, self.blocks)
     }
+}
+
+/// Blocks of a die in which nothing is written when it chooses a victim.
+fn empty_blocks(ssd: &Ssd) -> f64 {
+    let ftl = &ssd.config().ftl;
+    let open = match (ftl.frontiers, ftl.gc_pace) {
+        (Frontiers::Single, _) => 0.0,
+        (Frontiers::HostGc, GcPace::Batch) => 0.5,
+        (Frontiers::HostGc, GcPace::Smooth) => 1.0,
+    };
+    f64::from(ssd.ftl.blocks_kept_free()) + open
 }
 
 /// The same drive, with a host that is as many times slower and has as many times fewer commands ahead.
