@@ -43,6 +43,7 @@ def run(
     flags: list[str],
     condition: str | None,
     span: float,
+    scale_model: bool,
     seed: int,
     layout: bool,
     timeline: tuple[int, int] | None,
@@ -64,6 +65,7 @@ def season(
     start_over: str | None,
     condition: str | None,
     span: float,
+    scale_model: bool,
     seed: int,
     job_text: str | None,
     job_name: str,
@@ -72,7 +74,7 @@ def season(
     must_be_new: bool,
     progress: Callable[[str, float], bool] | None,
 ) -> str:
-    """Starts a drive over, brings it into a condition, and saves it, where `must_be_new` only if nothing has appeared there; JSON {file, condition, started_over, start_over_ns, start_over_blocks_erased, steady_reached, rounds:[wa…], counters}."""
+    """Starts a drive over, brings it into a condition, and saves it, where `must_be_new` only if nothing has appeared there; JSON {file, condition, started_over, start_over_ns, start_over_blocks_erased, steady_reached, rounds:[wa…], scale_model, way, counters}."""
 
 def scenario(
     drive: str,

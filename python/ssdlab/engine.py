@@ -56,6 +56,8 @@ class RunRequest:
         The drive is preconditioned to it before the job; None leaves the drive as it is.
     span
         Share of the exported range that preconditioning uses.
+    scale_model
+        Steady state may come about by a scale model, where that holds.
     seed
         The run's one source of chance.
     layout
@@ -78,6 +80,7 @@ class RunRequest:
     flags: tuple[str, ...] = ()
     condition: str | None = None
     span: float = 1.0
+    scale_model: bool = False
     seed: int = 1
     layout: bool = True
     timeline: tuple[int, int] | None = None
@@ -207,6 +210,7 @@ def run(request: RunRequest, progress: Progress | None = None) -> str:
                 list(request.flags),
                 request.condition,
                 request.span,
+                request.scale_model,
                 seed,
                 request.layout,
                 timeline,
@@ -249,6 +253,7 @@ def season(
     start_over: str | None = None,
     settings: Settings = (),
     span: float = 1.0,
+    scale_model: bool = False,
     seed: int = 1,
     job_text: str | None = None,
     job_name: str = "command line",
@@ -258,8 +263,9 @@ def season(
     """Start a drive over, bring it into a condition, or both, and save it as a drive file.
 
     `start_over` is one of `START_OVER` and comes first. `span` is the share of the exported range
-    that the host uses; the rest stays unwritten. With `must_be_new` a file that has appeared at
-    `save` by the end is left as it is, and refused.
+    that the host uses; the rest stays unwritten. With `scale_model` steady state may come about by
+    a scale model, where that holds; the answer's ``way`` says which way it came about. With
+    `must_be_new` a file that has appeared at `save` by the end is left as it is, and refused.
     """
     seed = _whole("seed", seed, 64)
     return _object(
@@ -271,6 +277,7 @@ def season(
                     start_over,
                     condition,
                     span,
+                    scale_model,
                     seed,
                     job_text,
                     job_name,
@@ -297,6 +304,7 @@ def precondition(request: RunRequest, save: str, progress: Progress | None = Non
         save,
         settings=request.settings,
         span=request.span,
+        scale_model=request.scale_model,
         seed=request.seed,
         job_text=request.job_text if steady else None,
         job_name=request.job_name,

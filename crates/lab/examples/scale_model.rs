@@ -5,7 +5,7 @@
 //! unless options say otherwise, a million requests each or a hundredth of the capacity) write amplification,
 //! IOPS and the 99th percentile, mean ± standard deviation of the four, and how far the means are apart.
 //!
-//! With MODEL=only in the environment the long way is left out.
+//! With MODEL=only in the environment the long way is left out; SEED is that of drive and jobs, 1 by default.
 
 use cpu_time::ProcessTime;
 use serde_json::Value;
@@ -133,6 +133,7 @@ fn flags(requests: u64, options: &str) -> Vec<String> {
     (1..=JOBS).map(job).collect::<Vec<_>>().join(" ").split_whitespace().map(String::from).collect()
 }
 
+/// Of the drive and its jobs.
 fn seed() -> u64 {
     std::env::var("SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(1)
 }

@@ -81,7 +81,7 @@ fn show(drive: &str, settings: Settings, layers: Vec<String>) -> PyResult<String
 }
 
 #[pyfunction]
-#[pyo3(signature = (drive, settings, layers, job_text, job_name, flags, condition, span, seed, layout, timeline, json_plus, progress, save))]
+#[pyo3(signature = (drive, settings, layers, job_text, job_name, flags, condition, span, scale_model, seed, layout, timeline, json_plus, progress, save))]
 #[allow(clippy::too_many_arguments)]
 fn run(
     py: Python<'_>,
@@ -93,6 +93,7 @@ fn run(
     flags: Vec<String>,
     condition: Option<&str>,
     span: f64,
+    scale_model: bool,
     seed: u64,
     layout: bool,
     timeline: Option<(u64, u64)>,
@@ -112,6 +113,7 @@ fn run(
         if save.is_some() {
             session.check_can_be_kept().map_err(mend)?;
         }
+        session.by_scale_model = scale_model;
         if let Some(condition) = condition {
             session.bring_to(condition, &file.jobs, span, seed, &mut watch).map_err(mend)?;
             watch.check(session.season().interrupted)?;
@@ -164,7 +166,7 @@ fn render(result_json: &str, format: &str) -> PyResult<String> {
 }
 
 #[pyfunction]
-#[pyo3(signature = (drive, settings, start_over, condition, span, seed, job_text, job_name, flags, save, must_be_new, progress))]
+#[pyo3(signature = (drive, settings, start_over, condition, span, scale_model, seed, job_text, job_name, flags, save, must_be_new, progress))]
 #[allow(clippy::too_many_arguments)]
 fn season(
     py: Python<'_>,
@@ -173,6 +175,7 @@ fn season(
     start_over: Option<&str>,
     condition: Option<&str>,
     span: f64,
+    scale_model: bool,
     seed: u64,
     job_text: Option<&str>,
     job_name: &str,
@@ -193,6 +196,7 @@ fn season(
         let before = session.blocks_erased();
         let took = start_over.map(|how| session.start_over(how).map_err(mend)).transpose()?;
         let erased = session.blocks_erased() - before;
+        session.by_scale_model = scale_model;
         if let Some(condition) = condition {
             session.bring_to(condition, &jobs, span, seed, &mut watch).map_err(mend)?;
             watch.check(session.season().interrupted)?;
@@ -207,6 +211,8 @@ fn season(
             "start_over_blocks_erased": took.map(|_| erased),
             "steady_reached": session.season().steady_reached,
             "rounds": session.season().rounds,
+            "scale_model": session.season().scaled,
+            "way": session.way_told(),
             "counters": session.counters(),
         })
         .to_string())

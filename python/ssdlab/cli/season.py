@@ -12,8 +12,10 @@ from ssdlab.cli.arguments import SEED_OPTION, FioCommand, JobSource, read_job_so
 from ssdlab.cli.completion import complete_drive
 from ssdlab.cli.console import note, print_text, progress_display
 from ssdlab.cli.drives import (
+    SCALE_MODEL_OPTION,
     SET_OPTION,
     SPAN_OPTION,
+    check_scale_model,
     condition_in_words,
     parse_settings,
     tell_memory,
@@ -67,6 +69,7 @@ from ssdlab.parallel import run_all, stop_on_interrupt
 )
 @SET_OPTION
 @SPAN_OPTION
+@SCALE_MODEL_OPTION
 @SEED_OPTION
 def season(
     drive: str,
@@ -77,6 +80,7 @@ def season(
     job: str | None,
     settings: tuple[str, ...],
     span: str | None,
+    scale_model: bool,
     seed: int,
 ) -> None:
     """Precondition a DRIVE and save it for reuse."""
@@ -86,6 +90,7 @@ def season(
             f"conditions: {', '.join(engine.CONDITIONS)}; "
             f"ways to purge: {', '.join(engine.START_OVER)}"
         )
+    check_scale_model(scale_model, condition, "--to")
     words = list(arguments) if job is None else [job, *arguments]
     source = read_job_source(words) if words else JobSource(None, "command line", ())
     place = _place(drive, condition or str(start_over), output)
@@ -98,6 +103,7 @@ def season(
         flags=source.flags,
         condition=condition,
         span=text.parse_span(span),
+        scale_model=scale_model,
         seed=seed,
         save=place,
     )
@@ -107,6 +113,8 @@ def season(
         note(_told(answer, "stdout"))
     else:
         print_text(_told(answer, place))
+    if answer.get("way") is not None:
+        note(f"ssdlab: {answer['way']}")
     if condition == "steady" and answer.get("steady_reached") is False:
         note(
             "ssdlab: write amplification still changed after 50 rounds; the drive is saved as it is"
@@ -134,6 +142,7 @@ def _season(wanted: RunRequest, start_over: str | None, must_be_new: bool) -> di
             start_over=start_over,
             settings=wanted.settings,
             span=wanted.span,
+            scale_model=wanted.scale_model,
             seed=wanted.seed,
             job_text=wanted.job_text,
             job_name=wanted.job_name,
@@ -156,8 +165,11 @@ def _told(answer: dict[str, Any], place: str) -> str:
     rounds = answer.get("rounds") or []
     if rounds:
         reached = "reached" if answer.get("steady_reached") else "not reached"
+        scaled = answer.get("scale_model")
+        last = scaled["slices"][-1] if scaled else rounds[-1]
+        whose = " of the scale model" if scaled else ""
         lines.append(
-            f"steady state {reached} after {len(rounds)} rounds; "
-            f"write amplification {text.ratio(rounds[-1])}"
+            f"steady state {reached} after {len(rounds)} rounds{whose}; "
+            f"write amplification {text.ratio(last)}"
         )
     return "\n".join(lines)

@@ -55,7 +55,7 @@ impl Scaled {
         let Scaled { dies, blocks, copies, slices } = self;
         format!(
             "steady state came about by a scale model: {copies} copies of a drive with {dies} dies and {blocks} blocks, \
-             then {} slices of a tenth of the capacity; --exact takes the long way",
+             then {} slices of a tenth of the capacity",
             slices.len()
         )
     }
@@ -102,7 +102,6 @@ pub fn season_by_model(
         return Ok(Outcome::Refused(format!("write amplification of the large drive does not settle: {told}")));
     }
     let (dies, blocks) = model.shape();
-    season.rounds.extend(&slices);
     season.scaled = Some(Scaled { dies, blocks, copies: model.growth.copies, slices });
     *ssd = grown;
     Ok(Outcome::Taken(season))

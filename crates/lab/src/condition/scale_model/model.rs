@@ -55,7 +55,7 @@ impl ScaleModel {
     /// Why there is none.
     pub fn of(ssd: &Ssd, jobs: &[Job], span: f64) -> Result<ScaleModel, String> {
         check_drive(ssd)?;
-        let run = units_together(ssd.unit_bytes(), &first_writing_group(jobs))?;
+        let run = units_together(&ssd.ftl.geometry, &first_writing_group(jobs))?;
         let (geometry, exported) = (&ssd.ftl.geometry, ssd.ftl.exported);
         let dies = (2..=geometry.dies).find(|dies| geometry.dies.is_multiple_of(*dies)).unwrap_or(1);
         let times = geometry.dies / dies;
