@@ -75,6 +75,9 @@ pub struct Season {
     /// The scale model, where the drive came into steady state by one. A drive file has it at its end.
     #[serde(skip)]
     pub scaled: Option<Scaled>,
+    /// Why it came there the long way, although a scale model was allowed; kept in the same place.
+    #[serde(skip)]
+    pub refused: Option<String>,
 }
 
 /// What seasoning asks of a device beyond the waist.

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! "ssdlab drive 6\n"   then postcard: profile text, settings, condition, seed, season, span, start, FTL
-//!                      then postcard: the scale model, where the drive came into steady state by one
+//!                      then postcard: the scale model or why there is none, where one was asked for
 //!                      then CRC-32 of all before it, little endian
 //! ```
 //! The profile and the settings lie in the file, so that it does not depend on the profile staying
@@ -72,8 +72,9 @@ pub fn is_drive_file(bytes: &[u8]) -> bool {
 pub fn to_bytes(label: &Label, ftl: &Ftl) -> Vec<u8> {
     let mut bytes = MAGIC.to_vec();
     bytes = postcard::to_extend(&(label, ftl), bytes).expect(TAKEN);
-    if let Some(scaled) = &label.season.scaled {
-        bytes = postcard::to_extend(scaled, bytes).expect(TAKEN);
+    let way = (&label.season.scaled, &label.season.refused);
+    if way != (&None, &None) {
+        bytes = postcard::to_extend(&way, bytes).expect(TAKEN);
     }
     let sum = crc32fast::hash(&bytes);
     bytes.extend(sum.to_le_bytes());
@@ -99,7 +100,7 @@ pub fn from_bytes(file: &str, bytes: &[u8]) -> Result<(Label, Ftl), DriveFileErr
     let ((mut label, ftl), rest): ((Label, Ftl), _) =
         postcard::take_from_bytes(&body[MAGIC.len()..]).map_err(|_| damaged())?;
     if !rest.is_empty() {
-        label.season.scaled = Some(postcard::from_bytes(rest).map_err(|_| damaged())?);
+        (label.season.scaled, label.season.refused) = postcard::from_bytes(rest).map_err(|_| damaged())?;
     }
     Ok((label, ftl))
 }

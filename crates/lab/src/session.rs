@@ -99,8 +99,6 @@ pub struct Session {
     prepared: bool,
     /// Whether a single drive may come into steady state by a scale model, where that holds.
     pub by_scale_model: bool,
-    /// Why the long way was taken although a scale model was allowed.
-    refusal: Option<String>,
     /// What there is to say about the last run.
     pub notices: Vec<String>,
     /// Files and texts of the logs that the jobs of the last run asked for.
@@ -161,7 +159,6 @@ impl Session {
             memory,
             prepared: false,
             by_scale_model: false,
-            refusal: None,
             notices: Vec::new(),
             logs: Vec::new(),
         }
@@ -293,10 +290,7 @@ impl Session {
         }
         self.prepare();
         let jobs = &self.placed(jobs)?;
-        self.label.season = match self.season_by_model(from, condition, jobs, span, seed, observer)? {
-            Some(season) => season,
-            None => self.target.season(from, condition, jobs, span, seed, observer)?,
-        };
+        self.label.season = self.seasoned(from, condition, jobs, span, seed, observer)?;
         if let Some(shortage) = self.target.shortage() {
             let message = format!("{}: cannot become {condition}: the drive runs out of {shortage}", self.name);
             return Err(SessionError::Condition(message));
@@ -309,8 +303,8 @@ impl Session {
         Ok(())
     }
 
-    /// As [`Target::season_by_model`], where it was allowed and concerns the whole way to steady state.
-    fn season_by_model(
+    /// Seasons by a scale model where one is allowed and holds, else the long way.
+    fn seasoned(
         &mut self,
         from: Condition,
         to: Condition,
@@ -318,25 +312,24 @@ impl Session {
         span: f64,
         seed: u64,
         observer: &mut dyn Observer,
-    ) -> Result<Option<Season>, Box<JobError>> {
-        self.refusal = None;
-        if !self.by_scale_model || to != Condition::Steady || from != Condition::Fresh {
-            return Ok(None);
-        }
-        match self.target.season_by_model(jobs, span, seed, observer)? {
-            Outcome::Taken(season) => Ok(Some(season)),
-            Outcome::Refused(reason) => {
-                self.refusal = Some(reason);
-                Ok(None)
+    ) -> Result<Season, Box<JobError>> {
+        let mut refused = None;
+        if self.by_scale_model && to == Condition::Steady && from == Condition::Fresh {
+            match self.target.season_by_model(jobs, span, seed, observer)? {
+                Outcome::Taken(season) => return Ok(season),
+                Outcome::Refused(reason) => refused = Some(reason),
             }
         }
+        let season = self.target.season(from, to, jobs, span, seed, observer)?;
+        Ok(Season { refused, ..season })
     }
 
     /// Which way the drive came into steady state, where there was a choice.
     pub fn way_told(&self) -> Option<String> {
-        let by_model = self.label.season.scaled.as_ref().map(Scaled::told);
+        let season = &self.label.season;
+        let by_model = season.scaled.as_ref().map(Scaled::told);
         let refused = |reason: &String| format!("steady state came about the long way, not by a scale model: {reason}");
-        by_model.or_else(|| self.refusal.as_ref().map(refused))
+        by_model.or_else(|| season.refused.as_ref().map(refused))
     }
 
     /// Does once what setting up the layers writes.

@@ -5,7 +5,7 @@
 //! Between two copies the model writes 1/k of its units, k the number of copies, so that the dies of the large
 //! drive do not collect in step. That then writes slices of a tenth of its units itself: two where collection
 //! writes to the host's open block, five where it has its own. It is accepted when the write amplification of
-//! the last two differs by less than 0.5 %; else the drive is as it was, and the long way is left to the caller.
+//! the last two differs by less than 0.25 %; else the drive is as it was, and the long way is left to the caller.
 //!
 //! [`holds`] says for what drives and jobs this holds. Left out: seasoning only a part of the way, for `used`.
 
@@ -30,11 +30,11 @@ const SLICES_OF_ONE_FRONTIER: usize = 2;
 const SLICES_OF_TWO: usize = 5;
 const SLICES_BEYOND: usize = 5;
 /// Two slices agree.
-const AGREE_WITHIN: f64 = 0.005;
+const AGREE_WITHIN: f64 = 0.0025;
 
-/// The dies of the large drive begin spread over the time of programming so many blocks: a few times that
+/// The dies of the large drive begin spread over the time of programming so many blocks: one to two times that
 /// from one collection to the next.
-const STAGGERED_BLOCKS: u32 = 16;
+const STAGGERED_BLOCKS: u32 = 2;
 
 /// What the model was; kept with the drive.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -172,7 +172,7 @@ fn settle(
     Ok((!seasoner.season.interrupted).then_some(slices))
 }
 
-/// The last two slices differ by less than 0.5 %.
+/// The last two slices differ by less than 0.25 %.
 fn agree(slices: &[f64]) -> bool {
     matches!(slices, [.., before, last] if (last / before - 1.0).abs() < AGREE_WITHIN)
 }
