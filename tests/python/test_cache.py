@@ -52,14 +52,15 @@ SCALED = (
     ("nand.pages_per_block", "16"),
 )
 """A drive that can be made of copies: sixteen dies of more than 256 blocks."""
+SUPERBLOCKS = (("ftl.striping", "superblock"), ("over_provisioning", "0.6"))
 
 
-@pytest.mark.parametrize("settings", [SCALED, (*SCALED, ("ftl.striping", "superblock"))])
+@pytest.mark.parametrize("settings", [SCALED, (*SCALED, *SUPERBLOCKS)])
 def test_the_two_ways_into_steady_state_are_kept_apart(settings: Settings) -> None:
     """A drive that grew out of copies is never taken for one that did not, and says what it is."""
     flags = (*JOB, "--norandommap")
-    asked = request(settings=(*settings, ("over_provisioning", "0.6")), flags=flags)
-    scaled = request(settings=asked.settings, flags=flags, scale_model=True)
+    asked = request(settings=settings, flags=flags)
+    scaled = request(settings=settings, flags=flags, scale_model=True)
     runs = [json.loads(cache.run_conditioned(each)) for each in (asked, scaled, asked, scaled)]
     alone = [json.loads(engine.run(each)) for each in (asked, scaled)]
     assert len(cache.entries()) == 2

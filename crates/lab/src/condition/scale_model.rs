@@ -3,9 +3,9 @@
 //! The long way writes a large drive four or five times over. In steady state its dies are many times a few
 //! dies, so those few are seasoned instead ([`model`] makes them, `ssdlab_device::ftl::grow` copies them).
 //! Between two copies the model writes 1/k of its units, k the number of copies, so that the dies of the large
-//! drive do not collect in step. That then writes slices of a tenth of its units itself: two where collection
+//! drive do not collect in step. That then writes slices of a tenth of its units itself: three where collection
 //! writes to the host's open block, five where it has its own. It is accepted when the write amplification of
-//! the last two differs by less than 0.25 %; else the drive is as it was, and the long way is left to the caller.
+//! the last two differs by less than 0.5 %; else the drive is as it was, and the long way is left to the caller.
 //!
 //! [`holds`] says for what drives and jobs this holds. Left out: seasoning only a part of the way, for `used`.
 
@@ -26,11 +26,11 @@ use ssdlab_device::ssd::Ssd;
 
 /// Slices of the large drive's units that it writes itself, and of those the ones it writes at least and beyond.
 const SLICES_PER_CAPACITY: u64 = 10;
-const SLICES_OF_ONE_FRONTIER: usize = 2;
+const SLICES_OF_ONE_FRONTIER: usize = 3;
 const SLICES_OF_TWO: usize = 5;
 const SLICES_BEYOND: usize = 5;
 /// Two slices agree.
-const AGREE_WITHIN: f64 = 0.0025;
+const AGREE_WITHIN: f64 = 0.005;
 
 /// The dies of the large drive begin spread over the time of programming so many blocks: one to two times that
 /// from one collection to the next.
@@ -172,7 +172,7 @@ fn settle(
     Ok((!seasoner.season.interrupted).then_some(slices))
 }
 
-/// The last two slices differ by less than 0.25 %.
+/// The last two slices differ by less than 0.5 %.
 fn agree(slices: &[f64]) -> bool {
     matches!(slices, [.., before, last] if (last / before - 1.0).abs() < AGREE_WITHIN)
 }
