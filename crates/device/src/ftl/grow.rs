@@ -42,7 +42,7 @@ impl Growth {
         // A division takes as long as all the rest.
         let (run, place) = if self.run == 1 { (lpn, 0) } else { (lpn / self.run, lpn % self.run) };
         let copies = u64::from(self.copies);
-        let turned = u64::from(copy) + (u64::from(scattered(run)) * copies >> 32);
+        let turned = u64::from(copy) + ((u64::from(scattered(run)) * copies) >> 32);
         let turned = if turned < copies { turned } else { turned - copies };
         let unit = (u64::from(run) * copies + turned) * u64::from(self.run) + u64::from(place);
         (unit < u64::from(self.used)).then_some(unit as u32)
