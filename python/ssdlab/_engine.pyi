@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 
+from ssdlab.output import PendingFile
+
 __all__ = [
     "EngineError",
     "Cancelled",
@@ -32,26 +34,14 @@ def layers() -> str:
     """JSON list of {name, about, example, second_drive, parameters:[{key, default, unit, expects, about}]}."""
 
 def show(drive: str, settings: list[tuple[str, str]], layers: list[str]) -> str:
-    """JSON {name, file, drive_file, condition, started_over, layers:[kind], parameters:[{key, value, text, unit, kind, source, about}], derived:[{key, text, about}], counters, memory_bytes, wear}."""
+    """JSON {name, file, drive_file, condition, started_over, layers:[kind], parameters:[{key, value, text, unit, kind, source, about}], derived:[{key, value, unit, about}], counters, memory_bytes, wear}."""
 
 def run(
-    drive: str,
-    settings: list[tuple[str, str]],
-    layers: list[str],
-    job_text: str | None,
-    job_name: str,
-    flags: list[str],
-    condition: str | None,
-    span: float,
-    scale_model: bool,
-    seed: int,
-    layout: bool,
-    timeline: tuple[int, int] | None,
-    json_plus: bool,
+    request_json: str,
     progress: Callable[[str, float], bool] | None,
-    save: str | None,
+    files: Callable[[str, str, bool], PendingFile],
 ) -> str:
-    """Runs a job on a drive; fio's JSON with our object per job. `progress(phase, share)` returns False to stop."""
+    """Runs the job of a request (`RunRequest`) on its drive; fio's JSON with our object per job. `progress(phase, share)` returns False to stop; `files(path, option, must_be_new)` is what logs and the drive are written by."""
 
 def check_job(job_text: str | None, job_name: str, flags: list[str]) -> str:
     """Reads a job without running it; JSON {jobs:[name], notices:[sentence]}."""
@@ -60,31 +50,19 @@ def render(result_json: str, format: str) -> str:
     """A result (fio's JSON) as fio's `normal` or `terse` text, or as `json` without what only `json+` has."""
 
 def season(
-    drive: str,
-    settings: list[tuple[str, str]],
-    start_over: str | None,
-    condition: str | None,
-    span: float,
-    scale_model: bool,
-    seed: int,
-    job_text: str | None,
-    job_name: str,
-    flags: list[str],
-    save: str,
-    must_be_new: bool,
+    request_json: str,
     progress: Callable[[str, float], bool] | None,
+    files: Callable[[str, str, bool], PendingFile],
 ) -> str:
-    """Starts a drive over, brings it into a condition, and saves it, where `must_be_new` only if nothing has appeared there; JSON {file, condition, started_over, start_over_ns, start_over_blocks_erased, steady_reached, rounds:[wa…], scale_model, way, counters}."""
+    """Starts a request's drive over, brings it into its condition, and saves it; JSON {file, condition, started_over, start_over_ns, start_over_blocks_erased, steady_reached, rounds:[wa…], scale_model, way, counters}."""
 
 def scenario(
-    drive: str,
-    settings: list[tuple[str, str]],
-    layers: list[str],
+    request_json: str,
     name: str,
     values: list[tuple[str, str]],
-    seed: int,
+    progress: Callable[[str, float], bool] | None,
 ) -> str:
-    """JSON {profile, seed, scenario:{scenario, elapsed_s, cpu_s, traffic, steps, …}, counters, parameters}."""
+    """Runs a scenario on a request's drive; JSON {profile, seed, scenario:{scenario, elapsed_s, cpu_s, traffic, steps, …}, counters, parameters}."""
 
 def theory(
     over_provisioning: float,

@@ -18,13 +18,14 @@ import json
 import os
 import shutil
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ssdlab import engine
-from ssdlab.engine import Progress, RunRequest
+from ssdlab.engine import Progress
 from ssdlab.errors import SsdlabError
+from ssdlab.request import RunRequest
 
 MOST_BYTES = 10_000_000_000
 """What the folder holds at most, where ``SSDLAB_CACHE_BYTES`` says nothing else."""
@@ -124,12 +125,12 @@ def conditioned(request: RunRequest, progress: Progress | None = None) -> RunReq
             os.utime(path)
     elif not _keep(request, path, progress):
         return request
-    return replace(request, drive=str(path), settings=(), condition=None, span=1.0)
+    return request.on(str(path))
 
 
 def _can_be_kept(request: RunRequest) -> bool:
     """Only a single drive that starts from its profile, and is not fresh, is worth keeping."""
-    wanted = request.cache and request.condition not in (None, "fresh")
+    wanted = request.cache and request.condition not in (None, "fresh") and not request.start_over
     return wanted and not request.layers and not request.drive.endswith(".ssd")
 
 
@@ -186,8 +187,7 @@ def _keep(request: RunRequest, path: Path, progress: Progress | None) -> bool:
 
 def _file_bytes(shown: dict[str, Any]) -> int:
     """About what a drive file takes: the map, and a tenth for the rest; 0 for a hard disk."""
-    texts = [line["text"] for line in shown["derived"] if line["key"] == "map"]
-    return sum(int(text.split()[0]) * 11 // 10 for text in texts)
+    return int(engine.derived(shown).get("map", 0)) * 11 // 10
 
 
 def _make_room(needed: int) -> None:

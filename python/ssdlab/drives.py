@@ -16,9 +16,10 @@ from typing import Any
 
 from ssdlab import engine, jobs
 from ssdlab.cache import run_conditioned
-from ssdlab.engine import Progress, RunRequest, Settings
+from ssdlab.engine import Progress
 from ssdlab.errors import SsdlabError
 from ssdlab.input import InputError, read_text
+from ssdlab.request import RunRequest, Settings
 from ssdlab.result import Result
 
 Value = str | int | float | bool
@@ -196,19 +197,19 @@ class Drive:
         self._check_alone()
         text, name = _job_text(job)
         seasoned = Drive(str(save)) if save is not None else _temporary_drive(to)
-        engine.season(
-            self.name,
-            to,
-            seasoned.name,
+        request = RunRequest(
+            drive=self.name,
             settings=self.settings,
+            condition=to,
             span=span,
             scale_model=scale_model,
             seed=seed,
             job_text=text,
             job_name=name,
             flags=_flags(options),
-            progress=progress,
+            save=seasoned.name,
         )
+        engine.season(request, progress)
         return seasoned
 
     def start_over(self, how: str, *, save: str | Path | None = None) -> Drive:
@@ -230,7 +231,8 @@ class Drive:
         """
         self._check_alone()
         started = Drive(str(save)) if save is not None else _temporary_drive(how)
-        engine.season(self.name, None, started.name, start_over=how, settings=self.settings)
+        request = RunRequest(self.name, self.settings, start_over=how, save=started.name)
+        engine.season(request)
         return started
 
     def _check_alone(self) -> None:

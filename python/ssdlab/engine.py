@@ -10,18 +10,17 @@ from __future__ import annotations
 import importlib
 import json
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from ssdlab.errors import SsdlabError, Stopped
+from ssdlab.output import PendingFile
+from ssdlab.request import RunRequest, Settings, whole
 
 Progress = Callable[[str, float], bool]
 """Called with a phase and the share of it that is done; returns False to stop."""
-
-Settings = tuple[tuple[str, str], ...]
-"""Pairs of dotted key and value, as `--set` takes them."""
 
 T = TypeVar("T")
 _GRACE_S = 0.5
@@ -32,61 +31,6 @@ CONDITIONS = ("fresh", "filled", "used", "steady")
 
 START_OVER = ("secure-erase", "crypto-erase", "trim")
 """How a drive starts over."""
-
-
-@dataclass(frozen=True)
-class RunRequest:
-    """One run: a job on a drive.
-
-    Attributes
-    ----------
-    drive
-        A profile's name, a profile or a stack (TOML), or a drive file.
-    settings
-        Dotted keys and values that differ from the profile.
-    layers
-        What lies over the drive, bottom up, as `--layer` takes it.
-    job_text
-        The text of a fio job file; None where the flags alone make the job.
-    job_name
-        Where the text came from, for messages.
-    flags
-        fio options, each as ``--name=value`` or ``--name``.
-    condition
-        The drive is preconditioned to it before the job; None leaves the drive as it is.
-    span
-        Share of the exported range that preconditioning uses.
-    scale_model
-        Steady state may come about by a scale model, where that holds.
-    seed
-        The run's one source of chance.
-    layout
-        A read job on a fresh drive first writes what it will read.
-    timeline
-        Start and length, in nanoseconds, of the stretch whose single operations are recorded.
-    json_plus
-        Keep the latency histograms.
-    save
-        Where the drive is kept afterwards.
-    cache
-        Whether a preconditioned drive may be taken from the user's cache folder, or kept there.
-    """
-
-    drive: str
-    settings: Settings = ()
-    layers: tuple[str, ...] = ()
-    job_text: str | None = None
-    job_name: str = "command line"
-    flags: tuple[str, ...] = ()
-    condition: str | None = None
-    span: float = 1.0
-    scale_model: bool = False
-    seed: int = 1
-    layout: bool = True
-    timeline: tuple[int, int] | None = None
-    json_plus: bool = False
-    save: str | None = None
-    cache: bool = True
 
 
 def _load() -> Any:
@@ -140,13 +84,6 @@ def _interruptible(call: Callable[[], T], stop: threading.Event) -> T:
         raise
 
 
-def _whole(name: str, value: int, bits: int) -> int:
-    """Refuse a number that the engine's own would not hold."""
-    if not 0 <= value < 1 << bits:
-        raise SsdlabError(f"{name} {value}: must be a whole number from 0 to {(1 << bits) - 1}")
-    return value
-
-
 def _object(text: str) -> dict[str, Any]:
     decoded = json.loads(text)
     assert isinstance(decoded, dict), "the engine answers with one JSON object"
@@ -177,6 +114,17 @@ def show(drive: str, settings: Settings = (), layers: Sequence[str] = ()) -> dic
     return _object(_ask(lambda engine, _: str(engine.show(drive, list(settings), list(layers)))))
 
 
+def derived(shown: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what follows from a drive's parameters: values by key, in the units that `show` tells.
+
+    Parameters
+    ----------
+    shown
+        What `show` returned.
+    """
+    return {each["key"]: each["value"] for each in shown["derived"]}
+
+
 def memory_bytes(drive: str, settings: Settings = (), layers: Sequence[str] = ()) -> int:
     """Return what the simulation of a drive, or of a stack, takes of memory at most, in bytes."""
     return int(show(drive, settings, layers)["memory_bytes"])
@@ -197,30 +145,8 @@ def run(request: RunRequest, progress: Progress | None = None) -> str:
     Stopped
         `progress` returned False.
     """
-    seed = _whole("seed", request.seed, 64)
-    timeline = request.timeline and tuple(_whole("timeline", each, 64) for each in request.timeline)
-    return _ask(
-        lambda engine, told: str(
-            engine.run(
-                request.drive,
-                list(request.settings),
-                list(request.layers),
-                request.job_text,
-                request.job_name,
-                list(request.flags),
-                request.condition,
-                request.span,
-                request.scale_model,
-                seed,
-                request.layout,
-                timeline,
-                request.json_plus,
-                told,
-                request.save,
-            )
-        ),
-        progress,
-    )
+    asked = request.to_json()
+    return _ask(lambda engine, told: str(engine.run(asked, told, PendingFile)), progress)
 
 
 def check_job(job_text: str | None, job_name: str, flags: Sequence[str]) -> dict[str, list[str]]:
@@ -244,51 +170,25 @@ def render(result: str, output_format: str) -> str:
     return _ask(lambda engine, _: str(engine.render(result, output_format)))
 
 
-def season(
-    drive: str,
-    condition: str | None,
-    save: str,
-    *,
-    must_be_new: bool = False,
-    start_over: str | None = None,
-    settings: Settings = (),
-    span: float = 1.0,
-    scale_model: bool = False,
-    seed: int = 1,
-    job_text: str | None = None,
-    job_name: str = "command line",
-    flags: Sequence[str] = (),
-    progress: Progress | None = None,
-) -> dict[str, Any]:
+def season(request: RunRequest, progress: Progress | None = None) -> dict[str, Any]:
     """Start a drive over, bring it into a condition, or both, and save it as a drive file.
 
-    `start_over` is one of `START_OVER` and comes first. `span` is the share of the exported range
-    that the host uses; the rest stays unwritten. With `scale_model` steady state may come about by
-    a scale model, where that holds; the answer's ``way`` says which way it came about. With
-    `must_be_new` a file that has appeared at `save` by the end is left as it is, and refused.
+    Parameters
+    ----------
+    request
+        Its job, if it has one, makes the drive steady; `save` is where the drive is kept.
+    progress
+        As for `run`.
+
+    Returns
+    -------
+    dict
+        ``condition``, ``started_over``, ``rounds`` and the like; ``way`` says how steady state came
+        about, where a scale model was allowed.
     """
-    seed = _whole("seed", seed, 64)
+    asked = request.to_json()
     return _object(
-        _ask(
-            lambda engine, told: str(
-                engine.season(
-                    drive,
-                    list(settings),
-                    start_over,
-                    condition,
-                    span,
-                    scale_model,
-                    seed,
-                    job_text,
-                    job_name,
-                    list(flags),
-                    save,
-                    must_be_new,
-                    told,
-                )
-            ),
-            progress,
-        )
+        _ask(lambda engine, told: str(engine.season(asked, told, PendingFile)), progress)
     )
 
 
@@ -297,43 +197,37 @@ def precondition(request: RunRequest, save: str, progress: Progress | None = Non
 
     The run's own writes make it steady; layers play no part.
     """
-    steady = request.condition == "steady"
-    season(
-        request.drive,
-        request.condition,
-        save,
-        settings=request.settings,
-        span=request.span,
-        scale_model=request.scale_model,
-        seed=request.seed,
-        job_text=request.job_text if steady else None,
-        job_name=request.job_name,
-        flags=request.flags if steady else (),
-        progress=progress,
-    )
+    asked = replace(request, layers=(), save=save)
+    if request.condition != "steady":
+        asked = replace(asked, job_text=None, flags=())
+    season(asked, progress)
 
 
 def scenario(
-    drive: str,
-    name: str,
-    *,
-    settings: Settings = (),
-    layers: Sequence[str] = (),
-    values: Settings = (),
-    seed: int = 1,
+    request: RunRequest, name: str, values: Settings = (), progress: Progress | None = None
 ) -> dict[str, Any]:
-    """Run a scenario (what a person does with files) on a drive fresh out of the box or a stack.
+    """Run a scenario (what a person does with files) on a drive or a stack.
 
-    `values` change the scenario by dotted key, such as ``state=fragmented``. The result's
-    ``scenario`` has ``elapsed_s``, ``cpu_s``, ``traffic`` and the ``steps``.
+    Parameters
+    ----------
+    request
+        The drive, and the condition to bring it into first; a job of its own only makes it steady.
+    name
+        The scenario's.
+    values
+        What differs from it by dotted key, such as ``state=fragmented``.
+    progress
+        As for `run`, while the drive is preconditioned.
+
+    Returns
+    -------
+    dict
+        ``scenario`` with ``elapsed_s``, ``cpu_s``, ``traffic`` and the ``steps``; ``counters`` and
+        ``parameters``.
     """
-    seed = _whole("seed", seed, 64)
+    asked, given = request.to_json(), list(values)
     return _object(
-        _ask(
-            lambda engine, _: str(
-                engine.scenario(drive, list(settings), list(layers), name, list(values), seed)
-            )
-        )
+        _ask(lambda engine, told: str(engine.scenario(asked, name, given, told)), progress)
     )
 
 
@@ -374,7 +268,7 @@ def theory(
     SsdlabError
         No formula covers what was asked for.
     """
-    pages = _whole("pages per block", pages_per_block, 32)
+    pages = whole("pages per block", pages_per_block, 2**32 - 1)
     return _object(
         _ask(
             lambda engine, _: str(

@@ -4,8 +4,8 @@ A regular file is written beside its place, synced, renamed, and its folder sync
 ``/dev/stdout`` are standard output. A symbolic link is followed: the file that it leads to is
 replaced, beside its own place. Anything else (device node, pipe, folder, socket) is refused
 without being opened. The place is tried before a long run, so that no one loses an hour's result
-to a typing error. What the engine writes itself goes through `crates/py/src/output.rs`, which does
-the same.
+to a typing error. The engine hands over what it writes, a piece at a time: nothing else opens a
+file for writing.
 """
 
 from __future__ import annotations
@@ -16,14 +16,17 @@ import os
 import secrets
 import stat
 import sys
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
+from typing import BinaryIO
 
 from ssdlab.errors import SsdlabError
 
 _STDOUT = ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
+_BYTES_PER_SYNC = 64 << 20
+"""Added between two syncs, so that none of them takes long."""
 _KINDS: tuple[tuple[Callable[[int], bool], str], ...] = (
     (stat.S_ISDIR, "a folder"),
     (stat.S_ISFIFO, "a named pipe"),
@@ -52,7 +55,9 @@ class PendingFile:
     path
         Where it shall be.
     option
-        What the user called it by, for messages.
+        What the user called it by, for messages; may be empty.
+    must_be_new
+        A file that has appeared there by the end is left as it is, and refused.
 
     Raises
     ------
@@ -69,9 +74,14 @@ class PendingFile:
     '{}'
     """
 
-    def __init__(self, path: str | Path, option: str = "--output") -> None:
-        self._called = f"{option} {path}"
+    def __init__(
+        self, path: str | Path, option: str = "--output", must_be_new: bool = False
+    ) -> None:
+        self._called = f"{option} {path}".strip()
+        self._must_be_new = must_be_new
         self._part: Path | None = None
+        self._file: BinaryIO | None = None
+        self._unsynced_bytes = 0
         self.is_stdout = is_stdout(path)
         self.path = Path(path) if self.is_stdout else Path(os.path.realpath(path))
         if self.is_stdout:
@@ -99,37 +109,97 @@ class PendingFile:
         if self.is_stdout:
             sys.stdout.write(content)
             return
-        try:
-            self._replace(content.encode("utf-8", "surrogateescape"))
-        except OSError as error:
-            raise SsdlabError(f"{self._called}: {error.strerror}") from None
-        finally:
-            self.discard()
+        self.add(content.encode("utf-8", "surrogateescape"))
+        self.finish()
 
-    def _replace(self, content: bytes) -> None:
-        _check_replaceable(self.path)
-        with os.fdopen(self._begin(), "wb") as file:
+    def add(self, piece: bytes) -> None:
+        """Write a part of it; nothing is in the place before `finish`.
+
+        Raises
+        ------
+        SsdlabError
+            As `write`.
+        OSError
+            Standard output is closed, or its reader has gone.
+        """
+        if self.is_stdout:
+            _to_stdout(piece)
+            return
+        with self._told():
+            file = self._opened()
+            file.write(piece)
+            self._unsynced_bytes += len(piece)
+            if self._unsynced_bytes >= _BYTES_PER_SYNC:
+                self._sync(file)
+
+    def finish(self) -> None:
+        """Put what was added in its place.
+
+        Raises
+        ------
+        SsdlabError
+            As `write`.
+        """
+        if self.is_stdout:
+            return
+        with self._told():
+            file = self._opened()
+            self._sync(file)
+            file.close()
+            self._put_in_place()
+            _sync_folder(self.path.parent)
+        self.discard()
+
+    def _opened(self) -> BinaryIO:
+        if self._file is None:
+            _check_replaceable(self.path)
+            self._file = os.fdopen(self._begin(), "wb")
             if self.path.exists():
-                os.fchmod(file.fileno(), stat.S_IMODE(self.path.stat().st_mode))
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        assert self._part is not None
-        os.replace(self._part, self.path)
-        _sync_folder(self.path.parent)
+                os.fchmod(self._file.fileno(), stat.S_IMODE(self.path.stat().st_mode))
+        return self._file
 
     def _begin(self) -> int:
-        self._part = self.path.with_name(f"{_part_prefix()}{secrets.token_hex(4)}.part")
+        self._part = self.path.with_name(f".ssdlab-{os.getpid()}-{secrets.token_hex(4)}.part")
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
         # A signal may end the process before it comes to a `finally`.
         atexit.register(self.discard)
         return os.open(self._part, flags, 0o666)
 
+    def _sync(self, file: BinaryIO) -> None:
+        file.flush()
+        os.fsync(file.fileno())
+        self._unsynced_bytes = 0
+
+    def _put_in_place(self) -> None:
+        assert self._part is not None
+        if self._must_be_new and _is_linked(self._part, self.path):
+            self._part.unlink()
+            return
+        os.replace(self._part, self.path)
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """Say what it was that could not be written, and leave nothing of it."""
+        try:
+            yield
+        except OSError as error:
+            self.discard()
+            raise SsdlabError(f"{self._called}: {error.strerror}") from None
+        except BaseException:
+            self.discard()
+            raise
+
     def discard(self) -> None:
-        """Leave nothing unfinished behind; after `write` this does nothing."""
+        """Leave nothing unfinished behind; after `finish` and `write` this does nothing."""
         atexit.unregister(self.discard)
+        if self._file is not None:
+            # What a full device still has to take is given up.
+            with suppress(OSError):
+                self._file.close()
+            self._file = None
         if self._part is not None:
-            _remove(self._part)
+            with suppress(OSError):
+                self._part.unlink()
             self._part = None
 
     def __enter__(self) -> PendingFile:
@@ -154,24 +224,28 @@ def check_writable(path: str | Path, option: str) -> None:
     SsdlabError
         It cannot be written there.
     """
-    place = PendingFile(path, option)
-    if not place.is_stdout:
-        atexit.register(_remove_parts, place.path.parent)
+    PendingFile(path, option)
 
 
-def _part_prefix() -> str:
-    return f".ssdlab-{os.getpid()}-"
+def _to_stdout(piece: bytes) -> None:
+    sys.stdout.flush()
+    rest = memoryview(piece)
+    while rest:
+        rest = rest[os.write(1, rest) :]
 
 
-def _remove_parts(folder: Path) -> None:
-    """Remove what the engine had begun when the process was told to end."""
-    for part in folder.glob(f"{_part_prefix()}*.part"):
-        _remove(part)
-
-
-def _remove(part: Path) -> None:
-    with suppress(OSError):
-        part.unlink()
+def _is_linked(part: Path, path: Path) -> bool:
+    """Give a file its name, where no file has appeared there; else the name is only claimed."""
+    try:
+        os.link(part, path)
+    except FileExistsError:
+        text = "another file has appeared there meanwhile, and is left as it is"
+        raise OSError(errno.EEXIST, text) from None
+    except OSError:
+        # A file system without links: an empty file claims the place, or meets another one there.
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666))
+        return False
+    return True
 
 
 def _check_replaceable(path: Path) -> None:

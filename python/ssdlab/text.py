@@ -114,6 +114,23 @@ def rate(bytes_per_second: float | None) -> str:
     return f"{significant(bytes_per_second / 1e6)} MB/s"
 
 
+def quantity(number: float | None, unit: str) -> str:
+    """Format a number as its unit asks for; the unit of a count is 1.
+
+    Examples
+    --------
+    >>> quantity(94_485_086_208, "B"), quantity(22_527, "1"), quantity(18.107, "%")
+    ('94.5 GB', '22,527', '18.1 %')
+    >>> quantity(8.3333, "ms"), quantity(None, "B")
+    ('8.33 ms', '–')
+    """
+    if number is None:
+        return NOTHING
+    if unit == "B":
+        return exact_size(int(number))
+    return count(number) if unit == "1" else f"{significant(number)} {unit}"
+
+
 def with_unit(value: str, unit: str) -> str:
     """Put the unit behind a bare number; a size such as ``16 KiB`` has its own.
 

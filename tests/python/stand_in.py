@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import synthetic
+from ssdlab.output import PendingFile
 
 
 class EngineError(Exception):
@@ -38,22 +39,11 @@ class StandIn(types.ModuleType):
 
     def run(
         self,
-        drive: str,
-        settings: list[tuple[str, str]],
-        layers: list[str],
-        job_text: str | None,
-        job_name: str,
-        flags: list[str],
-        condition: str | None,
-        span: float,
-        seed: int,
-        layout: bool,
-        timeline: tuple[int, int] | None,
-        json_plus: bool,
+        request_json: str,
         progress: Callable[[str, float], bool] | None,
-        save: str | None,
+        files: Callable[[str, str, bool], PendingFile],
     ) -> str:
-        asked = {name: value for name, value in locals().items() if name != "self"}
+        asked = {**json.loads(request_json), "progress": progress}
         self.runs.append(asked)
         self.on_run(asked)
         # The handler of a signal runs in the main thread, a moment later.
@@ -62,7 +52,9 @@ class StandIn(types.ModuleType):
             pass
         if progress is not None and not stopped and not progress("run", 0.5):
             raise Cancelled
-        job = synthetic.job(profile=drive, seed=seed, condition=condition or "fresh")
+        job = synthetic.job(
+            profile=asked["drive"], seed=asked["seed"], condition=asked["condition"] or "fresh"
+        )
         job["ssdlab"]["interrupted"] = stopped
         return synthetic.text(job)
 
@@ -75,15 +67,15 @@ class StandIn(types.ModuleType):
 
     def scenario(
         self,
-        drive: str,
-        settings: list[tuple[str, str]],
-        layers: list[str],
+        request_json: str,
         name: str,
         values: list[tuple[str, str]],
-        seed: int,
+        progress: Callable[[str, float], bool] | None,
     ) -> str:
         found = {"scenario": name, "elapsed_s": 1.0, "cpu_s": 0.5, "steps": []}
-        return json.dumps({"profile": drive, "seed": seed, "scenario": found, "parameters": []})
+        asked = json.loads(request_json)
+        told = {"profile": asked["drive"], "seed": asked["seed"], "scenario": found}
+        return json.dumps({**told, "parameters": []})
 
     def theory(
         self,

@@ -109,6 +109,13 @@ def test_units_of_a_drive() -> None:
     assert not align.misaligned(align.check(at_1_mib, Grid(tuple(units.values()))))
 
 
+def test_spare_of_a_drive_that_states_its_blocks() -> None:
+    """Without a stated share it follows from 32 dies of 64 blocks of 512 KiB: 1 GiB."""
+    settings = (("nand.blocks_per_plane", "64"), ("capacity_bytes", "800MiB"))
+    facts = read_drive("theory", settings)
+    assert facts.over_provisioning == pytest.approx(1024 / 800 - 1)
+
+
 def test_a_drive_without_flash(monkeypatch: pytest.MonkeyPatch) -> None:
     """A hard disk has no pages; that is said, not stumbled over."""
     monkeypatch.setattr(engine, "show", lambda drive, settings: {"parameters": []})

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from ssdlab import cache, engine
-from ssdlab.engine import RunRequest, Settings
 from ssdlab.errors import SsdlabError
+from ssdlab.request import RunRequest, Settings
 
 Command = Callable[..., tuple[int, str, str]]
 

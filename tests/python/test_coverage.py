@@ -29,6 +29,7 @@ from ssdlab.cli.drives import parse_settings
 from ssdlab.errors import SsdlabError
 from ssdlab.everyday.catalogue import resolve
 from ssdlab.reproduce import QUICK, Performance, find, judging, questions, seeds
+from ssdlab.request import RunRequest
 from test_reproduce import answered
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -155,7 +156,7 @@ def _work_fits(given: dict[str, Any]) -> None:
         values = *given["values"], "none-such=1"
         settings = tuple(text.parse_setting(value, "--scenario-set") for value in values)
         try:
-            engine.scenario("theory", names[0], values=settings)
+            engine.scenario(RunRequest("theory"), names[0], settings)
         except SsdlabError as error:
             if "none-such=1" not in str(error):
                 raise

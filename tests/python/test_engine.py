@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -231,9 +232,24 @@ def test_missing_iolog_names_its_path_once(command: Command) -> None:
     assert err.count("nowhere.log") == 1
 
 
+def test_what_follows_is_shown_in_words(command: Command) -> None:
+    """Numbers of each unit as people read them, and no figure where no trim passes."""
+    _, out, _ = command("show", "intel-dc-s3500-80gb", "--layer", "crypt")
+    section = out.partition("what follows")[2].splitlines()
+    rows = {
+        parts[0].strip(): parts[1].strip()
+        for row in section
+        if len(parts := re.split(" {2,}", row)) > 2
+    }
+    assert rows["physical"] == "94.5 GB"
+    assert rows["spare share"] == "18.1 %"
+    assert (rows["row"], rows["blocks a die"]) == ("16 KiB", "2815")
+    assert rows["trims"] == "–"
+
+
 def test_map_sizes_are_shown(command: Command) -> None:
     """1 GiB in 4 KiB units: 32 KiB of page states at a bit each, a map of 1 MiB."""
     _, out, _ = command("show", "theory", "--set", "capacity_bytes=1GiB", "--json")
-    derived = {each["key"]: each["text"] for each in json.loads(out)["derived"]}
-    assert derived["page states"] == "32768 B"
-    assert derived["map"] == "1048576 B"
+    derived = {each["key"]: (each["value"], each["unit"]) for each in json.loads(out)["derived"]}
+    assert derived["page states"] == (32768, "B")
+    assert derived["map"] == (1048576, "B")

@@ -30,18 +30,20 @@ def test_arguments_reach_the_engine(stand_in: StandIn, command: Command) -> None
     del asked["progress"]
     assert asked == {
         "drive": "theory",
-        "settings": [("ftl.gc", "fifo")],
+        "settings": [["ftl.gc", "fifo"]],
         "layers": ["partition:start_sector=63", "crypt:cores=2"],
         "job_text": "[job]\nrw=randwrite\n",
         "job_name": "job.fio",
         "flags": ["--iodepth=32", "--bs=8k"],
+        "start_over": None,
         "condition": "steady",
         "span": 0.8,
         "seed": 7,
         "layout": False,
-        "timeline": (10_000_000, 2_000_000),
+        "timeline": [10_000_000, 2_000_000],
         "json_plus": True,
         "save": "out.ssd",
+        "must_be_new": False,
     }
 
 

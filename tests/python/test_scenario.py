@@ -17,6 +17,7 @@ from ssdlab import engine
 from ssdlab.errors import SsdlabError, Stopped
 from ssdlab.everyday import catalogue, tables
 from ssdlab.reproduce.parts import pcmark
+from ssdlab.request import RunRequest, Settings
 
 PAGE = (Path(__file__).parents[2] / "docs/everyday.md").read_text(encoding="utf-8")
 Command = Callable[..., tuple[int, str, str]]
@@ -35,7 +36,7 @@ def told(command: Command, *arguments: str) -> list[dict[str, Any]]:
 def test_every_name_runs_a_scenario_of_the_engine() -> None:
     """Each name but PCMark's stands for scenarios that the engine has, and all of its are there."""
     with pytest.raises(SsdlabError) as refused:
-        engine.scenario("theory", "nix")
+        engine.scenario(RunRequest("theory"), "nix")
     known = set(str(refused.value).split("there are ")[1].split(", "))
     named = {each for names in catalogue.NAMES.values() for each in names}
     assert named - {catalogue.PCMARK} == known
@@ -228,11 +229,11 @@ def test_stopped_runs_keep_what_every_drive_has(
     """Ctrl-C in the second of two scenarios: the first is printed, and the rest is said."""
     real = engine.scenario
 
-    def stopped(drive: str, name: str, **keywords: Any) -> dict[str, Any]:
+    def stopped(request: RunRequest, name: str, values: Settings) -> dict[str, Any]:
         if name == "start-firefox":
             signal.raise_signal(signal.SIGINT)
             raise Stopped
-        return real(drive, name, **keywords)
+        return real(request, name, values)
 
     monkeypatch.setattr(engine, "scenario", stopped)
     monkeypatch.setattr("ssdlab.parallel.cores", lambda: 1)

@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from ssdlab import engine
-from ssdlab.engine import RunRequest
 from ssdlab.errors import SsdlabError
 from ssdlab.health import Examination, examine, read_report
 from ssdlab.health.simulated import smart_json
+from ssdlab.request import RunRequest
 
 Command = Callable[..., tuple[int, str, str]]
 SMALL = (

@@ -21,7 +21,7 @@ def signatures() -> dict[str, list[str]]:
     return {node.name: [each.arg for each in node.args.args] for node in functions}
 
 
-@pytest.mark.parametrize("name", ["version", "run", "render", "theory"])
+@pytest.mark.parametrize("name", ["version", "run", "render", "scenario", "theory"])
 def test_signature(name: str) -> None:
     """A test against the stand-in calls the engine as it would be called."""
     found = list(inspect.signature(getattr(StandIn(), name)).parameters)

@@ -5,8 +5,8 @@ mod stand;
 use proptest::prelude::*;
 use ssdlab_device::block::{Device, Operation, Request};
 use ssdlab_device::counters::Counters;
-use ssdlab_device::ftl::Place;
 use ssdlab_device::ftl::layout::layout;
+use ssdlab_device::ftl::mapping::Place;
 use ssdlab_device::nand::geometry::Geometry;
 use ssdlab_device::sim::random::{Purpose, Stream};
 use ssdlab_device::units::{Lpn, Nanos};
@@ -160,7 +160,7 @@ proptest! {
         ftl.check();
         for lpn in 0..UNITS {
             if let Place::Flash(ppn) = ftl.place(Lpn(lpn)) {
-                prop_assert!(ftl.row(ppn) < ftl.array.programmed_rows(ftl.geometry.block(ppn)));
+                prop_assert!(ftl.row(ppn) < ftl.flash.array.programmed_rows(ftl.geometry.block(ppn)));
             }
         }
     }

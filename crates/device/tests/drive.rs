@@ -2,7 +2,7 @@
 
 use ssdlab_device::block::{Busy, Device, Operation, Request, Status, Tag};
 use ssdlab_device::counters::Counters;
-use ssdlab_device::ftl::Place;
+use ssdlab_device::ftl::mapping::Place;
 use ssdlab_device::profile::{Profile, built_in};
 use ssdlab_device::ssd::Ssd;
 use ssdlab_device::units::{BlockId, DieId, Lba, Lpn, Nanos};
@@ -400,8 +400,8 @@ fn retention_adds_bit_errors() {
             ("reliability.rated_cycles", "10"),
         ]);
         (0..4 * 4096).for_each(|lpn| assert!(ssd.write_now(Lpn(lpn * 7 % 4096), 0)));
-        let erases = ssd.ftl.array.erases(BlockId(0));
-        (ssd.ftl.array.raw_bit_error_rate(BlockId(0)), erases)
+        let erases = ssd.ftl.flash.array.erases(BlockId(0));
+        (ssd.ftl.flash.array.raw_bit_error_rate(BlockId(0)), erases)
     };
     let (kept, erases) = rate("365");
     assert!(erases > 0);

@@ -26,6 +26,32 @@ fn arrows_point_down() {
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
 }
 
+/// Parts of the FTL by level, and last the steps.
+const FTL: &[&[&str]] = &[
+    &["table", "pool", "backlog"],
+    &["packing", "frontier", "growth", "job", "victim"],
+    &["mapping", "blocks", "rules"],
+    &["layout", "die"],
+    &["slc", "spare", "translation"],
+    &["saved"],
+    &["empty", "grow", "plain", "reclaim", "recover", "view", "write"],
+];
+
+/// Parts of the drive by level, and last the steps.
+const SSD: &[&[&str]] = &[
+    &["pieces", "commands", "link", "pending", "power_states", "seasoning_row", "write_buffer"],
+    &["shape", "journal", "dies"],
+    &["admin", "admit", "cut", "flush", "job", "read", "row", "seasoning", "trim", "work", "write"],
+];
+
+/// Inside the two folders that have levels of their own, too.
+#[test]
+fn arrows_point_down_inside_folders() {
+    let source = source();
+    let wrong = [source.wrong_arrows_in(&["ftl"], FTL), source.wrong_arrows_in(&["ssd"], SSD)].concat();
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+}
+
 /// No file leads back to itself by those that it names.
 #[test]
 fn there_is_no_circle() {

@@ -1,58 +1,31 @@
-//! Any sequence of reads, writes, trims and flushes against a plain map, with all invariants on.
+//! Any sequence of reads, writes, trims and flushes against a plain map of sectors, with all invariants on.
 //!
-//! The payload keeps what every slot of flash holds: which unit and which write of it. At any time
-//! the newest write of every unit must be found where the map says, on every kind of drive.
+//! Every sector that the host writes has a value of its own. What a read delivers was in its sectors while it was
+//! under way, and at the end each sector reads as what was written to it last, on every kind of drive: whole and
+//! partial units, over each other, coalesced, moved, trimmed, written again after a failed program.
+
+mod stand;
 
 use proptest::prelude::*;
 use ssdlab_device::block::{Completion, Device, Operation, Request, Status, Tag};
-use ssdlab_device::ftl::Place;
-use ssdlab_device::nand::array::Payload;
+use ssdlab_device::ftl::mapping::Place;
 use ssdlab_device::profile::{Profile, built_in};
 use ssdlab_device::ssd::Ssd;
 use ssdlab_device::ssd::admin::StartOver;
-use ssdlab_device::units::{Lba, Lpn, Nanos, Ppn};
+use ssdlab_device::units::{Lba, Lpn, Nanos};
+use stand::sectors::{Mutant, Sectors, UNREADABLE};
 use std::collections::HashMap;
 
-/// What the slots of flash hold: the unit and the running number of its write.
-#[derive(Default)]
-struct Recorded {
-    /// Units that the host sees; the drive's own beyond them draw no number.
-    exported: u32,
-    writes: u64,
-    slots: HashMap<u32, (u32, u64)>,
-    /// Writes before the key was thrown away last.
-    unreadable: u64,
-}
-
-impl Payload for Recorded {
-    type Stamp = u64;
-    fn stamp(&mut self, lpn: Lpn) -> u64 {
-        self.writes += u64::from(lpn.0 < self.exported);
-        self.writes
-    }
-    fn read(&self, from: Ppn) -> u64 {
-        self.slots[&from.0].1
-    }
-    fn program(&mut self, to: Ppn, lpn: Lpn, stamp: u64) {
-        self.slots.insert(to.0, (lpn.0, stamp));
-    }
-    fn copy(&mut self, from: Ppn, to: Ppn) {
-        let record = self.slots[&from.0];
-        self.slots.insert(to.0, record);
-    }
-    fn erase(&mut self, first: Ppn, end: Ppn) {
-        (first.0..end.0).for_each(|slot| {
-            self.slots.remove(&slot);
-        });
-    }
-    fn trim(&mut self, _: Lpn) {}
-    fn discard_key(&mut self) {
-        self.unreadable = self.writes;
-    }
-}
+/// Requests outstanding at most.
+const TAGS: usize = 16;
+const SECTORS: u64 = 32_768;
 
 /// A small drive of the theory profile with settings over it.
-fn drive(settings: &[(&str, &str)]) -> Ssd<Recorded> {
+fn drive(settings: &[(&str, &str)]) -> Ssd<Sectors> {
+    drive_with(settings, |per_unit| Sectors::new(per_unit, TAGS))
+}
+
+fn drive_with(settings: &[(&str, &str)], contents: impl Fn(usize) -> Sectors) -> Ssd<Sectors> {
     let mut all = vec![
         ("capacity_bytes", "16 MiB"),
         ("nand.channels", "2"),
@@ -64,9 +37,8 @@ fn drive(settings: &[(&str, &str)]) -> Ssd<Recorded> {
     let profile =
         Profile::read("theory", "theory", built_in("theory").unwrap(), &all).unwrap_or_else(|error| panic!("{error}"));
     let config = profile.ssd().unwrap();
-    let exported = (config.export.capacity_bytes.0 / config.unit_bytes()) as u32;
-    let payload = Recorded { exported, ..Recorded::default() };
-    Ssd::new(config, 7, payload).unwrap_or_else(|problem| panic!("{problem:?}"))
+    let contents = contents((config.unit_bytes() / 512) as usize);
+    Ssd::new(config, 7, contents).unwrap_or_else(|problem| panic!("{problem:?}"))
 }
 
 /// The drives that the property is held against.
@@ -194,7 +166,7 @@ fn drives() -> Vec<(&'static str, Vec<(&'static str, &'static str)>)> {
 }
 
 /// One request of the generated sequence, in sectors of 512 B, and the pause before it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 struct Step {
     operation: Operation,
     lba: u64,
@@ -210,33 +182,43 @@ fn step() -> impl Strategy<Value = Step> {
         1 => Just(Operation::WriteZeroes), 1 => Just(Operation::Flush)];
     (
         operation,
-        0u64..32_768,
+        0u64..SECTORS,
         prop_oneof![Just(8u32), Just(16), 1u32..100],
         prop::bool::weighted(0.02),
         prop::bool::weighted(0.05),
         0u8..90,
     )
         .prop_map(|(operation, lba, sectors, pause, fua, compress)| {
-            let sectors = if operation == Operation::Flush { 0 } else { sectors.min((32_768 - lba) as u32) };
-            let lba = if sectors.is_multiple_of(8) && lba + 8 < 32_768 { lba / 8 * 8 } else { lba };
-            Step { operation, lba, sectors: sectors.min((32_768 - lba) as u32), pause, fua, compress }
+            let sectors = if operation == Operation::Flush { 0 } else { sectors.min((SECTORS - lba) as u32) };
+            let lba = if sectors.is_multiple_of(8) && lba + 8 < SECTORS { lba / 8 * 8 } else { lba };
+            Step { operation, lba, sectors: sectors.min((SECTORS - lba) as u32), pause, fua, compress }
         })
 }
 
-/// A host that keeps up to 16 requests outstanding and remembers what it wrote last.
+/// A host that keeps up to 16 requests outstanding and remembers what it wrote.
 struct Host {
-    ssd: Ssd<Recorded>,
+    ssd: Ssd<Sectors>,
     now: Nanos,
-    busy: Vec<bool>,
-    /// Running number of the newest write of each unit.
-    newest: HashMap<u32, u64>,
+    under_way: Vec<Option<Request>>,
+    /// What each sector reads as when all is done.
+    newest: Vec<u64>,
+    /// What sectors that were written since nothing was outstanding have been.
+    been: HashMap<u64, Vec<u64>>,
     writes: u64,
     done: Vec<Completion>,
 }
 
 impl Host {
-    fn new(ssd: Ssd<Recorded>) -> Host {
-        Host { ssd, now: Nanos::ZERO, busy: vec![false; 16], newest: HashMap::new(), writes: 0, done: Vec::new() }
+    fn new(ssd: Ssd<Sectors>) -> Host {
+        Host {
+            ssd,
+            now: Nanos::ZERO,
+            under_way: vec![None; TAGS],
+            newest: vec![0; SECTORS as usize],
+            been: HashMap::new(),
+            writes: 0,
+            done: Vec::new(),
+        }
     }
 
     fn wait(&mut self) {
@@ -244,15 +226,31 @@ impl Host {
         self.now = self.ssd.advance(Nanos::NEVER, &mut done);
         for completion in done.drain(..) {
             assert_eq!(completion.status, Status::Success);
-            self.busy[completion.tag.0 as usize] = false;
+            let request = self.under_way[completion.tag.0 as usize].take().unwrap();
+            self.judge(completion.tag, request);
         }
         self.done = done;
     }
 
+    /// What a read delivered was in its sectors while it was under way.
+    fn judge(&mut self, tag: Tag, request: Request) {
+        let delivered = self.ssd.ftl.flash.contents.delivered.remove(&tag.0).unwrap_or_default();
+        if request.operation == Operation::Read {
+            assert_eq!(delivered.len() as u32, request.sectors, "every sector is delivered once");
+        }
+        for (number, value) in delivered {
+            let sector = request.lba.0 + u64::from(number);
+            let is_newest = value == self.newest[sector as usize];
+            let has_been = || self.been.get(&sector).is_some_and(|values| values.contains(&value));
+            assert!(is_newest || has_been(), "sector {sector} reads as {value}");
+        }
+    }
+
     fn drain(&mut self) {
-        while self.busy.iter().any(|busy| *busy) {
+        while self.under_way.iter().any(Option::is_some) {
             self.wait();
         }
+        self.been.clear();
     }
 
     fn apply(&mut self, step: &Step) {
@@ -268,13 +266,14 @@ impl Host {
         if matches!(step.operation, Operation::Trim | Operation::WriteZeroes) {
             self.drain();
         }
-        while self.busy.iter().all(|busy| *busy) {
+        while self.under_way.iter().all(Option::is_some) {
             self.wait();
         }
-        let tag = self.busy.iter().position(|busy| !busy).unwrap();
+        let tag = self.under_way.iter().position(Option::is_none).unwrap();
         let plain = Request::new(step.operation, Lba(step.lba), step.sectors);
         let request = Request { compress_percent: step.compress, fua: step.fua, ..plain };
-        self.busy[tag] = true;
+        self.under_way[tag] = Some(request);
+        self.ssd.ftl.flash.contents.brought[tag] = self.writes + 1;
         self.ssd.submit(self.now, Tag(tag as u32), request).unwrap();
         self.remember(step);
         if matches!(step.operation, Operation::Trim | Operation::WriteZeroes) {
@@ -286,56 +285,45 @@ impl Host {
         let per_unit = u64::from(self.ssd.unit_bytes() / 512);
         let end = step.lba + u64::from(step.sectors);
         match step.operation {
-            Operation::Write if step.sectors > 0 => {
-                for unit in step.lba / per_unit..end.div_ceil(per_unit) {
+            Operation::Write => {
+                for sector in step.lba..end {
                     self.writes += 1;
-                    self.newest.insert(unit as u32, self.writes);
+                    let old = std::mem::replace(&mut self.newest[sector as usize], self.writes);
+                    self.been.entry(sector).or_default().push(old);
                 }
             }
             Operation::Trim => {
-                for unit in step.lba.div_ceil(per_unit)..end / per_unit {
-                    self.newest.remove(&(unit as u32));
-                }
+                let (first, end) = (step.lba.div_ceil(per_unit) * per_unit, end / per_unit * per_unit);
+                (first..end).for_each(|sector| self.newest[sector as usize] = 0);
             }
-            // A part of a unit that holds data is a write of zeroes.
-            Operation::WriteZeroes if step.sectors > 0 => {
-                for unit in step.lba / per_unit..end.div_ceil(per_unit) {
-                    let whole = unit * per_unit >= step.lba && (unit + 1) * per_unit <= end;
-                    if whole {
-                        self.newest.remove(&(unit as u32));
-                    } else if let Some(newest) = self.newest.get_mut(&(unit as u32)) {
-                        self.writes += 1;
-                        *newest = self.writes;
-                    }
-                }
-            }
+            Operation::WriteZeroes => (step.lba..end).for_each(|sector| self.newest[sector as usize] = 0),
             _ => {}
         }
     }
 
-    /// Starts over when nothing is outstanding: the plain map is empty, or every unit unreadable.
+    /// Starts over when nothing is outstanding: the plain map is empty, or every written unit unreadable.
     fn start_over(&mut self, how: StartOver) {
         self.drain();
         self.ssd.start_over(how).unwrap();
-        if how.empties() {
-            self.newest.clear();
+        let per_unit = (self.ssd.unit_bytes() / 512) as usize;
+        for (lpn, sectors) in (0..).zip(self.newest.chunks_mut(per_unit)) {
+            let is_empty = how.empties() || self.ssd.ftl.place(Lpn(lpn)) == Place::Unmapped;
+            sectors.fill(if is_empty { 0 } else { UNREADABLE });
         }
     }
 
-    /// Every unit's newest write is where the map says, and nothing else is mapped.
+    /// Every sector reads as what was written to it last, and nothing is left in RAM.
     fn check(&mut self) {
         self.apply(&Step { operation: Operation::Flush, lba: 0, sectors: 0, pause: true, fua: false, compress: 0 });
         self.drain();
         self.ssd.ftl.check();
-        let mapped = (0..self.ssd.ftl.exported).filter(|lpn| self.ssd.ftl.place(Lpn(*lpn)) != Place::Unmapped).count();
-        assert_eq!(mapped, self.newest.len(), "what is mapped is what was written and not trimmed");
-        for (&lpn, &write) in &self.newest {
-            if let Place::Flash(ppn) = self.ssd.ftl.place(Lpn(lpn)) {
-                let (held, stamp) = self.ssd.ftl.payload.slots[&ppn.0];
-                assert_eq!(held, lpn, "the slot holds this unit");
-                assert_eq!(stamp, write, "unit {lpn}: the slot holds the newest write");
-            }
-        }
+        let step = Step { operation: Operation::Read, lba: 0, sectors: 64, pause: false, fua: false, compress: 0 };
+        (0..SECTORS / 64).for_each(|number| self.apply(&Step { lba: number * 64, ..step }));
+        self.drain();
+        let unwritten =
+            (0..self.ssd.ftl.exported).filter(|lpn| matches!(self.ssd.ftl.place(Lpn(*lpn)), Place::Buffer(_)));
+        assert_eq!(self.ssd.ftl.flash.contents.units_in_ram(), unwritten.count(), "what is programmed is released");
+        assert_eq!(self.ssd.ftl.flash.contents.programmed_twice, 0);
     }
 }
 
@@ -367,10 +355,12 @@ proptest! {
                 let mut host = Host::new(drive(&settings));
                 steps.iter().for_each(|step| host.apply(step));
                 host.start_over(how);
-                let held: Vec<u64> = host.ssd.ftl.payload.slots.values().map(|(_, stamp)| *stamp).collect();
+                let contents = &host.ssd.ftl.flash.contents;
                 match how {
-                    StartOver::SecureErase => prop_assert!(held.is_empty() || host.ssd.ftl.array.bad_blocks() > 0),
-                    StartOver::CryptoErase => prop_assert!(held.iter().all(|write| *write <= host.ssd.ftl.payload.unreadable)),
+                    StartOver::SecureErase => {
+                        prop_assert!(contents.in_flash().count() == 0 || host.ssd.ftl.flash.array.bad_blocks() > 0);
+                    }
+                    StartOver::CryptoErase => prop_assert!(contents.in_flash().all(|value| value == UNREADABLE)),
                     StartOver::Trim => {}
                 }
                 host.check();
@@ -402,4 +392,62 @@ fn millions_of_operations() {
         }
         host.check();
     }
+}
+
+/// Each wrong store is found out, on a drive with a buffer or on one without.
+#[test]
+fn wrong_stores_are_found_out() {
+    use proptest::strategy::ValueTree;
+    use proptest::test_runner::TestRunner;
+
+    let steps = prop::collection::vec(step(), 6_000..6_001);
+    let steps = steps.new_tree(&mut TestRunner::deterministic()).unwrap().current();
+    let survives = |settings: &[(&str, &str)], mutant: Option<Mutant>| {
+        let contents = |per_unit| match mutant {
+            Some(mutant) => Sectors::wrong(per_unit, TAGS, mutant),
+            None => Sectors::new(per_unit, TAGS),
+        };
+        let mut host = Host::new(drive_with(settings, contents));
+        std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            steps.iter().for_each(|step| host.apply(step));
+            host.check();
+        }))
+        .is_ok()
+    };
+    let buffered = drives()[5].1.clone();
+    assert!(survives(&[], None) && survives(&buffered, None));
+    for mutant in [Mutant::MergesEarly, Mutant::NeverMerges, Mutant::OverwritesWhole, Mutant::ForgetsMoves] {
+        assert!(!survives(&[], Some(mutant)) || !survives(&buffered, Some(mutant)), "{mutant:?} is not found out");
+    }
+}
+
+/// A partial write behind a pending whole write of its unit keeps what that wrote: sectors 3 to 6 are its own, the
+/// others the whole write's. A store that completes the unit when it is taken finds the write before both.
+#[test]
+fn a_partial_write_keeps_what_a_pending_whole_one_wrote() {
+    let write = |lba: u64, sectors: u32| Step {
+        operation: Operation::Write,
+        lba,
+        sectors,
+        pause: false,
+        fua: false,
+        compress: 0,
+    };
+    let sectors_of_unit_0 = |contents: &dyn Fn(usize) -> Sectors| {
+        let mut host = Host::new(drive_with(&[], contents));
+        host.apply(&write(0, 8));
+        host.drain();
+        // All dies are busy: what comes now is pending.
+        (1..=4).for_each(|unit| host.apply(&write(unit * 8, 8)));
+        host.apply(&write(0, 8));
+        host.apply(&write(3, 3));
+        host.drain();
+        let Place::Flash(ppn) = host.ssd.ftl.place(Lpn(0)) else { panic!("it was written") };
+        (host.newest[..8].to_vec(), host.ssd.ftl.flash.contents.slot(ppn).unwrap().1.to_vec())
+    };
+    let (newest, found) = sectors_of_unit_0(&|per_unit| Sectors::new(per_unit, TAGS));
+    assert_eq!((newest.as_slice(), found), ([41, 42, 43, 49, 50, 51, 47, 48].as_slice(), newest.clone()));
+    let (newest, found) = sectors_of_unit_0(&|per_unit| Sectors::wrong(per_unit, TAGS, Mutant::MergesEarly));
+    assert_eq!(found, [1, 2, 3, 49, 50, 51, 7, 8]);
+    assert_ne!(found, newest);
 }

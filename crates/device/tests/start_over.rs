@@ -3,7 +3,7 @@
 mod stand;
 
 use ssdlab_device::block::{Device, Operation, Tag};
-use ssdlab_device::ftl::{Place, Shortage};
+use ssdlab_device::ftl::{mapping::Place, spare::Shortage};
 use ssdlab_device::ssd::Ssd;
 use ssdlab_device::ssd::admin::{Refused, StartOver};
 use ssdlab_device::units::{BlockId, Lpn, Nanos};
@@ -49,12 +49,12 @@ fn a_secure_erase_takes_its_blocks() {
     // 10 blocks of 32 units; rows go round the 4 dies, so 3 blocks a die are open or full.
     stand.fill(320);
     let written: Vec<bool> = (0..stand.ssd.ftl.geometry.blocks)
-        .map(|block| stand.ssd.ftl.array.programmed_rows(BlockId(block)) > 0)
+        .map(|block| stand.ssd.ftl.flash.array.programmed_rows(BlockId(block)) > 0)
         .collect();
     assert_eq!(written.iter().filter(|written| **written).count(), 12);
     assert_eq!(stand.ssd.start_over(StartOver::SecureErase), Ok(Nanos::from_ms(5.0 + 3.0 * 2.0)));
     let erases: Vec<bool> =
-        (0..stand.ssd.ftl.geometry.blocks).map(|block| stand.ssd.ftl.array.erases(BlockId(block)) == 1).collect();
+        (0..stand.ssd.ftl.geometry.blocks).map(|block| stand.ssd.ftl.flash.array.erases(BlockId(block)) == 1).collect();
     assert_eq!(erases, written);
     assert_eq!(
         (mapped(&stand.ssd), stand.ssd.counters().blocks_erased, stand.ssd.counters().secure_erases),
@@ -136,7 +136,7 @@ fn what_cannot_start_over_refuses() {
         assert_eq!(stand.ssd.start_over(how), Err(Refused::Outstanding));
     }
     stand.wait();
-    stand.ssd.ftl.shortage = Some(Shortage::GoodBlocks);
+    stand.ssd.ftl.spare.run_out(Shortage::GoodBlocks);
     assert_eq!(stand.ssd.start_over(StartOver::SecureErase), Err(Refused::ReadOnly));
     assert_eq!(mapped(&stand.ssd), 4096);
 }
@@ -149,5 +149,5 @@ fn failing_blocks_are_retired() {
     let counters = stand.ssd.counters();
     assert!(counters.program_failures > 10, "{}", counters.program_failures);
     assert_eq!(counters.grown_bad_blocks, counters.program_failures, "each failure took a block");
-    assert_eq!(stand.ssd.ftl.array.bad_blocks() as u64, counters.grown_bad_blocks);
+    assert_eq!(stand.ssd.ftl.flash.array.bad_blocks() as u64, counters.grown_bad_blocks);
 }

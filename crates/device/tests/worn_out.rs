@@ -4,9 +4,10 @@
 mod stand;
 
 use ssdlab_device::block::{Device, Operation, Request, Status};
-use ssdlab_device::ftl::Place;
-use ssdlab_device::nand::array::Payload;
+use ssdlab_device::ftl::mapping::Place;
+use ssdlab_device::nand::contents::{Contents, Damaged, Part, Whence};
 use ssdlab_device::sim::random::{Purpose, Stream};
+use ssdlab_device::sim::slots::Slots;
 use ssdlab_device::units::{BlockId, Lba, Lpn, Nanos, Ppn};
 use stand::{Stand, four_kib};
 use std::collections::HashMap;
@@ -17,22 +18,34 @@ struct Recorded {
     writes: u64,
     newest: HashMap<u32, u64>,
     slots: HashMap<u32, (u32, u64)>,
+    ram: Slots<u64>,
     /// Slots that held something when they were programmed.
     programmed_twice: u64,
 }
 
-impl Payload for Recorded {
-    type Stamp = u64;
-    fn stamp(&mut self, lpn: Lpn) -> u64 {
-        self.writes += 1;
-        self.newest.insert(lpn.0, self.writes);
-        self.writes
+impl Contents for Recorded {
+    type Held = Option<u32>;
+    const KEEPS: bool = true;
+    fn take(&mut self, part: Part) -> Option<u32> {
+        let number = if part.sectors == (0, 0) { self.newest[&part.lpn.0] } else { self.write(part.lpn) };
+        Some(self.ram.insert(number))
     }
-    fn read(&self, from: Ppn) -> u64 {
-        self.slots[&from.0].1
+    fn overwrite(&mut self, held: Option<u32>, part: Part) {
+        let number = self.write(part.lpn);
+        *self.ram.get_mut(held.unwrap()) = number;
     }
-    fn program(&mut self, to: Ppn, lpn: Lpn, stamp: u64) {
-        self.programmed_twice += u64::from(self.slots.insert(to.0, (lpn.0, stamp)).is_some());
+    fn release(&mut self, held: Option<u32>) {
+        held.map(|held| self.ram.remove(held));
+    }
+    fn deliver(&mut self, _: Part, _: Whence<Option<u32>>) -> Result<(), Damaged> {
+        Ok(())
+    }
+    fn put(&mut self, to: Ppn, lpn: Lpn, held: Option<u32>, _: Option<Ppn>) {
+        let number = match held {
+            Some(held) => self.ram.remove(held),
+            None => self.write(lpn),
+        };
+        self.programmed_twice += u64::from(self.slots.insert(to.0, (lpn.0, number)).is_some());
     }
     fn copy(&mut self, from: Ppn, to: Ppn) {
         let record = self.slots[&from.0];
@@ -44,6 +57,15 @@ impl Payload for Recorded {
         });
     }
     fn trim(&mut self, _: Lpn) {}
+}
+
+impl Recorded {
+    /// The running number of a write.
+    fn write(&mut self, lpn: Lpn) -> u64 {
+        self.writes += 1;
+        self.newest.insert(lpn.0, self.writes);
+        self.writes
+    }
 }
 
 const UNITS: u32 = 4096;
@@ -98,7 +120,7 @@ struct End {
 
 /// Writes one unit after the other, 8 at a time, at random, until the drive takes no more.
 fn write_to_death(settings: &[(&str, &str)]) -> End {
-    let stand = Stand::with_payload("theory", settings, Recorded::default());
+    let stand = Stand::with_contents("theory", settings, Recorded::default());
     let mut end = End { stand, acknowledged: HashMap::new(), writes: 0, writes_before_first_failure: 0 };
     let mut draws = Stream::new(3, Purpose::Victim);
     loop {
@@ -126,7 +148,7 @@ fn write_batch(end: &mut End, batch: &[u32]) -> Vec<Status> {
             let lpn = batch[completion.tag.0 as usize];
             if completion.status == Status::Success {
                 end.writes += 1;
-                end.acknowledged.insert(lpn, end.stand.ssd.ftl.payload.newest[&lpn]);
+                end.acknowledged.insert(lpn, end.stand.ssd.ftl.flash.contents.newest[&lpn]);
             }
             statuses.push(completion.status);
         }
@@ -148,7 +170,7 @@ fn dead_drive_keeps_everything() {
         for (&lpn, &write) in &acknowledged {
             match stand.ssd.ftl.place(Lpn(lpn)) {
                 Place::Flash(ppn) => {
-                    let (held, stamp) = stand.ssd.ftl.payload.slots[&ppn.0];
+                    let (held, stamp) = stand.ssd.ftl.flash.contents.slots[&ppn.0];
                     assert_eq!(held, lpn, "{name}");
                     assert!(stamp >= write, "{name}: unit {lpn} holds write {stamp}, acknowledged was {write}");
                 }
@@ -172,11 +194,11 @@ fn dead_drive_keeps_everything() {
 /// An erase empties all slots of its block, so that no slot is programmed twice.
 #[test]
 fn slots_are_programmed_once() {
-    let mut stand = Stand::with_payload("theory", &MORTAL, Recorded::default());
+    let mut stand = Stand::with_contents("theory", &MORTAL, Recorded::default());
     let mut draws = Stream::new(3, Purpose::Victim);
     stand.run(8, (0..20_000).map(|_| four_kib(Operation::Write, u64::from(draws.below(UNITS)))));
     assert!(stand.ssd.counters().blocks_erased > 100);
-    assert_eq!(stand.ssd.ftl.payload.programmed_twice, 0);
+    assert_eq!(stand.ssd.ftl.flash.contents.programmed_twice, 0);
 }
 
 /// Once read-only always read-only: writes are refused at the link, without programming anything.
@@ -210,7 +232,7 @@ fn spare_replaces_bad_blocks() {
             (spare * 9 / 10..=spare + 1).contains(&gone),
             "{name}: read-only after {gone} bad blocks, {spare} are spare"
         );
-        assert_eq!(stand.ssd.ftl.array.bad_blocks() as u64, counters.grown_bad_blocks, "{name}");
+        assert_eq!(stand.ssd.ftl.flash.array.bad_blocks() as u64, counters.grown_bad_blocks, "{name}");
         assert_eq!(counters.program_failures > 0, name != "wear");
         assert!(writes > writes_before_first_failure + 10_000, "{name}: the drive goes on after the first failure");
         // Endurances lie around 60 ± 6, and the weakest 47 of 183 blocks have gone: about 60 − 0.65·6 erases each;
@@ -227,7 +249,7 @@ fn spare_replaces_bad_blocks() {
 fn blocks_fail_at_their_endurance() {
     let settings = [&MORTAL[..8], &[("reliability.cycles_spread", "0")]].concat();
     let End { stand, .. } = write_to_death(&settings);
-    let array = &stand.ssd.ftl.array;
+    let array = &stand.ssd.ftl.flash.array;
     for block in (0..stand.ssd.ftl.geometry.blocks).map(BlockId).filter(|block| array.is_bad(*block)) {
         // The erase after n erases takes 3800·(1 + n/60) µs, longer than 7600 µs from n = 61 on: the 62nd.
         assert_eq!(array.erases(block), 62, "block {block:?}");
@@ -247,15 +269,17 @@ fn factory_bad_blocks_are_never_used() {
         ("reliability.factory_bad_share", "0.1"),
     ];
     let mut stand = Stand::new("theory", &settings);
-    let bad: Vec<BlockId> =
-        (0..stand.ssd.ftl.geometry.blocks).map(BlockId).filter(|block| stand.ssd.ftl.array.is_bad(*block)).collect();
+    let bad: Vec<BlockId> = (0..stand.ssd.ftl.geometry.blocks)
+        .map(BlockId)
+        .filter(|block| stand.ssd.ftl.flash.array.is_bad(*block))
+        .collect();
     // 10 % of 822 blocks, within four standard deviations of 8.6.
     assert!((48..=117).contains(&bad.len()), "{} of {}", bad.len(), stand.ssd.ftl.geometry.blocks);
     stand.fill(16_384);
     let mut draws = Stream::new(3, Purpose::Victim);
     (0..200_000).for_each(|_| assert!(stand.ssd.write_now(Lpn(draws.below(16_384)), 0)));
     stand.run(16, (0..20_000).map(|_| four_kib(Operation::Write, u64::from(draws.below(16_384)))));
-    let array = &stand.ssd.ftl.array;
+    let array = &stand.ssd.ftl.flash.array;
     assert!(
         bad.iter().all(|&block| array.is_bad(block) && array.erases(block) == 0 && array.programmed_rows(block) == 0)
     );
@@ -353,7 +377,7 @@ fn wear_spread(settings: &[(&str, &str)]) -> (f64, u32) {
         // Half of the cold pages are never written again.
         assert!(!hot && lpn > UNITS / 2 || stand.ssd.write_now(Lpn(lpn), 0));
     }
-    let counts: Vec<u32> = stand.ssd.ftl.array.erase_counts().collect();
+    let counts: Vec<u32> = stand.ssd.ftl.flash.array.erase_counts().collect();
     let mean = counts.iter().sum::<u32>() as f64 / counts.len() as f64;
     let variance = counts.iter().map(|&count| (f64::from(count) - mean).powi(2)).sum::<f64>() / counts.len() as f64;
     (variance.sqrt(), counts.iter().max().unwrap() - counts.iter().min().unwrap())

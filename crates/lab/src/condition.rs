@@ -169,7 +169,7 @@ pub fn lay_out(ssd: &mut Ssd, regions: &[(usize, u64, u64)]) -> u64 {
     let mut written = 0;
     for &(_, offset, bytes) in regions {
         for lpn in offset / unit..(offset + bytes).div_ceil(unit).min(u64::from(ssd.ftl.exported)) {
-            if ssd.ftl.place(Lpn(lpn as u32)) == ssdlab_device::ftl::Place::Unmapped {
+            if ssd.ftl.place(Lpn(lpn as u32)) == ssdlab_device::ftl::mapping::Place::Unmapped {
                 ssd.write_now(Lpn(lpn as u32), 0);
                 ssd.count_command_now(unit);
                 written += unit;

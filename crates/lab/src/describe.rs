@@ -1,13 +1,8 @@
-//! What a drive is made of, as JSON: parameters with their sources, what follows from them, wear;
-//! and the parameters of layers over it.
+//! What a drive is made of, as JSON: parameters with their sources, and wear; and the parameters of
+//! layers over it.
 
-use crate::host::drive::Drive;
 use crate::host::registry::{KINDS, Kind, LayerPlan};
-use crate::mapping_ram::Mapped;
 use serde_json::{Value, json};
-use ssdlab_device::block::Device;
-use ssdlab_device::ftl::layout::memory_bytes;
-use ssdlab_device::hdd::Hdd;
 use ssdlab_device::parameter::{Declaration, Raw};
 use ssdlab_device::profile::{self, Model, Profile};
 use ssdlab_device::ssd::Ssd;
@@ -68,101 +63,6 @@ fn json_of(raw: &Raw) -> Value {
     }
 }
 
-fn line(key: &str, text: String, about: &str) -> Value {
-    json!({ "key": key, "text": text, "about": about })
-}
-
-/// What follows from the parameters.
-pub fn derived(drive: &Drive) -> Value {
-    match drive {
-        Drive::Ssd(ssd) => derived_of_flash(ssd),
-        Drive::Hdd(hdd) => derived_of_disk(hdd),
-    }
-}
-
-/// Layout and times.
-fn derived_of_disk(hdd: &Hdd) -> Value {
-    let (cylinders, heads, revolution) = hdd.shape();
-    let ms = |us: f64| format!("{:.3} ms", us / 1e3);
-    let mean_seek = hdd.config().hdd.average_seek_ms.0;
-    let idle_read = hdd.config().hdd.command_us.0.as_us() + mean_seek.as_us() + revolution.as_us() / 2.0;
-    let last = hdd.limits().sectors - 1;
-    let per_track = format!("{} outermost, {} innermost", hdd.sectors_per_track(0), hdd.sectors_per_track(last));
-    json!([
-        line("tracks", format!("{} in {cylinders} cylinders", cylinders * heads), "in use"),
-        line("sectors of a track", per_track, "logical ones, from rate and revolution"),
-        line("revolution", ms(revolution.as_us()), "60 s / rpm"),
-        line("random read", ms(idle_read), "command + mean seek + half a revolution, without data and link"),
-    ])
-}
-
-/// Sizes, counts, memory.
-fn derived_of_flash(ssd: &Ssd) -> Value {
-    let geometry = ssd.ftl.geometry;
-    let exported = u64::from(ssd.ftl.exported) * u64::from(geometry.unit_bytes);
-    let physical = geometry.physical_bytes();
-    let block = u64::from(geometry.rows) * u64::from(geometry.row_bytes);
-    let mut lines = json!([
-        line("physical", format!("{physical} B"), "all blocks, factory bad ones included"),
-        line(
-            "spare",
-            format!(
-                "{} B, {:.2} % of the exported capacity",
-                physical - exported,
-                (physical as f64 / exported as f64 - 1.0) * 100.0
-            ),
-            "physical − exported"
-        ),
-        line(
-            "blocks",
-            format!("{} of {block} B, {} a die", geometry.blocks, geometry.blocks / geometry.dies),
-            "erased at once, all planes of a multi-plane group together"
-        ),
-        line(
-            "row",
-            format!("{} B, {} mapping units", geometry.row_bytes, geometry.units_per_row),
-            "programmed at once"
-        ),
-        line("bad blocks", ssd.ftl.array.bad_blocks().to_string(), "from the factory and grown"),
-        line(
-            "available spare",
-            ssd.ftl.spare_blocks().max(0).to_string(),
-            "blocks that can fail before the drive goes read-only"
-        ),
-    ]);
-    if let Ok(bytes) = memory_bytes(ssd.config()) {
-        let about = "what the simulation takes at most: all flash written, and the drive being saved";
-        lines.as_array_mut().expect("a list").push(line("memory", format!("{bytes} B"), about));
-    }
-    let lines_of_ram = map_ram(ssd, exported, block);
-    lines.as_array_mut().expect("a list").extend(lines_of_ram);
-    lines
-}
-
-/// Log blocks of a hybrid map: 3 %, as in the evaluation of FAST (Lee et al. 2007).
-const LOG_SHARE: f64 = 0.03;
-
-/// RAM for page states and map, as this drive has it and as other schemes would.
-fn map_ram(ssd: &Ssd, bytes: u64, block_bytes: u64) -> [Value; 5] {
-    let mapped = Mapped { bytes, unit_bytes: u64::from(ssd.unit_bytes()), block_bytes };
-    let line = |key: &str, bytes: u64, about: &str| json!({ "key": key, "text": format!("{bytes} B"), "about": about });
-    let cached = match ssd.config().ftl.mapping_cache_bytes {
-        Some(cache) => (cache.0, "ftl.mapping_cache_bytes and the directory of translation pages: this drive"),
-        None => (mapped.page_map() / 100, "a cache of 1 % of the page map, and the directory"),
-    };
-    let own = match ssd.config().ftl.mapping_cache_bytes {
-        Some(_) => "4 B an exported mapping unit, all in RAM",
-        None => "4 B an exported mapping unit: this drive",
-    };
-    [
-        line("page states", mapped.page_states(1), "RAM at 1 bit a mapping unit, in use or not"),
-        line("map", mapped.page_map(), own),
-        line("map by block", mapped.block_map(), "4 B a block, as the simplest early drives"),
-        line("map, hybrid", mapped.hybrid_log_block(LOG_SHARE), "by block, and by unit in 3 % log blocks"),
-        line("map, cached", mapped.demand_cached(cached.0), cached.1),
-    ]
-}
-
 /// Every kind of layer with its parameters.
 pub fn layer_kinds() -> Value {
     let parameter = |declaration: &Declaration| {
@@ -213,12 +113,12 @@ pub struct Wear {
 impl Wear {
     /// Adds a drive. Of different ones the fewest rated cycles count.
     pub fn add(&mut self, ssd: &Ssd) {
-        ssd.ftl.array.erase_counts().for_each(|count| *self.histogram.entry(count).or_default() += 1);
+        ssd.ftl.flash.array.erase_counts().for_each(|count| *self.histogram.entry(count).or_default() += 1);
         let geometry = ssd.ftl.geometry;
         let block_bytes = u64::from(geometry.rows) * u64::from(geometry.row_bytes);
         self.exported_bytes += u64::from(ssd.ftl.exported) * u64::from(geometry.unit_bytes);
-        self.flash_bytes += ssd.ftl.array.erase_counts().count() as u64 * block_bytes;
-        self.bad_blocks += ssd.ftl.array.bad_blocks();
+        self.flash_bytes += ssd.ftl.flash.array.erase_counts().count() as u64 * block_bytes;
+        self.bad_blocks += ssd.ftl.flash.array.bad_blocks();
         self.spare_blocks += ssd.ftl.spare_blocks();
         let rated = ssd.config().reliability.rated_cycles;
         self.rated_cycles = Some(self.rated_cycles.map_or(rated, |known| known.min(rated)));

@@ -10,7 +10,7 @@
 
 use crate::condition::{Condition, Season};
 use serde::{Deserialize, Serialize};
-use ssdlab_device::ftl::Ftl;
+use ssdlab_device::ftl::saved::Saved;
 use ssdlab_device::ssd::admin::StartOver;
 use thiserror::Error;
 
@@ -69,7 +69,7 @@ pub fn is_drive_file(bytes: &[u8]) -> bool {
 }
 
 /// A drive as the bytes of a file.
-pub fn to_bytes(label: &Label, ftl: &Ftl) -> Vec<u8> {
+pub fn to_bytes(label: &Label, ftl: &Saved<'_>) -> Vec<u8> {
     let mut bytes = MAGIC.to_vec();
     bytes = postcard::to_extend(&(label, ftl), bytes).expect(TAKEN);
     let way = (&label.season.scaled, &label.season.refused);
@@ -81,11 +81,11 @@ pub fn to_bytes(label: &Label, ftl: &Ftl) -> Vec<u8> {
     bytes
 }
 
-/// The drive that lies in a file. The FTL has still to be configured.
+/// The drive that lies in a file.
 ///
 /// # Errors
 /// [`DriveFileError`] where the bytes are not those of a whole drive file.
-pub fn from_bytes(file: &str, bytes: &[u8]) -> Result<(Label, Ftl), DriveFileError> {
+pub fn from_bytes(file: &str, bytes: &[u8]) -> Result<(Label, Saved<'static>), DriveFileError> {
     if !is_drive_file(bytes) {
         return Err(DriveFileError::Other(file.to_string()));
     }
@@ -97,7 +97,7 @@ pub fn from_bytes(file: &str, bytes: &[u8]) -> Result<(Label, Ftl), DriveFileErr
     if crc32fast::hash(body) != u32::from_le_bytes(*sum) {
         return Err(damaged());
     }
-    let ((mut label, ftl), rest): ((Label, Ftl), _) =
+    let ((mut label, ftl), rest): ((Label, Saved<'static>), _) =
         postcard::take_from_bytes(&body[MAGIC.len()..]).map_err(|_| damaged())?;
     if !rest.is_empty() {
         (label.season.scaled, label.season.refused) = postcard::from_bytes(rest).map_err(|_| damaged())?;

@@ -14,7 +14,7 @@ mod script;
 #[cfg(test)]
 mod test;
 
-use crate::explain::recorder::{Contents, Step};
+use crate::explain::recorder::{Records, Step};
 use crate::explain::script::Script;
 use serde::Serialize;
 use ssdlab_device::block::Status;
@@ -103,7 +103,7 @@ pub fn record(settings: &[(String, String)]) -> Result<Recording, ExplainError> 
     let flash = read(&settings, "over_provisioning")?;
     let over_provisioning = read(&settings, "nand.blocks_per_plane")?.ssd()?.export.over_provisioning;
     let config = sized(flash.ssd()?, over_provisioning).map_err(|problem| flash.locate(&problem))?;
-    let drive = Ssd::new(&config, 1, Contents::default()).map_err(|problem| flash.locate(&problem))?;
+    let drive = Ssd::new(&config, 1, Records::default()).map_err(|problem| flash.locate(&problem))?;
     let shape = shape(&drive, settings);
     let steps = Script::new(drive).perform().map_err(refused)?;
     Ok(Recording { drive: shape, steps })
@@ -167,7 +167,7 @@ fn sized(config: &DriveConfig, over_provisioning: Option<f64>) -> Result<DriveCo
     Ok(config)
 }
 
-fn shape(drive: &Ssd<Contents>, settings: BTreeMap<String, String>) -> Shape {
+fn shape(drive: &Ssd<Records>, settings: BTreeMap<String, String>) -> Shape {
     let (channels, dies) = drive.shape();
     let geometry = &drive.ftl.geometry;
     Shape {

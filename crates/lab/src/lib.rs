@@ -7,6 +7,7 @@
 
 pub mod bare_loop;
 pub mod condition;
+pub mod derived;
 pub mod describe;
 pub mod drive_file;
 pub mod explain;
@@ -16,6 +17,7 @@ pub mod iolog;
 pub mod mapping_ram;
 pub mod null;
 pub mod output;
+pub mod request;
 pub mod run;
 pub mod session;
 pub mod theory;

@@ -365,7 +365,7 @@ impl Session {
     pub fn to_bytes(&mut self) -> Result<Vec<u8>, SessionError> {
         self.check_can_be_kept()?;
         self.target.with_first_mut(|drive| drive.ssd_mut().map(Ssd::put_away));
-        let bytes = |drive: &Drive| drive.ssd().map(|ssd| drive_file::to_bytes(&self.label, &ssd.ftl));
+        let bytes = |drive: &Drive| drive.ssd().map(|ssd| drive_file::to_bytes(&self.label, &ssd.ftl.saved()));
         Ok(self.target.with_first(bytes).expect("just checked"))
     }
 

@@ -9,8 +9,8 @@ use std::path::Path;
 const LEVELS: &[&[&str]] = &[
     &["theory", "workload", "null", "mapping_ram"],
     &["bare_loop", "explain", "files", "host", "run"],
-    &["condition", "describe", "iolog", "output"],
-    &["drive_file"],
+    &["condition", "derived", "describe", "iolog", "output"],
+    &["drive_file", "request"],
     &["session"],
 ];
 

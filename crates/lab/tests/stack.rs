@@ -3,7 +3,7 @@
 
 use proptest::prelude::*;
 use ssdlab_device::block::{Completion, Device, LayerCounts, Limits, Operation, Request, Status, Tag, Traffic};
-use ssdlab_device::ftl::Place;
+use ssdlab_device::ftl::mapping::Place;
 use ssdlab_device::profile::{Profile, built_in};
 use ssdlab_device::ssd::Ssd;
 use ssdlab_device::units::{Lba, Lpn, Nanos};

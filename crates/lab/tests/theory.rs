@@ -5,7 +5,7 @@ mod steady;
 
 use proptest::prelude::*;
 use ssdlab_device::block::Device;
-use ssdlab_device::ftl::Place;
+use ssdlab_device::ftl::mapping::Place;
 use ssdlab_device::sim::random::{Purpose, Stream};
 use ssdlab_device::ssd::Ssd;
 use ssdlab_device::units::Lpn;

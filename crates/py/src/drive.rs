@@ -1,27 +1,29 @@
 //! Which drive or stack is meant, and the file that it lies in.
 
 use crate::input::{DRIVE_BYTES, Input, TEXT_BYTES};
-use crate::{Settings, mend};
+use crate::mend;
 use pyo3::PyResult;
 use ssdlab_device::profile::{built_in, names, nearest};
 use ssdlab_lab::drive_file::{DriveFileError, is_drive_file};
 use ssdlab_lab::host::text::{LayerText, StackText};
+use ssdlab_lab::request::RunRequest;
 use ssdlab_lab::session::{DriveSource, Session, SessionError};
 use std::io;
 use std::path::Path;
 
-/// The drive of that name with layers over it: a profile that comes along, a profile file, a drive
+/// The drive of a request with layers over it: a profile that comes along, a profile file, a drive
 /// file, or the file of a stack, whose layers come first.
-pub fn open(drive: &str, settings: &Settings, layers: &[String], seed: u64) -> PyResult<Session> {
+pub fn open(request: &RunRequest) -> PyResult<Session> {
+    let RunRequest { settings, layers, seed, .. } = request;
     let over = layers.iter().map(|layer| LayerText::parse(layer)).collect::<Result<Vec<_>, _>>().map_err(mend)?;
     let mut find = |name: &str| named(name).map_err(SessionError::Drive);
-    match source_of(drive).map_err(mend)? {
-        Source::Drive(source) => Session::open_stack(&source, settings, over, seed, &mut find).map_err(mend),
+    match source_of(&request.drive).map_err(mend)? {
+        Source::Drive(source) => Session::open_stack(&source, settings, over, *seed, &mut find).map_err(mend),
         Source::Stack(name, stack) => {
             let settings = [stack.settings, settings.clone()].concat();
             let layers = [stack.layers, over].concat();
             let bottom = named(&stack.drive).map_err(mend)?;
-            let mut session = Session::open_stack(&bottom, &settings, layers, seed, &mut find).map_err(mend)?;
+            let mut session = Session::open_stack(&bottom, &settings, layers, *seed, &mut find).map_err(mend)?;
             session.name = name;
             Ok(session)
         }

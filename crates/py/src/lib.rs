@@ -1,29 +1,29 @@
 //! Python bindings: converts, holds no logic.
 //!
 //! Texts and plain values go in, JSON text comes out; the interpreter's lock is released while the
-//! engine works, so that several drives run on several cores. Files are read (`input`) and written (`output`) here.
+//! engine works, so that several drives run on several cores. Files are read here (`input`); Python writes them (`output`).
 
 mod drive;
 mod input;
+mod jobs;
 mod output;
+mod perform;
 mod surroundings;
 mod watch;
 
 use drive::open;
-use input::{Input, TRACE_BYTES};
-use output::Output;
+use jobs::jobs_of;
+use output::Files;
+use perform::own_jobs;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use serde_json::json;
 use ssdlab_device::config::ftl::GcPolicy;
 use ssdlab_device::parameter::{Raw, Value as _};
-use ssdlab_device::ssd::admin::StartOver;
-use ssdlab_device::units::Nanos;
-use ssdlab_lab::condition::Condition;
-use ssdlab_lab::output::{NOT_IN_NORMAL, read_without, to_json_text, to_normal, to_terse};
-use ssdlab_lab::session::{Plan, VERSION};
-use ssdlab_lab::workload::parse::{JobFile, Surroundings, parse};
-use ssdlab_lab::{describe, explain as small_drive, iolog, theory as closed_forms};
+use ssdlab_lab::output::{NOT_IN_NORMAL, read_without, to_normal, to_terse};
+use ssdlab_lab::request::RunRequest;
+use ssdlab_lab::session::VERSION;
+use ssdlab_lab::{describe, explain as small_drive, theory as closed_forms};
 use std::fmt::Display;
 use watch::Watch;
 
@@ -37,27 +37,8 @@ fn mend(error: impl Display) -> PyErr {
     EngineError::new_err(error.to_string())
 }
 
-fn way_named(name: &str) -> PyResult<StartOver> {
-    let read = StartOver::read(&Raw::Text(name.into()));
-    read.ok_or_else(|| mend(format!("start over {name}: expected {}", StartOver::EXPECTS)))
-}
-
-fn condition_named(name: &str) -> PyResult<Condition> {
-    Condition::named(name).ok_or_else(|| mend(format!("condition {name}: there are fresh, filled, used, steady")))
-}
-
-/// The jobs of a job file and flags; traces they name are read here.
-fn jobs_of(job_text: Option<&str>, job_name: &str, flags: &[String]) -> PyResult<JobFile> {
-    let mut read = |path: &str| {
-        let text = Input::open(path).and_then(|input| input.read_text(TRACE_BYTES));
-        text.map_err(|error| error.to_string())
-    };
-    let around = Surroundings {
-        read_file: &mut read,
-        variable: &|name| std::env::var(name).ok(),
-        machine: surroundings::machine(),
-    };
-    parse(job_text.map(|text| (text, job_name)), flags, around).map_err(mend)
+fn request_of(json: &str) -> PyResult<RunRequest> {
+    RunRequest::from_json(json).map_err(mend)
 }
 
 #[pyfunction]
@@ -76,73 +57,16 @@ fn layers() -> String {
 }
 
 #[pyfunction]
-fn show(drive: &str, settings: Settings, layers: Vec<String>) -> PyResult<String> {
-    Ok(open(drive, &settings, &layers, 1)?.show().to_string())
+fn show(drive: String, settings: Settings, layers: Vec<String>) -> PyResult<String> {
+    let request = RunRequest { drive, settings, layers, seed: 1, ..RunRequest::default() };
+    Ok(open(&request)?.show().to_string())
 }
 
 #[pyfunction]
-#[pyo3(signature = (drive, settings, layers, job_text, job_name, flags, condition, span, scale_model, seed, layout, timeline, json_plus, progress, save))]
-#[allow(clippy::too_many_arguments)]
-fn run(
-    py: Python<'_>,
-    drive: &str,
-    settings: Settings,
-    layers: Vec<String>,
-    job_text: Option<&str>,
-    job_name: &str,
-    flags: Vec<String>,
-    condition: Option<&str>,
-    span: f64,
-    scale_model: bool,
-    seed: u64,
-    layout: bool,
-    timeline: Option<(u64, u64)>,
-    json_plus: bool,
-    progress: Option<Py<PyAny>>,
-    save: Option<&str>,
-) -> PyResult<String> {
-    let condition = condition.map(condition_named).transpose()?;
-    let file = jobs_of(job_text, job_name, &flags)?;
-    let timeline = timeline.map(|(start, length)| (Nanos(start), Nanos(start.saturating_add(length))));
-    py.detach(|| {
-        let mut watch = Watch::new(progress);
-        let save = save.map(|path| Output::at("save", path, false)).transpose()?;
-        let iolog = iolog::file_of(&file.jobs).map_err(mend)?;
-        let _tried = iolog.map(|path| Output::at("write_iolog", path, false)).transpose()?;
-        let mut session = open(drive, &settings, &layers, seed)?;
-        if save.is_some() {
-            session.check_can_be_kept().map_err(mend)?;
-        }
-        session.by_scale_model = scale_model;
-        if let Some(condition) = condition {
-            session.bring_to(condition, &file.jobs, span, seed, &mut watch).map_err(mend)?;
-            watch.check(session.season().interrupted)?;
-        }
-        let plan = Plan { seed, layout, timeline };
-        let (record, mut context) = session.run(&file.jobs, &plan, &mut watch).map_err(mend)?;
-        watch.check(false)?;
-        watch.stamp(&mut context);
-        context.global_options = file
-            .global_options
-            .iter()
-            .filter(|(_, value)| !value.is_empty())
-            .map(|(name, value)| (name.clone(), json!(value)))
-            .collect();
-        let mut whole = !record.interrupted;
-        for (path, text) in &session.logs {
-            whole = whole && Output::at("", path, false)?.write(text.as_bytes(), &mut watch)?;
-        }
-        if let (true, Some(output)) = (whole, &save) {
-            whole = output.write(&session.to_bytes().map_err(mend)?, &mut watch)?;
-        }
-        let mut notices: Vec<String> = file.notices.iter().chain(&session.notices).cloned().collect();
-        if !whole && (save.is_some() || !session.logs.is_empty()) {
-            notices
-                .push("stopped: the drive (save) and the logs (write_iolog, write_bw_log, …) were not written".into());
-        }
-        context.extra.insert("notices".into(), json!(notices));
-        Ok(to_json_text(&record, &context, json_plus))
-    })
+fn run(py: Python<'_>, request_json: &str, progress: Option<Py<PyAny>>, files: Files) -> PyResult<String> {
+    let request = request_of(request_json)?;
+    let file = jobs_of(request.job_text.as_deref(), &request.job_name, &request.flags)?;
+    py.detach(|| perform::run(&request, &file, &files, &mut Watch::new(progress)))
 }
 
 #[pyfunction]
@@ -166,74 +90,23 @@ fn render(result_json: &str, format: &str) -> PyResult<String> {
 }
 
 #[pyfunction]
-#[pyo3(signature = (drive, settings, start_over, condition, span, scale_model, seed, job_text, job_name, flags, save, must_be_new, progress))]
-#[allow(clippy::too_many_arguments)]
-fn season(
-    py: Python<'_>,
-    drive: &str,
-    settings: Settings,
-    start_over: Option<&str>,
-    condition: Option<&str>,
-    span: f64,
-    scale_model: bool,
-    seed: u64,
-    job_text: Option<&str>,
-    job_name: &str,
-    flags: Vec<String>,
-    save: &str,
-    must_be_new: bool,
-    progress: Option<Py<PyAny>>,
-) -> PyResult<String> {
-    let start_over = start_over.map(way_named).transpose()?;
-    let condition = condition.map(condition_named).transpose()?;
-    let jobs =
-        if job_text.is_some() || !flags.is_empty() { jobs_of(job_text, job_name, &flags)?.jobs } else { Vec::new() };
-    py.detach(|| {
-        let mut watch = Watch::new(progress);
-        let output = Output::at("", save, must_be_new)?;
-        let mut session = open(drive, &settings, &[], seed)?;
-        session.check_can_be_kept().map_err(mend)?;
-        let before = session.blocks_erased();
-        let took = start_over.map(|how| session.start_over(how).map_err(mend)).transpose()?;
-        let erased = session.blocks_erased() - before;
-        session.by_scale_model = scale_model;
-        if let Some(condition) = condition {
-            session.bring_to(condition, &jobs, span, seed, &mut watch).map_err(mend)?;
-            watch.check(session.season().interrupted)?;
-        }
-        let whole = output.write(&session.to_bytes().map_err(mend)?, &mut watch)?;
-        watch.check(!whole)?;
-        Ok(json!({
-            "file": save,
-            "condition": session.condition().to_string(),
-            "started_over": session.started_over().map(|how| how.show()),
-            "start_over_ns": took.map(|took| took.0),
-            "start_over_blocks_erased": took.map(|_| erased),
-            "steady_reached": session.season().steady_reached,
-            "rounds": session.season().rounds,
-            "scale_model": session.season().scaled,
-            "way": session.way_told(),
-            "counters": session.counters(),
-        })
-        .to_string())
-    })
+fn season(py: Python<'_>, request_json: &str, progress: Option<Py<PyAny>>, files: Files) -> PyResult<String> {
+    let request = request_of(request_json)?;
+    let jobs = own_jobs(&request)?;
+    py.detach(|| perform::season(&request, &jobs, &files, &mut Watch::new(progress)))
 }
 
 #[pyfunction]
-#[allow(clippy::too_many_arguments)]
 fn scenario(
     py: Python<'_>,
-    drive: &str,
-    settings: Settings,
-    layers: Vec<String>,
+    request_json: &str,
     name: &str,
     values: Settings,
-    seed: u64,
+    progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
-    py.detach(|| {
-        let mut session = open(drive, &settings, &layers, seed)?;
-        Ok(session.scenario(name, &values, seed).map_err(mend)?.to_string())
-    })
+    let request = request_of(request_json)?;
+    let jobs = own_jobs(&request)?;
+    py.detach(|| perform::scenario(&request, &jobs, name, &values, &mut Watch::new(progress)))
 }
 
 #[pyfunction]

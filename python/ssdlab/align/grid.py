@@ -10,13 +10,13 @@ at hand knows.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from math import lcm
 
 from ssdlab import engine
 from ssdlab.align.notation import Geometry, binary_size, parse_position
 from ssdlab.errors import SsdlabError
+from ssdlab.request import Settings
 
 FLASH = "flash"
 TRACK = "track"
@@ -167,7 +167,7 @@ class DriveFacts:
     capacity_bytes
         What it exports.
     over_provisioning
-        As a fraction of that.
+        As the drive states it; otherwise (physical - exported) / exported.
     """
 
     units: tuple[Unit, ...]
@@ -175,7 +175,7 @@ class DriveFacts:
     over_provisioning: float
 
 
-def read_drive(drive: str, settings: engine.Settings, *, strict: bool = False) -> DriveFacts:
+def read_drive(drive: str, settings: Settings, *, strict: bool = False) -> DriveFacts:
     """Read the units of a drive.
 
     A write of a part of a mapping unit is a read-modify-write, so mapping unit and page are
@@ -187,32 +187,23 @@ def read_drive(drive: str, settings: engine.Settings, *, strict: bool = False) -
     SsdlabError
         There is no such drive, or it is no solid-state drive.
     """
-    values = {each["key"]: each for each in engine.show(drive, settings)["parameters"]}
-    if "nand.page_bytes" not in values:
+    shown = engine.show(drive, settings)
+    parameters = {each["key"]: each for each in shown["parameters"]}
+    if "nand.page_bytes" not in parameters:
         raise SsdlabError(f"{drive} has no flash, so no pages to align to; leave out --drive")
-    page = _bytes_of(values, "nand.page_bytes", drive)
-    mapping = _bytes_of(values, "ftl.mapping_unit_bytes", drive) or page
-    together = str(values["nand.multi_plane"]["value"]) == "true"
-    row = page * (int(values["nand.planes"]["value"]) if together else 1)
-    block = row * int(values["nand.pages_per_block"]["value"])
-    source = {key: f"{drive}, {values[key]['kind']}" for key in values}
+    sizes = engine.derived(shown)
+
+    def unit(name: str, size: str, key: str, *, required: bool) -> Unit:
+        return Unit(name, sizes[size], FLASH, required, f"{drive}, {parameters[key]['kind']}")
+
     units = (
-        Unit("mapping unit", mapping, FLASH, True, source["ftl.mapping_unit_bytes"]),
-        Unit("page", page, FLASH, True, source["nand.page_bytes"]),
-        Unit("row", row, FLASH, strict, source["nand.planes"]),
-        Unit("erase block", block, FLASH, strict, source["nand.pages_per_block"]),
+        unit("mapping unit", "mapping unit", "ftl.mapping_unit_bytes", required=True),
+        unit("page", "page", "nand.page_bytes", required=True),
+        unit("row", "row", "nand.planes", required=strict),
+        unit("erase block", "block", "nand.pages_per_block", required=strict),
     )
     each_once = {unit.bytes: unit for unit in reversed(units)}
-    return DriveFacts(
-        tuple(reversed(each_once.values())),
-        _bytes_of(values, "capacity_bytes", drive),
-        float(values["over_provisioning"]["value"]),
-    )
-
-
-def _bytes_of(values: Mapping[str, Mapping[str, object]], key: str, drive: str) -> int:
-    text = str(values[key]["value"])
-    if text == "none":
-        return 0
-    spelled = f"{text}B" if text.isdecimal() else text
-    return parse_position(spelled, f"{drive}: {key}", Geometry())
+    # A drive of so many blocks has no such parameter, but has spare.
+    stated = parameters["over_provisioning"]["value"]
+    share = stated if isinstance(stated, int | float) else sizes["spare share"] / 100
+    return DriveFacts(tuple(reversed(each_once.values())), sizes["capacity"], share)

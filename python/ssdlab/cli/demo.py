@@ -16,13 +16,12 @@ from ssdlab.cli.console import (
     print_paragraph,
     print_table,
     print_text,
-    progress_display,
 )
 from ssdlab.cli.folder import output_folder
+from ssdlab.cli.tasks import carry_out
 from ssdlab.cli.verb import Verb
 from ssdlab.demo import plan
 from ssdlab.errors import Stopped
-from ssdlab.parallel import run_all, stop_on_interrupt
 from ssdlab.result import Result
 
 
@@ -70,15 +69,12 @@ def demo(drive: str, output: str, capacity: str | None, seed: int) -> int:
     performance = perform.Performance(drive, Path(output), settings, seed)
     labels, tasks = zip(*performance.tasks(), strict=True)
     folder = output_folder(output, "report.html")
-    with progress_display(labels) as display, stop_on_interrupt() as stop:
-        run_all(
-            tasks, stop=stop, report=display.report, finished=lambda index, _: display.finish(index)
-        )
+    _, stopped = carry_out(labels, tasks)
     results = performance.in_order()
     if not results:
         raise Stopped
     _print(results)
-    if stop.is_set():
+    if stopped:
         # Drawing takes longer than whoever pressed Ctrl-C will wait.
         kept = " ".join(str(folder / result.name) for result in results)
         note(f"ssdlab: stopped; to draw the finished runs: ssdlab report {kept}")

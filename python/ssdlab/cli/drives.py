@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -16,6 +15,7 @@ from ssdlab.cli.verb import Verb
 from ssdlab.errors import SsdlabError
 from ssdlab.health import simulated
 from ssdlab.parallel import cores
+from ssdlab.request import RunRequest, Settings
 
 JSON_OPTION = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
 SET_OPTION = click.option(
@@ -49,7 +49,6 @@ _STARTED_OVER = {
     "trim": "trimmed",
 }
 _SAME = "as above"
-_LONG_BYTES = re.compile(r"\b(\d{4,}) B\b")
 _MUCH_MEMORY_BYTES = 2_000_000_000
 
 
@@ -59,7 +58,7 @@ def check_scale_model(scale_model: bool, condition: str | None, option: str) -> 
         raise SsdlabError(f"--scale-model: only brings about steady state; add {option} steady")
 
 
-def tell_memory(requests: Sequence[engine.RunRequest]) -> None:
+def tell_memory(requests: Sequence[RunRequest]) -> None:
     """Say before large drives are preconditioned what they take of this machine's memory."""
     large = (each for each in requests if each.condition not in (None, "fresh"))
     drives = [(each.drive, each.settings, each.layers) for each in large]
@@ -69,7 +68,7 @@ def tell_memory(requests: Sequence[engine.RunRequest]) -> None:
         note(f"ssdlab: the simulation needs up to {text.size(needed)} of memory")
 
 
-def parse_settings(settings: tuple[str, ...]) -> engine.Settings:
+def parse_settings(settings: tuple[str, ...]) -> Settings:
     """Read every ``--set``."""
     return tuple(text.parse_setting(setting) for setting in settings)
 
@@ -190,13 +189,9 @@ def _print_section(title: str, rows: list[tuple[str, ...]]) -> None:
 
 def _derived(entries: list[dict[str, Any]]) -> list[tuple[str, ...]]:
     return [
-        (str(each["key"]), _LONG_BYTES.sub(_readable, str(each["text"])), str(each["about"]))
+        (str(each["key"]), text.quantity(each["value"], each["unit"]), str(each["about"]))
         for each in entries
     ]
-
-
-def _readable(found: re.Match[str]) -> str:
-    return text.exact_size(int(found[1]))
 
 
 def _wear(wear: dict[str, Any]) -> list[tuple[str, ...]]:

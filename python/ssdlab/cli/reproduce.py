@@ -19,13 +19,12 @@ from ssdlab.cli.console import (
     print_paragraph,
     print_table,
     print_text,
-    progress_display,
 )
 from ssdlab.cli.folder import output_folder
+from ssdlab.cli.tasks import carry_out
 from ssdlab.cli.verb import Verb
 from ssdlab.errors import Stopped
 from ssdlab.output import PendingFile
-from ssdlab.parallel import run_all, stop_on_interrupt
 
 if TYPE_CHECKING:
     from ssdlab.reproduce.document import Answer
@@ -97,14 +96,11 @@ def _perform(performance: Performance) -> bool:
     """Run everything; tell whether it was stopped."""
     pieces = performance.pieces()
     tasks = performance.tasks(pieces)
-    with progress_display([each.label for each in pieces]) as display, stop_on_interrupt() as stop:
 
-        def finished(index: int, found: tuple[Found, float]) -> None:
-            display.finish(index)
-            performance.keep(pieces[index], found)
+    def keep(index: int, found: tuple[Found, float]) -> None:
+        performance.keep(pieces[index], found)
 
-        run_all(tasks, stop=stop, report=display.report, finished=finished)
-        return stop.is_set()
+    return carry_out([each.label for each in pieces], tasks, keep)[1]
 
 
 def _answers(performance: Performance) -> list[Answer]:

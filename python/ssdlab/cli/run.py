@@ -10,7 +10,7 @@ from ssdlab import engine, jobs, signals, text
 from ssdlab.cache import run_conditioned
 from ssdlab.cli.arguments import FioCommand, JobSource, read_job_source, with_own_suggestion
 from ssdlab.cli.completion import complete_drive, complete_file
-from ssdlab.cli.console import note, print_json_text, print_text, progress_display
+from ssdlab.cli.console import note, print_json_text, print_text
 from ssdlab.cli.drives import (
     LAYER_OPTION,
     SCALE_MODEL_OPTION,
@@ -22,10 +22,10 @@ from ssdlab.cli.drives import (
 )
 from ssdlab.cli.formats import document, fio_flags
 from ssdlab.cli.scenario import check_alone, run_scenarios, scenario_options
-from ssdlab.engine import RunRequest
+from ssdlab.cli.tasks import carry_out
 from ssdlab.errors import SsdlabError, Stopped
 from ssdlab.output import PendingFile, check_writable, is_stdout
-from ssdlab.parallel import run_all, stop_on_interrupt
+from ssdlab.request import RunRequest
 from ssdlab.result import Result
 
 
@@ -271,16 +271,10 @@ def _run(
         lambda progress, request=request: run_conditioned(request, progress) for request in requests
     ]
     labels = [_label(request, requests) for request in requests]
-    with progress_display(labels, shows_progress) as display, stop_on_interrupt() as stop:
-        results = run_all(
-            tasks,
-            stop=stop,
-            report=display.report,
-            finished=lambda index, _result: display.finish(index),
-        )
+    results, stopped = carry_out(labels, tasks, shows_progress=shows_progress)
     pairs = zip(requests, results, strict=True)
     finished = [(request, result) for request, result in pairs if result]
-    if not stop.is_set():
+    if not stopped:
         return finished, False
     # fio shows what a job had done when it was stopped. Beside whole runs that would mislead.
     whole = [pair for pair in finished if not Result.from_json(pair[1]).interrupted]

@@ -19,13 +19,12 @@ from ssdlab.cli.console import (
     print_paragraph,
     print_table,
     print_text,
-    progress_display,
 )
-from ssdlab.engine import RunRequest, Settings
+from ssdlab.cli.tasks import carry_out
 from ssdlab.errors import SsdlabError, Stopped
 from ssdlab.everyday.catalogue import NAMES, PCMARK, resolve
 from ssdlab.output import PendingFile
-from ssdlab.parallel import run_all, stop_on_interrupt
+from ssdlab.request import RunRequest, Settings
 
 Run = tuple[str, list[dict[str, Any]]]
 """A label, and what came of each scenario."""
@@ -144,13 +143,7 @@ def _perform(
             for name in names
         ]
         labels = [f"{label}, {name}" for label, _ in requests for name in names]
-        with progress_display(labels, shows_progress) as display, stop_on_interrupt() as stop:
-            results = run_all(
-                tasks,
-                stop=stop,
-                report=display.report,
-                finished=lambda index, _: display.finish(index),
-            )
+        results, _ = carry_out(labels, tasks, shows_progress=shows_progress)
     told = [results[at : at + len(names)] for at in range(0, len(results), len(names))]
     kept = _finished_on_all(told)
     finished = [(label, each) for (label, _), each in zip(requests, kept, strict=True) if each]

@@ -10,7 +10,7 @@ import click
 from ssdlab import engine, text
 from ssdlab.cli.arguments import SEED_OPTION, FioCommand, JobSource, read_job_source
 from ssdlab.cli.completion import complete_drive
-from ssdlab.cli.console import note, print_text, progress_display
+from ssdlab.cli.console import note, print_text
 from ssdlab.cli.drives import (
     SCALE_MODEL_OPTION,
     SET_OPTION,
@@ -20,10 +20,10 @@ from ssdlab.cli.drives import (
     parse_settings,
     tell_memory,
 )
-from ssdlab.engine import RunRequest
+from ssdlab.cli.tasks import carry_out
 from ssdlab.errors import SsdlabError, Stopped
 from ssdlab.output import check_writable, is_stdout
-from ssdlab.parallel import run_all, stop_on_interrupt
+from ssdlab.request import RunRequest
 
 
 @click.command(
@@ -94,21 +94,22 @@ def season(
     words = list(arguments) if job is None else [job, *arguments]
     source = read_job_source(words) if words else JobSource(None, "command line", ())
     place = _place(drive, condition or str(start_over), output)
-    must_be_new = not Path(place).exists()
     base = RunRequest(
         drive=drive,
         settings=parse_settings(settings),
         job_text=source.text,
         job_name=source.name,
         flags=source.flags,
+        start_over=start_over,
         condition=condition,
         span=text.parse_span(span),
         scale_model=scale_model,
         seed=seed,
         save=place,
+        must_be_new=not Path(place).exists(),
     )
     tell_memory([base])
-    answer = _season(base, start_over, must_be_new)
+    answer = _season(base)
     if is_stdout(place):
         note(_told(answer, "stdout"))
     else:
@@ -132,26 +133,11 @@ def _place(drive: str, suffix: str, output: str | None) -> str:
     return place
 
 
-def _season(wanted: RunRequest, start_over: str | None, must_be_new: bool) -> dict[str, Any]:
+def _season(wanted: RunRequest) -> dict[str, Any]:
     def task(progress: engine.Progress) -> dict[str, Any]:
-        return engine.season(
-            wanted.drive,
-            wanted.condition,
-            str(wanted.save),
-            must_be_new=must_be_new,
-            start_over=start_over,
-            settings=wanted.settings,
-            span=wanted.span,
-            scale_model=wanted.scale_model,
-            seed=wanted.seed,
-            job_text=wanted.job_text,
-            job_name=wanted.job_name,
-            flags=wanted.flags,
-            progress=progress,
-        )
+        return engine.season(wanted, progress)
 
-    with progress_display([wanted.drive]) as display, stop_on_interrupt() as stop:
-        answer = run_all([task], stop=stop, report=display.report)[0]
+    (answer,), _ = carry_out([wanted.drive], [task])
     if answer is None:
         raise Stopped
     return answer

@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-import json
-import re
-import tempfile
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from ssdlab import engine
+from ssdlab import engine, runner
 from ssdlab.demo import plan
-from ssdlab.engine import Progress, RunRequest, Settings
-from ssdlab.errors import SsdlabError, Stopped
+from ssdlab.engine import Progress
+from ssdlab.request import RunRequest, Settings
+from ssdlab.errors import SsdlabError
 from ssdlab.output import PendingFile
 from ssdlab.parallel import Task
 from ssdlab.result import Result
-
-# Bringing a drive into steady state takes far longer than the measurements that follow.
-_SEASONING_SHARE = 0.8
-_PHASES = {"fill": (0.0, 0.05), "use": (0.05, 0.2), "settle": (0.2, 1.0)}
-"""Shares of bringing a drive into steady state, so that a bar does not run backwards."""
-
+from ssdlab.runner import Chain
 
 def drive_facts(drive: str) -> dict[str, Any]:
     """Return name and title of a drive, and what a lifetime is computed from.
@@ -44,32 +37,14 @@ def drive_facts(drive: str) -> dict[str, Any]:
             f"--drive {drive}: the demo needs a fresh SSD, and brings it into steady state itself\n"
             "name a profile of an SSD; ssdlab drives lists the profiles"
         )
-    derived = {each["key"]: each["text"] for each in shown["derived"]}
-    flash, spare = (_bytes(derived[key]) for key in ("physical", "spare"))
+    sizes = engine.derived(shown)
     return {
         "drive": shown["name"],
         "title": shown["title"],
-        "capacity_bytes": flash - spare,
-        "flash_bytes": flash,
+        "capacity_bytes": sizes["capacity"],
+        "flash_bytes": sizes["physical"],
         "load_bytes_per_day": plan.LOAD_BYTES_PER_DAY,
     }
-
-
-def _bytes(derived: str) -> int:
-    found = re.match(r"(\d+) B", derived)
-    assert found, "the engine states sizes in bytes"
-    return int(found[1])
-
-
-def _phased(progress: Progress, prefix: str, first: float, last: float) -> Progress:
-    """Report a step of a chain as its part of the whole."""
-
-    def report(phase: str, share: float) -> bool:
-        begin, end = _PHASES.get(phase, (0.0, 1.0))
-        name = prefix if phase == prefix else f"{prefix}: {phase}"
-        return progress(name, first + (last - first) * (begin + (end - begin) * share))
-
-    return report
 
 
 @dataclass
@@ -106,57 +81,48 @@ class Performance:
 
     def _task(self, chain: plan.Chain, facts: dict[str, Any]) -> Task[bool]:
         def task(progress: Progress) -> bool:
-            with tempfile.TemporaryDirectory(prefix="ssdlab-demo-") as folder:
-                drive, done = self._drive(chain, f"{folder}/steady.ssd", progress)
-                step = (1 - done) / len(chain.measurements)
-                for number, measurement in enumerate(chain.measurements):
-                    begun = done + number * step
-                    phased = _phased(progress, measurement.job_name, begun, begun + step)
-                    self._measure(measurement, drive, facts, phased)
+            def keep(number: int, result: Result) -> None:
+                self._keep(_measured(result, chain.measurements[number], facts))
+
+            runner.perform(self._chain(chain), progress, keep)
             return True
 
         return task
 
-    def _drive(self, chain: plan.Chain, file: str, progress: Progress) -> tuple[str, float]:
-        """Return the drive that a chain starts from, and the share of its work done by then."""
+    def _chain(self, chain: plan.Chain) -> Chain:
+        """Return the requests of a chain; a drive that is fresh needs no preparing."""
+        fresh = RunRequest(self.drive, self.settings, seed=self.seed)
+        runs = tuple((each.job_name, _request(fresh, each)) for each in chain.measurements)
         if chain.season_job is None:
-            return self.drive, 0.0
-        engine.season(
-            self.drive,
-            "steady",
-            file,
-            settings=self.settings,
+            return Chain(runs)
+        steady = replace(
+            fresh,
+            condition="steady",
             span=chain.span,
-            seed=self.seed,
             job_text=chain.season_job,
             job_name=f"demo, {chain.label}",
-            progress=_phased(progress, "season", 0.0, _SEASONING_SHARE),
         )
-        return file, _SEASONING_SHARE
+        return Chain(runs, steady)
 
-    def _measure(
-        self, measurement: plan.Measurement, drive: str, facts: dict[str, Any], progress: Progress
-    ) -> None:
-        request = RunRequest(
-            drive=drive,
-            settings=self.settings if drive == self.drive else (),
-            job_text=measurement.job_text,
-            job_name=f"demo, {measurement.part}",
-            seed=self.seed,
-            timeline=measurement.timeline,
-            json_plus=True,
-        )
-        result = _measured(engine.run(request, progress), measurement, facts)
-        if result.interrupted:
-            raise Stopped
+    def _keep(self, result: Result) -> None:
         with PendingFile(self.folder / result.name, "-o") as pending:
             pending.write(result.to_json() + "\n")
         self.results.append(result)
 
 
-def _measured(document: str, measurement: plan.Measurement, facts: dict[str, Any]) -> Result:
+def _request(fresh: RunRequest, measurement: plan.Measurement) -> RunRequest:
+    return replace(
+        fresh,
+        job_text=measurement.job_text,
+        job_name=f"demo, {measurement.part}",
+        timeline=measurement.timeline,
+        json_plus=True,
+    )
+
+
+def _measured(result: Result, measurement: plan.Measurement, facts: dict[str, Any]) -> Result:
     """Keep the measured job of a run, and say which part of the demo it is."""
-    decoded = json.loads(document)
+    decoded = result.to_dict()
     decoded["jobs"] = [job for job in decoded["jobs"] if job["jobname"] == measurement.job_name]
     about = {"name": "demo", "part": measurement.part, "label": measurement.label}
     decoded["ssdlab experiment"] = {**about, **facts}

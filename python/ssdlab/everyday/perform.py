@@ -12,14 +12,14 @@ import threading
 from dataclasses import replace
 from typing import Any
 
-from ssdlab import cache, engine
-from ssdlab.engine import Progress, RunRequest, Settings
+from ssdlab import cache, engine, runner
+from ssdlab.engine import Progress
 from ssdlab.errors import SsdlabError, Stopped
 from ssdlab.everyday.catalogue import PCMARK
 from ssdlab.reproduce import seeds
 from ssdlab.reproduce.experiment import story
 from ssdlab.reproduce.parts import pcmark
-from ssdlab.result import Result
+from ssdlab.request import RunRequest, Settings
 
 Outcome = dict[str, Any]
 """What a scenario told, and what it was run on."""
@@ -77,14 +77,7 @@ class Bench:
         ready = self._conditioned(progress)
         if not progress("run", 0.0):
             raise Stopped
-        told = engine.scenario(
-            ready.drive,
-            scenario,
-            settings=ready.settings,
-            layers=ready.layers,
-            values=values,
-            seed=ready.seed,
-        )
+        told = engine.scenario(ready, scenario, values)
         return {**about, **told["scenario"], "parameters": told["parameters"]}
 
     def _conditioned(self, progress: Progress) -> RunRequest:
@@ -108,7 +101,7 @@ def _conditioned(request: RunRequest, file: str, progress: Progress) -> RunReque
     alone = cache.conditioned(replace(request, layers=()), progress)
     if alone.condition is not None:
         engine.precondition(request, file, progress)
-        alone = replace(alone, drive=file, settings=(), condition=None, span=1.0)
+        alone = alone.on(file)
     return replace(alone, layers=request.layers)
 
 
@@ -127,9 +120,7 @@ def _rates(request: RunRequest, progress: Progress | None) -> dict[str, float]:
     """Return each task's MB/s."""
     job = story(pcmark.TEST_FILE, *pcmark.suite())
     asked = replace(request, job_text=job, job_name=PCMARK, layout=False)
-    result = Result.from_json(cache.run_conditioned(asked, progress))
-    if result.interrupted:
-        raise Stopped
+    result = runner.whole(cache.run_conditioned(asked, progress), PCMARK)
     return {name: result.job(name).bandwidth() / 1e6 for name in pcmark.READS_PERCENT}
 
 

@@ -7,11 +7,12 @@ from typing import Any
 
 from ssdlab import engine
 from ssdlab.output import PendingFile
+from ssdlab.request import Settings
 
 __all__ = ["recorded", "write_page"]
 
 
-def recorded(settings: engine.Settings = ()) -> dict[str, Any]:
+def recorded(settings: Settings = ()) -> dict[str, Any]:
     """Record the small drive and put what happens into words.
 
     Parameters
@@ -35,7 +36,7 @@ def recorded(settings: engine.Settings = ()) -> dict[str, Any]:
     return in_words(engine.explain(settings))
 
 
-def write_page(path: str | Path, settings: engine.Settings = ()) -> None:
+def write_page(path: str | Path, settings: Settings = ()) -> None:
     """Write the page.
 
     Parameters

@@ -12,13 +12,12 @@ drive where the drive's size matters, and bytes where the request's does.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
 from ssdlab import engine
-from ssdlab.engine import RunRequest, Settings
+from ssdlab.request import RunRequest, Settings
 
 
 @dataclass(frozen=True)
@@ -63,17 +62,8 @@ _GRAIN_BYTES = 2**20
 @cache
 def _size(drive: str, settings: Settings) -> tuple[int, int]:
     """Return exported bytes, and erase groups a die."""
-    derived = {each["key"]: each["text"] for each in engine.show(drive, settings)["derived"]}
-    physical, spare, blocks = (
-        re.search(pattern, derived[key])
-        for key, pattern in (
-            ("physical", r"(\d+) B"),
-            ("spare", r"(\d+) B"),
-            ("blocks", r"(\d+) a die"),
-        )
-    )
-    assert physical and spare and blocks, "the engine says how large a drive is"
-    return int(physical[1]) - int(spare[1]), int(blocks[1])
+    sizes = engine.derived(engine.show(drive, settings))
+    return sizes["capacity"], sizes["blocks a die"]
 
 
 @dataclass(frozen=True)
@@ -183,14 +173,8 @@ class Scene:
 
     def perform(self, seed: int) -> dict[str, Any]:
         """Run it."""
-        return engine.scenario(
-            self.drive,
-            self.scenario,
-            settings=self.settings,
-            layers=self.layers,
-            values=self.values,
-            seed=seed,
-        )
+        request = RunRequest(self.drive, self.settings, self.layers, seed=seed)
+        return engine.scenario(request, self.scenario, self.values)
 
 
 Value = str | int | float | bool

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ssdlab import engine
+from ssdlab import runner
 from ssdlab.engine import Progress
 from ssdlab.errors import Stopped
 from ssdlab.parallel import Task
 from ssdlab.reproduce.experiment import Experiment, Scale, Scene
 from ssdlab.reproduce.question import Question
 from ssdlab.reproduce.results import Results
+from ssdlab.request import RunRequest
 from ssdlab.result import Result
+from ssdlab.runner import Chain
 
 Found = Result | dict[str, Any]
 """What a run gives: a result, or what a scenario tells."""
@@ -108,22 +109,15 @@ def _perform(scale: Scale, piece: Piece, progress: Progress) -> Found:
         if not progress("scenario", 0.0):
             raise Stopped
         return piece.experiment.perform(piece.seed)
-    text = _run(piece.experiment, scale, piece.seed, progress)
-    result = Result.from_json(text, piece.label)
-    if result.interrupted:
-        raise Stopped
-    return result
+    found: list[Result] = []
+    chain = _chain(piece.experiment, piece.experiment.request(scale, piece.seed))
+    runner.perform(chain, progress, lambda _, result: found.append(result))
+    return found[0]
 
 
-def _run(experiment: Experiment, scale: Scale, seed: int, progress: Progress) -> str:
-    request = experiment.request(scale, seed)
+def _chain(experiment: Experiment, request: RunRequest) -> Chain:
     if not (experiment.each_member or experiment.start_over):
-        return engine.run(request, progress)
-    with tempfile.TemporaryDirectory(prefix="ssdlab-reproduce-") as folder:
-        file = f"{folder}/drive.ssd"
-        # Steady by uniform writes, whatever the experiment's own are.
-        engine.precondition(replace(request, job_text=None), file, progress)
-        if experiment.start_over:
-            engine.season(file, None, file, start_over=experiment.start_over, progress=progress)
-        alone = replace(request, drive=file, settings=(), condition=None, span=1.0)
-        return engine.run(alone, progress)
+        return Chain((("", request),))
+    # Steady by uniform writes, whatever the experiment's own are.
+    drive = replace(request, job_text=None)
+    return Chain((("", request),), drive, experiment.start_over)

@@ -10,7 +10,7 @@
 
 use crate::config::DriveConfig;
 use crate::config::ftl::{Frontiers, SlcCache, SpareCounts, Striping};
-use crate::ftl::MOST_BUFFER_SLOTS;
+use crate::ftl::mapping::MOST_BUFFER_SLOTS;
 use crate::nand::geometry::Geometry;
 use crate::parameter::Problem;
 

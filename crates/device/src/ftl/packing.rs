@@ -3,13 +3,10 @@
 //! Of a block only the sums are kept: its units are taken to be spread evenly over its rows, so that data
 //! that do not compress lie where they would without compression, and zeros as densely as they can.
 
-use crate::ftl::Ftl;
-use crate::ftl::pool::Group;
 use crate::ftl::table::Table;
-use crate::nand::array::{Array, Payload};
+use crate::nand::array::Array;
 use crate::nand::geometry::Geometry;
 use crate::units::{BlockId, Ppn};
-use std::ops::Range;
 
 /// How full a block is.
 #[derive(Clone, Copy, Debug)]
@@ -21,13 +18,6 @@ pub(super) struct Fill {
 }
 
 impl Fill {
-    /// The fill of a block; `None` where nothing is packed, so that all blocks fill alike.
-    #[inline]
-    pub(super) fn of(filled: &[u32], array: &Array, geometry: &Geometry, block: BlockId) -> Option<Fill> {
-        let slots = *filled.get(block.0 as usize)?;
-        Some(Fill { slots, rows: array.programmed_rows(block) / geometry.rows_per_unit })
-    }
-
     /// The row of a slot.
     fn row(self, slot: u32) -> u32 {
         let row = u64::from(slot) * u64::from(self.rows) / u64::from(self.slots.max(1));
@@ -48,54 +38,64 @@ pub(super) fn reverse_map(geometry: &Geometry) -> Table {
     if geometry.packing == 1 { Table::new(slots) } else { Table::sparse(slots) }
 }
 
-impl<P: Payload> Ftl<P> {
+/// How full the blocks are.
+#[derive(Clone, Debug)]
+pub struct Packing {
+    /// Slots in use of each block; kept only where compression makes them differ.
+    pub(super) filled: Vec<u32>,
+}
+
+impl Packing {
+    /// Blocks with nothing in them.
+    pub fn new(geometry: &Geometry) -> Packing {
+        Packing { filled: if geometry.packing > 1 { vec![0; geometry.blocks as usize] } else { Vec::new() } }
+    }
+
+    /// Nothing lies in any block.
+    pub fn clear(&mut self) {
+        self.filled.fill(0);
+    }
+
+    /// The fill of a block; `None` where nothing is packed, so that all blocks fill alike.
+    #[inline]
+    pub(super) fn fill(&self, array: &Array, geometry: &Geometry, block: BlockId) -> Option<Fill> {
+        let slots = *self.filled.get(block.0 as usize)?;
+        Some(Fill { slots, rows: array.programmed_rows(block) / geometry.rows_per_unit })
+    }
+
     /// The first row of the unit at a physical page.
     #[inline]
-    pub fn row(&self, ppn: Ppn) -> u32 {
-        let slot = self.geometry.slot(ppn);
-        if self.geometry.packing == 1 { self.geometry.row(slot) } else { self.packed_row(ppn) }
+    pub fn row(&self, array: &Array, geometry: &Geometry, ppn: Ppn) -> u32 {
+        let slot = geometry.slot(ppn);
+        if geometry.packing == 1 { geometry.row(slot) } else { self.packed_row(array, geometry, ppn) }
     }
 
-    fn packed_row(&self, ppn: Ppn) -> u32 {
-        let fill = self.fill(self.geometry.block(ppn));
-        fill.map_or(0, |fill| fill.row(self.geometry.slot(ppn))) * self.geometry.rows_per_unit
-    }
-
-    fn fill(&self, block: BlockId) -> Option<Fill> {
-        Fill::of(&self.filled, &self.array, &self.geometry, block)
-    }
-
-    /// Slots of a block that may be in use.
-    pub(super) fn slots_in_use(&self, block: BlockId) -> u32 {
-        self.fill(block).map_or(self.slots, |fill| fill.slots)
+    fn packed_row(&self, array: &Array, geometry: &Geometry, ppn: Ppn) -> u32 {
+        let fill = self.fill(array, geometry, geometry.block(ppn));
+        fill.map_or(0, |fill| fill.row(geometry.slot(ppn))) * geometry.rows_per_unit
     }
 
     /// Notes how many slots of a block are in use, where units are packed.
     #[inline]
-    pub(super) fn note_filled(&mut self, block: BlockId, slots: u32) {
+    pub fn note(&mut self, block: BlockId, slots: u32) {
         if let Some(filled) = self.filled.get_mut(block.0 as usize) {
             *filled = slots;
         }
     }
 
     /// Units in a row of these blocks on average, where they are packed.
-    pub(super) fn packed_units_per_row(&self, blocks: Range<u32>) -> Option<f64> {
+    pub fn units_per_row(
+        &self,
+        array: &Array,
+        geometry: &Geometry,
+        blocks: impl Iterator<Item = BlockId>,
+    ) -> Option<f64> {
         let (mut slots, mut rows) = (0, 0);
         for block in blocks {
-            let fill = self.fill(BlockId(block))?;
+            let fill = self.fill(array, geometry, block)?;
             slots += fill.slots;
             rows += fill.rows;
         }
-        Some((f64::from(slots) / f64::from(rows.max(1))).max(f64::from(self.geometry.units_per_row)))
-    }
-
-    /// Room that the valid units of a group take when they are moved, in units that are not compressed.
-    pub(super) fn room_for(&self, group: Group) -> u32 {
-        let valid = self.groups.valid(group);
-        let blocks = group.0 * self.width..(group.0 + 1) * self.width;
-        match self.packed_units_per_row(blocks) {
-            None => valid,
-            Some(mean) => (f64::from(valid) / mean).ceil() as u32 * self.geometry.units_per_row,
-        }
+        Some((f64::from(slots) / f64::from(rows.max(1))).max(f64::from(geometry.units_per_row)))
     }
 }

@@ -6,11 +6,13 @@
 //! tables are read at random, and with small pages each access would miss the TLB as well. A table of
 //! which only parts are ever used, here and there, is better off on small ones.
 
-use crate::ftl::NONE;
 use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::ops::Range;
+
+/// What an entry reads as that was never set.
+pub const NONE: u32 = u32::MAX;
 
 /// A table of 32-bit numbers.
 #[derive(Clone, Debug, Default)]

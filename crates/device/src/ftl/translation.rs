@@ -12,12 +12,9 @@
 
 use crate::config::DriveConfig;
 use crate::ftl::layout::translation_pages;
-use crate::ftl::{Ftl, Place};
-use crate::nand::array::Payload;
+use crate::ftl::table::NONE;
 use crate::units::{Lpn, Ppn};
 use serde::{Deserialize, Serialize};
-
-const NONE: u32 = u32::MAX;
 
 /// One translation page's place in the LRU list.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -77,8 +74,14 @@ impl MapCache {
         self.evictions.clear();
     }
 
-    /// Looks a unit up; returns the page that has to be loaded and the dirty one that has to leave.
-    fn access(&mut self, lpn: Lpn, dirty: bool) -> (Option<u32>, Option<u32>) {
+    /// The unit's entry lies in a translation page: it is no translation page itself.
+    pub fn holds(&self, lpn: Lpn) -> bool {
+        lpn.0 < self.first_page
+    }
+
+    /// Looks a unit up; returns the page that has to be loaded and the dirty one that has to leave, as
+    /// logical units.
+    pub fn access(&mut self, lpn: Lpn, dirty: bool) -> (Option<Lpn>, Option<Lpn>) {
         let page = lpn.0 / self.entries_per_page;
         let missed = !self.nodes[page as usize].cached;
         let mut evicted = None;
@@ -93,7 +96,8 @@ impl MapCache {
         }
         self.push_newest(page);
         self.nodes[page as usize].dirty |= dirty;
-        (missed.then_some(page), evicted)
+        let unit = |page: u32| Lpn(self.first_page + page);
+        (missed.then_some(unit(page)), evicted.map(unit))
     }
 
     fn drop_oldest(&mut self) -> Option<u32> {
@@ -124,34 +128,6 @@ impl MapCache {
         match older {
             NONE => self.oldest = newer,
             older => self.nodes[older as usize].newer = newer,
-        }
-    }
-}
-
-impl<P: Payload> Ftl<P> {
-    /// A map entry is used (`dirty`: changed). Flash reads and writes that this costs are left in
-    /// the cache's lists for the drive to fetch; without a demand-cached map nothing happens.
-    #[inline]
-    pub fn touch_map(&mut self, lpn: Lpn, dirty: bool) {
-        if self.map_cache.is_some() {
-            self.look_up(lpn, dirty);
-        }
-    }
-
-    #[cold]
-    fn look_up(&mut self, lpn: Lpn, dirty: bool) {
-        let Some(cache) = self.map_cache.as_mut().filter(|cache| lpn.0 < cache.first_page) else { return };
-        let (load, evict) = cache.access(lpn, dirty);
-        let first = cache.first_page;
-        if let Some(page) = load
-            && let Place::Flash(ppn) = self.place(Lpn(first + page))
-        {
-            self.counters.map_pages_read += 1;
-            self.map_cache.as_mut().expect("checked").loads.push(ppn);
-        }
-        if let Some(page) = evict {
-            self.counters.map_pages_written += 1;
-            self.map_cache.as_mut().expect("checked").evictions.push(Lpn(first + page));
         }
     }
 }

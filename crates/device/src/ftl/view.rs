@@ -2,11 +2,11 @@
 //!
 //! Read only; nothing here lies in the way of a write.
 
+use crate::ftl::Ftl;
 use crate::ftl::frontier::Purpose;
-use crate::ftl::reclaim::Reason;
-use crate::ftl::{Ftl, Place};
-use crate::nand::array::Payload;
-use crate::units::{BlockId, Lpn, Ppn};
+use crate::ftl::job::Reason;
+use crate::nand::contents::Contents;
+use crate::units::BlockId;
 use serde::Serialize;
 
 /// State of a block.
@@ -27,10 +27,10 @@ pub enum BlockState {
     Bad,
 }
 
-impl<P: Payload> Ftl<P> {
+impl<C: Contents> Ftl<C> {
     /// The state of a block.
     pub fn block_state(&self, block: BlockId) -> BlockState {
-        if self.array.is_bad(block) {
+        if self.flash.array.is_bad(block) {
             return BlockState::Bad;
         }
         if self.victims().any(|(victim, _)| victim == block) {
@@ -39,34 +39,25 @@ impl<P: Payload> Ftl<P> {
         match self.frontier_in(block) {
             Some(purpose) if purpose == Purpose::Host as usize || purpose == Purpose::Slc as usize => BlockState::Open,
             Some(_) => BlockState::OpenForMoves,
-            None if self.array.programmed_rows(block) == 0 => BlockState::Free,
+            None if self.flash.array.programmed_rows(block) == 0 => BlockState::Free,
             None => BlockState::Sealed,
         }
     }
 
     /// Which frontier of its die a block with room is.
-    fn frontier_in(&self, block: BlockId) -> Option<usize> {
+    pub(super) fn frontier_in(&self, block: BlockId) -> Option<usize> {
         let frontiers = &self.dies[usize::from(self.geometry.die(block).0)].frontiers;
         frontiers.iter().position(|frontier| frontier.has_room() && frontier.block() == block)
     }
 
     /// Blocks that jobs empty now, and why.
     pub fn victims(&self) -> impl Iterator<Item = (BlockId, Reason)> + '_ {
-        self.dies.iter().filter_map(|die| die.job.as_ref()).map(|job| job.seen())
-    }
-
-    /// The slot of flash that holds a unit's newest programmed data; none where it is unmapped, or only in the buffer.
-    pub fn flash_slot(&self, lpn: Lpn) -> Option<Ppn> {
-        match self.place(lpn) {
-            Place::Unmapped => None,
-            Place::Buffer(slot) => self.shadow(slot),
-            Place::Flash(ppn) => Some(ppn),
-        }
+        self.dies.iter().filter_map(|die| die.job.as_ref()).map(|job| (job.victim(), job.reason))
     }
 
     /// Slots of a block that were programmed since its last erase.
     pub fn slots_programmed(&self, block: BlockId) -> u32 {
         let geometry = &self.geometry;
-        self.array.programmed_rows(block) / geometry.rows_per_unit * geometry.units_per_row * geometry.packing
+        self.flash.array.programmed_rows(block) / geometry.rows_per_unit * geometry.units_per_row * geometry.packing
     }
 }

@@ -3,9 +3,6 @@
 //! Rules, checked at every operation: a block is erased whole, its rows are programmed in order and
 //! once, a bad block is not used. Breaking one is a bug of the FTL and panics.
 //!
-//! Truth and damage are kept apart: the payload holds what was programmed; the error model decides
-//! what a read sees. In simulation the payload is `()` and takes no room.
-//!
 //! Times: read tR of the row's page kind; program tPROG of its page kind; erase
 //!   tBERS·(1 + growth·w),  w = erases / endurance of the block (linear beyond 1, too).
 
@@ -13,45 +10,8 @@ use crate::config::nand::{NandConfig, ReliabilityConfig};
 use crate::nand::geometry::Geometry;
 use crate::nand::reliability::{ReadOutcome, failure_probability, raw_bit_error_rate};
 use crate::sim::random::{Purpose, Stream};
-use crate::units::{BlockId, Lpn, Nanos, Ppn};
+use crate::units::{BlockId, Nanos};
 use serde::{Deserialize, Serialize};
-
-/// What the array holds besides its state: nothing in simulation, records and bytes when served or
-/// tested. A stamp is what one write of one unit brings along.
-pub trait Payload {
-    /// Stands for the contents of one unit.
-    type Stamp: Copy + Default;
-    /// The stamp of the next write of a unit.
-    fn stamp(&mut self, lpn: Lpn) -> Self::Stamp;
-    /// The stamp of what lies in a slot: a unit that is taken into the buffer again keeps it.
-    fn read(&self, from: Ppn) -> Self::Stamp;
-    /// A unit is programmed together with its out-of-band record.
-    fn program(&mut self, to: Ppn, lpn: Lpn, stamp: Self::Stamp);
-    /// A unit is moved; its record, with the original write's sequence, moves along.
-    fn copy(&mut self, from: Ppn, to: Ppn);
-    /// A block is erased: slots `first` up to but without `end`.
-    fn erase(&mut self, first: Ppn, end: Ppn);
-    /// A trim of a mapped unit is journalled.
-    fn trim(&mut self, lpn: Lpn);
-    /// The key is thrown away: what was programmed before can no longer be read.
-    fn discard_key(&mut self) {}
-}
-
-impl Payload for () {
-    type Stamp = ();
-    #[inline]
-    fn stamp(&mut self, _: Lpn) {}
-    #[inline]
-    fn read(&self, _: Ppn) {}
-    #[inline]
-    fn program(&mut self, _: Ppn, _: Lpn, (): ()) {}
-    #[inline]
-    fn copy(&mut self, _: Ppn, _: Ppn) {}
-    #[inline]
-    fn erase(&mut self, _: Ppn, _: Ppn) {}
-    #[inline]
-    fn trim(&mut self, _: Lpn) {}
-}
 
 /// An operation of the array failed; the block must be retired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

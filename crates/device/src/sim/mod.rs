@@ -4,5 +4,6 @@
 pub mod calendar;
 pub mod lanes;
 pub mod random;
+pub mod slots;
 pub mod timeline;
 pub mod transfer;

@@ -10,18 +10,12 @@
 //! many entries a page holds, pages written between flushes, what collection moves (it rides along),
 //! snapshots of the whole map, and reading the journal after a power cut.
 
-use crate::block::{Completion, Status};
-use crate::config::DriveConfig;
-use crate::ftl::Ftl;
-use crate::ftl::layout::own_units;
-use crate::nand::array::Payload;
-use crate::ssd::Ssd;
-use crate::ssd::host::{Flush, Owner, Unit};
+use crate::ssd::write_buffer::Flush;
 use crate::units::Lpn;
 
 /// Which changes are in flash, and who waits for the others.
 #[derive(Debug)]
-pub(super) struct Journal {
+pub struct Journal {
     /// The logical unit of the newest page.
     lpn: Lpn,
     /// Changes that the pages in flash hold, counted as commands.
@@ -35,30 +29,23 @@ pub(super) struct Journal {
 }
 
 impl Journal {
-    /// The journal of a drive at rest; none where the map needs none.
-    pub(super) fn new<P: Payload>(config: &DriveConfig, ftl: &Ftl<P>) -> Option<Journal> {
-        let last = u64::from(ftl.exported) + own_units(config, u64::from(ftl.exported)) - 1;
-        config.journals_map().then(|| Journal {
-            lpn: Lpn(last as u32),
-            held: ftl.counters.map_changes(),
-            coming: None,
-            riders: Vec::new(),
-            waiting: Vec::new(),
-        })
+    /// The journal of a drive at rest, of which `changes` are in flash: its page is that logical unit.
+    pub fn new(lpn: Lpn, changes: u64) -> Journal {
+        Journal { lpn, held: changes, coming: None, riders: Vec::new(), waiting: Vec::new() }
     }
 
     /// The pages in flash hold what a flush has to make durable.
-    pub(super) fn holds(&self, flush: &Flush) -> bool {
+    pub fn holds(&self, flush: &Flush) -> bool {
         !flush.is_write && flush.changes <= self.held
     }
 
     /// A flush waits for the next page.
-    pub(super) fn wait(&mut self, flush: Flush) {
+    pub fn wait(&mut self, flush: Flush) {
         self.waiting.push(flush);
     }
 
     /// All that waits boards the next page, if there is any and none is being written; returns its unit.
-    fn begin_page(&mut self) -> Option<Lpn> {
+    pub fn begin_page(&mut self) -> Option<Lpn> {
         if self.coming.is_some() || self.waiting.is_empty() {
             return None;
         }
@@ -67,50 +54,53 @@ impl Journal {
         Some(self.lpn)
     }
 
-    fn end_page(&mut self) {
+    /// The page is programmed: takes the commands that waited for it, and the flushes that came meanwhile.
+    pub fn end_page(&mut self) -> (Vec<u32>, Vec<Flush>) {
         self.held = self.held.max(self.coming.take().unwrap_or(0));
+        (std::mem::take(&mut self.riders), std::mem::take(&mut self.waiting))
+    }
+
+    /// The room of lists that [`Journal::end_page`] gave away is kept.
+    pub fn keep_room(&mut self, riders: Vec<u32>, mut waiting: Vec<Flush>) {
+        debug_assert!(riders.is_empty() && waiting.is_empty() && self.riders.is_empty());
+        waiting.append(&mut self.waiting);
+        (self.riders, self.waiting) = (riders, waiting);
+    }
+
+    /// Nothing is under way, and so many changes count as saved.
+    pub fn forget(&mut self, changes: u64) {
+        (self.held, self.coming) = (changes, None);
+        self.riders.clear();
+        self.waiting.clear();
     }
 }
 
-impl<P: Payload> Ssd<P> {
-    /// Commands done that may have changed the map.
-    pub(super) fn changes(&self) -> u64 {
-        self.ftl.counters.map_changes()
+#[cfg(test)]
+mod test {
+    use super::*;
+
+    fn flush(command: u32, changes: u64) -> Flush {
+        Flush { command, changes, is_write: false }
     }
 
-    /// Begins a page of the journal, if flushes wait for one: it goes before what else is pending.
-    pub(super) fn write_journal(&mut self) {
-        let Some(lpn) = self.journal.as_mut().and_then(Journal::begin_page) else { return };
-        self.ftl.counters.journal_pages_written += 1;
-        let (stamp, bytes) = (self.ftl.payload.stamp(lpn), self.ftl.geometry.unit_bytes);
-        self.pending.push_front(Unit { lpn, owner: Owner::Journal, bytes, stamp });
-        self.feed_dies();
-    }
-
-    /// A page of the journal is programmed: its flushes are done, and those that came meanwhile go on.
-    #[cold]
-    pub(super) fn journal_written(&mut self, done: &mut Vec<Completion>) {
-        let Some(journal) = &mut self.journal else { return };
-        journal.end_page();
-        let (mut riders, mut waiting) = (std::mem::take(&mut journal.riders), std::mem::take(&mut journal.waiting));
-        riders.drain(..).for_each(|command| self.complete(command, Status::Success, done));
-        waiting.drain(..).for_each(|flush| self.journal_or_complete(flush, done));
-        if let Some(journal) = &mut self.journal {
-            // The room is kept; who has to wait again goes back to it.
-            journal.riders = riders;
-            waiting.append(&mut journal.waiting);
-            journal.waiting = waiting;
-        }
-        self.write_journal();
-    }
-
-    /// Nothing is under way, and the map counts as saved: after untimed writes, and after a power cut.
-    pub(super) fn forget_changes(&mut self) {
-        let held = self.changes();
-        if let Some(journal) = &mut self.journal {
-            (journal.held, journal.coming) = (held, None);
-            journal.riders.clear();
-            journal.waiting.clear();
-        }
+    /// Flushes that come while a page is written share the next one, and one that found nothing new needs none.
+    #[test]
+    fn flushes_share_a_page() {
+        let mut journal = Journal::new(Lpn(9), 0);
+        assert!(journal.holds(&flush(1, 0)) && !journal.holds(&flush(1, 3)));
+        journal.wait(flush(1, 3));
+        assert_eq!(journal.begin_page(), Some(Lpn(9)));
+        journal.wait(flush(2, 4));
+        journal.wait(flush(3, 5));
+        assert_eq!(journal.begin_page(), None, "one page at a time");
+        let (mut riders, mut waiting) = journal.end_page();
+        assert_eq!((riders.as_slice(), waiting.len()), ([1].as_slice(), 2));
+        assert!(journal.holds(&flush(4, 3)) && !journal.holds(&waiting[0]));
+        waiting.drain(..).for_each(|flush| journal.wait(flush));
+        riders.clear();
+        journal.keep_room(riders, waiting);
+        assert_eq!(journal.begin_page(), Some(Lpn(9)));
+        assert_eq!(journal.end_page().0, [2, 3]);
+        assert!(journal.holds(&flush(5, 5)));
     }
 }

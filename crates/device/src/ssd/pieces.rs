@@ -3,7 +3,8 @@
 //! A unit has nearly always a power of two of sectors; then an address is taken apart by shifting, and
 //! a request costs no division.
 
-use crate::block::Request;
+use crate::block::{Request, Tag};
+use crate::nand::contents::Part;
 use crate::units::Lpn;
 
 /// The part of a unit that a request covers.
@@ -13,6 +14,16 @@ pub struct Piece {
     pub lpn: Lpn,
     /// First and end sector inside the unit.
     pub covered: (u32, u32),
+    /// The part's first sector, counted from the request's first.
+    pub at: u32,
+}
+
+impl Piece {
+    /// The piece as a part of that command.
+    #[inline(always)]
+    pub fn part(&self, tag: Tag, zeroes: bool) -> Part {
+        Part { tag, lpn: self.lpn, at: self.at, sectors: self.covered, zeroes }
+    }
 }
 
 /// How many sectors a mapping unit has.
@@ -54,7 +65,7 @@ impl UnitSize {
     #[inline]
     pub fn pieces(self, request: &Request) -> Pieces {
         let (unit, offset) = self.split(request.lba.0);
-        Pieces { unit: unit as u32, offset, left: request.sectors, size: self.sectors }
+        Pieces { unit: unit as u32, offset, at: 0, left: request.sectors, size: self.sectors }
     }
 }
 
@@ -63,6 +74,7 @@ impl UnitSize {
 pub struct Pieces {
     unit: u32,
     offset: u32,
+    at: u32,
     left: u32,
     size: u32,
 }
@@ -76,8 +88,9 @@ impl Iterator for Pieces {
             return None;
         }
         let end = self.size.min(self.offset.saturating_add(self.left));
-        let piece = Piece { lpn: Lpn(self.unit), covered: (self.offset, end) };
+        let piece = Piece { lpn: Lpn(self.unit), covered: (self.offset, end), at: self.at };
         self.left -= end - self.offset;
+        self.at += end - self.offset;
         self.unit = self.unit.wrapping_add(1);
         self.offset = 0;
         Some(piece)

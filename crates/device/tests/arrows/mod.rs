@@ -3,8 +3,8 @@
 //!
 //! Read by `syn`: every path that begins with `crate::`, `super::` or `self::`, in `use` and elsewhere. An arrow
 //! leads to the deepest module with a file of its own. Left out is what macros are given.
-//! Modules of the crate's root lie on levels, lowest first: one may use lower levels only, and those
-//! of one level do not use each other. Between files anywhere there is no circle; what a file shares
+//! Modules of the crate's root, or of a folder, lie on levels, lowest first: one may use lower levels only, and
+//! those of one level do not use each other. Between files anywhere there is no circle; what a file shares
 //! with the folder that it lies in is no arrow, since a folder's file holds its parts together.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -64,15 +64,22 @@ impl Crate {
 
     /// Every use that points up or sideways, or from a module on no level.
     pub fn wrong_arrows(&self, levels: &[&[&str]]) -> Vec<String> {
+        self.wrong_arrows_in(&[], levels)
+    }
+
+    /// As [`Crate::wrong_arrows`], between the modules of a folder.
+    pub fn wrong_arrows_in(&self, folder: &[&str], levels: &[&[&str]]) -> Vec<String> {
         let level = |name: &String| levels.iter().position(|level| level.contains(&name.as_str()));
+        let inside = |path: &Module| path.len() > folder.len() && path.iter().zip(folder).all(|(a, b)| a == b);
         let mut wrong = Vec::new();
-        for (module, names) in self.named.iter().filter(|(module, _)| !module.is_empty()) {
-            let from = &module[0];
+        for (module, names) in self.named.iter().filter(|(module, _)| inside(module)) {
+            let from = &module[folder.len()];
             let Some(own_level) = level(from) else {
                 wrong.push(format!("{from} is on no level: put it where it belongs in tests/layers.rs"));
                 continue;
             };
-            let named = names.outside_tests.iter().chain(&names.in_tests).filter_map(|name| name.first());
+            let named = names.outside_tests.iter().chain(&names.in_tests).filter(|name| inside(name));
+            let named = named.map(|name| &name[folder.len()]);
             for used in named.filter(|used| *used != from).collect::<BTreeSet<_>>() {
                 if level(used).is_some_and(|level| level >= own_level) {
                     wrong.push(format!("{} uses {used}, which does not lie below {from}", module.join("::")));

@@ -2,9 +2,11 @@
 //! host that keeps a number of requests outstanding and takes no time itself.
 #![allow(dead_code, reason = "every test file uses a part of it")]
 
+pub mod sectors;
+
 use ssdlab_device::block::{Completion, Device, Operation, Request, Status, Tag};
 use ssdlab_device::config::DriveConfig;
-use ssdlab_device::nand::array::Payload;
+use ssdlab_device::nand::contents::Contents;
 use ssdlab_device::profile::{Profile, built_in};
 use ssdlab_device::ssd::Ssd;
 use ssdlab_device::units::{Lba, Lpn, Nanos};
@@ -44,22 +46,22 @@ impl Done {
 }
 
 /// A drive and its host.
-pub struct Stand<P: Payload = ()> {
-    pub ssd: Ssd<P>,
+pub struct Stand<C: Contents = ()> {
+    pub ssd: Ssd<C>,
     pub now: Nanos,
 }
 
 impl Stand {
     /// A fresh drive.
     pub fn new(profile: &str, settings: &[(&str, &str)]) -> Stand {
-        Stand::with_payload(profile, settings, ())
+        Stand::with_contents(profile, settings, ())
     }
 }
 
-impl<P: Payload> Stand<P> {
+impl<C: Contents> Stand<C> {
     /// A fresh drive that holds something.
-    pub fn with_payload(profile: &str, settings: &[(&str, &str)], payload: P) -> Stand<P> {
-        let ssd = Ssd::new(&config(profile, settings), 7, payload).unwrap_or_else(|problem| panic!("{problem:?}"));
+    pub fn with_contents(profile: &str, settings: &[(&str, &str)], contents: C) -> Stand<C> {
+        let ssd = Ssd::new(&config(profile, settings), 7, contents).unwrap_or_else(|problem| panic!("{problem:?}"));
         Stand { ssd, now: Nanos::ZERO }
     }
 

@@ -122,20 +122,21 @@ fn grow(
     if seasoned.steady_reached != Some(true) {
         return Ok((None, seasoned));
     }
-    let fresh = Ftl::new(ssd.config(), ssd.ftl.seed, ()).expect("the drive was made like this");
-    let mut growing = fresh.grow(model.growth);
+    let mut large = Ftl::new(ssd.config(), ssd.ftl.seed, ()).expect("the drive was made like this");
+    let mut growing = large.begin_growth(model.growth);
     let mut seasoner = Seasoner::new(&mut small, span, observer);
     let mut writers = seasoner.writers(jobs, seed.wrapping_add(1))?;
     let between = seasoner.units / u64::from(model.growth.copies);
     for copy in 0..model.growth.copies {
-        growing.add(&seasoner.device.ftl);
+        large.add_copy(&mut growing, &seasoner.device.ftl);
         let share = f64::from(copy) / f64::from(model.growth.copies);
         if !seasoner.goes_on("copy", share) || !seasoner.round(&mut writers, between, "copy", share) {
             seasoned.interrupted = seasoner.season.interrupted;
             return Ok((None, seasoned));
         }
     }
-    let mut grown = Ssd::around(ssd.config(), growing.finish());
+    large.end_growth(growing);
+    let mut grown = Ssd::around(ssd.config(), large);
     grown.stagger_now(STAGGERED_BLOCKS);
     let bytes = u64::from(model.growth.used) * u64::from(grown.unit_bytes());
     lay_out(&mut grown, &[(0, 0, bytes)]);

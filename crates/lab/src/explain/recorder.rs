@@ -8,9 +8,9 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 use ssdlab_device::block::{Completion, Device, Operation, Request, Status, Tag};
 use ssdlab_device::counters::Counters;
-use ssdlab_device::ftl::reclaim::Reason;
+use ssdlab_device::ftl::job::Reason;
 use ssdlab_device::ftl::view::BlockState;
-use ssdlab_device::nand::array::Payload;
+use ssdlab_device::nand::contents::{Contents, Damaged, Part, Whence};
 use ssdlab_device::ssd::Ssd;
 use ssdlab_device::units::{BlockId, Lpn, Nanos, Ppn};
 use std::collections::BTreeMap;
@@ -31,15 +31,20 @@ const TOLD: [&str; 10] = [
 
 /// What flash holds: the out-of-band record of every programmed page, until its block is erased.
 #[derive(Default)]
-pub struct Contents {
+pub struct Records {
     units: BTreeMap<u32, u32>,
 }
 
-impl Payload for Contents {
-    type Stamp = ();
-    fn stamp(&mut self, _: Lpn) {}
-    fn read(&self, _: Ppn) {}
-    fn program(&mut self, to: Ppn, lpn: Lpn, (): ()) {
+impl Contents for Records {
+    type Held = ();
+    const KEEPS: bool = true;
+    fn take(&mut self, _: Part) {}
+    fn overwrite(&mut self, (): (), _: Part) {}
+    fn release(&mut self, (): ()) {}
+    fn deliver(&mut self, _: Part, _: Whence<()>) -> Result<(), Damaged> {
+        Ok(())
+    }
+    fn put(&mut self, to: Ppn, lpn: Lpn, (): (), _: Option<Ppn>) {
         self.units.insert(to.0, lpn.0);
     }
     fn copy(&mut self, from: Ppn, to: Ppn) {
@@ -168,7 +173,7 @@ pub struct Step {
 /// A drive, and what is known of it since it was last looked at.
 pub struct Recorder {
     /// The drive.
-    pub drive: Ssd<Contents>,
+    pub drive: Ssd<Records>,
     now: Nanos,
     state: State,
     counters: Counters,
@@ -177,7 +182,7 @@ pub struct Recorder {
 
 impl Recorder {
     /// A drive at rest.
-    pub fn new(drive: Ssd<Contents>) -> Recorder {
+    pub fn new(drive: Ssd<Records>) -> Recorder {
         let (state, counters) = (state_of(&drive), drive.counters());
         Recorder { drive, now: Nanos::ZERO, state, counters, victims: Vec::new() }
     }
@@ -303,25 +308,25 @@ fn name_of(reason: Reason) -> &'static str {
     }
 }
 
-fn state_of(drive: &Ssd<Contents>) -> State {
+fn state_of(drive: &Ssd<Records>) -> State {
     let geometry = &drive.ftl.geometry;
     let number = |page: Ppn| geometry.block(page).0 * geometry.slots() + geometry.slot(page);
     State {
         blocks: (0..geometry.blocks).map(|block| block_of(drive, BlockId(block))).collect(),
-        map: (0..drive.ftl.exported).map(|unit| drive.ftl.flash_slot(Lpn(unit)).map(number)).collect(),
+        map: (0..drive.ftl.exported).map(|unit| drive.ftl.mapping.flash_slot(Lpn(unit)).map(number)).collect(),
     }
 }
 
-fn block_of(drive: &Ssd<Contents>, block: BlockId) -> Block {
+fn block_of(drive: &Ssd<Records>, block: BlockId) -> Block {
     let ftl = &drive.ftl;
     let pages = (0..ftl.geometry.slots()).map(|slot| ftl.geometry.ppn(block, slot));
-    let units: Vec<Option<u32>> = pages.clone().map(|page| ftl.payload.units.get(&page.0).copied()).collect();
+    let units: Vec<Option<u32>> = pages.clone().map(|page| ftl.flash.contents.units.get(&page.0).copied()).collect();
     let is_current =
-        |(page, unit): (Ppn, &Option<u32>)| unit.is_some_and(|unit| ftl.flash_slot(Lpn(unit)) == Some(page));
+        |(page, unit): (Ppn, &Option<u32>)| unit.is_some_and(|unit| ftl.mapping.flash_slot(Lpn(unit)) == Some(page));
     Block {
         die: ftl.geometry.die(block).0,
         state: ftl.block_state(block),
-        erases: ftl.array.erases(block),
+        erases: ftl.flash.array.erases(block),
         programmed: ftl.slots_programmed(block),
         valid: pages.zip(&units).map(is_current).collect(),
         units,

@@ -3,7 +3,7 @@
 //! Numbers of units follow from the drive's; when collection or wear levelling begins is the drive's own
 //! affair: the script writes on until it does, and tells what came before as one step.
 
-use super::recorder::{Contents, Happening, Recorder, Step};
+use super::recorder::{Happening, Recorder, Records, Step};
 use crate::workload::random::{Purpose, Stream};
 use ssdlab_device::block::{Operation, Request, Status};
 use ssdlab_device::ssd::Ssd;
@@ -30,7 +30,7 @@ pub struct Script {
 
 impl Script {
     /// A script for a drive fresh out of the box.
-    pub fn new(drive: Ssd<Contents>) -> Script {
+    pub fn new(drive: Ssd<Records>) -> Script {
         Script {
             units: drive.ftl.exported,
             sectors: drive.unit_bytes() / drive.config().export.sector_bytes,

@@ -23,6 +23,7 @@ use super::layer::{DefaultSource, LayerConfig};
 use super::stacked::{Answer, Layer, Stacked, Work};
 use ssdlab_device::block::{Device, Limits, Operation, Request, Status, Tag};
 use ssdlab_device::parameter::{Bytes, Microseconds, Problem};
+use ssdlab_device::sim::slots::Slots;
 use ssdlab_device::units::{Lba, Nanos};
 use ssdlab_device::{named_choice, section};
 use std::collections::VecDeque;
@@ -100,8 +101,7 @@ pub fn new(config: &CryptConfig, below: Box<dyn Device>) -> Result<Stacked<Crypt
         cipher: Cipher::new(config, below.limits())?,
         busy: 0,
         waiting: VecDeque::new(),
-        under_way: Vec::new(),
-        free: Vec::new(),
+        under_way: Slots::default(),
         cpu: Nanos::ZERO,
         kept: 0,
     };
@@ -203,8 +203,7 @@ pub struct Crypt {
     busy: u32,
     /// Requests that wait for a core.
     waiting: VecDeque<u32>,
-    under_way: Vec<UnderWay>,
-    free: Vec<u32>,
+    under_way: Slots<UnderWay>,
     /// CPU time spent.
     cpu: Nanos,
     /// Bytes trimmed above that did not pass.
@@ -225,23 +224,8 @@ impl Crypt {
         self.cipher.time(sectors * u64::from(self.cipher.config.sector_bytes), 1)
     }
 
-    fn keep(&mut self, tag: Tag, request: Request) -> u32 {
-        let under_way = UnderWay { tag, request };
-        match self.free.pop() {
-            Some(index) => {
-                self.under_way[index as usize] = under_way;
-                index
-            }
-            None => {
-                self.under_way.push(under_way);
-                self.under_way.len() as u32 - 1
-            }
-        }
-    }
-
     fn finish(&mut self, index: u32, status: Status, work: &mut Work) {
-        self.free.push(index);
-        work.finish(self.under_way[index as usize].tag, status);
+        work.finish(self.under_way.remove(index).tag, status);
     }
 
     /// Gives idle cores what has waited longest.
@@ -249,7 +233,7 @@ impl Crypt {
         while self.busy < self.cipher.config.cores
             && let Some(index) = self.waiting.pop_front()
         {
-            let time = self.cpu_time(&self.under_way[index as usize].request);
+            let time = self.cpu_time(&self.under_way.get(index).request);
             self.busy += 1;
             self.cpu += time;
             work.wake_at(work.now() + time, u64::from(index));
@@ -272,7 +256,7 @@ impl Layer for Crypt {
             return work.finish(tag, Status::Success);
         }
         let request = self.cipher.below(request);
-        let index = self.keep(tag, request);
+        let index = self.under_way.insert(UnderWay { tag, request });
         match request.operation {
             Operation::Write => {
                 self.waiting.push_back(index);
@@ -293,7 +277,7 @@ impl Layer for Crypt {
 
     fn woken(&mut self, token: u64, work: &mut Work) {
         self.busy -= 1;
-        let request = self.under_way[token as usize].request;
+        let request = self.under_way.get(token as u32).request;
         match request.operation {
             Operation::Write => work.ask(0, request, token),
             _ => self.finish(token as u32, Status::Success, work),
@@ -313,7 +297,6 @@ impl Layer for Crypt {
         self.busy = 0;
         self.waiting.clear();
         self.under_way.clear();
-        self.free.clear();
     }
 
     fn counts(&self) -> Vec<(&'static str, u64)> {

@@ -7,7 +7,7 @@
 //! Modules: [`stacked`] (the one event loop of all layers), the layers [`partition`], [`crypt`],
 //! [`scheduler`], [`raid`]; [`text`] (how people write a stack), [`drive`] (what lies at the bottom),
 //! [`layer`] (what a kind of layer has to offer), [`registry`] (the kinds), [`stack`] (drives and layers as one device),
-//! [`shared`] (a drive of a stack, seen from outside), `slots` (things under way, by number).
+//! [`shared`] (a drive of a stack, seen from outside).
 
 pub mod crypt;
 pub mod drive;
@@ -18,7 +18,6 @@ pub mod raid;
 pub mod registry;
 pub mod scheduler;
 pub mod shared;
-mod slots;
 pub mod split;
 pub mod stack;
 pub mod stacked;

@@ -9,6 +9,7 @@
 
 use ssdlab_device::block::{Busy, Completion, Device, LayerCounts, Limits, Operation, Request, Status, Tag, Traffic};
 use ssdlab_device::counters::Counters;
+use ssdlab_device::sim::slots::Slots;
 use ssdlab_device::units::{Lba, Nanos};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -86,8 +87,7 @@ struct Below {
 pub struct Work {
     now: Nanos,
     below: Vec<Below>,
-    asks: Vec<Ask>,
-    free: Vec<u32>,
+    asks: Slots<Ask>,
     timers: BinaryHeap<Reverse<(Nanos, u64, u64)>>,
     timers_set: u64,
     finished: Vec<Completion>,
@@ -100,8 +100,7 @@ impl Work {
         Work {
             now: Nanos::ZERO,
             below: devices.into_iter().map(below).collect(),
-            asks: Vec::new(),
-            free: Vec::new(),
+            asks: Slots::default(),
             timers: BinaryHeap::new(),
             timers_set: 0,
             finished: Vec::new(),
@@ -126,17 +125,7 @@ impl Work {
 
     /// Asks a device below; it queues where that is full. The answer carries `token`.
     pub fn ask(&mut self, device: usize, request: Request, token: u64) {
-        let ask = Ask { device: device as u32, token, request };
-        let index = match self.free.pop() {
-            Some(index) => {
-                self.asks[index as usize] = ask;
-                index
-            }
-            None => {
-                self.asks.push(ask);
-                self.asks.len() as u32 - 1
-            }
-        };
+        let index = self.asks.insert(Ask { device: device as u32, token, request });
         let below = &mut self.below[device];
         below.asked.count(&request, below.device.limits().sector_bytes);
         below.waiting.push_back(index);
@@ -163,7 +152,7 @@ impl Work {
     fn submit_waiting(&mut self, device: usize) {
         let below = &mut self.below[device];
         while let Some(&index) = below.waiting.front() {
-            let request = self.asks[index as usize].request;
+            let request = self.asks.get(index).request;
             if below.device.submit(self.now, Tag(index), request).is_err() {
                 break;
             }
@@ -188,8 +177,7 @@ impl Work {
             }
             self.below[device].device.advance(self.now, &mut done);
             for completion in done.drain(..) {
-                let Ask { device, token, request } = self.asks[completion.tag.0 as usize];
-                self.free.push(completion.tag.0);
+                let Ask { device, token, request } = self.asks.remove(completion.tag.0);
                 answers.push(Answer { device: device as usize, request, token, status: completion.status });
             }
             self.submit_waiting(device);
@@ -203,7 +191,6 @@ impl Work {
             below.waiting.clear();
         }
         self.asks.clear();
-        self.free.clear();
         self.timers.clear();
         self.finished.clear();
         self.outstanding = 0;

@@ -5,6 +5,7 @@ use super::memory::Memory;
 use crate::condition::{Condition, Season};
 use crate::drive_file::{self, Label};
 use crate::host::drive::Drive;
+use ssdlab_device::ftl::Ftl;
 use ssdlab_device::profile::Profile;
 use ssdlab_device::ssd::Ssd;
 
@@ -92,7 +93,7 @@ fn from_file(
     settings: &[(String, String)],
     memory: &mut Memory,
 ) -> Result<Opened, SessionError> {
-    let (label, mut ftl) = drive_file::from_bytes(file, bytes)?;
+    let (label, kept) = drive_file::from_bytes(file, bytes)?;
     if let Some((key, value)) = settings.first() {
         let message = format!(
             "--set {key}={value}: {file} is a drive in a condition and keeps its parameters\n\
@@ -104,7 +105,6 @@ fn from_file(
     let profile = Profile::read(&label.name, &label.file, &label.profile, &label.settings)?;
     memory.add(file, &profile.model)?;
     let config = profile.ssd()?;
-    ftl.configure(config, config.ftl.gc.build());
-    let drive = Drive::Ssd(Box::new(Ssd::around(config, ftl)));
+    let drive = Drive::Ssd(Box::new(Ssd::around(config, Ftl::restore(kept, config, ()))));
     Ok(Opened { drive, profile, label })
 }

@@ -7,7 +7,8 @@
 use super::SessionError;
 use crate::condition::scale_model::{Outcome, season_by_model};
 use crate::condition::{Condition, Season, lay_out, lay_out_whole, season};
-use crate::describe::{Wear, derived};
+use crate::derived;
+use crate::describe::Wear;
 use crate::host::drive::Drive;
 use crate::host::registry::LayerPlan;
 use crate::host::shared::Shared;
@@ -16,9 +17,9 @@ use crate::iolog::Logged;
 use crate::run::{Observer, Record, RunError, RunOptions, run};
 use crate::workload::generate::JobError;
 use crate::workload::job::Job;
-use serde_json::{Value, json};
+use serde_json::Value;
 use ssdlab_device::block::Device;
-use ssdlab_device::ftl::Shortage;
+use ssdlab_device::ftl::spare::Shortage;
 use ssdlab_device::ssd::Ssd;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -136,28 +137,17 @@ impl Target {
     /// What a drive that takes no more writes has too little of.
     pub fn shortage(&self) -> Option<Shortage> {
         let mut shortage = None;
-        self.each(|drive| shortage = shortage.or(drive.ssd().and_then(|ssd| ssd.ftl.shortage)));
+        self.each(|drive| shortage = shortage.or(drive.ssd().and_then(|ssd| ssd.ftl.spare.shortage())));
         shortage
     }
 
-    /// What follows from the parameters; of a stack, what its host sees, and then each drive at the bottom.
-    pub fn derived(&self) -> Value {
-        let of_drive = self.with_first(derived);
-        let (Target::Stack { stack, drives }, Value::Array(lines)) = (self, &of_drive) else { return of_drive };
-        let limits = stack.limits();
-        let line = |key: &str, text: String, about: &str| json!({ "key": key, "text": text, "about": about });
-        let trim = match limits.discard_granularity_bytes {
-            0 => "none passes".to_string(),
-            bytes => format!("{bytes} B"),
-        };
-        let mut all = vec![
-            line("host sees", format!("{} B", limits.capacity_bytes()), "capacity at the top of the stack"),
-            line("sector", format!("{} B", limits.sector_bytes), "at the top of the stack"),
-            line("trims", trim, "smallest that has an effect"),
-            line("drives", drives.len().to_string(), "in the stack; below is the first of them"),
-        ];
-        all.extend(lines.iter().cloned());
-        Value::Array(all)
+    /// What follows from the parameters; of a stack, what its host sees, and then the drive at the bottom.
+    pub fn derived(&self) -> Vec<Value> {
+        let of_drive = self.with_first(derived::of_drive);
+        match self {
+            Target::Drive(_) => of_drive,
+            Target::Stack { stack, drives } => [derived::of_stack(stack, drives.len()), of_drive].concat(),
+        }
     }
 
     /// Does what setting up the layers writes.

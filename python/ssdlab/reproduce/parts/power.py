@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from ssdlab import text
-from ssdlab.engine import Settings
 from ssdlab.reproduce import judging, seeds
 from ssdlab.reproduce.experiment import Experiment, section
 from ssdlab.reproduce.judging import Row
 from ssdlab.reproduce.results import Results
+from ssdlab.request import Settings
 
 SSD = "super-talent-ultradrive-gx-256gb"
 ARTICLE = "Stapelberg, Super Talent Solid State Disk im Test"

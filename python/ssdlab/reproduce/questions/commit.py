@@ -9,13 +9,13 @@ of their figures are shown beside ours, and what is put to the test is how much 
 from __future__ import annotations
 
 from ssdlab import text
-from ssdlab.engine import Settings
 from ssdlab.reproduce import judging, pictures, seeds
 from ssdlab.reproduce.experiment import Experiment, Scale, Value, section, story
 from ssdlab.reproduce.judging import Row
 from ssdlab.reproduce.pictures import Bar
 from ssdlab.reproduce.question import Question
 from ssdlab.reproduce.results import Results
+from ssdlab.request import Settings
 
 PROTECTED = {"NVMe, protected": "micron-7450-pro-960gb", "SATA, protected": "intel-dc-s3700-200gb"}
 UNPROTECTED = {

@@ -7,13 +7,13 @@ rounded up to the pool's sector.
 from __future__ import annotations
 
 from ssdlab import text
-from ssdlab.engine import Settings
 from ssdlab.reproduce import judging, pictures, seeds
 from ssdlab.reproduce.experiment import Experiment, Scale, section, story
 from ssdlab.reproduce.judging import Row
 from ssdlab.reproduce.pictures import Bar
 from ssdlab.reproduce.question import Question
 from ssdlab.reproduce.results import Results
+from ssdlab.request import Settings
 
 DRIVE = "ocz-vertex-2-90gb"
 F60: Settings = (

@@ -7,7 +7,6 @@ nothing; the hard disk's columns and the encrypted one are predicted.
 from __future__ import annotations
 
 from ssdlab import text
-from ssdlab.engine import Settings
 from ssdlab.reproduce import judging, pictures, seeds
 from ssdlab.reproduce.experiment import Experiment, Scale, Scene, section, story
 from ssdlab.reproduce.judging import Row
@@ -17,6 +16,7 @@ from ssdlab.reproduce.provenance import Fitted
 from ssdlab.reproduce.question import Question
 from ssdlab.reproduce.results import Results
 from ssdlab.reproduce.seeds import Stated
+from ssdlab.request import Settings
 
 DISK, SSD = "fujitsu-mhz2250bh", "super-talent-ultradrive-gx-256gb"
 ARTICLE = "Stapelberg, Super Talent Solid State Disk im Test"

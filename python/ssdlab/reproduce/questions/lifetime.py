@@ -6,13 +6,13 @@ host bytes until worn = flash bytes · rated cycles / write amplification
 from __future__ import annotations
 
 from ssdlab import text
-from ssdlab.engine import Settings
 from ssdlab.reproduce import judging, pictures, seeds
 from ssdlab.reproduce.experiment import Experiment, Scale, Value, section, story
 from ssdlab.reproduce.judging import Row
 from ssdlab.reproduce.pictures import Bar
 from ssdlab.reproduce.question import Question
 from ssdlab.reproduce.results import Results
+from ssdlab.request import Settings
 
 SMALL, LARGE_SPARE, CONSUMER = "intel-dc-s3500-80gb", "intel-dc-s3700-200gb", "intel-x25-m-g2-80gb"
 LOADS = ("sequential", "server's standard load", "random")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from itertools import pairwise
 
 from ssdlab import text
-from ssdlab.engine import Settings
 from ssdlab.reproduce import judging, pictures, seeds
 from ssdlab.reproduce.experiment import Experiment, Scale, Value, section, story
 from ssdlab.reproduce.judging import Row
@@ -13,6 +12,7 @@ from ssdlab.reproduce.parts import schedulers
 from ssdlab.reproduce.pictures import Line
 from ssdlab.reproduce.question import Question
 from ssdlab.reproduce.results import Results
+from ssdlab.request import Settings
 
 SERVER, CONSUMER = "intel-dc-s3700-800gb", "intel-x25-m-g2-80gb"
 EBOOK = "Thomas-Krenn, High Performance Solid State Drives in servers"

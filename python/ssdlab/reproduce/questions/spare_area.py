@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from ssdlab import engine, text
-from ssdlab.engine import Settings
 from ssdlab.reproduce import judging, pictures, seeds
 from ssdlab.reproduce.experiment import Experiment, Scale, Value, section, story
 from ssdlab.reproduce.judging import Row
 from ssdlab.reproduce.pictures import Line, Mark
 from ssdlab.reproduce.question import Question
 from ssdlab.reproduce.results import Results
+from ssdlab.request import Settings
 
 CONSUMER, LARGE, SMALL = "intel-x25-m-g2-80gb", "intel-dc-s3500-800gb", "intel-dc-s3500-80gb"
 _SHORT = {CONSUMER: "X25-M 80 GB", LARGE: "DC S3500 800 GB", SMALL: "DC S3500 80 GB"}

@@ -1,12 +1,11 @@
 //! The next victim: what is failing first, then what is to be folded, then what wear levelling or the
 //! policy names. A victim is taken only if there is room for what is valid in it.
 
-use super::Reason;
 use crate::ftl::Ftl;
 use crate::ftl::frontier::Purpose;
+use crate::ftl::job::Reason;
 use crate::ftl::pool::Group;
-use crate::ftl::victim::Candidates;
-use crate::nand::array::Payload;
+use crate::nand::contents::Contents;
 use crate::units::{BlockId, DieId};
 use std::cmp::Reverse;
 
@@ -21,15 +20,16 @@ const ROUNDS_UNTIL_COLD: u64 = 2;
 /// each write of the host are a drive that stands still.
 const UNITS_PER_GAIN: u32 = 1024;
 
-impl<P: Payload> Ftl<P> {
+impl<C: Contents> Ftl<C> {
     /// Units for which a die (with superblocks: the drive) has room without erasing anything. A die
     /// whose last free block went bad moves to other dies, into what those do not have to keep free.
     fn room(&self, die: DieId, purpose: Purpose) -> u32 {
-        let purpose = purpose as usize;
-        let lanes = if self.width == 1 { usize::from(die.0)..usize::from(die.0) + 1 } else { 0..self.dies.len() };
-        let rows: u32 = self.dies[lanes].iter().map(|state| state.frontiers[purpose].rows_left()).sum();
+        let lanes =
+            if self.blocks.span_dies() { 0..self.dies.len() } else { usize::from(die.0)..usize::from(die.0) + 1 };
+        let rows: u32 = self.dies[lanes].iter().map(|state| state.frontier(purpose).rows_left()).sum();
         let free = self.free_groups(die);
-        let groups = if free == 0 && self.width == 1 { self.blocks_to_lend() } else { free * self.width };
+        let lends = free == 0 && !self.blocks.span_dies();
+        let groups = if lends { self.blocks_to_lend() } else { free * self.blocks.width };
         rows / self.geometry.rows_per_unit * self.geometry.units_per_row + groups * self.geometry.units_per_block()
     }
 
@@ -42,51 +42,71 @@ impl<P: Payload> Ftl<P> {
     /// The next victim of a die's pool, why it is taken, and the block of it that is failing.
     pub(super) fn choose(&mut self, die: DieId) -> Option<(Group, Reason, Option<BlockId>)> {
         let room = self.room(die, self.destination());
-        let index = usize::from(die.0);
-        let pool = self.pool_of_die(die);
-        let is_full = |ftl: &Self, group: Group| ftl.groups.is_sealed(group) || ftl.slc_sealed[pool].contains(&group.0);
-        let fits = |ftl: &Self, group: Group, room: u32| is_full(ftl, group) && ftl.room_for(group) <= room;
-        // A retired block comes back to nobody: a block's room must be left to collect the next.
-        let block_units = self.geometry.units_per_block() * self.width;
-        let spare_room = room.saturating_sub(block_units);
-        let fitting = |&i: &usize| fits(self, self.group_of(self.dies[index].doomed[i]), spare_room);
-        if let Some(place) = (0..self.dies[index].doomed.len()).find(fitting) {
-            let block = self.dies[index].doomed.swap_remove(place);
-            return Some((self.group_of(block), Reason::Retiring, Some(block)));
+        if let Some(block) = self.take_doomed(die, room) {
+            return Some((self.blocks.group_of(block), Reason::Retiring, Some(block)));
         }
-        // Folding gains nothing for data where the cache's blocks are its own: it must leave what the
-        // watermarks ask for, and so waits for idle time.
-        let is_own = self.slc_in_use[pool] <= self.slc_reserved;
-        let kept = if is_own { self.config().gc_high_blocks * block_units } else { 0 };
-        if let Some(group) = self.slc_sealed[pool].front().copied().map(Group)
-            && self.room_for(group) + kept <= room
-        {
+        if let Some(group) = self.foldable(die, room) {
             return Some((group, Reason::Folding, None));
         }
-        self.dies[index].jobs_since_leveling += 1;
-        if self.dies[index].jobs_since_leveling >= JOBS_PER_LOOK {
-            self.dies[index].jobs_since_leveling = 0;
-            let has_room = |group: &Group| fits(self, *group, self.room(die, Purpose::Leveling));
-            if let Some(group) = self.left_behind(die).filter(has_room) {
-                self.dies[index].jobs_since_leveling = JOBS_PER_LOOK - JOBS_PER_LEVELING;
-                return Some((group, Reason::Leveling, None));
-            }
+        if let Some(group) = self.lagging(die) {
+            return Some((group, Reason::Leveling, None));
         }
         let picked = self.choose_garbage(die)?;
+        let pool = self.blocks.pool_of(die);
         // Where the policy's victim needs more room than is left, the one that needs least may still fit.
-        let group = if fits(self, picked, room) { picked } else { self.best_of_all(pool)? };
-        fits(self, group, room).then_some((group, Reason::Garbage, None))
+        let group = if self.fits(pool, picked, room) { picked } else { self.best_of_all(pool)? };
+        self.fits(pool, group, room).then_some((group, Reason::Garbage, None))
+    }
+
+    /// A group is full, and there is room for what is valid in it.
+    fn fits(&self, pool: usize, group: Group, room: u32) -> bool {
+        let is_full = self.blocks.groups.is_sealed(group) || self.slc.is_sealed(pool, group);
+        is_full && self.room_for(group) <= room
+    }
+
+    fn room_for(&self, group: Group) -> u32 {
+        self.blocks.room_for(&self.flash.array, &self.geometry, group)
+    }
+
+    /// A block in which a program failed. It comes back to nobody: a block's room must be left to collect
+    /// the next.
+    fn take_doomed(&mut self, die: DieId, room: u32) -> Option<BlockId> {
+        let left = room.saturating_sub(self.group_units());
+        let pool = self.blocks.pool_of(die);
+        let fitting = |block: &BlockId| self.fits(pool, self.blocks.group_of(*block), left);
+        let place = self.die(die).doomed.iter().position(fitting)?;
+        Some(self.die_mut(die).doomed.swap_remove(place))
+    }
+
+    /// The SLC block to be folded. Folding gains nothing for data where the cache's blocks are its own: it
+    /// must leave what the watermarks ask for, and so waits for idle time.
+    fn foldable(&self, die: DieId, room: u32) -> Option<Group> {
+        let pool = self.blocks.pool_of(die);
+        let high = self.rules.config.gc_high_blocks;
+        let kept = if self.slc.owns_all(pool) { high * self.group_units() } else { 0 };
+        self.slc.oldest(pool).filter(|group| self.room_for(*group) + kept <= room)
+    }
+
+    /// Every so many jobs, the block that static wear levelling moves.
+    fn lagging(&mut self, die: DieId) -> Option<Group> {
+        let state = self.die_mut(die);
+        state.jobs_since_leveling += 1;
+        if state.jobs_since_leveling < JOBS_PER_LOOK {
+            return None;
+        }
+        state.jobs_since_leveling = 0;
+        let (pool, room) = (self.blocks.pool_of(die), self.room(die, Purpose::Leveling));
+        let group = self.left_behind(die).filter(|group| self.fits(pool, *group, room))?;
+        self.die_mut(die).jobs_since_leveling = JOBS_PER_LOOK - JOBS_PER_LEVELING;
+        Some(group)
     }
 
     fn choose_garbage(&mut self, die: DieId) -> Option<Group> {
-        let pool = self.pool_of_die(die);
-        let mut policy = self.policy.take().expect("configured");
-        let candidates = Candidates { groups: &self.groups, pool };
-        let picked = policy.pick(&candidates, &mut self.victim_draws);
-        self.policy = Some(policy);
-        let capacity = self.geometry.units_per_block() * self.width;
+        let pool = self.blocks.pool_of(die);
+        let picked = self.rules.pick(&self.blocks.groups, pool);
+        let capacity = self.group_units();
         // The last row of each block's moves is filled up: what gains less than a row gains nothing.
-        let least_gain = (capacity / UNITS_PER_GAIN).max(self.geometry.units_per_row * self.width);
+        let least_gain = (capacity / UNITS_PER_GAIN).max(self.geometry.units_per_row * self.blocks.width);
         let gains = |group: Group| self.gain(group) >= least_gain;
         if picked.is_some_and(gains) {
             return picked;
@@ -100,6 +120,11 @@ impl<P: Payload> Ftl<P> {
         if misleads { Some(best) } else { picked }
     }
 
+    /// Units that a group holds uncompressed.
+    fn group_units(&self) -> u32 {
+        self.geometry.units_per_block() * self.blocks.width
+    }
+
     /// Units of room that collecting a group makes.
     fn gain(&self, group: Group) -> u32 {
         self.good_units(group).saturating_sub(self.room_for(group))
@@ -107,29 +132,29 @@ impl<P: Payload> Ftl<P> {
 
     /// Units for which the good blocks of a group have room.
     fn good_units(&self, group: Group) -> u32 {
-        let blocks = group.0 * self.width..(group.0 + 1) * self.width;
-        let good = if self.width == 1 { 1 } else { blocks.filter(|&block| !self.array.is_bad(BlockId(block))).count() };
+        let is_good = |block: &BlockId| !self.flash.array.is_bad(*block);
+        let good = if self.blocks.span_dies() { self.blocks.lanes(group).filter(is_good).count() } else { 1 };
         good as u32 * self.geometry.units_per_block()
     }
 
     /// The sealed group that gains most, by a search of all.
     fn best_of_all(&self, pool: usize) -> Option<Group> {
-        self.groups.sealed(pool).iter().copied().min_by_key(|group| Reverse(self.gain(*group)))
+        self.blocks.groups.sealed(pool).iter().copied().min_by_key(|group| Reverse(self.gain(*group)))
     }
 
     /// The least worn group that holds cold data, if it is too far behind the most worn free one; none where the
     /// spare has no block for each die that may stay open for cold data.
     fn left_behind(&self, die: DieId) -> Option<Group> {
-        let limit = self.config().static_wear_cycles?;
+        let limit = self.rules.config.static_wear_cycles?;
         if self.spare_blocks() < i64::from(self.geometry.dies) {
             return None;
         }
-        let (pool, width) = (self.pool_of_die(die), self.width);
-        let erases = |group: &Group| self.array.erases(BlockId(group.0 * width));
+        let (pool, width, groups) = (self.blocks.pool_of(die), self.blocks.width, &self.blocks.groups);
+        let erases = |group: &Group| self.flash.array.erases(BlockId(group.0 * width));
         let cold_age = ROUNDS_UNTIL_COLD * u64::from(self.geometry.blocks / width);
-        let cold = self.groups.sealed(pool).iter().filter(|group| self.groups.age(**group) >= cold_age);
+        let cold = groups.sealed(pool).iter().filter(|group| groups.age(**group) >= cold_age);
         let coldest = cold.min_by_key(|group| (erases(group), group.0))?;
-        let most = self.groups.free_groups(pool).map(|group| erases(&group)).max()?;
+        let most = groups.free_groups(pool).map(|group| erases(&group)).max()?;
         (most > limit + erases(coldest)).then_some(*coldest)
     }
 }

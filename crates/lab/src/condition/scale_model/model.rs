@@ -25,7 +25,7 @@ use crate::workload::job::Job;
 use ssdlab_device::block::{Device, Operation};
 use ssdlab_device::config::DriveConfig;
 use ssdlab_device::config::ftl::{Frontiers, GcPace, SpareCounts};
-use ssdlab_device::ftl::grow::Growth;
+use ssdlab_device::ftl::growth::Growth;
 use ssdlab_device::parameter::{Bytes, Microseconds};
 use ssdlab_device::ssd::Ssd;
 use ssdlab_device::units::{Lpn, Nanos};
@@ -59,7 +59,7 @@ impl ScaleModel {
         let (geometry, exported) = (&ssd.ftl.geometry, ssd.ftl.exported);
         let dies = (2..=geometry.dies).find(|dies| geometry.dies.is_multiple_of(*dies)).unwrap_or(1);
         let times = geometry.dies / dies;
-        let good = geometry.blocks - ssd.ftl.array.bad_blocks() as u32;
+        let good = geometry.blocks - ssd.ftl.flash.array.bad_blocks() as u32;
         let parts = (good / geometry.dies / LEAST_BLOCKS).min(exported / times / LEAST_UNITS).max(1);
         let copies = times * parts;
         if copies < LEAST_COPIES {

@@ -41,11 +41,12 @@ fn refusal(profile: &str, settings: &str, flags: &str) -> String {
 fn valid_shares(ssd: &Ssd) -> Vec<f64> {
     let geometry = ssd.ftl.geometry;
     let mut valid = vec![0usize; geometry.blocks as usize];
-    for slot in (0..ssd.ftl.exported).filter_map(|lpn| ssd.ftl.flash_slot(Lpn(lpn))) {
+    for slot in (0..ssd.ftl.exported).filter_map(|lpn| ssd.ftl.mapping.flash_slot(Lpn(lpn))) {
         valid[geometry.block(slot).0 as usize] += 1;
     }
     let mut shares = vec![0.0; geometry.slots() as usize + 1];
-    let full = (0..geometry.blocks).filter(|block| ssd.ftl.array.programmed_rows(BlockId(*block)) == geometry.rows);
+    let full =
+        (0..geometry.blocks).filter(|block| ssd.ftl.flash.array.programmed_rows(BlockId(*block)) == geometry.rows);
     let full: Vec<u32> = full.collect();
     full.iter().for_each(|block| shares[valid[*block as usize]] += 1.0 / full.len() as f64);
     shares
@@ -102,7 +103,7 @@ fn counters_are_those_of_the_large_drive() {
     let counters = ssd.counters();
     let capacities = counters.host_pages_written as f64 / f64::from(ssd.ftl.exported);
     assert!((5.0..8.0).contains(&capacities), "{capacities}");
-    let erases: u64 = ssd.ftl.array.erase_counts().map(u64::from).sum();
+    let erases: u64 = ssd.ftl.flash.array.erase_counts().map(u64::from).sum();
     let share = erases as f64 / counters.blocks_erased as f64;
     assert!((0.95..1.05).contains(&share), "{share}");
 }

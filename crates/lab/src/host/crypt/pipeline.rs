@@ -12,10 +12,10 @@
 //! Left out: CPU time to pass a request from thread to thread, beyond `request_us` a fragment.
 
 use super::{Cipher, CryptConfig};
-use crate::host::slots::Slots;
 use crate::host::stacked::{Answer, Layer, Stacked, Work};
 use ssdlab_device::block::{Device, Limits, Operation, Request, Status, Tag};
 use ssdlab_device::parameter::Problem;
+use ssdlab_device::sim::slots::Slots;
 use ssdlab_device::units::{Lba, Nanos};
 use std::collections::VecDeque;
 
@@ -122,7 +122,7 @@ impl Pipeline {
 
     /// Takes the cipher for a fragment; `woken` follows when it is through.
     fn use_cipher(&mut self, number: u32, work: &mut Work) {
-        let bytes = u64::from(self.fragments.peek(number).request.sectors) * u64::from(work.limits_of(0).sector_bytes);
+        let bytes = u64::from(self.fragments.get(number).request.sectors) * u64::from(work.limits_of(0).sector_bytes);
         let time = self.cipher.time(bytes, self.cipher.config.cores);
         self.cpu += time;
         self.cipher_free = self.cipher_free.max(work.now()) + time;
@@ -136,7 +136,7 @@ impl Pipeline {
             && let Some(number) = self.arrived.pop_front()
         {
             self.buffers_free -= 1;
-            if self.fragments.peek(number).request.operation == Operation::Read {
+            if self.fragments.get(number).request.operation == Operation::Read {
                 self.ready.push_back(number);
             } else {
                 self.encrypting = true;
@@ -151,7 +151,7 @@ impl Pipeline {
         while !self.asking
             && let Some(number) = self.ready.pop_front()
         {
-            let request = self.fragments.peek(number).request;
+            let request = self.fragments.get(number).request;
             self.asking = true;
             if request.operation == Operation::Read && self.was_read_ahead(&request) {
                 self.ahead_hits += 1;
@@ -168,11 +168,11 @@ impl Pipeline {
 
     /// The second thread has a fragment's answer.
     fn asked(&mut self, number: u32, status: Status, work: &mut Work) {
-        let Fragment { item, request, is_last } = *self.fragments.peek(number);
+        let Fragment { item, request, is_last } = *self.fragments.get(number);
         self.buffers_free += 1;
         self.asking = false;
         if status != Status::Success {
-            self.items.get(item).status = status;
+            self.items.get_mut(item).status = status;
         }
         if request.operation == Operation::Read {
             self.use_cipher(number, work);
@@ -207,7 +207,7 @@ impl Pipeline {
     /// A fragment is through all it has to go through.
     fn done(&mut self, number: u32, work: &mut Work) {
         let item = self.fragments.remove(number).item;
-        let under_way = self.items.get(item);
+        let under_way = self.items.get_mut(item);
         under_way.left -= 1;
         if under_way.left == 0 {
             let Item { tag, status, .. } = self.items.remove(item);
@@ -257,14 +257,14 @@ impl Layer for Pipeline {
         if matches!(answer.request.operation, Operation::Read | Operation::Write) {
             return self.asked(number, answer.status, work);
         }
-        let item = self.fragments.peek(number).item;
-        self.items.get(item).status = answer.status;
+        let item = self.fragments.get(number).item;
+        self.items.get_mut(item).status = answer.status;
         self.done(number, work);
     }
 
     fn woken(&mut self, token: u64, work: &mut Work) {
         let number = token as u32;
-        if self.fragments.peek(number).request.operation == Operation::Read {
+        if self.fragments.get(number).request.operation == Operation::Read {
             return self.done(number, work);
         }
         self.encrypting = false;

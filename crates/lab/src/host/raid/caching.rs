@@ -6,9 +6,9 @@ use super::jobs::{Job, What};
 use super::ranges::Ranges;
 use super::read_ahead::Found;
 use super::requests::{Owner, Pending};
-use crate::host::slots::Slots;
 use crate::host::stacked::Work;
 use ssdlab_device::block::{Operation, Request, Status};
+use ssdlab_device::sim::slots::Slots;
 use ssdlab_device::units::Lba;
 
 /// The stretch that a request covers.

@@ -7,9 +7,9 @@
 use super::plan::{Access, Plan, Stripe, Way};
 use super::ranges::Ranges;
 use super::{Event, Raid};
-use crate::host::slots::Slots;
 use crate::host::stacked::{Answer, Work};
 use ssdlab_device::block::{Operation, Request, Status};
+use ssdlab_device::sim::slots::Slots;
 use ssdlab_device::units::{Lba, Nanos};
 
 /// What a job is for.
@@ -182,13 +182,13 @@ impl Raid {
     /// Plans a waiting job, unless that was done and nothing has changed; tells whether it is an update
     /// that must read first.
     fn plan_job(&mut self, number: u32) -> bool {
-        let job = self.jobs.slots.peek(number);
+        let job = self.jobs.slots.get(number);
         if job.planned.is_some() && self.sync.is_none() {
             return job.prereads;
         }
         let planned = self.planned(job);
         let prereads = job.what == What::Write && planned.1.bands.iter().any(|band| !band.reads.is_empty());
-        let job = self.jobs.slots.get(number);
+        let job = self.jobs.slots.get_mut(number);
         job.prereads = prereads;
         job.planned = Some(planned);
         prereads
@@ -243,7 +243,7 @@ impl Raid {
 
     /// The thread sends the reads of a job that begins; without any it goes on to compute.
     fn begin_job(&mut self, number: u32, work: &mut Work) {
-        let job = self.jobs.slots.get(number);
+        let job = self.jobs.slots.get_mut(number);
         job.phase = Phase::Reading;
         let (view, plan) = job.planned.as_ref().expect("a job that begins is planned");
         let reads = plan.reads(view);
@@ -256,7 +256,7 @@ impl Raid {
     }
 
     pub(super) fn send_reads(&mut self, number: u32, work: &mut Work) {
-        let job = self.jobs.slots.get(number);
+        let job = self.jobs.slots.get_mut(number);
         let (view, plan) = job.planned.as_ref().expect("a job that began is planned");
         let reads = plan.reads(view);
         job.outstanding = reads.len() as u32;
@@ -268,7 +268,7 @@ impl Raid {
 
     /// Computes what is missing or parity, and sends the writes when the thread has come to them.
     fn compute(&mut self, number: u32, work: &mut Work) {
-        let job = self.jobs.slots.get(number);
+        let job = self.jobs.slots.get_mut(number);
         let (view, plan) = job.planned.as_ref().expect("a job that began is planned");
         let (writes, computed) = (plan.writes(view), plan.computed_sectors * u64::from(self.sector_bytes));
         let time = Nanos::of_transfer(computed, self.config.parity_mb_per_s) + self.thread_time(&writes, false);
@@ -287,11 +287,11 @@ impl Raid {
     }
 
     pub(super) fn send_writes(&mut self, number: u32, work: &mut Work) {
-        let job = self.jobs.slots.get(number);
+        let job = self.jobs.slots.get_mut(number);
         job.phase = Phase::Writing;
         let opens_batch = std::mem::take(&mut job.prereads);
         let writes = self.writes_of(number);
-        self.jobs.slots.get(number).outstanding = writes.len() as u32;
+        self.jobs.slots.get_mut(number).outstanding = writes.len() as u32;
         for (member, request) in &writes {
             self.ask(*member, *request, Event::Job(number), work);
         }
@@ -306,14 +306,14 @@ impl Raid {
 
     /// What a job that has read and computed asks of which members.
     fn writes_of(&self, number: u32) -> Vec<(usize, Request)> {
-        let job = self.jobs.slots.peek(number);
+        let job = self.jobs.slots.get(number);
         let Some((view, plan)) = &job.planned else { return Vec::new() };
         plan.writes(view).into_iter().map(|access| (access.member, self.member_request(job, access))).collect()
     }
 
     /// A member has answered a job.
     pub(super) fn job_answered(&mut self, number: u32, answer: Answer, work: &mut Work) {
-        let job = self.jobs.slots.get(number);
+        let job = self.jobs.slots.get_mut(number);
         job.outstanding -= 1;
         let mends_itself = job.phase == Phase::Reading && job.what != What::Read;
         if mends_itself {

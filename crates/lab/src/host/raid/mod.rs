@@ -38,7 +38,6 @@ mod test;
 pub mod write_cache;
 
 use super::layer::{DefaultSource, LayerConfig};
-use super::slots::Slots;
 use super::stacked::{Answer, Layer, Stacked, Work};
 use balance::Balance;
 use config::{RaidConfig, ReadAheadPolicy};
@@ -51,6 +50,7 @@ use read_ahead::ReadAhead;
 use requests::{Owner, Pending};
 use ssdlab_device::block::{Device, Limits, Operation, Request, Status, Tag};
 use ssdlab_device::parameter::Problem;
+use ssdlab_device::sim::slots::Slots;
 use ssdlab_device::sim::timeline::Timeline;
 use ssdlab_device::units::Lba;
 use std::collections::BTreeMap;

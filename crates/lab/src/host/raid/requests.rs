@@ -83,7 +83,7 @@ impl Raid {
 
     /// A part of a request is done.
     pub(super) fn part_done(&mut self, number: u32, status: Status, work: &mut Work) {
-        let pending = self.requests.get(number);
+        let pending = self.requests.get_mut(number);
         pending.status = pending.status.or(status);
         pending.parts -= 1;
         if pending.parts > 0 {
@@ -193,7 +193,7 @@ impl Raid {
     pub(super) fn flush_members(&mut self, number: u32, work: &mut Work) {
         let flush = Request::new(Operation::Flush, Lba(0), 0);
         for member in self.members() {
-            self.requests.get(number).parts += 1;
+            self.requests.get_mut(number).parts += 1;
             self.ask(member, flush, Event::Access(number), work);
         }
         self.part_done(number, Status::Success, work);
@@ -214,7 +214,7 @@ impl Raid {
 
     /// A part of a request becomes a job.
     fn submit_part(&mut self, number: u32, stripe: u64, ranges: Ranges, what: What, work: &mut Work) {
-        let pending = self.requests.get(number);
+        let pending = self.requests.get_mut(number);
         pending.parts += 1;
         let request = pending.request;
         let page = self.page;
@@ -223,7 +223,7 @@ impl Raid {
 
     fn send_parts(&mut self, number: u32, accesses: Vec<Access>, work: &mut Work) {
         for Access { member, lba, sectors } in accesses {
-            let pending = self.requests.get(number);
+            let pending = self.requests.get_mut(number);
             pending.parts += 1;
             let request = Request { lba: Lba(lba), sectors: sectors as u32, ..pending.request };
             self.ask(member, request, Event::Access(number), work);

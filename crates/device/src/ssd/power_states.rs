@@ -14,16 +14,13 @@
 
 use crate::config::DriveConfig;
 use crate::counters::Counters;
-use crate::ftl::Ftl;
-use crate::nand::array::Payload;
 use crate::parameter::Milliseconds;
 use crate::sim::random::{Purpose, Stream};
-use crate::ssd::Ssd;
 use crate::units::Nanos;
 
 /// Which state the drive is in, and since when.
 #[derive(Clone, Debug)]
-pub struct Power {
+pub struct PowerStates {
     active: bool,
     since: Nanos,
     /// Idle time after which each low state is entered, and what waking from it adds.
@@ -34,20 +31,20 @@ pub struct Power {
     hangs: Stream,
 }
 
-impl Power {
+impl PowerStates {
     /// The states of an idle drive; none where the configuration leaves power out.
-    pub fn new<P: Payload>(config: &DriveConfig, ftl: &Ftl<P>) -> Option<Power> {
+    pub fn new(config: &DriveConfig, seed: u64) -> Option<PowerStates> {
         let power = &config.power;
         power.active_mw?;
         let after = |time: Option<Milliseconds>| time.map_or(Nanos::NEVER, |time| time.0);
-        Some(Power {
+        Some(PowerStates {
             active: false,
             since: Nanos::ZERO,
             slumber: (after(power.slumber_after_ms), power.slumber_wake_us.0),
             sleep: (after(power.sleep_after_ms), power.sleep_wake_us.0),
             hang_share: config.link.hang_share,
             hang_reset: config.link.hang_reset_ms.0,
-            hangs: Stream::new(ftl.seed, Purpose::Link),
+            hangs: Stream::new(seed, Purpose::Link),
         })
     }
 
@@ -66,7 +63,7 @@ impl Power {
     }
 
     /// A command has come to a drive at rest; returns what it waits for.
-    fn wake(&mut self, now: Nanos, counters: &mut Counters) -> Nanos {
+    pub fn wake(&mut self, now: Nanos, counters: &mut Counters) -> Nanos {
         self.add_time(now, counters);
         let rested = now.saturating_sub(self.since);
         (self.active, self.since) = (true, now);
@@ -82,26 +79,41 @@ impl Power {
         counters.link_resets += 1;
         wake + self.hang_reset
     }
-}
 
-impl<P: Payload> Ssd<P> {
-    /// The first command has come: the controller takes it when the drive is awake.
-    #[inline]
-    pub(super) fn wake_up(&mut self) {
-        if let Some(power) = &mut self.power {
-            let wait = power.wake(self.now, &mut self.ftl.counters);
-            self.controller.reserve(self.now, wait);
+    /// The last command has ended, or the power is gone.
+    pub fn rest(&mut self, now: Nanos, counters: &mut Counters) {
+        if self.active {
+            self.add_time(now, counters);
+            (self.active, self.since) = (false, now);
         }
     }
+}
 
-    /// The last command has ended.
-    #[inline]
-    pub(super) fn rest(&mut self) {
-        if let Some(power) = &mut self.power
-            && power.active
-        {
-            power.add_time(self.now, &mut self.ftl.counters);
-            (power.active, power.since) = (false, self.now);
-        }
+#[cfg(test)]
+mod test {
+    use super::*;
+
+    /// By hand: of 10 ms at rest 2 are idle, 5 slumber, 3 sleep; the command that ends them waits 1 ms and is
+    /// active for 4.
+    #[test]
+    fn time_is_added_to_the_states_it_was_spent_in() {
+        let ms = |ms: u64| Nanos(ms * 1_000_000);
+        let mut power = PowerStates {
+            active: false,
+            since: Nanos::ZERO,
+            slumber: (ms(2), Nanos(500)),
+            sleep: (ms(7), ms(1)),
+            hang_share: 0.0,
+            hang_reset: Nanos::ZERO,
+            hangs: Stream::new(1, Purpose::Link),
+        };
+        let mut counters = Counters::default();
+        assert_eq!(power.wake(ms(10), &mut counters), ms(1));
+        power.rest(ms(14), &mut counters);
+        let states =
+            [counters.power_idle_ns, counters.power_slumber_ns, counters.power_sleep_ns, counters.power_active_ns];
+        assert_eq!(states, [2, 5, 3, 4].map(|time| ms(time).0));
+        assert_eq!(power.wake(ms(15), &mut counters), Nanos::ZERO);
+        assert_eq!(counters.wake_ups, 1);
     }
 }

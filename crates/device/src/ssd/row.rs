@@ -1,14 +1,16 @@
-//! Host writes: whichever die is free takes the next pending row.
+//! Rows of the host: whichever die is free takes the next of what is pending.
 
-use super::{Activity, Owner, Unit};
 use crate::block::Completion;
-use crate::ftl::Place;
-use crate::ftl::frontier::{Purpose, Readiness};
-use crate::nand::array::Payload;
+use crate::ftl::Readiness;
+use crate::ftl::frontier::Purpose;
+use crate::ftl::mapping::Place;
+use crate::nand::contents::Contents;
 use crate::ssd::Ssd;
+use crate::ssd::dies::Activity;
+use crate::ssd::pending::{Owner, Unit};
 use crate::units::{DieId, Nanos};
 
-impl<P: Payload> Ssd<P> {
+impl<C: Contents> Ssd<C> {
     /// Enough is pending for a row, or what is there must not wait.
     #[inline]
     pub(super) fn may_start_row(&self) -> bool {
@@ -17,7 +19,7 @@ impl<P: Payload> Ssd<P> {
             || !self.pending.is_empty()
                 && (!self.buffer.is_present()
                     || self.buffer.is_flushing()
-                    || self.front.is_stalled()
+                    || self.buffer.is_stalled()
                     || self.pending.front().is_some_and(|unit| unit.owner == Owner::Journal))
     }
 
@@ -25,75 +27,62 @@ impl<P: Payload> Ssd<P> {
     fn packed_row_is_full(&self) -> bool {
         let geometry = &self.ftl.geometry;
         let most = (geometry.units_per_row * geometry.packing) as usize;
-        let mut left = geometry.row_bytes.max(geometry.unit_bytes);
+        let mut left = self.shape.row_bytes;
         for unit in self.pending.iter().take(most) {
             if unit.bytes > left {
                 return true;
             }
             left -= unit.bytes;
         }
-        self.pending.len() >= most || left < self.flash_bytes(100)
+        self.pending.len() >= most || left < self.shape.flash_bytes(100)
     }
 
     /// The common write in one go, with the same outcome as if it had been pending: nothing waits before
     /// it, and the idle die whose turn it is has room. False, with nothing changed, where it has to wait.
     #[inline(always)]
-    pub(in crate::ssd) fn write_at_once(&mut self, unit: &Unit<P::Stamp>) -> bool {
+    pub(super) fn write_at_once(&mut self, unit: &Unit<C::Held>) -> bool {
         if !self.pending.is_empty() {
             return false;
         }
-        let Some(die) = self.next_idle() else { return false };
-        let Some(programmed) = self.ftl.write_on(DieId(die as u16), unit.lpn, unit.stamp) else { return false };
-        self.rotor = die as u32;
-        self.dies[die].lone = Some(unit.owner);
-        self.program_host_row(die, programmed);
+        let Some(die) = self.dies.next_idle() else { return false };
+        if !self.plain_write(die, unit) {
+            return false;
+        }
+        self.dies.take_turn(die);
         true
     }
 
     /// The common write of what is pending in one go, by a free die that has neither reads nor a job, with
-    /// the same outcome as [`Ssd::choose_work`]. False, with nothing changed, where more has to be asked.
+    /// the same outcome as `choose_work`. False, with nothing changed, where more has to be asked.
     #[inline(always)]
     pub(super) fn write_pending(&mut self, die: usize) -> bool {
         let Some(&unit) = self.pending.front().filter(|_| !self.buffer.is_present()) else { return false };
-        let Some(programmed) = self.ftl.write_on(DieId(die as u16), unit.lpn, unit.stamp) else { return false };
-        self.pending.pop_front();
-        self.dies[die].lone = Some(unit.owner);
+        if !self.plain_write(die, &unit) {
+            return false;
+        }
+        self.pending.pop();
+        true
+    }
+
+    /// A row of one unit, where the FTL has nothing else to do.
+    #[inline(always)]
+    fn plain_write(&mut self, die: usize, unit: &Unit<C::Held>) -> bool {
+        let Some(programmed) = self.ftl.write_on(DieId(die as u16), unit.lpn) else { return false };
+        self.dies.get_mut(die).lone = Some(unit.owner);
         self.program_host_row(die, programmed);
         true
     }
 
     /// Gives pending units to idle dies, beginning behind the one that took the last row.
     #[inline]
-    pub(in crate::ssd) fn feed_dies(&mut self) {
+    pub(super) fn feed_dies(&mut self) {
         let mut tried = 0;
-        while tried < self.ftl.geometry.dies && self.may_start_row() {
-            let Some(die) = self.next_idle() else { return };
-            self.rotor = die as u32;
+        while tried < self.dies.count() && self.may_start_row() {
+            let Some(die) = self.dies.next_idle() else { return };
+            self.dies.take_turn(die);
             tried += 1;
             self.work(die);
         }
-    }
-
-    /// Some die has nothing to do.
-    #[inline]
-    pub(in crate::ssd) fn has_idle(&self) -> bool {
-        self.idle.iter().any(|word| *word != 0)
-    }
-
-    /// The first idle die after the rotor, round the ring.
-    #[inline]
-    fn next_idle(&self) -> Option<usize> {
-        let start = if self.rotor + 1 < self.ftl.geometry.dies { self.rotor + 1 } else { 0 };
-        let (first, bit) = (start as usize / 64, start % 64);
-        let ahead = self.idle[first] & (u64::MAX << bit);
-        if ahead != 0 {
-            return Some(first * 64 + ahead.trailing_zeros() as usize);
-        }
-        let (before, behind) = (0..=first, first + 1..self.idle.len());
-        behind
-            .chain(before)
-            .find(|&word| self.idle[word] != 0)
-            .map(|word| word * 64 + self.idle[word].trailing_zeros() as usize)
     }
 
     /// Programs the next pending row on a die; false where it cannot take one.
@@ -120,67 +109,68 @@ impl<P: Payload> Ssd<P> {
     #[inline]
     fn fill_row(&mut self, die: usize, purpose: Purpose) -> bool {
         let id = DieId(die as u16);
-        let mut bytes_left = self.ftl.geometry.row_bytes.max(self.ftl.geometry.unit_bytes);
+        let mut bytes_left = self.shape.row_bytes;
         let mut slots_left = self.ftl.row_slots_left(id, purpose);
         while slots_left > 0 && self.pending.front().is_some_and(|unit| unit.bytes <= bytes_left) {
-            let unit = self.pending.pop_front().expect("checked");
+            let unit = self.pending.pop().expect("checked");
             if !self.put_unit(die, purpose, unit) {
                 continue;
             }
             bytes_left -= unit.bytes;
             slots_left -= 1;
         }
-        if self.dies[die].row.is_empty() {
+        if self.dies.get(die).row.is_empty() {
             return false;
         }
         let programmed = self.ftl.end_row(id, purpose);
         self.drain_map_work(None);
-        self.program_host_row(die, programmed.time);
+        self.program_host_row(die, programmed);
         true
     }
 
     /// Times a row that the FTL has filled: channel and tPROG.
     #[inline(always)]
     fn program_host_row(&mut self, die: usize, programmed: Nanos) {
-        if self.times.smooth {
+        if self.ftl.is_smooth() {
             self.owe(die);
         }
-        let transfer = self.times.channel_row;
+        let transfer = self.shape.times.channel_row;
         self.ftl.counters.channel_host_ns += transfer.0;
-        let loaded = self.reserve_channel(die, self.times.flash_command + transfer);
-        self.busy(die, Activity::Writing, loaded + programmed);
+        let loaded = self.dies.reserve_channel(die, self.now, self.shape.times.flash_command + transfer);
+        self.dies.begin(die, Activity::Writing, self.now, loaded + programmed);
     }
 
     /// Puts a pending unit into the open row; false where it has to be completed by a read first.
     #[inline]
-    fn put_unit(&mut self, die: usize, purpose: Purpose, unit: Unit<P::Stamp>) -> bool {
+    fn put_unit(&mut self, die: usize, purpose: Purpose, unit: Unit<C::Held>) -> bool {
         if let Owner::Slot(slot) = unit.owner
             && let Place::Buffer(_) = self.ftl.place(unit.lpn)
         {
-            let whole = self.buffer.slots[slot as usize].covered == (0, self.unit_size.sectors());
-            let old = self.ftl.shadow(slot).filter(|_| !whole);
-            if let Some(ppn) = old {
-                self.buffer.slots[slot as usize].covered = (0, self.unit_size.sectors());
+            let whole = (0, self.shape.unit_size.sectors());
+            let held = &mut self.buffer.slots[slot as usize];
+            if let Some(ppn) = self.ftl.mapping.shadow(slot).filter(|_| held.covered != whole) {
+                held.covered = whole;
                 self.read_first(ppn, unit);
                 return false;
             }
-            self.ftl.unbuffer(unit.lpn, slot);
+            self.ftl.mapping.unbuffer(unit.lpn, slot);
         }
         self.ftl.touch_map(unit.lpn, true);
-        self.ftl.put(DieId(die as u16), purpose, unit.lpn, unit.stamp);
-        self.dies[die].row.push(unit.owner);
+        self.ftl.put(DieId(die as u16), purpose, unit.lpn, unit.held);
+        self.dies.get_mut(die).row.push(unit.owner);
         true
     }
 
+    /// A row is programmed: whoever waited for its units goes on.
     #[inline]
     pub(super) fn row_written(&mut self, die: usize, done: &mut Vec<Completion>) {
-        if let Some(owner) = self.dies[die].lone.take() {
+        if let Some(owner) = self.dies.get_mut(die).lone.take() {
             return self.unit_programmed(owner, done);
         }
-        for place in 0..self.dies[die].row.len() {
-            let owner = self.dies[die].row[place];
+        for place in 0..self.dies.get(die).row.len() {
+            let owner = self.dies.get(die).row[place];
             self.unit_programmed(owner, done);
         }
-        self.dies[die].row.clear();
+        self.dies.get_mut(die).row.clear();
     }
 }

@@ -1,19 +1,19 @@
 //! Jobs: rows of a victim are gathered, programmed again, and the victim is erased.
 
-use super::Activity;
-use crate::ftl::reclaim::{SourceRow, Step};
-use crate::nand::array::Payload;
-use crate::sim::calendar::Event;
+use crate::ftl::job::SourceRow;
+use crate::ftl::reclaim::Step;
+use crate::nand::contents::Contents;
 use crate::ssd::Ssd;
+use crate::ssd::dies::Activity;
 use crate::units::{DieId, Nanos};
 
-impl<P: Payload> Ssd<P> {
+impl<C: Contents> Ssd<C> {
     pub(super) fn start_job(&mut self, die: usize) -> bool {
         let started = self.ftl.start_job(DieId(die as u16));
         if started && self.ftl.jobs_span_dies() {
             // A superblock's other dies begin as well, those without work at once.
-            for other in (0..self.dies.len()).filter(|other| *other != die) {
-                if self.activities[other] == Activity::Idle {
+            for other in (0..self.dies.count()).filter(|other| *other != die) {
+                if self.dies.activity(other) == Activity::Idle {
                     self.work(other);
                 }
             }
@@ -25,59 +25,63 @@ impl<P: Payload> Ssd<P> {
     #[inline]
     pub(super) fn job_step(&mut self, die: usize) {
         let id = DieId(die as u16);
-        if let Some(array) = self.dies[die].unsensed.take() {
-            return self.busy(die, Activity::Gathering, self.now + array);
+        if let Some(array) = self.dies.get_mut(die).unsensed.take() {
+            return self.dies.begin(die, Activity::Gathering, self.now, self.now + array);
         }
         match self.ftl.job_step(id) {
             Step::Read(source) => {
-                let issued = self.issue_command(die);
+                let issued = self.issue_cycles(die);
                 let array = self.gather(die, source);
-                self.busy(die, Activity::Gathering, issued + array);
+                self.dies.begin(die, Activity::Gathering, self.now, issued + array);
             }
             Step::Program => self.program_move(die),
             Step::Erase => {
                 let time = self.ftl.finish_job(id);
-                let issued = self.issue_command(die);
-                self.busy(die, Activity::Erasing, issued + time);
+                let issued = self.issue_cycles(die);
+                self.dies.begin(die, Activity::Erasing, self.now, issued + time);
             }
         }
     }
 
     /// A source row of a move is sensed; returns how long that takes, with its read retries.
     #[inline(always)]
-    pub(super) fn gather(&mut self, die: usize, source: SourceRow) -> Nanos {
-        let outcome = self.ftl.read_flash(source.block);
-        let array = self.ftl.array.read_time(source.block, source.row, self.ftl.geometry.rows_per_unit);
-        self.dies[die].gathered_transfer += Nanos(self.times.channel_unit.0 * u64::from(source.units));
+    fn gather(&mut self, die: usize, source: SourceRow) -> Nanos {
+        let outcome = self.ftl.flash.read(source.block, &mut self.ftl.counters);
+        let array = self.ftl.flash.array.read_time(source.block, source.row, self.ftl.geometry.rows_per_unit);
+        self.dies.get_mut(die).gathered_transfer += Nanos(self.shape.times.channel_unit.0 * u64::from(source.units));
         Nanos(array.0 * u64::from(1 + outcome.retries))
     }
 
     /// A move has ended, and the next source row is in the register: two operations, one event.
     #[inline]
     pub(super) fn moved_and_sensed(&mut self, die: usize) {
-        if self.recording.is_some() {
+        if self.dies.is_recording() {
             self.end_move(die);
-            self.activities[die] = Activity::Gathering;
+            self.dies.rename_activity(die, Activity::Gathering);
             self.end_span(die);
             return self.gathered(die);
         }
-        let state = &mut self.dies[die];
+        let state = self.dies.get_mut(die);
         self.ftl.counters.die_move_ns += self.now.0 - state.began.0;
-        debug_assert!(state.reads.is_empty() && state.suspended.is_none(), "a read parts a move from what follows");
-        let common = if self.times.copyback { None } else { self.ftl.move_on(DieId(die as u16)) };
+        debug_assert!(!state.is_interrupted(), "a read parts a move from what follows");
+        let common = if self.shape.times.copyback { None } else { self.ftl.move_on(DieId(die as u16)) };
         let Some((programmed, next)) = common else {
-            self.activities[die] = Activity::Gathering;
+            self.dies.rename_activity(die, Activity::Gathering);
             return self.gathered(die);
         };
-        let data = state.gathered_transfer + self.times.channel_row;
+        let times = &self.shape.times;
+        let data = state.gathered_transfer + times.channel_row;
         self.ftl.counters.channel_move_ns += data.0;
-        let until = self.channels[state.channel as usize].reserve(self.now, data) + programmed;
         state.began = self.now;
-        state.gathered_transfer = Nanos::ZERO;
-        let Some(sensing) = next else { return self.set_activity(die, Activity::Moving, until) };
-        state.move_ends = until;
-        state.gathered_transfer = self.times.channel_unit;
-        self.calendar.schedule(until + sensing, Event { slot: die, kind: Activity::MovingOn as u8 });
+        state.gathered_transfer = if next.is_some() { times.channel_unit } else { Nanos::ZERO };
+        self.dies.move_again(die, self.now, data, programmed, next);
+    }
+
+    /// The move has ended, after which the sensing of the next unit began.
+    pub(super) fn end_move(&mut self, die: usize) {
+        let ends = self.dies.get(die).move_ends;
+        self.dies.end_span(die, Activity::Moving, ends, &mut self.ftl.counters);
+        self.dies.get_mut(die).began = ends;
     }
 
     /// A source row is in the register: read on, or program what there is.
@@ -87,37 +91,36 @@ impl<P: Payload> Ssd<P> {
             return self.program_move(die);
         }
         // More source rows: this one's data leaves the register first.
-        let out = std::mem::take(&mut self.dies[die].gathered_transfer);
+        let out = std::mem::take(&mut self.dies.get_mut(die).gathered_transfer);
         let mut free = self.now;
-        if !self.times.copyback {
-            free = self.reserve_channel(die, out + self.times.flash_command);
+        if !self.shape.times.copyback {
+            free = self.dies.reserve_channel(die, self.now, out + self.shape.times.flash_command);
             self.ftl.counters.channel_move_ns += out.0;
         }
-        let id = DieId(die as u16);
-        match self.ftl.job_step(id) {
+        match self.ftl.job_step(DieId(die as u16)) {
             Step::Read(source) => {
                 let array = self.gather(die, source);
-                self.busy(die, Activity::Gathering, free + array);
+                self.dies.begin(die, Activity::Gathering, self.now, free + array);
             }
             _ => self.program_move(die),
         }
     }
 
     #[inline]
-    pub(super) fn program_move(&mut self, die: usize) {
-        let out = std::mem::take(&mut self.dies[die].gathered_transfer);
+    fn program_move(&mut self, die: usize) {
+        let out = std::mem::take(&mut self.dies.get_mut(die).gathered_transfer);
         let (programmed, moved) = self.ftl.program_gathered(DieId(die as u16));
         self.drain_map_work(None);
-        if self.times.smooth {
+        if self.ftl.is_smooth() {
             self.ftl.pay(DieId(die as u16));
         }
         if moved == 0 && out == Nanos::ZERO {
-            return self.busy(die, Activity::Moving, self.now);
+            return self.dies.begin(die, Activity::Moving, self.now, self.now);
         }
-        let ends = self.load_move(die, out) + programmed.time;
+        let ends = self.load_move(die, out) + programmed;
         match self.sense_next_at_once(die, ends) {
-            Some(sensed) => self.busy(die, Activity::MovingOn, sensed),
-            None => self.busy(die, Activity::Moving, ends),
+            Some(sensed) => self.dies.begin(die, Activity::MovingOn, self.now, sensed),
+            None => self.dies.begin(die, Activity::Moving, self.now, ends),
         }
     }
 
@@ -125,28 +128,27 @@ impl<P: Payload> Ssd<P> {
     /// cycles; with copyback the data stays in the register. Returns when the program may begin.
     #[inline(always)]
     fn load_move(&mut self, die: usize, out: Nanos) -> Nanos {
-        if self.times.copyback {
-            return self.issue_command(die);
+        if self.shape.times.copyback {
+            return self.issue_cycles(die);
         }
-        let data = out + self.times.channel_row;
+        let data = out + self.shape.times.channel_row;
         self.ftl.counters.channel_move_ns += data.0;
-        self.reserve_channel(die, data + self.times.flash_command)
+        self.dies.reserve_channel(die, self.now, data + self.shape.times.flash_command)
     }
 
     /// When nothing is to be decided at the end of a move, the sensing of the next row follows it in
     /// one event; returns when that is done. A read that comes in between parts the two again.
     #[inline(always)]
-    pub(super) fn sense_next_at_once(&mut self, die: usize, ends: Nanos) -> Option<Nanos> {
-        let command_free = self.times.flash_command == Nanos::ZERO;
-        if !command_free || self.times.smooth || !self.dies[die].reads.is_empty() || self.dies[die].suspended.is_some()
-        {
+    fn sense_next_at_once(&mut self, die: usize, ends: Nanos) -> Option<Nanos> {
+        let command_free = self.shape.times.flash_command == Nanos::ZERO;
+        if !command_free || self.ftl.is_smooth() || self.dies.get(die).is_interrupted() {
             return None;
         }
         if !self.ftl.has_job(DieId(die as u16)) {
             return None;
         }
         let Step::Read(source) = self.ftl.job_step(DieId(die as u16)) else { return None };
-        self.dies[die].move_ends = ends;
+        self.dies.get_mut(die).move_ends = ends;
         Some(ends + self.gather(die, source))
     }
 

@@ -1,0 +1,328 @@
+//! Where each logical unit is: the map, the map back, and the flash copies behind buffered units.
+//!
+//! `map` leads from a logical unit to its slot in flash or in the write buffer; `reverse` leads from a slot in
+//! flash back, as the out-of-band record does, and has no entry for a slot that is not valid. A unit in the
+//! buffer keeps its copy in flash, its *shadow*, until the new data is programmed.
+
+use crate::ftl::packing::reverse_map;
+use crate::ftl::table::{NONE, Table};
+use crate::nand::geometry::Geometry;
+use crate::units::{Lpn, Ppn};
+use std::ops::Range;
+
+/// From this number on an entry of the map is a slot of the write buffer, which has the newest data; below
+/// it lie the physical page numbers.
+const FIRST_BUFFERED: u32 = NONE - MOST_BUFFER_SLOTS;
+/// Slots that a write buffer has at most.
+pub const MOST_BUFFER_SLOTS: u32 = (1 << 24) - 1;
+
+/// An entry of the map is a slot of the write buffer.
+#[inline(always)]
+fn is_buffered(entry: u32) -> bool {
+    entry.wrapping_sub(FIRST_BUFFERED) < MOST_BUFFER_SLOTS
+}
+
+/// A slot, where there is one.
+#[inline(always)]
+fn slot(entry: u32) -> Option<Ppn> {
+    (entry != NONE).then_some(Ppn(entry))
+}
+
+/// Where a logical unit is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// Never written, or trimmed: reads as zeroes, without touching flash.
+    Unmapped,
+    /// In the write buffer.
+    Buffer(u32),
+    /// In flash.
+    Flash(Ppn),
+}
+
+/// The map both ways.
+pub struct Mapping {
+    map: Table,
+    reverse: Table,
+    /// The flash copy that a buffered unit replaces, by buffer slot.
+    shadows: Vec<u32>,
+}
+
+impl Mapping {
+    /// So many logical units, of which none is mapped.
+    pub fn new(units: usize, geometry: &Geometry) -> Mapping {
+        Mapping { map: Table::new(units), reverse: reverse_map(geometry), shadows: Vec::new() }
+    }
+
+    /// As it was saved, with nothing in the buffer: the map back follows from the map.
+    pub(super) fn restore(map: Table, shadows: Vec<u32>, geometry: &Geometry) -> Mapping {
+        let mut reverse = reverse_map(geometry);
+        for (lpn, ppn) in map.iter().enumerate().filter(|(_, ppn)| *ppn != NONE) {
+            reverse.set(ppn, lpn as u32);
+        }
+        Mapping { map, reverse, shadows }
+    }
+
+    /// What is saved: the map and the shadows.
+    pub(super) fn saved(&self) -> (&Table, &[u32]) {
+        (&self.map, &self.shadows)
+    }
+
+    /// Logical units.
+    pub fn units(&self) -> usize {
+        self.map.entries()
+    }
+
+    /// Where a unit is.
+    #[inline]
+    pub fn place(&self, lpn: Lpn) -> Place {
+        match self.map.get(lpn.0) {
+            NONE => Place::Unmapped,
+            entry if entry >= FIRST_BUFFERED => Place::Buffer(entry - FIRST_BUFFERED),
+            ppn => Place::Flash(Ppn(ppn)),
+        }
+    }
+
+    /// The slot of flash that holds a unit's newest programmed data; none where it is unmapped, or only in
+    /// the buffer.
+    pub fn flash_slot(&self, lpn: Lpn) -> Option<Ppn> {
+        match self.place(lpn) {
+            Place::Unmapped => None,
+            Place::Buffer(slot) => self.shadow(slot),
+            Place::Flash(ppn) => Some(ppn),
+        }
+    }
+
+    /// The unit whose record lies in a slot, where the slot is valid.
+    #[inline(always)]
+    pub fn owner(&self, ppn: Ppn) -> Option<Lpn> {
+        Some(self.reverse.get(ppn.0)).filter(|lpn| *lpn != NONE).map(Lpn)
+    }
+
+    /// The unit lies in this slot, and not in the buffer.
+    #[inline(always)]
+    pub fn leads_to(&self, lpn: Lpn, ppn: Ppn) -> bool {
+        self.map.get(lpn.0) == ppn.0
+    }
+
+    /// The unit lies in the buffer.
+    #[inline(always)]
+    pub fn is_buffered(&self, lpn: Lpn) -> bool {
+        is_buffered(self.map.get(lpn.0))
+    }
+
+    /// No unit has ever been in the buffer.
+    #[inline(always)]
+    pub fn never_buffered(&self) -> bool {
+        self.shadows.is_empty()
+    }
+
+    /// Units of a range that hold data in flash or buffer.
+    pub fn mapped(&self, units: Range<u32>) -> usize {
+        self.map.range(units).filter(|entry| *entry != NONE).count()
+    }
+
+    /// Fetches the cache line of a unit's entry.
+    #[inline(always)]
+    pub fn prefetch(&self, lpn: Lpn) {
+        self.map.prefetch(lpn.0);
+    }
+
+    /// Fetches what invalidating a unit's old slot touches, when its entry is at hand.
+    #[inline]
+    pub fn prefetch_old(&self, lpn: Lpn) {
+        let ppn = self.map.get(lpn.0);
+        if ppn < FIRST_BUFFERED {
+            self.reverse.prefetch(ppn);
+        }
+    }
+
+    /// Fetches the map back of these slots.
+    pub fn prefetch_slots(&self, slots: Range<u32>) {
+        const ENTRIES_PER_LINE: usize = 16;
+        slots.step_by(ENTRIES_PER_LINE).for_each(|slot| self.reverse.prefetch(slot));
+    }
+
+    /// Fetches the map's lines of the units that lie in these slots.
+    #[inline]
+    pub fn prefetch_owners(&self, slots: Range<u32>) {
+        if slots.end as usize <= self.reverse.entries() {
+            self.reverse.range(slots).for_each(|lpn| self.map.prefetch(lpn));
+        }
+    }
+
+    /// The unit in each of these slots, [`NONE`] where it is not valid.
+    #[inline(always)]
+    pub(super) fn owners(&self, slots: Range<u32>) -> impl Iterator<Item = u32> {
+        self.reverse.range(slots)
+    }
+
+    /// A unit is now in the write buffer; its flash copy stays until the new one is programmed.
+    pub fn buffer(&mut self, lpn: Lpn, slot: u32) {
+        if self.shadows.len() <= slot as usize {
+            self.shadows.resize(slot as usize + 1, NONE);
+        }
+        let old = self.map.replace(lpn.0, FIRST_BUFFERED + slot);
+        debug_assert!(!is_buffered(old), "a unit is buffered once");
+        self.shadows[slot as usize] = old;
+    }
+
+    /// The flash copy behind a buffered unit, if there is one.
+    pub fn shadow(&self, slot_in_buffer: u32) -> Option<Ppn> {
+        slot(self.shadows[slot_in_buffer as usize])
+    }
+
+    /// A buffered unit is lost (power cut) or handed to flash: the map shows its flash copy again.
+    pub fn unbuffer(&mut self, lpn: Lpn, slot: u32) {
+        debug_assert_eq!(self.map.get(lpn.0), FIRST_BUFFERED + slot);
+        let copy = std::mem::replace(&mut self.shadows[slot as usize], NONE);
+        self.map.set(lpn.0, copy);
+    }
+
+    /// A unit, which is not in the buffer, goes to a slot; returns its old one, which is no longer valid.
+    #[inline(always)]
+    pub(super) fn put(&mut self, lpn: Lpn, to: Ppn) -> Option<Ppn> {
+        let old = self.map.replace(lpn.0, to.0);
+        debug_assert!(!is_buffered(old), "unbuffer before put");
+        if old != NONE {
+            self.reverse.set(old, NONE);
+        }
+        self.reverse.set(to.0, lpn.0);
+        slot(old)
+    }
+
+    /// A unit is no longer needed; returns its slot, which is no longer valid.
+    pub(super) fn unmap(&mut self, lpn: Lpn) -> Option<Ppn> {
+        let old = self.map.replace(lpn.0, NONE);
+        if old != NONE {
+            self.reverse.set(old, NONE);
+        }
+        slot(old)
+    }
+
+    /// The unit in a valid slot goes to another; returns it. In the buffer it stays where it is, and its
+    /// shadow moves.
+    #[inline(always)]
+    pub(super) fn move_slot(&mut self, from: Ppn, to: Ppn) -> Lpn {
+        let lpn = self.reverse.replace(from.0, NONE);
+        self.reverse.set(to.0, lpn);
+        let entry = self.map.get(lpn);
+        if entry == from.0 {
+            self.map.set(lpn, to.0);
+        } else {
+            self.shadows[(entry - FIRST_BUFFERED) as usize] = to.0;
+        }
+        Lpn(lpn)
+    }
+
+    /// As [`Mapping::move_slot`], of a unit known to lie in flash alone; the record in its old slot stays
+    /// until [`Mapping::forget`].
+    #[inline(always)]
+    pub(super) fn move_unit(&mut self, lpn: Lpn, to: Ppn) {
+        self.map.set(lpn.0, to.0);
+        self.reverse.set(to.0, lpn.0);
+    }
+
+    /// Records of erased slots are gone.
+    pub(super) fn forget(&mut self, slots: Range<u32>) {
+        self.reverse.forget(slots);
+    }
+
+    /// Nothing is mapped. No unit may be buffered.
+    pub(super) fn clear(&mut self, geometry: &Geometry) {
+        self.map.clear();
+        self.reverse = reverse_map(geometry);
+    }
+
+    /// Checks that the map leads to each valid slot once, and each slot back; returns the slots of the
+    /// mapped units. `has_moved` tells of slots whose record only waits to be erased.
+    ///
+    /// # Panics
+    /// When that is not so.
+    pub(super) fn check(&self, has_moved: impl Fn(Ppn) -> bool) -> Vec<Ppn> {
+        let units = (0..self.units() as u32).map(Lpn);
+        let mapped: Vec<(Lpn, Ppn)> = units.filter_map(|lpn| Some((lpn, self.flash_slot(lpn)?))).collect();
+        for &(lpn, ppn) in &mapped {
+            assert_eq!(self.owner(ppn), Some(lpn), "the map leads back");
+        }
+        let in_use = (0..).zip(self.reverse.iter()).filter(|&(ppn, lpn)| lpn != NONE && !has_moved(Ppn(ppn))).count();
+        assert_eq!(in_use, mapped.len(), "no slot is valid without a map entry");
+        mapped.into_iter().map(|(_, ppn)| ppn).collect()
+    }
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::HashMap;
+
+    fn geometry() -> Geometry {
+        Geometry {
+            channels: 1,
+            dies: 1,
+            blocks: 16,
+            rows: 16,
+            page_kinds: 1,
+            planes: 1,
+            row_bytes: 4096,
+            unit_bytes: 4096,
+            units_per_row: 1,
+            rows_per_unit: 1,
+            packing: 1,
+            slot_bits: 4,
+        }
+    }
+
+    /// The plain map: each unit's slot in flash and, while it waits, in the buffer.
+    #[derive(Default)]
+    struct Plain {
+        flash: HashMap<u32, u32>,
+        buffer: HashMap<u32, u32>,
+    }
+
+    impl Plain {
+        fn place(&self, lpn: u32) -> Place {
+            let in_flash = || self.flash.get(&lpn).map_or(Place::Unmapped, |ppn| Place::Flash(Ppn(*ppn)));
+            self.buffer.get(&lpn).map_or_else(in_flash, |slot| Place::Buffer(*slot))
+        }
+    }
+
+    proptest! {
+        /// Whatever is put, buffered, unbuffered, moved and unmapped, the map is a plain one, both ways.
+        #[test]
+        fn it_is_a_plain_map(steps in prop::collection::vec((0u8..5, 0u32..20), 1..200)) {
+            let mut mapping = Mapping::new(20, &geometry());
+            let (mut plain, mut next) = (Plain::default(), 0);
+            for (step, lpn) in steps {
+                let buffered = plain.buffer.get(&lpn).copied();
+                match (step, buffered) {
+                    (0, None) => {
+                        prop_assert_eq!(mapping.put(Lpn(lpn), Ppn(next)).map(|ppn| ppn.0), plain.flash.insert(lpn, next));
+                        next += 1;
+                    }
+                    (1, None) => {
+                        mapping.buffer(Lpn(lpn), lpn);
+                        plain.buffer.insert(lpn, lpn);
+                    }
+                    (2, Some(slot)) => {
+                        mapping.unbuffer(Lpn(lpn), slot);
+                        plain.buffer.remove(&lpn);
+                    }
+                    (3, _) if plain.flash.contains_key(&lpn) => {
+                        let from = plain.flash.insert(lpn, next).unwrap();
+                        prop_assert_eq!(mapping.move_slot(Ppn(from), Ppn(next)), Lpn(lpn));
+                        next += 1;
+                    }
+                    (4, None) => prop_assert_eq!(mapping.unmap(Lpn(lpn)).map(|ppn| ppn.0), plain.flash.remove(&lpn)),
+                    _ => {}
+                }
+                let mut slots: Vec<u32> = mapping.check(|_| false).into_iter().map(|ppn| ppn.0).collect();
+                let mut expected: Vec<u32> = plain.flash.values().copied().collect();
+                slots.sort_unstable();
+                expected.sort_unstable();
+                prop_assert_eq!(slots, expected);
+                (0..20).for_each(|lpn| assert_eq!(mapping.place(Lpn(lpn)), plain.place(lpn)));
+            }
+        }
+    }
+}

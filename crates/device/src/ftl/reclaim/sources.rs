@@ -1,0 +1,93 @@
+//! What a job reads next: the victim's units that are still valid.
+
+use super::Step;
+use crate::ftl::Ftl;
+use crate::ftl::job::SourceRow;
+use crate::ftl::table::NONE;
+use crate::nand::contents::Contents;
+use crate::units::{BlockId, DieId, Ppn};
+
+/// Moves by which the map's lines of the units to be moved are fetched ahead at least, where moves follow
+/// each other at once.
+const MOVES_AHEAD: usize = 6;
+
+impl<C: Contents> Ftl<C> {
+    /// Fetches the map back of a victim, and the map of its first units.
+    pub(super) fn prefetch_victim(&self, block: BlockId) {
+        let base = self.geometry.ppn(block, 0).0;
+        let end = base + self.blocks.slots_in_use(&self.flash.array, &self.geometry, block);
+        self.mapping.prefetch_slots(base..end);
+        if !self.kind.one_unit_rows {
+            self.mapping.prefetch_owners(base..end.min(base + MOVES_AHEAD as u32));
+        }
+    }
+
+    /// The next step of a die's job.
+    #[inline(always)]
+    pub fn job_step(&mut self, die: DieId) -> Step {
+        if self.kind.one_unit_rows { self.next_unit(die) } else { self.next_row(die) }
+    }
+
+    /// The next step of a die's job programs what was gathered.
+    #[inline(always)]
+    pub fn job_step_is_program(&self, die: DieId) -> bool {
+        let state = self.die(die);
+        let job = state.job();
+        job.held != NONE || state.gathered.slots.len() >= job.units_per_row as usize
+    }
+
+    /// The next step where a row is one unit.
+    #[inline(always)]
+    fn next_unit(&mut self, die: DieId) -> Step {
+        let state = &mut self.dies[usize::from(die.0)];
+        let job = state.job();
+        if job.held != NONE {
+            return Step::Program;
+        }
+        let victim = job.victim();
+        if !state.has_sources() {
+            let base = self.geometry.ppn(victim, 0).0;
+            state.victim_counter = self.blocks.groups.counter(self.blocks.group_of(victim));
+            state.list_sources(&self.mapping, base..base + self.blocks.slots, MOVES_AHEAD);
+        }
+        match state.next_source(&self.mapping, MOVES_AHEAD, false) {
+            Some(ppn) => Step::Read(SourceRow {
+                block: victim,
+                row: self.geometry.slot(ppn) * self.geometry.rows_per_unit,
+                units: 1,
+            }),
+            None => Step::Erase,
+        }
+    }
+
+    /// The next step where a row is several units.
+    fn next_row(&mut self, die: DieId) -> Step {
+        let geometry = self.geometry;
+        let state = &mut self.dies[usize::from(die.0)];
+        let (job, gathered) = (state.job.as_mut().expect("a job is under way"), &mut state.gathered.slots);
+        if gathered.len() >= job.units_per_row as usize {
+            return Step::Program;
+        }
+        let block = job.victim();
+        let fill = self.blocks.packing.fill(&self.flash.array, &geometry, block);
+        let base = geometry.ppn(block, 0).0;
+        let steps = fill.map_or(geometry.rows / geometry.rows_per_unit, |fill| fill.rows);
+        while job.cursor < steps {
+            let (first, end) = match fill {
+                None => (job.cursor * geometry.units_per_row, (job.cursor + 1) * geometry.units_per_row),
+                Some(fill) => fill.slots_of(job.cursor),
+            };
+            let (first, end) = (base + first, base + end);
+            let before = gathered.len();
+            self.mapping.prefetch_owners(first + MOVES_AHEAD as u32..end + MOVES_AHEAD as u32);
+            gathered.extend((first..end).filter(|slot| self.mapping.owner(Ppn(*slot)).is_some()));
+            let row = job.cursor * geometry.rows_per_unit;
+            job.cursor += 1;
+            let units = (gathered.len() - before) as u32;
+            if units > 0 {
+                return Step::Read(SourceRow { block, row, units });
+            }
+        }
+        if gathered.is_empty() { Step::Erase } else { Step::Program }
+    }
+}

@@ -1,0 +1,74 @@
+//! Flash: the array's state and what lies in it, changed together; its errors are counted here.
+
+use crate::counters::Counters;
+use crate::nand::array::{Array, Failed};
+use crate::nand::contents::Contents;
+use crate::nand::geometry::Geometry;
+use crate::nand::reliability::ReadOutcome;
+use crate::units::{BlockId, Lpn, Nanos, Ppn};
+
+/// All blocks of a drive, and their contents.
+pub struct Flash<C: Contents = ()> {
+    /// State, wear and times.
+    pub array: Array,
+    /// What the slots hold.
+    pub contents: C,
+}
+
+impl<C: Contents> Flash<C> {
+    /// A unit goes into a slot of a row that [`Flash::program`] will program, completed from its old slot.
+    #[inline(always)]
+    pub fn put(&mut self, to: Ppn, lpn: Lpn, held: C::Held, old: Option<Ppn>) {
+        self.contents.put(to, lpn, held, old);
+    }
+
+    /// As [`Flash::put`], of a unit that lies in another slot; its record goes along.
+    #[inline(always)]
+    pub fn copy(&mut self, from: Ppn, to: Ppn) {
+        self.contents.copy(from, to);
+    }
+
+    /// Programs the next `rows` rows of a block; returns the array time.
+    ///
+    /// # Errors
+    /// [`Failed`] when a program failed, which is counted.
+    #[inline(always)]
+    pub fn program(&mut self, block: BlockId, rows: u32, counters: &mut Counters) -> (Nanos, Result<(), Failed>) {
+        let (time, outcome) = self.array.program(block, rows);
+        counters.program_failures += u64::from(outcome.is_err());
+        (time, outcome)
+    }
+
+    /// A block is read, by the host or for a move: it may go wrong, which is counted.
+    #[inline]
+    pub fn read(&mut self, block: BlockId, counters: &mut Counters) -> ReadOutcome {
+        let outcome = self.array.read(block);
+        if outcome != ReadOutcome::default() {
+            counters.read_retries += u64::from(outcome.retries);
+            counters.uncorrectable_reads += u64::from(outcome.uncorrectable);
+        }
+        outcome
+    }
+
+    /// Erases a block; it is retired where that fails, or where it is `failing`. Returns the array time and
+    /// whether the block can be used again.
+    pub fn erase(
+        &mut self,
+        geometry: &Geometry,
+        block: BlockId,
+        failing: bool,
+        counters: &mut Counters,
+    ) -> (Nanos, bool) {
+        let first = geometry.ppn(block, 0);
+        self.contents.erase(first, Ppn(first.0 + geometry.slots()));
+        let (time, outcome) = self.array.erase(block, false);
+        counters.blocks_erased += 1;
+        counters.erase_failures += u64::from(outcome.is_err());
+        let is_good = outcome.is_ok() && !failing;
+        if !is_good {
+            counters.grown_bad_blocks += 1;
+            self.array.retire(block);
+        }
+        (time, is_good)
+    }
+}

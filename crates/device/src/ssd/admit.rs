@@ -1,0 +1,172 @@
+//! Host commands: admitted, given to the controller, carried out by kind, ended.
+
+use crate::block::{Busy, Completion, Operation, Request, Status, Tag};
+use crate::nand::contents::Contents;
+use crate::ssd::commands::Command;
+use crate::ssd::{Lane, Ssd};
+use crate::units::Nanos;
+
+impl<C: Contents> Ssd<C> {
+    /// A command has come.
+    #[inline(always)]
+    pub(super) fn admit(&mut self, tag: Tag, request: Request) -> Result<(), Busy> {
+        if self.commands.outstanding() >= self.shape.limits.queue_depth {
+            return Err(Busy);
+        }
+        let number = self.commands.start(Command::new(tag, request));
+        if self.commands.outstanding() == 1 {
+            self.end_idling();
+            self.wake_up();
+        }
+        if self.rests {
+            self.go_on_with(request.operation);
+        }
+        if !self.commands.hold(number) {
+            self.issue(number, request);
+        }
+        Ok(())
+    }
+
+    /// The controller takes a command.
+    #[inline(always)]
+    fn issue(&mut self, number: u32, request: Request) {
+        let time = self.shape.command_time(&request);
+        let ready = self.link.occupy_controller(self.now, time);
+        self.ftl.counters.controller_ns += time.0;
+        if request.operation == Operation::Write && !self.link.is_half_duplex() {
+            // Full duplex: write data crosses in the order of commands, so the link's turn is known already.
+            let crossing = self.link_time(self.bytes_of(&request));
+            let crossed = self.link.cross_in(ready, crossing);
+            self.lanes.push(Lane::DataIn as usize, crossed, number);
+        } else {
+            self.lanes.push(Lane::Command as usize, ready, number);
+        }
+    }
+
+    /// Bytes that a request names.
+    #[inline(always)]
+    pub(super) fn bytes_of(&self, request: &Request) -> u64 {
+        u64::from(request.sectors) * u64::from(self.shape.limits.sector_bytes)
+    }
+
+    /// Time that so many bytes take on the link, which is counted.
+    #[inline(always)]
+    pub(super) fn link_time(&mut self, bytes: u64) -> Nanos {
+        let time = self.link.time_of(bytes);
+        self.ftl.counters.link_ns += time.0;
+        time
+    }
+
+    /// The time of the first entry of a lane has come.
+    #[inline(always)]
+    pub(super) fn lane_event(&mut self, lane: usize, done: &mut Vec<Completion>) {
+        const COMMAND: usize = Lane::Command as usize;
+        const DATA_IN: usize = Lane::DataIn as usize;
+        const DATA_OUT: usize = Lane::DataOut as usize;
+        let number = self.lanes.pop(lane);
+        match lane {
+            COMMAND => self.begin(number, done),
+            DATA_IN => self.take_write(number, done),
+            DATA_OUT => self.part_done(number, done),
+            _ => self.idle_event(),
+        }
+    }
+
+    /// A command has had its controller time.
+    fn begin(&mut self, number: u32, done: &mut Vec<Completion>) {
+        let request = self.commands.get(number).request;
+        if request.operation != Operation::Flush && self.shape.is_out_of_range(&request) {
+            return self.complete(number, Status::OutOfRange, done);
+        }
+        match request.operation {
+            Operation::Read => self.look_up(number),
+            Operation::Write => {
+                let time = self.link_time(self.bytes_of(&request));
+                let crossed = self.link.cross_in(self.now, time);
+                self.lanes.push(Lane::DataIn as usize, crossed, number);
+            }
+            Operation::Trim => {
+                self.trim(&request);
+                self.complete(number, Status::Success, done);
+            }
+            Operation::WriteZeroes => self.take_write(number, done),
+            Operation::Flush => self.begin_flush(number, false, done),
+        }
+    }
+
+    /// A part of a command met an error that could not be corrected.
+    pub(super) fn fail(&mut self, number: u32) {
+        self.commands.get_mut(number).status = Status::MediaError;
+    }
+
+    /// A part of a command is done; with the last one it ends.
+    #[inline(always)]
+    pub(super) fn part_done(&mut self, number: u32, done: &mut Vec<Completion>) {
+        let command = self.commands.get_mut(number);
+        command.remaining -= 1;
+        if command.remaining == 0 {
+            let (status, fua) = (command.status, command.request.fua);
+            if fua {
+                return self.end_with_fua(number, status, done);
+            }
+            self.complete(number, status, done);
+        }
+    }
+
+    /// A command ends, and those that were held back behind it may start.
+    #[inline(always)]
+    pub(super) fn complete(&mut self, number: u32, status: Status, done: &mut Vec<Completion>) {
+        let Command { tag, request, .. } = self.commands.end(number);
+        if status == Status::Success {
+            request.count(&mut self.ftl.counters, self.shape.limits.sector_bytes);
+        }
+        done.push(Completion { tag, status });
+        if self.commands.some_go_alone() {
+            self.issue_held();
+        }
+        if self.commands.outstanding() == 0 {
+            self.start_idling();
+            self.rest();
+        }
+    }
+
+    fn issue_held(&mut self) {
+        while let Some(number) = self.commands.release() {
+            self.issue(number, self.commands.get(number).request);
+        }
+    }
+
+    /// The host waits for nothing any more.
+    #[inline(always)]
+    pub(super) fn start_idling(&mut self) {
+        if let Some(after) = self.shape.config.ftl.idle_gc_after_ms {
+            self.lanes.push(Lane::Idle as usize, self.now + after.0, 0);
+        }
+    }
+
+    /// The first command has come.
+    #[inline(always)]
+    fn end_idling(&mut self) {
+        if self.shape.config.ftl.idle_gc_after_ms.is_some() {
+            self.idle_work = false;
+            self.lanes.clear(Lane::Idle as usize);
+        }
+    }
+
+    /// The first command has come: the controller takes it when the drive is awake.
+    #[inline(always)]
+    fn wake_up(&mut self) {
+        if let Some(power) = &mut self.power {
+            let wait = power.wake(self.now, &mut self.ftl.counters);
+            self.link.occupy_controller(self.now, wait);
+        }
+    }
+
+    /// The last command has ended.
+    #[inline(always)]
+    pub(super) fn rest(&mut self) {
+        if let Some(power) = &mut self.power {
+            power.rest(self.now, &mut self.ftl.counters);
+        }
+    }
+}

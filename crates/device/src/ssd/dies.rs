@@ -1,0 +1,391 @@
+//! Dies and channels: what each die does and until when, which are idle, who has a channel.
+//!
+//! The end of what a die does is its event in the calendar. Dies without work stand in a ring, in which the
+//! one behind that which took the last row comes first.
+
+use crate::counters::Counters;
+use crate::nand::geometry::Geometry;
+use crate::nand::reliability::ReadOutcome;
+use crate::sim::calendar::{Calendar, Event};
+use crate::sim::timeline::Timeline;
+use crate::sim::transfer::TransferTimes;
+use crate::ssd::pending::Owner;
+use crate::units::{BlockId, DieId, Nanos};
+use serde::Serialize;
+use std::collections::VecDeque;
+
+/// Who a flash read is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReadOwner {
+    /// A host command.
+    Command(u32),
+    /// A parked unit that a write covers in part.
+    Parked(u32),
+    /// The map, and the command that cannot go on without it.
+    Map(Option<u32>),
+}
+
+/// A row to be sensed, and how much of it crosses the channel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FlashRead {
+    /// Block.
+    pub block: BlockId,
+    /// First row in the block.
+    pub row: u32,
+    /// Rows, of a unit that is larger than one.
+    pub rows: u32,
+    /// Bytes asked for.
+    pub bytes: u32,
+    /// Who waits.
+    pub owner: ReadOwner,
+}
+
+/// What a die is doing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Activity {
+    /// Nothing.
+    #[default]
+    Idle,
+    /// Between two operations, while the next is chosen: reads that come up queue.
+    Choosing,
+    /// Array to register, for the host or the map.
+    Sensing,
+    /// Register to controller.
+    Sending,
+    /// Data in and program, for the host.
+    Writing,
+    /// Array to register, for a move.
+    Gathering,
+    /// Data out, data in and program, for a move.
+    Moving,
+    /// A move, and array to register for the next one: two operations, one event, never recorded as such.
+    MovingOn,
+    /// Erase.
+    Erasing,
+}
+
+/// One recorded operation of a die.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Span {
+    /// Which die.
+    pub die: u16,
+    /// What it did.
+    pub kind: Activity,
+    /// From.
+    pub start_ns: u64,
+    /// To.
+    pub end_ns: u64,
+}
+
+/// Single operations of the dies that end in a stretch of time.
+#[derive(Debug)]
+struct Recording {
+    from: Nanos,
+    to: Nanos,
+    spans: Vec<Span>,
+}
+
+/// A die's queue and what is under way. In this order what each move touches lies in one cache line.
+#[derive(Debug)]
+#[repr(C, align(64))]
+pub struct Die {
+    channel: u32,
+    /// When what it does began.
+    pub began: Nanos,
+    /// While [`Activity::MovingOn`]: the end of the move. No read waits then and nothing is suspended; a
+    /// read that comes parts the move from the sensing.
+    pub move_ends: Nanos,
+    /// Channel time of the units gathered for the open move.
+    pub gathered_transfer: Nanos,
+    /// Who waits for the row that is being programmed, where it is one unit alone.
+    pub lone: Option<Owner>,
+    /// Else the units of the row.
+    pub row: Vec<Owner>,
+    /// Rows to be sensed, in order.
+    pub reads: VecDeque<FlashRead>,
+    /// Interrupted by reads: what, and how long it would still have taken.
+    pub suspended: Option<(Activity, Nanos)>,
+    /// Array time of a gathered row whose sensing was put off by a read.
+    pub unsensed: Option<Nanos>,
+    /// The row that is sensed or sent, and how that went.
+    pub current: Option<(FlashRead, ReadOutcome)>,
+}
+
+impl Die {
+    /// An idle die on a channel.
+    pub fn new(channel: u32) -> Die {
+        Die {
+            channel,
+            began: Nanos::ZERO,
+            move_ends: Nanos::ZERO,
+            gathered_transfer: Nanos::ZERO,
+            lone: None,
+            row: Vec::new(),
+            reads: VecDeque::new(),
+            suspended: None,
+            unsensed: None,
+            current: None,
+        }
+    }
+
+    /// A read waits, or has interrupted what was under way.
+    #[inline(always)]
+    pub fn is_interrupted(&self) -> bool {
+        !self.reads.is_empty() || self.suspended.is_some()
+    }
+}
+
+/// All dies, and the channels that they share.
+#[derive(Debug)]
+pub struct Dies {
+    dies: Vec<Die>,
+    /// The next event of each die.
+    pub calendar: Calendar,
+    /// What each die is doing, which its event in the calendar names too.
+    activities: Vec<Activity>,
+    /// Dies without work, a bit each.
+    idle: Vec<u64>,
+    /// The die that took the last row.
+    rotor: u32,
+    channels: Vec<Timeline>,
+    /// Times of bytes on a channel.
+    pub channel_times: TransferTimes,
+    recording: Option<Recording>,
+}
+
+impl Dies {
+    /// Idle dies, on channels of so many MB/s.
+    pub fn new(geometry: &Geometry, mb_per_s: f64) -> Dies {
+        let dies = geometry.dies as usize;
+        Dies {
+            dies: (0..dies).map(|die| Die::new(geometry.channel(DieId(die as u16)))).collect(),
+            calendar: Calendar::new(dies),
+            activities: vec![Activity::Idle; dies],
+            idle: all_bits(dies),
+            rotor: geometry.dies - 1,
+            channels: vec![Timeline::default(); geometry.channels as usize],
+            channel_times: TransferTimes::at(mb_per_s),
+            recording: None,
+        }
+    }
+
+    /// Nothing is under way on any die; channels, the ring and what is recorded stay as they are.
+    pub fn clear(&mut self) {
+        self.dies.iter_mut().for_each(|die| *die = Die::new(die.channel));
+        self.calendar = Calendar::new(self.dies.len());
+        self.activities.fill(Activity::Idle);
+        self.idle = all_bits(self.dies.len());
+    }
+
+    /// Number of dies.
+    #[inline(always)]
+    pub fn count(&self) -> usize {
+        self.dies.len()
+    }
+
+    /// A die.
+    #[inline(always)]
+    pub fn get(&self, die: usize) -> &Die {
+        &self.dies[die]
+    }
+
+    /// A die, to be changed.
+    #[inline(always)]
+    pub fn get_mut(&mut self, die: usize) -> &mut Die {
+        &mut self.dies[die]
+    }
+
+    /// What a die does.
+    #[inline(always)]
+    pub fn activity(&self, die: usize) -> Activity {
+        self.activities[die]
+    }
+
+    /// The die does something else, whose end is known already.
+    #[inline(always)]
+    pub fn rename_activity(&mut self, die: usize, activity: Activity) {
+        self.activities[die] = activity;
+    }
+
+    /// A die begins something at `now` that ends at `until`, when the calendar tells of it.
+    #[inline(always)]
+    pub fn begin(&mut self, die: usize, activity: Activity, now: Nanos, until: Nanos) {
+        self.dies[die].began = now;
+        self.idle[die / 64] &= !(1 << (die % 64));
+        self.go_on(die, activity, until);
+    }
+
+    /// A die goes on with something that ends at `until`.
+    #[inline(always)]
+    pub fn go_on(&mut self, die: usize, activity: Activity, until: Nanos) {
+        self.activities[die] = activity;
+        self.calendar.schedule(until, Event { slot: die, kind: activity as u8 });
+    }
+
+    /// A die that has moved a unit moves the next: so long it needs the channel, so long it programs, and then
+    /// it senses one more, if there is one.
+    #[inline(always)]
+    pub fn move_again(&mut self, die: usize, now: Nanos, data: Nanos, programmed: Nanos, sensing: Option<Nanos>) {
+        let state = &mut self.dies[die];
+        let until = self.channels[state.channel as usize].reserve(now, data) + programmed;
+        match sensing {
+            None => self.go_on(die, Activity::Moving, until),
+            Some(sensing) => {
+                state.move_ends = until;
+                self.calendar.schedule(until + sensing, Event { slot: die, kind: Activity::MovingOn as u8 });
+            }
+        }
+    }
+
+    /// A die has nothing to do.
+    #[inline(always)]
+    pub fn lay_idle(&mut self, die: usize) {
+        self.activities[die] = Activity::Idle;
+        self.calendar.take_back(die);
+        self.idle[die / 64] |= 1 << (die % 64);
+    }
+
+    /// Some die has nothing to do.
+    #[inline]
+    pub fn has_idle(&self) -> bool {
+        self.idle.iter().any(|word| *word != 0)
+    }
+
+    /// The first idle die after the one that took the last row, round the ring.
+    #[inline]
+    pub fn next_idle(&self) -> Option<usize> {
+        let start = if self.rotor as usize + 1 < self.dies.len() { self.rotor + 1 } else { 0 };
+        let (first, bit) = (start as usize / 64, start % 64);
+        let ahead = self.idle[first] & (u64::MAX << bit);
+        if ahead != 0 {
+            return Some(first * 64 + ahead.trailing_zeros() as usize);
+        }
+        let (before, behind) = (0..=first, first + 1..self.idle.len());
+        behind
+            .chain(before)
+            .find(|&word| self.idle[word] != 0)
+            .map(|word| word * 64 + self.idle[word].trailing_zeros() as usize)
+    }
+
+    /// A die takes a row of the host.
+    #[inline(always)]
+    pub fn take_turn(&mut self, die: usize) {
+        self.rotor = die as u32;
+    }
+
+    /// Takes a die's channel at `now`, or as soon as it is free; returns when the transfer is done.
+    #[inline(always)]
+    pub fn reserve_channel(&mut self, die: usize, now: Nanos, length: Nanos) -> Nanos {
+        let channel = self.dies[die].channel;
+        self.channels[channel as usize].reserve(now, length)
+    }
+
+    /// Adds what a die did up to `end` to the counters and, where wanted, to the timeline.
+    #[inline(always)]
+    pub fn end_span(&mut self, die: usize, activity: Activity, end: Nanos, counters: &mut Counters) {
+        let began = self.dies[die].began;
+        let length = end.0 - began.0;
+        match activity {
+            Activity::Sensing | Activity::Sending => counters.die_host_read_ns += length,
+            Activity::Writing => counters.die_host_write_ns += length,
+            Activity::Gathering | Activity::Moving | Activity::MovingOn => counters.die_move_ns += length,
+            Activity::Erasing => counters.die_erase_ns += length,
+            Activity::Idle | Activity::Choosing => {}
+        }
+        if let Some(recording) = &mut self.recording
+            && end >= recording.from
+            && began < recording.to
+        {
+            recording.spans.push(Span { die: die as u16, kind: activity, start_ns: began.0, end_ns: end.0 });
+        }
+    }
+
+    /// Operations are recorded one by one.
+    #[inline(always)]
+    pub fn is_recording(&self) -> bool {
+        self.recording.is_some()
+    }
+
+    /// Records what every die does, operation by operation, from one time to another.
+    pub fn record(&mut self, from: Nanos, to: Nanos) {
+        self.recording = Some(Recording { from, to, spans: Vec::new() });
+    }
+
+    /// What was recorded, in order of end.
+    pub fn take_recorded(&mut self) -> Vec<Span> {
+        self.recording.take().map(|recording| recording.spans).unwrap_or_default()
+    }
+}
+
+/// A bit for each of so many dies.
+fn all_bits(dies: usize) -> Vec<u64> {
+    let lowest = |count: usize| if count >= 64 { u64::MAX } else { (1 << count) - 1 };
+    (0..dies.div_ceil(64)).map(|word| lowest(dies - word * 64)).collect()
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+
+    fn dies(channels: u32, per_channel: u32) -> Dies {
+        let geometry = Geometry {
+            channels,
+            dies: channels * per_channel,
+            blocks: 8 * channels * per_channel,
+            rows: 16,
+            page_kinds: 1,
+            planes: 1,
+            row_bytes: 4096,
+            unit_bytes: 4096,
+            units_per_row: 1,
+            rows_per_unit: 1,
+            packing: 1,
+            slot_bits: 4,
+        };
+        Dies::new(&geometry, 400.0)
+    }
+
+    /// The ring goes on behind the die that took the last row, across words of bits, past those at work.
+    #[test]
+    fn the_ring_goes_round() {
+        let mut dies = dies(10, 10);
+        for die in [0, 1, 99] {
+            dies.begin(die, Activity::Writing, Nanos::ZERO, Nanos(1000 + die as u64));
+        }
+        let mut taken = |last: usize| {
+            dies.take_turn(last);
+            dies.next_idle()
+        };
+        assert_eq!([99, 2, 62, 63, 98].map(&mut taken), [2, 3, 63, 64, 2].map(Some));
+        (0..100).for_each(|die| dies.begin(die, Activity::Erasing, Nanos::ZERO, Nanos(5000)));
+        assert_eq!((dies.next_idle(), dies.has_idle()), (None, false));
+        dies.lay_idle(70);
+        assert_eq!(dies.next_idle(), Some(70));
+        dies.clear();
+        assert_eq!(dies.next_idle(), Some(99));
+    }
+
+    /// Dies of one channel wait for each other, those of two do not: die = channel + channels · n.
+    #[test]
+    fn a_channel_serves_one_at_a_time() {
+        let mut dies = dies(2, 2);
+        let ends = [0, 1, 2, 3].map(|die| dies.reserve_channel(die, Nanos(100), Nanos(10)));
+        assert_eq!(ends, [110, 110, 120, 120].map(Nanos));
+    }
+
+    /// What a die does is counted by kind, and recorded where that was asked for.
+    #[test]
+    fn spans_are_counted_and_recorded() {
+        let (mut dies, mut counters) = (dies(1, 1), Counters::default());
+        dies.record(Nanos(0), Nanos(50));
+        for (activity, began, ended) in [(Activity::Writing, 0, 40), (Activity::Erasing, 60, 90)] {
+            dies.begin(0, activity, Nanos(began), Nanos(ended));
+            dies.end_span(0, activity, Nanos(ended), &mut counters);
+        }
+        assert_eq!((counters.die_host_write_ns, counters.die_erase_ns), (40, 30));
+        let spans = dies.take_recorded();
+        assert_eq!(spans, [Span { die: 0, kind: Activity::Writing, start_ns: 0, end_ns: 40 }]);
+        assert!(!dies.is_recording());
+    }
+}

@@ -1,0 +1,36 @@
+//! Trim: unmaps whole, aligned granules.
+
+use crate::block::Request;
+use crate::ftl::mapping::Place;
+use crate::nand::contents::Contents;
+use crate::ssd::Ssd;
+use crate::ssd::pending::Owner;
+use crate::units::Lpn;
+
+impl<C: Contents> Ssd<C> {
+    /// Unmaps the whole granules that a request covers, where the drive has TRIM.
+    pub(super) fn trim(&mut self, request: &Request) {
+        if !self.shape.config.ftl.trim {
+            return;
+        }
+        for lpn in self.shape.trimmed_units(request) {
+            self.trim_unit(Lpn(lpn as u32));
+        }
+    }
+
+    pub(super) fn trim_unit(&mut self, lpn: Lpn) {
+        if let Place::Buffer(slot) = self.ftl.place(lpn) {
+            // A unit leaves the buffer without being programmed.
+            self.ftl.mapping.unbuffer(lpn, slot);
+            if self.pending.forget(Owner::Slot(slot)) {
+                self.ftl.flash.contents.release(self.buffer.slots[slot as usize].held);
+                self.buffer.give_back(slot);
+            }
+        }
+        if self.ftl.trim(lpn) {
+            self.ftl.counters.host_bytes_trimmed += u64::from(self.shape.unit_bytes);
+            self.ftl.touch_map(lpn, true);
+            self.drain_map_work(None);
+        }
+    }
+}

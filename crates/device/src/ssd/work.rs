@@ -1,0 +1,166 @@
+//! What a die does next.
+//!
+//! ```text
+//!   idle ──► sensing ──► sending ──► idle            a read: tR, then the channel
+//!   idle ──► writing ──► idle                        a row: the channel, then tPROG
+//!   idle ──► gathering ─┬► gathering …               a job: rows are read into the controller,
+//!                       └► moving ──► …              programmed again, and the victim is erased
+//!   idle ──► erasing ──► idle
+//!   writing, moving, erasing ──► suspended by a read (where the flash can) ──► resumed
+//! ```
+//! Order: reads, then a job that must run, then host writes, then a job that may wait. A move's
+//! data-out and data-in are one tenure of the channel.
+
+use crate::block::{Completion, Operation};
+use crate::nand::contents::Contents;
+use crate::sim::calendar::Event;
+use crate::ssd::Ssd;
+use crate::ssd::dies::Activity;
+use crate::units::{DieId, Nanos};
+
+impl<C: Contents> Ssd<C> {
+    /// The time of a die's activity has come.
+    #[inline(always)]
+    pub(super) fn die_event(&mut self, Event { slot: die, kind }: Event, done: &mut Vec<Completion>) {
+        debug_assert_eq!(kind, self.dies.activity(die) as u8, "the event is the activity's end");
+        // First what comes by far most often when a drive is written to.
+        if kind == Activity::MovingOn as u8 {
+            return self.moved_and_sensed(die);
+        }
+        if kind == Activity::Writing as u8 {
+            self.row_written(die, done);
+            self.dies.end_span(die, Activity::Writing, self.now, &mut self.ftl.counters);
+            self.work(die);
+            return self.feed_others();
+        }
+        if kind == Activity::Sensing as u8 {
+            return self.sensed(die);
+        }
+        self.other_event(die, done);
+    }
+
+    /// What comes less often. Out of line: it would take registers from what comes most often.
+    #[inline(never)]
+    fn other_event(&mut self, die: usize, done: &mut Vec<Completion>) {
+        match self.dies.activity(die) {
+            Activity::Gathering => {
+                self.end_span(die);
+                return self.gathered(die);
+            }
+            Activity::Sending => self.sent(die, done),
+            Activity::Moving | Activity::Erasing => {}
+            activity => unreachable!("no event of its own: {die} {activity:?} {:?}", self.now),
+        }
+        self.end_span(die);
+        self.work(die);
+        self.feed_others();
+    }
+
+    /// A superblock may have been sealed or freed, for which other dies waited.
+    #[inline(always)]
+    fn feed_others(&mut self) {
+        if self.ftl.jobs_span_dies() {
+            self.feed_dies();
+        }
+    }
+
+    /// Finds the next work of a die that has just become free.
+    #[inline(always)]
+    pub(super) fn work(&mut self, die: usize) {
+        if self.dies.get(die).is_interrupted() || self.ftl.has_job(DieId(die as u16)) {
+            self.choose_work(die);
+        } else if !self.pending.is_empty() {
+            if !self.write_pending(die) {
+                self.choose_work(die);
+            }
+        } else if self.idle_work || self.ftl.is_smooth() {
+            self.choose_work(die);
+        } else {
+            self.dies.lay_idle(die);
+        }
+    }
+
+    fn choose_work(&mut self, die: usize) {
+        self.dies.rename_activity(die, Activity::Choosing);
+        let state = self.dies.get_mut(die);
+        if let Some(read) = state.reads.pop_front() {
+            return self.sense(die, read, Nanos::ZERO);
+        }
+        if let Some((activity, left)) = state.suspended.take() {
+            let resume = self.shape.times.suspend.unwrap_or(Nanos::ZERO);
+            return self.dies.begin(die, activity, self.now, self.now + resume + left);
+        }
+        let id = DieId(die as u16);
+        if self.ftl.has_job(id) && !self.rests && self.job_goes_first(id) {
+            return self.job_step(die);
+        }
+        if self.may_start_row() && self.start_row(die) {
+            return;
+        }
+        self.work_in_spare_time(die);
+    }
+
+    /// Batches run to their end; a smooth job takes what host writes owe it, or the die's spare time.
+    fn job_goes_first(&mut self, die: DieId) -> bool {
+        !self.ftl.is_smooth() || self.ftl.owes(die) || !self.may_start_row()
+    }
+
+    fn work_in_spare_time(&mut self, die: usize) {
+        let id = DieId(die as u16);
+        let starts = self.idle_work && self.ftl.wants_idle_collection(id)
+            || self.ftl.is_smooth() && self.ftl.wants_collection(id);
+        // With superblocks a job that starts may have nothing to do on this die: its block may be bad.
+        if !self.rests && (self.ftl.has_job(id) || starts && self.start_job(die) && self.ftl.has_job(id)) {
+            return self.job_step(die);
+        }
+        if let Some(read) = self.dies.get_mut(die).reads.pop_front() {
+            return self.sense(die, read, Nanos::ZERO);
+        }
+        self.dies.lay_idle(die);
+    }
+
+    /// Sends the command and address cycles of an operation without data over the channel; returns
+    /// when the die has them. Cycles of no length need no channel.
+    #[inline]
+    pub(super) fn issue_cycles(&mut self, die: usize) -> Nanos {
+        match self.shape.times.flash_command {
+            Nanos::ZERO => self.now,
+            cycles => self.dies.reserve_channel(die, self.now, cycles),
+        }
+    }
+
+    /// What a die does has ended now, and is counted.
+    #[inline]
+    pub(super) fn end_span(&mut self, die: usize) {
+        self.dies.end_span(die, self.dies.activity(die), self.now, &mut self.ftl.counters);
+    }
+
+    /// The drive has been idle for long enough.
+    pub(super) fn idle_event(&mut self) {
+        self.rests = false;
+        self.ftl.backlog.clear();
+        self.idle_work = true;
+        for die in 0..self.dies.count() {
+            if self.dies.activity(die) == Activity::Idle {
+                self.work(die);
+            }
+        }
+    }
+
+    /// A drive that was preconditioned or switched off goes on with the first write or trim: the buffer is
+    /// as full as under load, and dies take up the jobs that lie there.
+    #[cold]
+    pub(super) fn go_on_with(&mut self, operation: Operation) {
+        if !operation.changes_data() {
+            return;
+        }
+        self.rests = false;
+        self.fill_buffer();
+        for die in 0..self.dies.count() {
+            if self.ftl.has_job(DieId(die as u16)) && self.dies.activity(die) == Activity::Idle {
+                self.work(die);
+            }
+        }
+        self.feed_dies();
+    }
+}

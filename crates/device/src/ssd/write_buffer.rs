@@ -1,0 +1,213 @@
+//! The write buffer: RAM that takes writes at the speed of the link and drains to flash.
+//!
+//! A slot holds one mapping unit. A unit written again while it waits is overwritten in place
+//! (coalescing); once its row is being programmed it counts as flash. A partial unit whose rest lies
+//! in flash is completed by a read before it is programmed, unless further writes fill it in time.
+//!
+//! A flush waits for all that was taken before it: units are counted by *epoch*, which each flush ends.
+//!
+//! Left out: holding units back to wait for overwrites (the buffer drains as soon as a die is free
+//! and a row is full).
+
+use crate::config::DriveConfig;
+use crate::nand::geometry::Geometry;
+use crate::units::Lpn;
+use std::collections::VecDeque;
+
+/// What a slot holds.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Slot<H> {
+    /// Which unit.
+    pub lpn: Lpn,
+    /// First and end of the sectors written into it.
+    pub covered: (u32, u32),
+    /// Flush that waits for it, as a running number.
+    pub epoch: u64,
+    /// Bytes that it takes in flash.
+    pub bytes: u32,
+    /// Its bytes.
+    pub held: H,
+}
+
+/// A flush, or a write with FUA: not done before what it found is durable.
+#[derive(Clone, Copy, Debug)]
+pub struct Flush {
+    /// Its number.
+    pub command: u32,
+    /// Commands done that may have changed the map, itself included where it is a write.
+    pub changes: u64,
+    /// A write with FUA, which no page of the journal holds that was begun before it was programmed.
+    pub is_write: bool,
+}
+
+/// All slots, and the commands that wait for them.
+#[derive(Clone, Debug)]
+pub struct WriteBuffer<H> {
+    /// Contents, by slot.
+    pub slots: Vec<Slot<H>>,
+    free: Vec<u32>,
+    /// Flush epochs still open: units outstanding in each, oldest first.
+    outstanding: VecDeque<u64>,
+    first_epoch: u64,
+    /// Flushes and the epoch that each waits for.
+    flushes: VecDeque<(u64, Flush)>,
+    /// Writes for which there is no room, in order.
+    stalled: VecDeque<u32>,
+}
+
+impl<H: Copy + Default> WriteBuffer<H> {
+    /// A buffer as configured: at least one row, or none at all.
+    pub fn new(config: &DriveConfig, geometry: &Geometry) -> WriteBuffer<H> {
+        let wanted = config.buffer.bytes.0 / u64::from(geometry.unit_bytes);
+        let least = u64::from(geometry.units_per_row * geometry.packing);
+        let slots = if config.buffer.bytes.0 == 0 { 0 } else { wanted.max(least) as usize };
+        WriteBuffer {
+            slots: vec![Slot::default(); slots],
+            free: (0..slots as u32).rev().collect(),
+            outstanding: VecDeque::from([0]),
+            first_epoch: 0,
+            flushes: VecDeque::new(),
+            stalled: VecDeque::new(),
+        }
+    }
+
+    /// Writes are done when they are in the buffer.
+    pub fn is_present(&self) -> bool {
+        !self.slots.is_empty()
+    }
+
+    /// Takes a slot for a unit; `None`, and nothing held, when the buffer is full.
+    pub fn take(&mut self, lpn: Lpn, covered: (u32, u32), bytes: u32, held: impl FnOnce() -> H) -> Option<u32> {
+        let slot = self.free.pop()?;
+        let epoch = self.first_epoch + self.outstanding.len() as u64 - 1;
+        *self.outstanding.back_mut().expect("an epoch is open") += 1;
+        self.slots[slot as usize] = Slot { lpn, covered, epoch, bytes, held: held() };
+        Some(slot)
+    }
+
+    /// Gives a slot back; true when a flush may have become complete.
+    pub fn give_back(&mut self, slot: u32) -> bool {
+        self.free.push(slot);
+        let index = (self.slots[slot as usize].epoch - self.first_epoch) as usize;
+        self.outstanding[index] -= 1;
+        index == 0 && self.outstanding[0] == 0 && self.outstanding.len() > 1
+    }
+
+    /// A flush begins: it waits for everything taken so far.
+    pub fn begin_flush(&mut self, flush: Flush) {
+        self.outstanding.push_back(0);
+        let epoch = self.first_epoch + self.outstanding.len() as u64 - 2;
+        self.flushes.push_back((epoch, flush));
+    }
+
+    /// Closes the epochs that have drained, and counts the flushes that waited for them.
+    pub fn close_drained(&mut self) -> usize {
+        while self.outstanding.len() > 1 && self.outstanding[0] == 0 {
+            self.outstanding.pop_front();
+            self.first_epoch += 1;
+        }
+        self.flushes.iter().take_while(|(epoch, _)| *epoch < self.first_epoch).count()
+    }
+
+    /// The flush that began first.
+    pub fn take_flush(&mut self) -> Option<Flush> {
+        self.flushes.pop_front().map(|(_, flush)| flush)
+    }
+
+    /// A flush waits: what is pending must not wait for full rows.
+    pub fn is_flushing(&self) -> bool {
+        self.outstanding.len() > 1
+    }
+
+    /// Slots in use.
+    pub fn used(&self) -> usize {
+        self.slots.len() - self.free.len()
+    }
+
+    /// A write finds no room, behind the others that found none.
+    pub fn stall(&mut self, command: u32) {
+        self.stalled.push_back(command);
+    }
+
+    /// The write that found no room first.
+    #[inline]
+    pub fn take_stalled(&mut self) -> Option<u32> {
+        self.stalled.pop_front()
+    }
+
+    /// There was no room for all of the write that was taken: it goes first again.
+    pub fn stall_again(&mut self, command: u32) {
+        self.stalled.push_front(command);
+    }
+
+    /// A write waits for room.
+    #[inline]
+    pub fn is_stalled(&self) -> bool {
+        !self.stalled.is_empty()
+    }
+
+    /// Nobody waits any more.
+    pub fn forget_waiting(&mut self) {
+        self.stalled.clear();
+        self.flushes.clear();
+    }
+
+    /// Every slot is free, and nobody waits.
+    pub fn clear(&mut self) {
+        self.forget_waiting();
+        self.slots.fill(Slot::default());
+        self.free = (0..self.slots.len() as u32).rev().collect();
+        self.outstanding = VecDeque::from([0]);
+        self.first_epoch = 0;
+    }
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+
+    fn buffer(slots: usize) -> WriteBuffer<()> {
+        WriteBuffer {
+            slots: vec![Slot::default(); slots],
+            free: (0..slots as u32).rev().collect(),
+            outstanding: VecDeque::from([0]),
+            first_epoch: 0,
+            flushes: VecDeque::new(),
+            stalled: VecDeque::new(),
+        }
+    }
+
+    fn flush(command: u32) -> Flush {
+        Flush { command, changes: 0, is_write: false }
+    }
+
+    /// A flush waits for what was taken before it, and not for what came behind it.
+    #[test]
+    fn a_flush_waits_for_what_it_found() {
+        let mut buffer = buffer(3);
+        let take = |buffer: &mut WriteBuffer<()>| buffer.take(Lpn(1), (0, 8), 4096, || ()).unwrap();
+        let first = take(&mut buffer);
+        buffer.begin_flush(flush(1));
+        let second = take(&mut buffer);
+        buffer.begin_flush(flush(2));
+        let third = take(&mut buffer);
+        assert_eq!(buffer.take(Lpn(1), (0, 8), 4096, || ()), None, "three slots");
+        assert!(!buffer.give_back(third) && !buffer.give_back(second), "the first epoch is open");
+        assert_eq!(buffer.close_drained(), 0);
+        assert!(buffer.give_back(first));
+        assert_eq!(buffer.close_drained(), 2);
+        assert_eq!([buffer.take_flush(), buffer.take_flush()].map(|flush| flush.unwrap().command), [1, 2]);
+        assert!(!buffer.is_flushing() && buffer.used() == 0);
+    }
+
+    /// The write that found no room first goes on first, and again where it finds too little.
+    #[test]
+    fn stalled_writes_go_on_in_order() {
+        let mut buffer = buffer(1);
+        [4, 5].iter().for_each(|command| buffer.stall(*command));
+        assert_eq!(buffer.take_stalled(), Some(4));
+        buffer.stall_again(4);
+        assert_eq!(std::iter::from_fn(|| buffer.take_stalled()).collect::<Vec<_>>(), [4, 5]);
+        assert!(!buffer.is_stalled());
+    }
+}
