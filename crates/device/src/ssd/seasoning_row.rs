@@ -153,6 +153,16 @@ mod test {
         SeasoningRow::new(&geometry, Nanos(ahead))
     }
 
+    /// By hand: the second of two dies begins at 0.618 of the longest time.
+    #[test]
+    fn dies_begin_at_times_of_their_own() {
+        let mut row = row(0);
+        row.stagger(2, Nanos(1000));
+        assert_eq!(row.first_free(), Some((Nanos(0), DieId(0))));
+        row.occupy(DieId(0), Nanos(1000));
+        assert_eq!(row.first_free(), Some((Nanos(618), DieId(1))));
+    }
+
     /// Two units fill a row; taken and programmed it is empty again.
     #[test]
     fn units_gather_until_the_row_is_full() {
