@@ -41,7 +41,7 @@ SPAN_OPTION = click.option(
 SCALE_MODEL_OPTION = click.option(
     "--scale-model",
     is_flag=True,
-    help="Reach steady state by copies of a small drive, in about a fifth of the time.",
+    help="Reach steady state by copies of a small drive, in about a quarter of the time.",
 )
 _STARTED_OVER = {
     "secure-erase": "secure erased",
