@@ -4,11 +4,19 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 DRIVES=${DRIVES:-intel-dc-s3500-80gb intel-x25-m-g1-80gb intel-x25-m-g2-80gb ocz-vertex-2-90gb}
+# `scale` goes both ways into steady state: five minutes to an hour for all of these.
+SCALED=${SCALED:-intel-dc-s3500-80gb intel-dc-s3500-480gb intel-dc-s3500-800gb intel-dc-s3700-200gb intel-dc-s3700-800gb \
+    intel-x25-m-g1-80gb intel-x25-m-g2-80gb intel-x25-m-g2-160gb micron-7450-max-800gb micron-7450-pro-960gb \
+    super-talent-ultradrive-gx-256gb theory}
 
 case "${1:-}" in
 conditions)
     # shellcheck disable=SC2086
     cargo run --locked --release -p ssdlab-lab --example conditions -- $DRIVES
+    ;;
+scale)
+    # shellcheck disable=SC2086
+    cargo run --locked --release -p ssdlab-lab --example scale_model -- $SCALED
     ;;
 coverage)
     SSDLAB_COVERAGE=all .venv/bin/pytest tests/python/test_coverage.py
@@ -23,7 +31,7 @@ mutants)
     SSDLAB_MUTANTS=all .venv/bin/pytest -v tests/python/test_mutants.py
     ;;
 *)
-    echo "test-long: PART must be conditions, coverage, drawn-drives, interrupt or mutants: make test-long PART=drawn-drives" >&2
+    echo "test-long: PART must be conditions, coverage, drawn-drives, interrupt, mutants or scale: make test-long PART=drawn-drives" >&2
     exit 2
     ;;
 esac

@@ -54,7 +54,7 @@ def season(
     progress: Callable[[str, float], bool] | None,
     files: Callable[[str, str, bool], PendingFile],
 ) -> str:
-    """Starts a request's drive over, brings it into its condition, and saves it; JSON {file, condition, started_over, start_over_ns, start_over_blocks_erased, steady_reached, rounds:[wa…], counters}."""
+    """Starts a request's drive over, brings it into its condition, and saves it; JSON {file, condition, started_over, start_over_ns, start_over_blocks_erased, steady_reached, rounds:[wa…], scale_model, way, counters}."""
 
 def scenario(
     request_json: str,

@@ -1,8 +1,8 @@
 """Conditioned drives, kept for reuse in the user's cache folder.
 
 Preconditioning a large drive takes minutes. The drive that it leaves depends on the profile with
-its settings, the condition, the seed, the span, the writes that make it steady, and the engine. A
-hash of all of these names the drive file, so that a file is either right or not there.
+its settings, the condition, the seed, the span, the writes and the way that make it steady, and the
+engine. A hash of all of these names the drive file, so that a file is either right or not there.
 
 The folder is ``ssdlab`` in ``$XDG_CACHE_HOME`` or ``~/.cache``, or what ``SSDLAB_CACHE`` names. It
 holds at most ``SSDLAB_CACHE_BYTES`` (10 GB); the files used longest ago go first. A run goes on
@@ -149,6 +149,7 @@ def _path(request: RunRequest) -> Path | None:
         "span": request.span,
         "seed": request.seed,
         "jobs": jobs,
+        "scale_model": request.scale_model and request.condition == "steady",
     }
     key = hashlib.sha256(json.dumps(shapes, sort_keys=True).encode()).hexdigest()[:24]
     return folder() / f"{shown['name']}+{request.condition}+{request.seed}+{key}.ssd"

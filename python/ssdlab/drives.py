@@ -93,6 +93,7 @@ class Drive:
         *,
         state: str | None = None,
         span: float = 1.0,
+        scale_model: bool = False,
         seed: int = 1,
         layout: bool = True,
         timeline: tuple[int, int] | None = None,
@@ -112,6 +113,8 @@ class Drive:
             Condition to bring the drive into first; None leaves it as it is.
         span
             Share of the drive that is used while it is brought there; the rest stays unwritten.
+        scale_model
+            Whether steady state may come about by a scale model, where that holds.
         seed
             The run's one source of chance.
         layout
@@ -147,6 +150,7 @@ class Drive:
             flags=flags,
             condition=state,
             span=span,
+            scale_model=scale_model,
             seed=seed,
             layout=layout,
             timeline=timeline,
@@ -163,6 +167,7 @@ class Drive:
         save: str | Path | None = None,
         job: str | Path | None = None,
         span: float = 1.0,
+        scale_model: bool = False,
         seed: int = 1,
         progress: Progress | None = None,
         **options: Value,
@@ -182,6 +187,8 @@ class Drive:
             Whose writes make it steady, as for `run`; by default 4 KiB uniform.
         span
             Share of the drive that is used; the rest stays unwritten.
+        scale_model
+            Whether steady state may come about by a scale model, where that holds.
         seed
             The one source of chance.
         progress
@@ -195,6 +202,7 @@ class Drive:
             settings=self.settings,
             condition=to,
             span=span,
+            scale_model=scale_model,
             seed=seed,
             job_text=text,
             job_name=name,

@@ -183,7 +183,8 @@ def season(request: RunRequest, progress: Progress | None = None) -> dict[str, A
     Returns
     -------
     dict
-        ``condition``, ``started_over``, ``rounds`` and the like.
+        ``condition``, ``started_over``, ``rounds`` and the like; ``way`` says how steady state came
+        about, where a scale model was allowed.
     """
     asked = request.to_json()
     return _object(

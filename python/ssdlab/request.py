@@ -42,6 +42,8 @@ class RunRequest:
         The drive is then preconditioned to it; None leaves the drive as it is.
     span
         Share of the exported range that preconditioning uses.
+    scale_model
+        Steady state may come about by a scale model, where that holds.
     seed
         The run's one source of chance.
     job_text
@@ -70,6 +72,7 @@ class RunRequest:
     start_over: str | None = None
     condition: str | None = None
     span: float = 1.0
+    scale_model: bool = False
     seed: int = 1
     job_text: str | None = None
     job_name: str = "command line"
@@ -89,7 +92,15 @@ class RunRequest:
         file
             What preconditioning this request's drive left.
         """
-        return replace(self, drive=file, settings=(), start_over=None, condition=None, span=1.0)
+        return replace(
+            self,
+            drive=file,
+            settings=(),
+            start_over=None,
+            condition=None,
+            span=1.0,
+            scale_model=False,
+        )
 
     def to_json(self) -> str:
         """Return what the engine reads.

@@ -45,6 +45,45 @@ def test_a_kept_drive_gives_the_same_result(condition: str, settings: Settings) 
     assert without_clocks(json.loads(again)) == without_clocks(json.loads(alone))
 
 
+SCALED = (
+    ("capacity_bytes", "256 MiB"),
+    ("nand.channels", "4"),
+    ("nand.dies_per_channel", "4"),
+    ("nand.pages_per_block", "16"),
+)
+"""A drive that can be made of copies: sixteen dies of more than 256 blocks."""
+SUPERBLOCKS = (("ftl.striping", "superblock"), ("over_provisioning", "0.6"))
+
+
+@pytest.mark.parametrize("settings", [SCALED, (*SCALED, *SUPERBLOCKS)])
+def test_the_two_ways_into_steady_state_are_kept_apart(settings: Settings) -> None:
+    """A drive that grew out of copies is never taken for one that did not, and says what it is."""
+    flags = (*JOB, "--norandommap")
+    asked = request(settings=settings, flags=flags)
+    scaled = request(settings=settings, flags=flags, scale_model=True)
+    runs = [json.loads(cache.run_conditioned(each)) for each in (asked, scaled, asked, scaled)]
+    alone = [json.loads(engine.run(each)) for each in (asked, scaled)]
+    assert len(cache.entries()) == 2
+    assert [without_clocks(run) for run in runs] == [without_clocks(run) for run in alone * 2]
+    labs = [run["jobs"][0]["ssdlab"] for run in alone]
+    is_scaled = "ftl.striping" not in dict(settings)
+    assert [("scale_model" in lab["season"]) for lab in labs] == [False, is_scaled]
+    assert not any("scale model" in notice for notice in labs[0]["notices"])
+    (told,) = (notice for notice in labs[1]["notices"] if "scale model" in notice)
+    assert ("superblocks" in told) == (not is_scaled)
+
+
+def test_a_scale_model_brings_about_steady_state_only(command: Command) -> None:
+    """The option needs the one condition that it is for, and `season` tells the way."""
+    code, _, err = command("run", *JOB, "--drive", "theory", "--scale-model", "--state", "used")
+    assert (code, "only brings about steady state; add --state steady" in err) == (2, True)
+    flags = [f"--set={key}={value}" for key, value in SCALED]
+    told = command("season", "theory", *flags, "--to", "steady", "--scale-model", "-o", "new.ssd")
+    assert told[0] == 0
+    assert "of the scale model" in told[1]
+    assert "8 copies of a drive with 2 dies" in told[2]
+
+
 def test_the_second_run_preconditions_nothing() -> None:
     """Only the first run fills the drive."""
     phases: list[list[str]] = []

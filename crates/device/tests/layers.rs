@@ -29,12 +29,12 @@ fn arrows_point_down() {
 /// Parts of the FTL by level, and last the steps.
 const FTL: &[&[&str]] = &[
     &["table", "pool", "backlog", "superseded"],
-    &["packing", "frontier", "job", "victim"],
+    &["packing", "frontier", "growth", "job", "victim"],
     &["mapping", "blocks", "rules"],
     &["layout", "die"],
     &["slc", "spare", "translation"],
     &["saved"],
-    &["empty", "plain", "reclaim", "recover", "view", "write"],
+    &["empty", "grow", "plain", "reclaim", "recover", "view", "write"],
 ];
 
 /// Parts of the drive by level, and last the steps.

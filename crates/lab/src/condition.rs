@@ -12,12 +12,14 @@
 //! happen in it. With a span below 1 the host uses only that first part of the exported range, so
 //! that the rest stays unwritten and serves as spare area.
 
+pub mod scale_model;
 mod seasoner;
 
 use crate::host::stack::Stack;
 use crate::run::Observer;
 use crate::workload::generate::JobError;
 use crate::workload::job::Job;
+use scale_model::Scaled;
 use seasoner::{FILL_BYTES, Seasoner, write_in_order};
 use serde::{Deserialize, Serialize};
 use ssdlab_device::block::{Device, Operation, Request};
@@ -70,6 +72,12 @@ pub struct Season {
     pub steady_reached: Option<bool>,
     /// Stopped by the observer.
     pub interrupted: bool,
+    /// The scale model, where the drive came into steady state by one. A drive file has it at its end.
+    #[serde(skip)]
+    pub scaled: Option<Scaled>,
+    /// Why it came there the long way, although a scale model was allowed; kept in the same place.
+    #[serde(skip)]
+    pub refused: Option<String>,
 }
 
 /// What seasoning asks of a device beyond the waist.

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! "ssdlab drive 6\n"   then postcard: profile text, settings, condition, seed, season, span, start, FTL
+//!                      then postcard: the scale model or why there is none, where one was asked for
 //!                      then CRC-32 of all before it, little endian
 //! ```
 //! The profile and the settings lie in the file, so that it does not depend on the profile staying
@@ -16,6 +17,7 @@ use thiserror::Error;
 /// What every drive file begins with, and the layout that this version reads and writes.
 const FAMILY: &[u8] = b"ssdlab drive ";
 const MAGIC: &[u8] = b"ssdlab drive 6\n";
+const TAKEN: &str = "a vector takes what is written to it";
 
 /// What is kept besides the flash translation layer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -69,7 +71,11 @@ pub fn is_drive_file(bytes: &[u8]) -> bool {
 /// A drive as the bytes of a file.
 pub fn to_bytes(label: &Label, ftl: &Saved<'_>) -> Vec<u8> {
     let mut bytes = MAGIC.to_vec();
-    bytes = postcard::to_extend(&(label, ftl), bytes).expect("a vector takes what is written to it");
+    bytes = postcard::to_extend(&(label, ftl), bytes).expect(TAKEN);
+    let way = (&label.season.scaled, &label.season.refused);
+    if way != (&None, &None) {
+        bytes = postcard::to_extend(&way, bytes).expect(TAKEN);
+    }
     let sum = crc32fast::hash(&bytes);
     bytes.extend(sum.to_le_bytes());
     bytes
@@ -91,5 +97,10 @@ pub fn from_bytes(file: &str, bytes: &[u8]) -> Result<(Label, Saved<'static>), D
     if crc32fast::hash(body) != u32::from_le_bytes(*sum) {
         return Err(damaged());
     }
-    postcard::from_bytes(&body[MAGIC.len()..]).map_err(|_| damaged())
+    let ((mut label, ftl), rest): ((Label, Saved<'static>), _) =
+        postcard::take_from_bytes(&body[MAGIC.len()..]).map_err(|_| damaged())?;
+    if !rest.is_empty() {
+        (label.season.scaled, label.season.refused) = postcard::from_bytes(rest).map_err(|_| damaged())?;
+    }
+    Ok((label, ftl))
 }

@@ -32,6 +32,8 @@ pub struct RunRequest {
     pub condition: Option<Condition>,
     /// Share of the exported range that preconditioning uses.
     pub span: f64,
+    /// Steady state may come about by a scale model, where that holds.
+    pub scale_model: bool,
     /// The one source of chance.
     pub seed: u64,
     /// The text of a fio job file; none where the flags alone make the job.

@@ -12,6 +12,7 @@ mod target;
 #[cfg(test)]
 mod test;
 
+use crate::condition::scale_model::{Outcome, Scaled};
 use crate::condition::{Condition, Season};
 use crate::drive_file::{self, DriveFileError, Label};
 use crate::files::run::run_scenario;
@@ -96,6 +97,8 @@ pub struct Session {
     drive_file: Option<String>,
     memory: Memory,
     prepared: bool,
+    /// Whether a single drive may come into steady state by a scale model, where that holds.
+    pub by_scale_model: bool,
     /// What there is to say about the last run.
     pub notices: Vec<String>,
     /// Files and texts of the logs that the jobs of the last run asked for.
@@ -155,6 +158,7 @@ impl Session {
             drive_file: None,
             memory,
             prepared: false,
+            by_scale_model: false,
             notices: Vec::new(),
             logs: Vec::new(),
         }
@@ -286,7 +290,7 @@ impl Session {
         }
         self.prepare();
         let jobs = &self.placed(jobs)?;
-        self.label.season = self.target.season(from, condition, jobs, span, seed, observer)?;
+        self.label.season = self.seasoned(from, condition, jobs, span, seed, observer)?;
         if let Some(shortage) = self.target.shortage() {
             let message = format!("{}: cannot become {condition}: the drive runs out of {shortage}", self.name);
             return Err(SessionError::Condition(message));
@@ -297,6 +301,35 @@ impl Session {
         self.label.condition = condition;
         self.label.span = span;
         Ok(())
+    }
+
+    /// Seasons by a scale model where one is allowed and holds, else the long way.
+    fn seasoned(
+        &mut self,
+        from: Condition,
+        to: Condition,
+        jobs: &[Job],
+        span: f64,
+        seed: u64,
+        observer: &mut dyn Observer,
+    ) -> Result<Season, Box<JobError>> {
+        let mut refused = None;
+        if self.by_scale_model && to == Condition::Steady && from == Condition::Fresh {
+            match self.target.season_by_model(jobs, span, seed, observer)? {
+                Outcome::Taken(season) => return Ok(season),
+                Outcome::Refused(reason) => refused = Some(reason),
+            }
+        }
+        let season = self.target.season(from, to, jobs, span, seed, observer)?;
+        Ok(Season { refused, ..season })
+    }
+
+    /// Which way the drive came into steady state, where there was a choice.
+    pub fn way_told(&self) -> Option<String> {
+        let season = &self.label.season;
+        let by_model = season.scaled.as_ref().map(Scaled::told);
+        let refused = |reason: &String| format!("steady state came about the long way, not by a scale model: {reason}");
+        by_model.or_else(|| season.refused.as_ref().map(refused))
     }
 
     /// Does once what setting up the layers writes.
@@ -348,7 +381,7 @@ impl Session {
     ) -> Result<(Record, Context), SessionError> {
         self.prepare();
         let jobs = &self.placed(jobs)?;
-        self.notices = layout::told(jobs).into_iter().collect();
+        self.notices = layout::told(jobs).into_iter().chain(self.way_told()).collect();
         let mut laid_out = 0;
         if plan.layout && self.label.is_empty() {
             let regions = regions(jobs, self.target.device().limits())?;
@@ -401,6 +434,15 @@ impl Session {
         }))
     }
 
+    /// How seasoning went, as JSON; the scale model only where there was one.
+    fn season_shown(&self) -> Value {
+        let mut shown = json!({ "rounds": self.label.season.rounds });
+        if let Some(scaled) = &self.label.season.scaled {
+            shown["scale_model"] = json!(scaled);
+        }
+        shown
+    }
+
     fn host_pages_written(&self) -> u64 {
         self.target.device().counters().host_pages_written
     }
@@ -426,7 +468,7 @@ impl Session {
         extra.insert("read_only".into(), json!(shortage.is_some()));
         extra.insert("read_only_reason".into(), json!(shortage.map(|shortage| format!("out of {shortage}"))));
         extra.insert("wear".into(), self.target.wear());
-        extra.insert("season".into(), json!({ "rounds": self.label.season.rounds }));
+        extra.insert("season".into(), self.season_shown());
         extra.insert("parameters".into(), self.parameters());
         if plan.timeline.is_some() {
             extra.insert(

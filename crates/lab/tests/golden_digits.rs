@@ -60,6 +60,16 @@ const MECHANISMS: [Named; 15] = [
     ("bad blocks", "reliability.factory_bad_share=0.02 over_provisioning=0.6"),
 ];
 
+/// Drives that come into steady state by a scale model.
+const SCALED: [Named; 3] = [
+    ("one frontier", ""),
+    ("own frontier", "ftl.frontiers=host-gc ftl.gc_pace=smooth buffer.bytes=1MiB"),
+    (
+        "large rows",
+        "nand.page_bytes=16KiB ftl.mapping_unit_bytes=4KiB capacity_bytes=512MiB reliability.factory_bad_share=0.01",
+    ),
+];
+
 /// What lies over a drive, as `--layer` has it.
 const LAYERS: [Named; 7] = [
     ("partition", "partition:start_sector=63"),
@@ -80,6 +90,7 @@ struct Case {
     condition: Condition,
     flags: &'static str,
     seed: u64,
+    by_scale_model: bool,
 }
 
 impl Case {
@@ -93,6 +104,7 @@ impl Case {
             condition,
             flags: job.1,
             seed: 1,
+            by_scale_model: false,
         }
     }
 
@@ -106,9 +118,11 @@ impl Case {
         let mut session = opened.unwrap_or_else(|error| told(&error));
         let jobs = parse_flags(&self.flags.split_whitespace().map(String::from).collect::<Vec<_>>());
         let jobs = jobs.unwrap_or_else(|error| told(&error)).jobs;
+        session.by_scale_model = self.by_scale_model;
         if let Err(error) = session.bring_to(self.condition, &jobs, 1.0, self.seed, &mut Silent) {
             told(&error);
         }
+        assert_eq!(session.season().scaled.is_some(), self.by_scale_model, "{}: {:?}", self.name, session.way_told());
         let plan = Plan { seed: self.seed, layout: true, timeline: None };
         let (record, context) = session.run(&jobs, &plan, &mut Silent).unwrap_or_else(|error| told(&error));
         let result = to_json(&record, &context, true);
@@ -176,6 +190,12 @@ fn cases() -> Vec<Case> {
         let case = Case::new("theory", "capacity_bytes=64MiB nand.channels=2", Condition::Used, JOBS[4]);
         let layers = layers.split(' ').map(|layer| LayerText::parse(layer).expect("a layer")).collect();
         cases.push(Case { name: format!("{} | {name}", case.name), layers, ..case });
+    }
+    for (name, settings) in SCALED {
+        let settings =
+            format!("capacity_bytes=256MiB nand.channels=4 nand.dies_per_channel=4 nand.pages_per_block=16 {settings}");
+        let case = Case::new("theory", &settings, Condition::Steady, JOBS[0]);
+        cases.push(Case { name: format!("{} | by a scale model, {name}", case.name), by_scale_model: true, ..case });
     }
     cases
 }

@@ -55,6 +55,7 @@ fn prepare(
     let before = session.blocks_erased();
     let took = request.start_over.map(|how| session.start_over(how).map_err(mend)).transpose()?;
     let erased = session.blocks_erased() - before;
+    session.by_scale_model = request.scale_model;
     if let Some(condition) = request.condition {
         session.bring_to(condition, jobs, request.span, request.seed, watch).map_err(mend)?;
         watch.check(session.season().interrupted)?;
@@ -102,6 +103,8 @@ pub fn season(request: &RunRequest, jobs: &[Job], files: &Files, watch: &mut Wat
         "start_over_blocks_erased": started_over.map(|(_, erased)| erased),
         "steady_reached": session.season().steady_reached,
         "rounds": session.season().rounds,
+        "scale_model": session.season().scaled,
+        "way": session.way_told(),
         "counters": session.counters(),
     })
     .to_string())

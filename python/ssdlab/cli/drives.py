@@ -12,6 +12,7 @@ from ssdlab import engine, text
 from ssdlab.cli.completion import complete_drive
 from ssdlab.cli.console import is_terminal, note, print_json, print_table, print_text
 from ssdlab.cli.verb import Verb
+from ssdlab.errors import SsdlabError
 from ssdlab.health import simulated
 from ssdlab.parallel import cores
 from ssdlab.request import RunRequest, Settings
@@ -37,6 +38,11 @@ SPAN_OPTION = click.option(
     metavar="SHARE",
     help="Precondition only this share of the drive, such as 80%; the rest stays spare.",
 )
+SCALE_MODEL_OPTION = click.option(
+    "--scale-model",
+    is_flag=True,
+    help="Reach steady state by copies of a small drive, in about a quarter of the time.",
+)
 _STARTED_OVER = {
     "secure-erase": "secure erased",
     "crypto-erase": "crypto erased",
@@ -44,6 +50,12 @@ _STARTED_OVER = {
 }
 _SAME = "as above"
 _MUCH_MEMORY_BYTES = 2_000_000_000
+
+
+def check_scale_model(scale_model: bool, condition: str | None, option: str) -> None:
+    """Refuse a scale model of any condition but ``steady``, which alone it brings about."""
+    if scale_model and condition != "steady":
+        raise SsdlabError(f"--scale-model: only brings about steady state; add {option} steady")
 
 
 def tell_memory(requests: Sequence[RunRequest]) -> None:

@@ -11,7 +11,15 @@ from ssdlab.cache import run_conditioned
 from ssdlab.cli.arguments import FioCommand, JobSource, read_job_source, with_own_suggestion
 from ssdlab.cli.completion import complete_drive, complete_file
 from ssdlab.cli.console import note, print_json_text, print_text
-from ssdlab.cli.drives import LAYER_OPTION, SET_OPTION, SPAN_OPTION, parse_settings, tell_memory
+from ssdlab.cli.drives import (
+    LAYER_OPTION,
+    SCALE_MODEL_OPTION,
+    SET_OPTION,
+    SPAN_OPTION,
+    check_scale_model,
+    parse_settings,
+    tell_memory,
+)
 from ssdlab.cli.formats import document, fio_flags
 from ssdlab.cli.scenario import check_alone, run_scenarios, scenario_options
 from ssdlab.cli.tasks import carry_out
@@ -59,6 +67,7 @@ from ssdlab.result import Result
 @scenario_options
 @click.option("--state", type=click.Choice(engine.CONDITIONS), help="Precondition the drive first.")
 @SPAN_OPTION
+@SCALE_MODEL_OPTION
 @click.option(
     "--seed",
     default="1",
@@ -88,6 +97,7 @@ def run(
     values: tuple[str, ...],
     state: str | None,
     span: str | None,
+    scale_model: bool,
     seed: str,
     output_format: str,
     minimal: bool,
@@ -129,6 +139,7 @@ def run(
             f"--span {span}: applies to preconditioning, and no condition is given\n"
             "add --state, or limit the job itself with --size"
         )
+    check_scale_model(scale_model, state, "--state")
     base = RunRequest(
         drive="",
         settings=parse_settings(settings),
@@ -138,6 +149,7 @@ def run(
         flags=source.flags,
         condition=state,
         span=text.parse_span(span),
+        scale_model=scale_model,
         layout=not no_layout,
         timeline=None if timeline is None else text.parse_timeline(timeline),
         json_plus="json+" in output_format,

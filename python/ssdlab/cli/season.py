@@ -12,8 +12,10 @@ from ssdlab.cli.arguments import SEED_OPTION, FioCommand, JobSource, read_job_so
 from ssdlab.cli.completion import complete_drive
 from ssdlab.cli.console import note, print_text
 from ssdlab.cli.drives import (
+    SCALE_MODEL_OPTION,
     SET_OPTION,
     SPAN_OPTION,
+    check_scale_model,
     condition_in_words,
     parse_settings,
     tell_memory,
@@ -67,6 +69,7 @@ from ssdlab.request import RunRequest
 )
 @SET_OPTION
 @SPAN_OPTION
+@SCALE_MODEL_OPTION
 @SEED_OPTION
 def season(
     drive: str,
@@ -77,6 +80,7 @@ def season(
     job: str | None,
     settings: tuple[str, ...],
     span: str | None,
+    scale_model: bool,
     seed: int,
 ) -> None:
     """Precondition a DRIVE and save it for reuse."""
@@ -86,6 +90,7 @@ def season(
             f"conditions: {', '.join(engine.CONDITIONS)}; "
             f"ways to purge: {', '.join(engine.START_OVER)}"
         )
+    check_scale_model(scale_model, condition, "--to")
     words = list(arguments) if job is None else [job, *arguments]
     source = read_job_source(words) if words else JobSource(None, "command line", ())
     place = _place(drive, condition or str(start_over), output)
@@ -98,6 +103,7 @@ def season(
         start_over=start_over,
         condition=condition,
         span=text.parse_span(span),
+        scale_model=scale_model,
         seed=seed,
         save=place,
         must_be_new=not Path(place).exists(),
@@ -108,6 +114,8 @@ def season(
         note(_told(answer, "stdout"))
     else:
         print_text(_told(answer, place))
+    if answer.get("way") is not None:
+        note(f"ssdlab: {answer['way']}")
     if condition == "steady" and answer.get("steady_reached") is False:
         note(
             "ssdlab: write amplification still changed after 50 rounds; the drive is saved as it is"
@@ -143,8 +151,11 @@ def _told(answer: dict[str, Any], place: str) -> str:
     rounds = answer.get("rounds") or []
     if rounds:
         reached = "reached" if answer.get("steady_reached") else "not reached"
+        scaled = answer.get("scale_model")
+        last = scaled["slices"][-1] if scaled else rounds[-1]
+        whose = " of the scale model" if scaled else ""
         lines.append(
-            f"steady state {reached} after {len(rounds)} rounds; "
-            f"write amplification {text.ratio(rounds[-1])}"
+            f"steady state {reached} after {len(rounds)} rounds{whose}; "
+            f"write amplification {text.ratio(last)}"
         )
     return "\n".join(lines)

@@ -93,6 +93,18 @@ impl DieState {
         self.gathered.slots.clear();
     }
 
+    /// The die's open blocks and what it owes, without its job and what failed: for a die that is made like it.
+    pub(super) fn without_job(&self) -> DieState {
+        DieState {
+            job: None,
+            sources: Vec::new(),
+            next_source: 0,
+            gathered: Gathered::default(),
+            doomed: Vec::new(),
+            ..self.clone()
+        }
+    }
+
     /// Blocks that are failing, the one that a job is emptying with them; the die forgets them.
     pub fn take_failing(&mut self) -> Vec<BlockId> {
         let retiring = self.job.as_ref().filter(|job| job.reason == Reason::Retiring).map(Job::victim);

@@ -64,6 +64,11 @@ impl Frontier {
         self.rows_left > 1
     }
 
+    /// The same frontier in another block, where its copy lies.
+    pub(super) fn moved_to(self, block: BlockId) -> Frontier {
+        Frontier { block: block.0, ..self }
+    }
+
     /// The open block.
     #[inline(always)]
     pub fn block(&self) -> BlockId {

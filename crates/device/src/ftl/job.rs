@@ -37,6 +37,12 @@ impl Job {
         Job { victim: victim.0, reason, cursor: 0, held: NONE, units_per_row }
     }
 
+    /// The same job on a copy of its victim. It looks for valid units from the start: those that were moved
+    /// are none any more, those that were read and not yet programmed are read again.
+    pub(super) fn restarted_in(&self, victim: BlockId) -> Job {
+        Job::new(victim, self.reason, self.units_per_row)
+    }
+
     /// The block that is emptied.
     #[inline(always)]
     pub fn victim(&self) -> BlockId {

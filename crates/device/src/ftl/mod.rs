@@ -7,7 +7,7 @@
 //! Parts, each with a state of its own: [`mapping`], [`blocks`] (with [`pool`], [`packing`]), [`slc`], [`spare`],
 //! [`die`] (with [`frontier`], [`job`]), [`rules`], [`translation`], [`backlog`], and the flash below. Steps work on
 //! the parts together: `write`, [`reclaim`], `plain` (the common case of both in one go), `empty`, [`view`]
-//! (for pictures). [`saved`] is what a drive file keeps.
+//! (for pictures), [`grow`] (a large drive out of small ones, by [`growth`]). [`saved`] is what a drive file keeps.
 //!
 //! What recovery needs holds at every step: a victim is erased only after its copies are
 //! programmed, a moved unit keeps its record, a trim is journalled (both in [`Contents`]).
@@ -21,6 +21,8 @@ pub mod blocks;
 pub mod die;
 pub mod empty;
 pub mod frontier;
+pub mod grow;
+pub mod growth;
 pub mod job;
 pub mod layout;
 pub mod mapping;

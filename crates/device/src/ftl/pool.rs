@@ -236,6 +236,13 @@ impl GroupTable {
         }
     }
 
+    /// As [`GroupTable::seal`], as the group of that number: groups are sealed in order of numbers.
+    pub(super) fn seal_as(&mut self, group: Group, number: u64) {
+        debug_assert!(number > self.seals, "numbers rise");
+        self.seals = number - 1;
+        self.seal(group);
+    }
+
     /// A victim leaves the candidates.
     pub fn collect(&mut self, group: Group) {
         self.changes += 1;

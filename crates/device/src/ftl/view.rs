@@ -45,7 +45,7 @@ impl<C: Contents> Ftl<C> {
     }
 
     /// Which frontier of its die a block with room is.
-    fn frontier_in(&self, block: BlockId) -> Option<usize> {
+    pub(super) fn frontier_in(&self, block: BlockId) -> Option<usize> {
         let frontiers = &self.dies[usize::from(self.geometry.die(block).0)].frontiers;
         frontiers.iter().position(|frontier| frontier.has_room() && frontier.block() == block)
     }

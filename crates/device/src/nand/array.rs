@@ -282,6 +282,13 @@ impl Array {
         self.blocks[block.0 as usize].retry_threshold = (failure * 4_294_967_295.0) as u32;
     }
 
+    /// A block of a drive that is made out of another: so many rows are programmed, after so many erases.
+    pub(crate) fn set_used(&mut self, block: BlockId, rows: u32, erases: u32) {
+        let state = &mut self.blocks[block.0 as usize];
+        (state.next_row, state.erases) = (rows, erases);
+        self.update_errors(block);
+    }
+
     /// Marks a block bad for ever.
     pub fn retire(&mut self, block: BlockId) {
         self.blocks[block.0 as usize].bad = true;

@@ -57,6 +57,15 @@ impl<C: Contents> Ssd<C> {
         }
     }
 
+    /// The dies of a drive that was made out of copies begin at times of their own, spread over those of programming
+    /// so many blocks: else dies whose copies were alike would collect in step for long.
+    pub fn stagger_now(&mut self, blocks: u32) {
+        let geometry = self.ftl.geometry;
+        let program = self.shape.config.nand.program_us.0.iter().copied().max().unwrap_or_default();
+        let row = program + self.shape.times.channel_row + self.shape.times.flash_command;
+        self.row.stagger(geometry.dies as usize, Nanos(row.0 * u64::from(geometry.rows) * u64::from(blocks)));
+    }
+
     fn program_gathered_now(&mut self) {
         let units = self.row.take();
         let mut rest = units.as_slice();

@@ -35,6 +35,15 @@ impl<H> SeasoningRow<H> {
         SeasoningRow { units, bytes_left: row_bytes, most, row_bytes, clocks, waiting, blocks_changed: 0, host, ahead }
     }
 
+    /// Each die begins at a time of its own below `most`, spread evenly by the golden ratio.
+    pub fn stagger(&mut self, dies: usize, most: Nanos) {
+        const GOLDEN: f64 = 0.618_033_988_749_894_9;
+        for slot in 0..dies {
+            let share = (slot as f64 * GOLDEN).fract();
+            self.clocks.schedule(Nanos((most.0 as f64 * share) as u64), Event { slot, kind: 0 });
+        }
+    }
+
     /// A unit of so many bytes in flash has no room in the row.
     #[inline]
     pub fn has_no_room(&self, bytes: u32) -> bool {
@@ -142,6 +151,16 @@ mod test {
             slot_bits: 5,
         };
         SeasoningRow::new(&geometry, Nanos(ahead))
+    }
+
+    /// By hand: the second of two dies begins at 0.618 of the longest time.
+    #[test]
+    fn dies_begin_at_times_of_their_own() {
+        let mut row = row(0);
+        row.stagger(2, Nanos(1000));
+        assert_eq!(row.first_free(), Some((Nanos(0), DieId(0))));
+        row.occupy(DieId(0), Nanos(1000));
+        assert_eq!(row.first_free(), Some((Nanos(618), DieId(1))));
     }
 
     /// Two units fill a row; taken and programmed it is empty again.

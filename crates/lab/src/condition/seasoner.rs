@@ -48,13 +48,15 @@ pub fn write_in_order<D: Device + ?Sized>(
 
 /// A device on its way.
 pub struct Seasoner<'a, D: Seasoned + ?Sized> {
-    device: &'a mut D,
+    /// The device.
+    pub device: &'a mut D,
     observer: &'a mut dyn Observer,
     sector_bytes: u32,
     unit_bytes: u32,
-    /// Units that are exported, and those that the host uses.
+    /// Units that are exported.
     exported: u64,
-    units: u64,
+    /// Units that the host uses.
+    pub units: u64,
     /// How it went so far.
     pub season: Season,
 }
@@ -127,7 +129,7 @@ impl<'a, D: Seasoned + ?Sized> Seasoner<'a, D> {
         for done in 0..ROUNDS_AT_MOST {
             let before = self.device.counters();
             let share = done as f64 / ROUNDS_AT_MOST as f64;
-            if !self.round(&mut writers, round_units, share) {
+            if !self.round(&mut writers, round_units, "settle", share) {
                 break;
             }
             let after = self.device.counters();
@@ -145,7 +147,7 @@ impl<'a, D: Seasoned + ?Sized> Seasoner<'a, D> {
 
     /// Endless generators of the jobs' writes: of the first stonewall group that writes, or 4 KiB
     /// uniform where none does.
-    fn writers(&self, jobs: &[Job], seed: u64) -> Result<Vec<Generator>, Box<JobError>> {
+    pub fn writers(&self, jobs: &[Job], seed: u64) -> Result<Vec<Generator>, Box<JobError>> {
         let span = Extent::Bytes(self.units * u64::from(self.unit_bytes));
         let uniform = Job {
             pattern: Pattern { reads: false, writes: true, trims: false, random: true },
@@ -168,7 +170,7 @@ impl<'a, D: Seasoned + ?Sized> Seasoner<'a, D> {
     }
 
     /// Writes `units` units from the generators in turn; false when stopped or nothing can be written.
-    fn round(&mut self, writers: &mut [Generator], units: u64, share: f64) -> bool {
+    pub fn round(&mut self, writers: &mut [Generator], units: u64, phase: &str, share: f64) -> bool {
         let end = self.device.written_units() + units;
         let mut ahead: VecDeque<Request> = VecDeque::with_capacity(AHEAD[0] + 1);
         let (mut turn, mut requests) = (0, 0u64);
@@ -185,7 +187,7 @@ impl<'a, D: Seasoned + ?Sized> Seasoner<'a, D> {
             if self.device.is_read_only() || self.device.written_units() >= end {
                 return !self.device.is_read_only();
             }
-            if requests.is_multiple_of(REQUESTS_PER_QUESTION) && !self.goes_on("settle", share) {
+            if requests.is_multiple_of(REQUESTS_PER_QUESTION) && !self.goes_on(phase, share) {
                 return false;
             }
         }
@@ -196,7 +198,8 @@ impl<'a, D: Seasoned + ?Sized> Seasoner<'a, D> {
         self.device.apply_now(Request::new(Operation::Flush, Lba(0), 0));
     }
 
-    fn goes_on(&mut self, phase: &str, share: f64) -> bool {
+    /// Tells the observer, and whether it goes on.
+    pub fn goes_on(&mut self, phase: &str, share: f64) -> bool {
         let goes_on = self.observer.progress(phase, share);
         self.season.interrupted |= !goes_on;
         goes_on

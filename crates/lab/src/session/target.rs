@@ -5,6 +5,7 @@
 //! its drives is summed up over them.
 
 use super::SessionError;
+use crate::condition::scale_model::{Outcome, season_by_model};
 use crate::condition::{Condition, Season, lay_out, lay_out_whole, season};
 use crate::derived;
 use crate::describe::Wear;
@@ -173,6 +174,24 @@ impl Target {
             Target::Drive(Drive::Ssd(ssd)) => season(ssd.as_mut(), from, to, jobs, span, seed, observer),
             Target::Drive(Drive::Hdd(_)) => Ok(Season::default()),
             Target::Stack { stack, .. } => season(stack, from, to, jobs, span, seed, observer),
+        }
+    }
+
+    /// Brings a drive out of the box into steady state by a scale model.
+    ///
+    /// # Errors
+    /// A job that does not fit.
+    pub fn season_by_model(
+        &mut self,
+        jobs: &[Job],
+        span: f64,
+        seed: u64,
+        observer: &mut dyn Observer,
+    ) -> Result<Outcome, Box<JobError>> {
+        match self {
+            Target::Drive(Drive::Ssd(ssd)) => season_by_model(ssd, jobs, span, seed, observer),
+            Target::Drive(Drive::Hdd(_)) => Ok(Outcome::Refused("a hard disk has no conditions".into())),
+            Target::Stack { .. } => Ok(Outcome::Refused("layers lie over the drive".into())),
         }
     }
 

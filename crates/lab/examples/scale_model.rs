@@ -1,0 +1,139 @@
+//! A drive that came into steady state by a scale model beside one that was written the long way.
+//!
+//! `cargo run --release -p ssdlab-lab --example scale_model -- 'DRIVE[,KEY=VALUE]… [--OPTION=VALUE]…' …` prints
+//! two rows a drive: the CPU time of either way, and of four jobs behind it (uniform random 4 KiB at depth 32
+//! unless options say otherwise, a million requests each or a hundredth of the capacity) write amplification,
+//! IOPS and the 99th percentile, mean ± standard deviation of the four, and how far the means are apart.
+//!
+//! With MODEL=only in the environment the long way is left out; SEED is that of drive and jobs, 1 by default.
+
+use cpu_time::ProcessTime;
+use serde_json::Value;
+use ssdlab_device::profile::built_in;
+use ssdlab_lab::condition::Condition;
+use ssdlab_lab::output::to_json;
+use ssdlab_lab::run::Silent;
+use ssdlab_lab::session::{DriveSource, Plan, Session};
+use ssdlab_lab::workload::parse::parse_flags;
+use std::error::Error;
+
+const JOBS: u64 = 4;
+const MOST_REQUESTS: u64 = 1_000_000;
+const PARTS_OF_CAPACITY: u64 = 100;
+const REQUEST_BYTES: u64 = 4096;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    println!("| drive | way | CPU s | WA | IOPS | p99, ns |");
+    println!("|---|---|---|---|---|---|");
+    for argument in std::env::args().skip(1) {
+        let model = Way::go(&argument, true)?;
+        println!("{}", model.row(&argument, None));
+        if std::env::var("MODEL").is_ok_and(|wanted| wanted == "only") {
+            continue;
+        }
+        let long = Way::go(&argument, false)?;
+        println!("{}", long.row(&argument, Some(&model)));
+    }
+    Ok(())
+}
+
+/// Mean and standard deviation.
+#[derive(Clone, Copy, Debug)]
+struct Spread {
+    mean: f64,
+    deviation: f64,
+}
+
+impl Spread {
+    fn of(values: &[f64]) -> Spread {
+        let mean = values.iter().sum::<f64>() / values.len() as f64;
+        let squares = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>();
+        Spread { mean, deviation: (squares / (values.len() as f64 - 1.0)).sqrt() }
+    }
+
+    fn told(self, beside: Option<Spread>, digits: usize) -> String {
+        let apart = beside.map(|other| format!(" ({:+.2} %)", (other.mean / self.mean - 1.0) * 100.0));
+        format!("{:.digits$} ± {:.digits$}{}", self.mean, self.deviation, apart.unwrap_or_default())
+    }
+}
+
+/// One way into steady state, and what jobs found there.
+struct Way {
+    told: String,
+    cpu_s: f64,
+    write_amplification: Spread,
+    iops: Spread,
+    p99_ns: Spread,
+}
+
+impl Way {
+    fn go(argument: &str, by_scale_model: bool) -> Result<Way, Box<dyn Error>> {
+        let (drive, options) = argument.split_once(' ').unwrap_or((argument, ""));
+        let mut session = opened(drive)?;
+        session.by_scale_model = by_scale_model;
+        let requests = (capacity_bytes(&session) / REQUEST_BYTES / PARTS_OF_CAPACITY).min(MOST_REQUESTS);
+        let jobs = parse_flags(&flags(requests, options))?.jobs;
+        let start = ProcessTime::now();
+        session.bring_to(Condition::Steady, &jobs, 1.0, seed(), &mut Silent)?;
+        let cpu_s = start.elapsed().as_secs_f64();
+        if let Some(told) = session.way_told() {
+            eprintln!("{argument}: {told}\n{:?}", session.season());
+        }
+        let plan = Plan { seed: seed(), layout: false, timeline: None };
+        let (record, context) = session.run(&jobs, &plan, &mut Silent)?;
+        let result = to_json(&record, &context, false);
+        let of_each = |look: &dyn Fn(&Value) -> &Value| {
+            let jobs = result["jobs"].as_array().map(Vec::as_slice).unwrap_or_default();
+            Spread::of(&jobs.iter().map(|job| look(job).as_f64().unwrap_or(f64::NAN)).collect::<Vec<_>>())
+        };
+        let way = if session.season().scaled.is_some() { "model" } else { "long" };
+        Ok(Way {
+            told: way.into(),
+            cpu_s,
+            write_amplification: of_each(&|job| &job["ssdlab"]["write_amplification"]),
+            iops: of_each(&|job| &job["write"]["iops"]),
+            p99_ns: of_each(&|job| &job["write"]["clat_ns"]["percentile"]["99.000000"]),
+        })
+    }
+
+    fn row(&self, argument: &str, beside: Option<&Way>) -> String {
+        format!(
+            "| {argument} | {} | {:.1} | {} | {} | {} |",
+            self.told,
+            self.cpu_s,
+            self.write_amplification.told(beside.map(|way| way.write_amplification), 4),
+            self.iops.told(beside.map(|way| way.iops), 0),
+            self.p99_ns.told(beside.map(|way| way.p99_ns), 0),
+        )
+    }
+}
+
+fn opened(argument: &str) -> Result<Session, Box<dyn Error>> {
+    let mut parts = argument.split(',');
+    let name = parts.next().unwrap_or_default();
+    let settings: Vec<_> =
+        parts.filter_map(|part| part.split_once('=')).map(|(key, value)| (key.into(), value.into())).collect();
+    let text = built_in(name).ok_or_else(|| format!("there is no drive {name}"))?;
+    let source = DriveSource::Profile { name: name.into(), file: name.into(), text: text.into() };
+    Ok(Session::open(&source, &settings, seed())?)
+}
+
+fn capacity_bytes(session: &Session) -> u64 {
+    session.profile.ssd().map_or(0, |config| config.export.capacity_bytes.0)
+}
+
+/// The jobs, one after the other on the whole drive.
+fn flags(requests: u64, options: &str) -> Vec<String> {
+    let job = |number| {
+        format!(
+            "--name=job{number} --stonewall --filename=/dev/ssd --rw=randwrite --bs=4k --iodepth=32 --norandommap \
+             --number_ios={requests} --randseed={number} {options}"
+        )
+    };
+    (1..=JOBS).map(job).collect::<Vec<_>>().join(" ").split_whitespace().map(String::from).collect()
+}
+
+/// Of the drive and its jobs.
+fn seed() -> u64 {
+    std::env::var("SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(1)
+}

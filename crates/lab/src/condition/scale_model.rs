@@ -1,0 +1,182 @@
+//! Steady state by a scale model: a small drive is seasoned the long way and copied into a large one.
+//!
+//! The long way writes a large drive four or five times over. In steady state its dies are many times a few
+//! dies, so those few are seasoned instead ([`model`] makes them, `ssdlab_device::ftl::grow` copies them).
+//! Between two copies the model writes 1/k of its units, k the number of copies, so that the dies of the large
+//! drive do not collect in step. That then writes slices of a tenth of its units itself: three where collection
+//! writes to the host's open block, five where it has its own. It is accepted when the write amplification of
+//! the last two differs by less than 0.5 %; else the drive is as it was, and the long way is left to the caller.
+//!
+//! [`holds`] says for what drives and jobs this holds. Left out: seasoning only a part of the way, for `used`.
+
+pub mod holds;
+pub mod model;
+
+use super::seasoner::Seasoner;
+use super::{Condition, Season, lay_out, season};
+use crate::run::Observer;
+use crate::workload::generate::JobError;
+use crate::workload::job::Job;
+use model::ScaleModel;
+use serde::{Deserialize, Serialize};
+use ssdlab_device::block::Device;
+use ssdlab_device::config::ftl::Frontiers;
+use ssdlab_device::ftl::Ftl;
+use ssdlab_device::ssd::Ssd;
+
+/// Slices of the large drive's units that it writes itself, and of those the ones it writes at least and beyond.
+const SLICES_PER_CAPACITY: u64 = 10;
+const SLICES_OF_ONE_FRONTIER: usize = 3;
+const SLICES_OF_TWO: usize = 5;
+const SLICES_BEYOND: usize = 5;
+/// Two slices agree.
+const AGREE_WITHIN: f64 = 0.005;
+
+/// The dies of the large drive begin spread over the time of programming so many blocks: one to two times that
+/// from one collection to the next.
+const STAGGERED_BLOCKS: u32 = 2;
+
+/// What the model was; kept with the drive.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Scaled {
+    /// Dies of the model.
+    pub dies: u32,
+    /// Blocks of the model.
+    pub blocks: u32,
+    /// Copies of it that became the drive.
+    pub copies: u32,
+    /// Write amplification of each tenth of its units that the large drive wrote itself.
+    pub slices: Vec<f64>,
+}
+
+impl Scaled {
+    /// Says it.
+    pub fn told(&self) -> String {
+        let Scaled { dies, blocks, copies, slices } = self;
+        format!(
+            "steady state came about by a scale model: {copies} copies of a drive with {dies} dies and {blocks} blocks, \
+             then {} slices of a tenth of the capacity",
+            slices.len()
+        )
+    }
+}
+
+/// How it went.
+#[derive(Debug)]
+pub enum Outcome {
+    /// The drive is in steady state; or the observer has stopped, and it is as it was.
+    Taken(Season),
+    /// The drive is as it was: why a scale model does not do.
+    Refused(String),
+}
+
+/// Brings a drive out of the box into steady state by a scale model.
+///
+/// # Errors
+/// Where the job does not fit the drive.
+pub fn season_by_model(
+    ssd: &mut Ssd,
+    jobs: &[Job],
+    span: f64,
+    seed: u64,
+    observer: &mut dyn Observer,
+) -> Result<Outcome, Box<JobError>> {
+    let model = match ScaleModel::of(ssd, jobs, span) {
+        Ok(model) => model,
+        Err(why) => return Ok(Outcome::Refused(why)),
+    };
+    let (grown, mut season) = grow(&model, ssd, jobs, span, seed, observer)?;
+    if season.interrupted {
+        return Ok(Outcome::Taken(season));
+    }
+    let Some(mut grown) = grown else {
+        return Ok(Outcome::Refused("the small drive does not come into steady state".into()));
+    };
+    let Some(slices) = settle(&mut grown, jobs, span, seed, observer)? else {
+        season.interrupted = true;
+        return Ok(Outcome::Taken(season));
+    };
+    if !agree(&slices) {
+        let told: Vec<String> = slices.iter().map(|slice| format!("{slice:.3}")).collect();
+        let told = told.join(", ");
+        return Ok(Outcome::Refused(format!("write amplification of the large drive does not settle: {told}")));
+    }
+    let (dies, blocks) = model.shape();
+    season.scaled = Some(Scaled { dies, blocks, copies: model.growth.copies, slices });
+    *ssd = grown;
+    Ok(Outcome::Taken(season))
+}
+
+/// Seasons the model and copies it into a drive that is fully written; with the model's season. No drive
+/// where the model does not come into steady state, or the observer stops.
+fn grow(
+    model: &ScaleModel,
+    ssd: &Ssd,
+    jobs: &[Job],
+    span: f64,
+    seed: u64,
+    observer: &mut dyn Observer,
+) -> Result<(Option<Ssd>, Season), Box<JobError>> {
+    let Ok(mut small) = Ssd::new(&model.config, seed, ()) else { return Ok((None, Season::default())) };
+    let mut seasoned = season(&mut small, Condition::Fresh, Condition::Steady, jobs, span, seed, observer)?;
+    if seasoned.steady_reached != Some(true) {
+        return Ok((None, seasoned));
+    }
+    let mut large = Ftl::new(ssd.config(), ssd.ftl.seed, ()).expect("the drive was made like this");
+    let mut growing = large.begin_growth(model.growth);
+    let mut seasoner = Seasoner::new(&mut small, span, observer);
+    let mut writers = seasoner.writers(jobs, seed.wrapping_add(1))?;
+    let between = seasoner.units / u64::from(model.growth.copies);
+    for copy in 0..model.growth.copies {
+        large.add_copy(&mut growing, &seasoner.device.ftl);
+        let share = f64::from(copy) / f64::from(model.growth.copies);
+        if !seasoner.goes_on("copy", share) || !seasoner.round(&mut writers, between, "copy", share) {
+            seasoned.interrupted = seasoner.season.interrupted;
+            return Ok((None, seasoned));
+        }
+    }
+    large.end_growth(growing);
+    let mut grown = Ssd::around(ssd.config(), large);
+    grown.stagger_now(STAGGERED_BLOCKS);
+    let bytes = u64::from(model.growth.used) * u64::from(grown.unit_bytes());
+    lay_out(&mut grown, &[(0, 0, bytes)]);
+    Ok((Some(grown), seasoned))
+}
+
+/// Lets the large drive write slices until two agree, or too many do not; gives the write amplification of
+/// each. None where the observer stops.
+fn settle(
+    ssd: &mut Ssd,
+    jobs: &[Job],
+    span: f64,
+    seed: u64,
+    observer: &mut dyn Observer,
+) -> Result<Option<Vec<f64>>, Box<JobError>> {
+    let least = match ssd.config().ftl.frontiers {
+        Frontiers::Single => SLICES_OF_ONE_FRONTIER,
+        Frontiers::HostGc => SLICES_OF_TWO,
+    };
+    let mut seasoner = Seasoner::new(ssd, span, observer);
+    let mut writers = seasoner.writers(jobs, seed)?;
+    model::fill_backlog(seasoner.device, &mut seasoner.writers(jobs, !seed)?);
+    let mut slices = Vec::new();
+    while slices.len() < least || !agree(&slices) && slices.len() < least + SLICES_BEYOND {
+        let before = seasoner.device.counters();
+        let share = slices.len() as f64 / least as f64;
+        let units = (seasoner.units / SLICES_PER_CAPACITY).max(1);
+        if !seasoner.round(&mut writers, units, "settle", share.min(1.0)) {
+            break;
+        }
+        slices.extend((seasoner.device.counters() - before).write_amplification());
+    }
+    seasoner.flush();
+    Ok((!seasoner.season.interrupted).then_some(slices))
+}
+
+/// The last two slices differ by less than 0.5 %.
+fn agree(slices: &[f64]) -> bool {
+    matches!(slices, [.., before, last] if (last / before - 1.0).abs() < AGREE_WITHIN)
+}
+
+#[cfg(test)]
+mod test;

@@ -1,0 +1,140 @@
+use super::*;
+use crate::condition::season;
+use crate::run::Silent;
+use crate::workload::parse::parse_flags;
+use ssdlab_device::profile::{Profile, built_in};
+use ssdlab_device::units::{BlockId, Lpn};
+
+/// Sixteen dies of 320 blocks and more: eight copies of two dies.
+const SMALL: &str = "capacity_bytes=256MiB nand.channels=4 nand.dies_per_channel=4 nand.pages_per_block=16";
+
+const LARGE_ROWS: &str = "nand.page_bytes=16KiB ftl.mapping_unit_bytes=4KiB nand.pages_per_block=8 \
+    capacity_bytes=512MiB ftl.frontiers=host-gc";
+
+fn drive(profile: &str, settings: &str) -> Ssd {
+    let pairs = settings.split_whitespace().filter_map(|pair| pair.split_once('='));
+    let settings: Vec<_> = pairs.map(|(key, value)| (key.to_string(), value.to_string())).collect();
+    let profile = Profile::read(profile, profile, built_in(profile).unwrap(), &settings).unwrap();
+    Ssd::new(profile.ssd().unwrap(), 1, ()).unwrap()
+}
+
+fn jobs(flags: &str) -> Vec<Job> {
+    parse_flags(&flags.split_whitespace().map(String::from).collect::<Vec<_>>()).unwrap().jobs
+}
+
+fn grown(settings: &str, flags: &str, span: f64) -> Ssd {
+    let mut ssd = drive("theory", &format!("{SMALL} {settings}"));
+    let jobs = if flags.is_empty() { Vec::new() } else { jobs(flags) };
+    match season_by_model(&mut ssd, &jobs, span, 1, &mut Silent).unwrap() {
+        Outcome::Taken(season) => assert!(season.scaled.is_some() && season.steady_reached == Some(true)),
+        Outcome::Refused(reason) => panic!("{settings} {flags}: {reason}"),
+    }
+    ssd
+}
+
+fn refusal(profile: &str, settings: &str, flags: &str) -> String {
+    let jobs = if flags.is_empty() { Vec::new() } else { jobs(flags) };
+    ScaleModel::of(&drive(profile, settings), &jobs, 1.0).unwrap_err()
+}
+
+/// Shares of the sealed blocks that have so many valid units.
+fn valid_shares(ssd: &Ssd) -> Vec<f64> {
+    let geometry = ssd.ftl.geometry;
+    let mut valid = vec![0usize; geometry.blocks as usize];
+    for slot in (0..ssd.ftl.exported).filter_map(|lpn| ssd.ftl.mapping.flash_slot(Lpn(lpn))) {
+        valid[geometry.block(slot).0 as usize] += 1;
+    }
+    let mut shares = vec![0.0; geometry.slots() as usize + 1];
+    let full =
+        (0..geometry.blocks).filter(|block| ssd.ftl.flash.array.programmed_rows(BlockId(*block)) == geometry.rows);
+    let full: Vec<u32> = full.collect();
+    full.iter().for_each(|block| shares[valid[*block as usize]] += 1.0 / full.len() as f64);
+    shares
+}
+
+/// Everything is mapped once, valid counts add up, and the drive goes on: one frontier and two, smooth and in
+/// batches, with bad blocks, spread wear, levelling, large rows, writes of several units, zones, a share unused.
+#[test]
+fn what_has_grown_is_sound() {
+    let zones = "--rw=randwrite --norandommap --random_distribution=zoned:80/20:20/80";
+    for (settings, flags, span) in [
+        ("", "", 1.0),
+        ("over_provisioning=0.15", "", 0.8),
+        (LARGE_ROWS, "--rw=randwrite --bs=16k --norandommap", 1.0),
+        ("ftl.frontiers=host-gc ftl.gc_pace=smooth buffer.bytes=1MiB", zones, 1.0),
+        ("reliability.factory_bad_share=0.02 reliability.cycles_spread=0.1 over_provisioning=0.4", "", 1.0),
+        ("ftl.static_wear_cycles=2 ftl.dynamic_wear_leveling=true", zones, 1.0),
+        (LARGE_ROWS, "", 1.0),
+        ("ftl.gc=fifo", "", 1.0),
+    ] {
+        let mut ssd = grown(settings, flags, span);
+        ssd.ftl.check();
+        let used = (f64::from(ssd.ftl.exported) * span).round() as usize;
+        assert_eq!(ssd.ftl.mapped_units(), used, "{settings}");
+        (0..ssd.ftl.exported / 2).for_each(|lpn| assert!(ssd.write_now(Lpn(lpn), 0), "{settings}"));
+        ssd.flush_now();
+        ssd.ftl.check();
+    }
+}
+
+/// Sealed blocks have as many valid units as after the long way: the shares differ by 3 % in all at most. A
+/// drive that was written twice only differs by more.
+#[test]
+fn blocks_are_as_full_as_after_the_long_way() {
+    let distance = |a: &Ssd, b: &Ssd| -> f64 {
+        valid_shares(a).iter().zip(valid_shares(b)).map(|(a, b)| (a - b).abs()).sum::<f64>() / 2.0
+    };
+    for settings in ["", "ftl.frontiers=host-gc over_provisioning=0.15"] {
+        let after = |condition| {
+            let mut ssd = drive("theory", &format!("{SMALL} {settings}"));
+            season(&mut ssd, Condition::Fresh, condition, &[], 1.0, 2, &mut Silent).unwrap();
+            ssd
+        };
+        let (grown, long, used) = (grown(settings, "", 1.0), after(Condition::Steady), after(Condition::Used));
+        let (same, other) = (distance(&grown, &long), distance(&used, &long));
+        assert!(same < 0.03, "{settings}: {same:.3}, and {other:.3} when used");
+    }
+}
+
+/// Counters are those of a drive that was written that often: wear and host writes follow from each other.
+#[test]
+fn counters_are_those_of_the_large_drive() {
+    let ssd = grown("", "", 1.0);
+    let counters = ssd.counters();
+    let capacities = counters.host_pages_written as f64 / f64::from(ssd.ftl.exported);
+    assert!((5.0..8.0).contains(&capacities), "{capacities}");
+    let erases: u64 = ssd.ftl.flash.array.erase_counts().map(u64::from).sum();
+    let share = erases as f64 / counters.blocks_erased as f64;
+    assert!((0.95..1.05).contains(&share), "{share}");
+}
+
+/// Where it does not hold it is not taken, and says why.
+#[test]
+fn where_it_does_not_hold_it_is_refused() {
+    for (profile, settings, flags, reason) in [
+        ("samsung-870-qvo-1tb", "", "", "an SLC cache"),
+        ("ocz-vertex-2-90gb", "", "", "compresses"),
+        ("theory", "ftl.striping=superblock over_provisioning=0.6", "", "superblocks"),
+        ("theory", "ftl.mapping_cache_bytes=1MiB", "", "part of the map"),
+        ("theory", "nand.channels=1 nand.dies_per_channel=2 capacity_bytes=64MiB", "", "too few"),
+        ("theory", "", "--rw=write --bs=128k", "in order"),
+        ("theory", "", "--rw=randwrite", "each place once"),
+        ("theory", "", "--rw=randwrite --norandommap --random_distribution=zipf:1.1", "hash"),
+        ("theory", "", "--rw=randtrimwrite --norandommap", "trims"),
+        ("theory", "", "--rw=randwrite --norandommap --bssplit=4k/50:8k/50", "several sizes"),
+        ("theory", "", "--rw=randwrite --norandommap --size=50%", "a part of the drive"),
+        ("theory", "", "--rw=randwrite --norandommap --percentage_random=50", "in order"),
+        ("theory", "", "--rw=randwrite --norandommap --bs=8k", "several dies"),
+        ("theory", "nand.page_bytes=8KiB", "--rw=randwrite --norandommap --bs=12k", "in part"),
+    ] {
+        let told = refusal(profile, settings, flags);
+        assert!(told.contains(reason), "{profile} {settings} {flags}: {told}");
+    }
+}
+
+/// Two slices agree or not; one alone says nothing.
+#[test]
+fn slices_agree_within_half_a_percent() {
+    assert!(agree(&[9.0, 4.0, 4.019]));
+    assert!(!agree(&[4.0, 4.021]) && !agree(&[4.0]) && !agree(&[]));
+}
