@@ -114,7 +114,7 @@ class Drive:
         span
             Share of the drive that is used while it is brought there; the rest stays unwritten.
         scale_model
-            Whether steady state may come about by a scale model, where that holds.
+            Whether a scale model may bring it into steady state, where one can be used.
         seed
             The run's one source of chance.
         layout
@@ -188,7 +188,7 @@ class Drive:
         span
             Share of the drive that is used; the rest stays unwritten.
         scale_model
-            Whether steady state may come about by a scale model, where that holds.
+            Whether a scale model may bring it into steady state, where one can be used.
         seed
             The one source of chance.
         progress

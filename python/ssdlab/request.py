@@ -43,7 +43,7 @@ class RunRequest:
     span
         Share of the exported range that preconditioning uses.
     scale_model
-        Steady state may come about by a scale model, where that holds.
+        A scale model may bring the drive into steady state, where one can be used.
     seed
         The run's one source of chance.
     job_text

@@ -18,10 +18,10 @@ from ssdlab.errors import Stopped
 from ssdlab.request import RunRequest
 from ssdlab.result import Result
 
-# Bringing a drive into steady state takes far longer than the measurements that follow.
+# Preconditioning takes far longer than the measurements that follow.
 _PREPARING_SHARE = 0.8
 _PHASES = {"fill": (0.0, 0.05), "use": (0.05, 0.2), "settle": (0.2, 1.0)}
-"""Shares of bringing a drive into steady state, so that a bar does not run backwards."""
+"""Shares of preconditioning, so that a bar does not run backwards."""
 
 
 @dataclass(frozen=True)

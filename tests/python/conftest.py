@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +16,12 @@ from stand_in import StandIn
 
 GOLDEN = Path(__file__).parent / "golden"
 SMART = Path(__file__).parent / "smart"
+
+
+def pytest_configure() -> None:
+    # A shell has its background jobs ignore Ctrl-C, and so would every command that a test starts.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -76,7 +76,7 @@ def test_the_two_ways_into_steady_state_are_kept_apart(settings: Settings) -> No
 def test_a_scale_model_brings_about_steady_state_only(command: Command) -> None:
     """The option needs the one condition that it is for, and `season` tells the way."""
     code, _, err = command("run", *JOB, "--drive", "theory", "--scale-model", "--state", "used")
-    assert (code, "only brings about steady state; add --state steady" in err) == (2, True)
+    assert (code, "is for steady state only; add --state steady" in err) == (2, True)
     flags = [f"--set={key}={value}" for key, value in SCALED]
     told = command("season", "theory", *flags, "--to", "steady", "--scale-model", "-o", "new.ssd")
     assert told[0] == 0

@@ -32,7 +32,7 @@ pub struct RunRequest {
     pub condition: Option<Condition>,
     /// Share of the exported range that preconditioning uses.
     pub span: f64,
-    /// Steady state may come about by a scale model, where that holds.
+    /// A scale model may bring the drive into steady state, where one can be used.
     pub scale_model: bool,
     /// The one source of chance.
     pub seed: u64,

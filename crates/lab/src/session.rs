@@ -328,7 +328,9 @@ impl Session {
     pub fn way_told(&self) -> Option<String> {
         let season = &self.label.season;
         let by_model = season.scaled.as_ref().map(Scaled::told);
-        let refused = |reason: &String| format!("steady state came about the long way, not by a scale model: {reason}");
+        let refused = |reason: &String| {
+            format!("the drive went the long way into steady state, since no scale model can be used: {reason}")
+        };
         by_model.or_else(|| season.refused.as_ref().map(refused))
     }
 

@@ -41,7 +41,7 @@ SPAN_OPTION = click.option(
 SCALE_MODEL_OPTION = click.option(
     "--scale-model",
     is_flag=True,
-    help="Reach steady state by copies of a small drive, in about a quarter of the time.",
+    help="Condition a small drive and copy it into the large one: a quarter of the time.",
 )
 _STARTED_OVER = {
     "secure-erase": "secure erased",
@@ -55,7 +55,7 @@ _MUCH_MEMORY_BYTES = 2_000_000_000
 def check_scale_model(scale_model: bool, condition: str | None, option: str) -> None:
     """Refuse a scale model of any condition but ``steady``, which alone it brings about."""
     if scale_model and condition != "steady":
-        raise SsdlabError(f"--scale-model: only brings about steady state; add {option} steady")
+        raise SsdlabError(f"--scale-model: is for steady state only; add {option} steady")
 
 
 def tell_memory(requests: Sequence[RunRequest]) -> None:

@@ -256,23 +256,6 @@ mod test {
     use proptest::prelude::*;
     use std::collections::HashMap;
 
-    fn geometry() -> Geometry {
-        Geometry {
-            channels: 1,
-            dies: 1,
-            blocks: 16,
-            rows: 16,
-            page_kinds: 1,
-            planes: 1,
-            row_bytes: 4096,
-            unit_bytes: 4096,
-            units_per_row: 1,
-            rows_per_unit: 1,
-            packing: 1,
-            slot_bits: 4,
-        }
-    }
-
     /// The plain map: each unit's slot in flash and, while it waits, in the buffer.
     #[derive(Default)]
     struct Plain {
@@ -291,7 +274,7 @@ mod test {
         /// Whatever is put, buffered, unbuffered, moved and unmapped, the map is a plain one, both ways.
         #[test]
         fn it_is_a_plain_map(steps in prop::collection::vec((0u8..5, 0u32..20), 1..200)) {
-            let mut mapping = Mapping::new(20, &geometry());
+            let mut mapping = Mapping::new(20, &Geometry::small(1, 1, 1));
             let (mut plain, mut next) = (Plain::default(), 0);
             for (step, lpn) in steps {
                 let buffered = plain.buffer.get(&lpn).copied();

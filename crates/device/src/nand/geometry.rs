@@ -42,6 +42,25 @@ pub struct Geometry {
 }
 
 impl Geometry {
+    /// A small drive for tests: pages of 4 KiB, blocks of 16 rows, so many units in a row.
+    #[cfg(test)]
+    pub(crate) fn small(channels: u32, dies: u32, units_per_row: u32) -> Geometry {
+        Geometry {
+            channels,
+            dies,
+            blocks: 16 * dies,
+            rows: 16,
+            page_kinds: 1,
+            planes: 1,
+            row_bytes: 4096 * units_per_row,
+            unit_bytes: 4096,
+            units_per_row,
+            rows_per_unit: 1,
+            packing: 1,
+            slot_bits: (16 * units_per_row).next_power_of_two().trailing_zeros(),
+        }
+    }
+
     /// Slots of a block.
     #[inline]
     pub fn slots(&self) -> u32 {

@@ -354,21 +354,7 @@ mod test {
     use super::*;
 
     fn dies(channels: u32, per_channel: u32) -> Dies {
-        let geometry = Geometry {
-            channels,
-            dies: channels * per_channel,
-            blocks: 8 * channels * per_channel,
-            rows: 16,
-            page_kinds: 1,
-            planes: 1,
-            row_bytes: 4096,
-            unit_bytes: 4096,
-            units_per_row: 1,
-            rows_per_unit: 1,
-            packing: 1,
-            slot_bits: 4,
-        };
-        Dies::new(&geometry, 400.0)
+        Dies::new(&Geometry::small(channels, channels * per_channel, 1), 400.0)
     }
 
     /// The ring goes on behind the die that took the last row, across words of bits, past those at work.

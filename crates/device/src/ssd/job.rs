@@ -56,15 +56,14 @@ impl<C: Contents> Ssd<C> {
     /// A move has ended, and the next source row is in the register: two operations, one event.
     #[inline]
     pub(super) fn moved_and_sensed(&mut self, die: usize) {
-        if self.dies.is_recording() {
+        if C::KEEPS {
             self.ftl.program_ended(DieId(die as u16));
+        }
+        if self.dies.is_recording() {
             self.end_move(die);
             self.dies.rename_activity(die, Activity::Gathering);
             self.end_span(die);
             return self.gathered(die);
-        }
-        if C::KEEPS {
-            self.ftl.program_ended(DieId(die as u16));
         }
         let state = self.dies.get_mut(die);
         self.ftl.counters.die_move_ns += self.now.0 - state.began.0;

@@ -136,21 +136,7 @@ mod test {
     use super::*;
 
     fn row(ahead: u64) -> SeasoningRow<()> {
-        let geometry = Geometry {
-            channels: 2,
-            dies: 2,
-            blocks: 16,
-            rows: 16,
-            page_kinds: 1,
-            planes: 1,
-            row_bytes: 8192,
-            unit_bytes: 4096,
-            units_per_row: 2,
-            rows_per_unit: 1,
-            packing: 1,
-            slot_bits: 5,
-        };
-        SeasoningRow::new(&geometry, Nanos(ahead))
+        SeasoningRow::new(&Geometry::small(2, 2, 2), Nanos(ahead))
     }
 
     /// By hand: the second of two dies begins at 0.618 of the longest time.

@@ -61,6 +61,10 @@ impl<H: Copy + Default> WriteBuffer<H> {
         let wanted = config.buffer.bytes.0 / u64::from(geometry.unit_bytes);
         let least = u64::from(geometry.units_per_row * geometry.packing);
         let slots = if config.buffer.bytes.0 == 0 { 0 } else { wanted.max(least) as usize };
+        WriteBuffer::with_slots(slots)
+    }
+
+    fn with_slots(slots: usize) -> WriteBuffer<H> {
         WriteBuffer {
             slots: vec![Slot::default(); slots],
             free: (0..slots as u32).rev().collect(),
@@ -154,28 +158,13 @@ impl<H: Copy + Default> WriteBuffer<H> {
 
     /// Every slot is free, and nobody waits.
     pub fn clear(&mut self) {
-        self.forget_waiting();
-        self.slots.fill(Slot::default());
-        self.free = (0..self.slots.len() as u32).rev().collect();
-        self.outstanding = VecDeque::from([0]);
-        self.first_epoch = 0;
+        *self = WriteBuffer::with_slots(self.slots.len());
     }
 }
 
 #[cfg(test)]
 mod test {
     use super::*;
-
-    fn buffer(slots: usize) -> WriteBuffer<()> {
-        WriteBuffer {
-            slots: vec![Slot::default(); slots],
-            free: (0..slots as u32).rev().collect(),
-            outstanding: VecDeque::from([0]),
-            first_epoch: 0,
-            flushes: VecDeque::new(),
-            stalled: VecDeque::new(),
-        }
-    }
 
     fn flush(command: u32) -> Flush {
         Flush { command, changes: 0, is_write: false }
@@ -184,7 +173,7 @@ mod test {
     /// A flush waits for what was taken before it, and not for what came behind it.
     #[test]
     fn a_flush_waits_for_what_it_found() {
-        let mut buffer = buffer(3);
+        let mut buffer = WriteBuffer::with_slots(3);
         let take = |buffer: &mut WriteBuffer<()>| buffer.take(Lpn(1), (0, 8), 4096, || ()).unwrap();
         let first = take(&mut buffer);
         buffer.begin_flush(flush(1));
@@ -203,7 +192,7 @@ mod test {
     /// The write that found no room first goes on first, and again where it finds too little.
     #[test]
     fn stalled_writes_go_on_in_order() {
-        let mut buffer = buffer(1);
+        let mut buffer: WriteBuffer<()> = WriteBuffer::with_slots(1);
         [4, 5].iter().for_each(|command| buffer.stall(*command));
         assert_eq!(buffer.take_stalled(), Some(4));
         buffer.stall_again(4);

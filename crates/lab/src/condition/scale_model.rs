@@ -54,8 +54,8 @@ impl Scaled {
     pub fn told(&self) -> String {
         let Scaled { dies, blocks, copies, slices } = self;
         format!(
-            "steady state came about by a scale model: {copies} copies of a drive with {dies} dies and {blocks} blocks, \
-             then {} slices of a tenth of the capacity",
+            "a scale model brought the drive into steady state: {copies} copies of a drive with {dies} dies and \
+             {blocks} blocks; then the drive itself wrote a tenth of its capacity {} times",
             slices.len()
         )
     }
