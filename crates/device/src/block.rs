@@ -267,8 +267,8 @@ pub trait Device {
         let _ = lba;
     }
 
-    /// What the device counted since it was made.
-    fn counters(&self) -> Counters {
+    /// What the device counted since it was made, up to the instant that it has lived to.
+    fn counters(&mut self) -> Counters {
         Counters::default()
     }
 
@@ -284,7 +284,7 @@ pub trait Device {
     fn prepare_now(&mut self) {}
 
     /// What this device and those below it counted.
-    fn layers(&self) -> LayerCounts {
+    fn layers(&mut self) -> LayerCounts {
         let counts = self.counters().entries().map(|(name, value)| (name.to_string(), value)).collect();
         LayerCounts { name: "drive".into(), counts, ..LayerCounts::default() }
     }

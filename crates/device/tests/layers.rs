@@ -39,9 +39,9 @@ const FTL: &[&[&str]] = &[
 
 /// Parts of the drive by level, and last the steps.
 const SSD: &[&[&str]] = &[
-    &["pieces", "commands", "link", "pending", "power_states", "seasoning_row", "write_buffer"],
+    &["pieces", "commands", "link", "move_runs", "pending", "power_states", "seasoning_row", "write_buffer"],
     &["shape", "journal", "dies"],
-    &["admin", "admit", "cut", "flush", "job", "read", "row", "seasoning", "trim", "work", "write"],
+    &["admin", "admit", "catch_up", "cut", "flush", "job", "read", "row", "seasoning", "trim", "work", "write"],
 ];
 
 /// Inside the two folders that have levels of their own, too.

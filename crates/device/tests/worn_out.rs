@@ -224,7 +224,7 @@ fn spare_replaces_bad_blocks() {
     for (name, settings) in
         [("wear", MORTAL.to_vec()), ("wear and failing programs", [&MORTAL[..], &[FAILING_PROGRAMS]].concat())]
     {
-        let End { stand, writes, writes_before_first_failure, .. } = write_to_death(&settings);
+        let End { mut stand, writes, writes_before_first_failure, .. } = write_to_death(&settings);
         let counters = stand.ssd.counters();
         // 16 MiB are 128 blocks of 32 pages; at OP 40 % 51 more are collected, and one a die is kept free.
         let blocks = 128 + 51 + 4;

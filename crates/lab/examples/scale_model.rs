@@ -1,11 +1,11 @@
 //! A drive that came into steady state by a scale model beside one that was written the long way.
 //!
 //! `cargo run --release -p ssdlab-lab --example scale_model -- 'DRIVE[,KEY=VALUE]… [--OPTION=VALUE]…' …` prints
-//! two rows a drive: the CPU time of either way, and of four jobs behind it (uniform random 4 KiB at depth 32
-//! unless options say otherwise, a million requests each or a hundredth of the capacity) write amplification,
-//! IOPS and the 99th percentile, mean ± standard deviation of the four, and how far the means are apart.
+//! two rows a drive: the CPU time of either way, and of eight jobs behind it (uniform random 4 KiB at depth 32
+//! unless options say otherwise, half a million requests each) write amplification, IOPS and the 99th
+//! percentile, mean ± standard deviation of the eight, and how far the model's means are from the long way's.
 //!
-//! With MODEL=only in the environment the long way is left out; SEED is that of drive and jobs, 1 by default.
+//! WAY=model or WAY=long in the environment goes one way only; SEED is that of drive and jobs, 1 by default.
 
 use cpu_time::ProcessTime;
 use serde_json::Value;
@@ -17,22 +17,22 @@ use ssdlab_lab::session::{DriveSource, Plan, Session};
 use ssdlab_lab::workload::parse::parse_flags;
 use std::error::Error;
 
-const JOBS: u64 = 4;
-const MOST_REQUESTS: u64 = 1_000_000;
-const PARTS_OF_CAPACITY: u64 = 100;
-const REQUEST_BYTES: u64 = 4096;
+/// The tail follows from how many dies collect at a time, which changes slowly: short jobs see one such moment.
+const JOBS: u64 = 8;
+const REQUESTS: u64 = 500_000;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    println!("| drive | way | CPU s | WA | IOPS | p99, ns |");
+    let wanted = std::env::var("WAY").unwrap_or_default();
+    println!("| drive | way | CPU s | WA | IOPS | p99, ms |");
     println!("|---|---|---|---|---|---|");
     for argument in std::env::args().skip(1) {
-        let model = Way::go(&argument, true)?;
-        println!("{}", model.row(&argument, None));
-        if std::env::var("MODEL").is_ok_and(|wanted| wanted == "only") {
-            continue;
+        let long = if wanted == "model" { None } else { Some(Way::go(&argument, false)?) };
+        if wanted != "long" {
+            println!("{}", Way::go(&argument, true)?.row(&argument, long.as_ref()));
         }
-        let long = Way::go(&argument, false)?;
-        println!("{}", long.row(&argument, Some(&model)));
+        if let Some(long) = long {
+            println!("{}", long.row(&argument, None));
+        }
     }
     Ok(())
 }
@@ -51,8 +51,12 @@ impl Spread {
         Spread { mean, deviation: (squares / (values.len() as f64 - 1.0)).sqrt() }
     }
 
+    fn times(self, factor: f64) -> Spread {
+        Spread { mean: self.mean * factor, deviation: self.deviation * factor }
+    }
+
     fn told(self, beside: Option<Spread>, digits: usize) -> String {
-        let apart = beside.map(|other| format!(" ({:+.2} %)", (other.mean / self.mean - 1.0) * 100.0));
+        let apart = beside.map(|other| format!(" ({:+.2} %)", (self.mean / other.mean - 1.0) * 100.0));
         format!("{:.digits$} ± {:.digits$}{}", self.mean, self.deviation, apart.unwrap_or_default())
     }
 }
@@ -63,7 +67,7 @@ struct Way {
     cpu_s: f64,
     write_amplification: Spread,
     iops: Spread,
-    p99_ns: Spread,
+    p99_ms: Spread,
 }
 
 impl Way {
@@ -71,8 +75,7 @@ impl Way {
         let (drive, options) = argument.split_once(' ').unwrap_or((argument, ""));
         let mut session = opened(drive)?;
         session.by_scale_model = by_scale_model;
-        let requests = (capacity_bytes(&session) / REQUEST_BYTES / PARTS_OF_CAPACITY).min(MOST_REQUESTS);
-        let jobs = parse_flags(&flags(requests, options))?.jobs;
+        let jobs = parse_flags(&flags(options))?.jobs;
         let start = ProcessTime::now();
         session.bring_to(Condition::Steady, &jobs, 1.0, seed(), &mut Silent)?;
         let cpu_s = start.elapsed().as_secs_f64();
@@ -92,7 +95,7 @@ impl Way {
             cpu_s,
             write_amplification: of_each(&|job| &job["ssdlab"]["write_amplification"]),
             iops: of_each(&|job| &job["write"]["iops"]),
-            p99_ns: of_each(&|job| &job["write"]["clat_ns"]["percentile"]["99.000000"]),
+            p99_ms: of_each(&|job| &job["write"]["clat_ns"]["percentile"]["99.000000"]).times(1e-6),
         })
     }
 
@@ -103,7 +106,7 @@ impl Way {
             self.cpu_s,
             self.write_amplification.told(beside.map(|way| way.write_amplification), 4),
             self.iops.told(beside.map(|way| way.iops), 0),
-            self.p99_ns.told(beside.map(|way| way.p99_ns), 0),
+            self.p99_ms.told(beside.map(|way| way.p99_ms), 1),
         )
     }
 }
@@ -118,16 +121,12 @@ fn opened(argument: &str) -> Result<Session, Box<dyn Error>> {
     Ok(Session::open(&source, &settings, seed())?)
 }
 
-fn capacity_bytes(session: &Session) -> u64 {
-    session.profile.ssd().map_or(0, |config| config.export.capacity_bytes.0)
-}
-
 /// The jobs, one after the other on the whole drive.
-fn flags(requests: u64, options: &str) -> Vec<String> {
+fn flags(options: &str) -> Vec<String> {
     let job = |number| {
         format!(
             "--name=job{number} --stonewall --filename=/dev/ssd --rw=randwrite --bs=4k --iodepth=32 --norandommap \
-             --number_ios={requests} --randseed={number} {options}"
+             --number_ios={REQUESTS} --randseed={number} {options}"
         )
     };
     (1..=JOBS).map(job).collect::<Vec<_>>().join(" ").split_whitespace().map(String::from).collect()

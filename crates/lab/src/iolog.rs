@@ -56,11 +56,11 @@ impl<D: Device> Device for Logged<'_, D> {
         self.device.hint_write(lba);
     }
 
-    fn counters(&self) -> Counters {
+    fn counters(&mut self) -> Counters {
         self.device.counters()
     }
 
-    fn layers(&self) -> LayerCounts {
+    fn layers(&mut self) -> LayerCounts {
         self.device.layers()
     }
 

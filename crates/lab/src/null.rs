@@ -73,7 +73,7 @@ impl Device for NullDevice {
         at
     }
 
-    fn counters(&self) -> Counters {
+    fn counters(&mut self) -> Counters {
         self.counters
     }
 

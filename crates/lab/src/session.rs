@@ -97,6 +97,8 @@ pub struct Session {
     drive_file: Option<String>,
     memory: Memory,
     prepared: bool,
+    /// The end of the last run, at which the next one begins.
+    now: Nanos,
     /// Whether a single drive may come into steady state by a scale model, where that holds.
     pub by_scale_model: bool,
     /// What there is to say about the last run.
@@ -158,6 +160,7 @@ impl Session {
             drive_file: None,
             memory,
             prepared: false,
+            now: Nanos::ZERO,
             by_scale_model: false,
             notices: Vec::new(),
             logs: Vec::new(),
@@ -166,7 +169,7 @@ impl Session {
 
     /// What lies over the drive and what it is made of, as JSON: parameters with their sources,
     /// what follows from them, counters, wear.
-    pub fn show(&self) -> Value {
+    pub fn show(&mut self) -> Value {
         let mut shown = json!({
             "name": self.name,
             "title": self.profile.title,
@@ -196,14 +199,14 @@ impl Session {
     }
 
     /// The counters of all drives together, as JSON.
-    pub fn counters(&self) -> Value {
-        let counters = self.target.device().counters();
+    pub fn counters(&mut self) -> Value {
+        let counters = self.target.device_mut().counters();
         Value::Object(counters.entries().map(|(name, value)| (name.to_string(), json!(value))).collect())
     }
 
     /// Blocks erased so far, of all drives.
-    pub fn blocks_erased(&self) -> u64 {
-        self.target.device().counters().blocks_erased
+    pub fn blocks_erased(&mut self) -> u64 {
+        self.target.device_mut().counters().blocks_erased
     }
 
     /// The drive's condition.
@@ -393,9 +396,10 @@ impl Session {
         if let Some((from, to)) = plan.timeline {
             self.record_timeline(from, to)?;
         }
-        let options = RunOptions { start: Nanos::ZERO, seed: plan.seed };
+        let options = RunOptions { start: self.now, seed: plan.seed };
         let file = iolog::file_of(jobs).map_err(SessionError::Condition)?;
         let (record, log) = self.target.run(jobs, &options, file.is_some().then_some(self.name.as_str()), observer)?;
+        self.now = record.end;
         self.logs = file.map(str::to_string).zip(log).into_iter().chain(logs(&record)).collect();
         let context = self.context(plan, laid_out);
         if self.host_pages_written() > written {
@@ -445,8 +449,8 @@ impl Session {
         shown
     }
 
-    fn host_pages_written(&self) -> u64 {
-        self.target.device().counters().host_pages_written
+    fn host_pages_written(&mut self) -> u64 {
+        self.target.device_mut().counters().host_pages_written
     }
 
     fn record_timeline(&mut self, from: Nanos, to: Nanos) -> Result<(), SessionError> {

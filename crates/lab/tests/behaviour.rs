@@ -39,7 +39,7 @@ impl Device for Recorder {
     fn hint_write(&self, lba: Lba) {
         self.inner.hint_write(lba);
     }
-    fn counters(&self) -> Counters {
+    fn counters(&mut self) -> Counters {
         self.inner.counters()
     }
     fn cut_power(&mut self, now: Nanos) {

@@ -138,7 +138,7 @@ fn carry_out(number: u64, tell: &Sender<String>) -> Result<&'static str, String>
     let draw = Draw::new(number);
     tell.send(format!("{number}: {draw:?}")).expect("somebody listens");
     match draw.carried_out() {
-        Ok(session) => {
+        Ok(mut session) => {
             let counters = session.counters();
             let count = |name: &str| counters[name].as_u64().expect("a counter");
             let (host, nand) = (count("host_pages_written"), count("nand_pages_written"));

@@ -135,15 +135,15 @@ impl DieState {
     /// Lists the slots of a victim that are valid, without a branch, which would be mispredicted at about
     /// every second slot. Lines of the map are fetched for the first `ahead`.
     pub fn list_sources(&mut self, mapping: &Mapping, slots: Range<u32>, ahead: usize) {
-        let list = &mut self.sources;
-        list.resize(slots.len(), Source { slot: NONE, lpn: NONE });
+        self.sources.resize(slots.len(), Source { slot: NONE, lpn: NONE });
+        let list = self.sources.as_mut_slice();
         let mut count = 0;
         for (slot, lpn) in slots.clone().zip(mapping.owners(slots)) {
             list[count] = Source { slot, lpn };
             count += usize::from(lpn != NONE);
         }
-        list.truncate(count);
-        list.iter().take(ahead + BATCH).for_each(|source| mapping.prefetch(Lpn(source.lpn)));
+        self.sources.truncate(count);
+        self.sources.iter().take(ahead + BATCH).for_each(|source| mapping.prefetch(Lpn(source.lpn)));
     }
 
     /// Units listed that come after the one that the job holds.

@@ -15,8 +15,7 @@
 use crate::ftl::Ftl;
 use crate::ftl::growth::{Growing, Growth};
 use crate::ftl::pool::Group;
-use crate::ftl::table::NONE;
-use crate::units::{BlockId, DieId, Lpn, Ppn};
+use crate::units::{BlockId, DieId, Lpn};
 
 impl Ftl {
     /// A drive in steady state is many times a smaller one, and nothing is in it that cannot be copied.
@@ -44,6 +43,7 @@ impl Ftl {
     pub fn add_copy(&mut self, growing: &mut Growing, small: &Ftl) {
         let parts = growing.growth.copies / (self.geometry.dies / small.geometry.dies);
         let (turn, part) = (growing.copied / parts, growing.copied % parts);
+        growing.begin_copy(small.geometry.blocks);
         for die in 0..small.geometry.dies {
             let to = (turn * small.geometry.dies + die) as usize;
             if part == 0 {
@@ -51,6 +51,7 @@ impl Ftl {
             }
             self.copy_sealed_blocks(growing, small, die, to, part > 0);
         }
+        self.copy_units(growing, small);
         growing.counters = growing.counters + small.counters;
         growing.copied += 1;
     }
@@ -80,14 +81,13 @@ impl Ftl {
         let mut copy = state.without_job();
         for frontier in copy.frontiers.iter_mut().filter(|frontier| frontier.has_room()) {
             let block = growing.take_block(to);
-            let valid = self.copy_units(growing, small, frontier.block(), block);
-            self.blocks.groups.add_valid(Group(block.0), valid + small.blocks.slots - frontier.slots_used());
+            self.copy_wear(growing, small, frontier.block(), block);
+            self.blocks.groups.add_valid(Group(block.0), small.blocks.slots - frontier.slots_used());
             *frontier = frontier.moved_to(block);
         }
         if let Some(job) = &state.job {
             let block = growing.take_block(to);
-            let valid = self.copy_units(growing, small, job.victim(), block);
-            self.blocks.groups.add_valid(Group(block.0), valid);
+            self.copy_wear(growing, small, job.victim(), block);
             self.blocks.collect_lanes(Group(block.0), 1);
             copy.job = Some(job.restarted_in(block));
         }
@@ -107,29 +107,34 @@ impl Ftl {
                 continue;
             }
             let Some(copy) = growing.take_block_to_seal(to) else { return };
-            let valid = self.copy_units(growing, small, block, copy);
-            self.blocks.groups.add_valid(Group(copy.0), valid);
+            self.copy_wear(growing, small, block, copy);
             growing.seal_later(Group(copy.0), small.blocks.groups.age(Group(block.0)));
         }
     }
 
-    /// Copies what is in a block; returns how many units are valid in the copy.
-    fn copy_units(&mut self, growing: &mut Growing, small: &Ftl, from: BlockId, to: BlockId) -> u32 {
-        let first = small.geometry.ppn(from, 0).0;
-        let mut valid = 0;
-        for (slot, lpn) in (0..small.blocks.slots).zip(small.mapping.owners(first..first + small.blocks.slots)) {
-            // Left out: the journal of the map, and what a job under way has moved, which still stands in the victim.
-            if lpn == NONE || lpn >= small.exported || !small.mapping.leads_to(Lpn(lpn), Ppn(first + slot)) {
-                continue;
-            }
-            if let Some(unit) = growing.growth.unit(lpn, growing.copied) {
-                self.mapping.put(Lpn(unit), self.geometry.ppn(to, slot));
-                valid += 1;
-            }
-        }
+    /// How far a block is programmed, and how often it was erased.
+    fn copy_wear(&mut self, growing: &mut Growing, small: &Ftl, from: BlockId, to: BlockId) {
         let array = &small.flash.array;
         self.flash.array.set_used(to, array.programmed_rows(from), array.erases(from));
-        growing.count_block(array.erases(from));
-        valid
+        growing.block_becomes(from, to, array.erases(from));
+    }
+
+    /// Copies the host's units that lie in blocks of which there is a copy; units in open blocks that have none,
+    /// and the journal of the map, are left out. In order of units: of all that this touches, the map of the
+    /// large drive is by far the largest, and it is gone through from its start to its end.
+    fn copy_units(&mut self, growing: &Growing, small: &Ftl) {
+        let mut valid = vec![0; small.geometry.blocks as usize];
+        for lpn in 0..small.exported {
+            let Some(from) = small.mapping.flash_slot(Lpn(lpn)) else { continue };
+            let block = small.geometry.block(from);
+            let (Some(to), Some(unit)) = (growing.copy_of(block), growing.unit(lpn)) else { continue };
+            self.mapping.put(Lpn(unit), self.geometry.ppn(to, small.geometry.slot(from)));
+            valid[block.0 as usize] += 1;
+        }
+        for (block, valid) in (0..).map(BlockId).zip(valid) {
+            if let Some(to) = growing.copy_of(block) {
+                self.blocks.groups.add_valid(Group(to.0), valid);
+            }
+        }
     }
 }

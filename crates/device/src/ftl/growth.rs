@@ -63,6 +63,8 @@ pub struct Growing {
     pub growth: Growth,
     /// Copies that it has.
     pub(super) copied: u32,
+    /// What each block of the small drive becomes in the copy that is being added.
+    copies: Vec<Option<BlockId>>,
     /// What the copies have counted.
     pub(super) counters: Counters,
     /// Good blocks of each die that nothing was copied into, the next one last.
@@ -82,6 +84,7 @@ impl Growing {
         Growing {
             growth,
             copied: 0,
+            copies: Vec::new(),
             counters: Counters::default(),
             kept_free: vec![0; good.len()],
             untouched: good,
@@ -89,6 +92,31 @@ impl Growing {
             copied_blocks: 0,
             erases: 0,
         }
+    }
+
+    /// The next copy begins, of a drive with so many blocks.
+    pub(super) fn begin_copy(&mut self, blocks: u32) {
+        self.copies.clear();
+        self.copies.resize(blocks as usize, None);
+    }
+
+    /// A block of the small drive, erased so often, becomes one of the large drive.
+    pub(super) fn block_becomes(&mut self, from: BlockId, to: BlockId, erases: u32) {
+        self.copies[from.0 as usize] = Some(to);
+        self.copied_blocks += 1;
+        self.erases += u64::from(erases);
+    }
+
+    /// What a block of the small drive has become in this copy.
+    #[inline]
+    pub(super) fn copy_of(&self, block: BlockId) -> Option<BlockId> {
+        self.copies[block.0 as usize]
+    }
+
+    /// What a unit of the small drive becomes in this copy.
+    #[inline]
+    pub(super) fn unit(&self, lpn: u32) -> Option<u32> {
+        self.growth.unit(lpn, self.copied)
     }
 
     /// So many blocks of a die stay free.
@@ -108,12 +136,6 @@ impl Growing {
     pub(super) fn take_block_to_seal(&mut self, die: usize) -> Option<BlockId> {
         let blocks = &mut self.untouched[die];
         if blocks.len() > self.kept_free[die] { blocks.pop() } else { None }
-    }
-
-    /// A block with so many erases was copied.
-    pub(super) fn count_block(&mut self, erases: u32) {
-        self.copied_blocks += 1;
-        self.erases += u64::from(erases);
     }
 
     /// A block of this copy will be sealed; since it was in the small drive, `age` others were.
@@ -166,7 +188,11 @@ mod test {
         assert_eq!(growing.take_block(0), BlockId(0));
         assert_eq!(growing.take_block_to_seal(0), Some(BlockId(1)));
         assert_eq!(growing.take_block_to_seal(0), None);
-        [4, 6].into_iter().for_each(|erases| growing.count_block(erases));
+        growing.begin_copy(3);
+        [(0, 4), (2, 6)]
+            .into_iter()
+            .for_each(|(block, erases)| growing.block_becomes(BlockId(block), BlockId(1), erases));
+        assert_eq!([0, 1, 2].map(|block| growing.copy_of(BlockId(block))), [Some(BlockId(1)), None, Some(BlockId(1))]);
         for (first, age) in [(0, 3), (2, 5)] {
             growing.copied = 0;
             growing.seal_later(Group(first), age);

@@ -63,8 +63,44 @@ impl<C: Contents> Ftl<C> {
         self.counters.nand_pages_written += 1;
         let time = self.flash.array.program_row(block);
         job.held = NONE;
-        let victim = job.victim();
         let next = state.next_source(&self.mapping, MOVES_AHEAD, all_valid);
-        Some((time, next.map(|ppn| self.flash.array.read_time(victim, self.geometry.slot(ppn), 1))))
+        Some((time, next.map(|ppn| self.flash.array.native_read_time(self.geometry.slot(ppn)))))
+    }
+
+    /// Moves, each with a next one behind it, for which [`Ftl::move_on`] has nothing to ask, while the host leaves
+    /// the victim's units alone: none of them is lost yet, and the open block is not filled.
+    pub fn moves_ahead(&self, die: DieId) -> u32 {
+        let (state, purpose) = (self.die(die), self.destination());
+        let Some(job) = &state.job else { return 0 };
+        let left = state.sources_left() as u32;
+        let is_whole = self.mapping.never_buffered() && self.blocks.groups.valid_at(state.victim_counter) == left + 1;
+        let is_common = self.kind.plain && job.reason == Reason::Garbage && job.held != NONE && is_whole;
+        if is_common { left.min(state.frontier(purpose).rows_left().saturating_sub(1)) } else { 0 }
+    }
+
+    /// One of the [`Ftl::moves_ahead`]: returns the array times of the program and of sensing the next unit.
+    #[inline(always)]
+    pub fn move_next(&mut self, die: DieId) -> (Nanos, Nanos) {
+        let purpose = self.destination();
+        let state = &mut self.dies[usize::from(die.0)];
+        let held = state.held_source().expect("a unit is held");
+        let counter = state.victim_counter;
+        let frontier = state.frontier_mut(purpose);
+        let (block, to) = (frontier.block(), frontier.take_row(&self.geometry));
+        self.mapping.move_unit(Lpn(held.lpn), to);
+        self.blocks.groups.remove_valid_at(counter);
+        self.counters.gc_pages_moved += 1;
+        self.counters.nand_pages_written += 1;
+        let time = self.flash.array.program_row(block);
+        let next = state.next_source(&self.mapping, MOVES_AHEAD, true).expect("moves lie ahead");
+        (time, self.flash.array.native_read_time(self.geometry.slot(next)))
+    }
+
+    /// The die whose job's victim a unit lies in.
+    #[inline(always)]
+    pub fn collecting_die(&self, lpn: Lpn) -> Option<DieId> {
+        let block = self.geometry.block(self.mapping.flash_slot(lpn)?);
+        let die = self.geometry.die(block);
+        self.die(die).job.as_ref().is_some_and(|job| job.victim() == block).then_some(die)
     }
 }

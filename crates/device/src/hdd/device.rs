@@ -50,7 +50,7 @@ impl Device for Hdd {
         self.now
     }
 
-    fn counters(&self) -> Counters {
+    fn counters(&mut self) -> Counters {
         self.counters
     }
 
@@ -58,7 +58,7 @@ impl Device for Hdd {
         if self.is_within(&request) { Status::Success } else { Status::OutOfRange }
     }
 
-    fn layers(&self) -> LayerCounts {
+    fn layers(&mut self) -> LayerCounts {
         let Counts { accesses, seek_ns, rotation_ns, rewrite_ns, transfer_ns, cache_hits, cached_writes } = self.counts;
         let own = [
             ("accesses", accesses),

@@ -81,6 +81,10 @@ impl ByRow {
         ByRow { only: None, times: (0..geometry.rows).map(|row| by_kind[kind(row)]).collect() }
     }
 
+    fn least(&self) -> Nanos {
+        self.only.or_else(|| self.times.iter().copied().min()).unwrap_or_default()
+    }
+
     #[inline]
     fn of(&self, row: u32) -> Nanos {
         match self.only {
@@ -150,6 +154,12 @@ impl Array {
         }
     }
 
+    /// tR of a row with its bits a cell.
+    #[inline(always)]
+    pub fn native_read_time(&self, row: u32) -> Nanos {
+        self.times.read.of(row)
+    }
+
     /// tPROG of a row.
     #[inline]
     fn program_time(&self, slc: bool, row: u32) -> Nanos {
@@ -174,6 +184,11 @@ impl Array {
             time += self.program_time(slc, row);
         }
         (time, if self.times.program_fail_share > 0.0 { self.draw_program_failure() } else { Ok(()) })
+    }
+
+    /// The least array time of a move: tPROG and tR of the fastest rows.
+    pub fn least_move(&self) -> Nanos {
+        self.times.program.least() + self.times.read.least()
     }
 
     /// Programs the next row of a block with its bits a cell, where neither programs nor reads fail.

@@ -1,8 +1,8 @@
 //! The machinery of virtual time: what happens next, who may use a shared resource when, and
 //! seeded randomness.
 
+pub mod arrivals;
 pub mod calendar;
-pub mod lanes;
 pub mod random;
 pub mod slots;
 pub mod timeline;

@@ -3,7 +3,7 @@
 use crate::block::{Busy, Completion, Operation, Request, Status, Tag};
 use crate::nand::contents::Contents;
 use crate::ssd::commands::Command;
-use crate::ssd::{Lane, Ssd};
+use crate::ssd::{Arrival, Ssd};
 use crate::units::Nanos;
 
 impl<C: Contents> Ssd<C> {
@@ -37,9 +37,9 @@ impl<C: Contents> Ssd<C> {
             // Full duplex: write data crosses in the order of commands, so the link's turn is known already.
             let crossing = self.link_time(self.bytes_of(&request));
             let crossed = self.link.cross_in(ready, crossing);
-            self.lanes.push(Lane::DataIn as usize, crossed, number);
+            self.arrivals.push(Arrival::DataIn as usize, crossed, number);
         } else {
-            self.lanes.push(Lane::Command as usize, ready, number);
+            self.arrivals.push(Arrival::Command as usize, ready, number);
         }
     }
 
@@ -57,14 +57,14 @@ impl<C: Contents> Ssd<C> {
         time
     }
 
-    /// The time of the first entry of a lane has come.
+    /// The time of the first of a queue of arrivals has come.
     #[inline(always)]
-    pub(super) fn lane_event(&mut self, lane: usize, done: &mut Vec<Completion>) {
-        const COMMAND: usize = Lane::Command as usize;
-        const DATA_IN: usize = Lane::DataIn as usize;
-        const DATA_OUT: usize = Lane::DataOut as usize;
-        let number = self.lanes.pop(lane);
-        match lane {
+    pub(super) fn arrival_event(&mut self, arrival: usize, done: &mut Vec<Completion>) {
+        const COMMAND: usize = Arrival::Command as usize;
+        const DATA_IN: usize = Arrival::DataIn as usize;
+        const DATA_OUT: usize = Arrival::DataOut as usize;
+        let number = self.arrivals.pop(arrival);
+        match arrival {
             COMMAND => self.begin(number, done),
             DATA_IN => self.take_write(number, done),
             DATA_OUT => self.part_done(number, done),
@@ -83,7 +83,7 @@ impl<C: Contents> Ssd<C> {
             Operation::Write => {
                 let time = self.link_time(self.bytes_of(&request));
                 let crossed = self.link.cross_in(self.now, time);
-                self.lanes.push(Lane::DataIn as usize, crossed, number);
+                self.arrivals.push(Arrival::DataIn as usize, crossed, number);
             }
             Operation::Trim => {
                 self.trim(&request);
@@ -140,7 +140,7 @@ impl<C: Contents> Ssd<C> {
     #[inline(always)]
     pub(super) fn start_idling(&mut self) {
         if let Some(after) = self.shape.config.ftl.idle_gc_after_ms {
-            self.lanes.push(Lane::Idle as usize, self.now + after.0, 0);
+            self.arrivals.push(Arrival::Idle as usize, self.now + after.0, 0);
         }
     }
 
@@ -149,7 +149,7 @@ impl<C: Contents> Ssd<C> {
     fn end_idling(&mut self) {
         if self.shape.config.ftl.idle_gc_after_ms.is_some() {
             self.idle_work = false;
-            self.lanes.clear(Lane::Idle as usize);
+            self.arrivals.clear(Arrival::Idle as usize);
         }
     }
 

@@ -70,6 +70,7 @@ impl<C: Contents> Ssd<C> {
     /// As [`Ssd::put_away`], of a drive that does not rest.
     pub(super) fn stop_here(&mut self) {
         debug_assert_eq!(self.commands.outstanding(), 0, "the host waits for nothing");
+        self.catch_up_all();
         self.rests = true;
         self.ftl.backlog.clear();
         self.end_operations();
@@ -109,7 +110,7 @@ impl<C: Contents> Ssd<C> {
         self.dies.clear();
         self.buffer.clear();
         self.commands.clear();
-        self.lanes = Default::default();
+        self.arrivals = Default::default();
         self.forget_changes();
         (self.idle_work, self.rests) = (false, true);
         if let Some(cache) = &mut self.ftl.map_cache {

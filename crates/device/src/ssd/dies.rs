@@ -9,6 +9,7 @@ use crate::nand::reliability::ReadOutcome;
 use crate::sim::calendar::{Calendar, Event};
 use crate::sim::timeline::Timeline;
 use crate::sim::transfer::TransferTimes;
+use crate::ssd::move_runs::MoveRuns;
 use crate::ssd::pending::Owner;
 use crate::units::{BlockId, DieId, Nanos};
 use serde::Serialize;
@@ -61,6 +62,8 @@ pub enum Activity {
     Moving,
     /// A move, and array to register for the next one: two operations, one event, never recorded as such.
     MovingOn,
+    /// Moves without an event each; the event is when they may be over. Never recorded.
+    MovingRun,
     /// Erase.
     Erasing,
     /// For rows of other dies to be programmed, before an erase.
@@ -93,6 +96,8 @@ struct Recording {
 #[repr(C, align(64))]
 pub struct Die {
     channel: u32,
+    /// What it does, which its event in the calendar names too.
+    activity: Activity,
     /// When what it does began.
     pub began: Nanos,
     /// While [`Activity::MovingOn`]: the end of the move. No read waits then and nothing is suspended; a
@@ -119,6 +124,7 @@ impl Die {
     pub fn new(channel: u32) -> Die {
         Die {
             channel,
+            activity: Activity::Idle,
             began: Nanos::ZERO,
             move_ends: Nanos::ZERO,
             gathered_transfer: Nanos::ZERO,
@@ -144,8 +150,6 @@ pub struct Dies {
     dies: Vec<Die>,
     /// The next event of each die.
     pub calendar: Calendar,
-    /// What each die is doing, which its event in the calendar names too.
-    activities: Vec<Activity>,
     /// Dies without work, a bit each.
     idle: Vec<u64>,
     /// The die that took the last row.
@@ -154,6 +158,8 @@ pub struct Dies {
     /// Times of bytes on a channel.
     pub channel_times: TransferTimes,
     recording: Option<Recording>,
+    /// Moves that are carried out when somebody asks.
+    pub runs: MoveRuns,
     /// Some die may be waiting.
     some_wait: bool,
 }
@@ -165,12 +171,12 @@ impl Dies {
         Dies {
             dies: (0..dies).map(|die| Die::new(geometry.channel(DieId(die as u16)))).collect(),
             calendar: Calendar::new(dies),
-            activities: vec![Activity::Idle; dies],
             idle: all_bits(dies),
             rotor: geometry.dies - 1,
             channels: vec![Timeline::default(); geometry.channels as usize],
             channel_times: TransferTimes::at(mb_per_s),
             recording: None,
+            runs: MoveRuns::new(geometry.channels as usize),
             some_wait: false,
         }
     }
@@ -179,8 +185,8 @@ impl Dies {
     pub fn clear(&mut self) {
         self.dies.iter_mut().for_each(|die| *die = Die::new(die.channel));
         self.calendar = Calendar::new(self.dies.len());
-        self.activities.fill(Activity::Idle);
         self.idle = all_bits(self.dies.len());
+        self.runs.clear();
     }
 
     /// Number of dies.
@@ -204,27 +210,41 @@ impl Dies {
     /// What a die does.
     #[inline(always)]
     pub fn activity(&self, die: usize) -> Activity {
-        self.activities[die]
+        self.dies[die].activity
     }
 
     /// The die does something else, whose end is known already.
     #[inline(always)]
     pub fn rename_activity(&mut self, die: usize, activity: Activity) {
-        self.activities[die] = activity;
+        self.dies[die].activity = activity;
+    }
+
+    /// A die takes its channel at `now`, or as soon as it is free, to load a row, and programs it; `lone` waits for it
+    /// where it is one unit alone.
+    #[inline(always)]
+    pub fn write_row(&mut self, die: usize, now: Nanos, load: Nanos, programmed: Nanos, lone: Option<Owner>) {
+        let state = &mut self.dies[die];
+        state.lone = lone;
+        state.began = now;
+        let loaded = self.channels[state.channel as usize].reserve(now, load);
+        state.activity = Activity::Writing;
+        self.idle[die / 64] &= !(1 << (die % 64));
+        self.calendar.schedule(loaded + programmed, Event { slot: die, kind: Activity::Writing as u8 });
     }
 
     /// A die begins something at `now` that ends at `until`, when the calendar tells of it.
     #[inline(always)]
     pub fn begin(&mut self, die: usize, activity: Activity, now: Nanos, until: Nanos) {
-        self.dies[die].began = now;
+        let state = &mut self.dies[die];
+        (state.began, state.activity) = (now, activity);
         self.idle[die / 64] &= !(1 << (die % 64));
-        self.go_on(die, activity, until);
+        self.calendar.schedule(until, Event { slot: die, kind: activity as u8 });
     }
 
     /// A die goes on with something that ends at `until`.
     #[inline(always)]
     pub fn go_on(&mut self, die: usize, activity: Activity, until: Nanos) {
-        self.activities[die] = activity;
+        self.dies[die].activity = activity;
         self.calendar.schedule(until, Event { slot: die, kind: activity as u8 });
     }
 
@@ -243,9 +263,44 @@ impl Dies {
         }
     }
 
+    /// Carries out what the runs of a channel have begun before now: `move_next` does a die's next move, and tells how
+    /// long it programs and senses the unit behind it. Returns how long dies were busy, and the number of moves.
+    #[inline(always)]
+    pub fn carry_on(
+        &mut self,
+        channel: usize,
+        now: Nanos,
+        data: Nanos,
+        mut move_next: impl FnMut(DieId) -> (Nanos, Nanos),
+    ) -> (Nanos, u64) {
+        let (mut busy, mut moves) = (Nanos::ZERO, 0);
+        let timeline = &mut self.channels[channel];
+        let mut due = self.runs.on(channel, now);
+        while let Some(run) = due.first() {
+            let (programmed, sensing) = move_next(DieId(run.die as u16));
+            let die = &mut self.dies[run.die as usize];
+            busy += run.next - die.began;
+            moves += 1;
+            die.began = run.next;
+            die.move_ends = timeline.reserve(run.next, data) + programmed;
+            let next = die.move_ends + sensing;
+            if !due.moved(next) {
+                die.activity = Activity::MovingOn;
+                self.calendar.schedule(next, Event { slot: run.die as usize, kind: Activity::MovingOn as u8 });
+            }
+        }
+        (busy, moves)
+    }
+
+    /// The channel of a die.
+    #[inline(always)]
+    pub fn channel_of(&self, die: usize) -> usize {
+        self.dies[die].channel as usize
+    }
+
     /// A die can do nothing until rows of others are programmed.
     pub fn wait(&mut self, die: usize) {
-        self.activities[die] = Activity::Waiting;
+        self.dies[die].activity = Activity::Waiting;
         self.calendar.take_back(die);
         self.idle[die / 64] &= !(1 << (die % 64));
         self.some_wait = true;
@@ -260,13 +315,13 @@ impl Dies {
     /// The dies that wait, which are to look again.
     pub fn take_waiting(&mut self) -> Vec<usize> {
         self.some_wait = false;
-        (0..self.dies.len()).filter(|die| self.activities[*die] == Activity::Waiting).collect()
+        (0..self.dies.len()).filter(|die| self.dies[*die].activity == Activity::Waiting).collect()
     }
 
     /// A die has nothing to do.
     #[inline(always)]
     pub fn lay_idle(&mut self, die: usize) {
-        self.activities[die] = Activity::Idle;
+        self.dies[die].activity = Activity::Idle;
         self.calendar.take_back(die);
         self.idle[die / 64] |= 1 << (die % 64);
     }
@@ -314,15 +369,33 @@ impl Dies {
         match activity {
             Activity::Sensing | Activity::Sending => counters.die_host_read_ns += length,
             Activity::Writing => counters.die_host_write_ns += length,
-            Activity::Gathering | Activity::Moving | Activity::MovingOn => counters.die_move_ns += length,
+            Activity::Gathering | Activity::Moving | Activity::MovingOn | Activity::MovingRun => {
+                counters.die_move_ns += length;
+            }
             Activity::Erasing => counters.die_erase_ns += length,
             Activity::Idle | Activity::Choosing | Activity::Waiting => {}
         }
+        self.note_span(die, activity, began, end);
+    }
+
+    /// A row of the host is programmed: how long it took since the die began, and who waits for it where it is one
+    /// unit alone.
+    #[inline(always)]
+    pub fn end_row(&mut self, die: usize, now: Nanos) -> (Nanos, Option<Owner>) {
+        let state = &mut self.dies[die];
+        let (began, lone) = (state.began, state.lone.take());
+        self.note_span(die, Activity::Writing, began, now);
+        (now - began, lone)
+    }
+
+    /// Records an operation, where it is wanted.
+    #[inline(always)]
+    fn note_span(&mut self, die: usize, kind: Activity, began: Nanos, end: Nanos) {
         if let Some(recording) = &mut self.recording
             && end >= recording.from
             && began < recording.to
         {
-            recording.spans.push(Span { die: die as u16, kind: activity, start_ns: began.0, end_ns: end.0 });
+            recording.spans.push(Span { die: die as u16, kind, start_ns: began.0, end_ns: end.0 });
         }
     }
 

@@ -65,6 +65,7 @@ impl<C: Contents> Ssd<C> {
             self.end_span(die);
             return self.gathered(die);
         }
+        self.catch_up_for(die);
         let state = self.dies.get_mut(die);
         self.ftl.counters.die_move_ns += self.now.0 - state.began.0;
         debug_assert!(!state.is_interrupted(), "a read parts a move from what follows");
@@ -98,7 +99,7 @@ impl<C: Contents> Ssd<C> {
         let out = std::mem::take(&mut self.dies.get_mut(die).gathered_transfer);
         let mut free = self.now;
         if !self.shape.times.copyback {
-            free = self.dies.reserve_channel(die, self.now, out + self.shape.times.flash_command);
+            free = self.reserve_channel(die, out + self.shape.times.flash_command);
             self.ftl.counters.channel_move_ns += out.0;
         }
         match self.ftl.job_step(DieId(die as u16)) {
@@ -123,7 +124,10 @@ impl<C: Contents> Ssd<C> {
         }
         let ends = self.load_move(die, out) + programmed;
         match self.sense_next_at_once(die, ends) {
-            Some(sensed) => self.dies.begin(die, Activity::MovingOn, self.now, sensed),
+            Some(sensed) => {
+                self.dies.begin(die, Activity::MovingOn, self.now, sensed);
+                self.begin_run(die, sensed);
+            }
             None => self.dies.begin(die, Activity::Moving, self.now, ends),
         }
     }
@@ -137,7 +141,7 @@ impl<C: Contents> Ssd<C> {
         }
         let data = out + self.shape.times.channel_row;
         self.ftl.counters.channel_move_ns += data.0;
-        self.dies.reserve_channel(die, self.now, data + self.shape.times.flash_command)
+        self.reserve_channel(die, data + self.shape.times.flash_command)
     }
 
     /// When nothing is to be decided at the end of a move, the sensing of the next row follows it in

@@ -1,6 +1,6 @@
 //! Controller and link: each serves one after another, in the order they are reached.
 //!
-//! On a half-duplex link, SATA's, data of both directions share one lane. Time on the link = bytes / rate.
+//! On a half-duplex link, SATA's, data of both directions take turns. Time on the link = bytes / rate.
 
 use crate::config::DriveConfig;
 use crate::config::drive::Protocol;
@@ -30,7 +30,7 @@ impl Link {
         }
     }
 
-    /// Data of both directions share one lane.
+    /// Data of both directions take turns.
     #[inline(always)]
     pub fn is_half_duplex(&self) -> bool {
         self.half_duplex

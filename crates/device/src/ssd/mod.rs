@@ -15,14 +15,15 @@
 //! Idle read: link command + controller + flash command + tR + channel + link.
 //!
 //! Parts, each with a state of its own: [`shape`] (what does not change), [`commands`], [`link`], [`write_buffer`],
-//! [`pending`] (units on their way), [`journal`] (of the map), [`dies`] (and channels), [`power_states`],
+//! [`pending`] (units on their way), [`move_runs`], [`journal`] (of the map), [`dies`] (and channels), [`power_states`],
 //! [`seasoning_row`]; [`pieces`] cuts requests into units. Steps work on the parts together: `admit` (and the ends
 //! of commands), `read`, `write`, `row`, `flush`, `trim`, [`admin`] (starting over), `work` (what a die does
-//! next), `job`, `seasoning` (without a clock), `cut` (the end of what is under way).
+//! next), `job`, `catch_up` (runs of moves), `seasoning` (without a clock), `cut` (the end of what is under way).
 //! Left out: several namespaces, thermal throttling, the read cache, host memory buffer.
 
 pub mod admin;
 mod admit;
+mod catch_up;
 pub mod commands;
 mod cut;
 pub mod dies;
@@ -30,6 +31,7 @@ mod flush;
 mod job;
 pub mod journal;
 pub mod link;
+pub mod move_runs;
 pub mod pending;
 pub mod pieces;
 pub mod power_states;
@@ -51,11 +53,12 @@ use crate::ftl::layout::own_units;
 use crate::ftl::victim::VictimPolicy;
 use crate::nand::contents::Contents;
 use crate::parameter::Problem;
-use crate::sim::lanes::Lanes;
+use crate::sim::arrivals::Arrivals;
 use crate::ssd::commands::Commands;
 use crate::ssd::dies::{Dies, Span};
 use crate::ssd::journal::Journal;
 use crate::ssd::link::Link;
+use crate::ssd::move_runs::MoveRuns;
 use crate::ssd::pending::Pending;
 use crate::ssd::power_states::PowerStates;
 use crate::ssd::seasoning_row::SeasoningRow;
@@ -65,7 +68,7 @@ use crate::units::{Lba, Lpn, Nanos};
 
 /// What has a next event of its own beside the dies.
 #[derive(Clone, Copy, Debug)]
-enum Lane {
+enum Arrival {
     /// Commands leaving the controller.
     Command = 0,
     /// Write data that has crossed the link.
@@ -76,7 +79,7 @@ enum Lane {
     Idle = 3,
 }
 
-const LANES: usize = 4;
+const ARRIVALS: usize = 4;
 
 /// A solid-state drive.
 pub struct Ssd<C: Contents = ()> {
@@ -84,8 +87,8 @@ pub struct Ssd<C: Contents = ()> {
     pub ftl: Ftl<C>,
     shape: Shape,
     now: Nanos,
-    /// Commands under way and what else happens beside the dies, by [`Lane`].
-    lanes: Lanes<LANES>,
+    /// Commands under way and what else happens beside the dies, by [`Arrival`].
+    arrivals: Arrivals<ARRIVALS>,
     commands: Commands,
     link: Link,
     buffer: WriteBuffer<C::Held>,
@@ -133,7 +136,7 @@ impl<C: Contents> Ssd<C> {
         let ahead = Nanos(shape.times.command[Operation::Write as usize].0 * commands);
         Ssd {
             now: Nanos::ZERO,
-            lanes: Lanes::default(),
+            arrivals: Arrivals::default(),
             commands: Commands::new(config),
             link: Link::new(config),
             buffer,
@@ -166,6 +169,7 @@ impl<C: Contents> Ssd<C> {
 
     /// Records what every die does, operation by operation, from one time to another.
     pub fn record_timeline(&mut self, from: Nanos, to: Nanos) {
+        self.leave_runs();
         self.dies.record(from, to);
     }
 
@@ -174,10 +178,10 @@ impl<C: Contents> Ssd<C> {
         self.dies.take_recorded()
     }
 
-    /// When something happens next. At equal times dies come before lanes.
+    /// When something happens next. At equal times dies come before arrivals.
     #[inline]
     fn next_time(&self) -> Nanos {
-        Nanos(self.dies.calendar.first_time().0.min(self.lanes.next().0.0))
+        Nanos(self.dies.calendar.first_time().0.min(self.arrivals.next().0.0))
     }
 
     /// Nothing happens any more until `to`, but for commands that can never be done.
@@ -205,6 +209,7 @@ impl<C: Contents> Device for Ssd<C> {
     fn submit(&mut self, now: Nanos, tag: Tag, request: Request) -> Result<(), Busy> {
         debug_assert!(now >= self.now, "time goes forward");
         self.now = now;
+        self.dies.runs.serve(MoveRuns::LAST);
         self.admit(tag, request)
     }
 
@@ -221,16 +226,19 @@ impl<C: Contents> Device for Ssd<C> {
         let mut limit = to.0.min(Nanos::NEVER.0 - 1);
         loop {
             let die_time = self.dies.calendar.first_time();
-            let (lane_time, lane) = self.lanes.next();
-            if die_time.0.min(lane_time.0) > limit {
+            let (arrival_time, arrival) = self.arrivals.next();
+            if die_time.0.min(arrival_time.0) > limit {
                 break;
             }
-            if lane_time < die_time {
-                self.now = lane_time;
-                self.lane_event(lane, done);
+            if arrival_time < die_time {
+                self.now = arrival_time;
+                self.dies.runs.serve(MoveRuns::LAST);
+                self.arrival_event(arrival, done);
             } else {
                 self.now = die_time;
-                self.die_event(self.dies.calendar.first(), done);
+                let event = self.dies.calendar.first();
+                self.dies.runs.serve(event.slot);
+                self.die_event(event, done);
             }
             if done.len() > before {
                 limit = self.now.0;
@@ -259,7 +267,8 @@ impl<C: Contents> Device for Ssd<C> {
         }
     }
 
-    fn counters(&self) -> Counters {
+    fn counters(&mut self) -> Counters {
+        self.catch_up_all();
         let mut counters = self.ftl.counters;
         counters.nand_host_bytes_written = counters.host_bytes_written;
         counters.nand_bytes_written = counters.nand_pages_written * u64::from(self.ftl.geometry.unit_bytes);
@@ -294,6 +303,7 @@ impl<C: Contents> Device for Ssd<C> {
 
     fn cut_power(&mut self, now: Nanos) {
         self.now = now;
+        self.catch_up_all();
         self.lose_power();
     }
 }

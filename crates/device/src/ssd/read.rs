@@ -7,7 +7,7 @@ use crate::nand::contents::{Contents, Whence};
 use crate::ssd::dies::{Activity, FlashRead, ReadOwner};
 use crate::ssd::pending::{Owner, Unit};
 use crate::ssd::pieces::Piece;
-use crate::ssd::{Lane, Ssd};
+use crate::ssd::{Arrival, Ssd};
 use crate::units::{DieId, Nanos, Ppn};
 
 impl<C: Contents> Ssd<C> {
@@ -46,6 +46,7 @@ impl<C: Contents> Ssd<C> {
         let mut open: Option<FlashRead> = None;
         for piece in self.shape.unit_size.pieces(&request) {
             let sectors = piece.covered.1 - piece.covered.0;
+            self.meet_unit(piece.lpn);
             let place = self.ftl.place(piece.lpn);
             if C::KEEPS {
                 self.deliver(number, &piece, place);
@@ -128,12 +129,15 @@ impl<C: Contents> Ssd<C> {
     fn send_out(&mut self, number: u32, bytes: u64) {
         let time = self.link_time(bytes);
         let crossed = self.link.cross_out(self.now, time);
-        self.lanes.push(Lane::DataOut as usize, crossed, number);
+        self.arrivals.push(Arrival::DataOut as usize, crossed, number);
     }
 
     /// A row is to be sensed: at once where its die is idle or can be suspended.
     fn queue_read(&mut self, read: FlashRead) {
         let die = usize::from(self.ftl.geometry.die(read.block).0);
+        if self.dies.activity(die) == Activity::MovingRun {
+            self.leave_run(die);
+        }
         match self.dies.activity(die) {
             Activity::Idle | Activity::Waiting => self.sense(die, read, Nanos::ZERO),
             Activity::Writing | Activity::Moving | Activity::MovingOn | Activity::Erasing => {
@@ -192,7 +196,7 @@ impl<C: Contents> Ssd<C> {
         let (read, _) = self.dies.get(die).current.expect("a read is under way");
         let transfer = self.dies.channel_times.of(u64::from(read.bytes));
         self.ftl.counters.channel_host_ns += transfer.0;
-        let sent = self.dies.reserve_channel(die, self.now, transfer);
+        let sent = self.reserve_channel(die, transfer);
         self.dies.begin(die, Activity::Sending, self.now, sent);
     }
 

@@ -6,7 +6,6 @@ use crate::ftl::frontier::Purpose;
 use crate::ftl::mapping::Place;
 use crate::nand::contents::Contents;
 use crate::ssd::Ssd;
-use crate::ssd::dies::Activity;
 use crate::ssd::pending::{Owner, Unit};
 use crate::units::{DieId, Nanos};
 
@@ -67,9 +66,9 @@ impl<C: Contents> Ssd<C> {
     /// A row of one unit, where the FTL has nothing else to do.
     #[inline(always)]
     fn plain_write(&mut self, die: usize, unit: &Unit<C::Held>) -> bool {
+        self.meet_unit(unit.lpn);
         let Some(programmed) = self.ftl.write_on(DieId(die as u16), unit.lpn) else { return false };
-        self.dies.get_mut(die).lone = Some(unit.owner);
-        self.program_host_row(die, programmed);
+        self.program_host_row(die, programmed, Some(unit.owner));
         true
     }
 
@@ -124,25 +123,26 @@ impl<C: Contents> Ssd<C> {
         }
         let programmed = self.ftl.end_row(id, id, purpose);
         self.drain_map_work(None);
-        self.program_host_row(die, programmed);
+        self.program_host_row(die, programmed, None);
         true
     }
 
-    /// Times a row that the FTL has filled: channel and tPROG.
+    /// Times a row that the FTL has filled: channel and tPROG. `lone` waits for it where it is one unit alone.
     #[inline(always)]
-    fn program_host_row(&mut self, die: usize, programmed: Nanos) {
+    fn program_host_row(&mut self, die: usize, programmed: Nanos, lone: Option<Owner>) {
         if self.ftl.is_smooth() {
             self.owe(die);
         }
         let transfer = self.shape.times.channel_row;
         self.ftl.counters.channel_host_ns += transfer.0;
-        let loaded = self.dies.reserve_channel(die, self.now, self.shape.times.flash_command + transfer);
-        self.dies.begin(die, Activity::Writing, self.now, loaded + programmed);
+        self.catch_up_for(die);
+        self.dies.write_row(die, self.now, self.shape.times.flash_command + transfer, programmed, lone);
     }
 
     /// Puts a pending unit into the open row; false where it has to be completed by a read first.
     #[inline]
     fn put_unit(&mut self, die: usize, purpose: Purpose, unit: Unit<C::Held>) -> bool {
+        self.meet_unit(unit.lpn);
         if let Owner::Slot(slot) = unit.owner
             && let Place::Buffer(_) = self.ftl.place(unit.lpn)
         {
@@ -165,7 +165,9 @@ impl<C: Contents> Ssd<C> {
     #[inline]
     pub(super) fn row_written(&mut self, die: usize, done: &mut Vec<Completion>) {
         self.ftl.program_ended(DieId(die as u16));
-        if let Some(owner) = self.dies.get_mut(die).lone.take() {
+        let (busy, lone) = self.dies.end_row(die, self.now);
+        self.ftl.counters.die_host_write_ns += busy.0;
+        if let Some(owner) = lone {
             return self.unit_programmed(owner, done);
         }
         for place in 0..self.dies.get(die).row.len() {

@@ -19,6 +19,7 @@ impl<C: Contents> Ssd<C> {
     }
 
     pub(super) fn trim_unit(&mut self, lpn: Lpn) {
+        self.meet_unit(lpn);
         if let Place::Buffer(slot) = self.ftl.place(lpn) {
             // A unit leaves the buffer without being programmed.
             self.ftl.mapping.unbuffer(lpn, slot);

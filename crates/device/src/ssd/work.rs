@@ -27,17 +27,19 @@ impl<C: Contents> Ssd<C> {
     pub(super) fn die_event(&mut self, Event { slot: die, kind }: Event, done: &mut Vec<Completion>) {
         debug_assert_eq!(kind, self.dies.activity(die) as u8, "the event is the activity's end");
         // First what comes by far most often when a drive is written to.
-        if kind == Activity::MovingOn as u8 {
-            return self.moved_and_sensed(die);
-        }
         if kind == Activity::Writing as u8 {
             self.row_written(die, done);
-            self.dies.end_span(die, Activity::Writing, self.now, &mut self.ftl.counters);
             if self.dies.some_wait() {
                 self.recall_waiting();
             }
             self.work(die);
             return self.feed_others();
+        }
+        if kind == Activity::MovingOn as u8 {
+            return self.moved_and_sensed(die);
+        }
+        if kind == Activity::MovingRun as u8 {
+            return self.look_at_run(die);
         }
         if kind == Activity::Sensing as u8 {
             return self.sensed(die);
@@ -140,8 +142,15 @@ impl<C: Contents> Ssd<C> {
     pub(super) fn issue_cycles(&mut self, die: usize) -> Nanos {
         match self.shape.times.flash_command {
             Nanos::ZERO => self.now,
-            cycles => self.dies.reserve_channel(die, self.now, cycles),
+            cycles => self.reserve_channel(die, cycles),
         }
+    }
+
+    /// Takes a die's channel now, or as soon as it is free; returns when the transfer is done.
+    #[inline(always)]
+    pub(super) fn reserve_channel(&mut self, die: usize, length: Nanos) -> Nanos {
+        self.catch_up_for(die);
+        self.dies.reserve_channel(die, self.now, length)
     }
 
     /// What a die does has ended now, and is counted.

@@ -66,6 +66,7 @@ impl<C: Contents> Ssd<C> {
             let held = self.ftl.flash.contents.take(part);
             self.ftl.counters.host_pages_written += 1;
             let unit = Unit { lpn: piece.lpn, owner: Owner::Command(index), bytes, held };
+            self.meet_unit(piece.lpn);
             match self.ftl.place(piece.lpn) {
                 _ if self.pending.is_parked(piece.lpn) => self.pending.follow(unit),
                 Place::Flash(ppn) if !self.shape.is_whole(&piece) => self.read_first(ppn, unit),

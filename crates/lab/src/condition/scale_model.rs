@@ -3,9 +3,12 @@
 //! The long way writes a large drive four or five times over. In steady state its dies are many times a few
 //! dies, so those few are seasoned instead ([`model`] makes them, `ssdlab_device::ftl::grow` copies them).
 //! Between two copies the model writes 1/k of its units, k the number of copies, so that the dies of the large
-//! drive do not collect in step. That then writes slices of a tenth of its units itself: three where collection
-//! writes to the host's open block, five where it has its own. It is accepted when the write amplification of
-//! the last two differs by less than 0.5 %; else the drive is as it was, and the long way is left to the caller.
+//! drive do not collect in step. That then writes slices of a tenth of its units itself, three at least. It is
+//! accepted when the write amplification of the last two differs by less than 0.5 %; else the drive is as it
+//! was, and the long way is left to the caller.
+//!
+//! Whatever is written on the way is drawn from a stream of its own. The draws of the model, drawn again, would
+//! fall on copies of what it wrote at that time: data of one age, so that other blocks empty than under load.
 //!
 //! [`holds`] says for what drives and jobs this holds. Left out: seasoning only a part of the way, for `used`.
 
@@ -20,21 +23,34 @@ use crate::workload::job::Job;
 use model::ScaleModel;
 use serde::{Deserialize, Serialize};
 use ssdlab_device::block::Device;
-use ssdlab_device::config::ftl::Frontiers;
 use ssdlab_device::ftl::Ftl;
 use ssdlab_device::ssd::Ssd;
 
-/// Slices of the large drive's units that it writes itself, and of those the ones it writes at least and beyond.
+/// Slices of the large drive's units that it writes itself, and of those the ones it writes at least and at most.
+/// In the first it uses up free blocks that the copies brought; from the second on write amplification stays.
 const SLICES_PER_CAPACITY: u64 = 10;
-const SLICES_OF_ONE_FRONTIER: usize = 3;
-const SLICES_OF_TWO: usize = 5;
-const SLICES_BEYOND: usize = 5;
+const LEAST_SLICES: usize = 3;
+const MOST_SLICES: usize = 8;
 /// Two slices agree.
 const AGREE_WITHIN: f64 = 0.005;
 
 /// The dies of the large drive begin spread over the time of programming so many blocks: one to two times that
 /// from one collection to the next.
 const STAGGERED_BLOCKS: u32 = 2;
+
+/// What writes on the way, besides the model on its own way into steady state, which has the caller's seed.
+#[derive(Clone, Copy, Debug)]
+enum Writes {
+    BetweenCopies = 1,
+    Slices = 2,
+    Backlog = 3,
+}
+
+impl Writes {
+    fn seed(self, seed: u64) -> u64 {
+        seed.wrapping_add(self as u64)
+    }
+}
 
 /// What the model was; kept with the drive.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -125,7 +141,7 @@ fn grow(
     let mut large = Ftl::new(ssd.config(), ssd.ftl.seed, ()).expect("the drive was made like this");
     let mut growing = large.begin_growth(model.growth);
     let mut seasoner = Seasoner::new(&mut small, span, observer);
-    let mut writers = seasoner.writers(jobs, seed.wrapping_add(1))?;
+    let mut writers = seasoner.writers(jobs, Writes::BetweenCopies.seed(seed))?;
     let between = seasoner.units / u64::from(model.growth.copies);
     for copy in 0..model.growth.copies {
         large.add_copy(&mut growing, &seasoner.device.ftl);
@@ -152,17 +168,13 @@ fn settle(
     seed: u64,
     observer: &mut dyn Observer,
 ) -> Result<Option<Vec<f64>>, Box<JobError>> {
-    let least = match ssd.config().ftl.frontiers {
-        Frontiers::Single => SLICES_OF_ONE_FRONTIER,
-        Frontiers::HostGc => SLICES_OF_TWO,
-    };
     let mut seasoner = Seasoner::new(ssd, span, observer);
-    let mut writers = seasoner.writers(jobs, seed)?;
-    model::fill_backlog(seasoner.device, &mut seasoner.writers(jobs, !seed)?);
+    let mut writers = seasoner.writers(jobs, Writes::Slices.seed(seed))?;
+    model::fill_backlog(seasoner.device, &mut seasoner.writers(jobs, Writes::Backlog.seed(seed))?);
     let mut slices = Vec::new();
-    while slices.len() < least || !agree(&slices) && slices.len() < least + SLICES_BEYOND {
+    while slices.len() < LEAST_SLICES || !agree(&slices) && slices.len() < MOST_SLICES {
         let before = seasoner.device.counters();
-        let share = slices.len() as f64 / least as f64;
+        let share = slices.len() as f64 / LEAST_SLICES as f64;
         let units = (seasoner.units / SLICES_PER_CAPACITY).max(1);
         if !seasoner.round(&mut writers, units, "settle", share.min(1.0)) {
             break;

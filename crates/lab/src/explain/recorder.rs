@@ -186,13 +186,13 @@ pub struct Recorder {
 
 impl Recorder {
     /// A drive at rest.
-    pub fn new(drive: Ssd<Records>) -> Recorder {
+    pub fn new(mut drive: Ssd<Records>) -> Recorder {
         let (state, counters) = (state_of(&drive), drive.counters());
         Recorder { drive, now: Nanos::ZERO, state, counters, victims: Vec::new() }
     }
 
     /// A step that tells of no command: the state as it is.
-    pub fn here(&self, chapter: &'static str, commands: u32) -> Step {
+    pub fn here(&mut self, chapter: &'static str, commands: u32) -> Step {
         self.step(chapter, None, commands, Vec::new())
     }
 
@@ -238,7 +238,13 @@ impl Recorder {
         }
     }
 
-    fn step(&self, chapter: &'static str, command: Option<Command>, commands: u32, happened: Vec<Happening>) -> Step {
+    fn step(
+        &mut self,
+        chapter: &'static str,
+        command: Option<Command>,
+        commands: u32,
+        happened: Vec<Happening>,
+    ) -> Step {
         let counters = self.drive.counters();
         let told = counters.entries().filter(|(name, _)| TOLD.contains(name));
         Step {

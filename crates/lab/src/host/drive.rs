@@ -93,8 +93,8 @@ impl Device for Drive {
         self.device().hint_write(lba);
     }
 
-    fn counters(&self) -> Counters {
-        self.device().counters()
+    fn counters(&mut self) -> Counters {
+        self.device_mut().counters()
     }
 
     fn apply_now(&mut self, request: Request) -> Status {
@@ -105,8 +105,8 @@ impl Device for Drive {
         self.device_mut().prepare_now();
     }
 
-    fn layers(&self) -> LayerCounts {
-        self.device().layers()
+    fn layers(&mut self) -> LayerCounts {
+        self.device_mut().layers()
     }
 
     fn cut_power(&mut self, now: Nanos) {

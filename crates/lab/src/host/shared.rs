@@ -50,8 +50,8 @@ impl<D: Device> Device for Shared<D> {
         self.device.borrow().hint_write(lba);
     }
 
-    fn counters(&self) -> Counters {
-        self.device.borrow().counters()
+    fn counters(&mut self) -> Counters {
+        self.device.borrow_mut().counters()
     }
 
     fn apply_now(&mut self, request: Request) -> Status {
@@ -62,8 +62,8 @@ impl<D: Device> Device for Shared<D> {
         self.device.borrow_mut().prepare_now();
     }
 
-    fn layers(&self) -> LayerCounts {
-        LayerCounts { name: self.name.clone(), ..self.device.borrow().layers() }
+    fn layers(&mut self) -> LayerCounts {
+        LayerCounts { name: self.name.clone(), ..self.device.borrow_mut().layers() }
     }
 
     fn cut_power(&mut self, now: Nanos) {

@@ -101,7 +101,7 @@ impl Device for Stack {
         self.top.hint_write(lba);
     }
 
-    fn counters(&self) -> Counters {
+    fn counters(&mut self) -> Counters {
         self.top.counters()
     }
 
@@ -120,7 +120,7 @@ impl Device for Stack {
         self.top.prepare_now();
     }
 
-    fn layers(&self) -> LayerCounts {
+    fn layers(&mut self) -> LayerCounts {
         self.top.layers()
     }
 

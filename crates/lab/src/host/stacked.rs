@@ -168,6 +168,16 @@ impl Work {
         self.below.iter().filter_map(|below| below.device.next_event()).chain(timer).min()
     }
 
+    /// Brings the devices, which have no answer before this instant, up to it: their counters tell of what each
+    /// has lived to.
+    fn let_live(&mut self) {
+        let mut done = Vec::new();
+        self.below.iter_mut().for_each(|below| {
+            below.device.advance(self.now, &mut done);
+        });
+        debug_assert!(done.is_empty(), "answers are collected when they come");
+    }
+
     /// Answers that are there at this instant, in order of the devices.
     fn collect(&mut self, answers: &mut Vec<Answer>) {
         let mut done = Vec::new();
@@ -293,8 +303,9 @@ impl<L: Layer> Device for Stacked<L> {
         }
     }
 
-    fn counters(&self) -> Counters {
-        self.work.below.iter().fold(Counters::default(), |sum, below| sum + below.device.counters())
+    fn counters(&mut self) -> Counters {
+        self.work.let_live();
+        self.work.below.iter_mut().fold(Counters::default(), |sum, below| sum + below.device.counters())
     }
 
     fn cut_power(&mut self, now: Nanos) {
@@ -314,13 +325,14 @@ impl<L: Layer> Device for Stacked<L> {
         self.layer.prepare_now(&mut self.work);
     }
 
-    fn layers(&self) -> LayerCounts {
+    fn layers(&mut self) -> LayerCounts {
+        self.work.let_live();
         LayerCounts {
             name: self.layer.name(),
             taken: self.taken,
             asked: self.work.below.iter().map(|below| below.asked).collect(),
             counts: self.layer.counts().into_iter().map(|(name, value)| (name.to_string(), value)).collect(),
-            below: self.work.below.iter().map(|below| below.device.layers()).collect(),
+            below: self.work.below.iter_mut().map(|below| below.device.layers()).collect(),
         }
     }
 }

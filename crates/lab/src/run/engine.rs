@@ -3,7 +3,7 @@
 //! At each instant: completions are counted, requests that wait in the host get the places that
 //! became free (first come, first served), then workers issue in turn, one request each. The
 //! device's queue is shared; what finds it full waits in the host, and that wait is part of its
-//! latency. Tags index a slab, so that nothing is allocated or looked up per request.
+//! latency. Tags are numbers of a table, so that nothing is allocated or looked up per request.
 
 mod coupling;
 
@@ -18,6 +18,7 @@ use crate::workload::job::Job;
 use coupling::{begin, is_coupled, must_wait};
 use ssdlab_device::block::{Completion, Device, LayerCounts, Request, Tag};
 use ssdlab_device::counters::Counters;
+use ssdlab_device::sim::slots::Slots;
 use ssdlab_device::units::{Lba, Nanos};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -28,8 +29,8 @@ const OBSERVE_EVERY: u64 = 4096;
 
 /// A request that was issued and has not completed.
 #[derive(Clone, Copy)]
-struct Slot {
-    issued: Nanos,
+struct Issued {
+    at: Nanos,
     lba: Lba,
     sectors: u32,
     worker: u32,
@@ -38,15 +39,14 @@ struct Slot {
 
 /// What [`Engine::new`] sets aside for each.
 pub const BYTES_PER_REQUEST: usize =
-    size_of::<Slot>() + size_of::<u32>() + size_of::<(u32, Request)>() + size_of::<Completion>();
+    size_of::<Option<Issued>>() + size_of::<u32>() + size_of::<(u32, Request)>() + size_of::<Completion>();
 
 /// A stonewall group at work.
 pub struct Engine<'a, D: Device + ?Sized> {
     device: &'a mut D,
     jobs: &'a [Job],
     workers: Vec<Worker>,
-    slots: Vec<Slot>,
-    free: Vec<u32>,
+    issued: Slots<Issued>,
     /// Workers that may be able to issue, in turn.
     ready: Turns,
     /// Requests that found the device full.
@@ -103,15 +103,13 @@ impl<'a, D: Device + ?Sized> Engine<'a, D> {
             }
         }
         let slots: u32 = workers.iter().map(|worker| super::worker::depth(&jobs[worker.job]) + 1).sum();
-        let nothing = Slot { issued: now, lba: Lba(0), sectors: 0, worker: 0, direction: Direction::Sync };
         let (counters, layers_at_start) = (device.counters(), device.layers());
         let limits = device.limits();
         let (queue_depth, sector_bytes) = (limits.queue_depth.max(1), limits.sector_bytes);
         let mut engine = Engine {
             device,
             jobs,
-            slots: vec![nothing; slots as usize],
-            free: (0..slots).rev().collect(),
+            issued: Slots::with_capacity(slots as usize),
             ready: Turns::new(workers.len() as u32),
             waiting: VecDeque::with_capacity(slots as usize),
             timers: BinaryHeap::new(),
@@ -151,7 +149,7 @@ impl<'a, D: Device + ?Sized> Engine<'a, D> {
         share_of_run: f64,
         observer: &mut dyn Observer,
     ) -> Result<Outcome, RunError> {
-        let mut done: Vec<Completion> = Vec::with_capacity(self.slots.len());
+        let mut done: Vec<Completion> = Vec::new();
         loop {
             self.issue();
             if self.alive == 0 {
@@ -215,11 +213,10 @@ impl<'a, D: Device + ?Sized> Engine<'a, D> {
     /// Issues the request that a worker has next.
     #[inline(always)]
     fn place(&mut self, index: u32) {
-        let tag = self.free.pop().expect("the slab holds the depths of all workers, and a flush each");
         let request = *self.workers[index as usize].request();
         let direction = Direction::of(request.operation);
         let Request { lba, sectors, .. } = request;
-        self.slots[tag as usize] = Slot { issued: self.now, lba, sectors, worker: index, direction };
+        let tag = self.issued.insert(Issued { at: self.now, lba, sectors, worker: index, direction });
         if !self.waiting.is_empty() || !self.submit(tag, request) {
             self.waiting.push_back((tag, request));
         }
@@ -261,23 +258,22 @@ impl<'a, D: Device + ?Sized> Engine<'a, D> {
 
     #[inline]
     fn complete(&mut self, completion: Completion) {
-        let slot = self.slots[completion.tag.0 as usize];
-        self.free.push(completion.tag.0);
+        let issued = self.issued.remove(completion.tag.0);
         self.in_device -= 1;
         if self.in_device == 0 {
             self.busy += self.now - self.busy_since;
         }
-        let direction = slot.direction;
-        let bytes = u64::from(slot.sectors) * self.sector_bytes;
-        let latency = self.now - slot.issued;
-        let worker = &mut self.workers[slot.worker as usize];
+        let direction = issued.direction;
+        let bytes = u64::from(issued.sectors) * self.sector_bytes;
+        let latency = self.now - issued.at;
+        let worker = &mut self.workers[issued.worker as usize];
         if worker.completes_apart {
-            return self.complete_apart(&slot, bytes, completion.status);
+            return self.complete_apart(&issued, bytes, completion.status);
         }
         worker.completed(direction, bytes, latency, completion.status);
         if !worker.queued {
             worker.queued = true;
-            self.ready.push_back(slot.worker);
+            self.ready.push_back(issued.worker);
         }
     }
 
@@ -312,7 +308,8 @@ impl<'a, D: Device + ?Sized> Engine<'a, D> {
     #[cold]
     fn mark(&mut self) {
         while self.series.edge() <= self.now {
-            self.close_bucket(&self.device.counters());
+            let counters = self.device.counters();
+            self.close_bucket(&counters);
         }
         self.workers.iter_mut().for_each(|worker| worker.mark(self.now));
         while self.ramp_ends.last().is_some_and(|&(end, _)| end <= self.now) {

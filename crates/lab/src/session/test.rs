@@ -43,6 +43,17 @@ fn a_drive_file_continues_where_it_was_saved() {
     assert_eq!(result(&mut first), result(&mut second));
 }
 
+/// The next run begins at the instant at which the one before ended, and finds the drive as that left it.
+#[test]
+fn runs_follow_each_other_without_a_pause() {
+    let mut session = open();
+    let (first, _) = session.run(&jobs(), &plan(), &mut Silent).unwrap();
+    let (second, _) = session.run(&jobs(), &plan(), &mut Silent).unwrap();
+    assert!(first.end > first.start);
+    assert_eq!((second.start, second.groups[0].start), (first.end, first.end));
+    assert_eq!(second.groups[0].counters_at_start, first.groups[0].counters_at_end);
+}
+
 /// A secure erase makes a drive fresh, wear aside; after a trim it is what it was but can be filled again; after a
 /// crypto erase it is what it was. The drive file keeps it.
 #[test]

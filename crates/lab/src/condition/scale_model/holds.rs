@@ -2,7 +2,7 @@
 
 use crate::workload::job::{Distribution, Extent, Files, Job, TrimWritten};
 use ssdlab_device::config::DriveConfig;
-use ssdlab_device::config::ftl::{SlcCache, Striping};
+use ssdlab_device::config::ftl::{GcPolicy, SlcCache, Striping};
 use ssdlab_device::nand::geometry::Geometry;
 use ssdlab_device::ssd::Ssd;
 
@@ -31,6 +31,9 @@ fn reason_against(config: &DriveConfig) -> Option<&'static str> {
     }
     if ftl.mapping_cache_bytes.is_some() {
         return Some("only a part of the map is in RAM");
+    }
+    if matches!(ftl.gc, GcPolicy::Random | GcPolicy::DChoices(_)) {
+        return Some("victims are drawn at random, and latencies were not found to be those of the long way");
     }
     config.controller.compression.then_some("the drive compresses")
 }

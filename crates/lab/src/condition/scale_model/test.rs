@@ -77,8 +77,9 @@ fn what_has_grown_is_sound() {
     }
 }
 
-/// Sealed blocks have as many valid units as after the long way: the shares differ by 3 % in all at most. A
-/// drive that was written twice only differs by more.
+/// Sealed blocks have as many valid units as after the long way: the shares differ by 5 % in all at most. So much
+/// is chance, since copies are alike: about six classes, each p = 1/6 of the model's N = 589 blocks, differ by
+/// ½ Σ √(4 p (1 − p) / π N) = 0.05 on average. A drive that was filled in order differs by more.
 #[test]
 fn blocks_are_as_full_as_after_the_long_way() {
     let distance = |a: &Ssd, b: &Ssd| -> f64 {
@@ -90,22 +91,46 @@ fn blocks_are_as_full_as_after_the_long_way() {
             season(&mut ssd, Condition::Fresh, condition, &[], 1.0, 2, &mut Silent).unwrap();
             ssd
         };
-        let (grown, long, used) = (grown(settings, "", 1.0), after(Condition::Steady), after(Condition::Used));
-        let (same, other) = (distance(&grown, &long), distance(&used, &long));
-        assert!(same < 0.03, "{settings}: {same:.3}, and {other:.3} when used");
+        let (grown, long, filled) = (grown(settings, "", 1.0), after(Condition::Steady), after(Condition::Filled));
+        let (same, other) = (distance(&grown, &long), distance(&filled, &long));
+        assert!(same < 0.05 && other > 0.1, "{settings}: {same:.3}, and {other:.3} when filled");
     }
 }
 
 /// Counters are those of a drive that was written that often: wear and host writes follow from each other.
 #[test]
 fn counters_are_those_of_the_large_drive() {
-    let ssd = grown("", "", 1.0);
+    let mut ssd = grown("", "", 1.0);
     let counters = ssd.counters();
     let capacities = counters.host_pages_written as f64 / f64::from(ssd.ftl.exported);
     assert!((5.0..8.0).contains(&capacities), "{capacities}");
     let erases: u64 = ssd.ftl.flash.array.erase_counts().map(u64::from).sum();
     let share = erases as f64 / counters.blocks_erased as f64;
     assert!((0.95..1.05).contains(&share), "{share}");
+}
+
+/// A thousand places of a drive, as shares of it, in the order in which writes with this seed come to them.
+fn drawn(ssd: &mut Ssd, seed: u64) -> Vec<f64> {
+    let sectors = ssd.limits().sectors as f64;
+    let mut writer = Seasoner::new(ssd, 1.0, &mut Silent).writers(&[], seed).unwrap().remove(0);
+    (0..1000).map(|_| writer.next().unwrap().request.lba.0 as f64 / sectors).collect()
+}
+
+/// The large drive does not draw the model's places again, which hold data of one age. With the model's seed it
+/// would draw all thousand; by chance two come within a thousandth.
+#[test]
+fn nothing_draws_what_the_model_drew() {
+    let mut large = drive("theory", SMALL);
+    let model = ScaleModel::of(&large, &[], 1.0).unwrap();
+    let of_model = drawn(&mut Ssd::new(&model.config, 1, ()).unwrap(), 7);
+    let mut alike = |seed| {
+        let places = drawn(&mut large, seed);
+        places.iter().zip(&of_model).filter(|(a, b)| (*a - *b).abs() < 1e-3).count()
+    };
+    assert_eq!(alike(7), 1000);
+    for writes in [Writes::BetweenCopies, Writes::Slices, Writes::Backlog] {
+        assert!(alike(writes.seed(7)) < 20, "{writes:?}");
+    }
 }
 
 /// Where it does not hold it is not taken, and says why.
@@ -116,6 +141,8 @@ fn where_it_does_not_hold_it_is_refused() {
         ("ocz-vertex-2-90gb", "", "", "compresses"),
         ("theory", "ftl.striping=superblock over_provisioning=0.6", "", "superblocks"),
         ("theory", "ftl.mapping_cache_bytes=1MiB", "", "part of the map"),
+        ("theory", "ftl.gc=d-choices:4", "", "drawn at random"),
+        ("theory", "ftl.gc=random", "", "drawn at random"),
         ("theory", "nand.channels=1 nand.dies_per_channel=2 capacity_bytes=64MiB", "", "too few"),
         ("theory", "", "--rw=write --bs=128k", "in order"),
         ("theory", "", "--rw=randwrite", "each place once"),

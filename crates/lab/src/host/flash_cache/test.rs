@@ -42,7 +42,7 @@ fn latency(cache: &mut Stacked<FlashCache>, now: &mut Nanos, operation: Operatio
     *now - begun
 }
 
-fn asked(cache: &Stacked<FlashCache>) -> (Traffic, Traffic) {
+fn asked(cache: &mut Stacked<FlashCache>) -> (Traffic, Traffic) {
     let counts = cache.layers();
     (counts.asked[BACKING], counts.asked[SSD])
 }
@@ -59,7 +59,7 @@ fn the_second_read_is_copied_and_the_third_hits() {
         latency
     };
     assert_eq!([read(&mut cache), read(&mut cache), read(&mut cache)], [SLOW, SLOW, FAST]);
-    let (below, ssd) = asked(&cache);
+    let (below, ssd) = asked(&mut cache);
     assert_eq!((below.reads, ssd.writes, ssd.reads), (2, 1, 1));
 }
 
@@ -72,7 +72,7 @@ fn writes_by_mode() {
         let mut now = Nanos(0);
         assert_eq!(latency(&mut cache, &mut now, Operation::Write, 16, 8), write);
         assert_eq!(latency(&mut cache, &mut now, Operation::Read, 16, 8), FAST);
-        assert_eq!(asked(&cache).0.writes, writes_below);
+        assert_eq!(asked(&mut cache).0.writes, writes_below);
     }
 }
 
@@ -84,11 +84,11 @@ fn idle_time_writes_back_in_order() {
     for line in [5, 1, 3] {
         latency(&mut cache, &mut now, Operation::Write, line * LINE + 2, 4);
     }
-    assert_eq!(asked(&cache).0.writes, 0);
+    assert_eq!(asked(&mut cache).0.writes, 0);
     while cache.next_event().is_some() {
         cache.advance(Nanos::NEVER, &mut Vec::new());
     }
-    let (below, ssd) = asked(&cache);
+    let (below, ssd) = asked(&mut cache);
     assert_eq!((below.writes, below.written_bytes, ssd.reads), (3, 3 * 4 * 512, 3));
     assert_eq!(cache.layer.hand, 6);
     assert!(cache.layer.dirty.is_empty());
@@ -106,7 +106,7 @@ fn long_streams_go_past() {
         let expected = if operation == Operation::Read { SLOW } else { FAST };
         assert_eq!(latencies[..2], [expected; 2]);
         assert_eq!(latencies[2..], [SLOW; 4]);
-        assert_eq!(asked(&cache).1.written_bytes, 2 * LINE * 512);
+        assert_eq!(asked(&mut cache).1.written_bytes, 2 * LINE * 512);
     }
 }
 

@@ -1,7 +1,7 @@
 //! What couples workers to each other: ends that end others (`exitall`), ends that others wait for
 //! (`wait_for`), requests in proportion (`flow`); and completions that have consequences.
 
-use super::{Engine, Slot};
+use super::{Engine, Issued};
 use crate::run::control::Held;
 use crate::run::flow::Flows;
 use crate::run::worker::Worker;
@@ -13,15 +13,15 @@ use std::cmp::Reverse;
 impl<D: Device + ?Sized> Engine<'_, D> {
     /// As [`Engine::complete`], for a worker that logs its requests, or whose completions have consequences.
     #[cold]
-    pub(super) fn complete_apart(&mut self, slot: &Slot, bytes: u64, status: Status) {
-        let (now, index) = (self.now, slot.worker);
+    pub(super) fn complete_apart(&mut self, issued: &Issued, bytes: u64, status: Status) {
+        let (now, index) = (self.now, issued.worker);
         let worker = &mut self.workers[index as usize];
         if let Some(log) = &mut worker.log
             && status == Status::Success
         {
-            log.add(now, slot.direction, bytes, slot.lba.0 * self.sector_bytes, now - slot.issued);
+            log.add(now, issued.direction, bytes, issued.lba.0 * self.sector_bytes, now - issued.at);
         }
-        let held = Held { direction: slot.direction, bytes, issued: slot.issued, status };
+        let held = Held { direction: issued.direction, bytes, issued: issued.at, status };
         for held in worker.hold(held) {
             let latency = now - held.issued;
             worker.completed(held.direction, held.bytes, latency, held.status);

@@ -82,7 +82,7 @@ impl Device for Diary {
         now
     }
 
-    fn counters(&self) -> Counters {
+    fn counters(&mut self) -> Counters {
         self.inner.counters()
     }
 

@@ -23,7 +23,7 @@ fn times(array: &mut dyn Device, requests: &[(Operation, u64, u32)]) -> Vec<Nano
     run_all(array, &requests.iter().map(request).collect::<Vec<_>>(), requests.len())
 }
 
-fn asked(array: &dyn Device) -> Traffic {
+fn asked(array: &mut dyn Device) -> Traffic {
     let mut sum = Traffic::default();
     for member in array.layers().asked {
         sum.reads += member.reads;
@@ -41,9 +41,9 @@ fn a_small_write_of_raid_5_reads_twice_and_writes_twice() {
     let mut array = over("level=5", &[100, 10, 20, 30, 70]);
     // Parity takes 2 · 2 pages at 10⁶ MB/s, rounded up: 4 · 4096 B / 1000 B a ns.
     assert_eq!(times(&mut array, &[(Operation::Write, 0, 8)]), [Nanos(100 + 17 + 100)]);
-    let asked = asked(&array);
+    let asked = asked(&mut array);
     assert_eq!((asked.reads, asked.read_bytes, asked.writes, asked.written_bytes), (2, 8192, 2, 8192));
-    assert_eq!(count(&array, "modify_writes"), 1);
+    assert_eq!(count(&mut array, "modify_writes"), 1);
 }
 
 /// Each cost is added once: processor, latency, two pages read and two written by the thread.
@@ -64,7 +64,7 @@ fn costs_are_added_to_a_small_write() {
 fn raid_5_of_three_reconstructs() {
     let mut array = over("level=5", &[100, 10, 70]);
     assert_eq!(times(&mut array, &[(Operation::Write, 0, 8)]), [Nanos(10 + 9 + 100)]);
-    assert_eq!((asked(&array).reads, asked(&array).writes), (1, 2));
+    assert_eq!((asked(&mut array).reads, asked(&mut array).writes), (1, 2));
 }
 
 /// A whole stripe is written without reading, in one piece for each member.
@@ -72,8 +72,8 @@ fn raid_5_of_three_reconstructs() {
 fn a_whole_stripe_is_written_without_reading() {
     let mut array = over("level=5", &[100, 10, 70]);
     times(&mut array, &[(Operation::Write, 0, 256)]);
-    assert_eq!((asked(&array).reads, asked(&array).writes, asked(&array).written_bytes), (0, 3, 3 << 16));
-    assert_eq!(count(&array, "full_stripe_writes"), 1);
+    assert_eq!((asked(&mut array).reads, asked(&mut array).writes, asked(&mut array).written_bytes), (0, 3, 3 << 16));
+    assert_eq!(count(&mut array, "full_stripe_writes"), 1);
 }
 
 /// A part of a page is read, modified and written as a whole page.
@@ -81,7 +81,7 @@ fn a_whole_stripe_is_written_without_reading() {
 fn a_part_of_a_page_is_written_as_a_page() {
     let mut array = over("level=6", &[100; 6]);
     times(&mut array, &[(Operation::Write, 3, 2)]);
-    let asked = asked(&array);
+    let asked = asked(&mut array);
     assert_eq!((asked.reads, asked.read_bytes, asked.writes, asked.written_bytes), (3, 3 * 4096, 3, 3 * 4096));
 }
 
@@ -93,7 +93,7 @@ fn writes_to_one_page_are_serialised_and_join() {
     let times = times(&mut array, &[write(0), write(0), write(0), write(512)]);
     // Both updates have read at once, and the thread computes one parity after the other.
     assert_eq!(times, [Nanos(217), Nanos(434), Nanos(434), Nanos(234)]);
-    assert_eq!((asked(&array).writes, count(&array, "joined_writes")), (6, 1));
+    assert_eq!((asked(&mut array).writes, count(&mut array, "joined_writes")), (6, 1));
 }
 
 /// Updates that must read first wait for those that read, and begin together; a whole stripe does not.
@@ -140,7 +140,7 @@ fn a_mirror_writes_to_all_and_reads_a_stream_from_one() {
 fn a_large_read_is_one_piece_a_member() {
     let mut array = over("level=0", &[100; 4]);
     times(&mut array, &[(Operation::Read, 0, 2048)]);
-    assert_eq!((asked(&array).reads, asked(&array).read_bytes), (4, 1 << 20));
+    assert_eq!((asked(&mut array).reads, asked(&mut array).read_bytes), (4, 1 << 20));
 }
 
 /// What goes down is data and redundancy, no more and no less, timed and untimed alike.

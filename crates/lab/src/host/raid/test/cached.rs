@@ -24,7 +24,7 @@ fn a_write_is_acknowledged_and_destaged_whole() {
     let (mut array, log) = recorded(&format!("level=5 disks=6 write_back=true {FREE}"), 1 << 20, &[5000]);
     assert_eq!(run_all(&mut array, &[write(0, 8), read(0, 8)], 1), [Nanos(1000), Nanos(2000)]);
     assert!(log.borrow().is_empty());
-    assert_eq!(count(&array, "cache_hits"), 1);
+    assert_eq!(count(&mut array, "cache_hits"), 1);
     idle(&mut array, Nanos::from_s(5.0));
     let bytes = |operation| -> u64 {
         let log = log.borrow();
@@ -46,7 +46,7 @@ fn a_stream_is_destaged_in_whole_stripes() {
     run_all(&mut array, &stream, 4);
     idle(&mut array, Nanos::from_s(5.0));
     assert!(log.borrow().iter().all(|seen| seen.request.operation == Operation::Write));
-    assert_eq!((count(&array, "destages"), count(&array, "full_stripe_writes")), (1, 1));
+    assert_eq!((count(&mut array, "destages"), count(&mut array, "full_stripe_writes")), (1, 1));
 }
 
 /// When no line is free a write waits for one to be destaged: read and written, 5 µs each.
@@ -59,7 +59,7 @@ fn a_full_cache_makes_writes_wait() {
     assert_eq!(times[..2], [Nanos(1000), Nanos(1000)]);
     // 4 lines of 64 KiB at 10⁶ MB/s for parity, one update after the other.
     assert_eq!(times[2], Nanos(1000 + 5000 + 263 + 5000));
-    assert_eq!(count(&array, "cache_stalls"), 1);
+    assert_eq!(count(&mut array, "cache_stalls"), 1);
 }
 
 /// A power cut takes what is only in the cache where there is no battery, every sector of it and
@@ -72,7 +72,7 @@ fn a_power_cut_loses_the_cache_without_a_battery() {
         assert_eq!(array.limits().volatile_cache, !battery);
         run_all(&mut array, &[write(0, 8), write(4, 8), write(1000, 20)], 1);
         array.cut_power(Nanos::from_us(10.0));
-        assert_eq!(count(&array, "lost_sectors"), if battery { 0 } else { 32 });
+        assert_eq!(count(&mut array, "lost_sectors"), if battery { 0 } else { 32 });
         run_from(&mut array, Nanos::from_us(20.0), &[read(2000, 8)], 1);
         idle(&mut array, Nanos::from_s(5.0));
         let written = log.borrow().iter().any(|seen| seen.request.operation == Operation::Write);
@@ -89,10 +89,10 @@ fn a_destage_that_was_cut_is_done_again() {
     array.advance(Nanos(1000), &mut Vec::new());
     array.advance(Nanos(8000), &mut Vec::new());
     array.cut_power(Nanos(8000));
-    assert_eq!((array.layer.mismatched_sectors(), count(&array, "destages")), (0, 1));
+    assert_eq!((array.layer.mismatched_sectors(), count(&mut array, "destages")), (0, 1));
     run_from(&mut array, Nanos(9000), &[read(2000, 8)], 1);
     idle(&mut array, Nanos::from_s(5.0));
-    assert_eq!(count(&array, "destages"), 2);
+    assert_eq!(count(&mut array, "destages"), 2);
 }
 
 /// A flush, and a write with FUA, end when the members have what was written, unless a battery stands in.
@@ -117,13 +117,13 @@ fn adaptive_read_ahead_serves_streams_only() {
     let (mut array, log) = recorded(&settings, 4 << 20, &[50_000]);
     let random: Vec<_> = (0..32).map(|at| read(at * 677 % 20_000, 8)).collect();
     run_all(&mut array, &random, 4);
-    assert_eq!((log.borrow().len(), count(&array, "lines_read_ahead")), (32, 0));
+    assert_eq!((log.borrow().len(), count(&mut array, "lines_read_ahead")), (32, 0));
     let (mut array, log) = recorded(&settings, 4 << 20, &[50_000]);
     let times = run_all(&mut array, &(0..256).map(|at| read(at * 16, 16)).collect::<Vec<_>>(), 1);
     // Each 64 KiB line holds eight reads of 8 KiB; without reading ahead each read takes 51 µs.
     assert!(times[255] < Nanos::from_us(256.0 * 51.0 / 4.0), "{:?}", times[255]);
     assert_eq!(
-        count(&array, "read_ahead_hits"),
+        count(&mut array, "read_ahead_hits"),
         256 - log.borrow().iter().filter(|seen| seen.request.sectors == 16).count() as u64
     );
 }

@@ -25,7 +25,7 @@ fn lost_data_are_read_from_the_rest() {
     run_all(&mut array, &[read(0, 8), read(128, 8)], 1);
     let members: Vec<usize> = log.borrow().iter().map(|seen| seen.member).collect();
     assert_eq!(members, [1, 2, 3, 1]);
-    assert_eq!(count(&array, "degraded_reads"), 1);
+    assert_eq!(count(&mut array, "degraded_reads"), 1);
 }
 
 /// A mirror goes on with what is left.
@@ -54,7 +54,7 @@ fn a_rebuild_copies_everything_once() {
         assert_eq!(sum(true, Operation::Write), 1 << 20, "RAID {level}");
         assert_eq!(sum(false, Operation::Read), read_bytes, "RAID {level}");
         assert_eq!((sum(true, Operation::Read), sum(false, Operation::Write)), (0, 0));
-        assert_eq!(count(&array, "rebuilt_bytes"), 1 << 20);
+        assert_eq!(count(&mut array, "rebuilt_bytes"), 1 << 20);
         let last = log.borrow().iter().map(|seen| seen.end).max().unwrap();
         // The last chunk of 16, or the only slice, begins when the rate lets it; two members' latencies and parity follow.
         let begins = if level == "1" { 0 } else { 15 * 64_000 };
@@ -64,7 +64,7 @@ fn a_rebuild_copies_everything_once() {
         let everything: Vec<Request> = (0..array.limits().sectors / 128).map(|chunk| read(chunk * 128, 8)).collect();
         run_from(&mut array, start, &everything, 64);
         assert!(log.borrow()[before..].iter().any(|seen| seen.member == 1), "RAID {level}");
-        assert_eq!(count(&array, "degraded_reads"), 0);
+        assert_eq!(count(&mut array, "degraded_reads"), 0);
     }
 }
 
@@ -79,7 +79,7 @@ fn a_rebuild_yields_to_requests() {
         let (mut array, _) = recorded(&settings, 1 << 20, &[100]);
         run_all(&mut array, &vec![read(0, 8); requests], 1);
         idle(&mut array, Nanos::from_us(1001.0));
-        assert_eq!(count(&array, "rebuilt_bytes") >> 16, steps);
+        assert_eq!(count(&mut array, "rebuilt_bytes") >> 16, steps);
     }
 }
 
@@ -112,11 +112,11 @@ fn scrubbed(settings: &str, damaged: &[u64]) -> Stacked<Raid> {
 #[test]
 fn a_check_counts_and_a_repair_mends() {
     for level in ["1", "5", "6", "10"] {
-        let checked = scrubbed(&format!("level={level} disks=4 scrub=check"), &[0, 1, 700, 1500]);
-        assert_eq!((count(&checked, "mismatch_cnt"), checked.layer.mismatched_sectors()), (24, 24));
-        let mended = scrubbed(&format!("level={level} disks=4 scrub=repair"), &[0, 1, 700, 1500]);
-        assert_eq!((count(&mended, "mismatch_cnt"), mended.layer.mismatched_sectors()), (24, 0));
-        assert_eq!(count(&mended, "scrubbed_bytes") % (1 << 20), 0);
+        let mut checked = scrubbed(&format!("level={level} disks=4 scrub=check"), &[0, 1, 700, 1500]);
+        assert_eq!((count(&mut checked, "mismatch_cnt"), checked.layer.mismatched_sectors()), (24, 24));
+        let mut mended = scrubbed(&format!("level={level} disks=4 scrub=repair"), &[0, 1, 700, 1500]);
+        assert_eq!((count(&mut mended, "mismatch_cnt"), mended.layer.mismatched_sectors()), (24, 0));
+        assert_eq!(count(&mut mended, "scrubbed_bytes") % (1 << 20), 0);
     }
 }
 
@@ -142,7 +142,7 @@ fn modified_parity_keeps_its_mismatch() {
     let (mut array, _) = recorded(&format!("level=5 disks=6 {FREE}"), 1 << 20, &[100]);
     array.layer.damage(0);
     run_all(&mut array, &[write(0, 8)], 1);
-    assert_eq!((count(&array, "modify_writes"), array.layer.mismatched_sectors()), (1, 8));
+    assert_eq!((count(&mut array, "modify_writes"), array.layer.mismatched_sectors()), (1, 8));
     run_from(&mut array, Nanos(1000), &[write(0, 5 * 128)], 1);
     assert_eq!(array.layer.mismatched_sectors(), 0);
 }

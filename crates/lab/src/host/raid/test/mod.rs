@@ -158,6 +158,6 @@ fn sectors_written(log: &[Seen]) -> BTreeSet<(usize, u64)> {
         .collect()
 }
 
-fn count(array: &dyn Device, name: &str) -> u64 {
+fn count(array: &mut dyn Device, name: &str) -> u64 {
     array.layers().counts.iter().find(|(known, _)| known == name).expect("a count of that name").1
 }

@@ -1,0 +1,94 @@
+//! Queues for resources that serve in order, so that what stands in one never has to pass another: a
+//! number for each entry, and the time at which it is served.
+//!
+//! The first entry of each queue stands apart: mostly it is the only one.
+
+use crate::units::Nanos;
+use std::collections::VecDeque;
+
+/// `N` queues, and the earliest of their first entries.
+#[derive(Clone, Debug)]
+pub struct Arrivals<const N: usize> {
+    /// The first entry's time, [`Nanos::NEVER`] where a queue is empty.
+    times: [Nanos; N],
+    numbers: [u32; N],
+    behind: [VecDeque<(Nanos, u32)>; N],
+    next: (Nanos, usize),
+}
+
+impl<const N: usize> Default for Arrivals<N> {
+    fn default() -> Arrivals<N> {
+        Arrivals {
+            times: [Nanos::NEVER; N],
+            numbers: [0; N],
+            behind: [const { VecDeque::new() }; N],
+            next: (Nanos::NEVER, 0),
+        }
+    }
+}
+
+impl<const N: usize> Arrivals<N> {
+    /// Puts a number at the end of a queue, to be served at a time not before that of the last one.
+    #[inline(always)]
+    pub fn push(&mut self, queue: usize, time: Nanos, number: u32) {
+        if self.times[queue] != Nanos::NEVER {
+            debug_assert!(self.behind[queue].back().is_none_or(|last| last.0 <= time) && self.times[queue] <= time);
+            return self.behind[queue].push_back((time, number));
+        }
+        (self.times[queue], self.numbers[queue]) = (time, number);
+        self.next = self.next.min((time, queue));
+    }
+
+    /// Takes the first number of a queue that is not empty.
+    #[inline(always)]
+    pub fn pop(&mut self, queue: usize) -> u32 {
+        let number = self.numbers[queue];
+        (self.times[queue], self.numbers[queue]) = self.behind[queue].pop_front().unwrap_or((Nanos::NEVER, 0));
+        self.choose_next();
+        number
+    }
+
+    /// Empties a queue.
+    pub fn clear(&mut self, queue: usize) {
+        self.times[queue] = Nanos::NEVER;
+        self.behind[queue].clear();
+        self.choose_next();
+    }
+
+    /// The earliest entry's time and queue, the lowest of equals; [`Nanos::NEVER`] where all are empty.
+    #[inline(always)]
+    pub fn next(&self) -> (Nanos, usize) {
+        self.next
+    }
+
+    #[inline(always)]
+    fn choose_next(&mut self) {
+        let earlier = |first: usize, queue: usize| if self.times[queue] < self.times[first] { queue } else { first };
+        let first = (1..N).fold(0, earlier);
+        self.next = (self.times[first], first);
+    }
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+
+    /// Each queue gives its numbers in the order they came; the earliest first, the lowest queue of equals.
+    #[test]
+    fn the_earliest_comes_first() {
+        let mut arrivals: Arrivals<3> = Arrivals::default();
+        for (queue, time, number) in [(2, 5, 1), (1, 5, 2), (1, 6, 3), (0, 9, 4), (1, 7, 5)] {
+            arrivals.push(queue, Nanos(time), number);
+        }
+        let served: Vec<(u64, u32)> = std::iter::from_fn(|| {
+            let (time, queue) = arrivals.next();
+            (time != Nanos::NEVER).then(|| (time.0, arrivals.pop(queue)))
+        })
+        .collect();
+        assert_eq!(served, [(5, 2), (5, 1), (6, 3), (7, 5), (9, 4)]);
+        arrivals.push(1, Nanos(3), 6);
+        arrivals.push(1, Nanos(4), 7);
+        arrivals.clear(1);
+        assert_eq!(arrivals.next().0, Nanos::NEVER);
+    }
+}

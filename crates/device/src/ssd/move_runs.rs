@@ -1,0 +1,250 @@
+//! Runs of moves: a job's next moves, which are known beforehand and are carried out when somebody asks.
+//!
+//! As long as the host leaves a victim's units alone, each move follows the one before: the channel, tPROG, and tR of
+//! the next unit. Other dies meet it on the channel alone. So a run has no event for each move: it is brought up to
+//! date, move by move in order of time with the other runs of its channel, before anything else takes the channel,
+//! touches a unit of the victim, or reads a counter.
+//!
+//! This part knows where each run is. That nothing overtakes a run is for the steps (`ssd/catch_up.rs`) to see to.
+
+use crate::units::Nanos;
+
+/// Moves of one die that are to come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// Whose.
+    pub die: u32,
+    /// Moves that begin before the run ends.
+    pub left: u32,
+    /// When the next of them begins: the one before has ended, and its unit is sensed.
+    pub next: Nanos,
+}
+
+impl Run {
+    #[inline(always)]
+    fn comes_before(&self, other: &Run) -> bool {
+        self.next < other.next || self.next == other.next && self.die < other.die
+    }
+}
+
+/// The runs of a channel in the order in which their next moves begin, of dies at equal times: a ring. A run that has
+/// moved mostly goes behind all others, and then nothing else has to move.
+#[derive(Clone, Debug, Default)]
+struct Ring {
+    runs: Vec<Run>,
+    /// Where the first one stands.
+    head: usize,
+}
+
+impl Ring {
+    /// The runs in order, to be changed.
+    fn in_order(&mut self) -> &mut Vec<Run> {
+        self.runs.rotate_left(self.head);
+        self.head = 0;
+        &mut self.runs
+    }
+
+    fn insert(&mut self, run: Run) {
+        let runs = self.in_order();
+        let place = runs.partition_point(|other| other.comes_before(&run));
+        runs.insert(place, run);
+    }
+
+    fn take(&mut self, die: usize) -> Option<Run> {
+        let place = self.runs.iter().position(|run| run.die as usize == die)?;
+        let place = (place + self.runs.len() - self.head) % self.runs.len();
+        Some(self.in_order().remove(place))
+    }
+
+    /// Puts what the first run has become in its place in the order.
+    #[inline(always)]
+    fn put_back(&mut self, run: Run) {
+        let runs = self.runs.as_mut_slice();
+        let mut place = self.head;
+        self.head = if place + 1 < runs.len() { place + 1 } else { 0 };
+        // Its own place has become the last; those that come behind it make way.
+        for _ in 1..runs.len() {
+            let before = if place > 0 { place - 1 } else { runs.len() - 1 };
+            if runs[before].comes_before(&run) {
+                break;
+            }
+            runs[place] = runs[before];
+            place = before;
+        }
+        runs[place] = run;
+    }
+}
+
+/// The runs of all dies, by channel.
+#[derive(Debug)]
+pub struct MoveRuns {
+    channels: Vec<Ring>,
+    /// How many there are.
+    count: usize,
+    /// The die whose event is served; [`MoveRuns::LAST`] for what comes behind all dies of the instant.
+    turn: usize,
+}
+
+impl MoveRuns {
+    /// Behind all dies.
+    pub const LAST: usize = usize::MAX;
+
+    /// None on so many channels.
+    pub fn new(channels: usize) -> MoveRuns {
+        MoveRuns { channels: vec![Ring::default(); channels], count: 0, turn: MoveRuns::LAST }
+    }
+
+    /// Some die has a run.
+    #[inline(always)]
+    pub fn any(&self) -> bool {
+        self.count > 0
+    }
+
+    /// Some die of a channel has a run.
+    #[inline(always)]
+    pub fn any_on(&self, channel: usize) -> bool {
+        !self.channels[channel].runs.is_empty()
+    }
+
+    /// Number of channels.
+    pub fn channels(&self) -> usize {
+        self.channels.len()
+    }
+
+    /// What is served now, at this instant: the event of a die, or what comes behind all dies.
+    #[inline(always)]
+    pub fn serve(&mut self, turn: usize) {
+        self.turn = turn;
+    }
+
+    /// A run begins.
+    pub fn begin(&mut self, channel: usize, run: Run) {
+        self.count += 1;
+        self.channels[channel].insert(run);
+    }
+
+    /// The runs of a channel, to be carried on: those of which a move begins before what is served at `now` are due.
+    #[inline(always)]
+    pub fn on(&mut self, channel: usize, now: Nanos) -> Due<'_> {
+        Due { ring: &mut self.channels[channel], count: &mut self.count, now, turn: self.turn }
+    }
+
+    /// A die's run.
+    pub fn get(&self, channel: usize, die: usize) -> Option<Run> {
+        self.channels[channel].runs.iter().copied().find(|run| run.die as usize == die)
+    }
+
+    /// Ends a die's run, where it has one.
+    pub fn take(&mut self, channel: usize, die: usize) -> Option<Run> {
+        let run = self.channels[channel].take(die)?;
+        self.count -= 1;
+        Some(run)
+    }
+
+    /// Forgets all.
+    pub fn clear(&mut self) {
+        self.channels.fill(Ring::default());
+        self.count = 0;
+    }
+}
+
+/// The runs of one channel, while they are carried on.
+pub struct Due<'a> {
+    ring: &'a mut Ring,
+    count: &'a mut usize,
+    now: Nanos,
+    turn: usize,
+}
+
+impl Due<'_> {
+    /// The run whose move comes first, where it is due.
+    #[inline(always)]
+    pub fn first(&self) -> Option<Run> {
+        let run = *self.ring.runs.get(self.ring.head)?;
+        let is_due = run.next < self.now || run.next == self.now && (run.die as usize) < self.turn;
+        is_due.then_some(run)
+    }
+
+    /// The first run's move has begun; the one behind it begins at `next`. False where that was the last of it.
+    #[inline(always)]
+    pub fn moved(&mut self, next: Nanos) -> bool {
+        let first = self.ring.runs[self.ring.head];
+        if first.left > 1 {
+            self.ring.put_back(Run { next, left: first.left - 1, ..first });
+            return true;
+        }
+        self.ring.take(first.die as usize);
+        *self.count -= 1;
+        false
+    }
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn run(die: u32, left: u32, next: u64) -> Run {
+        Run { die, left, next: Nanos(next) }
+    }
+
+    /// The earliest comes first, of equals the lowest die, and none that comes behind what is served.
+    #[test]
+    fn what_is_due_comes_in_order() {
+        let mut runs = MoveRuns::new(2);
+        [run(4, 9, 70), run(2, 9, 50), run(0, 9, 50)].into_iter().for_each(|run| runs.begin(0, run));
+        runs.begin(1, run(1, 9, 10));
+        assert_eq!(runs.on(0, Nanos(100)).first(), Some(run(0, 9, 50)));
+        runs.serve(0);
+        assert_eq!(runs.on(0, Nanos(50)).first(), None);
+        runs.serve(1);
+        assert_eq!(runs.on(0, Nanos(50)).first(), Some(run(0, 9, 50)));
+        assert!(runs.on(0, Nanos(50)).moved(Nanos(60)));
+        assert_eq!(runs.on(0, Nanos(50)).first(), None, "die 2 comes behind die 1");
+        let mut due = runs.on(0, Nanos(100));
+        let served = [90, 80, 70].map(|next| {
+            let first = due.first().unwrap();
+            due.moved(Nanos(next));
+            first.die
+        });
+        assert_eq!(served, [2, 0, 4]);
+        assert_eq!(due.first(), Some(run(4, 8, 70)));
+    }
+
+    proptest! {
+        /// However runs begin, move and are taken, the first is the one that a search finds.
+        #[test]
+        fn the_ring_is_in_order(steps in prop::collection::vec((0u32..6, 0u64..40), 1..200)) {
+            let (mut runs, mut plain, mut now) = (MoveRuns::new(1), std::collections::BTreeMap::new(), 0);
+            for (die, ahead) in steps {
+                if plain.remove(&die).is_some() {
+                    prop_assert!(runs.take(0, die as usize).is_some());
+                } else {
+                    runs.begin(0, run(die, 1000, now + ahead));
+                    plain.insert(die, now + ahead);
+                }
+                let earliest = plain.iter().min_by_key(|(die, next)| (**next, **die)).map(|(die, next)| (*die, *next));
+                let mut due = runs.on(0, Nanos::NEVER);
+                prop_assert_eq!(due.first().map(|run| (run.die, run.next.0)), earliest);
+                if let Some((die, next)) = earliest {
+                    now = next;
+                    due.moved(Nanos(next + ahead + 1));
+                    plain.insert(die, next + ahead + 1);
+                }
+            }
+        }
+    }
+
+    /// A run ends with its last move, or is taken before.
+    #[test]
+    fn a_run_ends_with_its_last_move() {
+        let mut runs = MoveRuns::new(1);
+        runs.begin(0, run(3, 2, 50));
+        assert!(runs.on(0, Nanos(90)).moved(Nanos(60)));
+        assert!(!runs.on(0, Nanos(90)).moved(Nanos(70)));
+        assert!(!runs.any() && !runs.any_on(0));
+        runs.begin(0, run(5, 7, 50));
+        assert_eq!(runs.take(0, 5), Some(run(5, 7, 50)));
+        assert_eq!((runs.get(0, 5), runs.any()), (None, false));
+    }
+}
