@@ -75,7 +75,7 @@ def _lines(system: System) -> Iterator[tuple[str, str, str, str, frozenset[str]]
         if len(words) < 6 or len(kinds) < 3:
             continue
         options = frozenset({*words[5].split(","), *kinds[2].split(",")})
-        yield kinds[0], _unescape(words[4]), words[2], _unescape(kinds[1]), options
+        yield kinds[0], unescape(words[4]), words[2], unescape(kinds[1]), options
 
 
 def _btrfs_pools(system: System, devices: _Devices) -> dict[str, str]:
@@ -106,7 +106,7 @@ def _missing(system: System, folder: str) -> int:
 def _swaps(system: System, finder: _Finder) -> Iterator[Use]:
     for line in (system.read("/proc/swaps") or "").splitlines()[1:]:
         words = line.split()
-        device = finder.named(_unescape(words[0])) if words else None
+        device = finder.named(unescape(words[0])) if words else None
         if device is not None:
             yield Use(device.name, "[swap]", "swap")
 
@@ -127,6 +127,6 @@ def _add_files(topology: Topology, finder: _Finder) -> None:
             device.details["mount"] = mount.place
 
 
-def _unescape(text: str) -> str:
+def unescape(text: str) -> str:
     """Undo procfs' octal escapes of blanks."""
     return re.sub(r"\\([0-7]{3})", lambda found: chr(int(found[1], 8)), text)
