@@ -5,6 +5,10 @@ set -euo pipefail
 
 packages=(
     fio # beside our own runs: the same job on a real device or file
+    nbdkit # exports of known delay and rate for fio
+    nvme-cli # formats the guest's NVMe drive, and switches its write cache
+    hdparm
+    smartmontools
     strace # whether a file is synced before it is renamed
     fio-examples # fio's own jobs, which run here too
     valgrind # counts instructions for `make bench`
@@ -23,8 +27,9 @@ packages=(
     btrfs-progs
     xfsprogs
     bcache-tools
-    # what opens the page of `ssdlab explain`
+    # what opens our pages and prints them, and what reads the print
     chromium
+    poppler-utils
     # what reads our completion scripts and our manual page
     zsh
     fish

@@ -30,8 +30,13 @@ interrupt)
 mutants)
     SSDLAB_MUTANTS=all .venv/bin/pytest -v tests/python/test_mutants.py
     ;;
+pts)
+    # Goes on where it was interrupted; SSDLAB_PTS_DRIVE names another drive.
+    SSDLAB_PTS=${SSDLAB_PTS:-target/pts} .venv/bin/pytest -s tests/python/test_pts_long.py
+    SSDLAB_KILLS=50 .venv/bin/pytest tests/python/test_pts_command.py -k killed
+    ;;
 *)
-    echo "test-long: PART must be conditions, coverage, drawn-drives, interrupt, mutants or scale: make test-long PART=drawn-drives" >&2
+    echo "test-long: PART must be conditions, coverage, drawn-drives, interrupt, mutants, pts or scale: make test-long PART=drawn-drives" >&2
     exit 2
     ;;
 esac

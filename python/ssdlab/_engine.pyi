@@ -1,12 +1,14 @@
 """The compiled engine: converts between Python and Rust, holds no logic."""
 
 from collections.abc import Callable
+from typing import final
 
 from ssdlab.output import PendingFile
 
 __all__ = [
     "EngineError",
     "Cancelled",
+    "HeldDrive",
     "version",
     "profiles",
     "layers",
@@ -25,6 +27,28 @@ class EngineError(Exception):
 
 class Cancelled(Exception):
     """The callback asked to stop."""
+
+@final
+class HeldDrive:
+    """A drive or a stack that goes on from run to run, with no time between them; callable from any thread."""
+
+    def __new__(cls, request_json: str) -> HeldDrive: ...
+    def run(self, job_text: str, seed: int, progress: Callable[[str, float], bool] | None) -> str:
+        """Runs a job; fio's JSON with histograms and our object per job. Nothing is laid out before reads."""
+
+    def start_over(self, how: str) -> str:
+        """Starts the drive over; JSON {start_over_ns, start_over_blocks_erased}."""
+
+    def save(
+        self,
+        path: str,
+        progress: Callable[[str, float], bool] | None,
+        files: Callable[[str, str, bool], PendingFile],
+    ) -> None:
+        """Keeps the drive in a file, and goes on from what was written."""
+
+    def show(self) -> str:
+        """As the function `show`."""
 
 def version() -> str: ...
 def profiles() -> str:

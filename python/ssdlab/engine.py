@@ -42,7 +42,7 @@ def _load() -> Any:
         ) from None
 
 
-def _ask(call: Callable[[Any, Progress], T], progress: Progress | None = None) -> T:
+def ask(call: Callable[[Any, Progress], T], progress: Progress | None = None) -> T:
     """Ask the engine something; its errors become ours."""
     engine = _load()
     stop = threading.Event()
@@ -92,26 +92,26 @@ def _object(text: str) -> dict[str, Any]:
 
 def version() -> str:
     """Version of the engine, which is the version of the package."""
-    return _ask(lambda engine, _: str(engine.version()))
+    return ask(lambda engine, _: str(engine.version()))
 
 
 def profiles() -> list[dict[str, Any]]:
     """Return the profiles that come with the package, one object each."""
-    decoded = json.loads(_ask(lambda engine, _: str(engine.profiles())))
+    decoded = json.loads(ask(lambda engine, _: str(engine.profiles())))
     assert isinstance(decoded, list), "the engine answers with a JSON list"
     return decoded
 
 
 def layers() -> list[dict[str, Any]]:
     """Return the kinds of layers that can lie over a drive, one object each."""
-    decoded = json.loads(_ask(lambda engine, _: str(engine.layers())))
+    decoded = json.loads(ask(lambda engine, _: str(engine.layers())))
     assert isinstance(decoded, list), "the engine answers with a JSON list"
     return decoded
 
 
 def show(drive: str, settings: Settings = (), layers: Sequence[str] = ()) -> dict[str, Any]:
     """Return every parameter of a drive and its layers with its source, and what follows."""
-    return _object(_ask(lambda engine, _: str(engine.show(drive, list(settings), list(layers)))))
+    return _object(ask(lambda engine, _: str(engine.show(drive, list(settings), list(layers)))))
 
 
 def derived(shown: Mapping[str, Any]) -> dict[str, Any]:
@@ -146,7 +146,7 @@ def run(request: RunRequest, progress: Progress | None = None) -> str:
         `progress` returned False.
     """
     asked = request.to_json()
-    return _ask(lambda engine, told: str(engine.run(asked, told, PendingFile)), progress)
+    return ask(lambda engine, told: str(engine.run(asked, told, PendingFile)), progress)
 
 
 def check_job(job_text: str | None, job_name: str, flags: Sequence[str]) -> dict[str, list[str]]:
@@ -162,12 +162,12 @@ def check_job(job_text: str | None, job_name: str, flags: Sequence[str]) -> dict
     SsdlabError
         All that is wrong with it.
     """
-    return _object(_ask(lambda engine, _: str(engine.check_job(job_text, job_name, list(flags)))))
+    return _object(ask(lambda engine, _: str(engine.check_job(job_text, job_name, list(flags)))))
 
 
 def render(result: str, output_format: str) -> str:
     """Write a result as fio's ``normal`` or ``terse`` text, or as ``json`` without histograms."""
-    return _ask(lambda engine, _: str(engine.render(result, output_format)))
+    return ask(lambda engine, _: str(engine.render(result, output_format)))
 
 
 def season(request: RunRequest, progress: Progress | None = None) -> dict[str, Any]:
@@ -187,9 +187,7 @@ def season(request: RunRequest, progress: Progress | None = None) -> dict[str, A
         about, where a scale model was allowed.
     """
     asked = request.to_json()
-    return _object(
-        _ask(lambda engine, told: str(engine.season(asked, told, PendingFile)), progress)
-    )
+    return _object(ask(lambda engine, told: str(engine.season(asked, told, PendingFile)), progress))
 
 
 def precondition(request: RunRequest, save: str, progress: Progress | None = None) -> None:
@@ -227,7 +225,7 @@ def scenario(
     """
     asked, given = request.to_json(), list(values)
     return _object(
-        _ask(lambda engine, told: str(engine.scenario(asked, name, given, told)), progress)
+        ask(lambda engine, told: str(engine.scenario(asked, name, given, told)), progress)
     )
 
 
@@ -270,7 +268,7 @@ def theory(
     """
     pages = whole("pages per block", pages_per_block, 2**32 - 1)
     return _object(
-        _ask(
+        ask(
             lambda engine, _: str(
                 engine.theory(
                     over_provisioning,
@@ -305,4 +303,4 @@ def explain(settings: Settings = ()) -> dict[str, Any]:
     SsdlabError
         A setting is wrong, or the drive cannot be drawn.
     """
-    return _object(_ask(lambda engine, _: str(engine.explain(list(settings)))))
+    return _object(ask(lambda engine, _: str(engine.explain(list(settings)))))

@@ -216,6 +216,26 @@ class PendingFile:
         self.discard()
 
 
+def remove_abandoned(folder: Path) -> None:
+    """Remove what killed processes have left unfinished in a folder and in those below it."""
+    for part in folder.rglob(".ssdlab-*.part"):
+        if not _is_alive(part.name.split("-")[1]):
+            part.unlink(missing_ok=True)
+
+
+def _is_alive(process: str) -> bool:
+    """Whether a process of that number is there; what is no number is nobody's to remove."""
+    if not process.isdecimal():
+        return True
+    try:
+        os.kill(int(process), 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):
+        return True
+    return True
+
+
 def check_writable(path: str | Path, option: str) -> None:
     """Try a place that the engine will write to.
 

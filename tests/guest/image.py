@@ -124,7 +124,12 @@ def _output(*words: str) -> str:
     return subprocess.run(words, capture_output=True, text=True, check=False).stdout
 
 
-def build(kernel: Kernel, folder: Path, files: Iterable[tuple[Path, str]]) -> Path:
+def build(
+    kernel: Kernel,
+    folder: Path,
+    files: Iterable[tuple[Path, str]],
+    programs: Iterable[str] = (),
+) -> Path:
     """Make the initial RAM file system.
 
     Parameters
@@ -135,6 +140,8 @@ def build(kernel: Kernel, folder: Path, files: Iterable[tuple[Path, str]]) -> Pa
         Where to work.
     files
         Files and folders to add, each with its place in the guest.
+    programs
+        Programs beside the usual ones.
 
     Raises
     ------
@@ -147,7 +154,7 @@ def build(kernel: Kernel, folder: Path, files: Iterable[tuple[Path, str]]) -> Pa
     for link in ("sbin", "usr/bin", "usr/sbin"):
         (root / link).parent.mkdir(parents=True, exist_ok=True)
         (root / link).symlink_to("/bin")
-    _add_programs(root)
+    _add_programs(root, [*PROGRAMS, *programs])
     _add_python(root)
     _add_modules(root, kernel)
     for source, place in files:
@@ -155,9 +162,9 @@ def build(kernel: Kernel, folder: Path, files: Iterable[tuple[Path, str]]) -> Pa
     return _pack(root, folder / "initrd")
 
 
-def _add_programs(root: Path) -> None:
+def _add_programs(root: Path, names: Iterable[str]) -> None:
     path = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"
-    found = {name: shutil.which(name, path=path) for name in PROGRAMS}
+    found = {name: shutil.which(name, path=path) for name in names}
     missing = [name for name, place in found.items() if place is None]
     if missing:
         raise Missing(f"not installed: {' '.join(missing)}: run scripts/install-tools.sh")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -29,16 +30,37 @@ class Results(dict[str, dict[str, Any]]):
         pytest.fail(f"{name}: {self._end}", pytrace=False)
 
 
-def boot_with(files: dict[Path, str], drives: list[GuestDrive], folder: Path) -> Results:
-    """Boot a guest with the package and `files` by their places in it; skip where a tool misses."""
+def boot_with(
+    files: dict[Path, str],
+    drives: list[GuestDrive],
+    folder: Path,
+    *,
+    modules: Iterable[str] = _MODULES,
+    programs: Iterable[str] = (),
+) -> Results:
+    """Boot a guest with the package and `files` by their places in it; skip where a tool misses.
+
+    Parameters
+    ----------
+    files
+        Files and folders by their places in the guest.
+    drives
+        Its drives.
+    folder
+        Where to work.
+    modules
+        What of the package it gets; by default what the audit needs.
+    programs
+        What it gets beside the usual ones.
+    """
     brought = [
         (HERE / "init", "/init"),
         *files.items(),
-        *((PACKAGE / name, f"/guest/ssdlab/{name}") for name in _MODULES),
+        *((PACKAGE / name, f"/guest/ssdlab/{name}") for name in modules),
     ]
     try:
         kernel = fetch_kernel()
-        initrd = build(kernel, folder, brought)
+        initrd = build(kernel, folder, brought, programs)
         return Results(boot(kernel, initrd, drives, folder, _TIMEOUT_S))
     except Missing as missing:
         pytest.skip(str(missing))

@@ -18,6 +18,7 @@ VERBS = (
     "show",
     "run",
     "season",
+    "pts",
     "cache",
     "theory",
     "explain",

@@ -71,6 +71,8 @@ VERBS = {
     "run a job from stdin": Verb(("run", "-", *DRIVE)),
     "season": Verb(("season", "intel-dc-s3500-80gb", "--to", "steady", "-o", "new.ssd"), 8),
     "season anew": Verb(("season", "theory", "--to", "steady"), 4),
+    "pts": Verb(("pts", "intel-dc-s3500-80gb", "-o", "new"), 8),
+    "pts to json": Verb(("pts", "theory", "--tests", "wsat", "--output-format", "json"), 4),
     "demo": Verb(("demo", "-o", "demo"), 8),
     "reproduce": Verb(("reproduce", "--quick", "-o", "reproduction"), 8),
 }

@@ -20,7 +20,7 @@ import ssdlab
 from process import HANG_S, RUN, WRITERS
 from ssdlab import engine
 from ssdlab.errors import SsdlabError
-from ssdlab.output import PendingFile
+from ssdlab.output import PendingFile, remove_abandoned
 from ssdlab.request import RunRequest
 
 Command = Callable[..., tuple[int, str, str]]
@@ -251,3 +251,16 @@ def test_starting_over_does_not_lose_layers() -> None:
     stack = ssdlab.drive("theory", layers=["partition:start_sector=63"])
     with pytest.raises(SsdlabError, match="without layers"):
         stack.start_over("secure-erase")
+
+
+def test_what_killed_processes_left_is_removed(tmp_path: Path) -> None:
+    """A part of a process that is gone goes; that of a living one, and what is not ours, stay."""
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    gone.wait()
+    inner = tmp_path / "inner"
+    inner.mkdir()
+    names = [f".ssdlab-{os.getpid()}-12ab34cd.part", "other.part", ".ssdlab-x-12ab34cd.part"]
+    for name in (*names, f".ssdlab-{gone.pid}-12ab34cd.part"):
+        (inner / name).touch()
+    remove_abandoned(tmp_path)
+    assert sorted(each.name for each in inner.iterdir()) == sorted(names)

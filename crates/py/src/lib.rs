@@ -4,6 +4,7 @@
 //! engine works, so that several drives run on several cores. Files are read here (`input`); Python writes them (`output`).
 
 mod drive;
+mod held;
 mod input;
 mod jobs;
 mod output;
@@ -144,6 +145,7 @@ fn explain(settings: Settings) -> PyResult<String> {
 fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("EngineError", module.py().get_type::<EngineError>())?;
     module.add("Cancelled", module.py().get_type::<Cancelled>())?;
+    module.add_class::<held::HeldDrive>()?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
     module.add_function(wrap_pyfunction!(profiles, module)?)?;
     module.add_function(wrap_pyfunction!(layers, module)?)?;

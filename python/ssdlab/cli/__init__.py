@@ -25,6 +25,7 @@ from ssdlab.cli.drives import drives, show
 from ssdlab.cli.explain import explain
 from ssdlab.cli.health import health
 from ssdlab.cli.layers import layers
+from ssdlab.cli.pts import pts
 from ssdlab.cli.report import report
 from ssdlab.cli.reproduce import reproduce
 from ssdlab.cli.run import run
@@ -77,6 +78,7 @@ for _verb in (
     show,
     run,
     season,
+    pts,
     cache,
     theory,
     explain,

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+
 import click
 
 from ssdlab.cli.completion import complete_file
 from ssdlab.cli.console import print_json, print_table, print_text
 from ssdlab.cli.drives import JSON_OPTION
-from ssdlab.cli.results import loaded
+from ssdlab.cli.results import are_pts_folders, loaded
 from ssdlab.cli.verb import Verb
 from ssdlab.comparison import Comparison, Row
 from ssdlab.comparison import compare as compare_results
@@ -20,23 +24,43 @@ from ssdlab.comparison import compare as compare_results
         "ssdlab run job.fio --drive a.toml --seed 1-5 --output-format json --output a.json",
         "ssdlab run job.fio --drive b.toml --seed 1-5 --output-format json --output b.json",
         "ssdlab compare a.json b.json",
+        "ssdlab compare pts-intel-dc-s3500-80gb pts-nvme1n1",
     ),
 )
-@click.argument(
-    "results", nargs=-1, required=True, metavar="A.json B.json…", shell_complete=complete_file
-)
+@click.argument("results", nargs=-1, required=True, metavar="A B…", shell_complete=complete_file)
 @JSON_OPTION
 def compare(results: tuple[str, ...], as_json: bool) -> None:
     """Compare results with the first one: mean difference and ratio, with 95 % confidence.
 
     Jobs of the same name are paired by seed, so run both sides with several seeds.
+
+    Folders of `ssdlab pts` are compared by part and cell: what differs in their conditions comes
+    first, then figures and ratios. `ssdlab report` draws them over one another.
     """
+    if are_pts_folders(results):
+        _compare_pts(results, as_json)
+        return
     with loaded(results) as found:
         comparison = compare_results(found)
     if as_json:
         print_json(comparison.to_dict())
         return
     _print(comparison)
+
+
+def _compare_pts(folders: Sequence[str], as_json: bool) -> None:
+    from ssdlab.pts.report.overlay import overlay
+    from ssdlab.pts.report.reading import read_folders
+
+    found = overlay(read_folders([Path(folder) for folder in folders]), pictures=False)
+    if as_json:
+        print_json(asdict(found))
+        return
+    print_text("What differs in the conditions")
+    print_table(("", *found.labels), found.differing)
+    for each in found.comparisons:
+        print_text("")
+        print_table(each.headings, each.rows, right=range(1, len(each.headings)))
 
 
 def _print(comparison: Comparison) -> None:

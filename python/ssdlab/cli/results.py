@@ -4,11 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 
 from ssdlab.errors import SsdlabError
 from ssdlab.result import Result
 
 _OF_ANOTHER_SHAPE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+
+
+def are_pts_folders(paths: Sequence[str]) -> bool:
+    """Tell whether results are folders, which `ssdlab pts` writes, rather than files.
+
+    Raises
+    ------
+    SsdlabError
+        Some are, and some are not.
+    """
+    files = [path for path in paths if not Path(path).is_dir()]
+    if files and len(files) < len(paths):
+        raise SsdlabError(
+            f"{files[0]}: is no folder of `ssdlab pts`, and others are\n"
+            "name result files only, or folders only"
+        )
+    return not files
 
 
 @contextmanager

@@ -17,6 +17,7 @@ def carry_out(
     finished: Callable[[int, T], None] | None = None,
     *,
     shows_progress: bool = True,
+    workers: int | None = None,
 ) -> tuple[list[T | None], bool]:
     """Do several things at once.
 
@@ -30,6 +31,8 @@ def carry_out(
         Hears of each result as it comes, in the calling thread.
     shows_progress
         Whether a terminal shows how far they are.
+    workers
+        At most so many at once; by default one per core.
 
     Returns
     -------
@@ -43,5 +46,5 @@ def carry_out(
             if finished is not None:
                 finished(index, result)
 
-        results = run_all(tasks, stop=stop, report=display.report, finished=keep)
+        results = run_all(tasks, stop=stop, report=display.report, workers=workers, finished=keep)
         return results, stop.is_set()

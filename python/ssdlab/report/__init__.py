@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ssdlab.output import PendingFile
+from ssdlab.report.printing import write_page
 from ssdlab.result import Result
 
 __all__ = ["write_report"]
@@ -28,7 +29,7 @@ def write_report(results: Sequence[Result], path: str | Path, *, title: str | No
     results
         In the order in which they shall appear.
     path
-        Where the page shall be.
+        Where the page shall be; it is printed as PDF where this ends in ``.pdf``.
     title
         The heading; by default that of the experiment.
 
@@ -41,4 +42,4 @@ def write_report(results: Sequence[Result], path: str | Path, *, title: str | No
         # The drawing library takes a while to load, and most commands draw nothing.
         from ssdlab.report.page import build_html
 
-        pending.write(build_html(results, title))
+        write_page(pending, build_html(results, title), path)

@@ -1,0 +1,289 @@
+"""``ssdlab pts``: SNIA's Performance Test Specification, on simulated drives and real ones."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ssdlab import engine, signals
+from ssdlab.cli.arguments import SEED_OPTION
+from ssdlab.cli.completion import complete_drive
+from ssdlab.cli.console import note, print_json, print_table, print_text
+from ssdlab.cli.drives import LAYER_OPTION, SET_OPTION, parse_settings, tell_memory
+from ssdlab.cli.folder import output_folder
+from ssdlab.cli.pts_effort import tell_effort, tell_obstacles
+from ssdlab.cli.tasks import carry_out
+from ssdlab.cli.verb import Verb
+from ssdlab.pts import book
+from ssdlab.pts.bench import Bench
+from ssdlab.pts.estimate import Speeds
+from ssdlab.pts.plan import Plan
+from ssdlab.pts.real.opening import Wishes, is_real
+from ssdlab.pts.real.purge import WAYS
+from ssdlab.pts.shorter import BOOK_S, with_cells_of
+from ssdlab.pts.store import Store
+from ssdlab.pts.table import tables
+from ssdlab.pts.target import Description
+from ssdlab.pts.targets import Source, source
+from ssdlab.request import RunRequest
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """A target, and what is to be done with it."""
+
+    name: str
+    source: Source
+    described: Description
+    plan: Plan
+    speeds: Speeds | None
+
+
+@click.command(
+    cls=Verb,
+    short_help="Measure drives by SNIA's Performance Test Specification.",
+    terms=(
+        ("iops", "random, 7 mixes × 8 block sizes"),
+        ("tp", "sequential, 1024 and 128 KiB"),
+        ("lat", "random, one request at a time"),
+        ("wsat", "random 4 KiB writes until steady, 4 × the capacity, or 24 hours"),
+        ("hir", "random 4 KiB writes with idle times from 5 to 50 seconds"),
+    ),
+    examples=(
+        "ssdlab pts intel-dc-s3500-80gb --dry-run",
+        "ssdlab pts intel-dc-s3500-80gb -o s3500",
+        "ssdlab pts intel-dc-s3500-80gb -o s3500 --resume",
+        "ssdlab pts micron-7450-pro-960gb --tests iops,wsat --quick --threads 4 --depth 32",
+        "ssdlab pts /dev/nvme1n1 --dry-run",
+        "ssdlab pts /dev/nvme1n1 --destroy /dev/nvme1n1 -o real",
+        "ssdlab pts theory --layer raid:level=5,disks=4 --output-format json > result.json",
+    ),
+)
+@click.argument(
+    "targets", nargs=-1, required=True, metavar="TARGET…", shell_complete=complete_drive
+)
+@click.option(
+    "--output",
+    "-o",
+    metavar="DIR",
+    help="Write results to this folder; by default, pts-TARGET. Of several targets, each gets a "
+    "folder in it.",
+)
+@click.option(
+    "--tests",
+    default=",".join(book.DEFAULT_TESTS),
+    show_default=True,
+    metavar="TEST[,TEST]…",
+    help="Run these tests.",
+)
+@click.option(
+    "--threads",
+    type=click.IntRange(1, 256),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Use so many workers, except in lat.",
+)
+@click.option(
+    "--depth",
+    type=click.IntRange(1, 4096),
+    default=32,
+    show_default=True,
+    metavar="N",
+    help="Keep so many requests of each worker outstanding, except in lat.",
+)
+@click.option("--quick", is_flag=True, help="End a cell with reads once its mean is known to 1 %.")
+@click.option(
+    "--cell-seconds",
+    type=click.FloatRange(0.1, 3600),
+    default=BOOK_S,
+    show_default=True,
+    metavar="S",
+    help="Let each cell last so long, to try things out; other than 60 is marked as a deviation.",
+)
+@click.option("--resume", is_flag=True, help="Go on with what was interrupted in the folder.")
+@click.option("--dry-run", is_flag=True, help="List steps, bytes to be written and time, and exit.")
+@click.option(
+    "--destroy",
+    multiple=True,
+    metavar="DEVICE",
+    help="Allow all data on this block device or NBD export to be overwritten.",
+)
+@click.option(
+    "--destroy-content",
+    multiple=True,
+    metavar="DEVICE",
+    help="Allow it although a partition table or another signature is on it.",
+)
+@click.option(
+    "--purge",
+    type=click.Choice(WAYS),
+    default="best",
+    show_default=True,
+    help="Purge a real target in this way.",
+)
+@click.option("--no-serial", is_flag=True, help="Leave a real target's serial number out.")
+@LAYER_OPTION
+@SET_OPTION
+@SEED_OPTION
+@click.option(
+    "--output-format",
+    type=click.Choice(("normal", "json")),
+    default="normal",
+    show_default=True,
+    help="Print tables, or the result as JSON.",
+)
+def pts(
+    targets: tuple[str, ...],
+    output: str | None,
+    tests: str,
+    threads: int,
+    depth: int,
+    quick: bool,
+    cell_seconds: float,
+    resume: bool,
+    dry_run: bool,
+    destroy: tuple[str, ...],
+    destroy_content: tuple[str, ...],
+    purge: str,
+    no_serial: bool,
+    layers: tuple[str, ...],
+    settings: tuple[str, ...],
+    seed: int,
+    output_format: str,
+) -> int:
+    """Measure drives by SNIA's Performance Test Specification (PTS).
+
+    Each test purges the drive, preconditions it, and repeats rounds until the drive is steady: over
+    five rounds, the tracked figure stays within 20 % of its average, and its line within 10 %. XSR,
+    ECW and DIRTH are not included: no definition of them could be read. Every round is written when
+    it ends.
+
+    TARGET is a profile, a profile file or a drive file, simulated in virtual time; or, loaded by
+    fio, a block device or an NBD URI (nbd://HOST/NAME, nbd+unix:///NAME?socket=PATH). A real one is
+    overwritten, so --destroy has to name it, and one that is in use is refused.
+    """
+    names = [name.strip() for name in tests.split(",") if name.strip()]
+    load = {"tests": names, "threads": threads, "depth": depth, "quick": quick}
+    load |= {"cell_seconds": cell_seconds, "purge": purge}
+    drive = {"settings": settings, "layers": layers, "seed": seed}
+    wishes = Wishes(destroy, destroy_content, purge, not no_serial)
+    with ExitStack() as held:
+        asked = [_asked(name, load, drive, None if dry_run else wishes, held) for name in targets]
+        return _measure(asked, {**load, **drive}, output, output_format, resume, dry_run)
+
+
+def _measure(
+    asked: Sequence[_Asked],
+    options: Mapping[str, Any],
+    output: str | None,
+    output_format: str,
+    resume: bool,
+    dry_run: bool,
+) -> int:
+    """Tell what it takes, and do it unless it is a dry run."""
+    for each in asked:
+        tell_effort(each.name, each.described, each.plan, each.speeds, with_steps=dry_run)
+        tell_obstacles(each.name, each.source.obstacles)
+    if dry_run:
+        return 0
+    given, layers = parse_settings(options["settings"]), options["layers"]
+    simulated = [each.name for each in asked if each.source.side_by_side]
+    tell_memory([RunRequest(name, given, layers, condition="used") for name in simulated])
+    benches = [_bench(each, output, len(asked) > 1, options) for each in asked]
+    for bench in benches:
+        bench.begin(resume)
+    if _perform(benches, asked):
+        note("ssdlab: stopped; finished rounds are kept; go on with --resume")
+        return signals.exit_code()
+    results = [bench.finish() for bench in benches]
+    _print([each.name for each in asked], results, output_format)
+    return 0
+
+
+def _asked(
+    name: str,
+    load: Mapping[str, Any],
+    drive: Mapping[str, Any],
+    wishes: Wishes | None,
+    held: ExitStack,
+) -> _Asked:
+    settings = parse_settings(drive["settings"])
+    found = source(name, settings, drive["layers"], drive["seed"], wishes, _show_drive)
+    held.callback(found.release)
+    target = found.make()
+    described = target.describe()
+    asked = {name: load[name] for name in ("tests", "threads", "depth", "quick")}
+    plan = book.plan(**asked, seed=drive["seed"], sector_bytes=described.sector_bytes)
+    plan = with_cells_of(plan, load["cell_seconds"]).with_deviations(target.deviations())
+    return _Asked(name, found, described, plan, target.speeds())
+
+
+def _show_drive(lines: Sequence[str]) -> None:
+    note("\n".join(lines))
+
+
+def _bench(asked: _Asked, output: str | None, several: bool, options: Mapping[str, Any]) -> Bench:
+    told = {"target": asked.name, **options, "version": engine.version()}
+    told["command"] = _words(asked.name, options)
+    store = Store(_folder(output, asked.name, several))
+    return Bench(asked.plan, asked.source.make, store, told)
+
+
+def _words(name: str, options: Mapping[str, Any]) -> str:
+    """Return the command that makes the same measurement again; folder and form play no part."""
+    words = ["ssdlab", "pts", name, "--tests", ",".join(options["tests"])]
+    words += ["--threads", str(options["threads"]), "--depth", str(options["depth"])]
+    words += [word for each in options["layers"] for word in ("--layer", each)]
+    words += [word for each in options["settings"] for word in ("--set", each)]
+    words += ["--seed", str(options["seed"]), *(["--quick"] if options["quick"] else [])]
+    if options["cell_seconds"] != BOOK_S:
+        words += ["--cell-seconds", f"{options['cell_seconds']:g}"]
+    if is_real(name):
+        words += ["--purge", options["purge"], "--destroy", name]
+    return shlex.join(words)
+
+
+def _folder(output: str | None, name: str, several: bool) -> Path:
+    stem = Path(name).stem if name.endswith((".toml", ".ssd")) else _as_file_name(name)
+    if output is None:
+        return output_folder(f"pts-{stem}", "plan.json")
+    return output_folder(str(Path(output) / stem) if several else output, "plan.json")
+
+
+def _as_file_name(name: str) -> str:
+    """Take out what is no part of a file's name, such as the slashes of a device."""
+    return re.sub(r"[^\w.-]+", "-", name.removeprefix("/dev/")).strip("-")
+
+
+def _perform(benches: Sequence[Bench], asked: Sequence[_Asked]) -> bool:
+    """Do all parts, as many at once as the targets allow; tell whether they were stopped."""
+    several = len(benches) > 1
+    labels, tasks = [], []
+    for bench, each in zip(benches, asked, strict=True):
+        names = (part.name for part in bench.parts())
+        labels += [f"{each.name} {name}" if several else name for name in names]
+        tasks += bench.tasks()
+    # A real drive does one thing after the other, and nothing else is to disturb it.
+    workers = None if all(each.source.side_by_side for each in asked) else 1
+    _, stopped = carry_out(labels, tasks, workers=workers)
+    return stopped
+
+
+def _print(names: Sequence[str], results: Sequence[Mapping[str, Any]], form: str) -> None:
+    if form == "json":
+        print_json(results[0] if len(results) == 1 else list(results))
+        return
+    for name, result in zip(names, results, strict=True):
+        if len(results) > 1:
+            print_text(f"\n{name}")
+        for table in tables(result):
+            print_text(f"\n{table.title}")
+            print_table(table.headings, table.rows, right=table.right)

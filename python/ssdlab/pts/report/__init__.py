@@ -1,0 +1,45 @@
+"""The report of a PTS result: one self-contained page, or a PDF, from the folder of a result.
+
+It can be made at any time, also of a run that has not ended: all figures follow from the rounds
+that are there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from ssdlab.output import PendingFile
+from ssdlab.pts.report.reading import read_folders
+from ssdlab.report.printing import write_page
+
+__all__ = ["write_pts_report"]
+
+
+def write_pts_report(
+    folders: Sequence[str | Path], path: str | Path, *, title: str | None = None
+) -> None:
+    """Write the page; a PDF where the name ends in ``.pdf``.
+
+    Parameters
+    ----------
+    folders
+        As `ssdlab pts … -o DIR` wrote them; several are laid over one another.
+    path
+        Where the page shall be.
+    title
+        The heading; by default it names the drives.
+
+    Raises
+    ------
+    SsdlabError
+        A folder holds no such result, the place cannot be written to, or there is no browser that
+        prints.
+    """
+    with PendingFile(path, "-o") as pending:
+        measured = read_folders([Path(folder) for folder in folders])
+        # The drawing library takes a while to load.
+        from ssdlab.pts.report.page import build_html
+
+        html = build_html(measured, title)
+        write_page(pending, html, path)

@@ -1,0 +1,300 @@
+"""The pictures of a part: runs of rounds in, inline SVG out, or nothing where there is no data.
+
+Each picture's own title says "NOT STEADY" or "NOT PURGED" where that is so, so that it goes along
+when the picture is taken out of the page.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
+
+from ssdlab import text
+from ssdlab.pts.report.reading import PartRead
+from ssdlab.pts.table import heading
+from ssdlab.report import theme
+from ssdlab.report.charts import count_axis, duration_axis
+
+SIZE = (5.4, 3.5)
+_HEADROOM = 1.05
+_MOST_MARKS = 60
+"""Rounds of which each is marked by a dot."""
+Along = Literal["time", "written"]
+_ALONG = {"time": "time", "written": "terabytes written"}
+Cell = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A figure of a cell: its name on an axis, how it is taken, how a tick is written."""
+
+    label: str
+    of: Callable[[Cell], float | None]
+    tick: Callable[..., str]
+
+
+def _five_nines(cell: Cell) -> float | None:
+    value: float | None = cell["both"]["percentiles_ns"].get("99.999")
+    return value
+
+
+IOPS = Quantity("IOPS", lambda cell: cell["both"]["iops"], count_axis)
+RATE = Quantity("MB/s", lambda cell: cell["both"]["mb_per_s"], count_axis)
+MEAN = Quantity("mean response time", lambda cell: cell["both"]["mean_ns"], duration_axis)
+FIVE_NINES = Quantity("99.999 % response time", _five_nines, duration_axis)
+MAXIMUM = Quantity("maximum response time", lambda cell: cell["both"]["max_ns"], duration_axis)
+QUANTITIES = {"iops": IOPS, "mb_per_s": RATE, "mean_ns": MEAN}
+
+
+def block_size(number: int) -> str:
+    """Write a block size, which is binary.
+
+    Examples
+    --------
+    >>> block_size(512), block_size(131072)
+    ('0.5 KiB', '128 KiB')
+    """
+    return f"{number / 1024:g} KiB"
+
+
+def mix(load: Mapping[str, Any]) -> str:
+    """Write the shares of reads and writes."""
+    return f"{load['read_percent']}/{100 - load['read_percent']}"
+
+
+def titled(part: PartRead, title: str) -> str:
+    """Add what a reader must not miss."""
+    assert part.summary is not None, "a part without rounds has no picture"
+    return heading(part.summary, title)
+
+
+@contextmanager
+def drawing() -> Iterator[None]:
+    """Draw in our style; names of drives are no formulas."""
+    with theme.style(), mpl.rc_context({"text.parse_math": False}):
+        yield
+
+
+def begun(title: str, size: tuple[float, float] = SIZE) -> tuple[Figure, Axes]:
+    """Return a figure with its title, which stands in the picture, and axes."""
+    made = theme.figure(*size)
+    add_title(made, title)
+    return made, made.subplots()
+
+
+def add_title(made: Figure, title: str) -> None:
+    """Put the title over a figure; what must not be missed gets a line and a colour of its own."""
+    plain, remarks = (re.split(r", (?=NOT |UNFINISHED)", title, maxsplit=1) + [""])[:2]
+    words = f"{plain},\n{remarks}" if remarks else plain
+    colour = theme.SERIES[7] if remarks else theme.INK
+    made.suptitle(words, x=0.01, ha="left", fontsize=10, color=colour)
+
+
+def convergence(part: PartRead, quantity: Quantity, reads: int, name: str) -> str | None:
+    """Draw a figure of every block size over all rounds, at one mix."""
+    places = [
+        place for place, cell in enumerate(part.plan.cells) if cell.load.read_percent == reads
+    ]
+    if not places:
+        return None
+    way = {0: "100 % writes", 100: "100 % reads"}.get(reads, f"{reads}/{100 - reads}")
+    title = titled(part, f"Steady-state convergence, {way}: {quantity.label}")
+    numbers = [each["round"] for each in part.rounds]
+    with drawing():
+        made, axes = begun(title)
+        for order, place in enumerate(places):
+            values = [quantity.of(each["cells"][place]) for each in part.rounds]
+            label = block_size(part.plan.cells[place].load.block_bytes)
+            colour = theme.SERIES[order % len(theme.SERIES)]
+            axes.plot(numbers, known(values), "o-", ms=3.5, color=colour, label=label)
+        axes.set_xlabel("round")
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        finish(axes, quantity)
+        return theme.svg(made, name, title)
+
+
+def window(part: PartRead, name: str) -> str | None:
+    """Draw the tracking variable in the window: average, limits, least-squares line."""
+    assert part.summary is not None, "there is a round"
+    judged = part.summary["judged"]
+    if judged is None:
+        return None
+    quantity = QUANTITIES[part.plan.tracking.figure]
+    title = titled(part, f"Measurement window: {quantity.label}, {part.plan.tracking.cell}")
+    rounds, average = judged["rounds"], judged["average"]
+    line = [judged["intercept"] + judged["slope"] * place for place in range(len(rounds))]
+    half = judged["allowed_range"] / 2
+    with drawing():
+        made, axes = begun(title)
+        axes.plot(rounds, judged["values"], "o", ms=6, color=theme.SERIES[0], label="measured")
+        axes.plot(rounds, line, color=theme.SERIES[1], label="least-squares line")
+        axes.axhline(average, color=theme.SOFT, lw=1, ls="--", label="average")
+        limits = f"average ± {text.percent(part.plan.stop.range_share / 2, 0)}"
+        axes.axhline(average + half, color=theme.SERIES[7], lw=1, ls=":", label=limits)
+        axes.axhline(average - half, color=theme.SERIES[7], lw=1, ls=":")
+        axes.set_xticks(rounds)
+        axes.set_xlabel("round")
+        finish(axes, quantity, from_zero=False)
+        return theme.svg(made, name, title)
+
+
+def by_size(part: PartRead, quantity: Quantity, name: str, log: bool) -> str | None:
+    """Draw a figure over block sizes, a series a mix."""
+    assert part.summary is not None, "there is a round"
+    title = titled(part, f"{quantity.label} by block size, reads/writes")
+    found = part.summary["cells"]
+    sizes = sorted({cell["load"]["block_bytes"] for cell in found})
+    with drawing():
+        made, axes = begun(title)
+        for order, name_of_mix in enumerate(dict.fromkeys(mix(cell["load"]) for cell in found)):
+            same = {c["load"]["block_bytes"]: c for c in found if mix(c["load"]) == name_of_mix}
+            values = [quantity.of(same[size]) if size in same else None for size in sizes]
+            colour = theme.SERIES[order % len(theme.SERIES)]
+            across, heights = range(len(sizes)), known(values)
+            axes.plot(across, heights, "o-", ms=3.5, color=colour, label=name_of_mix)
+        axes.set_xticks(range(len(sizes)), [f"{size / 1024:g}" for size in sizes])
+        axes.set_xlabel("block size, KiB")
+        if log:
+            axes.set_yscale("log")
+        finish(axes, quantity, from_zero=not log)
+        return theme.svg(made, name, title)
+
+
+def by_mix(part: PartRead, quantity: Quantity, name: str) -> str:
+    """Draw a bar for each mix, of a test with one block size."""
+    assert part.summary is not None, "there is a round"
+    found = part.summary["cells"]
+    size = block_size(found[0]["load"]["block_bytes"])
+    title = titled(part, f"{quantity.label}, {size}, reads/writes")
+    values = known([quantity.of(cell) for cell in found])
+    with drawing():
+        made, axes = begun(title)
+        axes.bar(range(len(found)), values, width=0.5, color=list(theme.SERIES[: len(found)]))
+        for place, value in enumerate(values):
+            axes.text(place, value, quantity.tick(round(value, 1)), ha="center", va="bottom")
+        axes.set_xticks(range(len(found)), [mix(cell["load"]) for cell in found])
+        finish(axes, quantity)
+        return theme.svg(made, name, title)
+
+
+def saturation(part: PartRead, along: Along, name: str, log: bool = False) -> str:
+    """Draw IOPS of every round over time, or over the bytes written, from zero or by decades."""
+    title = titled(part, f"IOPS over {_ALONG[along]}{', logarithmic' if log else ''}")
+    with drawing():
+        made, axes = begun(title)
+        values = [IOPS.of(each["cells"][0]) for each in part.rounds]
+        axes.plot(_across(part, along), known(values), _style(part), ms=3, lw=1.3)
+        axes.lines[0].set_color(theme.SERIES[0])
+        _label_across(axes, along)
+        if log:
+            axes.set_yscale("log")
+        finish(axes, IOPS, from_zero=not log)
+        if log:
+            axes.yaxis.set_major_locator(_log_ticks(axes))
+        return theme.svg(made, name, title)
+
+
+def response_times(part: PartRead, along: Along, name: str) -> str:
+    """Draw mean, maximum and five nines of every round over time, or over the bytes written."""
+    title = titled(part, f"Response times over {_ALONG[along]}")
+    with drawing():
+        made, axes = begun(title)
+        for order, quantity in enumerate((MEAN, MAXIMUM, FIVE_NINES)):
+            values = [quantity.of(each["cells"][0]) for each in part.rounds]
+            # Of few requests the slowest is the five nines too: neither line may hide the other.
+            style = ":" if quantity is FIVE_NINES else _style(part)
+            colour, label = theme.SERIES[order], quantity.label.removesuffix(" response time")
+            across = _across(part, along)
+            axes.plot(across, known(values), style, ms=3, lw=1.3, color=colour, label=label)
+        _label_across(axes, along)
+        axes.set_yscale("log")
+        finish(axes, MEAN, from_zero=False)
+        axes.set_ylabel("response time")
+        axes.yaxis.set_major_locator(_log_ticks(axes))
+        return theme.svg(made, name, title)
+
+
+def _log_ticks(axes: Axes) -> LogLocator:
+    """Less than two decades have finer ticks."""
+    low, high = axes.get_ylim()
+    return LogLocator(subs=(1, 2, 5) if high < 100 * low else (1,))
+
+
+def _across(part: PartRead, along: Along) -> list[float]:
+    if along == "time":
+        return [each["elapsed_s"] / 60 for each in part.rounds]
+    return [each["written_bytes"] / 1e12 for each in part.rounds]
+
+
+def _label_across(axes: Axes, along: Along) -> None:
+    axes.set_xlabel("time, min" if along == "time" else "written, TB")
+    axes.xaxis.set_major_locator(MaxNLocator(5))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _place: f"{value:g}"))
+
+
+def _style(part: PartRead) -> str:
+    return "-" if len(part.rounds) > _MOST_MARKS else "o-"
+
+
+def amplification(part: PartRead, factors: Sequence[float | None], name: str) -> str | None:
+    """Draw bytes programmed per byte written, of each round."""
+    if sum(factor is not None for factor in factors) < 2:
+        return None
+    title = titled(part, "Write amplification by the drive's log, round by round")
+    numbers = [each["round"] for each in part.rounds]
+    with drawing():
+        made, axes = begun(title)
+        axes.plot(numbers, known(factors), _style(part), ms=3.5, color=theme.SERIES[1])
+        axes.set_xlabel("round")
+        axes.set_ylabel("write amplification")
+        axes.set_ylim(0, axes.get_ylim()[1] * _HEADROOM)
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        theme.only_horizontal_grid(axes)
+        return theme.svg(made, name, title)
+
+
+def recovery(part: PartRead, name: str) -> str | None:
+    """Draw rates after steady state: of writes in turns with idle time, and right after these."""
+    assert part.summary is not None, "there is a round"
+    steps = part.summary["afterwards"]
+    if not steps:
+        return None
+    title = titled(part, "Host idle recovery: IOPS while it writes")
+    in_turns = [each for each in steps if each["pauses"]]
+    after = [each for each in steps if not each["pauses"]]
+    with drawing():
+        made, axes = begun(title)
+        for side, (label, found) in enumerate((("in turns", in_turns), ("right after", after))):
+            places = [place + 0.4 * side - 0.2 for place in range(len(found))]
+            values = [each["iops_at_work"] for each in found]
+            axes.bar(places, values, width=0.36, color=theme.SERIES[side], label=label)
+        idle = [f"{each['pauses']['idle_s']:g}" for each in in_turns]
+        axes.set_xticks(range(len(idle)), idle)
+        axes.set_xlabel("idle time between bursts of writes, s")
+        finish(axes, IOPS)
+        return theme.svg(made, name, title)
+
+
+def known(values: Sequence[float | None]) -> list[float]:
+    """Leave a gap where there is no figure."""
+    return [math.nan if value is None else float(value) for value in values]
+
+
+def finish(axes: Axes, quantity: Quantity, from_zero: bool = True) -> None:
+    """Set the value's axis and the legend."""
+    axes.set_ylabel(quantity.label)
+    axes.yaxis.set_major_formatter(FuncFormatter(quantity.tick))
+    axes.yaxis.set_minor_locator(NullLocator())
+    if from_zero:
+        axes.set_ylim(0, axes.get_ylim()[1] * _HEADROOM)
+    theme.only_horizontal_grid(axes)
+    theme.legend_above(axes)

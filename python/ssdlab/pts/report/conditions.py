@@ -1,0 +1,209 @@
+"""The header of each page: what was measured, how its state came about, in what drives differ.
+
+Rows are pairs of text: what it is, and what it is here.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ssdlab import text
+from ssdlab.pts.estimate import long_time
+from ssdlab.pts.report.charts import QUANTITIES, block_size
+from ssdlab.pts.report.heat import heat
+from ssdlab.pts.report.reading import Measured, PartRead
+
+Rows = list[tuple[str, str]]
+_TOLD_BY_HAND = ("parameters", "settings", "layers")
+NOT_TOLD = "not told"
+
+
+def drive_rows(measured: Measured) -> Rows:
+    """Say what was measured, by what, and in which surroundings."""
+    target, plan = measured.target, measured.plan
+    capacity = int(target["capacity_bytes"])
+    return [
+        ("target", f"{target['name']} ({target['kind']})"),
+        ("model", target["model"] or NOT_TOLD),
+        ("serial number", target["serial"] or NOT_TOLD),
+        ("firmware", target["firmware"] or NOT_TOLD),
+        ("capacity", f"{text.size(capacity)} ({capacity:,} bytes)"),
+        ("logical block", f"{target['sector_bytes']} bytes"),
+        ("settings", _settings(measured.asked) or "none"),
+        ("standard", plan["standard"]),
+        ("tests", ", ".join(test["name"] for test in plan["tests"])),
+        ("load", f"threads: {plan['threads']}, depth: {plan['depth']}; LAT: 1 and 1"),
+        ("active range", "0 to 100 % of the capacity"),
+        ("data pattern", "random, new data in every request; new offsets in every step"),
+        ("seed", str(plan["seed"])),
+        ("measured by", f"ssdlab {measured.asked['version']}"),
+        *heat(measured),
+        *_surroundings(target["surroundings"]),
+        *_runs(measured.runs),
+        ("check", _check(measured)),
+    ]
+
+
+def _settings(asked: Mapping[str, Any]) -> str:
+    return ", ".join([*asked["settings"], *(f"layer {layer}" for layer in asked["layers"])])
+
+
+def _surroundings(known: Mapping[str, Any]) -> Rows:
+    rows: Rows = []
+    for name, value in known.items():
+        if name not in _TOLD_BY_HAND and value not in ("", None, {}, []):
+            rows.append((name.replace("_", " "), _in_words(value)))
+    below = [each for each in known.get("layers") or [] if isinstance(each, Mapping)]
+    return rows + [("stands on", _in_words(each)) for each in below]
+
+
+def _in_words(value: object) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name}: {_in_words(inner)}" for name, inner in value.items())
+    if isinstance(value, (list, tuple)):
+        return ", ".join(map(_in_words, value))
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return str(value)
+
+
+def _runs(runs: Sequence[Mapping[str, Any]]) -> Rows:
+    if not runs:
+        return []
+    again = [
+        f"{each['began']}, rounds kept: {sum(each['rounds_before'].values())}" for each in runs
+    ]
+    rows = [("begun", f"{runs[0]['began']} on {runs[0]['system']}")]
+    return [*rows, ("interrupted, taken up", "; ".join(again[1:]) or "never")]
+
+
+def _check(measured: Measured) -> str:
+    if measured.agrees is None:
+        return "the run has not ended; figures follow from the rounds so far"
+    if measured.agrees:
+        return "result.json says what follows from the rounds, as computed anew for this page"
+    return "RESULT.JSON DIFFERS from what follows from the rounds, which this page shows"
+
+
+def part_rows(part: PartRead) -> Rows:
+    """Say how a part's drive was brought into its state, and how its rounds ended."""
+    beginning, summary = part.beginning, part.summary
+    assert beginning is not None and summary is not None, "there is a round"
+    cache, purge = beginning["write_cache"], beginning["purge"]
+    load = part.plan.cells[0].load
+    return [
+        ("purge, asked", purge["asked"]),
+        ("purge, answered", purge["answered"]),
+        ("purge, proof", f"{purge['checked']}: {'proved' if purge['proved'] else 'NOT PURGED'}"),
+        ("preconditioning", _conditioning(summary)),
+        ("write cache", f"found {cache['found']}, during the test {cache['during']}"),
+        ("load", f"threads: {load.threads}, depth: {load.depth}"),
+        ("a round", f"cells: {len(part.plan.cells)}, of {part.plan.cells[0].seconds:g} s each"),
+        ("rounds", f"{summary['rounds']}, in {long_time(summary['elapsed_s'])}"),
+        ("written in rounds", text.size(summary["written_bytes"])),
+        ("ended by", _ended(summary)),
+        ("window", ", ".join(map(str, summary["window"]))),
+        ("write amplification in the window", text.ratio(summary["write_amplification"])),
+    ]
+
+
+def _ended(summary: Mapping[str, Any]) -> str:
+    if summary["ended_by"] is None:
+        return "has not ended: rounds are under way"
+    under_way = (
+        "; steps after steady state are under way" if "unfinished" in summary["remarks"] else ""
+    )
+    return f"{summary['ended_by']}{under_way}"
+
+
+def _conditioning(summary: Mapping[str, Any]) -> str:
+    done = summary["conditioning"]
+    if done is None:
+        return "none in this test"
+    asked = f"{done['passes']:g} × the capacity in {block_size(done['block_bytes'])} writes"
+    counted = done["by_the_log"]
+    told = "no log counted them"
+    if counted:
+        source = {"drive": "drive's own log", "kernel": "kernel"}.get(
+            counted["source"], counted["source"]
+        )
+        told = f"the {source} counted {counted['host_bytes_written']:,} bytes"
+    return f"{asked}; {done['written_bytes']:,} bytes were written; {told}"
+
+
+def determination_rows(part: PartRead) -> Rows:
+    """Return the rule of steady state, allowed and measured."""
+    assert part.summary is not None, "there is a round"
+    judged, stop = part.summary["judged"], part.plan.stop
+    quantity = QUANTITIES[part.plan.tracking.figure]
+    variable = f"{quantity.label}, {part.plan.tracking.cell}"
+    if judged is None:
+        needed = stop.window * stop.stride
+        window = f"none: its {stop.window} rounds are not there before round {needed}"
+        return [
+            ("tracking variable", variable),
+            ("window", window),
+            ("steady state", "NOT reached"),
+        ]
+
+    def value(number: float) -> str:
+        if part.plan.tracking.figure == "mean_ns":
+            return text.duration(number)
+        return f"{text.significant(number, 5)} {quantity.label}"
+
+    def share(number: float) -> str:
+        part_of = number / judged["average"] if judged["average"] else None
+        return f"{value(number)} ({text.percent(part_of, 2)} of the average)"
+
+    correlation = judged["correlation"]
+    return [
+        ("tracking variable", variable),
+        ("rounds of the window", ", ".join(map(str, judged["rounds"]))),
+        ("average", value(judged["average"])),
+        ("data excursion, allowed", share(judged["allowed_range"])),
+        ("data excursion, measured", share(judged["data_range"])),
+        ("slope excursion, allowed", share(judged["allowed_excursion"])),
+        ("slope excursion, measured", share(judged["excursion"])),
+        ("least-squares line", _line(judged, part.plan.tracking.figure, stop.stride)),
+        ("correlation", text.NOTHING if correlation is None else f"{correlation:.4f}"),
+        ("steady state", "reached" if judged["steady"] else "NOT reached"),
+    ]
+
+
+def _line(judged: Mapping[str, Any], figure: str, stride: int) -> str:
+    """Write the line over the number of the round, R."""
+    factor, unit = (1e-3, " µs") if figure == "mean_ns" else (1.0, "")
+    slope = judged["slope"] / stride
+    at_zero = judged["intercept"] - slope * judged["rounds"][0]
+    return f"y = {slope * factor:.6g} · R {at_zero * factor:+.7g}{unit}".replace("+", "+ ")
+
+
+def differing(several: Sequence[Measured]) -> list[tuple[str, ...]]:
+    """Return the conditions in which drives differ: a row each, with what each drive has."""
+    counts = Counter(part.plan.name for each in several for part in each.begun_parts)
+    shared = {name for name, count in counts.items() if count > 1}
+    headers = [dict(_conditions(each, shared)) for each in several]
+    names = dict.fromkeys(name for header in headers for name in header)
+    rows = [(name, *(header.get(name, text.NOTHING) for header in headers)) for name in names]
+    return [row for row in rows if len(set(row[1:])) > 1]
+
+
+def _conditions(measured: Measured, shared: set[str]) -> Rows:
+    rows = [row for row in drive_rows(measured) if row[0] not in ("begun", "check")]
+    cells = {
+        str(cell["seconds"])
+        for t in measured.plan["tests"]
+        for p in t["parts"]
+        for cell in p["cells"]
+    }
+    rows.append(("seconds of a cell", ", ".join(sorted(cells))))
+    deviations = [each["clause"] + ": " + each["instead"] for each in measured.plan["deviations"]]
+    rows.append(("deviations", "; ".join(deviations) or "none"))
+    for part in (each for each in measured.begun_parts if each.plan.name in shared):
+        found = dict(part_rows(part))
+        for name in ("purge, asked", "purge, proof", "preconditioning", "write cache", "load"):
+            rows.append((f"{part.plan.name}: {name}", found[name]))
+        rows.append((f"{part.plan.name}: state", part.state))
+    return rows

@@ -1,0 +1,217 @@
+"""A result's folder as a report needs it: its plan, and what follows from the rounds so far.
+
+Nothing is taken from ``result.json``: it is compared with what follows from the rounds, and the
+report says whether the two agree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ssdlab.errors import SsdlabError
+from ssdlab.pts.ending import has_ended
+from ssdlab.pts.plan import (
+    Cell,
+    Conditioning,
+    Load,
+    Part,
+    Precision,
+    StopRule,
+    Tracking,
+)
+from ssdlab.pts.store import Store
+from ssdlab.pts.summary import part_summary
+
+_OF_ANOTHER_SHAPE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+_REMEDY = "name a folder that was written by: ssdlab pts TARGET -o DIR"
+
+
+@dataclass(frozen=True)
+class PartRead:
+    """A part and its rounds.
+
+    Attributes
+    ----------
+    test
+        Name and title of its test, and its parts' data, as the plan has it.
+    plan
+        What was to be done.
+    rounds
+        What was, without raw records.
+    beginning
+        Purge and conditioning; None where they have not ended.
+    summary
+        What follows from the rounds, as in ``result.json``; None where there is no round. A part
+        that has not ended has "unfinished" among its remarks.
+    """
+
+    test: Mapping[str, Any]
+    plan: Part
+    rounds: Sequence[Mapping[str, Any]]
+    beginning: Mapping[str, Any] | None
+    summary: Mapping[str, Any] | None
+
+    @property
+    def state(self) -> str:
+        """Say how far it is."""
+        if self.summary is None:
+            return "not begun" if self.beginning is None else "no round yet"
+        return ", ".join(self.summary["remarks"]) or "steady"
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a folder holds.
+
+    Attributes
+    ----------
+    label
+        Names the target, and the folder where several have the same name.
+    asked, target, plan
+        As in ``plan.json``.
+    runs
+        As in ``runs.json``.
+    parts
+        All parts of the plan in order.
+    agrees
+        Whether ``result.json`` says what follows from the rounds; None where there is none.
+    """
+
+    label: str
+    folder: Path
+    asked: Mapping[str, Any]
+    target: Mapping[str, Any]
+    plan: Mapping[str, Any]
+    runs: Sequence[Mapping[str, Any]]
+    parts: Sequence[PartRead]
+    agrees: bool | None
+
+    @property
+    def begun_parts(self) -> list[PartRead]:
+        """Return the parts that have a round."""
+        return [part for part in self.parts if part.summary is not None]
+
+
+def read_folders(folders: Sequence[Path]) -> list[Measured]:
+    """Read folders; one that has a folder for each target stands for these.
+
+    Raises
+    ------
+    SsdlabError
+        There is no result in one, or it is damaged.
+    """
+    places = [place for folder in folders for place in _places(folder)]
+    labels = _labels(places)
+    return [_measured(place, label) for place, label in zip(places, labels, strict=True)]
+
+
+def _labels(places: Sequence[Path]) -> list[str]:
+    """Name targets with what is set on them, but for what is set on all; then by folder."""
+    words = [_words(place) for place in places]
+    common = set.intersection(*map(set, words)) if len(places) > 1 else set()
+    names = [", ".join([each[0], *(w for w in each[1:] if w not in common)]) for each in words]
+    return [
+        name if names.count(name) == 1 else f"{name} ({place})"
+        for place, name in zip(places, names, strict=True)
+    ]
+
+
+def _places(folder: Path) -> list[Path]:
+    if (folder / "plan.json").exists():
+        return [folder]
+    within = sorted(place.parent for place in folder.glob("*/plan.json"))
+    if not within:
+        raise SsdlabError(
+            f"{folder}: holds no result of `ssdlab pts`: there is no plan.json\n{_REMEDY}"
+        )
+    return within
+
+
+@contextmanager
+def blaming(where: object) -> Iterator[None]:
+    """Name the file or the folder where something in it is out of shape."""
+    try:
+        yield
+    except SsdlabError as error:
+        raise SsdlabError(f"{str(error).splitlines()[0]}\n{_REMEDY}") from error
+    except _OF_ANOTHER_SHAPE as error:
+        what = " ".join(f"{type(error).__name__}: {error}".split())
+        raise SsdlabError(
+            f"{where}: an entry is missing or has the wrong type ({what})\n{_REMEDY}"
+        ) from error
+
+
+def _words(place: Path) -> list[str]:
+    with blaming(place / "plan.json"):
+        plan = Store(place).plan()
+        asked = plan["asked"]
+        words = [plan["target"]["name"], *asked["settings"], *asked["layers"]]
+        return [str(word) for word in words]
+
+
+def _measured(place: Path, label: str) -> Measured:
+    store = Store(place)
+    with blaming(place / "plan.json"):
+        kept = store.plan()
+        asked, target, plan = kept["asked"], kept["target"], kept["plan"]
+        capacity = int(target["capacity_bytes"])
+        planned = [(test, _part(part)) for test in plan["tests"] for part in test["parts"]]
+    parts = []
+    for test, part in planned:
+        with blaming(place / part.name):
+            count = next(len(p["afterwards"]) for p in test["parts"] if p["name"] == part.name)
+            parts.append(_part_read(store, test, part, count, capacity))
+    with blaming(place / "runs.json"):
+        runs = store.runs()
+    with blaming(place / "result.json"):
+        agrees = _agrees(store.result(), parts)
+    return Measured(label, place, asked, target, plan, runs, parts, agrees)
+
+
+def _part_read(
+    store: Store, test: Mapping[str, Any], part: Part, afterwards: int, capacity: int
+) -> PartRead:
+    kept = store.part(part.name)
+    rounds, beginning = kept.rounds(), kept.beginning()
+    summary = part_summary(part, kept, capacity)
+    if summary is not None:
+        ended = has_ended(part, rounds, capacity) and len(summary["afterwards"]) == afterwards
+        remarks = summary["remarks"] if ended else [*summary["remarks"], "unfinished"]
+        summary = {**summary, "remarks": remarks}
+    return PartRead(test, part, rounds, beginning, summary)
+
+
+def _agrees(result: Mapping[str, Any] | None, parts: Sequence[PartRead]) -> bool | None:
+    """Compare what was kept at the end with what the rounds say now."""
+    if result is None:
+        return None
+    kept = [part for test in result["tests"] for part in test["parts"]]
+    found = [Store.as_kept(part.summary) for part in parts if part.summary is not None]
+    return kept == found
+
+
+def _part(data: Mapping[str, Any]) -> Part:
+    """Build a part anew from its data; steps afterwards are only counted."""
+    wipc = data["conditioning"]
+    return Part(
+        name=str(data["name"]),
+        conditioning=wipc and Conditioning(Load(**wipc["load"]), wipc["passes"]),
+        cells=tuple(_cell(each) for each in data["cells"]),
+        tracking=Tracking(**data["tracking"]),
+        stop=StopRule(**data["stop"]),
+        checkpoint=data["checkpoint"],
+    )
+
+
+def _cell(data: Mapping[str, Any]) -> Cell:
+    precision = data["precision"]
+    return Cell(
+        data["name"],
+        Load(**data["load"]),
+        data["seconds"],
+        precision and Precision(**precision),
+    )

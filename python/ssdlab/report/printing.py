@@ -1,0 +1,84 @@
+"""A page as PDF, printed by a headless Chromium: what a page looks like on paper is its own CSS.
+
+A browser prints text as text, so that a PDF can be searched. No library of ours lays out pages.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+from ssdlab.errors import SsdlabError
+from ssdlab.output import PendingFile
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+_MOST_S = 300.0
+_FLAGS = (
+    *("--headless=new", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run"),
+    *("--disable-background-networking", "--disable-extensions", "--no-pdf-header-footer"),
+)
+
+
+def is_pdf(path: str | Path) -> bool:
+    """Tell whether a name asks for a PDF.
+
+    Examples
+    --------
+    >>> is_pdf("report.pdf"), is_pdf("report.html")
+    (True, False)
+    """
+    return str(path).lower().endswith(".pdf")
+
+
+def write_page(pending: PendingFile, html: str, path: str | Path) -> None:
+    """Write a page, or print it where the name asks for a PDF."""
+    if is_pdf(path):
+        pending.add(as_pdf(html))
+        pending.finish()
+    else:
+        pending.write(html)
+
+
+def as_pdf(html: str) -> bytes:
+    """Print a page.
+
+    Raises
+    ------
+    SsdlabError
+        There is no browser, or it failed.
+    """
+    browser = next((found for name in BROWSERS if (found := shutil.which(name))), None)
+    if browser is None:
+        raise SsdlabError(
+            "a PDF is printed by Chromium, and there is none\n"
+            "install it (Debian: apt install chromium), or write the page to a file.html and "
+            "print it from a browser"
+        )
+    with tempfile.TemporaryDirectory(prefix="ssdlab-") as folder:
+        return _printed(browser, html, Path(folder))
+
+
+def _printed(browser: str, html: str, folder: Path) -> bytes:
+    page, target = folder / "page.html", folder / "page.pdf"
+    with PendingFile(page, "") as pending:
+        pending.write(html)
+    # As root its sandbox cannot be set up; the page is ours, and holds no script.
+    sandbox = ("--no-sandbox",) if os.geteuid() == 0 else ()
+    words = (browser, *_FLAGS, *sandbox, f"--user-data-dir={folder / 'profile'}")
+    try:
+        done = subprocess.run(
+            (*words, f"--print-to-pdf={target}", page.as_uri()),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_MOST_S,
+            env={**os.environ, "HOME": str(folder)},
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise SsdlabError(f"{browser}: could not print the page: {error}") from None
+    if done.returncode or not target.exists():
+        said = done.stderr.decode(errors="replace").strip().splitlines()[-1:] or ["nothing"]
+        raise SsdlabError(f"{browser}: could not print the page; it said: {said[0]}")
+    return target.read_bytes()

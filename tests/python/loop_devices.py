@@ -1,0 +1,66 @@
+"""Loop devices for tests of what writes to real devices; each is detached again."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+MIB = 1 << 20
+SIZE = 64 * MIB
+
+
+def run(*words: str, given: str = "") -> str:
+    """Run a tool that has to succeed."""
+    ended = subprocess.run(words, input=given, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, f"{' '.join(words)}: {ended.stderr}"
+    return ended.stdout
+
+
+def need(*tools: str) -> None:
+    """Skip the test where a tool is missing."""
+    for tool in tools:
+        if shutil.which(tool, path=f"{os.environ['PATH']}:/usr/sbin:/sbin") is None:
+            pytest.skip(f"{tool} is not here (scripts/install-tools.sh installs it)")
+
+
+def can_attach() -> bool:
+    """Whether this machine lets us attach loop devices."""
+    return os.geteuid() == 0 and Path("/dev/loop-control").exists()
+
+
+@contextmanager
+def loop_device(file: Path, size: int = SIZE, sector_bytes: int = 512) -> Iterator[str]:
+    """Attach a file, which is made where it is not there; gives the device's node."""
+    if not can_attach():
+        pytest.skip("loop devices need root and /dev/loop-control")
+    need("losetup")
+    if not file.exists():
+        with file.open("wb") as made:
+            made.truncate(size)
+    words = ["losetup", "--find", "--show", f"--sector-size={sector_bytes}", str(file)]
+    ended = subprocess.run(words, capture_output=True, text=True, check=False)
+    if ended.returncode != 0:
+        pytest.skip(f"this machine attaches no loop device: {ended.stderr.strip()}")
+    device = ended.stdout.strip()
+    try:
+        yield device
+    finally:
+        run("losetup", "--detach", device)
+
+
+def digest(file: Path) -> str:
+    """Give a checksum of all that is in a file."""
+    return hashlib.sha256(file.read_bytes()).hexdigest()
+
+
+def memory_folder(fallback: Path) -> Path:
+    """Give a folder in memory, where there is one, so that devices are as fast as they can be."""
+    place = Path("/dev/shm")
+    return place if place.is_dir() and os.access(place, os.W_OK) else fallback

@@ -1,0 +1,170 @@
+"""``ssdlab pts`` on a loop device in memory: refused, dry, shortened, stopped, taken up again."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from loop_devices import MIB, digest, loop_device, memory_folder, need, run
+from ssdlab.pts.real.claims import writers
+from ssdlab.pts.real.node import find_node
+
+Command = Callable[..., tuple[int, str, str]]
+SHORT = ("--tests", "lat", "--cell-seconds", "0.2")
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Iterator[Path]:
+    need("fio", "wipefs")
+    made = memory_folder(tmp_path) / f"ssdlab-{tmp_path.name}.img"
+    with made.open("wb") as opened:
+        opened.truncate(24 * MIB)
+    yield made
+    made.unlink()
+
+
+@pytest.fixture
+def device(file: Path) -> Iterator[str]:
+    with loop_device(file) as node:
+        yield node
+
+
+def _began(folder: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((folder / "lat" / "beginning.json").read_text())
+    return found
+
+
+def test_a_dry_run_writes_nothing(command: Command, device: str, file: Path) -> None:
+    """It tells steps, bytes and time, who the drive is, and what stands in the way."""
+    run("mkfs.ext4", "-q", device)
+    before = digest(file)
+    code, out, err = command("pts", device, "--dry-run", "--tests", "iops,lat")
+    assert code == 0
+    assert device in err and "serial number" in err
+    assert "56 cells" in out and "written" in out
+    assert "would be refused" in out and f"--destroy-content {device}" in out
+    assert digest(file) == before
+    assert list(Path.cwd().iterdir()) == []
+
+
+def test_without_a_name_nothing_is_written(command: Command, device: str, file: Path) -> None:
+    """Exit 2, one sentence of remedy, no folder; by another's name as well."""
+    before = digest(file)
+    for words in ((), ("--destroy", "/dev/null"), ("--destroy-content", device)):
+        code, out, err = command("pts", device, *SHORT, *words)
+        assert (code, out) == (2, "")
+        assert f"--destroy {device}" in err and "nothing was written" in err
+        assert "Traceback" not in err
+    assert digest(file) == before
+    assert list(Path.cwd().iterdir()) == []
+
+
+def test_parameters_of_a_real_drive_are_refused(command: Command, device: str) -> None:
+    """A real drive has none that could be set."""
+    for words in (("--set", "ftl.gc=greedy"), ("--layer", "partition:offset=1MiB")):
+        code, _, err = command("pts", device, *SHORT, "--destroy", device, *words)
+        assert code == 2 and "has no parameters" in err
+
+
+def test_a_shortened_test_and_its_record(command: Command, device: str) -> None:
+    """Purge proved, twice the capacity written by the kernel's count, rounds with fio's records."""
+    words = ("--destroy", device, "-o", "out", "--output-format", "json")
+    code, out, _ = command("pts", device, *SHORT, *words)
+    assert code == 0
+    result = json.loads(out)
+    assert result["target"]["kind"] == "block device"
+    assert "SHORTENED" in result["plan"]["deviations"][0]["instead"]
+    began = _began(Path("out"))
+    assert began["purge"]["proved"]
+    assert began["purge"]["asked"] == f"blkdiscard {device}"
+    before, after = began["counters_before"], began["counters_after"]
+    assert after["host_bytes_written"] - before["host_bytes_written"] == 48 * MIB
+    rounds = sorted(Path("out/lat").glob("round-*.json"))
+    assert len(rounds) >= 5
+    seeds = set()
+    for each in rounds:
+        for cell in json.loads(each.read_text())["cells"]:
+            seeds.add(cell["step"]["seed"])
+            (job,) = cell["raw"]
+            assert cell["both"]["requests"] > 0
+            assert job["ssdlab"]["command"].startswith("fio ")
+            written = job["ssdlab"]["bytes_written_by_fio"]
+            assert written == job["ssdlab"]["bytes_written_by_kernel"]
+    assert len(seeds) == 9 * len(rounds)
+
+
+def test_parts_follow_each_other(command: Command, device: str) -> None:
+    """Two parts of one device: nothing overlaps, and each begins with a purge of its own."""
+    words = ("--tests", "tp", "--cell-seconds", "0.2", "--destroy", device, "-o", "out")
+    code, _, err = command("pts", device, *words)
+    assert code == 0, err
+    one, two = (Path("out") / name for name in ("tp-1024k", "tp-128k"))
+    last = max(each.stat().st_mtime for each in one.iterdir())
+    assert last <= (two / "beginning.json").stat().st_mtime
+    for part in (one, two):
+        assert json.loads((part / "beginning.json").read_text())["purge"]["proved"]
+
+
+def _start(device: str, *words: str) -> subprocess.Popen[str]:
+    line = [sys.executable, "-m", "ssdlab", "pts", device, "--destroy", device, *words]
+    return subprocess.Popen(line, stderr=subprocess.PIPE, text=True)
+
+
+def _wait_for(happened: Callable[[], object], at_most_s: float = 60.0) -> None:
+    end = time.monotonic() + at_most_s
+    while not happened():
+        assert time.monotonic() < end, "it did not happen in time"
+        time.sleep(0.02)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_finished_rounds_outlive_a_stop(command: Command, device: str, number: int) -> None:
+    """Stopped or killed in the third round, two are there; the rest comes by --resume."""
+    third = ("--tests", "tp", "--cell-seconds", "0.8", "-o", "out")
+    process = _start(device, *third)
+    _wait_for(Path("out/tp-1024k/round-0002.json").exists)
+    process.send_signal(number)
+    process.communicate(timeout=30)
+    assert process.returncode == (130 if number == signal.SIGINT else -number)
+    # fio ends with us, even where nobody could tell it to.
+    _wait_for(lambda: _is_free(device), 3.0)
+    kept = {each: each.read_text() for each in Path("out/tp-1024k").glob("round-*.json")}
+    assert len(kept) in (2, 3)
+    code, _, err = command("pts", device, *third, "--destroy", device)
+    assert code == 2 and "--resume" in err
+    code, _, err = command("pts", device, *third, "--destroy", device, "--resume")
+    assert code == 0, err
+    for path, text in kept.items():
+        assert path.read_text() == text
+    assert len(json.loads(Path("out/runs.json").read_text())["runs"]) == 2
+
+
+def _is_free(device: str) -> bool:
+    return not writers(find_node(device))
+
+
+def test_a_fio_that_is_killed_ends_the_run(command: Command, device: str) -> None:
+    """An error in words, exit 2, and the rounds before are kept."""
+    process = _start(device, "--tests", "lat", "--cell-seconds", "1", "-o", "out")
+    _wait_for(Path("out/lat/beginning.json").exists)
+    _wait_for(lambda: _children(process.pid))
+    os.kill(_children(process.pid)[0], signal.SIGKILL)
+    _, err = process.communicate(timeout=30)
+    assert process.returncode == 2
+    assert "fio failed: ended by signal 9" in err and "Traceback" not in err
+    assert json.loads(Path("out/lat/beginning.json").read_text())["purge"]["proved"]
+
+
+def _children(process: int) -> list[int]:
+    """Give the processes that a process has started, from any of its threads."""
+    found = Path(f"/proc/{process}/task").glob("*/children")
+    return [int(number) for each in found for number in each.read_text().split()]

@@ -1,0 +1,271 @@
+"""NBD exports of nbdkit, whose delay and rate are known, as targets of the performance test."""
+
+from __future__ import annotations
+
+import socket
+import struct
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import pytest
+
+from loop_devices import MIB, digest, need, run
+from ssdlab.errors import SsdlabError
+from ssdlab.pts.measurement import Measurement
+from ssdlab.pts.plan import Load, Step
+from ssdlab.pts.real.export import ExportTarget, permit_uri
+from ssdlab.pts.real.fio_program import Fio
+from ssdlab.pts.real.nbd import Client, is_uri
+from ssdlab.pts.real.opening import Wishes, look, open_real
+from ssdlab.pts.real.safety import Refused
+
+SIZE = 32 * MIB
+
+
+@contextmanager
+def _served(folder: Path, *words: str) -> Iterator[str]:
+    """Serve something by nbdkit on a socket of its own; gives the URI."""
+    need("nbdkit", "fio", "wipefs")
+    place = folder / "s"
+    server = subprocess.Popen(
+        ["nbdkit", "--foreground", "--exit-with-parent", f"--unix={place}", *words]
+    )
+    try:
+        for _ in range(100):
+            if place.exists():
+                break
+            time.sleep(0.05)
+        yield f"nbd+unix:///?socket={place}"
+    finally:
+        server.terminate()
+        server.wait()
+
+
+def _go_on(_what: str, _share: float) -> bool:
+    return True
+
+
+def _measured(uri: str, load: Load, seconds: float = 2.0) -> Measurement:
+    client = Client(uri)
+    target = ExportTarget(client, permit_uri(client, [uri]))
+    try:
+        return target.perform(Step("step", load, 3, seconds=seconds), _go_on)
+    finally:
+        target.release()
+
+
+def test_a_delay_is_measured_as_it_is(tmp_path: Path) -> None:
+    """5 ms a read and 10 ms a write, one at a time: latency, rate, and the mix of both."""
+    delay = ("memory", f"{SIZE}", "--filter=delay", "rdelay=5ms", "wdelay=10ms")
+    with _served(tmp_path, *delay) as uri:
+        for reads, mean_ms in ((100, 5.0), (0, 10.0), (65, 0.65 * 5 + 0.35 * 10)):
+            found = _measured(uri, Load("random", reads, 4096, 1, 1), 3.0).both
+            assert found.mean_ns is not None and found.min_ns is not None
+            # The delay is what the server waits at least; a busy machine adds to it.
+            assert found.min_ns > (5e6 if reads else 10e6)
+            assert found.mean_ns == pytest.approx(mean_ms * 1e6, rel=0.25)
+            # Little's law for one request at a time: what fio says of both has to agree.
+            assert found.iops == pytest.approx(1e9 / found.mean_ns, rel=0.05)
+
+
+def test_a_mix_of_delays_has_both_peaks(tmp_path: Path) -> None:
+    """The median is a read's, the 90th percentile a write's: no average of the two."""
+    delay = ("memory", f"{SIZE}", "--filter=delay", "rdelay=5ms", "wdelay=20ms")
+    with _served(tmp_path, *delay) as uri:
+        found = _measured(uri, Load("random", 65, 4096, 1, 1), 4.0).both.percentiles_ns
+        assert 5e6 < found["50"] < 15e6
+        assert found["90"] > 20e6
+
+
+def test_a_delay_overlaps_with_depth(tmp_path: Path) -> None:
+    """Eight requests of 10 ms outstanding complete eight times as often as one."""
+    delay = ("memory", f"{SIZE}", "--filter=delay", "rdelay=10ms")
+    with _served(tmp_path, *delay) as uri:
+        one = _measured(uri, Load("random", 100, 4096, 1, 1)).read
+        eight = _measured(uri, Load("random", 100, 4096, 1, 8)).read
+        two_of_four = _measured(uri, Load("random", 100, 4096, 2, 4)).read
+    assert eight.iops == pytest.approx(8 * one.iops, rel=0.25)
+    assert two_of_four.iops == pytest.approx(8 * one.iops, rel=0.25)
+    assert eight.mean_ns == pytest.approx(10e6, rel=0.3)
+
+
+def test_a_rate_is_measured_as_it_is(tmp_path: Path) -> None:
+    """80 Mbit/s are 10 MB/s, in decimal units; the filter lets a burst through at first."""
+    with _served(tmp_path, "memory", f"{SIZE}", "--filter=rate", "rate=80M") as uri:
+        found = _measured(uri, Load("sequential", 0, 64 << 10, 1, 4), 8.0).write
+    # nbdkit's buckets hold two seconds, so up to a quarter more passes in eight.
+    assert 9.0 < found.mb_per_s < 13.5
+
+
+def test_purge_and_fill(tmp_path: Path) -> None:
+    """Trim is proved by zeroes where data were; a fill by two threads leaves no byte unwritten."""
+    file = tmp_path / "drive.img"
+    with file.open("wb") as opened:
+        opened.truncate(SIZE)
+    with _served(tmp_path, "file", str(file)) as uri:
+        target = open_real(uri, Wishes(destroy=[uri]), lambda _lines: None)
+        fill = Step("fill", Load("sequential", 0, 128 << 10, 2, 4), 5, passes=2.0)
+        assert target.perform(fill, _go_on).write.total_bytes == 2 * SIZE
+        content = file.read_bytes()
+        assert bytes(1024) not in [content[at : at + 1024] for at in range(0, SIZE, 1024)]
+        purged = target.purge()
+        assert purged.proved, purged
+        assert file.read_bytes() == bytes(SIZE)
+        told = target.describe()
+        assert (told.kind, told.capacity_bytes) == ("nbd", SIZE)
+        assert target.counters() is None
+        target.release()
+
+
+def test_a_server_without_trim_is_not_purged(tmp_path: Path) -> None:
+    """Nothing is asked, and what was written is still there."""
+    file = tmp_path / "drive.img"
+    with file.open("wb") as opened:
+        opened.truncate(SIZE)
+    script = (
+        f"get_size=echo {SIZE}",
+        f"pread=dd if={file} skip=$4 count=$3 iflag=skip_bytes,count_bytes",
+        f"pwrite=dd of={file} seek=$4 oflag=seek_bytes conv=notrunc",
+    )
+    with _served(tmp_path, "eval", *script) as uri:
+        target = open_real(uri, Wishes(destroy=[uri]), lambda _lines: None)
+        purged = target.purge()
+        target.release()
+    assert not purged.proved
+    assert "128 as written" in purged.checked
+
+
+def test_an_export_has_to_be_named_and_empty(tmp_path: Path) -> None:
+    """Without a name nothing; with a file system on it, only if it is named again."""
+    need("mkfs.ext4")
+    file = tmp_path / "drive.img"
+    with file.open("wb") as opened:
+        opened.truncate(SIZE)
+    run("mkfs.ext4", "-q", "-F", str(file))
+    before = digest(file)
+    with _served(tmp_path, "file", str(file)) as uri:
+        shown: list[str] = []
+        for wishes, why in (
+            (Wishes(), "--destroy nbd"),
+            (Wishes(destroy=["nbd://other/"]), "--destroy nbd"),
+            (Wishes(destroy=[uri]), "ext4"),
+        ):
+            with pytest.raises(Refused, match=why):
+                open_real(uri, wishes, shown.extend)
+        assert uri in "\n".join(shown)
+        seen = look(uri, Wishes(), lambda _lines: None)
+        assert seen.target.describe().capacity_bytes == SIZE
+        assert any("ext4" in each for each in seen.content)
+        for write in (
+            seen.target.purge,
+            lambda: seen.target.perform(Step("s", Load("random", 0, 4096, 1, 1), 1, 1.0), _go_on),
+        ):
+            with pytest.raises(Refused, match="no leave"):
+                write()
+        seen.target.release()
+        assert digest(file) == before
+        open_real(uri, Wishes([uri], [uri]), lambda _lines: None).release()
+    assert digest(file) == before
+
+
+def test_a_read_only_export_is_refused(tmp_path: Path) -> None:
+    """By what its server says."""
+    with _served(tmp_path, "--readonly", "memory", f"{SIZE}") as uri:
+        with pytest.raises(Refused, match="read-only"):
+            open_real(uri, Wishes(destroy=[uri]), lambda _lines: None)
+
+
+def test_errors_of_a_server_are_told(tmp_path: Path) -> None:
+    """A server whose writes fail: fio's words, never zeros."""
+    error = ("memory", f"{SIZE}", "--filter=error", "error-pread-rate=0%", "error-pwrite-rate=100%")
+    with _served(tmp_path, *error) as uri, pytest.raises(SsdlabError, match="fio failed"):
+        _measured(uri, Load("random", 0, 4096, 1, 1))
+
+
+def test_a_fio_without_the_engine_is_told(tmp_path: Path) -> None:
+    """With what to do."""
+    fio = tmp_path / "fio"
+    fio.write_text("#!/bin/sh\necho fio-3.33\necho libaio\n")
+    fio.chmod(0o755)
+    with _served(tmp_path, "memory", f"{SIZE}") as uri:
+        client = Client(uri)
+        with pytest.raises(SsdlabError, match="no engine for NBD"):
+            ExportTarget(client, permit_uri(client, [uri]), fio=Fio(str(fio)))
+        client.close()
+
+
+@pytest.mark.parametrize(
+    ("uri", "why"),
+    [
+        ("nbd+unix:///", "names no socket"),
+        ("nbd+unix:///?socket=/nowhere/s", "cannot be reached"),
+        ("nbd://127.0.0.1:1/", "cannot be reached"),
+        ("nbd://127.0.0.1:99999/", "port"),
+        ("nbds://127.0.0.1/", "expected nbd"),
+    ],
+)
+def test_a_uri_that_leads_nowhere(uri: str, why: str) -> None:
+    """Each with its reason."""
+    assert is_uri(uri)
+    with pytest.raises(SsdlabError, match=why):
+        Client(uri)
+
+
+def test_an_export_by_name_over_tcp(tmp_path: Path) -> None:
+    """The name is the path without its first slash; one that is not there is told."""
+    need("nbdkit")
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        port = found.getsockname()[1]
+    words = ["nbdkit", "--foreground", "--exit-with-parent", "--ipaddr=127.0.0.1", f"--port={port}"]
+    server = subprocess.Popen([*words, "--filter=exportname", "memory", "1M", "exportname=a b",
+                               "exportname-strict=true"])  # fmt: skip
+    try:
+        for _ in range(100):
+            with socket.socket() as tried:
+                if tried.connect_ex(("127.0.0.1", port)) == 0:
+                    break
+            time.sleep(0.05)
+        with Client(f"nbd://127.0.0.1:{port}/a%20b") as client:
+            assert client.export.size_bytes == MIB
+        with pytest.raises(SsdlabError, match="does not give this export"):
+            Client(f"nbd://127.0.0.1:{port}/c")
+    finally:
+        server.terminate()
+        server.wait()
+
+
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [
+        (b"", "closed the connection"),
+        (b"SSH-2.0-OpenSSH_9.2p1 Debian-2\r\n", "not as an NBD server"),
+        (b"NBDMAGICIHAVEOPT" + struct.pack(">H", 0), "too old"),
+        (b"NBDMAGICIHAVEOPT" + struct.pack(">H", 1) + b"x" * 20, "not NBD's"),
+    ],
+)
+def test_what_is_no_nbd_server(tmp_path: Path, answer: bytes, why: str) -> None:
+    """It is told apart, and nothing hangs."""
+    place = tmp_path / "s"
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(str(place))
+        listening.listen(1)
+
+        def serve() -> None:
+            connection, _ = listening.accept()
+            with connection, suppress(OSError):
+                connection.sendall(answer)
+                connection.shutdown(socket.SHUT_WR)
+                # Until the client goes away.
+                while connection.recv(4096):
+                    pass
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        with pytest.raises(SsdlabError, match=why):
+            Client(f"nbd+unix:///?socket={place}")
+        thread.join()
