@@ -6,9 +6,10 @@ use crate::ftl::Ftl;
 use crate::ftl::die::Source;
 use crate::ftl::frontier::Purpose;
 use crate::ftl::job::Reason;
+use crate::ftl::pool::Counter;
 use crate::ftl::table::NONE;
 use crate::nand::contents::Contents;
-use crate::units::{DieId, Lpn, Nanos, Ppn};
+use crate::units::{BlockId, DieId, Lpn, Nanos, Ppn};
 
 /// As in `reclaim/sources.rs`, where time goes by between two moves, in which other dies move theirs.
 const MOVES_AHEAD: usize = 0;
@@ -57,14 +58,10 @@ impl<C: Contents> Ftl<C> {
             return None;
         }
         let (block, to) = (frontier.block(), frontier.take_row(&self.geometry));
-        self.mapping.move_unit(Lpn(lpn), to);
-        self.blocks.groups.remove_valid_at(counter);
-        self.counters.gc_pages_moved += 1;
-        self.counters.nand_pages_written += 1;
-        let time = self.flash.array.program_row(block);
         job.held = NONE;
         let next = state.next_source(&self.mapping, MOVES_AHEAD, all_valid);
-        Some((time, next.map(|ppn| self.flash.array.native_read_time(self.geometry.slot(ppn)))))
+        let programmed = self.moved(Lpn(lpn), block, to, counter);
+        Some((programmed, next.map(|ppn| self.flash.array.native_read_time(self.geometry.slot(ppn)))))
     }
 
     /// Moves, each with a next one behind it, for which [`Ftl::move_on`] has nothing to ask, while the host leaves
@@ -87,13 +84,19 @@ impl<C: Contents> Ftl<C> {
         let counter = state.victim_counter;
         let frontier = state.frontier_mut(purpose);
         let (block, to) = (frontier.block(), frontier.take_row(&self.geometry));
-        self.mapping.move_unit(Lpn(held.lpn), to);
-        self.blocks.groups.remove_valid_at(counter);
+        let next = state.next_source(&self.mapping, MOVES_AHEAD, true).expect("moves lie ahead");
+        let programmed = self.moved(Lpn(held.lpn), block, to, counter);
+        (programmed, self.flash.array.native_read_time(self.geometry.slot(next)))
+    }
+
+    /// A unit leaves the victim with that counter and is programmed into a row of an open block: returns tPROG.
+    #[inline(always)]
+    fn moved(&mut self, lpn: Lpn, block: BlockId, to: Ppn, victim_counter: Counter) -> Nanos {
+        self.mapping.move_unit(lpn, to);
+        self.blocks.groups.remove_valid_at(victim_counter);
         self.counters.gc_pages_moved += 1;
         self.counters.nand_pages_written += 1;
-        let time = self.flash.array.program_row(block);
-        let next = state.next_source(&self.mapping, MOVES_AHEAD, true).expect("moves lie ahead");
-        (time, self.flash.array.native_read_time(self.geometry.slot(next)))
+        self.flash.array.program_row(block)
     }
 
     /// The die whose job's victim a unit lies in.

@@ -170,7 +170,7 @@ impl Work {
 
     /// Brings the devices, which have no answer before this instant, up to it: their counters tell of what each
     /// has lived to.
-    fn let_live(&mut self) {
+    fn catch_up_below(&mut self) {
         let mut done = Vec::new();
         self.below.iter_mut().for_each(|below| {
             below.device.advance(self.now, &mut done);
@@ -304,7 +304,7 @@ impl<L: Layer> Device for Stacked<L> {
     }
 
     fn counters(&mut self) -> Counters {
-        self.work.let_live();
+        self.work.catch_up_below();
         self.work.below.iter_mut().fold(Counters::default(), |sum, below| sum + below.device.counters())
     }
 
@@ -326,7 +326,7 @@ impl<L: Layer> Device for Stacked<L> {
     }
 
     fn layers(&mut self) -> LayerCounts {
-        self.work.let_live();
+        self.work.catch_up_below();
         LayerCounts {
             name: self.layer.name(),
             taken: self.taken,

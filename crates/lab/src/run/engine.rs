@@ -3,7 +3,8 @@
 //! At each instant: completions are counted, requests that wait in the host get the places that
 //! became free (first come, first served), then workers issue in turn, one request each. The
 //! device's queue is shared; what finds it full waits in the host, and that wait is part of its
-//! latency. Tags are numbers of a table, so that nothing is allocated or looked up per request.
+//! latency. A tag is the request's place in a table whose places are used again, so that a request
+//! allocates nothing and is found without a search.
 
 mod coupling;
 
@@ -37,7 +38,8 @@ struct Issued {
     direction: Direction,
 }
 
-/// What [`Engine::new`] sets aside for each.
+/// Memory that a request takes at most: its place in the table, one among those that wait in the host, and one
+/// among the completions of an instant.
 pub const BYTES_PER_REQUEST: usize =
     size_of::<Option<Issued>>() + size_of::<u32>() + size_of::<(u32, Request)>() + size_of::<Completion>();
 

@@ -23,9 +23,13 @@ fn jobs(flags: &str) -> Vec<Job> {
 }
 
 fn grown(settings: &str, flags: &str, span: f64) -> Ssd {
+    grown_from(settings, flags, span, 1)
+}
+
+fn grown_from(settings: &str, flags: &str, span: f64, seed: u64) -> Ssd {
     let mut ssd = drive("theory", &format!("{SMALL} {settings}"));
     let jobs = if flags.is_empty() { Vec::new() } else { jobs(flags) };
-    match season_by_model(&mut ssd, &jobs, span, 1, &mut Silent).unwrap() {
+    match season_by_model(&mut ssd, &jobs, span, seed, &mut Silent).unwrap() {
         Outcome::Taken(season) => assert!(season.scaled.is_some() && season.steady_reached == Some(true)),
         Outcome::Refused(reason) => panic!("{settings} {flags}: {reason}"),
     }
@@ -77,23 +81,34 @@ fn what_has_grown_is_sound() {
     }
 }
 
-/// Sealed blocks have as many valid units as after the long way: the shares differ by 5 % in all at most. So much
-/// is chance, since copies are alike: about six classes, each p = 1/6 of the model's N = 589 blocks, differ by
-/// ½ Σ √(4 p (1 − p) / π N) = 0.05 on average. A drive that was filled in order differs by more.
+/// Averages of [`valid_shares`] over drives, and half the sum of what they differ by.
+fn distance(drives: &[Ssd], others: &[Ssd]) -> f64 {
+    let mean = |drives: &[Ssd]| -> Vec<f64> {
+        let all: Vec<Vec<f64>> = drives.iter().map(valid_shares).collect();
+        (0..all[0].len()).map(|valid| all.iter().map(|shares| shares[valid]).sum::<f64>() / all.len() as f64).collect()
+    };
+    mean(drives).iter().zip(mean(others)).map(|(a, b)| (a - b).abs()).sum::<f64>() / 2.0
+}
+
+/// Sealed blocks have as many valid units as after the long way: the shares differ by 3 % in all at most. A
+/// drive that was filled in order differs by more.
+///
+/// Of one drive that has grown they differ by more by chance, since its copies are alike: about six classes, each
+/// p = 1/6 of the model's N = 589 blocks, differ by ½ Σ √(4 p (1 − p) / π N) = 0.05 on average; of eight by 0.02.
 #[test]
 fn blocks_are_as_full_as_after_the_long_way() {
-    let distance = |a: &Ssd, b: &Ssd| -> f64 {
-        valid_shares(a).iter().zip(valid_shares(b)).map(|(a, b)| (a - b).abs()).sum::<f64>() / 2.0
-    };
     for settings in ["", "ftl.frontiers=host-gc over_provisioning=0.15"] {
-        let after = |condition| {
+        let after = |condition, seed| {
             let mut ssd = drive("theory", &format!("{SMALL} {settings}"));
-            season(&mut ssd, Condition::Fresh, condition, &[], 1.0, 2, &mut Silent).unwrap();
+            season(&mut ssd, Condition::Fresh, condition, &[], 1.0, seed, &mut Silent).unwrap();
             ssd
         };
-        let (grown, long, filled) = (grown(settings, "", 1.0), after(Condition::Steady), after(Condition::Filled));
-        let (same, other) = (distance(&grown, &long), distance(&filled, &long));
-        assert!(same < 0.05 && other > 0.1, "{settings}: {same:.3}, and {other:.3} when filled");
+        let have_grown: Vec<Ssd> = (1..=8).map(|seed| grown_from(settings, "", 1.0, seed)).collect();
+        let long = [2, 3].map(|seed| after(Condition::Steady, seed));
+        let filled = [after(Condition::Filled, 2)];
+        let (same, other) = (distance(&have_grown, &long), distance(&filled, &long));
+        assert!(same < 0.03, "{settings}: {same:.3}, and {other:.3} when filled");
+        assert!(other > 0.1, "{settings}: {same:.3}, and {other:.3} when filled");
     }
 }
 
