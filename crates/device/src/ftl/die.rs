@@ -13,6 +13,9 @@ use std::ops::Range;
 /// Lines of the map that are fetched together: their way through the address tables overlaps.
 pub(super) const BATCH: usize = 8;
 
+/// Where units move one after the other, lines of the map are fetched so many moves ahead.
+const FETCHED_AHEAD: usize = 16;
+
 /// A slot of a victim that was valid when its job began, and the unit in it.
 #[derive(Clone, Copy, Debug)]
 pub struct Source {
@@ -156,6 +159,28 @@ impl DieState {
     #[inline(always)]
     pub fn held_source(&self) -> Option<Source> {
         self.sources.get(self.next_source.wrapping_sub(1) as usize).copied()
+    }
+
+    /// The slot of the unit behind the one that the job holds and so many others.
+    pub fn source_behind(&self, ahead: u32) -> Ppn {
+        Ppn(self.sources[(self.next_source + ahead) as usize].slot)
+    }
+
+    /// The unit that the job holds and those behind it, so many in all, move; the job holds the one behind them. All
+    /// are valid and lie in flash alone.
+    #[inline(always)]
+    pub fn move_sources(&mut self, mapping: &mut Mapping, count: u32, to: Range<Ppn>) {
+        let held = self.next_source as usize - 1;
+        let (moved, behind) = self.sources[held..].split_at(count as usize);
+        let fetched = self.sources[(held + FETCHED_AHEAD).min(self.sources.len())..].iter();
+        // Behind the last source there is nothing to fetch, and the loop goes on.
+        let fetched = fetched.map(|source| Lpn(source.lpn)).chain(std::iter::repeat(Lpn(NONE)));
+        for ((source, to), later) in moved.iter().zip(to.start.0..to.end.0).zip(fetched) {
+            mapping.prefetch(later);
+            mapping.move_unit(Lpn(source.lpn), Ppn(to));
+        }
+        self.next_source += count;
+        self.job.as_mut().expect("a job is under way").held = behind[0].slot;
     }
 
     /// The die's job has moved what was in a slot, whose record stays until the erase.

@@ -6,10 +6,9 @@ use crate::ftl::Ftl;
 use crate::ftl::die::Source;
 use crate::ftl::frontier::Purpose;
 use crate::ftl::job::Reason;
-use crate::ftl::pool::Counter;
 use crate::ftl::table::NONE;
 use crate::nand::contents::Contents;
-use crate::units::{BlockId, DieId, Lpn, Nanos, Ppn};
+use crate::units::{DieId, Lpn, Nanos, Ppn};
 
 /// As in `reclaim/sources.rs`, where time goes by between two moves, in which other dies move theirs.
 const MOVES_AHEAD: usize = 0;
@@ -60,7 +59,11 @@ impl<C: Contents> Ftl<C> {
         let (block, to) = (frontier.block(), frontier.take_row(&self.geometry));
         job.held = NONE;
         let next = state.next_source(&self.mapping, MOVES_AHEAD, all_valid);
-        let programmed = self.moved(Lpn(lpn), block, to, counter);
+        self.mapping.move_unit(Lpn(lpn), to);
+        self.blocks.groups.remove_units_at(counter, 1);
+        self.counters.gc_pages_moved += 1;
+        self.counters.nand_pages_written += 1;
+        let programmed = self.flash.array.program_row(block);
         Some((programmed, next.map(|ppn| self.flash.array.native_read_time(self.geometry.slot(ppn)))))
     }
 
@@ -75,28 +78,25 @@ impl<C: Contents> Ftl<C> {
         if is_common { left.min(state.frontier(purpose).rows_left().saturating_sub(1)) } else { 0 }
     }
 
-    /// One of the [`Ftl::moves_ahead`]: returns the array times of the program and of sensing the next unit.
-    #[inline(always)]
-    pub fn move_next(&mut self, die: DieId) -> (Nanos, Nanos) {
-        let purpose = self.destination();
-        let state = &mut self.dies[usize::from(die.0)];
-        let held = state.held_source().expect("a unit is held");
-        let counter = state.victim_counter;
-        let frontier = state.frontier_mut(purpose);
-        let (block, to) = (frontier.block(), frontier.take_row(&self.geometry));
-        let next = state.next_source(&self.mapping, MOVES_AHEAD, true).expect("moves lie ahead");
-        let programmed = self.moved(Lpn(held.lpn), block, to, counter);
-        (programmed, self.flash.array.native_read_time(self.geometry.slot(next)))
+    /// tPROG of the [`Ftl::moves_ahead`] that so many others come before, and tR of the unit behind it.
+    pub fn move_times(&self, die: DieId, ahead: u32) -> (Nanos, Nanos) {
+        let state = self.die(die);
+        let row = state.frontier(self.destination()).slots_used() + ahead;
+        let next = self.geometry.slot(state.source_behind(ahead));
+        (self.flash.array.native_program_time(row), self.flash.array.native_read_time(next))
     }
 
-    /// A unit leaves the victim with that counter and is programmed into a row of an open block: returns tPROG.
-    #[inline(always)]
-    fn moved(&mut self, lpn: Lpn, block: BlockId, to: Ppn, victim_counter: Counter) -> Nanos {
-        self.mapping.move_unit(lpn, to);
-        self.blocks.groups.remove_valid_at(victim_counter);
-        self.counters.gc_pages_moved += 1;
-        self.counters.nand_pages_written += 1;
-        self.flash.array.program_row(block)
+    /// So many of the [`Ftl::moves_ahead`] in one go.
+    pub fn move_units(&mut self, die: DieId, count: u32) {
+        let purpose = self.destination();
+        let state = &mut self.dies[usize::from(die.0)];
+        let frontier = state.frontier_mut(purpose);
+        let (block, to) = (frontier.block(), frontier.take_rows(&self.geometry, count));
+        state.move_sources(&mut self.mapping, count, to);
+        self.blocks.groups.remove_units_at(state.victim_counter, count);
+        self.counters.gc_pages_moved += u64::from(count);
+        self.counters.nand_pages_written += u64::from(count);
+        self.flash.array.program_rows(block, count);
     }
 
     /// The die whose job's victim a unit lies in.

@@ -209,14 +209,14 @@ impl GroupTable {
     /// A unit of a group becomes invalid.
     #[inline]
     pub fn remove_valid(&mut self, group: Group) {
-        self.remove_valid_at(self.counter(group));
+        self.remove_units_at(self.counter(group), 1);
     }
 
-    /// As [`GroupTable::remove_valid`].
+    /// As [`GroupTable::remove_valid`], of so many units.
     #[inline]
-    pub fn remove_valid_at(&mut self, counter: Counter) {
-        debug_assert!(self.valid_at(counter) > 0);
-        self.valid[counter.0 as usize] -= 1;
+    pub fn remove_units_at(&mut self, counter: Counter, units: u32) {
+        debug_assert!(self.valid_at(counter) >= units);
+        self.valid[counter.0 as usize] -= units;
     }
 
     /// An open group is full: it becomes a candidate.

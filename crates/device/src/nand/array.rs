@@ -191,14 +191,32 @@ impl Array {
         self.times.program.least() + self.times.read.least()
     }
 
+    /// tPROG of a row with its bits a cell.
+    #[inline(always)]
+    pub fn native_program_time(&self, row: u32) -> Nanos {
+        self.times.program.of(row)
+    }
+
+    /// tPROG and tR with the bits a cell, where all rows are alike.
+    pub fn native_times(&self) -> Option<(Nanos, Nanos)> {
+        self.times.program.only.zip(self.times.read.only)
+    }
+
     /// Programs the next row of a block with its bits a cell, where neither programs nor reads fail.
     #[inline(always)]
     pub fn program_row(&mut self, block: BlockId) -> Nanos {
+        let row = self.program_rows(block, 1);
+        self.times.program.of(row)
+    }
+
+    /// Programs the next rows of a block, as [`Array::program_row`] does one; returns the first of them.
+    #[inline(always)]
+    pub fn program_rows(&mut self, block: BlockId, count: u32) -> u32 {
         let state = &mut self.blocks[block.0 as usize];
         let row = state.next_row;
-        assert!(!state.bad && row < self.geometry.rows, "flash rule: rows in order, once, in a good block");
-        state.next_row += 1;
-        self.times.program.of(row)
+        assert!(!state.bad && row + count <= self.geometry.rows, "flash rule: rows in order, once, in a good block");
+        state.next_row += count;
+        row
     }
 
     /// Neither a program nor a read can go wrong.

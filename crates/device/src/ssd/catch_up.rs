@@ -26,7 +26,7 @@ impl<C: Contents> Ssd<C> {
         if left < LEAST_MOVES {
             return;
         }
-        let run = Run { die: die as u32, left, next };
+        let run = Run::new(die as u32, left, next);
         self.dies.runs.begin(self.dies.channel_of(die), run);
         self.look_ahead(run);
     }
@@ -48,13 +48,35 @@ impl<C: Contents> Ssd<C> {
         }
     }
 
-    /// Carries out what the runs of a channel have begun before now.
+    /// Lets the runs of a channel begin the moves that begin before now.
     #[inline(never)]
     pub(super) fn catch_up(&mut self, channel: usize) {
         let data = self.shape.times.channel_unit + self.shape.times.channel_row;
-        let (busy, moves) = self.dies.carry_on(channel, self.now, data, |die| self.ftl.move_next(die));
-        self.ftl.counters.die_move_ns += busy.0;
-        self.ftl.counters.channel_move_ns += data.0 * moves;
+        let alike = self.ftl.flash.array.native_times();
+        loop {
+            let times = |run: &Run| alike.unwrap_or_else(|| self.ftl.move_times(DieId(run.die as u16), run.begun));
+            let Some(over) = self.dies.carry_on(channel, self.now, data, times) else { return };
+            self.do_moves(&over);
+            self.dies.go_on(over.die as usize, Activity::MovingOn, over.next);
+        }
+    }
+
+    /// Does what the moves do that a run has begun.
+    fn do_moves(&mut self, run: &Run) {
+        let (die, data) = (DieId(run.die as u16), self.shape.times.channel_unit + self.shape.times.channel_row);
+        let (_, sensing) = self.ftl.move_times(die, run.begun - 1);
+        self.ftl.counters.die_move_ns += self.dies.note_moves(run, sensing).0;
+        self.ftl.counters.channel_move_ns += data.0 * u64::from(run.begun);
+        self.ftl.move_units(die, run.begun);
+    }
+
+    /// Does what the moves do that a die's run has begun before now.
+    fn bring_up_to_date(&mut self, die: usize) {
+        let channel = self.dies.channel_of(die);
+        self.catch_up(channel);
+        if let Some(run) = self.dies.runs.take_begun(channel, die) {
+            self.do_moves(&run);
+        }
     }
 
     /// Brings a channel up to date before somebody takes it.
@@ -66,10 +88,12 @@ impl<C: Contents> Ssd<C> {
         }
     }
 
-    /// Brings all channels up to date.
+    /// Brings all dies up to date.
     pub(super) fn catch_up_all(&mut self) {
         self.dies.runs.serve(MoveRuns::LAST);
-        (0..self.dies.runs.channels()).for_each(|channel| self.catch_up(channel));
+        if self.dies.runs.any() {
+            (0..self.dies.count()).for_each(|die| self.bring_up_to_date(die));
+        }
     }
 
     /// All dies go on event by event.
@@ -84,16 +108,23 @@ impl<C: Contents> Ssd<C> {
         if self.dies.runs.any()
             && let Some(die) = self.ftl.collecting_die(lpn)
         {
+            self.meet_collecting(die, lpn);
+        }
+    }
+
+    /// The unit may have moved before now; else its die goes on event by event.
+    #[cold]
+    fn meet_collecting(&mut self, die: DieId, lpn: Lpn) {
+        self.bring_up_to_date(usize::from(die.0));
+        if self.ftl.collecting_die(lpn) == Some(die) {
             self.leave_run(usize::from(die.0));
         }
     }
 
     /// A die goes on event by event, if it has a run.
-    #[cold]
     pub(super) fn leave_run(&mut self, die: usize) {
-        let channel = self.dies.channel_of(die);
-        self.catch_up(channel);
-        if let Some(run) = self.dies.runs.take(channel, die) {
+        self.bring_up_to_date(die);
+        if let Some(run) = self.dies.runs.take(self.dies.channel_of(die), die) {
             self.dies.go_on(die, Activity::MovingOn, run.next);
         }
     }

@@ -9,7 +9,7 @@ use crate::nand::reliability::ReadOutcome;
 use crate::sim::calendar::{Calendar, Event};
 use crate::sim::timeline::Timeline;
 use crate::sim::transfer::TransferTimes;
-use crate::ssd::move_runs::MoveRuns;
+use crate::ssd::move_runs::{MoveRuns, Run};
 use crate::ssd::pending::Owner;
 use crate::units::{BlockId, DieId, Nanos};
 use serde::Serialize;
@@ -263,33 +263,36 @@ impl Dies {
         }
     }
 
-    /// Carries out what the runs of a channel have begun before now: `move_next` does a die's next move, and tells how
-    /// long it programs and senses the unit behind it. Returns how long dies were busy, and the number of moves.
+    /// Lets the runs of a channel begin the moves that begin before now: each has the channel for `data`; `times` tells
+    /// how long a run's next move programs, and senses the unit behind it. Returns the first run that is over by this:
+    /// others may have moves to begin still.
     #[inline(always)]
     pub fn carry_on(
         &mut self,
         channel: usize,
         now: Nanos,
         data: Nanos,
-        mut move_next: impl FnMut(DieId) -> (Nanos, Nanos),
-    ) -> (Nanos, u64) {
-        let (mut busy, mut moves) = (Nanos::ZERO, 0);
+        times: impl Fn(&Run) -> (Nanos, Nanos),
+    ) -> Option<Run> {
         let timeline = &mut self.channels[channel];
         let mut due = self.runs.on(channel, now);
         while let Some(run) = due.first() {
-            let (programmed, sensing) = move_next(DieId(run.die as u16));
-            let die = &mut self.dies[run.die as usize];
-            busy += run.next - die.began;
-            moves += 1;
-            die.began = run.next;
-            die.move_ends = timeline.reserve(run.next, data) + programmed;
-            let next = die.move_ends + sensing;
-            if !due.moved(next) {
-                die.activity = Activity::MovingOn;
-                self.calendar.schedule(next, Event { slot: run.die as usize, kind: Activity::MovingOn as u8 });
+            let (programmed, sensing) = times(&run);
+            let next = timeline.reserve(run.next, data) + programmed + sensing;
+            if let Some(over) = due.moved(next) {
+                return Some(over);
             }
         }
-        (busy, moves)
+        None
+    }
+
+    /// A die has begun moves of its run, after which it senses the next unit for so long. Returns how long it was busy
+    /// until the last of them began.
+    pub fn note_moves(&mut self, run: &Run, sensing: Nanos) -> Nanos {
+        let die = &mut self.dies[run.die as usize];
+        let busy = run.began - die.began;
+        (die.began, die.move_ends) = (run.began, Nanos(run.next.0 - sensing.0));
+        busy
     }
 
     /// The channel of a die.

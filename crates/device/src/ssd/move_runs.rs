@@ -5,6 +5,9 @@
 //! date, move by move in order of time with the other runs of its channel, before anything else takes the channel,
 //! touches a unit of the victim, or reads a counter.
 //!
+//! Up to date it is by time alone: when the moves have begun and for how long they have the channel. What they do to
+//! the map is done for many at once, when somebody could see it.
+//!
 //! This part knows where each run is. That nothing overtakes a run is for the steps (`ssd/catch_up.rs`) to see to.
 
 use crate::units::Nanos;
@@ -16,11 +19,20 @@ pub struct Run {
     pub die: u32,
     /// Moves that begin before the run ends.
     pub left: u32,
-    /// When the next of them begins: the one before has ended, and its unit is sensed.
+    /// Moves that have begun, of which only the times are known so far.
+    pub begun: u32,
+    /// When the last of them began.
+    pub began: Nanos,
+    /// When the next one begins: the one before has ended, and its unit is sensed.
     pub next: Nanos,
 }
 
 impl Run {
+    /// So many moves, of which none has begun.
+    pub fn new(die: u32, left: u32, next: Nanos) -> Run {
+        Run { die, left, begun: 0, began: Nanos::ZERO, next }
+    }
+
     #[inline(always)]
     fn comes_before(&self, other: &Run) -> bool {
         self.next < other.next || self.next == other.next && self.die < other.die
@@ -134,6 +146,14 @@ impl MoveRuns {
         self.channels[channel].runs.iter().copied().find(|run| run.die as usize == die)
     }
 
+    /// A die's run in which moves have begun, which are done by this.
+    pub fn take_begun(&mut self, channel: usize, die: usize) -> Option<Run> {
+        let run = self.channels[channel].runs.iter_mut().find(|run| run.die as usize == die && run.begun > 0)?;
+        let begun = *run;
+        run.begun = 0;
+        Some(begun)
+    }
+
     /// Ends a die's run, where it has one.
     pub fn take(&mut self, channel: usize, die: usize) -> Option<Run> {
         let run = self.channels[channel].take(die)?;
@@ -165,17 +185,19 @@ impl Due<'_> {
         is_due.then_some(run)
     }
 
-    /// The first run's move has begun; the one behind it begins at `next`. False where that was the last of it.
+    /// The first run's move has begun; the one behind it begins at `next`. Gives the run where that was the last of
+    /// it.
     #[inline(always)]
-    pub fn moved(&mut self, next: Nanos) -> bool {
-        let first = self.ring.runs[self.ring.head];
-        if first.left > 1 {
-            self.ring.put_back(Run { next, left: first.left - 1, ..first });
-            return true;
+    pub fn moved(&mut self, next: Nanos) -> Option<Run> {
+        let run = self.ring.runs[self.ring.head];
+        let run = Run { left: run.left - 1, begun: run.begun + 1, began: run.next, next, ..run };
+        if run.left > 0 {
+            self.ring.put_back(run);
+            return None;
         }
-        self.ring.take(first.die as usize);
+        self.ring.take(run.die as usize);
         *self.count -= 1;
-        false
+        Some(run)
     }
 }
 
@@ -185,7 +207,7 @@ mod test {
     use proptest::prelude::*;
 
     fn run(die: u32, left: u32, next: u64) -> Run {
-        Run { die, left, next: Nanos(next) }
+        Run::new(die, left, Nanos(next))
     }
 
     /// The earliest comes first, of equals the lowest die, and none that comes behind what is served.
@@ -199,7 +221,7 @@ mod test {
         assert_eq!(runs.on(0, Nanos(50)).first(), None);
         runs.serve(1);
         assert_eq!(runs.on(0, Nanos(50)).first(), Some(run(0, 9, 50)));
-        assert!(runs.on(0, Nanos(50)).moved(Nanos(60)));
+        assert_eq!(runs.on(0, Nanos(50)).moved(Nanos(60)), None);
         assert_eq!(runs.on(0, Nanos(50)).first(), None, "die 2 comes behind die 1");
         let mut due = runs.on(0, Nanos(100));
         let served = [90, 80, 70].map(|next| {
@@ -208,7 +230,7 @@ mod test {
             first.die
         });
         assert_eq!(served, [2, 0, 4]);
-        assert_eq!(due.first(), Some(run(4, 8, 70)));
+        assert_eq!(due.first(), Some(Run { begun: 1, began: Nanos(70), ..run(4, 8, 70) }));
     }
 
     proptest! {
@@ -235,13 +257,16 @@ mod test {
         }
     }
 
-    /// A run ends with its last move, or is taken before.
+    /// A run ends with its last move, or is taken before; it knows what has begun since its moves were done.
     #[test]
     fn a_run_ends_with_its_last_move() {
         let mut runs = MoveRuns::new(1);
         runs.begin(0, run(3, 2, 50));
-        assert!(runs.on(0, Nanos(90)).moved(Nanos(60)));
-        assert!(!runs.on(0, Nanos(90)).moved(Nanos(70)));
+        assert_eq!(runs.on(0, Nanos(90)).moved(Nanos(60)), None);
+        assert_eq!(runs.take_begun(0, 3).map(|run| (run.begun, run.began)), Some((1, Nanos(50))));
+        assert_eq!(runs.take_begun(0, 3), None);
+        let over = runs.on(0, Nanos(90)).moved(Nanos(70)).expect("that was the last");
+        assert_eq!((over.begun, over.began, over.next), (1, Nanos(60), Nanos(70)));
         assert!(!runs.any() && !runs.any_on(0));
         runs.begin(0, run(5, 7, 50));
         assert_eq!(runs.take(0, 5), Some(run(5, 7, 50)));
