@@ -275,15 +275,10 @@ impl Dies {
         times: impl Fn(&Run) -> (Nanos, Nanos),
     ) -> Option<Run> {
         let timeline = &mut self.channels[channel];
-        let mut due = self.runs.on(channel, now);
-        while let Some(run) = due.first() {
-            let (programmed, sensing) = times(&run);
-            let next = timeline.reserve(run.next, data) + programmed + sensing;
-            if let Some(over) = due.moved(next) {
-                return Some(over);
-            }
-        }
-        None
+        self.runs.carry_on(channel, now, |run| {
+            let (programmed, sensing) = times(run);
+            timeline.reserve(run.next, data) + programmed + sensing
+        })
     }
 
     /// A die has begun moves of its run, after which it senses the next unit for so long. Returns how long it was busy

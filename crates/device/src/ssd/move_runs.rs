@@ -33,6 +33,14 @@ impl Run {
         Run { die, left, begun: 0, began: Nanos::ZERO, next }
     }
 
+    /// Its next move has begun; the one behind it begins at `next`.
+    #[inline(always)]
+    fn begin_move(&mut self, next: Nanos) {
+        self.left -= 1;
+        self.begun += 1;
+        (self.began, self.next) = (self.next, next);
+    }
+
     #[inline(always)]
     fn comes_before(&self, other: &Run) -> bool {
         self.next < other.next || self.next == other.next && self.die < other.die
@@ -67,23 +75,18 @@ impl Ring {
         let place = (place + self.runs.len() - self.head) % self.runs.len();
         Some(self.in_order().remove(place))
     }
+}
 
-    /// Puts what the first run has become in its place in the order.
-    #[inline(always)]
-    fn put_back(&mut self, run: Run) {
-        let runs = self.runs.as_mut_slice();
-        let mut place = self.head;
-        self.head = if place + 1 < runs.len() { place + 1 } else { 0 };
-        // Its own place has become the last; those that come behind it make way.
-        for _ in 1..runs.len() {
-            let before = if place > 0 { place - 1 } else { runs.len() - 1 };
-            if runs[before].comes_before(&run) {
-                break;
-            }
-            runs[place] = runs[before];
-            place = before;
+/// Moves the run in a place forward, round the ring, to where those before it come before it.
+#[cold]
+fn make_way(runs: &mut [Run], mut place: usize) {
+    for _ in 1..runs.len() {
+        let before = if place > 0 { place - 1 } else { runs.len() - 1 };
+        if !runs[place].comes_before(&runs[before]) {
+            break;
         }
-        runs[place] = run;
+        runs.swap(place, before);
+        place = before;
     }
 }
 
@@ -135,10 +138,33 @@ impl MoveRuns {
         self.channels[channel].insert(run);
     }
 
-    /// The runs of a channel, to be carried on: those of which a move begins before what is served at `now` are due.
+    /// Lets the runs of a channel begin the moves that begin before what is served at `now`; `begin` tells when the
+    /// move behind a run's next one begins. Ends and gives the first run that is over by this: others may have moves
+    /// to begin still.
     #[inline(always)]
-    pub fn on(&mut self, channel: usize, now: Nanos) -> Due<'_> {
-        Due { ring: &mut self.channels[channel], count: &mut self.count, now, turn: self.turn }
+    pub fn carry_on(&mut self, channel: usize, now: Nanos, mut begin: impl FnMut(&Run) -> Nanos) -> Option<Run> {
+        let turn = self.turn;
+        let Ring { runs, head } = &mut self.channels[channel];
+        let runs = runs.as_mut_slice();
+        while let Some(run) = runs.get_mut(*head) {
+            let is_due = run.next < now || run.next == now && (run.die as usize) < turn;
+            if !is_due {
+                break;
+            }
+            let next = begin(run);
+            run.begin_move(next);
+            if run.left == 0 {
+                let die = run.die as usize;
+                return self.take(channel, die);
+            }
+            // Mostly it goes behind all others.
+            let (place, last) = (*head, if *head > 0 { *head - 1 } else { runs.len() - 1 });
+            *head = if place + 1 < runs.len() { place + 1 } else { 0 };
+            if runs[place].comes_before(&runs[last]) {
+                make_way(runs, place);
+            }
+        }
+        None
     }
 
     /// A die's run.
@@ -168,39 +194,6 @@ impl MoveRuns {
     }
 }
 
-/// The runs of one channel, while they are carried on.
-pub struct Due<'a> {
-    ring: &'a mut Ring,
-    count: &'a mut usize,
-    now: Nanos,
-    turn: usize,
-}
-
-impl Due<'_> {
-    /// The run whose move comes first, where it is due.
-    #[inline(always)]
-    pub fn first(&self) -> Option<Run> {
-        let run = *self.ring.runs.get(self.ring.head)?;
-        let is_due = run.next < self.now || run.next == self.now && (run.die as usize) < self.turn;
-        is_due.then_some(run)
-    }
-
-    /// The first run's move has begun; the one behind it begins at `next`. Gives the run where that was the last of
-    /// it.
-    #[inline(always)]
-    pub fn moved(&mut self, next: Nanos) -> Option<Run> {
-        let run = self.ring.runs[self.ring.head];
-        let run = Run { left: run.left - 1, begun: run.begun + 1, began: run.next, next, ..run };
-        if run.left > 0 {
-            self.ring.put_back(run);
-            return None;
-        }
-        self.ring.take(run.die as usize);
-        *self.count -= 1;
-        Some(run)
-    }
-}
-
 #[cfg(test)]
 mod test {
     use super::*;
@@ -210,49 +203,53 @@ mod test {
         Run::new(die, left, Nanos(next))
     }
 
+    /// The dies whose moves begin before `now`, with when; each next one begins `gap` later.
+    fn begun(runs: &mut MoveRuns, now: u64, gap: u64) -> Vec<(u32, u64)> {
+        let mut begun = Vec::new();
+        let begin = |run: &Run| {
+            begun.push((run.die, run.next.0));
+            run.next + Nanos(gap)
+        };
+        assert_eq!(runs.carry_on(0, Nanos(now), begin), None, "no run is over");
+        begun
+    }
+
     /// The earliest comes first, of equals the lowest die, and none that comes behind what is served.
     #[test]
     fn what_is_due_comes_in_order() {
         let mut runs = MoveRuns::new(2);
         [run(4, 9, 70), run(2, 9, 50), run(0, 9, 50)].into_iter().for_each(|run| runs.begin(0, run));
         runs.begin(1, run(1, 9, 10));
-        assert_eq!(runs.on(0, Nanos(100)).first(), Some(run(0, 9, 50)));
         runs.serve(0);
-        assert_eq!(runs.on(0, Nanos(50)).first(), None);
+        assert_eq!(begun(&mut runs, 50, 100), []);
         runs.serve(1);
-        assert_eq!(runs.on(0, Nanos(50)).first(), Some(run(0, 9, 50)));
-        assert_eq!(runs.on(0, Nanos(50)).moved(Nanos(60)), None);
-        assert_eq!(runs.on(0, Nanos(50)).first(), None, "die 2 comes behind die 1");
-        let mut due = runs.on(0, Nanos(100));
-        let served = [90, 80, 70].map(|next| {
-            let first = due.first().unwrap();
-            due.moved(Nanos(next));
-            first.die
-        });
-        assert_eq!(served, [2, 0, 4]);
-        assert_eq!(due.first(), Some(Run { begun: 1, began: Nanos(70), ..run(4, 8, 70) }));
+        assert_eq!(begun(&mut runs, 50, 10), [(0, 50)], "die 2 comes behind die 1");
+        assert_eq!(begun(&mut runs, 100, 100), [(2, 50), (0, 60), (4, 70)]);
+        assert_eq!(runs.get(0, 4), Some(Run { begun: 1, began: Nanos(70), ..run(4, 8, 170) }));
     }
 
     proptest! {
-        /// However runs begin, move and are taken, the first is the one that a search finds.
+        /// However runs begin, move and are taken, moves begin in the order in which a search finds them.
         #[test]
-        fn the_ring_is_in_order(steps in prop::collection::vec((0u32..6, 0u64..40), 1..200)) {
+        fn the_ring_is_in_order(steps in prop::collection::vec((0u32..6, 0u64..40, 1u64..40), 1..200)) {
             let (mut runs, mut plain, mut now) = (MoveRuns::new(1), std::collections::BTreeMap::new(), 0);
-            for (die, ahead) in steps {
+            for (die, ahead, gap) in steps {
                 if plain.remove(&die).is_some() {
                     prop_assert!(runs.take(0, die as usize).is_some());
                 } else {
-                    runs.begin(0, run(die, 1000, now + ahead));
+                    runs.begin(0, run(die, 10_000, now + ahead));
                     plain.insert(die, now + ahead);
                 }
-                let earliest = plain.iter().min_by_key(|(die, next)| (**next, **die)).map(|(die, next)| (*die, *next));
-                let mut due = runs.on(0, Nanos::NEVER);
-                prop_assert_eq!(due.first().map(|run| (run.die, run.next.0)), earliest);
-                if let Some((die, next)) = earliest {
-                    now = next;
-                    due.moved(Nanos(next + ahead + 1));
-                    plain.insert(die, next + ahead + 1);
+                now += ahead;
+                let mut wanted = Vec::new();
+                while let Some((&die, next)) = plain.iter_mut().min_by_key(|(die, next)| (**next, **die)) {
+                    if *next > now {
+                        break;
+                    }
+                    wanted.push((die, *next));
+                    *next += gap;
                 }
+                prop_assert_eq!(begun(&mut runs, now, gap), wanted);
             }
         }
     }
@@ -262,10 +259,10 @@ mod test {
     fn a_run_ends_with_its_last_move() {
         let mut runs = MoveRuns::new(1);
         runs.begin(0, run(3, 2, 50));
-        assert_eq!(runs.on(0, Nanos(90)).moved(Nanos(60)), None);
+        assert_eq!(begun(&mut runs, 55, 10), [(3, 50)]);
         assert_eq!(runs.take_begun(0, 3).map(|run| (run.begun, run.began)), Some((1, Nanos(50))));
         assert_eq!(runs.take_begun(0, 3), None);
-        let over = runs.on(0, Nanos(90)).moved(Nanos(70)).expect("that was the last");
+        let over = runs.carry_on(0, Nanos(90), |run| run.next + Nanos(10)).expect("that was the last");
         assert_eq!((over.begun, over.began, over.next), (1, Nanos(60), Nanos(70)));
         assert!(!runs.any() && !runs.any_on(0));
         runs.begin(0, run(5, 7, 50));
