@@ -13,8 +13,8 @@ use std::ops::Range;
 /// Lines of the map that are fetched together: their way through the address tables overlaps.
 pub(super) const BATCH: usize = 8;
 
-/// Where units move one after the other, lines of the map are fetched so many moves ahead.
-const FETCHED_AHEAD: usize = 16;
+/// Where units move one after the other, lines of the map are fetched so many batches ahead.
+const BATCHES_AHEAD: usize = 2;
 
 /// A slot of a victim that was valid when its job began, and the unit in it.
 #[derive(Clone, Copy, Debug)]
@@ -169,15 +169,13 @@ impl DieState {
     /// The unit that the job holds and those behind it, so many in all, move; the job holds the one behind them. All
     /// are valid and lie in flash alone.
     #[inline(always)]
-    pub fn move_sources(&mut self, mapping: &mut Mapping, count: u32, to: Range<Ppn>) {
+    pub fn move_sources(&mut self, mapping: &mut Mapping, count: u32, first: Ppn) {
         let held = self.next_source as usize - 1;
         let (moved, behind) = self.sources[held..].split_at(count as usize);
-        let fetched = self.sources[(held + FETCHED_AHEAD).min(self.sources.len())..].iter();
-        // Behind the last source there is nothing to fetch, and the loop goes on.
-        let fetched = fetched.map(|source| Lpn(source.lpn)).chain(std::iter::repeat(Lpn(NONE)));
-        for ((source, to), later) in moved.iter().zip(to.start.0..to.end.0).zip(fetched) {
-            mapping.prefetch(later);
-            mapping.move_unit(Lpn(source.lpn), Ppn(to));
+        let mut later = self.sources[held..].chunks(BATCH).skip(BATCHES_AHEAD);
+        for (units, to) in moved.chunks(BATCH).zip((first.0..).step_by(BATCH)) {
+            later.next().into_iter().flatten().for_each(|source| mapping.prefetch(Lpn(source.lpn)));
+            units.iter().zip(to..).for_each(|(source, to)| mapping.move_unit(Lpn(source.lpn), Ppn(to)));
         }
         self.next_source += count;
         self.job.as_mut().expect("a job is under way").held = behind[0].slot;

@@ -103,17 +103,17 @@ impl Frontier {
     /// Takes the next row where that is one slot.
     #[inline(always)]
     pub fn take_row(&mut self, geometry: &Geometry) -> Ppn {
-        self.take_rows(geometry, 1).start
+        self.take_rows(geometry, 1)
     }
 
-    /// Takes the next rows where each is one slot.
+    /// Takes the next rows where each is one slot; returns the first.
     #[inline(always)]
-    pub fn take_rows(&mut self, geometry: &Geometry, count: u32) -> Range<Ppn> {
+    pub fn take_rows(&mut self, geometry: &Geometry, count: u32) -> Ppn {
         let first = geometry.ppn(self.block(), self.slot);
         self.slot += count;
         self.row_start = self.slot;
         self.rows_left -= count;
-        first..Ppn(first.0 + count)
+        first
     }
 
     /// Ends the open row, which is programmed as it is, filled up with nothing if need be; returns the slots
