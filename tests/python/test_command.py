@@ -79,6 +79,18 @@ def test_choices_are_told_in_one_line(command: Command) -> None:
     assert "'fresh', 'filled', 'used', 'steady'" in err
 
 
+@pytest.mark.parametrize(
+    ("option", "wanted"), [("--cell-seconds", "number"), ("--depth", "whole number")]
+)
+def test_what_is_no_number_is_told_in_plain_words(
+    command: Command, option: str, wanted: str
+) -> None:
+    """Not in those of a programming language."""
+    code, _, err = command("pts", "theory", option, "ten")
+    assert code == 2
+    assert f"'{option}': 'ten' is not a {wanted}." in err
+
+
 def test_theory(stand_in: StandIn, command: Command, golden: Callable[[str, str], None]) -> None:
     """Shares are read as fractions or percent, and programs get JSON."""
     _, out, _ = command("theory", "--op", "25%")

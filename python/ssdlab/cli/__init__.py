@@ -156,9 +156,13 @@ def _complain(message: str, who: str = "ssdlab: ") -> None:
         print(f"{who}{message}", file=sys.stderr)
 
 
+_NUMBERS = {"float": "a number", "integer": "a whole number"}
+
+
 def _click_message(error: click.ClickException) -> str:
-    # click lists choices in lines of their own.
+    # click lists choices in lines of their own, and calls numbers by their types.
     message = re.sub(r"\s*\n\s+", " ", error.format_message())
+    message = re.sub(r"a valid (float|integer)( range)?", lambda m: _NUMBERS[m[1]], message)
     context = getattr(error, "ctx", None)
     if context is None:
         return message
