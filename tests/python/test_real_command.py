@@ -19,7 +19,7 @@ from ssdlab.pts.real.claims import writers
 from ssdlab.pts.real.node import find_node
 
 Command = Callable[..., tuple[int, str, str]]
-SHORT = ("--tests", "lat", "--cell-seconds", "0.2")
+SHORT = ("--tests", "lat", "--cell-seconds", "0.1", "--most-rounds", "2")
 
 
 @pytest.fixture
@@ -82,14 +82,15 @@ def test_a_shortened_test_and_its_record(command: Command, device: str) -> None:
     assert code == 0
     result = json.loads(out)
     assert result["target"]["kind"] == "block device"
-    assert "SHORTENED" in result["plan"]["deviations"][0]["instead"]
+    for deviation in result["plan"]["deviations"][:2]:
+        assert "SHORTENED" in deviation["instead"]
     began = _began(Path("out"))
     assert began["purge"]["proved"]
     assert began["purge"]["asked"] == f"blkdiscard {device}"
     before, after = began["counters_before"], began["counters_after"]
     assert after["host_bytes_written"] - before["host_bytes_written"] == 48 * MIB
     rounds = sorted(Path("out/lat").glob("round-*.json"))
-    assert len(rounds) >= 5
+    assert len(rounds) == 2
     seeds = set()
     for each in rounds:
         for cell in json.loads(each.read_text())["cells"]:
@@ -104,7 +105,8 @@ def test_a_shortened_test_and_its_record(command: Command, device: str) -> None:
 
 def test_parts_follow_each_other(command: Command, device: str) -> None:
     """Two parts of one device: nothing overlaps, and each begins with a purge of its own."""
-    words = ("--tests", "tp", "--cell-seconds", "0.2", "--destroy", device, "-o", "out")
+    short = ("--tests", "tp", "--cell-seconds", "0.1", "--most-rounds", "1")
+    words = (*short, "--destroy", device, "-o", "out")
     code, _, err = command("pts", device, *words)
     assert code == 0, err
     one, two = (Path("out") / name for name in ("tp-1024k", "tp-128k"))
@@ -122,17 +124,17 @@ def _start(device: str, *words: str) -> subprocess.Popen[str]:
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_finished_rounds_outlive_a_stop(command: Command, device: str, number: int) -> None:
     """Stopped or killed after the second round, two are there; the rest comes by --resume."""
-    third = ("--tests", "tp", "--cell-seconds", "0.8", "-o", "out")
-    process = _start(device, *third)
+    short = ("--tests", "tp", "--cell-seconds", "0.1", "--most-rounds", "4", "-o", "out")
+    process = _start(device, *short)
     wait_for(Path("out/tp-1024k/round-0002.json").exists)
     process.send_signal(number)
     process.communicate(timeout=HANG_S)
     assert process.returncode == (130 if number == signal.SIGINT else -number)
     kept = {each: each.read_text() for each in Path("out/tp-1024k").glob("round-*.json")}
     assert len(kept) >= 2
-    code, _, err = command("pts", device, *third, "--destroy", device)
+    code, _, err = command("pts", device, *short, "--destroy", device)
     assert code == 2 and "--resume" in err
-    code, _, err = command("pts", device, *third, "--destroy", device, "--resume")
+    code, _, err = command("pts", device, *short, "--destroy", device, "--resume")
     assert code == 0, err
     for path, text in kept.items():
         assert path.read_text() == text
@@ -143,6 +145,7 @@ def _is_free(device: str) -> bool:
     return not writers(find_node(device))
 
 
+@pytest.mark.usefixtures("command")
 def test_fio_ends_with_us(device: str) -> None:
     """Even where nobody could tell it to: a cell of an hour ends when the command is killed."""
     process = _start(device, "--tests", "lat", "--cell-seconds", "3600", "-o", "out")

@@ -27,7 +27,7 @@ from ssdlab.pts.estimate import Speeds
 from ssdlab.pts.plan import Plan
 from ssdlab.pts.real.opening import Wishes, is_real
 from ssdlab.pts.real.purge import WAYS
-from ssdlab.pts.shorter import BOOK_S, with_cells_of
+from ssdlab.pts.shorter import BOOK_S, with_cells_of, with_rounds_of
 from ssdlab.pts.store import Store
 from ssdlab.pts.table import tables
 from ssdlab.pts.target import Description
@@ -108,6 +108,13 @@ class _Asked:
     metavar="S",
     help="Let each cell last so long, to try things out; other than 60 is marked as a deviation.",
 )
+@click.option(
+    "--most-rounds",
+    type=click.IntRange(1, 10_000),
+    metavar="N",
+    help="End each part after so many rounds, steady or not, to try things out; this is marked as "
+    "a deviation.",
+)
 @click.option("--resume", is_flag=True, help="Go on with what was interrupted in the folder.")
 @click.option("--dry-run", is_flag=True, help="List steps, bytes to be written and time, and exit.")
 @click.option(
@@ -148,6 +155,7 @@ def pts(
     depth: int,
     quick: bool,
     cell_seconds: float,
+    most_rounds: int | None,
     resume: bool,
     dry_run: bool,
     destroy: tuple[str, ...],
@@ -172,7 +180,7 @@ def pts(
     """
     names = [name.strip() for name in tests.split(",") if name.strip()]
     load = {"tests": names, "threads": threads, "depth": depth, "quick": quick}
-    load |= {"cell_seconds": cell_seconds, "purge": purge}
+    load |= {"cell_seconds": cell_seconds, "most_rounds": most_rounds, "purge": purge}
     drive = {"settings": settings, "layers": layers, "seed": seed}
     wishes = Wishes(destroy, destroy_content, purge, not no_serial)
     with ExitStack() as held:
@@ -222,7 +230,8 @@ def _asked(
     described = target.describe()
     asked = {name: load[name] for name in ("tests", "threads", "depth", "quick")}
     plan = book.plan(**asked, seed=drive["seed"], sector_bytes=described.sector_bytes)
-    plan = with_cells_of(plan, load["cell_seconds"]).with_deviations(target.deviations())
+    plan = with_rounds_of(with_cells_of(plan, load["cell_seconds"]), load["most_rounds"])
+    plan = plan.with_deviations(target.deviations())
     return _Asked(name, found, described, plan, target.speeds())
 
 
@@ -246,6 +255,8 @@ def _words(name: str, options: Mapping[str, Any]) -> str:
     words += ["--seed", str(options["seed"]), *(["--quick"] if options["quick"] else [])]
     if options["cell_seconds"] != BOOK_S:
         words += ["--cell-seconds", f"{options['cell_seconds']:g}"]
+    if options["most_rounds"] is not None:
+        words += ["--most-rounds", str(options["most_rounds"])]
     if is_real(name):
         words += ["--purge", options["purge"], "--destroy", name]
     return shlex.join(words)
