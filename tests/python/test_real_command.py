@@ -5,18 +5,23 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from loop_devices import MIB, digest, loop_device, memory_folder, need, run
+from loop_devices import (
+    MIB,
+    digest,
+    is_free,
+    loop_device,
+    memory_folder,
+    need,
+    run,
+    start_pts,
+)
 from process import HANG_S, wait_for
-from ssdlab.pts.real.claims import writers
-from ssdlab.pts.real.node import find_node
 
 Command = Callable[..., tuple[int, str, str]]
 SHORT = ("--tests", "lat", "--cell-seconds", "0.1", "--most-rounds", "2")
@@ -116,16 +121,11 @@ def test_parts_follow_each_other(command: Command, device: str) -> None:
         assert json.loads((part / "beginning.json").read_text())["purge"]["proved"]
 
 
-def _start(device: str, *words: str) -> subprocess.Popen[str]:
-    line = [sys.executable, "-m", "ssdlab", "pts", device, "--destroy", device, *words]
-    return subprocess.Popen(line, stderr=subprocess.PIPE, text=True)
-
-
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_finished_rounds_outlive_a_stop(command: Command, device: str, number: int) -> None:
     """Stopped or killed after the second round, two are there; the rest comes by --resume."""
     short = ("--tests", "tp", "--cell-seconds", "0.1", "--most-rounds", "4", "-o", "out")
-    process = _start(device, *short)
+    process = start_pts(device, *short)
     wait_for(Path("out/tp-1024k/round-0002.json").exists)
     process.send_signal(number)
     process.communicate(timeout=HANG_S)
@@ -141,24 +141,20 @@ def test_finished_rounds_outlive_a_stop(command: Command, device: str, number: i
     assert len(json.loads(Path("out/runs.json").read_text())["runs"]) == 2
 
 
-def _is_free(device: str) -> bool:
-    return not writers(find_node(device))
-
-
 @pytest.mark.usefixtures("command")
 def test_fio_ends_with_us(device: str) -> None:
     """Even where nobody could tell it to: a cell of an hour ends when the command is killed."""
-    process = _start(device, "--tests", "lat", "--cell-seconds", "3600", "-o", "out")
+    process = start_pts(device, "--tests", "lat", "--cell-seconds", "3600", "-o", "out")
     wait_for(Path("out/lat/beginning.json").exists)
     wait_for(lambda: _children(process.pid))
     process.kill()
     process.communicate(timeout=HANG_S)
-    wait_for(lambda: _is_free(device), "the end of fio")
+    wait_for(lambda: is_free(device), "the end of fio")
 
 
 def test_a_fio_that_is_killed_ends_the_run(command: Command, device: str) -> None:
     """An error in words, exit 2, and the rounds before are kept."""
-    process = _start(device, "--tests", "lat", "--cell-seconds", "1", "-o", "out")
+    process = start_pts(device, "--tests", "lat", "--cell-seconds", "1", "-o", "out")
     wait_for(Path("out/lat/beginning.json").exists)
     wait_for(lambda: _children(process.pid))
     os.kill(_children(process.pid)[0], signal.SIGKILL)
