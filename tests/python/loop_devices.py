@@ -70,9 +70,9 @@ def memory_folder(fallback: Path) -> Path:
     return place if place.is_dir() and os.access(place, os.W_OK) else fallback
 
 
-def start_pts(device: str, *words: str) -> subprocess.Popen[str]:
-    """Start ``ssdlab pts`` on a device that it may destroy."""
-    line = [sys.executable, "-m", "ssdlab", "pts", device, "--destroy", device, *words]
+def start(verb: str, device: str, *words: str) -> subprocess.Popen[str]:
+    """Start a verb on a device that it may destroy."""
+    line = [sys.executable, "-m", "ssdlab", verb, device, "--destroy", device, *words]
     return subprocess.Popen(line, stderr=subprocess.PIPE, text=True)
 
 

@@ -19,7 +19,7 @@ from loop_devices import (
     memory_folder,
     need,
     run,
-    start_pts,
+    start,
 )
 from process import HANG_S, wait_for
 
@@ -125,7 +125,7 @@ def test_parts_follow_each_other(command: Command, device: str) -> None:
 def test_finished_rounds_outlive_a_stop(command: Command, device: str, number: int) -> None:
     """Stopped or killed after the second round, two are there; the rest comes by --resume."""
     short = ("--tests", "tp", "--cell-seconds", "0.1", "--most-rounds", "4", "-o", "out")
-    process = start_pts(device, *short)
+    process = start("pts", device, *short)
     wait_for(Path("out/tp-1024k/round-0002.json").exists)
     process.send_signal(number)
     process.communicate(timeout=HANG_S)
@@ -144,7 +144,7 @@ def test_finished_rounds_outlive_a_stop(command: Command, device: str, number: i
 @pytest.mark.usefixtures("command")
 def test_fio_ends_with_us(device: str) -> None:
     """Even where nobody could tell it to: a cell of an hour ends when the command is killed."""
-    process = start_pts(device, "--tests", "lat", "--cell-seconds", "3600", "-o", "out")
+    process = start("pts", device, "--tests", "lat", "--cell-seconds", "3600", "-o", "out")
     wait_for(Path("out/lat/beginning.json").exists)
     wait_for(lambda: _children(process.pid))
     process.kill()
@@ -154,7 +154,7 @@ def test_fio_ends_with_us(device: str) -> None:
 
 def test_a_fio_that_is_killed_ends_the_run(command: Command, device: str) -> None:
     """An error in words, exit 2, and the rounds before are kept."""
-    process = start_pts(device, "--tests", "lat", "--cell-seconds", "1", "-o", "out")
+    process = start("pts", device, "--tests", "lat", "--cell-seconds", "1", "-o", "out")
     wait_for(Path("out/lat/beginning.json").exists)
     wait_for(lambda: _children(process.pid))
     os.kill(_children(process.pid)[0], signal.SIGKILL)

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from loop_devices import MIB, is_free, loop_device, memory_folder, need, start_pts
+from loop_devices import MIB, is_free, loop_device, memory_folder, need, start
 from process import HANG_S, wait_for
 
 KILLS = int(os.environ.get("SSDLAB_REAL_KILLS", "0"))
@@ -44,7 +44,7 @@ def unfinished(folder: Path) -> list[Path]:
 def stop(device: str, folder: Path, files: int) -> str:
     """Go on, and stop or kill it some moments after so many files are there; gives by what."""
     number = random.choice(SIGNALS)
-    process = start_pts(device, *SHORT, "-o", str(folder), "--resume")
+    process = start("pts", device, *SHORT, "-o", str(folder), "--resume")
     wait_for(lambda: len(list(folder.rglob("*.json"))) >= files, f"file {files}")
     time.sleep(random.uniform(0, 1.5))
     process.send_signal(number)
@@ -65,7 +65,7 @@ def killed_and_resumed(device: str, folder: Path) -> Counter[str]:
         now = finished(folder)
         assert {path: now.get(path) for path in kept} == kept
         kept = now
-    last = start_pts(device, *SHORT, "-o", str(folder), "--resume")
+    last = start("pts", device, *SHORT, "-o", str(folder), "--resume")
     _, err = last.communicate(timeout=2 * HANG_S)
     assert last.returncode == 0, err
     end = finished(folder)
