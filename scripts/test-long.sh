@@ -35,8 +35,12 @@ pts)
     SSDLAB_PTS=${SSDLAB_PTS:-target/pts} .venv/bin/pytest -s tests/python/test_pts_long.py
     SSDLAB_KILLS=50 .venv/bin/pytest tests/python/test_pts_command.py -k killed
     ;;
+real)
+    # On a loop device in memory, which needs root and fio.
+    SSDLAB_REAL_KILLS=${SSDLAB_REAL_KILLS:-50} .venv/bin/pytest -s -rs tests/python/test_real_long.py
+    ;;
 *)
-    echo "test-long: PART must be conditions, coverage, drawn-drives, interrupt, mutants, pts or scale: make test-long PART=drawn-drives" >&2
+    echo "test-long: PART must be conditions, coverage, drawn-drives, interrupt, mutants, pts, real or scale: make test-long PART=drawn-drives" >&2
     exit 2
     ;;
 esac

@@ -22,8 +22,8 @@ from ssdlab.errors import SsdlabError
 
 _PORT = "/dev/ttyS1"
 _DRIVES = ("vda", "vdb", "vdc", "vdd", "vde", "paths")
-_IDLE_AT_MOST_S = 60.0
-_LINE_AT_MOST_S = 90.0
+_IDLE_AT_MOST_S = 300.0
+_LINE_AT_MOST_S = 300.0
 # linux/fs.h
 _BLKZEROOUT = 0x127F
 _BLKRRPART = 0x125F

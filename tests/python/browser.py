@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome")
-_HANG_S = 60.0
+_HANG_S = 300.0
 _FLAGS = (
     *("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"),
     "--hide-scrollbars",

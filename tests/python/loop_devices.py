@@ -6,11 +6,15 @@ import hashlib
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+
+from ssdlab.pts.real.claims import writers
+from ssdlab.pts.real.node import find_node
 
 MIB = 1 << 20
 SIZE = 64 * MIB
@@ -64,3 +68,14 @@ def memory_folder(fallback: Path) -> Path:
     """Give a folder in memory, where there is one, so that devices are as fast as they can be."""
     place = Path("/dev/shm")
     return place if place.is_dir() and os.access(place, os.W_OK) else fallback
+
+
+def start(verb: str, device: str, *words: str) -> subprocess.Popen[str]:
+    """Start a verb on a device that it may destroy."""
+    line = [sys.executable, "-m", "ssdlab", verb, device, "--destroy", device, *words]
+    return subprocess.Popen(line, stderr=subprocess.PIPE, text=True)
+
+
+def is_free(device: str) -> bool:
+    """Whether no process has a device open for writing."""
+    return not writers(find_node(device))

@@ -35,6 +35,7 @@ def job(requests: int, reads: int, block: int, seconds: float, latency_ns: int) 
     done = round(requests * reads / 100)
     return {
         "job_runtime": round(seconds * 1e3),
+        "ssdlab": {"bytes_written_by_kernel": None},
         "read": direction(done),
         "write": direction(requests - done),
     }

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 
 JOB = ("--rw=randwrite", "--bs=4k", "--number_ios=100")
 SMALL = ("theory", "--set", "capacity_bytes=1GiB")
 RUN = ("run", *JOB, "--drive", *SMALL)
 HEALTH = ("health", "--from", "drive.json")
-HANG_S = 60
+HANG_S = 300
+"""What takes longer hangs; nothing that is merely slow comes near it."""
 
 WRITERS: dict[str, Callable[[str], tuple[str, ...]]] = {
     "run -o": lambda place: (*RUN, "-o", place),
@@ -24,6 +26,14 @@ WRITERS: dict[str, Callable[[str], tuple[str, ...]]] = {
     "health --history": lambda place: (*HEALTH, "--history", place),
     "health --baseline": lambda place: (*HEALTH, "--acknowledge", "--baseline", place),
 }
+
+
+def wait_for(happened: Callable[[], object], what: str = "it") -> None:
+    """Wait until something has happened."""
+    end = time.monotonic() + HANG_S
+    while not happened():
+        assert time.monotonic() < end, f"{what} never happened"
+        time.sleep(0.02)
 
 
 def ssdlab_run(*arguments: str, shell: str = "{}", **more: object) -> tuple[int, str, str]:

@@ -18,6 +18,7 @@ import pytest
 
 from builders import plain
 from machine import MadeMachine
+from process import HANG_S
 from ssdlab.audit.load import Clock, DeviceLoad, Load, Requests, parse_duration, watch
 from ssdlab.audit.load_job import job_of
 from ssdlab.audit.reading import read_topology
@@ -232,7 +233,7 @@ def test_this_machine_for_a_moment(command: Command) -> None:
     """The command counts here for a second, as a table and as JSON."""
     code, out, _ = command("audit", "--load", "0.5s", "--json")
     content = json.loads(out)
-    assert code == 0 and 0.5 <= content["seconds"] < 10 and not content["was_stopped"]
+    assert code == 0 and content["seconds"] >= 0.5 and not content["was_stopped"]
     assert all(device["reads"] >= 0 for device in content["devices"])
     code, out, _ = command("audit", "--load", "0.1s")
     assert code == 0 and "do not tell" in out and "reads/s" in out
@@ -251,10 +252,10 @@ def test_ctrl_c_ends_the_command(tmp_path: Path) -> None:
         told = b""
         # On a terminal it says when counting has begun.
         while b"counting for 1h" not in told:
-            assert select.select([terminal], [], [], 30)[0], told
+            assert select.select([terminal], [], [], HANG_S)[0], told
             told += os.read(terminal, 1024)
         process.send_signal(signal.SIGINT)
-        out, _ = process.communicate(timeout=30)
+        out, _ = process.communicate(timeout=HANG_S)
     os.close(terminal)
     assert process.returncode == 130 and "stopped early" in out
 

@@ -15,12 +15,13 @@ from pathlib import Path
 
 import pytest
 
+from process import HANG_S, wait_for
+
 Command = Callable[..., tuple[int, str, str]]
 KILLS = int(os.environ.get("SSDLAB_KILLS", "2"))
 KILLS_A_RUN = 2
 DRIVE = ("intel-dc-s3500-80gb", "--set", "capacity_bytes=256MB", "--set", "nand.pages_per_block=32")
 PTS = ("pts", *DRIVE, "--tests", "tp,wsat")
-HANG_S = 120
 
 
 def test_dry_run_writes_nothing(command: Command, tmp_path: Path) -> None:
@@ -116,19 +117,29 @@ def differing(one: Path, other: Path) -> list[str]:
     return sorted({str(path) for path in found} - set(same))
 
 
+def count(folder: Path) -> int:
+    """Count the files that are finished."""
+    return len(list(folder.rglob("*.json")))
+
+
+def kill_after(files: int, folder: Path) -> None:
+    """Go on with a result and kill it some milliseconds after it has so many files."""
+    process = start(folder, "--resume")
+    wait_for(lambda: count(folder) >= files, f"file {files}")
+    time.sleep(random.uniform(0, 0.2))
+    process.send_signal(signal.SIGKILL)
+    process.wait(HANG_S)
+
+
 def test_killed_and_resumed_is_the_same(tmp_path: Path) -> None:
     """Killed at random moments, so often as asked for; the mark alone tells of it."""
-    began = time.monotonic()
     assert start(tmp_path / "whole").wait(HANG_S) == 0
-    length = time.monotonic() - began
-    draw = random.Random()
+    # The moments are told by files, so that they are as random on a fast machine as on a slow one.
+    moments = range(count(tmp_path / "whole") - 1)
     for trial in range(-(-KILLS // KILLS_A_RUN)):
         folder = tmp_path / f"killed-{trial}"
-        for _ in range(KILLS_A_RUN):
-            process = start(folder, "--resume")
-            time.sleep(draw.uniform(0.1, 0.9) * length)
-            process.send_signal(signal.SIGKILL)
-            process.wait(HANG_S)
+        for files in sorted(random.choices(moments, k=KILLS_A_RUN)):
+            kill_after(files, folder)
         assert start(folder, "--resume").wait(HANG_S) == 0
         assert differing(tmp_path / "whole", folder) == []
         assert not list(folder.rglob("*.ssd"))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import stat
+from collections.abc import Iterator
 from dataclasses import replace
+from itertools import chain, count, repeat
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,7 @@ from ssdlab.pts.plan import Load, Pauses, Precision, Step
 from ssdlab.pts.real.fio_output import FioError, read_output
 from ssdlab.pts.real.fio_program import Fio
 from ssdlab.pts.real.fio_words import Place, commands, remainder, share_bytes, unwritten
+from ssdlab.pts.real.loading import Loader
 
 MIB = 1 << 20
 PLACE = Place("io_uring", ("--filename=/dev/x",), 1000 * MIB)
@@ -172,12 +175,47 @@ def test_a_fio_that_is_not_there_is_named() -> None:
 
 
 def test_a_fio_that_is_to_stop_stops(tmp_path: Path) -> None:
-    """At once, with what it started."""
-    fio = _program(tmp_path, f"echo $$ > {tmp_path}/number\nexec sleep 60")
+    """With what it started."""
+    fio = _program(tmp_path, f"echo $$ > {tmp_path}/number\nexec sleep 600")
     with pytest.raises(Stopped):
         fio.perform([], None, lambda: not (tmp_path / "number").exists())
     number = int((tmp_path / "number").read_text())
     assert not Path(f"/proc/{number}").exists()
+
+
+def _shares(
+    folder: Path, step: Step, clock: Iterator[float], written: Iterator[int]
+) -> list[float]:
+    """Give what a step tells of its progress; fio goes on until it was told three times."""
+    (folder / "printed").write_text(_printed(_job()))
+    wait = f"until [ -e {folder}/thrice ]; do sleep 0.05; done"
+    fio = _program(folder, f"{wait}\ncat {folder}/printed")
+    told: list[float] = []
+
+    def listen(_what: str, share: float) -> bool:
+        told.append(share)
+        if len(told) == 3:
+            (folder / "thrice").touch()
+        return True
+
+    Loader(fio, PLACE, lambda: next(written), clock=lambda: next(clock)).perform(step, listen)
+    return told[:3]
+
+
+def test_a_cell_is_as_far_as_its_seconds(tmp_path: Path) -> None:
+    """By a clock that the test turns; never further than all of it."""
+    cell = Step("cell", Load("random", 65, 4096, 4, 16), 1, seconds=10.0)
+    # At the beginning of the step and of its command.
+    clock = chain((100.0, 100.0, 101.0, 105.0, 112.0), repeat(112.0))
+    assert _shares(tmp_path, cell, clock, count(0, MIB)) == [0.1, 0.5, 1.0]
+
+
+def test_a_fill_is_as_far_as_its_bytes(tmp_path: Path) -> None:
+    """By what the kernel counts, of the passes that are asked for."""
+    fill = Step("fill", Load("random", 0, 4096, 1, 4), 1, passes=2.0)
+    told = (5 * MIB, 5 * MIB, 505 * MIB, 1005 * MIB, 2005 * MIB)
+    written = chain(told, repeat(2005 * MIB))
+    assert _shares(tmp_path, fill, count(100.0), written) == [0.25, 0.5, 1.0]
 
 
 def _value(words: list[str], name: str) -> str:

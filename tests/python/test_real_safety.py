@@ -242,7 +242,7 @@ def test_a_device_that_another_holds_is_refused(file: Path) -> None:
                 permit(device, [device])
         finally:
             os.close(holder)
-        other = subprocess.Popen(["sleep", "60"], stdout=os.open(device, os.O_WRONLY))
+        other = subprocess.Popen(["sleep", "600"], stdout=os.open(device, os.O_WRONLY))
         try:
             with pytest.raises(Refused, match=rf"process {other.pid} \(sleep\)"):
                 permit(device, [device])

@@ -2,32 +2,34 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import click
 
 from ssdlab import engine, signals
 from ssdlab.cli.arguments import SEED_OPTION
+from ssdlab.cli.bench_options import (
+    effort_options,
+    perform,
+    real_options,
+    result_folder,
+    show_drive,
+)
 from ssdlab.cli.completion import complete_drive
 from ssdlab.cli.console import note, print_json, print_table, print_text
 from ssdlab.cli.drives import LAYER_OPTION, SET_OPTION, parse_settings, tell_memory
-from ssdlab.cli.folder import output_folder
 from ssdlab.cli.pts_effort import tell_effort, tell_obstacles
-from ssdlab.cli.tasks import carry_out
 from ssdlab.cli.verb import Verb
 from ssdlab.pts import book
 from ssdlab.pts.bench import Bench
 from ssdlab.pts.estimate import Speeds
 from ssdlab.pts.plan import Plan
 from ssdlab.pts.real.opening import Wishes, is_real
-from ssdlab.pts.real.purge import WAYS
-from ssdlab.pts.shorter import BOOK_S, with_cells_of
+from ssdlab.pts.shorter import BOOK_S, with_cells_of, with_rounds_of
 from ssdlab.pts.store import Store
 from ssdlab.pts.table import tables
 from ssdlab.pts.target import Description
@@ -100,36 +102,8 @@ class _Asked:
     help="Keep so many requests of each worker outstanding, except in lat.",
 )
 @click.option("--quick", is_flag=True, help="End a cell with reads once its mean is known to 1 %.")
-@click.option(
-    "--cell-seconds",
-    type=click.FloatRange(0.1, 3600),
-    default=BOOK_S,
-    show_default=True,
-    metavar="S",
-    help="Let each cell last so long, to try things out; other than 60 is marked as a deviation.",
-)
-@click.option("--resume", is_flag=True, help="Go on with what was interrupted in the folder.")
-@click.option("--dry-run", is_flag=True, help="List steps, bytes to be written and time, and exit.")
-@click.option(
-    "--destroy",
-    multiple=True,
-    metavar="DEVICE",
-    help="Allow all data on this block device or NBD export to be overwritten.",
-)
-@click.option(
-    "--destroy-content",
-    multiple=True,
-    metavar="DEVICE",
-    help="Allow it although a partition table or another signature is on it.",
-)
-@click.option(
-    "--purge",
-    type=click.Choice(WAYS),
-    default="best",
-    show_default=True,
-    help="Purge a real target in this way.",
-)
-@click.option("--no-serial", is_flag=True, help="Leave a real target's serial number out.")
+@effort_options
+@real_options
 @LAYER_OPTION
 @SET_OPTION
 @SEED_OPTION
@@ -148,6 +122,7 @@ def pts(
     depth: int,
     quick: bool,
     cell_seconds: float,
+    most_rounds: int | None,
     resume: bool,
     dry_run: bool,
     destroy: tuple[str, ...],
@@ -172,7 +147,7 @@ def pts(
     """
     names = [name.strip() for name in tests.split(",") if name.strip()]
     load = {"tests": names, "threads": threads, "depth": depth, "quick": quick}
-    load |= {"cell_seconds": cell_seconds, "purge": purge}
+    load |= {"cell_seconds": cell_seconds, "most_rounds": most_rounds, "purge": purge}
     drive = {"settings": settings, "layers": layers, "seed": seed}
     wishes = Wishes(destroy, destroy_content, purge, not no_serial)
     with ExitStack() as held:
@@ -200,7 +175,8 @@ def _measure(
     benches = [_bench(each, output, len(asked) > 1, options) for each in asked]
     for bench in benches:
         bench.begin(resume)
-    if _perform(benches, asked):
+    side_by_side = all(each.source.side_by_side for each in asked)
+    if perform(benches, [each.name for each in asked], side_by_side):
         note("ssdlab: stopped; finished rounds are kept; go on with --resume")
         return signals.exit_code()
     results = [bench.finish() for bench in benches]
@@ -216,24 +192,21 @@ def _asked(
     held: ExitStack,
 ) -> _Asked:
     settings = parse_settings(drive["settings"])
-    found = source(name, settings, drive["layers"], drive["seed"], wishes, _show_drive)
+    found = source(name, settings, drive["layers"], drive["seed"], wishes, show_drive)
     held.callback(found.release)
     target = found.make()
     described = target.describe()
     asked = {name: load[name] for name in ("tests", "threads", "depth", "quick")}
     plan = book.plan(**asked, seed=drive["seed"], sector_bytes=described.sector_bytes)
-    plan = with_cells_of(plan, load["cell_seconds"]).with_deviations(target.deviations())
+    plan = with_rounds_of(with_cells_of(plan, load["cell_seconds"]), load["most_rounds"])
+    plan = plan.with_deviations(target.deviations())
     return _Asked(name, found, described, plan, target.speeds())
-
-
-def _show_drive(lines: Sequence[str]) -> None:
-    note("\n".join(lines))
 
 
 def _bench(asked: _Asked, output: str | None, several: bool, options: Mapping[str, Any]) -> Bench:
     told = {"target": asked.name, **options, "version": engine.version()}
     told["command"] = _words(asked.name, options)
-    store = Store(_folder(output, asked.name, several))
+    store = Store(result_folder(output, "pts", asked.name, several))
     return Bench(asked.plan, asked.source.make, store, told)
 
 
@@ -246,35 +219,11 @@ def _words(name: str, options: Mapping[str, Any]) -> str:
     words += ["--seed", str(options["seed"]), *(["--quick"] if options["quick"] else [])]
     if options["cell_seconds"] != BOOK_S:
         words += ["--cell-seconds", f"{options['cell_seconds']:g}"]
+    if options["most_rounds"] is not None:
+        words += ["--most-rounds", str(options["most_rounds"])]
     if is_real(name):
         words += ["--purge", options["purge"], "--destroy", name]
     return shlex.join(words)
-
-
-def _folder(output: str | None, name: str, several: bool) -> Path:
-    stem = Path(name).stem if name.endswith((".toml", ".ssd")) else _as_file_name(name)
-    if output is None:
-        return output_folder(f"pts-{stem}", "plan.json")
-    return output_folder(str(Path(output) / stem) if several else output, "plan.json")
-
-
-def _as_file_name(name: str) -> str:
-    """Take out what is no part of a file's name, such as the slashes of a device."""
-    return re.sub(r"[^\w.-]+", "-", name.removeprefix("/dev/")).strip("-")
-
-
-def _perform(benches: Sequence[Bench], asked: Sequence[_Asked]) -> bool:
-    """Do all parts, as many at once as the targets allow; tell whether they were stopped."""
-    several = len(benches) > 1
-    labels, tasks = [], []
-    for bench, each in zip(benches, asked, strict=True):
-        names = (part.name for part in bench.parts())
-        labels += [f"{each.name} {name}" if several else name for name in names]
-        tasks += bench.tasks()
-    # A real drive does one thing after the other, and nothing else is to disturb it.
-    workers = None if all(each.source.side_by_side for each in asked) else 1
-    _, stopped = carry_out(labels, tasks, workers=workers)
-    return stopped
 
 
 def _print(names: Sequence[str], results: Sequence[Mapping[str, Any]], form: str) -> None:

@@ -68,13 +68,28 @@ def _steps(part: Part) -> str:
     steps = ["purge"]
     if part.conditioning is not None:
         size = text.exact_size(part.conditioning.load.block_bytes)
-        steps.append(f"write the capacity {part.conditioning.passes:g} times, {size} sequential")
-    count = len(part.cells)
-    cells = "1 cell" if count == 1 else f"{count} cells"
-    steps.append(f"rounds of {cells} until steady, at most {_limits(part.stop)}")
+        times = {1.0: "once"}.get(part.conditioning.passes, f"{part.conditioning.passes:g} times")
+        steps.append(f"write the capacity {times}, {size} sequential")
+    if part.cells:
+        steps.append(_rounds(part))
     if part.afterwards:
         steps.append(f"{len(part.afterwards)} steps afterwards")
     return "; ".join(steps)
+
+
+def _rounds(part: Part) -> str:
+    limits = _limits(part.stop)
+    if not part.stop.until_steady:
+        return f"{limits} of {_cells(part)}"
+    return f"rounds of {_cells(part)} until steady, at most {limits}"
+
+
+def _cells(part: Part) -> str:
+    """Count the cells of a round, or describe the one that there is by its bytes."""
+    first, count = part.cells[0], len(part.cells)
+    if first.passes is not None:
+        return f"{text.percent(first.passes)} of the capacity, {first.name}"
+    return "1 cell" if count == 1 else f"{count} cells"
 
 
 def _limits(stop: StopRule) -> str:

@@ -6,9 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from ssdlab import engine, text
 from ssdlab.cli.arguments import SEED_OPTION, FioCommand, JobSource, read_job_source
+from ssdlab.cli.bench_options import EFFORT_NAMES, REAL_NAMES, effort_options, real_options
 from ssdlab.cli.completion import complete_drive
 from ssdlab.cli.console import note, print_text
 from ssdlab.cli.drives import (
@@ -20,15 +22,24 @@ from ssdlab.cli.drives import (
     parse_settings,
     tell_memory,
 )
+from ssdlab.cli.season_real import Asked, season_real
 from ssdlab.cli.tasks import carry_out
 from ssdlab.errors import SsdlabError, Stopped
 from ssdlab.output import check_writable, is_stdout
+from ssdlab.pts.real.opening import is_real
+from ssdlab.pts.recipes import RECIPES
 from ssdlab.request import RunRequest
+
+_OF_BOTH = frozenset({"drive", "output", "seed"})
+_OF_REAL = _OF_BOTH | EFFORT_NAMES | REAL_NAMES | {"recipe"}
+_OF_SIMULATED = _OF_BOTH | {
+    *("arguments", "condition", "start_over", "job", "settings", "span", "scale_model")
+}
 
 
 @click.command(
     cls=FioCommand,
-    short_help="Precondition a DRIVE and save it.",
+    short_help="Precondition a DRIVE, and save it if it is simulated.",
     terms=(
         ("filled", "writes the exported range once, 128 KiB sequential"),
         ("used", "fills the drive, then overwrites the capacity once, 4 KiB random"),
@@ -36,11 +47,15 @@ from ssdlab.request import RunRequest
         ("secure-erase", "erases every block; the drive is fresh, except for its wear"),
         ("crypto-erase", "destroys the key; blocks stay full until trimmed"),
         ("trim", "trims the whole drive; garbage collection erases the blocks later"),
+        *((f"--recipe {name}", each.title) for name, each in RECIPES.items()),
     ),
     examples=(
         "ssdlab season intel-dc-s3500-80gb --to steady -o old.ssd",
         "ssdlab season my.toml --to steady --job mail.fio",
         "ssdlab season old.ssd --start-over secure-erase -o new.ssd",
+        "ssdlab season /dev/nvme1n1 --recipe snia --dry-run",
+        "ssdlab season /dev/nvme1n1 --recipe snia --destroy /dev/nvme1n1 -o seasoned",
+        "ssdlab season /dev/nvme1n1 --recipe snia --destroy /dev/nvme1n1 -o seasoned --resume",
     ),
 )
 @click.argument("drive", shell_complete=complete_drive)
@@ -49,7 +64,12 @@ from ssdlab.request import RunRequest
     "--to",
     "condition",
     type=click.Choice(engine.CONDITIONS),
-    help="Bring the drive into this condition.",
+    help="Bring a simulated drive into this condition.",
+)
+@click.option(
+    "--recipe",
+    type=click.Choice(tuple(RECIPES)),
+    help="Precondition a block device or an NBD export by this recipe, after a purge.",
 )
 @click.option(
     "--start-over",
@@ -59,8 +79,9 @@ from ssdlab.request import RunRequest
 @click.option(
     "--output",
     "-o",
-    metavar="FILE.ssd",
-    help="Write the drive to this file; by default DRIVE-CONDITION.ssd.",
+    metavar="FILE.ssd|DIR",
+    help="Write the drive to this file, by default DRIVE-CONDITION.ssd; of a real drive, write the "
+    "record to this folder, by default season-DRIVE.",
 )
 @click.option(
     "--job",
@@ -71,10 +92,13 @@ from ssdlab.request import RunRequest
 @SPAN_OPTION
 @SCALE_MODEL_OPTION
 @SEED_OPTION
+@effort_options
+@real_options
 def season(
     drive: str,
     arguments: tuple[str, ...],
     condition: str | None,
+    recipe: str | None,
     start_over: str | None,
     output: str | None,
     job: str | None,
@@ -82,8 +106,19 @@ def season(
     span: str | None,
     scale_model: bool,
     seed: int,
-) -> None:
-    """Precondition a DRIVE and save it for reuse."""
+    **real: Any,
+) -> int:
+    """Precondition a DRIVE.
+
+    DRIVE is a profile, a profile file or a drive file, and is saved for reuse; or, loaded by fio, a
+    block device or an NBD URI. A real one is overwritten, so --destroy has to name it, and one that
+    is in use is refused. Its record has each step when it ends, and says how it is known that the
+    drive is ready.
+    """
+    if is_real(drive):
+        _refuse_but(_OF_REAL, f"{drive}: is a real drive", "simulated drives")
+        return season_real(Asked(drive, recipe, seed, output, **real))
+    _refuse_but(_OF_SIMULATED, f"{drive}: is a simulated drive", "real drives")
     if condition is None and start_over is None:
         raise SsdlabError(
             "nothing to do: give --to or --start-over\n"
@@ -120,6 +155,18 @@ def season(
         note(
             "ssdlab: write amplification still changed after 50 rounds; the drive is saved as it is"
         )
+    return 0
+
+
+def _refuse_but(fitting: frozenset[str], what: str, others: str) -> None:
+    """Refuse an option that was given and is for other drives."""
+    context = click.get_current_context()
+    for each in context.command.params:
+        name = str(each.name)
+        given = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+        if given and name not in fitting:
+            shown = "a fio option" if name == "arguments" else each.opts[0]
+            raise SsdlabError(f"{what}; {shown} is for {others}\nleave it out")
 
 
 def _place(drive: str, suffix: str, output: str | None) -> str:

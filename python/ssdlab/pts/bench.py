@@ -38,6 +38,8 @@ class Bench:
         The folder.
     asked
         What a reader needs to ask for the same again.
+    sum_up
+        Says what follows from what is in the folder.
     """
 
     def __init__(
@@ -46,10 +48,12 @@ class Bench:
         make_target: Callable[[], Target],
         store: Store,
         asked: Mapping[str, Any],
+        sum_up: Callable[[Plan, Store, int], dict[str, Any]] = summary,
     ) -> None:
         self.plan = plan
         self._make_target = make_target
         self._store = store
+        self._sum_up = sum_up
         self._described = asdict(make_target().describe())
         self._data = {"asked": dict(asked), "target": self._described, "plan": plan.to_data()}
 
@@ -114,7 +118,7 @@ class Bench:
 
     def finish(self) -> dict[str, Any]:
         """Write the result, and return it with target and runs."""
-        result = summary(self.plan, self._store, self._described["capacity_bytes"])
+        result = self._sum_up(self.plan, self._store, self._described["capacity_bytes"])
         self._store.write_result(result)
         return {**result, **self._data, "runs": self._store.runs()}
 

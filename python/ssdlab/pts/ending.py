@@ -23,9 +23,11 @@ def steadiness(part: Part, rounds: Sequence[Round]) -> Steadiness | None:
 
 
 def has_ended(part: Part, rounds: Sequence[Round], capacity_bytes: int) -> bool:
-    """Whether no further round follows: the drive is steady, or a limit is reached."""
+    """Whether no round follows: it is steady, a limit is reached, or the part has no rounds."""
+    if not part.cells:
+        return True
     judged = steadiness(part, rounds)
-    if judged is not None and judged.steady:
+    if part.stop.until_steady and judged is not None and judged.steady:
         return True
     return bool(rounds) and limit_reached(part, rounds, capacity_bytes) is not None
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ssdlab.pts.plan import Load, Part, Plan
+from ssdlab.pts.plan import Cell, Load, Part, Plan
 
 UNIT_BYTES = 4096
 """What most drives map; a smaller write costs as much."""
@@ -94,7 +94,9 @@ def part_effort(part: Part, capacity_bytes: int, speeds: Speeds) -> tuple[Effort
         fixed += _writing(part.conditioning.load, passes * capacity_bytes, speeds)
     for each in part.afterwards:
         fixed += _lasting(each.cell.load, each.cell.seconds, speeds)
-    one = sum((_lasting(cell.load, cell.seconds, speeds) for cell in part.cells), NOTHING)
+    if not part.cells:
+        return fixed, fixed
+    one = sum((_of_cell(cell, capacity_bytes, speeds) for cell in part.cells), NOTHING)
     least, most = _rounds(part, one, capacity_bytes)
     return fixed + one.times(least), fixed + one.times(most)
 
@@ -124,7 +126,15 @@ def _rounds(part: Part, one: Effort, capacity_bytes: int) -> tuple[float, float]
     if stop.most_passes is not None and one.written_bytes:
         limits.append(stop.most_passes * capacity_bytes / one.written_bytes)
     most = min(limits)
-    return min(float(stop.window * stop.stride), most), most
+    least = float(stop.window * stop.stride) if stop.until_steady else most
+    return min(least, most), most
+
+
+def _of_cell(cell: Cell, capacity_bytes: int, speeds: Speeds) -> Effort:
+    if cell.passes is None:
+        return _lasting(cell.load, cell.seconds, speeds)
+    size = cell.passes * capacity_bytes
+    return _lasting(cell.load, size / cell.load.block_bytes * _request_s(cell.load, speeds), speeds)
 
 
 def _lasting(load: Load, seconds: float, speeds: Speeds) -> Effort:

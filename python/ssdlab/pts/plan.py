@@ -47,6 +47,24 @@ class Load:
 
 
 @dataclass(frozen=True)
+class MixedLoad(Load):
+    """Random requests of several sizes, more of them in some parts of the drive than in others.
+
+    Attributes
+    ----------
+    sizes
+        Bytes of a request, and the percentage of requests that have it; `block_bytes` is the most
+        frequent size.
+    zones
+        From the beginning of the drive on: the percentage of requests, and the percentage of the
+        drive into which they fall.
+    """
+
+    sizes: tuple[tuple[int, int], ...]
+    zones: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True)
 class Precision:
     """When a step may end before its time: fio's own rule for that (`steadystate=iops:…`).
 
@@ -122,12 +140,16 @@ class Cell:
         By the book 60.
     precision
         It may end sooner (`--quick`).
+    passes
+        It lasts until it has transferred so many times the active range; None where `seconds`
+        ends it.
     """
 
     name: str
     load: Load
     seconds: float = 60.0
     precision: Precision | None = None
+    passes: float | None = None
 
 
 @dataclass(frozen=True)
@@ -166,6 +188,8 @@ class StopRule:
         It ends when so many times the capacity has been written.
     most_seconds
         It ends after so much time of the target.
+    until_steady
+        It ends once it is steady; else by its limits alone.
     """
 
     window: int = 5
@@ -175,6 +199,7 @@ class StopRule:
     most_rounds: int | None = 25
     most_passes: float | None = None
     most_seconds: float | None = None
+    until_steady: bool = True
 
 
 @dataclass(frozen=True)
@@ -188,7 +213,7 @@ class Part:
     conditioning
         None where the test has none (WSAT, HIR).
     cells
-        A round, in order.
+        A round, in order; without cells, the part ends with its conditioning.
     tracking
         The tracking variable.
     stop
@@ -197,6 +222,8 @@ class Part:
         The drive's state is kept at the end of every so manyth round.
     afterwards
         Steps that follow steady state once, as cells (host idle recovery).
+    without_cache
+        The volatile write cache is switched off.
     """
 
     name: str
@@ -206,6 +233,7 @@ class Part:
     stop: StopRule
     checkpoint: int = 1
     afterwards: tuple[Afterwards, ...] = ()
+    without_cache: bool = True
 
 
 @dataclass(frozen=True)

@@ -69,7 +69,7 @@ class PartRun:
             Progress was answered with False.
         """
         kept, after = self._store.rounds(), len(self._store.afterwards())
-        complete = after == len(self._part.afterwards)
+        complete = self._store.beginning() is not None and after == len(self._part.afterwards)
         if not (complete and has_ended(self._part, kept, self._capacity)):
             self._take_up(kept, len(kept) + after)
             while not has_ended(self._part, self._rounds, self._capacity):
@@ -85,7 +85,7 @@ class PartRun:
             self._target.go_on_from(self._store.state(state))
             self._behind = state
         elif self._target.resumption == "as it is" and self._store.beginning() is not None:
-            self._target.write_cache_off()
+            self._cache_off()
             self._behind = done
         else:
             self._begin()
@@ -99,17 +99,20 @@ class PartRun:
     def _begin(self) -> None:
         """Purge, switch the write cache off, condition."""
         purged = self._target.purge()
-        cache = self._target.write_cache_off()
+        cache = self._cache_off()
         before = self._counted()
         data: dict[str, Any] = {
             "purge": asdict(purged),
-            "write_cache": asdict(cache),
+            "write_cache": cache,
             "counters_before": before,
             "conditioning": self._conditioned(),
             "counters_after": self._counted(),
         }
         self._checkpoint(0)
         self._keep(data, self._store.beginning(), self._store.write_beginning)
+
+    def _cache_off(self) -> dict[str, Any] | None:
+        return asdict(self._target.write_cache_off()) if self._part.without_cache else None
 
     def _conditioned(self) -> dict[str, Any] | None:
         conditioning = self._part.conditioning
@@ -171,7 +174,8 @@ class PartRun:
             cell.name,
             cell.load,
             self._seed_of("round", number, place),
-            seconds=cell.seconds,
+            seconds=None if cell.passes else cell.seconds,
+            passes=cell.passes,
             offset_bytes=self._offsets.get(cell.name, 0),
             precision=cell.precision,
             pauses=pauses,

@@ -1,4 +1,4 @@
-"""A plan with shorter cells, to try things out: its first deviation says so."""
+"""A plan with shorter cells or fewer rounds, to try things out: a deviation says so."""
 
 from __future__ import annotations
 
@@ -28,6 +28,33 @@ def with_cells_of(plan: Plan, seconds: float) -> Plan:
     )
     tests = tuple(_shorter(test, seconds) for test in plan.tests)
     return replace(plan, tests=tests, deviations=(short, *plan.deviations))
+
+
+def with_rounds_of(plan: Plan, most: int | None) -> Plan:
+    """Return a plan whose parts end after so many rounds at most; None leaves it as it is.
+
+    Examples
+    --------
+    >>> from ssdlab.pts import book
+    >>> made = with_rounds_of(book.plan(["lat"], 1, 1, 1, False, 512), 2)
+    >>> made.tests[0].parts[0].stop.most_rounds, len(made.deviations)
+    (2, 1)
+    """
+    if most is None:
+        return plan
+    fewer = Deviation(
+        "rounds go on until the drive is steady, to a limit of 25 (PTS-E 1.1, 7.2)",
+        f"SHORTENED: rounds end after {most}, steady or not",
+    )
+    tests = tuple(
+        replace(test, parts=tuple(_with_rounds(part, most) for part in test.parts))
+        for test in plan.tests
+    )
+    return replace(plan, tests=tests, deviations=(fewer, *plan.deviations))
+
+
+def _with_rounds(part: Part, most: int) -> Part:
+    return replace(part, stop=replace(part.stop, most_rounds=most))
 
 
 def _shorter(test: Test, seconds: float) -> Test:

@@ -54,7 +54,7 @@ def part_summary(part: Part, store: PartStore, capacity_bytes: int) -> dict[str,
         "written_bytes": rounds[-1]["written_bytes"],
         "purge": beginning["purge"],
         "write_cache": beginning["write_cache"],
-        "conditioning": _conditioning(beginning),
+        "conditioning": conditioning_of(beginning),
         "tracking": {**asdict(part.tracking), "values": tracked(part, rounds)},
         "judged": None if judged is None else asdict(judged),
         "window": window,
@@ -71,7 +71,7 @@ def _window(part: Part, rounds: int) -> list[int]:
     return (sampled or [rounds])[-stop.window :]
 
 
-def _conditioning(beginning: Mapping[str, Any]) -> dict[str, Any] | None:
+def conditioning_of(beginning: Mapping[str, Any]) -> dict[str, Any] | None:
     """Say what was to be written, what was, and what the drive's log counted for it."""
     done = beginning["conditioning"]
     if done is None:

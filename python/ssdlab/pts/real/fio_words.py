@@ -25,7 +25,7 @@ from dataclasses import dataclass, replace
 from hashlib import blake2b
 
 from ssdlab.pts.measurement import PERCENTS
-from ssdlab.pts.plan import Load, Step
+from ssdlab.pts.plan import Load, MixedLoad, Step
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ def _common(step: Step, place: Place) -> list[str]:
         *place.words,
         "--direct=1",
         *_direction(kind, load.read_percent),
-        f"--bs={load.block_bytes}",
+        *_sizes(load),
         f"--iodepth={load.depth}",
         f"--numjobs={load.threads}",
         "--randrepeat=0",
@@ -122,6 +122,22 @@ def _common(step: Step, place: Place) -> list[str]:
         words.append(f"--thinktime={_microseconds(step.pauses.idle_s)}us")
         words.append(f"--thinktime_iotime={_microseconds(step.pauses.work_s)}us")
     return words
+
+
+def _sizes(load: Load) -> list[str]:
+    """Say how large requests are; of a mix, also where they go.
+
+    Requests of a mix begin at multiples of its most frequent size, as far as fio aligns them.
+    """
+    if not isinstance(load, MixedLoad):
+        return [f"--bs={load.block_bytes}"]
+    sizes = ":".join(f"{size}/{percent}" for size, percent in load.sizes)
+    zones = ":".join(f"{requests}/{places}" for requests, places in load.zones)
+    return [
+        f"--bssplit={sizes}",
+        f"--blockalign={load.block_bytes}",
+        f"--random_distribution=zoned:{zones}",
+    ]
 
 
 def _seed(seed: int) -> int:

@@ -105,7 +105,8 @@ class Loader:
         """Estimate what is done, by the clock or by what was written."""
         if step.seconds:
             return min(1.0, (self._clock() - begin_s) / step.seconds)
-        now, asked = self._written(), (step.passes or 0) * self._place.capacity_bytes
+        writes = 1 - step.load.read_percent / 100
+        now, asked = self._written(), (step.passes or 0) * self._place.capacity_bytes * writes
         if now is None or begin_bytes is None or not asked:
             return 0.0
         return min(1.0, (now - begin_bytes) / asked)

@@ -59,5 +59,7 @@ def _words(asked: Mapping[str, Any], target: str, simulated: bool) -> str:
     words += ["--quick"] if asked["quick"] else []
     seconds = asked.get("cell_seconds", BOOK_S)
     words += ["--cell-seconds", f"{seconds:g}"] if seconds != BOOK_S else []
+    rounds = asked.get("most_rounds")
+    words += ["--most-rounds", str(rounds)] if rounds is not None else []
     words += ["--seed", str(asked["seed"]), "-o", "again"]
     return shlex.join(words)

@@ -149,6 +149,8 @@ def _words(place: Path) -> list[str]:
     with blaming(place / "plan.json"):
         plan = Store(place).plan()
         asked = plan["asked"]
+        if "recipe" in asked:
+            raise SsdlabError(f"{place}: is the record of `ssdlab season`, which has no report")
         words = [plan["target"]["name"], *asked["settings"], *asked["layers"]]
         return [str(word) for word in words]
 
