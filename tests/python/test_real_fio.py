@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import stat
 from collections.abc import Iterator
 from dataclasses import replace
@@ -12,13 +13,15 @@ from typing import Any
 
 import pytest
 
+from loop_devices import need
 from ssdlab.errors import SsdlabError, Stopped
 from ssdlab.pts.measurement import Measurement
 from ssdlab.pts.plan import Load, Pauses, Precision, Step
 from ssdlab.pts.real.fio_output import FioError, read_output
-from ssdlab.pts.real.fio_program import Fio
+from ssdlab.pts.real.fio_program import Fio, leash
 from ssdlab.pts.real.fio_words import Place, commands, remainder, share_bytes, unwritten
 from ssdlab.pts.real.loading import Loader
+from ssdlab.tool import run_to_end
 
 MIB = 1 << 20
 PLACE = Place("io_uring", ("--filename=/dev/x",), 1000 * MIB)
@@ -291,3 +294,13 @@ def test_pauses_are_fio_s_thinktime() -> None:
     (words,) = commands(step, PLACE)
     assert _value(words, "thinktime") == "10000000us"
     assert _value(words, "thinktime_iotime") == "5000000us"
+
+
+def test_a_command_does_not_begin_behind_its_owner(tmp_path: Path) -> None:
+    """Whose parent is another process was started by one that has ended since."""
+    need("setpriv")
+    here, elsewhere = tmp_path / "here", tmp_path / "elsewhere"
+    run_to_end([*leash(os.getpid()), "touch", str(here)], 60)
+    run_to_end([*leash(os.getppid()), "touch", str(elsewhere)], 60)
+    assert here.exists()
+    assert not elsewhere.exists()

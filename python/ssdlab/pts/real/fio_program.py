@@ -6,6 +6,7 @@ a warning loses no round.
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 from collections.abc import Callable, Sequence
@@ -96,7 +97,7 @@ class Fio:
             `go_on` said no.
         """
         late_s = None if seconds is None else seconds + _LATE_S
-        ended = self._run(words, late_s, go_on, _leash())
+        ended = self._run(words, late_s, go_on, leash(os.getpid()))
         if ended.code != 0:
             raise FioError(f"{_said(ended)}\nthe command was: {shown(words)}")
         try:
@@ -128,9 +129,18 @@ class Fio:
             ) from None
 
 
-def _leash() -> list[str]:
-    """Give what has fio end with us, however we end: it might go on writing for hours."""
-    return ["setpriv", "--pdeathsig", "INT"] if shutil.which("setpriv") else []
+_UNLESS_ORPHANED = 'test "$PPID" = "$1" || exit; shift; exec "$@"'
+
+
+def leash(owner: int) -> list[str]:
+    """Give what ends fio with its owner, however that ends: it might go on writing for hours.
+
+    The kernel tells of an owner's end only from the moment it is asked to. An owner that has ended
+    before is no longer the parent, and then fio does not begin.
+    """
+    if shutil.which("setpriv") is None:
+        return []
+    return ["setpriv", "--pdeathsig", "KILL", "sh", "-c", _UNLESS_ORPHANED, "sh", str(owner)]
 
 
 def _probe(engine: str, path: str, block_bytes: int) -> list[str]:
