@@ -14,7 +14,6 @@ import socket
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
-from types import TracebackType
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from ssdlab.errors import SsdlabError
@@ -142,12 +141,7 @@ class Client:
         """Return the client."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         """Say goodbye."""
         self.close()
 

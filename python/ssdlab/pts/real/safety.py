@@ -17,7 +17,6 @@ import errno
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from types import TracebackType
 
 from ssdlab.audit.system import LiveSystem, System
 from ssdlab.errors import SsdlabError
@@ -118,12 +117,7 @@ class Permission:
         """Return the permission."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         """Give it back."""
         self.close()
 
