@@ -39,7 +39,7 @@ class DeviceTarget(LoadedTarget):
     examined
         What was seen of it (`safety.examine`, `safety.permit`).
     permission
-        Leave to destroy it; without it, as in a dry run, it can only be described.
+        Permission to destroy it; without it, as in a dry run, it can only be described.
     fio
         The program.
     purge

@@ -1,8 +1,8 @@
 """An NBD export as a target of the performance test; loaded by fio's engine ``nbd``.
 
-What is behind the export only its server knows: it has no write cache to switch, no temperature and
-no log here, so these are left out, and the bytes written are fio's word. It is purged by NBD's trim
-where the server takes it. Whether it holds something is looked up in its first and last MiB.
+Only the server knows what is behind the export. NBD has no write cache to switch, no temperature
+and no log, so these are left out, and only fio counts the bytes written. The export is purged by
+NBD's trim where the server takes it. Its first and last MiB are searched for signatures.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def content_of(client: Client, run: Run = run_to_end) -> list[Signature]:
 def permit_uri(
     client: Client, destroy: Sequence[str], destroy_content: Sequence[str] = ()
 ) -> Permission:
-    """Give leave to destroy what is on an export.
+    """Give permission to destroy what is on an export.
 
     Raises
     ------
@@ -79,7 +79,7 @@ class ExportTarget(LoadedTarget):
     client
         A connection to it, which is closed with the target.
     permission
-        Leave to destroy it (`permit_uri`); without it, it can only be described.
+        Permission to destroy it (`permit_uri`); without it, it can only be described.
     fio
         The program.
     purge
@@ -138,7 +138,7 @@ class ExportTarget(LoadedTarget):
             IDLE_BETWEEN_STEPS,
             Deviation(
                 "the volatile write cache is disabled (PTS-E)",
-                "NBD has no switch for it; whether its server has one, the server knows",
+                "NBD has no switch for it, and does not tell whether the server has a cache",
             ),
         )
 

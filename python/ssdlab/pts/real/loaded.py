@@ -26,7 +26,7 @@ class LoadedTarget:
     name
         Its node, or its URI.
     permission
-        Leave to destroy it; without it, as in a dry run, it can only be described.
+        Permission to destroy it; without it, as in a dry run, it can only be described.
     loader
         Carries out steps on it.
     """
@@ -64,7 +64,7 @@ class LoadedTarget:
 
     def _permission(self) -> Permission:
         if self._given is None:
-            raise Refused(f"{self._name}: no leave to write was given; nothing was written")
+            raise Refused(f"{self._name}: no permission to write was given; nothing was written")
         return self._given
 
 

@@ -1,4 +1,4 @@
-"""A step carried out by fio, and checked: what fio says that it wrote, the kernel has to have seen.
+"""A step carried out by fio, and checked: the kernel has to have seen what fio says it wrote.
 
 Beside fio's own figures each record has, in the object ``ssdlab``: the command, the bytes that the
 kernel counted as written, how long the target was not loaded since the command before ended (fio
@@ -42,7 +42,7 @@ class Loader:
         Gives the bytes that something other than fio has counted as written; None where nothing
         counts.
     told
-        What else is to stand in the record of each step.
+        What else goes into the record of each step.
     clock
         Seconds of a clock that never goes back.
     """
