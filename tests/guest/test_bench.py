@@ -124,7 +124,7 @@ def _items() -> list[dict[str, Any]]:
         {"name": name, "build": use.build, "targets": list(use.says), "undo": use.undo}
         for name, use in USES.items()
     ]
-    measured = {"name": NVME, "target": "/dev/paths", "cell_seconds": 0.5, "undo": []}
+    measured = {"name": NVME, "target": "/dev/paths", "cell_seconds": 1.0, "undo": []}
     build = ["mkfs.ext4 -q -F /dev/paths"]
     return [*items, {**measured, "build": build, "cache": "nvme get-feature /dev/nvme0 -f 6"}]
 

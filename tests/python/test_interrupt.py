@@ -96,9 +96,14 @@ def start(words: tuple[str, ...], folder: Path) -> subprocess.Popen[str]:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        # Where the tests themselves run in the background, Ctrl-C may be ignored.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler) and None,
+        preexec_fn=hear_signals,
     )
+
+
+def hear_signals() -> None:
+    """Where the tests themselves run in the background, or under nohup, signals are ignored."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def answers_signals(process: subprocess.Popen[str]) -> bool:
@@ -114,7 +119,9 @@ def until(condition: Callable[[], bool], process: subprocess.Popen[str]) -> None
     """Wait for something that comes while the process lives."""
     end = time.monotonic() + HANG_S
     while not condition() and process.poll() is None:
-        assert time.monotonic() < end, "the process never came so far"
+        if time.monotonic() > end:
+            process.kill()
+            pytest.fail("the process never came so far")
         time.sleep(0.005)
 
 

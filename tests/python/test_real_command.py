@@ -24,7 +24,7 @@ from loop_devices import (
 from process import HANG_S, wait_for
 
 Command = Callable[..., tuple[int, str, str]]
-SHORT = ("--tests", "lat", "--cell-seconds", "0.1", "--most-rounds", "2")
+SHORT = ("--tests", "lat", "--cell-seconds", "0.5", "--most-rounds", "2")
 
 
 @pytest.fixture
@@ -110,7 +110,7 @@ def test_a_shortened_test_and_its_record(command: Command, device: str) -> None:
 
 def test_parts_follow_each_other(command: Command, device: str) -> None:
     """Two parts of one device: nothing overlaps, and each begins with a purge of its own."""
-    short = ("--tests", "tp", "--cell-seconds", "0.1", "--most-rounds", "1")
+    short = ("--tests", "tp", "--cell-seconds", "0.5", "--most-rounds", "1")
     words = (*short, "--destroy", device, "-o", "out")
     code, _, err = command("pts", device, *words)
     assert code == 0, err
@@ -124,7 +124,7 @@ def test_parts_follow_each_other(command: Command, device: str) -> None:
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_finished_rounds_outlive_a_stop(command: Command, device: str, number: int) -> None:
     """Stopped or killed after the second round, two are there; the rest comes by --resume."""
-    short = ("--tests", "tp", "--cell-seconds", "0.1", "--most-rounds", "4", "-o", "out")
+    short = ("--tests", "tp", "--cell-seconds", "0.5", "--most-rounds", "3", "-o", "out")
     process = start("pts", device, *short)
     wait_for(Path("out/tp-1024k/round-0002.json").exists)
     process.send_signal(number)

@@ -178,7 +178,7 @@ def test_an_export_has_to_be_named_and_empty(tmp_path: Path) -> None:
             seen.target.purge,
             lambda: seen.target.perform(Step("s", Load("random", 0, 4096, 1, 1), 1, 1.0), _go_on),
         ):
-            with pytest.raises(Refused, match="no leave"):
+            with pytest.raises(Refused, match="no permission"):
                 write()
         seen.target.release()
         assert digest(file) == before

@@ -23,7 +23,7 @@ KILLS_A_RUN = 10
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
 ROUNDS = 4
 PARTS = ("tp-1024k", "tp-128k", "lat")
-SHORT = ("--tests", "tp,lat", "--cell-seconds", "0.1", "--most-rounds", str(ROUNDS))
+SHORT = ("--tests", "tp,lat", "--cell-seconds", "0.2", "--most-rounds", str(ROUNDS))
 FILES = 2 + len(PARTS) * (1 + ROUNDS)
 """Finished before the result is: the plan, when it was begun, and each part's."""
 pytestmark = pytest.mark.skipif(KILLS == 0, reason="a part of make test-long")

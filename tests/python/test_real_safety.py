@@ -252,7 +252,7 @@ def test_a_device_that_another_holds_is_refused(file: Path) -> None:
 
 
 def test_nobody_can_mount_it_while_it_is_held(tmp_path: Path, file: Path) -> None:
-    """The kernel grants one holder; when leave is given back, another may have it."""
+    """The kernel grants one holder; when permission is given back, another may have it."""
     need("mkfs.ext4", "mount")
     CONTENTS["ext4"](file)
     with loop_device(file) as device:

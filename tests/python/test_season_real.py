@@ -178,7 +178,7 @@ def test_a_fill_by_every_count(command: Command, device: str, file: Path) -> Non
 @pytest.mark.parametrize("name", ["used", "snia", "jesd219"])
 def test_rounds_on_a_device(command: Command, device: str, name: str) -> None:
     """Each round is on disk, with what the kernel saw of it."""
-    short = ("--cell-seconds", "0.1", "--most-rounds", "2")
+    short = ("--cell-seconds", "0.5", "--most-rounds", "2")
     code, out, err = command(
         "season", device, "--recipe", name, "--destroy", device, *short, "-o", "out"
     )
@@ -212,7 +212,7 @@ def test_it_is_refused_as_by_pts(command: Command, device: str, file: Path) -> N
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_it_goes_on_after_a_stop(command: Command, device: str, number: int) -> None:
     """Rounds that ended are kept, and the rest follows without another purge or fill."""
-    words = ("--recipe", "snia", "--cell-seconds", "0.2", "--most-rounds", "4", "-o", "out")
+    words = ("--recipe", "snia", "--cell-seconds", "0.5", "--most-rounds", "4", "-o", "out")
     process = start("season", device, *words)
     wait_for(Path("out/snia/round-0002.json").exists)
     process.send_signal(number)

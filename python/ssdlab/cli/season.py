@@ -119,12 +119,7 @@ def season(
         _refuse_but(_OF_REAL, f"{drive}: is a real drive", "simulated drives")
         return season_real(Asked(drive, recipe, seed, output, **real))
     _refuse_but(_OF_SIMULATED, f"{drive}: is a simulated drive", "real drives")
-    if condition is None and start_over is None:
-        raise SsdlabError(
-            "nothing to do: give --to or --start-over\n"
-            f"conditions: {', '.join(engine.CONDITIONS)}; "
-            f"ways to purge: {', '.join(engine.START_OVER)}"
-        )
+    _check_asked(condition, start_over)
     check_scale_model(scale_model, condition, "--to")
     words = list(arguments) if job is None else [job, *arguments]
     source = read_job_source(words) if words else JobSource(None, "command line", ())
@@ -144,18 +139,30 @@ def season(
         must_be_new=not Path(place).exists(),
     )
     tell_memory([base])
-    answer = _season(base)
+    _tell(_season(base), place)
+    return 0
+
+
+def _check_asked(condition: str | None, start_over: str | None) -> None:
+    if condition is None and start_over is None:
+        raise SsdlabError(
+            "nothing to do: give --to or --start-over\n"
+            f"conditions: {', '.join(engine.CONDITIONS)}; "
+            f"ways to purge: {', '.join(engine.START_OVER)}"
+        )
+
+
+def _tell(answer: dict[str, Any], place: str) -> None:
     if is_stdout(place):
         note(_told(answer, "stdout"))
     else:
         print_text(_told(answer, place))
     if answer.get("way") is not None:
         note(f"ssdlab: {answer['way']}")
-    if condition == "steady" and answer.get("steady_reached") is False:
+    if answer.get("steady_reached") is False:
         note(
             "ssdlab: write amplification still changed after 50 rounds; the drive is saved as it is"
         )
-    return 0
 
 
 def _refuse_but(fitting: frozenset[str], what: str, others: str) -> None:

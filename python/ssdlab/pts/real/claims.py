@@ -1,9 +1,9 @@
-"""Who uses a block device, by what the kernel says; no use of any kind can be overruled.
+"""Who uses a block device, as the kernel tells it. No use can be overruled.
 
-Asked are: ``holders`` in sysfs (md, LVM, LUKS, multipath and all else that device-mapper or bcache
-puts on it), ``/proc/self/mountinfo``, ``/proc/swaps``, ``/proc/mdstat``, ``/sys/fs/btrfs``, loop
-devices over it, ``zpool status``, what is below the root file system, and processes that have it
-open for writing (a virtual machine, for example). Each is asked about the device and its
+These are asked: ``holders`` in sysfs (md, LVM, LUKS, multipath and all else that device-mapper or
+bcache puts on it), ``/proc/self/mountinfo``, ``/proc/swaps``, ``/proc/mdstat``, ``/sys/fs/btrfs``,
+loop devices over it, ``zpool status``, what is below the root file system, and processes that have
+it open for writing (a virtual machine, for example). Each is asked about the device and its
 partitions.
 
 Left out: mounts of other namespaces, and ZFS where its tool is missing. Both hold the device

@@ -1,8 +1,8 @@
 """What a block device holds, by the signatures on it: file systems, members, partition tables.
 
 ``wipefs`` (util-linux) lists every signature that libblkid knows, ZFS labels and md superblocks at
-the device's end among them, and writes nothing without ``--all``. Where it cannot be asked, nothing
-is known, which is not the same as empty. Left out: data without a signature.
+the device's end among them, and writes nothing without ``--all``. Where it cannot be run, the
+content is unknown, which is not the same as empty. Left out: data without a signature.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def signatures(node: Node, run: Run = run_to_end) -> list[Signature]:
     Raises
     ------
     SsdlabError
-        That cannot be told.
+        That cannot be determined.
     """
     found = signatures_at(node.path, run)
     for partition in node.partitions:
@@ -91,8 +91,17 @@ def signatures_at(path: str, run: Run = run_to_end) -> list[Signature]:
     Raises
     ------
     SsdlabError
-        That cannot be told.
+        That cannot be determined.
     """
+    found: dict[tuple[str, str], Signature] = {}
+    for each in (_signature(path, entry) for entry in entries(_listed(path, run))):
+        # Further copies of the same signature (a pool has hundreds) add nothing.
+        found.setdefault((each.kind, each.label), each)
+    return list(found.values())
+
+
+def _listed(path: str, run: Run) -> list[Any]:
+    """Ask wipefs for the signatures, as its JSON lists them."""
     try:
         ended = run(("wipefs", "--json", path), _TIMEOUT_S)
     except FileNotFoundError:
@@ -108,15 +117,11 @@ def signatures_at(path: str, run: Run = run_to_end) -> list[Signature]:
     listed = content.get("signatures") if isinstance(content, dict) else None
     if not isinstance(listed, list):
         raise _unknown(path, "wipefs answered without a list of signatures")
-    found: dict[tuple[str, str], Signature] = {}
-    for each in (_signature(path, entry) for entry in entries(listed)):
-        # Copies of the same mark (a pool has hundreds) say nothing more.
-        found.setdefault((each.kind, each.label), each)
-    return list(found.values())
+    return listed
 
 
 def _unknown(path: str, reason: str) -> SsdlabError:
-    return SsdlabError(f"{path}: nobody can tell what it holds: {reason}; nothing was written")
+    return SsdlabError(f"{path}: what it holds cannot be determined: {reason}; nothing was written")
 
 
 def _signature(path: str, entry: Any) -> Signature:

@@ -9,33 +9,29 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from ssdlab.audit.system import LiveSystem, System
-from ssdlab.engine import Progress
 from ssdlab.errors import SsdlabError
-from ssdlab.pts.estimate import Speeds
-from ssdlab.pts.measurement import Measurement
-from ssdlab.pts.plan import Deviation, Step
+from ssdlab.pts.plan import Deviation
 from ssdlab.pts.real.content import Run, Signature
 from ssdlab.pts.real.fio_program import Fio
 from ssdlab.pts.real.fio_words import Place
+from ssdlab.pts.real.loaded import IDLE_BETWEEN_STEPS, LoadedTarget
 from ssdlab.pts.real.loading import Loader
-from ssdlab.pts.real.probe import speeds
 from ssdlab.pts.real.purge import Answer, CannotPurge, Purger, utilization
-from ssdlab.pts.real.safety import Examined, Permission, Refused
+from ssdlab.pts.real.safety import Examined, Permission
 from ssdlab.pts.real.samples import DeviceBlocks, Samples, Seen
 from ssdlab.pts.real.surroundings import Throttle, surroundings
 from ssdlab.pts.real.write_cache import Switch
 from ssdlab.pts.real.written import Log
-from ssdlab.pts.target import Counters, Description, Purged, Resumption, WriteCache
+from ssdlab.pts.target import Counters, Description, Purged, WriteCache
 from ssdlab.tool import run_to_end
 
 _SAMPLE_BYTES = 4096
 
 
-class DeviceTarget:
+class DeviceTarget(LoadedTarget):
     """A block device, loaded by fio.
 
     Parameters
@@ -43,7 +39,7 @@ class DeviceTarget:
     examined
         What was seen of it (`safety.examine`, `safety.permit`).
     permission
-        Leave to destroy it; without it, as in a dry run, it can only be described.
+        Permission to destroy it; without it, as in a dry run, it can only be described.
     fio
         The program.
     purge
@@ -56,8 +52,6 @@ class DeviceTarget:
         Runs a tool.
     """
 
-    resumption: Resumption = "as it is"
-
     def __init__(
         self,
         examined: Examined,
@@ -69,19 +63,20 @@ class DeviceTarget:
         system: System | None = None,
         run: Run = run_to_end,
     ) -> None:
-        self._given, self._node = permission, examined.node
-        whole = examined.identity
+        self._node, whole = examined.node, examined.identity
         self._identity = whole if show_serial else whole.blanked()
         self._system, self._run, self._wish = system or LiveSystem(), run, purge
-        self._fio = fio or Fio()
         self._switch = Switch(permission, self._node, whole, self._system, run)
         self._log = Log(self._node, whole, self._system)
         self._throttle = Throttle(self._node, self._system, run)
         self._cache: WriteCache | None = None
-        engine = self._fio.working_engine(self._node.path, whole.logical_block_bytes)
-        place = Place(engine, (f"--filename={self._node.path}",), self._node.size_bytes)
-        self._place = place
-        self._loader = Loader(self._fio, place, self._log.kernel_bytes, self._told)
+        super().__init__(self._node.path, permission, self._made_loader(fio or Fio()))
+
+    def _made_loader(self, fio: Fio) -> Loader:
+        path = self._node.path
+        engine = fio.working_engine(path, self._identity.logical_block_bytes)
+        place = Place(engine, (f"--filename={path}",), self._node.size_bytes)
+        return Loader(fio, place, self._log.kernel_bytes, self._told)
 
     def describe(self) -> Description:
         """Say what it is, and all that surrounds it and stays so while it is measured."""
@@ -95,8 +90,8 @@ class DeviceTarget:
             sector_bytes=self._identity.logical_block_bytes,
             surroundings={
                 **surroundings(self._node, self._system),
-                "fio": self._fio.version,
-                "engine": self._place.engine,
+                "fio": self._loader.fio.version,
+                "engine": self._loader.place.engine,
                 "speaks": self._identity.kind,
                 "is_partition": self._identity.is_partition,
                 "physical_block_bytes": self._identity.physical_block_bytes,
@@ -110,10 +105,6 @@ class DeviceTarget:
 
     def _will_stay_on(self) -> bool:
         return not self._switch.is_there and self._switch.state() == "on"
-
-    def speeds(self) -> Speeds | None:
-        """Say what is expected of it, from a moment of reading."""
-        return speeds(self._fio, self._place)
 
     def purge(self) -> Purged:
         """Purge it, and look whether what was written before is gone."""
@@ -133,20 +124,6 @@ class DeviceTarget:
         used = utilization(self._node, self._run)
         return purged(answer, seen, used, permission.given_up)
 
-    def perform(self, step: Step, progress: Progress) -> Measurement:
-        """Carry out a step by fio.
-
-        Raises
-        ------
-        SsdlabError
-            fio failed, in its own words; or the kernel saw less written than fio.
-        Stopped
-            `progress` returned False.
-        """
-        if step.load.writes:
-            self._permission().check()
-        return self._loader.perform(step, progress)
-
     def counters(self) -> Counters | None:
         """Read the drive's own log, or the kernel's where it has none."""
         return self._log.counters()
@@ -160,14 +137,6 @@ class DeviceTarget:
         """Leave the write cache as it was found."""
         self._switch.restore()
 
-    def keep(self, place: Path) -> None:
-        """Refuse: the state of a real drive cannot be kept."""
-        raise SsdlabError(f"{self._node.path}: the state of a real drive cannot be kept ({place})")
-
-    def go_on_from(self, place: Path) -> None:
-        """Refuse: the state of a real drive cannot be kept."""
-        self.keep(place)
-
     def close(self) -> None:
         """Leave the cache as it was found; the device is held on until `release`."""
         self._switch.restore()
@@ -179,11 +148,6 @@ class DeviceTarget:
         finally:
             if self._given is not None:
                 self._given.close()
-
-    def _permission(self) -> Permission:
-        if self._given is None:
-            raise Refused(f"{self._node.path}: no leave to write was given; nothing was written")
-        return self._given
 
     def _told(self) -> dict[str, Any]:
         return {
@@ -224,13 +188,7 @@ def purged(
 
 
 def _deviations(cache_is_on: bool, is_partition: bool) -> Sequence[Deviation]:
-    found = [
-        Deviation(
-            "no idle time between steps",
-            "fio is started for each step; how long nothing was asked of the device stands in "
-            "the record of every step (not_loaded_s)",
-        )
-    ]
+    found = [IDLE_BETWEEN_STEPS]
     if cache_is_on:
         found.append(
             Deviation(

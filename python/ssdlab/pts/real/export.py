@@ -1,8 +1,8 @@
 """An NBD export as a target of the performance test; loaded by fio's engine ``nbd``.
 
-What is behind the export only its server knows: it has no write cache to switch, no temperature and
-no log here, so these are left out, and the bytes written are fio's word. It is purged by NBD's trim
-where the server takes it. Whether it holds something is looked up in its first and last MiB.
+Only the server knows what is behind the export. NBD has no write cache to switch, no temperature
+and no log, so these are left out, and only fio counts the bytes written. The export is purged by
+NBD's trim where the server takes it. Its first and last MiB are searched for signatures.
 """
 
 from __future__ import annotations
@@ -10,25 +10,21 @@ from __future__ import annotations
 import random
 import tempfile
 from collections.abc import Sequence
-from pathlib import Path
 
-from ssdlab.engine import Progress
 from ssdlab.errors import SsdlabError
-from ssdlab.pts.estimate import Speeds
-from ssdlab.pts.measurement import Measurement
-from ssdlab.pts.plan import Deviation, Step
+from ssdlab.pts.plan import Deviation
 from ssdlab.pts.real.content import Run, Signature, signatures_at
 from ssdlab.pts.real.device import purged
 from ssdlab.pts.real.fio_program import Fio
 from ssdlab.pts.real.fio_words import Place
+from ssdlab.pts.real.loaded import IDLE_BETWEEN_STEPS, LoadedTarget
 from ssdlab.pts.real.loading import Loader
 from ssdlab.pts.real.nbd import Client
-from ssdlab.pts.real.probe import speeds
 from ssdlab.pts.real.purge import Answer
 from ssdlab.pts.real.safety import Permission, Refused, permit_export
 from ssdlab.pts.real.samples import ExportBlocks, Samples
 from ssdlab.pts.real.surroundings import surroundings_of_machine
-from ssdlab.pts.target import Counters, Description, Purged, Resumption, WriteCache
+from ssdlab.pts.target import Counters, Description, Purged, WriteCache
 from ssdlab.tool import run_to_end
 
 _EDGE_BYTES = 1 << 20
@@ -60,7 +56,7 @@ def content_of(client: Client, run: Run = run_to_end) -> list[Signature]:
 def permit_uri(
     client: Client, destroy: Sequence[str], destroy_content: Sequence[str] = ()
 ) -> Permission:
-    """Give leave to destroy what is on an export.
+    """Give permission to destroy what is on an export.
 
     Raises
     ------
@@ -75,7 +71,7 @@ def permit_uri(
     return permit_export(client.uri, size, content_of(client), destroy, destroy_content)
 
 
-class ExportTarget:
+class ExportTarget(LoadedTarget):
     """An NBD export, loaded by fio.
 
     Parameters
@@ -83,7 +79,7 @@ class ExportTarget:
     client
         A connection to it, which is closed with the target.
     permission
-        Leave to destroy it (`permit_uri`); without it, it can only be described.
+        Permission to destroy it (`permit_uri`); without it, it can only be described.
     fio
         The program.
     purge
@@ -95,8 +91,6 @@ class ExportTarget:
         This fio has no engine for NBD, or an export is not purged so.
     """
 
-    resumption: Resumption = "as it is"
-
     def __init__(
         self,
         client: Client,
@@ -105,18 +99,18 @@ class ExportTarget:
         fio: Fio | None = None,
         purge: str = "best",
     ) -> None:
-        self._client, self._given, self._wish = client, permission, purge
-        self._fio = fio or Fio()
+        self._client, self._wish = client, purge
+        fio = fio or Fio()
         if purge not in _WAYS:
             raise SsdlabError(f"--purge {purge}: an export takes {', '.join(_WAYS)}")
-        if "nbd" not in self._fio.engines():
+        if "nbd" not in fio.engines():
             raise SsdlabError(
-                f"{client.uri}: this {self._fio.version} has no engine for NBD\n"
+                f"{client.uri}: this {fio.version} has no engine for NBD\n"
                 "install a fio that was built with libnbd (Debian's is), or attach the export: "
                 "nbd-client"
             )
-        self._place = Place("nbd", (f"--uri={client.uri}",), client.export.size_bytes)
-        self._loader = Loader(self._fio, self._place, lambda: None)
+        place = Place("nbd", (f"--uri={client.uri}",), client.export.size_bytes)
+        super().__init__(client.uri, permission, Loader(fio, place, lambda: None))
 
     def describe(self) -> Description:
         """Say what it is, as far as its server tells."""
@@ -131,7 +125,7 @@ class ExportTarget:
             sector_bytes=max(_SECTOR_BYTES, export.smallest_bytes),
             surroundings={
                 **surroundings_of_machine(),
-                "fio": self._fio.version,
+                "fio": self._loader.fio.version,
                 "engine": "nbd",
                 "takes_trim": export.trims,
                 "takes_flush": export.flushes,
@@ -141,20 +135,12 @@ class ExportTarget:
     def deviations(self) -> tuple[Deviation, ...]:
         """Say what an export and fio cannot do as the standard asks."""
         return (
-            Deviation(
-                "no idle time between steps",
-                "fio is started for each step; how long nothing was asked of the export stands in "
-                "the record of every step (not_loaded_s)",
-            ),
+            IDLE_BETWEEN_STEPS,
             Deviation(
                 "the volatile write cache is disabled (PTS-E)",
-                "NBD has no switch for it; whether its server has one, the server knows",
+                "NBD has no switch for it, and does not tell whether the server has a cache",
             ),
         )
-
-    def speeds(self) -> Speeds | None:
-        """Say what is expected of it, from a moment of reading."""
-        return speeds(self._fio, self._place)
 
     def purge(self) -> Purged:
         """Discard all of it, and look whether what was written before is gone."""
@@ -172,20 +158,6 @@ class ExportTarget:
             answer = Answer(f"NBD trim of {self._client.uri}", f"{count} bytes were trimmed")
         return purged(answer, samples.look(), given_up=permission.given_up)
 
-    def perform(self, step: Step, progress: Progress) -> Measurement:
-        """Carry out a step by fio.
-
-        Raises
-        ------
-        SsdlabError
-            fio failed, in its own words.
-        Stopped
-            `progress` returned False.
-        """
-        if step.load.writes:
-            self._permission().check()
-        return self._loader.perform(step, progress)
-
     def counters(self) -> Counters | None:
         """Give none: an export has no log."""
         return None
@@ -197,14 +169,6 @@ class ExportTarget:
     def restore_write_cache(self) -> None:
         """Leave it, as nothing was switched."""
 
-    def keep(self, place: Path) -> None:
-        """Refuse: what is behind an export cannot be kept."""
-        raise SsdlabError(f"{self._client.uri}: its state cannot be kept ({place})")
-
-    def go_on_from(self, place: Path) -> None:
-        """Refuse: what is behind an export cannot be kept."""
-        self.keep(place)
-
     def close(self) -> None:
         """Hold on to the export until `release`."""
 
@@ -213,8 +177,3 @@ class ExportTarget:
         if self._given is not None:
             self._given.close()
         self._client.close()
-
-    def _permission(self) -> Permission:
-        if self._given is None:
-            raise Refused(f"{self._client.uri}: no leave to write was given; nothing was written")
-        return self._given

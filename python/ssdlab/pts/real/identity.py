@@ -1,7 +1,7 @@
-"""Which drive it is: model, serial number, firmware, size, and by what it speaks.
+"""Which drive it is: model, serial number, firmware, size, and the protocol it speaks.
 
 smartctl is believed where it answers, then sysfs (SCSI's fields are cut, ``audit.identity`` says
-how). Whoever is asked to destroy a drive sees this first.
+how). The user sees this before anything is destroyed.
 """
 
 from __future__ import annotations
@@ -53,9 +53,9 @@ class Identity:
     def lines(self) -> list[str]:
         """Say which drive it is, for people to compare with the label on it."""
         return [
-            f"{self.path}: {self.model or 'model not told'}",
-            f"  serial number  {self.serial or 'not told'}",
-            f"  firmware       {self.firmware or 'not told'}",
+            f"{self.path}: {self.model or 'model unknown'}",
+            f"  serial number  {self.serial or 'unknown'}",
+            f"  firmware       {self.firmware or 'unknown'}",
             f"  capacity       {self.size_bytes / 1e9:.6g} GB ({self.size_bytes} bytes), "
             f"{self.kind}, sectors of {self.logical_block_bytes} bytes"
             + (", a partition" if self.is_partition else ""),

@@ -1,4 +1,4 @@
-"""A step carried out by fio, and checked: what fio says that it wrote, the kernel has to have seen.
+"""A step carried out by fio, and checked: the kernel has to have seen what fio says it wrote.
 
 Beside fio's own figures each record has, in the object ``ssdlab``: the command, the bytes that the
 kernel counted as written, how long the target was not loaded since the command before ended (fio
@@ -42,7 +42,7 @@ class Loader:
         Gives the bytes that something other than fio has counted as written; None where nothing
         counts.
     told
-        What else is to stand in the record of each step.
+        What else goes into the record of each step.
     clock
         Seconds of a clock that never goes back.
     """
@@ -55,7 +55,7 @@ class Loader:
         told: Told = _nothing,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._fio, self._place = fio, place
+        self.fio, self.place = fio, place
         self._written, self._told, self._clock = written, told, clock
         self._ended_s: float | None = None
 
@@ -69,7 +69,7 @@ class Loader:
         Stopped
             `progress` returned False.
         """
-        waiting = commands(step, self._place)
+        waiting = commands(step, self.place)
         jobs: list[dict[str, Any]] = []
         begin_s, begin_bytes = self._clock(), self._written()
 
@@ -79,7 +79,7 @@ class Loader:
         while waiting:
             words = waiting.pop(0)
             jobs += self._one(words, step, go_on)
-            more = None if waiting else remainder(step, self._place, _loaded_s(jobs))
+            more = None if waiting else remainder(step, self.place, _loaded_s(jobs))
             # Once more at most: what goes on from the beginning has no end to come to.
             if more is not None and len(jobs) == 1:
                 waiting.append(more)
@@ -90,7 +90,7 @@ class Loader:
     ) -> Measurement:
         """Let the writes go on, uncounted, where a step ended because its mean was known."""
         written = measured.write.total_bytes
-        words = unwritten(step, self._place, measured.seconds, written)
+        words = unwritten(step, self.place, measured.seconds, written)
         if words is None:
             return measured
         jobs = self._one(words, replace(step, seconds=None), go_on)
@@ -106,20 +106,20 @@ class Loader:
         if step.seconds:
             return min(1.0, (self._clock() - begin_s) / step.seconds)
         writes = 1 - step.load.read_percent / 100
-        now, asked = self._written(), (step.passes or 0) * self._place.capacity_bytes * writes
+        now, asked = self._written(), (step.passes or 0) * self.place.capacity_bytes * writes
         if now is None or begin_bytes is None or not asked:
             return 0.0
         return min(1.0, (now - begin_bytes) / asked)
 
     def _one(self, words: list[str], step: Step, go_on: Callable[[], bool]) -> list[dict[str, Any]]:
         begin_s, before = self._clock(), self._written()
-        output = self._fio.perform(words, step.seconds, go_on)
+        output = self.fio.perform(words, step.seconds, go_on)
         after, end_s = self._written(), self._clock()
         jobs = [dict(job) for job in output.jobs]
         by_fio = sum(int(job["write"].get("io_bytes") or 0) for job in jobs)
         by_kernel = None if before is None or after is None else after - before
         if by_kernel is not None:
-            _check(self._place, by_fio, by_kernel)
+            _check(self.place, by_fio, by_kernel)
         jobs[0]["ssdlab"] = {
             "command": shown(words),
             "fio": output.version,

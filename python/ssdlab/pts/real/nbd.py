@@ -14,7 +14,6 @@ import socket
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
-from types import TracebackType
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from ssdlab.errors import SsdlabError
@@ -142,25 +141,13 @@ class Client:
         """Return the client."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         """Say goodbye."""
         self.close()
 
     def _negotiate(self, name: bytes) -> Export:
-        if self._receive(8) != _MAGIC or self._receive(8) != _OPTION_MAGIC:
-            raise SsdlabError(f"{self.uri}: answers, but not as an NBD server of today does")
-        (offered,) = struct.unpack(">H", self._receive(2))
-        if not offered & _FIXED_NEWSTYLE:
-            raise SsdlabError(f"{self.uri}: the server is too old: no fixed newstyle handshake")
-        data = struct.pack(">I", len(name)) + name + struct.pack(">HH", 1, _INFO_BLOCK_SIZE)
-        flags = _FIXED_NEWSTYLE | (offered & _NO_ZEROES)
-        header = struct.pack(">I", flags) + _OPTION_MAGIC + struct.pack(">II", _GO, len(data))
-        self._send(header + data)
+        """Ask for an export, and read what the server says of it."""
+        self._ask_for(name)
         size, its_flags, smallest = 0, 0, 1
         for kind, content in self._told():
             if kind == _INFO_EXPORT:
@@ -174,6 +161,17 @@ class Client:
             flushes=bool(its_flags & _SEND_FLUSH),
             trims=bool(its_flags & _SEND_TRIM),
         )
+
+    def _ask_for(self, name: bytes) -> None:
+        if self._receive(8) != _MAGIC or self._receive(8) != _OPTION_MAGIC:
+            raise SsdlabError(f"{self.uri}: answers, but not as an NBD server of today does")
+        (offered,) = struct.unpack(">H", self._receive(2))
+        if not offered & _FIXED_NEWSTYLE:
+            raise SsdlabError(f"{self.uri}: the server is too old: no fixed newstyle handshake")
+        data = struct.pack(">I", len(name)) + name + struct.pack(">HH", 1, _INFO_BLOCK_SIZE)
+        flags = _FIXED_NEWSTYLE | (offered & _NO_ZEROES)
+        header = struct.pack(">I", flags) + _OPTION_MAGIC + struct.pack(">II", _GO, len(data))
+        self._send(header + data)
 
     def _told(self) -> Iterator[tuple[int, bytes]]:
         """Give what the server tells of the export, until it says that this is all."""

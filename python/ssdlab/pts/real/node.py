@@ -116,8 +116,8 @@ def describe(path: str, number: str, system: System) -> Node:
     folder = system.real(f"/sys/dev/block/{number}")
     if folder is None or system.read(f"{folder}/size") is None:
         raise SsdlabError(
-            f"{path}: /sys/dev/block/{number} cannot be read, so nobody can tell what it is used "
-            "for\nmount sysfs at /sys"
+            f"{path}: /sys/dev/block/{number} cannot be read, so its use cannot be "
+            "determined\nmount sysfs at /sys"
         )
     name = folder.rpartition("/")[2]
     is_partition = system.read(f"{folder}/partition") is not None

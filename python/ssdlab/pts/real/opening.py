@@ -1,4 +1,4 @@
-"""From what the user typed to a target: a device or an export, with leave to destroy it or without.
+"""From what the user typed to a target, which may be destroyed or only looked at.
 
 `look` is for a dry run: it reads, and says what stands in the way. `open_real` gives a target that
 may be destroyed, or refuses.
@@ -73,7 +73,7 @@ class Prospect:
 
 
 def look(word: str, wishes: Wishes, show: Show) -> Prospect:
-    """Look at a target without leave to write, as a dry run does.
+    """Look at a target without permission to write, as a dry run does.
 
     Raises
     ------
@@ -147,5 +147,5 @@ def _open_export(uri: str, wishes: Wishes, show: Show) -> ExportTarget:
 
 def _connected(uri: str, show: Show) -> Client:
     client = Client(uri)
-    show([f"{uri}: {client.export.size_bytes / 1e9:g} GB; an export tells no model"])
+    show([f"{uri}: {client.export.size_bytes / 1e9:g} GB; an export has no model"])
     return client

@@ -1,8 +1,8 @@
-"""What is expected of a real target: read for a moment, without a byte written.
+"""What is expected of a real target, from a moment of reading; nothing is written.
 
-How fast it writes, nobody knows before it is written to. It is taken to write as fast as it reads,
-which no drive does for long, so that times are too short and bytes too many: both err on the safe
-side of what a drive has to bear. The write amplification is assumed.
+How fast it writes is unknown until it is written to. The estimate takes it to write as fast as it
+reads, which no drive does for long: the time comes out too short, and the bytes too many. Too many
+bytes are the safe error for the drive's life. The write amplification is assumed.
 """
 
 from __future__ import annotations

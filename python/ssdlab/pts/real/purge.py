@@ -4,7 +4,7 @@ In the order in which they are tried: NVMe's Format with user data erase, ATA's 
 (followed by a discard, because a drive that encrypts itself may only have changed its key), and a
 discard of every block. NVMe's Sanitize is used only where it is wished for: it cannot be stopped,
 and concerns every namespace. A way that would reach beyond the target (a partition's drive, other
-namespaces) is not taken. Whether it worked, `samples` tells, not the answer.
+namespaces) is not taken. `samples` tells whether it worked; the drive's answer alone does not.
 
 Left out: SCSI's SANITIZE and FORMAT UNIT (SAS drives are discarded), TCG's revert.
 """
@@ -66,7 +66,7 @@ class Purger:
     Parameters
     ----------
     permission
-        Leave to destroy what is on it.
+        Permission to destroy what is on it.
     node, identity
         The device.
     system
@@ -165,16 +165,7 @@ class Purger:
 
     def _erase(self) -> Answer:
         self._check_whole()
-        told = self._ask(["hdparm", "-I", self._node.path]).output
-        state = security_of(told)
-        wrong = [word for word in ("enabled", "locked", "frozen") if state.get(word)]
-        if not state.get("supported"):
-            raise CannotPurge("the drive has no ATA security feature")
-        if wrong:
-            raise CannotPurge(
-                f"the drive's security is {' and '.join(wrong)}; "
-                "ssdlab align starting-over tells what to do"
-            )
+        self._check_security()
         words = ["hdparm", "--user-master", "u"]
         self._destroy([*words, "--security-set-pass", _PASSWORD, self._node.path])
         try:
@@ -185,6 +176,18 @@ class Purger:
                 f"hdparm --user-master u --security-disable {_PASSWORD} {self._node.path}"
             ) from None
         return self._then_discard(answer)
+
+    def _check_security(self) -> None:
+        """Make sure that the drive has ATA's security feature, and that nothing bars it."""
+        state = security_of(self._ask(["hdparm", "-I", self._node.path]).output)
+        wrong = [word for word in ("enabled", "locked", "frozen") if state.get(word)]
+        if not state.get("supported"):
+            raise CannotPurge("the drive has no ATA security feature")
+        if wrong:
+            raise CannotPurge(
+                f"the drive's security is {' and '.join(wrong)}; "
+                "ssdlab align starting-over tells what to do"
+            )
 
     def _then_discard(self, answer: Answer) -> Answer:
         try:

@@ -1,4 +1,4 @@
-"""Leave to destroy what is on a real target, given here and nowhere else.
+"""Permission to destroy what is on a real target, given here and nowhere else.
 
 The rule: a target is written only if ``--destroy`` names it. A device that is in use in any way is
 refused, and nothing overrules that. A device that is not in use but holds something (a partition
@@ -17,7 +17,6 @@ import errno
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from types import TracebackType
 
 from ssdlab.audit.system import LiveSystem, System
 from ssdlab.errors import SsdlabError
@@ -35,7 +34,7 @@ class Refused(SsdlabError):
 
 
 class Permission:
-    """Leave to destroy all data of one target; made by `permit` and `permit_export`.
+    """Permission to destroy all data of one target; made by `permit` and `permit_export`.
 
     Parameters
     ----------
@@ -64,7 +63,7 @@ class Permission:
         given_up: Sequence[Signature] = (),
     ) -> None:
         if key is not _KEY:
-            raise TypeError("leave to destroy is given by ssdlab.pts.real.safety.permit alone")
+            raise TypeError("permission to destroy is given by ssdlab.pts.real.safety.permit alone")
         self.place = place
         self.number = number
         self.size_bytes = size_bytes
@@ -84,7 +83,7 @@ class Permission:
         Raises
         ------
         Refused
-            It is given back, or is no device.
+            It was given back, or is no device.
         """
         self.check()
         if self._descriptor is None:
@@ -100,11 +99,13 @@ class Permission:
             It was given back, or the node leads to another device by now.
         """
         if not self._is_open:
-            raise Refused(f"{self.place}: leave to destroy it was given back; nothing was written")
+            raise Refused(
+                f"{self.place}: permission to destroy it was given back; nothing was written"
+            )
         if self.number and number_of(self.place) != self.number:
             raise Refused(
-                f"{self.place}: is device {number_of(self.place)} by now, and leave was given "
-                f"for {self.number}; nothing was written"
+                f"{self.place}: is device {number_of(self.place)} by now, and permission was "
+                f"given for {self.number}; nothing was written"
             )
 
     def close(self) -> None:
@@ -118,12 +119,7 @@ class Permission:
         """Return the permission."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         """Give it back."""
         self.close()
 
@@ -158,7 +154,7 @@ Show = Callable[[Sequence[str]], None]
 
 
 def examine(path: str, show: Show = _show_nothing, system: System | None = None) -> Examined:
-    """Look at a device without leave to write, as a dry run does.
+    """Look at a device without permission to write, as a dry run does.
 
     Parameters
     ----------
@@ -175,7 +171,7 @@ def examine(path: str, show: Show = _show_nothing, system: System | None = None)
         It is no block device, or it cannot be told what it holds.
     """
     node, identity, found = _looked_up(path, show, system or LiveSystem())
-    # Who may not read a device can still be told that it is in use.
+    # A user who may not read the device can still be told that it is in use.
     content = [] if found else signatures(node)
     return Examined(node, identity, found, content)
 
@@ -194,7 +190,7 @@ def permit(
     show: Show = _show_nothing,
     system: System | None = None,
 ) -> tuple[Permission, Examined]:
-    """Give leave to destroy what is on a block device.
+    """Give permission to destroy what is on a block device.
 
     Parameters
     ----------
@@ -242,7 +238,7 @@ def permit_export(
     destroy: Sequence[str],
     destroy_content: Sequence[str] = (),
 ) -> Permission:
-    """Give leave to destroy what is on an NBD export; who else uses it, only its server knows.
+    """Give permission to destroy an NBD export; only its server knows who else uses it.
 
     Parameters
     ----------
@@ -297,7 +293,7 @@ def _open_exclusively(node: Node) -> int:
 
 def in_use(path: str, found: Sequence[Claim]) -> Refused:
     """Make the refusal of a device that is in use."""
-    lines = [f"{path}: in use, and refused; nothing was written"]
+    lines = [f"{path}: is in use, so it is refused; nothing was written"]
     lines += [f"  {claim.what}: {claim.remedy}" for claim in found]
     return Refused("\n".join(lines))
 
@@ -307,7 +303,7 @@ def _not_named(path: str, option: str, why: str) -> Refused:
 
 
 def _holds(path: str, content: Sequence[Signature]) -> Refused:
-    lines = [f"{path}: is not empty, and refused; nothing was written"]
+    lines = [f"{path}: is not empty, so it is refused; nothing was written"]
     lines += [f"  {each}" for each in content]
     lines.append(f"name it once more to give that up: --destroy-content {path}")
     return Refused("\n".join(lines))

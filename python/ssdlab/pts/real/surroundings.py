@@ -1,4 +1,4 @@
-"""What else a reader has to know of a measurement: kernel, link, scheduler, heat.
+"""What else a reader needs to know about a measurement: kernel, link, scheduler, heat.
 
 Once: kernel, machine, processor and its governor, the queue's settings, the link's speed and width,
 below what layers the device lies (an array's level and members, as the audit reads them). With

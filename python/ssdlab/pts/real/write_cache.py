@@ -34,7 +34,7 @@ class Switch:
     Parameters
     ----------
     permission
-        Leave to change the drive; without it the cache is only looked at.
+        Permission to change the drive; without it the cache is only looked at.
     node, identity
         The device.
     system
@@ -123,7 +123,7 @@ class Switch:
 
     def _set(self, on: bool) -> None:
         if self._permission is None:
-            raise Refused(f"{self._node.path}: no leave to change it was given")
+            raise Refused(f"{self._node.path}: no permission to change it was given")
         self._permission.check()
         for words in self._commands(on):
             self._ask(words)
