@@ -134,7 +134,7 @@ def test_rerun_must_give_the_same(tmp_path: Path) -> None:
     with pytest.raises(SsdlabError):
         perform(lat, MadeTarget(resumption="rerun", fails_at=30), tmp_path)
     other = MadeTarget(lambda _step, _number: 999.0, resumption="rerun")
-    with pytest.raises(SsdlabError, match="did something else than is kept"):
+    with pytest.raises(SsdlabError, match="gave another result than that in the folder"):
         perform(lat, other, tmp_path)
     same = MadeTarget(resumption="rerun")
     perform(lat, same, tmp_path)

@@ -106,8 +106,8 @@ def test_each_test_has_its_pages(html: str) -> None:
     assert counts["iops"] == 5 and counts["tp-128k"] == 5
     assert counts["lat"] == 3 + 2 + 6
     assert counts["hir"] == 6 + 2 + 1
-    for what in ("capacity", "firmware", "serial number", "data pattern", "purge, proof"):
-        assert [row for row in page.rows if row[0] == what], f"{what} is not told"
+    for what in ("capacity", "firmware", "serial number", "data pattern", "purge, check"):
+        assert [row for row in page.rows if row[0] == what], f"{what} is missing"
 
 
 def test_figures_are_those_of_the_result(measured: Path, html: str) -> None:
@@ -125,7 +125,7 @@ def test_figures_are_those_of_the_result(measured: Path, html: str) -> None:
     assert any(f"({share:.2%}".replace("%", " %") in cell for row in page.rows for cell in row)
     assert [
         "check",
-        "result.json says what follows from the rounds, as computed anew for this page",
+        "result.json agrees with the figures, which were computed anew from the rounds",
     ] in page.rows
 
 
@@ -243,7 +243,7 @@ def test_several_are_compared(measured: Path, copied: Path, command: Command) ->
     differing = {row[0]: row[1:] for row in found.differing}
     assert differing["firmware"][1] == "other <b>"
     assert differing["tp-128k: state"] == ("steady", "not purged")
-    assert set(differing) == {"firmware", "tp-128k: state", "tp-128k: purge, proof"}
+    assert set(differing) == {"firmware", "tp-128k: state", "tp-128k: purge, check"}
     assert all(row[3] == "1.00" for each in found.comparisons for row in each.rows)
     other = Path(shutil.copytree(copied, copied.with_name("other")))
     for folder in (copied, other):

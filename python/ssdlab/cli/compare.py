@@ -34,8 +34,8 @@ def compare(results: tuple[str, ...], as_json: bool) -> None:
 
     Jobs of the same name are paired by seed, so run both sides with several seeds.
 
-    Folders of `ssdlab pts` are compared by part and cell: what differs in their conditions comes
-    first, then figures and ratios. `ssdlab report` draws them over one another.
+    Folders of `ssdlab pts` are compared part by part and cell by cell: first the conditions that
+    differ, then figures and ratios. `ssdlab report` draws them in the same charts.
     """
     if are_pts_folders(results):
         _compare_pts(results, as_json)

@@ -1,4 +1,4 @@
-"""``ssdlab pts``: SNIA's Performance Test Specification, on simulated drives and real ones."""
+"""``ssdlab pts``: SNIA's Performance Test Specification on simulated and real drives."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class _Asked:
         ("iops", "random, 7 mixes × 8 block sizes"),
         ("tp", "sequential, 1024 and 128 KiB"),
         ("lat", "random, one request at a time"),
-        ("wsat", "random 4 KiB writes until steady, 4 × the capacity, or 24 hours"),
+        ("wsat", "random 4 KiB writes until steady, 4 × the capacity is written, or 24 hours"),
         ("hir", "random 4 KiB writes with idle times from 5 to 50 seconds"),
     ),
     examples=(
@@ -73,8 +73,8 @@ class _Asked:
     "--output",
     "-o",
     metavar="DIR",
-    help="Write results to this folder; by default, pts-TARGET. Of several targets, each gets a "
-    "folder in it.",
+    help="Write the result to folder DIR, by default pts-TARGET; with several targets, each gets "
+    "a subfolder.",
 )
 @click.option(
     "--tests",
@@ -89,7 +89,7 @@ class _Asked:
     default=1,
     show_default=True,
     metavar="N",
-    help="Use so many workers, except in lat.",
+    help="Run N workers; lat always uses 1.",
 )
 @click.option(
     "--depth",
@@ -97,39 +97,43 @@ class _Asked:
     default=32,
     show_default=True,
     metavar="N",
-    help="Keep so many requests of each worker outstanding, except in lat.",
+    help="Keep N requests outstanding per worker; lat always uses 1.",
 )
-@click.option("--quick", is_flag=True, help="End a cell with reads once its mean is known to 1 %.")
+@click.option(
+    "--quick", is_flag=True, help="End a cell with reads once its mean rate is known to 1 %."
+)
 @click.option(
     "--cell-seconds",
     type=click.FloatRange(0.1, 3600),
     default=BOOK_S,
     show_default=True,
     metavar="S",
-    help="Let each cell last so long, to try things out; other than 60 is marked as a deviation.",
+    help="Run each cell for S seconds instead of the 60 of the standard; recorded as a deviation.",
 )
-@click.option("--resume", is_flag=True, help="Go on with what was interrupted in the folder.")
-@click.option("--dry-run", is_flag=True, help="List steps, bytes to be written and time, and exit.")
+@click.option("--resume", is_flag=True, help="Continue an interrupted run in the output folder.")
+@click.option(
+    "--dry-run", is_flag=True, help="List the steps with time and bytes to be written, and exit."
+)
 @click.option(
     "--destroy",
     multiple=True,
     metavar="DEVICE",
-    help="Allow all data on this block device or NBD export to be overwritten.",
+    help="Allow DEVICE to be overwritten; all data on it is lost.",
 )
 @click.option(
     "--destroy-content",
     multiple=True,
     metavar="DEVICE",
-    help="Allow it although a partition table or another signature is on it.",
+    help="Allow it even if DEVICE holds a partition table or another signature.",
 )
 @click.option(
     "--purge",
     type=click.Choice(WAYS),
     default="best",
     show_default=True,
-    help="Purge a real target in this way.",
+    help="Purge a real target this way.",
 )
-@click.option("--no-serial", is_flag=True, help="Leave a real target's serial number out.")
+@click.option("--no-serial", is_flag=True, help="Do not record the serial number of a real target.")
 @LAYER_OPTION
 @SET_OPTION
 @SEED_OPTION
@@ -138,7 +142,7 @@ class _Asked:
     type=click.Choice(("normal", "json")),
     default="normal",
     show_default=True,
-    help="Print tables, or the result as JSON.",
+    help="Print tables or the result as JSON.",
 )
 def pts(
     targets: tuple[str, ...],
@@ -162,13 +166,14 @@ def pts(
     """Measure drives by SNIA's Performance Test Specification (PTS).
 
     Each test purges the drive, preconditions it, and repeats rounds until the drive is steady: over
-    five rounds, the tracked figure stays within 20 % of its average, and its line within 10 %. XSR,
-    ECW and DIRTH are not included: no definition of them could be read. Every round is written when
-    it ends.
+    five rounds, the tracked figure varies by at most 20 % of its average, and the line fitted
+    through it rises or falls by at most 10 %. Each round is saved as it ends. XSR, ECW and DIRTH
+    are not included, because no definition of them could be read.
 
-    TARGET is a profile, a profile file or a drive file, simulated in virtual time; or, loaded by
-    fio, a block device or an NBD URI (nbd://HOST/NAME, nbd+unix:///NAME?socket=PATH). A real one is
-    overwritten, so --destroy has to name it, and one that is in use is refused.
+    A simulated TARGET is a profile, a profile file or a drive file, and runs in virtual time. A
+    real TARGET is a block device or an NBD URI (nbd://HOST/NAME, nbd+unix:///NAME?socket=PATH), and
+    is loaded with fio. The test overwrites it, so --destroy must name it; a device in use is
+    refused.
     """
     names = [name.strip() for name in tests.split(",") if name.strip()]
     load = {"tests": names, "threads": threads, "depth": depth, "quick": quick}
@@ -188,7 +193,7 @@ def _measure(
     resume: bool,
     dry_run: bool,
 ) -> int:
-    """Tell what it takes, and do it unless it is a dry run."""
+    """Print the effort, and measure unless it is a dry run."""
     for each in asked:
         tell_effort(each.name, each.described, each.plan, each.speeds, with_steps=dry_run)
         tell_obstacles(each.name, each.source.obstacles)
@@ -201,7 +206,7 @@ def _measure(
     for bench in benches:
         bench.begin(resume)
     if _perform(benches, asked):
-        note("ssdlab: stopped; finished rounds are kept; go on with --resume")
+        note("ssdlab: stopped; finished rounds are kept; continue with --resume")
         return signals.exit_code()
     results = [bench.finish() for bench in benches]
     _print([each.name for each in asked], results, output_format)
@@ -238,7 +243,7 @@ def _bench(asked: _Asked, output: str | None, several: bool, options: Mapping[st
 
 
 def _words(name: str, options: Mapping[str, Any]) -> str:
-    """Return the command that makes the same measurement again; folder and form play no part."""
+    """Return the command that repeats the measurement; output folder and format do not matter."""
     words = ["ssdlab", "pts", name, "--tests", ",".join(options["tests"])]
     words += ["--threads", str(options["threads"]), "--depth", str(options["depth"])]
     words += [word for each in options["layers"] for word in ("--layer", each)]
@@ -259,19 +264,19 @@ def _folder(output: str | None, name: str, several: bool) -> Path:
 
 
 def _as_file_name(name: str) -> str:
-    """Take out what is no part of a file's name, such as the slashes of a device."""
+    """Replace what a file name cannot hold, such as the slashes of a device."""
     return re.sub(r"[^\w.-]+", "-", name.removeprefix("/dev/")).strip("-")
 
 
 def _perform(benches: Sequence[Bench], asked: Sequence[_Asked]) -> bool:
-    """Do all parts, as many at once as the targets allow; tell whether they were stopped."""
+    """Run all parts, as many at once as the targets allow; return whether they were stopped."""
     several = len(benches) > 1
     labels, tasks = [], []
     for bench, each in zip(benches, asked, strict=True):
         names = (part.name for part in bench.parts())
         labels += [f"{each.name} {name}" if several else name for name in names]
         tasks += bench.tasks()
-    # A real drive does one thing after the other, and nothing else is to disturb it.
+    # Nothing may disturb a real drive, so its parts run one after the other.
     workers = None if all(each.source.side_by_side for each in asked) else 1
     _, stopped = carry_out(labels, tasks, workers=workers)
     return stopped

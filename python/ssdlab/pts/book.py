@@ -207,6 +207,6 @@ def _quick_cells() -> Deviation:
         "each cell lasts one minute (PTS-E 1.1, 7.2)",
         "--quick: a cell with reads ends once its mean rate is known to 1 % (95 % confidence, by "
         f"fio's rule steadystate=iops:{_QUICK.deviation_percent}% over {_QUICK.seconds} s); the "
-        "writes of the rest of its minute follow without its reads, uncounted, so that the drive "
-        "takes as many writes as by the book",
+        "writes of the rest of its minute follow without reads and are not counted, so that the "
+        "drive receives as many writes as in a full minute",
     )

@@ -24,7 +24,7 @@ def with_cells_of(plan: Plan, seconds: float) -> Plan:
         return plan
     short = Deviation(
         "each cell lasts one minute (PTS-E 1.1, 7.2)",
-        f"SHORTENED: {seconds:g} s, so that figures may differ from those of the test by the book",
+        f"SHORTENED: {seconds:g} s, so figures may differ from those of the full test",
     )
     tests = tuple(_shorter(test, seconds) for test in plan.tests)
     return replace(plan, tests=tests, deviations=(short, *plan.deviations))

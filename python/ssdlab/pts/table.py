@@ -110,7 +110,7 @@ def _hir(test: Mapping[str, Any], part: Mapping[str, Any]) -> Iterator[Table]:
         for each in part["afterwards"]
     ]
     title = heading(part, "Host idle recovery: 4 KiB random writes after steady state")
-    yield Table(title, ("step", "IOPS while it writes", "mean"), tuple(rows), right=(1, 2))
+    yield Table(title, ("step", "IOPS while writing", "mean"), tuple(rows), right=(1, 2))
 
 
 def _matrix(part: Mapping[str, Any], title: str, show: Any) -> Table:

@@ -268,12 +268,14 @@ def recovery(part: PartRead, name: str) -> str | None:
     steps = part.summary["afterwards"]
     if not steps:
         return None
-    title = titled(part, "Host idle recovery: IOPS while it writes")
+    title = titled(part, "Host idle recovery: IOPS while writing")
     in_turns = [each for each in steps if each["pauses"]]
     after = [each for each in steps if not each["pauses"]]
     with drawing():
         made, axes = begun(title)
-        for side, (label, found) in enumerate((("in turns", in_turns), ("right after", after))):
+        for side, (label, found) in enumerate(
+            (("with idle time", in_turns), ("right after", after))
+        ):
             places = [place + 0.4 * side - 0.2 for place in range(len(found))]
             values = [each["iops_at_work"] for each in found]
             axes.bar(places, values, width=0.36, color=theme.SERIES[side], label=label)

@@ -16,12 +16,15 @@ DEVICE = "/dev/DEVICE"
 def commands(measured: Measured) -> list[tuple[str, str]]:
     """Return what each command is for, and the command."""
     asked, target = measured.asked, str(measured.asked["target"])
-    with_version = f"the same measurement again (ssdlab {asked['version']})"
+    with_version = f"this measurement again (with ssdlab {asked['version']})"
     if measured.target["kind"] == "simulated":
         return [
-            (f"{with_version}; the same, byte for byte", _words(asked, target, simulated=True)),
             (
-                f"the same on a real drive, which is overwritten: put its name for {DEVICE}",
+                f"{with_version}; the result is the same, byte for byte",
+                _words(asked, target, simulated=True),
+            ),
+            (
+                f"the same on a real drive, which is overwritten: replace {DEVICE} by its name",
                 _words(asked, DEVICE, simulated=False),
             ),
         ]
@@ -41,7 +44,10 @@ def _profile(model: str) -> tuple[str, str]:
         title = {word.lower() for word in str(each.get("title") or "").split()}
         if title and title <= words | {"gb", "ssd"}:
             return str(each["name"]), f"profile {each['name']}, by its model"
-    return PROFILE, f"no profile has this model; put one of `ssdlab drives` for {PROFILE}"
+    return (
+        PROFILE,
+        f"no profile has this model; replace {PROFILE} by one that `ssdlab drives` lists",
+    )
 
 
 def _words(asked: Mapping[str, Any], target: str, simulated: bool) -> str:

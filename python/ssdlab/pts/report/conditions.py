@@ -17,11 +17,11 @@ from ssdlab.pts.report.reading import Measured, PartRead
 
 Rows = list[tuple[str, str]]
 _TOLD_BY_HAND = ("parameters", "settings", "layers")
-NOT_TOLD = "not told"
+NOT_TOLD = "not reported"
 
 
 def drive_rows(measured: Measured) -> Rows:
-    """Say what was measured, by what, and in which surroundings."""
+    """Say what was measured, by what, and in which environment."""
     target, plan = measured.target, measured.plan
     capacity = int(target["capacity_bytes"])
     return [
@@ -73,18 +73,18 @@ def _runs(runs: Sequence[Mapping[str, Any]]) -> Rows:
     if not runs:
         return []
     again = [
-        f"{each['began']}, rounds kept: {sum(each['rounds_before'].values())}" for each in runs
+        f"{each['began']}, rounds saved: {sum(each['rounds_before'].values())}" for each in runs
     ]
-    rows = [("begun", f"{runs[0]['began']} on {runs[0]['system']}")]
-    return [*rows, ("interrupted, taken up", "; ".join(again[1:]) or "never")]
+    rows = [("started", f"{runs[0]['began']} on {runs[0]['system']}")]
+    return [*rows, ("resumed", "; ".join(again[1:]) or "never")]
 
 
 def _check(measured: Measured) -> str:
     if measured.agrees is None:
-        return "the run has not ended; figures follow from the rounds so far"
+        return "the run has not ended; the figures are computed from the rounds so far"
     if measured.agrees:
-        return "result.json says what follows from the rounds, as computed anew for this page"
-    return "RESULT.JSON DIFFERS from what follows from the rounds, which this page shows"
+        return "result.json agrees with the figures, which were computed anew from the rounds"
+    return "RESULT.JSON DIFFERS from the figures computed from the rounds, which this page shows"
 
 
 def part_rows(part: PartRead) -> Rows:
@@ -94,9 +94,9 @@ def part_rows(part: PartRead) -> Rows:
     cache, purge = beginning["write_cache"], beginning["purge"]
     load = part.plan.cells[0].load
     return [
-        ("purge, asked", purge["asked"]),
-        ("purge, answered", purge["answered"]),
-        ("purge, proof", f"{purge['checked']}: {'proved' if purge['proved'] else 'NOT PURGED'}"),
+        ("purge, request", purge["asked"]),
+        ("purge, answer", purge["answered"]),
+        ("purge, check", f"{purge['checked']}: {'proved' if purge['proved'] else 'NOT PURGED'}"),
         ("preconditioning", _conditioning(summary)),
         ("write cache", f"found {cache['found']}, during the test {cache['during']}"),
         ("load", f"threads: {load.threads}, depth: {load.depth}"),
@@ -111,9 +111,9 @@ def part_rows(part: PartRead) -> Rows:
 
 def _ended(summary: Mapping[str, Any]) -> str:
     if summary["ended_by"] is None:
-        return "has not ended: rounds are under way"
+        return "not ended: rounds are in progress"
     under_way = (
-        "; steps after steady state are under way" if "unfinished" in summary["remarks"] else ""
+        "; steps after steady state are in progress" if "unfinished" in summary["remarks"] else ""
     )
     return f"{summary['ended_by']}{under_way}"
 
@@ -141,7 +141,7 @@ def determination_rows(part: PartRead) -> Rows:
     variable = f"{quantity.label}, {part.plan.tracking.cell}"
     if judged is None:
         needed = stop.window * stop.stride
-        window = f"none: its {stop.window} rounds are not there before round {needed}"
+        window = f"none: it needs {stop.window} rounds, the last of them round {needed}"
         return [
             ("tracking variable", variable),
             ("window", window),
@@ -191,7 +191,7 @@ def differing(several: Sequence[Measured]) -> list[tuple[str, ...]]:
 
 
 def _conditions(measured: Measured, shared: set[str]) -> Rows:
-    rows = [row for row in drive_rows(measured) if row[0] not in ("begun", "check")]
+    rows = [row for row in drive_rows(measured) if row[0] not in ("started", "check")]
     cells = {
         str(cell["seconds"])
         for t in measured.plan["tests"]
@@ -203,7 +203,7 @@ def _conditions(measured: Measured, shared: set[str]) -> Rows:
     rows.append(("deviations", "; ".join(deviations) or "none"))
     for part in (each for each in measured.begun_parts if each.plan.name in shared):
         found = dict(part_rows(part))
-        for name in ("purge, asked", "purge, proof", "preconditioning", "write cache", "load"):
+        for name in ("purge, request", "purge, check", "preconditioning", "write cache", "load"):
             rows.append((f"{part.plan.name}: {name}", found[name]))
         rows.append((f"{part.plan.name}: state", part.state))
     return rows

@@ -23,14 +23,17 @@ def heat(measured: Measured) -> list[tuple[str, str]]:
             highest[sensor] = max(degrees, highest.get(sensor, degrees))
         throttled.add((record.get("throttling") or {}).get("throttled"))
     shown = ", ".join(f"{sensor} up to {degrees:g} °C" for sensor, degrees in highest.items())
-    return [("temperature", shown or "not told by the drive"), ("throttling", _verdict(throttled))]
+    return [
+        ("temperature", shown or "not reported by the drive"),
+        ("throttling", _verdict(throttled)),
+    ]
 
 
 def _verdict(throttled: set[Any]) -> str:
     if True in throttled:
-        return "SEEN: counts of throttling grew during the measurement"
+        return "SEEN: throttling counters grew during the measurement"
     if throttled and None not in throttled:
-        return "not seen: its counts did not grow"
+        return "not seen: throttling counters did not grow"
     return "not known: neither drive nor processor counts it"
 
 
