@@ -100,6 +100,7 @@ def test_each_test_has_its_pages(html: str) -> None:
     assert len(page.ids) == len(set(page.ids))
     assert "<script" not in html and "http://" not in html.replace("http://www.w3.org", "")
     assert re.search(r"#0a0[bc]\d\d", html) is None, "colours follow the theme"
+    assert ">0<" in html and "0 ns<" not in html, "zero on an axis of times has no unit"
     # Convergence, window, amplification, by size, bars; TP has reads and writes; LAT has three
     # times; WSAT and HIR have rates, from zero and by decades, and times, over time and over bytes.
     counts = {part: len(drawings(html, part)) for part in PARTS}

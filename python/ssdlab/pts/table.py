@@ -97,7 +97,7 @@ def _wsat(_test: Mapping[str, Any], part: Mapping[str, Any]) -> Iterator[Table]:
     places = sorted({round(share * (len(values) - 1) / 8) for share in range(9)})
     rows = [(str(place + 1), text.count(round(values[place]))) for place in places]
     title = heading(part, "Write saturation: IOPS of 4 KiB random writes")
-    yield Table(title, ("minute", "IOPS"), tuple(rows), right=(0, 1))
+    yield Table(title, ("round", "IOPS"), tuple(rows), right=(0, 1))
 
 
 def _hir(test: Mapping[str, Any], part: Mapping[str, Any]) -> Iterator[Table]:
