@@ -22,7 +22,8 @@ from ssdlab.pts.report.commands import commands
 from ssdlab.pts.report.conditions import determination_rows, drive_rows
 from ssdlab.pts.report.overlay import overlay
 from ssdlab.pts.report.page import build_html
-from ssdlab.pts.report.reading import Measured, read_folders
+from ssdlab.pts.report.reading import Measured
+from ssdlab.pts.report.sources import read_results
 from ssdlab.report import printing
 from test_report import Page
 
@@ -54,12 +55,12 @@ def copied(measured: Path, tmp_path: Path) -> Path:
 
 
 def read(folder: Path) -> Measured:
-    (found,) = read_folders([folder])
+    (found,) = read_results([folder])
     return found
 
 
 def html_of(*folders: Path) -> str:
-    return build_html(read_folders(folders))
+    return build_html(read_results(folders))
 
 
 def drawings(html: str, part: str) -> list[str]:
@@ -222,7 +223,7 @@ def test_files_and_folders_do_not_mix(command: Command, measured: Path) -> None:
     Path("a.json").write_text("{}")
     code, _, err = command("report", str(measured), "a.json")
     assert code == 2
-    assert "a.json: is no folder of `ssdlab pts`, and others are" in err
+    assert "a.json: is neither a folder of `ssdlab pts` nor an XML file of TKperf" in err
 
 
 def test_commands_make_the_same_plan(measured: Path, command: Command) -> None:
@@ -240,10 +241,10 @@ def test_several_are_compared(measured: Path, copied: Path, command: Command) ->
     """What differs in the conditions comes first; ratios are those of the figures."""
     change(copied / "plan.json", lambda data: data["target"].__setitem__("firmware", "other <b>"))
     unpurge(copied, "tp-128k")
-    found = overlay(read_folders([measured, copied]), pictures=False)
+    found = overlay(read_results([measured, copied]), pictures=False)
     differing = {row[0]: row[1:] for row in found.differing}
     assert differing["firmware"][1] == "other <b>"
-    assert differing["tp-128k: state"] == ("steady", "not purged")
+    assert differing["tp-128k: state"] == ("steady", "steady, not purged")
     assert set(differing) == {"firmware", "tp-128k: state", "tp-128k: purge, check"}
     assert all(row[3] == "1.00" for each in found.comparisons for row in each.rows)
     other = Path(shutil.copytree(copied, copied.with_name("other")))

@@ -1,4 +1,4 @@
-"""``ssdlab report``: a page from result files, or from folders of ``ssdlab pts``."""
+"""``ssdlab report``: a page from result files, or from results of ``ssdlab pts`` and TKperf."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import click
 
 from ssdlab.cli.completion import complete_file
 from ssdlab.cli.console import note
-from ssdlab.cli.results import are_pts_folders, loaded
+from ssdlab.cli.results import are_pts_results, loaded
 from ssdlab.cli.verb import Verb
 from ssdlab.output import is_stdout
 from ssdlab.report import write_report
@@ -37,10 +37,11 @@ def report(results: tuple[str, ...], output: str, title: str | None) -> None:
     RESULT is a result file of ssdlab or fio; the two can stand on one page. Latency distributions
     need results in --output-format json+.
 
-    RESULT can also be a folder of `ssdlab pts`, even while the test is running. The report of
-    several folders first lists how their conditions differ and draws their figures together.
+    RESULT can also be a folder of `ssdlab pts`, even while the test is running, or a result file of
+    TKperf (XML). The report of several of these first lists how their conditions differ and draws
+    their figures together.
     """
-    if are_pts_folders(results):
+    if are_pts_results(results):
         from ssdlab.pts.report import write_pts_report
 
         write_pts_report(results, output, title=title)

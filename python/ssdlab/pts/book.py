@@ -125,12 +125,17 @@ def _iops(threads: int, depth: int) -> Test:
 
 
 def _tp(threads: int, depth: int) -> Test:
+    return throughput(TP_SIZES, threads, depth)
+
+
+def throughput(sizes: Sequence[int], threads: int, depth: int) -> Test:
+    """Return the throughput test of some block sizes, a part each."""
     parts = []
-    for size in TP_SIZES:
+    for size in sizes:
         cells = [cell("sequential", reads, size, threads, depth) for reads in (100, 0)]
         fill = _sequential_fill(size, threads, depth)
         tracking = Tracking(cells[1].name, "mb_per_s")
-        parts.append(Part(f"tp-{size // 1024}k", fill, tuple(cells), tracking, StopRule()))
+        parts.append(Part(f"tp-{size / 1024:g}k", fill, tuple(cells), tracking, StopRule()))
     return Test("tp", "throughput", tuple(parts))
 
 

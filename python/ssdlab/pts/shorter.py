@@ -31,10 +31,11 @@ def with_cells_of(plan: Plan, seconds: float) -> Plan:
 
 
 def _shorter(test: Test, seconds: float) -> Test:
-    return replace(test, parts=tuple(_shorter_part(part, seconds) for part in test.parts))
+    return replace(test, parts=tuple(shorter_part(part, seconds) for part in test.parts))
 
 
-def _shorter_part(part: Part, seconds: float) -> Part:
+def shorter_part(part: Part, seconds: float) -> Part:
+    """Return a part of which each cell lasts so many seconds."""
     share = seconds / BOOK_S
     afterwards = tuple(
         replace(each, cell=replace(each.cell, seconds=each.cell.seconds * share))

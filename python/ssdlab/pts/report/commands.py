@@ -29,9 +29,20 @@ def commands(measured: Measured) -> list[tuple[str, str]]:
             ),
         ]
     profile, what = _profile(str(measured.target["model"]))
+    on_simulated = f"the same on a simulated drive: {what}", _words(asked, profile, simulated=True)
+    if asked.get("program") is not None:
+        real = _words(asked, DEVICE, simulated=False)
+        return [
+            ("the command that TKperf recorded", asked["command"] or "none"),
+            (
+                f"the same with ssdlab, which overwrites the drive: replace {DEVICE} by its name",
+                real,
+            ),
+            on_simulated,
+        ]
     return [
         (f"{with_version}; the drive is overwritten", _words(asked, target, simulated=False)),
-        (f"the same on a simulated drive: {what}", _words(asked, profile, simulated=True)),
+        on_simulated,
     ]
 
 

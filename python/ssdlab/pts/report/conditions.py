@@ -18,32 +18,40 @@ from ssdlab.pts.report.reading import Measured, PartRead
 Rows = list[tuple[str, str]]
 _TOLD_BY_HAND = ("parameters", "settings", "layers")
 NOT_TOLD = "not reported"
+_DATA_PATTERN = "random, new data in every request; new offsets in every step"
+_PURGE_SHOWN = {True: "proved", False: "NOT PURGED", None: "NOT CHECKED"}
 
 
 def drive_rows(measured: Measured) -> Rows:
     """Say what was measured, by what, and in which environment."""
     target, plan = measured.target, measured.plan
-    capacity = int(target["capacity_bytes"])
+    asked = measured.asked
     return [
         ("target", f"{target['name']} ({target['kind']})"),
         ("model", target["model"] or NOT_TOLD),
         ("serial number", target["serial"] or NOT_TOLD),
         ("firmware", target["firmware"] or NOT_TOLD),
-        ("capacity", f"{text.size(capacity)} ({capacity:,} bytes)"),
-        ("logical block", f"{target['sector_bytes']} bytes"),
-        ("settings", _settings(measured.asked) or "none"),
+        ("capacity", _bytes(target["capacity_bytes"], with_unit=True)),
+        ("logical block", _bytes(target["sector_bytes"])),
+        ("settings", _settings(asked) or "none"),
         ("standard", plan["standard"]),
         ("tests", ", ".join(test["name"] for test in plan["tests"])),
         ("load", f"threads: {plan['threads']}, depth: {plan['depth']}; LAT: 1 and 1"),
         ("active range", "0 to 100 % of the capacity"),
-        ("data pattern", "random, new data in every request; new offsets in every step"),
+        ("data pattern", asked.get("data_pattern", _DATA_PATTERN)),
         ("seed", str(plan["seed"])),
-        ("measured by", f"ssdlab {measured.asked['version']}"),
+        ("measured by", f"{asked.get('program', 'ssdlab')} {asked['version']}"),
         *heat(measured),
         *_surroundings(target["surroundings"]),
         *_runs(measured.runs),
         ("check", _check(measured)),
     ]
+
+
+def _bytes(number: int | None, with_unit: bool = False) -> str:
+    if number is None:
+        return NOT_TOLD
+    return f"{text.size(number)} ({number:,} bytes)" if with_unit else f"{number} bytes"
 
 
 def _settings(asked: Mapping[str, Any]) -> str:
@@ -80,6 +88,8 @@ def _runs(runs: Sequence[Mapping[str, Any]]) -> Rows:
 
 
 def _check(measured: Measured) -> str:
+    if measured.asked.get("program") is not None:
+        return "the figures are computed from the rounds in the file, and judged anew"
     if measured.agrees is None:
         return "the run has not ended; the figures are computed from the rounds so far"
     if measured.agrees:
@@ -96,7 +106,7 @@ def part_rows(part: PartRead) -> Rows:
     return [
         ("purge, request", purge["asked"]),
         ("purge, answer", purge["answered"]),
-        ("purge, check", f"{purge['checked']}: {'proved' if purge['proved'] else 'NOT PURGED'}"),
+        ("purge, check", f"{purge['checked']}: {_PURGE_SHOWN[purge['proved']]}"),
         ("preconditioning", _conditioning(summary)),
         ("write cache", f"found {cache['found']}, during the test {cache['during']}"),
         ("load", f"threads: {load.threads}, depth: {load.depth}"),
@@ -123,6 +133,8 @@ def _conditioning(summary: Mapping[str, Any]) -> str:
     if done is None:
         return "none in this test"
     asked = f"{done['passes']:g} × the capacity in {block_size(done['block_bytes'])} writes"
+    if done["written_bytes"] is None:
+        return f"{asked}; the bytes were not recorded"
     counted = done["by_the_log"]
     told = "no log counted them"
     if counted:
@@ -139,6 +151,8 @@ def determination_rows(part: PartRead) -> Rows:
     judged, stop = part.summary["judged"], part.plan.stop
     quantity = QUANTITIES[part.plan.tracking.figure]
     variable = f"{quantity.label}, {part.plan.tracking.cell}"
+    stated = part.summary.get("stated")
+    by_the_source: Rows = [("steady state, as TKperf states", stated)] if stated else []
     if judged is None:
         needed = stop.window * stop.stride
         window = f"none: it needs {stop.window} rounds, the last of them round {needed}"
@@ -146,6 +160,7 @@ def determination_rows(part: PartRead) -> Rows:
             ("tracking variable", variable),
             ("window", window),
             ("steady state", "NOT reached"),
+            *by_the_source,
         ]
 
     def value(number: float) -> str:
@@ -169,6 +184,7 @@ def determination_rows(part: PartRead) -> Rows:
         ("least-squares line", _line(judged, part.plan.tracking.figure, stop.stride)),
         ("correlation", text.NOTHING if correlation is None else f"{correlation:.4f}"),
         ("steady state", "reached" if judged["steady"] else "NOT reached"),
+        *by_the_source,
     ]
 
 

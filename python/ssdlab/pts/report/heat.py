@@ -11,11 +11,13 @@ from typing import Any
 from ssdlab.pts.report.reading import Measured
 from ssdlab.pts.store import Store
 
+_WITHOUT = {"simulated": "a simulated drive has none", "result of TKperf": "not recorded"}
+
 
 def heat(measured: Measured) -> list[tuple[str, str]]:
     """Return rows: highest temperature of each sensor, and whether throttling was seen."""
-    if measured.target["kind"] == "simulated":
-        return [("temperature, throttling", "a simulated drive has none")]
+    if (none := _WITHOUT.get(measured.target["kind"])) is not None:
+        return [("temperature, throttling", none)]
     highest: dict[str, float] = {}
     throttled: set[Any] = set()
     for record in _records(measured):
@@ -38,7 +40,7 @@ def _verdict(throttled: set[Any]) -> str:
 
 
 def _records(measured: Measured) -> Iterator[Mapping[str, Any]]:
-    store = Store(measured.folder)
+    store = Store(measured.path)
     for part in measured.begun_parts:
         for each in part.rounds:
             for cell in (store.part(part.plan.name).round(each["round"]) or {})["cells"]:
