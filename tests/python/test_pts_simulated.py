@@ -91,6 +91,19 @@ def test_conditioning_writes_all_of_the_drive(threads: int) -> None:
     assert unmapped <= 5
 
 
+@pytest.mark.parametrize("layer", ["raid:level=5,disks=3", "partition:start_sector=2048"])
+def test_conditioning_writes_all_of_a_stack(layer: str) -> None:
+    """What the host sees is filled, whatever its drives hold: no read finds an unwritten place."""
+    target = purged(replace(DRIVE, layers=(layer,)))
+    capacity = target.describe().capacity_bytes
+    block = 131072
+    assert 2 * (capacity - block) <= fill(target) <= 2 * capacity
+    reads = Step("reads", Load("random", 100, 4096, 1, 8), 2, seconds=0.2)
+    (job,) = target.perform(reads, go_on).raw
+    assert job["read"]["total_ios"] > 1000
+    assert job["ssdlab"]["unmapped_reads"] * 1000 < job["read"]["total_ios"]
+
+
 def test_state_goes_on_from_step_to_step() -> None:
     """The second minute of random writes is slower than the first, as in one run of both."""
     target = purged()
