@@ -19,7 +19,8 @@ from ssdlab import text
 from ssdlab.errors import SsdlabError
 from ssdlab.pts.report import write_pts_report
 from ssdlab.pts.report.commands import commands
-from ssdlab.pts.report.conditions import determination_rows, drive_rows
+from ssdlab.pts.report.conditions import drive_rows
+from ssdlab.pts.report.determination import determination_rows
 from ssdlab.pts.report.overlay import overlay
 from ssdlab.pts.report.page import build_html
 from ssdlab.pts.report.reading import Measured

@@ -12,7 +12,8 @@ from xml.etree import ElementTree
 import pytest
 
 from ssdlab.errors import SsdlabError
-from ssdlab.pts.report.conditions import determination_rows, drive_rows, part_rows
+from ssdlab.pts.report.conditions import drive_rows, part_rows
+from ssdlab.pts.report.determination import determination_rows
 from ssdlab.pts.report.overlay import overlay
 from ssdlab.pts.report.page import build_html
 from ssdlab.pts.report.reading import Measured, PartRead

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +22,7 @@ from ssdlab.cli.tasks import carry_out
 from ssdlab.cli.verb import Verb
 from ssdlab.pts import book
 from ssdlab.pts.bench import Bench
+from ssdlab.pts.command import command
 from ssdlab.pts.estimate import Speeds
 from ssdlab.pts.plan import Plan
 from ssdlab.pts.real.opening import Wishes, is_real
@@ -36,14 +36,22 @@ from ssdlab.request import RunRequest
 
 
 @dataclass(frozen=True)
-class _Asked:
-    """A target, and what is to be done with it."""
+class _Prepared:
+    """A target that was looked at, and what is to be done with it."""
 
     name: str
     source: Source
     described: Description
     plan: Plan
     speeds: Speeds | None
+
+
+_Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+def _number_option(name: str, default: int, *, most: int, told: str) -> _Decorator:
+    kind = click.IntRange(1, most)
+    return click.option(name, type=kind, default=default, show_default=True, metavar="N", help=told)
 
 
 @click.command(
@@ -83,21 +91,9 @@ class _Asked:
     metavar="TEST[,TEST]…",
     help="Run these tests.",
 )
-@click.option(
-    "--threads",
-    type=click.IntRange(1, 256),
-    default=1,
-    show_default=True,
-    metavar="N",
-    help="Run N workers; lat always uses 1.",
-)
-@click.option(
-    "--depth",
-    type=click.IntRange(1, 4096),
-    default=32,
-    show_default=True,
-    metavar="N",
-    help="Keep N requests outstanding per worker; lat always uses 1.",
+@_number_option("--threads", 1, most=256, told="Run N workers; lat always uses 1.")
+@_number_option(
+    "--depth", 32, most=4096, told="Keep N requests outstanding per worker; lat always uses 1."
 )
 @click.option(
     "--quick", is_flag=True, help="End a cell with reads once its mean rate is known to 1 %."
@@ -181,12 +177,14 @@ def pts(
     drive = {"settings": settings, "layers": layers, "seed": seed}
     wishes = Wishes(destroy, destroy_content, purge, not no_serial)
     with ExitStack() as held:
-        asked = [_asked(name, load, drive, None if dry_run else wishes, held) for name in targets]
-        return _measure(asked, {**load, **drive}, output, output_format, resume, dry_run)
+        prepared = [
+            _prepared(name, load, drive, None if dry_run else wishes, held) for name in targets
+        ]
+        return _measure(prepared, {**load, **drive}, output, output_format, resume, dry_run)
 
 
 def _measure(
-    asked: Sequence[_Asked],
+    prepared: Sequence[_Prepared],
     options: Mapping[str, Any],
     output: str | None,
     output_format: str,
@@ -194,32 +192,32 @@ def _measure(
     dry_run: bool,
 ) -> int:
     """Print the effort, and measure unless it is a dry run."""
-    for each in asked:
+    for each in prepared:
         tell_effort(each.name, each.described, each.plan, each.speeds, with_steps=dry_run)
         tell_obstacles(each.name, each.source.obstacles)
     if dry_run:
         return 0
     given, layers = parse_settings(options["settings"]), options["layers"]
-    simulated = [each.name for each in asked if each.source.side_by_side]
+    simulated = [each.name for each in prepared if each.source.side_by_side]
     tell_memory([RunRequest(name, given, layers, condition="used") for name in simulated])
-    benches = [_bench(each, output, len(asked) > 1, options) for each in asked]
+    benches = [_bench(each, output, len(prepared) > 1, options) for each in prepared]
     for bench in benches:
         bench.begin(resume)
-    if _perform(benches, asked):
+    if _perform(benches, prepared):
         note("ssdlab: stopped; finished rounds are kept; continue with --resume")
         return signals.exit_code()
     results = [bench.finish() for bench in benches]
-    _print([each.name for each in asked], results, output_format)
+    _print([each.name for each in prepared], results, output_format)
     return 0
 
 
-def _asked(
+def _prepared(
     name: str,
     load: Mapping[str, Any],
     drive: Mapping[str, Any],
     wishes: Wishes | None,
     held: ExitStack,
-) -> _Asked:
+) -> _Prepared:
     settings = parse_settings(drive["settings"])
     found = source(name, settings, drive["layers"], drive["seed"], wishes, _show_drive)
     held.callback(found.release)
@@ -228,32 +226,20 @@ def _asked(
     asked = {name: load[name] for name in ("tests", "threads", "depth", "quick")}
     plan = book.plan(**asked, seed=drive["seed"], sector_bytes=described.sector_bytes)
     plan = with_cells_of(plan, load["cell_seconds"]).with_deviations(target.deviations())
-    return _Asked(name, found, described, plan, target.speeds())
+    return _Prepared(name, found, described, plan, target.speeds())
 
 
 def _show_drive(lines: Sequence[str]) -> None:
     note("\n".join(lines))
 
 
-def _bench(asked: _Asked, output: str | None, several: bool, options: Mapping[str, Any]) -> Bench:
-    told = {"target": asked.name, **options, "version": engine.version()}
-    told["command"] = _words(asked.name, options)
-    store = Store(_folder(output, asked.name, several))
-    return Bench(asked.plan, asked.source.make, store, told)
-
-
-def _words(name: str, options: Mapping[str, Any]) -> str:
-    """Return the command that repeats the measurement; output folder and format do not matter."""
-    words = ["ssdlab", "pts", name, "--tests", ",".join(options["tests"])]
-    words += ["--threads", str(options["threads"]), "--depth", str(options["depth"])]
-    words += [word for each in options["layers"] for word in ("--layer", each)]
-    words += [word for each in options["settings"] for word in ("--set", each)]
-    words += ["--seed", str(options["seed"]), *(["--quick"] if options["quick"] else [])]
-    if options["cell_seconds"] != BOOK_S:
-        words += ["--cell-seconds", f"{options['cell_seconds']:g}"]
-    if is_real(name):
-        words += ["--purge", options["purge"], "--destroy", name]
-    return shlex.join(words)
+def _bench(
+    prepared: _Prepared, output: str | None, several: bool, options: Mapping[str, Any]
+) -> Bench:
+    told = {"target": prepared.name, **options, "version": engine.version()}
+    told["command"] = command(options, prepared.name, is_real=is_real(prepared.name))
+    store = Store(_folder(output, prepared.name, several))
+    return Bench(prepared.plan, prepared.source.make, store, told)
 
 
 def _folder(output: str | None, name: str, several: bool) -> Path:
@@ -268,16 +254,16 @@ def _as_file_name(name: str) -> str:
     return re.sub(r"[^\w.-]+", "-", name.removeprefix("/dev/")).strip("-")
 
 
-def _perform(benches: Sequence[Bench], asked: Sequence[_Asked]) -> bool:
+def _perform(benches: Sequence[Bench], prepared: Sequence[_Prepared]) -> bool:
     """Run all parts, as many at once as the targets allow; return whether they were stopped."""
     several = len(benches) > 1
     labels, tasks = [], []
-    for bench, each in zip(benches, asked, strict=True):
+    for bench, each in zip(benches, prepared, strict=True):
         names = (part.name for part in bench.parts())
         labels += [f"{each.name} {name}" if several else name for name in names]
         tasks += bench.tasks()
     # Nothing may disturb a real drive, so its parts run one after the other.
-    workers = None if all(each.source.side_by_side for each in asked) else 1
+    workers = None if all(each.source.side_by_side for each in prepared) else 1
     _, stopped = carry_out(labels, tasks, workers=workers)
     return stopped
 

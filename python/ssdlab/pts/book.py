@@ -15,7 +15,7 @@ which no definition could be read; the client class, whose active ranges could n
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from ssdlab.errors import SsdlabError
@@ -176,8 +176,7 @@ def _hir(threads: int, depth: int) -> Test:
     return Test("hir", "host idle recovery", (replace(part, afterwards=tuple(steps)),))
 
 
-def _with_cells(test: Test, change: object) -> Test:
-    assert callable(change)
+def _with_cells(test: Test, change: Callable[[Sequence[Cell]], list[Cell]]) -> Test:
     parts = tuple(replace(part, cells=tuple(change(part.cells))) for part in test.parts)
     return replace(test, parts=parts)
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Mapping
-from typing import Any
-
+from ssdlab.pts.command import command
 from ssdlab.pts.report.reading import Measured
-from ssdlab.pts.shorter import BOOK_S
 
 PROFILE = "PROFILE"
 DEVICE = "/dev/DEVICE"
+_FOLDER = "again"
 
 
 def commands(measured: Measured) -> list[tuple[str, str]]:
@@ -21,17 +18,20 @@ def commands(measured: Measured) -> list[tuple[str, str]]:
         return [
             (
                 f"{with_version}; the result is the same, byte for byte",
-                _words(asked, target, simulated=True),
+                command(asked, target, is_real=False, output=_FOLDER),
             ),
             (
                 f"the same on a real drive, which is overwritten: replace {DEVICE} by its name",
-                _words(asked, DEVICE, simulated=False),
+                command(asked, DEVICE, is_real=True, output=_FOLDER),
             ),
         ]
     profile, what = _profile(str(measured.target["model"]))
-    on_simulated = f"the same on a simulated drive: {what}", _words(asked, profile, simulated=True)
+    on_simulated = (
+        f"the same on a simulated drive: {what}",
+        command(asked, profile, is_real=False, output=_FOLDER),
+    )
     if asked.get("program") is not None:
-        real = _words(asked, DEVICE, simulated=False)
+        real = command(asked, DEVICE, is_real=True, output=_FOLDER)
         return [
             ("the command that TKperf recorded", asked["command"] or "none"),
             (
@@ -41,7 +41,10 @@ def commands(measured: Measured) -> list[tuple[str, str]]:
             on_simulated,
         ]
     return [
-        (f"{with_version}; the drive is overwritten", _words(asked, target, simulated=False)),
+        (
+            f"{with_version}; the drive is overwritten",
+            command(asked, target, is_real=True, output=_FOLDER),
+        ),
         on_simulated,
     ]
 
@@ -59,22 +62,3 @@ def _profile(model: str) -> tuple[str, str]:
         PROFILE,
         f"no profile has this model; replace {PROFILE} by one that `ssdlab drives` lists",
     )
-
-
-def _words(asked: Mapping[str, Any], target: str, simulated: bool) -> str:
-    words = ["ssdlab", "pts", target]
-    if not simulated:
-        words += ["--destroy", target]
-        words += ["--purge", str(asked["purge"])] if asked.get("purge", "best") != "best" else []
-    if simulated:
-        for setting in asked["settings"]:
-            words += ["--set", str(setting)]
-        for layer in asked["layers"]:
-            words += ["--layer", str(layer)]
-    words += ["--tests", ",".join(asked["tests"])]
-    words += ["--threads", str(asked["threads"]), "--depth", str(asked["depth"])]
-    words += ["--quick"] if asked["quick"] else []
-    seconds = asked.get("cell_seconds", BOOK_S)
-    words += ["--cell-seconds", f"{seconds:g}"] if seconds != BOOK_S else []
-    words += ["--seed", str(asked["seed"]), "-o", "again"]
-    return shlex.join(words)

@@ -11,7 +11,7 @@ from typing import Any
 
 from ssdlab import text
 from ssdlab.pts.estimate import long_time
-from ssdlab.pts.report.charts import QUANTITIES, block_size
+from ssdlab.pts.report.charts import block_size
 from ssdlab.pts.report.heat import heat
 from ssdlab.pts.report.reading import Measured, PartRead
 
@@ -143,57 +143,6 @@ def _conditioning(summary: Mapping[str, Any]) -> str:
         )
         told = f"the {source} counted {counted['host_bytes_written']:,} bytes"
     return f"{asked}; {done['written_bytes']:,} bytes were written; {told}"
-
-
-def determination_rows(part: PartRead) -> Rows:
-    """Return the rule of steady state, allowed and measured."""
-    assert part.summary is not None, "there is a round"
-    judged, stop = part.summary["judged"], part.plan.stop
-    quantity = QUANTITIES[part.plan.tracking.figure]
-    variable = f"{quantity.label}, {part.plan.tracking.cell}"
-    stated = part.summary.get("stated")
-    by_the_source: Rows = [("steady state, as TKperf states", stated)] if stated else []
-    if judged is None:
-        needed = stop.window * stop.stride
-        window = f"none: it needs {stop.window} rounds, the last of them round {needed}"
-        return [
-            ("tracking variable", variable),
-            ("window", window),
-            ("steady state", "NOT reached"),
-            *by_the_source,
-        ]
-
-    def value(number: float) -> str:
-        if part.plan.tracking.figure == "mean_ns":
-            return text.duration(number)
-        return f"{text.significant(number, 5)} {quantity.label}"
-
-    def share(number: float) -> str:
-        part_of = number / judged["average"] if judged["average"] else None
-        return f"{value(number)} ({text.percent(part_of, 2)} of the average)"
-
-    correlation = judged["correlation"]
-    return [
-        ("tracking variable", variable),
-        ("rounds of the window", ", ".join(map(str, judged["rounds"]))),
-        ("average", value(judged["average"])),
-        ("data excursion, allowed", share(judged["allowed_range"])),
-        ("data excursion, measured", share(judged["data_range"])),
-        ("slope excursion, allowed", share(judged["allowed_excursion"])),
-        ("slope excursion, measured", share(judged["excursion"])),
-        ("least-squares line", _line(judged, part.plan.tracking.figure, stop.stride)),
-        ("correlation", text.NOTHING if correlation is None else f"{correlation:.4f}"),
-        ("steady state", "reached" if judged["steady"] else "NOT reached"),
-        *by_the_source,
-    ]
-
-
-def _line(judged: Mapping[str, Any], figure: str, stride: int) -> str:
-    """Write the line over the number of the round, R."""
-    factor, unit = (1e-3, " µs") if figure == "mean_ns" else (1.0, "")
-    slope = judged["slope"] / stride
-    at_zero = judged["intercept"] - slope * judged["rounds"][0]
-    return f"y = {slope * factor:.6g} · R {at_zero * factor:+.7g}{unit}".replace("+", "+ ")
 
 
 def differing(several: Sequence[Measured]) -> list[tuple[str, ...]]:
