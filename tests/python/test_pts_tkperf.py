@@ -147,7 +147,7 @@ def test_header_tells_what_the_file_says() -> None:
     assert told["logical block"] == "not reported"
     assert told["measured by"] == "TKperf 2.2" and told["load"].startswith("threads: 1, depth: 16")
     of_part = dict(part_rows(part(measured, "iops")))
-    assert of_part["write cache"] == "found on, during the test as found"
+    assert of_part["write cache"] == "found on, left so during the test"
     assert of_part["preconditioning"].endswith("the bytes were not recorded")
     assert dict(part_rows(part(measured, "tp-8k")))["preconditioning"] == "none in this test"
 

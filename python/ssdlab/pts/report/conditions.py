@@ -101,14 +101,14 @@ def part_rows(part: PartRead) -> Rows:
     """Say how a part's drive was brought into its state, and how its rounds ended."""
     beginning, summary = part.beginning, part.summary
     assert beginning is not None and summary is not None, "there is a round"
-    cache, purge = beginning["write_cache"], beginning["purge"]
+    purge = beginning["purge"]
     load = part.plan.cells[0].load
     return [
         ("purge, request", purge["asked"]),
         ("purge, answer", purge["answered"]),
         ("purge, check", f"{purge['checked']}: {_PURGE_SHOWN[purge['proved']]}"),
         ("preconditioning", _conditioning(summary)),
-        ("write cache", f"found {cache['found']}, during the test {cache['during']}"),
+        ("write cache", _write_cache(beginning["write_cache"])),
         ("load", f"threads: {load.threads}, depth: {load.depth}"),
         ("a round", f"cells: {len(part.plan.cells)}, of {part.plan.cells[0].seconds:g} s each"),
         ("rounds", f"{summary['rounds']}, in {long_time(summary['elapsed_s'])}"),
@@ -117,6 +117,12 @@ def part_rows(part: PartRead) -> Rows:
         ("window", ", ".join(map(str, summary["window"]))),
         ("write amplification in the window", text.ratio(summary["write_amplification"])),
     ]
+
+
+def _write_cache(cache: Mapping[str, str]) -> str:
+    if cache["found"] == "none":
+        return "none"
+    return f"found {cache['found']}, {cache['during']} during the test"
 
 
 def _ended(summary: Mapping[str, Any]) -> str:

@@ -209,7 +209,7 @@ def _beginning(part: Part, cache: str) -> dict[str, Any]:
             "checked": "the drive was not looked at",
             "proved": None,
         },
-        "write_cache": {"found": cache, "during": "as found"},
+        "write_cache": {"found": cache, "during": "left so"},
         "conditioning": step and {"step": step, "write": unknown, "seconds": None},
         "counters_before": None,
         "counters_after": None,
