@@ -16,8 +16,9 @@ from ssdlab.reproduce.catalogue import find
 from ssdlab.reproduce.experiment import QUICK, Experiment, Scene
 from ssdlab.reproduce.judging import RED, Row
 from ssdlab.reproduce.perform import Performance
+from ssdlab.reproduce.specified import Specified
 
-Piece = Experiment | Scene
+Piece = Experiment | Scene | Specified
 Change = Callable[[Piece], Piece]
 
 
@@ -76,6 +77,8 @@ def job(said: str, instead: str) -> Change:
 
 def whole_span(piece: Piece) -> Piece:
     """Leave no part of the drive unwritten."""
+    if isinstance(piece, Specified):
+        return piece
     return replace(piece, span=1.0)
 
 

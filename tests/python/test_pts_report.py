@@ -19,10 +19,12 @@ from ssdlab import text
 from ssdlab.errors import SsdlabError
 from ssdlab.pts.report import write_pts_report
 from ssdlab.pts.report.commands import commands
-from ssdlab.pts.report.conditions import determination_rows, drive_rows
+from ssdlab.pts.report.conditions import drive_rows
+from ssdlab.pts.report.determination import determination_rows
 from ssdlab.pts.report.overlay import overlay
 from ssdlab.pts.report.page import build_html
-from ssdlab.pts.report.reading import Measured, read_folders
+from ssdlab.pts.report.reading import Measured
+from ssdlab.pts.report.sources import read_results
 from ssdlab.report import printing
 from test_report import Page
 
@@ -54,12 +56,12 @@ def copied(measured: Path, tmp_path: Path) -> Path:
 
 
 def read(folder: Path) -> Measured:
-    (found,) = read_folders([folder])
+    (found,) = read_results([folder])
     return found
 
 
 def html_of(*folders: Path) -> str:
-    return build_html(read_folders(folders))
+    return build_html(read_results(folders))
 
 
 def drawings(html: str, part: str) -> list[str]:
@@ -100,14 +102,15 @@ def test_each_test_has_its_pages(html: str) -> None:
     assert len(page.ids) == len(set(page.ids))
     assert "<script" not in html and "http://" not in html.replace("http://www.w3.org", "")
     assert re.search(r"#0a0[bc]\d\d", html) is None, "colours follow the theme"
+    assert ">0<" in html and "0 ns<" not in html, "zero on an axis of times has no unit"
     # Convergence, window, amplification, by size, bars; TP has reads and writes; LAT has three
     # times; WSAT and HIR have rates, from zero and by decades, and times, over time and over bytes.
     counts = {part: len(drawings(html, part)) for part in PARTS}
     assert counts["iops"] == 5 and counts["tp-128k"] == 5
     assert counts["lat"] == 3 + 2 + 6
     assert counts["hir"] == 6 + 2 + 1
-    for what in ("capacity", "firmware", "serial number", "data pattern", "purge, proof"):
-        assert [row for row in page.rows if row[0] == what], f"{what} is not told"
+    for what in ("capacity", "firmware", "serial number", "data pattern", "purge, check"):
+        assert [row for row in page.rows if row[0] == what], f"{what} is missing"
 
 
 def test_figures_are_those_of_the_result(measured: Path, html: str) -> None:
@@ -125,7 +128,7 @@ def test_figures_are_those_of_the_result(measured: Path, html: str) -> None:
     assert any(f"({share:.2%}".replace("%", " %") in cell for row in page.rows for cell in row)
     assert [
         "check",
-        "result.json says what follows from the rounds, as computed anew for this page",
+        "result.json agrees with the figures, which were computed anew from the rounds",
     ] in page.rows
 
 
@@ -221,7 +224,7 @@ def test_files_and_folders_do_not_mix(command: Command, measured: Path) -> None:
     Path("a.json").write_text("{}")
     code, _, err = command("report", str(measured), "a.json")
     assert code == 2
-    assert "a.json: is no folder of `ssdlab pts`, and others are" in err
+    assert "a.json: is neither a folder of `ssdlab pts` nor an XML file of TKperf" in err
 
 
 def test_commands_make_the_same_plan(measured: Path, command: Command) -> None:
@@ -239,11 +242,11 @@ def test_several_are_compared(measured: Path, copied: Path, command: Command) ->
     """What differs in the conditions comes first; ratios are those of the figures."""
     change(copied / "plan.json", lambda data: data["target"].__setitem__("firmware", "other <b>"))
     unpurge(copied, "tp-128k")
-    found = overlay(read_folders([measured, copied]), pictures=False)
+    found = overlay(read_results([measured, copied]), pictures=False)
     differing = {row[0]: row[1:] for row in found.differing}
     assert differing["firmware"][1] == "other <b>"
-    assert differing["tp-128k: state"] == ("steady", "not purged")
-    assert set(differing) == {"firmware", "tp-128k: state", "tp-128k: purge, proof"}
+    assert differing["tp-128k: state"] == ("steady", "steady, not purged")
+    assert set(differing) == {"firmware", "tp-128k: state", "tp-128k: purge, check"}
     assert all(row[3] == "1.00" for each in found.comparisons for row in each.rows)
     other = Path(shutil.copytree(copied, copied.with_name("other")))
     for folder in (copied, other):

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
+from ssdlab import engine
 from ssdlab.errors import Stopped
-from ssdlab.held import HeldDrive
 from ssdlab.pts import book
 from ssdlab.pts.plan import (
     Afterwards,
@@ -91,6 +91,19 @@ def test_conditioning_writes_all_of_the_drive(threads: int) -> None:
     assert unmapped <= 5
 
 
+@pytest.mark.parametrize("layer", ["raid:level=5,disks=3", "partition:start_sector=2048"])
+def test_conditioning_writes_all_of_a_stack(layer: str) -> None:
+    """What the host sees is filled, whatever its drives hold: no read finds an unwritten place."""
+    target = purged(replace(DRIVE, layers=(layer,)))
+    capacity = target.describe().capacity_bytes
+    block = 131072
+    assert 2 * (capacity - block) <= fill(target) <= 2 * capacity
+    reads = Step("reads", Load("random", 100, 4096, 1, 8), 2, seconds=0.2)
+    (job,) = target.perform(reads, go_on).raw
+    assert job["read"]["total_ios"] > 1000
+    assert job["ssdlab"]["unmapped_reads"] * 1000 < job["read"]["total_ios"]
+
+
 def test_state_goes_on_from_step_to_step() -> None:
     """The second minute of random writes is slower than the first, as in one run of both."""
     target = purged()
@@ -111,12 +124,8 @@ def test_offsets_follow_from_the_seed(tmp_path: Path, monkeypatch: pytest.Monkey
     assert "randrepeat=0" in job and "norandommap=1" in job
 
     def places(seed: int) -> list[str]:
-        HeldDrive(DRIVE).run(job + "write_iolog=log\n", seed)
-        # Logs of a held drive are not written; a run of the same job is what shows them.
-        from ssdlab import engine
-
-        request = replace(DRIVE, job_text=job + "write_iolog=log\n", seed=seed)
-        engine.run(request)
+        # A held drive writes no log, so a run of the same job shows the offsets.
+        engine.run(replace(DRIVE, job_text=job + "write_iolog=log\n", seed=seed))
         return [line for line in Path("log").read_text().splitlines() if " write " in line]
 
     first, again, second = places(11), places(11), places(12)

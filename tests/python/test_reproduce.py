@@ -7,7 +7,7 @@ import json
 import re
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +15,9 @@ import pytest
 
 import synthetic
 from ssdlab import engine
-from ssdlab.errors import SsdlabError
+from ssdlab.errors import SsdlabError, Stopped
 from ssdlab.reproduce import (
+    FULL,
     QUICK,
     Experiment,
     Performance,
@@ -36,6 +37,7 @@ from ssdlab.reproduce.page import build_html
 from ssdlab.reproduce.parts import tkperf
 from ssdlab.reproduce.results import Results
 from ssdlab.reproduce.seeds import Stated
+from ssdlab.reproduce.specified import Specified
 from ssdlab.result import Result
 from stand_in import StandIn
 from test_report import Page
@@ -47,8 +49,10 @@ _CYCLES = {**synthetic.PARAMETERS[3], "key": "reliability.rated_cycles", "value"
 _FITTED = {**synthetic.PARAMETERS[3], "key": "nand.program_us", "kind": "fitted"}
 
 
-def made_up(experiment: Experiment | Scene, seed: int = 1) -> Result | dict[str, Any]:
+def made_up(experiment: Experiment | Scene | Specified, seed: int = 1) -> Result | dict[str, Any]:
     """Make results of an experiment up: each of its jobs, the later ones faster."""
+    if isinstance(experiment, Specified):
+        return made_up_part(experiment)
     if isinstance(experiment, Scene):
         step = {"step": "write", "program_bytes": 1_000_000, "elapsed_s": 0.5}
         elapsed = 10.0 + len(experiment.name)
@@ -61,6 +65,21 @@ def made_up(experiment: Experiment | Scene, seed: int = 1) -> Result | dict[str,
         job["ssdlab"]["parameters"] = [*synthetic.PARAMETERS, _CYCLES, _FITTED]
         jobs.append(job)
     return synthetic.result(*jobs)
+
+
+def made_up_part(experiment: Specified) -> dict[str, Any]:
+    """Make what follows from the rounds of a part up, each cell faster than the one before."""
+    cells = [
+        {
+            "name": cell.name,
+            "load": asdict(cell.load),
+            "both": {"iops": 5000.0 + 100 * place, "mb_per_s": 20.0, "mean_ns": 6e6},
+        }
+        for place, cell in enumerate(experiment.part.cells)
+    ]
+    part = {"steady": True, "rounds": 5, "cells": cells}
+    parameters = [*synthetic.PARAMETERS, _CYCLES, _FITTED]
+    return {"profile": experiment.drive, "part": part, "parameters": parameters}
 
 
 def answered(question: Question, scale: Scale = TINY) -> Answer:
@@ -253,6 +272,8 @@ def test_every_experiment_can_be_asked_of_the_engine() -> None:
             if isinstance(experiment, Scene):
                 engine.show(experiment.drive, (), experiment.layers)
                 continue
+            if isinstance(experiment, Specified):
+                experiment = experiment.as_experiment()
             request = experiment.request(TINY, 1)
             shown = engine.show(request.drive, request.settings, request.layers)
             keys = {each["key"] for each in shown["parameters"]}
@@ -467,14 +488,40 @@ def _rates(experiments: Sequence[dict[str, Any]]) -> dict[str, float]:
 def test_tkperfs_loads_come_in_its_order_and_take_their_share_of_the_drive() -> None:
     """From all reads of 1 MiB to all writes of 512 B; a small drive's minute is short."""
     drive = "intel-dc-s3500-80gb"
-    job = tkperf.iops_job(QUICK, drive)
-    names = re.findall(r"^\[(.+)\]$", job, re.MULTILINE)
-    assert names[0] == "round 1, 100 % reads of 1024k"
-    assert names[-1] == "round 1, 0 % reads of 512"
-    assert len(names) == 7 * 8
+    part = tkperf.iops_part(QUICK, drive)
+    assert part.cells[0].name == "random 100/0 1024 KiB"
+    assert part.cells[-1].name == "random 0/100 0.5 KiB"
+    assert len(part.cells) == 7 * 8
     share = QUICK.at_most(tkperf.blocks_a_die(QUICK)).share(drive)
-    assert f"runtime={60_000 * share:.0f}ms" in job
+    assert {cell.seconds for cell in part.cells} == {60 * share}
     assert share < QUICK.share(drive) < 1
+    assert (part.stop.window, tkperf.iops_part(FULL, drive).stop.window) == (1, 5)
+
+
+def test_a_part_of_the_specification_is_carried_out_at_scale() -> None:
+    """The array is written twice, its cells are measured, and the drives are as small as asked."""
+    part = tkperf.iops_part(QUICK, "intel-dc-s3500-80gb")
+    part = replace(part, cells=tuple(each for each in part.cells if each.load.block_bytes == 4096))
+    asked = Specified(
+        "x", "intel-dc-s3500-80gb", part, layers=("raid:level=0,disks=2",), most_blocks_a_die=32
+    )
+    told: list[float] = []
+
+    def hear(_phase: str, share: float) -> bool:
+        told.append(share)
+        return True
+
+    found = asked.perform(QUICK, 1, hear)
+    small = QUICK.at_most(32).capacity_bytes(asked.drive)
+    assert small is not None
+    written = found["part"]["conditioning"]["written_bytes"]
+    assert written == pytest.approx(2 * 2 * small, rel=0.01)
+    assert found["part"]["steady"] and found["part"]["rounds"] == 1
+    assert len(found["part"]["cells"]) == 7
+    assert {"raid.level", "nand.channels"} <= {each["key"] for each in found["parameters"]}
+    assert 0 <= min(told) <= max(told) <= 1
+    with pytest.raises(Stopped):
+        asked.perform(QUICK, 1, lambda *_: False)
 
 
 def test_a_controllers_cache_shrinks_with_its_drives() -> None:

@@ -24,19 +24,22 @@ _EFFORT = (
         default=BOOK_S,
         show_default=True,
         metavar="S",
-        help="Let each cell last so long, to try things out; other than 60 is marked as a "
+        help="Run each cell for S seconds instead of the 60 of the standard; recorded as a "
         "deviation.",
     ),
     click.option(
         "--most-rounds",
         type=click.IntRange(1, 10_000),
         metavar="N",
-        help="End after so many rounds, steady or not, to try things out; this is marked as a "
-        "deviation.",
+        help="End each part after N rounds, steady or not; recorded as a deviation.",
     ),
-    click.option("--resume", is_flag=True, help="Go on with what was interrupted in the folder."),
     click.option(
-        "--dry-run", is_flag=True, help="List steps, bytes to be written and time, and exit."
+        "--resume", is_flag=True, help="Continue an interrupted run in the output folder."
+    ),
+    click.option(
+        "--dry-run",
+        is_flag=True,
+        help="List the steps with time and bytes to be written, and exit.",
     ),
 )
 _REAL = (
@@ -44,22 +47,24 @@ _REAL = (
         "--destroy",
         multiple=True,
         metavar="DEVICE",
-        help="Allow all data on this block device or NBD export to be overwritten.",
+        help="Allow DEVICE to be overwritten; all data on it is lost.",
     ),
     click.option(
         "--destroy-content",
         multiple=True,
         metavar="DEVICE",
-        help="Allow it although a partition table or another signature is on it.",
+        help="Allow it even if DEVICE holds a partition table or another signature.",
     ),
     click.option(
         "--purge",
         type=click.Choice(WAYS),
         default="best",
         show_default=True,
-        help="Purge a real target in this way.",
+        help="Purge a real target this way.",
     ),
-    click.option("--no-serial", is_flag=True, help="Leave a real target's serial number out."),
+    click.option(
+        "--no-serial", is_flag=True, help="Do not record the serial number of a real target."
+    ),
 )
 
 EFFORT_NAMES = frozenset({"cell_seconds", "most_rounds", "resume", "dry_run"})

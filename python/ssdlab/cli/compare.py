@@ -11,7 +11,7 @@ import click
 from ssdlab.cli.completion import complete_file
 from ssdlab.cli.console import print_json, print_table, print_text
 from ssdlab.cli.drives import JSON_OPTION
-from ssdlab.cli.results import are_pts_folders, loaded
+from ssdlab.cli.results import are_pts_results, loaded
 from ssdlab.cli.verb import Verb
 from ssdlab.comparison import Comparison, Row
 from ssdlab.comparison import compare as compare_results
@@ -25,6 +25,7 @@ from ssdlab.comparison import compare as compare_results
         "ssdlab run job.fio --drive b.toml --seed 1-5 --output-format json --output b.json",
         "ssdlab compare a.json b.json",
         "ssdlab compare pts-intel-dc-s3500-80gb pts-nvme1n1",
+        "ssdlab compare pts-nvme1n1 tkperf.xml",
     ),
 )
 @click.argument("results", nargs=-1, required=True, metavar="A B…", shell_complete=complete_file)
@@ -34,10 +35,11 @@ def compare(results: tuple[str, ...], as_json: bool) -> None:
 
     Jobs of the same name are paired by seed, so run both sides with several seeds.
 
-    Folders of `ssdlab pts` are compared by part and cell: what differs in their conditions comes
-    first, then figures and ratios. `ssdlab report` draws them over one another.
+    Folders of `ssdlab pts` and XML files of TKperf are compared part by part and cell by cell:
+    first the conditions that differ, then figures and ratios. `ssdlab report` draws them in the
+    same charts.
     """
-    if are_pts_folders(results):
+    if are_pts_results(results):
         _compare_pts(results, as_json)
         return
     with loaded(results) as found:
@@ -48,11 +50,11 @@ def compare(results: tuple[str, ...], as_json: bool) -> None:
     _print(comparison)
 
 
-def _compare_pts(folders: Sequence[str], as_json: bool) -> None:
+def _compare_pts(results: Sequence[str], as_json: bool) -> None:
     from ssdlab.pts.report.overlay import overlay
-    from ssdlab.pts.report.reading import read_folders
+    from ssdlab.pts.report.sources import read_results
 
-    found = overlay(read_folders([Path(folder) for folder in folders]), pictures=False)
+    found = overlay(read_results([Path(result) for result in results]), pictures=False)
     if as_json:
         print_json(asdict(found))
         return

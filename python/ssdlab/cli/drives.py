@@ -41,7 +41,7 @@ SPAN_OPTION = click.option(
 SCALE_MODEL_OPTION = click.option(
     "--scale-model",
     is_flag=True,
-    help="Condition a small drive and copy it into the large one: a quarter of the time.",
+    help="Precondition a small drive and copy it into the large one; faster, not for every drive.",
 )
 _STARTED_OVER = {
     "secure-erase": "secure erased",

@@ -1,9 +1,8 @@
-"""``ssdlab pts``: SNIA's Performance Test Specification, on simulated drives and real ones."""
+"""``ssdlab pts``: SNIA's Performance Test Specification on simulated and real drives."""
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
@@ -26,10 +25,11 @@ from ssdlab.cli.pts_effort import tell_effort, tell_obstacles
 from ssdlab.cli.verb import Verb
 from ssdlab.pts import book
 from ssdlab.pts.bench import Bench
+from ssdlab.pts.command import command
 from ssdlab.pts.estimate import Speeds
 from ssdlab.pts.plan import Plan
 from ssdlab.pts.real.opening import Wishes, is_real
-from ssdlab.pts.shorter import BOOK_S, with_cells_of, with_rounds_of
+from ssdlab.pts.shorter import with_cells_of, with_rounds_of
 from ssdlab.pts.store import Store
 from ssdlab.pts.table import tables
 from ssdlab.pts.target import Description
@@ -38,14 +38,22 @@ from ssdlab.request import RunRequest
 
 
 @dataclass(frozen=True)
-class _Asked:
-    """A target, and what is to be done with it."""
+class _Prepared:
+    """A target that was looked at, and what is to be done with it."""
 
     name: str
     source: Source
     described: Description
     plan: Plan
     speeds: Speeds | None
+
+
+_Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+def _number_option(name: str, default: int, *, most: int, told: str) -> _Decorator:
+    kind = click.IntRange(1, most)
+    return click.option(name, type=kind, default=default, show_default=True, metavar="N", help=told)
 
 
 @click.command(
@@ -55,7 +63,7 @@ class _Asked:
         ("iops", "random, 7 mixes × 8 block sizes"),
         ("tp", "sequential, 1024 and 128 KiB"),
         ("lat", "random, one request at a time"),
-        ("wsat", "random 4 KiB writes until steady, 4 × the capacity, or 24 hours"),
+        ("wsat", "random 4 KiB writes until steady, 4 × the capacity is written, or 24 hours"),
         ("hir", "random 4 KiB writes with idle times from 5 to 50 seconds"),
     ),
     examples=(
@@ -75,8 +83,8 @@ class _Asked:
     "--output",
     "-o",
     metavar="DIR",
-    help="Write results to this folder; by default, pts-TARGET. Of several targets, each gets a "
-    "folder in it.",
+    help="Write the result to folder DIR, by default pts-TARGET; with several targets, each gets "
+    "a subfolder.",
 )
 @click.option(
     "--tests",
@@ -85,23 +93,13 @@ class _Asked:
     metavar="TEST[,TEST]…",
     help="Run these tests.",
 )
-@click.option(
-    "--threads",
-    type=click.IntRange(1, 256),
-    default=1,
-    show_default=True,
-    metavar="N",
-    help="Use so many workers, except in lat.",
+@_number_option("--threads", 1, most=256, told="Run N workers; lat always uses 1.")
+@_number_option(
+    "--depth", 32, most=4096, told="Keep N requests outstanding per worker; lat always uses 1."
 )
 @click.option(
-    "--depth",
-    type=click.IntRange(1, 4096),
-    default=32,
-    show_default=True,
-    metavar="N",
-    help="Keep so many requests of each worker outstanding, except in lat.",
+    "--quick", is_flag=True, help="End a cell with reads once its mean rate is known to 1 %."
 )
-@click.option("--quick", is_flag=True, help="End a cell with reads once its mean is known to 1 %.")
 @effort_options
 @real_options
 @LAYER_OPTION
@@ -112,7 +110,7 @@ class _Asked:
     type=click.Choice(("normal", "json")),
     default="normal",
     show_default=True,
-    help="Print tables, or the result as JSON.",
+    help="Print tables or the result as JSON.",
 )
 def pts(
     targets: tuple[str, ...],
@@ -137,13 +135,14 @@ def pts(
     """Measure drives by SNIA's Performance Test Specification (PTS).
 
     Each test purges the drive, preconditions it, and repeats rounds until the drive is steady: over
-    five rounds, the tracked figure stays within 20 % of its average, and its line within 10 %. XSR,
-    ECW and DIRTH are not included: no definition of them could be read. Every round is written when
-    it ends.
+    five rounds, the tracked figure varies by at most 20 % of its average, and the line fitted
+    through it rises or falls by at most 10 %. Each round is saved as it ends. XSR, ECW and DIRTH
+    are not included, because no definition of them could be read.
 
-    TARGET is a profile, a profile file or a drive file, simulated in virtual time; or, loaded by
-    fio, a block device or an NBD URI (nbd://HOST/NAME, nbd+unix:///NAME?socket=PATH). A real one is
-    overwritten, so --destroy has to name it, and one that is in use is refused.
+    A simulated TARGET is a profile, a profile file or a drive file, and runs in virtual time. A
+    real TARGET is a block device or an NBD URI (nbd://HOST/NAME, nbd+unix:///NAME?socket=PATH), and
+    is loaded with fio. The test overwrites it, so --destroy must name it; a device in use is
+    refused.
     """
     names = [name.strip() for name in tests.split(",") if name.strip()]
     load = {"tests": names, "threads": threads, "depth": depth, "quick": quick}
@@ -151,46 +150,48 @@ def pts(
     drive = {"settings": settings, "layers": layers, "seed": seed}
     wishes = Wishes(destroy, destroy_content, purge, not no_serial)
     with ExitStack() as held:
-        asked = [_asked(name, load, drive, None if dry_run else wishes, held) for name in targets]
-        return _measure(asked, {**load, **drive}, output, output_format, resume, dry_run)
+        prepared = [
+            _prepared(name, load, drive, None if dry_run else wishes, held) for name in targets
+        ]
+        return _measure(prepared, {**load, **drive}, output, output_format, resume, dry_run)
 
 
 def _measure(
-    asked: Sequence[_Asked],
+    prepared: Sequence[_Prepared],
     options: Mapping[str, Any],
     output: str | None,
     output_format: str,
     resume: bool,
     dry_run: bool,
 ) -> int:
-    """Tell what it takes, and do it unless it is a dry run."""
-    for each in asked:
+    """Print the effort, and measure unless it is a dry run."""
+    for each in prepared:
         tell_effort(each.name, each.described, each.plan, each.speeds, with_steps=dry_run)
         tell_obstacles(each.name, each.source.obstacles)
     if dry_run:
         return 0
     given, layers = parse_settings(options["settings"]), options["layers"]
-    simulated = [each.name for each in asked if each.source.side_by_side]
+    simulated = [each.name for each in prepared if each.source.side_by_side]
     tell_memory([RunRequest(name, given, layers, condition="used") for name in simulated])
-    benches = [_bench(each, output, len(asked) > 1, options) for each in asked]
+    benches = [_bench(each, output, len(prepared) > 1, options) for each in prepared]
     for bench in benches:
         bench.begin(resume)
-    side_by_side = all(each.source.side_by_side for each in asked)
-    if perform(benches, [each.name for each in asked], side_by_side):
-        note("ssdlab: stopped; finished rounds are kept; go on with --resume")
+    side_by_side = all(each.source.side_by_side for each in prepared)
+    if perform(benches, [each.name for each in prepared], side_by_side):
+        note("ssdlab: stopped; finished rounds are kept; continue with --resume")
         return signals.exit_code()
     results = [bench.finish() for bench in benches]
-    _print([each.name for each in asked], results, output_format)
+    _print([each.name for each in prepared], results, output_format)
     return 0
 
 
-def _asked(
+def _prepared(
     name: str,
     load: Mapping[str, Any],
     drive: Mapping[str, Any],
     wishes: Wishes | None,
     held: ExitStack,
-) -> _Asked:
+) -> _Prepared:
     settings = parse_settings(drive["settings"])
     found = source(name, settings, drive["layers"], drive["seed"], wishes, show_drive)
     held.callback(found.release)
@@ -200,30 +201,16 @@ def _asked(
     plan = book.plan(**asked, seed=drive["seed"], sector_bytes=described.sector_bytes)
     plan = with_rounds_of(with_cells_of(plan, load["cell_seconds"]), load["most_rounds"])
     plan = plan.with_deviations(target.deviations())
-    return _Asked(name, found, described, plan, target.speeds())
+    return _Prepared(name, found, described, plan, target.speeds())
 
 
-def _bench(asked: _Asked, output: str | None, several: bool, options: Mapping[str, Any]) -> Bench:
-    told = {"target": asked.name, **options, "version": engine.version()}
-    told["command"] = _words(asked.name, options)
-    store = Store(result_folder(output, "pts", asked.name, several))
-    return Bench(asked.plan, asked.source.make, store, told)
-
-
-def _words(name: str, options: Mapping[str, Any]) -> str:
-    """Return the command that makes the same measurement again; folder and form play no part."""
-    words = ["ssdlab", "pts", name, "--tests", ",".join(options["tests"])]
-    words += ["--threads", str(options["threads"]), "--depth", str(options["depth"])]
-    words += [word for each in options["layers"] for word in ("--layer", each)]
-    words += [word for each in options["settings"] for word in ("--set", each)]
-    words += ["--seed", str(options["seed"]), *(["--quick"] if options["quick"] else [])]
-    if options["cell_seconds"] != BOOK_S:
-        words += ["--cell-seconds", f"{options['cell_seconds']:g}"]
-    if options["most_rounds"] is not None:
-        words += ["--most-rounds", str(options["most_rounds"])]
-    if is_real(name):
-        words += ["--purge", options["purge"], "--destroy", name]
-    return shlex.join(words)
+def _bench(
+    prepared: _Prepared, output: str | None, several: bool, options: Mapping[str, Any]
+) -> Bench:
+    told = {"target": prepared.name, **options, "version": engine.version()}
+    told["command"] = command(options, prepared.name, is_real=is_real(prepared.name))
+    store = Store(result_folder(output, "pts", prepared.name, several))
+    return Bench(prepared.plan, prepared.source.make, store, told)
 
 
 def _print(names: Sequence[str], results: Sequence[Mapping[str, Any]], form: str) -> None:

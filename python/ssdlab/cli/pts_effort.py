@@ -1,4 +1,4 @@
-"""What ``ssdlab pts`` will take, told before: steps, time, bytes, and the drive's life."""
+"""What ``ssdlab pts`` will take, printed beforehand: steps, time, bytes, and rated life."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ssdlab.pts.target import Description
 def tell_effort(
     name: str, described: Description, plan: Plan, speeds: Speeds | None, *, with_steps: bool
 ) -> None:
-    """Tell what a plan takes: in a line on stderr, or step by step.
+    """Print what a plan takes: in a line on stderr, or step by step.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ def tell_effort(
     """
     if with_steps:
         print_text(f"{name}: {described.model}\n{plan.standard}\n")
-        headings = ("part", "steps", "time of the drive", "time here", "written")
+        headings = ("part", "steps", "drive time", "time here", "written")
         print_table(headings, _rows(described, plan, speeds), fold=1)
     if speeds is not None:
         told = _sentence(name, described, *plan_effort(plan, described.capacity_bytes, speeds))
@@ -38,7 +38,7 @@ def tell_effort(
 
 
 def tell_obstacles(name: str, obstacles: Sequence[str]) -> None:
-    """Tell why a real target would be refused."""
+    """Print why a real target would be refused."""
     if obstacles:
         print_text(f"\n{name} would be refused:")
         for each in obstacles:
@@ -119,7 +119,7 @@ def _span(least: float, most: float, write: Callable[[float], str]) -> str:
 def _sentence(name: str, described: Description, least: Effort, most: Effort) -> str:
     """Say what all of it takes; the share of life counts what is programmed, as wear does."""
     drive_time, here, written = _in_words(least, most)
-    told = f"{name}: about {here} here, {drive_time} of the drive; {written} written"
+    told = f"{name}: takes about {here} here, {drive_time} of drive time; writes {written}"
     rated = described.rated_bytes
     if rated is None:
         return told

@@ -1,4 +1,4 @@
-"""``ssdlab report``: one page from result files, or from folders of ``ssdlab pts``."""
+"""``ssdlab report``: a page from result files, or from results of ``ssdlab pts`` and TKperf."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import click
 
 from ssdlab.cli.completion import complete_file
 from ssdlab.cli.console import note
-from ssdlab.cli.results import are_pts_folders, loaded
+from ssdlab.cli.results import are_pts_results, loaded
 from ssdlab.cli.verb import Verb
 from ssdlab.output import is_stdout
 from ssdlab.report import write_report
@@ -14,7 +14,7 @@ from ssdlab.report import write_report
 
 @click.command(
     cls=Verb,
-    short_help="Make one self-contained HTML page, or a PDF, from results.",
+    short_help="Make a self-contained HTML page or a PDF from results.",
     examples=(
         "ssdlab run job.fio --drive theory --output-format json+ --output result.json",
         "ssdlab report result.json -o report.html",
@@ -28,19 +28,20 @@ from ssdlab.report import write_report
     default="report.html",
     show_default=True,
     metavar="FILE",
-    help="Write the page to this file; as a PDF where it ends in .pdf.",
+    help="Write the report to FILE; a name that ends in .pdf gives a PDF.",
 )
 @click.option("--title", help="Set the page's heading.")
 def report(results: tuple[str, ...], output: str, title: str | None) -> None:
-    """Make one self-contained HTML page from results; a PDF is printed by Chromium.
+    """Make a self-contained HTML page from results, or a PDF, which Chromium prints.
 
-    RESULT is a result file. Latency distributions need results in --output-format json+. Results of
-    fio on a real drive can be drawn beside simulated ones.
+    RESULT is a result file of ssdlab or fio; the two can stand on one page. Latency distributions
+    need results in --output-format json+.
 
-    Or RESULT is a folder of `ssdlab pts`, also while that is running. Several folders are laid over
-    one another; what differs in their conditions comes first.
+    RESULT can also be a folder of `ssdlab pts`, even while the test is running, or a result file of
+    TKperf (XML). The report of several of these first lists how their conditions differ and draws
+    their figures together.
     """
-    if are_pts_folders(results):
+    if are_pts_results(results):
         from ssdlab.pts.report import write_pts_report
 
         write_pts_report(results, output, title=title)

@@ -12,21 +12,21 @@ from ssdlab.result import Result
 _OF_ANOTHER_SHAPE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 
 
-def are_pts_folders(paths: Sequence[str]) -> bool:
-    """Tell whether results are folders, which `ssdlab pts` writes, rather than files.
+def are_pts_results(paths: Sequence[str]) -> bool:
+    """Tell whether results are folders of `ssdlab pts` or XML files of TKperf, or else fio's JSON.
 
     Raises
     ------
     SsdlabError
         Some are, and some are not.
     """
-    files = [path for path in paths if not Path(path).is_dir()]
-    if files and len(files) < len(paths):
+    others = [path for path in paths if not (Path(path).is_dir() or path.endswith(".xml"))]
+    if others and len(others) < len(paths):
         raise SsdlabError(
-            f"{files[0]}: is no folder of `ssdlab pts`, and others are\n"
-            "name result files only, or folders only"
+            f"{others[0]}: is neither a folder of `ssdlab pts` nor an XML file of TKperf, but "
+            "other results are\nname only these, or only result files of ssdlab and fio"
         )
-    return not files
+    return not others
 
 
 @contextmanager

@@ -71,13 +71,13 @@ class Bench:
             self._store.write_plan(self._data)
         elif not resume:
             raise SsdlabError(
-                f"-o {folder}: holds a result already\n"
-                "go on with it by --resume, or name another folder"
+                f"-o {folder}: already holds a result\n"
+                "continue it with --resume, or name another folder"
             )
         elif (differs := self._differing()) is not None:
             raise SsdlabError(
-                f"-o {folder}: was begun with another {differs}, so it cannot go on\n"
-                "give the same target and options and the same version, or another folder"
+                f"-o {folder}: was started with another {differs}, so it cannot be continued\n"
+                "give the same target and options to the same version, or name another folder"
             )
         now = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
         done = {part.name: len(self._store.part(part.name).rounds()) for part in self.parts()}

@@ -15,7 +15,7 @@ which no definition could be read; the client class, whose active ranges could n
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from ssdlab.errors import SsdlabError
@@ -125,12 +125,17 @@ def _iops(threads: int, depth: int) -> Test:
 
 
 def _tp(threads: int, depth: int) -> Test:
+    return throughput(TP_SIZES, threads, depth)
+
+
+def throughput(sizes: Sequence[int], threads: int, depth: int) -> Test:
+    """Return the throughput test of some block sizes, a part each."""
     parts = []
-    for size in TP_SIZES:
+    for size in sizes:
         cells = [cell("sequential", reads, size, threads, depth) for reads in (100, 0)]
         fill = _sequential_fill(size, threads, depth)
         tracking = Tracking(cells[1].name, "mb_per_s")
-        parts.append(Part(f"tp-{size // 1024}k", fill, tuple(cells), tracking, StopRule()))
+        parts.append(Part(f"tp-{size / 1024:g}k", fill, tuple(cells), tracking, StopRule()))
     return Test("tp", "throughput", tuple(parts))
 
 
@@ -171,8 +176,7 @@ def _hir(threads: int, depth: int) -> Test:
     return Test("hir", "host idle recovery", (replace(part, afterwards=tuple(steps)),))
 
 
-def _with_cells(test: Test, change: object) -> Test:
-    assert callable(change)
+def _with_cells(test: Test, change: Callable[[Sequence[Cell]], list[Cell]]) -> Test:
     parts = tuple(replace(part, cells=tuple(change(part.cells))) for part in test.parts)
     return replace(test, parts=parts)
 
@@ -207,6 +211,6 @@ def _quick_cells() -> Deviation:
         "each cell lasts one minute (PTS-E 1.1, 7.2)",
         "--quick: a cell with reads ends once its mean rate is known to 1 % (95 % confidence, by "
         f"fio's rule steadystate=iops:{_QUICK.deviation_percent}% over {_QUICK.seconds} s); the "
-        "writes of the rest of its minute follow without its reads, uncounted, so that the drive "
-        "takes as many writes as by the book",
+        "writes of the rest of its minute follow without reads and are not counted, so that the "
+        "drive receives as many writes as in a full minute",
     )

@@ -133,7 +133,7 @@ class PartRun:
         if not asked - slack <= measured.write.total_bytes <= asked:
             raise SsdlabError(
                 f"{self._part.name}: preconditioning wrote {measured.write.total_bytes} bytes, "
-                f"not {asked:.0f}; the drive is not in the state that the test asks for"
+                f"not {asked:.0f}; the drive is not in the state that the test requires"
             )
 
     def _one_round(self) -> None:
@@ -206,8 +206,8 @@ class PartRun:
             write(data)
         elif self._target.resumption != "as it is" and Store.as_kept(data) != stored:
             raise SsdlabError(
-                f"{self._part.name}: performed again, the drive did something else than is kept: "
-                "another version of ssdlab, or a file was changed\nstart over in another folder"
+                f"{self._part.name}: a repeated step gave another result than that in the folder: "
+                "ssdlab or a file has changed since\nstart again in another folder"
             )
 
     def _checkpoint(self, number: int) -> None:

@@ -24,7 +24,7 @@ def with_cells_of(plan: Plan, seconds: float) -> Plan:
         return plan
     short = Deviation(
         "each cell lasts one minute (PTS-E 1.1, 7.2)",
-        f"SHORTENED: {seconds:g} s, so that figures may differ from those of the test by the book",
+        f"SHORTENED: {seconds:g} s, so figures may differ from those of the full test",
     )
     tests = tuple(_shorter(test, seconds) for test in plan.tests)
     return replace(plan, tests=tests, deviations=(short, *plan.deviations))
@@ -58,10 +58,11 @@ def _with_rounds(part: Part, most: int) -> Part:
 
 
 def _shorter(test: Test, seconds: float) -> Test:
-    return replace(test, parts=tuple(_shorter_part(part, seconds) for part in test.parts))
+    return replace(test, parts=tuple(shorter_part(part, seconds) for part in test.parts))
 
 
-def _shorter_part(part: Part, seconds: float) -> Part:
+def shorter_part(part: Part, seconds: float) -> Part:
+    """Return a part of which each cell lasts so many seconds."""
     share = seconds / BOOK_S
     afterwards = tuple(
         replace(each, cell=replace(each.cell, seconds=each.cell.seconds * share))

@@ -53,13 +53,13 @@ class SimulatedTarget:
         self._shown = engine.show(request.drive, request.settings, request.layers)
         self._held: HeldDrive | None = None
         self._by_fua = self._has_volatile_buffer()
+        self._capacity, self._sector = host_sees(self._shown)
         single = not self._shown.get("layers") and self._shown["wear"] is not None
         self.resumption: Resumption = "state" if single else "rerun"
 
     def describe(self) -> Description:
         """Say what it is."""
-        derived, wear = engine.derived(self._shown), self._shown["wear"] or {}
-        values = {each["key"]: each["value"] for each in self._shown["parameters"]}
+        wear = self._shown["wear"] or {}
         flash, cycles = wear.get("flash_bytes"), wear.get("rated_cycles")
         return Description(
             kind="simulated",
@@ -67,8 +67,8 @@ class SimulatedTarget:
             model=str(self._shown["title"] or self._shown["name"]),
             serial="",
             firmware=f"ssdlab {engine.version()}",
-            capacity_bytes=int(derived["capacity"]),
-            sector_bytes=int(values.get("sector_bytes", 512)),
+            capacity_bytes=self._capacity,
+            sector_bytes=self._sector,
             rated_bytes=int(flash * cycles) if flash and cycles else None,
             surroundings={
                 "settings": [list(pair) for pair in self._request.settings],
@@ -132,7 +132,7 @@ class SimulatedTarget:
         return int(done["write"]["io_bytes"])
 
     def _job(self, step: Step) -> str:
-        load, capacity = step.load, int(engine.derived(self._shown)["capacity"])
+        load, capacity = step.load, self._capacity
         words = {100: "read", 0: "write"}
         kind = words.get(load.read_percent, "rw")
         options: dict[str, Any] = {
@@ -210,6 +210,14 @@ class SimulatedTarget:
         size = values.get("buffer.bytes", "0").split()[0]
         protected = values.get("buffer.power_loss_protected", "").lower() == "true"
         return float(size) > 0 and not protected
+
+
+def host_sees(shown: Mapping[str, Any]) -> tuple[int, int]:
+    """Return capacity and sector in bytes, of a stack those at its top, not those of its drives."""
+    derived = engine.derived(shown)
+    values = {each["key"]: each["value"] for each in shown["parameters"]}
+    capacity = derived.get("host sees", derived["capacity"])
+    return int(capacity), int(derived.get("sector", values.get("sector_bytes", 512)))
 
 
 def _shares(capacity: int, threads: int, block: int, offset: int) -> dict[str, Any]:

@@ -91,10 +91,12 @@ class Store:
             data = json.loads(read_text(path, RESULT_BYTES))
         except (FileNotFoundError, InputError, ValueError, RecursionError) as error:
             raise SsdlabError(
-                f"{path}: cannot be read: {error}\nstart over in another folder"
+                f"{path}: cannot be read: {error}\nstart again in another folder"
             ) from None
         if not isinstance(data, dict):
-            raise SsdlabError(f"{path}: is not a file of `ssdlab pts`; start in another folder")
+            raise SsdlabError(
+                f"{path}: is not a file of `ssdlab pts`\nstart again in another folder"
+            )
         return data
 
 

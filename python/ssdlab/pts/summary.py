@@ -18,6 +18,7 @@ from ssdlab.pts.plan import Part, Plan, Test
 from ssdlab.pts.store import PartStore, Store
 
 DIRECTIONS = ("read", "write", "both")
+_PURGE_REMARKS = {True: (), False: ("not purged",), None: ("purge not checked",)}
 
 
 def summary(plan: Plan, store: Store, capacity_bytes: int) -> dict[str, Any]:
@@ -38,17 +39,37 @@ def part_summary(part: Part, store: PartStore, capacity_bytes: int) -> dict[str,
     rounds, beginning = store.rounds(), store.beginning()
     if not rounds or beginning is None:
         return None
+    limit = limit_reached(part, rounds, capacity_bytes)
+    judged = judged_part(part, rounds, beginning, limit)
+    return {
+        **judged,
+        "cells": _cells(store, judged["window"]),
+        "afterwards": [_figures_of(each) for each in store.afterwards()],
+    }
+
+
+def judged_part(
+    part: Part, rounds: Sequence[Mapping[str, Any]], beginning: Mapping[str, Any], limit: str | None
+) -> dict[str, Any]:
+    """Return what rounds say of the drive's state.
+
+    Parameters
+    ----------
+    part, rounds, beginning
+        What was to be done, and what was; at least one round.
+    limit
+        What ended the rounds if the drive did not become steady.
+    """
     judged = steadiness(part, rounds)
     steady = judged is not None and judged.steady
     window = _window(part, len(rounds))
-    remarks = [] if steady else ["not steady"]
-    if not beginning["purge"]["proved"]:
-        remarks.append("not purged")
+    purge_remark = _PURGE_REMARKS[beginning["purge"]["proved"]]
+    remarks = [*([] if steady else ["not steady"]), *purge_remark]
     return {
         "name": part.name,
         "remarks": remarks,
         "steady": steady,
-        "ended_by": "steady state" if steady else limit_reached(part, rounds, capacity_bytes),
+        "ended_by": "steady state" if steady else limit,
         "rounds": len(rounds),
         "elapsed_s": rounds[-1]["elapsed_s"],
         "written_bytes": rounds[-1]["written_bytes"],
@@ -59,8 +80,6 @@ def part_summary(part: Part, store: PartStore, capacity_bytes: int) -> dict[str,
         "judged": None if judged is None else asdict(judged),
         "window": window,
         "write_amplification": _amplification(rounds, beginning, window),
-        "cells": _cells(store, window),
-        "afterwards": [_figures_of(each) for each in store.afterwards()],
     }
 
 
@@ -137,7 +156,7 @@ def _cell(same: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
             **asdict(merged),
             "iops": fmean(each["iops"] for each in means),
             "mb_per_s": fmean(each["mb_per_s"] for each in means),
-            "mean_ns": _average([each["mean_ns"] for each in means]),
+            "mean_ns": average([each["mean_ns"] for each in means]),
         }
     return cell
 
@@ -146,7 +165,8 @@ def _of(direction: str) -> tuple[str, ...]:
     return ("read", "write") if direction == "both" else (direction,)
 
 
-def _average(values: Sequence[float | None]) -> float | None:
+def average(values: Sequence[float | None]) -> float | None:
+    """Return the mean of the values that are known; None where none is."""
     known = [value for value in values if value is not None]
     return fmean(known) if known else None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,6 +37,11 @@ def heading(part: Mapping[str, Any], title: str) -> str:
     return f"{title}{remarks}"
 
 
+def state(part: Mapping[str, Any]) -> str:
+    """Say whether a part is steady, and what else a reader must not miss."""
+    return ", ".join([*(["steady"] if part["steady"] else []), *part["remarks"]])
+
+
 def _overview(parts: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]]) -> Table:
     headings = ("part", "state", "rounds", "average", "range", "line", "WA", "time", "written")
     rows = [_overview_row(part) for _, part in parts]
@@ -49,12 +54,10 @@ def _overview_row(part: Mapping[str, Any]) -> tuple[str, ...]:
     average, spread, rise = "", "", ""
     if judged is not None:
         average = _value(part["tracking"]["figure"], judged["average"])
-        spread = text.percent(judged["data_range"] / judged["average"])
-        rise = text.percent(judged["excursion"] / judged["average"])
-    state = ", ".join(part["remarks"]) or "steady"
+        spread, rise = shares(judged)
     return (
         part["name"],
-        state,
+        state(part),
         str(part["rounds"]),
         average,
         spread,
@@ -63,6 +66,14 @@ def _overview_row(part: Mapping[str, Any]) -> tuple[str, ...]:
         long_time(part["elapsed_s"]),
         text.size(part["written_bytes"]),
     )
+
+
+def shares(judged: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the window's range and the rise of its line as shares of its average."""
+    average = judged["average"]
+    found = (judged[name] / average if average else None for name in ("data_range", "excursion"))
+    spread, rise = map(text.percent, found)
+    return spread, rise
 
 
 def _value(figure: str, value: float) -> str:
@@ -82,14 +93,23 @@ def _tp(_test: Mapping[str, Any], part: Mapping[str, Any]) -> Iterator[Table]:
 
 
 def _lat(_test: Mapping[str, Any], part: Mapping[str, Any]) -> Iterator[Table]:
-    for title, key in (("Mean", "mean_ns"), ("99.999 %", None), ("Maximum", "max_ns")):
-        yield _matrix(
-            part,
-            heading(part, f"{title} response time, one request at a time"),
-            lambda cell, key=key: text.duration(
-                cell["both"][key] if key else cell["both"]["percentiles_ns"].get("99.999")
-            ),
-        )
+    for title, times in _TIMES:
+        if any(times(cell) is not None for cell in part["cells"]):
+            title = heading(part, f"{title} response time, one request at a time")
+            yield _matrix(part, title, lambda cell, times=times: text.duration(times(cell)))
+
+
+def five_nines(cell: Mapping[str, Any]) -> float | None:
+    """Return the standard's "five nines" response time; None where the record has none."""
+    value: float | None = cell["both"]["percentiles_ns"].get("99.999")
+    return value
+
+
+_TIMES: tuple[tuple[str, Callable[[Mapping[str, Any]], float | None]], ...] = (
+    ("Mean", lambda cell: cell["both"]["mean_ns"]),
+    ("99.999 %", five_nines),
+    ("Maximum", lambda cell: cell["both"]["max_ns"]),
+)
 
 
 def _wsat(_test: Mapping[str, Any], part: Mapping[str, Any]) -> Iterator[Table]:
@@ -97,7 +117,7 @@ def _wsat(_test: Mapping[str, Any], part: Mapping[str, Any]) -> Iterator[Table]:
     places = sorted({round(share * (len(values) - 1) / 8) for share in range(9)})
     rows = [(str(place + 1), text.count(round(values[place]))) for place in places]
     title = heading(part, "Write saturation: IOPS of 4 KiB random writes")
-    yield Table(title, ("minute", "IOPS"), tuple(rows), right=(0, 1))
+    yield Table(title, ("round", "IOPS"), tuple(rows), right=(0, 1))
 
 
 def _hir(test: Mapping[str, Any], part: Mapping[str, Any]) -> Iterator[Table]:
@@ -110,7 +130,7 @@ def _hir(test: Mapping[str, Any], part: Mapping[str, Any]) -> Iterator[Table]:
         for each in part["afterwards"]
     ]
     title = heading(part, "Host idle recovery: 4 KiB random writes after steady state")
-    yield Table(title, ("step", "IOPS while it writes", "mean"), tuple(rows), right=(1, 2))
+    yield Table(title, ("step", "IOPS while writing", "mean"), tuple(rows), right=(1, 2))
 
 
 def _matrix(part: Mapping[str, Any], title: str, show: Any) -> Table:

@@ -67,13 +67,14 @@ class Purged:
     checked
         What was looked at afterwards, and what was seen.
     proved
-        Whether that shows an empty drive; else the title says "not purged".
+        Whether that shows an empty drive; if not, the title says "not purged". None where nothing
+        was looked at, as in results of other programs.
     """
 
     asked: str
     answered: str
     checked: str
-    proved: bool
+    proved: bool | None
 
 
 @dataclass(frozen=True)

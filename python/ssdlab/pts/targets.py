@@ -69,7 +69,7 @@ def source(
     if is_real(name):
         if settings or layers:
             raise SsdlabError(
-                f"{name}: is real, and has no parameters; leave out --set and --layer"
+                f"{name}: a real drive has no parameters; leave out --set and --layer"
             )
         return _looked_at(name, show) if wishes is None else _opened(name, wishes, show)
     request = RunRequest(name, settings=settings, layers=tuple(layers), seed=seed)

@@ -51,8 +51,8 @@ def count_axis(value: float, _position: object = None) -> str:
 
 
 def duration_axis(value: float, _position: object = None) -> str:
-    """Write a latency tick with its unit."""
-    return text.duration(value)
+    """Write a latency tick with its unit; zero needs none."""
+    return text.duration(value) if value else "0"
 
 
 def _known(values: Sequence[float | None]) -> list[float]:

@@ -12,6 +12,7 @@ from ssdlab.reproduce.judging import Row
 from ssdlab.reproduce.provenance import Fitted
 from ssdlab.reproduce.question import Question
 from ssdlab.reproduce.results import Results
+from ssdlab.reproduce.specified import Specified
 
 
 @dataclass(frozen=True)
@@ -106,10 +107,7 @@ def _question(found: Answer, scale: Scale) -> dict[str, Any]:
         "verdict": found.verdict,
         "stand_ins": list(question.stand_ins),
         "experiments": [
-            _scene(each, found.results)
-            if isinstance(each, Scene)
-            else _experiment(each, found.results, scale)
-            for each in question.experiments(scale)
+            _performed(each, found.results, scale) for each in question.experiments(scale)
         ],
         "cpu_s": round(found.cpu_s, 1),
     }
@@ -122,6 +120,39 @@ def _row(row: Row, kinds: dict[str, str]) -> dict[str, Any]:
         "counted": row.counted,
         "reason": row.why,
         "decided_by": kinds,
+    }
+
+
+def _performed(each: Experiment | Scene | Specified, results: Results, scale: Scale) -> Any:
+    if isinstance(each, Scene):
+        return _scene(each, results)
+    if isinstance(each, Specified):
+        return _specified(each, results, scale)
+    return _experiment(each, results, scale)
+
+
+def _specified(each: Specified, results: Results, scale: Scale) -> dict[str, Any]:
+    request = each.as_experiment().request(scale, scale.seeds[0])
+    return {
+        "name": each.name,
+        "drive": each.drive,
+        "settings": dict(request.settings),
+        "layers": list(each.layers),
+        "state": each.state,
+        "job": each.job,
+        "jobs": [
+            {
+                "seed": seed,
+                "job": cell["name"],
+                "iops": cell["both"]["iops"],
+                "mb_per_s": cell["both"]["mb_per_s"],
+                "mean_us": cell["both"]["mean_ns"] / 1e3,
+                "rounds": found["part"]["rounds"],
+                "steady_reached": found["part"]["steady"],
+            }
+            for seed, found in zip(scale.seeds, results.specified[each.name], strict=True)
+            for cell in found["part"]["cells"]
+        ],
     }
 
 

@@ -14,12 +14,13 @@ from ssdlab.parallel import Task
 from ssdlab.reproduce.experiment import Experiment, Scale, Scene
 from ssdlab.reproduce.question import Question
 from ssdlab.reproduce.results import Results
+from ssdlab.reproduce.specified import Specified
 from ssdlab.request import RunRequest
 from ssdlab.result import Result
 from ssdlab.runner import Chain
 
 Found = Result | dict[str, Any]
-"""What a run gives: a result, or what a scenario tells."""
+"""What a run gives: a result, or what a scenario or a part of SNIA's test tells."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,7 @@ class Piece:
     """One run of one experiment."""
 
     question: Question
-    experiment: Experiment | Scene
+    experiment: Experiment | Scene | Specified
     seed: int
 
     @property
@@ -109,6 +110,8 @@ def _perform(scale: Scale, piece: Piece, progress: Progress) -> Found:
         if not progress("scenario", 0.0):
             raise Stopped
         return piece.experiment.perform(piece.seed)
+    if isinstance(piece.experiment, Specified):
+        return piece.experiment.perform(scale, piece.seed, progress)
     found: list[Result] = []
     chain = _chain(piece.experiment, piece.experiment.request(scale, piece.seed))
     runner.perform(chain, progress, lambda _, result: found.append(result))

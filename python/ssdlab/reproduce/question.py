@@ -9,6 +9,7 @@ from ssdlab.reproduce.experiment import Experiment, Scale, Scene
 from ssdlab.reproduce.judging import Row
 from ssdlab.reproduce.provenance import Fitted
 from ssdlab.reproduce.results import Results
+from ssdlab.reproduce.specified import Specified
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ class Question:
     name: str
     title: str
     said: Sequence[tuple[str, str]]
-    experiments: Callable[[Scale], Sequence[Experiment | Scene]]
+    experiments: Callable[[Scale], Sequence[Experiment | Scene | Specified]]
     rows: Callable[[Results], list[Row]]
     picture: Callable[[Results], str]
     caption: str

@@ -20,15 +20,20 @@ class Results:
         The results of an experiment, one a seed.
     scenes
         What a scenario told, one a seed.
+    specified
+        What a part of SNIA's test gave, one a seed.
     """
 
     of: dict[str, list[Result]] = field(default_factory=dict)
     scenes: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    specified: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
 
     def add(self, experiment: str, found: Result | dict[str, Any]) -> None:
-        """Keep a result, or what a scenario told."""
+        """Keep a result, what a scenario told, or what a part of SNIA's test gave."""
         if isinstance(found, Result):
             self.of.setdefault(experiment, []).append(found)
+        elif "part" in found:
+            self.specified.setdefault(experiment, []).append(found)
         else:
             self.scenes.setdefault(experiment, []).append(found)
 
@@ -71,7 +76,7 @@ class Results:
             job = results[0].jobs[0]
             for each in job.lab.get("parameters") or []:
                 found.setdefault(str(job.profile), {}).setdefault(each["key"], each)
-        for told in self.scenes.values():
+        for told in [*self.scenes.values(), *self.specified.values()]:
             for each in told[0]["parameters"]:
                 found.setdefault(str(told[0]["profile"]), {}).setdefault(each["key"], each)
         return found

@@ -10,34 +10,35 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ssdlab.output import PendingFile
-from ssdlab.pts.report.reading import read_folders
+from ssdlab.pts.report.sources import read_results
 from ssdlab.report.printing import write_page
 
 __all__ = ["write_pts_report"]
 
 
 def write_pts_report(
-    folders: Sequence[str | Path], path: str | Path, *, title: str | None = None
+    results: Sequence[str | Path], path: str | Path, *, title: str | None = None
 ) -> None:
     """Write the page; a PDF where the name ends in ``.pdf``.
 
     Parameters
     ----------
-    folders
-        As `ssdlab pts … -o DIR` wrote them; several are laid over one another.
+    results
+        Folders that `ssdlab pts … -o DIR` wrote, and result files of TKperf; several are drawn
+        together.
     path
-        Where the page shall be.
+        Where the page is written.
     title
         The heading; by default it names the drives.
 
     Raises
     ------
     SsdlabError
-        A folder holds no such result, the place cannot be written to, or there is no browser that
+        One of them is no such result, the place cannot be written to, or there is no browser that
         prints.
     """
     with PendingFile(path, "-o") as pending:
-        measured = read_folders([Path(folder) for folder in folders])
+        measured = read_results([Path(result) for result in results])
         # The drawing library takes a while to load.
         from ssdlab.pts.report.page import build_html
 

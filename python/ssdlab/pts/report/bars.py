@@ -25,7 +25,8 @@ def matrix(part: PartRead, quantity: Quantity, name: str) -> str | None:
     sizes = sorted({cell["load"]["block_bytes"] for cell in found})
     # Writes stand in front: their bars are the lower ones.
     mixes = list(dict.fromkeys(mix(cell["load"]) for cell in found))[::-1]
-    if min(len(sizes), len(mixes)) < 2:
+    values = known([quantity.of(cell) for cell in found])
+    if min(len(sizes), len(mixes)) < 2 or all(value != value for value in values):
         return None
     title = titled(part, f"{quantity.label} by block size and reads/writes")
     with drawing():
@@ -34,7 +35,6 @@ def matrix(part: PartRead, quantity: Quantity, name: str) -> str | None:
         # Axes in three dimensions leave room around themselves, which the layout would double.
         made.set_layout_engine("none")
         axes: Any = made.add_axes((-0.04, -0.02, 1.02, 0.98), projection="3d")
-        values = known([quantity.of(cell) for cell in found])
         across = [sizes.index(cell["load"]["block_bytes"]) for cell in found]
         along = [mixes.index(mix(cell["load"])) for cell in found]
         last = len(mixes) - 1

@@ -20,7 +20,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocato
 
 from ssdlab import text
 from ssdlab.pts.report.reading import PartRead
-from ssdlab.pts.table import heading
+from ssdlab.pts.table import five_nines, heading
 from ssdlab.report import theme
 from ssdlab.report.charts import count_axis, duration_axis
 
@@ -42,15 +42,10 @@ class Quantity:
     tick: Callable[..., str]
 
 
-def _five_nines(cell: Cell) -> float | None:
-    value: float | None = cell["both"]["percentiles_ns"].get("99.999")
-    return value
-
-
 IOPS = Quantity("IOPS", lambda cell: cell["both"]["iops"], count_axis)
 RATE = Quantity("MB/s", lambda cell: cell["both"]["mb_per_s"], count_axis)
 MEAN = Quantity("mean response time", lambda cell: cell["both"]["mean_ns"], duration_axis)
-FIVE_NINES = Quantity("99.999 % response time", _five_nines, duration_axis)
+FIVE_NINES = Quantity("99.999 % response time", five_nines, duration_axis)
 MAXIMUM = Quantity("maximum response time", lambda cell: cell["both"]["max_ns"], duration_axis)
 QUANTITIES = {"iops": IOPS, "mb_per_s": RATE, "mean_ns": MEAN}
 
@@ -93,7 +88,7 @@ def begun(title: str, size: tuple[float, float] = SIZE) -> tuple[Figure, Axes]:
 
 def add_title(made: Figure, title: str) -> None:
     """Put the title over a figure; what must not be missed gets a line and a colour of its own."""
-    plain, remarks = (re.split(r", (?=NOT |UNFINISHED)", title, maxsplit=1) + [""])[:2]
+    plain, remarks = (re.split(r", (?=NOT |PURGE NOT |UNFINISHED)", title, maxsplit=1) + [""])[:2]
     words = f"{plain},\n{remarks}" if remarks else plain
     colour = theme.SERIES[7] if remarks else theme.INK
     made.suptitle(words, x=0.01, ha="left", fontsize=10, color=colour)
@@ -106,16 +101,18 @@ def convergence(part: PartRead, quantity: Quantity, reads: int, name: str) -> st
     ]
     if not places:
         return None
+    values = [[quantity.of(each["cells"][place]) for each in part.rounds] for place in places]
+    if not any_known(values):
+        return None
     way = {0: "100 % writes", 100: "100 % reads"}.get(reads, f"{reads}/{100 - reads}")
     title = titled(part, f"Steady-state convergence, {way}: {quantity.label}")
     numbers = [each["round"] for each in part.rounds]
     with drawing():
         made, axes = begun(title)
-        for order, place in enumerate(places):
-            values = [quantity.of(each["cells"][place]) for each in part.rounds]
+        for order, (place, line) in enumerate(zip(places, values, strict=True)):
             label = block_size(part.plan.cells[place].load.block_bytes)
             colour = theme.SERIES[order % len(theme.SERIES)]
-            axes.plot(numbers, known(values), "o-", ms=3.5, color=colour, label=label)
+            axes.plot(numbers, known(line), "o-", ms=3.5, color=colour, label=label)
         axes.set_xlabel("round")
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         finish(axes, quantity)
@@ -152,6 +149,8 @@ def by_size(part: PartRead, quantity: Quantity, name: str, log: bool) -> str | N
     assert part.summary is not None, "there is a round"
     title = titled(part, f"{quantity.label} by block size, reads/writes")
     found = part.summary["cells"]
+    if not any_known([[quantity.of(cell) for cell in found]]):
+        return None
     sizes = sorted({cell["load"]["block_bytes"] for cell in found})
     with drawing():
         made, axes = begun(title)
@@ -186,13 +185,15 @@ def by_mix(part: PartRead, quantity: Quantity, name: str) -> str:
         return theme.svg(made, name, title)
 
 
-def saturation(part: PartRead, along: Along, name: str, log: bool = False) -> str:
+def saturation(part: PartRead, along: Along, name: str, log: bool = False) -> str | None:
     """Draw IOPS of every round over time, or over the bytes written, from zero or by decades."""
+    if (across := _across(part, along)) is None:
+        return None
     title = titled(part, f"IOPS over {_ALONG[along]}{', logarithmic' if log else ''}")
     with drawing():
         made, axes = begun(title)
         values = [IOPS.of(each["cells"][0]) for each in part.rounds]
-        axes.plot(_across(part, along), known(values), _style(part), ms=3, lw=1.3)
+        axes.plot(across, known(values), _style(part), ms=3, lw=1.3)
         axes.lines[0].set_color(theme.SERIES[0])
         _label_across(axes, along)
         if log:
@@ -203,17 +204,20 @@ def saturation(part: PartRead, along: Along, name: str, log: bool = False) -> st
         return theme.svg(made, name, title)
 
 
-def response_times(part: PartRead, along: Along, name: str) -> str:
+def response_times(part: PartRead, along: Along, name: str) -> str | None:
     """Draw mean, maximum and five nines of every round over time, or over the bytes written."""
+    if (across := _across(part, along)) is None:
+        return None
     title = titled(part, f"Response times over {_ALONG[along]}")
     with drawing():
         made, axes = begun(title)
         for order, quantity in enumerate((MEAN, MAXIMUM, FIVE_NINES)):
             values = [quantity.of(each["cells"][0]) for each in part.rounds]
+            if not any_known([values]):
+                continue
             # Of few requests the slowest is the five nines too: neither line may hide the other.
             style = ":" if quantity is FIVE_NINES else _style(part)
             colour, label = theme.SERIES[order], quantity.label.removesuffix(" response time")
-            across = _across(part, along)
             axes.plot(across, known(values), style, ms=3, lw=1.3, color=colour, label=label)
         _label_across(axes, along)
         axes.set_yscale("log")
@@ -229,10 +233,12 @@ def _log_ticks(axes: Axes) -> LogLocator:
     return LogLocator(subs=(1, 2, 5) if high < 100 * low else (1,))
 
 
-def _across(part: PartRead, along: Along) -> list[float]:
+def _across(part: PartRead, along: Along) -> list[float] | None:
+    """Return where each round ended; None where bytes were not recorded."""
     if along == "time":
         return [each["elapsed_s"] / 60 for each in part.rounds]
-    return [each["written_bytes"] / 1e12 for each in part.rounds]
+    written = [each["written_bytes"] for each in part.rounds]
+    return None if None in written else [each / 1e12 for each in written]
 
 
 def _label_across(axes: Axes, along: Along) -> None:
@@ -268,12 +274,14 @@ def recovery(part: PartRead, name: str) -> str | None:
     steps = part.summary["afterwards"]
     if not steps:
         return None
-    title = titled(part, "Host idle recovery: IOPS while it writes")
+    title = titled(part, "Host idle recovery: IOPS while writing")
     in_turns = [each for each in steps if each["pauses"]]
     after = [each for each in steps if not each["pauses"]]
     with drawing():
         made, axes = begun(title)
-        for side, (label, found) in enumerate((("in turns", in_turns), ("right after", after))):
+        for side, (label, found) in enumerate(
+            (("with idle time", in_turns), ("right after", after))
+        ):
             places = [place + 0.4 * side - 0.2 for place in range(len(found))]
             values = [each["iops_at_work"] for each in found]
             axes.bar(places, values, width=0.36, color=theme.SERIES[side], label=label)
@@ -282,6 +290,11 @@ def recovery(part: PartRead, name: str) -> str | None:
         axes.set_xlabel("idle time between bursts of writes, s")
         finish(axes, IOPS)
         return theme.svg(made, name, title)
+
+
+def any_known(several: Sequence[Sequence[float | None]]) -> bool:
+    """Tell whether there is anything to draw."""
+    return any(value is not None for values in several for value in values)
 
 
 def known(values: Sequence[float | None]) -> list[float]:

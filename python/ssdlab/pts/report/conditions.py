@@ -11,39 +11,47 @@ from typing import Any
 
 from ssdlab import text
 from ssdlab.pts.estimate import long_time
-from ssdlab.pts.report.charts import QUANTITIES, block_size
+from ssdlab.pts.report.charts import block_size
 from ssdlab.pts.report.heat import heat
 from ssdlab.pts.report.reading import Measured, PartRead
 
 Rows = list[tuple[str, str]]
 _TOLD_BY_HAND = ("parameters", "settings", "layers")
-NOT_TOLD = "not told"
+NOT_TOLD = "not reported"
+_DATA_PATTERN = "random, new data in every request; new offsets in every step"
+_PURGE_SHOWN = {True: "proved", False: "NOT PURGED", None: "NOT CHECKED"}
 
 
 def drive_rows(measured: Measured) -> Rows:
-    """Say what was measured, by what, and in which surroundings."""
+    """Say what was measured, by what, and in which environment."""
     target, plan = measured.target, measured.plan
-    capacity = int(target["capacity_bytes"])
+    asked = measured.asked
     return [
         ("target", f"{target['name']} ({target['kind']})"),
         ("model", target["model"] or NOT_TOLD),
         ("serial number", target["serial"] or NOT_TOLD),
         ("firmware", target["firmware"] or NOT_TOLD),
-        ("capacity", f"{text.size(capacity)} ({capacity:,} bytes)"),
-        ("logical block", f"{target['sector_bytes']} bytes"),
-        ("settings", _settings(measured.asked) or "none"),
+        ("capacity", _bytes(target["capacity_bytes"], with_unit=True)),
+        ("logical block", _bytes(target["sector_bytes"])),
+        ("settings", _settings(asked) or "none"),
         ("standard", plan["standard"]),
         ("tests", ", ".join(test["name"] for test in plan["tests"])),
         ("load", f"threads: {plan['threads']}, depth: {plan['depth']}; LAT: 1 and 1"),
         ("active range", "0 to 100 % of the capacity"),
-        ("data pattern", "random, new data in every request; new offsets in every step"),
+        ("data pattern", asked.get("data_pattern", _DATA_PATTERN)),
         ("seed", str(plan["seed"])),
-        ("measured by", f"ssdlab {measured.asked['version']}"),
+        ("measured by", f"{asked.get('program', 'ssdlab')} {asked['version']}"),
         *heat(measured),
         *_surroundings(target["surroundings"]),
         *_runs(measured.runs),
         ("check", _check(measured)),
     ]
+
+
+def _bytes(number: int | None, with_unit: bool = False) -> str:
+    if number is None:
+        return NOT_TOLD
+    return f"{text.size(number)} ({number:,} bytes)" if with_unit else f"{number} bytes"
 
 
 def _settings(asked: Mapping[str, Any]) -> str:
@@ -73,32 +81,34 @@ def _runs(runs: Sequence[Mapping[str, Any]]) -> Rows:
     if not runs:
         return []
     again = [
-        f"{each['began']}, rounds kept: {sum(each['rounds_before'].values())}" for each in runs
+        f"{each['began']}, rounds saved: {sum(each['rounds_before'].values())}" for each in runs
     ]
-    rows = [("begun", f"{runs[0]['began']} on {runs[0]['system']}")]
-    return [*rows, ("interrupted, taken up", "; ".join(again[1:]) or "never")]
+    rows = [("started", f"{runs[0]['began']} on {runs[0]['system']}")]
+    return [*rows, ("resumed", "; ".join(again[1:]) or "never")]
 
 
 def _check(measured: Measured) -> str:
+    if measured.asked.get("program") is not None:
+        return "the figures are computed from the rounds in the file, and judged anew"
     if measured.agrees is None:
-        return "the run has not ended; figures follow from the rounds so far"
+        return "the run has not ended; the figures are computed from the rounds so far"
     if measured.agrees:
-        return "result.json says what follows from the rounds, as computed anew for this page"
-    return "RESULT.JSON DIFFERS from what follows from the rounds, which this page shows"
+        return "result.json agrees with the figures, which were computed anew from the rounds"
+    return "RESULT.JSON DIFFERS from the figures computed from the rounds, which this page shows"
 
 
 def part_rows(part: PartRead) -> Rows:
     """Say how a part's drive was brought into its state, and how its rounds ended."""
     beginning, summary = part.beginning, part.summary
     assert beginning is not None and summary is not None, "there is a round"
-    cache, purge = beginning["write_cache"], beginning["purge"]
+    purge = beginning["purge"]
     load = part.plan.cells[0].load
     return [
-        ("purge, asked", purge["asked"]),
-        ("purge, answered", purge["answered"]),
-        ("purge, proof", f"{purge['checked']}: {'proved' if purge['proved'] else 'NOT PURGED'}"),
+        ("purge, request", purge["asked"]),
+        ("purge, answer", purge["answered"]),
+        ("purge, check", f"{purge['checked']}: {_PURGE_SHOWN[purge['proved']]}"),
         ("preconditioning", _conditioning(summary)),
-        ("write cache", f"found {cache['found']}, during the test {cache['during']}"),
+        ("write cache", _write_cache(beginning["write_cache"])),
         ("load", f"threads: {load.threads}, depth: {load.depth}"),
         ("a round", f"cells: {len(part.plan.cells)}, of {part.plan.cells[0].seconds:g} s each"),
         ("rounds", f"{summary['rounds']}, in {long_time(summary['elapsed_s'])}"),
@@ -109,11 +119,17 @@ def part_rows(part: PartRead) -> Rows:
     ]
 
 
+def _write_cache(cache: Mapping[str, str]) -> str:
+    if cache["found"] == "none":
+        return "none"
+    return f"found {cache['found']}, {cache['during']} during the test"
+
+
 def _ended(summary: Mapping[str, Any]) -> str:
     if summary["ended_by"] is None:
-        return "has not ended: rounds are under way"
+        return "not ended: rounds are in progress"
     under_way = (
-        "; steps after steady state are under way" if "unfinished" in summary["remarks"] else ""
+        "; steps after steady state are in progress" if "unfinished" in summary["remarks"] else ""
     )
     return f"{summary['ended_by']}{under_way}"
 
@@ -123,6 +139,8 @@ def _conditioning(summary: Mapping[str, Any]) -> str:
     if done is None:
         return "none in this test"
     asked = f"{done['passes']:g} × the capacity in {block_size(done['block_bytes'])} writes"
+    if done["written_bytes"] is None:
+        return f"{asked}; the bytes were not recorded"
     counted = done["by_the_log"]
     told = "no log counted them"
     if counted:
@@ -131,53 +149,6 @@ def _conditioning(summary: Mapping[str, Any]) -> str:
         )
         told = f"the {source} counted {counted['host_bytes_written']:,} bytes"
     return f"{asked}; {done['written_bytes']:,} bytes were written; {told}"
-
-
-def determination_rows(part: PartRead) -> Rows:
-    """Return the rule of steady state, allowed and measured."""
-    assert part.summary is not None, "there is a round"
-    judged, stop = part.summary["judged"], part.plan.stop
-    quantity = QUANTITIES[part.plan.tracking.figure]
-    variable = f"{quantity.label}, {part.plan.tracking.cell}"
-    if judged is None:
-        needed = stop.window * stop.stride
-        window = f"none: its {stop.window} rounds are not there before round {needed}"
-        return [
-            ("tracking variable", variable),
-            ("window", window),
-            ("steady state", "NOT reached"),
-        ]
-
-    def value(number: float) -> str:
-        if part.plan.tracking.figure == "mean_ns":
-            return text.duration(number)
-        return f"{text.significant(number, 5)} {quantity.label}"
-
-    def share(number: float) -> str:
-        part_of = number / judged["average"] if judged["average"] else None
-        return f"{value(number)} ({text.percent(part_of, 2)} of the average)"
-
-    correlation = judged["correlation"]
-    return [
-        ("tracking variable", variable),
-        ("rounds of the window", ", ".join(map(str, judged["rounds"]))),
-        ("average", value(judged["average"])),
-        ("data excursion, allowed", share(judged["allowed_range"])),
-        ("data excursion, measured", share(judged["data_range"])),
-        ("slope excursion, allowed", share(judged["allowed_excursion"])),
-        ("slope excursion, measured", share(judged["excursion"])),
-        ("least-squares line", _line(judged, part.plan.tracking.figure, stop.stride)),
-        ("correlation", text.NOTHING if correlation is None else f"{correlation:.4f}"),
-        ("steady state", "reached" if judged["steady"] else "NOT reached"),
-    ]
-
-
-def _line(judged: Mapping[str, Any], figure: str, stride: int) -> str:
-    """Write the line over the number of the round, R."""
-    factor, unit = (1e-3, " µs") if figure == "mean_ns" else (1.0, "")
-    slope = judged["slope"] / stride
-    at_zero = judged["intercept"] - slope * judged["rounds"][0]
-    return f"y = {slope * factor:.6g} · R {at_zero * factor:+.7g}{unit}".replace("+", "+ ")
 
 
 def differing(several: Sequence[Measured]) -> list[tuple[str, ...]]:
@@ -191,7 +162,7 @@ def differing(several: Sequence[Measured]) -> list[tuple[str, ...]]:
 
 
 def _conditions(measured: Measured, shared: set[str]) -> Rows:
-    rows = [row for row in drive_rows(measured) if row[0] not in ("begun", "check")]
+    rows = [row for row in drive_rows(measured) if row[0] not in ("started", "check")]
     cells = {
         str(cell["seconds"])
         for t in measured.plan["tests"]
@@ -203,7 +174,7 @@ def _conditions(measured: Measured, shared: set[str]) -> Rows:
     rows.append(("deviations", "; ".join(deviations) or "none"))
     for part in (each for each in measured.begun_parts if each.plan.name in shared):
         found = dict(part_rows(part))
-        for name in ("purge, asked", "purge, proof", "preconditioning", "write cache", "load"):
+        for name in ("purge, request", "purge, check", "preconditioning", "write cache", "load"):
             rows.append((f"{part.plan.name}: {name}", found[name]))
         rows.append((f"{part.plan.name}: state", part.state))
     return rows

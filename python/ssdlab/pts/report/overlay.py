@@ -75,7 +75,7 @@ class Overlay:
 def overlay(several: Sequence[Measured], pictures: bool = True) -> Overlay:
     """Compare drives; without pictures where only tables are asked for."""
     labels = tuple(each.label for each in several)
-    with blaming(", ".join(str(each.folder) for each in several)):
+    with blaming(", ".join(str(each.path) for each in several)):
         return Overlay(labels, differing(several), _comparisons(several, labels, pictures))
 
 

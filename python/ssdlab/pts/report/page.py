@@ -12,7 +12,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from ssdlab import pages, text
+from ssdlab import engine, pages, text
 from ssdlab.pts.estimate import long_time
 from ssdlab.pts.report.commands import commands
 from ssdlab.pts.report.conditions import Rows, drive_rows
@@ -20,6 +20,7 @@ from ssdlab.pts.report.overlay import Overlay, overlay
 from ssdlab.pts.report.reading import Measured, PartRead, blaming
 from ssdlab.pts.report.sections import Section, section
 from ssdlab.pts.report.written import HEADINGS as STEP_HEADINGS
+from ssdlab.pts.table import shares
 
 STATES = ("part", "state", "rounds", "range", "line", "WA", "time", "written")
 PARAMETERS = ("parameter", "value", "kind", "source")
@@ -50,7 +51,6 @@ def build_html(several: Sequence[Measured], title: str | None = None) -> str:
     """
     laid_over: Overlay | None = overlay(several) if len(several) > 1 else None
     names = dict.fromkeys(str(each.target["model"] or each.label) for each in several)
-    versions = dict.fromkeys(str(each.asked["version"]) for each in several)
     css = pages.embedded("ssdlab.report", "page.css") + "\n"
     return pages.render(
         "ssdlab.pts.report",
@@ -62,12 +62,12 @@ def build_html(several: Sequence[Measured], title: str | None = None) -> str:
         state_headings=STATES,
         step_headings=STEP_HEADINGS,
         parameter_headings=PARAMETERS,
-        versions=", ".join(versions),
+        version=engine.version(),
     )
 
 
 def _drive(measured: Measured, name: str) -> Drive:
-    with blaming(measured.folder):
+    with blaming(measured.path):
         return Drive(
             label=measured.label,
             header=drive_rows(measured),
@@ -82,14 +82,12 @@ def _drive(measured: Measured, name: str) -> Drive:
 def _state(part: PartRead) -> tuple[str, ...]:
     if part.summary is None:
         return (part.plan.name, part.state, *[text.NOTHING] * (len(STATES) - 2))
-    summary = part.summary
-    judged, average = summary["judged"], (summary["judged"] or {}).get("average")
+    summary, judged = part.summary, part.summary["judged"]
     return (
         part.plan.name,
         part.state,
         str(summary["rounds"]),
-        text.percent(judged["data_range"] / average if average else None),
-        text.percent(judged["excursion"] / average if average else None),
+        *(shares(judged) if judged else (text.NOTHING, text.NOTHING)),
         text.ratio(summary["write_amplification"]),
         long_time(summary["elapsed_s"]),
         text.size(summary["written_bytes"]),

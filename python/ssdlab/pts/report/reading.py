@@ -25,6 +25,7 @@ from ssdlab.pts.plan import (
 )
 from ssdlab.pts.store import Store
 from ssdlab.pts.summary import part_summary
+from ssdlab.pts.table import state
 
 _OF_ANOTHER_SHAPE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 _REMEDY = "name a folder that was written by: ssdlab pts TARGET -o DIR"
@@ -60,17 +61,19 @@ class PartRead:
         """Say how far it is."""
         if self.summary is None:
             return "not begun" if self.beginning is None else "no round yet"
-        return ", ".join(self.summary["remarks"]) or "steady"
+        return state(self.summary)
 
 
 @dataclass(frozen=True)
 class Measured:
-    """What a folder holds.
+    """What a result holds.
 
     Attributes
     ----------
     label
-        Names the target, and the folder where several have the same name.
+        Names the target, and the path where several have the same name.
+    path
+        The folder, or the file.
     asked, target, plan
         As in ``plan.json``.
     runs
@@ -82,7 +85,7 @@ class Measured:
     """
 
     label: str
-    folder: Path
+    path: Path
     asked: Mapping[str, Any]
     target: Mapping[str, Any]
     plan: Mapping[str, Any]
@@ -96,28 +99,15 @@ class Measured:
         return [part for part in self.parts if part.summary is not None]
 
 
-def read_folders(folders: Sequence[Path]) -> list[Measured]:
-    """Read folders; one that has a folder for each target stands for these.
+def read_folder(folder: Path) -> list[Measured]:
+    """Read a folder; one that has a folder for each target stands for these.
 
     Raises
     ------
     SsdlabError
-        There is no result in one, or it is damaged.
+        There is no result in it, or it is damaged.
     """
-    places = [place for folder in folders for place in _places(folder)]
-    labels = _labels(places)
-    return [_measured(place, label) for place, label in zip(places, labels, strict=True)]
-
-
-def _labels(places: Sequence[Path]) -> list[str]:
-    """Name targets with what is set on them, but for what is set on all; then by folder."""
-    words = [_words(place) for place in places]
-    common = set.intersection(*map(set, words)) if len(places) > 1 else set()
-    names = [", ".join([each[0], *(w for w in each[1:] if w not in common)]) for each in words]
-    return [
-        name if names.count(name) == 1 else f"{name} ({place})"
-        for place, name in zip(places, names, strict=True)
-    ]
+    return [_measured(place) for place in _places(folder)]
 
 
 def _places(folder: Path) -> list[Path]:
@@ -145,21 +135,13 @@ def blaming(where: object) -> Iterator[None]:
         ) from error
 
 
-def _words(place: Path) -> list[str]:
-    with blaming(place / "plan.json"):
-        plan = Store(place).plan()
-        asked = plan["asked"]
-        if "recipe" in asked:
-            raise SsdlabError(f"{place}: is the record of `ssdlab season`, which has no report")
-        words = [plan["target"]["name"], *asked["settings"], *asked["layers"]]
-        return [str(word) for word in words]
-
-
-def _measured(place: Path, label: str) -> Measured:
+def _measured(place: Path) -> Measured:
     store = Store(place)
     with blaming(place / "plan.json"):
         kept = store.plan()
         asked, target, plan = kept["asked"], kept["target"], kept["plan"]
+        if "recipe" in asked:
+            raise SsdlabError(f"{place}: the record of `ssdlab season` has no report")
         capacity = int(target["capacity_bytes"])
         planned = [(test, _part(part)) for test in plan["tests"] for part in test["parts"]]
     parts = []
@@ -171,7 +153,7 @@ def _measured(place: Path, label: str) -> Measured:
         runs = store.runs()
     with blaming(place / "result.json"):
         agrees = _agrees(store.result(), parts)
-    return Measured(label, place, asked, target, plan, runs, parts, agrees)
+    return Measured(str(place), place, asked, target, plan, runs, parts, agrees)
 
 
 def _part_read(

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from ssdlab.pts.report import bars, charts, written
 from ssdlab.pts.report.charts import FIVE_NINES, IOPS, MAXIMUM, MEAN, RATE
-from ssdlab.pts.report.conditions import Rows, determination_rows, part_rows
+from ssdlab.pts.report.conditions import Rows, part_rows
+from ssdlab.pts.report.determination import determination_rows
 from ssdlab.pts.report.reading import PartRead
 from ssdlab.pts.table import Table, heading, tables
 

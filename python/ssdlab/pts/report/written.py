@@ -38,7 +38,7 @@ class Written:
 def steps_of(part: PartRead) -> list[Written]:
     """Return preconditioning, where there is one, and every round."""
     beginning = part.beginning
-    if beginning is None:
+    if beginning is None or any(each["written_bytes"] is None for each in part.rounds):
         return []
     found, before = [], beginning["counters_after"]
     if beginning["conditioning"] is not None:

@@ -1,46 +1,45 @@
 """TKperf's procedure, with which the e-book measured its drives and arrays.
 
 From TKperf's source (github.com/thomas-krenn/TKperf, DeviceTests.py, Devices.py, StdyState.py; what
-`examples/` call) and its e-book, p. 17: two jobs with 16 requests each. Every member is written
-twice in sequence. IOPS: rounds of seven mixes of reads and writes, from all reads to all writes,
-each in eight sizes from 1 MiB to 512 B, a minute each, at random; until 4 KiB writes of five rounds
-in a row are steady, of which the mean is shown. Throughput: rounds of a minute's reading and a
-minute's writing in sequence, by size.
+`examples/` call) and its e-book, p. 17: two jobs with 16 requests each. IOPS is SNIA's test, which
+the code of `ssdlab pts` carries out: the array is written twice in sequence; then come rounds of
+seven mixes in eight sizes, a minute each, until 4 KiB writes of five rounds in a row are steady, of
+which the mean is shown. Throughput: rounds of a minute's reading and a minute's writing in
+sequence, by size. In a quick run one round is the window.
 
 Version 2.0 (June 2015) makes a controller's array with `storcli add vd … wt nora` and no word on
 the strip, which the option `strip=` came to only in February 2017. So the controller's default
-holds, 64 KiB (MegaRAID Storage Manager 17.05, help); arrays by software have md's own chunk. Behind
-a controller TKperf fills the array in place of its members, which writes each in sequence as well.
+holds, 64 KiB (MegaRAID Storage Manager 17.05, help); arrays by software have md's own chunk.
 
 On a smaller drive the minute is shorter by as much, so that each load writes the same share of it,
-and for IOPS the controller's cache is smaller by as much, so that it holds the same share.
-A member is filled once, which leaves it as twice does. In sequence one job keeps all 32 requests:
-two that begin at one place in one instant would overwrite each other in the drive's buffer, which
-threads of a real host, one a little later, hardly do.
+and for IOPS the controller's cache is smaller by as much, so that it holds the same share. For
+throughput each member is filled once, which leaves it as twice does. In sequence one job keeps all
+32 requests: two that begin at one place in one instant would overwrite each other in the drive's
+buffer, which threads of a real host, one a little later, hardly do.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import replace
 from statistics import fmean
 
+from ssdlab.pts import book
+from ssdlab.pts.plan import Part
+from ssdlab.pts.shorter import shorter_part
 from ssdlab.reproduce.experiment import Scale, Value, section, story
 from ssdlab.reproduce.results import Results
-from ssdlab.result import Job
 
 STRIP = "64KiB"
 """What a controller's array keeps together on one member: MegaRAID's default."""
 _BLOCKS_A_DIE, _QUICK_BLOCKS_A_DIE = 96, 32
 """Size of the drives; each load takes its share of them."""
 _ROUNDS, _QUICK_ROUNDS = 5, 1
-"""A window of TKperf's, quickly one round; of eight rounds the first window was steady on each
-array."""
+"""The window of IOPS and throughput: TKperf's, quickly one round."""
 _MINUTE_S = 60.0
 _CACHE_KIB, _LINE_KIB = 2**20, 64
 """The controller's cache, 1 GiB (LSI MegaRAID SAS 9361-8i), and its lines."""
-_MIXES = (100, 95, 65, 50, 35, 5, 0)
-_SIZES = ("1024k", "128k", "64k", "32k", "16k", "8k", "4k", "512")
-_SHOWN = "4k"
+_SHOWN_BYTES = 4096
+_JOBS, _DEPTH = 2, 16
 _STREAMS = ("1024k", "64k", "8k")
 
 
@@ -81,27 +80,12 @@ def _section(name: str, seconds: float, **options: Value) -> str:
     return section(name, time_based=True, runtime=f"{seconds * 1e3:.0f}ms", **options)
 
 
-def iops_job(scale: Scale, drive: str) -> str:
-    """Return the rounds of mixes and sizes on a drive of this scale, or an array of such."""
-    seconds = _seconds(scale, drive)
-    return story(
-        *(
-            _section(
-                _load(number, mix, size),
-                seconds,
-                rw="randrw",
-                rwmixread=mix,
-                bs=size,
-                norandommap=True,
-                numjobs=2,
-                iodepth=16,
-                group_reporting=True,
-            )
-            for number in range(_rounds(scale))
-            for mix in _MIXES
-            for size in _SIZES
-        )
-    )
+def iops_part(scale: Scale, drive: str) -> Part:
+    """Return the IOPS test for a drive of this scale, or an array of such."""
+    (test,) = book.plan(["iops"], _JOBS, _DEPTH, 1, False, 512).tests
+    (part,) = test.parts
+    part = shorter_part(part, _seconds(scale, drive))
+    return replace(part, stop=replace(part.stop, window=_rounds(scale)))
 
 
 def rate_job(scale: Scale, drive: str) -> str:
@@ -117,28 +101,39 @@ def rate_job(scale: Scale, drive: str) -> str:
     )
 
 
-def _load(number: int, mix: int, size: str) -> str:
-    return f"round {number + 1}, {mix} % reads of {size}"
-
-
 def _stream(size: str, way: str, number: int) -> str:
     return f"round {number + 1}, {way} of {size}"
 
 
-def _mean(results: Results, name: str, read: Callable[[Job], float], label: str) -> float:
-    """Return a figure's mean over the rounds that were run and the seeds."""
+def iops(results: Results, array: str, reads_percent: int) -> float:
+    """Return requests of 4 KiB a second, as TKperf shows them."""
+    wanted = (reads_percent, _SHOWN_BYTES)
     return fmean(
-        read(job) for result in results.of[name] for job in result.jobs if job.name.endswith(label)
+        cell["both"]["iops"]
+        for found in results.specified[iops_experiment(array)]
+        for cell in found["part"]["cells"]
+        if (cell["load"]["read_percent"], cell["load"]["block_bytes"]) == wanted
     )
 
 
-def iops(results: Results, array: str, reads_percent: int) -> float:
-    """Return requests of 4 KiB a second, as TKperf shows them."""
-    label = _load(0, reads_percent, _SHOWN).partition(", ")[2]
-    return _mean(results, iops_experiment(array), Job.iops, f", {label}")
+def not_steady(results: Results) -> list[str]:
+    """Name the arrays whose IOPS test ended without steady state."""
+    return [
+        name.removesuffix(iops_experiment(""))
+        for name, found in results.specified.items()
+        if not all(each["part"]["steady"] for each in found)
+    ]
 
 
 def mb_per_s(results: Results, array: str, way: str, size: str) -> float:
     """Return MB/s of reading or writing in sequence, the mean of the rounds."""
     label = _stream(size, way, 0).partition(", ")[2]
-    return _mean(results, rate_experiment(array), Job.bandwidth, f", {label}") / 1e6
+    return (
+        fmean(
+            job.bandwidth()
+            for result in results.of[rate_experiment(array)]
+            for job in result.jobs
+            if job.name.endswith(f", {label}")
+        )
+        / 1e6
+    )

@@ -15,6 +15,7 @@ from ssdlab.reproduce.pictures import Bar
 from ssdlab.reproduce.question import Question
 from ssdlab.reproduce.results import Results
 from ssdlab.reproduce.seeds import Stated
+from ssdlab.reproduce.specified import Specified
 
 DRIVE = "intel-dc-s3500-80gb"
 _CONTROLLER = f"preset=controller,chunk_bytes={tkperf.STRIP}"
@@ -48,26 +49,28 @@ def _latency_job() -> str:
     return story(settle, *single)
 
 
-def _tests(scale: Scale, array: str, layer: str) -> list[Experiment]:
+def _tests(scale: Scale, array: str, layer: str) -> list[Experiment | Specified]:
     """Return TKperf's IOPS and throughput of an array, and its latency."""
     small = f"{layer},{tkperf.cache(scale, DRIVE)}" if _CONTROLLER in layer else layer
-
-    def test(name: str, job: str, state: str, over: str, most: int | None = None) -> Experiment:
-        layers = (over,) if over else ()
-        return Experiment(
-            name, DRIVE, job, state, layers=layers, each_member=True, most_blocks_a_die=most
-        )
-
-    most = tkperf.blocks_a_die(scale)
-    iops_job, rate_job = (job(scale, DRIVE) for job in (tkperf.iops_job, tkperf.rate_job))
+    layers = (layer,) if layer else ()
+    name, most = tkperf.rate_experiment(array), tkperf.blocks_a_die(scale)
+    rate_job = tkperf.rate_job(scale, DRIVE)
     return [
-        test(tkperf.iops_experiment(array), iops_job, "filled", small, most),
-        test(tkperf.rate_experiment(array), rate_job, "filled", layer, most),
-        test(array, _latency_job(), "steady", layer),
+        Specified(
+            tkperf.iops_experiment(array),
+            DRIVE,
+            tkperf.iops_part(scale, DRIVE),
+            layers=(small,) if small else (),
+            most_blocks_a_die=most,
+        ),
+        Experiment(
+            name, DRIVE, rate_job, "filled", layers=layers, each_member=True, most_blocks_a_die=most
+        ),
+        Experiment(array, DRIVE, _latency_job(), "steady", layers=layers, each_member=True),
     ]
 
 
-def experiments(scale: Scale) -> list[Experiment]:
+def experiments(scale: Scale) -> list[Experiment | Specified]:
     """Return the tests of every array of SSDs, what is tried beside, and arrays of hard disks."""
     return [
         *(test for name, layer in ARRAYS.items() for test in _tests(scale, name, layer)),
@@ -242,8 +245,10 @@ QUESTION = Question(
     verdict=verdict,
     stand_ins=(
         (
-            "TKperf's loads in its order, as in its source, on drives that are 3 % as large, a "
-            "minute shorter by as much; latency on drives each brought to steady state by itself."
+            "TKperf's IOPS by the code of `ssdlab pts`, its throughput in the order of its source, "
+            "on drives that are 3 % as large (quickly 1 %), a minute shorter by as much; a quick "
+            "run takes one round for the window of five. Latency on drives each brought to steady "
+            "state by itself: in so short a minute reads would wait for what collection still owes."
         ),
         "Read-ahead: begins when two reads followed each other, chosen after a first result.",
         "Arrays of hard disks: four at 10,000 rpm; 20 GB of them are used.",

@@ -1,0 +1,250 @@
+"""TKperf's result file: an XML document of two levels, whose elements hold JSON.
+
+    root ─ testdate, devinfo, kernel, ioperfversion, cmdline
+         ─ iops, lat, tp, writesat ─ fioversion, numjobs, iodepth, runtime, xargs, roundmat,
+                                     stdyrounds, stdyavg, reachstdystate
+
+Source of the format: TKperf 2.2, github.com/thomas-krenn/TKperf, state of October 2021, the classes
+in `src/perfTest`. The file is not trusted: a document type declaration, which alone could define
+entities, is refused, and so are files over 16 MiB and elements below the second level.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+from ssdlab.errors import SsdlabError
+from ssdlab.input import InputError, read_text
+
+TESTS = ("iops", "tp", "lat", "writesat")
+MOST_ROUNDS = 24 * 60
+"""Write saturation ends after a day of rounds of a minute."""
+_MOST_DEPTH = 3
+_MOST_WORKERS = 100_000
+_MOST_SECONDS = 24 * 3600
+_REMEDY = "name the XML file that TKperf wrote for an SSD or a RAID (modes ssd and raid)"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What TKperf itself says of steady state.
+
+    Attributes
+    ----------
+    steady
+        None where it did not get so far.
+    rounds
+        Numbers of the rounds in its window, from 1.
+    average
+        Of its tracking variable.
+    """
+
+    steady: bool | None
+    rounds: tuple[int, ...]
+    average: float
+
+
+@dataclass(frozen=True)
+class TestRead:
+    """A test of the file.
+
+    Attributes
+    ----------
+    name
+        One of `TESTS`.
+    fio, jobs, depth, runtime_s, options
+        The version of fio, and how it was called.
+    matrix
+        Its figures; lists of lists, whose shape is not yet checked.
+    verdict
+        None where TKperf has none (write saturation).
+    """
+
+    name: str
+    fio: str
+    jobs: int
+    depth: int
+    runtime_s: float
+    options: tuple[str, ...]
+    matrix: Any
+    verdict: Verdict | None
+
+
+@dataclass(frozen=True)
+class Document:
+    """A file: what was measured and how, and its tests in the order of `TESTS`."""
+
+    path: Path
+    date: str
+    device: str
+    kernel: str
+    version: str
+    command: str
+    tests: tuple[TestRead, ...]
+
+
+def read_document(path: Path) -> Document:
+    """Read a file.
+
+    Raises
+    ------
+    SsdlabError
+        It cannot be read, or is no result of TKperf on an SSD.
+    """
+    root = _root(path)
+    found = [(name, root.find(name)) for name in TESTS]
+    tests = [_test(path, name, element) for name, element in found if element is not None]
+    if not tests:
+        raise refused(path, "no test of TKperf is in it (iops, tp, lat or writesat)")
+
+    def text(tag: str) -> str:
+        return str(_json(path, root, tag, str, default=""))
+
+    return Document(
+        path,
+        text("testdate"),
+        text("devinfo"),
+        text("kernel").strip(),
+        text("ioperfversion"),
+        text("cmdline"),
+        tuple(tests),
+    )
+
+
+def refused(path: Path, what: str) -> SsdlabError:
+    """Return an error that says what is wrong in a file."""
+    return SsdlabError(f"{path}: {what}\n{_REMEDY}")
+
+
+class _Builder(ElementTree.TreeBuilder):
+    """Builds the tree of a document that defines nothing and is not deep."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._depth = 0
+
+    def doctype(self, _name: str, _public: str | None, _system: str | None) -> None:
+        """Refuse it before anything in it is read."""
+        raise ValueError("a document type declaration is refused")
+
+    def start(self, tag: Any, attributes: Any) -> ElementTree.Element:
+        """Begin an element."""
+        self._depth += 1
+        if self._depth > _MOST_DEPTH:
+            raise ValueError(f"<{tag[:40]}> is nested deeper than TKperf writes")
+        return super().start(tag, attributes)
+
+    def end(self, tag: str) -> ElementTree.Element:
+        """End an element."""
+        self._depth -= 1
+        return super().end(tag)
+
+
+def _root(path: Path) -> ElementTree.Element:
+    try:
+        # The standard library's own parser will do: all attacks on it begin with a declaration.
+        parser = ElementTree.XMLParser(target=_Builder())
+        parser.feed(read_text(path))
+        root: ElementTree.Element = parser.close()
+    except FileNotFoundError:
+        raise refused(path, "cannot be read: No such file or directory") from None
+    except InputError as error:
+        raise refused(path, f"cannot be read: {error}") from None
+    except ElementTree.ParseError as error:
+        raise refused(path, f"cut short, or not XML ({error})") from None
+    except ValueError as error:
+        raise refused(path, f"is not a result of TKperf: {error}") from None
+    return root
+
+
+def _test(path: Path, name: str, element: ElementTree.Element) -> TestRead:
+    def value(tag: str, kind: type | tuple[type, ...], default: Any = None) -> Any:
+        return _json(path, element, tag, kind, default)
+
+    return TestRead(
+        name=name,
+        fio=value("fioversion", str, ""),
+        jobs=_whole(path, f"{name}/numjobs", value("numjobs", int, 1)),
+        depth=_whole(path, f"{name}/iodepth", value("iodepth", int, 1)),
+        runtime_s=_within(path, f"{name}/runtime", value("runtime", (int, float), 60)),
+        options=tuple(str(each) for each in value("xargs", list, [])),
+        matrix=value("roundmat", list),
+        verdict=None if name == "writesat" else _verdict(path, name, value),
+    )
+
+
+def _verdict(path: Path, name: str, value: Callable[..., Any]) -> Verdict:
+    steady = value("reachstdystate", (bool, type(None)), False)
+    numbers = listed(path, f"{name}/stdyrounds", value("stdyrounds", list, []), most=MOST_ROUNDS)
+    rounds = [int(figure(path, f"{name}/stdyrounds", each)) + 1 for each in numbers]
+    average = figure(path, f"{name}/stdyavg", value("stdyavg", (int, float), 0))
+    return Verdict(steady, tuple(rounds), average)
+
+
+def _json(
+    path: Path,
+    parent: ElementTree.Element,
+    tag: str,
+    kind: type | tuple[type, ...],
+    default: Any = None,
+) -> Any:
+    """Return an element's JSON, of the kind that TKperf writes; the default where it is absent."""
+    element = parent.find(tag)
+    where = tag if parent.tag not in TESTS else f"{parent.tag}/{tag}"
+    if element is None and default is not None:
+        return default
+    if element is None:
+        raise refused(path, f"{where} is missing")
+    text = element.text or ""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        raise refused(path, f"{where}: {shortened(text)} is not JSON") from None
+    if not isinstance(value, kind):
+        raise refused(path, f"{where}: {shortened(text)} is not what TKperf writes there")
+    return value
+
+
+def shortened(value: object) -> str:
+    """Quote the beginning of a value."""
+    words = " ".join(str(value).split())
+    return repr(words if len(words) <= 40 else f"{words[:40]}…")
+
+
+def listed(
+    path: Path, where: str, value: object, counts: Sequence[int] = (), most: int = 0
+) -> list[Any]:
+    """Return a list of one of some lengths, or of 1 to `most` entries where none is given."""
+    if not isinstance(value, list):
+        raise refused(path, f"{where}: {shortened(value)} is not a list")
+    if len(value) not in (counts or range(most + 1)):
+        wanted = " or ".join(map(str, counts)) if counts else f"at most {most}"
+        raise refused(path, f"{where}: {len(value)} entries, not {wanted}")
+    return value
+
+
+def figure(path: Path, where: str, value: object) -> float:
+    """Return a figure: finite, and not negative."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise refused(path, f"{where}: {shortened(value)} is not a number")
+    if not 0 <= value <= 1e15 or not math.isfinite(value):
+        raise refused(path, f"{where}: {shortened(value)} is not a figure")
+    return float(value)
+
+
+def _whole(path: Path, where: str, value: int) -> int:
+    if isinstance(value, bool) or not 1 <= value <= _MOST_WORKERS:
+        raise refused(path, f"{where}: {shortened(value)} is not a number from 1 on")
+    return value
+
+
+def _within(path: Path, where: str, value: float) -> float:
+    if isinstance(value, bool) or not 0 < value <= _MOST_SECONDS:
+        raise refused(path, f"{where}: {shortened(value)} is not a number of seconds")
+    return float(value)
