@@ -116,15 +116,6 @@ def iops(results: Results, array: str, reads_percent: int) -> float:
     )
 
 
-def not_steady(results: Results) -> list[str]:
-    """Name the arrays whose IOPS test ended without steady state."""
-    return [
-        name.removesuffix(iops_experiment(""))
-        for name, found in results.specified.items()
-        if not all(each["part"]["steady"] for each in found)
-    ]
-
-
 def mb_per_s(results: Results, array: str, way: str, size: str) -> float:
     """Return MB/s of reading or writing in sequence, the mean of the rounds."""
     label = _stream(size, way, 0).partition(", ")[2]
