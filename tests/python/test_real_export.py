@@ -26,6 +26,12 @@ from ssdlab.pts.real.safety import Refused
 SIZE = 32 * MIB
 
 
+def _listens(family: socket.AddressFamily, address: str | tuple[str, int]) -> bool:
+    """Whether somebody listens there; the file of a socket comes before that."""
+    with socket.socket(family) as tried:
+        return tried.connect_ex(address) == 0
+
+
 @contextmanager
 def _served(folder: Path, *words: str) -> Iterator[str]:
     """Serve something by nbdkit on a socket of its own; gives the URI."""
@@ -35,7 +41,7 @@ def _served(folder: Path, *words: str) -> Iterator[str]:
         ["nbdkit", "--foreground", "--exit-with-parent", f"--unix={place}", *words]
     )
     try:
-        wait_for(place.exists, "nbdkit's socket")
+        wait_for(lambda: _listens(socket.AF_UNIX, str(place)), "nbdkit's socket")
         yield f"nbd+unix:///?socket={place}"
     finally:
         server.terminate()
@@ -229,11 +235,6 @@ def test_a_uri_that_leads_nowhere(uri: str, why: str) -> None:
         Client(uri)
 
 
-def _answers(port: int) -> bool:
-    with socket.socket() as tried:
-        return tried.connect_ex(("127.0.0.1", port)) == 0
-
-
 def test_an_export_by_name_over_tcp(tmp_path: Path) -> None:
     """The name is the path without its first slash; one that is not there is told."""
     need("nbdkit")
@@ -244,7 +245,7 @@ def test_an_export_by_name_over_tcp(tmp_path: Path) -> None:
     server = subprocess.Popen([*words, "--filter=exportname", "memory", "1M", "exportname=a b",
                                "exportname-strict=true"])  # fmt: skip
     try:
-        wait_for(lambda: _answers(port), "nbdkit's port")
+        wait_for(lambda: _listens(socket.AF_INET, ("127.0.0.1", port)), "nbdkit's port")
         with Client(f"nbd://127.0.0.1:{port}/a%20b") as client:
             assert client.export.size_bytes == MIB
         with pytest.raises(SsdlabError, match="does not give this export"):

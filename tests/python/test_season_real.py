@@ -68,7 +68,7 @@ def test_random_overwrites_are_the_capacity(tmp_path: Path) -> None:
     assert {step.load.pattern for step in rounds} == {"random"}
     assert found["rounds"]["written_bytes"] == pytest.approx(CAPACITY, rel=1e-4)
     assert found["rounds"]["is_steady"] is None
-    assert found["known_by"][-1] == "ended by 10 rounds"
+    assert found["known_by"][-1] == "ended after 10 rounds"
 
 
 def test_snia_ends_with_the_window(tmp_path: Path) -> None:
@@ -85,7 +85,7 @@ def test_a_drive_that_is_never_steady_is_told(tmp_path: Path) -> None:
     target = MadeTarget(lambda _step, number: 5000.0 if number % 2 else 1000.0)
     found = carried_out("snia", target, tmp_path)
     assert found["rounds"]["count"] == 25 and not found["rounds"]["is_steady"]
-    assert found["known_by"][-1].startswith("NOT STEADY, ended by 25 rounds")
+    assert found["known_by"][-1].startswith("NOT STEADY, ended after 25 rounds")
 
 
 def test_an_hour_of_writes(tmp_path: Path) -> None:
@@ -93,7 +93,7 @@ def test_an_hour_of_writes(tmp_path: Path) -> None:
     target = MadeTarget()
     found = carried_out("anandtech", target, tmp_path)
     assert [step.seconds for step in target.steps[1:]] == [60.0] * 60
-    assert found["known_by"][-1] == "ended by 60 rounds"
+    assert found["known_by"][-1] == "ended after 60 rounds"
 
 
 def mix(sector_bytes: int) -> MixedLoad:

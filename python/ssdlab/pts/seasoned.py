@@ -102,9 +102,9 @@ def _counted(done: Mapping[str, Any]) -> str:
 
 def _end(rounds: Mapping[str, Any]) -> str:
     if rounds["judged"] is None:
-        return f"ended by {rounds['ended_by']}"
+        return f"ended after {rounds['ended_by']}"
     judged = Steadiness(**rounds["judged"])
-    state = "steady" if judged.steady else f"NOT STEADY, ended by {rounds['ended_by']}"
+    state = "steady" if judged.steady else f"NOT STEADY, ended after {rounds['ended_by']}"
     return (
         f"{state}: over rounds {judged.rounds[0]} to {judged.rounds[-1]} the IOPS average "
         f"{judged.average:,.0f}; their range is {_share(judged, judged.data_range)} of that "
