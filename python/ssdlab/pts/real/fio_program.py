@@ -6,6 +6,7 @@ a warning loses no round.
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 from collections.abc import Callable, Sequence
@@ -129,8 +130,15 @@ class Fio:
 
 
 def _leash() -> list[str]:
-    """Give what has fio end with us, however we end: it might go on writing for hours."""
-    return ["setpriv", "--pdeathsig", "INT"] if shutil.which("setpriv") else []
+    """Give what has fio end with us, however we end: it might go on writing for hours.
+
+    SIGKILL, because a signal that a background job ignores would be lost. The shell looks whether
+    we were there still when the signal was asked for; else nobody would send it.
+    """
+    if shutil.which("setpriv") is None:
+        return []
+    look = 'test "$PPID" = "$0" && exec "$@"'
+    return ["setpriv", "--pdeathsig", "KILL", "sh", "-c", look, str(os.getpid())]
 
 
 def _probe(engine: str, path: str, block_bytes: int) -> list[str]:
