@@ -14,7 +14,6 @@ import pytest
 from loop_devices import (
     MIB,
     digest,
-    is_free,
     loop_device,
     memory_folder,
     need,
@@ -147,9 +146,10 @@ def test_fio_ends_with_us(device: str) -> None:
     process = start("pts", device, "--tests", "lat", "--cell-seconds", "3600", "-o", "out")
     wait_for(Path("out/lat/beginning.json").exists)
     wait_for(lambda: _children(process.pid))
+    (child,) = _children(process.pid)
     process.kill()
     process.communicate(timeout=HANG_S)
-    wait_for(lambda: is_free(device), "the end of fio")
+    wait_for(lambda: not Path(f"/proc/{child}").exists(), "the end of fio")
 
 
 def test_a_fio_that_is_killed_ends_the_run(command: Command, device: str) -> None:
