@@ -135,9 +135,9 @@ _UNLESS_ORPHANED = 'test "$PPID" = "$1" || exit; shift; exec "$@"'
 def leash(owner: int) -> list[str]:
     """Give what ends fio with its owner, however that ends: it might go on writing for hours.
 
-    By SIGKILL, since a job in the background ignores SIGINT. The kernel tells of an owner's end only
-    from the moment it is asked to; an owner that has ended before is no longer the parent, and then
-    fio does not begin.
+    By SIGKILL, since a job in the background ignores SIGINT. The kernel tells of an owner's end
+    only from the moment it is asked to; an owner that has ended before is no longer the parent, and
+    then fio does not begin.
     """
     if shutil.which("setpriv") is None:
         return []
