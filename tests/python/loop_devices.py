@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -77,5 +77,13 @@ def start(verb: str, device: str, *words: str) -> subprocess.Popen[str]:
 
 
 def is_free(device: str) -> bool:
-    """Whether no process has a device open for writing."""
-    return not writers(find_node(device))
+    """Whether nobody has it open to be written, and no fio loads it, be it only to read."""
+    loads = f"--filename={device}".encode()
+    return not writers(find_node(device)) and not any(loads in words for words in _commands())
+
+
+def _commands() -> Iterator[list[bytes]]:
+    """Give the words of each process; one that ends meanwhile has none."""
+    for place in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            yield place.read_bytes().split(b"\0")
