@@ -23,8 +23,10 @@ def judged(values: Sequence[float], rule: StopRule = RULE) -> Steadiness:
 @pytest.mark.parametrize(
     ("values", "steady"),
     [
-        # Constant, and 0.
+        # Constant.
         ((100, 100, 100, 100, 100), True),
+        # A drive that does nothing.
+        ((0, 0, 0, 0, 0), False),
         # Range of exactly 20 % of an average of 100, no slope: the limit belongs to it.
         ((90, 110, 100, 110, 90), True),
         # A hair more.

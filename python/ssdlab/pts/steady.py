@@ -3,8 +3,9 @@
     max(y) − min(y)      ≤ 20 % of the average
     |slope| · (n − 1)    ≤ 10 % of the average      (the rise of the least-squares line: n = 5)
 
-Both limits belong to the steady side; y is the tracking variable of a test. Source: SNIA PTS-E 1.1,
-the definition of steady state and the pseudo code of the IOPS test (7.2).
+Both limits belong to the steady side; y is the tracking variable of a test. Where it is zero
+throughout, the drive has done nothing, and that is not steady. Source: SNIA PTS-E 1.1, the
+definition of steady state and the pseudo code of the IOPS test (7.2).
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ class Steadiness:
     correlation
         Pearson's, of position and value; None where the values do not differ.
     steady
-        Both limits hold.
+        Both limits hold, and the average is above zero.
     """
 
     rounds: tuple[int, ...]
@@ -88,7 +89,7 @@ def _judged(places: tuple[int, ...], window: tuple[float, ...], rule: StopRule) 
         excursion=excursion,
         allowed_excursion=allowed_excursion,
         correlation=correlation,
-        steady=data_range <= allowed_range and excursion <= allowed_excursion,
+        steady=average > 0 and data_range <= allowed_range and excursion <= allowed_excursion,
     )
 
 
