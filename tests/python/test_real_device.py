@@ -23,7 +23,7 @@ from ssdlab.pts.real.node import find_node
 from ssdlab.pts.real.safety import Refused, permit
 from ssdlab.pts.target import Target
 
-# Three sectors more than a whole number of the blocks that it is filled with.
+# The fill writes 128 KiB blocks; three blocks of 4 KiB remain after the last of them.
 SIZE = 48 * MIB + 3 * 4096
 RANDOM = Load("random", 0, 4096, threads=2, depth=4)
 

@@ -24,8 +24,7 @@ _EFFORT = (
         default=BOOK_S,
         show_default=True,
         metavar="S",
-        help="Run each cell for S seconds instead of the 60 of the standard; recorded as a "
-        "deviation.",
+        help="Run each cell for S seconds instead of the standard's 60; recorded as a deviation.",
     ),
     click.option(
         "--most-rounds",
@@ -103,6 +102,13 @@ def result_folder(output: str | None, verb: str, name: str, several: bool = Fals
 def _as_file_name(name: str) -> str:
     """Take out what is no part of a file's name, such as the slashes of a device."""
     return re.sub(r"[^\w.-]+", "-", name.removeprefix("/dev/")).strip("-")
+
+
+def begin(bench: Bench, resume: bool) -> None:
+    """Begin what is in the folder, or continue it; say so where there is nothing to continue."""
+    if resume and not bench.begun:
+        note(f"ssdlab: nothing to continue in {bench.folder}; starting")
+    bench.begin(resume)
 
 
 def perform(benches: Sequence[Bench], names: Sequence[str], side_by_side: bool) -> bool:

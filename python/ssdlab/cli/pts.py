@@ -12,6 +12,7 @@ import click
 from ssdlab import engine, signals
 from ssdlab.cli.arguments import SEED_OPTION
 from ssdlab.cli.bench_options import (
+    begin,
     effort_options,
     perform,
     real_options,
@@ -83,8 +84,8 @@ def _number_option(name: str, default: int, *, most: int, told: str) -> _Decorat
     "--output",
     "-o",
     metavar="DIR",
-    help="Write the result to folder DIR, by default pts-TARGET; with several targets, each gets "
-    "a subfolder.",
+    help="Write the result to folder DIR (default: pts-TARGET); several targets get a subfolder "
+    "each.",
 )
 @click.option(
     "--tests",
@@ -175,7 +176,7 @@ def _measure(
     tell_memory([RunRequest(name, given, layers, condition="used") for name in simulated])
     benches = [_bench(each, output, len(prepared) > 1, options) for each in prepared]
     for bench in benches:
-        bench.begin(resume)
+        begin(bench, resume)
     side_by_side = all(each.source.side_by_side for each in prepared)
     if perform(benches, [each.name for each in prepared], side_by_side):
         note("ssdlab: stopped; finished rounds are kept; continue with --resume")

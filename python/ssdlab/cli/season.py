@@ -39,7 +39,7 @@ _OF_SIMULATED = _OF_BOTH | {
 
 @click.command(
     cls=FioCommand,
-    short_help="Precondition a DRIVE, and save it if it is simulated.",
+    short_help="Precondition a drive.",
     terms=(
         ("filled", "writes the exported range once, 128 KiB sequential"),
         ("used", "fills the drive, then overwrites the capacity once, 4 KiB random"),
@@ -69,7 +69,7 @@ _OF_SIMULATED = _OF_BOTH | {
 @click.option(
     "--recipe",
     type=click.Choice(tuple(RECIPES)),
-    help="Precondition a block device or an NBD export by this recipe, after a purge.",
+    help="Purge a block device or NBD export, then precondition it by this recipe.",
 )
 @click.option(
     "--start-over",
@@ -80,8 +80,8 @@ _OF_SIMULATED = _OF_BOTH | {
     "--output",
     "-o",
     metavar="FILE.ssd|DIR",
-    help="Write the drive to this file, by default DRIVE-CONDITION.ssd; of a real drive, write the "
-    "record to this folder, by default season-DRIVE.",
+    help="Save a simulated drive to this file (default: DRIVE-CONDITION.ssd), or the record of a "
+    "real one to this folder (default: season-DRIVE).",
 )
 @click.option(
     "--job",
@@ -108,12 +108,12 @@ def season(
     seed: int,
     **real: Any,
 ) -> int:
-    """Precondition a DRIVE.
+    """Precondition a drive.
 
-    DRIVE is a profile, a profile file or a drive file, and is saved for reuse; or, loaded by fio, a
-    block device or an NBD URI. A real one is overwritten, so --destroy has to name it, and one that
-    is in use is refused. Its record has each step when it ends, and says how it is known that the
-    drive is ready.
+    A simulated DRIVE is a profile, a profile file or a drive file; the result is saved as a drive
+    file. A real DRIVE is a block device or an NBD URI, and fio loads it. It is overwritten, so
+    --destroy must name it; a device in use is refused. Each step is recorded as it ends, and the
+    record shows how the drive proved to be ready.
     """
     if is_real(drive):
         _refuse_but(_OF_REAL, f"{drive}: is a real drive", "simulated drives")

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from ssdlab import engine, signals
-from ssdlab.cli.bench_options import perform, result_folder, show_drive
+from ssdlab.cli.bench_options import begin, perform, result_folder, show_drive
 from ssdlab.cli.console import note, print_text
 from ssdlab.cli.pts_effort import tell_effort, tell_obstacles
 from ssdlab.errors import SsdlabError
@@ -102,9 +102,9 @@ def _told(asked: Asked) -> dict[str, Any]:
 
 
 def _perform(bench: Bench, asked: Asked) -> int:
-    bench.begin(asked.resume)
+    begin(bench, asked.resume)
     if perform([bench], [asked.drive], side_by_side=False):
-        note("ssdlab: stopped; finished steps are kept; go on with --resume")
+        note("ssdlab: stopped; finished steps are kept; continue with --resume")
         return signals.exit_code()
     result = bench.finish()
     remark = "" if result["purge"]["proved"] else ", NOT PURGED"

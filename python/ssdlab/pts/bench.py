@@ -11,6 +11,7 @@ import platform
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 from ssdlab.engine import Progress
@@ -56,6 +57,16 @@ class Bench:
         self._sum_up = sum_up
         self._described = asdict(make_target().describe())
         self._data = {"asked": dict(asked), "target": self._described, "plan": plan.to_data()}
+
+    @property
+    def folder(self) -> Path:
+        """Where the result is written."""
+        return self._store.folder
+
+    @property
+    def begun(self) -> bool:
+        """Whether the folder holds a plan."""
+        return self._store.begun
 
     def begin(self, resume: bool) -> None:
         """Write the plan, or hold what lies in the folder to it, and note when.

@@ -6,6 +6,7 @@ use crate::ftl::Ftl;
 use crate::ftl::die::Source;
 use crate::ftl::frontier::Purpose;
 use crate::ftl::job::Reason;
+use crate::ftl::pool::Counter;
 use crate::ftl::table::NONE;
 use crate::nand::contents::Contents;
 use crate::units::{DieId, Lpn, Nanos, Ppn};
@@ -60,9 +61,7 @@ impl<C: Contents> Ftl<C> {
         job.held = NONE;
         let next = state.next_source(&self.mapping, MOVES_AHEAD, all_valid);
         self.mapping.move_unit(Lpn(lpn), to);
-        self.blocks.groups.remove_units_at(counter, 1);
-        self.counters.gc_pages_moved += 1;
-        self.counters.nand_pages_written += 1;
+        self.count_collected(counter, 1);
         let programmed = self.flash.array.program_row(block);
         Some((programmed, next.map(|ppn| self.flash.array.native_read_time(self.geometry.slot(ppn)))))
     }
@@ -93,10 +92,17 @@ impl<C: Contents> Ftl<C> {
         let frontier = state.frontier_mut(purpose);
         let (block, to) = (frontier.block(), frontier.take_rows(&self.geometry, count));
         state.move_sources(&mut self.mapping, count, to);
-        self.blocks.groups.remove_units_at(state.victim_counter, count);
+        let counter = state.victim_counter;
+        self.count_collected(counter, count);
+        self.flash.array.program_rows(block, count);
+    }
+
+    /// Units that left the victim of this counter, each in a row of its own.
+    #[inline(always)]
+    fn count_collected(&mut self, victim: Counter, count: u32) {
+        self.blocks.groups.remove_units_at(victim, count);
         self.counters.gc_pages_moved += u64::from(count);
         self.counters.nand_pages_written += u64::from(count);
-        self.flash.array.program_rows(block, count);
     }
 
     /// The die whose job's victim a unit lies in.

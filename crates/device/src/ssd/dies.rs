@@ -158,7 +158,7 @@ pub struct Dies {
     /// Times of bytes on a channel.
     pub channel_times: TransferTimes,
     recording: Option<Recording>,
-    /// Moves that are carried out when somebody asks.
+    /// Moves whose effects are carried out when something depends on them.
     pub runs: MoveRuns,
     /// Some die may be waiting.
     some_wait: bool,

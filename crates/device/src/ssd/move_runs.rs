@@ -1,12 +1,12 @@
-//! Runs of moves: a job's next moves, which are known beforehand and are carried out when somebody asks.
+//! Runs of moves: a job's next moves, which are known beforehand and are carried out when something depends on them.
 //!
 //! As long as the host leaves a victim's units alone, each move follows the one before: the channel, tPROG, and tR of
 //! the next unit. Other dies meet it on the channel alone. So a run has no event for each move: it is brought up to
 //! date, move by move in order of time with the other runs of its channel, before anything else takes the channel,
 //! touches a unit of the victim, or reads a counter.
 //!
-//! Up to date it is by time alone: when the moves have begun and for how long they have the channel. What they do to
-//! the map is done for many at once, when somebody could see it.
+//! Bringing a run up to date carries on its times alone: when moves begin, and for how long they have the channel. What
+//! they do to the map is done for many at once, before anything could see it.
 //!
 //! This part knows where each run is. That nothing overtakes a run is for the steps (`ssd/catch_up.rs`) to see to.
 
