@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from process import HANG_S, wait_for
 from ssdlab.pts.real.claims import writers
 from ssdlab.pts.real.node import find_node
 
@@ -74,6 +76,16 @@ def start(verb: str, device: str, *words: str) -> subprocess.Popen[str]:
     """Start a verb on a device that it may destroy."""
     line = [sys.executable, "-m", "ssdlab", verb, device, "--destroy", device, *words]
     return subprocess.Popen(line, stderr=subprocess.PIPE, text=True)
+
+
+def stopped_at(file: Path, number: int, verb: str, device: str, *words: str) -> None:
+    """Start the command, and stop or kill it by a signal as soon as a file is there."""
+    process = start(verb, device, *words)
+    wait_for(file.exists)
+    process.send_signal(number)
+    process.communicate(timeout=HANG_S)
+    assert process.returncode == (130 if number == signal.SIGINT else -number)
+    wait_for(lambda: is_free(device), "the end of fio")
 
 
 def is_free(device: str) -> bool:

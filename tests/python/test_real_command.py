@@ -19,6 +19,7 @@ from loop_devices import (
     need,
     run,
     start,
+    stopped_at,
 )
 from process import HANG_S, wait_for
 
@@ -124,11 +125,7 @@ def test_parts_follow_each_other(command: Command, device: str) -> None:
 def test_finished_rounds_outlive_a_stop(command: Command, device: str, number: int) -> None:
     """Stopped or killed after the second round, two are there; the rest comes by --resume."""
     short = ("--tests", "tp", "--cell-seconds", "0.5", "--most-rounds", "3", "-o", "out")
-    process = start("pts", device, *short)
-    wait_for(Path("out/tp-1024k/round-0002.json").exists)
-    process.send_signal(number)
-    process.communicate(timeout=HANG_S)
-    assert process.returncode == (130 if number == signal.SIGINT else -number)
+    stopped_at(Path("out/tp-1024k/round-0002.json"), number, "pts", device, *short)
     kept = {each: each.read_text() for each in Path("out/tp-1024k").glob("round-*.json")}
     assert len(kept) >= 2
     code, _, err = command("pts", device, *short, "--destroy", device)

@@ -10,9 +10,8 @@ from typing import Any
 
 import pytest
 
-from loop_devices import MIB, digest, is_free, loop_device, memory_folder, need, start
+from loop_devices import MIB, digest, loop_device, memory_folder, need, stopped_at
 from made_target import CAPACITY, MadeTarget
-from process import HANG_S, wait_for
 from ssdlab.pts.plan import MixedLoad, Part, Step
 from ssdlab.pts.procedure import PartRun
 from ssdlab.pts.real.fio_program import Fio
@@ -213,12 +212,7 @@ def test_it_is_refused_as_by_pts(command: Command, device: str, file: Path) -> N
 def test_it_goes_on_after_a_stop(command: Command, device: str, number: int) -> None:
     """Rounds that ended are kept, and the rest follows without another purge or fill."""
     words = ("--recipe", "snia", "--cell-seconds", "0.5", "--most-rounds", "4", "-o", "out")
-    process = start("season", device, *words)
-    wait_for(Path("out/snia/round-0002.json").exists)
-    process.send_signal(number)
-    process.communicate(timeout=HANG_S)
-    assert process.returncode == (130 if number == signal.SIGINT else -number)
-    wait_for(lambda: is_free(device))
+    stopped_at(Path("out/snia/round-0002.json"), number, "season", device, *words)
     kept = {each: each.read_bytes() for each in Path("out/snia").glob("*.json")}
     assert len(kept) >= 3
     code, out, err = command("season", device, "--destroy", device, *words, "--resume")
