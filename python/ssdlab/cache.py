@@ -149,7 +149,7 @@ def _path(request: RunRequest) -> Path | None:
         "span": request.span,
         "seed": request.seed,
         "jobs": jobs,
-        "scale_model": request.scale_model and request.condition == "steady",
+        "exact": request.exact and request.condition == "steady",
     }
     key = hashlib.sha256(json.dumps(shapes, sort_keys=True).encode()).hexdigest()[:24]
     return folder() / f"{shown['name']}+{request.condition}+{request.seed}+{key}.ssd"

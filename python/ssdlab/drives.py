@@ -87,7 +87,7 @@ class Drive:
         *,
         state: str | None = None,
         span: float = 1.0,
-        scale_model: bool = False,
+        exact: bool = False,
         seed: int = 1,
         layout: bool = True,
         timeline: tuple[int, int] | None = None,
@@ -107,8 +107,9 @@ class Drive:
             Condition to bring the drive into first; None leaves it as it is.
         span
             Share of the drive that is used while it is brought there; the rest stays unwritten.
-        scale_model
-            Whether a scale model may bring it into steady state, where one can be used.
+        exact
+            Whether the whole drive goes the long way into steady state, even where a scale model
+            can be used (docs/model.md, section 5).
         seed
             The run's one source of chance.
         layout
@@ -144,7 +145,7 @@ class Drive:
             flags=flags,
             condition=state,
             span=span,
-            scale_model=scale_model,
+            exact=exact,
             seed=seed,
             layout=layout,
             timeline=timeline,
@@ -161,7 +162,7 @@ class Drive:
         save: str | Path | None = None,
         job: str | Path | None = None,
         span: float = 1.0,
-        scale_model: bool = False,
+        exact: bool = False,
         seed: int = 1,
         progress: Progress | None = None,
         **options: Value,
@@ -181,8 +182,9 @@ class Drive:
             Whose writes make it steady, as for `run`; by default 4 KiB uniform.
         span
             Share of the drive that is used; the rest stays unwritten.
-        scale_model
-            Whether a scale model may bring it into steady state, where one can be used.
+        exact
+            Whether the whole drive goes the long way into steady state, even where a scale model
+            can be used (docs/model.md, section 5).
         seed
             The one source of chance.
         progress
@@ -196,7 +198,7 @@ class Drive:
             settings=self.settings,
             condition=to,
             span=span,
-            scale_model=scale_model,
+            exact=exact,
             seed=seed,
             job_text=text,
             job_name=name,

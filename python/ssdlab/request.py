@@ -42,8 +42,8 @@ class RunRequest:
         The drive is then preconditioned to it; None leaves the drive as it is.
     span
         Share of the exported range that preconditioning uses.
-    scale_model
-        A scale model may bring the drive into steady state, where one can be used.
+    exact
+        The whole drive goes the long way into steady state, even where a scale model can be used.
     seed
         The run's one source of chance.
     job_text
@@ -72,7 +72,7 @@ class RunRequest:
     start_over: str | None = None
     condition: str | None = None
     span: float = 1.0
-    scale_model: bool = False
+    exact: bool = False
     seed: int = 1
     job_text: str | None = None
     job_name: str = "command line"
@@ -99,7 +99,7 @@ class RunRequest:
             start_over=None,
             condition=None,
             span=1.0,
-            scale_model=False,
+            exact=False,
         )
 
     def to_json(self) -> str:

@@ -59,8 +59,8 @@ SUPERBLOCKS = (("ftl.striping", "superblock"), ("over_provisioning", "0.6"))
 def test_the_two_ways_into_steady_state_are_kept_apart(settings: Settings) -> None:
     """A drive that grew out of copies is never taken for one that did not, and says what it is."""
     flags = (*JOB, "--norandommap")
-    asked = request(settings=settings, flags=flags)
-    scaled = request(settings=settings, flags=flags, scale_model=True)
+    asked = request(settings=settings, flags=flags, exact=True)
+    scaled = request(settings=settings, flags=flags)
     runs = [json.loads(cache.run_conditioned(each)) for each in (asked, scaled, asked, scaled)]
     alone = [json.loads(engine.run(each)) for each in (asked, scaled)]
     assert len(cache.entries()) == 2
@@ -68,20 +68,22 @@ def test_the_two_ways_into_steady_state_are_kept_apart(settings: Settings) -> No
     labs = [run["jobs"][0]["ssdlab"] for run in alone]
     is_scaled = "ftl.striping" not in dict(settings)
     assert [("scale_model" in lab["season"]) for lab in labs] == [False, is_scaled]
-    assert not any("scale model" in notice for notice in labs[0]["notices"])
-    (told,) = (notice for notice in labs[1]["notices"] if "scale model" in notice)
-    assert ("superblocks" in told) == (not is_scaled)
+    assert [("no_scale_model" in lab["season"]) for lab in labs] == [False, not is_scaled]
+    assert is_scaled or "superblocks" in labs[1]["season"]["no_scale_model"]
 
 
-def test_a_scale_model_brings_about_steady_state_only(command: Command) -> None:
+def test_there_are_two_ways_into_steady_state_only(command: Command) -> None:
     """The option needs the one condition that it is for, and `season` tells the way."""
-    code, _, err = command("run", *JOB, "--drive", "theory", "--scale-model", "--state", "used")
+    code, _, err = command("run", *JOB, "--drive", "theory", "--exact", "--state", "used")
     assert (code, "is for steady state only; add --state steady" in err) == (2, True)
     flags = [f"--set={key}={value}" for key, value in SCALED]
-    told = command("season", "theory", *flags, "--to", "steady", "--scale-model", "-o", "new.ssd")
+    told = command("season", "theory", *flags, "--to", "steady", "-o", "new.ssd")
     assert told[0] == 0
     assert "of the scale model" in told[1]
     assert "8 copies of a drive with 2 dies" in told[2]
+    told = command("season", "theory", *flags, "--to", "steady", "--exact", "-o", "exact.ssd")
+    assert (told[0], told[2]) == (0, "")
+    assert "scale model" not in told[1]
 
 
 def test_the_second_run_preconditions_nothing() -> None:

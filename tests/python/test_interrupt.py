@@ -69,8 +69,11 @@ VERBS = {
     "run reads": Verb(("run", "--rw=randread", "--io_size=2000g", *DRIVE, "--size=60g"), 4),
     "run slowly": Verb(("run", "--rw=read", "--rate_iops=1", "--size=60g", *DRIVE), 4),
     "run a job from stdin": Verb(("run", "-", *DRIVE)),
-    "season": Verb(("season", "intel-dc-s3500-80gb", "--to", "steady", "-o", "new.ssd"), 8),
-    "season anew": Verb(("season", "theory", "--to", "steady"), 4),
+    "season": Verb(("season", "intel-dc-s3500-480gb", "--to", "steady", "-o", "new.ssd"), 8),
+    "season exactly": Verb(
+        ("season", "intel-dc-s3500-80gb", "--to", "steady", "--exact", "-o", "new.ssd"), 8
+    ),
+    "season anew": Verb(("season", "theory", "--to", "steady", "--exact"), 4),
     "pts": Verb(("pts", "intel-dc-s3500-80gb", "-o", "new"), 8),
     "pts to json": Verb(("pts", "theory", "--tests", "wsat", "--output-format", "json"), 4),
     "demo": Verb(("demo", "-o", "demo"), 8),
@@ -80,8 +83,8 @@ VERBS = {
 CALLS = {
     "run": "drive.run(rw='randwrite', bs='4k', iodepth=16, io_size='2000g')",
     "run used": "drive.run(rw='randwrite', bs='4k', io_size='2000g', state='used')",
-    "season": "drive.season('steady')",
-    "season kept": "drive.season('steady', save='new.ssd')",
+    "season": "drive.season('steady', exact=True)",
+    "season kept": "drive.season('steady', save='new.ssd', exact=True)",
     "read": "drive.run(rw='randread', bs='4k', io_size='2000g', size='60g')",
 }
 

@@ -22,7 +22,7 @@ def test_arguments_reach_the_engine(stand_in: StandIn, command: Command) -> None
     code, _, _ = command(
         *("run", "job.fio", "--drive", "theory", "--set", "ftl.gc=fifo", "--state", "steady"),
         *("--layer", "partition:start_sector=63", "--layer", "crypt:cores=2"),
-        *("--span", "80%", "--scale-model", "--seed", "7", "--no-layout"),
+        *("--span", "80%", "--exact", "--seed", "7", "--no-layout"),
         *("--timeline", "10ms,2ms"),
         *("--save", "out.ssd", "--output-format", "json+", "--iodepth=32", "-bs=8k"),
     )
@@ -39,7 +39,7 @@ def test_arguments_reach_the_engine(stand_in: StandIn, command: Command) -> None
         "start_over": None,
         "condition": "steady",
         "span": 0.8,
-        "scale_model": True,
+        "exact": True,
         "seed": 7,
         "layout": False,
         "timeline": [10_000_000, 2_000_000],

@@ -5,7 +5,8 @@
 //! unless options say otherwise, half a million requests each) write amplification, IOPS and the 99th
 //! percentile, mean ± standard deviation of the eight, and how far the model's means are from the long way's.
 //!
-//! WAY=model or WAY=long in the environment goes one way only; SEED is that of drive and jobs, 1 by default.
+//! WAY=model or WAY=long in the environment goes one way only; SEED is that of drive and jobs, 1 by default; with
+//! SPAN, such as 0.8, the host uses that share of the drive.
 
 use cpu_time::ProcessTime;
 use serde_json::Value;
@@ -16,6 +17,7 @@ use ssdlab_lab::run::Silent;
 use ssdlab_lab::session::{DriveSource, Plan, Session};
 use ssdlab_lab::workload::parse::parse_flags;
 use std::error::Error;
+use std::str::FromStr;
 
 /// The tail follows from how many dies collect at a time, which changes slowly: short jobs see one such moment.
 const JOBS: u64 = 8;
@@ -75,13 +77,15 @@ impl Way {
         let (drive, options) = argument.split_once(' ').unwrap_or((argument, ""));
         let mut session = opened(drive)?;
         session.by_scale_model = by_scale_model;
-        let jobs = parse_flags(&flags(options))?.jobs;
+        let span = of_environment("SPAN", 1.0);
+        let conditioning = parse_flags(&flags(options))?.jobs;
         let start = ProcessTime::now();
-        session.bring_to(Condition::Steady, &jobs, 1.0, seed(), &mut Silent)?;
+        session.bring_to(Condition::Steady, &conditioning, span, seed(), &mut Silent)?;
         let cpu_s = start.elapsed().as_secs_f64();
         if let Some(told) = session.way_told() {
             eprintln!("{argument}: {told}\n{:?}", session.season());
         }
+        let jobs = parse_flags(&flags(&format!("{options} --size={}%", span * 100.0)))?.jobs;
         let plan = Plan { seed: seed(), layout: false, timeline: None };
         let (record, context) = session.run(&jobs, &plan, &mut Silent)?;
         let result = to_json(&record, &context, false);
@@ -121,7 +125,7 @@ fn opened(argument: &str) -> Result<Session, Box<dyn Error>> {
     Ok(Session::open(&source, &settings, seed())?)
 }
 
-/// The jobs, one after the other on the whole drive.
+/// The jobs, one after the other.
 fn flags(options: &str) -> Vec<String> {
     let job = |number| {
         format!(
@@ -134,5 +138,9 @@ fn flags(options: &str) -> Vec<String> {
 
 /// Of the drive and its jobs.
 fn seed() -> u64 {
-    std::env::var("SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(1)
+    of_environment("SEED", 1)
+}
+
+fn of_environment<T: FromStr>(name: &str, otherwise: T) -> T {
+    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
 }

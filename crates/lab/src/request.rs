@@ -32,8 +32,8 @@ pub struct RunRequest {
     pub condition: Option<Condition>,
     /// Share of the exported range that preconditioning uses.
     pub span: f64,
-    /// A scale model may bring the drive into steady state, where one can be used.
-    pub scale_model: bool,
+    /// The whole drive goes the long way into steady state, even where a scale model can be used.
+    pub exact: bool,
     /// The one source of chance.
     pub seed: u64,
     /// The text of a fio job file; none where the flags alone make the job.

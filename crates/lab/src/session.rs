@@ -386,7 +386,7 @@ impl Session {
     ) -> Result<(Record, Context), SessionError> {
         self.prepare();
         let jobs = &self.placed(jobs)?;
-        self.notices = layout::told(jobs).into_iter().chain(self.way_told()).collect();
+        self.notices = layout::told(jobs).into_iter().collect();
         let mut laid_out = 0;
         if plan.layout && self.label.is_empty() {
             let regions = regions(jobs, self.target.device().limits())?;
@@ -440,11 +440,14 @@ impl Session {
         }))
     }
 
-    /// How seasoning went, as JSON; the scale model only where there was one.
+    /// How seasoning went, as JSON; of the scale model only what it was, or why there was none.
     fn season_shown(&self) -> Value {
         let mut shown = json!({ "rounds": self.label.season.rounds });
         if let Some(scaled) = &self.label.season.scaled {
             shown["scale_model"] = json!(scaled);
+        }
+        if let Some(reason) = &self.label.season.refused {
+            shown["no_scale_model"] = json!(reason);
         }
         shown
     }

@@ -55,7 +55,7 @@ fn prepare(
     let before = session.blocks_erased();
     let took = request.start_over.map(|how| session.start_over(how).map_err(mend)).transpose()?;
     let erased = session.blocks_erased() - before;
-    session.by_scale_model = request.scale_model;
+    session.by_scale_model = !request.exact;
     if let Some(condition) = request.condition {
         session.bring_to(condition, jobs, request.span, request.seed, watch).map_err(mend)?;
         watch.check(session.season().interrupted)?;

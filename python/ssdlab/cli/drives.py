@@ -38,10 +38,11 @@ SPAN_OPTION = click.option(
     metavar="SHARE",
     help="Precondition only this share of the drive, such as 80%; the rest stays spare.",
 )
-SCALE_MODEL_OPTION = click.option(
-    "--scale-model",
+EXACT_OPTION = click.option(
+    "--exact",
     is_flag=True,
-    help="Precondition a small drive and copy it into the large one; faster, not for every drive.",
+    help="Bring the whole drive into steady state; by default, where it holds, a small one that is "
+    "then copied into it.",
 )
 _STARTED_OVER = {
     "secure-erase": "secure erased",
@@ -52,10 +53,10 @@ _SAME = "as above"
 _MUCH_MEMORY_BYTES = 2_000_000_000
 
 
-def check_scale_model(scale_model: bool, condition: str | None, option: str) -> None:
-    """Refuse a scale model of any condition but ``steady``, which alone it brings about."""
-    if scale_model and condition != "steady":
-        raise SsdlabError(f"--scale-model: is for steady state only; add {option} steady")
+def check_exact(exact: bool, condition: str | None, option: str) -> None:
+    """Refuse a choice of ways into any condition but ``steady``, to which alone there are two."""
+    if exact and condition != "steady":
+        raise SsdlabError(f"--exact: is for steady state only; add {option} steady")
 
 
 def tell_memory(requests: Sequence[RunRequest]) -> None:

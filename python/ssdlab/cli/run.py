@@ -12,11 +12,11 @@ from ssdlab.cli.arguments import FioCommand, JobSource, read_job_source, with_ow
 from ssdlab.cli.completion import complete_drive, complete_file
 from ssdlab.cli.console import note, print_json_text, print_text
 from ssdlab.cli.drives import (
+    EXACT_OPTION,
     LAYER_OPTION,
-    SCALE_MODEL_OPTION,
     SET_OPTION,
     SPAN_OPTION,
-    check_scale_model,
+    check_exact,
     parse_settings,
     tell_memory,
 )
@@ -67,7 +67,7 @@ from ssdlab.result import Result
 @scenario_options
 @click.option("--state", type=click.Choice(engine.CONDITIONS), help="Precondition the drive first.")
 @SPAN_OPTION
-@SCALE_MODEL_OPTION
+@EXACT_OPTION
 @click.option(
     "--seed",
     default="1",
@@ -97,7 +97,7 @@ def run(
     values: tuple[str, ...],
     state: str | None,
     span: str | None,
-    scale_model: bool,
+    exact: bool,
     seed: str,
     output_format: str,
     minimal: bool,
@@ -139,7 +139,7 @@ def run(
             f"--span {span}: applies to preconditioning, and no condition is given\n"
             "add --state, or limit the job itself with --size"
         )
-    check_scale_model(scale_model, state, "--state")
+    check_exact(exact, state, "--state")
     base = RunRequest(
         drive="",
         settings=parse_settings(settings),
@@ -149,7 +149,7 @@ def run(
         flags=source.flags,
         condition=state,
         span=text.parse_span(span),
-        scale_model=scale_model,
+        exact=exact,
         layout=not no_layout,
         timeline=None if timeline is None else text.parse_timeline(timeline),
         json_plus="json+" in output_format,

@@ -14,10 +14,10 @@ from ssdlab.cli.bench_options import EFFORT_NAMES, REAL_NAMES, effort_options, r
 from ssdlab.cli.completion import complete_drive
 from ssdlab.cli.console import note, print_text
 from ssdlab.cli.drives import (
-    SCALE_MODEL_OPTION,
+    EXACT_OPTION,
     SET_OPTION,
     SPAN_OPTION,
-    check_scale_model,
+    check_exact,
     condition_in_words,
     parse_settings,
     tell_memory,
@@ -33,7 +33,7 @@ from ssdlab.request import RunRequest
 _OF_BOTH = frozenset({"drive", "output", "seed"})
 _OF_REAL = _OF_BOTH | EFFORT_NAMES | REAL_NAMES | {"recipe"}
 _OF_SIMULATED = _OF_BOTH | {
-    *("arguments", "condition", "start_over", "job", "settings", "span", "scale_model")
+    *("arguments", "condition", "start_over", "job", "settings", "span", "exact")
 }
 
 
@@ -90,7 +90,7 @@ _OF_SIMULATED = _OF_BOTH | {
 )
 @SET_OPTION
 @SPAN_OPTION
-@SCALE_MODEL_OPTION
+@EXACT_OPTION
 @SEED_OPTION
 @effort_options
 @real_options
@@ -104,7 +104,7 @@ def season(
     job: str | None,
     settings: tuple[str, ...],
     span: str | None,
-    scale_model: bool,
+    exact: bool,
     seed: int,
     **real: Any,
 ) -> int:
@@ -120,7 +120,7 @@ def season(
         return season_real(Asked(drive, recipe, seed, output, **real))
     _refuse_but(_OF_SIMULATED, f"{drive}: is a simulated drive", "real drives")
     _check_asked(condition, start_over)
-    check_scale_model(scale_model, condition, "--to")
+    check_exact(exact, condition, "--to")
     words = list(arguments) if job is None else [job, *arguments]
     source = read_job_source(words) if words else JobSource(None, "command line", ())
     place = _place(drive, condition or str(start_over), output)
@@ -133,7 +133,7 @@ def season(
         start_over=start_over,
         condition=condition,
         span=text.parse_span(span),
-        scale_model=scale_model,
+        exact=exact,
         seed=seed,
         save=place,
         must_be_new=not Path(place).exists(),

@@ -127,6 +127,8 @@ class Experiment:
             job_name=self.name,
             condition=self.state,
             span=self.span,
+            # The drive is a small one already.
+            exact=True,
             seed=seed,
             layout=self.layout,
         )

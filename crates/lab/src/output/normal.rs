@@ -205,10 +205,11 @@ fn drive(page: &mut Page, drive: &Value) {
         None => String::from("none (nothing written)"),
     };
     page.line(format_args!(
-        "  ssdlab       : WA={amplification}, erased={}, unmapped reads={}, condition={}, seed={}, profile={}",
+        "  ssdlab       : WA={amplification}, erased={}, unmapped reads={}, condition={}{}, seed={}, profile={}",
         count(&drive["blocks_erased"]),
         count(&drive["unmapped_reads"]),
         text(&drive["condition"]),
+        if drive["season"]["scale_model"].is_object() { " (scale model)" } else { "" },
         count(&drive["seed"]),
         text(&drive["profile"])
     ));
