@@ -39,8 +39,8 @@ const FTL: &[&[&str]] = &[
 
 /// Parts of the drive by level, and last the steps.
 const SSD: &[&[&str]] = &[
-    &["pieces", "commands", "link", "move_runs", "pending", "power_states", "seasoning_row", "write_buffer"],
-    &["shape", "journal", "dies"],
+    &["pieces", "endings", "link", "move_runs", "pending", "power_states", "seasoning_row", "write_buffer"],
+    &["shape", "journal", "dies", "commands"],
     &["admin", "admit", "catch_up", "cut", "flush", "job", "read", "row", "seasoning", "trim", "work", "write"],
 ];
 

@@ -18,6 +18,8 @@ pub enum Purpose {
     Spindle = 4,
     /// Hangs of the host link.
     Link = 5,
+    /// Latencies of commands.
+    Latency = 6,
 }
 
 /// A stream of random numbers.
@@ -42,6 +44,11 @@ impl Stream {
     #[inline]
     pub fn unit(&mut self) -> f64 {
         (self.0.next_u64() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
+    }
+
+    /// A draw from the exponential distribution of mean 1 (by inversion).
+    pub fn exponential(&mut self) -> f64 {
+        -libm::log1p(-self.unit())
     }
 
     /// A draw from the standard normal distribution (Box and Muller 1958).

@@ -63,11 +63,13 @@ impl<C: Contents> Ssd<C> {
         const COMMAND: usize = Arrival::Command as usize;
         const DATA_IN: usize = Arrival::DataIn as usize;
         const DATA_OUT: usize = Arrival::DataOut as usize;
+        const END: usize = Arrival::End as usize;
         let number = self.arrivals.pop(arrival);
         match arrival {
             COMMAND => self.begin(number, done),
             DATA_IN => self.take_write(number, done),
             DATA_OUT => self.part_done(number, done),
+            END => self.end_next(done),
             _ => self.idle_event(),
         }
     }
@@ -113,9 +115,36 @@ impl<C: Contents> Ssd<C> {
         }
     }
 
-    /// A command ends, and those that were held back behind it may start.
+    /// The work of a command is done: it ends, at once or after its latency.
     #[inline(always)]
     pub(super) fn complete(&mut self, number: u32, status: Status, done: &mut Vec<Completion>) {
+        if self.commands.begin_end(self.now, number, status) {
+            return self.await_end();
+        }
+        self.end(number, status, done);
+    }
+
+    /// The latency of the next command to end is over.
+    #[inline(never)]
+    fn end_next(&mut self, done: &mut Vec<Completion>) {
+        if let Some(number) = self.commands.take_next_end() {
+            self.end(number, self.commands.get(number).status, done);
+        }
+        self.await_end();
+    }
+
+    /// The queue of ends has one entry, the earliest: commands overtake each other in their latency.
+    #[inline(never)]
+    fn await_end(&mut self) {
+        self.arrivals.clear(Arrival::End as usize);
+        if let Some(time) = self.commands.next_end() {
+            self.arrivals.push(Arrival::End as usize, time, 0);
+        }
+    }
+
+    /// A command ends, and those that were held back behind it may start.
+    #[inline(always)]
+    pub(super) fn end(&mut self, number: u32, status: Status, done: &mut Vec<Completion>) {
         let Command { tag, request, .. } = self.commands.end(number);
         if status == Status::Success {
             request.count(&mut self.ftl.counters, self.shape.limits.sector_bytes);

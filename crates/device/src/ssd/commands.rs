@@ -1,4 +1,4 @@
-//! Commands under way: those that are being carried out, and those held back.
+//! Commands under way: those that are being carried out, those held back, and those whose answer is on its way.
 //!
 //! NCQ carries reads and writes, and since SATA 3.1 trims. A command that it does not carry waits until
 //! the queue has drained, and what comes behind it waits for its end. On SATA that is every flush (FLUSH
@@ -8,6 +8,8 @@ use crate::block::{Operation, Request, Status, Tag};
 use crate::config::DriveConfig;
 use crate::config::drive::Protocol;
 use crate::sim::slots::Slots;
+use crate::ssd::endings::Endings;
+use crate::units::Nanos;
 use std::collections::VecDeque;
 
 /// A command under way.
@@ -45,11 +47,13 @@ pub struct Commands {
     /// Operations that are not queued, each alone in the drive; and whether there are any.
     goes_alone: [bool; Operation::COUNT],
     some_go_alone: bool,
+    /// Those whose work is done, where that takes time.
+    endings: Option<Endings>,
 }
 
 impl Commands {
     /// None, of a drive with these parameters.
-    pub fn new(config: &DriveConfig) -> Commands {
+    pub fn new(config: &DriveConfig, seed: u64) -> Commands {
         let goes_alone = operations_alone(config);
         Commands {
             slots: Slots::default(),
@@ -58,6 +62,7 @@ impl Commands {
             alone: None,
             goes_alone,
             some_go_alone: goes_alone.contains(&true),
+            endings: Endings::new(config, seed),
         }
     }
 
@@ -89,6 +94,30 @@ impl Commands {
     pub fn start(&mut self, command: Command) -> u32 {
         self.outstanding += 1;
         self.slots.insert(command)
+    }
+
+    /// The work of a command is done, and this is how it will end: later, or at once (false).
+    #[inline(always)]
+    pub fn begin_end(&mut self, now: Nanos, number: u32, status: Status) -> bool {
+        self.endings.is_some() && self.begin_latency(now, number, status)
+    }
+
+    #[inline(never)]
+    fn begin_latency(&mut self, now: Nanos, number: u32, status: Status) -> bool {
+        let Some(endings) = &mut self.endings else { return false };
+        let command = self.slots.get_mut(number);
+        command.status = status;
+        endings.begin(now, command.request.operation, number)
+    }
+
+    /// When the next of those ends.
+    pub fn next_end(&self) -> Option<Nanos> {
+        self.endings.as_ref().and_then(Endings::next_time)
+    }
+
+    /// The next of those.
+    pub fn take_next_end(&mut self) -> Option<u32> {
+        self.endings.as_mut().and_then(Endings::end_next)
     }
 
     /// Some operations are not queued.
@@ -148,6 +177,9 @@ impl Commands {
     pub fn clear(&mut self) {
         self.slots.clear();
         self.held.clear();
+        if let Some(endings) = &mut self.endings {
+            endings.clear();
+        }
         (self.outstanding, self.alone) = (0, None);
     }
 }
@@ -176,6 +208,7 @@ mod test {
             alone: None,
             goes_alone,
             some_go_alone: true,
+            endings: None,
         }
     }
 

@@ -27,7 +27,7 @@ impl<C: Contents> Ssd<C> {
         self.buffer.forget_waiting();
         self.commands.forget_held();
         for number in self.commands.numbers() {
-            self.complete(number, Status::WriteProtected, done);
+            self.end(number, Status::WriteProtected, done);
         }
     }
 

@@ -12,11 +12,11 @@
 //! arrives; only write data on a full-duplex link is booked at acceptance, in command order, which
 //! gives the same times, since nothing else uses that direction.
 //!
-//! Idle read: link command + controller + flash command + tR + channel + link.
+//! Idle read: link command + controller + flash command + tR + channel + link + latency of its own ([`endings`]).
 //!
 //! Parts, each with a state of its own: [`shape`] (what does not change), [`commands`], [`link`], [`write_buffer`],
 //! [`pending`] (units on their way), [`move_runs`], [`journal`] (of the map), [`dies`] (and channels), [`power_states`],
-//! [`seasoning_row`]; [`pieces`] cuts requests into units. Steps work on the parts together: `admit` (and the ends
+//! [`seasoning_row`], [`endings`]; [`pieces`] cuts requests into units. Steps work on the parts together: `admit` (and the ends
 //! of commands), `read`, `write`, `row`, `flush`, `trim`, [`admin`] (starting over), `work` (what a die does
 //! next), `job`, `catch_up` (runs of moves), `seasoning` (without a clock), `cut` (the end of what is under way).
 //! Left out: several namespaces, thermal throttling, the read cache, host memory buffer.
@@ -27,6 +27,7 @@ mod catch_up;
 pub mod commands;
 mod cut;
 pub mod dies;
+pub mod endings;
 mod flush;
 mod job;
 pub mod journal;
@@ -77,9 +78,11 @@ enum Arrival {
     DataOut = 2,
     /// The drive has been idle for long enough.
     Idle = 3,
+    /// The answer to a command has reached the host.
+    End = 4,
 }
 
-const ARRIVALS: usize = 4;
+const ARRIVALS: usize = 5;
 
 /// A solid-state drive.
 pub struct Ssd<C: Contents = ()> {
@@ -137,7 +140,7 @@ impl<C: Contents> Ssd<C> {
         Ssd {
             now: Nanos::ZERO,
             arrivals: Arrivals::default(),
-            commands: Commands::new(config),
+            commands: Commands::new(config, ftl.seed),
             link: Link::new(config),
             buffer,
             pending: Pending::default(),
