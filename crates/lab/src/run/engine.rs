@@ -8,6 +8,7 @@
 
 mod coupling;
 
+use super::control::Held;
 use super::flow::Flows;
 use super::series::{Series, Written};
 use super::steady::Watch;
@@ -26,7 +27,7 @@ use std::collections::{BinaryHeap, VecDeque};
 
 /// Completed requests, or steps that complete none, between two looks at the observer: well below a
 /// tenth of a second's work on a slow machine.
-const OBSERVE_EVERY: u64 = 4096;
+const OBSERVE_EVERY: i64 = 4096;
 
 /// A request that was issued and has not completed.
 #[derive(Clone, Copy)]
@@ -72,7 +73,7 @@ pub struct Engine<'a, D: Device + ?Sized> {
     /// Time with a request in the device, and since when there is one.
     busy: Nanos,
     busy_since: Nanos,
-    until_observed: u64,
+    until_observed: i64,
     interrupted: bool,
     flows: Flows,
     /// Some worker's end or flow matters to others.
@@ -168,7 +169,7 @@ impl<'a, D: Device + ?Sized> Engine<'a, D> {
             for &completion in &done {
                 self.complete(completion);
             }
-            self.until_observed = self.until_observed.saturating_sub(done.len().max(1) as u64);
+            self.until_observed -= done.len().max(1) as i64;
             done.clear();
             if !self.waiting.is_empty() {
                 self.submit_waiting();
@@ -179,7 +180,7 @@ impl<'a, D: Device + ?Sized> Engine<'a, D> {
             if !self.timers.is_empty() {
                 self.wake();
             }
-            if self.until_observed == 0 {
+            if self.until_observed <= 0 {
                 self.until_observed = OBSERVE_EVERY;
                 let share = share_before + share_of_run * self.share();
                 if !observer.progress(phase, share) {
@@ -194,19 +195,29 @@ impl<'a, D: Device + ?Sized> Engine<'a, D> {
         while let Some(index) = self.ready.pop_front() {
             let worker = &mut self.workers[index as usize];
             worker.queued = false;
-            match worker.step(self.now) {
-                Step::Issue => self.place(index),
-                Step::Wait(time) if worker.timer > time => {
-                    worker.timer = time;
-                    self.timers.push(Reverse((time, index)));
-                }
-                Step::Wait(_) | Step::Blocked => {}
-                Step::Ask(deadline) => self.ask(index, deadline),
-                Step::Ended => {
-                    self.alive -= 1;
-                    if self.is_coupled {
-                        self.tell_others(index);
-                    }
+            match worker.free_to_issue(self.now) {
+                Some(&request) => self.place(index, request),
+                None => self.step(index),
+            }
+        }
+    }
+
+    /// Does what a worker wants that is not simply free to issue.
+    #[inline(never)]
+    fn step(&mut self, index: u32) {
+        let worker = &mut self.workers[index as usize];
+        match worker.step(self.now) {
+            Step::Issue(request) => self.place(index, request),
+            Step::Wait(time) if worker.timer > time => {
+                worker.timer = time;
+                self.timers.push(Reverse((time, index)));
+            }
+            Step::Wait(_) | Step::Blocked => {}
+            Step::Ask(deadline) => self.ask(index, deadline),
+            Step::Ended => {
+                self.alive -= 1;
+                if self.is_coupled {
+                    self.tell_others(index);
                 }
             }
         }
@@ -214,8 +225,7 @@ impl<'a, D: Device + ?Sized> Engine<'a, D> {
 
     /// Issues the request that a worker has next.
     #[inline(always)]
-    fn place(&mut self, index: u32) {
-        let request = *self.workers[index as usize].request();
+    fn place(&mut self, index: u32, request: Request) {
         let direction = Direction::of(request.operation);
         let Request { lba, sectors, .. } = request;
         let tag = self.issued.insert(Issued { at: self.now, lba, sectors, worker: index, direction });
@@ -260,22 +270,21 @@ impl<'a, D: Device + ?Sized> Engine<'a, D> {
 
     #[inline]
     fn complete(&mut self, completion: Completion) {
-        let issued = self.issued.remove(completion.tag.0);
+        let Issued { at, lba, sectors, worker: index, direction } = self.issued.remove(completion.tag.0);
         self.in_device -= 1;
         if self.in_device == 0 {
             self.busy += self.now - self.busy_since;
         }
-        let direction = issued.direction;
-        let bytes = u64::from(issued.sectors) * self.sector_bytes;
-        let latency = self.now - issued.at;
-        let worker = &mut self.workers[issued.worker as usize];
+        let bytes = u64::from(sectors) * self.sector_bytes;
+        let worker = &mut self.workers[index as usize];
         if worker.completes_apart {
-            return self.complete_apart(&issued, bytes, completion.status);
+            let held = Held { direction, bytes, issued: at, status: completion.status };
+            return self.complete_apart(index, lba, held);
         }
-        worker.completed(direction, bytes, latency, completion.status);
+        worker.completed(direction, bytes, self.now - at, completion.status);
         if !worker.queued {
             worker.queued = true;
-            self.ready.push_back(issued.worker);
+            self.ready.push_back(index);
         }
     }
 

@@ -28,8 +28,8 @@ const BATCH: usize = LOOKAHEAD / 2;
 
 /// What a worker wants at an instant.
 pub enum Step {
-    /// Issue the request that [`Worker::request`] names, then say so: [`Worker::issued`].
-    Issue,
+    /// Issue this request, then say so: [`Worker::issued`].
+    Issue(Request),
     /// Nothing before this time.
     Wait(Nanos),
     /// Nothing before one of its requests completes.
@@ -176,8 +176,18 @@ impl Worker {
         }
     }
 
+    /// The next request, which may be issued at `now`: the common case, in which [`Worker::step`] would find the same.
+    #[inline(always)]
+    pub fn free_to_issue(&self, now: Nanos) -> Option<&Request> {
+        let is_free = self.phase == Phase::Running && self.outstanding < self.depth && now < self.deadline;
+        if !is_free || self.pace.is_some() {
+            return None;
+        }
+        let request = &self.ring[self.head].as_ref()?.request;
+        (request.operation != Operation::Flush).then_some(request)
+    }
+
     /// What to do at `now`.
-    #[inline]
     pub fn step(&mut self, now: Nanos) -> Step {
         if self.phase != Phase::Running || self.outstanding >= self.depth {
             return self.step_held(now);
@@ -204,13 +214,7 @@ impl Worker {
                 self.phase = Phase::Asking;
             }
         }
-        Step::Issue
-    }
-
-    /// The next request, where [`Worker::step`] has found one.
-    #[inline]
-    pub fn request(&self) -> &Request {
-        &self.ring[self.head].as_ref().expect("a step found a request").request
+        Step::Issue(planned.request)
     }
 
     /// The next request was issued, a `direction` of it: the one after it is next. True when half of the

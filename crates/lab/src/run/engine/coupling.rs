@@ -1,27 +1,26 @@
 //! What couples workers to each other: ends that end others (`exitall`), ends that others wait for
 //! (`wait_for`), requests in proportion (`flow`); and completions that have consequences.
 
-use super::{Engine, Issued};
+use super::Engine;
 use crate::run::control::Held;
 use crate::run::flow::Flows;
 use crate::run::worker::Worker;
 use crate::workload::job::{ExitWhat, Job};
 use ssdlab_device::block::{Device, Status};
-use ssdlab_device::units::Nanos;
+use ssdlab_device::units::{Lba, Nanos};
 use std::cmp::Reverse;
 
 impl<D: Device + ?Sized> Engine<'_, D> {
     /// As [`Engine::complete`], for a worker that logs its requests, or whose completions have consequences.
     #[cold]
-    pub(super) fn complete_apart(&mut self, issued: &Issued, bytes: u64, status: Status) {
-        let (now, index) = (self.now, issued.worker);
+    pub(super) fn complete_apart(&mut self, index: u32, lba: Lba, held: Held) {
+        let now = self.now;
         let worker = &mut self.workers[index as usize];
         if let Some(log) = &mut worker.log
-            && status == Status::Success
+            && held.status == Status::Success
         {
-            log.add(now, issued.direction, bytes, issued.lba.0 * self.sector_bytes, now - issued.at);
+            log.add(now, held.direction, held.bytes, lba.0 * self.sector_bytes, now - held.issued);
         }
-        let held = Held { direction: issued.direction, bytes, issued: issued.at, status };
         for held in worker.hold(held) {
             let latency = now - held.issued;
             worker.completed(held.direction, held.bytes, latency, held.status);
