@@ -82,6 +82,12 @@ impl Mapping {
         }
     }
 
+    /// Where a unit is that is mapped and not in the buffer.
+    #[inline(always)]
+    pub(super) fn entry(&self, lpn: Lpn) -> Ppn {
+        Ppn(self.map.get(lpn.0))
+    }
+
     /// The slot of flash that holds a unit's newest programmed data; none where it is unmapped, or only in
     /// the buffer.
     pub fn flash_slot(&self, lpn: Lpn) -> Option<Ppn> {

@@ -9,7 +9,7 @@ use crate::ftl::job::Reason;
 use crate::ftl::pool::Counter;
 use crate::ftl::table::NONE;
 use crate::nand::contents::Contents;
-use crate::units::{DieId, Lpn, Nanos, Ppn};
+use crate::units::{BlockId, DieId, Lpn, Nanos, Ppn};
 
 /// As in `reclaim/sources.rs`, where time goes by between two moves, in which other dies move theirs.
 const MOVES_AHEAD: usize = 0;
@@ -77,6 +77,11 @@ impl<C: Contents> Ftl<C> {
         if is_common { left.min(state.frontier(purpose).rows_left().saturating_sub(1)) } else { 0 }
     }
 
+    /// The block that a die's job empties.
+    pub fn victim(&self, die: DieId) -> BlockId {
+        self.die(die).job().victim()
+    }
+
     /// tPROG of the [`Ftl::moves_ahead`] that so many others come before, and tR of the unit behind it.
     pub fn move_times(&self, die: DieId, ahead: u32) -> (Nanos, Nanos) {
         let state = self.die(die);
@@ -105,8 +110,14 @@ impl<C: Contents> Ftl<C> {
         self.counters.nand_pages_written += u64::from(count);
     }
 
-    /// The die whose job's victim a unit lies in.
+    /// The block that a unit lies in where nothing has ever been in the buffer; of an unmapped unit a number beyond
+    /// all blocks.
     #[inline(always)]
+    pub fn block_of(&self, lpn: Lpn) -> BlockId {
+        self.geometry.block(self.mapping.entry(lpn))
+    }
+
+    /// The die whose job's victim a unit lies in.
     pub fn collecting_die(&self, lpn: Lpn) -> Option<DieId> {
         let block = self.geometry.block(self.mapping.flash_slot(lpn)?);
         let die = self.geometry.die(block);

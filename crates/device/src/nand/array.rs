@@ -197,9 +197,10 @@ impl Array {
         self.times.program.of(row)
     }
 
-    /// tPROG and tR with the bits a cell, where all rows are alike.
-    pub fn native_times(&self) -> Option<(Nanos, Nanos)> {
-        self.times.program.only.zip(self.times.read.only)
+    /// tPROG and tR with the bits a cell, one after the other, where all rows are alike.
+    #[inline(always)]
+    pub fn native_move(&self) -> Option<Nanos> {
+        Some(self.times.program.only? + self.times.read.only?)
     }
 
     /// Programs the next row of a block with its bits a cell, where neither programs nor reads fail.

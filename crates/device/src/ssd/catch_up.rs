@@ -26,14 +26,14 @@ impl<C: Contents> Ssd<C> {
         if left < LEAST_MOVES {
             return;
         }
-        let run = Run::new(die as u32, left, next);
+        let run = Run::new(die as u32, self.ftl.victim(DieId(die as u16)), left, next);
         self.dies.runs.begin(self.dies.channel_of(die), run);
         self.look_ahead(run);
     }
 
     /// The die's event is when its run may be over, were the channel always free.
     fn look_ahead(&mut self, run: Run) {
-        let least = self.ftl.flash.array.least_move() + self.shape.times.channel_unit + self.shape.times.channel_row;
+        let least = self.ftl.flash.array.least_move() + self.shape.times.channel_move;
         let over = run.next + Nanos(least.0 * u64::from(run.left));
         self.dies.go_on(run.die as usize, Activity::MovingRun, over);
     }
@@ -51,19 +51,36 @@ impl<C: Contents> Ssd<C> {
     /// Lets the runs of a channel begin the moves that begin before now.
     #[inline(never)]
     pub(super) fn catch_up(&mut self, channel: usize) {
-        let data = self.shape.times.channel_unit + self.shape.times.channel_row;
-        let alike = self.ftl.flash.array.native_times();
-        loop {
-            let times = |run: &Run| alike.unwrap_or_else(|| self.ftl.move_times(DieId(run.die as u16), run.begun));
-            let Some(over) = self.dies.carry_on(channel, self.now, data, times) else { return };
-            self.do_moves(&over);
-            self.dies.go_on(over.die as usize, Activity::MovingOn, over.next);
+        let data = self.shape.times.channel_move;
+        let Some(array) = self.ftl.flash.array.native_move() else { return self.catch_up_by_row(channel, data) };
+        while let Some(over) = self.dies.carry_on(channel, self.now, data, |_| array) {
+            self.end_run(&over);
         }
+    }
+
+    /// As [`Ssd::catch_up`], where rows take different times.
+    #[inline(never)]
+    fn catch_up_by_row(&mut self, channel: usize, data: Nanos) {
+        loop {
+            let array = |run: &Run| {
+                let (programmed, sensing) = self.ftl.move_times(DieId(run.die as u16), run.begun);
+                programmed + sensing
+            };
+            let Some(over) = self.dies.carry_on(channel, self.now, data, array) else { return };
+            self.end_run(&over);
+        }
+    }
+
+    /// A run is over: its die goes on event by event.
+    #[inline(never)]
+    fn end_run(&mut self, over: &Run) {
+        self.do_moves(over);
+        self.dies.go_on(over.die as usize, Activity::MovingOn, over.next);
     }
 
     /// Does what the moves do that a run has begun.
     fn do_moves(&mut self, run: &Run) {
-        let (die, data) = (DieId(run.die as u16), self.shape.times.channel_unit + self.shape.times.channel_row);
+        let (die, data) = (DieId(run.die as u16), self.shape.times.channel_move);
         let (_, sensing) = self.ftl.move_times(die, run.begun - 1);
         self.ftl.counters.die_move_ns += self.dies.note_moves(run, sensing).0;
         self.ftl.counters.channel_move_ns += data.0 * u64::from(run.begun);
@@ -91,8 +108,13 @@ impl<C: Contents> Ssd<C> {
     /// Brings all dies up to date.
     pub(super) fn catch_up_all(&mut self) {
         self.dies.runs.serve(MoveRuns::LAST);
-        if self.dies.runs.any() {
-            (0..self.dies.count()).for_each(|die| self.bring_up_to_date(die));
+        for channel in 0..self.dies.runs.channels() {
+            self.catch_up(channel);
+            for place in 0..self.dies.runs.count_on(channel) {
+                if let Some(run) = self.dies.runs.take_begun_at(channel, place) {
+                    self.do_moves(&run);
+                }
+            }
         }
     }
 
@@ -105,16 +127,15 @@ impl<C: Contents> Ssd<C> {
     /// Somebody asks where a unit is, or changes it: if a run is moving its block, that run ends.
     #[inline(always)]
     pub(super) fn meet_unit(&mut self, lpn: Lpn) {
-        if self.dies.runs.any()
-            && let Some(die) = self.ftl.collecting_die(lpn)
-        {
-            self.meet_collecting(die, lpn);
+        if self.dies.runs.any() && self.dies.runs.empties(self.ftl.block_of(lpn)) {
+            self.meet_run(lpn);
         }
     }
 
     /// The unit may have moved before now; else its die goes on event by event.
     #[cold]
-    fn meet_collecting(&mut self, die: DieId, lpn: Lpn) {
+    fn meet_run(&mut self, lpn: Lpn) {
+        let Some(die) = self.ftl.collecting_die(lpn) else { return };
         self.bring_up_to_date(usize::from(die.0));
         if self.ftl.collecting_die(lpn) == Some(die) {
             self.leave_run(usize::from(die.0));

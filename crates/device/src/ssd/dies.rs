@@ -263,22 +263,13 @@ impl Dies {
         }
     }
 
-    /// Lets the runs of a channel begin the moves that begin before now: each has the channel for `data`; `times` tells
-    /// how long a run's next move programs, and senses the unit behind it. Returns the first run that is over by this:
+    /// Lets the runs of a channel begin the moves that begin before now: each has the channel for `data`; `array` tells
+    /// how long a run's next move programs and senses the unit behind it. Returns the first run that is over by this:
     /// others may have moves to begin still.
     #[inline(always)]
-    pub fn carry_on(
-        &mut self,
-        channel: usize,
-        now: Nanos,
-        data: Nanos,
-        times: impl Fn(&Run) -> (Nanos, Nanos),
-    ) -> Option<Run> {
+    pub fn carry_on(&mut self, channel: usize, now: Nanos, data: Nanos, array: impl Fn(&Run) -> Nanos) -> Option<Run> {
         let timeline = &mut self.channels[channel];
-        self.runs.carry_on(channel, now, |run| {
-            let (programmed, sensing) = times(run);
-            timeline.reserve(run.next, data) + programmed + sensing
-        })
+        self.runs.carry_on(channel, now, |run| timeline.reserve(run.next, data) + array(run))
     }
 
     /// A die has begun moves of its run, after which it senses the next unit for so long. Returns how long it was busy

@@ -10,13 +10,15 @@
 //!
 //! This part knows where each run is. That nothing overtakes a run is for the steps (`ssd/catch_up.rs`) to see to.
 
-use crate::units::Nanos;
+use crate::units::{BlockId, Nanos};
 
 /// Moves of one die that are to come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Run {
     /// Whose.
     pub die: u32,
+    /// The block that they empty.
+    pub victim: BlockId,
     /// Moves that begin before the run ends.
     pub left: u32,
     /// Moves that have begun, of which only the times are known so far.
@@ -29,8 +31,8 @@ pub struct Run {
 
 impl Run {
     /// So many moves, of which none has begun.
-    pub fn new(die: u32, left: u32, next: Nanos) -> Run {
-        Run { die, left, begun: 0, began: Nanos::ZERO, next }
+    pub fn new(die: u32, victim: BlockId, left: u32, next: Nanos) -> Run {
+        Run { die, victim, left, begun: 0, began: Nanos::ZERO, next }
     }
 
     /// Its next move has begun; the one behind it begins at `next`.
@@ -39,6 +41,13 @@ impl Run {
         self.left -= 1;
         self.begun += 1;
         (self.began, self.next) = (self.next, next);
+    }
+
+    /// The run with the moves that have begun, if there are any; they are done by this.
+    fn take_begun(&mut self) -> Option<Run> {
+        let run = *self;
+        self.begun = 0;
+        (run.begun > 0).then_some(run)
     }
 
     #[inline(always)]
@@ -96,6 +105,8 @@ pub struct MoveRuns {
     channels: Vec<Ring>,
     /// How many there are.
     count: usize,
+    /// The blocks that they empty, a bit each.
+    victims: Vec<u64>,
     /// The die whose event is served; [`MoveRuns::LAST`] for what comes behind all dies of the instant.
     turn: usize,
 }
@@ -106,13 +117,19 @@ impl MoveRuns {
 
     /// None on so many channels.
     pub fn new(channels: usize) -> MoveRuns {
-        MoveRuns { channels: vec![Ring::default(); channels], count: 0, turn: MoveRuns::LAST }
+        MoveRuns { channels: vec![Ring::default(); channels], count: 0, victims: Vec::new(), turn: MoveRuns::LAST }
     }
 
     /// Some die has a run.
     #[inline(always)]
     pub fn any(&self) -> bool {
         self.count > 0
+    }
+
+    /// A run empties this block.
+    #[inline(always)]
+    pub fn empties(&self, block: BlockId) -> bool {
+        self.victims.get(block.0 as usize / 64).is_some_and(|bits| bits >> (block.0 % 64) & 1 != 0)
     }
 
     /// Some die of a channel has a run.
@@ -135,6 +152,11 @@ impl MoveRuns {
     /// A run begins.
     pub fn begin(&mut self, channel: usize, run: Run) {
         self.count += 1;
+        let word = run.victim.0 as usize / 64;
+        if self.victims.len() <= word {
+            self.victims.resize(word + 1, 0);
+        }
+        self.victims[word] |= 1 << (run.victim.0 % 64);
         self.channels[channel].insert(run);
     }
 
@@ -146,6 +168,8 @@ impl MoveRuns {
         let turn = self.turn;
         let Ring { runs, head } = &mut self.channels[channel];
         let runs = runs.as_mut_slice();
+        let last = if *head > 0 { *head - 1 } else { runs.len().checked_sub(1)? };
+        let mut latest = runs[last].next;
         while let Some(run) = runs.get_mut(*head) {
             let is_due = run.next < now || run.next == now && (run.die as usize) < turn;
             if !is_due {
@@ -157,10 +181,12 @@ impl MoveRuns {
                 let die = run.die as usize;
                 return self.take(channel, die);
             }
-            // Mostly it goes behind all others.
-            let (place, last) = (*head, if *head > 0 { *head - 1 } else { runs.len() - 1 });
+            let place = *head;
             *head = if place + 1 < runs.len() { place + 1 } else { 0 };
-            if runs[place].comes_before(&runs[last]) {
+            // Mostly it goes behind all others.
+            if next > latest {
+                latest = next;
+            } else {
                 make_way(runs, place);
             }
         }
@@ -174,22 +200,31 @@ impl MoveRuns {
 
     /// A die's run in which moves have begun, which are done by this.
     pub fn take_begun(&mut self, channel: usize, die: usize) -> Option<Run> {
-        let run = self.channels[channel].runs.iter_mut().find(|run| run.die as usize == die && run.begun > 0)?;
-        let begun = *run;
-        run.begun = 0;
-        Some(begun)
+        self.channels[channel].runs.iter_mut().find(|run| run.die as usize == die)?.take_begun()
+    }
+
+    /// As [`MoveRuns::take_begun`], of the run in a place below [`MoveRuns::count_on`] its channel.
+    pub fn take_begun_at(&mut self, channel: usize, place: usize) -> Option<Run> {
+        self.channels[channel].runs[place].take_begun()
+    }
+
+    /// Runs of a channel.
+    pub fn count_on(&self, channel: usize) -> usize {
+        self.channels[channel].runs.len()
     }
 
     /// Ends a die's run, where it has one.
     pub fn take(&mut self, channel: usize, die: usize) -> Option<Run> {
         let run = self.channels[channel].take(die)?;
         self.count -= 1;
+        self.victims[run.victim.0 as usize / 64] &= !(1 << (run.victim.0 % 64));
         Some(run)
     }
 
     /// Forgets all.
     pub fn clear(&mut self) {
         self.channels.fill(Ring::default());
+        self.victims.clear();
         self.count = 0;
     }
 }
@@ -200,7 +235,7 @@ mod test {
     use proptest::prelude::*;
 
     fn run(die: u32, left: u32, next: u64) -> Run {
-        Run::new(die, left, Nanos(next))
+        Run::new(die, BlockId(70 * die), left, Nanos(next))
     }
 
     /// The dies whose moves begin before `now`, with when; each next one begins `gap` later.
@@ -262,9 +297,10 @@ mod test {
         assert_eq!(begun(&mut runs, 55, 10), [(3, 50)]);
         assert_eq!(runs.take_begun(0, 3).map(|run| (run.begun, run.began)), Some((1, Nanos(50))));
         assert_eq!(runs.take_begun(0, 3), None);
+        assert!(runs.empties(BlockId(210)) && !runs.empties(BlockId(209)) && !runs.empties(BlockId(u32::MAX)));
         let over = runs.carry_on(0, Nanos(90), |run| run.next + Nanos(10)).expect("that was the last");
         assert_eq!((over.begun, over.began, over.next), (1, Nanos(60), Nanos(70)));
-        assert!(!runs.any() && !runs.any_on(0));
+        assert!(!runs.any() && !runs.any_on(0) && !runs.empties(BlockId(210)));
         runs.begin(0, run(5, 7, 50));
         assert_eq!(runs.take(0, 5), Some(run(5, 7, 50)));
         assert_eq!((runs.get(0, 5), runs.any()), (None, false));

@@ -42,6 +42,8 @@ pub struct Times {
     pub channel_unit: Nanos,
     /// Channel time of one row, without command cycles.
     pub channel_row: Nanos,
+    /// Channel time of a move of one unit to a row of its own: out and in again.
+    pub channel_move: Nanos,
     /// Command and address cycles of a flash operation.
     pub flash_command: Nanos,
     /// Link and controller time of a command, by operation.
@@ -61,6 +63,8 @@ impl Shape {
     pub fn new(config: &DriveConfig, geometry: &Geometry) -> Shape {
         let sector = config.export.sector_bytes;
         let row_bytes = geometry.row_bytes.max(geometry.unit_bytes);
+        let channel_unit = Nanos::of_transfer(u64::from(geometry.unit_bytes), channel_rate(config));
+        let channel_row = Nanos::of_transfer(u64::from(row_bytes), channel_rate(config));
         Shape {
             config: config.clone(),
             limits: Limits {
@@ -79,8 +83,9 @@ impl Shape {
             unit_bytes: geometry.unit_bytes,
             row_bytes,
             times: Times {
-                channel_unit: Nanos::of_transfer(u64::from(geometry.unit_bytes), channel_rate(config)),
-                channel_row: Nanos::of_transfer(u64::from(row_bytes), channel_rate(config)),
+                channel_unit,
+                channel_row,
+                channel_move: channel_unit + channel_row,
                 flash_command: config.nand.command_us.0,
                 command: command_times(config),
                 unit: config.controller.unit_us.0,
