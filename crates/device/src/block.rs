@@ -70,8 +70,15 @@ impl Request {
                 counters.host_writes += 1;
                 counters.host_bytes_written += bytes;
             }
+            _ => self.count_without_data(counters),
+        }
+    }
+
+    #[inline(never)]
+    fn count_without_data(&self, counters: &mut Counters) {
+        match self.operation {
             Operation::Flush => counters.host_flushes += 1,
-            Operation::Trim | Operation::WriteZeroes => counters.host_trims += 1,
+            _ => counters.host_trims += 1,
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::ftl::pool::{Group, GroupTable, Order};
 use crate::ftl::superseded::Superseded;
 use crate::nand::array::Array;
 use crate::nand::geometry::Geometry;
-use crate::units::{BlockId, DieId, Ppn};
+use crate::units::{BlockId, DieId};
 
 /// Superblocks that may be open at once for one purpose: dies run ahead of each other no further.
 const OPEN_SUPERBLOCKS: usize = 2;
@@ -111,10 +111,10 @@ impl Blocks {
         }
     }
 
-    /// A unit of a slot becomes invalid.
+    /// A unit of a block becomes invalid.
     #[inline(always)]
-    pub fn invalidate(&mut self, geometry: &Geometry, ppn: Ppn) {
-        self.groups.remove_valid(self.group_of(geometry.block(ppn)));
+    pub fn invalidate(&mut self, block: BlockId) {
+        self.groups.remove_valid(self.group_of(block));
     }
 
     /// Frees a group, or the part of it that is good; a superblock lives as long as one lane is good.

@@ -110,12 +110,6 @@ impl Mapping {
         self.map.get(lpn.0) == ppn.0
     }
 
-    /// The unit lies in the buffer.
-    #[inline(always)]
-    pub fn is_buffered(&self, lpn: Lpn) -> bool {
-        is_buffered(self.map.get(lpn.0))
-    }
-
     /// No unit has ever been in the buffer.
     #[inline(always)]
     pub fn never_buffered(&self) -> bool {

@@ -241,7 +241,7 @@ impl<C: Contents> Ftl<C> {
             self.flash.contents.trim(lpn);
         }
         let Some(old) = self.mapping.unmap(lpn) else { return false };
-        self.blocks.invalidate(&self.geometry, old);
+        self.blocks.invalidate(self.geometry.block(old));
         true
     }
 

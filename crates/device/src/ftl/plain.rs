@@ -16,19 +16,20 @@ const MOVES_AHEAD: usize = 0;
 
 impl<C: Contents> Ftl<C> {
     /// A row of one unit of the host, as [`Ftl::put`] and [`Ftl::end_row`]: returns the array time. `None`
-    /// where the block is filled by this or waits for a reserve, or the unit is in the buffer.
+    /// where the block is filled by this or waits for a reserve, or a unit may be in the buffer.
     #[inline(always)]
     pub fn write_on(&mut self, die: DieId, lpn: Lpn) -> Option<Nanos> {
         let state = &mut self.dies[usize::from(die.0)];
         let is_short = state.short;
         let frontier = state.frontier_mut(Purpose::Host);
-        if !self.kind.plain || is_short || !frontier.stays_open() || self.mapping.is_buffered(lpn) {
+        if !self.kind.plain || is_short || !frontier.stays_open() || !self.mapping.never_buffered() {
             return None;
         }
         let (block, to) = (frontier.block(), frontier.take_row(&self.geometry));
         if let Some(old) = self.mapping.put(lpn, to) {
-            self.blocks.invalidate(&self.geometry, old);
-            self.blocks.superseded.add_only(die, self.geometry.block(old));
+            let old = self.geometry.block(old);
+            self.blocks.invalidate(old);
+            self.blocks.superseded.add_only(die, old);
         }
         self.counters.nand_pages_written += 1;
         Some(self.flash.array.program_row(block))

@@ -150,7 +150,7 @@ impl<C: Contents> Ftl<C> {
         let ppn = self.dies[usize::from(die.0)].frontier_mut(purpose).take_slot(&self.geometry);
         let old = self.mapping.put(lpn, ppn);
         if let Some(old) = old {
-            self.blocks.invalidate(&self.geometry, old);
+            self.blocks.invalidate(self.geometry.block(old));
             self.blocks.superseded.add(die, self.geometry.block(old));
         }
         self.flash.put(ppn, lpn, held, old);

@@ -1,7 +1,7 @@
 //! Queues for resources that serve in order, so that what stands in one never has to pass another: a
 //! number for each entry, and the time at which it is served.
 //!
-//! The first entry of each queue stands apart: mostly it is the only one.
+//! The first entry of each queue stands apart: mostly it is the only one, and the only one of all queues.
 
 use crate::units::Nanos;
 use std::collections::VecDeque;
@@ -14,6 +14,8 @@ pub struct Arrivals<const N: usize> {
     numbers: [u32; N],
     behind: [VecDeque<(Nanos, u32)>; N],
     next: (Nanos, usize),
+    /// Entries in all queues.
+    count: usize,
 }
 
 impl<const N: usize> Default for Arrivals<N> {
@@ -23,6 +25,7 @@ impl<const N: usize> Default for Arrivals<N> {
             numbers: [0; N],
             behind: [const { VecDeque::new() }; N],
             next: (Nanos::NEVER, 0),
+            count: 0,
         }
     }
 }
@@ -31,18 +34,26 @@ impl<const N: usize> Arrivals<N> {
     /// Puts a number at the end of a queue, to be served at a time not before that of the last one.
     #[inline(always)]
     pub fn push(&mut self, queue: usize, time: Nanos, number: u32) {
+        self.count += 1;
         if self.times[queue] != Nanos::NEVER {
             debug_assert!(self.behind[queue].back().is_none_or(|last| last.0 <= time) && self.times[queue] <= time);
             return self.behind[queue].push_back((time, number));
         }
         (self.times[queue], self.numbers[queue]) = (time, number);
-        self.next = self.next.min((time, queue));
+        if time < self.next.0 || time == self.next.0 && queue < self.next.1 {
+            self.next = (time, queue);
+        }
     }
 
     /// Takes the first number of a queue that is not empty.
     #[inline(always)]
     pub fn pop(&mut self, queue: usize) -> u32 {
         let number = self.numbers[queue];
+        self.count -= 1;
+        if self.count == 0 {
+            (self.times[queue], self.next.0) = (Nanos::NEVER, Nanos::NEVER);
+            return number;
+        }
         (self.times[queue], self.numbers[queue]) = self.behind[queue].pop_front().unwrap_or((Nanos::NEVER, 0));
         self.choose_next();
         number
@@ -50,6 +61,7 @@ impl<const N: usize> Arrivals<N> {
 
     /// Empties a queue.
     pub fn clear(&mut self, queue: usize) {
+        self.count -= self.behind[queue].len() + usize::from(self.times[queue] != Nanos::NEVER);
         self.times[queue] = Nanos::NEVER;
         self.behind[queue].clear();
         self.choose_next();

@@ -55,7 +55,7 @@ impl Calendar {
     }
 
     /// Sets the time, which is not [`Nanos::NEVER`], of a slot's event, and its kind, below 16.
-    #[inline]
+    #[inline(always)]
     pub fn schedule(&mut self, time: Nanos, event: Event) {
         debug_assert!(event.kind < 1 << KIND_BITS && time != Nanos::NEVER);
         let ahead = time.0.wrapping_sub(self.origin);

@@ -75,6 +75,7 @@ impl<C: Contents> Ssd<C> {
     }
 
     /// A command has had its controller time.
+    #[inline(never)]
     fn begin(&mut self, number: u32, done: &mut Vec<Completion>) {
         let request = self.commands.get(number).request;
         if request.operation != Operation::Flush && self.shape.is_out_of_range(&request) {
@@ -150,6 +151,8 @@ impl<C: Contents> Ssd<C> {
             request.count(&mut self.ftl.counters, self.shape.limits.sector_bytes);
         }
         done.push(Completion { tag, status });
+        // What happens at this instant still happens.
+        self.commands.host_looks_at = self.now;
         if self.commands.some_go_alone() {
             self.issue_held();
         }

@@ -39,6 +39,8 @@ impl Command {
 #[derive(Debug)]
 pub struct Commands {
     slots: Slots<Command>,
+    /// The last instant that the drive lives through before the host looks what is done.
+    pub host_looks_at: Nanos,
     outstanding: u32,
     /// Kept back behind one that is not queued, or until it may start, in order.
     held: VecDeque<u32>,
@@ -57,6 +59,7 @@ impl Commands {
         let goes_alone = operations_alone(config);
         Commands {
             slots: Slots::default(),
+            host_looks_at: Nanos::ZERO,
             outstanding: 0,
             held: VecDeque::new(),
             alone: None,
@@ -203,6 +206,7 @@ mod test {
         goes_alone[Operation::Trim as usize] = true;
         Commands {
             slots: Slots::default(),
+            host_looks_at: Nanos::ZERO,
             outstanding: 0,
             held: VecDeque::new(),
             alone: None,

@@ -324,15 +324,15 @@ impl Dies {
     /// The first idle die after the one that took the last row, round the ring.
     #[inline]
     pub fn next_idle(&self) -> Option<usize> {
-        let start = if self.rotor as usize + 1 < self.dies.len() { self.rotor + 1 } else { 0 };
+        let start = self.rotor + 1;
         let (first, bit) = (start as usize / 64, start % 64);
-        let ahead = self.idle[first] & (u64::MAX << bit);
+        let ahead = self.idle.get(first).map_or(0, |word| word & (u64::MAX << bit));
         if ahead != 0 {
             return Some(first * 64 + ahead.trailing_zeros() as usize);
         }
-        let (before, behind) = (0..=first, first + 1..self.idle.len());
-        behind
-            .chain(before)
+        let words = self.idle.len();
+        (first + 1..words)
+            .chain(0..words)
             .find(|&word| self.idle[word] != 0)
             .map(|word| word * 64 + self.idle[word].trailing_zeros() as usize)
     }

@@ -54,7 +54,7 @@ impl<C: Contents> Ssd<C> {
     }
 
     /// A move has ended, and the next source row is in the register: two operations, one event.
-    #[inline]
+    #[inline(never)]
     pub(super) fn moved_and_sensed(&mut self, die: usize) {
         if C::KEEPS {
             self.ftl.program_ended(DieId(die as u16));

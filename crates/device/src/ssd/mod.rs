@@ -225,12 +225,12 @@ impl<C: Contents> Device for Ssd<C> {
     #[inline(never)]
     fn advance(&mut self, to: Nanos, done: &mut Vec<Completion>) -> Nanos {
         let before = done.len();
-        // What happens at the instant of a completion still happens; `NEVER` lies beyond every limit.
-        let mut limit = to.0.min(Nanos::NEVER.0 - 1);
+        // `NEVER` lies beyond every limit.
+        self.commands.host_looks_at = Nanos(to.0.min(Nanos::NEVER.0 - 1));
         loop {
             let die_time = self.dies.calendar.first_time();
             let (arrival_time, arrival) = self.arrivals.next();
-            if die_time.0.min(arrival_time.0) > limit {
+            if die_time.min(arrival_time) > self.commands.host_looks_at {
                 break;
             }
             if arrival_time < die_time {
@@ -242,9 +242,6 @@ impl<C: Contents> Device for Ssd<C> {
                 let event = self.dies.calendar.first();
                 self.dies.runs.serve(event.slot);
                 self.die_event(event, done);
-            }
-            if done.len() > before {
-                limit = self.now.0;
             }
         }
         if done.len() == before {

@@ -99,8 +99,7 @@ impl Shape {
     /// The request reaches beyond the device.
     #[inline(always)]
     pub fn is_out_of_range(&self, request: &Request) -> bool {
-        let end = request.lba.0.checked_add(u64::from(request.sectors));
-        end.is_none_or(|end| end > self.limits.sectors)
+        request.lba.0.saturating_add(u64::from(request.sectors)) > self.limits.sectors
     }
 
     /// The piece covers its whole unit.

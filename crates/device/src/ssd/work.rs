@@ -26,20 +26,23 @@ impl<C: Contents> Ssd<C> {
     #[inline(always)]
     pub(super) fn die_event(&mut self, Event { slot: die, kind }: Event, done: &mut Vec<Completion>) {
         debug_assert_eq!(kind, self.dies.activity(die) as u8, "the event is the activity's end");
-        // First what comes by far most often when a drive is written to.
-        if kind == Activity::Writing as u8 {
-            self.row_written(die, done);
-            if self.dies.some_wait() {
-                self.recall_waiting();
-            }
-            self.work(die);
-            return self.feed_others();
+        // What comes by far most often when a drive is written to. The rest would take registers from it.
+        if kind != Activity::Writing as u8 {
+            return self.event_apart(die, kind, done);
         }
+        self.row_written(die, done);
+        if self.dies.some_wait() {
+            self.recall_waiting();
+        }
+        self.work(die);
+        self.feed_others();
+    }
+
+    /// The end of what is not the writing of a row.
+    #[inline(never)]
+    fn event_apart(&mut self, die: usize, kind: u8, done: &mut Vec<Completion>) {
         if kind == Activity::MovingOn as u8 {
             return self.moved_and_sensed(die);
-        }
-        if kind == Activity::MovingRun as u8 {
-            return self.look_at_run(die);
         }
         if kind == Activity::Sensing as u8 {
             return self.sensed(die);
@@ -47,7 +50,7 @@ impl<C: Contents> Ssd<C> {
         self.other_event(die, done);
     }
 
-    /// What comes less often. Out of line: it would take registers from what comes most often.
+    /// What comes less often.
     #[inline(never)]
     fn other_event(&mut self, die: usize, done: &mut Vec<Completion>) {
         match self.dies.activity(die) {
@@ -55,6 +58,7 @@ impl<C: Contents> Ssd<C> {
                 self.end_span(die);
                 return self.gathered(die);
             }
+            Activity::MovingRun => return self.look_at_run(die),
             Activity::Sending => self.sent(die, done),
             Activity::Moving => self.ftl.program_ended(DieId(die as u16)),
             Activity::Erasing => self.ftl.erase_ended(DieId(die as u16)),
@@ -160,6 +164,7 @@ impl<C: Contents> Ssd<C> {
     }
 
     /// The drive has been idle for long enough.
+    #[cold]
     pub(super) fn idle_event(&mut self) {
         self.rests = false;
         self.ftl.backlog.clear();

@@ -56,6 +56,13 @@ impl<C: Contents> Ssd<C> {
             }
             return;
         }
+        self.take_pieces(index, bytes, done);
+    }
+
+    /// As [`Ssd::take_unbuffered`], of whatever is to be written.
+    #[inline(never)]
+    fn take_pieces(&mut self, index: u32, bytes: u32, done: &mut Vec<Completion>) {
+        let request = self.commands.get(index).request;
         for piece in self.shape.unit_size.pieces(&request) {
             if request.operation == Operation::WriteZeroes && self.is_zeroed_by_map(&piece) {
                 continue;
@@ -162,14 +169,21 @@ impl<C: Contents> Ssd<C> {
     pub(super) fn unit_programmed(&mut self, owner: Owner, done: &mut Vec<Completion>) {
         match owner {
             Owner::Command(index) => self.part_done(index, done),
+            _ => self.drive_programmed(owner, done),
+        }
+    }
+
+    /// As [`Ssd::unit_programmed`], of a unit that no command waits for.
+    #[inline(never)]
+    fn drive_programmed(&mut self, owner: Owner, done: &mut Vec<Completion>) {
+        match owner {
             Owner::Slot(slot) => self.slot_programmed(slot, done),
             Owner::Journal => self.journal_written(done),
-            Owner::Drive => {}
+            Owner::Command(_) | Owner::Drive => {}
         }
     }
 
     /// A slot of the buffer is free again: flushes may be complete, and writes that waited for room go on.
-    #[inline(never)]
     fn slot_programmed(&mut self, slot: u32, done: &mut Vec<Completion>) {
         if self.buffer.give_back(slot) {
             self.finish_flushes(done);

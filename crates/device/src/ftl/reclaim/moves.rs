@@ -127,7 +127,7 @@ impl<C: Contents> Ftl<C> {
     pub(in crate::ftl) fn move_unit(&mut self, from: Ppn, die: DieId, purpose: Purpose) {
         let to = self.dies[usize::from(die.0)].frontier_mut(purpose).take_slot(&self.geometry);
         let lpn = self.mapping.move_slot(from, to);
-        self.blocks.invalidate(&self.geometry, from);
+        self.blocks.invalidate(self.geometry.block(from));
         self.flash.copy(from, to);
         if self.map_cache.is_some() {
             self.touch_map(lpn, true);
