@@ -1,35 +1,54 @@
 //! Things under way, by number: a number is given again when its thing has ended.
 
+/// What a number leads to.
+#[derive(Clone, Debug)]
+enum Slot<T> {
+    Thing(T),
+    /// Free, and the number that was freed before.
+    Free(u32),
+}
+
 /// Numbered things.
 #[derive(Clone, Debug)]
 pub struct Slots<T> {
-    things: Vec<Option<T>>,
-    free: Vec<u32>,
+    slots: Vec<Slot<T>>,
+    /// The number freed last, one beyond all slots where none is free.
+    free: u32,
+    count: u32,
 }
 
 impl<T> Default for Slots<T> {
     fn default() -> Slots<T> {
-        Slots { things: Vec::new(), free: Vec::new() }
+        Slots::with_capacity(0)
     }
 }
 
 impl<T> Slots<T> {
+    /// Memory that each thing takes.
+    pub const BYTES_A_THING: usize = size_of::<Slot<T>>();
+    const NONE: u32 = u32::MAX;
+
     /// Without things, and with room for so many.
     pub fn with_capacity(things: usize) -> Slots<T> {
-        Slots { things: Vec::with_capacity(things), free: Vec::with_capacity(things) }
+        Slots { slots: Vec::with_capacity(things), free: Slots::<T>::NONE, count: 0 }
     }
 
     /// Keeps a thing; returns its number.
     #[inline(always)]
     pub fn insert(&mut self, thing: T) -> u32 {
-        match self.free.pop() {
-            Some(number) => {
-                self.things[number as usize] = Some(thing);
+        self.count += 1;
+        let number = self.free;
+        match self.slots.get_mut(number as usize) {
+            Some(slot) => {
+                if let Slot::Free(before) = *slot {
+                    self.free = before;
+                }
+                *slot = Slot::Thing(thing);
                 number
             }
             None => {
-                self.things.push(Some(thing));
-                self.things.len() as u32 - 1
+                self.slots.push(Slot::Thing(thing));
+                self.slots.len() as u32 - 1
             }
         }
     }
@@ -37,53 +56,64 @@ impl<T> Slots<T> {
     /// Gives a thing away and frees its number.
     #[inline(always)]
     pub fn remove(&mut self, number: u32) -> T {
-        self.free.push(number);
-        self.things[number as usize].take().expect("a number that was given")
+        let slot = &mut self.slots[number as usize];
+        let Slot::Thing(thing) = std::mem::replace(slot, Slot::Free(self.free)) else { not_given() };
+        self.free = number;
+        self.count -= 1;
+        thing
     }
 
     /// The thing of that number, to be changed.
     #[inline(always)]
     pub fn get_mut(&mut self, number: u32) -> &mut T {
-        self.things[number as usize].as_mut().expect("a number that was given")
+        let Slot::Thing(thing) = &mut self.slots[number as usize] else { not_given() };
+        thing
     }
 
     /// The thing of that number.
     #[inline(always)]
     pub fn get(&self, number: u32) -> &T {
-        self.things[number as usize].as_ref().expect("a number that was given")
+        let Slot::Thing(thing) = &self.slots[number as usize] else { not_given() };
+        thing
     }
 
     /// How many there are.
     #[inline]
     pub fn len(&self) -> usize {
-        self.things.len() - self.free.len()
+        self.count as usize
     }
 
     /// Whether there is none.
+    #[inline]
     pub fn is_empty(&self) -> bool {
-        self.len() == 0
+        self.count == 0
     }
 
     /// The numbers of all, the lowest first.
     pub fn numbers(&self) -> Vec<u32> {
-        (0..).zip(&self.things).filter(|(_, thing)| thing.is_some()).map(|(number, _)| number).collect()
+        (0..).zip(&self.slots).filter(|(_, slot)| matches!(slot, Slot::Thing(_))).map(|(number, _)| number).collect()
     }
 
     /// All things, in order of their numbers.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
-        self.things.iter().flatten()
+        self.slots.iter().filter_map(|slot| if let Slot::Thing(thing) = slot { Some(thing) } else { None })
     }
 
     /// All things, to be changed.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
-        self.things.iter_mut().flatten()
+        self.slots.iter_mut().filter_map(|slot| if let Slot::Thing(thing) = slot { Some(thing) } else { None })
     }
 
     /// Forgets all.
     pub fn clear(&mut self) {
-        self.things.clear();
-        self.free.clear();
+        self.slots.clear();
+        (self.free, self.count) = (Slots::<T>::NONE, 0);
     }
+}
+
+#[cold]
+fn not_given() -> ! {
+    panic!("not a number that was given");
 }
 
 #[cfg(test)]
@@ -106,7 +136,7 @@ mod test {
     }
 
     #[test]
-    #[should_panic(expected = "a number that was given")]
+    #[should_panic(expected = "not a number that was given")]
     fn a_freed_number_leads_nowhere() {
         let mut slots = Slots::default();
         let number = slots.insert(1);

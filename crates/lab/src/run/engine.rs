@@ -42,7 +42,7 @@ struct Issued {
 /// Memory that a request takes at most: its place in the table, one among those that wait in the host, and one
 /// among the completions of an instant.
 pub const BYTES_PER_REQUEST: usize =
-    size_of::<Option<Issued>>() + size_of::<u32>() + size_of::<(u32, Request)>() + size_of::<Completion>();
+    Slots::<Issued>::BYTES_A_THING + size_of::<(u32, Request)>() + size_of::<Completion>();
 
 /// A stonewall group at work.
 pub struct Engine<'a, D: Device + ?Sized> {
