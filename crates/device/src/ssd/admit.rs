@@ -119,6 +119,10 @@ impl<C: Contents> Ssd<C> {
     /// The work of a command is done: it ends, at once or after its latency.
     #[inline(always)]
     pub(super) fn complete(&mut self, number: u32, status: Status, done: &mut Vec<Completion>) {
+        if self.commands.has_plain_ends() {
+            let command = self.commands.end_plainly(number);
+            return self.answer(&command, status, done);
+        }
         if self.commands.begin_end(self.now, number, status) {
             return self.await_end();
         }
@@ -144,18 +148,25 @@ impl<C: Contents> Ssd<C> {
     }
 
     /// A command ends, and those that were held back behind it may start.
-    #[inline(always)]
+    #[inline(never)]
     pub(super) fn end(&mut self, number: u32, status: Status, done: &mut Vec<Completion>) {
-        let Command { tag, request, .. } = self.commands.end(number);
+        let command = self.commands.end(number);
+        self.answer(&command, status, done);
+        if self.commands.some_go_alone() {
+            self.issue_held();
+        }
+    }
+
+    /// The host is told how a command ended.
+    #[inline(always)]
+    fn answer(&mut self, command: &Command, status: Status, done: &mut Vec<Completion>) {
+        let Command { tag, request, .. } = *command;
         if status == Status::Success {
             request.count(&mut self.ftl.counters, self.shape.limits.sector_bytes);
         }
         done.push(Completion { tag, status });
         // What happens at this instant still happens.
         self.commands.host_looks_at = self.now;
-        if self.commands.some_go_alone() {
-            self.issue_held();
-        }
         if self.commands.outstanding() == 0 {
             self.start_idling();
             self.rest();

@@ -19,7 +19,7 @@ pub struct Command {
     pub tag: Tag,
     /// What it asks for.
     pub request: Request,
-    /// Flash operations, units or transfers still to come.
+    /// Flash operations, units or transfers still to come, and one until all of them are known.
     pub remaining: u32,
     /// Units already taken by the buffer.
     pub taken: u32,
@@ -31,7 +31,7 @@ impl Command {
     /// A command that has just come.
     #[inline(always)]
     pub fn new(tag: Tag, request: Request) -> Command {
-        Command { tag, request, remaining: 0, taken: 0, status: Status::Success }
+        Command { tag, request, remaining: 1, taken: 0, status: Status::Success }
     }
 }
 
@@ -41,7 +41,6 @@ pub struct Commands {
     slots: Slots<Command>,
     /// The last instant that the drive lives through before the host looks what is done.
     pub host_looks_at: Nanos,
-    outstanding: u32,
     /// Kept back behind one that is not queued, or until it may start, in order.
     held: VecDeque<u32>,
     /// The command that is not queued and under way.
@@ -51,28 +50,31 @@ pub struct Commands {
     some_go_alone: bool,
     /// Those whose work is done, where that takes time.
     endings: Option<Endings>,
+    /// A command ends with its work, and nothing waits for its end: none goes alone.
+    plain_ends: bool,
 }
 
 impl Commands {
     /// None, of a drive with these parameters.
     pub fn new(config: &DriveConfig, seed: u64) -> Commands {
         let goes_alone = operations_alone(config);
+        let (some_go_alone, endings) = (goes_alone.contains(&true), Endings::new(config, seed));
         Commands {
             slots: Slots::default(),
             host_looks_at: Nanos::ZERO,
-            outstanding: 0,
             held: VecDeque::new(),
             alone: None,
             goes_alone,
-            some_go_alone: goes_alone.contains(&true),
-            endings: Endings::new(config, seed),
+            some_go_alone,
+            plain_ends: !some_go_alone && endings.is_none(),
+            endings,
         }
     }
 
     /// Commands that the host waits for.
     #[inline(always)]
     pub fn outstanding(&self) -> u32 {
-        self.outstanding
+        self.slots.len() as u32
     }
 
     /// A command.
@@ -95,18 +97,17 @@ impl Commands {
     /// Keeps a command that has come.
     #[inline(always)]
     pub fn start(&mut self, command: Command) -> u32 {
-        self.outstanding += 1;
         self.slots.insert(command)
     }
 
-    /// The work of a command is done, and this is how it will end: later, or at once (false).
+    /// A command ends with its work, and nothing waits for its end.
     #[inline(always)]
-    pub fn begin_end(&mut self, now: Nanos, number: u32, status: Status) -> bool {
-        self.endings.is_some() && self.begin_latency(now, number, status)
+    pub fn has_plain_ends(&self) -> bool {
+        self.plain_ends
     }
 
-    #[inline(never)]
-    fn begin_latency(&mut self, now: Nanos, number: u32, status: Status) -> bool {
+    /// The work of a command is done, and this is how it will end: later, or at once (false).
+    pub fn begin_end(&mut self, now: Nanos, number: u32, status: Status) -> bool {
         let Some(endings) = &mut self.endings else { return false };
         let command = self.slots.get_mut(number);
         command.status = status;
@@ -132,10 +133,15 @@ impl Commands {
     /// A command has ended: those kept back behind it may start ([`Commands::release`]).
     #[inline(always)]
     pub fn end(&mut self, number: u32) -> Command {
-        self.outstanding -= 1;
         if self.alone == Some(number) {
             self.alone = None;
         }
+        self.slots.remove(number)
+    }
+
+    /// As [`Commands::end`], where commands have plain ends.
+    #[inline(always)]
+    pub fn end_plainly(&mut self, number: u32) -> Command {
         self.slots.remove(number)
     }
 
@@ -146,7 +152,7 @@ impl Commands {
     }
 
     fn is_held(&mut self, number: u32) -> bool {
-        let others = self.outstanding - 1 - self.held.len() as u32;
+        let others = self.outstanding() - 1 - self.held.len() as u32;
         let goes_alone = self.goes_alone[self.get(number).request.operation as usize];
         if self.alone.is_some() || !self.held.is_empty() || goes_alone && others > 0 {
             self.held.push_back(number);
@@ -163,7 +169,7 @@ impl Commands {
         }
         let number = *self.held.front()?;
         let goes_alone = self.goes_alone[self.get(number).request.operation as usize];
-        if goes_alone && self.outstanding > self.held.len() as u32 {
+        if goes_alone && self.outstanding() > self.held.len() as u32 {
             return None;
         }
         self.held.pop_front();
@@ -183,7 +189,7 @@ impl Commands {
         if let Some(endings) = &mut self.endings {
             endings.clear();
         }
-        (self.outstanding, self.alone) = (0, None);
+        self.alone = None;
     }
 }
 
@@ -207,12 +213,12 @@ mod test {
         Commands {
             slots: Slots::default(),
             host_looks_at: Nanos::ZERO,
-            outstanding: 0,
             held: VecDeque::new(),
             alone: None,
             goes_alone,
             some_go_alone: true,
             endings: None,
+            plain_ends: false,
         }
     }
 

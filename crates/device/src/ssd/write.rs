@@ -3,7 +3,7 @@
 //! A unit that a write covers only in part needs the rest of its old contents: it is read first
 //! (read-modify-write) if it lies in flash.
 
-use crate::block::{Completion, Operation, Status, Tag};
+use crate::block::{Completion, Operation, Request, Status, Tag};
 use crate::ftl::mapping::Place;
 use crate::nand::contents::{Contents, Part};
 use crate::ssd::Ssd;
@@ -18,7 +18,7 @@ impl<C: Contents> Ssd<C> {
     /// Write data has crossed the link, or zeroes are to be written, for which none crosses.
     #[inline(always)]
     pub(super) fn take_write(&mut self, index: u32, done: &mut Vec<Completion>) {
-        let request = self.commands.get(index).request;
+        let Command { tag, request, .. } = *self.commands.get(index);
         if self.shape.is_out_of_range(&request) {
             return self.complete(index, Status::OutOfRange, done);
         }
@@ -26,7 +26,7 @@ impl<C: Contents> Ssd<C> {
             return self.complete(index, Status::WriteProtected, done);
         }
         if !self.buffer.is_present() {
-            self.take_unbuffered(index, done);
+            self.take_unbuffered(index, tag, &request, done);
         } else if !self.buffer.is_stalled() {
             self.take_buffered(index, done);
         } else {
@@ -38,16 +38,13 @@ impl<C: Contents> Ssd<C> {
     }
 
     #[inline(always)]
-    fn take_unbuffered(&mut self, index: u32, done: &mut Vec<Completion>) {
-        let command = self.commands.get_mut(index);
-        let request = command.request;
-        command.remaining = 1;
+    fn take_unbuffered(&mut self, index: u32, tag: Tag, request: &Request, done: &mut Vec<Completion>) {
         let bytes = self.shape.flash_bytes(request.compress_percent);
-        if let Some(lpn) = self.shape.unit_size.whole_unit(&request)
+        if let Some(lpn) = self.shape.unit_size.whole_unit(request)
             && request.operation == Operation::Write
             && self.pending.none_parked()
         {
-            let part = Part { tag: command.tag, lpn, at: 0, sectors: (0, request.sectors), zeroes: false };
+            let part = Part { tag, lpn, at: 0, sectors: (0, request.sectors), zeroes: false };
             let held = self.ftl.flash.contents.take(part);
             self.ftl.counters.host_pages_written += 1;
             let unit = Unit { lpn, owner: Owner::Command(index), bytes, held };

@@ -4,7 +4,7 @@
 //! Where fio and a simulated host differ: `slat_ns` is 0 for every request, because submission
 //! costs nothing, so `clat_ns` equals `lat_ns`; CPU figures and faults are 0; rates are divided
 //! by the exact virtual time, of which `runtime` shows whole milliseconds; requests are submitted
-//! and reaped one by one. Percentiles come from an HDR histogram of three digits.
+//! and reaped one by one. Percentiles come from a histogram whose buckets are a thousandth wide.
 
 mod drive;
 mod fields;

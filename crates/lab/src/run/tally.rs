@@ -2,16 +2,18 @@
 //!
 //! Latency is completion minus the instant the host issued the request, waiting for a place in the
 //! device's queue included (fio's `lat`; a simulated host submits at no cost, so `slat` is 0 and
-//! `clat` equals `lat`). Mean and deviation are exact sums; percentiles come from an HDR histogram
-//! of three significant digits.
+//! `clat` equals `lat`). Mean and deviation are exact sums; percentiles come from a histogram whose
+//! buckets are narrower than a thousandth of their values.
 
-use hdrhistogram::Histogram;
+use histogram::Histogram;
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 use ssdlab_device::block::Operation;
 use ssdlab_device::units::Nanos;
 
 /// Longest latency the histogram tells apart; longer ones count as this one.
 const LONGEST_NS: u64 = 3_600_000_000_000;
+/// Each power of two has 2¹⁰ buckets; the last reach beyond the longest latency.
+const BUCKET_POWERS: (u8, u8) = (10, 42);
 
 /// fio's directions, and the sync beside them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,7 +45,7 @@ impl Direction {
 #[derive(Clone, Debug)]
 pub struct Latencies {
     /// Made at the first sample: most jobs use one direction of four.
-    histogram: Option<Histogram<u64>>,
+    histogram: Option<Histogram>,
     count: u64,
     sum: u64,
     sum_of_squares: u128,
@@ -69,10 +71,7 @@ impl Latencies {
         self.sum += ns;
         self.sum_of_squares += u128::from(ns) * u128::from(ns);
         let histogram = self.histogram.get_or_insert_with(new_histogram);
-        if ns > histogram.high() {
-            grow(histogram, ns);
-        }
-        histogram.saturating_record(ns);
+        histogram.increment(ns.min(LONGEST_NS)).expect("it reaches that far");
     }
 
     /// Adds another clone's latencies.
@@ -86,7 +85,7 @@ impl Latencies {
         self.sum += other.sum;
         self.sum_of_squares += other.sum_of_squares;
         let ours = self.histogram.get_or_insert_with(new_histogram);
-        ours.add(theirs).expect("it grows");
+        ours.checked_add_assign(theirs).expect("they have the same buckets, and counts are far from their end");
     }
 
     /// Number of samples.
@@ -131,33 +130,21 @@ impl Latencies {
 
     /// The latency below or at which `percent` of the samples lie; never beyond the extremes seen.
     pub fn percentile_ns(&self, percent: f64) -> u64 {
-        let Some(histogram) = &self.histogram else {
-            return 0;
-        };
-        histogram.value_at_quantile(percent / 100.0).clamp(self.min, self.max)
+        let bucket = |histogram: &Histogram| histogram.quantile_bucket(percent / 100.0).expect("a share");
+        self.histogram.as_ref().and_then(bucket).map_or(0, |bucket| bucket.end().clamp(self.min, self.max))
     }
 
     /// Occupied buckets in rising order: a value of the bucket in nanoseconds, and its count. The
     /// value is the bucket's upper end, cut to the extremes seen, so that a constant stays exact.
     pub fn buckets(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
-        self.histogram.iter().flat_map(move |histogram| {
-            histogram.iter_recorded().map(move |step| {
-                let value = histogram.highest_equivalent(step.value_iterated_to());
-                (value.clamp(self.min, self.max), step.count_at_value())
-            })
-        })
+        let occupied = self.histogram.iter().flatten().filter(|bucket| bucket.count() > 0);
+        occupied.map(|bucket| (bucket.end().clamp(self.min, self.max), bucket.count()))
     }
 }
 
-/// Makes room for a latency; apart from [`Latencies::add`], whose every instruction counts.
-#[cold]
-fn grow(histogram: &mut Histogram<u64>, ns: u64) {
-    histogram.record_n(ns.min(LONGEST_NS), 0).expect("it grows");
-}
-
-/// It grows with the latencies: one for 100 µs takes 64 KiB, one for a whole hour 270.
-fn new_histogram() -> Histogram<u64> {
-    Histogram::new(3).expect("three digits are valid")
+/// It takes 264 KiB, of which those pages are touched that have a sample.
+fn new_histogram() -> Histogram {
+    Histogram::new(BUCKET_POWERS.0, BUCKET_POWERS.1).expect("the powers are valid")
 }
 
 impl Serialize for Latencies {
@@ -332,16 +319,16 @@ mod test {
         assert!(odd.buckets().eq(whole.buckets()));
     }
 
-    /// A histogram takes what its latencies need: none at first, 64 KiB up to 131 µs, and no end is lost.
+    /// A direction without a latency has no histogram; buckets are narrower than a thousandth, and no end is lost.
     #[test]
-    fn a_histogram_grows_with_its_latencies() {
-        let bytes = |latencies: &Latencies| latencies.histogram.as_ref().map_or(0, |h| 8 * h.distinct_values());
+    fn a_histogram_tells_a_thousandth_apart() {
         let mut latencies = Latencies::default();
-        assert_eq!(bytes(&latencies), 0);
+        assert!(latencies.histogram.is_none());
         latencies.add(Nanos(131_000));
-        assert!(bytes(&latencies) <= 64 << 10, "{}", bytes(&latencies));
+        let histogram = latencies.histogram.as_ref().expect("there is a latency");
+        assert!(8 * histogram.as_slice().len() <= 264 << 10);
+        assert!(histogram.config().error() < 0.1, "{} %", histogram.config().error());
         latencies.add(Nanos(2 * LONGEST_NS));
-        assert!(bytes(&latencies) <= 280 << 10, "{}", bytes(&latencies));
         assert_eq!(latencies.buckets().map(|(_, count)| count).collect::<Vec<_>>(), [1, 1]);
         assert_eq!(latencies.max_ns(), 2 * LONGEST_NS);
     }
