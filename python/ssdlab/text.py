@@ -58,7 +58,7 @@ def percent(share: float | None, digits: int = 1) -> str:
     return NOTHING if share is None else f"{share * 100:.{digits}f} %"
 
 
-def duration(nanoseconds: float | None) -> str:
+def duration(nanoseconds: float | None, digits: int = 3) -> str:
     """Format a time with the unit that suits it.
 
     Examples
@@ -69,12 +69,12 @@ def duration(nanoseconds: float | None) -> str:
     if nanoseconds is None:
         return NOTHING
     if nanoseconds < 1e3:
-        return f"{significant(nanoseconds)} ns"
+        return f"{significant(nanoseconds, digits)} ns"
     if nanoseconds < 1e6:
-        return f"{significant(nanoseconds / 1e3)} µs"
+        return f"{significant(nanoseconds / 1e3, digits)} µs"
     if nanoseconds < 1e9:
-        return f"{significant(nanoseconds / 1e6)} ms"
-    return f"{significant(nanoseconds / 1e9)} s"
+        return f"{significant(nanoseconds / 1e6, digits)} ms"
+    return f"{significant(nanoseconds / 1e9, digits)} s"
 
 
 def size(number: float | None) -> str:

@@ -94,10 +94,31 @@ class Browser:
 
     def press(self, key: str) -> None:
         """Press and release a key, such as ``ArrowRight``."""
-        codes = {"ArrowLeft": 37, "ArrowRight": 39, "Home": 36, "End": 35}
+        codes = {"ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40}
+        codes |= {"Home": 36, "End": 35, "Enter": 13, "Escape": 27}
         for kind in ("rawKeyDown", "keyUp"):
             parameters = {"type": kind, "key": key, "code": key}
             self.ask("Input.dispatchKeyEvent", **parameters, windowsVirtualKeyCode=codes[key])
+
+    def click(self, x: float, y: float) -> None:
+        """Move the pointer to a place of the window, press its button and release it."""
+        for kind in ("mouseMoved", "mousePressed", "mouseReleased"):
+            button = {} if kind == "mouseMoved" else {"button": "left", "clickCount": 1}
+            self.ask("Input.dispatchMouseEvent", type=kind, x=x, y=y, **button)
+
+    def touch(self, x: float, y: float) -> None:
+        """Touch a place of the window and let go."""
+        self.ask("Input.dispatchTouchEvent", type="touchStart", touchPoints=[{"x": x, "y": y}])
+        self.ask("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
+
+    def middle(self, element: str) -> tuple[float, float]:
+        """Scroll to what an expression names, and return where its middle is in the window."""
+        x, y = self.value(
+            f"(() => {{ const e = {element}; e.scrollIntoView({{block: 'center'}});"
+            "const b = e.getBoundingClientRect();"
+            "return [b.x + b.width / 2, b.y + b.height / 2]; })()"
+        )
+        return x, y
 
     def picture(self) -> bytes:
         """Draw the whole page as PNG."""

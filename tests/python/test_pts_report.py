@@ -29,6 +29,7 @@ from ssdlab.report import printing
 from test_report import Page
 
 Command = Callable[..., tuple[int, str, str]]
+Say = Callable[[dict[str, Any]], str]
 DRIVE = ("intel-dc-s3500-80gb", "--set", "capacity_bytes=256MB", "--set", "nand.pages_per_block=32")
 PARTS = ("iops", "tp-1024k", "tp-128k", "lat", "wsat", "hir")
 PRINTS = browser.found() is not None and shutil.which("pdftotext") is not None
@@ -72,6 +73,11 @@ def drawings(html: str, part: str) -> list[str]:
     return re.findall(r"<svg.*?</svg>", found[0], re.DOTALL)
 
 
+def titles(html: str, part: str) -> set[str]:
+    """Return what the pictures of a part tell where one points at them."""
+    return set(re.findall(r"<title>([^<]*)</title>", " ".join(drawings(html, part))))
+
+
 def change(path: Path, alter: Callable[[dict[str, Any]], None]) -> None:
     data = json.loads(path.read_text())
     alter(data)
@@ -100,7 +106,8 @@ def test_each_test_has_its_pages(html: str) -> None:
     page = Page(html)
     assert all(reference.startswith("#") for reference in page.references)
     assert len(page.ids) == len(set(page.ids))
-    assert "<script" not in html and "http://" not in html.replace("http://www.w3.org", "")
+    assert html.count("<script>") == html.count("<script") == 1, "a script of its own, none loaded"
+    assert "http://" not in html.replace("http://www.w3.org", "")
     assert re.search(r"#0a0[bc]\d\d", html) is None, "colours follow the theme"
     assert ">0<" in html and "0 ns<" not in html, "zero on an axis of times has no unit"
     # Convergence, window, amplification, by size, bars; TP has reads and writes; LAT has three
@@ -267,10 +274,52 @@ def test_pdf_needs_a_browser(
 ) -> None:
     """Without one the remedy is named, and nothing is written."""
     monkeypatch.setattr("shutil.which", lambda _name: None)
-    monkeypatch.setattr("ssdlab.pts.report.page.build_html", lambda *_: "<p>page</p>")
+
+    def without_script(*_: object, interactive: bool) -> str:
+        assert not interactive
+        return "<p>page</p>"
+
+    monkeypatch.setattr("ssdlab.pts.report.page.build_html", without_script)
     with pytest.raises(SsdlabError, match="apt install chromium"):
         write_pts_report([measured], tmp_path / "report.pdf")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_pointing_tells_the_figures_of_the_result(measured: Path, html: str) -> None:
+    """Every cell of result.json has its title in the pictures; steps and rounds have theirs."""
+    parts = {
+        part["name"]: part
+        for test in json.loads((measured / "result.json").read_text())["tests"]
+        for part in test["parts"]
+    }
+    says: tuple[tuple[str, str, Say], ...] = (
+        ("iops", "{size:g} KiB, {mix}", lambda both: f"{text.count(both['iops'])} IOPS"),
+        ("tp-128k", "{mix}", lambda both: f"{text.count(both['mb_per_s'])} MB/s"),
+        ("lat", "{size:g} KiB, {mix}", lambda both: text.duration(both["mean_ns"], digits=4)),
+        ("lat", "{size:g} KiB, {mix}", lambda both: text.duration(both["max_ns"], digits=4)),
+    )
+    for name, place, say in says:
+        told = titles(html, name)
+        for cell in parts[name]["cells"]:
+            load = cell["load"]
+            mix = f"{load['read_percent']}/{100 - load['read_percent']}"
+            where = place.format(size=load["block_bytes"] / 1024, mix=mix)
+            assert f"{where}: {say(cell['both'])}" in told
+    for number, value in enumerate(parts["iops"]["tracking"]["values"], 1):
+        assert f"round {number}, 4 KiB: {text.count(value)} IOPS" in titles(html, "iops")
+    for step in parts["hir"]["afterwards"]:
+        if step["pauses"]:
+            idle = f"{step['pauses']['idle_s']:g} s idle, with idle time"
+            assert f"{idle}: {text.count(step['iops_at_work'])} IOPS" in titles(html, "hir")
+
+
+def test_titles_are_small(html: str) -> None:
+    """All titles and the script add less than a third to the page."""
+    added = re.findall(r'<g data-series="\d+" fill="none".*?</g>', html, re.DOTALL)
+    script = re.search(r"<script>.*</script>", html, re.DOTALL)
+    assert script is not None and len(added) > 40
+    size = len(script[0]) + sum(map(len, added))
+    assert 3 * size < len(html) - size
 
 
 @pytest.mark.skipif(not PRINTS, reason="no Chromium or no pdftotext: scripts/install-tools.sh")
@@ -314,4 +363,72 @@ def test_page_in_a_browser(html: str, tmp_path: Path, width: int) -> None:
                 for what, style in (("body", "backgroundColor"), ("svg text", "fill"))
             ]
         assert all(one != other for one, other in zip(*colours.values(), strict=True))
+        assert window.complaints == []
+
+
+CONVERGENCE = "document.querySelector('[aria-label^=\"Steady-state convergence\"]')"
+TOLD = "document.getElementById('tip').innerText"
+
+
+def mark(number: int) -> str:
+    """Name a mark of the first picture; its lowest line is the first series."""
+    return f"{CONVERGENCE}.querySelectorAll('circle')[{number}]"
+
+
+@pytest.mark.skipif(browser.found() is None, reason="no Chromium: scripts/install-tools.sh")
+def test_without_a_script(measured: Path, tmp_path: Path) -> None:
+    """Whatever lies apart from its neighbours is what one points at in its middle."""
+    page = tmp_path / "page.html"
+    page.write_text(build_html(read_results([measured]), interactive=False), encoding="utf-8")
+    with closing(browser.Browser(page, tmp_path / "profile")) as window:
+        window.middle(CONVERGENCE)
+        found = window.value(
+            f"[...{CONVERGENCE}.querySelectorAll('circle')].filter(e => e.getAttribute('r') > 2)"
+            ".map(e => { const b = e.getBoundingClientRect(); return document.elementFromPoint("
+            "b.x + b.width / 2, b.y + b.height / 2) === e; })"
+        )
+        assert len(found) > 20 and all(found)
+        assert window.value("document.querySelectorAll('script, [role=button]').length") == 0
+        assert window.complaints == []
+
+
+@pytest.mark.skipif(browser.found() is None, reason="no Chromium: scripts/install-tools.sh")
+@pytest.mark.parametrize("width", [1280, 390])
+def test_pictures_answer(measured: Path, html: str, tmp_path: Path, width: int) -> None:
+    """Pointer, finger and arrow keys are told a value; a legend's entry puts its series away."""
+    rounds = next(part for part in read(measured).parts if part.plan.name == "iops").rounds
+
+    def said(series: int, number: int) -> str:
+        part = next(part for part in read(measured).parts if part.plan.name == "iops")
+        writes = [place for place, cell in enumerate(part.plan.cells) if not cell.load.read_percent]
+        cell = rounds[number - 1]["cells"][writes[series]]
+        size = f"{part.plan.cells[writes[series]].load.block_bytes / 1024:g} KiB"
+        return f"round {number}, {size}: {text.count(cell['both']['iops'])} IOPS"
+
+    page = tmp_path / "page.html"
+    page.write_text(html, encoding="utf-8")
+    many = len(rounds)
+    with closing(browser.Browser(page, tmp_path / "profile", width)) as window:
+        window.click(*window.middle(mark(2 * many)))
+        assert window.value(TOLD) == said(2, 1)
+        window.touch(*window.middle(mark(3 * many + 1)))
+        assert window.value(TOLD) == said(3, 2)
+        window.value(f"{CONVERGENCE}.focus()")
+        for key in ("Escape", "ArrowRight", "ArrowRight", "ArrowDown"):
+            window.press(key)
+        assert window.value(TOLD) == said(1, 2)
+        assert window.value("document.documentElement.scrollWidth") <= width
+
+        shown = f"[...{CONVERGENCE}.querySelectorAll('[data-series]')].map(e => [e.dataset.series, "
+        shown += "e.getBoundingClientRect().width > 0])"
+        button = f"{CONVERGENCE}.querySelectorAll('[role=button]')[2]"
+        assert all(there for _, there in window.value(shown))
+        window.click(*window.middle(button))
+        assert all(there == (series != "2") for series, there in window.value(shown))
+        assert window.value(f"{button}.getAttribute('aria-pressed')") == "false"
+        window.click(*window.middle(f"{CONVERGENCE}.querySelector('circle')"))
+        assert said(2, 1) not in window.value(TOLD)
+        window.value(f"{button}.focus()")
+        window.press("Enter")
+        assert all(there for _, there in window.value(shown))
         assert window.complaints == []

@@ -498,6 +498,23 @@ def test_tkperfs_loads_come_in_its_order_and_take_their_share_of_the_drive() -> 
     assert (part.stop.window, tkperf.iops_part(FULL, drive).stop.window) == (1, 5)
 
 
+def test_latency_takes_the_share_of_its_own_drives() -> None:
+    """Nine cells, as much shorter as the drives are smaller, and the standard's window."""
+    drive = "intel-dc-s3500-80gb"
+    for scale in (QUICK, FULL):
+        part = tkperf.latency_part(scale, drive)
+        assert len(part.cells) == 9
+        assert {cell.seconds for cell in part.cells} == {60 * scale.share(drive)}
+        assert part.stop.window == 5
+    (question,) = find(["raid"])
+    asked = {each.name: each for each in question.experiments(QUICK)}
+    arrays = [name for name in asked if name.endswith(", latency")]
+    assert len(arrays) == 7
+    for name in ("RAID 5 of 4, controller", "write-back"):
+        (layer,) = asked[f"{name}, latency"].layers
+        assert layer.endswith(tkperf.cache(QUICK, drive))
+
+
 def test_a_part_of_the_specification_is_carried_out_at_scale() -> None:
     """The array is written twice, its cells are measured, and the drives are as small as asked."""
     part = tkperf.iops_part(QUICK, "intel-dc-s3500-80gb")
@@ -527,7 +544,7 @@ def test_a_part_of_the_specification_is_carried_out_at_scale() -> None:
 def test_a_controllers_cache_shrinks_with_its_drives() -> None:
     """As much of the array as 1 GiB is of the real one, in whole lines."""
     drive = "intel-dc-s3500-80gb"
-    (size,) = re.findall(r"cache_bytes=(\d+)KiB", tkperf.cache(QUICK, drive))
-    share = QUICK.at_most(tkperf.blocks_a_die(QUICK)).share(drive)
-    assert int(size) % 64 == 0
-    assert int(size) / 2**20 == pytest.approx(share, rel=0.01)
+    for scale in (QUICK, tkperf.for_rates(QUICK)):
+        (size,) = re.findall(r"cache_bytes=(\d+)KiB", tkperf.cache(scale, drive))
+        assert int(size) % 64 == 0
+        assert int(size) / 2**20 == pytest.approx(scale.share(drive), rel=0.01)

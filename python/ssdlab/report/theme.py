@@ -17,6 +17,8 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
+from ssdlab.report.hover import Marks, numbered
+
 INK = "#0a0b01"
 SOFT = "#0a0b02"
 RULE = "#0a0b03"
@@ -141,7 +143,7 @@ def _columns(axes: Axes, longest: int) -> int:
     return max(1, min(3, int(made.get_figwidth() / (_LINE_INCHES + longest * _LETTER_INCHES))))
 
 
-def svg(made: Figure, name: str, description: str) -> str:
+def svg(made: Figure, name: str, description: str, marks: Marks | None = None) -> str:
     """Return the figure as inline SVG.
 
     Parameters
@@ -152,7 +154,11 @@ def svg(made: Figure, name: str, description: str) -> str:
         Unique on the page: it keeps the picture's inner references apart from others'.
     description
         What the picture shows, for those who do not see it.
+    marks
+        What it tells where one points at it.
     """
+    marks = marks or Marks()
+    marks.name_keys(made)
     buffer = io.StringIO()
     made.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
     drawn = buffer.getvalue()
@@ -160,8 +166,18 @@ def svg(made: Figure, name: str, description: str) -> str:
     drawn = re.sub(r"<metadata>.*?</metadata>", "", drawn, flags=re.DOTALL)
     for colour, variable in _VARIABLES.items():
         drawn = drawn.replace(colour, f"var({variable})")
-    drawn = _own_references(drawn, name)
+    drawn = _own_references(numbered(_shorter(drawn)), name)
+    drawn = marks.put_into(drawn, made)
     return _opening_tag(drawn, description)
+
+
+def _shorter(drawn: str) -> str:
+    """Leave away indentation, and digits below a hundredth of a point, which nobody can see."""
+
+    def rounded(match: re.Match[str]) -> str:
+        return re.sub(r"\d+\.\d{3,}", lambda number: f"{float(number[0]):.2f}", match[0])
+
+    return re.sub(r' (?:d|x|y)="[^"]*"|rotate\([^)]*\)', rounded, re.sub(r"\n\s+", "\n", drawn))
 
 
 def _own_references(drawn: str, name: str) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ssdlab.output import PendingFile
 from ssdlab.pts.report.sources import read_results
-from ssdlab.report.printing import write_page
+from ssdlab.report.printing import is_pdf, write_page
 
 __all__ = ["write_pts_report"]
 
@@ -42,5 +42,5 @@ def write_pts_report(
         # The drawing library takes a while to load.
         from ssdlab.pts.report.page import build_html
 
-        html = build_html(measured, title)
+        html = build_html(measured, title, interactive=not is_pdf(path))
         write_page(pending, html, path)

@@ -23,6 +23,7 @@ from ssdlab.pts.report.reading import PartRead
 from ssdlab.pts.table import five_nines, heading
 from ssdlab.report import theme
 from ssdlab.report.charts import count_axis, duration_axis
+from ssdlab.report.hover import Marks, Say
 
 SIZE = (5.4, 3.5)
 _HEADROOM = 1.05
@@ -35,18 +36,37 @@ Cell = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Quantity:
-    """A figure of a cell: its name on an axis, how it is taken, how a tick is written."""
+    """A figure of a cell: its name on an axis, how it is taken, how a tick and it are written."""
 
     label: str
     of: Callable[[Cell], float | None]
     tick: Callable[..., str]
+    say: Say
 
 
-IOPS = Quantity("IOPS", lambda cell: cell["both"]["iops"], count_axis)
-RATE = Quantity("MB/s", lambda cell: cell["both"]["mb_per_s"], count_axis)
-MEAN = Quantity("mean response time", lambda cell: cell["both"]["mean_ns"], duration_axis)
-FIVE_NINES = Quantity("99.999 % response time", five_nines, duration_axis)
-MAXIMUM = Quantity("maximum response time", lambda cell: cell["both"]["max_ns"], duration_axis)
+def _say_time(nanoseconds: float) -> str:
+    return text.duration(nanoseconds, digits=4)
+
+
+IOPS = Quantity(
+    "IOPS",
+    lambda cell: cell["both"]["iops"],
+    count_axis,
+    lambda value: f"{text.count(value)} IOPS",
+)
+RATE = Quantity(
+    "MB/s",
+    lambda cell: cell["both"]["mb_per_s"],
+    count_axis,
+    lambda value: f"{text.count(value)} MB/s",
+)
+MEAN = Quantity(
+    "mean response time", lambda cell: cell["both"]["mean_ns"], duration_axis, _say_time
+)
+FIVE_NINES = Quantity("99.999 % response time", five_nines, duration_axis, _say_time)
+MAXIMUM = Quantity(
+    "maximum response time", lambda cell: cell["both"]["max_ns"], duration_axis, _say_time
+)
 QUANTITIES = {"iops": IOPS, "mb_per_s": RATE, "mean_ns": MEAN}
 
 
@@ -107,16 +127,18 @@ def convergence(part: PartRead, quantity: Quantity, reads: int, name: str) -> st
     way = {0: "100 % writes", 100: "100 % reads"}.get(reads, f"{reads}/{100 - reads}")
     title = titled(part, f"Steady-state convergence, {way}: {quantity.label}")
     numbers = [each["round"] for each in part.rounds]
+    marks = Marks()
     with drawing():
         made, axes = begun(title)
         for order, (place, line) in enumerate(zip(places, values, strict=True)):
             label = block_size(part.plan.cells[place].load.block_bytes)
             colour = theme.SERIES[order % len(theme.SERIES)]
-            axes.plot(numbers, known(line), "o-", ms=3.5, color=colour, label=label)
+            (drawn,) = axes.plot(numbers, known(line), "o-", ms=3.5, color=colour, label=label)
+            marks.line(drawn, rounds_of(numbers), quantity.say)
         axes.set_xlabel("round")
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         finish(axes, quantity)
-        return theme.svg(made, name, title)
+        return theme.svg(made, name, title, marks)
 
 
 def window(part: PartRead, name: str) -> str | None:
@@ -127,21 +149,40 @@ def window(part: PartRead, name: str) -> str | None:
         return None
     quantity = QUANTITIES[part.plan.tracking.figure]
     title = titled(part, f"Measurement window: {quantity.label}, {part.plan.tracking.cell}")
-    rounds, average = judged["rounds"], judged["average"]
+    rounds = judged["rounds"]
     line = [judged["intercept"] + judged["slope"] * place for place in range(len(rounds))]
-    half = judged["allowed_range"] / 2
+    marks = Marks()
     with drawing():
         made, axes = begun(title)
-        axes.plot(rounds, judged["values"], "o", ms=6, color=theme.SERIES[0], label="measured")
-        axes.plot(rounds, line, color=theme.SERIES[1], label="least-squares line")
-        axes.axhline(average, color=theme.SOFT, lw=1, ls="--", label="average")
-        limits = f"average ± {text.percent(part.plan.stop.range_share / 2, 0)}"
-        axes.axhline(average + half, color=theme.SERIES[7], lw=1, ls=":", label=limits)
-        axes.axhline(average - half, color=theme.SERIES[7], lw=1, ls=":")
+        (dots,) = axes.plot(
+            rounds, judged["values"], "o", ms=6, color=theme.SERIES[0], label="measured"
+        )
+        (fitted,) = axes.plot(rounds, line, color=theme.SERIES[1], label="least-squares line")
+        for drawn in (dots, fitted):
+            marks.line(drawn, rounds_of(rounds), quantity.say)
+        _levels(axes, part, quantity, marks)
         axes.set_xticks(rounds)
         axes.set_xlabel("round")
         finish(axes, quantity, from_zero=False)
-        return theme.svg(made, name, title)
+        return theme.svg(made, name, title, marks)
+
+
+def _levels(axes: Axes, part: PartRead, quantity: Quantity, marks: Marks) -> None:
+    """Draw the window's average, and how far from it a value may be."""
+    assert part.summary is not None, "there is a round"
+    judged = part.summary["judged"]
+    average, half = judged["average"], judged["allowed_range"] / 2
+    share = text.percent(part.plan.stop.range_share / 2, 0)
+    limits = f"average ± {share}"
+    aside = judged["rounds"][0] + 0.5
+    for name, said, height, colour, dashes in (
+        ("average", "average", average, theme.SOFT, "--"),
+        (limits, f"average + {share}", average + half, theme.SERIES[7], ":"),
+        (limits, f"average − {share}", average - half, theme.SERIES[7], ":"),
+    ):
+        label = name if name not in marks.series else None
+        drawn = axes.axhline(height, lw=1, label=label, color=colour, ls=dashes)
+        marks.level(drawn, name, aside, f"{said}: {quantity.say(height)}")
 
 
 def by_size(part: PartRead, quantity: Quantity, name: str, log: bool) -> str | None:
@@ -152,6 +193,7 @@ def by_size(part: PartRead, quantity: Quantity, name: str, log: bool) -> str | N
     if not any_known([[quantity.of(cell) for cell in found]]):
         return None
     sizes = sorted({cell["load"]["block_bytes"] for cell in found})
+    marks = Marks()
     with drawing():
         made, axes = begun(title)
         for order, name_of_mix in enumerate(dict.fromkeys(mix(cell["load"]) for cell in found)):
@@ -159,13 +201,14 @@ def by_size(part: PartRead, quantity: Quantity, name: str, log: bool) -> str | N
             values = [quantity.of(same[size]) if size in same else None for size in sizes]
             colour = theme.SERIES[order % len(theme.SERIES)]
             across, heights = range(len(sizes)), known(values)
-            axes.plot(across, heights, "o-", ms=3.5, color=colour, label=name_of_mix)
+            (drawn,) = axes.plot(across, heights, "o-", ms=3.5, color=colour, label=name_of_mix)
+            marks.line(drawn, [block_size(size) for size in sizes], quantity.say)
         axes.set_xticks(range(len(sizes)), [f"{size / 1024:g}" for size in sizes])
         axes.set_xlabel("block size, KiB")
         if log:
             axes.set_yscale("log")
         finish(axes, quantity, from_zero=not log)
-        return theme.svg(made, name, title)
+        return theme.svg(made, name, title, marks)
 
 
 def by_mix(part: PartRead, quantity: Quantity, name: str) -> str:
@@ -174,15 +217,18 @@ def by_mix(part: PartRead, quantity: Quantity, name: str) -> str:
     found = part.summary["cells"]
     size = block_size(found[0]["load"]["block_bytes"])
     title = titled(part, f"{quantity.label}, {size}, reads/writes")
-    values = known([quantity.of(cell) for cell in found])
+    values, mixes = known([quantity.of(cell) for cell in found]), [mix(c["load"]) for c in found]
+    marks = Marks()
     with drawing():
         made, axes = begun(title)
-        axes.bar(range(len(found)), values, width=0.5, color=list(theme.SERIES[: len(found)]))
+        colours = list(theme.SERIES[: len(found)])
+        drawn = axes.bar(range(len(found)), values, width=0.5, color=colours)
+        marks.bars(drawn, mixes, quantity.say)
         for place, value in enumerate(values):
             axes.text(place, value, quantity.tick(round(value, 1)), ha="center", va="bottom")
-        axes.set_xticks(range(len(found)), [mix(cell["load"]) for cell in found])
+        axes.set_xticks(range(len(found)), mixes)
         finish(axes, quantity)
-        return theme.svg(made, name, title)
+        return theme.svg(made, name, title, marks)
 
 
 def saturation(part: PartRead, along: Along, name: str, log: bool = False) -> str | None:
@@ -190,18 +236,20 @@ def saturation(part: PartRead, along: Along, name: str, log: bool = False) -> st
     if (across := _across(part, along)) is None:
         return None
     title = titled(part, f"IOPS over {_ALONG[along]}{', logarithmic' if log else ''}")
+    marks = Marks()
     with drawing():
         made, axes = begun(title)
         values = [IOPS.of(each["cells"][0]) for each in part.rounds]
-        axes.plot(across, known(values), _style(part), ms=3, lw=1.3)
-        axes.lines[0].set_color(theme.SERIES[0])
+        (drawn,) = axes.plot(across, known(values), _style(part), ms=3, lw=1.3)
+        drawn.set_color(theme.SERIES[0])
+        marks.line(drawn, _places(part, along, across), IOPS.say)
         _label_across(axes, along)
         if log:
             axes.set_yscale("log")
         finish(axes, IOPS, from_zero=not log)
         if log:
             axes.yaxis.set_major_locator(_log_ticks(axes))
-        return theme.svg(made, name, title)
+        return theme.svg(made, name, title, marks)
 
 
 def response_times(part: PartRead, along: Along, name: str) -> str | None:
@@ -209,6 +257,7 @@ def response_times(part: PartRead, along: Along, name: str) -> str | None:
     if (across := _across(part, along)) is None:
         return None
     title = titled(part, f"Response times over {_ALONG[along]}")
+    marks = Marks()
     with drawing():
         made, axes = begun(title)
         for order, quantity in enumerate((MEAN, MAXIMUM, FIVE_NINES)):
@@ -218,13 +267,15 @@ def response_times(part: PartRead, along: Along, name: str) -> str | None:
             # Of few requests the slowest is the five nines too: neither line may hide the other.
             style = ":" if quantity is FIVE_NINES else _style(part)
             colour, label = theme.SERIES[order], quantity.label.removesuffix(" response time")
-            axes.plot(across, known(values), style, ms=3, lw=1.3, color=colour, label=label)
+            look: dict[str, Any] = {"ms": 3, "lw": 1.3, "color": colour, "label": label}
+            (drawn,) = axes.plot(across, known(values), style, **look)
+            marks.line(drawn, _places(part, along, across), quantity.say)
         _label_across(axes, along)
         axes.set_yscale("log")
         finish(axes, MEAN, from_zero=False)
         axes.set_ylabel("response time")
         axes.yaxis.set_major_locator(_log_ticks(axes))
-        return theme.svg(made, name, title)
+        return theme.svg(made, name, title, marks)
 
 
 def _log_ticks(axes: Axes) -> LogLocator:
@@ -239,6 +290,16 @@ def _across(part: PartRead, along: Along) -> list[float] | None:
         return [each["elapsed_s"] / 60 for each in part.rounds]
     written = [each["written_bytes"] for each in part.rounds]
     return None if None in written else [each / 1e12 for each in written]
+
+
+def _places(part: PartRead, along: Along, across: Sequence[float]) -> list[str]:
+    """Say where each round ended."""
+    unit = "min" if along == "time" else "TB"
+    names = rounds_of([each["round"] for each in part.rounds])
+    return [
+        f"{name}, {text.significant(place)} {unit}"
+        for name, place in zip(names, across, strict=True)
+    ]
 
 
 def _label_across(axes: Axes, along: Along) -> None:
@@ -257,15 +318,17 @@ def amplification(part: PartRead, factors: Sequence[float | None], name: str) ->
         return None
     title = titled(part, "Write amplification by the drive's log, round by round")
     numbers = [each["round"] for each in part.rounds]
+    marks = Marks()
     with drawing():
         made, axes = begun(title)
-        axes.plot(numbers, known(factors), _style(part), ms=3.5, color=theme.SERIES[1])
+        (drawn,) = axes.plot(numbers, known(factors), _style(part), ms=3.5, color=theme.SERIES[1])
+        marks.line(drawn, rounds_of(numbers), lambda value: f"write amplification {value:.3f}")
         axes.set_xlabel("round")
         axes.set_ylabel("write amplification")
         axes.set_ylim(0, axes.get_ylim()[1] * _HEADROOM)
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         theme.only_horizontal_grid(axes)
-        return theme.svg(made, name, title)
+        return theme.svg(made, name, title, marks)
 
 
 def recovery(part: PartRead, name: str) -> str | None:
@@ -277,6 +340,8 @@ def recovery(part: PartRead, name: str) -> str | None:
     title = titled(part, "Host idle recovery: IOPS while writing")
     in_turns = [each for each in steps if each["pauses"]]
     after = [each for each in steps if not each["pauses"]]
+    idle = [f"{each['pauses']['idle_s']:g}" for each in in_turns]
+    marks = Marks()
     with drawing():
         made, axes = begun(title)
         for side, (label, found) in enumerate(
@@ -284,12 +349,17 @@ def recovery(part: PartRead, name: str) -> str | None:
         ):
             places = [place + 0.4 * side - 0.2 for place in range(len(found))]
             values = [each["iops_at_work"] for each in found]
-            axes.bar(places, values, width=0.36, color=theme.SERIES[side], label=label)
-        idle = [f"{each['pauses']['idle_s']:g}" for each in in_turns]
+            drawn = axes.bar(places, values, width=0.36, color=theme.SERIES[side], label=label)
+            marks.bars(drawn, [f"{each} s idle" for each in idle[: len(found)]], IOPS.say)
         axes.set_xticks(range(len(idle)), idle)
         axes.set_xlabel("idle time between bursts of writes, s")
         finish(axes, IOPS)
-        return theme.svg(made, name, title)
+        return theme.svg(made, name, title, marks)
+
+
+def rounds_of(numbers: Sequence[int]) -> list[str]:
+    """Name rounds."""
+    return [f"round {number}" for number in numbers]
 
 
 def any_known(several: Sequence[Sequence[float | None]]) -> bool:

@@ -23,13 +23,16 @@ from ssdlab.pts.report.charts import (
     SIZE,
     Quantity,
     begun,
+    block_size,
     drawing,
     finish,
     known,
+    rounds_of,
 )
 from ssdlab.pts.report.conditions import differing
 from ssdlab.pts.report.reading import Measured, PartRead, blaming
 from ssdlab.report import theme
+from ssdlab.report.hover import Marks
 
 MOST_DRIVES = len(theme.SERIES)
 _COMPARED = {
@@ -159,6 +162,7 @@ def _sizes(there: Sequence[tuple[str, PartRead]], quantity: Quantity, title: str
     """Draw a figure by block size: a colour a drive, dashes a mix."""
     title = f"{quantity.label} by block size: {title}"
     sizes = sorted({cell.load.block_bytes for _, part in there for cell in part.plan.cells})
+    marks = Marks()
     with drawing():
         made, axes = begun(title, _room_for(len(_DRAWN_MIXES) * len(there)))
         for order, (label, part) in enumerate(there):
@@ -171,14 +175,15 @@ def _sizes(there: Sequence[tuple[str, PartRead]], quantity: Quantity, title: str
                 }
                 values = [quantity.of(same[size]) if size in same else None for size in sizes]
                 words = f"{label}, {reads}/{100 - reads}"
-                axes.plot(
+                (drawn,) = axes.plot(
                     range(len(sizes)), known(values), dashes, color=theme.SERIES[order], label=words
                 )
+                marks.line(drawn, [block_size(size) for size in sizes], quantity.say)
         axes.set_xticks(range(len(sizes)), [f"{size / 1024:g}" for size in sizes])
         axes.set_xlabel("block size, KiB")
         axes.set_yscale("log")
         finish(axes, quantity, from_zero=False)
-        return theme.svg(made, name, title)
+        return theme.svg(made, name, title, marks)
 
 
 def _room_for(lines: int) -> tuple[float, float]:
@@ -190,6 +195,7 @@ def _rounds(there: Sequence[tuple[str, PartRead]], title: str, name: str) -> str
     """Draw the tracking variable over the rounds."""
     quantity = QUANTITIES[there[0][1].plan.tracking.figure]
     title = f"{quantity.label}, {there[0][1].plan.tracking.cell}: {title}"
+    marks = Marks()
     with drawing():
         made, axes = begun(title, _room_for(len(there)))
         for order, (label, part) in enumerate(there):
@@ -197,8 +203,10 @@ def _rounds(there: Sequence[tuple[str, PartRead]], title: str, name: str) -> str
             values = part.summary["tracking"]["values"]
             style = "-" if len(values) > 60 else "o-"
             numbers = range(1, len(values) + 1)
-            axes.plot(numbers, values, style, ms=3, color=theme.SERIES[order], label=label)
+            colour = theme.SERIES[order]
+            (drawn,) = axes.plot(numbers, values, style, ms=3, color=colour, label=label)
+            marks.line(drawn, rounds_of(numbers), quantity.say)
         axes.set_xlabel("round")
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         finish(axes, quantity)
-        return theme.svg(made, name, title)
+        return theme.svg(made, name, title, marks)

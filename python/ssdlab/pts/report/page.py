@@ -39,7 +39,9 @@ class Drive:
     commands: list[tuple[str, str]]
 
 
-def build_html(several: Sequence[Measured], title: str | None = None) -> str:
+def build_html(
+    several: Sequence[Measured], title: str | None = None, *, interactive: bool = True
+) -> str:
     """Return the page as text.
 
     Parameters
@@ -48,6 +50,8 @@ def build_html(several: Sequence[Measured], title: str | None = None) -> str:
         In the order in which they shall appear.
     title
         The heading; by default it names the drives.
+    interactive
+        With the script by which pictures answer; paper needs none.
     """
     laid_over: Overlay | None = overlay(several) if len(several) > 1 else None
     names = dict.fromkeys(str(each.target["model"] or each.label) for each in several)
@@ -63,6 +67,7 @@ def build_html(several: Sequence[Measured], title: str | None = None) -> str:
         step_headings=STEP_HEADINGS,
         parameter_headings=PARAMETERS,
         version=engine.version(),
+        script=pages.embedded("ssdlab.report", "hover.js") if interactive else "",
     )
 
 
