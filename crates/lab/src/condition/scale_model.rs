@@ -3,7 +3,7 @@
 //! The long way writes a large drive four or five times over. In steady state its dies are many times a few
 //! dies, so those few are seasoned instead ([`model`] makes them, `ssdlab_device::ftl::grow` copies them).
 //! Between two copies the model writes 1/k of its units, k the number of copies, so that the dies of the large
-//! drive do not collect in step. That then writes slices of a tenth of its units itself, three at least. It is
+//! drive do not collect in step. That then writes slices of a twentieth of its units itself, three at least. It is
 //! accepted when the write amplification of the last two differs by less than 0.5 %; else the drive is as it
 //! was, and the long way is left to the caller.
 //!
@@ -28,7 +28,7 @@ use ssdlab_device::ssd::Ssd;
 
 /// Slices of the large drive's units that it writes itself, and of those the ones it writes at least and at most.
 /// In the first it uses up free blocks that the copies brought; from the second on write amplification stays.
-const SLICES_PER_CAPACITY: u64 = 10;
+const SLICES_PER_CAPACITY: u64 = 20;
 const LEAST_SLICES: usize = 3;
 const MOST_SLICES: usize = 8;
 /// Two slices agree.
@@ -61,7 +61,7 @@ pub struct Scaled {
     pub blocks: u32,
     /// Copies of it that became the drive.
     pub copies: u32,
-    /// Write amplification of each tenth of its units that the large drive wrote itself.
+    /// Write amplification of each twentieth of its units that the large drive wrote itself.
     pub slices: Vec<f64>,
 }
 
