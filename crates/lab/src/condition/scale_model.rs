@@ -29,6 +29,8 @@ use ssdlab_device::ssd::Ssd;
 /// Slices of the large drive's units that it writes itself, and of those the ones it writes at least and at most.
 /// In the first it uses up free blocks that the copies brought; from the second on write amplification stays.
 const SLICES_PER_CAPACITY: u64 = 20;
+/// Slices of fewer units scatter by more than they may differ: those of a small drive are larger, up to twice so.
+const LEAST_SLICE_UNITS: u64 = 1 << 17;
 const LEAST_SLICES: usize = 3;
 const MOST_SLICES: usize = 8;
 /// Two slices agree.
@@ -170,11 +172,12 @@ fn settle(
     let mut seasoner = Seasoner::new(ssd, span, observer);
     let mut writers = seasoner.writers(jobs, Writes::Slices.seed(seed))?;
     model::fill_backlog(seasoner.device, &mut seasoner.writers(jobs, Writes::Backlog.seed(seed))?);
+    let most = (2 * seasoner.units / SLICES_PER_CAPACITY).max(1);
+    let units = (seasoner.units / SLICES_PER_CAPACITY).max(LEAST_SLICE_UNITS.min(most));
     let mut slices = Vec::new();
     while slices.len() < LEAST_SLICES || !agree(&slices) && slices.len() < MOST_SLICES {
         let before = seasoner.device.counters();
         let share = slices.len() as f64 / LEAST_SLICES as f64;
-        let units = (seasoner.units / SLICES_PER_CAPACITY).max(1);
         if !seasoner.round(&mut writers, units, "settle", share.min(1.0)) {
             break;
         }
