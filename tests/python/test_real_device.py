@@ -23,7 +23,7 @@ from ssdlab.pts.real.node import find_node
 from ssdlab.pts.real.safety import Refused, permit
 from ssdlab.pts.target import Target
 
-# The fill writes 128 KiB blocks; three blocks of 4 KiB remain after the last of them.
+# Not a multiple of the 128 KiB blocks that fill it: three blocks of 4 KiB are left over.
 SIZE = 48 * MIB + 3 * 4096
 RANDOM = Load("random", 0, 4096, threads=2, depth=4)
 

@@ -24,7 +24,7 @@ _EFFORT = (
         default=BOOK_S,
         show_default=True,
         metavar="S",
-        help="Run each cell for S seconds instead of the standard's 60; recorded as a deviation.",
+        help="Run each cell for S seconds, not 60 as in the standard; recorded as a deviation.",
     ),
     click.option(
         "--most-rounds",

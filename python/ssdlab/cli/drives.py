@@ -41,8 +41,7 @@ SPAN_OPTION = click.option(
 EXACT_OPTION = click.option(
     "--exact",
     is_flag=True,
-    help="Bring the whole drive into steady state; by default, where it holds, a small one that is "
-    "then copied into it.",
+    help="Precondition the whole drive to steady state, without the faster scale model.",
 )
 _STARTED_OVER = {
     "secure-erase": "secure erased",

@@ -84,8 +84,8 @@ def _number_option(name: str, default: int, *, most: int, told: str) -> _Decorat
     "--output",
     "-o",
     metavar="DIR",
-    help="Write the result to folder DIR (default: pts-TARGET); several targets get a subfolder "
-    "each.",
+    help="Write the result to folder DIR (default: pts-TARGET); if there are several targets, "
+    "each gets a subfolder.",
 )
 @click.option(
     "--tests",

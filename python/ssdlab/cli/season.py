@@ -80,8 +80,8 @@ _OF_SIMULATED = _OF_BOTH | {
     "--output",
     "-o",
     metavar="FILE.ssd|DIR",
-    help="Save a simulated drive to this file (default: DRIVE-CONDITION.ssd), or the record of a "
-    "real one to this folder (default: season-DRIVE).",
+    help="Save a simulated drive to this file (default: DRIVE-CONDITION.ssd), or record the steps "
+    "on a real drive in this folder (default: season-DRIVE).",
 )
 @click.option(
     "--job",
@@ -113,7 +113,7 @@ def season(
     A simulated DRIVE is a profile, a profile file or a drive file; the result is saved as a drive
     file. A real DRIVE is a block device or an NBD URI, and fio loads it. It is overwritten, so
     --destroy must name it; a device in use is refused. Each step is recorded as it ends, and the
-    record shows how the drive proved to be ready.
+    record shows what proves the drive ready.
     """
     if is_real(drive):
         _refuse_but(_OF_REAL, f"{drive}: is a real drive", "simulated drives")

@@ -45,9 +45,9 @@ section! {
         trim_command_us: Microseconds ["µs"] {0 .. 10000000} = "20", "Controller time of a trim or write-zeroes command.";
         trim_range_us: Microseconds ["µs"] {0 .. 10000000} = "0", "Controller time of each range of a trim: 65535 sectors at most on SATA, the whole request on NVMe.";
         trim_unit_us: Microseconds ["µs"] {0 .. 10000} = "0", "Controller time of each mapping unit that a trim covers.";
-        read_latency_us: Microseconds ["µs"] {0 .. 100000} = "0", "Latency of a read beside all that it occupies and waits for; commands pass through it side by side.";
-        write_latency_us: Microseconds ["µs"] {0 .. 100000} = "0", "Latency of a write beside all that it occupies and waits for.";
-        latency_jitter_us: Microseconds ["µs"] {0 .. 100000} = "0", "Mean of a random time, exponentially distributed, that comes on top of the latency of each read and write.";
+        read_latency_us: Microseconds ["µs"] {0 .. 100000} = "0", "Latency added to each read when its work is done; latencies overlap, so they do not limit the rate.";
+        write_latency_us: Microseconds ["µs"] {0 .. 100000} = "0", "Latency added to each write when its work is done.";
+        latency_jitter_us: Microseconds ["µs"] {0 .. 100000} = "0", "Mean of an exponentially distributed random time that is added to the latency of each read and write.";
         unit_us: Microseconds ["µs"] {0 .. 1000} = "0", "Controller time of each further mapping unit of a command.";
         compression: bool [""] {} = "false", "Data is compressed on its way to flash (SandForce and the like).";
         compression_floor: f64 [""] {0.05 .. 1} = "0.125", "Smallest share of its size to which a unit is compressed.";

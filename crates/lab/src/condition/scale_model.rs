@@ -73,7 +73,7 @@ impl Scaled {
         let Scaled { dies, blocks, copies, .. } = self;
         format!(
             "a scale model brought the drive into steady state: {copies} copies of a drive with {dies} dies and \
-             {blocks} blocks; --exact takes the long way"
+             {blocks} blocks; --exact preconditions the whole drive"
         )
     }
 }
