@@ -319,7 +319,7 @@ impl Choice {
 
     fn skewed(lanes: &[Lane; 3], job: &Job, sector_bytes: u32, stream: &mut Stream) -> Result<Choice, Problem> {
         let zones = match &job.distribution {
-            Distribution::Zoned(zones) => zones.clone(),
+            Distribution::Zoned(zones) | Distribution::Scattered(zones) => zones.clone(),
             _ => PerDirection::default(),
         };
         let zones = [&zones.read, &zones.write, &zones.trim];

@@ -75,6 +75,8 @@ pub enum Distribution {
         theta: f64,
         /// Where the hottest block lies, 0 to 1 of the range; drawn where not given.
         center: Option<f64>,
+        /// Ranks that the blocks share evenly among them, no fewer than there are blocks; one a block where not given.
+        ranks: Option<u64>,
     },
     /// Pareto with input 0 < h < 1, as fio scales it.
     Pareto {
@@ -92,6 +94,8 @@ pub enum Distribution {
     },
     /// Consecutive zones with their own shares, for each direction.
     Zoned(PerDirection<Vec<Zone>>),
+    /// Zones whose blocks lie mixed over the whole range, each zone's in every stretch of it.
+    Scattered(PerDirection<Vec<Zone>>),
 }
 
 /// Values for reads, writes and trims.

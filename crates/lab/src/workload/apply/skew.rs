@@ -9,6 +9,8 @@ use crate::workload::value::Value;
 /// fio's own exponents where a distribution is named without one.
 const DEFAULT_ZIPF_THETA: f64 = 1.1;
 const DEFAULT_PARETO_H: f64 = 0.2;
+/// A rank is drawn as a real number, which holds these without a gap.
+const MOST_RANKS: u64 = 1 << 48;
 
 /// `random_distribution`
 pub fn distribution(draft: &mut Draft, value: Value<'_>) -> Applied {
@@ -19,9 +21,10 @@ pub fn distribution(draft: &mut Draft, value: Value<'_>) -> Applied {
         "pareto" => pareto(value.part(input))?,
         "normal" => normal(value.part(input))?,
         "zoned" => Distribution::Zoned(zones(value.part(input), false)?),
+        "zoned_scatter" => Distribution::Scattered(zones(value.part(input), false)?),
         "zoned_abs" => Distribution::Zoned(zones(value.part(input), true)?),
         kind => {
-            let known = "distributions are random, zipf, pareto, normal, zoned and zoned_abs";
+            let known = "distributions are random, zipf, pareto, normal, zoned, zoned_abs and zoned_scatter";
             return Err(Problem::new(format!("'{kind}' is not supported"), known));
         }
     };
@@ -29,12 +32,16 @@ pub fn distribution(draft: &mut Draft, value: Value<'_>) -> Applied {
 }
 
 fn zipf(input: Value<'_>) -> Result<Distribution, Problem> {
-    let (theta, center) = input_and_center(input)?;
+    let (law, ranks) = match input.text.split_once(":ranks=") {
+        Some((law, ranks)) => (law, Some(input.part(ranks).count(1, MOST_RANKS)?)),
+        None => (input.text, None),
+    };
+    let (theta, center) = input_and_center(input.part(law))?;
     let theta = theta.unwrap_or(DEFAULT_ZIPF_THETA);
     if theta <= 0.0 || theta == 1.0 {
         return Err(Problem::new("theta must be above 0 and not 1", "such as zipf:1.2"));
     }
-    Ok(Distribution::Zipf { theta, center })
+    Ok(Distribution::Zipf { theta, center, ranks })
 }
 
 fn pareto(input: Value<'_>) -> Result<Distribution, Problem> {

@@ -105,7 +105,7 @@ impl FilePlaces {
             first += length;
         }
         let distribution = match service {
-            FileService::Zipf(theta) => Distribution::Zipf { theta, center: None },
+            FileService::Zipf(theta) => Distribution::Zipf { theta, center: None, ranks: None },
             FileService::Pareto(h) => Distribution::Pareto { h, center: None },
             FileService::Normal(deviation_percent) => Distribution::Normal { deviation_percent, center: 0.5 },
             _ => Distribution::Uniform,

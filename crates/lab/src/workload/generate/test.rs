@@ -224,6 +224,38 @@ fn zones_hold_their_shares() {
     assert!(beyond.contains("the zones reach to byte 125829120"), "{beyond}");
 }
 
+/// A block that stands for many ranks of a larger drive gets the sum of their weights.
+#[test]
+fn blocks_share_the_ranks_of_a_larger_drive() {
+    let (theta, ranks, share) = (0.9, 1 << 20, 64);
+    let flags = format!("--rw=randread --random_distribution=zipf:{theta}:0:ranks={ranks} --io_size=2g");
+    let all = requests(&flags, 200_000);
+    let hottest = all.iter().filter(|r| r.lba.0 == 0).count() as f64;
+    let weight = |ranks: i32| (1..=ranks).map(|k| f64::from(k).powf(-theta)).sum::<f64>();
+    let expected = weight(share) / weight(ranks) * all.len() as f64;
+    assert!((hottest - expected).abs() < 4.0 * expected.sqrt(), "{hottest} {expected}");
+    let few = error("--rw=randread --random_distribution=zipf:0.9:ranks=16383");
+    assert!(few.contains("16383 ranks are fewer than the 16384 blocks"), "{few}");
+}
+
+/// Scattered zones: the hot blocks are as many as in the zone, lie in every stretch of the region, and stay where
+/// they are in the next round; what has no share is never written.
+#[test]
+fn scattered_zones_lie_mixed() {
+    let all = requests("--rw=randwrite --random_distribution=zoned_scatter:90/10:10/40 --io_size=2g", 200_000);
+    let mut counts = BTreeMap::new();
+    for request in &all {
+        *counts.entry(request.lba.0 / 8).or_insert(0u64) += 1;
+    }
+    let hot: Vec<u64> = counts.iter().filter(|(_, count)| **count > 50).map(|(block, _)| *block).collect();
+    assert_eq!(hot.len(), 1638);
+    assert!((7000..=8191).contains(&counts.len()), "{}", counts.len());
+    for stretch in 0..8 {
+        let inside = hot.iter().filter(|block| **block / 2048 == stretch).count() as f64;
+        assert!((inside - 204.8).abs() < 4.0 * 204.8f64.sqrt(), "{stretch}: {inside}");
+    }
+}
+
 /// Regions: percentages of the drive, clones apart, offsets in percent rounded up to a block.
 #[test]
 fn regions_as_fio_means_them() {

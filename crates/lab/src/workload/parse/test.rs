@@ -165,8 +165,9 @@ fn block_splits() {
 fn distributions() {
     let kind = |text: &str| one(&format!("--random_distribution={text}")).distribution;
     assert_eq!(kind("random"), Distribution::Uniform);
-    assert_eq!(kind("zipf"), Distribution::Zipf { theta: 1.1, center: None });
-    assert_eq!(kind("zipf:1.2:0.25"), Distribution::Zipf { theta: 1.2, center: Some(0.25) });
+    assert_eq!(kind("zipf"), Distribution::Zipf { theta: 1.1, center: None, ranks: None });
+    assert_eq!(kind("zipf:1.2:0.25"), Distribution::Zipf { theta: 1.2, center: Some(0.25), ranks: None });
+    assert_eq!(kind("zipf:0.8:ranks=1m"), Distribution::Zipf { theta: 0.8, center: None, ranks: Some(1 << 20) });
     assert_eq!(kind("pareto"), Distribution::Pareto { h: 0.2, center: None });
     assert_eq!(kind("normal:10"), Distribution::Normal { deviation_percent: 10.0, center: 0.5 });
     let Distribution::Zoned(zones) = kind("zoned:60/10:30/20:10/70,50/50:50/") else { panic!() };
@@ -174,8 +175,21 @@ fn distributions() {
     assert_eq!(zones.write[1].size, Extent::Percent(50.0));
     let Distribution::Zoned(zones) = kind("zoned_abs:95/1g:5/2g") else { panic!() };
     assert_eq!(zones.trim[1].size, Extent::Bytes(2 << 30));
+    let Distribution::Scattered(zones) = kind("zoned_scatter:100/80") else { panic!() };
+    assert_eq!(zones.write[0].size, Extent::Percent(80.0));
     assert!(one("--random_distribution=zipf:1.2").no_random_map);
-    for wrong in ["zipf:1", "pareto:1", "normal", "zoned:60/10", "zoned:", "gauss:2", "zipf:1:2"] {
+    for wrong in [
+        "zipf:1",
+        "pareto:1",
+        "normal",
+        "zoned:60/10",
+        "zoned:",
+        "gauss:2",
+        "zipf:1:2",
+        "zipf:2:ranks=",
+        "zipf:2:ranks=0",
+        "zoned_scatter:60/10",
+    ] {
         assert!(parse_flags(&[format!("--random_distribution={wrong}")]).is_err(), "{wrong}");
     }
 }
