@@ -10,7 +10,7 @@ use crate::workload::random::{Purpose, Stream, mix};
 #[derive(Clone, Debug)]
 pub enum Places {
     /// Files, one after the other.
-    Files(FilePlaces),
+    Files(Box<FilePlaces>),
     /// Stretches.
     Strides(Box<StridePlaces>),
 }
@@ -27,7 +27,7 @@ impl Places {
         if job.files.count == 1 && job.files.sizes.is_none() {
             return Ok(None);
         }
-        Ok(Some(Places::Files(FilePlaces::new(job, sectors, sector_bytes, seed)?)))
+        Ok(Some(Places::Files(Box::new(FilePlaces::new(job, sectors, sector_bytes, seed)?))))
     }
 
     /// Sectors that one pass transfers.

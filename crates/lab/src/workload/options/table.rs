@@ -103,7 +103,10 @@ const NOTES: &[(&str, &str)] = &[
     ("zonerange", "length of a stretch; one that reaches beyond the region is left out"),
     ("rw", "all patterns; `randread:8`, `write:4k` and `read:-8k` too"),
     ("rw_sequencer", "`sequential` and `identical`"),
-    ("random_distribution", "the laws are fio's, the draws are not; `zoned_scatter` and `zipf:θ:ranks=N` are ours (docs/model.md, section 6)"),
+    (
+        "random_distribution",
+        "the laws are fio's, the draws are not; `zoned_scatter` and `zipf:θ:ranks=N` are ours (docs/model.md, section 6)",
+    ),
     ("random_generator", "`lfsr` visits every block once, as in fio; the draws are ours"),
     ("bsrange", "drawn by fio's law; at most 65,536 sizes"),
     ("bs_unaligned", "in whole sectors of 512 bytes"),
