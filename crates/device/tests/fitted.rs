@@ -5,7 +5,7 @@ mod stand;
 
 use ssdlab_device::block::{Device, Operation, Request};
 use ssdlab_device::profile::{Profile, built_in, names};
-use ssdlab_device::units::Lba;
+use ssdlab_device::units::{Lba, Nanos};
 use stand::{Stand, assert_within, four_kib};
 use std::collections::BTreeSet;
 
@@ -26,7 +26,7 @@ enum Figure {
     SequentialWrite(f64),
     /// The same behind an SLC cache.
     BeyondCache(f64),
-    /// 4 KiB at depth 1, µs.
+    /// 4 KiB at depth 1, µs, in the mean.
     ReadLatency(f64),
     WriteLatency(f64),
 }
@@ -35,6 +35,7 @@ use Figure::*;
 
 const READ: &str = "controller.read_command_us";
 const WRITE: &str = "controller.write_command_us";
+const WRITE_LATENCY: &str = "controller.write_latency_us";
 const LINK: &str = "link.mb_per_s";
 const PROGRAM: &str = "nand.program_us";
 const SENSE: &str = "nand.read_us";
@@ -69,10 +70,12 @@ const FITTED: &[(&str, &str, Figure)] = &[
     ("micron-7450-max-800gb", SENSE, ReadLatency(80.0)),
     ("micron-7450-max-800gb", PROGRAM, SequentialWrite(1400.0)),
     ("micron-7450-max-800gb", READ, ControllerRead(1_000_000.0)),
+    ("micron-7450-max-800gb", WRITE_LATENCY, WriteLatency(15.0)),
     ("micron-7450-max-800gb", LINK, SequentialRead(6800.0)),
     ("micron-7450-pro-960gb", SENSE, ReadLatency(80.0)),
     ("micron-7450-pro-960gb", PROGRAM, SequentialWrite(1400.0)),
     ("micron-7450-pro-960gb", READ, ControllerRead(1_000_000.0)),
+    ("micron-7450-pro-960gb", WRITE_LATENCY, WriteLatency(15.0)),
     ("micron-7450-pro-960gb", LINK, SequentialRead(6800.0)),
     ("ocz-vertex-2-90gb", WRITE, RandomWrite(50_000.0)),
     ("ocz-vertex-2-90gb", LINK, SequentialRead(285.0)),
@@ -128,10 +131,21 @@ fn measured(profile: &str, figure: Figure) -> f64 {
         }
         ReadLatency(_) => {
             stand.fill(UNITS);
-            stand.time(four_kib(Operation::Read, 1)).as_us()
+            mean_time(&mut stand, Operation::Read)
         }
-        WriteLatency(_) => stand.time(four_kib(Operation::Write, 1)).as_us(),
+        WriteLatency(_) => mean_time(&mut stand, Operation::Write),
     }
+}
+
+/// Of requests that find the drive idle, µs.
+fn mean_time(stand: &mut Stand, operation: Operation) -> f64 {
+    const COUNT: u64 = 200;
+    let time = |number| {
+        let time = stand.time(four_kib(operation, number));
+        stand.pass(Nanos::from_ms(20.0));
+        time.as_us()
+    };
+    (0..COUNT).map(time).sum::<f64>() / COUNT as f64
 }
 
 /// MB/s once the buffer is full.
