@@ -20,6 +20,7 @@ from ssdlab.cli.drives import (
     parse_settings,
     tell_memory,
 )
+from ssdlab.cli.ensemble import parse_count, run_ensembles
 from ssdlab.cli.formats import document, fio_flags
 from ssdlab.cli.scenario import check_alone, run_scenarios, scenario_options
 from ssdlab.cli.tasks import carry_out
@@ -38,6 +39,7 @@ from ssdlab.result import Result
         "ssdlab run --scenario everyday --drive fujitsu-mhz2250bh --drive samsung-870-qvo-1tb",
         "ssdlab run job.fio --drive old.ssd --output-format json+ --output result.json",
         "ssdlab run job.fio --drive theory --layer partition:start_sector=63 --layer crypt:cores=2",
+        "ssdlab run job.fio --drive intel-dc-s3500-80gb --state steady --ensemble 64",
     ),
 )
 @click.argument(
@@ -75,6 +77,11 @@ from ssdlab.result import Result
     metavar="N",
     help="Use this seed; 1,2,3 or 1-10 runs once for each.",
 )
+@click.option(
+    "--ensemble",
+    metavar="N",
+    help="Draw N drives from the ranges of what the profile assumes; give medians and intervals.",
+)
 @fio_flags
 @click.option("--output", "-o", metavar="FILE", help="Write to FILE instead of stdout.")
 @click.option("--no-layout", is_flag=True, help="Do not first write what a read job reads.")
@@ -99,6 +106,7 @@ def run(
     span: str | None,
     exact: bool,
     seed: str,
+    ensemble: str | None,
     output_format: str,
     minimal: bool,
     sections: tuple[str, ...],
@@ -159,9 +167,19 @@ def run(
     if save is not None and is_stdout(save) and is_stdout(output or "-"):
         raise SsdlabError(f"--save {save}: stdout already receives the results; add -o FILE")
     requests = _requests(base, (*drives, *stacks), text.parse_seeds(seed))
+    if ensemble is not None:
+        _check_ensemble(ensemble, stacks, scenarios, save, timeline, len(text.parse_seeds(seed)))
     try:
         tell_memory(requests)
         shows_progress = eta != "never"
+        if ensemble is not None:
+            return run_ensembles(
+                requests,
+                parse_count(ensemble),
+                output_format,
+                output or "-",
+                shows_progress=shows_progress,
+            )
         if scenarios:
             return run_scenarios(
                 scenarios,
@@ -176,6 +194,29 @@ def run(
         raise _explained(context, error, source) from None
     _tell_fio_line(source)
     return code
+
+
+def _check_ensemble(
+    ensemble: str,
+    stacks: tuple[str, ...],
+    scenarios: tuple[str, ...],
+    save: str | None,
+    timeline: str | None,
+    seeds: int,
+) -> None:
+    """Refuse what an ensemble has no use for: it keeps figures alone, and draws by one seed."""
+    parse_count(ensemble)
+    alone = {
+        "--stack": stacks,
+        "--scenario": scenarios,
+        "--save": save,
+        "--timeline": timeline,
+        "several seeds": seeds > 1,
+    }
+    for name, given in alone.items():
+        if given:
+            message = f"--ensemble {ensemble}: does not go with {name}"
+            raise SsdlabError(f"{message}\nleave one of them out")
 
 
 def _tell_fio_line(source: JobSource) -> None:

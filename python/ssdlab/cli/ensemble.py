@@ -1,0 +1,136 @@
+"""``ssdlab run --ensemble N``: figures with the interval that a profile's assumptions leave."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Sequence
+from contextlib import redirect_stdout
+from typing import Any
+
+from ssdlab import signals, text
+from ssdlab.cli.console import note, print_json_text, print_table, print_text
+from ssdlab.cli.tasks import carry_out
+from ssdlab.ensemble.runs import Ensemble, Outcome, ensemble
+from ssdlab.ensemble.summary import Figure
+from ssdlab.errors import SsdlabError, Stopped
+from ssdlab.output import PendingFile
+from ssdlab.request import RunRequest
+from ssdlab.result import Result
+
+_LEAST, _MOST = 8, 4096
+_HEADINGS = ("drive", "job", "figure", "profile", "median", "5 to 95 %", "hangs on")
+
+
+def parse_count(value: str) -> int:
+    """Read how many drives are drawn."""
+    if not value.isascii() or not value.isdecimal() or not _LEAST <= int(value) <= _MOST:
+        raise SsdlabError(f"--ensemble {value}: must be a whole number from {_LEAST} to {_MOST}")
+    return int(value)
+
+
+def run_ensembles(
+    requests: Sequence[RunRequest],
+    count: int,
+    output_format: str,
+    output: str,
+    *,
+    shows_progress: bool,
+) -> int:
+    """Run a job on each drive and on as many as are drawn of it; return the exit code."""
+    if output_format not in ("normal", "json"):
+        raise SsdlabError(f"--output-format {output_format}: an ensemble prints normal or json")
+    drives = [ensemble(request, count) for request in requests]
+    tasks = [task for each in drives for task in each.tasks()]
+    names = [name for each in drives for name in _names(each)]
+    with PendingFile(output) as pending:
+        outcomes, stopped = carry_out(names, tasks, shows_progress=shows_progress)
+        parts = _parts(drives, outcomes)
+        found = [(each, part, each.figures(part)) for each, part in zip(drives, parts, strict=True)]
+        if not any(figures for _, _, figures in found):
+            raise Stopped if stopped else SsdlabError(_why_none(outcomes))
+        written = _json(found, count) if output_format == "json" else _normal(found)
+        if not pending.is_stdout:
+            pending.write(written.rstrip("\n") + "\n")
+        elif output_format == "json":
+            print_json_text(written)
+        else:
+            print_text(written)
+    _tell(found, stopped)
+    return signals.exit_code() if stopped else 0
+
+
+_Found = list[tuple[Ensemble, Sequence[Outcome | None], list[Figure]]]
+
+
+def _names(drives: Ensemble) -> list[str]:
+    name = drives.request.drive
+    return [name, *(f"{name}, draw {number}" for number in range(1, len(drives.requests) + 1))]
+
+
+def _parts(
+    drives: Sequence[Ensemble], outcomes: Sequence[Outcome | None]
+) -> list[Sequence[Outcome | None]]:
+    each = len(outcomes) // len(drives)
+    return [outcomes[number * each : (number + 1) * each] for number in range(len(drives))]
+
+
+def _why_none(outcomes: Sequence[Outcome | None]) -> str:
+    said = next((each for each in outcomes if isinstance(each, str)), "no run ended")
+    return f"--ensemble: no drive that was drawn can work; the first said:\n{said}"
+
+
+def _normal(found: _Found) -> str:
+    rows = [
+        (
+            drives.request.drive,
+            figure.job,
+            figure.metric.label,
+            figure.metric.show(figure.point),
+            figure.metric.show(figure.median),
+            f"{figure.metric.show(figure.low)} … {figure.metric.show(figure.high)}",
+            _hangs_on(figure, {each.key: each.upwards() for each in drives.uncertain}),
+        )
+        for drives, _, figures in found
+        for figure in figures
+    ]
+    written = io.StringIO()
+    with redirect_stdout(written):
+        print_table(_HEADINGS, rows, right=(3, 4, 5))
+    return written.getvalue()
+
+
+def _hangs_on(figure: Figure, names: dict[str, str]) -> str:
+    return ", ".join(f"{names[key]} {r:+.2f}" for key, r in figure.hangs_on().items())
+
+
+def _json(found: _Found, count: int) -> str:
+    drives: list[dict[str, Any]] = [
+        {
+            "drive": each.request.drive,
+            "runs": sum(isinstance(outcome, Result) for outcome in outcomes[1:]),
+            "left_out": [outcome for outcome in outcomes[1:] if isinstance(outcome, str)],
+            "assumptions": each.assumptions(),
+            "figures": [figure.to_dict() for figure in figures],
+        }
+        for each, outcomes, figures in found
+    ]
+    seed = found[0][0].request.seed
+    return json.dumps(
+        {"ensemble": {"draws": count, "seed": seed, "drives": drives}}, indent=2, ensure_ascii=False
+    )
+
+
+def _tell(found: _Found, stopped: bool) -> None:
+    """Say what the figures stand for, and what is missing."""
+    for each, outcomes, _ in found:
+        ended = sum(isinstance(outcome, Result) for outcome in outcomes[1:])
+        left_out = [outcome for outcome in outcomes[1:] if isinstance(outcome, str)]
+        note(
+            f"ssdlab: {each.request.drive}: {text.count(ended)} draws of "
+            f"{len(each.uncertain)} assumed numbers; what was fitted is not drawn"
+        )
+        if left_out:
+            note(f"ssdlab: {len(left_out)} draws make no drive that works, such as:\n{left_out[0]}")
+    if stopped:
+        note("ssdlab: stopped; the figures cover the draws that had finished")

@@ -1,0 +1,141 @@
+"""``ssdlab run --ensemble``: ranges, draws, what they say of a figure, and the command."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import pytest
+
+from ssdlab import engine
+from ssdlab.comparison import Metric
+from ssdlab.ensemble import ranges
+from ssdlab.ensemble.draw import draws, settings
+from ssdlab.ensemble.ranges import Range
+from ssdlab.ensemble.summary import summarise
+from ssdlab.errors import SsdlabError
+from ssdlab.text import ratio
+
+Command = Callable[..., tuple[int, str, str]]
+KNOWN = ranges.known()
+SSDS = [each["name"] for each in engine.profiles() if "nand.cell" in str(engine.show(each["name"]))]
+SMALL = ("--drive", "intel-dc-s3500-80gb", "--set", "capacity_bytes=2GiB")
+WRITES = ("--rw=randwrite", "--bs=4k", "--iodepth=8", "--norandommap", "--number_ios=4000")
+
+
+@pytest.mark.parametrize(
+    ("form", "limits", "place", "value", "expected"),
+    [
+        ("factors", (0.25, 1.0), 0.5, 80.0, "40"),
+        ("factors", (0.25, 4.0), 0.5, [50.0, 75.5], "[50.0, 75.5]"),
+        ("span", (0.0, 32.0), 0.25, "0", "8"),
+        ("steps", (0.5, 1, 2), 0.99, 1536, "3072"),
+        ("steps", (0.5, 1, 2), 0.0, "32 MiB", "16 MiB"),
+        ("choices", ("none", 64, 32, 16), 0.3, "none", "64"),
+        ("factors", (0.5, 2.0), 0.5, "none", None),
+    ],
+)
+def test_a_place_in_a_range(
+    form: str, limits: tuple[object, ...], place: float, value: object, expected: str | None
+) -> None:
+    """By hand: between the ends evenly, or in the logarithm; choices have equal parts."""
+    assert Range("k", form, limits, "", "").at(place, value) == expected
+
+
+@pytest.mark.parametrize("known", KNOWN, ids=lambda known: known.key)
+def test_a_range_is_that_of_a_parameter(known: Range) -> None:
+    """The drive has such a key; a reason is given; both ends can be set."""
+    shown = engine.show("micron-7450-pro-960gb")
+    values = {each["key"]: each["value"] for each in shown["parameters"]}
+    assert known.key in values
+    assert len(known.reason) > 10
+    together = [each for each in KNOWN if each.group == known.group]
+    for place in (0.0, 0.999):
+        set_to = [(each.key, str(each.at(place, values[each.key]))) for each in together]
+        engine.show("micron-7450-pro-960gb", tuple(set_to))
+
+
+def test_only_what_is_assumed_is_drawn() -> None:
+    """Not what is fitted or published, and not what was set."""
+    values = ranges.of_drive(engine.show("micron-7450-pro-960gb"), KNOWN)
+    assert "nand.erase_us" in values
+    assert not {"nand.read_us", "nand.channel_mb_per_s"} & set(values)
+    shown = engine.show("micron-7450-pro-960gb", (("nand.erase_us", "4000"),))
+    assert "nand.erase_us" not in ranges.of_drive(shown, KNOWN)
+
+
+@pytest.mark.parametrize("drive", [name for name in SSDS if name != "theory"])
+def test_most_draws_are_drives(drive: str) -> None:
+    """Of each profile; the others say what they are short of."""
+    values = ranges.of_drive(engine.show(drive), KNOWN)
+    works = 0
+    for draw in draws(KNOWN, 16, 1):
+        try:
+            engine.show(drive, settings(KNOWN, draw, values))
+            works += 1
+        except SsdlabError as error:
+            assert "over_provisioning" in str(error) or "nand." in str(error)  # noqa: PT017
+    assert works >= 12
+
+
+def test_draws_are_common_to_all_drives() -> None:
+    """The same seed and number assume the same; another seed something else; ranges are covered."""
+    assert draws(KNOWN, 8, 1) == draws(KNOWN, 8, 1) != draws(KNOWN, 8, 2)
+    for key in ("nand.erase_us", "ftl.gc"):
+        eighths = sorted(int(draw[key] * 8) for draw in draws(KNOWN, 8, 1))
+        assert eighths == list(range(8))
+
+
+def test_a_figure_over_draws() -> None:
+    """By hand: the median of 0 … 100 is 50; an assumption that rises with it correlates as 1."""
+    metric = Metric("k", "figure", lambda _: 0.0, ratio)
+    drawn = [({"up": number / 101, "down": -number, "still": 0.5}, number) for number in range(101)]
+    figure = summarise("job", metric, 7.0, [(draw, float(value)) for draw, value in drawn])
+    assert (figure.low, figure.median, figure.high) == pytest.approx((5, 50, 95))
+    assert figure.hangs_on() == pytest.approx({"up": 1.0, "down": -1.0})
+
+
+def test_the_command_tells_point_and_interval(command: Command) -> None:
+    """Every figure lies between its ends, and the numbers that were drawn have their reasons."""
+    code, out, err = command(
+        "run", *WRITES, *SMALL, "--state=steady", "--ensemble=8", "--output-format=json"
+    )
+    assert code == 0, err
+    (drive,) = json.loads(out)["ensemble"]["drives"]
+    assert drive["runs"] + len(drive["left_out"]) == 8
+    assert all(each["reason"] for each in drive["assumptions"])
+    by_key = {each["metric"]: each for each in drive["figures"]}
+    assert {"iops", "write_amplification", "p99_ns"} <= set(by_key)
+    for each in by_key.values():
+        assert each["low"] <= each["median"] <= each["high"]
+    assert by_key["write_amplification"]["low"] < by_key["write_amplification"]["high"]
+    assert "assumed numbers" in err
+
+
+def test_nothing_drawn_matters_where_the_link_decides(command: Command) -> None:
+    """A sequential read of 128 KiB comes at the link's rate, whatever is assumed of collection."""
+    flags = ("--rw=read", "--bs=128k", "--iodepth=32", "--size=256m", "--no-layout")
+    code, out, _ = command("run", *flags, *SMALL, "--ensemble=8", "--output-format=json")
+    assert code == 0
+    (drive,) = json.loads(out)["ensemble"]["drives"]
+    rate = next(each for each in drive["figures"] if each["metric"] == "bytes_per_second")
+    assert rate["high"] == pytest.approx(rate["low"], rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        (("--drive=theory", "--ensemble=8"), "theory assumes nothing that could be drawn"),
+        ((*SMALL, "--ensemble=7"), "--ensemble 7: must be a whole number from 8 to 4096"),
+        ((*SMALL, "--ensemble=8", "--seed=1-3"), "does not go with several seeds"),
+        ((*SMALL, "--ensemble=8", "--save=x.ssd"), "does not go with --save"),
+        ((*SMALL, "--ensemble=8", "--output-format=json+"), "an ensemble prints normal or json"),
+    ],
+)
+def test_what_is_no_ensemble_is_refused(
+    command: Command, flags: tuple[str, ...], said: str
+) -> None:
+    """With exit code 2, before anything runs."""
+    code, out, err = command("run", *WRITES, *flags)
+    assert (code, out) == (2, "")
+    assert said in err
