@@ -1,11 +1,11 @@
 //! What a profile is fitted to comes out again: each parameter of the kind `fitted`, and the published figure that it
-//! was fitted to, measured on a drive fresh out of the box.
+//! was fitted to, measured on a drive fresh out of the box. Left out: what is fitted to a drive in use (`IN_USE`).
 
 mod stand;
 
 use ssdlab_device::block::{Device, Operation, Request};
 use ssdlab_device::profile::{Profile, built_in, names};
-use ssdlab_device::units::Lba;
+use ssdlab_device::units::{Lba, Nanos};
 use stand::{Stand, assert_within, four_kib};
 use std::collections::BTreeSet;
 
@@ -26,9 +26,11 @@ enum Figure {
     SequentialWrite(f64),
     /// The same behind an SLC cache.
     BeyondCache(f64),
-    /// 4 KiB at depth 1, µs.
+    /// 4 KiB at depth 1, µs: the median.
     ReadLatency(f64),
     WriteLatency(f64),
+    /// The 99th percentile of such writes.
+    WriteTail(f64),
 }
 
 use Figure::*;
@@ -39,6 +41,8 @@ const LINK: &str = "link.mb_per_s";
 const PROGRAM: &str = "nand.program_us";
 const SENSE: &str = "nand.read_us";
 const SLC_PROGRAM: &str = "nand.slc_program_us";
+const WRITE_LATENCY: &str = "controller.write_latency_us";
+const JITTER: &str = "controller.latency_jitter_us";
 
 /// Every fitted parameter. The text that each profile gives as source names the same figure.
 const FITTED: &[(&str, &str, Figure)] = &[
@@ -85,27 +89,57 @@ const FITTED: &[(&str, &str, Figure)] = &[
     ("samsung-990-pro-1tb", READ, RandomRead(1_200_000.0)),
     ("samsung-990-pro-1tb", WRITE, RandomWrite(1_550_000.0)),
     ("samsung-990-pro-1tb", LINK, SequentialRead(7450.0)),
+    ("samsung-pm9a3-960gb", SENSE, ReadLatency(64.0)),
+    ("samsung-pm9a3-960gb", PROGRAM, RandomWrite(368_896.0)),
+    ("samsung-pm9a3-960gb", READ, RandomRead(580_000.0)),
+    ("samsung-pm9a3-960gb", LINK, SequentialRead(6500.0)),
+    ("samsung-pm9a3-960gb", WRITE_LATENCY, WriteLatency(11.0)),
+    ("samsung-pm9a3-960gb", JITTER, WriteTail(14.0)),
+    ("sk-hynix-pe8110-960gb", SENSE, ReadLatency(56.0)),
+    ("sk-hynix-pe8110-960gb", PROGRAM, RandomWrite(435_968.0)),
+    ("sk-hynix-pe8110-960gb", READ, RandomRead(900_000.0)),
+    ("sk-hynix-pe8110-960gb", LINK, SequentialRead(6500.0)),
+    ("sk-hynix-pe8110-960gb", WRITE_LATENCY, WriteLatency(10.0)),
+    ("sk-hynix-pe8110-960gb", JITTER, WriteTail(12.0)),
     ("super-talent-ultradrive-gx-256gb", PROGRAM, SequentialWrite(180.0)),
     ("super-talent-ultradrive-gx-256gb", LINK, SequentialRead(250.0)),
+    ("wd-dc-960gb", SENSE, ReadLatency(84.0)),
+    ("wd-dc-960gb", PROGRAM, RandomWrite(263_680.0)),
+    ("wd-dc-960gb", READ, RandomRead(434_000.0)),
+    ("wd-dc-960gb", LINK, SequentialRead(3330.0)),
+    ("wd-dc-960gb", WRITE_LATENCY, WriteLatency(13.0)),
+    ("wd-dc-960gb", JITTER, WriteTail(16.5)),
+];
+
+/// Parameters that are fitted to a drive in use, and so held by the long tests (`make test-long PART=measured`).
+const IN_USE: &[(&str, &[&str])] = &[
+    ("samsung-pm9a3-960gb", &["nand.suspend_us", "ftl.gc"]),
+    ("sk-hynix-pe8110-960gb", &["nand.suspend_us", "ftl.gc"]),
+    ("wd-dc-960gb", &["nand.suspend_us", "ftl.gc"]),
 ];
 
 /// Units of the part of the drive that is used: 1 GiB.
 const UNITS: u32 = 256 << 10;
 
-fn scattered() -> impl FnMut(u64) -> u64 {
+fn scattered(units: u64) -> impl FnMut(u64) -> u64 {
     let mut draw = 1u64;
     move |_| {
         draw = draw.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (draw >> 33) % u64::from(UNITS)
+        (draw >> 33) % units
     }
 }
 
 /// Requests a second at the greatest depth of the link, 1024 at most.
 fn iops(stand: &mut Stand, operation: Operation, count: u64) -> f64 {
     let depth = stand.ssd.limits().queue_depth.min(1024);
+    // Reads find data; few writes fall on what is still in the buffer.
+    let units = match operation {
+        Operation::Write => stand.ssd.config().capacity_bytes.0 >> 12,
+        _ => u64::from(UNITS),
+    };
     let start = stand.now;
     let request = |number| Request { compress_percent: 100, ..four_kib(operation, number) };
-    stand.run(depth as usize, (0..count).map(scattered()).map(request));
+    stand.run(depth as usize, (0..count).map(scattered(units)).map(request));
     count as f64 / (stand.now - start).as_s()
 }
 
@@ -117,7 +151,11 @@ fn measured(profile: &str, figure: Figure) -> f64 {
             iops(&mut stand, Operation::Read, 200_000)
         }
         ControllerRead(_) => iops(&mut stand, Operation::Read, 200_000),
-        RandomWrite(_) => iops(&mut stand, Operation::Write, 200_000),
+        RandomWrite(_) => {
+            let in_buffer = stand.ssd.config().buffer.bytes.0 / (4 << 10);
+            iops(&mut stand, Operation::Write, in_buffer * 2);
+            iops(&mut stand, Operation::Write, 200_000)
+        }
         SequentialRead(_) => {
             stand.fill(UNITS);
             stand.sequential_mb_per_s(Operation::Read, 8_000)
@@ -128,10 +166,23 @@ fn measured(profile: &str, figure: Figure) -> f64 {
         }
         ReadLatency(_) => {
             stand.fill(UNITS);
-            stand.time(four_kib(Operation::Read, 1)).as_us()
+            percentile(&mut stand, Operation::Read, 50)
         }
-        WriteLatency(_) => stand.time(four_kib(Operation::Write, 1)).as_us(),
+        WriteLatency(_) => percentile(&mut stand, Operation::Write, 50),
+        WriteTail(_) => percentile(&mut stand, Operation::Write, 99),
     }
+}
+
+/// Of requests one after the other, each long after the one before: what was written has left the buffer.
+fn percentile(stand: &mut Stand, operation: Operation, percent: usize) -> f64 {
+    let mut times: Vec<f64> = (0..10_000)
+        .map(|number| {
+            stand.pass(Nanos::from_us(2000.0));
+            stand.time(four_kib(operation, number % u64::from(UNITS))).as_us()
+        })
+        .collect();
+    times.sort_by(f64::total_cmp);
+    times[times.len() * percent / 100]
 }
 
 /// MB/s once the buffer is full.
@@ -155,7 +206,8 @@ fn fitted_figures_come_out() {
         | SequentialWrite(published)
         | BeyondCache(published)
         | ReadLatency(published)
-        | WriteLatency(published)) = figure;
+        | WriteLatency(published)
+        | WriteTail(published)) = figure;
         assert_within(WITHIN, measured(profile, figure), published, &format!("{profile}, {key}: {figure:?}"));
     }
 }
@@ -163,7 +215,8 @@ fn fitted_figures_come_out() {
 /// No profile has a fitted parameter that is not in the table.
 #[test]
 fn every_fitted_parameter_is_held() {
-    let held: BTreeSet<(&str, &str)> = FITTED.iter().map(|&(profile, key, _)| (profile, key)).collect();
+    let in_use = IN_USE.iter().flat_map(|(profile, keys)| keys.iter().map(move |&key| (*profile, key)));
+    let held: BTreeSet<(&str, &str)> = FITTED.iter().map(|&(profile, key, _)| (profile, key)).chain(in_use).collect();
     let fitted: BTreeSet<(&str, &str)> = names()
         .flat_map(|name| {
             let profile = Profile::read(name, name, built_in(name).unwrap(), &[]).unwrap();
