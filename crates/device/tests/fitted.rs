@@ -134,7 +134,7 @@ fn iops(stand: &mut Stand, operation: Operation, count: u64) -> f64 {
     let depth = stand.ssd.limits().queue_depth.min(1024);
     // Reads find data; few writes fall on what is still in the buffer.
     let units = match operation {
-        Operation::Write => stand.ssd.config().capacity_bytes.0 >> 12,
+        Operation::Write => stand.ssd.config().export.capacity_bytes.0 >> 12,
         _ => u64::from(UNITS),
     };
     let start = stand.now;

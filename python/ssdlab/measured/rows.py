@@ -142,6 +142,6 @@ def latency(drive: str, rate: int) -> Latency:
 
 
 def _read(name: str) -> Iterator[dict[str, str]]:
-    file = resources.files("ssdlab.data").joinpath("measured", f"{name}.csv")
+    file = resources.files("ssdlab.data").joinpath(f"measured/{name}.csv")
     lines = file.read_text("utf-8").splitlines()
     yield from csv.DictReader(line for line in lines if not line.startswith("#"))
