@@ -69,6 +69,10 @@ counters! {
     map_pages_written,
     /// Of those, pages of the map's journal, written at flushes.
     journal_pages_written,
+    /// Of those, pages of parity, in units.
+    parity_pages_written,
+    /// Of those, pages of the map's log, in units.
+    map_log_pages_written,
     /// Translation pages read because they were not cached.
     map_pages_read,
     /// Pages that had to be filled up with nothing to be programmed, in units.

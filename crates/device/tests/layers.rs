@@ -28,7 +28,7 @@ fn arrows_point_down() {
 
 /// Parts of the FTL by level, and last the steps.
 const FTL: &[&[&str]] = &[
-    &["table", "pool", "backlog", "superseded"],
+    &["table", "pool", "backlog", "superseded", "map_log"],
     &["packing", "frontier", "growth", "job", "victim"],
     &["mapping", "blocks", "rules"],
     &["layout", "die"],

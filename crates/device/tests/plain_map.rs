@@ -66,6 +66,16 @@ fn drives() -> Vec<(&'static str, Vec<(&'static str, &'static str)>)> {
                 ("over_provisioning", "1.5"),
             ]),
         ),
+        ("parity", with(&[("ftl.parity_stripe_pages", "8"), ("over_provisioning", "0.8")])),
+        (
+            "parity, superblocks, map log",
+            with(&[
+                ("ftl.parity_stripe_pages", "4"),
+                ("ftl.map_log_entry_bytes", "64"),
+                ("ftl.striping", "superblock"),
+                ("over_provisioning", "1.2"),
+            ]),
+        ),
         ("protected buffer", with(&[("buffer.power_loss_protected", "true")])),
         ("small units", with(&[("nand.page_bytes", "16 KiB"), ("ftl.mapping_unit_bytes", "4 KiB")])),
         (

@@ -92,12 +92,8 @@ fn of_flash(ssd: &Ssd) -> Vec<Value> {
         let about = "what the simulation takes at most: all flash written, and the drive being saved";
         lines.push(bytes("memory", taken, about));
     }
-    lines.extend(map_ram(ssd, exported, block_bytes(&geometry)));
+    lines.extend(map_ram(ssd, exported, geometry.block_bytes()));
     lines
-}
-
-fn block_bytes(geometry: &Geometry) -> u64 {
-    u64::from(geometry.rows) * u64::from(geometry.row_bytes)
 }
 
 fn shape(geometry: &Geometry, page_bytes: u64) -> [Value; 7] {
@@ -107,7 +103,7 @@ fn shape(geometry: &Geometry, page_bytes: u64) -> [Value; 7] {
         bytes("page", page_bytes, "a row's part in one plane"),
         bytes("row", geometry.row_bytes.into(), "programmed at once"),
         count("units a row", geometry.units_per_row.into(), "mapping units, uncompressed; 1 where a unit is larger"),
-        bytes("block", block_bytes(geometry), together),
+        bytes("block", geometry.block_bytes(), together),
         count("blocks", geometry.blocks.into(), "of all dies"),
         count("blocks a die", (geometry.blocks / geometry.dies).into(), "at least; the first dies may have one more"),
     ]

@@ -115,9 +115,8 @@ impl Wear {
     pub fn add(&mut self, ssd: &Ssd) {
         ssd.ftl.flash.array.erase_counts().for_each(|count| *self.histogram.entry(count).or_default() += 1);
         let geometry = ssd.ftl.geometry;
-        let block_bytes = u64::from(geometry.rows) * u64::from(geometry.row_bytes);
         self.exported_bytes += u64::from(ssd.ftl.exported) * u64::from(geometry.unit_bytes);
-        self.flash_bytes += ssd.ftl.flash.array.erase_counts().count() as u64 * block_bytes;
+        self.flash_bytes += ssd.ftl.flash.array.erase_counts().count() as u64 * geometry.block_bytes();
         self.bad_blocks += ssd.ftl.flash.array.bad_blocks();
         self.spare_blocks += ssd.ftl.spare_blocks();
         let rated = ssd.config().reliability.rated_cycles;

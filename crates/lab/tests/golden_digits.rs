@@ -39,7 +39,7 @@ const MIXED: &str = "--rw=randrw --rwmixread=40 --bssplit=4k/50:16k/30:512/10:15
     --random_distribution=zipf:1.1 --number_ios=10000 --norandommap --fsync=64 --thinktime=2ms --thinktime_blocks=500";
 
 /// Mechanisms, by settings of `theory`.
-const MECHANISMS: [Named; 15] = [
+const MECHANISMS: [Named; 18] = [
     ("fifo", "ftl.gc=fifo"),
     ("random victims", "ftl.gc=random"),
     ("d-choices", "ftl.gc=d-choices:3 ftl.frontiers=host-gc"),
@@ -58,6 +58,15 @@ const MECHANISMS: [Named; 15] = [
     ("levelling", "ftl.static_wear_cycles=2 ftl.dynamic_wear_leveling=true"),
     ("failing programs", "reliability.program_fail_share=0.001 over_provisioning=1.5"),
     ("bad blocks", "reliability.factory_bad_share=0.02 over_provisioning=0.6"),
+    ("parity", "ftl.parity_stripe_pages=16"),
+    (
+        "parity, superblocks",
+        "ftl.parity_stripe_pages=8 ftl.striping=superblock over_provisioning=0.8 buffer.bytes=1MiB",
+    ),
+    (
+        "map log, moves that cost",
+        "ftl.map_log_entry_bytes=64 ftl.move_unit_us=20 ftl.frontiers=host-gc buffer.bytes=1MiB",
+    ),
 ];
 
 /// Drives that come into steady state by a scale model.
@@ -133,12 +142,27 @@ impl Case {
     }
 }
 
+/// Counters that are younger than most lines: left out where they are zero, so that those lines stay.
+const YOUNG_COUNTERS: [&str; 2] = ["parity_pages_written", "map_log_pages_written"];
+
+fn leave_out_young_counters(result: &mut Value) {
+    match result {
+        Value::Array(values) => values.iter_mut().for_each(leave_out_young_counters),
+        Value::Object(values) => {
+            values.retain(|name, count| !YOUNG_COUNTERS.contains(&name.as_str()) || *count != 0);
+            values.values_mut().for_each(leave_out_young_counters);
+        }
+        _ => {}
+    }
+}
+
 /// What a run found, without what was put in: a new parameter that changes nothing moves no digit.
 fn without_parameters(mut result: Value) -> Value {
     for job in result["jobs"].as_array_mut().into_iter().flatten() {
         let removed = job["ssdlab"].as_object_mut().and_then(|ssdlab| ssdlab.remove("parameters"));
         assert!(removed.is_some(), "results list the parameters");
     }
+    leave_out_young_counters(&mut result);
     result
 }
 

@@ -5,6 +5,9 @@
 //! blocks that must stay free (one a die with a single frontier, `gc_low_blocks` with two) come on top, and
 //! one where the map has a journal.
 //!
+//! With `ftl.parity_stripe_pages` = N a block has one row of parity in N, at least one: blocks hold less, so that a
+//! drive of the same over-provisioning has less of it for collection (`"all"`), or more blocks (`"collected"`).
+//!
 //! A static SLC cache, the fixed part of a dynamic one, and the translation pages of a demand-cached
 //! map take their blocks from the spare; the rest of a dynamic SLC cache borrows free blocks.
 
@@ -69,11 +72,13 @@ fn shape(config: &DriveConfig) -> Result<Geometry, Problem> {
     // As many units as the smallest take the bytes of one: bytes alone then decide what a row holds.
     let packing =
         if config.controller.compression { (1.0 / config.controller.compression_floor).ceil() as u32 } else { 1 };
+    let parity_rows = parity_rows(config, rows_per_unit)?;
     let mut geometry = Geometry {
         channels: nand.channels,
         dies: nand.channels * nand.dies_per_channel,
         blocks: 0,
-        rows: nand.pages_per_block,
+        rows: nand.pages_per_block - parity_rows,
+        parity_rows,
         page_kinds: nand.cell.bits(),
         planes,
         row_bytes: row_bytes as u32,
@@ -85,6 +90,18 @@ fn shape(config: &DriveConfig) -> Result<Geometry, Problem> {
     };
     geometry.slot_bits = slot_bits(&geometry);
     Ok(geometry)
+}
+
+/// Rows of a block that hold parity: one page of each stripe, in whole units.
+fn parity_rows(config: &DriveConfig, rows_per_unit: u32) -> Result<u32, Problem> {
+    let Some(stripe) = config.ftl.parity_stripe_pages else { return Ok(0) };
+    let rows = config.nand.pages_per_block;
+    let parity = (rows / stripe / rows_per_unit).max(1) * rows_per_unit;
+    if parity + rows_per_unit > rows {
+        let message = format!("leaves no page for data in blocks of {rows} pages; give a longer stripe");
+        return Err(Problem::new("ftl.parity_stripe_pages", stripe, message));
+    }
+    Ok(parity)
 }
 
 /// Fewer slots a row where physical page numbers would not do, but what halves the data still gains.
@@ -108,11 +125,12 @@ fn count_blocks(config: &DriveConfig, geometry: &Geometry, exported: u64) -> Res
         }
         (Some(blocks), None) => dies * u64::from(blocks) * u64::from(config.nand.planes / geometry.planes),
         (None, Some(op)) => {
-            let counted = exported as f64 * (1.0 + op) / f64::from(geometry.units_per_block());
+            let units = exported as f64 * (1.0 + op);
             match config.ftl.spare_counts {
-                SpareCounts::All => counted.floor() as u64,
+                SpareCounts::All => (units / f64::from(geometry.physical_units_per_block())).floor() as u64,
                 SpareCounts::Collected => {
                     let journal = u64::from(config.journals_map());
+                    let counted = units / f64::from(geometry.units_per_block());
                     counted.round() as u64 + dies * u64::from(kept_free(config)) + journal
                 }
             }
@@ -195,7 +213,7 @@ fn check_spare(config: &DriveConfig, geometry: &Geometry, exported: u64) -> Resu
     let spare = good.saturating_sub(filled);
     let needed = u64::from(geometry.dies) * u64::from(kept_per_die(config, geometry));
     if spare < needed {
-        let least = (filled + needed) as f64 * f64::from(geometry.units_per_block()) / exported as f64 - 1.0;
+        let least = (filled + needed) as f64 * f64::from(geometry.physical_units_per_block()) / exported as f64 - 1.0;
         let message = format!(
             "leaves {spare} spare blocks, and {} dies need {needed} to stay free or open; \
              an over-provisioning of {least:.4} or smaller blocks would do",

@@ -4,6 +4,7 @@
 //! flash back, as the out-of-band record does, and has no entry for a slot that is not valid. A unit in the
 //! buffer keeps its copy in flash, its *shadow*, until the new data is programmed.
 
+use crate::ftl::map_log::MapLog;
 use crate::ftl::packing::reverse_map;
 use crate::ftl::table::{NONE, Table};
 use crate::nand::geometry::Geometry;
@@ -45,21 +46,23 @@ pub struct Mapping {
     reverse: Table,
     /// The flash copy that a buffered unit replaces, by buffer slot.
     shadows: Vec<u32>,
+    /// What is written of its changes.
+    pub(super) log: MapLog,
 }
 
 impl Mapping {
     /// So many logical units, of which none is mapped.
-    pub fn new(units: usize, geometry: &Geometry) -> Mapping {
-        Mapping { map: Table::new(units), reverse: reverse_map(geometry), shadows: Vec::new() }
+    pub fn new(units: usize, geometry: &Geometry, log: MapLog) -> Mapping {
+        Mapping { map: Table::new(units), reverse: reverse_map(geometry), shadows: Vec::new(), log }
     }
 
     /// As it was saved, with nothing in the buffer: the map back follows from the map.
-    pub(super) fn restore(map: Table, shadows: Vec<u32>, geometry: &Geometry) -> Mapping {
+    pub(super) fn restore(map: Table, shadows: Vec<u32>, log: MapLog, geometry: &Geometry) -> Mapping {
         let mut reverse = reverse_map(geometry);
         for (lpn, ppn) in map.iter().enumerate().filter(|(_, ppn)| *ppn != NONE) {
             reverse.set(ppn, lpn as u32);
         }
-        Mapping { map, reverse, shadows }
+        Mapping { map, reverse, shadows, log }
     }
 
     /// What is saved: the map and the shadows.
@@ -274,7 +277,7 @@ mod test {
         /// Whatever is put, buffered, unbuffered, moved and unmapped, the map is a plain one, both ways.
         #[test]
         fn it_is_a_plain_map(steps in prop::collection::vec((0u8..5, 0u32..20), 1..200)) {
-            let mut mapping = Mapping::new(20, &Geometry::small(1, 1, 1));
+            let mut mapping = Mapping::new(20, &Geometry::small(1, 1, 1), MapLog::default());
             let (mut plain, mut next) = (Plain::default(), 0);
             for (step, lpn) in steps {
                 let buffered = plain.buffer.get(&lpn).copied();

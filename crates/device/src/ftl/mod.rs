@@ -4,7 +4,7 @@
 //! is sent to, and its old slot becomes invalid. The drive above decides *when* and, by which die is
 //! free, *where to*; garbage collection runs as one job a die, move by move ([`reclaim`]).
 //!
-//! Parts, each with a state of its own: [`mapping`], [`blocks`] (with [`pool`], [`packing`]), [`slc`], [`spare`],
+//! Parts, each with a state of its own: [`mapping`] (with [`map_log`]), [`blocks`] (with [`pool`], [`packing`]), [`slc`], [`spare`],
 //! [`die`] (with [`frontier`], [`job`]), [`rules`], [`translation`], [`backlog`], and the flash below. Steps work on
 //! the parts together: `write`, [`reclaim`], `plain` (the common case of both in one go), `empty`, [`view`]
 //! (for pictures), [`grow`] (a large drive out of small ones, by [`growth`]). [`saved`] is what a drive file keeps.
@@ -25,6 +25,7 @@ pub mod grow;
 pub mod growth;
 pub mod job;
 pub mod layout;
+pub mod map_log;
 pub mod mapping;
 pub mod packing;
 mod plain;
@@ -50,6 +51,7 @@ use crate::ftl::blocks::Blocks;
 use crate::ftl::die::DieState;
 use crate::ftl::frontier::Purpose;
 use crate::ftl::layout::{layout, own_units};
+use crate::ftl::map_log::MapLog;
 use crate::ftl::mapping::{Mapping, Place};
 use crate::ftl::rules::Rules;
 use crate::ftl::slc::SlcCache;
@@ -62,7 +64,7 @@ use crate::nand::flash::Flash;
 use crate::nand::geometry::Geometry;
 use crate::parameter::Problem;
 use crate::sim::random::{self, Stream};
-use crate::units::{DieId, Lpn, Ppn};
+use crate::units::{DieId, Lpn, Nanos, Ppn};
 use serde::{Deserialize, Serialize};
 
 /// Whether a die can take a host write now.
@@ -92,6 +94,8 @@ pub(crate) struct Kind {
     single_frontier: bool,
     /// Collection is spread between host writes: it starts at the low watermark.
     smooth: bool,
+    /// Rows of parity or of the map's log follow others.
+    writes_own: bool,
 }
 
 impl Kind {
@@ -106,6 +110,7 @@ impl Kind {
             },
             single_frontier: config.ftl.frontiers == Frontiers::Single,
             smooth: config.ftl.gc_pace == GcPace::Smooth && config.ftl.frontiers == Frontiers::HostGc,
+            writes_own: geometry.parity_rows > 0 || config.ftl.map_log_entry_bytes > 0.0,
         }
     }
 }
@@ -167,7 +172,7 @@ impl<C: Contents> Ftl<C> {
             exported,
             seed,
             flash: Flash { array, contents },
-            mapping: Mapping::new(logical, &geometry),
+            mapping: Mapping::new(logical, &geometry, MapLog::new(config, &geometry)),
             slc: SlcCache::new(config, &geometry, blocks.groups.pools()),
             blocks,
             spare: Spare::new(config, &geometry),
@@ -187,7 +192,8 @@ impl<C: Contents> Ftl<C> {
     fn is_plain(&self) -> bool {
         let one_slot_rows = self.kind.one_unit_rows && self.geometry.rows_per_unit == 1;
         let alone = !self.blocks.span_dies() && !self.slc.is_present() && self.map_cache.is_none();
-        !C::KEEPS && one_slot_rows && alone && self.flash.array.is_reliable()
+        let no_more_than_that = !self.kind.writes_own && self.rules.config.move_unit_us.0 == Nanos::ZERO;
+        !C::KEEPS && one_slot_rows && alone && no_more_than_that && self.flash.array.is_reliable()
     }
 
     #[inline(always)]
@@ -242,6 +248,7 @@ impl<C: Contents> Ftl<C> {
         }
         let Some(old) = self.mapping.unmap(lpn) else { return false };
         self.blocks.invalidate(self.geometry.block(old));
+        self.mapping.log.note(1);
         true
     }
 

@@ -28,6 +28,7 @@ impl<C: Contents> Ftl<C> {
             seed: self.seed,
             map: Cow::Borrowed(map),
             shadows: Cow::Borrowed(shadows),
+            map_log: Cow::Borrowed(&self.mapping.log),
             groups: Cow::Borrowed(&self.blocks.groups),
             dies: Cow::Borrowed(&self.dies),
             open_superblocks: Cow::Borrowed(&self.blocks.open_superblocks),
@@ -57,7 +58,12 @@ impl<C: Contents> Ftl<C> {
             geometry,
             exported: saved.exported,
             seed: saved.seed,
-            mapping: Mapping::restore(saved.map.into_owned(), saved.shadows.into_owned(), &geometry),
+            mapping: Mapping::restore(
+                saved.map.into_owned(),
+                saved.shadows.into_owned(),
+                saved.map_log.into_owned(),
+                &geometry,
+            ),
             flash: Flash { array, contents },
             blocks: Blocks {
                 groups: saved.groups.into_owned(),

@@ -7,6 +7,7 @@ use crate::counters::Counters;
 use crate::ftl::Kind;
 use crate::ftl::backlog::Backlog;
 use crate::ftl::die::DieState;
+use crate::ftl::map_log::MapLog;
 use crate::ftl::pool::GroupTable;
 use crate::ftl::spare::Shortage;
 use crate::ftl::table::Table;
@@ -30,6 +31,7 @@ pub struct Saved<'a> {
     pub(super) seed: u64,
     pub(super) map: Cow<'a, Table>,
     pub(super) shadows: Cow<'a, [u32]>,
+    pub(super) map_log: Cow<'a, MapLog>,
     pub(super) groups: Cow<'a, GroupTable>,
     pub(super) dies: Cow<'a, [DieState]>,
     pub(super) open_superblocks: Cow<'a, [Vec<u32>; 4]>,

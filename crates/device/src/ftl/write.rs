@@ -183,10 +183,26 @@ impl<C: Contents> Ftl<C> {
         if outcome.is_err() {
             return time + self.replace_row(by, die, purpose, block, slots);
         }
+        let own =
+            if self.kind.writes_own { self.write_own_rows(block, slots.end - slots.start, time) } else { Nanos::ZERO };
         if full {
             self.seal(die, purpose);
         }
-        time
+        time + own
+    }
+
+    /// What the drive writes behind a row with so many units: parity of its stripe, and the map's log. Each row of
+    /// it takes as long as the one before, on the same die; with parity that is so on average, since stripes take turns.
+    #[inline(never)]
+    fn write_own_rows(&mut self, block: BlockId, units: u32, time: Nanos) -> Nanos {
+        let units_per_row = u64::from(self.geometry.units_per_row);
+        let parity = self.geometry.parity_behind(self.flash.array.programmed_rows(block));
+        self.mapping.log.note(units);
+        let log = self.mapping.log.take_rows();
+        self.counters.parity_pages_written += u64::from(parity) * units_per_row;
+        self.counters.map_log_pages_written += u64::from(log) * units_per_row;
+        self.counters.nand_pages_written += u64::from(parity + log) * units_per_row;
+        Nanos(time.0 * u64::from(parity + log))
     }
 
     /// A lane is full, or no more is written to it; with the last one its group is sealed.

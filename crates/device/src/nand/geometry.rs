@@ -21,8 +21,11 @@ pub struct Geometry {
     pub dies: u32,
     /// Blocks in all; the first dies may have one more than the last.
     pub blocks: u32,
-    /// Rows of a block.
+    /// Rows of a block that hold data.
     pub rows: u32,
+    /// Rows of a block that hold parity, beyond those with data.
+    #[serde(default)]
+    pub parity_rows: u32,
     /// Page kinds that take turns row by row (bits a cell).
     pub page_kinds: u32,
     /// Planes that work together in a row.
@@ -50,6 +53,7 @@ impl Geometry {
             dies,
             blocks: 16 * dies,
             rows: 16,
+            parity_rows: 0,
             page_kinds: 1,
             planes: 1,
             row_bytes: 4096 * units_per_row,
@@ -70,6 +74,25 @@ impl Geometry {
     /// Units that a block holds uncompressed.
     pub fn units_per_block(&self) -> u32 {
         self.slots() / self.packing
+    }
+
+    /// Bytes of a block, with those of parity.
+    pub fn block_bytes(&self) -> u64 {
+        u64::from(self.rows + self.parity_rows) * u64::from(self.row_bytes)
+    }
+
+    /// Units that would fit a block whose parity rows held data too.
+    pub fn physical_units_per_block(&self) -> u32 {
+        (self.rows + self.parity_rows) / self.rows_per_unit * self.units_per_row
+    }
+
+    /// Rows of parity, in steps of what one unit or row takes, that follow the step which ends with so many rows.
+    /// They lie evenly: behind k of n steps with data come ⌊k · parity steps / n⌋ with parity.
+    #[inline]
+    pub fn parity_behind(&self, rows: u32) -> u32 {
+        let (steps, of, parity) =
+            (rows / self.rows_per_unit, self.rows / self.rows_per_unit, self.parity_rows / self.rows_per_unit);
+        steps * parity / of - (steps - 1) * parity / of
     }
 
     /// The physical page number of a block's slot.
@@ -115,6 +138,28 @@ impl Geometry {
 
     /// Physical bytes.
     pub fn physical_bytes(&self) -> u64 {
-        u64::from(self.blocks) * u64::from(self.rows) * u64::from(self.row_bytes)
+        u64::from(self.blocks) * self.block_bytes()
+    }
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+
+    /// By hand: 13 rows with data and 3 of parity; the last of each third is followed by one, and all come.
+    #[test]
+    fn parity_lies_evenly() {
+        let geometry = Geometry { rows: 13, parity_rows: 3, ..Geometry::small(1, 1, 4) };
+        let behind: Vec<u32> = (1..=13).filter(|rows| geometry.parity_behind(*rows) > 0).collect();
+        assert_eq!(behind, [5, 9, 13]);
+        assert_eq!((geometry.block_bytes(), geometry.physical_units_per_block()), (16 * 16384, 64));
+    }
+
+    /// A unit of two rows has parity of two rows.
+    #[test]
+    fn parity_of_large_units_comes_in_units() {
+        let shape = Geometry { rows: 14, parity_rows: 2, rows_per_unit: 2, ..Geometry::small(1, 1, 1) };
+        let behind: Vec<u32> = (1..=7).map(|unit| shape.parity_behind(2 * unit)).collect();
+        assert_eq!(behind, [0, 0, 0, 0, 0, 0, 1]);
     }
 }

@@ -5,6 +5,7 @@ use crate::ftl::reclaim::Step;
 use crate::nand::contents::Contents;
 use crate::ssd::Ssd;
 use crate::ssd::dies::Activity;
+use crate::ssd::shape::Times;
 use crate::units::{DieId, Nanos};
 
 impl<C: Contents> Ssd<C> {
@@ -44,13 +45,14 @@ impl<C: Contents> Ssd<C> {
         }
     }
 
-    /// A source row of a move is sensed; returns how long that takes, with its read retries.
+    /// A source row of a move is sensed; returns how long that takes, with its read retries and what its units cost.
     #[inline(always)]
     fn gather(&mut self, die: usize, source: SourceRow) -> Nanos {
         let outcome = self.ftl.flash.read(source.block, &mut self.ftl.counters);
         let array = self.ftl.flash.array.read_time(source.block, source.row, self.ftl.geometry.rows_per_unit);
-        self.dies.get_mut(die).gathered_transfer += Nanos(self.shape.times.channel_unit.0 * u64::from(source.units));
-        Nanos(array.0 * u64::from(1 + outcome.retries))
+        let Times { channel_unit, move_unit, .. } = self.shape.times;
+        self.dies.get_mut(die).gathered_transfer += Nanos(channel_unit.0 * u64::from(source.units));
+        Nanos(array.0 * u64::from(1 + outcome.retries) + move_unit.0 * u64::from(source.units))
     }
 
     /// A move has ended, and the next source row is in the register: two operations, one event.

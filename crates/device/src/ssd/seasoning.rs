@@ -7,7 +7,7 @@
 //! writes as fast as controller and link take commands, and is ahead of the dies by the buffer at most.
 //! Where that is slower than the flash, dies have time to spare, in which smooth jobs go on.
 //!
-//! Time of a row: tPROG + channel; of a job's row: Σ tR + 2 channel + tPROG; of an erase: tBERS; of a
+//! Time of a row: tPROG + channel; of a job's row: Σ tR + units · move_unit_us + 2 channel + tPROG; of an erase: tBERS; of a
 //! command: controller or link, the longer. Left out: waiting for channels, coalescing in the buffer, reads.
 
 use super::Ssd;
@@ -208,6 +208,7 @@ impl<C: Contents> Ssd<C> {
             match self.ftl.job_step(die) {
                 Step::Read(source) => {
                     time += self.ftl.flash.array.read_time(source.block, source.row, self.ftl.geometry.rows_per_unit);
+                    time += Nanos(self.shape.times.move_unit.0 * u64::from(source.units));
                     gathered += u64::from(source.units);
                 }
                 Step::Program => {

@@ -50,6 +50,8 @@ pub struct Times {
     pub command: [Nanos; Operation::COUNT],
     /// Controller time of each unit after a command's first.
     pub unit: Nanos,
+    /// What a die is busy with each unit that it moves, besides reading and programming.
+    pub move_unit: Nanos,
     /// Moved data stays in the register.
     pub copyback: bool,
     /// What suspending a program or erase costs, where the flash can.
@@ -89,6 +91,7 @@ impl Shape {
                 flash_command: config.nand.command_us.0,
                 command: command_times(config),
                 unit: config.controller.unit_us.0,
+                move_unit: config.ftl.move_unit_us.0,
                 copyback: config.nand.copyback,
                 suspend: config.nand.suspend.then_some(config.nand.suspend_us.0),
                 compression_floor: config.controller.compression.then_some(config.controller.compression_floor),

@@ -77,7 +77,7 @@ impl ScaleModel {
         }
         config.export.capacity_bytes = Bytes(u64::from(units) * u64::from(geometry.unit_bytes));
         // Half a block more, so that no rounding takes one away.
-        let physical = (f64::from(blocks) + 0.5) * f64::from(geometry.units_per_block());
+        let physical = (f64::from(blocks) + 0.5) * f64::from(geometry.physical_units_per_block());
         config.export.over_provisioning = Some(physical / f64::from(units) - 1.0);
         config.nand.blocks_per_plane = None;
         config.ftl.spare_counts = SpareCounts::All;
