@@ -41,6 +41,7 @@ const LINK: &str = "link.mb_per_s";
 const PROGRAM: &str = "nand.program_us";
 const SENSE: &str = "nand.read_us";
 const SLC_PROGRAM: &str = "nand.slc_program_us";
+const READ_LATENCY: &str = "controller.read_latency_us";
 const WRITE_LATENCY: &str = "controller.write_latency_us";
 const JITTER: &str = "controller.latency_jitter_us";
 
@@ -89,7 +90,7 @@ const FITTED: &[(&str, &str, Figure)] = &[
     ("samsung-990-pro-1tb", READ, RandomRead(1_200_000.0)),
     ("samsung-990-pro-1tb", WRITE, RandomWrite(1_550_000.0)),
     ("samsung-990-pro-1tb", LINK, SequentialRead(7450.0)),
-    ("samsung-pm9a3-960gb", SENSE, ReadLatency(64.0)),
+    ("samsung-pm9a3-960gb", READ_LATENCY, ReadLatency(64.0)),
     ("samsung-pm9a3-960gb", PROGRAM, RandomWrite(368_896.0)),
     ("samsung-pm9a3-960gb", READ, RandomRead(580_000.0)),
     ("samsung-pm9a3-960gb", LINK, SequentialRead(6500.0)),
@@ -113,9 +114,9 @@ const FITTED: &[(&str, &str, Figure)] = &[
 
 /// Parameters that are fitted to a drive in use, and so held by the long tests (`make test-long PART=measured`).
 const IN_USE: &[(&str, &[&str])] = &[
-    ("samsung-pm9a3-960gb", &["nand.suspend_us", "ftl.gc"]),
-    ("sk-hynix-pe8110-960gb", &["nand.suspend_us", "ftl.gc"]),
-    ("wd-dc-960gb", &["nand.suspend_us", "ftl.gc"]),
+    ("samsung-pm9a3-960gb", &["nand.read_us", "nand.suspend_us", "ftl.gc"]),
+    ("sk-hynix-pe8110-960gb", &["ftl.move_unit_us", "nand.suspend_us", "ftl.gc"]),
+    ("wd-dc-960gb", &["ftl.move_unit_us", "nand.suspend_us", "ftl.gc"]),
 ];
 
 /// Units of the part of the drive that is used: 1 GiB.

@@ -9,21 +9,21 @@ from __future__ import annotations
 import argparse
 import functools
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TypeVar
 
-from ssdlab.engine import Progress
 from ssdlab.errors import SsdlabError
 from ssdlab.measured import judge, rows, table
 from ssdlab.measured.judge import Judged
 from ssdlab.measured.replay import Figures, Replay
 from ssdlab.output import PendingFile
-from ssdlab.parallel import run_all, stop_on_interrupt
+from ssdlab.parallel import Task, run_all, stop_on_interrupt
 
 _PARTS = 16
 """Slices of four dies: within half a per cent of eight, and twice as fast."""
 
-Piece = tuple[str, Callable[[Progress], Figures]]
+T = TypeVar("T")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -52,7 +52,6 @@ def _replayed(options: argparse.Namespace) -> int:
     drives = options.drives.split(",")
     replay = Replay(Path(options.output), options.scale, options.share)
     asked = [row for drive in drives for row in rows.rows(drive) if _is_asked(row, options)]
-    loads = [] if options.no_latency else [(drive, _loads(drive)) for drive in drives]
     done = _performed(_pieces(replay, asked))
     rates = [judge.judge_rate(row, done[_name(row)]["rate"]) for row in asked]
     dips = [
@@ -60,7 +59,7 @@ def _replayed(options: argparse.Namespace) -> int:
         for row in asked
         if row.pattern == rows.UNIFORM
     ]
-    latencies = _latencies(replay, loads)
+    latencies = [] if options.no_latency else _latencies(replay, drives)
     with PendingFile(replay.folder / "measured.md", "-o") as pending:
         pending.write(table.document(rates, dips, latencies))
     print(table.document(rates, dips, latencies))
@@ -73,35 +72,35 @@ def _is_asked(row: rows.Row, options: argparse.Namespace) -> bool:
     return not options.patterns or row.pattern in options.patterns.split(",")
 
 
-def _loads(drive: str) -> tuple[int, ...]:
-    return (*rows.FITTED_LOADS, rows.HALF_LOADS[drive])
-
-
 def _name(row: rows.Row) -> str:
     return f"{row.drive}, {row.pattern}"
 
 
-def _pieces(replay: Replay, asked: Sequence[rows.Row]) -> list[Piece]:
+def _pieces(replay: Replay, asked: Sequence[rows.Row]) -> list[tuple[str, Task[Figures]]]:
     return [(_name(row), functools.partial(replay.pattern, row)) for row in asked]
 
 
-def _latencies(replay: Replay, loads: Sequence[tuple[str, tuple[int, ...]]]) -> list[Judged]:
-    # A drive's rates follow each other: the first brings it into steady state for all.
-    found: list[Judged] = []
-    for drive, rates in loads:
-        for rate in rates:
-            name = f"{drive}, {rate} a second"
-            done = _performed([(name, functools.partial(replay.latency, drive, rate))])
-            measured = rows.latency(drive, rate)
-            fitted = rate in rows.FITTED_LOADS
-            found += judge.judge_latency(measured, done[name], fitted)
-    return found
+def _latencies(replay: Replay, drives: Sequence[str]) -> list[Judged]:
+    loads = {drive: (*rows.FITTED_LOADS, rows.HALF_LOADS[drive]) for drive in drives}
+    pieces = [
+        (f"{drive}, latency", functools.partial(replay.latencies, drive, loads[drive]))
+        for drive in drives
+    ]
+    found = _performed(pieces)
+    return [
+        judged
+        for drive in drives
+        for load, figures in zip(loads[drive], found[f"{drive}, latency"], strict=True)
+        for judged in judge.judge_latency(
+            rows.latency(drive, load), figures, load in rows.FITTED_LOADS
+        )
+    ]
 
 
-def _performed(pieces: Sequence[Piece]) -> dict[str, Figures]:
+def _performed(pieces: Sequence[tuple[str, Task[T]]]) -> dict[str, T]:
     """Run pieces on the cores there are; what has finished is kept by each."""
 
-    def told(index: int, _figures: Figures) -> None:
+    def told(index: int, _found: T) -> None:
         print(pieces[index][0], file=sys.stderr, flush=True)
 
     with stop_on_interrupt() as stop:

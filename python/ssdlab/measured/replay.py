@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-from ssdlab import cache, engine, runner
+from ssdlab import engine, runner
 from ssdlab.engine import Progress
 from ssdlab.measured import patterns, rows
 from ssdlab.measured.twin import twin
@@ -30,17 +30,28 @@ _WINDOW = (0.60, 0.99)
 _MIB = 1 << 20
 _PROBE_RATE = 10_000
 _LATENCY_JOBS = """[global]
-rw=randrw
 bs=4k
 iodepth=64
 norandommap
+rate_process=poisson
 time_based
+ramp_time=20
 runtime=30
-[load]
-rate_iops={reads},{writes}
-[probe]
-rate_iops=5000,5000
+filename=/dev/ssd
+[load_reads]
+rw=randread
+rate_iops={reads}
+[load_writes]
+rw=randwrite
+rate_iops={writes}
+[probe_reads]
+rw=randread
+rate_iops=5000
+[probe_writes]
+rw=randwrite
+rate_iops=5000
 """
+"""Reads and writes apart: in one job, one would wait for the other's turn and come in bursts."""
 
 Figures = dict[str, float]
 """What a run gave."""
@@ -85,17 +96,27 @@ class Replay:
             lambda: rates(runner.whole(engine.run(request, progress), row.pattern), self.parts),
         )
 
-    def latency(self, drive: str, rate: int, progress: Progress) -> Figures:
-        """Return percentiles in µs of the probe at a rate, on the whole drive in steady state."""
-        load = rate - _PROBE_RATE // 2
-        reads = max(1, round(load * 0.01))
-        job = _LATENCY_JOBS.format(reads=reads, writes=load - reads)
-        request = RunRequest(drive, condition="steady", job_text=job, json_plus=True)
-        return self._kept(
-            f"{drive}-{rate}",
-            request,
-            lambda: percentiles(runner.whole(cache.run_conditioned(request, progress), drive)),
-        )
+    def latencies(self, drive: str, loads: Sequence[int], progress: Progress) -> list[Figures]:
+        """Return percentiles in µs of the probe at each rate, on the whole drive, used steadily."""
+        steady = RunRequest(drive, condition="steady")
+        runs = [(f"{load} a second", _latency_request(drive, load)) for load in loads]
+        found: list[Figures] = []
+        chain = runner.Chain(tuple(runs), steady)
+
+        def run() -> Figures:
+            runner.perform(chain, progress, lambda _, result: found.append(percentiles(result)))
+            return {
+                f"{load} {key}": value
+                for load, each in zip(loads, found, strict=True)
+                for key, value in each.items()
+            }
+
+        name = "-".join([drive, *(str(load) for load in loads)])
+        flat = self._kept(name, runs[-1][1], run)
+        return [
+            {key.split()[1]: value for key, value in flat.items() if key.split()[0] == str(load)}
+            for load in loads
+        ]
 
     def _kept(self, name: str, request: RunRequest, run: Callable[[], Figures]) -> Figures:
         asked = {"request": request.to_json(), "drive": engine.show(request.drive)["parameters"]}
@@ -108,6 +129,13 @@ class Replay:
         with PendingFile(file, "-o") as pending:
             pending.write(json.dumps(figures, indent=1) + "\n")
         return figures
+
+
+def _latency_request(drive: str, load: int) -> RunRequest:
+    of_load = load - _PROBE_RATE // 2
+    reads = max(1, round(of_load * 0.01))
+    job = _LATENCY_JOBS.format(reads=reads, writes=of_load - reads)
+    return RunRequest(drive, job_text=job, json_plus=True)
 
 
 def rates(result: Result, parts: int) -> Figures:
@@ -139,12 +167,11 @@ def in_minutes(every: list[float], step_s: float) -> list[float]:
 
 
 def percentiles(result: Result) -> Figures:
-    """Return percentiles of the probe in µs, and what the load wrote a second."""
-    load, probe = (result.job(name) for name in ("load", "probe"))
+    """Return percentiles of the probe in µs."""
     asked = (("read", 50), ("read", 99), ("read", 99.9), ("write", 50), ("write", 99))
     figures = {}
     for direction, percent in asked:
-        found = probe.percentile_ns(percent, direction)
+        found = result.job(f"probe_{direction}s").percentile_ns(percent, direction)
         assert found is not None, "the probe reads and writes"
         figures[f"{direction}_p{percent}".replace(".", "")] = found / 1e3
-    return {**figures, "load_write_iops": load.iops("write")}
+    return figures
