@@ -26,7 +26,7 @@ enum Figure {
     SequentialWrite(f64),
     /// The same behind an SLC cache.
     BeyondCache(f64),
-    /// 4 KiB at depth 1, µs: the median.
+    /// 4 KiB at depth 1, µs, in the mean.
     ReadLatency(f64),
     WriteLatency(f64),
     /// The 99th percentile of such writes.
@@ -37,12 +37,12 @@ use Figure::*;
 
 const READ: &str = "controller.read_command_us";
 const WRITE: &str = "controller.write_command_us";
+const WRITE_LATENCY: &str = "controller.write_latency_us";
 const LINK: &str = "link.mb_per_s";
 const PROGRAM: &str = "nand.program_us";
 const SENSE: &str = "nand.read_us";
 const SLC_PROGRAM: &str = "nand.slc_program_us";
 const READ_LATENCY: &str = "controller.read_latency_us";
-const WRITE_LATENCY: &str = "controller.write_latency_us";
 const JITTER: &str = "controller.latency_jitter_us";
 
 /// Every fitted parameter. The text that each profile gives as source names the same figure.
@@ -74,10 +74,12 @@ const FITTED: &[(&str, &str, Figure)] = &[
     ("micron-7450-max-800gb", SENSE, ReadLatency(80.0)),
     ("micron-7450-max-800gb", PROGRAM, SequentialWrite(1400.0)),
     ("micron-7450-max-800gb", READ, ControllerRead(1_000_000.0)),
+    ("micron-7450-max-800gb", WRITE_LATENCY, WriteLatency(15.0)),
     ("micron-7450-max-800gb", LINK, SequentialRead(6800.0)),
     ("micron-7450-pro-960gb", SENSE, ReadLatency(80.0)),
     ("micron-7450-pro-960gb", PROGRAM, SequentialWrite(1400.0)),
     ("micron-7450-pro-960gb", READ, ControllerRead(1_000_000.0)),
+    ("micron-7450-pro-960gb", WRITE_LATENCY, WriteLatency(15.0)),
     ("micron-7450-pro-960gb", LINK, SequentialRead(6800.0)),
     ("ocz-vertex-2-90gb", WRITE, RandomWrite(50_000.0)),
     ("ocz-vertex-2-90gb", LINK, SequentialRead(285.0)),
@@ -94,13 +96,13 @@ const FITTED: &[(&str, &str, Figure)] = &[
     ("samsung-pm9a3-960gb", PROGRAM, RandomWrite(368_896.0)),
     ("samsung-pm9a3-960gb", READ, RandomRead(580_000.0)),
     ("samsung-pm9a3-960gb", LINK, SequentialRead(6500.0)),
-    ("samsung-pm9a3-960gb", WRITE_LATENCY, WriteLatency(11.0)),
+    ("samsung-pm9a3-960gb", WRITE_LATENCY, WriteLatency(11.4)),
     ("samsung-pm9a3-960gb", JITTER, WriteTail(14.0)),
     ("sk-hynix-pe8110-960gb", SENSE, ReadLatency(56.0)),
     ("sk-hynix-pe8110-960gb", PROGRAM, RandomWrite(435_968.0)),
     ("sk-hynix-pe8110-960gb", READ, RandomRead(900_000.0)),
     ("sk-hynix-pe8110-960gb", LINK, SequentialRead(6500.0)),
-    ("sk-hynix-pe8110-960gb", WRITE_LATENCY, WriteLatency(10.0)),
+    ("sk-hynix-pe8110-960gb", WRITE_LATENCY, WriteLatency(10.1)),
     ("sk-hynix-pe8110-960gb", JITTER, WriteTail(12.0)),
     ("super-talent-ultradrive-gx-256gb", PROGRAM, SequentialWrite(180.0)),
     ("super-talent-ultradrive-gx-256gb", LINK, SequentialRead(250.0)),
@@ -108,7 +110,7 @@ const FITTED: &[(&str, &str, Figure)] = &[
     ("wd-dc-960gb", PROGRAM, RandomWrite(263_680.0)),
     ("wd-dc-960gb", READ, RandomRead(434_000.0)),
     ("wd-dc-960gb", LINK, SequentialRead(3330.0)),
-    ("wd-dc-960gb", WRITE_LATENCY, WriteLatency(13.0)),
+    ("wd-dc-960gb", WRITE_LATENCY, WriteLatency(13.1)),
     ("wd-dc-960gb", JITTER, WriteTail(16.5)),
 ];
 
@@ -167,23 +169,29 @@ fn measured(profile: &str, figure: Figure) -> f64 {
         }
         ReadLatency(_) => {
             stand.fill(UNITS);
-            percentile(&mut stand, Operation::Read, 50)
+            mean(&times(&mut stand, Operation::Read, 200))
         }
-        WriteLatency(_) => percentile(&mut stand, Operation::Write, 50),
-        WriteTail(_) => percentile(&mut stand, Operation::Write, 99),
+        WriteLatency(_) => mean(&times(&mut stand, Operation::Write, 200)),
+        WriteTail(_) => {
+            let mut times = times(&mut stand, Operation::Write, 10_000);
+            times.sort_by(f64::total_cmp);
+            times[times.len() * 99 / 100]
+        }
     }
 }
 
-/// Of requests one after the other, each long after the one before: what was written has left the buffer.
-fn percentile(stand: &mut Stand, operation: Operation, percent: usize) -> f64 {
-    let mut times: Vec<f64> = (0..10_000)
-        .map(|number| {
-            stand.pass(Nanos::from_us(2000.0));
-            stand.time(four_kib(operation, number % u64::from(UNITS))).as_us()
-        })
-        .collect();
-    times.sort_by(f64::total_cmp);
-    times[times.len() * percent / 100]
+/// Of requests that find the drive idle, µs.
+fn times(stand: &mut Stand, operation: Operation, count: u64) -> Vec<f64> {
+    let time = |number| {
+        let time = stand.time(four_kib(operation, number));
+        stand.pass(Nanos::from_ms(20.0));
+        time.as_us()
+    };
+    (0..count).map(time).collect()
+}
+
+fn mean(times: &[f64]) -> f64 {
+    times.iter().sum::<f64>() / times.len() as f64
 }
 
 /// MB/s once the buffer is full.
