@@ -304,3 +304,15 @@ def test_a_command_does_not_begin_behind_its_owner(tmp_path: Path) -> None:
     run_to_end([*leash(os.getppid()), "touch", str(elsewhere)], 60)
     assert here.exists()
     assert not elsewhere.exists()
+
+
+def test_the_search_for_an_engine_forks_no_process(tmp_path: Path) -> None:
+    """One that fio forks would outlive it, where fio is killed with its owner."""
+    asked = tmp_path / "asked"
+    script = f'test "$1" = --enghelp && echo io_uring || {{ echo "$@" >> {asked}; exit 1; }}'
+    fio = _program(tmp_path, script)
+    with pytest.raises(FioError):
+        fio.working_engine("/dev/loop7", 4096)
+    loads = [line.split() for line in asked.read_text().splitlines() if "--rw" in line]
+    assert loads
+    assert all("--thread" in words for words in loads)

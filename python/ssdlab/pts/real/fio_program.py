@@ -147,7 +147,8 @@ def leash(owner: int) -> list[str]:
 def _probe(engine: str, path: str, block_bytes: int) -> list[str]:
     words = ["--name=probe", f"--ioengine={engine}", f"--filename={path}", "--readonly"]
     words += ["--direct=1", "--rw=read", f"--bs={block_bytes}", f"--size={block_bytes}"]
-    return [*words, "--iodepth=1", "--output-format=json", "--eta=never"]
+    # A thread, as in every load: the leash ends fio, and not a process that fio has forked.
+    return [*words, "--thread", "--iodepth=1", "--output-format=json", "--eta=never"]
 
 
 def _said(ended: Ended) -> str:
