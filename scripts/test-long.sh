@@ -27,6 +27,10 @@ drawn-drives)
 interrupt)
     SSDLAB_INTERRUPTS=20 .venv/bin/pytest tests/python/test_interrupt.py
     ;;
+measured)
+    # Goes on where it was interrupted; another folder starts anew.
+    .venv/bin/python -m ssdlab.measured -o "${SSDLAB_MEASURED:-target/measured}"
+    ;;
 mutants)
     SSDLAB_MUTANTS=all .venv/bin/pytest -v tests/python/test_mutants.py
     ;;
@@ -40,7 +44,7 @@ real)
     SSDLAB_REAL_KILLS=${SSDLAB_REAL_KILLS:-50} .venv/bin/pytest -s -rs tests/python/test_real_long.py
     ;;
 *)
-    echo "test-long: PART must be conditions, coverage, drawn-drives, interrupt, mutants, pts, real or scale: make test-long PART=drawn-drives" >&2
+    echo "test-long: PART must be conditions, coverage, drawn-drives, interrupt, measured, mutants, pts, real or scale: make test-long PART=drawn-drives" >&2
     exit 2
     ;;
 esac

@@ -130,7 +130,13 @@ impl<C: Contents> Ssd<C> {
                 self.dies.begin(die, Activity::MovingOn, self.now, sensed);
                 self.begin_run(die, sensed);
             }
-            None => self.dies.begin(die, Activity::Moving, self.now, ends),
+            None => {
+                self.dies.begin(die, Activity::Moving, self.now, ends);
+                // Reads that came while the move's sources were sensed.
+                if !self.dies.get(die).reads.is_empty() {
+                    self.suspend(die);
+                }
+            }
         }
     }
 

@@ -165,7 +165,7 @@ impl<C: Contents> Ssd<C> {
     }
 
     /// Interrupts a program or erase whose array time is longer than the interruption.
-    fn suspend(&mut self, die: usize) {
+    pub(super) fn suspend(&mut self, die: usize) {
         let Some(cost) = self.shape.times.suspend else { return };
         let left = self.dies.calendar.time_of(die).saturating_sub(self.now);
         let activity = self.dies.activity(die);

@@ -1,0 +1,118 @@
+"""``python -m ssdlab.measured``: three measured drives replayed, judged, and shown as tables.
+
+What has run is kept in the folder, so an interrupted replay goes on. The exit code is 1 where what
+is asked of the predictions is not met.
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TypeVar
+
+from ssdlab.errors import SsdlabError
+from ssdlab.measured import judge, rows, table
+from ssdlab.measured.judge import Judged
+from ssdlab.measured.replay import Figures, Replay
+from ssdlab.output import PendingFile
+from ssdlab.parallel import Task, run_all, stop_on_interrupt
+
+_PARTS = 16
+"""Slices of four dies: within half a per cent of eight, and twice as fast."""
+
+T = TypeVar("T")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run it; 0 where all is met, 1 where not, 2 for what the user can mend."""
+    options = _options(arguments)
+    try:
+        Path(options.output).mkdir(parents=True, exist_ok=True)
+        return _replayed(options)
+    except (SsdlabError, OSError) as error:
+        print(f"ssdlab.measured: {error}", file=sys.stderr)
+        return 2
+
+
+def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m ssdlab.measured", description=__doc__)
+    parser.add_argument("--drives", default=",".join(rows.DRIVES), help="profiles, with commas")
+    parser.add_argument("--scale", type=int, default=_PARTS, help="a slice is 1/SCALE of a drive")
+    parser.add_argument("--patterns", default="", help="only these, with commas")
+    parser.add_argument("--share", type=float, default=1.0, help="share of the writes, to try it")
+    parser.add_argument("--no-latency", action="store_true", help="leave the latencies out")
+    parser.add_argument("-o", "--output", required=True, help="folder of results")
+    return parser.parse_args(arguments)
+
+
+def _replayed(options: argparse.Namespace) -> int:
+    drives = options.drives.split(",")
+    replay = Replay(Path(options.output), options.scale, options.share)
+    asked = [row for drive in drives for row in rows.rows(drive) if _is_asked(row, options)]
+    done = _performed(_pieces(replay, asked))
+    rates = [judge.judge_rate(row, done[_name(row)]["rate"]) for row in asked]
+    dips = [
+        judge.judge_dip(rows.transient(row.drive), done[_name(row)]["lowest"])
+        for row in asked
+        if row.pattern == rows.UNIFORM
+    ]
+    latencies = [] if options.no_latency else _latencies(replay, drives)
+    with PendingFile(replay.folder / "measured.md", "-o") as pending:
+        pending.write(table.document(rates, dips, latencies))
+    print(table.document(rates, dips, latencies))
+    failed = judge.failures(rates, dips, latencies)
+    print("\n".join(failed) or "all that is asked of the predictions is met")
+    return 1 if failed else 0
+
+
+def _is_asked(row: rows.Row, options: argparse.Namespace) -> bool:
+    return not options.patterns or row.pattern in options.patterns.split(",")
+
+
+def _name(row: rows.Row) -> str:
+    return f"{row.drive}, {row.pattern}"
+
+
+def _pieces(replay: Replay, asked: Sequence[rows.Row]) -> list[tuple[str, Task[Figures]]]:
+    return [(_name(row), functools.partial(replay.pattern, row)) for row in asked]
+
+
+def _latencies(replay: Replay, drives: Sequence[str]) -> list[Judged]:
+    loads = {drive: (*rows.FITTED_LOADS, rows.HALF_LOADS[drive]) for drive in drives}
+    pieces = [
+        (f"{drive}, latency", functools.partial(replay.latencies, drive, loads[drive]))
+        for drive in drives
+    ]
+    found = _performed(pieces)
+    return [
+        judged
+        for drive in drives
+        for load, figures in zip(loads[drive], found[f"{drive}, latency"], strict=True)
+        for judged in judge.judge_latency(
+            rows.latency(drive, load), figures, load in rows.FITTED_LOADS
+        )
+    ]
+
+
+def _performed(pieces: Sequence[tuple[str, Task[T]]]) -> dict[str, T]:
+    """Run pieces on the cores there are; what has finished is kept by each."""
+
+    def told(index: int, _found: T) -> None:
+        print(pieces[index][0], file=sys.stderr, flush=True)
+
+    with stop_on_interrupt() as stop:
+        found = run_all([run for _, run in pieces], stop=stop, finished=told)
+    if any(figures is None for figures in found):
+        raise SsdlabError("stopped; the same command goes on")
+    return {
+        name: figures
+        for (name, _), figures in zip(pieces, found, strict=True)
+        if figures is not None
+    }
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,40 @@
+"""The patterns of the measurements as fio's ``random_distribution``.
+
+uniform; zipf-θ over all 4 KiB pages; two-zone S/W (S % of the space takes W % of the writes);
+never-rewritten X (a share X of the pages is filled once). Hot and cold pages lie mixed, since the
+measurements spread the ranks and zones by one random permutation of all pages.
+"""
+
+from __future__ import annotations
+
+_NEAR_ONE = 0.9999
+"""fio's law, and so the engine's, excludes zipf of exactly 1."""
+
+
+def distribution(pattern: str, pages: int) -> str:
+    """Return what ``random_distribution`` is for a pattern.
+
+    Parameters
+    ----------
+    pattern
+        Its name.
+    pages
+        4 KiB pages of the drive that was measured: a slice's page stands for several ranks.
+
+    Examples
+    --------
+    >>> distribution("two-zone 5/95", 1000), distribution("never-rewritten 0.4", 1000)
+    ('zoned_scatter:95/5:5/95', 'zoned_scatter:100/60')
+    """
+    if pattern == "uniform":
+        return "random"
+    if pattern.startswith("zipf-"):
+        theta = float(pattern.removeprefix("zipf-"))
+        return f"zipf:{_NEAR_ONE if theta == 1 else theta:g}:ranks={pages}"
+    kind, _, figures = pattern.partition(" ")
+    if kind == "two-zone":
+        space, writes = (int(each) for each in figures.split("/"))
+        return f"zoned_scatter:{writes}/{space}:{100 - writes}/{100 - space}"
+    if kind == "never-rewritten":
+        return f"zoned_scatter:100/{round(100 * (1 - float(figures)))}"
+    raise ValueError(f"no pattern {pattern!r}")

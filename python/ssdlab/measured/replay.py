@@ -1,0 +1,177 @@
+"""Replays what was measured: patterns on a slice of each drive, latencies on the whole drive.
+
+What a run gave is kept in a file named by a hash of all that was asked for, the drive's parameters
+among it, so that an interrupted replay goes on, and a changed profile is run anew. Left out: what
+the figures are judged by (`judge`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+from ssdlab import engine, runner
+from ssdlab.engine import Progress
+from ssdlab.measured import patterns, rows
+from ssdlab.measured.twin import twin
+from ssdlab.output import PendingFile
+from ssdlab.request import RunRequest
+from ssdlab.result import Result
+from ssdlab.series import Amplification, Series
+
+DEPTH = 512
+"""4 threads of 128 requests each."""
+_MEASURED_INTERVAL_S = 60
+_WINDOW = (0.60, 0.99)
+_MIB = 1 << 20
+_PROBE_RATE = 10_000
+_LATENCY_JOBS = """[global]
+bs=4k
+iodepth=64
+norandommap
+rate_process=poisson
+time_based
+ramp_time=20
+runtime=30
+filename=/dev/ssd
+[load_reads]
+rw=randread
+rate_iops={reads}
+[load_writes]
+rw=randwrite
+rate_iops={writes}
+[probe_reads]
+rw=randread
+rate_iops=5000
+[probe_writes]
+rw=randwrite
+rate_iops=5000
+"""
+"""Reads and writes apart: in one job, one would wait for the other's turn and come in bursts."""
+
+Figures = dict[str, float]
+"""What a run gave."""
+
+
+@dataclass(frozen=True)
+class Replay:
+    """A replay of rows.
+
+    Attributes
+    ----------
+    folder
+        Where results are kept.
+    parts
+        Slices run for 1/parts of a drive.
+    share
+        Share of the measurement's drive writes that is written; less than 1 to try it out.
+    """
+
+    folder: Path
+    parts: int
+    share: float = 1.0
+
+    def pattern(self, row: rows.Row, progress: Progress) -> Figures:
+        """Return rate, lowest rate (MiB/s), where it was, and write amplification in a pattern."""
+        slice_ = twin(row.drive, self.parts)
+        written = int(slice_.capacity_bytes * row.drive_writes * self.share)
+        request = RunRequest(
+            row.drive,
+            settings=slice_.settings,
+            condition="filled",
+            flags=(
+                *("--rw=randwrite", "--bs=4k", "--norandommap", f"--io_size={written}"),
+                f"--iodepth={max(1, DEPTH // self.parts)}",
+                f"--random_distribution={patterns.distribution(row.pattern, slice_.pages)}",
+            ),
+            cache=False,
+        )
+        return self._kept(
+            f"{row.drive}-{row.pattern}-{self.parts}".replace(" ", "-").replace("/", "-"),
+            request,
+            lambda: rates(runner.whole(engine.run(request, progress), row.pattern), self.parts),
+        )
+
+    def latencies(self, drive: str, loads: Sequence[int], progress: Progress) -> list[Figures]:
+        """Return percentiles in µs of the probe at each rate, on the whole drive, used steadily."""
+        steady = RunRequest(drive, condition="steady")
+        runs = [(f"{load} a second", _latency_request(drive, load)) for load in loads]
+        found: list[Figures] = []
+        chain = runner.Chain(tuple(runs), steady)
+
+        def run() -> Figures:
+            runner.perform(chain, progress, lambda _, result: found.append(percentiles(result)))
+            return {
+                f"{load} {key}": value
+                for load, each in zip(loads, found, strict=True)
+                for key, value in each.items()
+            }
+
+        name = "-".join([drive, *(str(load) for load in loads)])
+        flat = self._kept(name, runs[-1][1], run)
+        return [
+            {key.split()[1]: value for key, value in flat.items() if key.split()[0] == str(load)}
+            for load in loads
+        ]
+
+    def _kept(self, name: str, request: RunRequest, run: Callable[[], Figures]) -> Figures:
+        asked = {"request": request.to_json(), "drive": engine.show(request.drive)["parameters"]}
+        digest = hashlib.sha256(json.dumps([asked, engine.version()]).encode()).hexdigest()
+        file = self.folder / f"{name}-{digest[:12]}.json"
+        if file.exists():
+            found: Figures = json.loads(file.read_text("utf-8"))
+            return found
+        figures = run()
+        with PendingFile(file, "-o") as pending:
+            pending.write(json.dumps(figures, indent=1) + "\n")
+        return figures
+
+
+def _latency_request(drive: str, load: int) -> RunRequest:
+    of_load = load - _PROBE_RATE // 2
+    reads = max(1, round(of_load * 0.01))
+    job = _LATENCY_JOBS.format(reads=reads, writes=of_load - reads)
+    return RunRequest(drive, job_text=job, json_plus=True)
+
+
+def rates(result: Result, parts: int) -> Figures:
+    """Return what a slice's run says of the whole drive."""
+    job = result.jobs[0]
+    series = Series.of(job.lab, direction="write")
+    assert series is not None, "the engine keeps the series of every job"
+    step = series.times_s[1] - series.times_s[0]
+    every = [done / step / _MIB * parts for done in series.bytes_done]
+    long = in_minutes(every, step)
+    lowest = min(long)
+    first, last = (int(len(every) * edge) for edge in _WINDOW)
+    amplification = Amplification.of(job.lab)
+    assert amplification is not None, "and of its drive"
+    factors = [factor for factor in amplification.factors[first:last] if factor is not None]
+    return {
+        "rate": median(every[first:last]),
+        "lowest": lowest,
+        "lowest_at": (long.index(lowest) + 0.5) / len(long),
+        "write_amplification": median(factors),
+    }
+
+
+def in_minutes(every: list[float], step_s: float) -> list[float]:
+    """Return means over intervals about as long as those of the measurement."""
+    width = max(1, round(_MEASURED_INTERVAL_S / step_s))
+    whole = range(0, len(every) - width + 1, width)
+    return [sum(every[at : at + width]) / width for at in whole]
+
+
+def percentiles(result: Result) -> Figures:
+    """Return percentiles of the probe in µs."""
+    asked = (("read", 50), ("read", 99), ("read", 99.9), ("write", 50), ("write", 99))
+    figures = {}
+    for direction, percent in asked:
+        found = result.job(f"probe_{direction}s").percentile_ns(percent, direction)
+        assert found is not None, "the probe reads and writes"
+        figures[f"{direction}_p{percent}".replace(".", "")] = found / 1e3
+    return figures

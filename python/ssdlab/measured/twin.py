@@ -1,0 +1,74 @@
+"""A slice of a drive: a part of its dies, so that a run takes seconds.
+
+With per-die blocks each die collects by itself, so 1/N of the dies, with 1/N of the capacity, of
+the link's and the controller's rate, of the buffer and of the queue, does 1/N of the work in the
+same virtual time: blocks a die, pages a block, all times of the flash and the pool stay as they
+are. Rates are multiplied by N afterwards. Left out: what depends on the number of dies that are
+busy at once, which is why latencies are taken on the whole drive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ssdlab import engine
+from ssdlab.errors import SsdlabError
+from ssdlab.request import Settings
+
+PAGE_BYTES = 4096
+_OF_BYTES = {"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
+_SLOWER = ("controller.read_command_us", "controller.write_command_us")
+
+
+@dataclass(frozen=True)
+class Twin:
+    """A slice of a drive.
+
+    Attributes
+    ----------
+    settings
+        What differs from the profile.
+    capacity_bytes
+        Of the slice.
+    pages
+        4 KiB pages of the whole drive.
+    """
+
+    settings: Settings
+    capacity_bytes: int
+    pages: int
+
+
+def twin(drive: str, parts: int) -> Twin:
+    """Return one of so many equal parts of a drive.
+
+    Raises
+    ------
+    SsdlabError
+        Its dies do not come in so many parts.
+    """
+    shown = engine.show(drive)
+    values = {each["key"]: each["value"] for each in shown["parameters"]}
+    pages = engine.derived(shown)["capacity"] // PAGE_BYTES
+    changed = {"capacity_bytes": pages // parts * PAGE_BYTES, **_dies(values, parts)}
+    changed["link.mb_per_s"] = float(values["link.mb_per_s"]) / parts
+    changed["buffer.bytes"] = _bytes(values["buffer.bytes"]) // parts
+    changed |= {key: float(values[key]) * parts for key in _SLOWER}
+    settings = tuple((key, str(value)) for key, value in changed.items())
+    return Twin(settings, int(changed["capacity_bytes"]), pages)
+
+
+def _dies(values: Mapping[str, Any], parts: int) -> dict[str, int | float]:
+    channels, per_channel = (int(values[f"nand.{key}"]) for key in ("channels", "dies_per_channel"))
+    dies = channels * per_channel // parts
+    if dies * parts != channels * per_channel:
+        raise SsdlabError(f"{channels * per_channel} dies do not come in {parts} equal parts")
+    kept = max(1, channels // parts)
+    return {"nand.channels": kept, "nand.dies_per_channel": dies // kept}
+
+
+def _bytes(value: Any) -> int:
+    number, _, unit = str(value).partition(" ")
+    return round(float(number) * _OF_BYTES.get(unit, 1))
