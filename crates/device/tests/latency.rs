@@ -17,7 +17,9 @@ const BUFFERED: [(&str, &str); 4] =
 #[test]
 fn one_request_takes_its_latency_longer() {
     for profile in ["theory", "micron-7450-pro-960gb"] {
-        let times = [vec![], vec![READ, WRITE]].map(|latencies| {
+        let none = vec![("controller.read_latency_us", "0"), ("controller.write_latency_us", "0")];
+        let times = [none, vec![READ, WRITE]].map(|mut latencies| {
+            latencies.push(("controller.latency_jitter_us", "0"));
             let mut stand = Stand::new(profile, &[&BUFFERED[..], &latencies].concat());
             stand.fill(64);
             [Operation::Read, Operation::Write, Operation::Trim, Operation::Flush]
