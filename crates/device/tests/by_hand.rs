@@ -293,6 +293,27 @@ fn read_suspends_a_program() {
     assert_eq!((stand.wait()[0].tag, stand.now), (Tag(0), parts.idle_unbuffered_write() + interruption));
 }
 
+/// A read that comes while a move's source is sensed does not wait for the program behind it: it suspends that as it begins.
+#[test]
+fn read_suspends_a_move_that_begins() {
+    let mut stand =
+        Stand::new("theory", &[&ONE_DIE[..], &[("nand.suspend", "true"), ("nand.suspend_us", "20")]].concat());
+    // Block 5 keeps one unit, the others more; one block is free.
+    let (blocks, filled) = (stand.ssd.ftl.geometry.blocks, 128);
+    let spread = (0..).map(|number: u32| (6 + number % 122) * 32 + number / 122);
+    let rewritten = (161..192).chain(spread).take(((blocks - 1 - filled) * 32) as usize);
+    (0..filled * 32).chain(rewritten).for_each(|lpn| assert!(stand.ssd.write_now(Lpn(lpn), 0)));
+    let parts = Parts::of(stand.ssd.config());
+    stand.submit(0, four_kib(Operation::Write, 40));
+    stand.pass(Nanos(30_000));
+    stand.submit(1, four_kib(Operation::Read, 0));
+    let gathered = parts.write_command + parts.link(4096) + parts.flash_command + parts.read;
+    let read = Nanos(20_000) + parts.flash_command + parts.read + parts.channel(4096) + parts.link(4096);
+    assert_eq!((stand.wait()[0].tag, stand.now), (Tag(1), gathered + read));
+    stand.wait();
+    assert_eq!(stand.ssd.counters().gc_pages_moved, 1);
+}
+
 /// SATA in IDE mode takes one command at a time: the second is refused until the first is done.
 #[test]
 fn ide_takes_one_command() {
