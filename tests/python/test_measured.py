@@ -140,6 +140,26 @@ def test_intervals_become_minutes() -> None:
     assert in_minutes([3.0, 6.0, 9.0, 1.0, 1.0, 1.0, 7.0], 20) == [6.0, 1.0]
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--drives", "theory"], "--drives theory: was not measured"),
+        (["--patterns", "zipf-3"], "--patterns zipf-3: was not measured"),
+        (["--scale", "0"], "--scale 0: must be a whole number from 1"),
+        (["--share", "2"], "--share 2.0: must be above 0, and 1 at most"),
+        (["--share", "nan"], "--share nan: must be above 0, and 1 at most"),
+    ],
+)
+def test_what_was_not_measured_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], words: list[str], said: str
+) -> None:
+    """With exit code 2, and no folder made."""
+    folder = tmp_path / "new"
+    assert main([*words, "-o", str(folder)]) == 2
+    assert said in capsys.readouterr().err
+    assert not folder.exists()
+
+
 def test_the_command_replays_and_goes_on(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -9,7 +9,8 @@ from contextlib import redirect_stdout
 from typing import Any
 
 from ssdlab import signals, text
-from ssdlab.cli.console import note, print_json_text, print_table, print_text
+from ssdlab.cli.console import note, print_table
+from ssdlab.cli.formats import write_document
 from ssdlab.cli.tasks import carry_out
 from ssdlab.ensemble.runs import Ensemble, Outcome, ensemble
 from ssdlab.ensemble.summary import Figure
@@ -50,12 +51,7 @@ def run_ensembles(
         if not any(figures for _, _, figures in found):
             raise Stopped if stopped else SsdlabError(_why_none(outcomes))
         written = _json(found, count) if output_format == "json" else _normal(found)
-        if not pending.is_stdout:
-            pending.write(written.rstrip("\n") + "\n")
-        elif output_format == "json":
-            print_json_text(written)
-        else:
-            print_text(written)
+        write_document(written, output_format, pending)
     _tell(found, stopped)
     return signals.exit_code() if stopped else 0
 

@@ -8,7 +8,9 @@ from typing import Any
 import click
 
 from ssdlab import engine
+from ssdlab.cli.console import print_json_text, print_text
 from ssdlab.errors import SsdlabError
+from ssdlab.output import PendingFile
 from ssdlab.result import merge
 
 # Several are written in this order, as fio does.
@@ -101,3 +103,13 @@ def _in_form(results: Sequence[str], labels: Sequence[str], form: str) -> str:
     if form == "terse" or len(texts) == 1:
         return "\n".join(texts)
     return "\n\n".join(f"== {label}\n{body}" for label, body in zip(labels, texts, strict=True))
+
+
+def write_document(written: str, output_format: str, pending: PendingFile) -> None:
+    """Write a result to its file, or to stdout as its form asks."""
+    if not pending.is_stdout:
+        pending.write(written.rstrip("\n") + "\n")
+    elif output_format in ("json", "json+"):
+        print_json_text(written)
+    else:
+        print_text(written)

@@ -10,7 +10,7 @@ from ssdlab import engine, jobs, signals, text
 from ssdlab.cache import run_conditioned
 from ssdlab.cli.arguments import FioCommand, JobSource, read_job_source, with_own_suggestion
 from ssdlab.cli.completion import complete_drive, complete_file
-from ssdlab.cli.console import note, print_json_text, print_text
+from ssdlab.cli.console import note, print_text
 from ssdlab.cli.drives import (
     EXACT_OPTION,
     LAYER_OPTION,
@@ -21,7 +21,7 @@ from ssdlab.cli.drives import (
     tell_memory,
 )
 from ssdlab.cli.ensemble import parse_count, run_ensembles
-from ssdlab.cli.formats import document, fio_flags
+from ssdlab.cli.formats import document, fio_flags, write_document
 from ssdlab.cli.scenario import check_alone, run_scenarios, scenario_options
 from ssdlab.cli.tasks import carry_out
 from ssdlab.errors import SsdlabError, Stopped
@@ -80,7 +80,7 @@ from ssdlab.result import Result
 @click.option(
     "--ensemble",
     metavar="N",
-    help="Draw N drives from the ranges of what the profile assumes; give medians and intervals.",
+    help="Draw N drives from the plausible ranges of assumed numbers; print medians and intervals.",
 )
 @fio_flags
 @click.option("--output", "-o", metavar="FILE", help="Write to FILE instead of stdout.")
@@ -167,15 +167,15 @@ def run(
     if save is not None and is_stdout(save) and is_stdout(output or "-"):
         raise SsdlabError(f"--save {save}: stdout already receives the results; add -o FILE")
     requests = _requests(base, (*drives, *stacks), text.parse_seeds(seed))
-    if ensemble is not None:
-        _check_ensemble(ensemble, stacks, scenarios, save, timeline, len(text.parse_seeds(seed)))
+    several_seeds = len(text.parse_seeds(seed)) > 1
+    draws = _draws(ensemble, stacks, scenarios, save, timeline, several_seeds)
     try:
         tell_memory(requests)
         shows_progress = eta != "never"
-        if ensemble is not None:
+        if draws is not None:
             return run_ensembles(
                 requests,
-                parse_count(ensemble),
+                draws,
                 output_format,
                 output or "-",
                 shows_progress=shows_progress,
@@ -196,27 +196,29 @@ def run(
     return code
 
 
-def _check_ensemble(
-    ensemble: str,
+def _draws(
+    ensemble: str | None,
     stacks: tuple[str, ...],
     scenarios: tuple[str, ...],
     save: str | None,
     timeline: str | None,
-    seeds: int,
-) -> None:
-    """Refuse what an ensemble has no use for: it keeps figures alone, and draws by one seed."""
-    parse_count(ensemble)
+    several_seeds: bool,
+) -> int | None:
+    """Read how many drives are drawn; an ensemble keeps figures alone, and draws by one seed."""
+    if ensemble is None:
+        return None
     alone = {
         "--stack": stacks,
         "--scenario": scenarios,
         "--save": save,
         "--timeline": timeline,
-        "several seeds": seeds > 1,
+        "several seeds": several_seeds,
     }
     for name, given in alone.items():
         if given:
             message = f"--ensemble {ensemble}: does not go with {name}"
             raise SsdlabError(f"{message}\nleave one of them out")
+    return parse_count(ensemble)
 
 
 def _tell_fio_line(source: JobSource) -> None:
@@ -276,7 +278,7 @@ def _run_and_write(
             raise Stopped
         labels = [_label(request, requests) for request, _ in finished]
         results = [result for _, result in finished]
-        _write(document(results, labels, output_format), output_format, pending)
+        write_document(document(results, labels, output_format), output_format, pending)
     _tell_notices(results)
     if not stopped:
         return 0
@@ -286,15 +288,6 @@ def _run_and_write(
         share = f"{len(finished)} of {len(requests)} runs"
         note(f"ssdlab: stopped; kept the {share} that had finished")
     return signals.exit_code()
-
-
-def _write(written: str, output_format: str, pending: PendingFile) -> None:
-    if not pending.is_stdout:
-        pending.write(written.rstrip("\n") + "\n")
-    elif output_format in ("json", "json+"):
-        print_json_text(written)
-    else:
-        print_text(written)
 
 
 def _tell_notices(results: list[str]) -> None:

@@ -28,8 +28,8 @@ T = TypeVar("T")
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run it; 0 where all is met, 1 where not, 2 for what the user can mend."""
-    options = _options(arguments)
     try:
+        options = _options(arguments)
         Path(options.output).mkdir(parents=True, exist_ok=True)
         return _replayed(options)
     except (SsdlabError, OSError) as error:
@@ -39,13 +39,46 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m ssdlab.measured", description=__doc__)
-    parser.add_argument("--drives", default=",".join(rows.DRIVES), help="profiles, with commas")
-    parser.add_argument("--scale", type=int, default=_PARTS, help="a slice is 1/SCALE of a drive")
-    parser.add_argument("--patterns", default="", help="only these, with commas")
-    parser.add_argument("--share", type=float, default=1.0, help="share of the writes, to try it")
-    parser.add_argument("--no-latency", action="store_true", help="leave the latencies out")
-    parser.add_argument("-o", "--output", required=True, help="folder of results")
-    return parser.parse_args(arguments)
+    parser.add_argument(
+        "--drives",
+        default=",".join(rows.DRIVES),
+        help="replay these profiles only, separated by commas",
+    )
+    parser.add_argument(
+        "--scale", type=int, default=_PARTS, help="run on 1/SCALE of each drive's dies"
+    )
+    parser.add_argument(
+        "--patterns", default="", help="replay these patterns only, separated by commas"
+    )
+    parser.add_argument(
+        "--share",
+        type=float,
+        default=1.0,
+        help="write only this share of what was written, as a trial",
+    )
+    parser.add_argument("--no-latency", action="store_true", help="skip the latencies")
+    parser.add_argument("-o", "--output", required=True, help="keep the results in this folder")
+    options = parser.parse_args(arguments)
+    _check(options)
+    return options
+
+
+def _check(options: argparse.Namespace) -> None:
+    """Refuse what names nothing that was measured, and slices and shares that are none."""
+    _among("--drives", options.drives.split(","), rows.DRIVES)
+    measured = {row.pattern for drive in rows.DRIVES for row in rows.rows(drive)}
+    _among("--patterns", [each for each in options.patterns.split(",") if each], sorted(measured))
+    if options.scale < 1:
+        raise SsdlabError(f"--scale {options.scale}: must be a whole number from 1")
+    if not 0 < options.share <= 1:
+        raise SsdlabError(f"--share {options.share}: must be above 0, and 1 at most")
+
+
+def _among(option: str, given: Sequence[str], known: Sequence[str]) -> None:
+    for each in given:
+        if each not in known:
+            message = f"{option} {each}: was not measured"
+            raise SsdlabError(f"{message}\nthese were: {', '.join(known)}")
 
 
 def _replayed(options: argparse.Namespace) -> int:

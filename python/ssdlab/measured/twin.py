@@ -18,7 +18,7 @@ from ssdlab.errors import SsdlabError
 from ssdlab.request import Settings
 
 PAGE_BYTES = 4096
-_OF_BYTES = {"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
+_OF_BYTES = {"": 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 _SLOWER = ("controller.read_command_us", "controller.write_command_us")
 
 
@@ -71,4 +71,4 @@ def _dies(values: Mapping[str, Any], parts: int) -> dict[str, int | float]:
 
 def _bytes(value: Any) -> int:
     number, _, unit = str(value).partition(" ")
-    return round(float(number) * _OF_BYTES.get(unit, 1))
+    return round(float(number) * _OF_BYTES[unit])

@@ -115,9 +115,9 @@ section! {
         dynamic_wear_leveling: bool [""] {} = "true", "The free block with the fewest erases is opened next; else the one freed first.";
         static_wear_cycles: Option<u32> [""] {1 .. 1000000} = "\"none\"", "Difference in erases at which cold data is moved out of the least worn block.";
         map_journal: bool [""] {} = "false", "A flush also writes a page of the map's journal, where something has changed and the power-loss protection does not stand in.";
-        parity_stripe_pages: Option<u32> [""] {2 .. 4096} = "\"none\"", "Pages of a stripe over the dies, one of which holds parity; none: no parity.";
-        map_log_entry_bytes: f64 ["B"] {0 .. 4096} = "0", "Bytes that the drive logs for each map entry that changes, its part of checkpoints included; 0: the map is kept for nothing.";
-        move_unit_us: Microseconds ["µs"] {0 .. 1000} = "0", "Time that a die is busy with each unit it moves, besides reading and programming: correction, checks.";
+        parity_stripe_pages: Option<u32> [""] {2 .. 4096} = "\"none\"", "Pages in a stripe across the dies, one of which is parity; with none there is no parity.";
+        map_log_entry_bytes: f64 ["B"] {0 .. 4096} = "0", "Bytes that the drive logs for each map entry that changes, checkpoints included; with 0 nothing is logged.";
+        move_unit_us: Microseconds ["µs"] {0 .. 1000} = "0", "Die time of each moved unit besides its read and program, such as error correction.";
         trim: bool [""] {} = "true", "Trims unmap; false: a trim completes and nothing happens, as on drives older than the command.";
         trim_granularity_bytes: Option<Bytes> ["B"] {512 .. 1073741824} = "\"none\"", "Aligned bytes that a trim must cover to have an effect; none means the mapping unit.";
         spare_counts: SpareCounts [""] {} = "\"all\"", "Whether over_provisioning counts all physical blocks or only those that are collected.";

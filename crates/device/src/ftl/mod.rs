@@ -192,8 +192,8 @@ impl<C: Contents> Ftl<C> {
     fn is_plain(&self) -> bool {
         let one_slot_rows = self.kind.one_unit_rows && self.geometry.rows_per_unit == 1;
         let alone = !self.blocks.span_dies() && !self.slc.is_present() && self.map_cache.is_none();
-        let no_more_than_that = !self.kind.writes_own && self.rules.config.move_unit_us.0 == Nanos::ZERO;
-        !C::KEEPS && one_slot_rows && alone && no_more_than_that && self.flash.array.is_reliable()
+        let costs_no_more = !self.kind.writes_own && self.rules.config.move_unit_us.0 == Nanos::ZERO;
+        !C::KEEPS && one_slot_rows && alone && costs_no_more && self.flash.array.is_reliable()
     }
 
     #[inline(always)]
