@@ -24,6 +24,11 @@ coverage)
 drawn-drives)
     SSDLAB_DRAWS=0..10000 cargo test --locked -p ssdlab-lab --test drawn_drives -- --nocapture
     ;;
+intervals)
+    # Goes on where it was interrupted. What comes with the program must be what it gives.
+    .venv/bin/ssdlab reproduce --quick --ensemble 32 -o target/intervals
+    cmp target/intervals/intervals.json python/ssdlab/data/reproduce_intervals.json
+    ;;
 interrupt)
     SSDLAB_INTERRUPTS=20 .venv/bin/pytest tests/python/test_interrupt.py
     ;;
@@ -39,12 +44,17 @@ pts)
     SSDLAB_PTS=${SSDLAB_PTS:-target/pts} .venv/bin/pytest -s tests/python/test_pts_long.py
     SSDLAB_KILLS=50 .venv/bin/pytest tests/python/test_pts_command.py -k killed
     ;;
+predictions)
+    # Goes on where it was interrupted; about two hours of processor time. What is committed must be what it gives.
+    .venv/bin/python -m ssdlab.predicted --draws 16 -o target/7450.json
+    cmp target/7450.json docs/predictions/7450.json
+    ;;
 real)
     # On a loop device in memory, which needs root and fio.
     SSDLAB_REAL_KILLS=${SSDLAB_REAL_KILLS:-50} .venv/bin/pytest -s -rs tests/python/test_real_long.py
     ;;
 *)
-    echo "test-long: PART must be conditions, coverage, drawn-drives, interrupt, measured, mutants, pts, real or scale: make test-long PART=drawn-drives" >&2
+    echo "test-long: PART must be conditions, coverage, drawn-drives, intervals, interrupt, measured, mutants, predictions, pts, real or scale: make test-long PART=drawn-drives" >&2
     exit 2
     ;;
 esac

@@ -10,7 +10,7 @@ import pytest
 from ssdlab import engine
 from ssdlab.comparison import Metric
 from ssdlab.ensemble import ranges
-from ssdlab.ensemble.draw import draws, settings
+from ssdlab.ensemble.draw import draws, layers, settings
 from ssdlab.ensemble.ranges import Range
 from ssdlab.ensemble.summary import summarise
 from ssdlab.errors import SsdlabError
@@ -42,17 +42,31 @@ def test_a_place_in_a_range(
     assert Range("k", form, limits, "", "").at(place, value) == expected
 
 
+STACKS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "hdd": ("fujitsu-mhz2250bh", ()),
+    "raid": ("intel-dc-s3500-80gb", ("raid:level=5,disks=4,preset=controller",)),
+    "crypt": ("intel-dc-s3500-80gb", ("crypt",)),
+}
+"""What has the numbers of a part; all others are an SSD's."""
+
+
 @pytest.mark.parametrize("known", KNOWN, ids=lambda known: known.key)
 def test_a_range_is_that_of_a_parameter(known: Range) -> None:
-    """The drive has such a key; a reason is given; both ends can be set."""
-    shown = engine.show("micron-7450-pro-960gb")
-    values = {each["key"]: each["value"] for each in shown["parameters"]}
+    """The drive or layer has such a key; a reason is given; both ends can be set."""
+    drive, stacked = STACKS.get(known.key.partition(".")[0], ("micron-7450-pro-960gb", ()))
+    values = {each["key"]: each["value"] for each in engine.show(drive, (), stacked)["parameters"]}
     assert known.key in values
     assert len(known.reason) > 10
     together = [each for each in KNOWN if each.group == known.group]
     for place in (0.0, 0.999):
-        set_to = [(each.key, str(each.at(place, values[each.key]))) for each in together]
-        engine.show("micron-7450-pro-960gb", tuple(set_to))
+        draw = {each.key: place for each in together}
+        set_to = settings(together, draw, values, stacked)
+        drawn = layers(together, draw, values, stacked)
+        shown = engine.show(drive, set_to, drawn)["parameters"]
+        # A hard disk need not have a head switch, nor a full stroke.
+        assert values[known.key] == "none" or known.key in {
+            each["key"] for each in shown if each["kind"] == "set"
+        }
 
 
 def test_only_what_is_assumed_is_drawn() -> None:

@@ -349,11 +349,11 @@ def test_what_everyday_jobs_were_fitted_to_is_listed(answers: list[Answer]) -> N
 
 
 def test_a_narrow_terminal_gets_fewer_columns(answers: list[Answer]) -> None:
-    """What is said, ours and the verdict always; document and parameters where there is room."""
+    """What is said, ours, verdict and interval always; the others where there is room."""
     narrow, rows, _ = table.fitted_to(80, answers[1])
     wide, _, _ = table.fitted_to(table.WIDE, answers[1])
-    assert narrow == ["condition", "says", "ours", "ratio", "band", "verdict"]
-    assert set(wide) - set(narrow) == {"document", "parameters"}
+    assert narrow == ["condition", "says", "ours", "ratio", "verdict", "5 to 95 %"]
+    assert set(wide) - set(narrow) == {"document", "band", "parameters"}
     assert all(len(row) == len(narrow) for row in rows)
 
 

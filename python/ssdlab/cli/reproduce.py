@@ -20,6 +20,7 @@ from ssdlab.cli.console import (
     print_table,
     print_text,
 )
+from ssdlab.cli.ensemble import parse_count
 from ssdlab.cli.folder import output_folder
 from ssdlab.cli.tasks import carry_out
 from ssdlab.cli.verb import Verb
@@ -28,7 +29,9 @@ from ssdlab.output import PendingFile
 
 if TYPE_CHECKING:
     from ssdlab.reproduce.document import Answer
+    from ssdlab.reproduce.ensemble import Ensemble
     from ssdlab.reproduce.experiment import Scale
+    from ssdlab.reproduce.intervals import Kept
     from ssdlab.reproduce.perform import Found, Performance
 
 
@@ -45,6 +48,12 @@ if TYPE_CHECKING:
 @click.option(
     "--quick", is_flag=True, help="Use smaller drives and one seed; takes one to two minutes."
 )
+@click.option(
+    "--ensemble",
+    metavar="N",
+    help="Draw N times what the profiles assume, for new intervals, in one or two minutes a draw; "
+    "by default, those that come with ssdlab are shown.",
+)
 @click.option("--list", "only_list", is_flag=True, help="List the questions and exit.")
 @click.option(
     "-o",
@@ -54,40 +63,44 @@ if TYPE_CHECKING:
     metavar="DIR",
     help="Write the page and the figures to this folder.",
 )
-def reproduce(questions: tuple[str, ...], quick: bool, only_list: bool, output: str) -> int:
+def reproduce(
+    questions: tuple[str, ...], quick: bool, ensemble: str | None, only_list: bool, output: str
+) -> int:
     """Run the experiments of nine documents on SSDs, and show their figures beside ours.
 
     QUESTION is a name or a number that --list prints; by default, all run. The command writes
     reproduce.html and reproduce.json to DIR. A ratio must be within 15 % where a mechanism decides
     it, or within 30 % where unknown firmware does, and on the same side of 1. A row that misses is
-    not an error; it is shown in red.
+    not an error; it is shown in red. An interval beside each ratio shows what the profiles'
+    assumptions leave open.
     """
-    from ssdlab.reproduce import FULL, QUICK, Performance, find
+    from ssdlab.reproduce import FULL, QUICK, Performance, find, intervals
+    from ssdlab.reproduce.ensemble import Ensemble
 
     asked = find(questions)
     if only_list:
         rows = [(str(each.number), each.name, each.title) for each in asked]
         print_table(("", "question", ""), rows, right=(0,))
         return 0
+    count = None if ensemble is None else parse_count(ensemble)
     scale = QUICK if quick else FULL
     folder = output_folder(output, "reproduce.html")
     performance = Performance(asked, scale)
     began = time.monotonic()
     stopped = _perform(performance)
-    answers = _answers(performance)
+    kept = intervals.kept()
+    if count is not None and not stopped:
+        kept, stopped = _drawn(Ensemble(asked, scale, count, folder / "draws"), folder)
+    answers = _answers(performance, kept)
     if not answers:
         raise Stopped
     _print(answers, time.monotonic() - began)
     _write_data(answers, scale, folder)
     if stopped:
-        # Drawing takes longer than whoever pressed Ctrl-C will wait.
-        left_out = len(asked) - len(answers)
-        note(
-            f"ssdlab: stopped; {left_out} of {len(asked)} questions had not finished; "
-            f"the others are in {folder / 'reproduce.json'}"
-        )
+        # Drawing pictures takes longer than whoever pressed Ctrl-C will wait.
+        _tell_stopped(len(asked) - len(answers), len(asked), folder)
         return signals.exit_code()
-    _write_page(answers, scale, folder)
+    _write_page(answers, scale, folder, kept)
     print_text(f"\nopen {folder / 'reproduce.html'}")
     return 0
 
@@ -103,18 +116,49 @@ def _perform(performance: Performance) -> bool:
     return carry_out([each.label for each in pieces], tasks, keep)[1]
 
 
-def _answers(performance: Performance) -> list[Answer]:
+def _drawn(ensemble: Ensemble, folder: Path) -> tuple[Kept, bool]:
+    """Perform every draw; return what they say, and whether they were stopped."""
+    from ssdlab.reproduce import intervals
+
+    ensemble.folder.mkdir(exist_ok=True)
+    found = ensemble.perform(lambda *work: carry_out(*work)[1])
+    names = [each.name for each in ensemble.questions]
+    command = ensemble_command(names, ensemble.scale.name, len(found))
+    written = intervals.written(found, command, engine.version(), ensemble.seed)
+    with PendingFile(folder / "intervals.json", "-o") as pending:
+        pending.write(written)
+    return intervals.of_data(json.loads(written)), len(found) < ensemble.count
+
+
+def ensemble_command(names: Sequence[str], scale: str, draws: int) -> str:
+    """Return the command that makes the intervals of these questions again."""
+    from ssdlab.reproduce import questions
+
+    asked = [] if len(names) == len(questions()) else list(names)
+    quick = ["--quick"] if scale == "quick" else []
+    return " ".join(["ssdlab reproduce", *asked, *quick, f"--ensemble {draws}"])
+
+
+def _tell_stopped(left_out: int, asked: int, folder: Path) -> None:
+    note(
+        f"ssdlab: stopped; {left_out} of {asked} questions had not finished; "
+        f"the others are in {folder / 'reproduce.json'}; draws that had finished are kept, "
+        "and the same command goes on with them"
+    )
+
+
+def _answers(performance: Performance, kept: Kept) -> list[Answer]:
     from ssdlab.reproduce.document import answer
 
     return [
-        answer(question, results, performance.cpu_s[question.name])
+        answer(question, results, performance.cpu_s[question.name], kept.spreads)
         for question, results in performance.answered()
     ]
 
 
 def _print(answers: Sequence[Answer], wall_s: float) -> None:
-    from ssdlab.reproduce import table
-    from ssdlab.reproduce.document import all_rows, tally
+    from ssdlab.reproduce import calibration, table
+    from ssdlab.reproduce.document import all_rows, rows_with_spreads, tally
 
     if is_terminal(sys.stdout):
         _print_by_question(answers)
@@ -127,6 +171,9 @@ def _print(answers: Sequence[Answer], wall_s: float) -> None:
         f"{tally(all_rows(answers))}. Rows in brackets are judged, not counted. The page "
         "says why a row misses."
     )
+    told = calibration.told(rows_with_spreads(answers))
+    if told:
+        print_paragraph(f"{told}.")
     seconds = ", ".join(f"{each.question.name} {each.cpu_s:.0f}" for each in answers)
     print_paragraph(f"Processor seconds: {seconds}; {wall_s:.0f} s by the clock.")
 
@@ -150,9 +197,9 @@ def _write_data(answers: Sequence[Answer], scale: Scale, folder: Path) -> None:
         pending.write(json.dumps(data, indent=2, ensure_ascii=False) + "\n")
 
 
-def _write_page(answers: Sequence[Answer], scale: Scale, folder: Path) -> None:
+def _write_page(answers: Sequence[Answer], scale: Scale, folder: Path, kept: Kept) -> None:
     from ssdlab.reproduce.page import build_html
 
-    page = build_html(answers, scale, engine.version())
+    page = build_html(answers, scale, engine.version(), kept)
     with PendingFile(folder / "reproduce.html", "-o") as pending:
         pending.write(page)

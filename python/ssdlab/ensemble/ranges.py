@@ -81,9 +81,9 @@ class Range:
         return self.limits[min(int(place * len(self.limits)), len(self.limits) - 1)]
 
 
-def known() -> list[Range]:
-    """Return all ranges, in the order in which they are drawn."""
-    text = resources.files("ssdlab").joinpath("data/ranges.toml").read_text("utf-8")
+def known(file: str = "ranges.toml") -> list[Range]:
+    """Return all ranges of a file in ``data``, in the order in which they are drawn."""
+    text = resources.files("ssdlab").joinpath(f"data/{file}").read_text("utf-8")
     return [_range(entry) for entry in tomllib.loads(text)["range"]]
 
 
@@ -105,6 +105,14 @@ def of_drive(shown: Mapping[str, Any], ranges: Sequence[Range]) -> dict[str, Any
         for each in ranges
         if each.key in assumed and each.at(0.5, assumed[each.key]) is not None
     }
+
+
+def spare(shown: Mapping[str, Any]) -> float | None:
+    """Return the over-provisioning of a drive that parity takes room from; None for others."""
+    values = {each["key"]: each["value"] for each in shown["parameters"]}
+    if values.get("ftl.spare_counts") != "all" or values.get("over_provisioning") is None:
+        return None
+    return float(values["over_provisioning"])
 
 
 def _range(entry: Mapping[str, Any]) -> Range:

@@ -15,7 +15,7 @@ from ssdlab import engine, runner
 from ssdlab.comparison import metrics_of
 from ssdlab.engine import Progress
 from ssdlab.ensemble import ranges
-from ssdlab.ensemble.draw import Draw, draws, settings
+from ssdlab.ensemble.draw import Draw, draws, layers, settings
 from ssdlab.ensemble.ranges import Range
 from ssdlab.ensemble.summary import Figure, summarise
 from ssdlab.errors import SsdlabError
@@ -99,11 +99,15 @@ def ensemble(request: RunRequest, count: int) -> Ensemble:
             f"--ensemble: {request.drive} assumes nothing that could be drawn; give another drive"
         )
     drawn = draws(everything, count, request.seed)
+    spare = ranges.spare(shown)
     uncertain = tuple(each for each in everything if each.key in values)
     places = tuple({key: draw[key] for key in values} for draw in drawn)
     requests = tuple(
         dataclasses.replace(
-            request, settings=request.settings + settings(uncertain, place, values), cache=False
+            request,
+            settings=request.settings + settings(uncertain, place, values, request.layers, spare),
+            layers=layers(uncertain, place, values, request.layers),
+            cache=False,
         )
         for place in places
     )

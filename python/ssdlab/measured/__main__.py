@@ -16,7 +16,8 @@ from typing import TypeVar
 from ssdlab.errors import SsdlabError
 from ssdlab.measured import judge, rows, table
 from ssdlab.measured.judge import Judged
-from ssdlab.measured.replay import Figures, Replay
+from ssdlab.measured.kept import Figures
+from ssdlab.measured.replay import Replay
 from ssdlab.output import PendingFile
 from ssdlab.parallel import Task, run_all, stop_on_interrupt
 

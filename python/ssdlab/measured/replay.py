@@ -1,15 +1,12 @@
 """Replays what was measured: patterns on a slice of each drive, latencies on the whole drive.
 
-What a run gave is kept in a file named by a hash of all that was asked for, the drive's parameters
-among it, so that an interrupted replay goes on, and a changed profile is run anew. Left out: what
-the figures are judged by (`judge`).
+What a run gave is kept (`kept`), so that an interrupted replay goes on. Left out: what the figures
+are judged by (`judge`).
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -17,8 +14,8 @@ from statistics import median
 from ssdlab import engine, runner
 from ssdlab.engine import Progress
 from ssdlab.measured import patterns, rows
+from ssdlab.measured.kept import Figures, kept
 from ssdlab.measured.twin import twin
-from ssdlab.output import PendingFile
 from ssdlab.request import RunRequest
 from ssdlab.result import Result
 from ssdlab.series import Amplification, Series
@@ -52,9 +49,6 @@ rw=randwrite
 rate_iops=5000
 """
 """Reads and writes apart: in one job, one would wait for the other's turn and come in bursts."""
-
-Figures = dict[str, float]
-"""What a run gave."""
 
 
 @dataclass(frozen=True)
@@ -90,9 +84,10 @@ class Replay:
             ),
             cache=False,
         )
-        return self._kept(
-            f"{row.drive}-{row.pattern}-{self.parts}".replace(" ", "-").replace("/", "-"),
-            request,
+        return kept(
+            self.folder,
+            f"{row.drive}-{row.pattern}-{self.parts}",
+            [request],
             lambda: rates(runner.whole(engine.run(request, progress), row.pattern), self.parts),
         )
 
@@ -112,23 +107,11 @@ class Replay:
             }
 
         name = "-".join([drive, *(str(load) for load in loads)])
-        flat = self._kept(name, runs[-1][1], run)
+        flat = kept(self.folder, name, [request for _, request in runs], run)
         return [
             {key.split()[1]: value for key, value in flat.items() if key.split()[0] == str(load)}
             for load in loads
         ]
-
-    def _kept(self, name: str, request: RunRequest, run: Callable[[], Figures]) -> Figures:
-        asked = {"request": request.to_json(), "drive": engine.show(request.drive)["parameters"]}
-        digest = hashlib.sha256(json.dumps([asked, engine.version()]).encode()).hexdigest()
-        file = self.folder / f"{name}-{digest[:12]}.json"
-        if file.exists():
-            found: Figures = json.loads(file.read_text("utf-8"))
-            return found
-        figures = run()
-        with PendingFile(file, "-o") as pending:
-            pending.write(json.dumps(figures, indent=1) + "\n")
-        return figures
 
 
 def _latency_request(drive: str, load: int) -> RunRequest:

@@ -41,23 +41,28 @@ class Twin:
     pages: int
 
 
-def twin(drive: str, parts: int) -> Twin:
+def twin(drive: str, parts: int, given: Settings = ()) -> Twin:
     """Return one of so many equal parts of a drive.
+
+    Parameters
+    ----------
+    given
+        What differs from the profile, on the whole drive.
 
     Raises
     ------
     SsdlabError
         Its dies do not come in so many parts.
     """
-    shown = engine.show(drive)
+    shown = engine.show(drive, given)
     values = {each["key"]: each["value"] for each in shown["parameters"]}
     pages = engine.derived(shown)["capacity"] // PAGE_BYTES
     changed = {"capacity_bytes": pages // parts * PAGE_BYTES, **_dies(values, parts)}
     changed["link.mb_per_s"] = float(values["link.mb_per_s"]) / parts
     changed["buffer.bytes"] = _bytes(values["buffer.bytes"]) // parts
     changed |= {key: float(values[key]) * parts for key in _SLOWER}
-    settings = tuple((key, str(value)) for key, value in changed.items())
-    return Twin(settings, int(changed["capacity_bytes"]), pages)
+    settings = {**dict(given), **{key: str(value) for key, value in changed.items()}}
+    return Twin(tuple(settings.items()), int(changed["capacity_bytes"]), pages)
 
 
 def _dies(values: Mapping[str, Any], parts: int) -> dict[str, int | float]:

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from ssdlab.reproduce import judging, provenance
+from ssdlab.reproduce import calibration, judging, provenance
 from ssdlab.reproduce.experiment import Experiment, Scale, Scene
+from ssdlab.reproduce.intervals import Spread, Spreads
 from ssdlab.reproduce.judging import Row
 from ssdlab.reproduce.provenance import Fitted
 from ssdlab.reproduce.question import Question
@@ -27,6 +28,8 @@ class Answer:
         What is compared.
     kinds
         For each row, where the parameters that decide it come from.
+    spreads
+        For each row, what an ensemble of drives says of it; None where none was run.
     verdict, picture
         The answer, and inline SVG.
     cpu_s
@@ -37,19 +40,22 @@ class Answer:
     results: Results
     rows: list[Row]
     kinds: list[dict[str, str]]
+    spreads: list[Spread | None]
     verdict: str
     picture: str
     cpu_s: float
 
 
-def answer(question: Question, results: Results, cpu_s: float) -> Answer:
-    """Read the answer to a question from its results."""
+def answer(
+    question: Question, results: Results, cpu_s: float, spreads: Spreads | None = None
+) -> Answer:
+    """Read the answer to a question from its results, beside what an ensemble says of its rows."""
     rows = question.rows(results)
     drives = results.parameters()
     kinds = [provenance.kinds(row, drives) for row in rows]
-    return Answer(
-        question, results, rows, kinds, question.verdict(results), question.picture(results), cpu_s
-    )
+    of_rows = [(spreads or {}).get((question.name, row.condition)) for row in rows]
+    verdict, picture = question.verdict(results), question.picture(results)
+    return Answer(question, results, rows, kinds, of_rows, verdict, picture, cpu_s)
 
 
 def tally(rows: Sequence[Row]) -> str:
@@ -78,6 +84,11 @@ def all_rows(answers: Sequence[Answer]) -> list[Row]:
     return [row for each in answers for row in each.rows]
 
 
+def rows_with_spreads(answers: Sequence[Answer]) -> list[tuple[Row, Spread | None]]:
+    """Return the rows of all questions, each with what an ensemble says of it."""
+    return [pair for each in answers for pair in zip(each.rows, each.spreads, strict=True)]
+
+
 def fitted(answers: Sequence[Answer]) -> list[Fitted]:
     """Return what was fitted to what, of all that was run."""
     others = [fit for each in answers for fit in each.question.fitted]
@@ -90,6 +101,7 @@ def as_data(answers: Sequence[Answer], scale: Scale, version: str) -> dict[str, 
         "ssdlab reproduce": version,
         "scale": asdict(scale),
         "tally": tally(all_rows(answers)),
+        "intervals": calibration.told(rows_with_spreads(answers)),
         "questions": [_question(each, scale) for each in answers],
         "fitted": [asdict(each) for each in fitted(answers)],
     }
@@ -102,7 +114,10 @@ def _question(found: Answer, scale: Scale) -> dict[str, Any]:
         "name": question.name,
         "title": question.title,
         "said": [{"where": where, "what": what} for where, what in question.said],
-        "rows": [_row(row, kinds) for row, kinds in zip(found.rows, found.kinds, strict=True)],
+        "rows": [
+            _row(row, kinds, spread)
+            for row, kinds, spread in zip(found.rows, found.kinds, found.spreads, strict=True)
+        ],
         "mechanism": question.mechanism,
         "verdict": found.verdict,
         "stand_ins": list(question.stand_ins),
@@ -113,9 +128,10 @@ def _question(found: Answer, scale: Scale) -> dict[str, Any]:
     }
 
 
-def _row(row: Row, kinds: dict[str, str]) -> dict[str, Any]:
+def _row(row: Row, kinds: dict[str, str], spread: Spread | None) -> dict[str, Any]:
     return {
         **asdict(row),
+        "ensemble": None if spread is None else spread.to_dict(row),
         "quotient": row.quotient,
         "counted": row.counted,
         "reason": row.why,

@@ -6,8 +6,9 @@ drive, so that an experiment can tell a story: write, delete, write again, trim,
 **Scale.** A drive is made smaller by giving its dies fewer blocks: channels, dies, times and the
 share of spare blocks stay, and with them rates and write amplification. But a die keeps a few
 blocks free for collection; of the whole drive's spare they are next to nothing, of a small one's a
-part. So they come on top here (``ftl.spare_counts = collected``). Sizes in jobs are shares of the
-drive where the drive's size matters, and bytes where the request's does.
+part. So they come on top here (``ftl.spare_counts = collected``), and what parity takes goes off.
+Sizes in jobs are shares of the drive where the drive's size matters, and bytes where the request's
+does.
 """
 
 from __future__ import annotations
@@ -66,6 +67,20 @@ def _size(drive: str, settings: Settings) -> tuple[int, int]:
     return sizes["capacity"], sizes["blocks a die"]
 
 
+@cache
+def _less_parity(drive: str, settings: Settings) -> dict[str, str]:
+    """Return the over-provisioning without the pages that parity takes, where it takes any."""
+    shown = engine.show(drive, settings)
+    values = {each["key"]: each["value"] for each in shown["parameters"]}
+    stripe = values["ftl.parity_stripe_pages"]
+    if stripe == "none" or values["ftl.spare_counts"] != "all":
+        return {}
+    pages = int(values["nand.pages_per_block"])
+    parity = max(1, pages // int(stripe))
+    spare = (1 + float(values["over_provisioning"])) * (1 - parity / pages) - 1
+    return {"over_provisioning": f"{spare:.6g}"}
+
+
 @dataclass(frozen=True)
 class Experiment:
     """One run.
@@ -119,6 +134,7 @@ class Experiment:
         smaller = {}
         if capacity is not None:
             smaller = {"capacity_bytes": str(capacity), "ftl.spare_counts": "collected"}
+            smaller |= _less_parity(self.drive, self.settings)
         return RunRequest(
             drive=self.drive,
             settings=tuple({**dict(self.settings), **smaller}.items()),

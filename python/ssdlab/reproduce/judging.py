@@ -56,6 +56,8 @@ class Row:
         One of the six above.
     their_ratio, our_ratio
         Of a ratio; None otherwise.
+    their_rounding
+        Relative standard deviation that the digits of the document's figures leave.
     band
         The widest deviation that is inside; None where nothing is judged.
     uncounted
@@ -76,6 +78,7 @@ class Row:
     verdict: str
     their_ratio: float | None = None
     our_ratio: float | None = None
+    their_rounding: float = 0.0
     band: float | None = None
     uncounted: str = ""
     decided_by: tuple[str, ...] = ()
@@ -132,6 +135,7 @@ def judged(
         INSIDE if inside else MISSES,
         stated.value,
         ours,
+        stated.rounding,
         band,
         uncounted,
         decided_by,

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 from ssdlab import pages
 from ssdlab.report.limits import ALWAYS, HOST
-from ssdlab.reproduce import pictures, table
-from ssdlab.reproduce.document import Answer, all_rows, fitted, tally
+from ssdlab.reproduce import calibration, pictures, table
+from ssdlab.reproduce.document import Answer, all_rows, fitted, rows_with_spreads, tally
 from ssdlab.reproduce.experiment import Scale
+from ssdlab.reproduce.intervals import Kept
 from ssdlab.reproduce.judging import RED
 
 _LIMITS = (
@@ -19,9 +20,18 @@ _LIMITS = (
 )
 
 
-def build_html(answers: Sequence[Answer], scale: Scale, version: str) -> str:
-    """Return the page as text."""
+def build_html(
+    answers: Sequence[Answer], scale: Scale, version: str, kept: Kept | None = None
+) -> str:
+    """Return the page as text.
+
+    Parameters
+    ----------
+    kept
+        The ensemble that its intervals are of; None where there is none.
+    """
     rows = all_rows(answers)
+    pairs = rows_with_spreads(answers)
     return pages.render(
         "ssdlab.reproduce",
         css=pages.embedded("ssdlab.report", "page.css"),
@@ -29,7 +39,15 @@ def build_html(answers: Sequence[Answer], scale: Scale, version: str) -> str:
         scale=scale,
         version=version,
         tally=tally(rows),
-        overview=pictures.quotients([(each.question.name, each.rows) for each in answers]),
+        intervals=calibration.told(pairs),
+        calibration=calibration.picture(pairs),
+        kept=kept,
+        overview=pictures.quotients(
+            [
+                (each.question.name, list(zip(each.rows, each.spreads, strict=True)))
+                for each in answers
+            ]
+        ),
         cells=table.cells,
         red=RED,
         counted=[row for row in rows if row.counted],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -11,6 +11,7 @@ from ssdlab import runner
 from ssdlab.engine import Progress
 from ssdlab.errors import Stopped
 from ssdlab.parallel import Task
+from ssdlab.reproduce.assumed import AnyExperiment, Assumed
 from ssdlab.reproduce.experiment import Experiment, Scale, Scene
 from ssdlab.reproduce.question import Question
 from ssdlab.reproduce.results import Results
@@ -28,7 +29,7 @@ class Piece:
     """One run of one experiment."""
 
     question: Question
-    experiment: Experiment | Scene | Specified
+    experiment: AnyExperiment
     seed: int
 
     @property
@@ -52,12 +53,15 @@ class Performance:
         What is asked.
     scale
         Sizes and seeds.
+    assumed
+        What the drives assume; None leaves them as their profiles are.
     cpu_s
         Processor seconds that each question took so far.
     """
 
     questions: Sequence[Question]
     scale: Scale
+    assumed: Assumed | None = None
     cpu_s: dict[str, float] = field(default_factory=dict)
     _planned: list[Piece] = field(default_factory=list)
     _found: dict[tuple[str, str, int], Found] = field(default_factory=dict)
@@ -65,7 +69,7 @@ class Performance:
     def pieces(self) -> list[Piece]:
         """Return all that is to be run."""
         return [
-            Piece(question, experiment, seed)
+            Piece(question, self._drawn(experiment), seed)
             for question in self.questions
             for experiment in question.experiments(self.scale)
             for seed in self.scale.seeds
@@ -97,7 +101,10 @@ class Performance:
                 answers.append((question, results))
         return answers
 
-    def _task(self, piece: Piece) -> Callable[[Progress], tuple[Found, float]]:
+    def _drawn(self, experiment: AnyExperiment) -> AnyExperiment:
+        return experiment if self.assumed is None else self.assumed.on(experiment)
+
+    def _task(self, piece: Piece) -> Task[tuple[Found, float]]:
         def task(progress: Progress) -> tuple[Found, float]:
             before = time.thread_time()
             return _perform(self.scale, piece, progress), time.thread_time() - before

@@ -15,6 +15,7 @@ from matplotlib.ticker import FuncFormatter, NullLocator
 from ssdlab import text
 from ssdlab.report import theme
 from ssdlab.report.charts import count_axis
+from ssdlab.reproduce.intervals import Spread
 from ssdlab.reproduce.judging import RED, Row
 
 WIDTH, HEIGHT = 9.6, 3.6
@@ -178,12 +179,12 @@ def _mark(axes: Axes, mark: Mark) -> None:
     axes.annotate(mark.label, (mark.x, mark.y), (8, -11), textcoords="offset points")
 
 
-def quotients(answers: Sequence[tuple[str, Sequence[Row]]]) -> str | None:
-    """Draw every judged ratio as ours / theirs, with its band, question after question."""
+def quotients(answers: Sequence[tuple[str, Sequence[tuple[Row, Spread | None]]]]) -> str | None:
+    """Draw every judged ratio as ours / theirs, with band and interval, question after question."""
     shown = [
-        (question, row)
+        (question, row, spread)
         for question, rows in answers
-        for row in rows
+        for row, spread in rows
         if row.quotient is not None and row.band is not None
     ]
     if not shown:
@@ -191,18 +192,20 @@ def quotients(answers: Sequence[tuple[str, Sequence[Row]]]) -> str | None:
     with theme.style():
         made = theme.figure(WIDTH, 1.1 + 0.21 * len(shown))
         axes = made.subplots()
-        for place, (_, row) in enumerate(shown):
+        for place, (_, row, spread) in enumerate(shown):
             _quotient(axes, place, row)
-        axes.set_yticks(range(len(shown)), [row.condition for _, row in shown])
+            if spread is not None:
+                _interval(axes, place, row, spread)
+        axes.set_yticks(range(len(shown)), [row.condition for _, row, _ in shown])
         axes.set_ylim(len(shown) - 0.3, -0.7)
-        _parted(axes, [question for question, _ in shown])
+        _parted(axes, [question for question, _, _ in shown])
         axes.set_xlim(_LEAST, _MOST)
         axes.set_xscale("log", base=2)
         axes.set_xticks(_TICKS, [f"{tick:g}" for tick in _TICKS])
         axes.axvline(1, color=theme.INK, linewidth=1)
         axes.set_xlabel("our ratio / the document's (1: the same); arrowheads: beyond the scale")
         theme.only_vertical_grid(axes)
-        made.legend(handles=_keys(), loc="outside upper right", ncols=4, borderaxespad=0)
+        made.legend(handles=_keys(), loc="outside upper right", ncols=5, borderaxespad=0)
         return theme.svg(made, "quotients", "every judged ratio against its band")
 
 
@@ -219,6 +222,14 @@ def _quotient(axes: Axes, place: int, row: Row) -> None:
     marker = "<" if row.quotient < _LEAST else ">" if row.quotient > _MOST else "o"
     at = min(max(row.quotient, 1.05 * _LEAST), _MOST / 1.05)
     axes.plot([at], [place], marker, color=colour, markerfacecolor=face, markersize=6)
+
+
+def _interval(axes: Axes, place: int, row: Row, spread: Spread) -> None:
+    """Draw the interval of ours / theirs: it holds where it reaches over 1."""
+    assert row.their_ratio is not None
+    low, high = (end / row.their_ratio for end in spread.interval(row.their_rounding))
+    ends = [min(max(end, _LEAST), _MOST) for end in (low, high)]
+    axes.plot(ends, [place, place], color=theme.INK, linewidth=1, zorder=1.5)
 
 
 def _parted(axes: Axes, questions: Sequence[str]) -> None:
@@ -242,4 +253,5 @@ def _keys() -> list[Artist]:
         dot(_GOOD, _GOOD, "inside"),
         dot(_BAD, _BAD, "misses"),
         dot(theme.SOFT, "none", "not counted"),
+        Line2D([], [], color=theme.INK, linewidth=1, label="5 to 95 %"),
     ]

@@ -6,6 +6,7 @@ of one document, or stated by it as such.
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -71,11 +72,39 @@ class Figure:
     about: str
     unjudged: str = ""
 
+    @property
+    def rounding(self) -> float:
+        """Relative standard deviation that its digits leave: a step of the last over √12.
+
+        A whole figure of some unit has steps of one, and of ten for each zero at its end beyond the
+        second digit; a ratio has two digits.
+
+        Examples
+        --------
+        >>> pairs = (5, "s"), (2.5, "×")
+        >>> figures = [Figure("", "", *pair, "", "") for pair in pairs]
+        >>> [round(each.rounding * 12**0.5, 4) for each in figures]
+        [0.2, 0.04]
+        """
+        return _step(self.value, self.unit) / math.sqrt(12) / abs(self.value) if self.value else 0.0
+
     def __str__(self) -> str:
         """Write the figure with its unit."""
         if self.unit in _OF_UNIT:
             return _OF_UNIT[self.unit](self.value)
         return f"{text.significant(self.value, 4)} {self.unit}"
+
+
+def _step(value: float, unit: str) -> float:
+    """Return what the last digit of a figure counts."""
+    second_digit: float = 10.0 ** (math.floor(math.log10(abs(value))) - 1)
+    if unit in _OF_UNIT:
+        return second_digit
+    if not float(value).is_integer():
+        return float(10.0 ** -len(repr(float(value)).partition(".")[2]))
+    whole = str(abs(int(value)))
+    zeros = len(whole) - len(whole.rstrip("0"))
+    return max(1.0, min(10.0**zeros, second_digit))
 
 
 @dataclass(frozen=True)
@@ -90,22 +119,26 @@ class Stated:
         How it comes about.
     document, place
         Where it stands.
+    rounding
+        Relative standard deviation that the digits of its figures leave.
     """
 
     value: float
     text: str
     document: str
     place: str
+    rounding: float = 0.0
 
     @classmethod
     def of(cls, figure: Figure, base: Figure | None = None) -> Stated:
         """Return a figure divided by another, or one that is a ratio by itself."""
         if base is None:
-            return cls(figure.value, str(figure), figure.document, figure.place)
+            return cls(figure.value, str(figure), figure.document, figure.place, figure.rounding)
         shown = f"{text.significant(figure.value)} / {text.significant(base.value)} {base.unit}"
         ratio = figure.value / base.value
         place = ", ".join(dict.fromkeys((figure.place, base.place)))
-        return cls(ratio, f"{shown} = {ratio:.2f}", figure.document, place)
+        rounding = math.hypot(figure.rounding, base.rounding)
+        return cls(ratio, f"{shown} = {ratio:.2f}", figure.document, place, rounding)
 
 
 @cache

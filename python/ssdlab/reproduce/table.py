@@ -1,7 +1,7 @@
 """The rows as a table: on a terminal, in a pipe, and on the page.
 
 A pipe gets one line a row with all there is. A terminal gets a table a question; a narrow one, of
-less than `WIDE` columns, without document and parameters, which the page has.
+less than `WIDE` columns, without document, band and parameters, which the page has.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from ssdlab import text
 from ssdlab.reproduce.document import Answer
+from ssdlab.reproduce.intervals import Spread
 from ssdlab.reproduce.judging import RED, Row
 
 HEADINGS = (
@@ -21,14 +22,15 @@ HEADINGS = (
     "ratio",
     "band",
     "verdict",
+    "5 to 95 %",
     "parameters",
 )
 NUMBERS = (5, 6)
-WIDE = 110
-_NARROW, _BROAD = (1, 3, 4, 5, 6, 7), (1, 2, 3, 4, 5, 6, 7, 8)
+WIDE = 126
+_NARROW, _BROAD = (1, 3, 4, 5, 7, 8), (1, 2, 3, 4, 5, 6, 7, 8, 9)
 
 
-def cells(name: str, row: Row, kinds: dict[str, str]) -> tuple[str, ...]:
+def cells(name: str, row: Row, kinds: dict[str, str], spread: Spread | None) -> tuple[str, ...]:
     """Write a row; the verdict of a ratio that is not counted stands in brackets."""
     return (
         name,
@@ -39,16 +41,26 @@ def cells(name: str, row: Row, kinds: dict[str, str]) -> tuple[str, ...]:
         "" if row.quotient is None else text.ratio(row.quotient),
         "" if row.band is None else f"± {row.band:.0%}".replace("%", " %"),
         f"({row.verdict})" if row.uncounted else row.verdict,
+        "" if spread is None else _spread(row, spread),
         ", ".join(f"{key} {kind}" for key, kind in kinds.items()),
     )
+
+
+def _spread(row: Row, spread: Spread) -> str:
+    """Write an interval and whether the document is inside it, or in how many draws it holds."""
+    if not spread.is_ratio or row.their_ratio is None:
+        return f"holds in {spread.holding} of {len(spread.figures)}"
+    low, high = spread.interval(row.their_rounding)
+    inside = "inside" if spread.contains(row) else "outside"
+    return f"{low:.2f} … {high:.2f}, {inside}"
 
 
 def rows(answers: Sequence[Answer]) -> list[tuple[str, ...]]:
     """Write every row of every question."""
     return [
-        cells(each.question.name, row, kinds)
+        cells(each.question.name, row, kinds, spread)
         for each in answers
-        for row, kinds in zip(each.rows, each.kinds, strict=True)
+        for row, kinds, spread in zip(each.rows, each.kinds, each.spreads, strict=True)
     ]
 
 
@@ -63,8 +75,8 @@ def fitted_to(width: int, found: Answer) -> tuple[list[str], list[list[str]], li
     shown = _BROAD if width >= WIDE else _NARROW
     headings = [HEADINGS[column] for column in shown]
     written = []
-    for row, kinds in zip(found.rows, found.kinds, strict=True):
+    for row, kinds, spread in zip(found.rows, found.kinds, found.spreads, strict=True):
         every = [each for kind in kinds.values() for each in kind.split("/")]
-        full = [*cells("", row, {})[:-1], ", ".join(dict.fromkeys(every))]
+        full = [*cells("", row, {}, spread)[:-1], ", ".join(dict.fromkeys(every))]
         written.append([full[column] for column in shown])
-    return headings, written, [shown.index(column) for column in NUMBERS]
+    return headings, written, [shown.index(column) for column in NUMBERS if column in shown]

@@ -1,0 +1,45 @@
+"""Figures that took long, kept in a file named by a hash of all that was asked for.
+
+So an interrupted replay goes on, and a changed profile or program is run anew.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from ssdlab import engine
+from ssdlab.output import PendingFile
+from ssdlab.request import RunRequest
+
+Figures = dict[str, float]
+"""What a run gave."""
+
+
+def kept(
+    folder: Path, name: str, requests: Sequence[RunRequest], run: Callable[[], Figures]
+) -> Figures:
+    """Return what a run gave, from its file if there is one.
+
+    Parameters
+    ----------
+    name
+        What the file's name begins with.
+    requests
+        All that is asked for.
+    """
+    asked = [
+        {"request": each.to_json(), "drive": engine.show(each.drive)["parameters"]}
+        for each in requests
+    ]
+    digest = hashlib.sha256(json.dumps([asked, engine.version()]).encode()).hexdigest()
+    file = folder / f"{name.replace(' ', '-').replace('/', '-')}-{digest[:12]}.json"
+    if file.exists():
+        found: Figures = json.loads(file.read_text("utf-8"))
+        return found
+    figures = run()
+    with PendingFile(file, "-o") as pending:
+        pending.write(json.dumps(figures, indent=1) + "\n")
+    return figures

@@ -1,0 +1,77 @@
+"""One draw of what profiles assume, put on the experiments of every question.
+
+All drives assume alike in one draw, and so do the layers over them and the everyday jobs. Left out:
+the processor's part of those jobs, which was fitted, and would be fitted again, a little lower or
+higher, if they touched more or fewer files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import Any
+
+from ssdlab import engine
+from ssdlab.ensemble import draw as drawing
+from ssdlab.ensemble.draw import Draw, draws
+from ssdlab.ensemble.ranges import Range, known, of_drive, spare
+from ssdlab.reproduce.experiment import Experiment, Scene
+from ssdlab.reproduce.specified import Specified
+from ssdlab.request import Settings
+
+AnyExperiment = Experiment | Scene | Specified
+
+
+@dataclass(frozen=True)
+class Assumed:
+    """A draw of the known ranges.
+
+    Attributes
+    ----------
+    ranges
+        In the order in which they were drawn.
+    draw
+        A place in each.
+    scene_ranges, scene_draw
+        The same of everyday jobs: a range's key is a scenario, or a state of its file system, and a
+        value of it.
+    """
+
+    ranges: Sequence[Range]
+    draw: Draw
+    scene_ranges: Sequence[Range] = ()
+    scene_draw: Draw = field(default_factory=dict)
+
+    def on(self, run: AnyExperiment) -> AnyExperiment:
+        """Return an experiment on the drawn drive."""
+        shown = _shown(run.drive, run.settings, run.layers)
+        values = of_drive(shown, self.ranges)
+        settings = drawing.settings(self.ranges, self.draw, values, run.layers, spare(shown))
+        layers = drawing.layers(self.ranges, self.draw, values, run.layers)
+        drawn = replace(run, settings=(*run.settings, *settings), layers=layers)
+        if isinstance(drawn, Scene):
+            return replace(drawn, values=(*drawn.values, *self._values(drawn)))
+        return drawn
+
+    def _values(self, scene: Scene) -> Settings:
+        """Return what a draw makes of a scenario, but for what the scene says itself."""
+        given = dict(scene.values)
+        found = []
+        for each in self.scene_ranges:
+            where, _, key = each.key.partition(" ")
+            if where in (scene.scenario, given.get("state")) and key not in given:
+                found.append((key, str(each.at(self.scene_draw[each.key], None))))
+        return tuple(found)
+
+
+def assumptions(count: int, seed: int) -> list[Assumed]:
+    """Draw so many times what drives, layers and everyday jobs assume."""
+    of_drives, of_scenes = known(), known("scenario_ranges.toml")
+    pairs = zip(draws(of_drives, count, seed), draws(of_scenes, count, seed), strict=True)
+    return [Assumed(of_drives, draw, of_scenes, scene) for draw, scene in pairs]
+
+
+@cache
+def _shown(drive: str, settings: Settings, layers: tuple[str, ...]) -> dict[str, Any]:
+    return engine.show(drive, settings, layers)

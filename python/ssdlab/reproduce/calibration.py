@@ -1,0 +1,85 @@
+"""How often intervals hold: of the counted ratios, the share that lies in those of a level.
+
+An interval of 90 % that holds for nine of ten rows is honest; one that holds for fewer is too
+narrow, because the model lacks something that decides the others. Left out: that rows of one
+document and one drive are not independent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import median
+
+from matplotlib.ticker import FuncFormatter
+
+from ssdlab import text
+from ssdlab.report import theme
+from ssdlab.reproduce import pictures
+from ssdlab.reproduce.intervals import LEVEL, Spread
+from ssdlab.reproduce.judging import Row
+
+LEVELS = (0.5, 0.8, 0.9)
+_HEIGHT = 1.9
+
+Pairs = Sequence[tuple[Row, Spread | None]]
+"""Rows, each with what an ensemble says of it."""
+
+
+def inside(pairs: Pairs, level: float = LEVEL) -> tuple[int, int]:
+    """Return how many counted ratios lie inside their intervals, and of how many."""
+    judged = [
+        spread.contains(row, level)
+        for row, spread in pairs
+        if row.counted and row.their_ratio is not None and spread is not None
+    ]
+    return sum(judged), len(judged)
+
+
+def median_width(pairs: Pairs) -> float | None:
+    """Return upper / lower end of the counted ratios' intervals, the median; None for none."""
+    ends = [
+        spread.interval(row.their_rounding)
+        for row, spread in pairs
+        if row.counted and spread is not None
+    ]
+    return median(high / low for low, high in ends) if ends else None
+
+
+def told(pairs: Pairs) -> str:
+    """Say how many ratios lie inside, and how wide the intervals are; empty where none was run.
+
+    Examples
+    --------
+    >>> told([])
+    ''
+    """
+    width = median_width(pairs)
+    if width is None:
+        return ""
+    within, of = inside(pairs)
+    return (
+        f"{within} of {of} independent ratios inside the interval of {LEVEL:.0%} of what the "
+        f"profiles assume; half of the intervals reach over less than × {text.significant(width)}"
+    ).replace("%", " %")
+
+
+def picture(pairs: Pairs) -> str | None:
+    """Draw the share of the ratios that each level holds, with a mark where it should be."""
+    if not inside(pairs)[1]:
+        return None
+    with theme.style():
+        made = theme.figure(pictures.WIDTH, _HEIGHT)
+        axes = made.subplots()
+        for place, level in enumerate(LEVELS):
+            within, of = inside(pairs, level)
+            axes.barh(place, within / of, height=0.6, color=theme.SERIES[0])
+            axes.plot([level, level], [place - 0.4, place + 0.4], color=theme.INK, linewidth=2)
+            axes.text(within / of + 0.01, place, f"{within} of {of}", va="center", color=theme.INK)
+        axes.set_yticks(
+            range(len(LEVELS)), [f"interval of {text.percent(each, 0)}" for each in LEVELS]
+        )
+        axes.set_xlim(0, 1)
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: text.percent(value, 0)))
+        axes.set_xlabel("share of the counted ratios inside; marks: what the interval promises")
+        theme.only_vertical_grid(axes)
+        return theme.svg(made, "calibration", "how often the intervals hold")
