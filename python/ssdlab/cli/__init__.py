@@ -23,6 +23,7 @@ from ssdlab.cli.completion import completion
 from ssdlab.cli.demo import demo
 from ssdlab.cli.drives import drives, show
 from ssdlab.cli.explain import explain
+from ssdlab.cli.fit import fit
 from ssdlab.cli.health import health
 from ssdlab.cli.layers import layers
 from ssdlab.cli.pts import pts
@@ -79,6 +80,7 @@ for _verb in (
     run,
     season,
     pts,
+    fit,
     cache,
     theory,
     explain,
