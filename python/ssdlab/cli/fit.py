@@ -124,6 +124,7 @@ def _fit(
     from ssdlab.fitting.point import point_of
     from ssdlab.fitting.profile import profile_text
     from ssdlab.fitting.waves import fit as fit_waves
+    from ssdlab.fitting.waves import run_point
 
     at_least = 1 / len(measurements) if len(measurements) >= _FEW and share > 0 else 0.0
     held_back = hold_back(measurements, max(share, at_least), seed)
@@ -135,9 +136,10 @@ def _fit(
     except Unexplained as error:
         note(f"ssdlab: {error}")
         return EXIT_UNEXPLAINED
+    drive = run_point(done, space.settings(point.places, point.kept), seed, perform)
     pending.write(profile_text(space, point, done.fitted, [Path(each).name for each in files]))
     if not is_stdout(str(pending.path)):
-        _tell(done, point, judged, seed)
+        _tell(done, point, judged, drive, seed)
     return 0
 
 
@@ -166,7 +168,7 @@ def _read(paths: Sequence[str], state: str | None) -> list[Measurement]:
     return found
 
 
-def _tell(done: Fit, point: Point, judged: Misfit, seed: int) -> None:
+def _tell(done: Fit, point: Point, judged: Misfit, drive: Any, seed: int) -> None:
     """Say what was fitted, how well, and what stays open."""
     from ssdlab.fitting.profile import interval
 
@@ -182,7 +184,7 @@ def _tell(done: Fit, point: Point, judged: Misfit, seed: int) -> None:
     ]
     print_table(("number", "base", "fitted", "90 % interval", ""), rows, right=(1, 2))
     print_text("")
-    _tell_measurements(done, point, judged, seed)
+    _tell_measurements(done, judged, drive, seed)
     open_ones = [each.unknown.name for each in point.estimates if not each.fitted]
     if open_ones:
         note(
@@ -191,15 +193,15 @@ def _tell(done: Fit, point: Point, judged: Misfit, seed: int) -> None:
         )
 
 
-def _tell_measurements(done: Fit, point: Point, judged: Misfit, seed: int) -> None:
-    fitted = iter(zip(done.likelihood.expected(point.places), judged.outliers, strict=True))
+def _tell_measurements(done: Fit, judged: Misfit, drive: Any, seed: int) -> None:
+    """Say what the fitted drive gives, and what was predicted of what was held back."""
+    outliers = iter(judged.outliers)
     rows: list[tuple[str, ...]] = []
     for column, (each, held) in enumerate(zip(done.measurements, done.held_back, strict=True)):
         if held:
             rows.append(_predicted(each, done.last.figures[:, column], seed))
         else:
-            expected, outlier = next(fitted)
-            rows.append(_row(each, expected, "outlier" if outlier else ""))
+            rows.append(_row(each, drive[column], "outlier" if next(outliers) else "fitted"))
     print_table(("measurement", "measured", "model", "difference", ""), rows, right=(1, 2, 3))
 
 

@@ -54,13 +54,13 @@ class Wave:
     figures: Array
 
 
-def tasks(
-    space: Space, places: Array, runs: Sequence[Load], seed: int
+def tasks_of(
+    space: Space, drives: Sequence[Settings], runs: Sequence[Load], seed: int
 ) -> list[Callable[[Progress], Outcome]]:
     """Return the runs of a wave: all loads on the first drive, then on the next."""
     asked = [
-        request(space, load, space.settings(row), seed + number)
-        for number, row in enumerate(places)
+        request(space, load, settings, seed + number)
+        for number, settings in enumerate(drives)
         for load in runs
     ]
     return [partial(_run, each) for each in asked]
@@ -69,7 +69,7 @@ def tasks(
 def figures_of(
     outcomes: Sequence[Outcome | None], runs: Sequence[Load], measurements: Sequence[Measurement]
 ) -> Array:
-    """Return what `tasks` gave as a row a drive and a column a measurement."""
+    """Return what `tasks_of` gave as a row a drive and a column a measurement."""
     drives = [outcomes[start : start + len(runs)] for start in range(0, len(outcomes), len(runs))]
     columns = [runs.index(each.load) for each in measurements]
     rows = [

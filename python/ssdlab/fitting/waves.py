@@ -20,6 +20,7 @@ from ssdlab.fitting.forward import Outcome
 from ssdlab.fitting.measurement import Measurement, loads
 from ssdlab.fitting.posterior import Likelihood, sample
 from ssdlab.fitting.unknowns import Array, Space
+from ssdlab.request import Settings
 
 WAVES = 4
 _LEAST_RUNS = 8
@@ -117,6 +118,42 @@ def fit(
     return Fit(space, tuple(measurements), tuple(held_back), likelihood, posterior, last, runs)
 
 
+def run_point(done: Fit, settings: Settings, seed: int, perform: Perform) -> Array:
+    """Run all loads on the fitted drive.
+
+    Parameters
+    ----------
+    done
+        The fit.
+    settings
+        Of the drive.
+    seed
+        The one source of chance.
+    perform
+        Runs the tasks.
+
+    Returns
+    -------
+    Array
+        A figure for each measurement; NaN where a run gave none.
+
+    Raises
+    ------
+    SsdlabError
+        There is no such drive.
+    Stopped
+        `perform` was stopped.
+    """
+    runs = loads(done.measurements)
+    names = [f"fitted drive: {run.label}" for run in runs]
+    outcomes = perform(names, forward.tasks_of(done.space, [settings], runs, seed))
+    if any(each is None for each in outcomes):
+        raise Stopped
+    if said := [each for each in outcomes if isinstance(each, str)]:
+        raise SsdlabError(f"the fitted drive does not work: {said[0]}\ntry another --seed")
+    return np.asarray(forward.figures_of(outcomes, runs, done.measurements)[0])
+
+
 def run_wave(
     space: Space,
     places: Array,
@@ -156,7 +193,8 @@ def run_wave(
     """
     runs = loads(asked)
     names = [f"{name}, drive {row + 1}: {run.label}" for row in range(len(places)) for run in runs]
-    outcomes = perform(names, forward.tasks(space, places, runs, seed))
+    drives = [space.settings(row) for row in places]
+    outcomes = perform(names, forward.tasks_of(space, drives, runs, seed))
     if any(each is None for each in outcomes):
         raise Stopped
     figures = forward.figures_of(outcomes, runs, asked)
