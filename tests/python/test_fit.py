@@ -318,10 +318,12 @@ def test_a_profile_says_what_is_fitted(command: Command, tmp_path: Path) -> None
     shown = {each["key"]: each for each in engine.show(str(tmp_path / "mine.toml"))["parameters"]}
     base = {each["key"]: each for each in engine.show(BASE)["parameters"]}
     assert shown["nand.cell"] == base["nand.cell"]
-    fitted = [key for key, each in shown.items() if "measurements of m.csv, 90 %" in each["source"]]
+    fitted = [
+        key for key, each in shown.items() if "1 measurement of m.csv, 90 %" in each["source"]
+    ]
     assert {shown[key]["kind"] for key in fitted} <= {"fitted"}
     assert shown["ftl.gc"]["kind"] == "assumed"
-    assert shown["ftl.gc"]["source"].startswith("not determined by 1 measurements of m.csv")
+    assert shown["ftl.gc"]["source"].startswith("not determined by 1 measurement of m.csv")
     assert shown["ftl.gc"]["value"] == base["ftl.gc"]["value"]
 
 

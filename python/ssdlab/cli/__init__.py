@@ -1,7 +1,8 @@
 """The ``ssdlab`` command: one verb a module, one way to fail.
 
-Exit codes: 0 done; 1 what was checked is not in order (`align`); 2 what the user can mend; 130
-stopped by Ctrl-C, 143 by SIGTERM, 129 by SIGHUP.
+Exit codes: 0 done; 1 what was checked is not in order (`align`), or no drive of the ranges explains
+what was measured (`fit`); 2 what the user can mend; 130 stopped by Ctrl-C, 143 by SIGTERM, 129 by
+SIGHUP.
 """
 
 from __future__ import annotations

@@ -36,7 +36,8 @@ def profile_text(
         The files that this came from.
     """
     shown = engine.show(space.drive, space.fixed)
-    to = f"{len(fitted)} measurements of {', '.join(where)}"
+    several = "measurement" if len(fitted) == 1 else "measurements"
+    to = f"{len(fitted)} {several} of {', '.join(where)}"
     title = f"{shown['title']}, fitted"
     summary = f"{shown['summary']}; fitted to {to}"
     changed = dict(_changed(space, point, to))
