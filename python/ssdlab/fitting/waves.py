@@ -235,6 +235,11 @@ def _working(space: Space, posterior: Array, count: int, seed: int) -> Array:
     for row in order:
         if len(chosen) < count and space.works(posterior[row]):
             chosen.append(posterior[row])
+    if not chosen:
+        raise SsdlabError(
+            f"--drive {space.drive}: no drive that agrees with the measurements can work\n"
+            "check the measurements, or give another --drive"
+        )
     return np.array(chosen)
 
 
