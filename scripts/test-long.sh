@@ -24,6 +24,10 @@ coverage)
 drawn-drives)
     SSDLAB_DRAWS=0..10000 cargo test --locked -p ssdlab-lab --test drawn_drives -- --nocapture
     ;;
+fit)
+    # Ten mystery drives: an hour; SSDLAB_FIT=2 fits two of them.
+    SSDLAB_FIT=${SSDLAB_FIT:-all} .venv/bin/pytest -s tests/python/test_fit_long.py
+    ;;
 intervals)
     # Goes on where it was interrupted. What comes with the program must be what it gives.
     .venv/bin/ssdlab reproduce --quick --ensemble 32 -o target/intervals
@@ -54,7 +58,7 @@ real)
     SSDLAB_REAL_KILLS=${SSDLAB_REAL_KILLS:-50} .venv/bin/pytest -s -rs tests/python/test_real_long.py
     ;;
 *)
-    echo "test-long: PART must be conditions, coverage, drawn-drives, intervals, interrupt, measured, mutants, predictions, pts, real or scale: make test-long PART=drawn-drives" >&2
+    echo "test-long: PART must be conditions, coverage, drawn-drives, fit, intervals, interrupt, measured, mutants, predictions, pts, real or scale: make test-long PART=drawn-drives" >&2
     exit 2
     ;;
 esac

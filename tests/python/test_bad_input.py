@@ -120,6 +120,7 @@ def test_reports_of_any_shape_are_no_traceback(
 ENDLESS_READERS = {
     "job file": ("run", "{}", "--drive", *SMALL),
     "report": ("report", "{}"),
+    "fit": ("fit", "{}", "--drive", "theory", "-o", "x.toml"),
     "compare": ("compare", "old.json", "{}"),
     "read_iolog": ("run", "--rw=read", "--read_iolog={}", "--drive", *SMALL),
     "drive": ("run", "--rw=read", "--drive", "{}"),

@@ -19,6 +19,7 @@ VERBS = (
     "run",
     "season",
     "pts",
+    "fit",
     "cache",
     "theory",
     "explain",

@@ -51,6 +51,8 @@ VERBS = {
     "theory": Verb(("theory", "--op", "7%")),
     "explain": Verb(("explain", "-o", "new.html"), 2),
     "compare": Verb(("compare", "old.json", "old.json")),
+    "fit": Verb(("fit", "old.json", *DRIVE, "-o", "new.toml"), 6),
+    "fit --plan": Verb(("fit", "--plan", "old.json", *DRIVE), 6),
     "report": Verb(("report", "old.json", "-o", "new.html"), 3),
     "align": Verb(("align", "--layer", "partition:start=63s")),
     "audit": Verb(("audit", "--json"), 2),

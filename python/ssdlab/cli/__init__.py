@@ -1,7 +1,8 @@
 """The ``ssdlab`` command: one verb a module, one way to fail.
 
-Exit codes: 0 done; 1 what was checked is not in order (`align`); 2 what the user can mend; 130
-stopped by Ctrl-C, 143 by SIGTERM, 129 by SIGHUP.
+Exit codes: 0 done; 1 what was checked is not in order (`align`), or no drive of the ranges explains
+what was measured (`fit`); 2 what the user can mend; 130 stopped by Ctrl-C, 143 by SIGTERM, 129 by
+SIGHUP.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from ssdlab.cli.completion import completion
 from ssdlab.cli.demo import demo
 from ssdlab.cli.drives import drives, show
 from ssdlab.cli.explain import explain
+from ssdlab.cli.fit import fit
 from ssdlab.cli.health import health
 from ssdlab.cli.layers import layers
 from ssdlab.cli.pts import pts
@@ -79,6 +81,7 @@ for _verb in (
     run,
     season,
     pts,
+    fit,
     cache,
     theory,
     explain,

@@ -1,0 +1,226 @@
+"""``ssdlab fit``: a profile from measurements of a drive, and what to measure next."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ssdlab import engine, text
+from ssdlab.cli.arguments import SEED_OPTION, whole_number
+from ssdlab.cli.completion import complete_drive, complete_file
+from ssdlab.cli.console import note, print_table, print_text
+from ssdlab.cli.drives import SET_OPTION, parse_settings
+from ssdlab.cli.fit_plan import perform, tell_plan
+from ssdlab.cli.verb import Verb
+from ssdlab.errors import SsdlabError
+from ssdlab.output import PendingFile, is_stdout
+
+if TYPE_CHECKING:
+    from ssdlab.fitting.measurement import Measurement
+    from ssdlab.fitting.misfit import Misfit
+    from ssdlab.fitting.point import Point
+    from ssdlab.fitting.unknowns import Space
+    from ssdlab.fitting.waves import Fit
+
+EXIT_UNEXPLAINED = 1
+_LEAST_DRAWS, _MOST_DRAWS = 16, 1024
+_FEW = 5
+"""From so many measurements on, at least one is held back."""
+
+
+@click.command(
+    cls=Verb,
+    short_help="Fit a profile to measurements of a drive.",
+    examples=(
+        "ssdlab fit mine.csv --drive intel-dc-s3500-80gb -o mine.toml",
+        "ssdlab fit steady.json --state steady --drive intel-dc-s3500-80gb -o mine.toml",
+        "ssdlab fit --plan --drive intel-dc-s3500-80gb mine.csv",
+        "ssdlab run --rw=randwrite --bs=4k --drive mine.toml --state steady",
+    ),
+)
+@click.argument("measurements", nargs=-1, metavar="[MEASUREMENT]…", shell_complete=complete_file)
+@click.option(
+    "--drive",
+    required=True,
+    metavar="BASE",
+    help="Begin with this profile, the nearest to the drive.",
+    shell_complete=complete_drive,
+)
+@SET_OPTION
+@click.option(
+    "--state",
+    type=click.Choice(engine.CONDITIONS),
+    help="Say in which condition the drive was when fio measured it.",
+)
+@click.option("--output", "-o", metavar="FILE.toml", help="Write the profile to this file.")
+@click.option("--plan", is_flag=True, help="Say which further measurement would tell most.")
+@click.option(
+    "--hold-back",
+    default="20%",
+    show_default=True,
+    metavar="SHARE",
+    help="Hold back this share of the measurements, and predict them.",
+)
+@click.option(
+    "--draws",
+    default="64",
+    show_default=True,
+    metavar="N",
+    callback=whole_number(_LEAST_DRAWS, _MOST_DRAWS),
+    help="Run N drives in each of the four waves.",
+)
+@SEED_OPTION
+def fit(
+    measurements: tuple[str, ...],
+    drive: str,
+    settings: tuple[str, ...],
+    state: str | None,
+    output: str | None,
+    plan: bool,
+    hold_back: str,
+    draws: int,
+    seed: int,
+) -> int:
+    """Fit a profile to measurements of a drive.
+
+    MEASUREMENT is a table (job,condition,metric,value,spread) or fio's JSON. What the measurements
+    determine is fitted; what they do not determine keeps its value, and is named.
+    """
+    from ssdlab.fitting.unknowns import space_of
+
+    share = _share(hold_back)
+    if plan:
+        if output is not None:
+            raise SsdlabError(f"--plan writes no profile\nleave -o {output} out")
+        space = space_of(drive, parse_settings(settings))
+        tell_plan(space, _read(measurements, state), draws, seed)
+        return 0
+    if output is None or not measurements:
+        missing = "-o FILE.toml" if measurements else "a MEASUREMENT"
+        raise SsdlabError(
+            f"nothing to do: {missing} is missing\n"
+            f"ssdlab fit mine.csv --drive {drive} -o mine.toml, or --plan"
+        )
+    found = _read(measurements, state)
+    space = space_of(drive, parse_settings(settings))
+    with PendingFile(output) as pending:
+        return _fit(space, found, measurements, share, draws, seed, pending)
+
+
+def _fit(
+    space: Space,
+    measurements: Sequence[Measurement],
+    files: Sequence[str],
+    share: float,
+    draws: int,
+    seed: int,
+    pending: PendingFile,
+) -> int:
+    from ssdlab.fitting.measurement import hold_back
+    from ssdlab.fitting.misfit import Unexplained, check_explained, misfit_of
+    from ssdlab.fitting.point import point_of
+    from ssdlab.fitting.profile import profile_text
+    from ssdlab.fitting.waves import fit as fit_waves
+    from ssdlab.fitting.waves import run_point
+
+    at_least = 1 / len(measurements) if len(measurements) >= _FEW and share > 0 else 0.0
+    held_back = hold_back(measurements, max(share, at_least), seed)
+    done = fit_waves(space, measurements, held_back, draws=draws, seed=seed, perform=perform)
+    point = point_of(done.likelihood, done.posterior, seed)
+    judged = misfit_of(done.likelihood.residuals(point.best[None, :])[0])
+    try:
+        check_explained(judged, done.fitted, done.likelihood.expected(point.best), space.drive)
+    except Unexplained as error:
+        note(f"ssdlab: {error}")
+        return EXIT_UNEXPLAINED
+    drive = run_point(done, space.settings(point.places, point.kept), seed, perform)
+    pending.write(profile_text(space, point, done.fitted, [Path(each).name for each in files]))
+    if not is_stdout(str(pending.path)):
+        _tell(done, point, judged, drive, seed)
+    return 0
+
+
+def _share(value: str) -> float:
+    share = text.parse_share(value, "--hold-back")
+    if not 0 <= share < 1:
+        raise SsdlabError(f"--hold-back {value}: must be a share from 0 up to, but not with, 100%")
+    return share
+
+
+def _read(paths: Sequence[str], state: str | None) -> list[Measurement]:
+    from ssdlab.fitting.read_csv import read_csv
+    from ssdlab.fitting.read_fio import read_fio
+
+    found = []
+    for path in map(Path, paths):
+        if path.suffix == ".json":
+            found += read_fio(path, state)
+        elif state is not None:
+            raise SsdlabError(
+                f"--state {state}: is for fio's JSON; {path} says it in its column condition\n"
+                "leave --state out"
+            )
+        else:
+            found += read_csv(path)
+    return found
+
+
+def _tell(done: Fit, point: Point, judged: Misfit, drive: Any, seed: int) -> None:
+    """Say what was fitted, how well, and what stays open."""
+    from ssdlab.fitting.profile import interval
+
+    rows = [
+        (
+            each.unknown.name,
+            each.unknown.show(done.space.base[number]),
+            each.unknown.show(each.place) if each.fitted else "",
+            interval(each),
+            "fitted" if each.determined else "with others" if each.freed else "not determined",
+        )
+        for number, each in enumerate(point.estimates)
+    ]
+    print_table(("number", "base", "fitted", "90 % interval", ""), rows, right=(1, 2))
+    print_text("")
+    _tell_measurements(done, judged, drive, seed)
+    open_ones = [each.unknown.name for each in point.estimates if not each.fitted]
+    if open_ones:
+        note(
+            f"ssdlab: the measurements do not determine {', '.join(open_ones)}: these keep the "
+            "base's values; ssdlab fit --plan says what to measure"
+        )
+
+
+def _tell_measurements(done: Fit, judged: Misfit, drive: Any, seed: int) -> None:
+    """Say what the fitted drive gives, and what was predicted of what was held back."""
+    outliers = iter(judged.outliers)
+    rows: list[tuple[str, ...]] = []
+    for column, (each, held) in enumerate(zip(done.measurements, done.held_back, strict=True)):
+        if held:
+            rows.append(_predicted(each, done.last.figures[:, column], seed))
+        else:
+            rows.append(_row(each, drive[column], "outlier" if next(outliers) else "fitted"))
+    print_table(("measurement", "measured", "model", "difference", ""), rows, right=(1, 2, 3))
+
+
+def _predicted(measurement: Measurement, figures: Any, seed: int) -> tuple[str, ...]:
+    from ssdlab.fitting.prediction import predict
+
+    found = predict(measurement, figures, seed)
+    if found is None:
+        return (measurement.label, text.significant(measurement.value, 4), "", "", "no prediction")
+    between = f"{text.significant(found.low)} … {text.significant(found.high)}"
+    verdict = "inside" if found.inside else "outside"
+    return _row(measurement, found.median, f"held back: {verdict} {between}")
+
+
+def _row(measurement: Measurement, expected: float, remark: str) -> tuple[str, ...]:
+    return (
+        measurement.label,
+        text.significant(measurement.value, 4),
+        text.significant(expected, 4),
+        f"{(expected / measurement.value - 1) * 100:+.1f} %",
+        remark,
+    )

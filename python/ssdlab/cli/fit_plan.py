@@ -1,0 +1,78 @@
+"""``ssdlab fit --plan``: which measurement would tell most of a drive."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from ssdlab.cli.console import note, print_table
+from ssdlab.cli.tasks import carry_out
+from ssdlab.engine import Progress
+
+if TYPE_CHECKING:
+    from ssdlab.fitting.forward import Outcome
+    from ssdlab.fitting.measurement import Measurement
+    from ssdlab.fitting.plan import Ranked
+    from ssdlab.fitting.unknowns import Space
+
+_HEADINGS = ("measurement", "condition", "figures", "explains", "tells of")
+
+
+def perform(
+    names: Sequence[str], tasks: Sequence[Callable[[Progress], Outcome]]
+) -> list[Outcome | None]:
+    """Run the drives of a wave, with progress."""
+    return carry_out(names, tasks)[0]
+
+
+def tell_plan(space: Space, measured: Sequence[Measurement], draws: int, seed: int) -> None:
+    """Rank the candidates and print them.
+
+    Parameters
+    ----------
+    space
+        Of the unknowns.
+    measured
+        What was measured already.
+    draws
+        Drives that are run.
+    seed
+        The one source of chance.
+    """
+    from ssdlab.fitting.measurement import loads
+    from ssdlab.fitting.plan import CANDIDATES, rank
+    from ssdlab.fitting.waves import emulators_of, run_wave
+
+    wanted = [each for candidate in CANDIDATES for each in candidate.measurements()]
+    asked = [*measured, *wanted]
+    places = space.sobol(draws, seed)
+    figures = run_wave(space, places, asked, "plan", seed, perform)
+    fitted = emulators_of(space, places, figures)
+    known = list(zip(measured, fitted, strict=False))
+    rest = iter(fitted[len(measured) :])
+    candidates = [(each, [next(rest) for _ in each.metrics]) for each in CANDIDATES]
+    _print(rank(space, candidates, known, seed))
+    note(
+        f"ssdlab: explained is of the spread of {len(space.unknowns)} numbers that "
+        f"{len(measured)} measurements leave; {len(loads(asked)) * draws} runs"
+    )
+
+
+def _print(ranked: Sequence[Ranked]) -> None:
+    rows = [
+        (
+            " ".join(flag.removeprefix("--") for flag in each.candidate.load.flags),
+            _condition(each),
+            ", ".join(each.candidate.metrics),
+            f"{each.explained:.0%}".replace("%", " %"),
+            ", ".join(f"{name} {share:.0%}" for name, share in each.tells_of().items()),
+        )
+        for each in ranked
+    ]
+    print_table(_HEADINGS, rows, right=(3,), fold=4)
+
+
+def _condition(ranked: Ranked) -> str:
+    load = ranked.candidate.load
+    span = "" if load.span == 1 else f", span {load.span:.0%}"
+    return (load.condition or "fresh") + span

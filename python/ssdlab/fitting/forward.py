@@ -1,0 +1,132 @@
+"""The forward model: each load run on each drive that is drawn, and the figures of these runs.
+
+A drive that has to be preconditioned is made smaller first, by fewer blocks a die
+(`reproduce.experiment`, "Scale"): rates and write amplification stay within about 2 %. A fresh one
+keeps its size, for it costs only what is written; so does one whose job names places or amounts,
+which would mean something else on a small drive.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+
+from ssdlab import engine, runner
+from ssdlab.engine import Progress
+from ssdlab.errors import SsdlabError
+from ssdlab.fitting.measurement import Load, Measurement, figure
+from ssdlab.fitting.unknowns import Array, Space
+from ssdlab.reproduce.experiment import Scale
+from ssdlab.request import RunRequest, Settings
+from ssdlab.result import Result
+
+SMALL = Scale("fit", 192, (1,))
+_NAMES_AN_AMOUNT = re.compile(
+    r"^(?:--)?\s*(?:size|filesize|io_size|io_limit|offset\w*|number_ios|loops|zone\w*|read_iolog"
+    r"|random_distribution)\s*(?:=|$)(?!\s*\d+%)",
+    re.MULTILINE,
+)
+
+_SPARE, _BAD_SHARE = "over_provisioning", "reliability.factory_bad_share"
+_STRIPE = "ftl.parity_stripe_pages"
+
+Outcome = Result | str
+"""What a run gave, or why there is no such drive."""
+
+
+@dataclass(frozen=True)
+class Wave:
+    """Drives and their figures.
+
+    Attributes
+    ----------
+    places
+        A row a drive.
+    figures
+        A row a drive, a column a measurement; NaN where a run gave none.
+    """
+
+    places: Array
+    figures: Array
+
+
+def tasks_of(
+    space: Space, drives: Sequence[Settings], runs: Sequence[Load], seed: int
+) -> list[Callable[[Progress], Outcome]]:
+    """Return the runs of a wave: all loads on the first drive, then on the next."""
+    asked = [
+        request(space, load, settings, seed + number)
+        for number, settings in enumerate(drives)
+        for load in runs
+    ]
+    return [partial(_run, each) for each in asked]
+
+
+def figures_of(
+    outcomes: Sequence[Outcome | None], runs: Sequence[Load], measurements: Sequence[Measurement]
+) -> Array:
+    """Return what `tasks_of` gave as a row a drive and a column a measurement."""
+    drives = [outcomes[start : start + len(runs)] for start in range(0, len(outcomes), len(runs))]
+    columns = [runs.index(each.load) for each in measurements]
+    rows = [
+        [_figure(drive[column], each) for column, each in zip(columns, measurements, strict=True)]
+        for drive in drives
+    ]
+    return np.array(rows, dtype=float).reshape(len(drives), len(measurements))
+
+
+def request(space: Space, load: Load, settings: Settings, seed: int) -> RunRequest:
+    """Return a load on a drive, made smaller where that changes nothing but the time it takes."""
+    asked = replace(load.request(space.drive, settings), seed=seed)
+    if load.condition in (None, "fresh") or _names_an_amount(load):
+        return asked
+    try:
+        capacity = SMALL.capacity_bytes(space.drive, asked.settings)
+    except SsdlabError:
+        return asked  # There is no such drive, which the run itself will say.
+    if capacity is None:
+        return asked
+    smaller = {
+        "capacity_bytes": str(capacity),
+        "ftl.spare_counts": "collected",
+        **_spare_alone(space.drive, asked.settings),
+    }
+    return replace(asked, settings=tuple({**dict(asked.settings), **smaller}.items()), exact=True)
+
+
+def _spare_alone(drive: str, settings: Settings) -> dict[str, str]:
+    """Return as much spare without bad blocks, and without what parity takes of it.
+
+    Among few blocks it is chance how many are bad; and where only collected blocks count as spare,
+    parity comes on top.
+    """
+    shown = engine.show(drive, settings)["parameters"]
+    values = {each["key"]: each["value"] for each in shown}
+    good = 1 - float(values[_BAD_SHARE])
+    if (stripe := values[_STRIPE]) != "none":
+        pages = int(values["nand.pages_per_block"])
+        good *= 1 - max(pages // int(stripe), 1) / pages
+    return {_SPARE: f"{(1 + float(values[_SPARE])) * good - 1:.6g}", _BAD_SHARE: "0"}
+
+
+def _names_an_amount(load: Load) -> bool:
+    return bool(_NAMES_AN_AMOUNT.search("\n".join([*load.flags, load.job_text or ""])))
+
+
+def _figure(outcome: Outcome | None, measurement: Measurement) -> float:
+    """Return a figure above 0, or NaN: figures are fitted by their logarithms."""
+    if not isinstance(outcome, Result):
+        return np.nan
+    found = figure(outcome.job(), measurement.metric)
+    return found if found is not None and found > 0 else np.nan
+
+
+def _run(asked: RunRequest, progress: Progress) -> Outcome:
+    try:
+        return runner.whole(engine.run(asked, progress), asked.job_name)
+    except SsdlabError as error:
+        return str(error)

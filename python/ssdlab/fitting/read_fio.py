@@ -1,0 +1,79 @@
+"""Measurements from fio's JSON: rates, mean latencies and 99 % latencies of each job.
+
+The job is made again from fio's "global options" and "job options", without what names the device
+that was measured. A mean latency at a fixed depth says the same as the rate (Little's law): it is
+taken at depth 1 alone, and the rate at others. A percentile is spread more than a rate: fio's bins
+are 1.6 % wide, and few requests are that slow. Left out: jobs that ran at the same time, which are
+taken as if each had run alone.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ssdlab import engine
+from ssdlab.errors import SsdlabError
+from ssdlab.fitting.measurement import SPREAD, Load, Measurement, figure
+from ssdlab.fitting.read_csv import condition_of
+from ssdlab.result import Job, Result
+
+TAIL_SPREAD = 0.05
+"""Of 99 % latencies."""
+_OF_THE_MACHINE = (
+    "filename", "directory", "name", "output", "output-format", "ioengine", "thread", "description",
+)  # fmt: skip
+
+
+def read_fio(path: Path, condition: str | None) -> list[Measurement]:
+    """Read a result.
+
+    Parameters
+    ----------
+    path
+        fio's JSON.
+    condition
+        Of the drive; None takes what one of our own results says, else fresh.
+
+    Raises
+    ------
+    SsdlabError
+        It is no result, or a job in it cannot be simulated.
+    """
+    result = Result.load(path)
+    shared = result.to_dict().get("global options") or {}
+    found = [
+        each
+        for number, job in enumerate(result.jobs)
+        for each in _of_job(job, {**shared, **job.options}, f"{path}: jobs[{number}]", condition)
+    ]
+    if not found:
+        raise SsdlabError(f"{path}: no job in it did a read or a write\ngive another result")
+    return found
+
+
+def _of_job(
+    job: Job, options: dict[str, str], place: str, condition: str | None
+) -> list[Measurement]:
+    flags = tuple(
+        f"--{name}={value}" if str(value) else f"--{name}"
+        for name, value in options.items()
+        if name not in _OF_THE_MACHINE
+    )
+    try:
+        engine.check_job(None, place, flags)
+    except SsdlabError as error:
+        raise SsdlabError(f"{place} ({job.name}): {error}") from None
+    load = Load(flags, condition_of(condition or job.condition or "", place))
+    several = len(job.directions) > 1
+    found = []
+    for direction in job.directions:
+        prefix = f"{direction}_" if several else ""
+        rate = "mean_us" if str(options.get("iodepth", "1")) == "1" else "iops"
+        for name, spread in ((rate, SPREAD), ("p99_us", TAIL_SPREAD)):
+            value = figure(job, prefix + name)
+            if value is not None and value > 0:
+                found.append(Measurement(load, prefix + name, value, spread, place))
+    if job.write_amplification:
+        value = job.write_amplification
+        found.append(Measurement(load, "write_amplification", value, SPREAD, place))
+    return found
