@@ -292,7 +292,6 @@ MYSTERY = {
 }
 
 
-@pytest.mark.xfail(reason="steady writes are 11 % too slow: the drive is chosen on rough emulators")
 def test_a_mystery_drive(command: Command, tmp_path: Path) -> None:
     """Four numbers drawn, noise of 2 %, fitted blind: what was not measured comes within 10 %."""
     drawn = {**SMALL, **MYSTERY}

@@ -5,7 +5,7 @@ or, of a number with choices, where nine tenths of the posterior make the same. 
 determined keeps the base profile's value; the others are those of the largest likelihood then, with
 a weak pull to the base, within the posterior's 90 %. Where that agrees clearly worse than the best
 drive of all, only a combination of numbers is determined: one more is freed, that which helps most,
-and so on. Left out: several drives that agree as well, of which this is one.
+and so on, as long as it helps. Left out: several drives that agree as well, of which this is one.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ _MOST_LENGTH = 0.5
 _LEAST_SHARE = 0.9
 _WORSE = 0.5
 """By how much the logarithm of the likelihood may be below that of the best drive."""
+_LEAST_GAIN = 0.1
+"""By how much freeing one more number has to raise it, or none is freed any more."""
 _PULL = 0.5
 """Of a place that is one from the base: less than what a measurement says."""
 _LEAST_LENGTH = 1e-6
@@ -110,12 +112,16 @@ def point_of(likelihood: Likelihood, posterior: Array, seed: int) -> Point:
         ]
     )
     best = _best(likelihood, posterior, np.ones(len(known), bool), seed)
-    wanted = float(likelihood.log(best[None, :])[0]) - _WORSE
+    wanted = _log(likelihood, best) - _WORSE
     free = known.copy()
     places = _best(likelihood, posterior, free, seed)
-    while float(likelihood.log(places[None, :])[0]) < wanted and not free.all():
-        free[_most_helpful(likelihood, posterior, free)] = True
-        places = _best(likelihood, posterior, free, seed)
+    while _log(likelihood, places) < wanted and not free.all():
+        freer = free.copy()
+        freer[_most_helpful(likelihood, posterior, free)] = True
+        tried = _best(likelihood, posterior, freer, seed)
+        if _log(likelihood, tried) < _log(likelihood, places) + _LEAST_GAIN:
+            break
+        free, places = freer, tried
     lows, highs = np.quantile(posterior, [LOW, HIGH], axis=0)
     estimates = tuple(
         Estimate(
@@ -129,6 +135,10 @@ def point_of(likelihood: Likelihood, posterior: Array, seed: int) -> Point:
         for column, unknown in enumerate(space.unknowns)
     )
     return Point(estimates, best)
+
+
+def _log(likelihood: Likelihood, places: Array) -> float:
+    return float(likelihood.log(places[None, :])[0])
 
 
 def is_determined(unknown: Unknown, places: Array) -> bool:
