@@ -49,7 +49,7 @@ pts)
     SSDLAB_KILLS=50 .venv/bin/pytest tests/python/test_pts_command.py -k killed
     ;;
 predictions)
-    # Goes on where it was interrupted; about two hours of processor time. What is committed must be what it gives.
+    # Goes on where it was interrupted; about fifty minutes of processor time. What is committed must be what it gives.
     .venv/bin/python -m ssdlab.predicted --draws 16 -o target/7450.json
     cmp target/7450.json docs/predictions/7450.json
     ;;
