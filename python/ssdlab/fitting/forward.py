@@ -20,7 +20,7 @@ from ssdlab.engine import Progress
 from ssdlab.errors import SsdlabError
 from ssdlab.fitting.measurement import Load, Measurement, figure
 from ssdlab.fitting.unknowns import Array, Space
-from ssdlab.reproduce.experiment import Scale
+from ssdlab.reproduce.experiment import Scale, data_share
 from ssdlab.request import RunRequest, Settings
 from ssdlab.result import Result
 
@@ -32,7 +32,6 @@ _NAMES_AN_AMOUNT = re.compile(
 )
 
 _SPARE, _BAD_SHARE = "over_provisioning", "reliability.factory_bad_share"
-_STRIPE = "ftl.parity_stripe_pages"
 
 Outcome = Result | str
 """What a run gave, or why there is no such drive."""
@@ -106,10 +105,7 @@ def _spare_alone(drive: str, settings: Settings) -> dict[str, str]:
     """
     shown = engine.show(drive, settings)["parameters"]
     values = {each["key"]: each["value"] for each in shown}
-    good = 1 - float(values[_BAD_SHARE])
-    if (stripe := values[_STRIPE]) != "none":
-        pages = int(values["nand.pages_per_block"])
-        good *= 1 - max(pages // int(stripe), 1) / pages
+    good = (1 - float(values[_BAD_SHARE])) * data_share(values)
     return {_SPARE: f"{(1 + float(values[_SPARE])) * good - 1:.6g}", _BAD_SHARE: "0"}
 
 

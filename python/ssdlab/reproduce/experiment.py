@@ -13,6 +13,7 @@ does.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
@@ -72,13 +73,31 @@ def _less_parity(drive: str, settings: Settings) -> dict[str, str]:
     """Return the over-provisioning without the pages that parity takes, where it takes any."""
     shown = engine.show(drive, settings)
     values = {each["key"]: each["value"] for each in shown["parameters"]}
+    share = data_share(values)
+    if share == 1:
+        return {}
+    return {"over_provisioning": f"{(1 + float(values['over_provisioning'])) * share - 1:.6g}"}
+
+
+def data_share(values: Mapping[str, Any]) -> float:
+    """Return the share of the pages that parity leaves, where it is part of the spare.
+
+    Parameters
+    ----------
+    values
+        A drive's parameters by key.
+
+    Examples
+    --------
+    >>> stripe = {"ftl.parity_stripe_pages": "16", "nand.pages_per_block": 64}
+    >>> data_share({**stripe, "ftl.spare_counts": "all"})
+    0.9375
+    """
     stripe = values["ftl.parity_stripe_pages"]
     if stripe == "none" or values["ftl.spare_counts"] != "all":
-        return {}
+        return 1.0
     pages = int(values["nand.pages_per_block"])
-    parity = max(1, pages // int(stripe))
-    spare = (1 + float(values["over_provisioning"])) * (1 - parity / pages) - 1
-    return {"over_provisioning": f"{spare:.6g}"}
+    return 1 - max(1, pages // int(stripe)) / pages
 
 
 @dataclass(frozen=True)
