@@ -46,23 +46,27 @@ _FEW = 5
     "--drive",
     required=True,
     metavar="BASE",
-    help="Begin with this profile, the nearest to the drive.",
+    help="Start from this profile, the closest to your drive.",
     shell_complete=complete_drive,
 )
 @SET_OPTION
 @click.option(
     "--state",
     type=click.Choice(engine.CONDITIONS),
-    help="Say in which condition the drive was when fio measured it.",
+    help="Name the condition that the drive was in when fio measured it.",
 )
 @click.option("--output", "-o", metavar="FILE.toml", help="Write the profile to this file.")
-@click.option("--plan", is_flag=True, help="Say which further measurement would tell most.")
+@click.option(
+    "--plan",
+    is_flag=True,
+    help="List short measurements, the most informative first; write no profile.",
+)
 @click.option(
     "--hold-back",
     default="20%",
     show_default=True,
     metavar="SHARE",
-    help="Hold back this share of the measurements, and predict them.",
+    help="Keep this share of the measurements out of the fit, and predict it.",
 )
 @click.option(
     "--draws",
@@ -70,7 +74,7 @@ _FEW = 5
     show_default=True,
     metavar="N",
     callback=whole_number(_LEAST_DRAWS, _MOST_DRAWS),
-    help="Run N drives in each of the four waves.",
+    help="Simulate N drives in each of four waves.",
 )
 @SEED_OPTION
 def fit(
@@ -86,8 +90,8 @@ def fit(
 ) -> int:
     """Fit a profile to measurements of a drive.
 
-    MEASUREMENT is a table (job,condition,metric,value,spread) or fio's JSON. What the measurements
-    determine is fitted; what they do not determine keeps its value, and is named.
+    MEASUREMENT is a table (job,condition,metric,value,spread) or fio's JSON. The fit
+    changes the numbers that the measurements determine, and names those that they do not.
     """
     from ssdlab.fitting.unknowns import space_of
 

@@ -88,7 +88,7 @@ def known(file: str = "ranges.toml") -> list[Range]:
 
 
 def of_drive(shown: Mapping[str, Any], ranges: Sequence[Range]) -> dict[str, Any]:
-    """Return the values of a drive's uncertain numbers by key.
+    """Return the values of a drive's uncertain numbers by key; none of `theory`, a definition.
 
     Parameters
     ----------
@@ -97,6 +97,8 @@ def of_drive(shown: Mapping[str, Any], ranges: Sequence[Range]) -> dict[str, Any
     ranges
         Those that are known.
     """
+    if shown["name"] == "theory":
+        return {}
     assumed = {
         each["key"]: each["value"] for each in shown["parameters"] if each["kind"] == "assumed"
     }

@@ -93,7 +93,7 @@ def ensemble(request: RunRequest, count: int) -> Ensemble:
             "give the profile, and the condition with --state"
         )
     everything = ranges.known()
-    values = {} if shown["name"] == "theory" else ranges.of_drive(shown, everything)
+    values = ranges.of_drive(shown, everything)
     if not values:
         raise SsdlabError(
             f"--ensemble: {request.drive} assumes nothing that could be drawn; give another drive"

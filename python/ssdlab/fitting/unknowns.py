@@ -172,7 +172,7 @@ def space_of(drive: str, fixed: Settings = ()) -> Space:
             "give the name of a profile, or one of your own (my.toml)"
         )
     known = ranges.known()
-    values = {} if shown["name"] == "theory" else ranges.of_drive(shown, known)
+    values = ranges.of_drive(shown, known)
     if not values:
         raise SsdlabError(
             f"--drive {drive}: it assumes nothing that could be fitted\ngive another drive"

@@ -11,20 +11,17 @@ import functools
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TypeVar
 
 from ssdlab.errors import SsdlabError
 from ssdlab.measured import judge, rows, table
 from ssdlab.measured.judge import Judged
-from ssdlab.measured.kept import Figures
+from ssdlab.measured.kept import Figures, performed
 from ssdlab.measured.replay import Replay
 from ssdlab.output import PendingFile
-from ssdlab.parallel import Task, run_all, stop_on_interrupt
+from ssdlab.parallel import Task
 
 _PARTS = 16
 """Slices of four dies: within half a per cent of eight, and twice as fast."""
-
-T = TypeVar("T")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -43,13 +40,13 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--drives",
         default=",".join(rows.DRIVES),
-        help="replay these profiles only, separated by commas",
+        help="replay only these profiles, separated by commas",
     )
     parser.add_argument(
         "--scale", type=int, default=_PARTS, help="run on 1/SCALE of each drive's dies"
     )
     parser.add_argument(
-        "--patterns", default="", help="replay these patterns only, separated by commas"
+        "--patterns", default="", help="replay only these patterns, separated by commas"
     )
     parser.add_argument(
         "--share",
@@ -86,7 +83,7 @@ def _replayed(options: argparse.Namespace) -> int:
     drives = options.drives.split(",")
     replay = Replay(Path(options.output), options.scale, options.share)
     asked = [row for drive in drives for row in rows.rows(drive) if _is_asked(row, options)]
-    done = _performed(_pieces(replay, asked))
+    done = performed(_pieces(replay, asked))
     rates = [judge.judge_rate(row, done[_name(row)]["rate"]) for row in asked]
     dips = [
         judge.judge_dip(rows.transient(row.drive), done[_name(row)]["lowest"])
@@ -120,7 +117,7 @@ def _latencies(replay: Replay, drives: Sequence[str]) -> list[Judged]:
         (f"{drive}, latency", functools.partial(replay.latencies, drive, loads[drive]))
         for drive in drives
     ]
-    found = _performed(pieces)
+    found = performed(pieces)
     return [
         judged
         for drive in drives
@@ -129,23 +126,6 @@ def _latencies(replay: Replay, drives: Sequence[str]) -> list[Judged]:
             rows.latency(drive, load), figures, load in rows.FITTED_LOADS
         )
     ]
-
-
-def _performed(pieces: Sequence[tuple[str, Task[T]]]) -> dict[str, T]:
-    """Run pieces on the cores there are; what has finished is kept by each."""
-
-    def told(index: int, _found: T) -> None:
-        print(pieces[index][0], file=sys.stderr, flush=True)
-
-    with stop_on_interrupt() as stop:
-        found = run_all([run for _, run in pieces], stop=stop, finished=told)
-    if any(figures is None for figures in found):
-        raise SsdlabError("stopped; the same command goes on")
-    return {
-        name: figures
-        for (name, _), figures in zip(pieces, found, strict=True)
-        if figures is not None
-    }
 
 
 if __name__ == "__main__":

@@ -7,12 +7,18 @@ from __future__ import annotations
 
 import hashlib
 import json
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 from ssdlab import engine
+from ssdlab.errors import SsdlabError
 from ssdlab.output import PendingFile
+from ssdlab.parallel import Task, run_all, stop_on_interrupt
 from ssdlab.request import RunRequest
+
+T = TypeVar("T")
 
 Figures = dict[str, float]
 """What a run gave."""
@@ -43,3 +49,23 @@ def kept(
     with PendingFile(file, "-o") as pending:
         pending.write(json.dumps(figures, indent=1) + "\n")
     return figures
+
+
+def performed(pieces: Sequence[tuple[str, Task[T]]]) -> dict[str, T]:
+    """Run pieces on the cores there are, and tell of each by its name; each keeps what it gave.
+
+    Raises
+    ------
+    SsdlabError
+        It was stopped.
+    """
+
+    def told(index: int, _found: T) -> None:
+        print(pieces[index][0], file=sys.stderr, flush=True)
+
+    with stop_on_interrupt() as stop:
+        found = run_all([run for _, run in pieces], stop=stop, finished=told)
+    if any(each is None for each in found):
+        raise SsdlabError("stopped; the same command goes on")
+    named = zip(pieces, found, strict=True)
+    return {name: each for (name, _), each in named if each is not None}

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from ssdlab.errors import SsdlabError
+from ssdlab.measured.kept import performed
 from ssdlab.output import PendingFile
-from ssdlab.parallel import run_all, stop_on_interrupt
 from ssdlab.predicted.prediction import Prediction, summarised
 from ssdlab.predicted.rows import rows
 
@@ -38,12 +38,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m ssdlab.predicted", description=__doc__)
-    parser.add_argument("--draws", type=int, default=16, help="draw so many drives")
+    parser.add_argument("--draws", type=int, default=16, help="number of drives to draw")
     parser.add_argument(
         "--scale", type=int, default=_PARTS, help="run on 1/SCALE of each drive's dies"
     )
     parser.add_argument(
-        "--patterns", default="", help="predict these patterns only, separated by commas"
+        "--patterns", default="", help="predict only these patterns, separated by commas"
     )
     parser.add_argument("--kept", default="target/predicted", help="keep the runs in this folder")
     parser.add_argument("-o", "--output", required=True, help="write the predictions to this file")
@@ -61,20 +61,9 @@ def _predicted(options: argparse.Namespace) -> list[dict[str, Any]]:
     for each in wanted:
         if each not in known:
             raise SsdlabError(f"--patterns {each}: is not predicted\nthese are: {sorted(known)}")
-    pieces = prediction.pieces([row for row in rows() if not wanted or row.pattern in wanted])
-
-    def told(index: int, _found: object) -> None:
-        print(pieces[index][0].name, file=sys.stderr, flush=True)
-
-    with stop_on_interrupt() as stop:
-        found = run_all([run for _, run in pieces], stop=stop, finished=told)
-    if any(each is None for each in found):
-        raise SsdlabError("stopped; the same command goes on")
-    return [
-        summarised(row, each)
-        for (row, _), each in zip(pieces, found, strict=True)
-        if each is not None
-    ]
+    asked = [row for row in rows() if not wanted or row.pattern in wanted]
+    found = performed([(row.name, run) for row, run in prediction.pieces(asked)])
+    return [summarised(row, found[row.name]) for row in asked]
 
 
 def _one_a_line(found: Sequence[dict[str, Any]]) -> str:
