@@ -88,6 +88,13 @@ def test_a_drive_without_enough_spare_does_not_work() -> None:
     assert space_of(BASE).works(space_of(BASE).base)
 
 
+def test_parity_takes_half_the_spare_at_most() -> None:
+    """As in an ensemble: of a spare of 7.37 %, a page in 30, where the range goes down to 16."""
+    found = space_of("intel-x25-m-g2-80gb").unknowns
+    (stripe,) = (each for each in found if each.name == "ftl.parity_stripe_pages")
+    assert stripe.show(0.999) == "30"
+
+
 def test_a_small_drive_has_the_spare_of_a_large_one() -> None:
     """By hand: of 1.2 × 0.99 blocks an eighth is parity, so 1.2 × 0.99 × 7/8 − 1 is spare."""
     set_to = {

@@ -37,11 +37,14 @@ class Unknown:
         What the place is a place of.
     values
         The base profile's, in the same order.
+    spare
+        Over-provisioning that parity takes room from, as `draw.settings` takes it.
     """
 
     name: str
     ranges: tuple[Range, ...]
     values: tuple[Any, ...]
+    spare: float | None = None
 
     @property
     def steps(self) -> int | None:
@@ -69,6 +72,7 @@ class Unknown:
             self.ranges,
             {each.key: place for each in self.ranges},
             {each.key: value for each, value in zip(self.ranges, self.values, strict=True)},
+            spare=self.spare,
         )
 
     def show(self, place: float) -> str:
@@ -179,9 +183,13 @@ def space_of(drive: str, fixed: Settings = ()) -> Space:
         )
     uncertain = [each for each in known if each.key in values]
     groups = dict.fromkeys(each.group for each in uncertain)
-    return Space(drive, fixed, tuple(_unknown(group, uncertain, values) for group in groups))
+    spare = ranges.spare(shown)
+    unknowns = tuple(_unknown(group, uncertain, values, spare) for group in groups)
+    return Space(drive, fixed, unknowns)
 
 
-def _unknown(group: str, uncertain: Sequence[Range], values: dict[str, Any]) -> Unknown:
+def _unknown(
+    group: str, uncertain: Sequence[Range], values: dict[str, Any], spare: float | None
+) -> Unknown:
     members = tuple(each for each in uncertain if each.group == group)
-    return Unknown(group, members, tuple(values[each.key] for each in members))
+    return Unknown(group, members, tuple(values[each.key] for each in members), spare)
