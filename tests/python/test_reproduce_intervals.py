@@ -97,7 +97,7 @@ def test_only_counted_ratios_calibrate() -> None:
         (statement, Spread((True, False))),
     ]
     assert calibration.inside(pairs) == (1, 2)
-    assert calibration.told(pairs).startswith("1 of 2 independent ratios inside")
+    assert calibration.told(pairs).startswith("1 of 2 independent ratios lie inside")
     assert calibration.median_width([(row(2.0), None)]) is None
     assert "<svg" in str(calibration.picture(pairs))
     assert calibration.picture([]) is None
@@ -222,7 +222,7 @@ def test_the_command_draws_and_shows(command: Command, tmp_path: Path) -> None:
         "reproduce", "compression", "--quick", "--ensemble", "8", "-o", str(folder)
     )
     assert code == 0, err
-    assert "inside" in out and "of 4 independent ratios inside the interval" in out
+    assert "inside" in out and "of 4 independent ratios lie inside" in out
     data = json.loads((folder / "intervals.json").read_text())
     assert data["command"] == "ssdlab reproduce compression --quick --ensemble 8"
     assert len(list((folder / "draws").iterdir())) == 8

@@ -58,8 +58,8 @@ def told(pairs: Pairs) -> str:
         return ""
     within, of = inside(pairs)
     return (
-        f"{within} of {of} independent ratios inside the interval of {LEVEL:.0%} of what the "
-        f"profiles assume; half of the intervals reach over less than × {text.significant(width)}"
+        f"{within} of {of} independent ratios lie inside their {LEVEL:.0%} intervals, whose median "
+        f"width is a factor of {text.significant(width)}"
     ).replace("%", " %")
 
 
