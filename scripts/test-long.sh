@@ -24,6 +24,13 @@ coverage)
 drawn-drives)
     SSDLAB_DRAWS=0..10000 cargo test --locked -p ssdlab-lab --test drawn_drives -- --nocapture
     ;;
+fio)
+    # The tests of real drives with the fio of Debian's stable release, and with its newest.
+    for release in stable unstable; do
+        scripts/debian-fio.sh "$release" "target/fio-$release"
+        PATH=$PWD/target/fio-$release/bin:$PATH .venv/bin/pytest -rs tests/python/test_real_*.py tests/python/test_season_real.py
+    done
+    ;;
 fit)
     # Ten mystery drives: an hour; SSDLAB_FIT=2 fits two of them.
     SSDLAB_FIT=${SSDLAB_FIT:-all} .venv/bin/pytest -s tests/python/test_fit_long.py
@@ -48,6 +55,11 @@ pts)
     SSDLAB_PTS=${SSDLAB_PTS:-target/pts} .venv/bin/pytest -s tests/python/test_pts_long.py
     SSDLAB_KILLS=50 .venv/bin/pytest tests/python/test_pts_command.py -k killed
     ;;
+pts-960gb)
+    # As the first half of `pts`, for a drive of the size that servers have.
+    SSDLAB_PTS=${SSDLAB_PTS:-target/pts} SSDLAB_PTS_DRIVE=${SSDLAB_PTS_DRIVE:-micron-7450-pro-960gb} \
+        .venv/bin/pytest -s tests/python/test_pts_long.py
+    ;;
 predictions)
     # Goes on where it was interrupted; about fifty minutes of processor time. What is committed must be what it gives.
     .venv/bin/python -m ssdlab.predicted --draws 16 -o target/7450.json
@@ -58,7 +70,7 @@ real)
     SSDLAB_REAL_KILLS=${SSDLAB_REAL_KILLS:-50} .venv/bin/pytest -s -rs tests/python/test_real_long.py
     ;;
 *)
-    echo "test-long: PART must be conditions, coverage, drawn-drives, fit, intervals, interrupt, measured, mutants, predictions, pts, real or scale: make test-long PART=drawn-drives" >&2
+    echo "test-long: PART must be conditions, coverage, drawn-drives, fio, fit, intervals, interrupt, measured, mutants, predictions, pts, pts-960gb, real or scale: make test-long PART=drawn-drives" >&2
     exit 2
     ;;
 esac

@@ -172,8 +172,14 @@ def _measure(
     if dry_run:
         return 0
     given, layers = parse_settings(options["settings"]), options["layers"]
-    simulated = [each.name for each in prepared if each.source.side_by_side]
-    tell_memory([RunRequest(name, given, layers, condition="used") for name in simulated])
+    parts = [
+        RunRequest(each.name, given, layers, condition="used")
+        for each in prepared
+        if each.source.side_by_side
+        for test in each.plan.tests
+        for _ in test.parts
+    ]
+    tell_memory(parts)
     benches = [_bench(each, output, len(prepared) > 1, options) for each in prepared]
     for bench in benches:
         begin(bench, resume)

@@ -194,7 +194,8 @@ class SimulatedTarget:
         self._drive().save(place)
 
     def go_on_from(self, place: Path) -> None:
-        """Take up a drive file."""
+        """Take up a drive file; two large drives would need twice the memory."""
+        self.close()
         self._held = HeldDrive(RunRequest(str(place), seed=self._request.seed))
 
     def close(self) -> None:

@@ -134,10 +134,10 @@ def _hir(test: Mapping[str, Any], part: Mapping[str, Any]) -> Iterator[Table]:
 
 
 def _matrix(part: Mapping[str, Any], title: str, show: Any) -> Table:
-    """Block sizes down, mixes across, as the standard's tables have them."""
+    """Small blocks on top, writes on the left, as in the reports of the standard."""
     cells = {(_size(cell), _mix(cell)): cell for cell in part["cells"]}
-    sizes = dict.fromkeys(size for size, _ in cells)
-    mixes = dict.fromkeys(mix for _, mix in cells)
+    sizes = list(dict.fromkeys(size for size, _ in cells))[::-1]
+    mixes = list(dict.fromkeys(mix for _, mix in cells))[::-1]
     rows = [
         (size, *(show(cells[size, mix]) if (size, mix) in cells else "" for mix in mixes))
         for size in sizes
