@@ -22,8 +22,9 @@ from ssdlab import engine
 from ssdlab.endurance import lifetime_years
 from ssdlab.fitting.measurement import Load, Measurement, figure
 from ssdlab.fitting.misfit import misfit_of
-from ssdlab.fitting.point import Point, point_of
+from ssdlab.fitting.point import Point
 from ssdlab.fitting.profile import profile_text
+from ssdlab.fitting.refine import Refined, refine
 from ssdlab.fitting.unknowns import Array, space_of
 from ssdlab.fitting.waves import Fit, fit
 from ssdlab.parallel import run_all
@@ -37,8 +38,6 @@ BASE = "intel-dc-s3500-80gb"
 SPACE = space_of(BASE)
 NOISE = 0.02
 DRAWS = 32
-SMALL = (("capacity_bytes", "8GiB"),)
-"""For predictions, where mystery and fitted drive are made smaller alike."""
 
 
 def load(flags: str, condition: str | None = None, span: float = 1.0) -> Load:
@@ -66,7 +65,11 @@ class Solved:
 
     truth: Array
     done: Fit
-    point: Point
+    refined: Refined
+
+    @property
+    def point(self) -> Point:
+        return self.refined.point
 
 
 def measure(settings: Settings, number: int) -> list[Measurement]:
@@ -99,7 +102,7 @@ def solved(number: int) -> Solved:
     working = [each for each in SPACE.sobol(32, 777) if SPACE.works(each)]
     truth = working[number]
     done = fitted(measure(SPACE.settings(truth), number), number)
-    return Solved(truth, done, point_of(done.likelihood, done.posterior, 1))
+    return Solved(truth, done, refine(done, 1, perform))
 
 
 def run(asked: RunRequest) -> Job:
@@ -137,8 +140,8 @@ def test_predictions_of_what_was_not_measured(tmp_path: Path) -> None:
         profile = tmp_path / f"{number}.toml"
         done = mystery.done
         profile.write_text(profile_text(SPACE, mystery.point, done.fitted, ["mystery"]))
-        expected = predictions(BASE, (*SPACE.settings(mystery.truth), *SMALL))
-        found = predictions(str(profile), SMALL)
+        expected = predictions(BASE, SPACE.settings(mystery.truth))
+        found = predictions(str(profile), ())
         for name, value in expected.items():
             print(f"mystery {number}: {name}: {value:.4g}, fitted {found[name] / value - 1:+.1%}")
             within.setdefault(name, []).append(abs(found[name] / value - 1) < 0.05)
@@ -164,7 +167,7 @@ def test_intervals_cover_what_was_drawn() -> None:
 def test_a_mystery_is_explained(number: int) -> None:
     """Each is of the ranges, so that none is called unexplained."""
     mystery = solved(number)
-    residuals = mystery.done.likelihood.residuals(mystery.point.best[None, :])[0]
+    residuals = mystery.refined.likelihood.residuals(mystery.point.best[None, :])[0]
     assert not misfit_of(residuals).unexplained
 
 
@@ -173,5 +176,6 @@ def test_a_drive_of_another_kind_is_not_explained() -> None:
     places = SPACE.sobol(32, 777)[20]
     measured = measure((*SPACE.settings(places), ("link.mb_per_s", "60")), 20)
     done = fitted(measured, 20)
-    point = point_of(done.likelihood, done.posterior, 1)
-    assert misfit_of(done.likelihood.residuals(point.best[None, :])[0]).unexplained
+    found = refine(done, 1, perform)
+    residuals = found.likelihood.residuals(found.point.best[None, :])[0]
+    assert misfit_of(residuals).unexplained

@@ -125,25 +125,24 @@ def _fit(
 ) -> int:
     from ssdlab.fitting.measurement import hold_back
     from ssdlab.fitting.misfit import Unexplained, check_explained, misfit_of
-    from ssdlab.fitting.point import point_of
     from ssdlab.fitting.profile import profile_text
+    from ssdlab.fitting.refine import refine
     from ssdlab.fitting.waves import fit as fit_waves
-    from ssdlab.fitting.waves import run_point
 
     at_least = 1 / len(measurements) if len(measurements) >= _FEW and share > 0 else 0.0
     held_back = hold_back(measurements, max(share, at_least), seed)
     done = fit_waves(space, measurements, held_back, draws=draws, seed=seed, perform=perform)
-    point = point_of(done.likelihood, done.posterior, seed)
-    judged = misfit_of(done.likelihood.residuals(point.best[None, :])[0])
+    found = refine(done, seed, perform)
+    point, likelihood = found.point, found.likelihood
+    judged = misfit_of(likelihood.residuals(point.best[None, :])[0])
     try:
-        check_explained(judged, done.fitted, done.likelihood.expected(point.best), space.drive)
+        check_explained(judged, done.fitted, likelihood.expected(point.best), space.drive)
     except Unexplained as error:
         note(f"ssdlab: {error}")
         return EXIT_UNEXPLAINED
-    drive = run_point(done, space.settings(point.places, point.kept), seed, perform)
     pending.write(profile_text(space, point, done.fitted, [Path(each).name for each in files]))
     if not is_stdout(str(pending.path)):
-        _tell(done, point, judged, drive, seed)
+        _tell(done, point, judged, found.figures, seed)
     return 0
 
 

@@ -10,7 +10,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ssdlab.ensemble.ranges import Range
+from ssdlab.ensemble.ranges import Range, known, with_own
+from ssdlab.ensemble.ranges import own as ranges_of_its_own
 from ssdlab.request import Settings
 
 _STRIPE = "ftl.parity_stripe_pages"
@@ -31,6 +32,8 @@ def draws(ranges: Sequence[Range], count: int, seed: int) -> list[Draw]:
     """
     from scipy.stats.qmc import Sobol  # here: it takes as long to load as a short run
 
+    if not ranges:
+        return [{} for _ in range(count)]
     groups = list(dict.fromkeys(each.group for each in ranges))
     # A sequence of a power of two is balanced; its beginning is what is used.
     power = max(count - 1, 1).bit_length()
@@ -38,6 +41,16 @@ def draws(ranges: Sequence[Range], count: int, seed: int) -> list[Draw]:
     return [
         {each.key: float(point[groups.index(each.group)]) for each in ranges} for point in points
     ]
+
+
+def draws_of(drive: str, count: int, seed: int) -> tuple[list[Range], list[Draw]]:
+    """Return the ranges that may apply to a drive, and so many draws of them.
+
+    Its own ranges are drawn apart, so the others are drawn as for all drives.
+    """
+    general, own = known(), ranges_of_its_own(drive)
+    pairs = zip(draws(general, count, seed), draws(own, count, seed), strict=True)
+    return with_own(general, own), [common | apart for common, apart in pairs]
 
 
 def settings(

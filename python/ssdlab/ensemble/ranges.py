@@ -1,4 +1,4 @@
-"""Ranges of assumed numbers (`data/ranges.toml`), and those of a drive.
+"""Ranges of assumed numbers (`data/ranges.toml`), and those of a drive (`data/drive_ranges.toml`).
 
 A number is uncertain where a profile says that it is assumed, and a range is known for it. Left
 out: numbers that were fitted, whose uncertainty follows from others, and correlation beyond groups.
@@ -83,8 +83,13 @@ class Range:
 
 def known(file: str = "ranges.toml") -> list[Range]:
     """Return all ranges of a file in ``data``, in the order in which they are drawn."""
-    text = resources.files("ssdlab").joinpath(f"data/{file}").read_text("utf-8")
-    return [_range(entry) for entry in tomllib.loads(text)["range"]]
+    return [_range(entry) for entry in _entries(file)]
+
+
+def own(drive: str) -> list[Range]:
+    """Return the ranges of one drive alone, which replace those of all with the same key."""
+    entries = _entries("drive_ranges.toml")
+    return [_range(entry) for entry in entries if entry["drive"] == drive]
 
 
 def of_drive(shown: Mapping[str, Any], ranges: Sequence[Range]) -> dict[str, Any]:
@@ -109,12 +114,24 @@ def of_drive(shown: Mapping[str, Any], ranges: Sequence[Range]) -> dict[str, Any
     }
 
 
+def with_own(ranges: Sequence[Range], own: Sequence[Range]) -> list[Range]:
+    """Return all ranges of a drive that has ranges of its own."""
+    replaced = {each.key for each in own}
+    return [*(each for each in ranges if each.key not in replaced), *own]
+
+
 def spare(shown: Mapping[str, Any]) -> float | None:
     """Return the over-provisioning of a drive that parity takes room from; None for others."""
     values = {each["key"]: each["value"] for each in shown["parameters"]}
     if values.get("ftl.spare_counts") != "all" or values.get("over_provisioning") is None:
         return None
     return float(values["over_provisioning"])
+
+
+def _entries(file: str) -> list[dict[str, Any]]:
+    text = resources.files("ssdlab").joinpath(f"data/{file}").read_text("utf-8")
+    entries: list[dict[str, Any]] = tomllib.loads(text)["range"]
+    return entries
 
 
 def _range(entry: Mapping[str, Any]) -> Range:

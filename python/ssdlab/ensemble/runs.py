@@ -15,7 +15,7 @@ from ssdlab import engine, runner
 from ssdlab.comparison import metrics_of
 from ssdlab.engine import Progress
 from ssdlab.ensemble import ranges
-from ssdlab.ensemble.draw import Draw, draws, layers, settings
+from ssdlab.ensemble.draw import Draw, draws_of, layers, settings
 from ssdlab.ensemble.ranges import Range
 from ssdlab.ensemble.summary import Figure, summarise
 from ssdlab.errors import SsdlabError
@@ -92,13 +92,12 @@ def ensemble(request: RunRequest, count: int) -> Ensemble:
             f"--ensemble: {request.drive} is a drive file, whose numbers are settled\n"
             "give the profile, and the condition with --state"
         )
-    everything = ranges.known()
+    everything, drawn = draws_of(shown["name"], count, request.seed)
     values = ranges.of_drive(shown, everything)
     if not values:
         raise SsdlabError(
             f"--ensemble: {request.drive} assumes nothing that could be drawn; give another drive"
         )
-    drawn = draws(everything, count, request.seed)
     spare = ranges.spare(shown)
     uncertain = tuple(each for each in everything if each.key in values)
     places = tuple({key: draw[key] for key in values} for draw in drawn)

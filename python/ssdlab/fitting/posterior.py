@@ -67,8 +67,11 @@ class Likelihood:
     def log(self, places: Array) -> Array:
         """Return the logarithm of the likelihood, up to a constant."""
         residuals, scales = self._residuals(places)
-        terms = -np.log(scales) - (_FREEDOM + 1) / 2 * np.log1p(residuals**2 / _FREEDOM)
-        return np.asarray(terms.sum(axis=1))
+        return np.asarray(log_student(residuals * scales, scales).sum(axis=1))
+
+    def scales(self) -> Array:
+        """Return the scale of each measurement about a drive that was run."""
+        return np.sqrt(self.spreads**2 + MODEL_ERROR**2)
 
     def _residuals(self, places: Array) -> tuple[Array, Array]:
         features = self.space.features(places)
@@ -77,6 +80,14 @@ class Likelihood:
         variances = np.stack([variance for _, variance in found], axis=1)
         scales = np.sqrt(self.spreads**2 + MODEL_ERROR**2 + variances)
         return (self.measured - means) / scales, scales
+
+
+def log_student(differences: Array, scales: Array) -> Array:
+    """Return the logarithms of Student-t densities, up to a constant."""
+    residuals = differences / scales
+    return np.asarray(
+        -np.log(scales) - (_FREEDOM + 1) / 2 * np.log1p(residuals**2 / _FREEDOM), float
+    )
 
 
 def sample(likelihood: Likelihood, seed: int, population: int = _POPULATION) -> Array:

@@ -175,7 +175,7 @@ def space_of(drive: str, fixed: Settings = ()) -> Space:
             f"--drive {drive}: only a profile can be fitted\n"
             "give the name of a profile, or one of your own (my.toml)"
         )
-    known = ranges.known()
+    known = ranges.with_own(ranges.known(), ranges.own(shown["name"]))
     values = ranges.of_drive(shown, known)
     if not values:
         raise SsdlabError(

@@ -48,6 +48,8 @@ class Fit:
         Places that agree with them, a row each.
     last
         The last wave, with the figures of all measurements.
+    places, figures
+        Of all waves: a row a drive, figures of those that were not held back.
     runs
         How many were made.
     """
@@ -58,6 +60,8 @@ class Fit:
     likelihood: Likelihood
     posterior: Array
     last: forward.Wave
+    places: Array
+    figures: Array
     runs: int
 
     @property
@@ -110,12 +114,13 @@ def fit(
         runs += len(drawn) * len(loads(asked))
         columns = [asked.index(each) for each in fitted]
         places, figures = np.vstack([places, drawn]), np.vstack([figures, found[:, columns]])
-        likelihood = _likelihood(space, fitted, places, figures)
+        likelihood = likelihood_of(space, fitted, places, figures)
         posterior = sample(likelihood, seed + number)
         if number < waves:
             drawn = _working(space, posterior, draws, seed + number)
     last = forward.Wave(drawn, found)
-    return Fit(space, tuple(measurements), tuple(held_back), likelihood, posterior, last, runs)
+    given = tuple(measurements), tuple(held_back)
+    return Fit(space, *given, likelihood, posterior, last, places, figures, runs)
 
 
 def run_point(done: Fit, settings: Settings, seed: int, perform: Perform) -> Array:
@@ -220,9 +225,10 @@ def emulators_of(space: Space, places: Array, figures: Array) -> list[Emulator]:
     return [fit_emulator(features, logs[:, column]) for column in range(figures.shape[1])]
 
 
-def _likelihood(
+def likelihood_of(
     space: Space, fitted: Sequence[Measurement], places: Array, figures: Array
 ) -> Likelihood:
+    """Return the likelihood of places, from what `run_wave` gave."""
     measured = np.log([each.value for each in fitted])
     spreads = np.array([each.spread for each in fitted])
     return Likelihood(space, emulators_of(space, places, figures), measured, spreads)

@@ -14,7 +14,7 @@ from typing import Any
 
 from ssdlab import engine
 from ssdlab.ensemble import draw as drawing
-from ssdlab.ensemble.draw import Draw, draws
+from ssdlab.ensemble.draw import Draw, draws, draws_of
 from ssdlab.ensemble.ranges import Range, known, of_drive, spare
 from ssdlab.reproduce.experiment import Experiment, Scene
 from ssdlab.reproduce.specified import Specified
@@ -29,26 +29,26 @@ class Assumed:
 
     Attributes
     ----------
-    ranges
-        In the order in which they were drawn.
-    draw
-        A place in each.
+    number, count, seed
+        Which of how many draws it is, and what they were drawn by.
     scene_ranges, scene_draw
-        The same of everyday jobs: a range's key is a scenario, or a state of its file system, and a
-        value of it.
+        The ranges of everyday jobs, and a place in each: a range's key is a scenario, or a state
+        of its file system, and a value of it.
     """
 
-    ranges: Sequence[Range]
-    draw: Draw
+    number: int
+    count: int
+    seed: int
     scene_ranges: Sequence[Range] = ()
     scene_draw: Draw = field(default_factory=dict)
 
     def on(self, run: AnyExperiment) -> AnyExperiment:
         """Return an experiment on the drawn drive."""
         shown = _shown(run.drive, run.settings, run.layers)
-        values = of_drive(shown, self.ranges)
-        settings = drawing.settings(self.ranges, self.draw, values, run.layers, spare(shown))
-        layers = drawing.layers(self.ranges, self.draw, values, run.layers)
+        ranges, drawn_all = _draws_of(shown["name"], self.count, self.seed)
+        draw, values = drawn_all[self.number], of_drive(shown, ranges)
+        settings = drawing.settings(ranges, draw, values, run.layers, spare(shown))
+        layers = drawing.layers(ranges, draw, values, run.layers)
         drawn = replace(run, settings=(*run.settings, *settings), layers=layers)
         if isinstance(drawn, Scene):
             return replace(drawn, values=(*drawn.values, *self._values(drawn)))
@@ -67,9 +67,14 @@ class Assumed:
 
 def assumptions(count: int, seed: int) -> list[Assumed]:
     """Draw so many times what drives, layers and everyday jobs assume."""
-    of_drives, of_scenes = known(), known("scenario_ranges.toml")
-    pairs = zip(draws(of_drives, count, seed), draws(of_scenes, count, seed), strict=True)
-    return [Assumed(of_drives, draw, of_scenes, scene) for draw, scene in pairs]
+    of_scenes = known("scenario_ranges.toml")
+    scenes = draws(of_scenes, count, seed)
+    return [Assumed(number, count, seed, of_scenes, scene) for number, scene in enumerate(scenes)]
+
+
+@cache
+def _draws_of(drive: str, count: int, seed: int) -> tuple[list[Range], list[Draw]]:
+    return draws_of(drive, count, seed)
 
 
 @cache
