@@ -29,7 +29,7 @@ MEASURED_WITHIN = 0.03
 MODEL_ERROR = 0.104
 """Root mean square of ln(model / measured) over the 28 predicted rates of docs/validation.md,
 section 8: other patterns on the same drive, and so ratios, as most rows here are."""
-_STEPS = 41
+_STEPS = 201
 _KEPT = "data/reproduce_intervals.json"
 
 Figure = float | bool
