@@ -19,6 +19,8 @@ VERBS = (
     "run",
     "season",
     "pts",
+    "sizing",
+    "lifetime",
     "fit",
     "cache",
     "theory",

@@ -78,6 +78,8 @@ VERBS = {
     "season anew": Verb(("season", "theory", "--to", "steady", "--exact"), 4),
     "pts": Verb(("pts", "intel-dc-s3500-80gb", "-o", "new"), 8),
     "pts to json": Verb(("pts", "theory", "--tests", "wsat", "--output-format", "json"), 4),
+    "sizing": Verb(("sizing", "--writes", "1TB/day", *DRIVE, "--drive", "intel-dc-s3500-480gb"), 8),
+    "lifetime": Verb(("lifetime", "intel-dc-s3500-480gb", "--writes", "1TB/day"), 8),
     "demo": Verb(("demo", "-o", "demo"), 8),
     "reproduce": Verb(("reproduce", "--quick", "-o", "reproduction"), 8),
 }

@@ -27,11 +27,13 @@ from ssdlab.cli.explain import explain
 from ssdlab.cli.fit import fit
 from ssdlab.cli.health import health
 from ssdlab.cli.layers import layers
+from ssdlab.cli.lifetime import lifetime
 from ssdlab.cli.pts import pts
 from ssdlab.cli.report import report
 from ssdlab.cli.reproduce import reproduce
 from ssdlab.cli.run import run
 from ssdlab.cli.season import season
+from ssdlab.cli.sizing import sizing
 from ssdlab.cli.theory import theory
 from ssdlab.cli.verb import Verbs
 from ssdlab.errors import SsdlabError, Stopped
@@ -81,6 +83,8 @@ for _verb in (
     run,
     season,
     pts,
+    sizing,
+    lifetime,
     fit,
     cache,
     theory,

@@ -1,0 +1,158 @@
+"""``ssdlab lifetime``: how long a drive lasts under a load, and what would change it."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Sequence
+from contextlib import redirect_stdout
+
+import click
+
+from ssdlab import signals, text
+from ssdlab.cli.arguments import SEED_OPTION
+from ssdlab.cli.completion import complete_drive
+from ssdlab.cli.console import note, print_filled, print_table, print_text
+from ssdlab.cli.formats import write_document
+from ssdlab.cli.sizing import load_options, parse_years
+from ssdlab.cli.tasks import carry_out
+from ssdlab.cli.verb import Verb
+from ssdlab.endurance import DAYS_PER_YEAR
+from ssdlab.errors import SsdlabError, Stopped
+from ssdlab.output import PendingFile
+from ssdlab.sizing.candidate import MOST_UNUSED, sheet
+from ssdlab.sizing.lifetime import Years, cases, key, runs
+from ssdlab.sizing.load import Load, parse_bytes, plain
+
+_HEADINGS = ("case", "WA", "TBW of the cells", "years", "by")
+
+
+@click.command(
+    cls=Verb,
+    short_help="Tell how long a DRIVE lasts under a load.",
+    terms=(
+        ("WA", "bytes programmed for each byte that the host writes, in steady state"),
+        ("TBW", "terabytes that the host can write until the cells are worn to their rating"),
+    ),
+    examples=(
+        "ssdlab lifetime intel-dc-s3500-80gb --writes 20GB/day",
+        "ssdlab lifetime intel-dc-s3500-80gb --writes 20GB/day --spare 20% --years 5",
+        "ssdlab lifetime intel-dc-s3500-80gb --writes 20GB/day --rated-tbw 45TB",
+    ),
+)
+@click.argument("drive", shell_complete=complete_drive)
+@load_options
+@click.option("--spare", default="0%", show_default=True, help="Leave this share unused.")
+@click.option("--years", type=float, metavar="N", help="Say whether the cells last so long.")
+@click.option("--rated-tbw", metavar="SIZE", help="Compare with the data sheet's TBW: 45TB.")
+@SEED_OPTION
+@click.option(
+    "--output-format",
+    type=click.Choice(("normal", "json")),
+    default="normal",
+    show_default=True,
+    help="Print a table, or JSON with all figures and the commands that repeat them.",
+)
+@click.option("--output", "-o", default="-", metavar="FILE", help="Write to FILE, not stdout.")
+def lifetime(
+    drive: str,
+    writes: str | None,
+    bs: str,
+    hours: float,
+    sequential: bool,
+    spare: str,
+    years: float | None,
+    rated_tbw: str | None,
+    seed: int,
+    output_format: str,
+    output: str,
+) -> int:
+    """Tell how long a DRIVE lasts under a load, and what would change it.
+
+    The write amplification is that of this load in steady state, from a run; a row shows each
+    change. The drive is a profile that ssdlab drives lists.
+    """
+    if writes is None:
+        raise SsdlabError("no load: add --writes, such as --writes 200GB/day")
+    load = plain(writes=writes, iops=None, mix="0/100", bs=bs, hours=hours, sequential=sequential)
+    sheet(drive)
+    unused = text.parse_share(spare, "--spare")
+    if not 0 <= unused <= MOST_UNUSED:
+        raise SsdlabError(f"--spare {spare}: expected a share from 0% to {MOST_UNUSED:.0%}")
+    wanted = parse_years(years)
+    rated = None if rated_tbw is None else parse_bytes(rated_tbw, "--rated-tbw")
+    with PendingFile(output) as pending:
+        found, stopped = _run(drive, unused, load, seed)
+        if not found or found[0].case.name != "as asked":
+            raise Stopped
+        said = _sentences(found, wanted, rated)
+        if output_format == "json":
+            written = _json(found, rated, said, seed)
+        else:
+            written = _normal(found, said)
+        write_document(written, output_format, pending)
+    if stopped:
+        note("ssdlab: stopped; the table has what had finished")
+    return signals.exit_code() if stopped else 0
+
+
+def _run(drive: str, unused: float, load: Load, seed: int) -> tuple[list[Years], bool]:
+    asked = cases(drive, unused, load)
+    by_key = runs(asked, seed)
+    labels = [next(case.name for case in asked if key(case, seed) == each) for each in by_key]
+    results, stopped = carry_out(labels, list(by_key.values()))
+    figures = dict(zip(by_key, results, strict=True))
+    pairs = [(case, figures[key(case, seed)]) for case in asked]
+    return [Years(case, each) for case, each in pairs if each is not None], stopped
+
+
+def _sentences(found: Sequence[Years], wanted: float | None, rated: float | None) -> list[str]:
+    first = found[0]
+    per_day = first.case.load.bytes_per_day
+    said = [
+        f"{first.case.candidate.drive} lasts {text.years(first.years)} years at "
+        f"{text.size(per_day)} a day."
+    ]
+    if wanted is not None:
+        word = "longer" if first.years >= wanted else "shorter"
+        said.append(f"That is {word} than the {wanted:g} years that are asked.")
+    if rated is None:
+        said.append("Rated TBW: not known, since profiles have none; --rated-tbw takes it.")
+    else:
+        until = text.years(rated / per_day / DAYS_PER_YEAR)
+        times = text.significant(first.figures.bytes_written / rated)
+        said.append(
+            f"The rated {text.size(rated)} are written in {until} years; under this load the cells "
+            f"take {times} times as much."
+        )
+    return said
+
+
+def _normal(found: Sequence[Years], said: Sequence[str]) -> str:
+    rows = [
+        (
+            each.case.name,
+            text.ratio(each.figures.programmed),
+            text.size(each.figures.bytes_written),
+            text.years(each.years),
+            each.figures.way,
+        )
+        for each in found
+    ]
+    written = io.StringIO()
+    with redirect_stdout(written):
+        print_table(_HEADINGS, rows, right=(1, 2, 3))
+        print_text("")
+        print_filled(" ".join(said))
+    return written.getvalue()
+
+
+def _json(found: Sequence[Years], rated: float | None, said: Sequence[str], seed: int) -> str:
+    written = {
+        "drive": found[0].case.candidate.drive,
+        "seed": seed,
+        "rated_bytes": rated,
+        "cases": [each.to_dict(seed) for each in found],
+        "answer": list(said),
+    }
+    return json.dumps({"lifetime": written}, indent=2, ensure_ascii=False)

@@ -1,0 +1,101 @@
+"""How long a drive lasts under a load, and what would change it, a run for each change.
+
+    TBW of the cells = flash bytes · rated cycles / bytes programmed for each byte of the host
+    years            = TBW / (bytes a day · 365.25)
+
+Write amplification in steady state does not depend on the rate, so half the writes last twice as
+long without a run of their own. Left out: all that `ssdlab.endurance` leaves out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ssdlab import text
+from ssdlab.engine import Progress
+from ssdlab.sizing.candidate import SINGLE, Candidate, layout
+from ssdlab.sizing.load import Load
+from ssdlab.sizing.simulate import Figures, commands, conditioning, simulate
+
+CHANGE = 0.2
+"""The share that changes leave unused, or trimmed: what is customarily advised."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A drive and a load whose lifetime is asked.
+
+    Attributes
+    ----------
+    name
+        What people call it.
+    candidate, load
+        What is run.
+    """
+
+    name: str
+    candidate: Candidate
+    load: Load
+
+    def figures(self, seed: int, progress: Progress) -> Figures:
+        """Run it."""
+        return simulate(self.candidate, self.load, seed, progress)
+
+
+@dataclass(frozen=True)
+class Years:
+    """What came of a case."""
+
+    case: Case
+    figures: Figures
+
+    @property
+    def years(self) -> float:
+        """Until the cells are worn to their rating."""
+        return self.figures.years(self.case.load.bytes_per_day)
+
+    def to_dict(self, seed: int) -> dict[str, Any]:
+        """Return it as plain data."""
+        candidate, load = self.case.candidate, self.case.load
+        return {
+            "case": self.case.name,
+            "unused": candidate.unused,
+            "load": load.to_dict(),
+            "write_amplification": self.figures.write_amplification,
+            "programmed": self.figures.programmed,
+            "bytes_written": self.figures.bytes_written,
+            "years": self.years,
+            "way": self.figures.way,
+            "commands": commands(candidate, load, seed),
+        }
+
+
+def cases(drive: str, unused: float, load: Load) -> list[Case]:
+    """Return the case that is asked, and the changes to it that are not there already."""
+    plain = Candidate(drive, unused, layout(SINGLE))
+    found = [Case("as asked", plain, load)]
+    if unused < CHANGE:
+        share = text.percent(CHANGE, 0)
+        found.append(Case(f"{share} unused", replace(plain, unused=CHANGE), load))
+        if not load.sequential:
+            trimmed = replace(load, trimmed=CHANGE)
+            found.append(Case(f"{share} free and trimmed", plain, trimmed))
+    if not load.sequential:
+        found.append(Case("in order", plain, replace(load, sequential=True)))
+    found.append(Case("half the writes", plain, load.times(0.5)))
+    return found
+
+
+def runs(asked: list[Case], seed: int) -> dict[str, Callable[[Progress], Figures]]:
+    """Return a run for each drive in steady state that the cases need, by its conditioning."""
+    return {
+        key(case, seed): lambda progress, case=case: case.figures(seed, progress)  # type: ignore[misc]
+        for case in reversed(asked)
+    }
+
+
+def key(case: Case, seed: int) -> str:
+    """Name what brings the drive of a case into steady state; its rate plays no part."""
+    return conditioning(case.candidate, case.load, seed).to_json()

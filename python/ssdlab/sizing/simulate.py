@@ -1,0 +1,225 @@
+"""The runs that decide: a drive in steady state, without a pause, then at the rate that is asked.
+
+Each member of a layout is brought into steady state by the load's own writes, as `ssdlab season`
+does it, and kept in the cache; the layers are put over it. Then three jobs follow each other:
+
+    saturated   256 requests outstanding: the IOPS that headroom is of
+    settle      at the rate that is asked: what collection still owes is paid
+    load        at that rate, arrivals at random (Poisson), as many outstanding as come: latencies
+
+    programmed bytes a host byte = WA in steady state · bytes to drives / bytes of the host
+    years = flash bytes · rated cycles / (programmed a host byte · bytes a day · 365.25)
+
+WA is that of the last round of a quarter of the capacity: the jobs after it are too short for one.
+Left out: what a drive collects in idle time beyond need, the pauses of nights; copies of a drive
+begin alike, so arrays collect more in step than real ones.
+"""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from ssdlab import engine, runner
+from ssdlab.cache import conditioned
+from ssdlab.endurance import lifetime_years
+from ssdlab.engine import Progress
+from ssdlab.errors import SsdlabError
+from ssdlab.reproduce.experiment import Value, section, story
+from ssdlab.request import RunRequest
+from ssdlab.result import Job, Result
+from ssdlab.sizing.candidate import Candidate, sheet
+from ssdlab.sizing.load import Load
+
+SATURATED, SETTLE, LOAD = "saturated", "settle", "load"
+_DEPTH = 256
+_MOST_OUTSTANDING = 4096
+_REQUESTS = 300_000
+"""Of the load: three thousand of them lie above the 99th percentile."""
+_SETTLE_S, _SETTLE_REQUESTS = 20.0, 3_000_000
+_CONDITIONING_SHARE = 0.8
+_KEEPS_UP = 0.98
+"""Of the rate that is asked; random arrivals differ by a half per cent."""
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What the runs of a candidate gave.
+
+    Attributes
+    ----------
+    iops
+        Without a pause.
+    rate
+        Requests a second that were done when the load's were asked for.
+    read_p99_ns, write_p99_ns
+        At the rate that is asked; None of what the load does not do.
+    write_amplification
+        In steady state, for each byte that drives receive.
+    programmed
+        Bytes programmed for each byte that the host writes.
+    flash_bytes, rated_cycles
+        Of all drives; of their cells.
+    way
+        How steady state came about.
+    """
+
+    iops: float
+    rate: float
+    read_p99_ns: float | None
+    write_p99_ns: float | None
+    write_amplification: float
+    programmed: float
+    flash_bytes: float
+    rated_cycles: float
+    way: str
+
+    def years(self, bytes_per_day: float) -> float:
+        """Years at so many bytes a day."""
+        return lifetime_years(self.flash_bytes, self.rated_cycles, self.programmed, bytes_per_day)
+
+    @property
+    def bytes_written(self) -> float:
+        """Host bytes until the cells are worn to their rating."""
+        return self.flash_bytes * self.rated_cycles / self.programmed
+
+    def keeps_up(self, load: Load) -> bool:
+        """Whether the rate that was asked was done."""
+        return self.rate >= _KEEPS_UP * load.iops
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the figures as plain data."""
+        return asdict(self)
+
+
+def _access(load: Load) -> dict[str, Value]:
+    kind = "" if load.sequential else "rand"
+    options: dict[str, Value] = {"rw": f"{kind}write", "bs": load.block_bytes}
+    if load.read_share > 0:
+        mixed = "rw" if load.sequential else "randrw"
+        options |= {"rw": mixed, "rwmixread": round(load.read_share * 100)}
+    return options if load.sequential else options | {"norandommap": True}
+
+
+def _rate(load: Load) -> dict[str, Value]:
+    read, write = load.iops * load.read_share, load.iops * load.write_share
+    rates = f"{max(1, round(read))},{max(1, round(write))}" if read else max(1, round(write))
+    return {"iodepth": _MOST_OUTSTANDING, "rate_iops": rates, "rate_process": "poisson"}
+
+
+def writes(load: Load) -> str:
+    """Return the job that brings a drive into steady state: writes alone, trims where there are.
+
+    With t of the trims and w of the writes uniform over the drive, a share t / (t + w) is free in
+    the long run.
+    """
+    access = _access(replace(load, read_share=0.0))
+    if not load.trimmed:
+        return section("writes", **access)
+    writers = round((1 - load.trimmed) / load.trimmed)
+    trims = section("trims", rw="randtrim", bs=load.block_bytes, norandommap=True)
+    return section("writes", **access, numjobs=writers) + trims
+
+
+def measured(load: Load) -> str:
+    """Return the three jobs that follow."""
+    access, rate = _access(load), _rate(load)
+    settle_s = min(_SETTLE_S, _SETTLE_REQUESTS / load.iops)
+    return story(
+        section(SATURATED, iodepth=_DEPTH, number_ios=2 * _REQUESTS, **access),
+        section(SETTLE, time_based=True, runtime=f"{settle_s * 1e3:.0f}ms", **rate, **access),
+        section(LOAD, number_ios=_REQUESTS, **rate, **access),
+    )
+
+
+def conditioning(candidate: Candidate, load: Load, seed: int) -> RunRequest:
+    """Return what brings one drive of a candidate into steady state."""
+    return RunRequest(
+        drive=candidate.drive,
+        settings=candidate.settings,
+        condition="steady",
+        seed=seed,
+        job_text=writes(load),
+        job_name="sizing",
+    )
+
+
+def simulate(candidate: Candidate, load: Load, seed: int, progress: Progress) -> Figures:
+    """Run a candidate under a load.
+
+    Raises
+    ------
+    SsdlabError
+        The drive cannot be made so.
+    Stopped
+        `progress` returned False.
+    """
+
+    def before(phase: str, share: float) -> bool:
+        return progress(phase, share * _CONDITIONING_SHARE)
+
+    def after(phase: str, share: float) -> bool:
+        return progress(phase, _CONDITIONING_SHARE + share * (1 - _CONDITIONING_SHARE))
+
+    drive = conditioned(conditioning(candidate, load, seed), before)
+    layers = (candidate.layout.layer,) if candidate.layout.layer else ()
+    request = replace(drive, layers=layers, job_text=measured(load))
+    return figures(runner.whole(engine.run(request, after), candidate.label), load, candidate)
+
+
+def figures(result: Result, load: Load, candidate: Candidate) -> Figures:
+    """Read the figures of a run.
+
+    Raises
+    ------
+    SsdlabError
+        The drive has worn out or stopped, so that there are none.
+    """
+    saturated, job = result.job(SATURATED), result.job(LOAD)
+    steady = saturated.lab.get("season") or {}
+    rounds = steady.get("rounds") or []
+    written = float(saturated.direction("write").get("io_bytes") or 0)
+    if not rounds or not written or not job.iops():
+        raise SsdlabError(f"{candidate.label}: wrote nothing in steady state")
+    amplification, programmed = _programmed(saturated, float(rounds[-1]), written, candidate)
+    wear = saturated.lab["wear"]
+    return Figures(
+        iops=saturated.iops(),
+        rate=job.iops(),
+        read_p99_ns=job.percentile_ns(99.0, "read") if load.read_share else None,
+        write_p99_ns=job.percentile_ns(99.0, "write"),
+        write_amplification=amplification,
+        programmed=programmed,
+        flash_bytes=float(wear["flash_bytes"]),
+        rated_cycles=float(wear["rated_cycles"]),
+        way="scale model" if "scale_model" in steady else "whole drive",
+    )
+
+
+def _programmed(
+    job: Job, of_units: float, written: float, candidate: Candidate
+) -> tuple[float, float]:
+    """Return bytes programmed for each byte that drives received, and that the host wrote."""
+    touched = float(job.lab["host_pages_written"]) * sheet(candidate.drive).unit_bytes
+    received = float(job.lab["counters"]["nand_host_bytes_written"])
+    return of_units * touched / received, of_units * touched / written
+
+
+def commands(candidate: Candidate, load: Load, seed: int) -> list[str]:
+    """Return the command lines that make the same runs, without a job file."""
+    file = "drive.ssd"
+    season = ["ssdlab", "season", candidate.drive, "--to", "steady", "-o", file]
+    settings = [word for key, value in candidate.settings for word in ("--set", f"{key}={value}")]
+    run = ["ssdlab", "run", "--drive", file, "--seed", str(seed)]
+    layers = ["--layer", candidate.layout.layer] if candidate.layout.layer else []
+    return [
+        shlex.join([*season, *settings, "--seed", str(seed), *_flags(writes(load))]),
+        shlex.join([*run, *layers, *_flags(measured(load))]),
+    ]
+
+
+def _flags(job: str) -> list[str]:
+    """Write a job file as flags, as the fio program takes them."""
+    lines = job.splitlines()
+    return [f"--name={line[1:-1]}" if line.startswith("[") else f"--{line}" for line in lines]
