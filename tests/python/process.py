@@ -11,6 +11,8 @@ JOB = ("--rw=randwrite", "--bs=4k", "--number_ios=100")
 SMALL = ("theory", "--set", "capacity_bytes=1GiB")
 RUN = ("run", *JOB, "--drive", *SMALL)
 HEALTH = ("health", "--from", "drive.json")
+SIZING = ("sizing", "--drive", "intel-dc-s3500-80gb", "--writes", "90TB/day", "--years", "9")
+LIFETIME = ("lifetime", "theory", "--writes", "1TB/day", "--sequential", "--spare", "20%")
 HANG_S = 300
 """What takes longer hangs; nothing that is merely slow comes near it."""
 
@@ -19,6 +21,8 @@ WRITERS: dict[str, Callable[[str], tuple[str, ...]]] = {
     "run --save": lambda place: (*RUN, "--save", place),
     "run --write_iolog": lambda place: (*RUN, f"--write_iolog={place}"),
     "season -o": lambda place: ("season", *SMALL, "--to", "fresh", "-o", place),
+    "sizing -o": lambda place: (*SIZING, "-o", place),
+    "lifetime -o": lambda place: (*LIFETIME, "-o", place),
     "report -o": lambda place: ("report", "old.json", "-o", place),
     "explain -o": lambda place: ("explain", "-o", place),
     "audit --capture": lambda place: ("audit", "--capture", place),

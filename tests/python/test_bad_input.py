@@ -122,6 +122,7 @@ ENDLESS_READERS = {
     "report": ("report", "{}"),
     "fit": ("fit", "{}", "--drive", "theory", "-o", "x.toml"),
     "compare": ("compare", "old.json", "{}"),
+    "sizing --prices": ("sizing", "--iops", "1", "--drive", "theory", "--prices", "{}"),
     "read_iolog": ("run", "--rw=read", "--read_iolog={}", "--drive", *SMALL),
     "drive": ("run", "--rw=read", "--drive", "{}"),
     "stack": ("run", "--rw=read", "--stack", "{}"),

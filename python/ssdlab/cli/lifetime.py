@@ -14,13 +14,13 @@ from ssdlab.cli.arguments import SEED_OPTION
 from ssdlab.cli.completion import complete_drive
 from ssdlab.cli.console import note, print_filled, print_table, print_text
 from ssdlab.cli.formats import write_document
-from ssdlab.cli.sizing import load_options, parse_years
+from ssdlab.cli.load_options import load_options, parse_shares, parse_years
 from ssdlab.cli.tasks import carry_out
 from ssdlab.cli.verb import Verb
 from ssdlab.endurance import DAYS_PER_YEAR
 from ssdlab.errors import SsdlabError, Stopped
 from ssdlab.output import PendingFile
-from ssdlab.sizing.candidate import MOST_UNUSED, sheet
+from ssdlab.sizing.candidate import sheet
 from ssdlab.sizing.lifetime import Years, cases, key, runs
 from ssdlab.sizing.load import Load, parse_bytes, plain
 
@@ -76,9 +76,9 @@ def lifetime(
         raise SsdlabError("no load: add --writes, such as --writes 200GB/day")
     load = plain(writes=writes, iops=None, mix="0/100", bs=bs, hours=hours, sequential=sequential)
     sheet(drive)
-    unused = text.parse_share(spare, "--spare")
-    if not 0 <= unused <= MOST_UNUSED:
-        raise SsdlabError(f"--spare {spare}: expected a share from 0% to {MOST_UNUSED:.0%}")
+    unused, *more = parse_shares(spare)
+    if more:
+        raise SsdlabError(f"--spare {spare}: give one share; ssdlab sizing compares several")
     wanted = parse_years(years)
     rated = None if rated_tbw is None else parse_bytes(rated_tbw, "--rated-tbw")
     with PendingFile(output) as pending:

@@ -153,6 +153,11 @@ class Layout:
         return f"RAID {self.level} of {self.drives}" if self.layer else SINGLE
 
     @property
+    def layers(self) -> tuple[str, ...]:
+        """What lies over the drives, as a request has it."""
+        return (self.layer,) if self.layer else ()
+
+    @property
     def data_drives(self) -> float:
         """Drives' worth of data that it holds."""
         held = {0: self.drives, 1: 1, 5: self.drives - 1, 6: self.drives - 2, 10: self.drives / 2}
@@ -221,18 +226,24 @@ class Candidate:
     @property
     def over_provisioning(self) -> float:
         """OP' of the drive without the unused part."""
-        facts = sheet(self.drive)
-        return (1 + facts.over_provisioning) * facts.capacity_bytes / self.exported_bytes - 1
+        return self._effective(sheet(self.drive).over_provisioning)
 
     @property
     def settings(self) -> Settings:
         """What differs from the profile."""
+        return self.settings_at(sheet(self.drive).over_provisioning)
+
+    def settings_at(self, own: float) -> Settings:
+        """Return what differs from the profile, were the drive's own over-provisioning this."""
         if self.unused == 0:
             return ()
         return (
             ("capacity_bytes", str(self.exported_bytes)),
-            ("over_provisioning", f"{self.over_provisioning:.6f}"),
+            ("over_provisioning", f"{self._effective(own):.6f}"),
         )
+
+    def _effective(self, own: float) -> float:
+        return (1 + own) * sheet(self.drive).capacity_bytes / self.exported_bytes - 1
 
     @property
     def label(self) -> str:

@@ -163,8 +163,7 @@ def simulate(candidate: Candidate, load: Load, seed: int, progress: Progress) ->
         return progress(phase, _CONDITIONING_SHARE + share * (1 - _CONDITIONING_SHARE))
 
     drive = conditioned(conditioning(candidate, load, seed), before)
-    layers = (candidate.layout.layer,) if candidate.layout.layer else ()
-    request = replace(drive, layers=layers, job_text=measured(load))
+    request = replace(drive, layers=candidate.layout.layers, job_text=measured(load))
     return figures(runner.whole(engine.run(request, after), candidate.label), load, candidate)
 
 
@@ -212,7 +211,7 @@ def commands(candidate: Candidate, load: Load, seed: int) -> list[str]:
     season = ["ssdlab", "season", candidate.drive, "--to", "steady", "-o", file]
     settings = [word for key, value in candidate.settings for word in ("--set", f"{key}={value}")]
     run = ["ssdlab", "run", "--drive", file, "--seed", str(seed)]
-    layers = ["--layer", candidate.layout.layer] if candidate.layout.layer else []
+    layers = [word for each in candidate.layout.layers for word in ("--layer", each)]
     return [
         shlex.join([*season, *settings, "--seed", str(seed), *_flags(writes(load))]),
         shlex.join([*run, *layers, *_flags(measured(load))]),
@@ -221,5 +220,5 @@ def commands(candidate: Candidate, load: Load, seed: int) -> list[str]:
 
 def _flags(job: str) -> list[str]:
     """Write a job file as flags, as the fio program takes them."""
-    lines = job.splitlines()
+    lines = filter(None, job.splitlines())
     return [f"--name={line[1:-1]}" if line.startswith("[") else f"--{line}" for line in lines]

@@ -1,0 +1,136 @@
+"""How ``ssdlab sizing`` shows what it found: a table, intervals, sentences, JSON."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Sequence
+from contextlib import redirect_stdout
+
+from ssdlab import text
+from ssdlab.cli.console import note, print_filled, print_table, print_text
+from ssdlab.sizing import answer
+from ssdlab.sizing.intervals import Spread
+from ssdlab.sizing.load import Load
+from ssdlab.sizing.search import Asked
+from ssdlab.sizing.verdict import CLOSED_FORM, Verdict
+
+_HEADINGS = (
+    *("drive", "unused", "layout", "verdict", "IOPS", "p99 write", "p99 read", "WA", "years"),
+    *("limited by", "decided by", "price"),
+)
+_NUMBERS = (1, 4, 5, 6, 7, 8, 11)
+_SPREAD_HEADINGS = (
+    *("5 to 95 %", "unused", "meets in", "IOPS", "p99 write", "p99 read", "WA", "years"),
+)
+
+
+def normal(found: Sequence[Verdict], spreads: Sequence[Spread], asked: Asked) -> str:
+    """Write the table, the intervals and the sentences; columns without figures are left out."""
+    rows = [_row(each, asked.load) for each in found]
+    columns = [
+        column
+        for column in range(len(_HEADINGS))
+        if any(row[column] not in ("", text.NOTHING) for row in rows)
+    ]
+    written = io.StringIO()
+    with redirect_stdout(written):
+        print_table(
+            [_HEADINGS[column] for column in columns],
+            [[row[column] for column in columns] for row in rows],
+            right=[place for place, column in enumerate(columns) if column in _NUMBERS],
+            fold=0,
+        )
+        print_text("")
+        if spreads:
+            print_table(_SPREAD_HEADINGS, [_spread_row(each) for each in spreads], fold=0)
+            print_text("")
+        for sentence in answer.sentences(found, asked.load, asked.limits):
+            print_filled(sentence)
+    return written.getvalue()
+
+
+def _row(verdict: Verdict, load: Load) -> tuple[str, ...]:
+    candidate, figures = verdict.candidate, verdict.figures
+    start = (candidate.drive, text.percent(candidate.unused, 0), candidate.layout.name)
+    end = (
+        ", ".join(verdict.limited_by),
+        verdict.decided_by,
+        text.NOTHING if verdict.price is None else f"{verdict.price:,.2f}",
+    )
+    if figures is None:
+        bounds = verdict.bounds
+        least = (
+            f"≤ {text.significant(bounds.iops / load.iops, 2)} ×",
+            *(text.NOTHING, text.NOTHING),
+            f"≥ {text.ratio(bounds.write_amplification)}",
+            f"≤ {text.years(bounds.years)}".replace("≤ >", ">"),
+        )
+        return (*start, "misses", *least, *end)
+    return (
+        *start,
+        "meets" if verdict.meets else "misses",
+        f"{text.significant(figures.iops / load.iops, 2)} ×",
+        text.duration(figures.write_p99_ns, 2),
+        text.duration(figures.read_p99_ns, 2),
+        text.ratio(figures.write_amplification),
+        text.years(figures.years(load.bytes_per_day)),
+        *end,
+    )
+
+
+def _spread_row(found: Spread) -> tuple[str, ...]:
+    """Write 5 to 95 % of each figure."""
+    shows = {
+        "headroom": lambda value: f"{text.significant(value, 2)} ×",
+        "write_p99_ns": lambda value: text.duration(value, 2),
+        "read_p99_ns": lambda value: text.duration(value, 2),
+        "write_amplification": text.ratio,
+        "years": text.years,
+    }
+    intervals = found.intervals
+    return (
+        found.candidate.drive,
+        text.percent(found.candidate.unused, 0),
+        f"{found.kept} of {found.draws}",
+        *(
+            f"{show(intervals[name].low)} … {show(intervals[name].high)}"
+            if name in intervals
+            else text.NOTHING
+            for name, show in shows.items()
+        ),
+    )
+
+
+def as_json(found: Sequence[Verdict], spreads: Sequence[Spread], asked: Asked) -> str:
+    """Write all figures, and the commands that repeat them."""
+    written = {
+        "load": asked.load.to_dict(),
+        "limits": asked.limits.to_dict(),
+        "seed": asked.seed,
+        "rows": [each.to_dict(asked.load) for each in found],
+        "ensembles": [each.to_dict() for each in spreads],
+        "answer": answer.sentences(found, asked.load, asked.limits),
+    }
+    return json.dumps({"sizing": written}, indent=2, ensure_ascii=False)
+
+
+def tell(found: Sequence[Verdict], stopped: bool) -> None:
+    """Say what the figures stand for."""
+    if any(each.figures is not None for each in found):
+        note(
+            "ssdlab: years are those of the cells at the rated cycles of a profile; rated TBW: not "
+            "known, since profiles have none"
+        )
+    if any("scale model" in each.decided_by for each in found):
+        note(
+            "ssdlab: scale model: write amplification and IOPS within 0.3 % of the whole drive "
+            "(docs/validation.md, section 7)"
+        )
+    if any(each.decided_by == CLOSED_FORM for each in found):
+        note("ssdlab: closed form: ≤ and ≥ are bounds that no run can pass")
+    for each in found:
+        if each.reason:
+            note(f"ssdlab: {each.candidate.label}: {each.reason}")
+    if stopped:
+        note("ssdlab: stopped; the table has what had finished")
