@@ -333,10 +333,70 @@ def test_lifetime_beside_the_data_sheet(command: Command) -> None:
     assert "Rated TBW: not known" in out
 
 
+JOB = """[global]
+filename=/dev/ssd
+bs=4k
+norandommap
+number_ios=200000
+
+[writes]
+rw=randwrite
+iodepth=8
+
+[reads]
+rw=randread
+iodepth=4
+"""
+
+
+def test_a_fio_job(command: Command, tmp_path: Path) -> None:
+    """It runs as it stands: rates add up, each direction has its tail, wear is its writes'."""
+    (tmp_path / "two.fio").write_text(JOB)
+    words = ("two.fio", "--writes", "1TB/day", "--years", "5", "--drive", THEORY, "--spare", "0%")
+    code, out, err = command("sizing", *words, "--output-format", "json")
+    assert code == 0, err
+    (row,) = json.loads(out)["sizing"]["rows"]
+    figures = row["figures"]
+    season, run = (shlex.split(each)[1:] for each in row["commands"])
+    assert command(*season)[0] == 0
+    _, out, _ = command(*run, "--output-format", "json")
+    jobs = {each["jobname"]: each for each in json.loads(out)["jobs"]}
+    iops = jobs["writes"]["write"]["iops"] + jobs["reads"]["read"]["iops"]
+    assert figures["iops"] == pytest.approx(iops)
+    for name, direction in (("writes", "write"), ("reads", "read")):
+        listed = jobs[name][direction]["clat_ns"]["percentile"]
+        assert listed["99.000000"] == figures[f"{direction}_p99_ns"]
+    assert figures["write_amplification"] == pytest.approx(2.44, rel=0.01)
+    assert row["headroom"] is None and row["limited_by"] == ["wear"]
+    _, out, _ = command("sizing", *words, "--iops", "1000000000")
+    assert "misses" in out and "throughput" in out
+
+
+def test_a_trace(command: Command, tmp_path: Path) -> None:
+    """Its own run says what it programs."""
+    lines = [f"/dev/ssd write {place * 2**20} 1048576" for place in range(8000)]
+    trace = ["fio version 2 iolog", "/dev/ssd add", "/dev/ssd open", *lines, "/dev/ssd close"]
+    (tmp_path / "trace.log").write_text("\n".join(trace) + "\n")
+    (tmp_path / "trace.fio").write_text("[trace]\nread_iolog=trace.log\n")
+    words = ("trace.fio", "--writes", "1TB/day", "--drive", THEORY, "--spare", "0%")
+    code, out, err = command("sizing", *words, "--output-format", "json")
+    assert code == 0, err
+    (row,) = json.loads(out)["sizing"]["rows"]
+    season, run = (shlex.split(each)[1:] for each in row["commands"])
+    assert command(*season)[0] == 0
+    _, out, _ = command(*run, "--output-format", "json")
+    counted = json.loads(out)["jobs"][0]["ssdlab"]["counters"]
+    programmed = counted["nand_bytes_written"] / (8000 * 2**20)
+    assert row["figures"]["programmed"] == pytest.approx(programmed)
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
         ((), "no load"),
+        (("baseline",), "baseline: does not say what is written a day"),
+        (("baseline", "--writes", "1GB/day", "--bs", "8k"), "--bs is for plain loads"),
+        (("none.fio", "--writes", "1GB/day"), "no such job file: none.fio"),
         (("--writes", "200GB"), "--writes 200GB: expected bytes in a time"),
         (("--iops", "3000", "--mix", "70/40"), "--mix 70/40: expected reads and writes"),
         (("--iops", "3000", "--mix", "100/0"), "--mix 100/0: nothing is written"),

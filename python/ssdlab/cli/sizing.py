@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from ssdlab import engine, signals
-from ssdlab.cli.arguments import SEED_OPTION
-from ssdlab.cli.completion import complete_drive
+from ssdlab.cli.arguments import SEED_OPTION, read_job_source
+from ssdlab.cli.completion import complete_drive, complete_file
 from ssdlab.cli.console import note
 from ssdlab.cli.drives import tell_memory
 from ssdlab.cli.ensemble import parse_count
@@ -25,7 +27,7 @@ from ssdlab.request import RunRequest
 from ssdlab.sizing import answer
 from ssdlab.sizing.candidate import SINGLE, Layout, layout, sheet
 from ssdlab.sizing.intervals import Spread, drawn, spread, tasks
-from ssdlab.sizing.load import plain
+from ssdlab.sizing.load import of_job, plain
 from ssdlab.sizing.prices import read_prices
 from ssdlab.sizing.search import Asked, ranked, search
 from ssdlab.sizing.verdict import Verdict
@@ -45,10 +47,12 @@ _DEFAULT_SPARE = "0%,10%,20%,30%"
     examples=(
         "ssdlab sizing --writes 200GB/day --mix 70/30 --iops 3000 --years 5 --p99 1ms",
         "ssdlab sizing --writes 2TB/week --hours 10 --years 5 --drive intel-dc-s3500-80gb",
+        "ssdlab sizing mail.fio --writes 50GB/day --years 5 --write-p99 5ms",
         "ssdlab sizing --iops 9000 --mix 70/30 --p99 2ms --layout raid:level=5,disks=4 "
         "--drive intel-dc-s3500-80gb",
     ),
 )
+@click.argument("job", required=False, metavar="[JOB.fio]", shell_complete=complete_file)
 @load_options
 @click.option(
     "--mix",
@@ -105,6 +109,7 @@ _DEFAULT_SPARE = "0%,10%,20%,30%"
 )
 @click.option("--output", "-o", default="-", metavar="FILE", help="Write to FILE, not stdout.")
 def sizing(
+    job: str | None,
     writes: str | None,
     bs: str,
     hours: float,
@@ -129,8 +134,15 @@ def sizing(
 
     Closed forms rule out what cannot work; the rest is run in steady state, and the table says
     which is which. Of each drive, the least share left unused that meets the limits is looked for.
+    JOB.fio, which may replay a trace, runs as it stands in place of a plain load.
     """
-    load = plain(writes=writes, iops=iops, mix=mix, bs=bs, hours=hours, sequential=sequential)
+    words: dict[str, Any] = {"mix": mix, "bs": bs, "hours": hours, "sequential": sequential}
+    if job is None:
+        load = plain(writes=writes, iops=iops, **words)
+    else:
+        _refuse_with_job(job)
+        source = read_job_source([job])
+        load = of_job(source.text or "", job, writes=writes, iops=iops)
     limits = read_limits(years, p99, read_p99, write_p99, data)
     asked = Asked(load, limits, {} if prices is None else read_prices(prices), seed)
     considered = _drives(drives)
@@ -155,6 +167,14 @@ def sizing(
         write_document(written, output_format, pending)
     tell(found, stopped)
     return signals.exit_code() if stopped else 0
+
+
+def _refuse_with_job(job: str) -> None:
+    """Refuse what describes a plain load."""
+    context = click.get_current_context()
+    for name in ("mix", "bs", "hours", "sequential"):
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            raise SsdlabError(f"{job}: a job file; --{name} is for plain loads\nleave it out")
 
 
 def _drives(named: tuple[str, ...]) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import math
 from collections.abc import Sequence
 from contextlib import redirect_stdout
 
@@ -61,7 +62,7 @@ def _row(verdict: Verdict, load: Load) -> tuple[str, ...]:
     if figures is None:
         bounds = verdict.bounds
         least = (
-            f"≤ {text.significant(bounds.iops / load.iops, 2)} ×",
+            _times(None if load.iops is None else bounds.iops / load.iops, "≤ "),
             *(text.NOTHING, text.NOTHING),
             f"≥ {text.ratio(bounds.write_amplification)}",
             f"≤ {text.years(bounds.years)}".replace("≤ >", ">"),
@@ -70,7 +71,7 @@ def _row(verdict: Verdict, load: Load) -> tuple[str, ...]:
     return (
         *start,
         "meets" if verdict.meets else "misses",
-        f"{text.significant(figures.iops / load.iops, 2)} ×",
+        _times(figures.headroom(load)),
         text.duration(figures.write_p99_ns, 2),
         text.duration(figures.read_p99_ns, 2),
         text.ratio(figures.write_amplification),
@@ -79,10 +80,15 @@ def _row(verdict: Verdict, load: Load) -> tuple[str, ...]:
     )
 
 
+def _times(headroom: float | None, bound: str = "") -> str:
+    known = headroom is not None and headroom < math.inf
+    return f"{bound}{text.significant(headroom, 2)} ×" if known and headroom else text.NOTHING
+
+
 def _spread_row(found: Spread) -> tuple[str, ...]:
     """Write 5 to 95 % of each figure."""
     shows = {
-        "headroom": lambda value: f"{text.significant(value, 2)} ×",
+        "headroom": _times,
         "write_p99_ns": lambda value: text.duration(value, 2),
         "read_p99_ns": lambda value: text.duration(value, 2),
         "write_amplification": text.ratio,

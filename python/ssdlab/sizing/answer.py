@@ -45,7 +45,7 @@ def sentences(verdicts: Sequence[Verdict], load: Load, limits: Limits) -> list[s
     if chosen is None:
         return [_none_meets(verdicts, load, limits)]
     how = "cheapest" if chosen.price is not None else "smallest"
-    near = ", ".join(chosen.limited_by)
+    near = ", ".join(chosen.limited_by) or "none is set"
     said = [
         f"The {how} that meets it: {chosen.candidate.label} "
         f"({_figures(chosen, load, limits)}); nearest to its limit: {near}."
@@ -89,7 +89,8 @@ def _figures(found: Verdict, load: Load, limits: Limits) -> str:
     figures = found.figures
     if figures is None:
         return found.decided_by
-    said = [f"{text.significant(figures.iops / load.iops, 2)} × the IOPS"]
+    headroom = figures.headroom(load)
+    said = [] if headroom is None else [f"{text.significant(headroom, 2)} × the IOPS"]
     for name, latency in (("read", figures.read_p99_ns), ("write", figures.write_p99_ns)):
         if latency is not None:
             said.append(f"{name} p99 {text.duration(latency, 2)}")

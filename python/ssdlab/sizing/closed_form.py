@@ -11,13 +11,14 @@ of P bytes, tR, tPROG, and the controller's times cR and cW
 
 WA is the closed form of greedy collection (`ssdlab theory`) for uniform writes, with all the spare
 in one pool: no policy moves less on average. A write of less than a mapping unit programs the whole
-unit. Elsewhere, and where a drive compresses, WA is 1, or the floor is none. A candidate is ruled
-out where a bound misses its limit by more than 5 %, since the closed form of WA is an
-approximation. Left out: erases, channels, waiting, what an array reads to write.
+unit. For other loads and fio jobs WA is 1, where a drive compresses 0; of fio jobs the rate has no
+bound. A candidate is ruled out where a bound misses its limit by more than 5 %, since the closed
+form of WA is an approximation. Left out: erases, channels, waiting, what an array reads to write.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass
 from functools import cache
 from typing import Any
@@ -66,14 +67,14 @@ def bounds(candidate: Candidate, load: Load) -> Bounds:
     """Return what a candidate cannot pass under a load."""
     facts = sheet(candidate.drive)
     amplification = least_write_amplification(candidate, load)
-    rates = _rates(facts, candidate, load, amplification)
+    rates = _rates(facts, candidate, load, amplification) if load.job is None else {"": math.inf}
     slowest = min(rates, key=lambda part: rates[part])
     programmed = amplification * candidate.layout.least_copies
     flash = facts.flash_bytes * candidate.layout.drives
     years = (
         lifetime_years(flash, facts.rated_cycles, programmed, load.bytes_per_day)
         if programmed > 0
-        else float("inf")
+        else math.inf
     )
     return Bounds(amplification, rates[slowest], slowest, years, facts.least_read_s * 1e9)
 
@@ -83,6 +84,8 @@ def least_write_amplification(candidate: Candidate, load: Load) -> float:
     facts = sheet(candidate.drive)
     if facts.compresses:
         return _COMPRESSED_TO
+    if load.job is not None:
+        return 1.0
     of_unit = max(1.0, facts.unit_bytes / load.block_bytes) if not load.sequential else 1.0
     if load.sequential or load.trimmed or load.block_bytes > facts.unit_bytes:
         return of_unit
@@ -116,7 +119,7 @@ def ruled_out(candidate: Candidate, load: Load, limits: Limits) -> tuple[str, ..
     found = bounds(candidate, load)
     missed = {
         "capacity": limits.data_bytes is not None and candidate.host_bytes < limits.data_bytes,
-        "throughput": found.iops * MARGIN < load.iops,
+        "throughput": load.iops is not None and found.iops * MARGIN < load.iops,
         "tail": _cannot_read(found, load, limits),
         "wear": limits.years is not None and found.years * MARGIN < limits.years,
     }

@@ -81,7 +81,8 @@ def drawn(candidate: Candidate, load: Load, count: int, seed: int) -> list[RunRe
         condition="steady",
         seed=seed,
         job_text=measured(load),
-        job_name="sizing",
+        job_name=load.job_name,
+        json_plus=True,
     )
     return [_unused(each, candidate) for each in ensemble(request, count).requests]
 
@@ -125,7 +126,7 @@ def spread(
         for each in worked
     ]
     by_name: dict[str, list[float | None]] = {
-        "headroom": [each.iops / load.iops for each in worked],
+        "headroom": [each.headroom(load) for each in worked],
         "write_amplification": [each.write_amplification for each in worked],
         "years": [each.years(load.bytes_per_day) for each in worked],
         "read_p99_ns": [each.read_p99_ns for each in worked],

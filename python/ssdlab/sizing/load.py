@@ -1,14 +1,14 @@
-"""What is asked: a plain load and its limits, in bytes, seconds and shares.
+"""What is asked: a load and its limits, in bytes, seconds and shares.
 
-A plain load is one block size, uniform over the drive or in order, a mix of reads and writes, that
-comes at a rate for so many hours a day. With R requests a second, a share w of writes, B bytes each
-and h hours
+A load is a fio job, which may replay a trace, or plain: one block size, uniform over the drive or
+in order, a mix of reads and writes, that comes at a rate for so many hours a day. With R requests a
+second, a share w of writes, B bytes each and h hours
 
     bytes written a day = R · w · B · 3600 · h
 
 so that either of rate and bytes follows from the other; where both are given, the rate is that of
-the busy time, and the bytes are what wears. Left out: what a drive does in the idle hours, fio
-jobs and traces, loads that favour a part of the drive.
+the busy time, and the bytes are what wears. A fio job runs as it stands, at its own pace; what it
+writes a day has to be told. Left out: what a drive does in the idle hours.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ _BLOCK = re.compile(r"(\d{1,9})(k|kib|m|mib|b|)", re.IGNORECASE)
 _BLOCK_UNITS = {"": 1, "b": 1, "k": 2**10, "kib": 2**10, "m": 2**20, "mib": 2**20}
 _SECTOR_BYTES = 512
 _MOST_BLOCK_BYTES = 2**24
+_MOST_IOPS = 1_000_000_000
 _SECONDS_PER_HOUR = 3600.0
 _ROUNDING = 1.001
 """What is written by hand may differ by so much before it contradicts itself."""
@@ -39,9 +40,9 @@ class Load:
     Attributes
     ----------
     iops
-        Requests a second while it works.
+        Requests a second while it works; None where a job's own pace is all that is asked.
     read_share
-        Reads among the requests, from 0 up to but not including 1.
+        Reads among the requests, from 0 up to but not including 1; not known of a job.
     block_bytes
         Of a request.
     bytes_per_day
@@ -50,23 +51,34 @@ class Load:
         Whether requests follow each other in order; else they are uniform over the drive.
     trimmed
         Share of the drive that is free and trimmed at any time.
+    job, job_name
+        The text of a fio job file that takes the place of all this, and where it came from.
     """
 
-    iops: float
+    iops: float | None
     read_share: float
     block_bytes: int
     bytes_per_day: float
     sequential: bool = False
     trimmed: float = 0.0
+    job: str | None = None
+    job_name: str = "sizing"
 
     @property
     def write_share(self) -> float:
         """Writes among the requests."""
         return 1.0 - self.read_share
 
+    @property
+    def rate(self) -> float:
+        """Requests a second of a plain load, which always has a rate."""
+        assert self.iops is not None
+        return self.iops
+
     def times(self, factor: float) -> Load:
         """Return so many times the load, as rate and as bytes a day."""
-        return replace(self, iops=self.iops * factor, bytes_per_day=self.bytes_per_day * factor)
+        iops = None if self.iops is None else self.iops * factor
+        return replace(self, iops=iops, bytes_per_day=self.bytes_per_day * factor)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the load as plain data."""
@@ -125,8 +137,7 @@ def plain(
     read_share, block = parse_mix(mix), parse_block(bs)
     if not 0 < hours <= 24:
         raise SsdlabError(f"--hours {hours:g}: a day has more than 0 and at most 24 of them")
-    if iops is not None and not 0 < iops <= 1e9:
-        raise SsdlabError(f"--iops {iops:g}: must be above 0 and at most 1000000000")
+    _check_rate(iops)
     if writes is None and iops is None:
         raise SsdlabError("no load: add --writes 200GB/day, --iops 3000, or both")
     written_a_request = (1.0 - read_share) * block * hours * _SECONDS_PER_HOUR
@@ -139,6 +150,34 @@ def plain(
             f"({most / 1e9:.4g} GB)\nraise --iops or --hours, or leave --iops out"
         )
     return Load(rate, read_share, block, most if amount is None else amount, sequential)
+
+
+def of_job(text: str, name: str, *, writes: str | None, iops: float | None) -> Load:
+    """Return a fio job as a load.
+
+    Parameters
+    ----------
+    text, name
+        The job file's text, and where it came from.
+    writes
+        What the host writes in a time, which the job does not say.
+    iops
+        Reads and writes a second that are asked; None where the job sets its own pace.
+
+    Raises
+    ------
+    SsdlabError
+        Nothing says how much is written, or a notation is wrong.
+    """
+    if writes is None:
+        raise SsdlabError(f"{name}: does not say what is written a day; add --writes 200GB/day")
+    _check_rate(iops)
+    return Load(iops, 0.0, 0, parse_amount_per_day(writes), job=text, job_name=name)
+
+
+def _check_rate(iops: float | None) -> None:
+    if iops is not None and not 0 < iops <= _MOST_IOPS:
+        raise SsdlabError(f"--iops {iops:g}: must be above 0 and at most {_MOST_IOPS}")
 
 
 def parse_amount_per_day(text: str, option: str = "--writes") -> float:

@@ -7,10 +7,13 @@ does it, and kept in the cache; the layers are put over it. Then three jobs foll
     settle      at the rate that is asked: what collection still owes is paid
     load        at that rate, arrivals at random (Poisson), as many outstanding as come: latencies
 
+A fio job runs alone instead; its last stonewall group is the load.
+
     programmed bytes a host byte = WA in steady state · bytes to drives / bytes of the host
     years = flash bytes · rated cycles / (programmed a host byte · bytes a day · 365.25)
 
 WA is that of the last round of a quarter of the capacity: the jobs after it are too short for one.
+A trace does not make a drive steady (4 KiB uniform does), and so has the WA of its own run.
 Left out: what a drive collects in idle time beyond need, the pauses of nights; copies of a drive
 begin alike, so arrays collect more in step than real ones.
 """
@@ -18,10 +21,11 @@ begin alike, so arrays collect more in step than real ones.
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from ssdlab import engine, runner
+from ssdlab import engine, latency, runner
 from ssdlab.cache import conditioned
 from ssdlab.endurance import lifetime_years
 from ssdlab.engine import Progress
@@ -50,7 +54,7 @@ class Figures:
     Attributes
     ----------
     iops
-        Without a pause.
+        Without a pause; of a fio job, as it did.
     rate
         Requests a second that were done when the load's were asked for.
     read_p99_ns, write_p99_ns
@@ -84,9 +88,11 @@ class Figures:
         """Host bytes until the cells are worn to their rating."""
         return self.flash_bytes * self.rated_cycles / self.programmed
 
-    def keeps_up(self, load: Load) -> bool:
-        """Whether the rate that was asked was done."""
-        return self.rate >= _KEEPS_UP * load.iops
+    def headroom(self, load: Load) -> float | None:
+        """IOPS in multiples of what is asked; what a drive falls behind counts first."""
+        if load.iops is None:
+            return None
+        return (self.iops if self.rate >= _KEEPS_UP * load.iops else self.rate) / load.iops
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures as plain data."""
@@ -103,7 +109,7 @@ def _access(load: Load) -> dict[str, Value]:
 
 
 def _rate(load: Load) -> dict[str, Value]:
-    read, write = load.iops * load.read_share, load.iops * load.write_share
+    read, write = load.rate * load.read_share, load.rate * load.write_share
     rates = f"{max(1, round(read))},{max(1, round(write))}" if read else max(1, round(write))
     return {"iodepth": _MOST_OUTSTANDING, "rate_iops": rates, "rate_process": "poisson"}
 
@@ -114,6 +120,8 @@ def writes(load: Load) -> str:
     With t of the trims and w of the writes uniform over the drive, a share t / (t + w) is free in
     the long run.
     """
+    if load.job is not None:
+        return load.job
     access = _access(replace(load, read_share=0.0))
     if not load.trimmed:
         return section("writes", **access)
@@ -123,9 +131,11 @@ def writes(load: Load) -> str:
 
 
 def measured(load: Load) -> str:
-    """Return the three jobs that follow."""
+    """Return the three jobs that follow, or the fio job itself."""
+    if load.job is not None:
+        return load.job
     access, rate = _access(load), _rate(load)
-    settle_s = min(_SETTLE_S, _SETTLE_REQUESTS / load.iops)
+    settle_s = min(_SETTLE_S, _SETTLE_REQUESTS / load.rate)
     return story(
         section(SATURATED, iodepth=_DEPTH, number_ios=2 * _REQUESTS, **access),
         section(SETTLE, time_based=True, runtime=f"{settle_s * 1e3:.0f}ms", **rate, **access),
@@ -141,7 +151,7 @@ def conditioning(candidate: Candidate, load: Load, seed: int) -> RunRequest:
         condition="steady",
         seed=seed,
         job_text=writes(load),
-        job_name="sizing",
+        job_name=load.job_name,
     )
 
 
@@ -163,7 +173,9 @@ def simulate(candidate: Candidate, load: Load, seed: int, progress: Progress) ->
         return progress(phase, _CONDITIONING_SHARE + share * (1 - _CONDITIONING_SHARE))
 
     drive = conditioned(conditioning(candidate, load, seed), before)
-    request = replace(drive, layers=candidate.layout.layers, job_text=measured(load))
+    request = replace(
+        drive, layers=candidate.layout.layers, job_text=measured(load), json_plus=True
+    )
     return figures(runner.whole(engine.run(request, after), candidate.label), load, candidate)
 
 
@@ -175,46 +187,58 @@ def figures(result: Result, load: Load, candidate: Candidate) -> Figures:
     SsdlabError
         The drive has worn out or stopped, so that there are none.
     """
-    saturated, job = result.job(SATURATED), result.job(LOAD)
-    steady = saturated.lab.get("season") or {}
-    rounds = steady.get("rounds") or []
-    written = float(saturated.direction("write").get("io_bytes") or 0)
-    if not rounds or not written or not job.iops():
-        raise SsdlabError(f"{candidate.label}: wrote nothing in steady state")
-    amplification, programmed = _programmed(saturated, float(rounds[-1]), written, candidate)
-    wear = saturated.lab["wear"]
+    last = _last_group(result)
+    saturated = result.jobs[:1] if load.job is None else last
+    lab = saturated[0].lab
+    steady, wear = lab.get("season") or {}, lab["wear"]
+    written = sum(float(job.direction("write").get("io_bytes") or 0) for job in saturated)
+    if not written or not steady.get("rounds"):
+        raise SsdlabError(f"{load.job_name}: writes nothing, so no drive wears")
+    programmed = _programmed(saturated, candidate)
     return Figures(
-        iops=saturated.iops(),
-        rate=job.iops(),
-        read_p99_ns=job.percentile_ns(99.0, "read") if load.read_share else None,
-        write_p99_ns=job.percentile_ns(99.0, "write"),
-        write_amplification=amplification,
-        programmed=programmed,
+        iops=sum(job.iops() for job in saturated),
+        rate=sum(job.iops() for job in last),
+        read_p99_ns=_p99(last, "read"),
+        write_p99_ns=_p99(last, "write"),
+        write_amplification=programmed / float(lab["counters"]["nand_host_bytes_written"]),
+        programmed=programmed / written,
         flash_bytes=float(wear["flash_bytes"]),
         rated_cycles=float(wear["rated_cycles"]),
         way="scale model" if "scale_model" in steady else "whole drive",
     )
 
 
-def _programmed(
-    job: Job, of_units: float, written: float, candidate: Candidate
-) -> tuple[float, float]:
-    """Return bytes programmed for each byte that drives received, and that the host wrote."""
-    touched = float(job.lab["host_pages_written"]) * sheet(candidate.drive).unit_bytes
-    received = float(job.lab["counters"]["nand_host_bytes_written"])
-    return of_units * touched / received, of_units * touched / written
+def _last_group(result: Result) -> list[Job]:
+    groups = [job.lab["stonewall_group"] for job in result.jobs]
+    return [job for job in result.jobs if job.lab["stonewall_group"] == groups[-1]]
+
+
+def _p99(jobs: Sequence[Job], direction: str) -> float | None:
+    blocks = [job.direction(direction) for job in jobs if direction in job.directions]
+    return latency.percentile(blocks, 99.0) if blocks else None
+
+
+def _programmed(jobs: Sequence[Job], candidate: Candidate) -> float:
+    """Return the bytes that these jobs program in steady state."""
+    lab = jobs[0].lab
+    if any("read_iolog" in job.options for job in jobs):
+        return float(lab["counters"]["nand_bytes_written"])
+    touched = float(lab["host_pages_written"]) * sheet(candidate.drive).unit_bytes
+    return float(lab["season"]["rounds"][-1]) * touched
 
 
 def commands(candidate: Candidate, load: Load, seed: int) -> list[str]:
-    """Return the command lines that make the same runs, without a job file."""
-    file = "drive.ssd"
+    """Return the command lines that make the same runs; a plain load needs no job file."""
+    file, job = "drive.ssd", load.job_name
     season = ["ssdlab", "season", candidate.drive, "--to", "steady", "-o", file]
     settings = [word for key, value in candidate.settings for word in ("--set", f"{key}={value}")]
     run = ["ssdlab", "run", "--drive", file, "--seed", str(seed)]
     layers = [word for each in candidate.layout.layers for word in ("--layer", each)]
+    of_season = _flags(writes(load)) if load.job is None else ["--job", job]
+    of_run = _flags(measured(load)) if load.job is None else [job]
     return [
-        shlex.join([*season, *settings, "--seed", str(seed), *_flags(writes(load))]),
-        shlex.join([*run, *layers, *_flags(measured(load))]),
+        shlex.join([*season, *settings, "--seed", str(seed), *of_season]),
+        shlex.join([*run, *layers, *of_run]),
     ]
 
 

@@ -71,7 +71,7 @@ class Verdict:
             "meets": self.meets,
             "limited_by": list(self.limited_by),
             "decided_by": self.decided_by,
-            "headroom": None if found is None else found.iops / load.iops,
+            "headroom": None if found is None else found.headroom(load),
             "years": None if found is None else found.years(load.bytes_per_day),
             "figures": None if found is None else found.to_dict(),
             "bounds": {k: v for k, v in self.bounds.to_dict().items() if v != math.inf},
@@ -98,7 +98,7 @@ def by_run(candidate: Candidate, load: Load, limits: Limits, found: Figures, see
         bounds(candidate, load),
         found,
         not missed,
-        missed or (min(kept, key=lambda name: kept[name]),),
+        missed or tuple(sorted(kept, key=lambda name: kept[name])[:1]),
         f"{SIMULATED}, {found.way}",
         commands=tuple(commands(candidate, load, seed)),
     )
@@ -111,10 +111,8 @@ def impossible(candidate: Candidate, load: Load, reason: str) -> Verdict:
 
 def reserves(candidate: Candidate, load: Load, limits: Limits, found: Figures) -> dict[str, float]:
     """Return how many times over each limit is kept, by its name."""
-    headroom = found.iops / load.iops
-    kept = {
-        "throughput": headroom if found.keeps_up(load) else min(headroom, found.rate / load.iops)
-    }
+    headroom = found.headroom(load)
+    kept = {} if headroom is None else {"throughput": headroom}
     tails = [
         limit / latency
         for limit, latency in (
