@@ -126,12 +126,12 @@ def tell(found: Sequence[Verdict], stopped: bool) -> None:
     if any(each.figures is not None for each in found):
         note(
             "ssdlab: years are those of the cells at the rated cycles of a profile; rated TBW: not "
-            "known, since profiles have none"
+            "known, since profiles have none. What a profile assumes shifts all figures: --ensemble"
         )
     if any("scale model" in each.decided_by for each in found):
         note(
-            "ssdlab: scale model: write amplification and IOPS within 0.3 % of the whole drive "
-            "(docs/validation.md, section 7)"
+            "ssdlab: scale model: write amplification within 0.3 %, IOPS within 0.5 % of the whole "
+            "drive where both were run (docs/sizing.md)"
         )
     if any(each.decided_by == CLOSED_FORM for each in found):
         note("ssdlab: closed form: ≤ and ≥ are bounds that no run can pass")

@@ -12,8 +12,9 @@ A fio job runs alone instead; its last stonewall group is the load.
     programmed bytes a host byte = WA in steady state · bytes to drives / bytes of the host
     years = flash bytes · rated cycles / (programmed a host byte · bytes a day · 365.25)
 
-WA is that of the last round of a quarter of the capacity: the jobs after it are too short for one.
-A trace does not make a drive steady (4 KiB uniform does), and so has the WA of its own run.
+WA is that of the last round of preconditioning, a quarter of the capacity, or of the last slice
+that the whole drive wrote after its scale model: the jobs that follow are too short for one. A
+trace does not make a drive steady (4 KiB uniform does), and so has the WA of its own run.
 Left out: what a drive collects in idle time beyond need, the pauses of nights; copies of a drive
 begin alike, so arrays collect more in step than real ones.
 """
@@ -21,7 +22,7 @@ begin alike, so arrays collect more in step than real ones.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -224,7 +225,12 @@ def _programmed(jobs: Sequence[Job], candidate: Candidate) -> float:
     if any("read_iolog" in job.options for job in jobs):
         return float(lab["counters"]["nand_bytes_written"])
     touched = float(lab["host_pages_written"]) * sheet(candidate.drive).unit_bytes
-    return float(lab["season"]["rounds"][-1]) * touched
+    return _steady_amplification(lab["season"]) * touched
+
+
+def _steady_amplification(season: Mapping[str, Any]) -> float:
+    scaled = season.get("scale_model")
+    return float((scaled["slices"] if scaled else season["rounds"])[-1])
 
 
 def commands(candidate: Candidate, load: Load, seed: int) -> list[str]:
