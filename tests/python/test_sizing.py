@@ -374,6 +374,18 @@ def test_a_fio_job(command: Command, tmp_path: Path) -> None:
     assert "misses" in out and "throughput" in out
 
 
+def test_a_job_that_is_wrong_is_refused(command: Command, tmp_path: Path) -> None:
+    """Before anything is run, and one that writes nothing is told to wear nothing."""
+    (tmp_path / "wrong.fio").write_text("[a]\nrw=sideways\n")
+    words = ("--writes", "1TB/day", "--drive", THEORY, "--spare", "0%")
+    code, out, err = command("sizing", "wrong.fio", *words)
+    assert (code, out) == (2, "") and "sideways" in err
+    (tmp_path / "reads.fio").write_text("[a]\nrw=randread\nnumber_ios=1000\n")
+    code, out, err = command("sizing", "reads.fio", *words)
+    assert code == 0 and "not possible" in out
+    assert "reads.fio: writes nothing, so no drive wears" in err
+
+
 def test_a_trace(command: Command, tmp_path: Path) -> None:
     """Its own run says what it programs."""
     lines = [f"/dev/ssd write {place * 2**20} 1048576" for place in range(8000)]
@@ -413,6 +425,8 @@ def test_a_trace(command: Command, tmp_path: Path) -> None:
         (("--iops", "3000", "--spare", "0%,nan"), "expected shares"),
         (("--iops", "3000", "--layout", "mirror"), "--layout mirror: expected single, or a RAID"),
         (("--iops", "3000", "--layout", "raid:level=5"), "--layout raid:level=5: expected"),
+        (("--iops", "3000", "--layout", "raid:level=5,disks=1"), "disks=1: expected single, or"),
+        (("--iops", "3000", "--layout", "raid:level=5,disks=4,x=1"), "x"),
         (("--iops", "3000", "--prices", "none.csv"), "--prices none.csv: no such file"),
         (("--iops", "3000", "--drive", "fujitsu-mhz2250bh"), "is no single SSD"),
         (("--iops", "3000", "--ensemble", "3"), "--ensemble 3: must be a whole number"),

@@ -142,6 +142,7 @@ def sizing(
     else:
         _refuse_with_job(job)
         source = read_job_source([job])
+        engine.check_job(source.text, job, ())
         load = of_job(source.text or "", job, writes=writes, iops=iops)
     limits = read_limits(years, p99, read_p99, write_p99, data)
     asked = Asked(load, limits, {} if prices is None else read_prices(prices), seed)

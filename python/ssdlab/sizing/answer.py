@@ -79,6 +79,8 @@ def _none_meets(verdicts: Sequence[Verdict], load: Load, limits: Limits) -> str:
 
 
 def _missed(found: Verdict, load: Load, limits: Limits) -> str:
+    if found.reason:
+        return "there is no such drive"
     if found.figures is None:
         return f"{', '.join(found.limited_by)}, by {found.decided_by}"
     return f"{', '.join(found.limited_by)} ({_figures(found, load, limits)})"

@@ -13,6 +13,7 @@ to be trimmed before it is spare.
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -187,14 +188,18 @@ def layout(layer: str) -> Layout:
     if layer == SINGLE:
         return Layout("", 0, 1)
     pairs = dict(part.partition("=")[::2] for part in layer.partition(":")[2].split(","))
-    level, drives = pairs.get("level", ""), pairs.get("disks", "")
-    known = level.isdecimal() and int(level) in _LEAST_DRIVES and drives.isdecimal()
-    if not layer.startswith("raid:") or not known:
+    level, drives = (_count(pairs.get(name, "")) for name in ("level", "disks"))
+    if not layer.startswith("raid:") or drives < _LEAST_DRIVES.get(level, drives + 1):
         raise SsdlabError(
             f"--layout {layer}: expected {SINGLE}, or a RAID with its level and disks\n"
             "such as raid:level=5,disks=4; ssdlab layers lists what else a RAID takes"
         )
-    return Layout(layer, int(level), int(drives))
+    return Layout(layer, level, drives)
+
+
+def _count(text: str) -> int:
+    """Return a whole number of a few digits; −1 for anything else."""
+    return int(text) if re.fullmatch(r"[0-9]{1,4}", text) else -1
 
 
 @dataclass(frozen=True)
