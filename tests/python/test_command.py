@@ -19,6 +19,7 @@ VERBS = (
     "run",
     "season",
     "pts",
+    "sweep",
     "fit",
     "cache",
     "theory",

@@ -32,6 +32,7 @@ from ssdlab.cli.report import report
 from ssdlab.cli.reproduce import reproduce
 from ssdlab.cli.run import run
 from ssdlab.cli.season import season
+from ssdlab.cli.sweep import sweep
 from ssdlab.cli.theory import theory
 from ssdlab.cli.verb import Verbs
 from ssdlab.errors import SsdlabError, Stopped
@@ -81,6 +82,7 @@ for _verb in (
     run,
     season,
     pts,
+    sweep,
     fit,
     cache,
     theory,
