@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -17,6 +16,7 @@ import pytest
 from pyarrow import parquet
 
 import ssdlab
+from performers import dying
 from process import HANG_S, wait_for
 from ssdlab import cache, engine
 from ssdlab.errors import SsdlabError
@@ -118,13 +118,6 @@ def test_a_point_that_fails_is_a_row(tmp_path: Path) -> None:
     assert ssdlab.sweep(parse(text), tmp_path).run == 0
 
 
-def refusing(request: RunRequest, progress: engine.Progress) -> str:
-    """Kill the worker that runs depth 4, as the kernel does for want of memory."""
-    if "--iodepth=4" in request.flags and request.seed == 2:
-        os.kill(os.getpid(), signal.SIGKILL)
-    return cache.run_conditioned(request, progress)
-
-
 def conducted(study: Study, folder: Path, crew: Callable[[], Crew]) -> perform.Outcome:
     return perform.conduct(plan(study), folder, crew)
 
@@ -133,7 +126,7 @@ def test_a_point_that_kills_its_process_is_a_row(
     tmp_path: Path, undisturbed: list[dict[str, Any]]
 ) -> None:
     """The others come out as ever; what lost its process is tried again the next time."""
-    outcome = conducted(parse(STUDY), tmp_path, lambda: LocalCrew(refusing, 2))
+    outcome = conducted(parse(STUDY), tmp_path, lambda: LocalCrew(dying, 2))
     assert (outcome.run, outcome.failed) == (POINTS, 4)
     for row, alone in zip(table(tmp_path), undisturbed, strict=True):
         if row["job.iodepth"] == 4 and row["seed"] == 2:

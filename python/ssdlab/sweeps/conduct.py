@@ -2,8 +2,8 @@
 
 Points go out in batches of about a quarter of a second, so that handing one over costs little, and
 few enough are under way that neither memory nor a restart suffers. When a worker is lost, each of
-its points is tried again alone; one that goes on losing the worker it has to itself is a row with
-its error. Left out: points in another order than the study's.
+its points is tried again in a batch of its own, beside few or none of its kind; one that goes on
+losing its worker is a row with its error. Left out: points in another order than the study's.
 """
 
 from __future__ import annotations
@@ -48,6 +48,7 @@ class Conductor:
         self._suspects: deque[Task] = deque()
         self._losses: dict[int, int] = {}
         self._batch: Batch = ()
+        self._again: deque[Batch] = deque()
         self._mean_s = _BATCH_S
 
     @property
@@ -73,6 +74,8 @@ class Conductor:
             if not self._flight:
                 return
             self._receive(_LOOK_EVERY_S)
+            if self._crew.has_forgotten():
+                self._send_again()
         self._crew.stop()
         end = time.monotonic() + _GRACE_S
         while self._flight and time.monotonic() < end:
@@ -86,20 +89,31 @@ class Conductor:
             self._batch = ()
             self._submit(batch)
 
+    def _send_again(self) -> None:
+        for future, batch in self._flight.items():
+            self._crew.forget(future)
+            self._again.append(batch)
+        self._flight.clear()
+
     def _next(self) -> Batch:
         if self._batch:
             return self._batch
-        if self._suspects:
+        if self._again:
+            return self._again.popleft()
+        if self._suspects and self._suspects_flying < self._crew.suspects_at_once:
             return (self._suspects.popleft(),)
         size = max(1, min(_MOST_A_BATCH, int(_BATCH_S / max(self._mean_s, 1e-6))))
         return tuple(task for _, task in zip(range(size), self._tasks, strict=False))
 
+    @property
+    def _suspects_flying(self) -> int:
+        return sum(batch[0].number in self._losses for batch in self._flight.values())
+
     def _has_room(self, batch: Batch) -> bool:
-        flying = list(self._flight.values())
-        alone = any(task.number in self._losses for each in (*flying, batch) for task in each)
-        if alone and self._crew.shares_fate:
-            return not flying
-        return self._crew.has_room(flying, batch)
+        is_suspect = batch[0].number in self._losses
+        if self._crew.shares_fate and (is_suspect or self._suspects_flying):
+            return not self._flight
+        return self._crew.has_room(self._flight.values(), batch)
 
     def _submit(self, batch: Batch) -> None:
         try:

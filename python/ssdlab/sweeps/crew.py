@@ -46,6 +46,8 @@ class Crew:
     """Whether a lost worker takes with it what others had under way."""
     lives = 3
     """How often a point may lose the worker that ran nothing else before it is given up."""
+    suspects_at_once = 1
+    """How many points that have lost a worker may be under way together."""
 
     def __init__(self, executor: Executor, perform: Perform = run_conditioned) -> None:
         self._executor = executor
@@ -69,6 +71,14 @@ class Crew:
 
     def refresh(self) -> None:
         """Look again how many workers there are."""
+
+    def forget(self, future: Future[list[Done]]) -> None:
+        """Want a batch no longer."""
+        future.cancel()
+
+    def has_forgotten(self) -> bool:
+        """Tell whether nobody works on what is under way, so that it has to be sent again."""
+        return False
 
     def state(self) -> dict[str, Any]:
         """Tell what people want to know of it."""
