@@ -22,7 +22,7 @@ from ssdlab.lock import locked
 from ssdlab.parallel import stop_on_interrupt
 from ssdlab.sweeps.conduct import Conductor
 from ssdlab.sweeps.crew import Crew, LocalCrew
-from ssdlab.sweeps.plan import Plan, memory_bytes, plan
+from ssdlab.sweeps.plan import Plan, columns_of, memory_bytes, plan
 from ssdlab.sweeps.point import Point
 from ssdlab.sweeps.store import Store
 from ssdlab.sweeps.study import Study, as_text, load
@@ -169,7 +169,7 @@ def conduct(
     """
     with ExitStack() as stack:
         _take_folder(folder, stack)
-        store = Store(folder, planned.columns())
+        store = Store(folder, columns_of(planned.study))
         store.write_study(planned.study.source)
         stop = stack.enter_context(stop_on_interrupt())
         carried = crew()
@@ -215,7 +215,7 @@ class _Sweep:
         self._waiting: dict[int, Point] = {}
         self._before = self._run = self._failed = 0
         self._all_sent = False
-        self._kinds = planned.columns()
+        self._kinds = columns_of(planned.study)
         self._conductor = Conductor(self._tasks(), crew, self._take)
 
     def carry_out(self, stop: threading.Event) -> None:
@@ -304,7 +304,8 @@ class _Sweep:
 
     def _columns(self, point: Point) -> dict[str, Any]:
         """Return the columns that tell a point from others."""
-        values = {"drive": point.request.drive, **point.factors}
+        request = point.request
+        values = {"drive": request.drive, "job_file": request.job_name, **point.factors}
         return {key: _cell(values.get(key), kind) for key, kind in self._kinds.items()}
 
 

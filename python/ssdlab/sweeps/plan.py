@@ -57,21 +57,23 @@ class Plan:
             is_shared = self.drives[_drive(point.request)] > 1
             yield replace(point, request=replace(point.request, cache=is_shared))
 
-    def columns(self) -> dict[str, str]:
-        """Return the columns of the factors, with their types."""
-        found = {"drive": "string"}
-        for key in self.study.keys:
-            values = [
-                level[key] for each in self.study.factors for level in each.levels if key in level
-            ]
-            spans = [each.span for each in self.study.factors if each.name == key and each.span]
-            kinds = {type(value) for value in values} | {int if s.whole else float for s in spans}
-            found[key] = _type(kinds)
-        return found
-
     def most_memory(self) -> int:
         """Return what the largest of the samples takes of memory, in bytes."""
         return max((memory_bytes(each.request) for each in self.samples), default=0)
+
+
+def columns_of(study: Study) -> dict[str, str]:
+    """Return the columns that tell a study's points apart, with their types."""
+    found = {"drive": "string"}
+    if len({base.job_name for base in study.bases}) > 1:
+        found["job_file"] = "string"
+    for factor in study.factors:
+        for key in factor.keys:
+            kinds = {type(level[key]) for level in factor.levels}
+            if factor.span is not None:
+                kinds = {int if factor.span.whole else float}
+            found[key] = _type(kinds)
+    return found
 
 
 def plan(study: Study) -> Plan:

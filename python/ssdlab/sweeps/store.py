@@ -169,6 +169,25 @@ def parts(folder: Path) -> list[Path]:
     return sorted((folder / "rows").glob("part-*.parquet"))
 
 
+def rows_in(folder: Path, columns: Sequence[str]) -> list[Row]:
+    """Return the rows that are there; of a point that was run again those of the last time.
+
+    Parameters
+    ----------
+    folder
+        The sweep's.
+    columns
+        Those that are wanted; what an older study in the folder did not have is None.
+    """
+    found: dict[str, list[Row]] = {}
+    for part in parts(folder):
+        of_part: dict[str, list[Row]] = {}
+        for row in _read(part, columns).to_pylist():
+            of_part.setdefault(row["key"], []).append({name: row.get(name) for name in columns})
+        found |= of_part
+    return [row for rows in found.values() for row in rows]
+
+
 def finished_in(folder: Path) -> dict[str, bool]:
     """Return the keys of the points that have ended there, each with whether it failed."""
     found: dict[str, bool] = {}
