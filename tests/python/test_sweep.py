@@ -19,6 +19,7 @@ import ssdlab
 from performers import dying
 from process import HANG_S, wait_for
 from ssdlab import cache, engine
+from ssdlab.cli.sweep_watch import rows_of
 from ssdlab.errors import SsdlabError
 from ssdlab.lock import locked
 from ssdlab.request import RunRequest
@@ -306,3 +307,18 @@ def test_a_part_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     part.write_bytes(part.read_bytes()[:100])
     with pytest.raises(SsdlabError, match="remove it; its points are then run again"):
         ssdlab.sweep(parse(STUDY), tmp_path)
+
+
+def test_watching(command: Command, tmp_path: Path) -> None:
+    """A finished sweep says so once; one that died without a word is told from one that runs."""
+    ssdlab.sweep(parse(STUDY), tmp_path / "new")
+    code, out, _ = command("sweep", "--watch", "-o", "new")
+    told = {line[:15].strip(): line[15:].strip() for line in out.splitlines()}
+    assert (code, told["state"]) == (0, "done")
+    assert told["finished"] == f"{POINTS} of {POINTS} points, 100.0 %"
+    assert told["runs on"] == "this machine"
+    status = json.loads((tmp_path / "new/status.json").read_text())
+    for age, said in ((5, "running"), (600, "silent for 10.0 min; start the sweep again")):
+        rows = rows_of({**status, "state": "running"}, status["updated_at"] + age)
+        assert dict(rows)["state"] == said
+    assert command("sweep", "--watch", "-o", "nothing")[0] == 2

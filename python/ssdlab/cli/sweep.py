@@ -11,6 +11,7 @@ from ssdlab import signals, text
 from ssdlab.cli.arguments import whole_number
 from ssdlab.cli.completion import complete_file
 from ssdlab.cli.console import note, print_table, progress_display
+from ssdlab.cli.sweep_watch import seconds, watch
 from ssdlab.cli.verb import Verb
 from ssdlab.errors import SsdlabError
 from ssdlab.output import is_stdout
@@ -34,10 +35,11 @@ def _count(context: click.Context, option: click.Parameter, value: str | None) -
         "ssdlab sweep study.toml -o study --dry-run",
         "ssdlab sweep study.toml -o study",
         "ssdlab sweep study.toml -o study --cluster tcp://10.0.0.1:8786",
+        "ssdlab sweep --watch -o study",
         "ssdlab report study -o study.html",
     ),
 )
-@click.argument("study", metavar="STUDY.toml", shell_complete=complete_file)
+@click.argument("study", required=False, metavar="STUDY.toml", shell_complete=complete_file)
 @click.option("-o", "--output", metavar="FOLDER", help="Keep rows and table in FOLDER.")
 @click.option("--dry-run", is_flag=True, help="Show what it comes to, and run nothing.")
 @click.option(
@@ -49,13 +51,20 @@ def _count(context: click.Context, option: click.Parameter, value: str | None) -
 @click.option(
     "--cluster", metavar="ADDRESS", help="Run on the Dask cluster whose scheduler is there."
 )
+@click.option(
+    "--watch",
+    "watches",
+    is_flag=True,
+    help="Show how far the sweep in FOLDER is that runs elsewhere; needs no STUDY.toml.",
+)
 @click.option("--keep-fio", is_flag=True, help="Keep fio's JSON of each point, too.")
 def sweep(
-    study: str,
+    study: str | None,
     output: str | None,
     dry_run: bool,
     workers: int | None,
     cluster: str | None,
+    watches: bool,
     keep_fio: bool,
 ) -> int:
     """Run every point of a study once, and write a table with a row a point and seed.
@@ -64,6 +73,13 @@ def sweep(
     again after Ctrl-C or a crash: what had finished is not run again, by the next study in FOLDER
     neither.
     """
+    if watches:
+        watch(_folder(output))
+        return 0
+    if study is None:
+        raise SsdlabError(
+            "STUDY.toml is missing\nsee examples/sweep-theory.toml, or: ssdlab sweep --help"
+        )
     from ssdlab.sweeps.perform import run_plan
     from ssdlab.sweeps.plan import plan
     from ssdlab.sweeps.study import load
@@ -72,17 +88,22 @@ def sweep(
     if dry_run:
         _show(planned, output, workers)
         return 0
-    if output is None or is_stdout(output):
-        raise SsdlabError("-o: several files are written; name a folder: -o study")
+    folder = _folder(output)
     with progress_display([Path(study).name]) as display:
 
         def tell(status: dict[str, Any]) -> None:
             display.report(0, _phase(status), status["finished"] / max(status["points"], 1))
 
         outcome = run_plan(
-            planned, output, cluster=cluster, workers=workers, keep_fio=keep_fio, tell=tell
+            planned, folder, cluster=cluster, workers=workers, keep_fio=keep_fio, tell=tell
         )
-    return _told(outcome, output)
+    return _told(outcome, folder)
+
+
+def _folder(output: str | None) -> str:
+    if output is None or is_stdout(output):
+        raise SsdlabError("-o: several files are written; name a folder: -o study")
+    return output
 
 
 def _phase(status: dict[str, Any]) -> str:
@@ -130,17 +151,3 @@ def _show(planned: Plan, output: str | None, workers: int | None) -> None:
         ("in all, about", "–" if each is None else seconds(each * left / processes)),
     ]
     print_table(("study", planned.study.name), rows)
-
-
-def seconds(number: float) -> str:
-    """Write a time as people say it.
-
-    Examples
-    --------
-    >>> seconds(0.25), seconds(200), seconds(20_000)
-    ('250 ms', '3.3 min', '5.6 h')
-    """
-    for unit, of in (("d", 172_800), ("h", 7200), ("min", 120)):
-        if number >= of:
-            return f"{number / {'d': 86_400, 'h': 3600, 'min': 60}[unit]:.1f} {unit}"
-    return text.duration(number * 1e9, 2)
