@@ -7,10 +7,10 @@ histograms and series, which fio's JSON of the point has (``--keep-fio``).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ssdlab.result import DIRECTIONS, Job, Result
+from ssdlab.result import DIRECTIONS, Job
 
 Row = dict[str, Any]
 
@@ -48,20 +48,20 @@ COLUMNS: dict[str, str] = {
 """Columns that every table has, with their types; the factors stand before them."""
 
 
-def rows_of(key: str, seed: int, result: Result, cpu_s: float, wall_s: float) -> list[Row]:
+def rows_of(key: str, seed: int, jobs: Sequence[Job], cpu_s: float, wall_s: float) -> list[Row]:
     """Return the rows of a point that has ended.
 
     Parameters
     ----------
     key, seed
         The point's.
-    result
+    jobs
         What it gave.
     cpu_s, wall_s
         What the engine took for it, in seconds, preconditioning included.
     """
     times = {"cpu_s": cpu_s, "wall_s": wall_s, "error": None}
-    return [{"key": key, "seed": seed, **_figures(job), **times} for job in result.jobs]
+    return [{"key": key, "seed": seed, **_figures(job), **times} for job in jobs]
 
 
 def row_of_error(key: str, seed: int, error: str, cpu_s: float = 0.0, wall_s: float = 0.0) -> Row:
