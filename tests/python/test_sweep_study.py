@@ -69,6 +69,10 @@ def test_a_slip_is_refused_with_its_place_and_remedy(text: str, place: str, reme
             "over_provisionin = [0.1, 0.2]",
             'no parameter "over_provisionin"; did you mean over_prov',
         ),
+        (
+            'ftl.gc = ["fifo"]\nlink.mbps = [1]',
+            "factors.link.mbps: 1: --set link.mbps=1: there is no",
+        ),
         ('"ftl.gc" = ["greedy", "gready"]', 'factors.ftl.gc: gready: --set ftl.gc="gready"'),
         ('"job.iodeth" = [1, 2]', "--iodeth=1: fio has no such option\n  did you mean --iodepth?"),
         ('"job.write_iolog" = ["a.log"]', "all points would write the same file"),

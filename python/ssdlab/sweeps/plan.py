@@ -95,8 +95,7 @@ def plan(study: Study) -> Plan:
                 seen.append(point)
     if not found.count:
         raise SsdlabError(f"{study.name}: no point is left\nloosen the constraints")
-    for (key, value), seen in levels.items():
-        _check(study, key, value, seen)
+    _check(study, levels)
     found.samples = list({each.number: each for seen in levels.values() for each in seen}.values())
     return found
 
@@ -125,18 +124,30 @@ def _levels(study: Study, point: Point) -> Iterator[tuple[str, Any]]:
             yield factor.name, values
 
 
-def _check(study: Study, key: str, value: Any, seen: list[Point]) -> None:
-    """Refuse a level that none of its first points can have."""
+def _check(study: Study, levels: dict[tuple[str, Any], list[Point]]) -> None:
+    """Refuse a study with a level that none of its first points can have."""
+    wrong = [(key, value, _reason(seen)) for (key, value), seen in levels.items()]
+    refused = [(key, value, reason) for key, value, reason in wrong if reason is not None]
+    if not refused:
+        return
+    # A level that is wrong spoils the points of others: the one to blame is the one that is named.
+    blamed = [each for each in refused if each[0].rpartition(".")[2] in each[2]]
+    key, value, reason = (blamed or refused)[0]
+    shown = "" if value is None or key == "base" else f" {', '.join(value)}:"
+    place = key if key == "base" else f"factors.{key}"
+    raise SsdlabError(f"{study.name}: {place}:{shown} {reason}")
+
+
+def _reason(seen: list[Point]) -> str | None:
+    """Say why none of the points can be run; None where one can."""
     reasons = []
     for point in seen:
         try:
             _check_run(replace(point.request, seed=1))
-            return
+            return None
         except SsdlabError as error:
             reasons.append(str(error))
-    shown = "" if value is None or key == "base" else f" {', '.join(value)}:"
-    place = key if key == "base" else f"factors.{key}"
-    raise SsdlabError(f"{study.name}: {place}:{shown} {reasons[0]}")
+    return reasons[0]
 
 
 @functools.lru_cache(maxsize=_MOST_BYTES_ASKED)
