@@ -22,6 +22,7 @@ from ssdlab import cache, engine
 from ssdlab.cli.sweep_watch import rows_of
 from ssdlab.errors import SsdlabError
 from ssdlab.lock import locked
+from ssdlab.output import PendingFile
 from ssdlab.request import RunRequest
 from ssdlab.result import Result
 from ssdlab.sweeps import perform
@@ -29,7 +30,8 @@ from ssdlab.sweeps.crew import Crew, LocalCrew
 from ssdlab.sweeps.plan import plan
 from ssdlab.sweeps.row import COLUMNS, TIMES
 from ssdlab.sweeps.store import LOST
-from ssdlab.sweeps.study import Study, parse
+from ssdlab.sweeps.strict import parse
+from ssdlab.sweeps.study import Study
 from ssdlab.sweeps.work import Task
 from test_sweep_study import BASE, FACTORS
 
@@ -221,6 +223,26 @@ def test_ctrl_c_keeps_what_has_finished(tmp_path: Path) -> None:
 def finished(folder: Path) -> int:
     path = folder / "status.json"
     return int(json.loads(path.read_text())["finished"]) if path.exists() else 0
+
+
+def test_a_full_disk_ends_it_and_it_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, undisturbed: list[dict[str, Any]]
+) -> None:
+    """The error names the place; what was kept stays, and with room again the rest is run."""
+    with monkeypatch.context() as full:
+        finish = PendingFile.finish
+
+        def refused(pending: PendingFile) -> None:
+            if pending.path.suffix == ".parquet":
+                raise SsdlabError(f"-o {pending.path}: No space left on device")
+            finish(pending)
+
+        full.setattr(PendingFile, "finish", refused)
+        with pytest.raises(SsdlabError, match="No space left"):
+            ssdlab.sweep(parse(STUDY), tmp_path)
+    assert rows_there(tmp_path) == 0 and not list(tmp_path.rglob("*.part"))
+    assert ssdlab.sweep(parse(STUDY), tmp_path).run == POINTS
+    assert table(tmp_path) == undisturbed
 
 
 def test_one_sweep_at_a_time_in_a_folder(tmp_path: Path) -> None:

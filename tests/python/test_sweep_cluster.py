@@ -26,7 +26,8 @@ from ssdlab.sweeps.cluster import DaskCrew
 from ssdlab.sweeps.perform import Outcome, conduct
 from ssdlab.sweeps.plan import plan
 from ssdlab.sweeps.store import LOST
-from ssdlab.sweeps.study import Study, parse
+from ssdlab.sweeps.strict import parse
+from ssdlab.sweeps.study import Study
 from test_sweep import LONG, POINTS, STUDY, table
 from test_sweep_study import BASE
 

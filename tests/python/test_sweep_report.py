@@ -21,7 +21,7 @@ from ssdlab.sweeps.report.effects import effects
 from ssdlab.sweeps.report.page import build_html
 from ssdlab.sweeps.report.reading import read
 from ssdlab.sweeps.store import Store
-from ssdlab.sweeps.study import parse
+from ssdlab.sweeps.strict import parse
 from test_sweep import STUDY, table
 from test_sweep_study import BASE
 

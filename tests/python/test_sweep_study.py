@@ -12,7 +12,7 @@ from ssdlab.errors import SsdlabError
 from ssdlab.sweeps.factors import Factor, Range, Sample, combinations
 from ssdlab.sweeps.plan import plan
 from ssdlab.sweeps.point import points
-from ssdlab.sweeps.study import parse
+from ssdlab.sweeps.strict import parse
 
 BASE = """
 [base]

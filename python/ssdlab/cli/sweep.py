@@ -82,7 +82,7 @@ def sweep(
         )
     from ssdlab.sweeps.perform import run_plan
     from ssdlab.sweeps.plan import plan
-    from ssdlab.sweeps.study import load
+    from ssdlab.sweeps.strict import load
 
     planned = plan(load(study))
     if dry_run:

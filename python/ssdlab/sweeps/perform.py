@@ -25,7 +25,8 @@ from ssdlab.sweeps.crew import Crew, LocalCrew
 from ssdlab.sweeps.plan import Plan, columns_of, memory_bytes, plan
 from ssdlab.sweeps.point import Point
 from ssdlab.sweeps.store import Store
-from ssdlab.sweeps.study import Study, as_text, load
+from ssdlab.sweeps.strict import load
+from ssdlab.sweeps.study import Study, as_text
 from ssdlab.sweeps.work import Done, Task
 
 _FLUSH_EVERY_S = 5.0

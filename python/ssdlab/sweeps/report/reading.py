@@ -17,7 +17,8 @@ from ssdlab.sweeps.plan import columns_of
 from ssdlab.sweeps.point import applied
 from ssdlab.sweeps.row import COLUMNS
 from ssdlab.sweeps.store import rows_in
-from ssdlab.sweeps.study import Study, load
+from ssdlab.sweeps.strict import load
+from ssdlab.sweeps.study import Study
 
 FIGURES: dict[str, str] = {
     "iops": "most",
