@@ -32,6 +32,10 @@ LOST = "lost: "
 """How the error of a point begins whose worker ended: the next sweep runs it again."""
 
 
+_ROWS_AT_ONCE = 10_000
+"""Of the CSV, so that its text is never in memory as a whole."""
+
+
 class Store:
     """The folder.
 
@@ -114,9 +118,13 @@ class Store:
                     values.append(number if name == "point" else factors.get(name))
         table = self._with(own, kept.take(taken))
         self._write(self.folder / "table.parquet", _parquet(table))
-        written = io.BytesIO()
-        csv.write_csv(table, written)
-        self._write(self.folder / "table.csv", written.getbuffer())
+        with PendingFile(self.folder / "table.csv", "-o") as pending:
+            for first in range(0, max(table.num_rows, 1), _ROWS_AT_ONCE):
+                written = io.BytesIO()
+                options = csv.WriteOptions(include_header=first == 0)
+                csv.write_csv(table.slice(first, _ROWS_AT_ONCE), written, options)
+                pending.add(written.getvalue())
+            pending.finish()
         return int(table.num_rows)
 
     def _kept(self) -> tuple[pyarrow.Table, dict[str, list[int]]]:
@@ -158,9 +166,9 @@ class Store:
 
         return pyarrow.Table.from_pylist(list(rows), schema=self._schema())
 
-    def _write(self, path: Path, content: bytes | memoryview) -> None:
+    def _write(self, path: Path, content: bytes) -> None:
         with PendingFile(path, "-o") as pending:
-            pending.add(bytes(content))
+            pending.add(content)
             pending.finish()
 
 
