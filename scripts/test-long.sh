@@ -69,8 +69,14 @@ real)
     # On a loop device in memory, which needs root and fio.
     SSDLAB_REAL_KILLS=${SSDLAB_REAL_KILLS:-50} .venv/bin/pytest -s -rs tests/python/test_real_long.py
     ;;
+sweep)
+    # Two thousand drives beside theory, then no-ops and kills on Dask: an hour. A folder with results is only judged.
+    SSDLAB_SWEEP=${SSDLAB_SWEEP:-target/sweep} .venv/bin/pytest -s tests/python/test_sweep_long.py
+    SSDLAB_SWEEP_NO_OPS=${SSDLAB_SWEEP_NO_OPS:-100000} SSDLAB_SWEEP_KILLS=${SSDLAB_SWEEP_KILLS:-50} \
+        .venv/bin/pytest -s tests/python/test_sweep_cluster.py
+    ;;
 *)
-    echo "test-long: PART must be conditions, coverage, drawn-drives, fio, fit, intervals, interrupt, measured, mutants, predictions, pts, pts-960gb, real or scale: make test-long PART=drawn-drives" >&2
+    echo "test-long: PART must be conditions, coverage, drawn-drives, fio, fit, intervals, interrupt, measured, mutants, predictions, pts, pts-960gb, real, scale or sweep: make test-long PART=drawn-drives" >&2
     exit 2
     ;;
 esac

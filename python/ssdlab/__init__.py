@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ssdlab.errors import SsdlabError, Stopped
     from ssdlab.report import write_report
     from ssdlab.result import Job, Result
+    from ssdlab.sweeps import sweep
 
 __all__ = [
     "Comparison",
@@ -35,6 +36,7 @@ __all__ = [
     "drive",
     "lifetime",
     "profiles",
+    "sweep",
     "theory",
     "version",
     "write_report",
@@ -48,6 +50,7 @@ _HOMES = {
     "errors": ("SsdlabError", "Stopped"),
     "report": ("write_report",),
     "result": ("Job", "Result"),
+    "sweeps": ("sweep",),
 }
 
 

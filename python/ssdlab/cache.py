@@ -5,8 +5,9 @@ its settings, the condition, the seed, the span, the writes and the way that mak
 engine. A hash of all of these names the drive file, so that a file is either right or not there.
 
 The folder is ``ssdlab`` in ``$XDG_CACHE_HOME`` or ``~/.cache``, or what ``SSDLAB_CACHE`` names. It
-holds at most ``SSDLAB_CACHE_BYTES`` (10 GB); the files used longest ago go first. A run goes on
-without the cache where the folder cannot be written to or the disk is nearly full.
+holds at most ``SSDLAB_CACHE_BYTES`` (10 GB); the files used longest ago go first. However many runs
+of a machine want a drive at once, one of them makes it. A run goes on without the cache where the
+folder cannot be written to or the disk is nearly full.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ from typing import Any
 
 from ssdlab import engine
 from ssdlab.engine import Progress
-from ssdlab.errors import SsdlabError
+from ssdlab.errors import SsdlabError, Stopped
+from ssdlab.lock import locked
 from ssdlab.request import RunRequest
 
 MOST_BYTES = 10_000_000_000
@@ -123,7 +125,7 @@ def conditioned(request: RunRequest, progress: Progress | None = None) -> RunReq
         # Another user's file, or one that has just been cleared, keeps its time.
         with suppress(OSError):
             os.utime(path)
-    elif not _keep(request, path, progress):
+    elif not _kept_once(request, path, progress):
         return request
     return request.on(str(path))
 
@@ -141,7 +143,7 @@ def _path(request: RunRequest) -> Path | None:
         return None
     jobs = (request.job_text, request.flags) if request.condition == "steady" else None
     shapes = {
-        "engine": _engine_hash(),
+        "engine": engine_hash(),
         "name": shown["name"],
         "parameters": shown["parameters"],
         "settings": request.settings,
@@ -156,11 +158,33 @@ def _path(request: RunRequest) -> Path | None:
 
 
 @functools.cache
-def _engine_hash() -> str:
+def engine_hash() -> str:
     """Hash of the compiled engine, whose every change may change a drive."""
     found = importlib.util.find_spec("ssdlab._engine")
     assert found is not None and found.origin is not None, "the engine has been loaded"
     return hashlib.sha256(Path(found.origin).read_bytes()).hexdigest()
+
+
+def _kept_once(request: RunRequest, path: Path, progress: Progress | None) -> bool:
+    """Keep the drive; who wants it meanwhile, in whatever process, waits for it.
+
+    Raises
+    ------
+    Stopped
+        `progress` returned False while somebody else was at it.
+    """
+
+    def waits() -> bool:
+        if progress is not None and not progress("wait", 0.0):
+            raise Stopped
+        return not path.exists()
+
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with locked(path.with_suffix(".lock"), waits):
+            return path.exists() or _keep(request, path, progress)
+    except OSError:
+        return False
 
 
 def _keep(request: RunRequest, path: Path, progress: Progress | None) -> bool:
@@ -169,7 +193,6 @@ def _keep(request: RunRequest, path: Path, progress: Progress | None) -> bool:
     if needed > most_bytes():
         return False
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
         has_room = shutil.disk_usage(path.parent).free > needed + _BYTES_LEFT_FREE
     except OSError:
         return False

@@ -132,7 +132,7 @@ class Drive:
         Stopped
             `progress` returned False.
         """
-        text, name = _job_text(job)
+        text, name = job_text(job)
         flags = _flags(options)
         if text is None and not flags:
             raise SsdlabError('no job: give a job file, or options such as rw="randwrite", bs="4k"')
@@ -191,7 +191,7 @@ class Drive:
             Called with phase and share; returns False to stop.
         """
         self._check_alone()
-        text, name = _job_text(job)
+        text, name = job_text(job)
         seasoned = Drive(str(save)) if save is not None else _temporary_drive(to)
         request = RunRequest(
             drive=self.name,
@@ -252,7 +252,19 @@ def _temporary_drive(condition: str) -> Drive:
     return drive
 
 
-def _job_text(job: str | Path | None) -> tuple[str | None, str]:
+def job_text(job: str | Path | None) -> tuple[str | None, str]:
+    """Return a job's text, None where options say it all, and what messages call it.
+
+    Parameters
+    ----------
+    job
+        A file, the name of a job that is included, or the text itself.
+
+    Raises
+    ------
+    SsdlabError
+        There is no such job, or it cannot be read.
+    """
     if job is None:
         return None, "options"
     if isinstance(job, str) and "\n" in job:

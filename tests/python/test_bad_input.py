@@ -126,6 +126,7 @@ ENDLESS_READERS = {
     "read_iolog": ("run", "--rw=read", "--read_iolog={}", "--drive", *SMALL),
     "drive": ("run", "--rw=read", "--drive", "{}"),
     "stack": ("run", "--rw=read", "--stack", "{}"),
+    "sweep": ("sweep", "{}", "-o", "new"),
     "health --from": ("health", "--from", "{}"),
     "health --history": (*HEALTH, "--history", "{}"),
     "health --baseline": (*HEALTH, "--baseline", "{}"),

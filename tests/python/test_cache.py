@@ -122,7 +122,7 @@ def test_what_shapes_the_drive_is_in_its_name(change: dict[str, Any]) -> None:
 def test_the_engine_is_in_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
     """A drive of another build of the engine is not used."""
     cache.run_conditioned(request())
-    monkeypatch.setattr(cache, "_engine_hash", lambda: "another build")
+    monkeypatch.setattr(cache, "engine_hash", lambda: "another build")
     cache.run_conditioned(request())
     assert len(cache.entries()) == 2
 

@@ -21,6 +21,7 @@ VERBS = (
     "pts",
     "sizing",
     "lifetime",
+    "sweep",
     "fit",
     "cache",
     "theory",

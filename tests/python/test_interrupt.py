@@ -81,8 +81,18 @@ VERBS = {
     "sizing": Verb(("sizing", "--writes", "1TB/day", *DRIVE, "--drive", "intel-dc-s3500-480gb"), 8),
     "lifetime": Verb(("lifetime", "intel-dc-s3500-480gb", "--writes", "1TB/day"), 8),
     "demo": Verb(("demo", "-o", "demo"), 8),
+    "sweep": Verb(("sweep", "study.toml", "-o", "new"), 6),
+    "sweep --dry-run": Verb(("sweep", "study.toml", "--dry-run"), 4),
     "reproduce": Verb(("reproduce", "--quick", "-o", "reproduction"), 8),
 }
+
+STUDY = """
+[base]
+drives = ["intel-dc-s3500-80gb"]
+condition = "used"
+job = "--rw=randwrite --bs=4k --io_size=2g"
+seeds = 100
+"""
 
 CALLS = {
     "run": "drive.run(rw='randwrite', bs='4k', iodepth=16, io_size='2000g')",
@@ -189,6 +199,7 @@ def test_every_verb_ends_at_ctrl_c(name: str, tmp_path: Path) -> None:
     """At a random moment: 130, or 0 where it had just ended; no traceback, no half-written file."""
     verb = VERBS[name]
     (tmp_path / "old.json").write_text(synthetic.text(synthetic.job()))
+    (tmp_path / "study.toml").write_text(STUDY)
     for _ in range(TIMES):
         words = (*COMMAND, *verb.arguments)
         code, _, err, told = interrupted(words, tmp_path, verb.within_s)

@@ -34,6 +34,7 @@ from ssdlab.cli.reproduce import reproduce
 from ssdlab.cli.run import run
 from ssdlab.cli.season import season
 from ssdlab.cli.sizing import sizing
+from ssdlab.cli.sweep import sweep
 from ssdlab.cli.theory import theory
 from ssdlab.cli.verb import Verbs
 from ssdlab.errors import SsdlabError, Stopped
@@ -85,6 +86,7 @@ for _verb in (
     pts,
     sizing,
     lifetime,
+    sweep,
     fit,
     cache,
     theory,

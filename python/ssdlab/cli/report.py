@@ -1,4 +1,4 @@
-"""``ssdlab report``: a page from result files, or from results of ``ssdlab pts`` and TKperf."""
+"""``ssdlab report``: a page from result files, from results of the PTS, or from a sweep."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import click
 
 from ssdlab.cli.completion import complete_file
 from ssdlab.cli.console import note
-from ssdlab.cli.results import are_pts_results, loaded
+from ssdlab.cli.results import are_pts_results, is_sweep, loaded
 from ssdlab.cli.verb import Verb
+from ssdlab.errors import SsdlabError
 from ssdlab.output import is_stdout
 from ssdlab.report import write_report
 
@@ -19,6 +20,7 @@ from ssdlab.report import write_report
         "ssdlab run job.fio --drive theory --output-format json+ --output result.json",
         "ssdlab report result.json -o report.html",
         "ssdlab report pts-intel-dc-s3500-80gb -o report.pdf",
+        "ssdlab report study -o study.html",
     ),
 )
 @click.argument("results", nargs=-1, required=True, metavar="RESULT…", shell_complete=complete_file)
@@ -40,8 +42,19 @@ def report(results: tuple[str, ...], output: str, title: str | None) -> None:
     RESULT can also be a folder of `ssdlab pts`, even while the test is running, or a result file of
     TKperf (XML). The report of several of these first lists how their conditions differ and draws
     their figures together.
+
+    RESULT can also be the folder of `ssdlab sweep`, even while it runs: main effects, a Pareto
+    front, and parallel coordinates that can be brushed.
     """
-    if are_pts_results(results):
+    if is_sweep(results[0]):
+        if len(results) > 1:
+            raise SsdlabError(
+                f"{results[1]}: a sweep has a page of its own\nname the folder of one sweep"
+            )
+        from ssdlab.sweeps.report import write_sweep_report
+
+        write_sweep_report(results[0], output, title=title)
+    elif are_pts_results(results):
         from ssdlab.pts.report import write_pts_report
 
         write_pts_report(results, output, title=title)

@@ -12,6 +12,11 @@ from ssdlab.result import Result
 _OF_ANOTHER_SHAPE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 
 
+def is_sweep(path: str) -> bool:
+    """Tell whether a result is the folder of `ssdlab sweep`."""
+    return (Path(path) / "study.toml").is_file()
+
+
 def are_pts_results(paths: Sequence[str]) -> bool:
     """Tell whether results are folders of `ssdlab pts` or XML files of TKperf, or else fio's JSON.
 

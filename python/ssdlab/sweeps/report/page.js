@@ -1,0 +1,298 @@
+// The trade-off and the parallel coordinates: canvases, so that ten thousand points stay fluid.
+"use strict";
+(() => {
+  const data = JSON.parse(document.getElementById("data").textContent);
+  const rows = data.commands.length;
+  const better = Object.fromEntries(data.figures);
+  const figures = data.figures.map(([name]) => name);
+  const names = [...data.factors, ...figures];
+  const brushes = new Map();
+  let kept = new Uint8Array(rows).fill(1);
+  let chosen = -1, front = [], waiting = false;
+  const of = (id) => document.getElementById(id);
+  const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+
+  // A column's values as places from 0 to 1: numbers by size, texts by their order.
+  const scales = Object.fromEntries(names.map((name) => {
+    const values = data.columns[name];
+    const known = values.filter((value) => value !== null);
+    const isNumber = known.every((value) => typeof value === "number");
+    if (!isNumber) {
+      const levels = [...new Set(known.map(String))];
+      const last = Math.max(levels.length - 1, 1);
+      const order = new Map(levels.map((level, at) => [level, at / last]));
+      return [name, { levels, place: (v) => v === null ? NaN : levels.length === 1 ? 0.5 : order.get(String(v)) }];
+    }
+    let low = Infinity, high = -Infinity;
+    for (const value of known) { low = Math.min(low, value); high = Math.max(high, value); }
+    const log = low > 0 && high / low > 30;
+    const f = log ? Math.log : (v) => v;
+    const span = f(high) - f(low) || 1;
+    return [name, { low, high, log, place: (v) => v === null ? NaN : (f(v) - f(low)) / span }];
+  }));
+  const places = Object.fromEntries(names.map((name) =>
+    [name, Float32Array.from(data.columns[name], scales[name].place)]));
+
+  const write = (value) => {
+    if (value === null) return "–";
+    if (typeof value !== "number") return String(value);
+    return Math.abs(value) >= 10000 ? Math.round(value).toLocaleString("en") : String(Number(value.toPrecision(4)));
+  };
+
+  function sized(canvas, width, height) {
+    const ratio = window.devicePixelRatio || 1;
+    canvas.width = width * ratio; canvas.height = height * ratio;
+    canvas.style.width = `${width}px`; canvas.style.height = `${height}px`;
+    const pen = canvas.getContext("2d");
+    pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+    pen.font = "12px system-ui, 'DejaVu Sans', sans-serif";
+    return pen;
+  }
+
+  // The points that no other kept point beats in both figures.
+  function frontOf(x, y) {
+    const sign = (name) => better[name] === "most" ? -1 : 1;
+    const a = data.columns[x], b = data.columns[y], sa = sign(x), sb = sign(y);
+    const order = [];
+    for (let i = 0; i < rows; i++) if (kept[i] && a[i] !== null && b[i] !== null) order.push(i);
+    order.sort((i, j) => sa * (a[i] - a[j]) || sb * (b[i] - b[j]));
+    const found = [];
+    let best = Infinity;
+    for (const i of order) if (sb * b[i] < best) { best = sb * b[i]; found.push(i); }
+    return found;
+  }
+
+  const edge = { left: 62, right: 14, top: 12, bottom: 40 };
+  let trade = null;
+  function drawTrade() {
+    const canvas = of("trade"), x = of("across").value, y = of("up").value;
+    if (!x || !y) return;
+    const width = canvas.parentElement.clientWidth, height = Math.min(440, Math.max(280, width * 0.5));
+    const pen = sized(canvas, width, height);
+    const w = width - edge.left - edge.right, h = height - edge.top - edge.bottom;
+    const at = (i) => [edge.left + places[x][i] * w, edge.top + (1 - places[y][i]) * h];
+    trade = { at, x, y };
+    axis(pen, x, w, h, height, true);
+    axis(pen, y, w, h, height, false);
+    const size = rows > 3000 ? 1.6 : 2.6;
+    for (const isKept of [0, 1]) {
+      pen.fillStyle = colour(isKept ? "--series-1" : "--rule");
+      pen.globalAlpha = isKept && rows > 3000 ? 0.6 : 1;
+      for (let i = 0; i < rows; i++) {
+        if (kept[i] !== isKept) continue;
+        const [px, py] = at(i);
+        if (px === px && py === py) pen.fillRect(px - size, py - size, 2 * size, 2 * size);
+      }
+    }
+    pen.globalAlpha = 1;
+    front = frontOf(x, y);
+    pen.strokeStyle = pen.fillStyle = colour("--series-2");
+    pen.lineWidth = 2;
+    pen.beginPath();
+    for (const i of front) pen.lineTo(...at(i));
+    pen.stroke();
+    for (const i of front) { pen.beginPath(); pen.arc(...at(i), 4, 0, 7); pen.fill(); }
+    if (chosen >= 0) { pen.strokeStyle = colour("--ink"); pen.beginPath(); pen.arc(...at(chosen), 8, 0, 7); pen.stroke(); }
+    of("front-count").textContent = `${front.length} on the front: ${x} ${better[x] === "most" ? "high" : "low"}, ${y} ${better[y] === "most" ? "high" : "low"}`;
+    listFront(x, y);
+  }
+
+  function axis(pen, name, w, h, height, across) {
+    const { low, high, log } = scales[name];
+    pen.strokeStyle = colour("--rule"); pen.fillStyle = colour("--soft"); pen.lineWidth = 1;
+    for (let step = 0; step <= 4; step++) {
+      const share = step / 4;
+      const value = log ? low * (high / low) ** share : low + (high - low) * share;
+      pen.beginPath();
+      if (across) {
+        const px = edge.left + share * w;
+        pen.moveTo(px, edge.top); pen.lineTo(px, edge.top + h);
+        pen.textAlign = step === 0 ? "left" : step === 4 ? "right" : "center";
+        pen.fillText(write(Number(value.toPrecision(3))), px, height - 22);
+      } else {
+        const py = edge.top + (1 - share) * h;
+        pen.moveTo(edge.left, py); pen.lineTo(edge.left + w, py);
+        pen.textAlign = "right";
+        pen.fillText(write(Number(value.toPrecision(3))), edge.left - 6, py + 4);
+      }
+      pen.stroke();
+    }
+    pen.fillStyle = colour("--ink");
+    pen.textAlign = across ? "center" : "left";
+    if (across) pen.fillText(name + (log ? " (log)" : ""), edge.left + w / 2, height - 5);
+    else pen.fillText(name + (log ? " (log)" : ""), edge.left + 6, edge.top + 11);
+  }
+
+  function listFront(x, y) {
+    const shown = front.slice(0, 100), columns = [...new Set([x, y, ...data.factors])];
+    const row = (cells, tag) => {
+      const line = document.createElement("tr");
+      for (const cell of cells) {
+        const made = document.createElement(tag);
+        made.append(cell);
+        line.append(made);
+      }
+      return line;
+    };
+    document.querySelector("#front thead").replaceChildren(row(["", ...columns], "th"));
+    document.querySelector("#front tbody").replaceChildren(...shown.map((i) => {
+      const button = document.createElement("button");
+      button.type = "button"; button.textContent = "choose";
+      const line = row([button, ...columns.map((name) => write(data.columns[name][i]))], "td");
+      line.addEventListener("click", () => choose(i));
+      line.classList.toggle("is-chosen", i === chosen);
+      return line;
+    }));
+  }
+
+  function choose(i) {
+    chosen = i;
+    const list = document.createElement("dl");
+    for (const name of [...names, "seed"]) {
+      const pair = document.createElement("div"), term = document.createElement("dt"), value = document.createElement("dd");
+      term.textContent = name; value.textContent = write(data.columns[name][i]);
+      pair.append(term, value); list.append(pair);
+    }
+    const command = document.createElement("pre");
+    command.textContent = data.commands[i].map((word) => data.words[word]).join(" ");
+    of("chosen").replaceChildren(list, "It is run again with:", command);
+    redraw();
+  }
+
+  of("trade").addEventListener("click", (event) => {
+    const box = of("trade").getBoundingClientRect();
+    const x = event.clientX - box.x, y = event.clientY - box.y;
+    let nearest = -1, least = 400;
+    for (let i = 0; i < rows; i++) {
+      if (!kept[i]) continue;
+      const [px, py] = trade.at(i), far = (px - x) ** 2 + (py - y) ** 2;
+      if (far < least) { least = far; nearest = i; }
+    }
+    if (nearest >= 0) choose(nearest);
+  });
+
+  const space = { left: 50, right: 60, top: 44, bottom: 22 };
+  let lanes = null;
+  function drawLines() {
+    const canvas = of("lines");
+    const width = Math.max(canvas.parentElement.clientWidth, names.length * 92), height = 380;
+    const pen = sized(canvas, width, height);
+    const step = (width - space.left - space.right) / Math.max(names.length - 1, 1);
+    const h = height - space.top - space.bottom;
+    const px = (k) => space.left + k * step, py = (share) => space.top + (1 - share) * h;
+    lanes = { px, step, h };
+    const shade = figures.length ? places[of("across").value] : null;
+    const bins = [[], [], [], []];
+    const others = [];
+    for (let i = 0; i < rows; i++) {
+      if (!kept[i]) others.push(i);
+      else bins[shade ? Math.min(3, Math.floor((shade[i] || 0) * 4)) : 0].push(i);
+    }
+    const line = (i) => {
+      let open = false;
+      for (let k = 0; k < names.length; k++) {
+        const share = places[names[k]][i];
+        if (share !== share) { open = false; continue; }
+        if (open) pen.lineTo(px(k), py(share)); else pen.moveTo(px(k), py(share));
+        open = true;
+      }
+    };
+    const lot = (members, stroke, alpha) => {
+      pen.strokeStyle = stroke; pen.globalAlpha = alpha; pen.lineWidth = 1;
+      // Short paths: one of ten thousand lines takes far longer than many of fifty.
+      for (let at = 0; at < members.length; at += 50) {
+        pen.beginPath();
+        for (const i of members.slice(at, at + 50)) line(i);
+        pen.stroke();
+      }
+    };
+    if (others.length) lot(thinned(others, 1500), colour("--rule"), 0.5);
+    const count = rows - others.length, alpha = Math.max(0.08, Math.min(0.7, 300 / Math.max(count, 1)));
+    ["--series-7", "--series-1", "--series-4", "--series-2"].forEach((name, at) => lot(thinned(bins[at], 1500), colour(name), alpha));
+    pen.globalAlpha = 1;
+    if (chosen >= 0) { pen.strokeStyle = colour("--ink"); pen.lineWidth = 2.5; pen.beginPath(); line(chosen); pen.stroke(); }
+    names.forEach((name, k) => lane(pen, name, px(k), py, k));
+    of("brushed").textContent = `${count.toLocaleString("en")} of ${rows.toLocaleString("en")} points`;
+  }
+
+  // What the eye cannot tell from all of them; counts and the front always take all.
+  function thinned(members, most) {
+    if (members.length <= most) return members;
+    const step = members.length / most;
+    return Array.from({ length: most }, (_, at) => members[Math.floor(at * step)]);
+  }
+
+  function lane(pen, name, x, py, k) {
+    const scale = scales[name], brush = brushes.get(name);
+    pen.strokeStyle = colour("--soft"); pen.lineWidth = 1.2;
+    pen.beginPath(); pen.moveTo(x, py(0)); pen.lineTo(x, py(1)); pen.stroke();
+    pen.fillStyle = colour("--ink"); pen.textAlign = "center";
+    const parts = name.length > 13 ? [name.slice(0, name.lastIndexOf(name.includes(".") ? "." : "_", 15) + 1 || 13)] : [name];
+    if (parts[0] !== name) parts.push(name.slice(parts[0].length));
+    parts.forEach((part, at) => pen.fillText(part, x, 14 + 13 * at, lanes.step - 4));
+    pen.fillStyle = colour("--soft"); pen.textAlign = "left";
+    const ends = scale.levels ? scale.levels.map((level, at) => [level, scale.levels.length === 1 ? 0.5 : at / (scale.levels.length - 1)]) : [[scale.low, 0], [scale.high, 1]];
+    if (ends.length <= 12) for (const [value, share] of ends) pen.fillText(write(value), x + 5, py(share) + (share === 0 ? 14 : -3), lanes.step - 8);
+    if (brush) {
+      pen.fillStyle = colour("--series-2"); pen.globalAlpha = 0.35;
+      pen.fillRect(x - 7, py(brush[1]), 14, py(brush[0]) - py(brush[1]));
+      pen.globalAlpha = 1;
+    }
+  }
+
+  function brushAgain() {
+    kept = new Uint8Array(rows).fill(1);
+    for (const [name, [low, high]] of brushes) {
+      const column = places[name];
+      for (let i = 0; i < rows; i++) if (!(column[i] >= low && column[i] <= high)) kept[i] = 0;
+    }
+    redraw();
+  }
+
+  let drag = null;
+  const shareAt = (event) => {
+    const box = of("lines").getBoundingClientRect();
+    return Math.min(1, Math.max(0, 1 - (event.clientY - box.y - space.top) / lanes.h));
+  };
+  of("lines").addEventListener("pointerdown", (event) => {
+    const box = of("lines").getBoundingClientRect();
+    const k = Math.round((event.clientX - box.x - space.left) / lanes.step);
+    if (k < 0 || k >= names.length || Math.abs(event.clientX - box.x - lanes.px(k)) > 24) return;
+    drag = { name: names[k], from: shareAt(event), y: event.clientY };
+    of("lines").setPointerCapture(event.pointerId);
+    event.preventDefault();
+  });
+  of("lines").addEventListener("pointermove", (event) => {
+    if (!drag || Math.abs(event.clientY - drag.y) < 4) return;
+    const to = shareAt(event);
+    brushes.set(drag.name, [Math.min(drag.from, to) - 1e-6, Math.max(drag.from, to) + 1e-6]);
+    brushAgain();
+  });
+  of("lines").addEventListener("pointerup", (event) => {
+    if (drag && Math.abs(event.clientY - drag.y) < 4) { brushes.delete(drag.name); brushAgain(); }
+    drag = null;
+  });
+  of("lines").addEventListener("pointercancel", () => { drag = null; });
+  of("clear").addEventListener("click", () => { brushes.clear(); brushAgain(); });
+
+  function draw() { waiting = false; drawTrade(); drawLines(); }
+  function redraw() { if (!waiting) { waiting = true; requestAnimationFrame(draw); } }
+
+  for (const [id, at] of [["across", 0], ["up", Math.max(1, figures.findIndex((name) => better[name] === "least"))]]) {
+    for (const name of figures) of(id).append(new Option(name, name));
+    if (figures.length) of(id).selectedIndex = Math.min(at, figures.length - 1);
+    of(id).addEventListener("change", redraw);
+  }
+  window.addEventListener("resize", redraw);
+  window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
+  draw();
+  window.sweepReport = {
+    rows, names,
+    chosen: () => chosen,
+    front: () => front.slice(),
+    kept: () => kept.reduce((sum, each) => sum + each, 0),
+    dot: (i) => trade.at(i),
+    lane: (name) => [lanes.px(names.indexOf(name)), space.top, lanes.h],
+    redrawn: () => { const begun = performance.now(); draw(); return performance.now() - begun; },
+  };
+})();

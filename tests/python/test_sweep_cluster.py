@@ -1,0 +1,276 @@
+"""A sweep on Dask: the same table, whoever works, and whoever is killed."""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ssdlab
+from performers import dying, nothing
+from process import HANG_S, wait_for
+from ssdlab import cache
+from ssdlab.errors import SsdlabError
+from ssdlab.sweeps.cluster import DaskCrew
+from ssdlab.sweeps.perform import Outcome, conduct
+from ssdlab.sweeps.plan import plan
+from ssdlab.sweeps.store import LOST
+from ssdlab.sweeps.strict import parse
+from ssdlab.sweeps.study import Study
+from test_sweep import LONG, POINTS, STUDY, table
+from test_sweep_study import BASE
+
+pytest.importorskip("distributed")
+
+HERE = Path(__file__).parent
+NO_OPS = int(os.environ.get("SSDLAB_SWEEP_NO_OPS", "1000"))
+KILLS = int(os.environ.get("SSDLAB_SWEEP_KILLS", "3"))
+
+
+class Cluster:
+    """A scheduler and workers on this machine, each a process that can be killed."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._log = folder / "scheduler.log"
+        self._start_scheduler("0")
+        self.workers: list[subprocess.Popen[bytes]] = []
+
+    def _start_scheduler(self, port: str) -> None:
+        words = (f"--port={port}", "--no-dashboard")
+        self.scheduler = self._start("scheduler", *words, log=self._log)
+        wait_for(self._address, "the scheduler")
+        self.address = self._address()
+
+    def kill_worker(self, draw: random.Random) -> None:
+        """Kill one, and have another one instead."""
+        worker = self.workers.pop(draw.randrange(len(self.workers)))
+        worker.kill()
+        worker.wait(HANG_S)
+        self.add_worker()
+
+    def kill_scheduler(self) -> None:
+        """Kill it; its workers have nobody left to work for."""
+        for process in (self.scheduler, *self.workers):
+            process.kill()
+            process.wait(HANG_S)
+
+    def start_again(self) -> None:
+        """Have a scheduler at the same address, and as many workers."""
+        self._start_scheduler(self.address.rpartition(":")[2])
+        count, self.workers = len(self.workers), []
+        for _ in range(count):
+            self.add_worker()
+
+    def _address(self) -> str:
+        found = re.search(r"Scheduler at:\s+(tcp://\S+)", self._log.read_text())
+        return found[1] if found else ""
+
+    def _start(self, kind: str, *words: str, log: Path) -> subprocess.Popen[bytes]:
+        command = (sys.executable, "-m", "distributed.cli.dask_" + kind, "--host=127.0.0.1")
+        path = f"{os.environ.get('PYTHONPATH', '')}:{HERE}"
+        with log.open("wb") as output:
+            return subprocess.Popen(
+                [*command, *words],
+                stdout=output,
+                stderr=output,
+                cwd=self._folder,
+                start_new_session=True,
+                env={**os.environ, "PYTHONPATH": path},
+            )
+
+    def add_worker(self, memory: str = "0", nanny: bool = False) -> subprocess.Popen[bytes]:
+        words = ("--nthreads=1", f"--memory-limit={memory}", "--no-dashboard")
+        watched = "--nanny" if nanny else "--no-nanny"
+        log = self._folder / f"worker-{len(self.workers)}.log"
+        worker = self._start("worker", self.address, *words, watched, log=log)
+        self.workers.append(worker)
+        return worker
+
+    def close(self) -> None:
+        # A nanny whose worker was just killed may never answer SIGTERM.
+        for process in (*self.workers, self.scheduler):
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait(HANG_S)
+
+
+@contextmanager
+def cluster(folder: Path, workers: int) -> Iterator[Cluster]:
+    folder.mkdir(exist_ok=True)
+    made = Cluster(folder)
+    try:
+        for _ in range(workers):
+            made.add_worker()
+        yield made
+    finally:
+        made.close()
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
+    folder = tmp_path_factory.mktemp("undisturbed")
+    ssdlab.sweep(parse(STUDY), folder)
+    return table(folder)
+
+
+def test_a_cluster_gives_the_table_of_one_machine(
+    tmp_path: Path, undisturbed: list[dict[str, Any]]
+) -> None:
+    """One worker and two: the same rows but for what the clock gives."""
+    for workers in (1, 2):
+        with cluster(tmp_path / f"dask-{workers}", workers) as dask:
+            outcome = ssdlab.sweep(
+                parse(STUDY), tmp_path / f"sweep-{workers}", cluster=dask.address
+            )
+        assert (outcome.run, outcome.failed) == (POINTS, 0)
+        assert table(tmp_path / f"sweep-{workers}") == undisturbed
+
+
+def test_the_cost_of_a_point_and_the_client_s_memory(tmp_path: Path) -> None:
+    """Points that do nothing: what handing one over costs is printed, and the client does not grow.
+
+    `SSDLAB_SWEEP_NO_OPS=100000` has so many of them, over 1, 2 and 4 workers.
+    """
+    study = parse(BASE + f"seeds = {min(NO_OPS, 1000)}\n" + no_op_factor())
+    tables = []
+    for workers in (1, 2, 4) if NO_OPS >= 100_000 else (1, 2):
+        seen: list[tuple[float, float]] = []
+        with cluster(tmp_path / f"dask-{workers}", workers) as dask:
+            cpu_s = time.process_time()
+            outcome, took_s = timed_no_ops(study, tmp_path / f"{workers}", dask.address, seen)
+        assert (outcome.run, outcome.failed) == (NO_OPS, 0)
+        client_ms = (time.process_time() - cpu_s) / NO_OPS * 1e3
+        print(f"\n{workers} workers: {took_s / NO_OPS * 1e3:.2f} ms a point by the clock,", end=" ")
+        print(f"{client_ms:.2f} ms of the client's processor; client {seen[-1][1]:.0f} MB")
+        early = max((mb for share, mb in seen if share <= 0.5), default=seen[0][1])
+        late = max(mb for share, mb in seen if share < 1 or share == seen[0][0])
+        assert late < 1.25 * early + 50
+        # The table is put together in memory at the end: about 2 kB a row.
+        assert seen[-1][1] < late + 50 + NO_OPS * 2e-3
+        tables.append(table(tmp_path / f"{workers}"))
+    assert all(sorted_by_key(each) == sorted_by_key(tables[0]) for each in tables)
+
+
+def no_op_factor() -> str:
+    depths = list(range(1, NO_OPS // min(NO_OPS, 1000) + 1))
+    return f'[factors]\n"job.iodepth" = {depths}'
+
+
+def timed_no_ops(
+    study: Study, folder: Path, address: str, seen: list[tuple[float, float]]
+) -> tuple[Outcome, float]:
+    begun = time.monotonic()
+
+    def tell(status: dict[str, Any]) -> None:
+        resident = int(Path("/proc/self/statm").read_text().split()[1]) * 4096 / 1e6
+        seen.append((status["finished"] / status["points"], resident))
+
+    outcome = conduct(plan(study), folder, lambda: DaskCrew(address, nothing), tell=tell)
+    return outcome, time.monotonic() - begun
+
+
+def sorted_by_key(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return sorted(rows, key=lambda row: str(row["key"]))
+
+
+def test_a_point_that_kills_its_workers_is_a_row(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, undisturbed: list[dict[str, Any]]
+) -> None:
+    """The scheduler gives it up, the others come out as ever, and a later sweep runs it again."""
+    monkeypatch.setenv("DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES", "1")
+    folder = tmp_path / "sweep"
+    with cluster(tmp_path / "dask", 0) as dask:
+        dask.add_worker(nanny=True)
+        dask.add_worker(nanny=True)
+        outcome = conduct(plan(parse(STUDY)), folder, lambda: DaskCrew(dask.address, dying))
+    assert (outcome.run, outcome.failed) == (POINTS, 4)
+    for row, alone in zip(table(folder), undisturbed, strict=True):
+        if row["job.iodepth"] == 4 and row["seed"] == 2:
+            assert row["error"].startswith(LOST)
+        else:
+            assert row == alone
+    assert ssdlab.sweep(parse(STUDY), folder).run == 4
+    assert table(folder) == undisturbed
+
+
+def test_a_point_too_large_for_a_worker_s_memory_is_a_row(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The nanny ends the worker that goes beyond its limit; the smaller points are there."""
+    monkeypatch.setenv("DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES", "1")
+    text = BASE + 'condition = "filled"\n[factors]\ncapacity_bytes = ["16MiB", "128GiB", "32MiB"]\n'
+    with cluster(tmp_path / "dask", 0) as dask:
+        dask.add_worker("400MB", nanny=True)
+        outcome = ssdlab.sweep(parse(text), tmp_path / "sweep", cluster=dask.address)
+    assert (outcome.run, outcome.failed) == (3, 1)
+    small, large, medium = table(tmp_path / "sweep")
+    assert large["error"].startswith(LOST)
+    assert small["error"] is None and medium["error"] is None
+
+
+def test_workers_of_a_machine_make_a_drive_once(tmp_path: Path, own_cache: Path) -> None:
+    """Twenty points that want the same drive, on two workers: one file in the machine's cache."""
+    text = BASE + 'condition = "used"\n[factors]\n"job.iodepth" = { from = 1, to = 20, steps = 20 }'
+    with cluster(tmp_path / "dask", 2) as dask:
+        outcome = ssdlab.sweep(parse(text), tmp_path / "sweep", cluster=dask.address)
+    assert (outcome.run, outcome.failed) == (20, 0)
+    assert len(cache.entries()) == 1
+
+
+def test_killed_and_gone_on_with(tmp_path: Path) -> None:
+    """Worker, client and scheduler, killed at random: the table is that of an undisturbed sweep.
+
+    `SSDLAB_SWEEP_KILLS=50` kills so often.
+    """
+    draw = random.Random(KILLS)
+    study, folder = tmp_path / "study.toml", tmp_path / "sweep"
+    text = LONG.replace("seeds = 2", f"seeds = {2 * KILLS}")
+    study.write_text(text)
+    with cluster(tmp_path / "dask", 2) as dask:
+        client = started(study, folder, dask)
+        for number in range(KILLS):
+            time.sleep(draw.uniform(0, 4))
+            victim = ("worker", "client", "scheduler")[number % 3]
+            if victim == "worker":
+                dask.kill_worker(draw)
+            elif victim == "scheduler":
+                dask.kill_scheduler()
+                assert client.wait(HANG_S) in (0, 2)
+                dask.start_again()
+            else:
+                client.kill()
+            if client.poll() is not None or victim == "client":
+                client.wait(HANG_S)
+                client = started(study, folder, dask)
+        assert client.wait(HANG_S) == 0
+    ssdlab.sweep(parse(text), tmp_path / "alone")
+    assert table(folder) == table(tmp_path / "alone")
+
+
+def started(study: Path, folder: Path, dask: Cluster) -> subprocess.Popen[bytes]:
+    words = ("sweep", str(study), "-o", str(folder), "--cluster", dask.address)
+    return subprocess.Popen([sys.executable, "-m", "ssdlab", *words], stderr=subprocess.DEVNULL)
+
+
+def test_what_no_scheduler_answers_is_told(tmp_path: Path) -> None:
+    """With how to start one."""
+    with pytest.raises(SsdlabError, match="no Dask scheduler answers"):
+        ssdlab.sweep(parse(STUDY), tmp_path, cluster="tcp://127.0.0.1:1")
+
+
+def test_an_executor_and_a_cluster_are_one_too_many(tmp_path: Path) -> None:
+    """Nothing is run."""
+    with ThreadPoolExecutor(1) as executor, pytest.raises(SsdlabError, match="leave one out"):
+        ssdlab.sweep(parse(STUDY), tmp_path, cluster="tcp://127.0.0.1:1", executor=executor)
