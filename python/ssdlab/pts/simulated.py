@@ -117,16 +117,19 @@ class SimulatedTarget:
         left_s = (step.seconds or 0.0) - measured.seconds
         if step.precision is None or not step.load.writes or left_s <= 0:
             return measured
-        size = int(measured.write.total_bytes / measured.seconds * left_s)
-        return replace(measured, rest_bytes=self._write_rest(step, size, progress))
+        rate = round(measured.write.total_bytes / step.load.block_bytes / measured.seconds)
+        return replace(measured, rest_bytes=self._write_rest(step, rate, left_s, progress))
 
-    def _write_rest(self, step: Step, size: int, progress: Progress) -> int:
-        """Write what the step would still have written, without its reads; return the bytes."""
-        load = step.load
-        size -= size % load.block_bytes
-        if size == 0:
+    def _write_rest(self, step: Step, rate: int, seconds: float, progress: Progress) -> int:
+        """Write on at the step's own rate, without its reads; return the bytes.
+
+        Written at once, they would leave a debt of collection to the next step.
+        """
+        if rate == 0:
             return 0
-        rest = {"rw": "randwrite", "io_size": size, "iodepth": load.depth * load.threads}
+        load = step.load
+        rest = {"rw": "randwrite", "rate_iops": rate, "iodepth": load.depth * load.threads}
+        rest |= {"runtime": f"{round(seconds * 1e6)}us", "time_based": 1}
         job = _options("rest", bs=load.block_bytes, **self._common(), **rest)
         (done,) = self._drive().run(job, step.seed + 1, progress)
         return int(done["write"]["io_bytes"])
