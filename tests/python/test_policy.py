@@ -239,7 +239,7 @@ def one_pool(gc: str, pages: int) -> float:
     """Return the write amplification of uniform writes on a drive that is one large pool."""
     shape = {"nand.channels": 1, "nand.dies_per_channel": 1, "nand.pages_per_block": pages}
     drive = ssdlab.drive("theory", shape, over_provisioning=0.25, capacity_bytes="1GiB")
-    more = {"io_size": "2g", "size": "100%"}
+    more: dict[str, Any] = {"io_size": "2g", "size": "100%"}
     result = drive.run(state="steady", exact=True, cache=False, gc=gc, **UNIFORM, **more)
     return float(result.job().write_amplification or 0)
 
