@@ -13,6 +13,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 EXAMPLE := examples/victim-policy/Cargo.toml
+POLICY := examples/policies/greedy_rust/Cargo.toml
 FUZZ_SECONDS ?= 60
 
 # Folders count too, so that a file taken away is noticed.
@@ -50,9 +51,11 @@ lint: install ## formatting, lints, types; changes nothing
 	@scripts/require.sh rust rustfmt clippy
 	$(CARGO) fmt --check
 	$(CARGO) fmt --check --manifest-path $(EXAMPLE)
+	$(CARGO) fmt --check --manifest-path $(POLICY)
 	$(CARGO) fmt --check --manifest-path fuzz/Cargo.toml
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
 	$(CARGO) clippy --locked --manifest-path $(EXAMPLE) -- -D warnings
+	$(CARGO) clippy --locked --manifest-path $(POLICY) -- -D warnings
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
@@ -91,6 +94,7 @@ format: $(VENV)/python.stamp ## rewrite the sources in the house style
 	@scripts/require.sh rust rustfmt
 	$(CARGO) fmt
 	$(CARGO) fmt --manifest-path $(EXAMPLE)
+	$(CARGO) fmt --manifest-path $(POLICY)
 	$(CARGO) fmt --manifest-path fuzz/Cargo.toml
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
@@ -98,6 +102,7 @@ format: $(VENV)/python.stamp ## rewrite the sources in the house style
 lock: ## bring the lock files up to date once a Cargo.toml has changed
 	$(CARGO) fetch
 	$(CARGO) fetch --manifest-path $(EXAMPLE)
+	$(CARGO) fetch --manifest-path $(POLICY)
 	$(CARGO) fetch --manifest-path fuzz/Cargo.toml
 
 golden: install ## write the golden texts, the manual page and what README shows anew; read the difference
@@ -105,7 +110,7 @@ golden: install ## write the golden texts, the manual page and what README shows
 	RENEW_GOLDEN=1 $(CARGO) test --locked -p ssdlab-lab --test fio_options --test golden_digits
 
 clean: ## remove all that was made
-	rm -rf $(VENV) target examples/*/target fuzz/target fuzz/corpus fuzz/artifacts demo dist
+	rm -rf $(VENV) target examples/*/target examples/policies/*/target fuzz/target fuzz/corpus fuzz/artifacts demo dist
 	rm -rf .mypy_cache .ruff_cache .pytest_cache
 	find python tests -name __pycache__ -prune -exec rm -rf {} +
 	find python -name '*.so' -delete

@@ -27,6 +27,7 @@ from ssdlab import engine
 from ssdlab.engine import Progress
 from ssdlab.errors import SsdlabError, Stopped
 from ssdlab.lock import locked
+from ssdlab.policy_setting import contents, is_function
 from ssdlab.request import RunRequest
 
 MOST_BYTES = 10_000_000_000
@@ -131,9 +132,13 @@ def conditioned(request: RunRequest, progress: Progress | None = None) -> RunReq
 
 
 def _can_be_kept(request: RunRequest) -> bool:
-    """Only a single drive that starts from its profile, and is not fresh, is worth keeping."""
+    """Only a single drive that starts from its profile, and is not fresh, is worth keeping.
+
+    What a function of this process does is in no key.
+    """
     wanted = request.cache and request.condition not in (None, "fresh") and not request.start_over
-    return wanted and not request.layers and not request.drive.endswith(".ssd")
+    is_lasting = not is_function(request.settings)
+    return wanted and is_lasting and not request.layers and not request.drive.endswith(".ssd")
 
 
 def _path(request: RunRequest) -> Path | None:
@@ -152,6 +157,7 @@ def _path(request: RunRequest) -> Path | None:
         "seed": request.seed,
         "jobs": jobs,
         "exact": request.exact and request.condition == "steady",
+        "policy": contents(request.settings),
     }
     key = hashlib.sha256(json.dumps(shapes, sort_keys=True).encode()).hexdigest()[:24]
     return folder() / f"{shown['name']}+{request.condition}+{request.seed}+{key}.ssd"

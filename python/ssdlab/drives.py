@@ -10,14 +10,16 @@ import shutil
 import tempfile
 import weakref
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ssdlab import engine, jobs
+from ssdlab import engine, jobs, policy
 from ssdlab.cache import run_conditioned
 from ssdlab.engine import Progress
 from ssdlab.errors import SsdlabError
 from ssdlab.input import InputError, read_text
+from ssdlab.policy_setting import own
 from ssdlab.request import RunRequest, Settings
 from ssdlab.result import Result
 
@@ -93,6 +95,7 @@ class Drive:
         timeline: tuple[int, int] | None = None,
         save: str | Path | None = None,
         cache: bool = True,
+        gc: policy.Policy | None = None,
         progress: Progress | None = None,
         **options: Value,
     ) -> Result:
@@ -120,6 +123,9 @@ class Drive:
             A drive file to keep the drive in afterwards.
         cache
             Whether a preconditioned drive may be taken from the user's cache folder, or kept there.
+        gc
+            The victim policy of this run in place of the drive's: a name, a library's path, or a
+            function of your own (docs/policy.md), of Numba, ctypes or plain Python.
         progress
             Called with phase and share; returns False to stop.
         **options
@@ -153,7 +159,9 @@ class Drive:
             save=None if save is None else str(save),
             cache=cache,
         )
-        return Result.from_json(run_conditioned(request, progress), f"{name} on {self.name}")
+        with policy.setting(gc) as chosen:
+            asked = replace(request, settings=(*self.settings, *chosen))
+            return Result.from_json(run_conditioned(asked, progress), f"{name} on {self.name}")
 
     def season(
         self,
@@ -192,7 +200,11 @@ class Drive:
         """
         self._check_alone()
         text, name = job_text(job)
-        seasoned = Drive(str(save)) if save is not None else _temporary_drive(to)
+        seasoned = (
+            Drive(str(save), own(self.settings))
+            if save is not None
+            else _temporary_drive(to, own(self.settings))
+        )
         request = RunRequest(
             drive=self.name,
             settings=self.settings,
@@ -226,7 +238,11 @@ class Drive:
             The drive cannot, or has layers, which a drive file does not keep.
         """
         self._check_alone()
-        started = Drive(str(save)) if save is not None else _temporary_drive(how)
+        started = (
+            Drive(str(save), own(self.settings))
+            if save is not None
+            else _temporary_drive(how, own(self.settings))
+        )
         request = RunRequest(self.name, self.settings, start_over=how, save=started.name)
         engine.season(request)
         return started
@@ -245,9 +261,9 @@ class Drive:
         return f"<Drive {self.name}{changes}{layers}>"
 
 
-def _temporary_drive(condition: str) -> Drive:
+def _temporary_drive(condition: str, settings: Settings) -> Drive:
     folder = tempfile.mkdtemp(prefix="ssdlab-")
-    drive = Drive(f"{folder}/{condition}.ssd")
+    drive = Drive(f"{folder}/{condition}.ssd", settings)
     drive._remove_file = weakref.finalize(drive, shutil.rmtree, folder, ignore_errors=True)
     return drive
 

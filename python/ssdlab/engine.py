@@ -15,6 +15,7 @@ from concurrent.futures import Future
 from dataclasses import replace
 from typing import Any, TypeVar
 
+from ssdlab import guarded
 from ssdlab.errors import SsdlabError, Stopped
 from ssdlab.output import PendingFile
 from ssdlab.request import RunRequest, Settings, whole
@@ -48,8 +49,10 @@ def ask(call: Callable[[Any, Progress], T], progress: Progress | None = None) ->
     stop = threading.Event()
 
     def told(phase: str, share: float) -> bool:
-        return not stop.is_set() and (progress is None or progress(phase, share))
+        goes_on = guarded.tell(".") and not stop.is_set()
+        return goes_on and (progress is None or progress(phase, share))
 
+    guarded.tell("+")
     try:
         return _interruptible(lambda: call(engine, told), stop)
     except engine.EngineError as error:
@@ -58,6 +61,8 @@ def ask(call: Callable[[Any, Progress], T], progress: Progress | None = None) ->
         raise Stopped from None
     except UnicodeEncodeError as error:
         raise SsdlabError(f"{error.object!a}: not UTF-8; give another name") from None
+    finally:
+        guarded.tell("-")
 
 
 def _interruptible(call: Callable[[], T], stop: threading.Event) -> T:

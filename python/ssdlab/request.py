@@ -13,6 +13,7 @@ from numbers import Integral, Real
 from typing import Any
 
 from ssdlab.errors import SsdlabError
+from ssdlab.policy_setting import own
 
 Settings = tuple[tuple[str, str], ...]
 """Pairs of dotted key and value, as `--set` takes them."""
@@ -87,6 +88,8 @@ class RunRequest:
     def on(self, file: str) -> RunRequest:
         """Return the same run on a drive file that is in the condition already.
 
+        A policy of the user's own is named again: a file does not say which code is run.
+
         Parameters
         ----------
         file
@@ -95,7 +98,7 @@ class RunRequest:
         return replace(
             self,
             drive=file,
-            settings=(),
+            settings=own(self.settings),
             start_over=None,
             condition=None,
             span=1.0,

@@ -210,9 +210,9 @@ def test_a_point_too_large_for_a_worker_s_memory_is_a_row(
 ) -> None:
     """The nanny ends the worker that goes beyond its limit; the smaller points are there."""
     monkeypatch.setenv("DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES", "1")
-    text = BASE + 'condition = "filled"\n[factors]\ncapacity_bytes = ["16MiB", "128GiB", "32MiB"]\n'
+    text = BASE + 'condition = "filled"\n[factors]\ncapacity_bytes = ["16MiB", "256GiB", "32MiB"]\n'
     with cluster(tmp_path / "dask", 0) as dask:
-        dask.add_worker("400MB", nanny=True)
+        dask.add_worker("300MB", nanny=True)
         outcome = ssdlab.sweep(parse(text), tmp_path / "sweep", cluster=dask.address)
     assert (outcome.run, outcome.failed) == (3, 1)
     small, large, medium = table(tmp_path / "sweep")

@@ -279,6 +279,11 @@ pub trait Device {
         Counters::default()
     }
 
+    /// Something the user gave it was wrong: it goes on, but what it does is not what was asked for.
+    fn is_faulty(&self) -> bool {
+        false
+    }
+
     /// Does a request without time: what seasoning does. A read does nothing; a flush makes
     /// everything of before take effect, and must come last.
     fn apply_now(&mut self, request: Request) -> Status {

@@ -137,6 +137,7 @@ impl Profile {
             true => HddConfig::read(&mut profile_text).map(Model::Hdd),
             false => DriveConfig::read(&mut profile_text).map(|config| Model::Ssd(Box::new(config))),
         };
+        let model = model.and_then(without_code(&profile_text.entries));
         let model = model.map_err(|problem| locate(file, &profile_text.entries, &problem))?;
         let Text { file, title, summary, entries, .. } = profile_text;
         Ok(Profile { name: name.to_string(), file, title, summary, entries, model })
@@ -278,6 +279,17 @@ impl Text {
     }
 }
 
+/// Refuses a policy that a file names: what strangers send does not say which code is run.
+fn without_code(entries: &BTreeMap<String, Entry>) -> impl FnOnce(Model) -> Result<Model, Problem> {
+    move |model| match (&model, entries.get("ftl.gc")) {
+        (Model::Ssd(config), Some(entry)) if entry.line > 0 && config.ftl.gc.is_foreign() => {
+            let message = "a file names no code that is run; leave it out, and give it as --set ftl.gc=…";
+            Err(Problem::new("ftl.gc", &entry.raw, message))
+        }
+        _ => Ok(model),
+    }
+}
+
 /// A problem with its place: the line of the profile or the setting.
 fn locate(file: &str, entries: &BTreeMap<String, Entry>, problem: &Problem) -> ProfileError {
     let shown =
@@ -387,6 +399,16 @@ mod test {
         assert!(
             matches!(profile.model, Model::Hdd(_)) && profile.ssd().unwrap_err().message.contains("is a hard disk")
         );
+    }
+
+    /// A library is loaded where the user names it, and not where a file does.
+    #[test]
+    fn a_file_names_no_code() {
+        let text = format!("{}\n", built_in("theory").unwrap());
+        let given = text.lines().find(|line| line.starts_with("gc =")).expect("the profile names a policy");
+        let text = text.replace(given, "gc = { value = \"/tmp/mine.so\", kind = \"assumed\", source = \"me\" }");
+        assert!(Profile::read("x", "x.toml", &text, &[]).unwrap_err().message.contains("a file names no code"));
+        assert!(theory(&[("ftl.gc", "/tmp/mine.so:window=3")]).is_ok());
     }
 
     /// A profile's own mistakes are reported with their line.

@@ -30,7 +30,8 @@ fn arrows_point_down() {
 const FTL: &[&[&str]] = &[
     &["table", "pool", "backlog", "superseded", "map_log"],
     &["packing", "frontier", "growth", "job", "victim"],
-    &["mapping", "blocks", "rules"],
+    &["mapping", "blocks", "foreign"],
+    &["rules"],
     &["layout", "die"],
     &["slc", "spare", "translation"],
     &["saved"],

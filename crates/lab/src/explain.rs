@@ -7,7 +7,8 @@
 //!
 //! Exported units = flash pages / (1 + over-provisioning), rounded; a mapping unit is a page.
 //!
-//! Left out: units that are no page, compression, layers, other profiles; timing beyond the order of events.
+//! Left out: units that are no page, compression, policies of one's own, layers, other profiles; timing beyond the
+//! order of events.
 
 mod recorder;
 mod script;
@@ -134,6 +135,9 @@ fn sized(config: &DriveConfig, over_provisioning: Option<f64>) -> Result<DriveCo
     if config.unit_bytes() != page_bytes {
         let message = format!("a page is drawn for each mapping unit; it must be nand.page_bytes, {page_bytes} B");
         return Err(Problem::new("ftl.mapping_unit_bytes", config.unit_bytes(), message));
+    }
+    if config.ftl.gc.is_foreign() {
+        return Err(Problem::new("ftl.gc", config.ftl.gc.show(), "only policies that come along are drawn"));
     }
     if config.controller.compression {
         return Err(Problem::new("controller.compression", true, "compressed pages are not drawn; leave it false"));

@@ -60,6 +60,10 @@ impl<D: Device> Device for Logged<'_, D> {
         self.device.counters()
     }
 
+    fn is_faulty(&self) -> bool {
+        self.device.is_faulty()
+    }
+
     fn layers(&mut self) -> LayerCounts {
         self.device.layers()
     }

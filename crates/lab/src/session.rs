@@ -68,6 +68,9 @@ pub enum SessionError {
     /// Something about conditions.
     #[error("{0}")]
     Condition(String),
+    /// A victim policy that gave a wrong answer.
+    #[error("{0}")]
+    Policy(String),
     /// A drive that cannot be had.
     #[error("{0}")]
     Drive(String),
@@ -294,6 +297,7 @@ impl Session {
         self.prepare();
         let jobs = &self.placed(jobs)?;
         self.label.season = self.seasoned(from, condition, jobs, span, seed, observer)?;
+        self.target.check_policies()?;
         if let Some(shortage) = self.target.shortage() {
             let message = format!("{}: cannot become {condition}: the drive runs out of {shortage}", self.name);
             return Err(SessionError::Condition(message));
@@ -370,6 +374,7 @@ impl Session {
     pub fn to_bytes(&mut self) -> Result<Vec<u8>, SessionError> {
         self.check_can_be_kept()?;
         self.target.with_first_mut(|drive| drive.ssd_mut().map(Ssd::put_away));
+        self.target.check_policies()?;
         let bytes = |drive: &Drive| drive.ssd().map(|ssd| drive_file::to_bytes(&self.label, &ssd.ftl.saved()));
         Ok(self.target.with_first(bytes).expect("just checked"))
     }
@@ -399,6 +404,7 @@ impl Session {
         let options = RunOptions { start: self.now, seed: plan.seed };
         let file = iolog::file_of(jobs).map_err(SessionError::Condition)?;
         let (record, log) = self.target.run(jobs, &options, file.is_some().then_some(self.name.as_str()), observer)?;
+        self.target.check_policies()?;
         self.now = record.end;
         self.logs = file.map(str::to_string).zip(log).into_iter().chain(logs(&record)).collect();
         let context = self.context(plan, laid_out);
@@ -430,6 +436,7 @@ impl Session {
         let scenario = Scenario::named(name, values)?;
         self.prepare();
         let result = run_scenario(self.target.device_mut(), &scenario, Nanos::ZERO, seed)?;
+        self.target.check_policies()?;
         self.label.started_over = None;
         Ok(json!({
             "profile": self.name,

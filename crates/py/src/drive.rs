@@ -20,6 +20,7 @@ pub fn open(request: &RunRequest) -> PyResult<Session> {
     match source_of(&request.drive).map_err(mend)? {
         Source::Drive(source) => Session::open_stack(&source, settings, over, *seed, &mut find).map_err(mend),
         Source::Stack(name, stack) => {
+            DriveSource::check_settings(&request.drive, &stack.settings).map_err(mend)?;
             let settings = [stack.settings, settings.clone()].concat();
             let layers = [stack.layers, over].concat();
             let bottom = named(&stack.drive).map_err(mend)?;

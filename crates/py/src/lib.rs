@@ -9,6 +9,7 @@ mod input;
 mod jobs;
 mod output;
 mod perform;
+mod policy;
 mod surroundings;
 mod watch;
 
@@ -157,5 +158,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(scenario, module)?)?;
     module.add_function(wrap_pyfunction!(theory, module)?)?;
     module.add_function(wrap_pyfunction!(explain, module)?)?;
+    module.add_function(wrap_pyfunction!(policy::register_policy, module)?)?;
+    module.add_function(wrap_pyfunction!(policy::unregister_policy, module)?)?;
     Ok(())
 }

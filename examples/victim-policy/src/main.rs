@@ -50,10 +50,10 @@ impl Workload {
 type Contender = (&'static str, fn() -> Box<dyn VictimPolicy>);
 
 const CONTENDERS: [Contender; 4] = [
-    ("greedy", || GcPolicy::Greedy.build()),
+    ("greedy", || GcPolicy::Greedy.built_in().expect("comes along")),
     ("windowed greedy", || Box::new(WindowedGreedy::new(WINDOW))),
-    ("FIFO", || GcPolicy::Fifo.build()),
-    ("cost-benefit", || GcPolicy::CostBenefit.build()),
+    ("FIFO", || GcPolicy::Fifo.built_in().expect("comes along")),
+    ("cost-benefit", || GcPolicy::CostBenefit.built_in().expect("comes along")),
 ];
 
 fn main() -> Result<(), Box<dyn Error>> {

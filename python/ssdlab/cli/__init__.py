@@ -14,7 +14,7 @@ from contextlib import suppress
 
 import click
 
-from ssdlab import signals
+from ssdlab import guarded, signals
 from ssdlab.cli import streams
 from ssdlab.cli.align import align
 from ssdlab.cli.audit import audit
@@ -118,7 +118,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     streams.prepare()
     try:
-        return _answer(arguments)
+        code = _answer(arguments)
+        guarded.tell("e")
+        return code
     except BrokenPipeError:
         # The reader has seen enough.
         streams.give_up_stdout()
@@ -131,7 +133,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _answer(arguments: Sequence[str] | None) -> int:
     try:
-        code = _carried_out(arguments)
+        given = sys.argv[1:] if arguments is None else arguments
+        policy = guarded.policy_of(given)
+        code = _carried_out(given) if policy is None else guarded.run(policy, given)
         sys.stdout.flush()
         return code
     except SsdlabError as error:

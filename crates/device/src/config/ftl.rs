@@ -4,8 +4,26 @@ use crate::named_choice;
 use crate::parameter::{Bytes, Microseconds, Milliseconds, Raw, Value};
 use crate::section;
 
+/// A policy in a shared library.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LibraryPolicy {
+    /// The library, from the root.
+    pub path: String,
+    /// What it is told; may be empty.
+    pub argument: String,
+}
+
+/// A policy that is a function of this process.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FunctionPolicy {
+    /// The number that it was registered by.
+    pub number: u32,
+    /// What it is called.
+    pub name: String,
+}
+
 /// Which victim garbage collection takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GcPolicy {
     /// The block with the fewest valid pages.
     Greedy,
@@ -17,10 +35,35 @@ pub enum GcPolicy {
     DChoices(u32),
     /// The greatest benefit (1 − u)·age / (1 + u), u the valid share (Rosenblum and Ousterhout 1992).
     CostBenefit,
+    /// One of the user's own.
+    Library(LibraryPolicy),
+    /// One that the program has registered.
+    Function(FunctionPolicy),
+}
+
+impl GcPolicy {
+    /// It does not come along.
+    pub fn is_foreign(&self) -> bool {
+        matches!(self, GcPolicy::Library(_) | GcPolicy::Function(_))
+    }
+}
+
+/// `PATH.so` or `PATH.so:ARGUMENT`.
+fn read_library(text: &str) -> Option<GcPolicy> {
+    let end = text.find(".so:").or_else(|| text.ends_with(".so").then(|| text.len() - 3))? + 3;
+    let path = std::path::absolute(&text[..end]).ok()?.to_str()?.to_string();
+    let argument = text[end..].strip_prefix(':').unwrap_or_default().to_string();
+    Some(GcPolicy::Library(LibraryPolicy { path, argument }))
+}
+
+/// `function:NUMBER:NAME`.
+fn read_function(text: &str) -> Option<GcPolicy> {
+    let (number, name) = text.strip_prefix("function:")?.split_once(':')?;
+    Some(GcPolicy::Function(FunctionPolicy { number: number.parse().ok()?, name: name.to_string() }))
 }
 
 impl Value for GcPolicy {
-    const EXPECTS: &'static str = "one of \"greedy\" \"fifo\" \"random\" \"d-choices:N\" (N from 1) \"cost-benefit\"";
+    const EXPECTS: &'static str = "one of \"greedy\" \"fifo\" \"random\" \"d-choices:N\" (N from 1) \"cost-benefit\", or a library of your own \"PATH.so\"";
 
     fn read(raw: &Raw) -> Option<GcPolicy> {
         let Raw::Text(text) = raw else { return None };
@@ -30,7 +73,10 @@ impl Value for GcPolicy {
             "random" => Some(GcPolicy::Random),
             "cost-benefit" => Some(GcPolicy::CostBenefit),
             other => {
-                let choices = other.strip_prefix("d-choices:")?.parse().ok()?;
+                let Some(choices) = other.strip_prefix("d-choices:") else {
+                    return read_function(other).or_else(|| read_library(other));
+                };
+                let choices = choices.parse().ok()?;
                 (1..=1_000_000).contains(&choices).then_some(GcPolicy::DChoices(choices))
             }
         }
@@ -43,6 +89,10 @@ impl Value for GcPolicy {
             GcPolicy::Random => "random".into(),
             GcPolicy::DChoices(choices) => format!("d-choices:{choices}"),
             GcPolicy::CostBenefit => "cost-benefit".into(),
+            GcPolicy::Library(LibraryPolicy { path, argument }) if argument.is_empty() => path.clone(),
+            GcPolicy::Library(LibraryPolicy { path, argument }) => format!("{path}:{argument}"),
+            // The number is another in the next process.
+            GcPolicy::Function(function) => format!("function {}", function.name),
         }
     }
 }

@@ -20,6 +20,7 @@ pub mod backlog;
 pub mod blocks;
 pub mod die;
 pub mod empty;
+pub mod foreign;
 pub mod frontier;
 pub mod grow;
 pub mod growth;
@@ -149,7 +150,7 @@ impl<C: Contents> Ftl<C> {
     /// # Errors
     /// The key that makes the drive impossible.
     pub fn new(config: &DriveConfig, seed: u64, contents: C) -> Result<Ftl<C>, Problem> {
-        Ftl::with_policy(config, seed, contents, config.ftl.gc.build())
+        Ftl::with_policy(config, seed, contents, config.ftl.gc.build()?)
     }
 
     /// A factory-new FTL with a policy of one's own.
@@ -210,6 +211,11 @@ impl<C: Contents> Ftl<C> {
     #[inline]
     pub fn is_read_only(&self) -> bool {
         self.spare.shortage().is_some()
+    }
+
+    /// What was wrong with an answer of the policy: what the drive has done since is not what was asked for.
+    pub fn policy_fault(&self) -> Option<&str> {
+        self.rules.policy.fault()
     }
 
     /// Where a unit is.

@@ -32,7 +32,7 @@ pub struct Group(pub u32);
 
 const NONE: u32 = u32::MAX;
 /// Added to a counter unless its group is sealed, so that the smallest counter is that of a candidate.
-const NOT_SEALED: u32 = 1 << 31;
+const NOT_SEALED: u32 = ssdlab_policy::NOT_A_CANDIDATE;
 
 /// Where a group's counter of valid units is: for those who ask for it often.
 #[derive(Clone, Copy, Debug, Default)]
@@ -67,6 +67,18 @@ pub struct GroupTable {
     width: u32,
     capacity: u32,
     by_age: bool,
+}
+
+/// A pool as it lies in memory, group by group in order of numbers.
+pub struct LaidOut<'a> {
+    /// Valid units, with the highest bit set unless the group is sealed.
+    pub valid: &'a [u32],
+    /// From the number of the first group's last sealing on; those of the pool lie as far apart as there are pools.
+    pub sealed_at: &'a [u64],
+    /// Groups sealed so far.
+    pub sealings: u64,
+    /// Where the search for the fewest valid units begins.
+    pub turn: u32,
 }
 
 /// Division by a number that is known late, as one multiplication.
@@ -273,6 +285,16 @@ impl GroupTable {
         self.changes += 1;
         let pool = self.pool(group);
         self.pools[pool].free.push_back(group);
+    }
+
+    /// The pool as it lies in memory.
+    pub fn laid_out(&self, pool: usize) -> LaidOut<'_> {
+        let sealed_at = &self.sealed_at[pool..];
+        // Where groups do not share out evenly, the last counter of a pool is of no group.
+        let groups = sealed_at.len().div_ceil(self.pools.len());
+        let first = pool * self.width as usize;
+        let turn = self.pools[pool].search_from.min(self.width);
+        LaidOut { valid: &self.valid[first..first + groups], sealed_at, sealings: self.seals, turn }
     }
 
     /// The sealed group with the fewest valid units.

@@ -12,6 +12,7 @@ use crate::ftl::spare::Spare;
 use crate::ftl::superseded::Superseded;
 use crate::nand::contents::Contents;
 use crate::nand::flash::Flash;
+use crate::parameter::Problem;
 use std::borrow::Cow;
 
 impl<C: Contents> Ftl<C> {
@@ -49,11 +50,14 @@ impl<C: Contents> Ftl<C> {
     }
 
     /// The FTL again that was kept, with the policy that the configuration names, and these contents.
-    pub fn restore(saved: Saved<'_>, config: &DriveConfig, contents: C) -> Ftl<C> {
+    ///
+    /// # Errors
+    /// What is wrong with a policy that does not come along.
+    pub fn restore(saved: Saved<'_>, config: &DriveConfig, contents: C) -> Result<Ftl<C>, Problem> {
         let geometry = saved.geometry;
         let mut array = saved.array.into_owned();
         array.configure(&config.nand, &config.reliability);
-        let policy = config.ftl.gc.build();
+        let policy = config.ftl.gc.build()?;
         let mut ftl = Ftl {
             geometry,
             exported: saved.exported,
@@ -95,6 +99,6 @@ impl<C: Contents> Ftl<C> {
             kind: saved.kind,
         };
         ftl.kind.plain = ftl.is_plain();
-        ftl
+        Ok(ftl)
     }
 }

@@ -1,8 +1,10 @@
 //! What collection goes by: the FTL's parameters, and the policy that names victims.
 
-use crate::config::ftl::FtlConfig;
-use crate::ftl::pool::{Group, GroupTable};
+use crate::config::ftl::{FtlConfig, GcPolicy};
+use crate::ftl::foreign::Foreign;
+use crate::ftl::pool::Group;
 use crate::ftl::victim::{Candidates, VictimPolicy};
+use crate::parameter::{Problem, Value as _};
 use crate::sim::random::Stream;
 
 /// Parameters, policy, and the numbers that policies draw.
@@ -17,7 +19,25 @@ pub struct Rules {
 
 impl Rules {
     /// The policy's victim among the sealed groups of a pool; none only where none is sealed.
-    pub fn pick(&mut self, groups: &GroupTable, pool: usize) -> Option<Group> {
-        self.policy.pick(&Candidates { groups, pool }, &mut self.draws)
+    pub fn pick(&mut self, candidates: &Candidates<'_>) -> Option<Group> {
+        self.policy.pick(candidates, &mut self.draws)
+    }
+}
+
+impl GcPolicy {
+    /// The policy that is meant.
+    ///
+    /// # Errors
+    /// What is wrong with one that does not come along.
+    pub fn build(&self) -> Result<Box<dyn VictimPolicy>, Problem> {
+        let foreign = match self {
+            GcPolicy::Library(library) => Foreign::load(library),
+            GcPolicy::Function(function) => Foreign::registered(function),
+            own => return Ok(own.built_in().expect("all others come along")),
+        };
+        match foreign {
+            Ok(policy) => Ok(Box::new(policy)),
+            Err(wrong) => Err(Problem::new("ftl.gc", self.show(), wrong)),
+        }
     }
 }

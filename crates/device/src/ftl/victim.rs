@@ -14,12 +14,18 @@
 use crate::config::ftl::GcPolicy;
 pub use crate::ftl::pool::Order;
 use crate::ftl::pool::{Group, GroupTable};
+use crate::nand::array::Array;
 use crate::sim::random::Stream;
+use crate::units::BlockId;
+use ssdlab_policy::{RawBlocks, VERSION};
 
 /// The sealed blocks (or superblocks) of one pool.
 pub struct Candidates<'a> {
-    pub(crate) groups: &'a GroupTable,
-    pub(crate) pool: usize,
+    pub(super) groups: &'a GroupTable,
+    pub(super) pool: usize,
+    pub(super) array: &'a Array,
+    /// Blocks of a group.
+    pub(super) width: u32,
 }
 
 impl Candidates<'_> {
@@ -67,6 +73,47 @@ impl Candidates<'_> {
     pub fn oldest(&self) -> Option<Group> {
         self.groups.oldest(self.pool)
     }
+
+    /// Erases of a group so far; of a superblock, those of its first block.
+    pub fn erases(&self, group: Group) -> u32 {
+        self.array.erases(BlockId(group.0 * self.width))
+    }
+
+    /// The pool as foreign policies see it, for as long as it is borrowed.
+    pub(super) fn raw(&self, random: u64) -> RawBlocks {
+        let (pool, pools) = (self.pool as u32, self.groups.pools() as u32);
+        let pool_of_counters = self.groups.laid_out(self.pool);
+        let (erases, erases_stride) = self.array.erases_by_step(BlockId(pool * self.width), pools * self.width);
+        RawBlocks {
+            version: VERSION,
+            count: pool_of_counters.valid.len() as u32,
+            capacity: self.groups.capacity(),
+            turn: pool_of_counters.turn,
+            pool,
+            pools,
+            valid: pool_of_counters.valid.as_ptr(),
+            sealed_at: pool_of_counters.sealed_at.as_ptr(),
+            sealed_at_stride: u64::from(pools) * size_of::<u64>() as u64,
+            erases,
+            erases_stride,
+            sealings: pool_of_counters.sealings,
+            random,
+        }
+    }
+
+    /// The group of the pool with that number.
+    pub(super) fn group(&self, number: u32) -> Group {
+        Group(number * self.groups.pools() as u32 + self.pool as u32)
+    }
+
+    /// What a group is instead of a candidate.
+    pub(super) fn state(&self, group: Group) -> Option<&'static str> {
+        if self.groups.is_sealed(group) {
+            return None;
+        }
+        let is_free = self.groups.free_groups(self.pool).any(|free| free == group);
+        Some(if is_free { "free" } else { "open, being collected or bad" })
+    }
 }
 
 /// Chooses what garbage collection reclaims next.
@@ -78,18 +125,24 @@ pub trait VictimPolicy: Send {
 
     /// The next victim; `None` only if there are no candidates.
     fn pick(&mut self, candidates: &Candidates<'_>, random: &mut Stream) -> Option<Group>;
+
+    /// What was wrong with an answer: the run is an error.
+    fn fault(&self) -> Option<&str> {
+        None
+    }
 }
 
 impl GcPolicy {
-    /// The policy of that name.
-    pub fn build(self) -> Box<dyn VictimPolicy> {
-        match self {
+    /// The policy of that name, where it comes along.
+    pub fn built_in(&self) -> Option<Box<dyn VictimPolicy>> {
+        Some(match self {
             GcPolicy::Greedy => Box::new(Greedy),
             GcPolicy::Fifo => Box::new(Fifo),
             GcPolicy::Random => Box::new(DChoices(1)),
-            GcPolicy::DChoices(choices) => Box::new(DChoices(choices)),
+            GcPolicy::DChoices(choices) => Box::new(DChoices(*choices)),
             GcPolicy::CostBenefit => Box::new(CostBenefit),
-        }
+            GcPolicy::Library(_) | GcPolicy::Function(_) => return None,
+        })
     }
 }
 

@@ -12,6 +12,7 @@ use crate::nand::reliability::{ReadOutcome, failure_probability, raw_bit_error_r
 use crate::sim::random::{Purpose, Stream};
 use crate::units::{BlockId, Nanos};
 use serde::{Deserialize, Serialize};
+use std::mem::offset_of;
 
 /// An operation of the array failed; the block must be retired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -344,6 +345,12 @@ impl Array {
     #[inline]
     pub fn erases(&self, block: BlockId) -> u32 {
         self.blocks[block.0 as usize].erases
+    }
+
+    /// Where the erases of a block and of every so many further ones lie: the first, and the bytes to the next.
+    pub fn erases_by_step(&self, first: BlockId, step: u32) -> (*const u32, u64) {
+        let erases = self.blocks[first.0 as usize..].as_ptr().wrapping_byte_add(offset_of!(Block, erases));
+        (erases.cast(), u64::from(step) * size_of::<Block>() as u64)
     }
 
     /// Rows of a block that are programmed.

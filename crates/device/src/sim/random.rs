@@ -40,6 +40,11 @@ impl Stream {
         ((u64::from((self.0.next_u64() >> 32) as u32) * u64::from(bound)) >> 32) as u32
     }
 
+    /// 64 random bits.
+    pub fn bits(&mut self) -> u64 {
+        self.0.next_u64()
+    }
+
     /// A number from 0 up to but without 1.
     #[inline]
     pub fn unit(&mut self) -> f64 {

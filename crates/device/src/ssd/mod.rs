@@ -278,6 +278,10 @@ impl<C: Contents> Device for Ssd<C> {
         counters
     }
 
+    fn is_faulty(&self) -> bool {
+        self.ftl.policy_fault().is_some()
+    }
+
     /// A unit that is covered in part is written whole; only whole granules are trimmed.
     fn apply_now(&mut self, request: Request) -> Status {
         match request.operation {

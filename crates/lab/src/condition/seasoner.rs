@@ -200,7 +200,7 @@ impl<'a, D: Seasoned + ?Sized> Seasoner<'a, D> {
 
     /// Tells the observer, and whether it goes on.
     pub fn goes_on(&mut self, phase: &str, share: f64) -> bool {
-        let goes_on = self.observer.progress(phase, share);
+        let goes_on = self.observer.progress(phase, share) && !self.device.is_faulty();
         self.season.interrupted |= !goes_on;
         goes_on
     }

@@ -97,6 +97,10 @@ impl Device for Drive {
         self.device_mut().counters()
     }
 
+    fn is_faulty(&self) -> bool {
+        self.device().is_faulty()
+    }
+
     fn apply_now(&mut self, request: Request) -> Status {
         self.device_mut().apply_now(request)
     }

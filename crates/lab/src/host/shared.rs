@@ -54,6 +54,10 @@ impl<D: Device> Device for Shared<D> {
         self.device.borrow_mut().counters()
     }
 
+    fn is_faulty(&self) -> bool {
+        self.device.borrow().is_faulty()
+    }
+
     fn apply_now(&mut self, request: Request) -> Status {
         self.device.borrow_mut().apply_now(request)
     }

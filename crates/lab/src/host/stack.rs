@@ -105,6 +105,10 @@ impl Device for Stack {
         self.top.counters()
     }
 
+    fn is_faulty(&self) -> bool {
+        self.top.is_faulty()
+    }
+
     fn apply_now(&mut self, request: Request) -> Status {
         if request.operation == Operation::Write {
             let unit = u64::from(self.unit_bytes / self.limits().sector_bytes);

@@ -308,6 +308,10 @@ impl<L: Layer> Device for Stacked<L> {
         self.work.below.iter_mut().fold(Counters::default(), |sum, below| sum + below.device.counters())
     }
 
+    fn is_faulty(&self) -> bool {
+        self.work.below.iter().any(|below| below.device.is_faulty())
+    }
+
     fn cut_power(&mut self, now: Nanos) {
         self.layer.lose_power();
         self.work.lose_power(now);

@@ -183,7 +183,7 @@ impl<'a, D: Device + ?Sized> Engine<'a, D> {
             if self.until_observed <= 0 {
                 self.until_observed = OBSERVE_EVERY;
                 let share = share_before + share_of_run * self.share();
-                if !observer.progress(phase, share) {
+                if !observer.progress(phase, share) || self.device.is_faulty() {
                     self.interrupt();
                 }
             }

@@ -5,8 +5,10 @@ use super::memory::Memory;
 use crate::condition::{Condition, Season};
 use crate::drive_file::{self, Label};
 use crate::host::drive::Drive;
+use ssdlab_device::config::ftl::GcPolicy;
 use ssdlab_device::ftl::Ftl;
-use ssdlab_device::profile::Profile;
+use ssdlab_device::parameter::Value as _;
+use ssdlab_device::profile::{Profile, parse_setting};
 use ssdlab_device::ssd::Ssd;
 
 /// What a drive is opened from.
@@ -49,6 +51,18 @@ impl DriveSource {
         }
     }
 
+    /// Settings in a file that the user did not write: none of them names code that is run.
+    ///
+    /// # Errors
+    /// One does.
+    pub fn check_settings(place: &str, settings: &[(String, String)]) -> Result<(), SessionError> {
+        own_policy(settings).map_or(Ok(()), |(key, value)| {
+            let message =
+                format!("{place}: {key} = {value}: a file names no code that is run\ngive it as --set {key}=…");
+            Err(SessionError::Drive(message))
+        })
+    }
+
     /// Opens it; the seed is that of a drive fresh out of the box.
     ///
     /// # Errors
@@ -86,15 +100,21 @@ fn from_profile(
     Ok(Opened { drive, profile, label })
 }
 
-/// Settings are refused: they would change what was seasoned.
-fn from_file(
+/// The victim policy of the user's own that settings name.
+fn own_policy(settings: &[(String, String)]) -> Option<&(String, String)> {
+    let is_own = |value: &str| GcPolicy::read(&parse_setting(value)).is_some_and(|policy| policy.is_foreign());
+    settings.iter().rev().find(|(key, _)| key == "ftl.gc").filter(|(_, value)| is_own(value))
+}
+
+/// The settings of a drive in a condition, with the policy that goes on. Other settings are refused: they would change
+/// what was seasoned. A policy of the user's own is named anew each time: a file says nothing about which code is run.
+fn settings_of_file(
     file: &str,
-    bytes: &[u8],
-    settings: &[(String, String)],
-    memory: &mut Memory,
-) -> Result<Opened, SessionError> {
-    let (label, kept) = drive_file::from_bytes(file, bytes)?;
-    if let Some((key, value)) = settings.first() {
+    label: &Label,
+    given: &[(String, String)],
+) -> Result<Vec<(String, String)>, SessionError> {
+    let policy = own_policy(given);
+    if let Some((key, value)) = given.iter().find(|setting| Some(*setting) != policy) {
         let message = format!(
             "--set {key}={value}: {file} is a drive in a condition and keeps its parameters\n\
              season its profile {} anew with this setting",
@@ -102,9 +122,26 @@ fn from_file(
         );
         return Err(SessionError::Condition(message));
     }
+    match (policy, own_policy(&label.settings)) {
+        (None, Some((_, value))) => Err(SessionError::Drive(format!(
+            "{file}: its victim policy is {value}, and code is run only where you name it\ngive it again: --set ftl.gc=…"
+        ))),
+        _ => Ok(label.settings.iter().chain(policy).cloned().collect()),
+    }
+}
+
+fn from_file(
+    file: &str,
+    bytes: &[u8],
+    settings: &[(String, String)],
+    memory: &mut Memory,
+) -> Result<Opened, SessionError> {
+    let (mut label, kept) = drive_file::from_bytes(file, bytes)?;
+    label.settings = settings_of_file(file, &label, settings)?;
     let profile = Profile::read(&label.name, &label.file, &label.profile, &label.settings)?;
     memory.add(file, &profile.model)?;
     let config = profile.ssd()?;
-    let drive = Drive::Ssd(Box::new(Ssd::around(config, Ftl::restore(kept, config, ()))));
+    let ftl = Ftl::restore(kept, config, ()).map_err(|problem| profile.locate(&problem))?;
+    let drive = Drive::Ssd(Box::new(Ssd::around(config, ftl)));
     Ok(Opened { drive, profile, label })
 }

@@ -141,6 +141,18 @@ impl Target {
         shortage
     }
 
+    /// What was wrong with an answer of a drive's victim policy.
+    ///
+    /// # Errors
+    /// That, where something was.
+    pub fn check_policies(&self) -> Result<(), SessionError> {
+        let mut fault = None;
+        self.each(|drive| {
+            fault = fault.take().or(drive.ssd().and_then(|ssd| ssd.ftl.policy_fault().map(str::to_string)));
+        });
+        fault.map_or(Ok(()), |fault| Err(SessionError::Policy(fault)))
+    }
+
     /// What follows from the parameters; of a stack, what its host sees, and then the drive at the bottom.
     pub fn derived(&self) -> Vec<Value> {
         let of_drive = self.with_first(derived::of_drive);

@@ -17,6 +17,7 @@ mod test;
 
 use serde::Serialize;
 use ssdlab_device::config::ftl::GcPolicy;
+use ssdlab_device::parameter::Value as _;
 use std::fmt;
 
 /// Below this nothing is a drive, and f64 loses the digits of 1 − ρ.
@@ -61,7 +62,7 @@ impl TryFrom<GcPolicy> for Policy {
             GcPolicy::Fifo => Ok(Policy::Fifo),
             GcPolicy::Random => Ok(Policy::Random),
             GcPolicy::DChoices(choices) => Ok(Policy::DChoices(choices)),
-            GcPolicy::CostBenefit => Err(TheoryError::NoClosedForm { policy: "cost-benefit".into() }),
+            other => Err(TheoryError::NoClosedForm { policy: other.show() }),
         }
     }
 }

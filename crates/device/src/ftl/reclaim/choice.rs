@@ -5,6 +5,7 @@ use crate::ftl::Ftl;
 use crate::ftl::frontier::Purpose;
 use crate::ftl::job::Reason;
 use crate::ftl::pool::Group;
+use crate::ftl::victim::Candidates;
 use crate::nand::contents::Contents;
 use crate::units::{BlockId, DieId};
 use std::cmp::Reverse;
@@ -103,7 +104,8 @@ impl<C: Contents> Ftl<C> {
 
     fn choose_garbage(&mut self, die: DieId) -> Option<Group> {
         let pool = self.blocks.pool_of(die);
-        let picked = self.rules.pick(&self.blocks.groups, pool);
+        let (groups, array, width) = (&self.blocks.groups, &self.flash.array, self.blocks.width);
+        let picked = self.rules.pick(&Candidates { groups, pool, array, width });
         let capacity = self.group_units();
         // The last row of each block's moves is filled up: what gains less than a row gains nothing.
         let least_gain = (capacity / UNITS_PER_GAIN).max(self.geometry.units_per_row * self.blocks.width);

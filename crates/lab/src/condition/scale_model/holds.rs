@@ -35,6 +35,9 @@ fn reason_against(config: &DriveConfig) -> Option<&'static str> {
     if matches!(ftl.gc, GcPolicy::Random | GcPolicy::DChoices(_)) {
         return Some("victims are drawn at random, and latencies were not found to be those of the long way");
     }
+    if ftl.gc.is_foreign() {
+        return Some("the victim policy is not ours, and nobody has compared what it does in copies of a small drive");
+    }
     config.controller.compression.then_some("the drive compresses")
 }
 
