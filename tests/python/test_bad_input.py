@@ -127,6 +127,7 @@ ENDLESS_READERS = {
     "drive": ("run", "--rw=read", "--drive", "{}"),
     "stack": ("run", "--rw=read", "--stack", "{}"),
     "sweep": ("sweep", "{}", "-o", "new"),
+    "import": ("import", "{}", "-o", "new.log"),
     "health --from": ("health", "--from", "{}"),
     "health --history": (*HEALTH, "--history", "{}"),
     "health --baseline": (*HEALTH, "--baseline", "{}"),

@@ -23,6 +23,7 @@ VERBS = (
     "lifetime",
     "sweep",
     "fit",
+    "import",
     "cache",
     "theory",
     "explain",

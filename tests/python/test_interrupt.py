@@ -53,6 +53,7 @@ VERBS = {
     "compare": Verb(("compare", "old.json", "old.json")),
     "fit": Verb(("fit", "old.json", *DRIVE, "-o", "new.toml"), 6),
     "fit --plan": Verb(("fit", "--plan", "old.json", *DRIVE), 6),
+    "import": Verb(("import", "mqsim.trace", "-o", "new.log"), 2),
     "report": Verb(("report", "old.json", "-o", "new.html"), 3),
     "align": Verb(("align", "--layer", "partition:start=63s")),
     "audit": Verb(("audit", "--json"), 2),
@@ -200,6 +201,7 @@ def test_every_verb_ends_at_ctrl_c(name: str, tmp_path: Path) -> None:
     verb = VERBS[name]
     (tmp_path / "old.json").write_text(synthetic.text(synthetic.job()))
     (tmp_path / "study.toml").write_text(STUDY)
+    (tmp_path / "mqsim.trace").write_text("1 0 8 8 0\n" * 500_000)
     for _ in range(TIMES):
         words = (*COMMAND, *verb.arguments)
         code, _, err, told = interrupted(words, tmp_path, verb.within_s)

@@ -26,6 +26,7 @@ from ssdlab.cli.drives import drives, show
 from ssdlab.cli.explain import explain
 from ssdlab.cli.fit import fit
 from ssdlab.cli.health import health
+from ssdlab.cli.importing import import_
 from ssdlab.cli.layers import layers
 from ssdlab.cli.lifetime import lifetime
 from ssdlab.cli.pts import pts
@@ -88,6 +89,7 @@ for _verb in (
     lifetime,
     sweep,
     fit,
+    import_,
     cache,
     theory,
     explain,
