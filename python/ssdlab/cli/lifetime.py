@@ -14,7 +14,7 @@ from ssdlab.cli.arguments import SEED_OPTION
 from ssdlab.cli.completion import complete_drive
 from ssdlab.cli.console import note, print_filled, print_table, print_text
 from ssdlab.cli.formats import write_document
-from ssdlab.cli.load_options import load_options, parse_shares, parse_years
+from ssdlab.cli.load_options import load_options, output_options, parse_shares, parse_years
 from ssdlab.cli.tasks import carry_out
 from ssdlab.cli.verb import Verb
 from ssdlab.endurance import DAYS_PER_YEAR
@@ -42,18 +42,13 @@ _HEADINGS = ("case", "WA", "TBW of the cells", "years", "by")
 )
 @click.argument("drive", shell_complete=complete_drive)
 @load_options
-@click.option("--spare", default="0%", show_default=True, help="Leave this share unused.")
-@click.option("--years", type=float, metavar="N", help="Say whether the cells last so long.")
+@click.option(
+    "--spare", default="0%", show_default=True, metavar="SHARE", help="Leave this share unused."
+)
+@click.option("--years", type=float, metavar="N", help="Say whether the cells last N years.")
 @click.option("--rated-tbw", metavar="SIZE", help="Compare with the data sheet's TBW: 45TB.")
 @SEED_OPTION
-@click.option(
-    "--output-format",
-    type=click.Choice(("normal", "json")),
-    default="normal",
-    show_default=True,
-    help="Print a table, or JSON with all figures and the commands that repeat them.",
-)
-@click.option("--output", "-o", default="-", metavar="FILE", help="Write to FILE, not stdout.")
+@output_options
 def lifetime(
     drive: str,
     writes: str | None,

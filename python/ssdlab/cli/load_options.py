@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
 import click
 
 from ssdlab import text
@@ -9,27 +12,53 @@ from ssdlab.errors import SsdlabError
 from ssdlab.sizing.candidate import MOST_UNUSED
 from ssdlab.sizing.load import Limits, parse_bytes
 
+_Option = Callable[[Any], Any]
 _MOST_YEARS = 1000
 
 LOAD_OPTIONS = (
-    click.option("--writes", metavar="AMOUNT/TIME", help="The host writes this: 200GB/day."),
-    click.option("--bs", default="4k", show_default=True, help="Set the size of a request."),
+    click.option(
+        "--writes", metavar="AMOUNT/TIME", help="Let the host write this much: 200GB/day."
+    ),
+    click.option(
+        "--bs", default="4k", show_default=True, metavar="SIZE", help="Set the size of a request."
+    ),
     click.option(
         "--hours",
         type=float,
         default=24.0,
         show_default=True,
         metavar="H",
-        help="The load comes in so many hours a day; the drive idles in the others.",
+        help="Run the load in H hours of each day; the drive is idle in the others.",
     ),
-    click.option("--sequential", is_flag=True, help="Requests follow each other in order."),
+    click.option("--sequential", is_flag=True, help="Send requests in order, not at random."),
 )
 """What `sizing` and `lifetime` ask of a load alike."""
+
+OUTPUT_OPTIONS = (
+    click.option(
+        "--output-format",
+        type=click.Choice(("normal", "json")),
+        default="normal",
+        show_default=True,
+        help="Print a table, or JSON with all figures and the commands that repeat them.",
+    ),
+    click.option("--output", "-o", default="-", metavar="FILE", help="Write to FILE, not stdout."),
+)
+"""How both give their answer."""
 
 
 def load_options(function: click.decorators.FC) -> click.decorators.FC:
     """Add the options of a plain load."""
-    for option in reversed(LOAD_OPTIONS):
+    return _with(function, LOAD_OPTIONS)
+
+
+def output_options(function: click.decorators.FC) -> click.decorators.FC:
+    """Add the options of the answer."""
+    return _with(function, OUTPUT_OPTIONS)
+
+
+def _with(function: click.decorators.FC, options: Sequence[_Option]) -> click.decorators.FC:
+    for option in reversed(options):
         function = option(function)
     return function
 

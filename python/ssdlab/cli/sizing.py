@@ -15,7 +15,7 @@ from ssdlab.cli.console import note
 from ssdlab.cli.drives import tell_memory
 from ssdlab.cli.ensemble import parse_count
 from ssdlab.cli.formats import write_document
-from ssdlab.cli.load_options import load_options, parse_shares, read_limits
+from ssdlab.cli.load_options import load_options, output_options, parse_shares, read_limits
 from ssdlab.cli.sizing_table import as_json, normal, tell
 from ssdlab.cli.tasks import carry_out
 from ssdlab.cli.verb import Verb
@@ -61,14 +61,12 @@ _DEFAULT_SPARE = "0%,10%,20%,30%"
     metavar="READS/WRITES",
     help="Set reads and writes in percent.",
 )
-@click.option(
-    "--iops", type=float, metavar="N", help="Reads and writes come at this rate, together."
-)
-@click.option("--years", type=float, metavar="N", help="The cells must last so long.")
+@click.option("--iops", type=float, metavar="N", help="Send N reads and writes a second, together.")
+@click.option("--years", type=float, metavar="N", help="Require the cells to last N years.")
 @click.option("--p99", metavar="TIME", help="Limit the 99th percentile of reads and writes: 1ms.")
-@click.option("--read-p99", metavar="TIME", help="Limit that of reads.")
-@click.option("--write-p99", metavar="TIME", help="Limit that of writes.")
-@click.option("--data", metavar="SIZE", help="So much data must have room: 400GB.")
+@click.option("--read-p99", metavar="TIME", help="Limit the 99th percentile of reads.")
+@click.option("--write-p99", metavar="TIME", help="Limit the 99th percentile of writes.")
+@click.option("--data", metavar="SIZE", help="Require room for this much data: 400GB.")
 @click.option(
     "--drive",
     "drives",
@@ -82,7 +80,7 @@ _DEFAULT_SPARE = "0%,10%,20%,30%"
     default=_DEFAULT_SPARE,
     show_default=True,
     metavar="SHARE,…",
-    help="Leave these shares of a drive unused, the least that meets.",
+    help="Try to leave these shares of a drive unused, the smallest first.",
 )
 @click.option(
     "--layout",
@@ -100,14 +98,7 @@ _DEFAULT_SPARE = "0%,10%,20%,30%"
     help="Draw N drives from the plausible ranges of assumed numbers, for intervals of what meets.",
 )
 @SEED_OPTION
-@click.option(
-    "--output-format",
-    type=click.Choice(("normal", "json")),
-    default="normal",
-    show_default=True,
-    help="Print a table, or JSON with all figures and the commands that repeat them.",
-)
-@click.option("--output", "-o", default="-", metavar="FILE", help="Write to FILE, not stdout.")
+@output_options
 def sizing(
     job: str | None,
     writes: str | None,

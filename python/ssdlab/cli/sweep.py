@@ -40,22 +40,20 @@ def _count(context: click.Context, option: click.Parameter, value: str | None) -
     ),
 )
 @click.argument("study", required=False, metavar="STUDY.toml", shell_complete=complete_file)
-@click.option("-o", "--output", metavar="FOLDER", help="Keep rows and table in FOLDER.")
-@click.option("--dry-run", is_flag=True, help="Show what it comes to, and run nothing.")
+@click.option("-o", "--output", metavar="FOLDER", help="Write rows and table to FOLDER.")
+@click.option("--dry-run", is_flag=True, help="Show points, time and memory; run nothing.")
 @click.option(
     "--workers",
     metavar="N",
     callback=_count,
-    help="Use so many processes at most; by default one per core, as memory allows.",
+    help="Use at most N processes; by default one per core, as memory allows.",
 )
-@click.option(
-    "--cluster", metavar="ADDRESS", help="Run on the Dask cluster whose scheduler is there."
-)
+@click.option("--cluster", metavar="ADDRESS", help="Run on the Dask cluster with this scheduler.")
 @click.option(
     "--watch",
     "watches",
     is_flag=True,
-    help="Show how far the sweep in FOLDER is that runs elsewhere; needs no STUDY.toml.",
+    help="Show the progress of the sweep in FOLDER; needs no STUDY.toml.",
 )
 @click.option("--keep-fio", is_flag=True, help="Keep fio's JSON of each point, too.")
 def sweep(

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 from xml.etree import ElementTree
 
 from ssdlab.errors import SsdlabError
-from ssdlab.input import InputError, read_text
+from ssdlab.xml_input import XmlError, read_xml
 
 T = TypeVar("T")
 _ROOT = "Execution_Parameter_Set"
@@ -96,42 +96,8 @@ def refused(path: Path, what: str, remedy: str = _REMEDY) -> SsdlabError:
     return SsdlabError(f"{path}: {what}\n{remedy}")
 
 
-class _Builder(ElementTree.TreeBuilder):
-    """Builds the tree of a document that defines nothing and is not deep."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._depth = 0
-
-    def doctype(self, _name: str, _public: str | None, _system: str | None) -> None:
-        """Refuse it before anything in it is read."""
-        raise ValueError("a document type declaration is refused")
-
-    def start(self, tag: Any, attributes: Any) -> ElementTree.Element:
-        """Begin an element."""
-        self._depth += 1
-        if self._depth > _MOST_DEPTH:
-            raise ValueError(f"<{tag[:40]}> is nested deeper than MQSim writes")
-        return super().start(tag, attributes)
-
-    def end(self, tag: str) -> ElementTree.Element:
-        """End an element."""
-        self._depth -= 1
-        return super().end(tag)
-
-
 def _root(path: Path) -> ElementTree.Element:
     try:
-        parser = ElementTree.XMLParser(target=_Builder())
-        # As bytes would be, whatever encoding it declares: all that counts is ASCII.
-        parser.feed(read_text(path))
-        root: ElementTree.Element = parser.close()
-    except FileNotFoundError:
-        raise refused(path, "cannot be read: No such file or directory") from None
-    except InputError as error:
-        raise refused(path, f"cannot be read: {error}") from None
-    except ElementTree.ParseError as error:
-        raise refused(path, f"cut short, or not XML ({error})") from None
-    except ValueError as error:
+        return read_xml(path, _MOST_DEPTH)
+    except XmlError as error:
         raise refused(path, str(error)) from None
-    return root

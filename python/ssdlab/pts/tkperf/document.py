@@ -20,7 +20,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 from ssdlab.errors import SsdlabError
-from ssdlab.input import InputError, read_text
+from ssdlab.xml_input import XmlError, read_xml
 
 TESTS = ("iops", "tp", "lat", "writesat")
 MOST_ROUNDS = 24 * 60
@@ -122,45 +122,11 @@ def refused(path: Path, what: str) -> SsdlabError:
     return SsdlabError(f"{path}: {what}\n{_REMEDY}")
 
 
-class _Builder(ElementTree.TreeBuilder):
-    """Builds the tree of a document that defines nothing and is not deep."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._depth = 0
-
-    def doctype(self, _name: str, _public: str | None, _system: str | None) -> None:
-        """Refuse it before anything in it is read."""
-        raise ValueError("a document type declaration is refused")
-
-    def start(self, tag: Any, attributes: Any) -> ElementTree.Element:
-        """Begin an element."""
-        self._depth += 1
-        if self._depth > _MOST_DEPTH:
-            raise ValueError(f"<{tag[:40]}> is nested deeper than TKperf writes")
-        return super().start(tag, attributes)
-
-    def end(self, tag: str) -> ElementTree.Element:
-        """End an element."""
-        self._depth -= 1
-        return super().end(tag)
-
-
 def _root(path: Path) -> ElementTree.Element:
     try:
-        # The standard library's own parser will do: all attacks on it begin with a declaration.
-        parser = ElementTree.XMLParser(target=_Builder())
-        parser.feed(read_text(path))
-        root: ElementTree.Element = parser.close()
-    except FileNotFoundError:
-        raise refused(path, "cannot be read: No such file or directory") from None
-    except InputError as error:
-        raise refused(path, f"cannot be read: {error}") from None
-    except ElementTree.ParseError as error:
-        raise refused(path, f"cut short, or not XML ({error})") from None
-    except ValueError as error:
-        raise refused(path, f"is not a result of TKperf: {error}") from None
-    return root
+        return read_xml(path, _MOST_DEPTH)
+    except XmlError as error:
+        raise refused(path, str(error)) from None
 
 
 def _test(path: Path, name: str, element: ElementTree.Element) -> TestRead:
