@@ -9,6 +9,7 @@ packages=(
     nvme-cli # formats the guest's NVMe drive, and switches its write cache
     hdparm
     smartmontools
+    zstd # packs the traces of tests
     strace # whether a file is synced before it is renamed
     fio-examples # fio's own jobs, which run here too
     valgrind # counts instructions for `make bench`

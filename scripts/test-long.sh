@@ -75,8 +75,12 @@ sweep)
     SSDLAB_SWEEP_NO_OPS=${SSDLAB_SWEEP_NO_OPS:-100000} SSDLAB_SWEEP_KILLS=${SSDLAB_SWEEP_KILLS:-50} \
         .venv/bin/pytest -s tests/python/test_sweep_cluster.py
     ;;
+traces)
+    # Ten million requests made up once, read plain and packed, and replayed: two minutes.
+    SSDLAB_TRACES=${SSDLAB_TRACES:-target/traces} .venv/bin/pytest -s tests/python/test_trace_long.py
+    ;;
 *)
-    echo "test-long: PART must be conditions, coverage, drawn-drives, fio, fit, intervals, interrupt, measured, mutants, predictions, pts, pts-960gb, real, scale or sweep: make test-long PART=drawn-drives" >&2
+    echo "test-long: PART must be conditions, coverage, drawn-drives, fio, fit, intervals, interrupt, measured, mutants, predictions, pts, pts-960gb, real, scale, sweep or traces: make test-long PART=drawn-drives" >&2
     exit 2
     ;;
 esac

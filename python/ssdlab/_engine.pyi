@@ -15,6 +15,7 @@ __all__ = [
     "show",
     "run",
     "check_job",
+    "survey_trace",
     "render",
     "season",
     "scenario",
@@ -71,6 +72,11 @@ def run(
 
 def check_job(job_text: str | None, job_name: str, flags: list[str]) -> str:
     """Reads a job without running it; JSON {jobs:[name], notices:[sentence]}."""
+
+def survey_trace(
+    path: str, device: str | None, progress: Callable[[str, float], bool] | None
+) -> str:
+    """Reads a trace to its end; JSON {format, packed_with, device, requests, reads:{requests, bytes}, writes, trims, flushes, end_bytes, duration_ns, in_order}."""
 
 def render(result_json: str, format: str) -> str:
     """A result (fio's JSON) as fio's `normal` or `terse` text, or as `json` without what only `json+` has."""

@@ -170,6 +170,37 @@ def check_job(job_text: str | None, job_name: str, flags: Sequence[str]) -> dict
     return _object(ask(lambda engine, _: str(engine.check_job(job_text, job_name, list(flags)))))
 
 
+def survey_trace(
+    path: str, device: str | None = None, progress: Progress | None = None
+) -> dict[str, Any]:
+    """Read a trace to its end, and count what it holds.
+
+    Parameters
+    ----------
+    path
+        An iolog of fio, the text of blkparse, or the CSV of a published block trace; packed with
+        gzip or zstd, or not.
+    device
+        Of several devices, this one.
+    progress
+        As for `run`; the share is not known.
+
+    Returns
+    -------
+    dict
+        ``format``, ``packed_with``, ``device``, ``requests``; ``reads``, ``writes``, ``trims`` and
+        ``flushes`` with ``requests`` and ``bytes``; ``end_bytes``, ``duration_ns``, ``in_order``.
+
+    Raises
+    ------
+    SsdlabError
+        The first line that cannot be read.
+    Stopped
+        `progress` returned False.
+    """
+    return _object(ask(lambda engine, told: str(engine.survey_trace(path, device, told)), progress))
+
+
 def render(result: str, output_format: str) -> str:
     """Write a result as fio's ``normal`` or ``terse`` text, or as ``json`` without histograms."""
     return ask(lambda engine, _: str(engine.render(result, output_format)))

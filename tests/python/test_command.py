@@ -24,6 +24,7 @@ VERBS = (
     "sweep",
     "fit",
     "import",
+    "trace",
     "cache",
     "theory",
     "explain",

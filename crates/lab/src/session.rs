@@ -379,6 +379,24 @@ impl Session {
         Ok(self.target.with_first(bytes).expect("just checked"))
     }
 
+    /// Traces that reach beyond the drive and are made to fit it, told.
+    fn traces_fitted(&self, jobs: &[Job]) -> Vec<String> {
+        let capacity = self.target.device().limits().capacity_bytes();
+        let traces = jobs.iter().filter_map(|job| job.replay.as_ref()).map(|replay| &replay.trace);
+        let told = traces.filter_map(|trace| {
+            let fitted = trace.fitted(capacity)?;
+            let gigabytes = |bytes: u64| bytes as f64 / 1e9;
+            let (path, factor) = (trace.path(), fitted.factor());
+            let (end, capacity) = (gigabytes(fitted.end_bytes), gigabytes(capacity));
+            Some(format!(
+                "{path}: offsets are multiplied by {factor:.4}: the trace reaches to {end:.1} GB, the drive to {capacity:.1} GB"
+            ))
+        });
+        let mut told: Vec<String> = told.collect();
+        told.dedup();
+        told
+    }
+
     /// Runs jobs; returns what happened and what the record does not know itself.
     ///
     /// # Errors
@@ -391,7 +409,7 @@ impl Session {
     ) -> Result<(Record, Context), SessionError> {
         self.prepare();
         let jobs = &self.placed(jobs)?;
-        self.notices = layout::told(jobs).into_iter().collect();
+        self.notices = layout::told(jobs).into_iter().chain(self.traces_fitted(jobs)).collect();
         let mut laid_out = 0;
         if plan.layout && self.label.is_empty() {
             let regions = regions(jobs, self.target.device().limits())?;

@@ -4,7 +4,7 @@
 //! carries out orders. It ends when the drive is let go of.
 
 use crate::drive::open;
-use crate::jobs::jobs_of;
+use crate::jobs::jobs_until_signal;
 use crate::output::{Files, Output};
 use crate::watch::Watch;
 use crate::{mend, request_of};
@@ -48,7 +48,7 @@ impl HeldDrive {
 
     /// Runs a job; gives its result as JSON with histograms.
     fn run(&self, py: Python<'_>, job_text: &str, seed: u64, progress: Option<Py<PyAny>>) -> PyResult<String> {
-        let file = jobs_of(Some(job_text), "step", &[])?;
+        let file = jobs_until_signal(Some(job_text), "step", &[])?;
         self.order(py, move |session| {
             let mut watch = Watch::new(progress);
             let plan = Plan { seed, layout: false, timeline: None };

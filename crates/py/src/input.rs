@@ -5,7 +5,7 @@ use std::io::{self, Read};
 
 /// Job files, profiles and stacks.
 pub const TEXT_BYTES: usize = 16 << 20;
-/// Traces; the requests of one take about as much memory again.
+/// Traces that can be read only once, and are held.
 pub const TRACE_BYTES: usize = 1 << 30;
 /// Drive files, which hold the map of the drive.
 pub const DRIVE_BYTES: usize = 64 << 30;

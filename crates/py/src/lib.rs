@@ -11,10 +11,11 @@ mod output;
 mod perform;
 mod policy;
 mod surroundings;
+mod traces;
 mod watch;
 
 use drive::open;
-use jobs::jobs_of;
+use jobs::{jobs_of, jobs_until_signal};
 use output::Files;
 use perform::own_jobs;
 use pyo3::exceptions::PyException;
@@ -26,6 +27,7 @@ use ssdlab_lab::output::{NOT_IN_NORMAL, read_without, to_normal, to_terse};
 use ssdlab_lab::request::RunRequest;
 use ssdlab_lab::session::VERSION;
 use ssdlab_lab::{describe, explain as small_drive, theory as closed_forms};
+use std::cell::RefCell;
 use std::fmt::Display;
 use watch::Watch;
 
@@ -67,15 +69,26 @@ fn show(drive: String, settings: Settings, layers: Vec<String>) -> PyResult<Stri
 #[pyfunction]
 fn run(py: Python<'_>, request_json: &str, progress: Option<Py<PyAny>>, files: Files) -> PyResult<String> {
     let request = request_of(request_json)?;
-    let file = jobs_of(request.job_text.as_deref(), &request.job_name, &request.flags)?;
-    py.detach(|| perform::run(&request, &file, &files, &mut Watch::new(progress)))
+    py.detach(|| {
+        let watch = RefCell::new(Watch::new(progress));
+        let goes_on = || !watch.borrow_mut().is_stopped("read trace", 0.0);
+        let file = jobs_of(request.job_text.as_deref(), &request.job_name, &request.flags, &goes_on);
+        let mut watch = watch.into_inner();
+        watch.check_stopped()?;
+        perform::run(&request, &file?, &files, &mut watch)
+    })
 }
 
 #[pyfunction]
 fn check_job(job_text: Option<&str>, job_name: &str, flags: Vec<String>) -> PyResult<String> {
-    let file = jobs_of(job_text, job_name, &flags)?;
+    let file = jobs_until_signal(job_text, job_name, &flags)?;
     let names: Vec<&str> = file.jobs.iter().map(|job| job.name.as_str()).collect();
     Ok(json!({ "jobs": names, "notices": file.notices }).to_string())
+}
+
+#[pyfunction]
+fn survey_trace(py: Python<'_>, path: &str, device: Option<String>, progress: Option<Py<PyAny>>) -> PyResult<String> {
+    py.detach(|| traces::survey(path, device, Watch::new(progress)))
 }
 
 #[pyfunction]
@@ -153,6 +166,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(show, module)?)?;
     module.add_function(wrap_pyfunction!(run, module)?)?;
     module.add_function(wrap_pyfunction!(check_job, module)?)?;
+    module.add_function(wrap_pyfunction!(survey_trace, module)?)?;
     module.add_function(wrap_pyfunction!(render, module)?)?;
     module.add_function(wrap_pyfunction!(season, module)?)?;
     module.add_function(wrap_pyfunction!(scenario, module)?)?;

@@ -1,7 +1,7 @@
 //! What a request asks for, carried out on a drive that it opens: a job, preconditioning, a scenario.
 
 use crate::drive::open;
-use crate::jobs::jobs_of;
+use crate::jobs::jobs_until_signal;
 use crate::mend;
 use crate::output::{Files, Output};
 use crate::watch::Watch;
@@ -127,7 +127,7 @@ pub fn scenario(
 pub fn own_jobs(request: &RunRequest) -> PyResult<Vec<Job>> {
     let has_job = request.job_text.is_some() || !request.flags.is_empty();
     if has_job {
-        Ok(jobs_of(request.job_text.as_deref(), &request.job_name, &request.flags)?.jobs)
+        Ok(jobs_until_signal(request.job_text.as_deref(), &request.job_name, &request.flags)?.jobs)
     } else {
         Ok(Vec::new())
     }

@@ -37,6 +37,11 @@ impl Watch {
         }
     }
 
+    /// As [`Watch::check`], of a stop that was told before.
+    pub fn check_stopped(&mut self) -> PyResult<()> {
+        self.check(self.stopped)
+    }
+
     /// Writes the clocks into a result.
     pub fn stamp(&self, context: &mut Context) {
         (context.wall_s, context.cpu_s) = self.spent;

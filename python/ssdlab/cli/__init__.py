@@ -37,6 +37,7 @@ from ssdlab.cli.season import season
 from ssdlab.cli.sizing import sizing
 from ssdlab.cli.sweep import sweep
 from ssdlab.cli.theory import theory
+from ssdlab.cli.trace import trace
 from ssdlab.cli.verb import Verbs
 from ssdlab.errors import SsdlabError, Stopped
 
@@ -90,6 +91,7 @@ for _verb in (
     sweep,
     fit,
     import_,
+    trace,
     cache,
     theory,
     explain,

@@ -34,6 +34,7 @@ from ssdlab.result import Result
     cls=FioCommand,
     examples=(
         "ssdlab run job.fio --drive intel-dc-s3500-80gb --state steady",
+        "ssdlab run --trace monday.csv.gz --drive intel-dc-s3500-80gb --iodepth=32",
         "ssdlab run --rw=randwrite --bs=4k --iodepth=16 --drive theory --drive my.toml",
         "ssdlab run baseline --drive intel-dc-s3500-80gb --drive samsung-990-pro-1tb",
         "ssdlab run --scenario everyday --drive fujitsu-mhz2250bh --drive samsung-870-qvo-1tb",
@@ -82,6 +83,12 @@ from ssdlab.result import Result
     metavar="N",
     help="Draw N drives from the plausible ranges of assumed numbers; print medians and intervals.",
 )
+@click.option(
+    "--trace",
+    metavar="FILE",
+    help="Replay this trace; fio calls it --read_iolog.",
+    shell_complete=complete_file,
+)
 @fio_flags
 @click.option("--output", "-o", metavar="FILE", help="Write to FILE instead of stdout.")
 @click.option("--no-layout", is_flag=True, help="Do not first write what a read job reads.")
@@ -107,6 +114,7 @@ def run(
     exact: bool,
     seed: str,
     ensemble: str | None,
+    trace: str | None,
     output_format: str,
     minimal: bool,
     sections: tuple[str, ...],
@@ -128,6 +136,7 @@ def run(
     if scenarios:
         of_a_job = {
             " ".join(arguments): arguments,
+            "--trace": trace,
             "--section": sections,
             "--parse-only": parse_only,
             "--no-layout": no_layout,
@@ -139,7 +148,10 @@ def run(
     elif values:
         raise SsdlabError(f"--scenario-set {values[0]}: no scenario is given; add --scenario NAME")
     else:
-        source = read_job_source((*arguments, *(f"--section={name}" for name in sections)))
+        flags = [f"--section={name}" for name in sections]
+        if trace is not None:
+            flags.append(f"--read_iolog={trace}")
+        source = read_job_source((*arguments, *flags))
     if parse_only:
         return _check(context, source)
     if span is not None and state is None:

@@ -8,6 +8,7 @@
 
 mod control;
 mod engine;
+mod extents;
 mod flow;
 mod memory;
 mod pace;
@@ -30,9 +31,11 @@ pub use tally::{Direction, DirectionTally, Latencies, Samples, Tally};
 pub use worker::{LOOKAHEAD, depth};
 
 use crate::workload::generate::{Generator, JobError};
-use crate::workload::job::{Job, Replay};
+use crate::workload::job::Job;
+use crate::workload::trace::TraceError;
 use engine::{Engine, Outcome};
-use ssdlab_device::block::{Device, Limits, Operation};
+use extents::read_extents;
+use ssdlab_device::block::{Device, Limits};
 use ssdlab_device::units::Nanos;
 use std::ops::Range;
 use worker::Worker;
@@ -73,6 +76,9 @@ pub enum RunError {
     /// A job cannot be done on this device.
     #[error(transparent)]
     Job(#[from] Box<JobError>),
+    /// A trace cannot be read any more.
+    #[error(transparent)]
+    Trace(#[from] TraceError),
     /// Nothing would end a job.
     #[error("job {name}: time_based without an end; give runtime, number_ios or steadystate")]
     Endless {
@@ -128,6 +134,9 @@ pub fn run<D: Device + ?Sized>(
         let start = record.end;
         let engine = Engine::new(device, jobs, workers, start);
         let outcome = engine.run(name, index as f64 * share, share, observer)?;
+        if let Some(fault) = outcome.workers.iter().find_map(Worker::fault) {
+            return Err(RunError::Trace(fault.clone()));
+        }
         let ends_all = outcome.ends_all;
         keep(&mut record, index, start, outcome);
         if record.interrupted || ends_all {
@@ -142,12 +151,13 @@ pub fn run<D: Device + ?Sized>(
 /// regions of their clones, or what a trace reads.
 ///
 /// # Errors
-/// [`RunError::Job`] where a job does not fit the device.
+/// [`RunError::Job`] where a job does not fit the device, [`RunError::Trace`] where a trace cannot be read.
 pub fn regions(jobs: &[Job], limits: &Limits) -> Result<Vec<(usize, u64, u64)>, RunError> {
     let mut regions = Vec::new();
     for (index, job) in jobs.iter().enumerate() {
         if let Some(replay) = &job.replay {
-            regions.extend(read_extents(replay).map(|(offset, bytes)| (index, offset, bytes)));
+            let extents = read_extents(&replay.trace, limits)?;
+            regions.extend(extents.into_iter().map(|(offset, bytes)| (index, offset, bytes)));
             continue;
         }
         for clone in (0..job.num_jobs.max(1)).filter(|_| job.pattern.reads) {
@@ -157,21 +167,6 @@ pub fn regions(jobs: &[Job], limits: &Limits) -> Result<Vec<(usize, u64, u64)>, 
     }
     regions.dedup();
     Ok(regions)
-}
-
-/// What a trace reads, as extents that do not touch.
-fn read_extents(replay: &Replay) -> impl Iterator<Item = (u64, u64)> {
-    let reads = replay.entries.iter().filter(|entry| entry.operation == Operation::Read);
-    let mut extents: Vec<(u64, u64)> = reads.map(|entry| (entry.offset, entry.bytes)).collect();
-    extents.sort_unstable();
-    extents.dedup_by(|next, kept| {
-        let touches = next.0 <= kept.0 + kept.1;
-        if touches {
-            kept.1 = kept.1.max(next.0 + next.1 - kept.0);
-        }
-        touches
-    });
-    extents.into_iter()
 }
 
 /// Ranges of jobs that run together.

@@ -18,6 +18,7 @@ use super::tally::{Direction, Tally};
 use crate::workload::generate::{Generator, JobError, Planned};
 use crate::workload::job::{ByteRange, Job};
 use crate::workload::random::{Purpose, Stream, mix};
+use crate::workload::trace::TraceError;
 use ssdlab_device::block::{Limits, Operation, Request, Status};
 use ssdlab_device::units::{Lba, Nanos};
 
@@ -152,6 +153,11 @@ impl Worker {
             completes_apart: false,
             generator,
         })
+    }
+
+    /// Why its trace could not be played to its end.
+    pub fn fault(&self) -> Option<&TraceError> {
+        self.generator.fault()
     }
 
     /// Begins at `now` or its `startdelay` later, and fills the look-ahead.

@@ -10,7 +10,9 @@ mod report;
 mod skew;
 mod timing;
 
-pub use placement::{block_range, file_service, file_size, replay_skip, sg_write_mode, verify, zone_mode};
+pub use placement::{
+    block_range, file_service, file_size, replay_scale, replay_skip, sg_write_mode, verify, zone_mode,
+};
 pub use report::percentiles;
 pub use skew::distribution;
 pub use timing::{

@@ -6,8 +6,7 @@ use super::job::{
     BlockSizes, Distribution, ExitWhat, Extent, Job, LatencyTarget, PerDirection, Replay, SizeShare, SteadyMetric,
     SteadyRule, Strides, Verify,
 };
-use super::trace;
-use ssdlab_device::block::Operation;
+use super::trace::{Open, Trace, TraceOptions};
 use ssdlab_device::units::Nanos;
 
 mod range;
@@ -18,9 +17,23 @@ use range::{SECTOR, range_shares};
 const PAGE_BYTES: u32 = 4096;
 const LEAST_SECTOR_BYTES: u32 = 512;
 
-/// Gives the text of a file that a job names (`read_iolog`), or why it cannot be had
+/// Gives the text of a file that a job includes, or why it cannot be had
 /// (without its path, which the option names).
 pub type ReadFile<'a> = &'a mut dyn FnMut(&str) -> Result<String, String>;
+
+/// How traces are had (`read_iolog`).
+#[derive(Clone, Copy)]
+pub struct Traces<'a> {
+    /// Finds one: how it is opened, or why it cannot be (without its path).
+    pub open: &'a dyn Fn(&str) -> Result<Open, String>,
+    /// Whether to go on reading; asked now and then.
+    pub goes_on: &'a dyn Fn() -> bool,
+}
+
+impl Traces<'_> {
+    /// There are none.
+    pub const NONE: Traces<'static> = Traces { open: &|_| Err("no such file".into()), goes_on: &|| true };
+}
 
 /// Criterion of `steadystate`, before its window is known.
 #[derive(Clone, Copy, Debug)]
@@ -109,8 +122,6 @@ pub struct Draft {
     pub has_pattern: bool,
     /// `buffer_compress_percentage` is given.
     pub has_compression: bool,
-    /// `replay_skip`.
-    pub replay_skip: Vec<Operation>,
     /// A synchronous engine, by name.
     pub synchronous_engine: Option<String>,
     /// `zero_buffers`.
@@ -123,12 +134,8 @@ pub struct Draft {
     pub read_iolog: Option<String>,
     /// Not `replay_no_stall`.
     pub replay_timed: bool,
-    /// `replay_time_scale`.
-    pub replay_time_percent: u64,
-    /// `replay_scale`: offsets are divided by it.
-    pub replay_scale: u64,
-    /// `replay_align`: offsets are rounded down to a multiple of it.
-    pub replay_align: u64,
+    /// `replay_device`, `replay_skip`, `replay_scale`, `replay_align`, `replay_time_scale`.
+    pub replay: TraceOptions,
     /// `steadystate`.
     pub criterion: Option<Criterion>,
     /// `ss_dur`.
@@ -167,16 +174,13 @@ impl Default for Draft {
             sg_write: SgWrite::default(),
             has_pattern: false,
             has_compression: false,
-            replay_skip: Vec::new(),
             synchronous_engine: None,
             zero_buffers: false,
             fsync_on_close: false,
             full_period_generator: false,
             read_iolog: None,
             replay_timed: true,
-            replay_time_percent: 100,
-            replay_scale: 1,
-            replay_align: 1,
+            replay: TraceOptions::default(),
             criterion: None,
             steady_window: Nanos::ZERO,
             steady_ramp: Nanos::ZERO,
@@ -189,11 +193,11 @@ impl Default for Draft {
 pub type Blame = (&'static str, Problem);
 
 impl Draft {
-    /// The finished job; a trace it names is read through `read_file`.
+    /// The finished job; a trace it names is read through `traces`.
     ///
     /// # Errors
     /// Options that contradict each other, and an unreadable trace.
-    pub fn complete(mut self, read_file: ReadFile<'_>) -> Result<Job, Blame> {
+    pub fn complete(mut self, traces: Traces<'_>) -> Result<Job, Blame> {
         self.complete_pattern()?;
         self.job.block_sizes = self.block_sizes()?;
         self.round_to_pages();
@@ -215,7 +219,7 @@ impl Draft {
             return Err(("time_based", problem));
         }
         self.job.steady_state = self.steady_rule()?;
-        self.job.replay = self.replay(read_file)?;
+        self.job.replay = self.replay(traces)?;
         Ok(self.job)
     }
 
@@ -388,7 +392,7 @@ impl Draft {
         }))
     }
 
-    fn replay(&self, read_file: ReadFile<'_>) -> Result<Option<Replay>, Blame> {
+    fn replay(&self, traces: Traces<'_>) -> Result<Option<Replay>, Blame> {
         let Some(path) = &self.read_iolog else {
             return Ok(None);
         };
@@ -397,17 +401,11 @@ impl Draft {
             let problem = Problem::new("excludes write_iolog", "give one of the two");
             return Err(blame(problem));
         }
-        let text = read_file(path).map_err(|why| {
-            blame(Problem::new(why, "name a fio iolog, a text of blkparse, or a trace of MSR Cambridge"))
+        let open = (traces.open)(path).map_err(|why| {
+            blame(Problem::new(why, "name a fio iolog, a text of blkparse, or the CSV of a block trace"))
         })?;
-        let mut entries =
-            trace::parse_trace(&text, path).map_err(|error| blame(Problem::new(error.reason(), error.remedy)))?;
-        entries.retain(|entry| !self.replay_skip.contains(&entry.operation));
-        for entry in &mut entries {
-            let scaled = u128::from(entry.at.0) * u128::from(self.replay_time_percent) / 100;
-            entry.at = Nanos(u64::try_from(scaled).unwrap_or(Nanos::NEVER.0));
-            entry.offset = entry.offset / self.replay_scale / self.replay_align * self.replay_align;
-        }
-        Ok(Some(Replay { path: path.clone(), entries, timed: self.replay_timed }))
+        let trace = Trace::read(path, open, self.replay.clone(), traces.goes_on);
+        let trace = trace.map_err(|error| blame(Problem::new(error.reason(), error.remedy)))?;
+        Ok(Some(Replay { trace, timed: self.replay_timed }))
     }
 }

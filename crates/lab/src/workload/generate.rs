@@ -22,6 +22,7 @@ pub use super::player::Planned;
 use super::player::Player;
 use super::random::{Purpose, Stream, hash, mix};
 use super::region::{check_sizes, in_bytes, region};
+use super::trace::TraceError;
 use afterwards::Afterwards;
 use places::Places;
 use ssdlab_device::block::{Limits, Operation, Request};
@@ -159,6 +160,11 @@ impl Generator {
         if let Some(player) = &mut self.replay {
             player.stop();
         }
+    }
+
+    /// Why a trace could not be played to its end.
+    pub fn fault(&self) -> Option<&TraceError> {
+        self.replay.as_ref().and_then(Player::fault)
     }
 
     /// Offset and length of the region, in bytes.

@@ -9,6 +9,7 @@ mod placement;
 pub use control::{ExitWhat, Flow, LatencyTarget};
 pub use placement::{FileService, Files, Strides, TrimWritten, Verify};
 
+use super::trace::Trace;
 use serde::{Deserialize, Serialize};
 use ssdlab_device::units::Nanos;
 
@@ -185,12 +186,10 @@ impl Logs {
 }
 
 /// A recorded trace that takes the place of the pattern.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Replay {
-    /// Where the trace came from, for messages.
-    pub path: String,
-    /// The requests, in order.
-    pub entries: Vec<crate::workload::trace::Entry>,
+    /// The trace.
+    pub trace: Trace,
     /// Requests are issued at their recorded times (false: as fast as the depth allows).
     pub timed: bool,
 }
@@ -338,6 +337,7 @@ pub struct Job {
     /// A synchronous engine was named: the depth is 1.
     pub synchronous_engine: Option<String>,
     /// A trace instead of the pattern.
+    #[serde(skip)]
     pub replay: Option<Replay>,
     /// Where to write the requests as a fio iolog.
     pub write_iolog: Option<String>,

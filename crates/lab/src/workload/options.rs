@@ -185,10 +185,16 @@ const SUPPORTED: &[OptionSpec] = &[
     value("bwavgtime", &[], |d, v| v.milliseconds(1).map(|interval| d.job.bandwidth_interval = interval)),
     value("iopsavgtime", &[], |d, v| v.milliseconds(1).map(|interval| d.job.iops_interval = interval)),
     switch("replay_no_stall", &[], |d, v| v.boolean().map(|on| d.replay_timed = !on)),
-    value("replay_time_scale", &[], |d, v| v.count_u32(1).map(|percent| d.replay_time_percent = u64::from(percent))),
-    value("replay_scale", &[], |d, v| v.bytes(1).map(|divisor| d.replay_scale = divisor)),
+    value("replay_time_scale", &[], |d, v| {
+        v.count_u32(1).map(|percent| d.replay.adjust.time_percent = u64::from(percent))
+    }),
+    value("replay_scale", &[], apply::replay_scale),
+    value("replay_device", &[], |d, v| {
+        d.replay.device = Some(v.text.to_string());
+        Ok(())
+    }),
     value("replay_skip", &[], apply::replay_skip),
-    value("replay_align", &[], |d, v| v.bytes(1).map(|bytes| d.replay_align = bytes)),
+    value("replay_align", &[], |d, v| v.bytes(1).map(|bytes| d.replay.adjust.align = bytes)),
     value("steadystate", &["ss"], apply::steady_state),
     value("steadystate_duration", &["ss_dur"], apply::steady_window),
     value("steadystate_ramp_time", &["ss_ramp"], apply::steady_ramp),
@@ -248,7 +254,7 @@ const IGNORED: &[(&str, &str)] = &[
     ),
     ("the same seed always gives the same requests (see --seed)", "allrandrepeat"),
     ("a place is always found for a request, with an exact map", "softrandommap"),
-    ("a trace is replayed on the drive of the run, and read as a whole", "replay_redirect read_iolog_chunked"),
+    ("a trace is replayed on the drive of the run, and read as it is replayed", "replay_redirect read_iolog_chunked"),
     ("an error is counted and named in the result in any case", "ignore_error error_dump"),
     ("no log of this kind is written", "log_hist_msec log_hist_coarseness"),
     (

@@ -1,10 +1,10 @@
 //! Plays a recorded trace: its requests in order, at their times or as fast as the depth allows.
 //!
-//! A further round begins when the trace's last request was due.
+//! The trace is read as it is played. A further round begins when the trace's last request was due.
 
-use super::error::{Misfit, Problem};
-use super::job::Job;
-use super::trace::Entry;
+use super::error::Misfit;
+use super::job::{Job, Replay};
+use super::trace::{Entry, Replayed, TraceError};
 use ssdlab_device::block::{Limits, Request};
 use ssdlab_device::units::{Lba, Nanos};
 
@@ -18,17 +18,22 @@ pub struct Planned {
 }
 
 /// Plays a trace.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Player {
-    entries: Vec<Entry>,
-    position: usize,
+    replay: Replay,
+    /// Of this round; opened with its first request.
+    requests: Option<Replayed>,
+    /// Requests left of this round.
+    left: u64,
     /// Rounds still to play, this one included.
     rounds: u64,
     total_rounds: u64,
-    timed: bool,
     /// When this round began.
     start: Nanos,
     sector_bytes: u64,
+    capacity_bytes: u64,
+    /// Why it stopped before the end.
+    fault: Option<TraceError>,
 }
 
 impl Player {
@@ -40,53 +45,64 @@ impl Player {
         let Some(replay) = &job.replay else {
             return Ok(None);
         };
-        let blame = |problem| ("read_iolog", replay.path.clone(), problem);
-        let (sector, capacity) = (u64::from(limits.sector_bytes), limits.capacity_bytes());
-        for (index, entry) in replay.entries.iter().enumerate() {
-            let Entry { offset, bytes, .. } = *entry;
-            let what = || format!("request {}: offset {offset}, length {bytes}", index + 1);
-            if offset.checked_add(bytes).is_none_or(|end| end > capacity) {
-                let message = format!("{}: beyond the drive's {capacity} bytes", what());
-                let remedy = "take a larger drive, or divide the offsets with replay_scale";
-                return Err(blame(Problem::new(message, remedy)));
-            }
-            if bytes / sector > u64::from(u32::MAX) {
-                return Err(blame(Problem::new(format!("{}: too long", what()), "split it")));
-            }
-            if !offset.is_multiple_of(sector) || !bytes.is_multiple_of(sector) {
-                let message = format!("{}: not in whole sectors of {sector} bytes", what());
-                let remedy = "round the offsets with replay_align, or take a drive of 512-byte sectors";
-                return Err(blame(Problem::new(message, remedy)));
-            }
+        if let Some(problem) = replay.trace.refusal(limits) {
+            return Err(("read_iolog", replay.trace.path().to_string(), problem));
         }
         let rounds = if job.time_based { u64::MAX } else { u64::from(job.loops) };
         Ok(Some(Player {
-            entries: replay.entries.clone(),
-            position: 0,
-            rounds: if replay.entries.is_empty() { 0 } else { rounds },
+            replay: replay.clone(),
+            requests: None,
+            left: replay.trace.survey().requests(),
+            rounds,
             total_rounds: rounds,
-            timed: replay.timed,
             start: Nanos::ZERO,
-            sector_bytes: sector,
+            sector_bytes: u64::from(limits.sector_bytes),
+            capacity_bytes: limits.capacity_bytes(),
+            fault: None,
         }))
     }
 
     /// The next request; the trace begins anew as often as the job loops.
     pub fn next(&mut self) -> Option<Planned> {
-        if self.position == self.entries.len() && self.rounds > 0 {
-            self.start += self.entries.last().map_or(Nanos::ZERO, |entry| entry.at);
+        if self.left == 0 && self.rounds > 0 {
+            self.start += self.replay.trace.last();
             self.rounds -= 1;
-            self.position = 0;
+            self.left = self.replay.trace.survey().requests();
+            self.requests = None;
         }
         if self.rounds == 0 {
             return None;
         }
-        let entry = self.entries[self.position];
-        self.position += 1;
+        self.left -= 1;
+        match self.next_entry() {
+            Ok(entry) => Some(self.planned(&entry)),
+            Err(fault) => {
+                self.fault = Some(fault);
+                self.stop();
+                None
+            }
+        }
+    }
+
+    fn next_entry(&mut self) -> Result<Entry, TraceError> {
+        let requests = match &mut self.requests {
+            Some(requests) => requests,
+            None => self.requests.insert(self.replay.trace.requests(self.capacity_bytes)?),
+        };
+        let entry = requests.next_entry()?.ok_or_else(|| requests.changed())?;
+        let ends_at = entry.offset.checked_add(entry.bytes);
+        let is_whole = (entry.offset | entry.bytes).is_multiple_of(self.sector_bytes);
+        if !is_whole || ends_at.is_none_or(|end| end > self.capacity_bytes) {
+            return Err(requests.changed());
+        }
+        Ok(entry)
+    }
+
+    fn planned(&self, entry: &Entry) -> Planned {
         let sectors = (entry.bytes / self.sector_bytes) as u32;
         let lba = Lba(entry.offset / self.sector_bytes);
-        let not_before = self.timed.then(|| self.start + entry.at);
-        Some(Planned { request: Request::new(entry.operation, lba, sectors), not_before })
+        let not_before = self.replay.timed.then(|| self.start + entry.at);
+        Planned { request: Request::new(entry.operation, lba, sectors), not_before }
     }
 
     /// Plays no more.
@@ -94,9 +110,26 @@ impl Player {
         self.rounds = 0;
     }
 
+    /// Why it stopped before the end, if it did.
+    pub fn fault(&self) -> Option<&TraceError> {
+        self.fault.as_ref()
+    }
+
     /// Bytes of all rounds together.
     pub fn total_bytes(&self) -> u64 {
-        let round: u64 = self.entries.iter().map(|entry| entry.bytes).sum();
-        round.saturating_mul(self.total_rounds)
+        self.replay.trace.survey().bytes().saturating_mul(self.total_rounds)
+    }
+}
+
+impl Clone for Player {
+    /// A player that begins this round anew.
+    fn clone(&self) -> Player {
+        Player {
+            replay: self.replay.clone(),
+            requests: None,
+            left: self.replay.trace.survey().requests(),
+            fault: self.fault.clone(),
+            ..*self
+        }
     }
 }

@@ -1,19 +1,35 @@
-//! Recorded requests: fio iologs v2 and v3, MSR-Cambridge CSV, blktrace text; and iologs written.
+//! Recorded requests: fio iologs v2 and v3, blktrace text, and the CSV of published block traces.
 //!
-//! The format is found by the first line. Times count from the first request, whatever clock the
-//! trace had. A trace belongs to one device; one that mixes several is refused. Left out: binary
-//! blktrace (print it with blkparse first), process names, response times.
+//! The format is found by the beginning, and so is packing (gzip, Zstandard). A trace may be of any
+//! length: it is read twice, once to look at every line before anything runs ([`Survey`]) and once as
+//! it is replayed, a line at a time. Times count from the first request, whatever clock the trace
+//! had; requests that stand up to 65,536 lines from their place in time are brought into order. A
+//! trace of several devices is refused until one is named. Left out: binary blktrace (print it with
+//! blkparse first), process names, response times.
 
+mod adjust;
 mod blktrace;
+mod csv;
+mod devices;
 mod iolog;
-mod msr;
+mod lines;
+mod order;
+mod packed;
+mod survey;
 
+pub use adjust::{Adjust, Fitted, Scale};
 pub use iolog::{iolog_end, iolog_line, iolog_start};
+pub use survey::{Count, Survey};
 
+use super::error::Problem;
+use blktrace::Action;
+use order::{Ordered, Requests};
 use serde::{Deserialize, Serialize};
-use ssdlab_device::block::Operation;
+use ssdlab_device::block::{Limits, Operation};
 use ssdlab_device::units::Nanos;
 use std::fmt;
+use std::io::{self, Cursor, Read};
+use std::sync::Arc;
 
 /// One recorded request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,7 +50,7 @@ pub struct TraceError {
     /// The trace.
     pub file: String,
     /// Line, counted from 1; `None` where the whole file is to blame.
-    pub line: Option<u32>,
+    pub line: Option<u64>,
     /// What is wrong.
     pub message: String,
     /// What helps.
@@ -60,60 +76,205 @@ impl fmt::Display for TraceError {
 impl std::error::Error for TraceError {}
 
 /// What is wrong with a trace: line (0 for the whole file), reason, remedy.
-type Fault = (u32, String, &'static str);
+type Fault = (u64, String, &'static str);
 
 const CUT: &str = "the file may be cut off: copy it again, or delete this line";
 const DAMAGED: &str = "mend or delete this line";
+/// Between two questions whether to go on.
+const LINES_PER_QUESTION: u64 = 1 << 14;
 
-/// The requests of a trace, in the order of their times; `path` is for messages only.
+/// Opens a trace at its beginning, as often as it is asked to.
+pub type Open = Arc<dyn Fn() -> io::Result<Box<dyn Read + Send>> + Send + Sync>;
+
+/// What of a trace is replayed, and how it is changed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TraceOptions {
+    /// The device, of several; `None` for the only one.
+    pub device: Option<String>,
+    /// Which requests, where and when.
+    pub adjust: Adjust,
+}
+
+/// A trace that was read once and can be read again.
+#[derive(Clone)]
+pub struct Trace {
+    path: String,
+    open: Open,
+    options: TraceOptions,
+    action: Action,
+    survey: Survey,
+}
+
+impl Trace {
+    /// Reads a trace to its end; `path` is for messages only. `goes_on` is asked now and then.
+    ///
+    /// # Errors
+    /// An empty, cut or unknown file, with the line to blame; a survey that was stopped.
+    pub fn read(
+        path: &str,
+        open: Open,
+        options: TraceOptions,
+        goes_on: &dyn Fn() -> bool,
+    ) -> Result<Trace, TraceError> {
+        let survey = Survey::default();
+        let mut trace = Trace { path: path.into(), open, options, action: Action::Queued, survey };
+        trace.look_through(goes_on).map_err(|fault| trace.error(fault))?;
+        Ok(trace)
+    }
+
+    /// A trace that is held as a text.
+    ///
+    /// # Errors
+    /// As [`Trace::read`].
+    pub fn of_text(path: &str, text: &str, options: TraceOptions) -> Result<Trace, TraceError> {
+        let bytes: Arc<[u8]> = text.as_bytes().into();
+        let open: Open = Arc::new(move || Ok(Box::new(Cursor::new(Arc::clone(&bytes)))));
+        Trace::read(path, open, options, &|| true)
+    }
+
+    /// Its name, for messages.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// What it holds.
+    pub fn survey(&self) -> &Survey {
+        &self.survey
+    }
+
+    /// How its offsets are made to fit a drive; `None` where they stay.
+    pub fn fitted(&self, capacity_bytes: u64) -> Option<Fitted> {
+        self.options.adjust.fitted(self.survey.end_bytes(), capacity_bytes)
+    }
+
+    /// Its last time, counted from the first request as it is replayed.
+    pub fn last(&self) -> Nanos {
+        self.options.adjust.time(self.survey.duration())
+    }
+
+    /// Why a drive of these limits cannot carry it out.
+    pub fn refusal(&self, limits: &Limits) -> Option<Problem> {
+        self.survey.refusal(limits, self.fitted(limits.capacity_bytes()).is_some())
+    }
+
+    /// Its requests for a drive, from the first one.
+    ///
+    /// # Errors
+    /// It cannot be opened any more.
+    pub fn requests(&self, capacity_bytes: u64) -> Result<Replayed, TraceError> {
+        let requests = self.open_requests().map_err(|fault| self.error(fault))?;
+        let ordered = Ordered::new(requests, self.survey.is_in_order);
+        Ok(Replayed { ordered, trace: self.clone(), fitted: self.fitted(capacity_bytes) })
+    }
+
+    fn look_through(&mut self, goes_on: &dyn Fn() -> bool) -> Result<(), Fault> {
+        let mut requests = self.look_at_lines(goes_on)?;
+        if self.survey.requests() == 0 && requests.is_blktrace() {
+            self.action = Action::Issued;
+            requests = self.look_at_lines(goes_on)?;
+        }
+        if self.survey.requests() == 0 {
+            return Err((0, requests.devices.none_found(), "record again, or check that the right file was named"));
+        }
+        self.survey.device = requests.devices.name().unwrap_or_default().to_string();
+        if !self.survey.is_in_order {
+            let mut ordered = Ordered::new(self.open_requests()?, false);
+            while ordered.next()?.is_some() {}
+        }
+        Ok(())
+    }
+
+    fn look_at_lines(&mut self, goes_on: &dyn Fn() -> bool) -> Result<Requests, Fault> {
+        let mut requests = self.open_requests()?;
+        let mut survey = Survey::new(requests.format(), requests.packer);
+        let mut next_question = LINES_PER_QUESTION;
+        while let Some(entry) = requests.next()? {
+            survey.add(&entry, &self.options.adjust);
+            if requests.line() >= next_question {
+                next_question = requests.line() + LINES_PER_QUESTION;
+                if !goes_on() {
+                    return Err((0, "stopped".into(), ""));
+                }
+            }
+        }
+        self.survey = survey;
+        Ok(requests)
+    }
+
+    fn open_requests(&self) -> Result<Requests, Fault> {
+        let file = (self.open)().map_err(|error| (0, lines::plain(&error), "check the name"))?;
+        Requests::open(file, self.options.device.as_deref(), self.action)
+    }
+
+    fn error(&self, (line, message, remedy): Fault) -> TraceError {
+        let line = (line > 0).then_some(line);
+        TraceError { file: self.path.clone(), line, message, remedy: remedy.into() }
+    }
+}
+
+impl fmt::Debug for Trace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Trace").field("path", &self.path).field("survey", &self.survey).finish_non_exhaustive()
+    }
+}
+
+impl PartialEq for Trace {
+    fn eq(&self, other: &Trace) -> bool {
+        (&self.path, &self.options, &self.survey) == (&other.path, &other.options, &other.survey)
+    }
+}
+
+/// The requests of a trace in the order of their times, for one drive.
+pub struct Replayed {
+    ordered: Ordered,
+    trace: Trace,
+    fitted: Option<Fitted>,
+}
+
+impl Replayed {
+    /// The next request; `None` at the end.
+    ///
+    /// # Errors
+    /// A line that cannot be read; the trace was looked at before, so that it has changed since.
+    pub fn next_entry(&mut self) -> Result<Option<Entry>, TraceError> {
+        let adjust = &self.trace.options.adjust;
+        while let Some(raw) = self.ordered.next().map_err(|fault| self.trace.error(fault))? {
+            let at = adjust.time(raw.at - self.trace.survey.start.min(raw.at));
+            let Some((offset, bytes)) = adjust.extent(&raw) else { continue };
+            let offset = self.fitted.map_or(offset, |fitted| fitted.offset(offset, bytes));
+            return Ok(Some(Entry { at, operation: raw.operation, offset, bytes }));
+        }
+        Ok(None)
+    }
+
+    /// The trace holds another request than before: it was changed meanwhile.
+    pub fn changed(&self) -> TraceError {
+        self.trace.error((0, "was changed while it was replayed".into(), "run again"))
+    }
+}
+
+impl fmt::Debug for Replayed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Replayed").field("trace", &self.trace).finish_non_exhaustive()
+    }
+}
+
+/// The requests of a text, in the order of their times; `path` is for messages only.
 ///
 /// # Errors
-/// An empty, cut or unknown file, with the line to blame.
+/// An empty, cut or unknown text, with the line to blame.
 pub fn parse_trace(text: &str, path: &str) -> Result<Vec<Entry>, TraceError> {
-    let error = |(line, message, remedy): Fault| TraceError {
-        file: path.to_string(),
-        line: (line > 0).then_some(line),
-        message,
-        remedy: remedy.to_string(),
-    };
-    let mut entries = parse_known(text).map_err(error)?;
-    entries.sort_by_key(|entry| entry.at);
-    let Some(start) = entries.first().map(|entry| entry.at) else {
-        let remedy = "record again, or check that the right file was named";
-        return Err(error((0, "holds no request".into(), remedy)));
-    };
-    for entry in &mut entries {
-        entry.at = entry.at - start;
+    let trace = Trace::of_text(path, text, TraceOptions::default())?;
+    let mut requests = trace.requests(u64::MAX)?;
+    let mut entries = Vec::new();
+    while let Some(entry) = requests.next_entry()? {
+        entries.push(entry);
     }
     Ok(entries)
 }
 
-fn parse_known(text: &str) -> Result<Vec<Entry>, Fault> {
-    let first = text.lines().map(str::trim).find(|line| !line.is_empty());
-    let Some(first) = first else {
-        return Err((0, "the file is empty".into(), "record again, or check the name"));
-    };
-    if let Some(version) = first.strip_prefix("fio version ") {
-        return iolog::parse(text, version);
-    }
-    if msr::is_first_line(first) {
-        return msr::parse(text);
-    }
-    if text.lines().take(100).any(blktrace::is_event) {
-        return blktrace::parse(text);
-    }
-    let remedy = "traces are fio iologs (v2, v3), MSR-Cambridge CSV and the text of blkparse";
-    Err((1, "not a trace of a known format".into(), remedy))
-}
-
-/// The lines that are not blank, with their numbers.
-fn numbered(text: &str) -> impl Iterator<Item = (u32, &str)> {
-    let lines = (1..).zip(text.lines().map(str::trim));
-    lines.filter(|(_, line)| !line.is_empty())
-}
-
 /// A number in a field that must be there.
-fn number(field: Option<&str>, line: u32, what: &str) -> Result<u64, Fault> {
+fn number(field: Option<&str>, line: u64, what: &str) -> Result<u64, Fault> {
     let Some(field) = field else {
         return Err((line, format!("{what} is missing"), CUT));
     };
@@ -121,36 +282,10 @@ fn number(field: Option<&str>, line: u32, what: &str) -> Result<u64, Fault> {
 }
 
 /// A time counted in `ticks` of so many nanoseconds.
-fn time(ticks: u64, tick_ns: u64, line: u32) -> Result<Nanos, Fault> {
+fn time(ticks: u64, tick_ns: u64, line: u64) -> Result<Nanos, Fault> {
     let nanos = ticks.checked_mul(tick_ns).filter(|nanos| *nanos < Nanos::NEVER.0);
     nanos.map(Nanos).ok_or_else(|| (line, format!("time {ticks} is too large"), DAMAGED))
 }
 
 #[cfg(test)]
-mod test {
-    use super::*;
-    use proptest::prelude::*;
-
-    /// Empty files, files without requests and files of another kind say so.
-    #[test]
-    fn empty_and_unknown_files_are_refused() {
-        let reason = |text| parse_trace(text, "t").unwrap_err().reason();
-        assert_eq!(reason("\n \n"), "t: the file is empty");
-        assert_eq!(reason("fio version 3 iolog\n0 f add\n0 f open\n1 f close\n"), "t: holds no request");
-        assert_eq!(reason("hello\nworld\n"), "t, line 1: not a trace of a known format");
-    }
-
-    proptest! {
-        /// No text makes the readers panic, whatever format it pretends to be.
-        #[test]
-        fn no_text_panics(
-            start in prop_oneof![
-                Just("fio version 2 iolog\n"), Just("fio version 3 iolog\n"),
-                Just("1,h,0,Read,0,512,1\n"), Just("8,0 1 1 0.5 1 Q W 8 + 8 [a]\n"), Just(""),
-            ],
-            lines in proptest::collection::vec("[ -~]{0,40}|[0-9]{1,20} f (read|write|sync|wait) [0-9]{1,20} [0-9]{1,20}|[0-9]{1,20},h,0,(Read|Write),[0-9]{1,20},[0-9]{1,20},1|8,0 1 1 [0-9.]{1,20} 1 [QD] [RWDF]{0,3} [0-9]{1,20} \\+ [0-9]{1,20}", 0..8),
-        ) {
-            let _ = parse_trace(&(start.to_string() + &lines.join("\n")), "t");
-        }
-    }
-}
+mod test;

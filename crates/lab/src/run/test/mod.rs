@@ -6,7 +6,7 @@ mod pace;
 use super::*;
 use crate::null::NullDevice;
 use crate::workload::job::{Extent, Pattern, Replay};
-use crate::workload::trace::Entry;
+use crate::workload::trace::{Entry, Trace, TraceOptions, iolog_end, iolog_line, iolog_start};
 use ssdlab_device::block::{Busy, Completion, Operation, Request, Status, Tag};
 use ssdlab_device::counters::Counters;
 
@@ -16,6 +16,13 @@ const MIB: u64 = 1 << 20;
 fn job(name: &str) -> Job {
     let pattern = Pattern { reads: true, writes: false, trims: false, random: true };
     Job { name: name.into(), pattern, io_size: Some(Extent::Bytes(4 * MIB)), ..Job::default() }
+}
+
+/// A trace of these requests, whose times are whole microseconds.
+fn trace_of(entries: &[Entry]) -> Trace {
+    let line = |entry: &Entry| iolog_line(entry.at, "d", entry.operation, entry.offset, entry.bytes);
+    let text = iolog_start("d") + &entries.iter().map(line).collect::<String>() + &iolog_end(Nanos::ZERO, "d");
+    Trace::of_text("trace", &text, TraceOptions::default()).unwrap()
 }
 
 fn write_job(name: &str) -> Job {
@@ -241,9 +248,9 @@ fn regions_of_a_trace_are_what_it_reads() {
         entry(Operation::Read, 4096, 8192),
         entry(Operation::Read, 65_536, 512),
     ];
-    let replay = Some(Replay { path: "trace".into(), entries, timed: false });
+    let replay = Some(Replay { trace: trace_of(&entries), timed: false });
     let regions = regions(&[Job { replay, ..job("replay") }], null(1).limits()).unwrap();
-    assert_eq!(regions, [(0, 4096, 12_288), (0, 65_536, 512)]);
+    assert_eq!(regions, [(0, 4096, 12_288), (0, 65_536, 4096)]);
 }
 
 /// A job that nothing would end is refused.

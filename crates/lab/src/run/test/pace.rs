@@ -118,7 +118,7 @@ fn ramp_is_not_measured() {
 fn replay_keeps_its_times() {
     let at = |us: u64| Entry { at: Nanos(us * 1000), operation: Operation::Read, offset: 0, bytes: 4096 };
     let entries = vec![at(0), at(500), at(510), at(520), at(2000)];
-    let replay = Replay { path: "trace".into(), entries, timed: true };
+    let replay = Replay { trace: trace_of(&entries), timed: true };
     let mut device = Diary::new(32);
     run_on(&mut device, &[Job { replay: Some(replay), io_depth: 2, io_size: None, ..job("replay") }]);
     let issued = device.entries.iter().filter(|entry| entry.2).map(|entry| entry.0.0 / 1000 - 1);

@@ -4,6 +4,7 @@ use super::Applied;
 use crate::workload::draft::{Draft, SgWrite};
 use crate::workload::error::Problem;
 use crate::workload::job::FileService;
+use crate::workload::trace::Scale;
 use crate::workload::value::Value;
 use ssdlab_device::block::Operation;
 
@@ -123,7 +124,7 @@ pub fn sg_write_mode(draft: &mut Draft, value: Value<'_>) -> Applied {
 /// `replay_skip`: operations of a trace that are left out.
 pub fn replay_skip(draft: &mut Draft, value: Value<'_>) -> Applied {
     for kind in value.text.split(',').map(str::trim) {
-        draft.replay_skip.push(match kind {
+        draft.replay.adjust.skip.push(match kind {
             "read" => Operation::Read,
             "write" => Operation::Write,
             "trim" => Operation::Trim,
@@ -131,5 +132,14 @@ pub fn replay_skip(draft: &mut Draft, value: Value<'_>) -> Applied {
             _ => return Err(Problem::new(format!("'{kind}' is not a kind"), "kinds are read, write, trim and sync")),
         });
     }
+    Ok(())
+}
+
+/// `replay_scale`: a divisor of offsets, or ours: `fit`.
+pub fn replay_scale(draft: &mut Draft, value: Value<'_>) -> Applied {
+    draft.replay.adjust.scale = match value.text {
+        "fit" => Scale::Fit,
+        _ => Scale::Divide(value.bytes(1)?),
+    };
     Ok(())
 }

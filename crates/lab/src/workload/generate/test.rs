@@ -1,5 +1,7 @@
 use super::*;
-use crate::workload::parse::{Surroundings, parse_flags};
+use crate::workload::job::Replay;
+use crate::workload::parse::parse_flags;
+use crate::workload::trace::{Trace, TraceOptions};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -316,20 +318,20 @@ fn streams_do_not_disturb_each_other() {
 #[test]
 fn traces_are_played() {
     let log = "fio version 3 iolog\n0 f add\n10 f write 4096 4096\n30 f sync 0 0\n40 f read 0 512\n";
-    let mut files = |_: &str| Ok(log.to_string() + "50 f close\n");
-    let flags = ["--read_iolog=x".to_string(), "--loops=2".to_string()];
-    let file = crate::workload::parse::parse(None, &flags, Surroundings::files(&mut files)).unwrap();
-    let mut generator = Generator::new(&file.jobs[0], 0, &limits(), 1).unwrap();
+    let text = log.to_string() + "50 f close\n";
+    let trace = Trace::of_text("x", &text, TraceOptions::default()).unwrap();
+    let job = Job { replay: Some(Replay { trace, timed: true }), loops: 2, ..Job::default() };
+    let mut generator = Generator::new(&job, 0, &limits(), 1).unwrap();
     let played: Vec<Planned> = std::iter::from_fn(|| generator.next()).collect();
     let times: Vec<u64> = played.iter().map(|p| p.not_before.unwrap().0 / 1000).collect();
     assert_eq!(times, [0, 20, 30, 30, 50, 60]);
     assert_eq!(played[0].request, Request::new(Operation::Write, Lba(8), 8));
     assert_eq!(played[1].request.operation, Operation::Flush);
     let large = Limits { sector_bytes: 4096, ..limits() };
-    let error = Generator::new(&file.jobs[0], 0, &large, 1).unwrap_err().to_string();
+    let error = Generator::new(&job, 0, &large, 1).unwrap_err().to_string();
     assert!(error.contains("request 3: offset 0, length 512: not in whole sectors"), "{error}");
     let small = Limits { sectors: 8, ..limits() };
-    let error = Generator::new(&file.jobs[0], 0, &small, 1).unwrap_err().to_string();
+    let error = Generator::new(&job, 0, &small, 1).unwrap_err().to_string();
     assert!(error.contains("beyond the drive's 4096 bytes"), "{error}");
 }
 

@@ -4,7 +4,7 @@
 //! figures of the machine, with which a value may reckon (`8*$mb_memory`), all as in fio. A variable that
 //! is not set is an error here, where fio puts nothing in its place.
 
-use crate::workload::draft::ReadFile;
+use crate::workload::draft::{ReadFile, Traces};
 use crate::workload::error::Problem;
 use crate::workload::value::arithmetic::evaluate;
 
@@ -24,8 +24,10 @@ pub type Variable<'a> = &'a dyn Fn(&str) -> Option<String>;
 
 /// What a job can reach beside its own text.
 pub struct Surroundings<'a> {
-    /// Reads traces and included job files.
+    /// Reads included job files.
     pub read_file: ReadFile<'a>,
+    /// Finds traces.
+    pub traces: Traces<'a>,
     /// The environment.
     pub variable: Variable<'a>,
     /// The machine; `None` where nobody knows it.
@@ -33,9 +35,9 @@ pub struct Surroundings<'a> {
 }
 
 impl<'a> Surroundings<'a> {
-    /// Files alone.
+    /// Files alone, and no traces.
     pub fn files(read_file: ReadFile<'a>) -> Surroundings<'a> {
-        Surroundings { read_file, variable: &|_| None, machine: None }
+        Surroundings { read_file, traces: Traces::NONE, variable: &|_| None, machine: None }
     }
 
     /// A value with variables and keywords replaced.

@@ -1,7 +1,10 @@
 use super::*;
 use crate::workload::job::{Distribution, ExitWhat, Extent, FileService, Pattern, PerDirection, SizeShare, Verify};
+use crate::workload::trace::Open;
 use proptest::prelude::*;
 use ssdlab_device::units::Nanos;
+use std::io::Cursor;
+use std::sync::Arc;
 
 fn flags(text: &str) -> Vec<String> {
     text.split_whitespace().map(String::from).collect()
@@ -268,24 +271,35 @@ fn file_size_and_size() {
     assert_eq!(one("--size=0").size, None);
 }
 
+fn opener(text: &str) -> Open {
+    let bytes: Arc<[u8]> = text.as_bytes().into();
+    Arc::new(move || Ok(Box::new(Cursor::new(Arc::clone(&bytes)))))
+}
+
 /// A trace is read through the caller, scaled as asked, and its faults are passed on.
 #[test]
 fn traces_are_read_through_the_caller() {
     let log = "fio version 3 iolog\n0 f add\n100 f write 10240 512\n300 f read 4096 512\n9 f close\n";
-    let mut files = |path: &str| match path {
-        "x.log" => Ok(log.to_string()),
+    let open = |path: &str| match path {
+        "x.log" => Ok(opener(log)),
+        "cut" => Ok(opener(&log[..45])),
         _ => Err("no such file".to_string()),
     };
+    let traces = Traces { open: &open, goes_on: &|| true };
+    let parse_with = |command: &str| {
+        let mut no_files = |_: &str| Err("no such file".to_string());
+        parse(None, &flags(command), Surroundings { traces, ..Surroundings::files(&mut no_files) })
+    };
     let command = "--read_iolog=x.log --replay_time_scale=50 --replay_align=4k --replay_no_stall=0";
-    let job = parse(None, &flags(command), Surroundings::files(&mut files)).unwrap().jobs.remove(0);
-    let replay = job.replay.unwrap();
+    let replay = parse_with(command).unwrap().jobs.remove(0).replay.unwrap();
     assert!(replay.timed);
-    assert_eq!((replay.entries[0].offset, replay.entries[1].at), (8192, Nanos(100_000)));
-    let missing = parse(None, &flags("--read_iolog=y"), Surroundings::files(&mut files)).unwrap_err();
+    let mut requests = replay.trace.requests(u64::MAX).unwrap();
+    let entries = [requests.next_entry().unwrap().unwrap(), requests.next_entry().unwrap().unwrap()];
+    assert_eq!((entries[0].offset, entries[1].at), (8192, Nanos(100_000)));
+    let missing = parse_with("--read_iolog=y").unwrap_err();
     assert!(missing.to_string().starts_with("command line: --read_iolog=y: no such file\n"), "{missing}");
-    let mut cut = |_: &str| Ok(log[..45].to_string());
-    let cut = parse(None, &flags("--read_iolog=x"), Surroundings::files(&mut cut)).unwrap_err().to_string();
-    assert!(cut.contains("x, line 3"), "{cut}");
+    let cut = parse_with("--read_iolog=cut").unwrap_err().to_string();
+    assert!(cut.contains("cut, line 3"), "{cut}");
 }
 
 proptest! {
@@ -335,7 +349,7 @@ fn surroundings_are_put_in() {
     let variable = |name: &str| (name == "DEPTH").then(|| String::from("32"));
     let machine = Some(Machine { page_bytes: 4096, memory_mb: 1000, processors: 4 });
     let mut read = |text: &str| {
-        let around = Surroundings { read_file: &mut files, variable: &variable, machine };
+        let around = Surroundings { variable: &variable, machine, ..Surroundings::files(&mut files) };
         parse(Some((text, "jobs/a.fio")), &[], around)
     };
     let text = "include base.fio\n[${DEPTH}]\nbs=$pagesize\nsize=8*$mb_memory\nnumjobs=$ncpus\noffset=(1m+4*1k)\nstartdelay=1-${DEPTH}\n";

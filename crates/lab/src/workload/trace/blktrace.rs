@@ -5,11 +5,14 @@
 //! were issued to the driver (D). Sectors are 512 bytes. `rwbs` names the kind: R, W, D for
 //! discard; a leading F is a flush before it. The summary that blkparse adds is passed over.
 
-use super::{CUT, DAMAGED, Entry, Fault, number, numbered};
+use super::devices::Devices;
+use super::{CUT, DAMAGED, Entry, Fault, number};
 use ssdlab_device::block::Operation;
 use ssdlab_device::units::Nanos;
 
 const SECTOR_BYTES: u64 = 512;
+/// Up to the length; what follows is the name of the process.
+const FIELDS: usize = 10;
 
 /// Whether a line tells of an event: it begins with a device number.
 pub(super) fn is_event(line: &str) -> bool {
@@ -18,30 +21,46 @@ pub(super) fn is_event(line: &str) -> bool {
     device.is_some_and(|(major, minor)| digits(major) && digits(minor))
 }
 
-pub(super) fn parse(text: &str) -> Result<Vec<Entry>, Fault> {
-    let (mut queued, mut issued) = (Vec::new(), Vec::new());
-    let mut device = None;
-    for (line, content) in numbered(text).filter(|(_, content)| is_event(content)) {
-        let fields: Vec<&str> = content.split_whitespace().collect();
+/// Whether a line tells of an event and of an action, so that it can be nothing else.
+pub(super) fn is_whole_event(line: &str) -> bool {
+    is_event(line) && line.split_ascii_whitespace().nth(5).is_some()
+}
+
+/// Which events are requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Action {
+    /// Q, where a request was queued.
+    Queued,
+    /// D, where it was issued to the driver.
+    Issued,
+}
+
+impl Action {
+    /// The requests of a line, as far as it has them.
+    pub fn entries(self, line: u64, content: &str, devices: &mut Devices) -> Result<[Option<Entry>; 2], Fault> {
+        if !is_event(content) {
+            return Ok([None, None]);
+        }
+        let mut fields = [""; FIELDS];
+        let found = content.split_ascii_whitespace().take(FIELDS);
+        let count = found.zip(&mut fields).map(|(field, place)| *place = field).count();
+        let fields = &fields[..count];
         let Some(action) = fields.get(5) else {
             return Err((line, "an action is missing".into(), CUT));
         };
-        let entries = match *action {
-            "Q" => &mut queued,
-            "D" => &mut issued,
-            _ => continue,
+        let wanted = match self {
+            Action::Queued => "Q",
+            Action::Issued => "D",
         };
-        if *device.get_or_insert(fields[0]) != fields[0] {
-            let message = format!("{} is a second device in the trace", fields[0]);
-            return Err((line, message, "a trace is played on one drive: split it by device"));
+        if *action != wanted || !devices.takes(fields[0], line)? {
+            return Ok([None, None]);
         }
-        entries.extend(requests(&fields, line)?.into_iter().flatten());
+        requests(fields, line)
     }
-    Ok(if queued.is_empty() { issued } else { queued })
 }
 
 /// The flush and the transfer that one event stands for, as far as it has them.
-fn requests(fields: &[&str], line: u32) -> Result<[Option<Entry>; 2], Fault> {
+fn requests(fields: &[&str], line: u64) -> Result<[Option<Entry>; 2], Fault> {
     let at = seconds(fields[3], line)?;
     let Some(kind) = fields.get(6) else {
         return Err((line, "a kind is missing".into(), CUT));
@@ -72,7 +91,7 @@ fn requests(fields: &[&str], line: u32) -> Result<[Option<Entry>; 2], Fault> {
 }
 
 /// Seconds with up to nine decimals, exactly.
-fn seconds(field: &str, line: u32) -> Result<Nanos, Fault> {
+fn seconds(field: &str, line: u64) -> Result<Nanos, Fault> {
     let (whole, decimals) = field.split_once('.').unwrap_or((field, ""));
     let decimals: String = decimals.chars().chain("000000000".chars()).take(9).collect();
     let whole = number(Some(whole), line, "time")?;

@@ -4,56 +4,62 @@
 //! microseconds; fio drops waits below 100 µs. Version 3: `microseconds file action [offset
 //! length]`. `add`, `open` and `close` frame the requests. Offsets and lengths are bytes.
 
-use super::{CUT, DAMAGED, Entry, Fault, number, numbered, time};
+use super::devices::Devices;
+use super::{CUT, DAMAGED, Entry, Fault, number, time};
 use ssdlab_device::block::Operation;
 use ssdlab_device::units::Nanos;
 
 /// fio drops shorter waits of a version 2 log.
 const SHORTEST_WAIT_US: u64 = 100;
+const HEADING: &str = "fio version ";
 
 /// What a log is about, line by line.
-#[derive(Default)]
-struct Reader<'a> {
-    file: Option<&'a str>,
+#[derive(Debug)]
+pub(super) struct Reader {
+    /// Each line begins with its time (version 3).
+    has_times: bool,
     /// Microseconds; of version 2, added up.
     now: u64,
     closed: bool,
-    entries: Vec<Entry>,
 }
 
-pub(super) fn parse(text: &str, version: &str) -> Result<Vec<Entry>, Fault> {
-    let has_times = match version.trim() {
-        "2 iolog" => false,
-        "3 iolog" => true,
-        other => {
-            let message = format!("version '{other}' is not known");
-            return Err((1, message, "record the log with fio 3, or write version 2"));
-        }
-    };
-    let mut reader = Reader::default();
-    let mut last = 1;
-    for (line, content) in numbered(text).skip(1) {
-        let mut fields = content.split_whitespace();
-        if has_times {
-            reader.now = number(fields.next(), line, "time")?;
-        }
-        reader.line(line, &mut fields)?;
-        last = line;
+impl Reader {
+    /// A reader of the version that the first line names, if it is that of an iolog.
+    pub fn of(first: &str) -> Option<Result<Reader, Fault>> {
+        let has_times = match first.strip_prefix(HEADING)?.trim() {
+            "2 iolog" => false,
+            "3 iolog" => true,
+            other => {
+                let message = format!("version '{other}' is not known");
+                return Some(Err((1, message, "record the log with fio 3, or write version 2")));
+            }
+        };
+        Some(Ok(Reader { has_times, now: 0, closed: false }))
     }
-    if !text.ends_with('\n') && !reader.closed {
-        return Err((last, "the last line has no end, and the file was not closed".into(), CUT));
-    }
-    Ok(reader.entries)
-}
 
-impl<'a> Reader<'a> {
-    fn line(&mut self, line: u32, fields: &mut impl Iterator<Item = &'a str>) -> Result<(), Fault> {
+    /// The format's name.
+    pub fn name(&self) -> &'static str {
+        if self.has_times { "fio iolog, version 3" } else { "fio iolog, version 2" }
+    }
+
+    /// The request of a line, if it has one.
+    pub fn entry(&mut self, line: u64, content: &str, devices: &mut Devices) -> Result<Option<Entry>, Fault> {
+        if content.starts_with(HEADING) {
+            return Ok(None);
+        }
+        let mut fields = content.split_ascii_whitespace();
+        if self.has_times {
+            self.now = number(fields.next(), line, "time")?;
+        }
         let file = fields.next().ok_or_else(|| (line, "a file is missing".into(), CUT))?;
         let action = fields.next().ok_or_else(|| (line, "an action is missing".into(), CUT))?;
         self.closed = action == "close";
         let operation = match action {
-            "add" | "open" | "close" => return Ok(()),
-            "wait" => return self.wait(number(fields.next(), line, "time")?, line),
+            "add" | "open" | "close" => return Ok(None),
+            "wait" => {
+                self.wait(number(fields.next(), line, "time")?, line)?;
+                return Ok(None);
+            }
             "read" => Operation::Read,
             "write" => Operation::Write,
             "trim" => Operation::Trim,
@@ -62,28 +68,33 @@ impl<'a> Reader<'a> {
                 return Err((line, format!("'{action}' is not an action of an iolog"), DAMAGED));
             }
         };
-        if *self.file.get_or_insert(file) != file {
-            let message = format!("{file} is a second file in the log");
-            return Err((line, message, "a trace is played on one drive: split it by file"));
+        if !devices.takes(file, line)? {
+            return Ok(None);
         }
         let at = time(self.now, 1000, line)?;
         if operation == Operation::Flush {
-            self.entries.push(Entry { at, operation, offset: 0, bytes: 0 });
-            return Ok(());
+            return Ok(Some(Entry { at, operation, offset: 0, bytes: 0 }));
         }
         let offset = number(fields.next(), line, "offset")?;
         let bytes = number(fields.next(), line, "length")?;
         if bytes == 0 {
             return Err((line, "a request of length 0".into(), DAMAGED));
         }
-        self.entries.push(Entry { at, operation, offset, bytes });
-        Ok(())
+        Ok(Some(Entry { at, operation, offset, bytes }))
     }
 
-    fn wait(&mut self, microseconds: u64, line: u32) -> Result<(), Fault> {
+    fn wait(&mut self, microseconds: u64, line: u64) -> Result<(), Fault> {
         if microseconds >= SHORTEST_WAIT_US {
             let later = self.now.checked_add(microseconds);
             self.now = later.ok_or_else(|| (line, "waits too long".into(), DAMAGED))?;
+        }
+        Ok(())
+    }
+
+    /// Looks at the end: a log that was cut may end within a line.
+    pub fn end(&self, (line, is_whole): (u64, bool)) -> Result<(), Fault> {
+        if !is_whole && !self.closed {
+            return Err((line, "the last line has no end, and the file was not closed".into(), CUT));
         }
         Ok(())
     }
@@ -166,7 +177,7 @@ mod test {
             ("5 f wri", 4, "'wri' is not an action of an iolog"),
             ("5 f write 4096 40", 4, "the last line has no end, and the file was not closed"),
             ("x f write 0 1\n", 4, "'x' is no time"),
-            ("5 f write 0 512\n6 g write 0 512\n", 5, "g is a second file in the log"),
+            ("5 f write 0 512\n6 g write 0 512\n", 5, "g is a second device in the trace, after f"),
             ("5 f read 0 0\n", 4, "a request of length 0"),
         ];
         for (rest, line, message) in cases {

@@ -1,0 +1,77 @@
+"""``ssdlab trace``: what a recorded trace holds, before it is replayed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ssdlab import engine, text
+from ssdlab.cli.completion import complete_file
+from ssdlab.cli.console import print_filled, print_json, print_table, print_text
+from ssdlab.cli.tasks import carry_out
+from ssdlab.cli.verb import Verb
+from ssdlab.errors import Stopped
+
+_KINDS = ("reads", "writes", "trims", "flushes")
+
+
+@click.command(
+    "trace",
+    cls=Verb,
+    short_help="Show what a trace holds.",
+    examples=(
+        "ssdlab trace monday.csv.gz",
+        "ssdlab trace io_traces.csv --device 419",
+        "ssdlab run --drive intel-dc-s3500-80gb --trace monday.csv.gz --replay_scale=fit",
+    ),
+)
+@click.argument("file", metavar="FILE", shell_complete=complete_file)
+@click.option("--device", metavar="NAME", help="Show this device's requests, of several.")
+@click.option(
+    "--output-format",
+    type=click.Choice(("normal", "json")),
+    default="normal",
+    show_default=True,
+    help="Print a table, or JSON for programs.",
+)
+def trace(file: str, device: str | None, output_format: str) -> int:
+    """Show what a trace holds, after a look at every line of it.
+
+    FILE is an iolog of fio, the text of blkparse, or the CSV of MSR Cambridge, Alibaba or Tencent,
+    as it is or packed with gzip or zstd. ssdlab run --trace replays it.
+    """
+    [survey], _ = carry_out(
+        [Path(file).name], [lambda progress: engine.survey_trace(file, device, progress)]
+    )
+    if survey is None:
+        raise Stopped
+    if output_format == "json":
+        print_json(survey)
+    else:
+        _print(file, survey)
+    return 0
+
+
+def _print(file: str, survey: dict[str, Any]) -> None:
+    packed = f", packed with {survey['packed_with']}" if survey["packed_with"] else ""
+    print_text(f"{file}: {survey['format']}{packed}; device {survey['device']}")
+    kinds = [(kind, survey[kind]) for kind in _KINDS if survey[kind]["requests"]]
+    rows = [
+        (
+            kind,
+            f"{each['requests']:,}",
+            text.percent(each["requests"] / survey["requests"]),
+            text.size(each["bytes"]),
+            text.size(each["bytes"] / each["requests"]),
+        )
+        for kind, each in kinds
+    ]
+    print_table(("kind", "requests", "share", "bytes", "mean length"), rows, right=(1, 2, 3, 4))
+    order = "" if survey["in_order"] else " Its lines are not in the order of their times."
+    print_text("")
+    print_filled(
+        f"It takes {text.duration(survey['duration_ns'])} by its own clock, and reaches to "
+        f"{text.size(survey['end_bytes'])}: a smaller drive needs --replay_scale=fit.{order}"
+    )
