@@ -46,9 +46,13 @@ def load(flags: str, condition: str | None = None, span: float = 1.0) -> Load:
 
 RANDOM = "bs=4k time_based norandommap"
 STEADY = load(f"rw=randwrite iodepth=32 runtime=4 {RANDOM}", "steady")
+UNUSED = load(f"rw=randwrite iodepth=32 runtime=4 size=60% {RANDOM}", "steady", 0.6)
+"""With 40 % unused, as `--plan` asks first: it tells spare area from what else is written."""
 MEASURED: tuple[tuple[Load, str], ...] = (
     (STEADY, "iops"),
     (STEADY, "write_amplification"),
+    (UNUSED, "iops"),
+    (UNUSED, "write_amplification"),
     (load(f"rw=randwrite iodepth=1 runtime=1 {RANDOM}"), "mean_us"),
     (load(f"rw=randread iodepth=1 runtime=1 {RANDOM}", "steady"), "mean_us"),
     (load(f"rw=randread iodepth=32 runtime=1 {RANDOM}", "steady"), "iops"),
