@@ -1,9 +1,7 @@
 //! Traces as a whole: read, ordered, changed, refused.
 
 use super::*;
-use crate::null::NullDevice;
 use proptest::prelude::*;
-use ssdlab_device::block::Device as _;
 
 const LIMIT: u64 = 1 << 20;
 
@@ -46,8 +44,14 @@ fn the_survey_counts() {
 #[test]
 fn a_trace_is_fitted_to_the_drive() {
     let text = "1,W,0,4096,1\n1,W,1048576,4096,2\n1,R,3141632,4096,3\n";
-    let device = NullDevice::new(LIMIT, Nanos(1), 1);
-    let limits = device.limits();
+    let limits = &Limits {
+        sector_bytes: 512,
+        sectors: LIMIT / 512,
+        queue_depth: 32,
+        discard_granularity_bytes: 4096,
+        volatile_cache: false,
+        optimal_io_bytes: 4096,
+    };
     let plain = Trace::of_text("t", text, TraceOptions::default()).unwrap();
     let refusal = plain.refusal(limits).unwrap();
     assert!(refusal.message.starts_with("request 3: offset 3141632, length 4096: beyond"), "{}", refusal.message);
