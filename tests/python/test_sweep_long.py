@@ -24,7 +24,7 @@ POINTS = 2000
 TOLERANCE = 0.01
 """The closed forms are those of many blocks; a brute-force program meets them within 0.44 %."""
 
-pytestmark = pytest.mark.skipif("SSDLAB_SWEEP" not in os.environ, reason="SSDLAB_SWEEP=FOLDER")
+pytestmark = pytest.mark.skipif("SSDLAB_SWEEP" not in os.environ, reason="a part of make test-long")
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from ssdlab import engine
-from ssdlab.errors import SsdlabError
+from ssdlab.errors import SsdlabError, Stopped
 
 Command = Callable[..., tuple[int, str, str]]
 SMALL = ("--drive", "theory", "--set", "capacity_bytes=64MiB")
@@ -81,7 +81,7 @@ def test_a_trace_is_shown(tmp_path: Path, command: Command) -> None:
     assert code == 0
     assert "monday.csv: MSR Cambridge; device hm,1\n" in out
     assert "writes         1  50.0 %  16.4 kB      16.4 kB" in out
-    assert "It takes 1 s by its own clock, and reaches to 1.06 MB" in " ".join(out.split("\n"))
+    assert "It lasts 1 s and ends at 1.06 MB" in " ".join(out.split("\n"))
 
 
 def test_one_device_of_several(tmp_path: Path, command: Command) -> None:
@@ -111,9 +111,7 @@ def test_a_trace_is_fitted_to_the_drive(tmp_path: Path, command: Command) -> Non
         "run", "--trace", str(path), "--replay_scale=fit", *SMALL, "--output-format", "json"
     )
     assert code == 0, err
-    assert (
-        "offsets are multiplied by 0.0640: the trace reaches to 1.0 GB, the drive to 0.1 GB" in err
-    )
+    assert "offsets are scaled by 0.0640 so that the trace's 1.0 GB fit the drive's 0.1 GB" in err
     assert json.loads(out)["jobs"][0]["write"]["io_bytes"] == 16384
 
 
@@ -139,6 +137,16 @@ def test_bad_traces(tmp_path: Path, command: Command, content: bytes, expected: 
     assert (code, out) == (2, "")
     assert expected in err
     assert "Traceback" not in err
+
+
+def test_a_stop_is_heard_while_nothing_is_taken(tmp_path: Path) -> None:
+    """Lines of another device are passed over; who asks to stop meanwhile is heard."""
+    path = tmp_path / "other.csv"
+    path.write_text(MSR * 1000)
+    with pytest.raises(SsdlabError, match="holds no request of hm,2"):
+        engine.survey_trace(str(path), "hm,2", lambda phase, share: True)
+    with pytest.raises(Stopped):
+        engine.survey_trace(str(path), "hm,2", lambda phase, share: False)
 
 
 def test_a_pipe_is_a_trace(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ import pytest
 REQUESTS = 10_000_000
 MOST_MIB = 200
 GIVEN = os.environ.get("SSDLAB_TRACES")
-pytestmark = pytest.mark.skipif(GIVEN is None, reason="SSDLAB_TRACES=FOLDER")
+pytestmark = pytest.mark.skipif(GIVEN is None, reason="a part of make test-long")
 PACKERS = {"csv": None, "csv.gz": ("gzip", "-1"), "csv.zst": ("zstd", "-q")}
 
 

@@ -383,16 +383,7 @@ impl Session {
     fn traces_fitted(&self, jobs: &[Job]) -> Vec<String> {
         let capacity = self.target.device().limits().capacity_bytes();
         let traces = jobs.iter().filter_map(|job| job.replay.as_ref()).map(|replay| &replay.trace);
-        let told = traces.filter_map(|trace| {
-            let fitted = trace.fitted(capacity)?;
-            let gigabytes = |bytes: u64| bytes as f64 / 1e9;
-            let (path, factor) = (trace.path(), fitted.factor());
-            let (end, capacity) = (gigabytes(fitted.end_bytes), gigabytes(capacity));
-            Some(format!(
-                "{path}: offsets are multiplied by {factor:.4}: the trace reaches to {end:.1} GB, the drive to {capacity:.1} GB"
-            ))
-        });
-        let mut told: Vec<String> = told.collect();
+        let mut told: Vec<String> = traces.filter_map(|trace| trace.told(capacity)).collect();
         told.dedup();
         told
     }

@@ -4,9 +4,9 @@
 //! carries out orders. It ends when the drive is let go of.
 
 use crate::drive::open;
-use crate::jobs::jobs_until_signal;
+use crate::jobs::jobs_of;
 use crate::output::{Files, Output};
-use crate::watch::Watch;
+use crate::watch::{Callback, Watch};
 use crate::{mend, request_of};
 use pyo3::prelude::*;
 use serde_json::json;
@@ -48,9 +48,10 @@ impl HeldDrive {
 
     /// Runs a job; gives its result as JSON with histograms.
     fn run(&self, py: Python<'_>, job_text: &str, seed: u64, progress: Option<Py<PyAny>>) -> PyResult<String> {
-        let file = jobs_until_signal(Some(job_text), "step", &[])?;
+        let callback = Callback::new(progress);
+        let file = jobs_of(Some(job_text), "step", &[], &callback)?;
         self.order(py, move |session| {
-            let mut watch = Watch::new(progress);
+            let mut watch = Watch::new(callback);
             let plan = Plan { seed, layout: false, timeline: None };
             let (record, mut context) = session.run(&file.jobs, &plan, &mut watch).map_err(mend)?;
             watch.check(record.interrupted)?;
@@ -73,7 +74,7 @@ impl HeldDrive {
     /// Keeps the drive in a file, and goes on from what was written, as one that opens the file does.
     fn save(&self, py: Python<'_>, path: String, progress: Option<Py<PyAny>>, files: Files) -> PyResult<()> {
         self.order(py, move |session| {
-            let mut watch = Watch::new(progress);
+            let mut watch = Watch::new(Callback::new(progress));
             let bytes = session.to_bytes().map_err(mend)?;
             let whole = Output::at(&files, "", &path, false)?.write(&bytes, &mut watch)?;
             watch.check(!whole)?;

@@ -15,7 +15,7 @@ mod traces;
 mod watch;
 
 use drive::open;
-use jobs::{jobs_of, jobs_until_signal};
+use jobs::jobs_of;
 use output::Files;
 use perform::own_jobs;
 use pyo3::exceptions::PyException;
@@ -27,9 +27,8 @@ use ssdlab_lab::output::{NOT_IN_NORMAL, read_without, to_normal, to_terse};
 use ssdlab_lab::request::RunRequest;
 use ssdlab_lab::session::VERSION;
 use ssdlab_lab::{describe, explain as small_drive, theory as closed_forms};
-use std::cell::RefCell;
 use std::fmt::Display;
-use watch::Watch;
+use watch::{Callback, Watch};
 
 pyo3::create_exception!(_engine, EngineError, PyException, "What the user can mend.");
 pyo3::create_exception!(_engine, Cancelled, PyException, "The callback asked to stop.");
@@ -70,25 +69,22 @@ fn show(drive: String, settings: Settings, layers: Vec<String>) -> PyResult<Stri
 fn run(py: Python<'_>, request_json: &str, progress: Option<Py<PyAny>>, files: Files) -> PyResult<String> {
     let request = request_of(request_json)?;
     py.detach(|| {
-        let watch = RefCell::new(Watch::new(progress));
-        let goes_on = || !watch.borrow_mut().is_stopped("read trace", 0.0);
-        let file = jobs_of(request.job_text.as_deref(), &request.job_name, &request.flags, &goes_on);
-        let mut watch = watch.into_inner();
-        watch.check_stopped()?;
-        perform::run(&request, &file?, &files, &mut watch)
+        let callback = Callback::new(progress);
+        let file = jobs_of(request.job_text.as_deref(), &request.job_name, &request.flags, &callback)?;
+        perform::run(&request, &file, &files, &mut Watch::new(callback))
     })
 }
 
 #[pyfunction]
 fn check_job(job_text: Option<&str>, job_name: &str, flags: Vec<String>) -> PyResult<String> {
-    let file = jobs_until_signal(job_text, job_name, &flags)?;
+    let file = jobs_of(job_text, job_name, &flags, &Callback::new(None))?;
     let names: Vec<&str> = file.jobs.iter().map(|job| job.name.as_str()).collect();
     Ok(json!({ "jobs": names, "notices": file.notices }).to_string())
 }
 
 #[pyfunction]
 fn survey_trace(py: Python<'_>, path: &str, device: Option<String>, progress: Option<Py<PyAny>>) -> PyResult<String> {
-    py.detach(|| traces::survey(path, device, Watch::new(progress)))
+    py.detach(|| traces::survey(path, device, &Callback::new(progress)))
 }
 
 #[pyfunction]
@@ -107,8 +103,9 @@ fn render(result_json: &str, format: &str) -> PyResult<String> {
 #[pyfunction]
 fn season(py: Python<'_>, request_json: &str, progress: Option<Py<PyAny>>, files: Files) -> PyResult<String> {
     let request = request_of(request_json)?;
-    let jobs = own_jobs(&request)?;
-    py.detach(|| perform::season(&request, &jobs, &files, &mut Watch::new(progress)))
+    let callback = Callback::new(progress);
+    let jobs = own_jobs(&request, &callback)?;
+    py.detach(|| perform::season(&request, &jobs, &files, &mut Watch::new(callback)))
 }
 
 #[pyfunction]
@@ -120,8 +117,9 @@ fn scenario(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
     let request = request_of(request_json)?;
-    let jobs = own_jobs(&request)?;
-    py.detach(|| perform::scenario(&request, &jobs, name, &values, &mut Watch::new(progress)))
+    let callback = Callback::new(progress);
+    let jobs = own_jobs(&request, &callback)?;
+    py.detach(|| perform::scenario(&request, &jobs, name, &values, &mut Watch::new(callback)))
 }
 
 #[pyfunction]

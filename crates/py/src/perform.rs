@@ -1,10 +1,10 @@
 //! What a request asks for, carried out on a drive that it opens: a job, preconditioning, a scenario.
 
 use crate::drive::open;
-use crate::jobs::jobs_until_signal;
+use crate::jobs::jobs_of;
 use crate::mend;
 use crate::output::{Files, Output};
-use crate::watch::Watch;
+use crate::watch::{Callback, Watch};
 use pyo3::prelude::*;
 use serde_json::json;
 use ssdlab_device::parameter::Value as _;
@@ -124,10 +124,10 @@ pub fn scenario(
 }
 
 /// The jobs whose writes make a drive steady; none where the request has no job.
-pub fn own_jobs(request: &RunRequest) -> PyResult<Vec<Job>> {
+pub fn own_jobs(request: &RunRequest, callback: &Callback) -> PyResult<Vec<Job>> {
     let has_job = request.job_text.is_some() || !request.flags.is_empty();
     if has_job {
-        Ok(jobs_until_signal(request.job_text.as_deref(), &request.job_name, &request.flags)?.jobs)
+        Ok(jobs_of(request.job_text.as_deref(), &request.job_name, &request.flags, callback)?.jobs)
     } else {
         Ok(Vec::new())
     }

@@ -2,20 +2,30 @@
 
 use crate::input::{Input, TRACE_BYTES};
 use crate::mend;
-use crate::watch::Watch;
+use crate::watch::Callback;
 use pyo3::PyResult;
 use ssdlab_lab::workload::trace::{Open, Trace, TraceOptions};
-use std::cell::RefCell;
 use std::fs::File;
-use std::io::{self, Cursor};
+use std::io::{self, Cursor, Read};
 use std::sync::Arc;
+use std::time::Duration;
+
+/// A run tells how far it is more often, so that nothing else is told while it goes on.
+const SILENCE: Duration = Duration::from_millis(250);
+/// Between two questions; unpacked it may be a thousand times as much.
+const PIECE_BYTES: usize = 1 << 16;
 
 /// How a trace is opened. A pipe gives its bytes once, so that they are held.
 ///
 /// # Errors
 /// It is not there, or may not be read; it is a pipe and too long.
-pub fn find(path: &str) -> Result<Open, String> {
-    opener(path).map_err(|error| error.to_string())
+pub fn find(path: &str, callback: &Callback) -> Result<Open, String> {
+    let open = opener(path).map_err(|error| {
+        let text = error.to_string();
+        text.split(" (os error").next().unwrap_or_default().to_string()
+    })?;
+    let callback = callback.clone();
+    Ok(Arc::new(move || Ok(Box::new(Stoppable { file: open()?, callback: callback.clone() }))))
 }
 
 fn opener(path: &str) -> io::Result<Open> {
@@ -31,13 +41,27 @@ fn opener(path: &str) -> io::Result<Open> {
     Ok(Arc::new(move || Ok(Box::new(Cursor::new(Arc::clone(&bytes))))))
 }
 
+/// A file whose reading fails once the callback asks to stop, whoever reads it and however much is passed over.
+struct Stoppable {
+    file: Box<dyn Read + Send>,
+    callback: Callback,
+}
+
+impl Read for Stoppable {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        if self.callback.is_stopped("read trace", 0.0, SILENCE) {
+            return Err(io::Error::other("stopped"));
+        }
+        let length = into.len().min(PIECE_BYTES);
+        self.file.read(&mut into[..length])
+    }
+}
+
 /// What a trace holds, as JSON; of several devices that of `device`.
-pub fn survey(path: &str, device: Option<String>, watch: Watch) -> PyResult<String> {
-    let open = find(path).map_err(|why| mend(format!("{path}: {why}\ncheck the name")))?;
-    let watch = RefCell::new(watch);
-    let goes_on = || !watch.borrow_mut().is_stopped("read trace", 0.0);
+pub fn survey(path: &str, device: Option<String>, callback: &Callback) -> PyResult<String> {
+    let open = find(path, callback).map_err(|why| mend(format!("{path}: {why}\ncheck the name")))?;
     let options = TraceOptions { device, ..TraceOptions::default() };
-    let trace = Trace::read(path, open, options, &goes_on);
-    watch.into_inner().check_stopped()?;
+    let trace = Trace::read(path, open, options);
+    callback.check_stopped()?;
     Ok(trace.map_err(mend)?.survey().to_json().to_string())
 }

@@ -46,7 +46,9 @@ _HEADINGS = ("case", "WA", "TBW of the cells", "years", "by")
     "--spare", default="0%", show_default=True, metavar="SHARE", help="Leave this share unused."
 )
 @click.option("--years", type=float, metavar="N", help="Say whether the cells last N years.")
-@click.option("--rated-tbw", metavar="SIZE", help="Compare with the data sheet's TBW: 45TB.")
+@click.option(
+    "--rated-tbw", metavar="SIZE", help="Compare with the data sheet's TBW, such as 45TB."
+)
 @SEED_OPTION
 @output_options
 def lifetime(

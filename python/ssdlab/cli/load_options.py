@@ -16,9 +16,7 @@ _Option = Callable[[Any], Any]
 _MOST_YEARS = 1000
 
 LOAD_OPTIONS = (
-    click.option(
-        "--writes", metavar="AMOUNT/TIME", help="Let the host write this much: 200GB/day."
-    ),
+    click.option("--writes", metavar="AMOUNT/TIME", help="Write at this rate, such as 200GB/day."),
     click.option(
         "--bs", default="4k", show_default=True, metavar="SIZE", help="Set the size of a request."
     ),

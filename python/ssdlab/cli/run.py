@@ -86,7 +86,7 @@ from ssdlab.result import Result
 @click.option(
     "--trace",
     metavar="FILE",
-    help="Replay this trace; fio calls it --read_iolog.",
+    help="Replay this trace, as fio's --read_iolog does.",
     shell_complete=complete_file,
 )
 @fio_flags

@@ -61,12 +61,16 @@ _DEFAULT_SPARE = "0%,10%,20%,30%"
     metavar="READS/WRITES",
     help="Set reads and writes in percent.",
 )
-@click.option("--iops", type=float, metavar="N", help="Send N reads and writes a second, together.")
+@click.option(
+    "--iops", type=float, metavar="N", help="Send N requests a second, reads and writes together."
+)
 @click.option("--years", type=float, metavar="N", help="Require the cells to last N years.")
-@click.option("--p99", metavar="TIME", help="Limit the 99th percentile of reads and writes: 1ms.")
+@click.option(
+    "--p99", metavar="TIME", help="Limit the 99th percentile of reads and writes, such as 1ms."
+)
 @click.option("--read-p99", metavar="TIME", help="Limit the 99th percentile of reads.")
 @click.option("--write-p99", metavar="TIME", help="Limit the 99th percentile of writes.")
-@click.option("--data", metavar="SIZE", help="Require room for this much data: 400GB.")
+@click.option("--data", metavar="SIZE", help="Require room for this much data, such as 400GB.")
 @click.option(
     "--drive",
     "drives",
@@ -80,7 +84,7 @@ _DEFAULT_SPARE = "0%,10%,20%,30%"
     default=_DEFAULT_SPARE,
     show_default=True,
     metavar="SHARE,…",
-    help="Try to leave these shares of a drive unused, the smallest first.",
+    help="Try these shares of unused space, smallest first.",
 )
 @click.option(
     "--layout",

@@ -28,7 +28,7 @@ _KINDS = ("reads", "writes", "trims", "flushes")
     ),
 )
 @click.argument("file", metavar="FILE", shell_complete=complete_file)
-@click.option("--device", metavar="NAME", help="Show this device's requests, of several.")
+@click.option("--device", metavar="NAME", help="Show only this device's requests.")
 @click.option(
     "--output-format",
     type=click.Choice(("normal", "json")),
@@ -37,7 +37,7 @@ _KINDS = ("reads", "writes", "trims", "flushes")
     help="Print a table, or JSON for programs.",
 )
 def trace(file: str, device: str | None, output_format: str) -> int:
-    """Show what a trace holds, after a look at every line of it.
+    """Read a whole trace and show what it holds.
 
     FILE is an iolog of fio, the text of blkparse, or the CSV of MSR Cambridge, Alibaba or Tencent,
     as it is or packed with gzip or zstd. ssdlab run --trace replays it.
@@ -72,6 +72,6 @@ def _print(file: str, survey: dict[str, Any]) -> None:
     order = "" if survey["in_order"] else " Its lines are not in the order of their times."
     print_text("")
     print_filled(
-        f"It takes {text.duration(survey['duration_ns'])} by its own clock, and reaches to "
-        f"{text.size(survey['end_bytes'])}: a smaller drive needs --replay_scale=fit.{order}"
+        f"It lasts {text.duration(survey['duration_ns'])} and ends at "
+        f"{text.size(survey['end_bytes'])}; on a smaller drive, add --replay_scale=fit.{order}"
     )

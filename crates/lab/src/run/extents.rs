@@ -28,7 +28,7 @@ pub fn read_extents(trace: &Trace, limits: &Limits) -> Result<Vec<(u64, u64)>, T
     }
     let mut gap = 0;
     loop {
-        if let Some(extents) = extents_of(&bits, pieces, gap) {
+        if let Some(extents) = extents_of(&bits, gap) {
             let in_bytes = |(first, end): (u64, u64)| {
                 (first * PIECE_BYTES, (end * PIECE_BYTES).min(capacity) - first * PIECE_BYTES)
             };
@@ -39,9 +39,12 @@ pub fn read_extents(trace: &Trace, limits: &Limits) -> Result<Vec<(u64, u64)>, T
 }
 
 /// Runs of set bits, those with at most `gap` clear ones between them joined; `None` for too many.
-fn extents_of(bits: &[u64], pieces: u64, gap: u64) -> Option<Vec<(u64, u64)>> {
+fn extents_of(bits: &[u64], gap: u64) -> Option<Vec<(u64, u64)>> {
     let mut extents: Vec<(u64, u64)> = Vec::new();
-    for piece in (0..pieces).filter(|piece| bits[(piece / 64) as usize] >> (piece % 64) & 1 == 1) {
+    let words = (0u64..).zip(bits).filter(|(_, word)| **word != 0);
+    for piece in
+        words.flat_map(|(at, word)| (0..64).filter(move |bit| word >> bit & 1 == 1).map(move |bit| at * 64 + bit))
+    {
         let is_full = extents.len() == MOST_EXTENTS;
         match extents.last_mut().filter(|(_, end)| piece <= *end + gap) {
             Some((_, end)) => *end = piece + 1,
@@ -60,11 +63,11 @@ mod test {
     #[test]
     fn runs_of_bits_are_extents() {
         let bits = [0b1011, 1];
-        assert_eq!(extents_of(&bits, 128, 0), Some(vec![(0, 2), (3, 4), (64, 65)]));
-        assert_eq!(extents_of(&bits, 128, 1), Some(vec![(0, 4), (64, 65)]));
+        assert_eq!(extents_of(&bits, 0), Some(vec![(0, 2), (3, 4), (64, 65)]));
+        assert_eq!(extents_of(&bits, 1), Some(vec![(0, 4), (64, 65)]));
         let every_other = vec![0x5555_5555_5555_5555; MOST_EXTENTS / 32 + 1];
         let pieces = every_other.len() as u64 * 64;
-        assert_eq!(extents_of(&every_other, pieces, 0), None);
-        assert_eq!(extents_of(&every_other, pieces, 1), Some(vec![(0, pieces - 1)]));
+        assert_eq!(extents_of(&every_other, 0), None);
+        assert_eq!(extents_of(&every_other, 1), Some(vec![(0, pieces - 1)]));
     }
 }

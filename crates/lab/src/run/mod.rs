@@ -133,9 +133,13 @@ pub fn run<D: Device + ?Sized>(
         let share = 1.0 / groups.len() as f64;
         let start = record.end;
         let engine = Engine::new(device, jobs, workers, start);
-        let outcome = engine.run(name, index as f64 * share, share, observer)?;
+        let mut outcome = engine.run(name, index as f64 * share, share, observer)?;
         if let Some(fault) = outcome.workers.iter().find_map(Worker::fault) {
-            return Err(RunError::Trace(fault.clone()));
+            // Who stops a run may do so by its traces' readers.
+            if observer.progress(name, index as f64 * share) {
+                return Err(RunError::Trace(fault.clone()));
+            }
+            outcome.interrupted = true;
         }
         let ends_all = outcome.ends_all;
         keep(&mut record, index, start, outcome);

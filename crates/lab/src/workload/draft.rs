@@ -21,19 +21,9 @@ const LEAST_SECTOR_BYTES: u32 = 512;
 /// (without its path, which the option names).
 pub type ReadFile<'a> = &'a mut dyn FnMut(&str) -> Result<String, String>;
 
-/// How traces are had (`read_iolog`).
-#[derive(Clone, Copy)]
-pub struct Traces<'a> {
-    /// Finds one: how it is opened, or why it cannot be (without its path).
-    pub open: &'a dyn Fn(&str) -> Result<Open, String>,
-    /// Whether to go on reading; asked now and then.
-    pub goes_on: &'a dyn Fn() -> bool,
-}
-
-impl Traces<'_> {
-    /// There are none.
-    pub const NONE: Traces<'static> = Traces { open: &|_| Err("no such file".into()), goes_on: &|| true };
-}
+/// Finds a trace that a job replays (`read_iolog`): how it is opened, or why it cannot be
+/// (without its path).
+pub type FindTrace<'a> = &'a dyn Fn(&str) -> Result<Open, String>;
 
 /// Criterion of `steadystate`, before its window is known.
 #[derive(Clone, Copy, Debug)]
@@ -193,11 +183,11 @@ impl Default for Draft {
 pub type Blame = (&'static str, Problem);
 
 impl Draft {
-    /// The finished job; a trace it names is read through `traces`.
+    /// The finished job; a trace it names is found by `find_trace`.
     ///
     /// # Errors
     /// Options that contradict each other, and an unreadable trace.
-    pub fn complete(mut self, traces: Traces<'_>) -> Result<Job, Blame> {
+    pub fn complete(mut self, find_trace: FindTrace<'_>) -> Result<Job, Blame> {
         self.complete_pattern()?;
         self.job.block_sizes = self.block_sizes()?;
         self.round_to_pages();
@@ -219,7 +209,7 @@ impl Draft {
             return Err(("time_based", problem));
         }
         self.job.steady_state = self.steady_rule()?;
-        self.job.replay = self.replay(traces)?;
+        self.job.replay = self.replay(find_trace)?;
         Ok(self.job)
     }
 
@@ -392,7 +382,7 @@ impl Draft {
         }))
     }
 
-    fn replay(&self, traces: Traces<'_>) -> Result<Option<Replay>, Blame> {
+    fn replay(&self, find_trace: FindTrace<'_>) -> Result<Option<Replay>, Blame> {
         let Some(path) = &self.read_iolog else {
             return Ok(None);
         };
@@ -401,10 +391,10 @@ impl Draft {
             let problem = Problem::new("excludes write_iolog", "give one of the two");
             return Err(blame(problem));
         }
-        let open = (traces.open)(path).map_err(|why| {
+        let open = find_trace(path).map_err(|why| {
             blame(Problem::new(why, "name a fio iolog, a text of blkparse, or the CSV of a block trace"))
         })?;
-        let trace = Trace::read(path, open, self.replay.clone(), traces.goes_on);
+        let trace = Trace::read(path, open, self.replay.clone());
         let trace = trace.map_err(|error| blame(Problem::new(error.reason(), error.remedy)))?;
         Ok(Some(Replay { trace, timed: self.replay_timed }))
     }

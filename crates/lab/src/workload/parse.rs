@@ -6,7 +6,7 @@
 //! `--section` picks jobs of the file. All that is wrong is told at once.
 
 use super::draft::Draft;
-pub use super::draft::Traces;
+pub use super::draft::FindTrace;
 use super::error::Problem;
 pub use super::error::{JobError, JobErrors};
 use super::job::Job;
@@ -108,7 +108,7 @@ pub fn parse(
     sections.extend(named);
     let mut result = JobFile { global_options: as_given(&global), notices: notices(&sections), jobs: Vec::new() };
     for section in &sections {
-        match build(section, around.traces, &mut errors) {
+        match build(section, around.find_trace, &mut errors) {
             Some(job) => result.add(job),
             None => continue,
         }
@@ -233,7 +233,7 @@ fn notices(sections: &[Section]) -> Vec<String> {
 }
 
 /// Puts a section's options into a job; what is wrong is added to `errors`, once.
-fn build(section: &Section, traces: Traces<'_>, errors: &mut Vec<JobError>) -> Option<Job> {
+fn build(section: &Section, find_trace: FindTrace<'_>, errors: &mut Vec<JobError>) -> Option<Job> {
     let settings = || section.inherited.iter().chain(&section.own);
     let kb_base = settings().rfind(|setting| setting.spec.name == "kb_base");
     let kb_base = if kb_base.is_some_and(|s| s.value == "1000") { 1000 } else { 1024 };
@@ -253,7 +253,7 @@ fn build(section: &Section, traces: Traces<'_>, errors: &mut Vec<JobError>) -> O
         }
     }
     draft.job.options = as_given(&section.own);
-    let job = draft.complete(traces).map_err(|(option, problem)| {
+    let job = draft.complete(find_trace).map_err(|(option, problem)| {
         wrong(match settings().rfind(|setting| setting.spec.name == option) {
             Some(setting) => at(setting, problem),
             None => place(&section.file, section.line, option, "", problem),

@@ -58,18 +58,19 @@ pub struct TraceError {
 }
 
 impl TraceError {
-    /// Place and reason, without the remedy.
+    /// Line and reason, without the file's name.
     pub fn reason(&self) -> String {
         match self.line {
-            Some(line) => format!("{}, line {line}: {}", self.file, self.message),
-            None => format!("{}: {}", self.file, self.message),
+            Some(line) => format!("line {line}: {}", self.message),
+            None => self.message.clone(),
         }
     }
 }
 
 impl fmt::Display for TraceError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}\n  {}", self.reason(), self.remedy)
+        let separator = if self.line.is_some() { "," } else { ":" };
+        write!(f, "{}{separator} {}\n  {}", self.file, self.reason(), self.remedy)
     }
 }
 
@@ -80,10 +81,8 @@ type Fault = (u64, String, &'static str);
 
 const CUT: &str = "the file may be cut off: copy it again, or delete this line";
 const DAMAGED: &str = "mend or delete this line";
-/// Between two questions whether to go on.
-const LINES_PER_QUESTION: u64 = 1 << 14;
-
-/// Opens a trace at its beginning, as often as it is asked to.
+/// Opens a trace at its beginning, as often as it is asked to. Who gives it may stop the reading: a reader that
+/// fails ends whatever reads.
 pub type Open = Arc<dyn Fn() -> io::Result<Box<dyn Read + Send>> + Send + Sync>;
 
 /// What of a trace is replayed, and how it is changed.
@@ -106,19 +105,14 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// Reads a trace to its end; `path` is for messages only. `goes_on` is asked now and then.
+    /// Reads a trace to its end; `path` is for messages only.
     ///
     /// # Errors
-    /// An empty, cut or unknown file, with the line to blame; a survey that was stopped.
-    pub fn read(
-        path: &str,
-        open: Open,
-        options: TraceOptions,
-        goes_on: &dyn Fn() -> bool,
-    ) -> Result<Trace, TraceError> {
+    /// An empty, cut or unknown file, with the line to blame.
+    pub fn read(path: &str, open: Open, options: TraceOptions) -> Result<Trace, TraceError> {
         let survey = Survey::default();
         let mut trace = Trace { path: path.into(), open, options, action: Action::Queued, survey };
-        trace.look_through(goes_on).map_err(|fault| trace.error(fault))?;
+        trace.look_through().map_err(|fault| trace.error(fault))?;
         Ok(trace)
     }
 
@@ -129,7 +123,7 @@ impl Trace {
     pub fn of_text(path: &str, text: &str, options: TraceOptions) -> Result<Trace, TraceError> {
         let bytes: Arc<[u8]> = text.as_bytes().into();
         let open: Open = Arc::new(move || Ok(Box::new(Cursor::new(Arc::clone(&bytes)))));
-        Trace::read(path, open, options, &|| true)
+        Trace::read(path, open, options)
     }
 
     /// Its name, for messages.
@@ -142,8 +136,12 @@ impl Trace {
         &self.survey
     }
 
-    /// How its offsets are made to fit a drive; `None` where they stay.
-    pub fn fitted(&self, capacity_bytes: u64) -> Option<Fitted> {
+    /// How its offsets are made to fit a drive, in words; `None` where they stay.
+    pub fn told(&self, capacity_bytes: u64) -> Option<String> {
+        self.fitted(capacity_bytes).map(|fitted| format!("{}: {fitted}", self.path))
+    }
+
+    fn fitted(&self, capacity_bytes: u64) -> Option<Fitted> {
         self.options.adjust.fitted(self.survey.end_bytes(), capacity_bytes)
     }
 
@@ -167,11 +165,11 @@ impl Trace {
         Ok(Replayed { ordered, trace: self.clone(), fitted: self.fitted(capacity_bytes) })
     }
 
-    fn look_through(&mut self, goes_on: &dyn Fn() -> bool) -> Result<(), Fault> {
-        let mut requests = self.look_at_lines(goes_on)?;
+    fn look_through(&mut self) -> Result<(), Fault> {
+        let mut requests = self.look_at_lines()?;
         if self.survey.requests() == 0 && requests.is_blktrace() {
             self.action = Action::Issued;
-            requests = self.look_at_lines(goes_on)?;
+            requests = self.look_at_lines()?;
         }
         if self.survey.requests() == 0 {
             return Err((0, requests.devices.none_found(), "record again, or check that the right file was named"));
@@ -184,18 +182,11 @@ impl Trace {
         Ok(())
     }
 
-    fn look_at_lines(&mut self, goes_on: &dyn Fn() -> bool) -> Result<Requests, Fault> {
+    fn look_at_lines(&mut self) -> Result<Requests, Fault> {
         let mut requests = self.open_requests()?;
         let mut survey = Survey::new(requests.format(), requests.packer);
-        let mut next_question = LINES_PER_QUESTION;
         while let Some(entry) = requests.next()? {
             survey.add(&entry, &self.options.adjust);
-            if requests.line() >= next_question {
-                next_question = requests.line() + LINES_PER_QUESTION;
-                if !goes_on() {
-                    return Err((0, "stopped".into(), ""));
-                }
-            }
         }
         self.survey = survey;
         Ok(requests)

@@ -6,9 +6,12 @@ mod pace;
 use super::*;
 use crate::null::NullDevice;
 use crate::workload::job::{Extent, Pattern, Replay};
-use crate::workload::trace::{Entry, Trace, TraceOptions, iolog_end, iolog_line, iolog_start};
+use crate::workload::trace::{Entry, Open, Trace, TraceOptions, iolog_end, iolog_line, iolog_start};
 use ssdlab_device::block::{Busy, Completion, Operation, Request, Status, Tag};
 use ssdlab_device::counters::Counters;
+use std::io::{self, Cursor, Read};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 const LATENCY: Nanos = Nanos(100_000);
 const MIB: u64 = 1 << 20;
@@ -37,6 +40,55 @@ fn null(queue_depth: u32) -> NullDevice {
 fn run_on<D: Device>(device: &mut D, jobs: &[Job]) -> Record {
     let options = RunOptions { start: Nanos(1_000), seed: 1 };
     run(device, jobs, &options, &mut Silent).unwrap()
+}
+
+/// A text that is read whole once, to be looked through, and fails in the middle ever after.
+fn failing_trace(entries: &[Entry], failed: &Arc<AtomicBool>) -> Trace {
+    struct Failing(Arc<AtomicBool>);
+    impl Read for Failing {
+        fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+            self.0.store(true, Ordering::Relaxed);
+            Err(io::Error::other("stopped"))
+        }
+    }
+    let lines = entries.iter().map(|entry| iolog_line(entry.at, "d", entry.operation, entry.offset, entry.bytes));
+    let start = iolog_start("d") + &lines.collect::<String>();
+    let (end, readings, failed) = (iolog_end(Nanos::ZERO, "d"), AtomicBool::new(false), Arc::clone(failed));
+    let open: Open = Arc::new(move || {
+        let start = Cursor::new(start.clone().into_bytes());
+        let is_first = !readings.swap(true, Ordering::Relaxed);
+        Ok(if is_first {
+            Box::new(start.chain(Cursor::new(end.clone().into_bytes())))
+        } else {
+            Box::new(start.take(150_000).chain(Failing(Arc::clone(&failed))))
+        })
+    });
+    Trace::read("trace", open, TraceOptions::default()).unwrap()
+}
+
+/// A reader that fails since the run was stopped ends it as any stop does: what was done is kept. Of itself it is an error.
+#[test]
+fn a_stopped_reader_keeps_what_was_done() {
+    struct Stops(Arc<AtomicBool>);
+    impl Observer for Stops {
+        fn progress(&mut self, _: &str, _: f64) -> bool {
+            !self.0.load(Ordering::Relaxed)
+        }
+    }
+    let entry = |us: u64| Entry { at: Nanos(us * 1000), operation: Operation::Read, offset: 0, bytes: 4096 };
+    let entries: Vec<Entry> = (0..10_000).map(entry).collect();
+    let failed = Arc::new(AtomicBool::new(false));
+    let run_with = |observer: &mut dyn Observer| {
+        let replay = Some(Replay { trace: failing_trace(&entries, &failed), timed: false });
+        let options = RunOptions { start: Nanos::ZERO, seed: 1 };
+        run(&mut null(32), &[Job { replay, io_size: None, ..job("replay") }], &options, observer)
+    };
+    let error = run_with(&mut Silent).unwrap_err().to_string();
+    assert!(error.contains("cannot be read on: stopped"), "{error}");
+    failed.store(false, Ordering::Relaxed);
+    let record = run_with(&mut Stops(Arc::clone(&failed))).unwrap();
+    let (requests, ..) = record.clones[0].tally.totals();
+    assert!(record.interrupted && requests > 1000 && requests < 10_000, "{requests}");
 }
 
 /// Requests completed and their exact rate.

@@ -4,7 +4,7 @@
 //! figures of the machine, with which a value may reckon (`8*$mb_memory`), all as in fio. A variable that
 //! is not set is an error here, where fio puts nothing in its place.
 
-use crate::workload::draft::{ReadFile, Traces};
+use crate::workload::draft::{FindTrace, ReadFile};
 use crate::workload::error::Problem;
 use crate::workload::value::arithmetic::evaluate;
 
@@ -27,7 +27,7 @@ pub struct Surroundings<'a> {
     /// Reads included job files.
     pub read_file: ReadFile<'a>,
     /// Finds traces.
-    pub traces: Traces<'a>,
+    pub find_trace: FindTrace<'a>,
     /// The environment.
     pub variable: Variable<'a>,
     /// The machine; `None` where nobody knows it.
@@ -37,7 +37,8 @@ pub struct Surroundings<'a> {
 impl<'a> Surroundings<'a> {
     /// Files alone, and no traces.
     pub fn files(read_file: ReadFile<'a>) -> Surroundings<'a> {
-        Surroundings { read_file, traces: Traces::NONE, variable: &|_| None, machine: None }
+        let find_trace: FindTrace<'a> = &|_| Err("no such file".into());
+        Surroundings { read_file, find_trace, variable: &|_| None, machine: None }
     }
 
     /// A value with variables and keywords replaced.

@@ -7,6 +7,7 @@
 use super::Entry;
 use ssdlab_device::block::Operation;
 use ssdlab_device::units::Nanos;
+use std::fmt;
 
 const FITTED_ALIGN_BYTES: u64 = 4096;
 
@@ -84,8 +85,15 @@ impl Fitted {
         (scaled as u64).min(last) / FITTED_ALIGN_BYTES * FITTED_ALIGN_BYTES
     }
 
-    /// The factor of all offsets.
-    pub fn factor(&self) -> f64 {
+    fn factor(&self) -> f64 {
         self.capacity_bytes as f64 / self.end_bytes as f64
+    }
+}
+
+impl fmt::Display for Fitted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let gigabytes = |bytes: u64| bytes as f64 / 1e9;
+        let (factor, end, capacity) = (self.factor(), gigabytes(self.end_bytes), gigabytes(self.capacity_bytes));
+        write!(f, "offsets are scaled by {factor:.4} so that the trace's {end:.1} GB fit the drive's {capacity:.1} GB")
     }
 }

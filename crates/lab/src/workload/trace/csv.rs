@@ -159,7 +159,7 @@ mod test {
         assert_eq!(parse_trace(&(headed.to_string() + LINES), "t"), Ok(entries));
     }
 
-    /// The first lines of the published files, by their descriptions.
+    /// Columns and units as the descriptions of the traces give them; the values are made up.
     #[test]
     fn clouds_have_their_own_columns() {
         let alibaba = "419,W,8792731648,16384,1577808144360767\n419,R,60138078208,4096,1577808144360870\n";
@@ -189,7 +189,7 @@ mod test {
         };
         assert_eq!(of("7").unwrap().survey().requests(), 2);
         assert_eq!(of("8").unwrap().survey().requests(), 1);
-        assert_eq!(of("9").unwrap_err().reason(), "t: holds no request of 9; it tells of 7, 8");
+        assert_eq!(of("9").unwrap_err().reason(), "holds no request of 9; it tells of 7, 8");
     }
 
     /// Cut lines, second disks and unknown types name the line.

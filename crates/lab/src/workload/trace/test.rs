@@ -13,16 +13,16 @@ fn fitting() -> TraceOptions {
 #[test]
 fn empty_and_unknown_files_are_refused() {
     let reason = |text| parse_trace(text, "t").unwrap_err().reason();
-    assert_eq!(reason("\n \n"), "t: the file is empty");
-    assert_eq!(reason("fio version 3 iolog\n0 f add\n0 f open\n1 f close\n"), "t: holds no request");
-    assert_eq!(reason("hello\nworld\n"), "t, line 1: not a trace of a known format");
+    assert_eq!(reason("\n \n"), "the file is empty");
+    assert_eq!(reason("fio version 3 iolog\n0 f add\n0 f open\n1 f close\n"), "holds no request");
+    assert_eq!(reason("hello\nworld\n"), "line 1: not a trace of a known format");
     assert_eq!(
         reason("block_id io_offset io_size\n"),
-        "t, line 1: tells of blocks by name, and not of places on a device"
+        "line 1: tells of blocks by name, and not of places on a device"
     );
-    assert_eq!(reason("1,R,0,512,1\0"), "t: not a text file (UTF-8)");
+    assert_eq!(reason("1,R,0,512,1\0"), "not a text file (UTF-8)");
     let endless = "1".repeat(70_000);
-    assert_eq!(reason(&format!("1,R,0,512,1\n{endless}")), "t, line 2: longer than 65536 bytes");
+    assert_eq!(reason(&format!("1,R,0,512,1\n{endless}")), "line 2: longer than 65536 bytes");
 }
 
 /// The survey counts what is replayed.
@@ -60,7 +60,10 @@ fn a_trace_is_fitted_to_the_drive() {
     let mut requests = fitted.requests(LIMIT).unwrap();
     let offsets: Vec<u64> = std::iter::from_fn(|| requests.next_entry().unwrap()).map(|entry| entry.offset).collect();
     assert_eq!(offsets, [0, 348_160, 1_044_480]);
-    assert_eq!(fitted.fitted(LIMIT).unwrap().factor(), 1_048_576.0 / 3_145_728.0);
+    assert_eq!(
+        fitted.told(LIMIT).unwrap(),
+        "t: offsets are scaled by 0.3333 so that the trace's 0.0 GB fit the drive's 0.0 GB"
+    );
     assert_eq!(fitted.fitted(LIMIT * 4), None);
 }
 
@@ -73,7 +76,7 @@ fn a_trace_that_changes_is_noticed() {
         let text = if again { "1,R,0,512,1\n1,R,0,5" } else { "1,R,0,512,1\n1,R,0,512,2\n" };
         Ok(Box::new(Cursor::new(text)))
     });
-    let trace = Trace::read("t", open, TraceOptions::default(), &|| true).unwrap();
+    let trace = Trace::read("t", open, TraceOptions::default()).unwrap();
     let mut requests = trace.requests(LIMIT).unwrap();
     assert!(requests.next_entry().is_ok());
     assert_eq!(requests.next_entry().unwrap_err().line, Some(2));
