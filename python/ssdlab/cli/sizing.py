@@ -157,7 +157,7 @@ def sizing(
         else:
             written = normal(found, spreads, asked)
         write_document(written, output_format, pending)
-    tell(found, stopped)
+    tell(found, spreads, stopped)
     return signals.exit_code() if stopped else 0
 
 
@@ -209,19 +209,19 @@ def _search(
 
 
 def _draw(asked: Asked, found: Sequence[Verdict], draws: int) -> tuple[list[Spread], bool]:
-    """Draw drives of each single drive that meets what is asked."""
+    """Draw the drives of each candidate that meets what is asked."""
     load, spreads, stopped = asked.load, list[Spread](), False
     for each in found:
         candidate = each.candidate
-        if stopped or not each.meets or candidate.layout.layer:
+        if stopped or not each.meets:
             continue
         try:
-            requests = drawn(candidate, load, draws, asked.seed)
+            made = drawn(candidate, draws, asked.seed)
         except SsdlabError as error:
             note(f"ssdlab: {error}")
             continue
-        labels = [f"{candidate.label}, draw {number + 1}" for number in range(len(requests))]
-        results, stopped = carry_out(labels, tasks(candidate, load, requests))
+        labels = [f"{candidate.label}, draw {number + 1}" for number in range(len(made))]
+        results, stopped = carry_out(labels, tasks(candidate, load, made, asked.seed))
         summary = spread(candidate, load, asked.limits, results)
         spreads += [] if summary is None else [summary]
     return spreads, stopped

@@ -10,6 +10,7 @@ from contextlib import redirect_stdout
 
 from ssdlab import text
 from ssdlab.cli.console import note, print_filled, print_table, print_text
+from ssdlab.cli.ensemble import MODEL_ERROR_NOTE
 from ssdlab.sizing import answer
 from ssdlab.sizing.intervals import Spread
 from ssdlab.sizing.load import Load
@@ -22,7 +23,7 @@ _HEADINGS = (
 )
 _NUMBERS = (1, 4, 5, 6, 7, 8, 11)
 _SPREAD_HEADINGS = (
-    *("5 to 95 %", "unused", "meets in", "IOPS", "p99 write", "p99 read", "WA", "years"),
+    *("5 to 95 %", "unused", "layout", "meets in", "IOPS", "p99 write", "p99 read", "WA", "years"),
 )
 
 
@@ -98,6 +99,7 @@ def _spread_row(found: Spread) -> tuple[str, ...]:
     return (
         found.candidate.drive,
         text.percent(found.candidate.unused, 0),
+        found.candidate.layout.name,
         f"{found.kept} of {found.draws}",
         *(
             f"{show(intervals[name].low)} … {show(intervals[name].high)}"
@@ -121,8 +123,10 @@ def as_json(found: Sequence[Verdict], spreads: Sequence[Spread], asked: Asked) -
     return json.dumps({"sizing": written}, indent=2, ensure_ascii=False)
 
 
-def tell(found: Sequence[Verdict], stopped: bool) -> None:
+def tell(found: Sequence[Verdict], spreads: Sequence[Spread], stopped: bool) -> None:
     """Say what the figures stand for."""
+    if spreads:
+        note(MODEL_ERROR_NOTE)
     if any(each.figures is not None for each in found):
         note(
             "ssdlab: years are those of the cells at the rated cycles of a profile; rated TBW: not "

@@ -233,19 +233,21 @@ class Candidate:
         """OP' of the drive without the unused part."""
         return self._effective(sheet(self.drive).over_provisioning)
 
-    @property
-    def settings(self) -> Settings:
-        """What differs from the profile."""
-        return self.settings_at(sheet(self.drive).over_provisioning)
+    def settings(self, drawn: Settings = ()) -> Settings:
+        """Return what differs from the profile.
 
-    def settings_at(self, own: float) -> Settings:
-        """Return what differs from the profile, were the drive's own over-provisioning this."""
+        Parameters
+        ----------
+        drawn
+            What a draw of the drive sets; its own spare keeps the share that is left unused.
+        """
         if self.unused == 0:
-            return ()
-        return (
-            ("capacity_bytes", str(self.exported_bytes)),
-            ("over_provisioning", f"{self._effective(own):.6f}"),
-        )
+            return drawn
+        values = dict(drawn)
+        own = float(values.get("over_provisioning", sheet(self.drive).over_provisioning))
+        values["capacity_bytes"] = str(self.exported_bytes)
+        values["over_provisioning"] = f"{self._effective(own):.6f}"
+        return tuple(values.items())
 
     def _effective(self, own: float) -> float:
         return (1 + own) * sheet(self.drive).capacity_bytes / self.exported_bytes - 1

@@ -9,15 +9,16 @@ long without a run of their own. Left out: all that `ssdlab.endurance` leaves ou
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from ssdlab import text
 from ssdlab.engine import Progress
 from ssdlab.sizing.candidate import SINGLE, Candidate, layout
+from ssdlab.sizing.intervals import Interval, Outcome, of_wear, tasks
 from ssdlab.sizing.load import Load
-from ssdlab.sizing.simulate import Figures, commands, conditioning, simulate
+from ssdlab.sizing.simulate import Draw, Figures, commands, conditioning, simulate
 
 CHANGE = 0.2
 """The share that changes leave unused, or trimmed: what is customarily advised."""
@@ -41,7 +42,7 @@ class Case:
 
     def figures(self, seed: int, progress: Progress) -> Figures:
         """Run it."""
-        return simulate(self.candidate, self.load, seed, progress)
+        return simulate(self.candidate, self.load, seed, progress, wear_alone=True)
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,12 @@ class Years:
 
     case: Case
     figures: Figures
+    drawn: Sequence[Figures] = ()
+    """What came of drives that are drawn from what the profile assumes."""
+
+    def intervals(self) -> dict[str, Interval]:
+        """Return 5, 50 and 95 % of WA, TBW and years; nothing where no draw worked."""
+        return of_wear(self.drawn, self.case.load) if self.drawn else {}
 
     @property
     def years(self) -> float:
@@ -68,7 +75,9 @@ class Years:
             "bytes_written": self.figures.bytes_written,
             "years": self.years,
             "way": self.figures.way,
-            "commands": commands(candidate, load, seed),
+            "draws": len(self.drawn),
+            "intervals": {name: each.to_dict() for name, each in self.intervals().items()},
+            "commands": commands(candidate, load, seed, wear_alone=True),
         }
 
 
@@ -88,12 +97,20 @@ def cases(drive: str, unused: float, load: Load) -> list[Case]:
     return found
 
 
-def runs(asked: list[Case], seed: int) -> dict[str, Callable[[Progress], Figures]]:
+def runs(asked: Sequence[Case], seed: int) -> dict[str, Callable[[Progress], Figures]]:
     """Return a run for each drive in steady state that the cases need, by its conditioning."""
     return {
         key(case, seed): lambda progress, case=case: case.figures(seed, progress)  # type: ignore[misc]
         for case in reversed(asked)
     }
+
+
+def drawn_runs(
+    asked: Sequence[Case], wanted: str, draws: Sequence[Draw], seed: int
+) -> list[Callable[[Progress], Outcome]]:
+    """Return the runs of each draw for the cases that one conditioning, by its key, is for."""
+    case = next(each for each in asked if key(each, seed) == wanted)
+    return tasks(case.candidate, case.load, draws, seed, wear_alone=True)
 
 
 def key(case: Case, seed: int) -> str:

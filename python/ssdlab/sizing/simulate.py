@@ -32,7 +32,7 @@ from ssdlab.endurance import lifetime_years
 from ssdlab.engine import Progress
 from ssdlab.errors import SsdlabError
 from ssdlab.reproduce.experiment import Value, section, story
-from ssdlab.request import RunRequest
+from ssdlab.request import RunRequest, Settings
 from ssdlab.result import Job, Result
 from ssdlab.sizing.candidate import Candidate, sheet
 from ssdlab.sizing.load import Load
@@ -131,33 +131,62 @@ def writes(load: Load) -> str:
     return section("writes", **access, numjobs=writers) + trims
 
 
-def measured(load: Load) -> str:
-    """Return the three jobs that follow, or the fio job itself."""
+def measured(load: Load, *, wear_alone: bool = False) -> str:
+    """Return the three jobs that follow, or the fio job itself; for wear the first is enough."""
     if load.job is not None:
         return load.job
     access, rate = _access(load), _rate(load)
+    saturated = section(SATURATED, iodepth=_DEPTH, number_ios=2 * _REQUESTS, **access)
+    if wear_alone:
+        return saturated
     settle_s = min(_SETTLE_S, _SETTLE_REQUESTS / load.rate)
     return story(
-        section(SATURATED, iodepth=_DEPTH, number_ios=2 * _REQUESTS, **access),
+        saturated,
         section(SETTLE, time_based=True, runtime=f"{settle_s * 1e3:.0f}ms", **rate, **access),
         section(LOAD, number_ios=_REQUESTS, **rate, **access),
     )
 
 
-def conditioning(candidate: Candidate, load: Load, seed: int) -> RunRequest:
-    """Return what brings one drive of a candidate into steady state."""
+@dataclass(frozen=True)
+class Draw:
+    """A drive that is drawn from what its profile assumes: what that sets on it and its layers."""
+
+    settings: Settings
+    layers: tuple[str, ...]
+
+
+def conditioning(
+    candidate: Candidate, load: Load, seed: int, draw: Draw | None = None
+) -> RunRequest:
+    """Return what brings one drive of a candidate into steady state; a draw is not kept."""
     return RunRequest(
         drive=candidate.drive,
-        settings=candidate.settings,
+        settings=candidate.settings(() if draw is None else draw.settings),
         condition="steady",
         seed=seed,
         job_text=writes(load),
         job_name=load.job_name,
+        cache=draw is None,
     )
 
 
-def simulate(candidate: Candidate, load: Load, seed: int, progress: Progress) -> Figures:
+def simulate(
+    candidate: Candidate,
+    load: Load,
+    seed: int,
+    progress: Progress,
+    *,
+    draw: Draw | None = None,
+    wear_alone: bool = False,
+) -> Figures:
     """Run a candidate under a load.
+
+    Parameters
+    ----------
+    draw
+        Takes the place of the profile.
+    wear_alone
+        Latencies are not asked for.
 
     Raises
     ------
@@ -166,6 +195,18 @@ def simulate(candidate: Candidate, load: Load, seed: int, progress: Progress) ->
     Stopped
         `progress` returned False.
     """
+    season = conditioning(candidate, load, seed, draw)
+    request = replace(
+        season,
+        layers=candidate.layout.layers if draw is None else draw.layers,
+        job_text=measured(load, wear_alone=wear_alone),
+        json_plus=True,
+    )
+    return figures(_run(season, request, progress), load, candidate)
+
+
+def _run(season: RunRequest, request: RunRequest, progress: Progress) -> Result:
+    """Run a job on a drive, or an array of drives, that was brought into its state alone."""
 
     def before(phase: str, share: float) -> bool:
         return progress(phase, share * _CONDITIONING_SHARE)
@@ -173,11 +214,13 @@ def simulate(candidate: Candidate, load: Load, seed: int, progress: Progress) ->
     def after(phase: str, share: float) -> bool:
         return progress(phase, _CONDITIONING_SHARE + share * (1 - _CONDITIONING_SHARE))
 
-    drive = conditioned(conditioning(candidate, load, seed), before)
-    request = replace(
-        drive, layers=candidate.layout.layers, job_text=measured(load), json_plus=True
-    )
-    return figures(runner.whole(engine.run(request, after), candidate.label), load, candidate)
+    kept = conditioned(season, before)
+    if kept is not season:
+        return runner.whole(engine.run(request.on(kept.drive), after), request.job_name)
+    found: list[Result] = []
+    chain = runner.Chain((("", request),), season)
+    runner.perform(chain, progress, lambda _, result: found.append(result))
+    return found[0]
 
 
 def figures(result: Result, load: Load, candidate: Candidate) -> Figures:
@@ -233,15 +276,15 @@ def _steady_amplification(season: Mapping[str, Any]) -> float:
     return float((scaled["slices"] if scaled else season["rounds"])[-1])
 
 
-def commands(candidate: Candidate, load: Load, seed: int) -> list[str]:
+def commands(candidate: Candidate, load: Load, seed: int, *, wear_alone: bool = False) -> list[str]:
     """Return the command lines that make the same runs; a plain load needs no job file."""
     file, job = "drive.ssd", load.job_name
     season = ["ssdlab", "season", candidate.drive, "--to", "steady", "-o", file]
-    settings = [word for key, value in candidate.settings for word in ("--set", f"{key}={value}")]
+    settings = [word for key, value in candidate.settings() for word in ("--set", f"{key}={value}")]
     run = ["ssdlab", "run", "--drive", file, "--seed", str(seed)]
     layers = [word for each in candidate.layout.layers for word in ("--layer", each)]
     of_season = _flags(writes(load)) if load.job is None else ["--job", job]
-    of_run = _flags(measured(load)) if load.job is None else [job]
+    of_run = _flags(measured(load, wear_alone=wear_alone)) if load.job is None else [job]
     return [
         shlex.join([*season, *settings, "--seed", str(seed), *of_season]),
         shlex.join([*run, *layers, *of_run]),
