@@ -371,6 +371,9 @@ def test_lifetime(command: Command) -> None:
     closed = engine.theory(0.281, pages_per_block=128, trim_share=1 / 6)["write_amplification"]
     assert unused["write_amplification"] == pytest.approx(closed, rel=0.01)
     assert trimmed["write_amplification"] == pytest.approx(closed, rel=0.05)
+    # Trimmed each night, but written over 58 times a day: a tenth of a night's help is left.
+    nightly = cases["20 % free, trimmed daily"]["write_amplification"]
+    assert nightly == pytest.approx(cases["as asked"]["write_amplification"], rel=0.02)
     assert cases["in order"]["write_amplification"] == pytest.approx(1.0, abs=0.02)
     assert years["as asked"] < years["20 % unused"] < years["in order"]
 
@@ -480,6 +483,12 @@ def test_a_trace(command: Command, tmp_path: Path) -> None:
         (("--iops", "3000", "--layout", "raid:level=5,disks=4,x=1"), "x"),
         (("--iops", "3000", "--prices", "none.csv"), "--prices none.csv: no such file"),
         (("--iops", "3000", "--drive", "fujitsu-mhz2250bh"), "is no single SSD"),
+        (("--iops", "3000", "--trim", "hourly:20%"), "--trim hourly:20%: expected daily or weekly"),
+        (("--iops", "3000", "--trim", "daily:90%"), "--trim daily:90%: expected a free share"),
+        (("--iops", "3000", "--trim", "daily:nan"), "--trim daily:nan: expected a free share"),
+        (("--iops", "3000", "--trim", "daily:a"), "--trim a: expected a share"),
+        (("--iops", "3000", "--sequential", "--trim", "daily:9%"), "writes in order copy next to"),
+        (("baseline", "--writes", "1GB/day", "--trim", "daily:9%"), "--trim is for plain loads"),
         (("--iops", "3000", "--ensemble", "3"), "--ensemble 3: must be a whole number"),
     ],
 )

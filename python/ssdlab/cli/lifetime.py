@@ -24,7 +24,8 @@ from ssdlab.output import PendingFile
 from ssdlab.sizing.candidate import sheet
 from ssdlab.sizing.intervals import Interval, drawn
 from ssdlab.sizing.lifetime import Case, Years, cases, drawn_runs, key, runs
-from ssdlab.sizing.load import parse_bytes, plain
+from ssdlab.sizing.load import parse_bytes, plain, with_trims
+from ssdlab.sizing.nights import remarks
 from ssdlab.sizing.simulate import Draw, Figures
 
 _HEADINGS = ("case", "WA", "TBW of the cells", "years", "by")
@@ -64,6 +65,7 @@ def lifetime(
     bs: str,
     hours: float,
     sequential: bool,
+    trim: str | None,
     spare: str,
     years: float | None,
     rated_tbw: str | None,
@@ -80,6 +82,7 @@ def lifetime(
     if writes is None:
         raise SsdlabError("no load: add --writes, such as --writes 200GB/day")
     load = plain(writes=writes, iops=None, mix="0/100", bs=bs, hours=hours, sequential=sequential)
+    load = load if trim is None else with_trims(load, trim)
     sheet(drive)
     unused, *more = parse_shares(spare)
     if more:
@@ -99,6 +102,8 @@ def lifetime(
         else:
             written = _normal(found, said)
         write_document(written, output_format, pending)
+    for remark in remarks([drive], load):
+        note(f"ssdlab: {remark}")
     if any(each.drawn for each in found):
         note(MODEL_ERROR_NOTE)
     if stopped:

@@ -27,7 +27,8 @@ from ssdlab.request import RunRequest
 from ssdlab.sizing import answer
 from ssdlab.sizing.candidate import SINGLE, Layout, layout, sheet
 from ssdlab.sizing.intervals import Spread, drawn, spread, tasks
-from ssdlab.sizing.load import of_job, plain
+from ssdlab.sizing.load import of_job, plain, with_trims
+from ssdlab.sizing.nights import remarks
 from ssdlab.sizing.prices import read_prices
 from ssdlab.sizing.search import Asked, ranked, search
 from ssdlab.sizing.verdict import Verdict
@@ -105,6 +106,7 @@ def sizing(
     bs: str,
     hours: float,
     sequential: bool,
+    trim: str | None,
     mix: str,
     iops: float | None,
     years: float | None,
@@ -130,6 +132,7 @@ def sizing(
     words: dict[str, Any] = {"mix": mix, "bs": bs, "hours": hours, "sequential": sequential}
     if job is None:
         load = plain(writes=writes, iops=iops, **words)
+        load = load if trim is None else with_trims(load, trim)
     else:
         _refuse_with_job(job)
         source = read_job_source([job])
@@ -157,6 +160,8 @@ def sizing(
         else:
             written = normal(found, spreads, asked)
         write_document(written, output_format, pending)
+    for remark in remarks(considered, load):
+        note(f"ssdlab: {remark}")
     tell(found, spreads, stopped)
     return signals.exit_code() if stopped else 0
 
@@ -164,7 +169,7 @@ def sizing(
 def _refuse_with_job(job: str) -> None:
     """Refuse what describes a plain load."""
     context = click.get_current_context()
-    for name in ("mix", "bs", "hours", "sequential"):
+    for name in ("mix", "bs", "hours", "sequential", "trim"):
         if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
             raise SsdlabError(f"{job}: a job file; --{name} is for plain loads\nleave it out")
 

@@ -50,6 +50,8 @@ class Sheet:
         Of one direction.
     compresses
         Whether less may be programmed than was written.
+    trims
+        Whether it has TRIM.
     """
 
     capacity_bytes: int
@@ -68,6 +70,7 @@ class Sheet:
     write_command_s: float
     link_bytes_per_s: float
     compresses: bool
+    trims: bool
 
 
 @cache
@@ -114,6 +117,7 @@ def _sheet(shown: dict[str, Any], values: dict[str, Any]) -> Sheet:
         write_command_s=_number(values["controller.write_command_us"]) / 1e6,
         link_bytes_per_s=_number(values["link.mb_per_s"]) * 1e6,
         compresses=str(values["controller.compression"]).lower() == "true",
+        trims=str(values["ftl.trim"]).lower() == "true",
     )
 
 

@@ -4,7 +4,8 @@
     years            = TBW / (bytes a day · 365.25)
 
 Write amplification in steady state does not depend on the rate, so half the writes last twice as
-long without a run of their own. Left out: all that `ssdlab.endurance` leaves out.
+long without a run of their own; only where nights trim the drive, they leave more of it unmapped.
+Left out: all that `ssdlab.endurance` leaves out.
 """
 
 from __future__ import annotations
@@ -88,11 +89,14 @@ def cases(drive: str, unused: float, load: Load) -> list[Case]:
     if unused < CHANGE:
         share = text.percent(CHANGE, 0)
         found.append(Case(f"{share} unused", replace(plain, unused=CHANGE), load))
-        if not load.sequential:
-            trimmed = replace(load, trimmed=CHANGE)
+        if not load.sequential and not load.free:
+            trimmed, nightly = replace(load, trimmed=CHANGE), replace(load, free=CHANGE)
             found.append(Case(f"{share} free and trimmed", plain, trimmed))
+            found.append(Case(f"{share} free, trimmed daily", plain, nightly))
+    if load.free:
+        found.append(Case("never trimmed", plain, replace(load, free=0.0)))
     if not load.sequential:
-        found.append(Case("in order", plain, replace(load, sequential=True)))
+        found.append(Case("in order", plain, replace(load, sequential=True, free=0.0)))
     found.append(Case("half the writes", plain, load.times(0.5)))
     return found
 

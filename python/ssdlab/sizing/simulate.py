@@ -22,28 +22,22 @@ begin alike, so arrays collect more in step than real ones.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from ssdlab import engine, latency, runner
-from ssdlab.cache import conditioned
+from ssdlab import latency
 from ssdlab.endurance import lifetime_years
 from ssdlab.engine import Progress
 from ssdlab.errors import SsdlabError
-from ssdlab.reproduce.experiment import Value, section, story
 from ssdlab.request import RunRequest, Settings
 from ssdlab.result import Job, Result
+from ssdlab.sizing import nights
 from ssdlab.sizing.candidate import Candidate, sheet
+from ssdlab.sizing.jobs import flags, measured, writes
 from ssdlab.sizing.load import Load
+from ssdlab.sizing.steady import run_on
 
-SATURATED, SETTLE, LOAD = "saturated", "settle", "load"
-_DEPTH = 256
-_MOST_OUTSTANDING = 4096
-_REQUESTS = 300_000
-"""Of the load: three thousand of them lie above the 99th percentile."""
-_SETTLE_S, _SETTLE_REQUESTS = 20.0, 3_000_000
-_CONDITIONING_SHARE = 0.8
 _KEEPS_UP = 0.98
 """Of the rate that is asked; random arrivals differ by a half per cent."""
 
@@ -100,53 +94,6 @@ class Figures:
         return asdict(self)
 
 
-def _access(load: Load) -> dict[str, Value]:
-    kind = "" if load.sequential else "rand"
-    options: dict[str, Value] = {"rw": f"{kind}write", "bs": load.block_bytes}
-    if load.read_share > 0:
-        mixed = "rw" if load.sequential else "randrw"
-        options |= {"rw": mixed, "rwmixread": round(load.read_share * 100)}
-    return options if load.sequential else options | {"norandommap": True}
-
-
-def _rate(load: Load) -> dict[str, Value]:
-    read, write = load.rate * load.read_share, load.rate * load.write_share
-    rates = f"{max(1, round(read))},{max(1, round(write))}" if read else max(1, round(write))
-    return {"iodepth": _MOST_OUTSTANDING, "rate_iops": rates, "rate_process": "poisson"}
-
-
-def writes(load: Load) -> str:
-    """Return the job that brings a drive into steady state: writes alone, trims where there are.
-
-    With t of the trims and w of the writes uniform over the drive, a share t / (t + w) is free in
-    the long run.
-    """
-    if load.job is not None:
-        return load.job
-    access = _access(replace(load, read_share=0.0))
-    if not load.trimmed:
-        return section("writes", **access)
-    writers = round((1 - load.trimmed) / load.trimmed)
-    trims = section("trims", rw="randtrim", bs=load.block_bytes, norandommap=True)
-    return section("writes", **access, numjobs=writers) + trims
-
-
-def measured(load: Load, *, wear_alone: bool = False) -> str:
-    """Return the three jobs that follow, or the fio job itself; for wear the first is enough."""
-    if load.job is not None:
-        return load.job
-    access, rate = _access(load), _rate(load)
-    saturated = section(SATURATED, iodepth=_DEPTH, number_ios=2 * _REQUESTS, **access)
-    if wear_alone:
-        return saturated
-    settle_s = min(_SETTLE_S, _SETTLE_REQUESTS / load.rate)
-    return story(
-        saturated,
-        section(SETTLE, time_based=True, runtime=f"{settle_s * 1e3:.0f}ms", **rate, **access),
-        section(LOAD, number_ios=_REQUESTS, **rate, **access),
-    )
-
-
 @dataclass(frozen=True)
 class Draw:
     """A drive that is drawn from what its profile assumes: what that sets on it and its layers."""
@@ -158,7 +105,14 @@ class Draw:
 def conditioning(
     candidate: Candidate, load: Load, seed: int, draw: Draw | None = None
 ) -> RunRequest:
-    """Return what brings one drive of a candidate into steady state; a draw is not kept."""
+    """Return what brings one drive of a candidate into steady state; a draw is not kept.
+
+    Where nights trim it, that is the state of the evening.
+    """
+    return _season(nights.evening(candidate, load), load, seed, draw)
+
+
+def _season(candidate: Candidate, load: Load, seed: int, draw: Draw | None) -> RunRequest:
     return RunRequest(
         drive=candidate.drive,
         settings=candidate.settings(() if draw is None else draw.settings),
@@ -202,29 +156,26 @@ def simulate(
         job_text=measured(load, wear_alone=wear_alone),
         json_plus=True,
     )
-    return figures(_run(season, request, progress), load, candidate)
+    if not nights.still_free(candidate, load):
+        return figures(run_on(season, request, progress), load, candidate)
+    result = run_on(season, request, lambda phase, share: progress(phase, share / 2))
+    days = _season(candidate, load, seed, draw)
+    amplification = nights.amplification(
+        candidate, load, days, lambda phase, share: progress(f"nights: {phase}", (1 + share) / 2)
+    )
+    found = figures(result, load, candidate, amplification)
+    return replace(found, way=f"{found.way}; days and nights on one die")
 
 
-def _run(season: RunRequest, request: RunRequest, progress: Progress) -> Result:
-    """Run a job on a drive, or an array of drives, that was brought into its state alone."""
-
-    def before(phase: str, share: float) -> bool:
-        return progress(phase, share * _CONDITIONING_SHARE)
-
-    def after(phase: str, share: float) -> bool:
-        return progress(phase, _CONDITIONING_SHARE + share * (1 - _CONDITIONING_SHARE))
-
-    kept = conditioned(season, before)
-    if kept is not season:
-        return runner.whole(engine.run(request.on(kept.drive), after), request.job_name)
-    found: list[Result] = []
-    chain = runner.Chain((("", request),), season)
-    runner.perform(chain, progress, lambda _, result: found.append(result))
-    return found[0]
-
-
-def figures(result: Result, load: Load, candidate: Candidate) -> Figures:
+def figures(
+    result: Result, load: Load, candidate: Candidate, amplification: float | None = None
+) -> Figures:
     """Read the figures of a run.
+
+    Parameters
+    ----------
+    amplification
+        In place of that of the run's own steady state.
 
     Raises
     ------
@@ -238,7 +189,7 @@ def figures(result: Result, load: Load, candidate: Candidate) -> Figures:
     written = sum(float(job.direction("write").get("io_bytes") or 0) for job in saturated)
     if not written or not steady.get("rounds"):
         raise SsdlabError(f"{load.job_name}: writes nothing, so no drive wears")
-    programmed = _programmed(saturated, candidate)
+    programmed = _programmed(saturated, candidate, amplification)
     return Figures(
         iops=sum(job.iops() for job in saturated),
         rate=sum(job.iops() for job in last),
@@ -262,36 +213,37 @@ def _p99(jobs: Sequence[Job], direction: str) -> float | None:
     return latency.percentile(blocks, 99.0) if blocks else None
 
 
-def _programmed(jobs: Sequence[Job], candidate: Candidate) -> float:
+def _programmed(jobs: Sequence[Job], candidate: Candidate, amplification: float | None) -> float:
     """Return the bytes that these jobs program in steady state."""
     lab = jobs[0].lab
     if any("read_iolog" in job.options for job in jobs):
         return float(lab["counters"]["nand_bytes_written"])
     touched = float(lab["host_pages_written"]) * sheet(candidate.drive).unit_bytes
-    return _steady_amplification(lab["season"]) * touched
-
-
-def _steady_amplification(season: Mapping[str, Any]) -> float:
-    scaled = season.get("scale_model")
-    return float((scaled["slices"] if scaled else season["rounds"])[-1])
+    return (amplification or nights.steady_amplification(lab["season"])) * touched
 
 
 def commands(candidate: Candidate, load: Load, seed: int, *, wear_alone: bool = False) -> list[str]:
-    """Return the command lines that make the same runs; a plain load needs no job file."""
-    file, job = "drive.ssd", load.job_name
-    season = ["ssdlab", "season", candidate.drive, "--to", "steady", "-o", file]
-    settings = [word for key, value in candidate.settings() for word in ("--set", f"{key}={value}")]
-    run = ["ssdlab", "run", "--drive", file, "--seed", str(seed)]
+    """Return the command lines that make the same runs; a plain load needs no job file.
+
+    Where nights trim the drive, a slice's run follows, which has the write amplification.
+    """
+    of_season = flags(writes(load)) if load.job is None else ["--job", load.job_name]
+    of_run = flags(measured(load, wear_alone=wear_alone)) if load.job is None else [load.job_name]
     layers = [word for each in candidate.layout.layers for word in ("--layer", each)]
-    of_season = _flags(writes(load)) if load.job is None else ["--job", job]
-    of_run = _flags(measured(load, wear_alone=wear_alone)) if load.job is None else [job]
-    return [
-        shlex.join([*season, *settings, "--seed", str(seed), *of_season]),
-        shlex.join([*run, *layers, *of_run]),
-    ]
+    season = conditioning(candidate, load, seed)
+    found = _commands(season, "drive.ssd", of_season, [*layers, *of_run])
+    if nights.still_free(candidate, load):
+        small, capacity = nights.one_die(candidate, _season(candidate, load, seed, None))
+        job = nights.days(candidate, load, capacity)
+        found += _commands(small, "die.ssd", of_season, flags(job))
+    return found
 
 
-def _flags(job: str) -> list[str]:
-    """Write a job file as flags, as the fio program takes them."""
-    lines = filter(None, job.splitlines())
-    return [f"--name={line[1:-1]}" if line.startswith("[") else f"--{line}" for line in lines]
+def _commands(
+    season: RunRequest, file: str, of_season: Sequence[str], of_run: Sequence[str]
+) -> list[str]:
+    settings = [word for key, value in season.settings for word in ("--set", f"{key}={value}")]
+    made = ["ssdlab", "season", season.drive, "--to", "steady", "-o", file, *settings]
+    run = ["ssdlab", "run", "--drive", file]
+    seed = ["--seed", str(season.seed)]
+    return [shlex.join([*made, *seed, *of_season]), shlex.join([*run, *seed, *of_run])]

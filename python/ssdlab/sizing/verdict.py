@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ssdlab.sizing.candidate import Candidate
-from ssdlab.sizing.closed_form import Bounds, bounds, ruled_out
+from ssdlab.sizing.closed_form import Bounds, bounds, room, ruled_out
 from ssdlab.sizing.load import Limits, Load
 from ssdlab.sizing.simulate import Figures, commands
 
@@ -126,5 +126,5 @@ def reserves(candidate: Candidate, load: Load, limits: Limits, found: Figures) -
     if limits.years is not None:
         kept["wear"] = found.years(load.bytes_per_day) / limits.years
     if limits.data_bytes is not None:
-        kept["capacity"] = candidate.host_bytes / limits.data_bytes
+        kept["capacity"] = room(candidate, load) / limits.data_bytes
     return kept
