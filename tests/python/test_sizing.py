@@ -344,6 +344,16 @@ def test_plain_runs_say_the_same(command: Command, layer: str) -> None:
     assert figures["programmed"] == pytest.approx(programmed, rel=0.05)
 
 
+def test_writes_of_half_a_unit_cost_a_whole_one() -> None:
+    """WA is per byte of the host already: twice that of whole units, as the run itself programs."""
+    halves = replace(WRITES, block_bytes=2048)
+    candidate = Candidate(THEORY, 0.2, ALONE)
+    found = simulate(candidate, halves, 1, _progress, wear_alone=True)
+    whole = simulate(candidate, WRITES, 1, _progress, wear_alone=True)
+    assert found.programmed == pytest.approx(2 * whole.programmed, rel=0.02)
+    assert found.programmed == found.write_amplification
+
+
 def test_a_part_of_the_drive_that_is_not_used_gives_the_same(command: Command) -> None:
     """A drive that exports less and one that is used in part: the same WA, within its scatter."""
     job = ("--rw=randwrite", "--bs=4k", "--norandommap", "--iodepth=32", "--number_ios=300000")

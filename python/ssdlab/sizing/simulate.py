@@ -1,22 +1,18 @@
 """The runs that decide: a drive in steady state, without a pause, then at the rate that is asked.
 
 Each member of a layout is brought into steady state by the load's own writes, as `ssdlab season`
-does it, and kept in the cache; the layers are put over it. Then three jobs follow each other:
-
-    saturated   256 requests outstanding: the IOPS that headroom is of
-    settle      at the rate that is asked: what collection still owes is paid
-    load        at that rate, arrivals at random (Poisson), as many outstanding as come: latencies
-
-A fio job runs alone instead; its last stonewall group is the load.
+does it, and kept in the cache; the layers are put over it. Then the jobs of the load follow
+(`sizing/jobs.py`); of a fio job the last stonewall group is the load.
 
     programmed bytes a host byte = WA in steady state · bytes to drives / bytes of the host
     years = flash bytes · rated cycles / (programmed a host byte · bytes a day · 365.25)
 
 WA is that of the last round of preconditioning, a quarter of the capacity, or of the last slice
 that the whole drive wrote after its scale model: the jobs that follow are too short for one. A
-trace does not make a drive steady (4 KiB uniform does), and so has the WA of its own run.
-Left out: what a drive collects in idle time beyond need, the pauses of nights; copies of a drive
-begin alike, so arrays collect more in step than real ones.
+trace does not make a drive steady (4 KiB uniform does), and so has the WA of its own run. Where
+nights trim the drive it is that of days and nights (`sizing/nights.py`).
+Left out: what a drive collects in idle time beyond need; copies of a drive begin alike, so arrays
+collect more in step than real ones.
 """
 
 from __future__ import annotations
@@ -33,7 +29,7 @@ from ssdlab.errors import SsdlabError
 from ssdlab.request import RunRequest, Settings
 from ssdlab.result import Job, Result
 from ssdlab.sizing import nights
-from ssdlab.sizing.candidate import Candidate, sheet
+from ssdlab.sizing.candidate import Candidate
 from ssdlab.sizing.jobs import flags, measured, writes
 from ssdlab.sizing.load import Load
 from ssdlab.sizing.steady import run_on
@@ -157,19 +153,17 @@ def simulate(
         json_plus=True,
     )
     if not nights.still_free(candidate, load):
-        return figures(run_on(season, request, progress), load, candidate)
+        return figures(run_on(season, request, progress), load)
     result = run_on(season, request, lambda phase, share: progress(phase, share / 2))
     days = _season(candidate, load, seed, draw)
     amplification = nights.amplification(
         candidate, load, days, lambda phase, share: progress(f"nights: {phase}", (1 + share) / 2)
     )
-    found = figures(result, load, candidate, amplification)
+    found = figures(result, load, amplification)
     return replace(found, way=f"{found.way}; days and nights on one die")
 
 
-def figures(
-    result: Result, load: Load, candidate: Candidate, amplification: float | None = None
-) -> Figures:
+def figures(result: Result, load: Load, amplification: float | None = None) -> Figures:
     """Read the figures of a run.
 
     Parameters
@@ -189,7 +183,7 @@ def figures(
     written = sum(float(job.direction("write").get("io_bytes") or 0) for job in saturated)
     if not written or not steady.get("rounds"):
         raise SsdlabError(f"{load.job_name}: writes nothing, so no drive wears")
-    programmed = _programmed(saturated, candidate, amplification)
+    programmed = _programmed(saturated, amplification)
     return Figures(
         iops=sum(job.iops() for job in saturated),
         rate=sum(job.iops() for job in last),
@@ -213,13 +207,13 @@ def _p99(jobs: Sequence[Job], direction: str) -> float | None:
     return latency.percentile(blocks, 99.0) if blocks else None
 
 
-def _programmed(jobs: Sequence[Job], candidate: Candidate, amplification: float | None) -> float:
+def _programmed(jobs: Sequence[Job], amplification: float | None) -> float:
     """Return the bytes that these jobs program in steady state."""
     lab = jobs[0].lab
     if any("read_iolog" in job.options for job in jobs):
         return float(lab["counters"]["nand_bytes_written"])
-    touched = float(lab["host_pages_written"]) * sheet(candidate.drive).unit_bytes
-    return (amplification or nights.steady_amplification(lab["season"])) * touched
+    received = float(lab["counters"]["nand_host_bytes_written"])
+    return (amplification or nights.steady_amplification(lab["season"])) * received
 
 
 def commands(candidate: Candidate, load: Load, seed: int, *, wear_alone: bool = False) -> list[str]:
