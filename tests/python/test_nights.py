@@ -1,4 +1,4 @@
-"""Trims of every night: their arithmetic by hand, their runs beside closed forms and plain runs."""
+"""Nights, trimmed or idle: arithmetic by hand, runs beside closed forms and plain runs."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import math
 import shlex
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -15,12 +16,13 @@ from ssdlab.sizing import nights
 from ssdlab.sizing.candidate import SINGLE, Candidate, layout, sheet
 from ssdlab.sizing.closed_form import least_write_amplification, room
 from ssdlab.sizing.lifetime import cases, key
-from ssdlab.sizing.load import Load, with_trims
-from ssdlab.sizing.simulate import conditioning
+from ssdlab.sizing.load import Load, plain, with_trims
+from ssdlab.sizing.simulate import conditioning, simulate
 
 Command = Callable[..., tuple[int, str, str]]
 THEORY = Candidate("theory", 0.0, layout(SINGLE))
 CAPACITY = 2**34
+ROOT = Path(__file__).parents[2]
 WRITES = Load(iops=100, read_share=0.0, block_bytes=4096, bytes_per_day=CAPACITY)
 
 
@@ -127,10 +129,71 @@ def test_plain_runs_say_the_same(command: Command) -> None:
     listed = json.loads(out)["jobs"][-1]["write"]["clat_ns"]["percentile"]
     assert listed["99.000000"] == row["figures"]["write_p99_ns"]
     _, out, _ = command(*days[:3], "--output-format", "json", *days[3:])
-    jobs = [each for each in json.loads(out)["jobs"] if each["jobname"].startswith("day")]
-    last = [each["ssdlab"]["counters"] for each in jobs[-2:]]
+    jobs = json.loads(out)["jobs"]
+    # Two days and nights of half a drive write each.
+    last = [each["ssdlab"]["counters"] for each in jobs[-4:]]
     programmed, written = (
         sum(each[name] for each in last)
         for name in ("nand_bytes_written", "nand_host_bytes_written")
     )
     assert row["figures"]["write_amplification"] == pytest.approx(programmed / written, rel=1e-3)
+
+
+def _idle_drive(folder: Path, *, collects: bool) -> str:
+    """Make a small drive that collects when idle until half of its spare is free, or does not."""
+    profile = (ROOT / "profiles/theory.toml").read_text("utf-8")
+    values = {"idle_gc_after_ms": "100" if collects else '"none"', "idle_gc_blocks": "16"}
+    lines = [
+        f'{key} = {{ value = {value}, kind = "assumed", source = "a test" }}\n'
+        for key, value in values.items()
+    ]
+    file = folder / f"idle-{collects}.toml"
+    smaller = profile.replace('value = "16 GiB"', 'value = "2 GiB"')
+    file.write_text(smaller.replace("[ftl]\n", "".join(["[ftl]\n", *lines])))
+    return str(file)
+
+
+def test_idle_hours_by_hand() -> None:
+    """Hours of a day that are left; of a drive that collects then, and of uniform writes alone."""
+    load = plain(writes="10GB/day", iops=None, mix="0/100", bs="4k", hours=10, sequential=False)
+    collects = replace(THEORY, drive="samsung-990-pro-1tb")
+    assert nights.idle_hours(collects, load) == 14
+    assert nights.lived(collects, load) and not nights.lived(THEORY, load)
+    assert nights.idle_hours(collects, replace(load, hours=24.0)) == 0
+    assert nights.idle_hours(collects, replace(load, sequential=True)) == 0
+    (said,) = nights.remarks(["theory", "samsung-990-pro-1tb"], load)
+    assert said.startswith("theory: does not collect when idle")
+
+
+def test_days_and_trims_of_a_week() -> None:
+    """By hand: a trim each seventh day where each night counts; else one long day."""
+    load = replace(WRITES, bytes_per_day=CAPACITY / 10, free=0.2, trim_days=7.0)
+    weekly = nights.rhythm(THEORY, load)
+    assert weekly.day == weekly.asked == pytest.approx(0.7) and weekly.trim_every == 1
+    collects = replace(THEORY, drive="samsung-990-pro-1tb")
+    per_day = replace(load, bytes_per_day=collects.exported_bytes / 10, hours=10.0)
+    found = nights.rhythm(collects, per_day)
+    assert found.day == pytest.approx(0.1) and found.trim_every == 7
+    assert found.count(1) == 35 and found.together == 7
+    job = nights.days(collects, per_day, 10**9)
+    assert job.count("[night") == 5 and job.count("[day") == 35
+    # The first day follows no night.
+    assert job.count("startdelay=50400s") == 34
+
+
+def test_a_morning_after_idle_hours(tmp_path: Path) -> None:
+    """Free blocks that were made at night: more IOPS at first, more wear; none where none are."""
+    load = replace(WRITES, bytes_per_day=2**30, iops=20.0, hours=10.0)
+    idle, busy = (
+        simulate(
+            Candidate(_idle_drive(tmp_path, collects=collects), 0.0, layout(SINGLE)),
+            load,
+            1,
+            lambda _phase, _share: True,
+        )
+        for collects in (True, False)
+    )
+    assert busy.morning is None and idle.morning is not None
+    assert idle.morning.iops > 1.05 * busy.iops
+    assert idle.write_amplification > 1.01 * busy.write_amplification
+    assert idle.iops == pytest.approx(busy.iops, rel=0.01)

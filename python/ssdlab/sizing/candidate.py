@@ -52,6 +52,8 @@ class Sheet:
         Whether less may be programmed than was written.
     trims
         Whether it has TRIM.
+    collects_idle
+        Whether it collects, or empties an SLC cache, when it is idle.
     """
 
     capacity_bytes: int
@@ -71,6 +73,7 @@ class Sheet:
     link_bytes_per_s: float
     compresses: bool
     trims: bool
+    collects_idle: bool
 
 
 @cache
@@ -118,6 +121,7 @@ def _sheet(shown: dict[str, Any], values: dict[str, Any]) -> Sheet:
         link_bytes_per_s=_number(values["link.mb_per_s"]) * 1e6,
         compresses=str(values["controller.compression"]).lower() == "true",
         trims=str(values["ftl.trim"]).lower() == "true",
+        collects_idle=str(values["ftl.idle_gc_after_ms"]) != "none",
     )
 
 

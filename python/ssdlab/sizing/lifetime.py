@@ -16,6 +16,7 @@ from typing import Any
 
 from ssdlab import text
 from ssdlab.engine import Progress
+from ssdlab.sizing import nights
 from ssdlab.sizing.candidate import SINGLE, Candidate, layout
 from ssdlab.sizing.intervals import Interval, Outcome, of_wear, tasks
 from ssdlab.sizing.load import Load
@@ -118,5 +119,7 @@ def drawn_runs(
 
 
 def key(case: Case, seed: int) -> str:
-    """Name what brings the drive of a case into steady state; its rate plays no part."""
-    return conditioning(case.candidate, case.load, seed).to_json()
+    """Name what a case needs run; its rate plays a part where nights do."""
+    candidate, load = case.candidate, case.load
+    asked = conditioning(candidate, load, seed).to_json()
+    return f"{asked} {load.bytes_per_day}" if nights.lived(candidate, load) else asked

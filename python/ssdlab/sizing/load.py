@@ -8,7 +8,7 @@ second, a share w of writes, B bytes each and h hours
 
 so that either of rate and bytes follows from the other; where both are given, the rate is that of
 the busy time, and the bytes are what wears. A fio job runs as it stands, at its own pace; what it
-writes a day has to be told. Left out: what a drive does in the idle hours.
+writes a day has to be told. What a drive does in the idle hours: `sizing/nights.py`.
 """
 
 from __future__ import annotations
@@ -54,6 +54,8 @@ class Load:
         Whether requests follow each other in order; else they are uniform over the drive.
     trimmed
         Share of the drive that is free and trimmed at any time.
+    hours
+        Of a day, in which it comes; the drive is idle in the others.
     free, trim_days
         Share of the drive that is free and trimmed at one go, each so many days.
     job, job_name
@@ -66,6 +68,7 @@ class Load:
     bytes_per_day: float
     sequential: bool = False
     trimmed: float = 0.0
+    hours: float = 24.0
     free: float = 0.0
     trim_days: float = 1.0
     job: str | None = None
@@ -156,7 +159,8 @@ def plain(
             f"--writes {writes}: more than {rate:g} IOPS write in {hours:g} h a day "
             f"({most / 1e9:.4g} GB)\nraise --iops or --hours, or leave --iops out"
         )
-    return Load(rate, read_share, block, most if amount is None else amount, sequential)
+    per_day = most if amount is None else amount
+    return Load(rate, read_share, block, per_day, sequential, hours=hours)
 
 
 def of_job(text: str, name: str, *, writes: str | None, iops: float | None) -> Load:

@@ -20,6 +20,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import groupby
 from typing import Any
 
 from ssdlab import latency
@@ -29,13 +30,32 @@ from ssdlab.errors import SsdlabError
 from ssdlab.request import RunRequest, Settings
 from ssdlab.result import Job, Result
 from ssdlab.sizing import nights
-from ssdlab.sizing.candidate import Candidate
-from ssdlab.sizing.jobs import flags, measured, writes
+from ssdlab.sizing.candidate import Candidate, sheet
+from ssdlab.sizing.jobs import RUSH, flags, measured, writes
 from ssdlab.sizing.load import Load
 from ssdlab.sizing.steady import run_on
 
+_PLACE_OF_LOAD = 2
+"""Among the jobs of a plain load."""
 _KEEPS_UP = 0.98
 """Of the rate that is asked; random arrivals differ by a half per cent."""
+
+
+@dataclass(frozen=True)
+class Morning:
+    """What the first requests after idle hours find.
+
+    Attributes
+    ----------
+    iops
+        Without a pause.
+    read_p99_ns, write_p99_ns
+        At the rate that is asked; None of what the load does not do.
+    """
+
+    iops: float
+    read_p99_ns: float | None
+    write_p99_ns: float | None
 
 
 @dataclass(frozen=True)
@@ -58,6 +78,8 @@ class Figures:
         Of all drives; of their cells.
     way
         How steady state came about.
+    morning
+        Of a drive that collects when idle, under a load that leaves it hours for that.
     """
 
     iops: float
@@ -69,6 +91,7 @@ class Figures:
     flash_bytes: float
     rated_cycles: float
     way: str
+    morning: Morning | None = None
 
     def years(self, bytes_per_day: float) -> float:
         """Years at so many bytes a day."""
@@ -114,7 +137,7 @@ def _season(candidate: Candidate, load: Load, seed: int, draw: Draw | None) -> R
         settings=candidate.settings(() if draw is None else draw.settings),
         condition="steady",
         seed=seed,
-        job_text=writes(load),
+        job_text=writes(load, sheet(candidate.drive).unit_bytes),
         job_name=load.job_name,
         cache=draw is None,
     )
@@ -149,10 +172,12 @@ def simulate(
     request = replace(
         season,
         layers=candidate.layout.layers if draw is None else draw.layers,
-        job_text=measured(load, wear_alone=wear_alone),
+        job_text=measured(
+            load, wear_alone=wear_alone, idle_hours=nights.idle_hours(candidate, load)
+        ),
         json_plus=True,
     )
-    if not nights.still_free(candidate, load):
+    if not nights.lived(candidate, load):
         return figures(run_on(season, request, progress), load)
     result = run_on(season, request, lambda phase, share: progress(phase, share / 2))
     days = _season(candidate, load, seed, draw)
@@ -176,7 +201,8 @@ def figures(result: Result, load: Load, amplification: float | None = None) -> F
     SsdlabError
         The drive has worn out or stopped, so that there are none.
     """
-    last = _last_group(result)
+    groups = _groups(result)
+    last = groups[-1] if load.job is not None else groups[min(_PLACE_OF_LOAD, len(groups) - 1)]
     saturated = result.jobs[:1] if load.job is None else last
     lab = saturated[0].lab
     steady, wear = lab.get("season") or {}, lab["wear"]
@@ -194,12 +220,18 @@ def figures(result: Result, load: Load, amplification: float | None = None) -> F
         flash_bytes=float(wear["flash_bytes"]),
         rated_cycles=float(wear["rated_cycles"]),
         way="scale model" if "scale_model" in steady else "whole drive",
+        morning=_morning(*groups[-2:]) if groups[-1][0].name == RUSH else None,
     )
 
 
-def _last_group(result: Result) -> list[Job]:
-    groups = [job.lab["stonewall_group"] for job in result.jobs]
-    return [job for job in result.jobs if job.lab["stonewall_group"] == groups[-1]]
+def _morning(paced: list[Job], rush: list[Job]) -> Morning:
+    return Morning(sum(job.iops() for job in rush), _p99(paced, "read"), _p99(paced, "write"))
+
+
+def _groups(result: Result) -> list[list[Job]]:
+    """Return the jobs that run together, in their order."""
+    by_group = groupby(result.jobs, key=lambda job: job.lab["stonewall_group"])
+    return [list(jobs) for _, jobs in by_group]
 
 
 def _p99(jobs: Sequence[Job], direction: str) -> float | None:
@@ -221,15 +253,18 @@ def commands(candidate: Candidate, load: Load, seed: int, *, wear_alone: bool = 
 
     Where nights trim the drive, a slice's run follows, which has the write amplification.
     """
-    of_season = flags(writes(load)) if load.job is None else ["--job", load.job_name]
-    of_run = flags(measured(load, wear_alone=wear_alone)) if load.job is None else [load.job_name]
+    unit_bytes = sheet(candidate.drive).unit_bytes
+    of_season = flags(writes(load, unit_bytes)) if load.job is None else ["--job", load.job_name]
+    idle = nights.idle_hours(candidate, load)
+    job = measured(load, wear_alone=wear_alone, idle_hours=idle)
+    of_run = flags(job) if load.job is None else [load.job_name]
     layers = [word for each in candidate.layout.layers for word in ("--layer", each)]
     season = conditioning(candidate, load, seed)
     found = _commands(season, "drive.ssd", of_season, [*layers, *of_run])
-    if nights.still_free(candidate, load):
+    if nights.lived(candidate, load):
         small, capacity = nights.one_die(candidate, _season(candidate, load, seed, None))
-        job = nights.days(candidate, load, capacity)
-        found += _commands(small, "die.ssd", of_season, flags(job))
+        days = flags(nights.days(candidate, load, capacity))
+        found += _commands(small, "die.ssd", of_season, days)
     return found
 
 
