@@ -9,7 +9,7 @@ import pytest
 
 from ssdlab import engine
 from ssdlab.comparison import Metric
-from ssdlab.ensemble import ranges
+from ssdlab.ensemble import model_error, ranges
 from ssdlab.ensemble.draw import draws, layers, settings
 from ssdlab.ensemble.ranges import Range
 from ssdlab.ensemble.summary import summarise
@@ -109,6 +109,19 @@ def test_a_figure_over_draws() -> None:
     assert figure.hangs_on() == pytest.approx({"up": 1.0, "down": -1.0})
 
 
+def test_the_models_own_error() -> None:
+    """By hand: rates by 1.645 × 10.4 % a side; WA not below 1, nor where nothing is copied."""
+    levels = (0.05, 0.5, 0.95)
+    rate = model_error.interval("iops", [1000.0], levels)
+    assert rate == pytest.approx([829, 1000, 1171], rel=0.005)
+    assert model_error.interval("write_amplification", [1.0, 1.0], levels) == [1.0, 1.0, 1.0]
+    # Copies of 0.05 are off by no more than themselves: 1.05 × (1 + 1.645 × 0.05 / 1.05).
+    few = model_error.interval("write_amplification", [1.05], levels)
+    assert few == pytest.approx([1.0, 1.05, 1.05 + 1.645 * 0.05], rel=0.001)
+    latency = [float(each) for each in range(101)]
+    assert model_error.interval("p99_ns", latency, levels) == pytest.approx([5, 50, 95])
+
+
 def test_the_command_tells_point_and_interval(command: Command) -> None:
     """Every figure lies between its ends, and the numbers that were drawn have their reasons."""
     code, out, err = command(
@@ -133,7 +146,10 @@ def test_nothing_drawn_matters_where_the_link_decides(command: Command) -> None:
     assert code == 0
     (drive,) = json.loads(out)["ensemble"]["drives"]
     rate = next(each for each in drive["figures"] if each["metric"] == "bytes_per_second")
-    assert rate["high"] == pytest.approx(rate["low"], rel=0.02)
+    assert rate["drawn_high"] == pytest.approx(rate["drawn_low"], rel=0.02)
+    # What is left is the model's own error: 1.645 × 10.4 % a side.
+    ends = (rate["low"] / rate["drawn_low"], rate["high"] / rate["drawn_high"])
+    assert ends == pytest.approx((1 - 0.171, 1 + 0.171), rel=0.02)
 
 
 @pytest.mark.parametrize(

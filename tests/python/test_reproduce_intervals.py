@@ -20,6 +20,7 @@ else:
 
 from ssdlab import engine
 from ssdlab.ensemble import ranges
+from ssdlab.ensemble.model_error import MODEL_ERROR
 from ssdlab.reproduce import QUICK, Question, calibration, intervals, judging, questions
 from ssdlab.reproduce.assumed import Assumed, assumptions
 from ssdlab.reproduce.ensemble import Attempt, Ensemble
@@ -79,7 +80,7 @@ def test_the_models_error_is_that_of_the_measured_drives() -> None:
     )
     squares = [math.log(1 + float(rate) / 100) ** 2 for rate in rates]
     assert len(squares) == 28
-    assert round(math.sqrt(sum(squares) / len(squares)), 3) == intervals.MODEL_ERROR
+    assert round(math.sqrt(sum(squares) / len(squares)), 3) == MODEL_ERROR
 
 
 def test_a_draw_says_what_each_row_says() -> None:

@@ -12,6 +12,7 @@ from ssdlab import signals, text
 from ssdlab.cli.console import note, print_table
 from ssdlab.cli.formats import write_document
 from ssdlab.cli.tasks import carry_out
+from ssdlab.ensemble.model_error import LEFT_OUT, MODEL_ERROR
 from ssdlab.ensemble.runs import Ensemble, Outcome, ensemble
 from ssdlab.ensemble.summary import Figure
 from ssdlab.errors import SsdlabError, Stopped
@@ -20,6 +21,10 @@ from ssdlab.request import RunRequest
 from ssdlab.result import Result
 
 _LEAST, _MOST = 8, 4096
+MODEL_ERROR_NOTE = (
+    f"ssdlab: intervals of rates and write amplification hold the model's own error "
+    f"({MODEL_ERROR:.1%}, docs/validation.md, section 8); {LEFT_OUT}"
+).replace("%,", " %,")
 _HEADINGS = ("drive", "job", "figure", "profile", "median", "5 to 95 %", "hangs on")
 
 
@@ -128,5 +133,6 @@ def _tell(found: _Found, stopped: bool) -> None:
         )
         if left_out:
             note(f"ssdlab: {len(left_out)} draws make no drive that works, such as:\n{left_out[0]}")
+    note(MODEL_ERROR_NOTE)
     if stopped:
         note("ssdlab: stopped; the figures cover the draws that had finished")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import redirect_stdout
 
 import click
@@ -13,6 +13,7 @@ from ssdlab import signals, text
 from ssdlab.cli.arguments import SEED_OPTION
 from ssdlab.cli.completion import complete_drive
 from ssdlab.cli.console import note, print_filled, print_table, print_text
+from ssdlab.cli.ensemble import MODEL_ERROR_NOTE, parse_count
 from ssdlab.cli.formats import write_document
 from ssdlab.cli.load_options import load_options, output_options, parse_shares, parse_years
 from ssdlab.cli.tasks import carry_out
@@ -21,10 +22,14 @@ from ssdlab.endurance import DAYS_PER_YEAR
 from ssdlab.errors import SsdlabError, Stopped
 from ssdlab.output import PendingFile
 from ssdlab.sizing.candidate import sheet
-from ssdlab.sizing.lifetime import Years, cases, key, runs
-from ssdlab.sizing.load import Load, parse_bytes, plain
+from ssdlab.sizing.intervals import Interval, drawn
+from ssdlab.sizing.lifetime import Case, Years, cases, drawn_runs, key, runs
+from ssdlab.sizing.load import parse_bytes, plain, with_trims
+from ssdlab.sizing.nights import remarks
+from ssdlab.sizing.simulate import Draw, Figures
 
 _HEADINGS = ("case", "WA", "TBW of the cells", "years", "by")
+_SPREAD_HEADINGS = ("median, 5 to 95 %", "draws", "WA", "", "TBW", "", "years", "")
 
 
 @click.command(
@@ -49,6 +54,11 @@ _HEADINGS = ("case", "WA", "TBW of the cells", "years", "by")
 @click.option(
     "--rated-tbw", metavar="SIZE", help="Compare with the data sheet's TBW, such as 45TB."
 )
+@click.option(
+    "--ensemble",
+    metavar="N",
+    help="Draw N drives from the plausible ranges of assumed numbers, for an interval of each.",
+)
 @SEED_OPTION
 @output_options
 def lifetime(
@@ -57,9 +67,11 @@ def lifetime(
     bs: str,
     hours: float,
     sequential: bool,
+    trim: str | None,
     spare: str,
     years: float | None,
     rated_tbw: str | None,
+    ensemble: str | None,
     seed: int,
     output_format: str,
     output: str,
@@ -72,14 +84,18 @@ def lifetime(
     if writes is None:
         raise SsdlabError("no load: add --writes, such as --writes 200GB/day")
     load = plain(writes=writes, iops=None, mix="0/100", bs=bs, hours=hours, sequential=sequential)
+    load = load if trim is None else with_trims(load, trim)
     sheet(drive)
     unused, *more = parse_shares(spare)
     if more:
         raise SsdlabError(f"--spare {spare}: give one share; ssdlab sizing compares several")
     wanted = parse_years(years)
     rated = None if rated_tbw is None else parse_bytes(rated_tbw, "--rated-tbw")
+    count = 0 if ensemble is None else parse_count(ensemble)
+    asked = cases(drive, unused, load)
+    draws = drawn(asked[0].candidate, count, seed) if count else []
     with PendingFile(output) as pending:
-        found, stopped = _run(drive, unused, load, seed)
+        found, stopped = _run(asked, draws, seed)
         if not found or found[0].case.name != "as asked":
             raise Stopped
         said = _sentences(found, wanted, rated)
@@ -88,19 +104,32 @@ def lifetime(
         else:
             written = _normal(found, said)
         write_document(written, output_format, pending)
+    for remark in remarks([drive], load):
+        note(f"ssdlab: {remark}")
+    if any(each.drawn for each in found):
+        note(MODEL_ERROR_NOTE)
     if stopped:
         note("ssdlab: stopped; the table has what had finished")
     return signals.exit_code() if stopped else 0
 
 
-def _run(drive: str, unused: float, load: Load, seed: int) -> tuple[list[Years], bool]:
-    asked = cases(drive, unused, load)
+def _run(asked: Sequence[Case], draws: Sequence[Draw], seed: int) -> tuple[list[Years], bool]:
+    """Run each case on the profile, then on what is drawn of it."""
     by_key = runs(asked, seed)
-    labels = [next(case.name for case in asked if key(case, seed) == each) for each in by_key]
-    results, stopped = carry_out(labels, list(by_key.values()))
+    names = {each: next(case.name for case in asked if key(case, seed) == each) for each in by_key}
+    results, stopped = carry_out(list(names.values()), list(by_key.values()))
     figures = dict(zip(by_key, results, strict=True))
-    pairs = [(case, figures[key(case, seed)]) for case in asked]
-    return [Years(case, each) for case, each in pairs if each is not None], stopped
+    worked = dict[str, list[Figures]]()
+    if draws and not stopped:
+        labels = [f"{name}, draw {n + 1}" for name in names.values() for n in range(len(draws))]
+        wanted = [task for each in by_key for task in drawn_runs(asked, each, draws, seed)]
+        of_draws, stopped = carry_out(labels, wanted)
+        for place, each in enumerate(by_key):
+            part = of_draws[place * len(draws) : (place + 1) * len(draws)]
+            worked[each] = [outcome for outcome in part if isinstance(outcome, Figures)]
+    pairs = [(case, key(case, seed)) for case in asked]
+    found = [(case, figures[each], worked.get(each, [])) for case, each in pairs]
+    return [Years(case, each, drawn) for case, each, drawn in found if each is not None], stopped
 
 
 def _sentences(found: Sequence[Years], wanted: float | None, rated: float | None) -> list[str]:
@@ -110,6 +139,12 @@ def _sentences(found: Sequence[Years], wanted: float | None, rated: float | None
         f"{first.case.candidate.drive} lasts {text.years(first.years)} years at "
         f"{text.size(per_day)} a day."
     ]
+    if first.drawn:
+        years = first.intervals()["years"]
+        said.append(
+            f"From what the profile assumes, {text.years(years.low)} to {text.years(years.high)} "
+            f"years (5 to 95 % of {len(first.drawn)} draws)."
+        )
     if wanted is not None:
         word = "longer" if first.years >= wanted else "shorter"
         said.append(f"That is {word} than the {wanted:g} years that are asked.")
@@ -140,8 +175,25 @@ def _normal(found: Sequence[Years], said: Sequence[str]) -> str:
     with redirect_stdout(written):
         print_table(_HEADINGS, rows, right=(1, 2, 3))
         print_text("")
+        spreads = [(each.case.name, len(each.drawn), each.intervals()) for each in found]
+        if any(intervals for _, _, intervals in spreads):
+            intervals_of = [_spread_row(*each) for each in spreads if each[2]]
+            print_table(_SPREAD_HEADINGS, intervals_of, right=(1, 2, 3, 4, 5, 6, 7))
+            print_text("")
         print_filled(" ".join(said))
     return written.getvalue()
+
+
+def _spread_row(name: str, draws: int, intervals: Mapping[str, Interval]) -> tuple[str, ...]:
+    """Write the median and 5 to 95 % of each figure."""
+    shows = {"programmed": text.ratio, "bytes_written": text.size, "years": text.years}
+    cells = [
+        cell
+        for figure, show in shows.items()
+        for each in [intervals[figure]]
+        for cell in (show(each.median), f"{show(each.low)} … {show(each.high)}")
+    ]
+    return (name, str(draws), *cells)
 
 
 def _json(found: Sequence[Years], rated: float | None, said: Sequence[str], seed: int) -> str:

@@ -29,6 +29,11 @@ LOAD_OPTIONS = (
         help="Run the load in H hours of each day; the drive is idle in the others.",
     ),
     click.option("--sequential", is_flag=True, help="Send requests in order, not at random."),
+    click.option(
+        "--trim",
+        metavar="OFTEN:SHARE",
+        help="Trim a file system, of which this share is free, at one go: daily:20%, weekly:20%.",
+    ),
 )
 """What `sizing` and `lifetime` ask of a load alike."""
 

@@ -27,7 +27,8 @@ from ssdlab.request import RunRequest
 from ssdlab.sizing import answer
 from ssdlab.sizing.candidate import SINGLE, Layout, layout, sheet
 from ssdlab.sizing.intervals import Spread, drawn, spread, tasks
-from ssdlab.sizing.load import of_job, plain
+from ssdlab.sizing.load import of_job, plain, with_trims
+from ssdlab.sizing.nights import remarks
 from ssdlab.sizing.prices import read_prices
 from ssdlab.sizing.search import Asked, ranked, search
 from ssdlab.sizing.verdict import Verdict
@@ -109,6 +110,7 @@ def sizing(
     bs: str,
     hours: float,
     sequential: bool,
+    trim: str | None,
     mix: str,
     iops: float | None,
     years: float | None,
@@ -134,6 +136,7 @@ def sizing(
     words: dict[str, Any] = {"mix": mix, "bs": bs, "hours": hours, "sequential": sequential}
     if job is None:
         load = plain(writes=writes, iops=iops, **words)
+        load = load if trim is None else with_trims(load, trim)
     else:
         _refuse_with_job(job)
         source = read_job_source([job])
@@ -161,14 +164,16 @@ def sizing(
         else:
             written = normal(found, spreads, asked)
         write_document(written, output_format, pending)
-    tell(found, stopped)
+    for remark in remarks(considered, load):
+        note(f"ssdlab: {remark}")
+    tell(found, spreads, stopped)
     return signals.exit_code() if stopped else 0
 
 
 def _refuse_with_job(job: str) -> None:
     """Refuse what describes a plain load."""
     context = click.get_current_context()
-    for name in ("mix", "bs", "hours", "sequential"):
+    for name in ("mix", "bs", "hours", "sequential", "trim"):
         if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
             raise SsdlabError(f"{job}: a job file; --{name} is for plain loads\nleave it out")
 
@@ -213,19 +218,19 @@ def _search(
 
 
 def _draw(asked: Asked, found: Sequence[Verdict], draws: int) -> tuple[list[Spread], bool]:
-    """Draw drives of each single drive that meets what is asked."""
+    """Draw the drives of each candidate that meets what is asked."""
     load, spreads, stopped = asked.load, list[Spread](), False
     for each in found:
         candidate = each.candidate
-        if stopped or not each.meets or candidate.layout.layer:
+        if stopped or not each.meets:
             continue
         try:
-            requests = drawn(candidate, load, draws, asked.seed)
+            made = drawn(candidate, draws, asked.seed)
         except SsdlabError as error:
             note(f"ssdlab: {error}")
             continue
-        labels = [f"{candidate.label}, draw {number + 1}" for number in range(len(requests))]
-        results, stopped = carry_out(labels, tasks(candidate, load, requests))
+        labels = [f"{candidate.label}, draw {number + 1}" for number in range(len(made))]
+        results, stopped = carry_out(labels, tasks(candidate, load, made, asked.seed))
         summary = spread(candidate, load, asked.limits, results)
         spreads += [] if summary is None else [summary]
     return spreads, stopped

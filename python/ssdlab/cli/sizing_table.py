@@ -10,19 +10,23 @@ from contextlib import redirect_stdout
 
 from ssdlab import text
 from ssdlab.cli.console import note, print_filled, print_table, print_text
+from ssdlab.cli.ensemble import MODEL_ERROR_NOTE
 from ssdlab.sizing import answer
 from ssdlab.sizing.intervals import Spread
+from ssdlab.sizing.jobs import REQUESTS
 from ssdlab.sizing.load import Load
 from ssdlab.sizing.search import Asked
+from ssdlab.sizing.simulate import Morning
 from ssdlab.sizing.verdict import CLOSED_FORM, Verdict
 
 _HEADINGS = (
     *("drive", "unused", "layout", "verdict", "IOPS", "p99 write", "p99 read", "WA", "years"),
     *("limited by", "decided by", "price"),
 )
+_MORNING_HEADINGS = ("unused", "layout", "IOPS", "p99 write", "p99 read")
 _NUMBERS = (1, 4, 5, 6, 7, 8, 11)
 _SPREAD_HEADINGS = (
-    *("5 to 95 %", "unused", "meets in", "IOPS", "p99 write", "p99 read", "WA", "years"),
+    *("5 to 95 %", "unused", "layout", "meets in", "IOPS", "p99 write", "p99 read", "WA", "years"),
 )
 
 
@@ -43,6 +47,10 @@ def normal(found: Sequence[Verdict], spreads: Sequence[Spread], asked: Asked) ->
             fold=0,
         )
         print_text("")
+        if mornings := [_morning_row(each, asked.load) for each in found if _morning(each)]:
+            heading = f"after {24 - asked.load.hours:g} h idle"
+            print_table((heading, *_MORNING_HEADINGS), mornings, right=(1, 3, 4, 5), fold=0)
+            print_text("")
         if spreads:
             print_table(_SPREAD_HEADINGS, [_spread_row(each) for each in spreads], fold=0)
             print_text("")
@@ -80,6 +88,24 @@ def _row(verdict: Verdict, load: Load) -> tuple[str, ...]:
     )
 
 
+def _morning(verdict: Verdict) -> Morning | None:
+    return None if verdict.figures is None else verdict.figures.morning
+
+
+def _morning_row(verdict: Verdict, load: Load) -> tuple[str, ...]:
+    """Write what the first requests after idle hours find; of a verdict that has it."""
+    candidate, found = verdict.candidate, _morning(verdict)
+    assert found is not None
+    return (
+        candidate.drive,
+        text.percent(candidate.unused, 0),
+        candidate.layout.name,
+        _times(found.iops / load.rate),
+        text.duration(found.write_p99_ns, 2),
+        text.duration(found.read_p99_ns, 2),
+    )
+
+
 def _times(headroom: float | None, bound: str = "") -> str:
     known = headroom is not None and headroom < math.inf
     return f"{bound}{text.significant(headroom, 2)} ×" if known and headroom else text.NOTHING
@@ -98,6 +124,7 @@ def _spread_row(found: Spread) -> tuple[str, ...]:
     return (
         found.candidate.drive,
         text.percent(found.candidate.unused, 0),
+        found.candidate.layout.name,
         f"{found.kept} of {found.draws}",
         *(
             f"{show(intervals[name].low)} … {show(intervals[name].high)}"
@@ -121,8 +148,10 @@ def as_json(found: Sequence[Verdict], spreads: Sequence[Spread], asked: Asked) -
     return json.dumps({"sizing": written}, indent=2, ensure_ascii=False)
 
 
-def tell(found: Sequence[Verdict], stopped: bool) -> None:
+def tell(found: Sequence[Verdict], spreads: Sequence[Spread], stopped: bool) -> None:
     """Say what the figures stand for."""
+    if spreads:
+        note(MODEL_ERROR_NOTE)
     if any(each.figures is not None for each in found):
         note(
             "ssdlab: years are those of the cells at the rated cycles of a profile; rated TBW: not "
@@ -132,6 +161,11 @@ def tell(found: Sequence[Verdict], stopped: bool) -> None:
         note(
             "ssdlab: scale model: write amplification within 0.3 %, IOPS within 0.5 % of the whole "
             "drive where both were run (docs/sizing.md)"
+        )
+    if any(_morning(each) for each in found):
+        note(
+            f"ssdlab: after idle hours: of the first {REQUESTS:,} requests; IOPS without a pause, "
+            "p99 at the rate that is asked"
         )
     if any(each.decided_by == CLOSED_FORM for each in found):
         note("ssdlab: closed form: ≤ and ≥ are bounds that no run can pass")

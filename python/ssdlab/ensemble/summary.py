@@ -1,5 +1,8 @@
 """What an ensemble says of a figure: median, 5 to 95 %, and the assumptions that it hangs on.
 
+The interval has two parts: what the draws leave open, and what the model misses of real drives,
+where that is known (`ssdlab.ensemble.model_error`); the median is that of the draws.
+
 The influence of an assumption is Spearman's rank correlation of its place in its range with the
 figure, over the draws: +1 where the figure only rises with it, −1 where it only falls. Left out:
 what two assumptions do together.
@@ -12,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ssdlab.comparison import Metric
+from ssdlab.ensemble import model_error
 from ssdlab.ensemble.draw import Draw
 
 LOW, HIGH = 0.05, 0.95
@@ -32,8 +36,14 @@ class Figure:
         Which figure.
     point
         Of the profile as it is.
-    low, median, high
-        5, 50 and 95 % of the draws.
+    low, high
+        5 and 95 %, with the model's own error where it is known.
+    median
+        Of the draws.
+    drawn
+        5 and 95 % of the draws alone.
+    model_error
+        Relative standard deviation at the median; None where it is not known.
     influences
         Rank correlations with each assumption by key, the strongest first.
     """
@@ -44,6 +54,8 @@ class Figure:
     low: float
     median: float
     high: float
+    drawn: tuple[float, float]
+    model_error: float | None
     influences: dict[str, float]
 
     def hangs_on(self) -> dict[str, float]:
@@ -60,6 +72,9 @@ class Figure:
             "low": self.low,
             "median": self.median,
             "high": self.high,
+            "drawn_low": self.drawn[0],
+            "drawn_high": self.drawn[1],
+            "model_error": self.model_error,
             "influences": self.influences,
         }
 
@@ -71,9 +86,12 @@ def summarise(
     import numpy as np
 
     figures = [value for _, value in values]
-    low, median, high = (float(each) for each in np.quantile(figures, [LOW, 0.5, HIGH]))
+    start, median, end = (float(each) for each in np.quantile(figures, [LOW, 0.5, HIGH]))
+    low, high = model_error.interval(metric.key, figures, (LOW, HIGH))
+    error = model_error.deviation(metric.key, median)
     places = {key: [draw[key] for draw, _ in values] for key in values[0][0]}
-    return Figure(job, metric, point, low, median, high, _influences(places, figures))
+    influences = _influences(places, figures)
+    return Figure(job, metric, point, low, median, high, (start, end), error, influences)
 
 
 def _influences(places: Mapping[str, list[float]], figures: Sequence[float]) -> dict[str, float]:

@@ -1,10 +1,10 @@
 """A slice of a drive: a part of its dies, so that a run takes seconds.
 
 With per-die blocks each die collects by itself, so 1/N of the dies, with 1/N of the capacity, of
-the link's and the controller's rate, of the buffer and of the queue, does 1/N of the work in the
-same virtual time: blocks a die, pages a block, all times of the flash and the pool stay as they
-are. Rates are multiplied by N afterwards. Left out: what depends on the number of dies that are
-busy at once, which is why latencies are taken on the whole drive.
+the link's and the controller's rate, of the buffer, an SLC cache and the queue, does 1/N of the
+work in the same virtual time: blocks a die, pages a block, all times of the flash and the pool stay
+as they are. Rates are multiplied by N afterwards. Left out: what depends on the number of dies that
+are busy at once, which is why latencies are taken on the whole drive.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from ssdlab.request import Settings
 
 PAGE_BYTES = 4096
 _OF_BYTES = {"": 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
+_OF_BYTES |= {"kB": 10**3, "MB": 10**6, "GB": 10**9}
+_OF_THE_WHOLE = ("buffer.bytes", "ftl.slc_cache_bytes", "ftl.slc_cache_fixed_bytes")
 _SLOWER = ("controller.read_command_us", "controller.write_command_us")
 
 
@@ -59,7 +61,7 @@ def twin(drive: str, parts: int, given: Settings = ()) -> Twin:
     pages = engine.derived(shown)["capacity"] // PAGE_BYTES
     changed = {"capacity_bytes": pages // parts * PAGE_BYTES, **_dies(values, parts)}
     changed["link.mb_per_s"] = float(values["link.mb_per_s"]) / parts
-    changed["buffer.bytes"] = _bytes(values["buffer.bytes"]) // parts
+    changed |= {key: _bytes(values[key]) // parts for key in _OF_THE_WHOLE if _bytes(values[key])}
     changed |= {key: float(values[key]) * parts for key in _SLOWER}
     settings = {**dict(given), **{key: str(value) for key, value in changed.items()}}
     return Twin(tuple(settings.items()), int(changed["capacity_bytes"]), pages)

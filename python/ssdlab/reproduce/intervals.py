@@ -6,8 +6,9 @@ for its figure times a normal factor, whose standard deviation has three parts, 
 
     the document's last digits,   3 % of measuring (a judgement),   the model's own error
 
-The last is what the model missed on drives that were measured by others than the documents. The
-interval of a level are the quantiles of that mixture.
+The last is what the model missed on drives that were measured by others than the documents
+(`ssdlab.ensemble.model_error`): other patterns on the same drive, and so ratios, as most rows are.
+The interval of a level are the quantiles of that mixture.
 Left out: that a mechanism that is missing makes errors which are not normal, nor alike in all rows.
 """
 
@@ -18,18 +19,14 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
-from statistics import NormalDist
 from typing import Any
 
+from ssdlab.ensemble.model_error import MODEL_ERROR, quantiles
 from ssdlab.reproduce.judging import HOLDS, SHOWN, Row
 
 LEVEL = 0.9
 """The interval that is shown."""
 MEASURED_WITHIN = 0.03
-MODEL_ERROR = 0.104
-"""Root mean square of ln(model / measured) over the 28 predicted rates of docs/validation.md,
-section 8: other patterns on the same drive, and so ratios, as most rows here are."""
-_STEPS = 201
 _KEPT = "data/reproduce_intervals.json"
 
 Figure = float | bool
@@ -69,14 +66,10 @@ class Spread:
         rounding
             Relative standard deviation that the digits of the document's figures leave.
         """
-        import numpy as np
-
-        places = [(step + 0.5) / _STEPS for step in range(_STEPS)]
-        scatter = NormalDist(1, math.hypot(MEASURED_WITHIN, rounding, MODEL_ERROR))
-        factors = [scatter.inv_cdf(place) for place in places]
-        mixed = [float(figure) * factor for figure in self.figures for factor in factors]
-        low, high = np.quantile(mixed, [(1 - level) / 2, (1 + level) / 2])
-        return float(low), float(high)
+        figures = [float(figure) for figure in self.figures]
+        scatter = math.hypot(MEASURED_WITHIN, rounding, MODEL_ERROR)
+        low, high = quantiles(figures, [scatter] * len(figures), [(1 - level) / 2, (1 + level) / 2])
+        return low, high
 
     def contains(self, row: Row, level: float = LEVEL) -> bool:
         """Tell whether a document's ratio lies in the interval."""

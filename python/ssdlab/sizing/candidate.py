@@ -50,6 +50,10 @@ class Sheet:
         Of one direction.
     compresses
         Whether less may be programmed than was written.
+    trims
+        Whether it has TRIM.
+    collects_idle
+        Whether it collects, or empties an SLC cache, when it is idle.
     """
 
     capacity_bytes: int
@@ -68,6 +72,8 @@ class Sheet:
     write_command_s: float
     link_bytes_per_s: float
     compresses: bool
+    trims: bool
+    collects_idle: bool
 
 
 @cache
@@ -114,6 +120,8 @@ def _sheet(shown: dict[str, Any], values: dict[str, Any]) -> Sheet:
         write_command_s=_number(values["controller.write_command_us"]) / 1e6,
         link_bytes_per_s=_number(values["link.mb_per_s"]) * 1e6,
         compresses=str(values["controller.compression"]).lower() == "true",
+        trims=str(values["ftl.trim"]).lower() == "true",
+        collects_idle=str(values["ftl.idle_gc_after_ms"]) != "none",
     )
 
 
@@ -233,19 +241,21 @@ class Candidate:
         """OP' of the drive without the unused part."""
         return self._effective(sheet(self.drive).over_provisioning)
 
-    @property
-    def settings(self) -> Settings:
-        """What differs from the profile."""
-        return self.settings_at(sheet(self.drive).over_provisioning)
+    def settings(self, drawn: Settings = ()) -> Settings:
+        """Return what differs from the profile.
 
-    def settings_at(self, own: float) -> Settings:
-        """Return what differs from the profile, were the drive's own over-provisioning this."""
+        Parameters
+        ----------
+        drawn
+            What a draw of the drive sets; its own spare keeps the share that is left unused.
+        """
         if self.unused == 0:
-            return ()
-        return (
-            ("capacity_bytes", str(self.exported_bytes)),
-            ("over_provisioning", f"{self._effective(own):.6f}"),
-        )
+            return drawn
+        values = dict(drawn)
+        own = float(values.get("over_provisioning", sheet(self.drive).over_provisioning))
+        values["capacity_bytes"] = str(self.exported_bytes)
+        values["over_provisioning"] = f"{self._effective(own):.6f}"
+        return tuple(values.items())
 
     def _effective(self, own: float) -> float:
         return (1 + own) * sheet(self.drive).capacity_bytes / self.exported_bytes - 1

@@ -10,10 +10,11 @@ of P bytes, tR, tPROG, and the controller's times cR and cW
     years       ≤ n · F · N / (f · WA · bytes a day · 365.25)
 
 WA is the closed form of greedy collection (`ssdlab theory`) for uniform writes, with all the spare
-in one pool: no policy moves less on average. A write of less than a mapping unit programs the whole
-unit. For other loads and fio jobs WA is 1, where a drive compresses 0; of fio jobs the rate has no
-bound. A candidate is ruled out where a bound misses its limit by more than 5 %, since the closed
-form of WA is an approximation. Left out: erases, channels, waiting, what an array reads to write.
+in one pool: no policy moves less on average. Space that nights trim counts as spare all day. A
+write of less than a mapping unit programs the whole unit. For other loads and fio jobs WA is 1,
+where a drive compresses 0; of fio jobs the rate has no bound. A candidate is ruled out where a
+bound misses its limit by more than 5 %, since the closed form of WA is an approximation. Left out:
+erases, channels, waiting, what an array reads to write.
 """
 
 from __future__ import annotations
@@ -89,7 +90,9 @@ def least_write_amplification(candidate: Candidate, load: Load) -> float:
     of_unit = max(1.0, facts.unit_bytes / load.block_bytes) if not load.sequential else 1.0
     if load.sequential or load.trimmed or load.block_bytes > facts.unit_bytes:
         return of_unit
-    return of_unit * _greedy(candidate.over_provisioning, facts.units_a_block)
+    free = load.free if facts.trims else 0.0
+    spare = (1 + candidate.over_provisioning) / (1 - free) - 1
+    return of_unit * _greedy(spare, facts.units_a_block)
 
 
 @cache
@@ -114,11 +117,16 @@ def _rates(
     return {part: drives / seconds for part, seconds in busy.items() if seconds > 0}
 
 
+def room(candidate: Candidate, load: Load) -> float:
+    """Return the bytes of data that find room; what a file system has to keep free is none."""
+    return candidate.host_bytes * (1 - load.free)
+
+
 def ruled_out(candidate: Candidate, load: Load, limits: Limits) -> tuple[str, ...]:
     """Name the limits that a candidate cannot keep: capacity, throughput, tail, wear."""
     found = bounds(candidate, load)
     missed = {
-        "capacity": limits.data_bytes is not None and candidate.host_bytes < limits.data_bytes,
+        "capacity": limits.data_bytes is not None and room(candidate, load) < limits.data_bytes,
         "throughput": load.iops is not None and found.iops * MARGIN < load.iops,
         "tail": _cannot_read(found, load, limits),
         "wear": limits.years is not None and found.years * MARGIN < limits.years,

@@ -4,20 +4,23 @@
     years            = TBW / (bytes a day · 365.25)
 
 Write amplification in steady state does not depend on the rate, so half the writes last twice as
-long without a run of their own. Left out: all that `ssdlab.endurance` leaves out.
+long without a run of their own; only where nights trim the drive, they leave more of it unmapped.
+Left out: all that `ssdlab.endurance` leaves out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from ssdlab import text
 from ssdlab.engine import Progress
+from ssdlab.sizing import nights
 from ssdlab.sizing.candidate import SINGLE, Candidate, layout
+from ssdlab.sizing.intervals import Interval, Outcome, of_wear, tasks
 from ssdlab.sizing.load import Load
-from ssdlab.sizing.simulate import Figures, commands, conditioning, simulate
+from ssdlab.sizing.simulate import Draw, Figures, commands, conditioning, simulate
 
 CHANGE = 0.2
 """The share that changes leave unused, or trimmed: what is customarily advised."""
@@ -41,7 +44,7 @@ class Case:
 
     def figures(self, seed: int, progress: Progress) -> Figures:
         """Run it."""
-        return simulate(self.candidate, self.load, seed, progress)
+        return simulate(self.candidate, self.load, seed, progress, wear_alone=True)
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,12 @@ class Years:
 
     case: Case
     figures: Figures
+    drawn: Sequence[Figures] = ()
+    """What came of drives that are drawn from what the profile assumes."""
+
+    def intervals(self) -> dict[str, Interval]:
+        """Return 5, 50 and 95 % of WA, TBW and years; nothing where no draw worked."""
+        return of_wear(self.drawn, self.case.load) if self.drawn else {}
 
     @property
     def years(self) -> float:
@@ -68,7 +77,9 @@ class Years:
             "bytes_written": self.figures.bytes_written,
             "years": self.years,
             "way": self.figures.way,
-            "commands": commands(candidate, load, seed),
+            "draws": len(self.drawn),
+            "intervals": {name: each.to_dict() for name, each in self.intervals().items()},
+            "commands": commands(candidate, load, seed, wear_alone=True),
         }
 
 
@@ -79,16 +90,19 @@ def cases(drive: str, unused: float, load: Load) -> list[Case]:
     if unused < CHANGE:
         share = text.percent(CHANGE, 0)
         found.append(Case(f"{share} unused", replace(plain, unused=CHANGE), load))
-        if not load.sequential:
-            trimmed = replace(load, trimmed=CHANGE)
+        if not load.sequential and not load.free:
+            trimmed, nightly = replace(load, trimmed=CHANGE), replace(load, free=CHANGE)
             found.append(Case(f"{share} free and trimmed", plain, trimmed))
+            found.append(Case(f"{share} free, trimmed daily", plain, nightly))
+    if load.free:
+        found.append(Case("never trimmed", plain, replace(load, free=0.0)))
     if not load.sequential:
-        found.append(Case("in order", plain, replace(load, sequential=True)))
+        found.append(Case("in order", plain, replace(load, sequential=True, free=0.0)))
     found.append(Case("half the writes", plain, load.times(0.5)))
     return found
 
 
-def runs(asked: list[Case], seed: int) -> dict[str, Callable[[Progress], Figures]]:
+def runs(asked: Sequence[Case], seed: int) -> dict[str, Callable[[Progress], Figures]]:
     """Return a run for each drive in steady state that the cases need, by its conditioning."""
     return {
         key(case, seed): lambda progress, case=case: case.figures(seed, progress)  # type: ignore[misc]
@@ -96,6 +110,16 @@ def runs(asked: list[Case], seed: int) -> dict[str, Callable[[Progress], Figures
     }
 
 
+def drawn_runs(
+    asked: Sequence[Case], wanted: str, draws: Sequence[Draw], seed: int
+) -> list[Callable[[Progress], Outcome]]:
+    """Return the runs of each draw for the cases that one conditioning, by its key, is for."""
+    case = next(each for each in asked if key(each, seed) == wanted)
+    return tasks(case.candidate, case.load, draws, seed, wear_alone=True)
+
+
 def key(case: Case, seed: int) -> str:
-    """Name what brings the drive of a case into steady state; its rate plays no part."""
-    return conditioning(case.candidate, case.load, seed).to_json()
+    """Name what a case needs run; its rate plays a part where nights do."""
+    candidate, load = case.candidate, case.load
+    asked = conditioning(candidate, load, seed).to_json()
+    return f"{asked} {load.bytes_per_day}" if nights.lived(candidate, load) else asked

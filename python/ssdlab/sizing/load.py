@@ -8,7 +8,7 @@ second, a share w of writes, B bytes each and h hours
 
 so that either of rate and bytes follows from the other; where both are given, the rate is that of
 the busy time, and the bytes are what wears. A fio job runs as it stands, at its own pace; what it
-writes a day has to be told. Left out: what a drive does in the idle hours.
+writes a day has to be told. What a drive does in the idle hours: `sizing/nights.py`.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from ssdlab.errors import SsdlabError
+from ssdlab.text import parse_share
 
 _DECIMAL = {"kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12, "pb": 1e15}
 _BINARY = {"kib": 2.0**10, "mib": 2.0**20, "gib": 2.0**30, "tib": 2.0**40, "pib": 2.0**50}
@@ -25,6 +26,8 @@ _DAYS = {"d": 1.0, "day": 1.0, "week": 7.0, "w": 7.0, "year": 365.25, "y": 365.2
 _AMOUNT = re.compile(r"(\d{1,18}(?:\.\d{1,9})?)\s*([kmgtp]i?b)", re.IGNORECASE)
 _BLOCK = re.compile(r"(\d{1,9})(k|kib|m|mib|b|)", re.IGNORECASE)
 _BLOCK_UNITS = {"": 1, "b": 1, "k": 2**10, "kib": 2**10, "m": 2**20, "mib": 2**20}
+_OFTEN = {"daily": 1.0, "weekly": 7.0}
+MOST_FREE = 0.8
 _SECTOR_BYTES = 512
 _MOST_BLOCK_BYTES = 2**24
 _MOST_IOPS = 1_000_000_000
@@ -51,6 +54,10 @@ class Load:
         Whether requests follow each other in order; else they are uniform over the drive.
     trimmed
         Share of the drive that is free and trimmed at any time.
+    hours
+        Of a day, in which it comes; the drive is idle in the others.
+    free, trim_days
+        Share of the drive that is free and trimmed at one go, each so many days.
     job, job_name
         The text of a fio job file that takes the place of all this, and where it came from.
     """
@@ -61,6 +68,9 @@ class Load:
     bytes_per_day: float
     sequential: bool = False
     trimmed: float = 0.0
+    hours: float = 24.0
+    free: float = 0.0
+    trim_days: float = 1.0
     job: str | None = None
     job_name: str = "sizing"
 
@@ -149,7 +159,8 @@ def plain(
             f"--writes {writes}: more than {rate:g} IOPS write in {hours:g} h a day "
             f"({most / 1e9:.4g} GB)\nraise --iops or --hours, or leave --iops out"
         )
-    return Load(rate, read_share, block, most if amount is None else amount, sequential)
+    per_day = most if amount is None else amount
+    return Load(rate, read_share, block, per_day, sequential, hours=hours)
 
 
 def of_job(text: str, name: str, *, writes: str | None, iops: float | None) -> Load:
@@ -173,6 +184,35 @@ def of_job(text: str, name: str, *, writes: str | None, iops: float | None) -> L
         raise SsdlabError(f"{name}: does not say what is written a day; add --writes 200GB/day")
     _check_rate(iops)
     return Load(iops, 0.0, 0, parse_amount_per_day(writes), job=text, job_name=name)
+
+
+def with_trims(load: Load, text: str) -> Load:
+    """Return a load whose file system is trimmed as it is typed: ``daily:20%``.
+
+    Parameters
+    ----------
+    text
+        How often, as ``fstrim`` is run, and the share of the drive that is free.
+
+    Raises
+    ------
+    SsdlabError
+        The notation is wrong, or the load leaves nothing that trims would change.
+    """
+    often, _, share = text.partition(":")
+    days = _OFTEN.get(often.strip().lower())
+    if days is None or not share:
+        raise SsdlabError(f"--trim {text}: expected daily or weekly and the free share: daily:20%")
+    free = parse_share(share.strip(), "--trim")
+    if not 0 < free <= MOST_FREE:
+        raise SsdlabError(
+            f"--trim {text}: expected a free share above 0% and up to {MOST_FREE:.0%}"
+        )
+    if load.sequential:
+        raise SsdlabError(
+            f"--trim {text}: writes in order copy next to nothing, trimmed or not\nleave it out"
+        )
+    return replace(load, free=free, trim_days=days)
 
 
 def _check_rate(iops: float | None) -> None:

@@ -1,51 +1,61 @@
 """The runs that decide: a drive in steady state, without a pause, then at the rate that is asked.
 
 Each member of a layout is brought into steady state by the load's own writes, as `ssdlab season`
-does it, and kept in the cache; the layers are put over it. Then three jobs follow each other:
-
-    saturated   256 requests outstanding: the IOPS that headroom is of
-    settle      at the rate that is asked: what collection still owes is paid
-    load        at that rate, arrivals at random (Poisson), as many outstanding as come: latencies
-
-A fio job runs alone instead; its last stonewall group is the load.
+does it, and kept in the cache; the layers are put over it. Then the jobs of the load follow
+(`sizing/jobs.py`); of a fio job the last stonewall group is the load.
 
     programmed bytes a host byte = WA in steady state · bytes to drives / bytes of the host
     years = flash bytes · rated cycles / (programmed a host byte · bytes a day · 365.25)
 
 WA is that of the last round of preconditioning, a quarter of the capacity, or of the last slice
 that the whole drive wrote after its scale model: the jobs that follow are too short for one. A
-trace does not make a drive steady (4 KiB uniform does), and so has the WA of its own run.
-Left out: what a drive collects in idle time beyond need, the pauses of nights; copies of a drive
-begin alike, so arrays collect more in step than real ones.
+trace does not make a drive steady (4 KiB uniform does), and so has the WA of its own run. Where
+nights trim the drive it is that of days and nights (`sizing/nights.py`).
+Left out: what a drive collects in idle time beyond need; copies of a drive begin alike, so arrays
+collect more in step than real ones.
 """
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import groupby
 from typing import Any
 
-from ssdlab import engine, latency, runner
-from ssdlab.cache import conditioned
+from ssdlab import latency
 from ssdlab.endurance import lifetime_years
 from ssdlab.engine import Progress
 from ssdlab.errors import SsdlabError
-from ssdlab.reproduce.experiment import Value, section, story
-from ssdlab.request import RunRequest
+from ssdlab.request import RunRequest, Settings
 from ssdlab.result import Job, Result
+from ssdlab.sizing import nights
 from ssdlab.sizing.candidate import Candidate, sheet
+from ssdlab.sizing.jobs import RUSH, flags, measured, writes
 from ssdlab.sizing.load import Load
+from ssdlab.sizing.steady import run_on
 
-SATURATED, SETTLE, LOAD = "saturated", "settle", "load"
-_DEPTH = 256
-_MOST_OUTSTANDING = 4096
-_REQUESTS = 300_000
-"""Of the load: three thousand of them lie above the 99th percentile."""
-_SETTLE_S, _SETTLE_REQUESTS = 20.0, 3_000_000
-_CONDITIONING_SHARE = 0.8
+_PLACE_OF_LOAD = 2
+"""Among the jobs of a plain load."""
 _KEEPS_UP = 0.98
 """Of the rate that is asked; random arrivals differ by a half per cent."""
+
+
+@dataclass(frozen=True)
+class Morning:
+    """What the first requests after idle hours find.
+
+    Attributes
+    ----------
+    iops
+        Without a pause.
+    read_p99_ns, write_p99_ns
+        At the rate that is asked; None of what the load does not do.
+    """
+
+    iops: float
+    read_p99_ns: float | None
+    write_p99_ns: float | None
 
 
 @dataclass(frozen=True)
@@ -68,6 +78,8 @@ class Figures:
         Of all drives; of their cells.
     way
         How steady state came about.
+    morning
+        Of a drive that collects when idle, under a load that leaves it hours for that.
     """
 
     iops: float
@@ -79,6 +91,7 @@ class Figures:
     flash_bytes: float
     rated_cycles: float
     way: str
+    morning: Morning | None = None
 
     def years(self, bytes_per_day: float) -> float:
         """Years at so many bytes a day."""
@@ -100,64 +113,53 @@ class Figures:
         return asdict(self)
 
 
-def _access(load: Load) -> dict[str, Value]:
-    kind = "" if load.sequential else "rand"
-    options: dict[str, Value] = {"rw": f"{kind}write", "bs": load.block_bytes}
-    if load.read_share > 0:
-        mixed = "rw" if load.sequential else "randrw"
-        options |= {"rw": mixed, "rwmixread": round(load.read_share * 100)}
-    return options if load.sequential else options | {"norandommap": True}
+@dataclass(frozen=True)
+class Draw:
+    """A drive that is drawn from what its profile assumes: what that sets on it and its layers."""
+
+    settings: Settings
+    layers: tuple[str, ...]
 
 
-def _rate(load: Load) -> dict[str, Value]:
-    read, write = load.rate * load.read_share, load.rate * load.write_share
-    rates = f"{max(1, round(read))},{max(1, round(write))}" if read else max(1, round(write))
-    return {"iodepth": _MOST_OUTSTANDING, "rate_iops": rates, "rate_process": "poisson"}
+def conditioning(
+    candidate: Candidate, load: Load, seed: int, draw: Draw | None = None
+) -> RunRequest:
+    """Return what brings one drive of a candidate into steady state; a draw is not kept.
 
-
-def writes(load: Load) -> str:
-    """Return the job that brings a drive into steady state: writes alone, trims where there are.
-
-    With t of the trims and w of the writes uniform over the drive, a share t / (t + w) is free in
-    the long run.
+    Where nights trim it, that is the state of the evening.
     """
-    if load.job is not None:
-        return load.job
-    access = _access(replace(load, read_share=0.0))
-    if not load.trimmed:
-        return section("writes", **access)
-    writers = round((1 - load.trimmed) / load.trimmed)
-    trims = section("trims", rw="randtrim", bs=load.block_bytes, norandommap=True)
-    return section("writes", **access, numjobs=writers) + trims
+    return _season(nights.evening(candidate, load), load, seed, draw)
 
 
-def measured(load: Load) -> str:
-    """Return the three jobs that follow, or the fio job itself."""
-    if load.job is not None:
-        return load.job
-    access, rate = _access(load), _rate(load)
-    settle_s = min(_SETTLE_S, _SETTLE_REQUESTS / load.rate)
-    return story(
-        section(SATURATED, iodepth=_DEPTH, number_ios=2 * _REQUESTS, **access),
-        section(SETTLE, time_based=True, runtime=f"{settle_s * 1e3:.0f}ms", **rate, **access),
-        section(LOAD, number_ios=_REQUESTS, **rate, **access),
-    )
-
-
-def conditioning(candidate: Candidate, load: Load, seed: int) -> RunRequest:
-    """Return what brings one drive of a candidate into steady state."""
+def _season(candidate: Candidate, load: Load, seed: int, draw: Draw | None) -> RunRequest:
     return RunRequest(
         drive=candidate.drive,
-        settings=candidate.settings,
+        settings=candidate.settings(() if draw is None else draw.settings),
         condition="steady",
         seed=seed,
-        job_text=writes(load),
+        job_text=writes(load, sheet(candidate.drive).unit_bytes),
         job_name=load.job_name,
+        cache=draw is None,
     )
 
 
-def simulate(candidate: Candidate, load: Load, seed: int, progress: Progress) -> Figures:
+def simulate(
+    candidate: Candidate,
+    load: Load,
+    seed: int,
+    progress: Progress,
+    *,
+    draw: Draw | None = None,
+    wear_alone: bool = False,
+) -> Figures:
     """Run a candidate under a load.
+
+    Parameters
+    ----------
+    draw
+        Takes the place of the profile.
+    wear_alone
+        Latencies are not asked for; then of a draw of one drive a slice of one die is run.
 
     Raises
     ------
@@ -166,36 +168,54 @@ def simulate(candidate: Candidate, load: Load, seed: int, progress: Progress) ->
     Stopped
         `progress` returned False.
     """
-
-    def before(phase: str, share: float) -> bool:
-        return progress(phase, share * _CONDITIONING_SHARE)
-
-    def after(phase: str, share: float) -> bool:
-        return progress(phase, _CONDITIONING_SHARE + share * (1 - _CONDITIONING_SHARE))
-
-    drive = conditioned(conditioning(candidate, load, seed), before)
+    season = conditioning(candidate, load, seed, draw)
+    whole = 1
+    if draw is not None and wear_alone and not draw.layers:
+        # Within 1 % of the whole drive, far less than draws differ by, in a tenth of the time.
+        season, whole = nights.one_die(candidate, season)[0], sheet(candidate.drive).dies
     request = replace(
-        drive, layers=candidate.layout.layers, job_text=measured(load), json_plus=True
+        season,
+        layers=candidate.layout.layers if draw is None else draw.layers,
+        job_text=measured(
+            load, wear_alone=wear_alone, idle_hours=nights.idle_hours(candidate, load)
+        ),
+        json_plus=True,
     )
-    return figures(runner.whole(engine.run(request, after), candidate.label), load, candidate)
+    if not nights.lived(candidate, load):
+        found = figures(run_on(season, request, progress), load)
+        return replace(found, flash_bytes=found.flash_bytes * whole)
+    result = run_on(season, request, lambda phase, share: progress(phase, share / 2))
+    days = _season(candidate, load, seed, draw)
+    amplification = nights.amplification(
+        candidate, load, days, lambda phase, share: progress(f"nights: {phase}", (1 + share) / 2)
+    )
+    found = figures(result, load, amplification)
+    way = f"{found.way}; days and nights on one die"
+    return replace(found, way=way, flash_bytes=found.flash_bytes * whole)
 
 
-def figures(result: Result, load: Load, candidate: Candidate) -> Figures:
+def figures(result: Result, load: Load, amplification: float | None = None) -> Figures:
     """Read the figures of a run.
+
+    Parameters
+    ----------
+    amplification
+        In place of that of the run's own steady state.
 
     Raises
     ------
     SsdlabError
         The drive has worn out or stopped, so that there are none.
     """
-    last = _last_group(result)
+    groups = _groups(result)
+    last = groups[-1] if load.job is not None else groups[min(_PLACE_OF_LOAD, len(groups) - 1)]
     saturated = result.jobs[:1] if load.job is None else last
     lab = saturated[0].lab
     steady, wear = lab.get("season") or {}, lab["wear"]
     written = sum(float(job.direction("write").get("io_bytes") or 0) for job in saturated)
     if not written or not steady.get("rounds"):
         raise SsdlabError(f"{load.job_name}: writes nothing, so no drive wears")
-    programmed = _programmed(saturated, candidate)
+    programmed = _programmed(saturated, amplification)
     return Figures(
         iops=sum(job.iops() for job in saturated),
         rate=sum(job.iops() for job in last),
@@ -206,12 +226,18 @@ def figures(result: Result, load: Load, candidate: Candidate) -> Figures:
         flash_bytes=float(wear["flash_bytes"]),
         rated_cycles=float(wear["rated_cycles"]),
         way="scale model" if "scale_model" in steady else "whole drive",
+        morning=_morning(*groups[-2:]) if groups[-1][0].name == RUSH else None,
     )
 
 
-def _last_group(result: Result) -> list[Job]:
-    groups = [job.lab["stonewall_group"] for job in result.jobs]
-    return [job for job in result.jobs if job.lab["stonewall_group"] == groups[-1]]
+def _morning(paced: list[Job], rush: list[Job]) -> Morning:
+    return Morning(sum(job.iops() for job in rush), _p99(paced, "read"), _p99(paced, "write"))
+
+
+def _groups(result: Result) -> list[list[Job]]:
+    """Return the jobs that run together, in their order."""
+    by_group = groupby(result.jobs, key=lambda job: job.lab["stonewall_group"])
+    return [list(jobs) for _, jobs in by_group]
 
 
 def _p99(jobs: Sequence[Job], direction: str) -> float | None:
@@ -219,36 +245,40 @@ def _p99(jobs: Sequence[Job], direction: str) -> float | None:
     return latency.percentile(blocks, 99.0) if blocks else None
 
 
-def _programmed(jobs: Sequence[Job], candidate: Candidate) -> float:
+def _programmed(jobs: Sequence[Job], amplification: float | None) -> float:
     """Return the bytes that these jobs program in steady state."""
     lab = jobs[0].lab
     if any("read_iolog" in job.options for job in jobs):
         return float(lab["counters"]["nand_bytes_written"])
-    touched = float(lab["host_pages_written"]) * sheet(candidate.drive).unit_bytes
-    return _steady_amplification(lab["season"]) * touched
+    received = float(lab["counters"]["nand_host_bytes_written"])
+    return (amplification or nights.steady_amplification(lab["season"])) * received
 
 
-def _steady_amplification(season: Mapping[str, Any]) -> float:
-    scaled = season.get("scale_model")
-    return float((scaled["slices"] if scaled else season["rounds"])[-1])
+def commands(candidate: Candidate, load: Load, seed: int, *, wear_alone: bool = False) -> list[str]:
+    """Return the command lines that make the same runs; a plain load needs no job file.
 
-
-def commands(candidate: Candidate, load: Load, seed: int) -> list[str]:
-    """Return the command lines that make the same runs; a plain load needs no job file."""
-    file, job = "drive.ssd", load.job_name
-    season = ["ssdlab", "season", candidate.drive, "--to", "steady", "-o", file]
-    settings = [word for key, value in candidate.settings for word in ("--set", f"{key}={value}")]
-    run = ["ssdlab", "run", "--drive", file, "--seed", str(seed)]
+    Where nights trim the drive, a slice's run follows, which has the write amplification.
+    """
+    unit_bytes = sheet(candidate.drive).unit_bytes
+    of_season = flags(writes(load, unit_bytes)) if load.job is None else ["--job", load.job_name]
+    idle = nights.idle_hours(candidate, load)
+    job = measured(load, wear_alone=wear_alone, idle_hours=idle)
+    of_run = flags(job) if load.job is None else [load.job_name]
     layers = [word for each in candidate.layout.layers for word in ("--layer", each)]
-    of_season = _flags(writes(load)) if load.job is None else ["--job", job]
-    of_run = _flags(measured(load)) if load.job is None else [job]
-    return [
-        shlex.join([*season, *settings, "--seed", str(seed), *of_season]),
-        shlex.join([*run, *layers, *of_run]),
-    ]
+    season = conditioning(candidate, load, seed)
+    found = _commands(season, "drive.ssd", of_season, [*layers, *of_run])
+    if nights.lived(candidate, load):
+        small, capacity = nights.one_die(candidate, _season(candidate, load, seed, None))
+        days = flags(nights.days(candidate, load, capacity))
+        found += _commands(small, "die.ssd", of_season, days)
+    return found
 
 
-def _flags(job: str) -> list[str]:
-    """Write a job file as flags, as the fio program takes them."""
-    lines = filter(None, job.splitlines())
-    return [f"--name={line[1:-1]}" if line.startswith("[") else f"--{line}" for line in lines]
+def _commands(
+    season: RunRequest, file: str, of_season: Sequence[str], of_run: Sequence[str]
+) -> list[str]:
+    settings = [word for key, value in season.settings for word in ("--set", f"{key}={value}")]
+    made = ["ssdlab", "season", season.drive, "--to", "steady", "-o", file, *settings]
+    run = ["ssdlab", "run", "--drive", file]
+    seed = ["--seed", str(season.seed)]
+    return [shlex.join([*made, *seed, *of_season]), shlex.join([*run, *seed, *of_run])]

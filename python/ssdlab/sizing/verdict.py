@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ssdlab.sizing.candidate import Candidate
-from ssdlab.sizing.closed_form import Bounds, bounds, ruled_out
+from ssdlab.sizing.closed_form import Bounds, bounds, room, ruled_out
 from ssdlab.sizing.load import Limits, Load
-from ssdlab.sizing.simulate import Figures, commands
+from ssdlab.sizing.simulate import Figures, Morning, commands
 
 CLOSED_FORM, SIMULATED, REFUSED = "closed form", "simulated", "not possible"
 
@@ -113,11 +113,14 @@ def reserves(candidate: Candidate, load: Load, limits: Limits, found: Figures) -
     """Return how many times over each limit is kept, by its name."""
     headroom = found.headroom(load)
     kept = {} if headroom is None else {"throughput": headroom}
+    moments: list[Figures | Morning] = [found]
+    moments += [] if found.morning is None else [found.morning]
     tails = [
         limit / latency
+        for each in moments
         for limit, latency in (
-            (limits.read_p99_ns, found.read_p99_ns),
-            (limits.write_p99_ns, found.write_p99_ns),
+            (limits.read_p99_ns, each.read_p99_ns),
+            (limits.write_p99_ns, each.write_p99_ns),
         )
         if limit is not None and latency
     ]
@@ -126,5 +129,5 @@ def reserves(candidate: Candidate, load: Load, limits: Limits, found: Figures) -
     if limits.years is not None:
         kept["wear"] = found.years(load.bytes_per_day) / limits.years
     if limits.data_bytes is not None:
-        kept["capacity"] = candidate.host_bytes / limits.data_bytes
+        kept["capacity"] = room(candidate, load) / limits.data_bytes
     return kept
