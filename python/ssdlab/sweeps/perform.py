@@ -31,7 +31,8 @@ from ssdlab.sweeps.work import Done, Task
 
 _FLUSH_EVERY_S = 5.0
 _TELL_EVERY_S = 1.0
-_MOST_WAITING = 5_000
+_MOST_WAITING = 2_000
+"""Rows in memory: some 3 kB each."""
 
 Tell = Callable[[dict[str, Any]], None]
 """Hears how far a sweep is, about once a second: what `status.json` holds."""
