@@ -25,6 +25,7 @@ from performers import dying
 from process import HANG_S, wait_for
 from ssdlab import cache
 from ssdlab.errors import SsdlabError
+from ssdlab.sweeps import sent
 from ssdlab.sweeps.cluster import DaskCrew
 from ssdlab.sweeps.perform import conduct
 from ssdlab.sweeps.plan import plan
@@ -230,6 +231,64 @@ def test_a_point_too_large_for_a_worker_s_memory_is_a_row(
     small, large, medium = table(tmp_path / "sweep")
     assert large["error"].startswith(LOST)
     assert small["error"] is None and medium["error"] is None
+
+
+FILES = """
+[base]
+drives = ["mine.toml"]
+condition = "used"
+job = "jobs/replay.fio --read_iolog=day.log --replay_no_stall=1"
+seeds = 4
+[factors]
+"job.iodepth" = [1, 4]
+"""
+
+
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, own_cache: Path) -> Path:
+    """Work in a folder whose files the study names as they lie there; workers have another one."""
+    folder = tmp_path / "client"
+    (folder / "jobs").mkdir(parents=True)
+    monkeypatch.chdir(folder)
+    profile = Path(ssdlab.__file__).parents[2] / "profiles/theory.toml"
+    Path("mine.toml").write_bytes(profile.read_bytes())
+    Path("jobs/replay.fio").write_text("[replay]\nrw=write\n")
+    lines = [f"disk write {4096 * (37 * at % 512)} 4096\n" for at in range(200)]
+    Path("day.log").write_text("".join(["fio version 2 iolog\ndisk add\ndisk open\n", *lines]))
+    return folder
+
+
+def test_workers_are_sent_the_files_that_they_do_not_have(tmp_path: Path, files: Path) -> None:
+    """Once each by content, as often as points name them; rows are those of the client's folder."""
+    study = parse(FILES)
+    assert ssdlab.sweep(study, "alone").failed == 0
+    with cluster(tmp_path / "dask", 2) as dask:
+        outcome = ssdlab.sweep(study, "sent", cluster=dask.address)
+        assert (outcome.run, outcome.failed) == (8, 0)
+        assert sorted(each.name for each in kept_files()) == ["day.log", "mine.toml"]
+        with Path("day.log").open("a") as log:
+            log.write("disk write 0 8192\n")
+        assert ssdlab.sweep(study, "sent", cluster=dask.address).run == 8
+    assert table(files / "alone") != table(files / "sent")
+    assert sorted(each.name for each in kept_files()) == ["day.log", "day.log", "mine.toml"]
+    ssdlab.sweep(study, "alone")
+    assert table(files / "alone") == table(files / "sent")
+
+
+def kept_files() -> list[Path]:
+    return list((cache.folder() / "files").glob("*/*"))
+
+
+def test_what_is_too_large_to_be_sent_is_told(
+    tmp_path: Path, files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In each point's row, with the file and what to do; no point is run."""
+    monkeypatch.setattr(sent, "MOST_BYTES", 3000)
+    with cluster(tmp_path / "dask", 1) as dask:
+        outcome = ssdlab.sweep(parse(FILES), "sent", cluster=dask.address)
+    assert (outcome.run, outcome.failed) == (8, 8)
+    told = table(files / "sent")[0]["error"]
+    assert told.startswith("day.log: is not on this worker and, with") and "all workers" in told
 
 
 def test_workers_of_a_machine_make_a_drive_once(tmp_path: Path, own_cache: Path) -> None:
