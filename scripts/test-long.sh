@@ -70,10 +70,11 @@ real)
     SSDLAB_REAL_KILLS=${SSDLAB_REAL_KILLS:-50} .venv/bin/pytest -s -rs tests/python/test_real_long.py
     ;;
 sweep)
-    # Two thousand drives beside theory, then no-ops and kills on Dask: an hour. A folder with results is only judged.
+    # Two thousand drives beside theory, then no-ops and kills on Dask, and the report's redraws: an hour. A folder with results is only judged.
     SSDLAB_SWEEP=${SSDLAB_SWEEP:-target/sweep} .venv/bin/pytest -s tests/python/test_sweep_long.py
     SSDLAB_SWEEP_NO_OPS=${SSDLAB_SWEEP_NO_OPS:-100000} SSDLAB_SWEEP_KILLS=${SSDLAB_SWEEP_KILLS:-50} \
         .venv/bin/pytest -s tests/python/test_sweep_cluster.py
+    .venv/bin/pytest -s tests/python/test_sweep_redraw.py
     ;;
 traces)
     # Ten million requests made up once, read plain and packed, and replayed: two minutes.

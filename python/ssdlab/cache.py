@@ -5,9 +5,10 @@ its settings, the condition, the seed, the span, the writes and the way that mak
 engine. A hash of all of these names the drive file, so that a file is either right or not there.
 
 The folder is ``ssdlab`` in ``$XDG_CACHE_HOME`` or ``~/.cache``, or what ``SSDLAB_CACHE`` names. It
-holds at most ``SSDLAB_CACHE_BYTES`` (10 GB); the files used longest ago go first. However many runs
-of a machine want a drive at once, one of them makes it. A run goes on without the cache where the
-folder cannot be written to or the disk is nearly full.
+holds at most ``SSDLAB_CACHE_BYTES`` (10 GB) of them; the files used longest ago go first. However
+many runs of a machine want a drive at once, one of them makes it. A run goes on without the cache
+where the folder cannot be written to or the disk is nearly full. Files that a worker of a sweep was
+sent lie there, too (`sweeps/sent.py`).
 """
 
 from __future__ import annotations
@@ -89,7 +90,12 @@ def clear() -> int:
     present = entries()
     for entry in present:
         entry.path.unlink(missing_ok=True)
-    return sum(entry.size_bytes for entry in present)
+    freed = sum(entry.size_bytes for entry in present)
+    for sent in (folder() / "files").glob("*/*"):
+        with suppress(OSError):
+            freed += sent.stat().st_size
+            sent.unlink()
+    return freed
 
 
 def run_conditioned(request: RunRequest, progress: Progress | None = None) -> str:

@@ -70,7 +70,7 @@ class Browser:
         size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
         self.ask("Emulation.setDeviceMetricsOverride", **size)
         self.ask("Page.navigate", url=page.as_uri())
-        self._wait_for('document.readyState === "complete"')
+        self.wait_for('document.readyState === "complete"')
 
     def ask(self, method: str, **parameters: Any) -> dict[str, Any]:
         """Send a command and return its answer."""
@@ -87,8 +87,9 @@ class Browser:
         return result
 
     def value(self, expression: str) -> Any:
-        """Evaluate an expression in the page."""
-        answer = self.ask("Runtime.evaluate", expression=expression, returnByValue=True)
+        """Evaluate an expression in the page; of a promise what it comes to."""
+        asked = {"expression": expression, "returnByValue": True, "awaitPromise": True}
+        answer = self.ask("Runtime.evaluate", **asked)
         assert "exceptionDetails" not in answer, f"{expression}: {answer['exceptionDetails']}"
         return answer["result"].get("value")
 
@@ -125,7 +126,8 @@ class Browser:
         drawn = self.ask("Page.captureScreenshot", format="png", captureBeyondViewport=True)
         return base64.b64decode(drawn["data"])
 
-    def _wait_for(self, expression: str) -> None:
+    def wait_for(self, expression: str) -> None:
+        """Wait until an expression is true."""
         end = time.monotonic() + _HANG_S
         while not self.value(expression):
             assert time.monotonic() < end, f"never true: {expression}"

@@ -4,19 +4,20 @@ Who started it (`dask scheduler`, dask-jobqueue, Kubernetes) makes no difference
 the points of a lost worker to another one, and gives a batch up once it has lost several
 (`distributed.scheduler.allowed-failures`); its points are then tried again one by one, and the one
 to blame is a row with its error. Few batches are under way at a time, so that client and scheduler
-stay small however many points there are. Each worker's machine has a cache of conditioned drives of
-its own. Left out: a scheduler of our own, and sending files along.
+stay small however many points there are. Each worker's machine has a cache of its own, of
+conditioned drives and of the files that points name (`sent.py`). Left out: a scheduler of our own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from concurrent.futures import CancelledError, Future
 from typing import Any
 
 from ssdlab.cache import run_conditioned
 from ssdlab.errors import SsdlabError
 from ssdlab.sweeps.crew import Batch, Crew
+from ssdlab.sweeps.sent import Named, contents, keep
 from ssdlab.sweeps.work import Done, Perform, run_batch
 
 _CONNECT_S = 10
@@ -27,6 +28,12 @@ _WORKERS_A_SUSPECT = 4
 """So that two points that kill their workers seldom meet an innocent one there."""
 _BATCHES_A_THREAD = 3
 """Under way: one is run, one waits at the worker, one is on its way."""
+
+
+def _at_worker(batch: Batch, perform: Perform) -> list[Done]:
+    from distributed import get_worker
+
+    return run_batch(batch, perform, where=get_worker().address)
 
 
 class DaskCrew(Crew):
@@ -65,6 +72,7 @@ class DaskCrew(Crew):
             OSError,
         )
         self._asked: dict[Future[list[Done]], Any] = {}
+        self._supplies: dict[Future[None], tuple[str, Any]] = {}
         try:
             self._client = distributed.Client(address, timeout=_CONNECT_S, set_as_default=False)
         except (OSError, ValueError, TimeoutError) as error:
@@ -87,11 +95,38 @@ class DaskCrew(Crew):
         self._check()
         outcome: Future[list[Done]] = Future()
         outcome.set_running_or_notify_cancel()
-        asked = self._client.submit(run_batch, batch, self.perform, pure=False)
+        asked = self._client.submit(_at_worker, batch, self.perform, pure=False)
         # As long as somebody refers to it, it is wanted.
         self._asked[outcome] = asked
         asked.add_done_callback(lambda done: self._hand_over(done, outcome))
         return outcome
+
+    def supply(self, where: str, files: Sequence[Named]) -> Future[None]:
+        """Send files to a worker that asked for them, ahead of its points.
+
+        Raises
+        ------
+        SsdlabError
+            A file cannot be read any more, or has changed.
+        """
+        import dask
+
+        self._check()
+        outcome: Future[None] = Future()
+        outcome.set_running_or_notify_cancel()
+        sent = [(file, contents(file)) for file in files]
+        # It is as large as it has to be: Dask need not warn of it.
+        with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TB"}):
+            asked = self._client.submit(keep, sent, workers=[where], priority=1, pure=False)
+        self._supplies[outcome] = (where, asked)
+        asked.add_done_callback(lambda done: self._hand_over(done, outcome))
+        return outcome
+
+    def _give_up_supplies(self) -> None:
+        """Wait no longer for workers that have gone."""
+        for outcome, (where, asked) in list(self._supplies.items()):
+            if where not in self._info["workers"] and not outcome.done():
+                asked.cancel()
 
     def forget(self, future: Future[list[Done]]) -> None:
         """Want a batch no longer."""
@@ -99,13 +134,14 @@ class DaskCrew(Crew):
         if asked is not None and self._client.status == "running":
             asked.cancel()
 
-    def _hand_over(self, done: Any, outcome: Future[list[Done]]) -> None:
+    def _hand_over(self, done: Any, outcome: Future[Any]) -> None:
         try:
             outcome.set_result(done.result(timeout=_FETCH_S))
         except BaseException as error:
             outcome.set_exception(error)
         finally:
             self._asked.pop(outcome, None)
+            self._supplies.pop(outcome, None)
 
     def has_room(self, batches: Iterable[Batch], batch: Batch) -> bool:
         """Tell whether one more batch may be under way."""
@@ -131,6 +167,7 @@ class DaskCrew(Crew):
             self._info = self._client.scheduler_info()
         except OSError as error:
             raise self._gone() from error
+        self._give_up_supplies()
         workers = self._info["workers"].values()
         self._threads = sum(int(each["nthreads"]) for each in workers)
         self.workers = len(workers)

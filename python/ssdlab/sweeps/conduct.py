@@ -3,16 +3,19 @@
 Points go out in batches of about a quarter of a second, so that handing one over costs little, and
 few enough are under way that neither memory nor a restart suffers. When a worker is lost, each of
 its points is tried again in a batch of its own, beside few or none of its kind; one that goes on
-losing its worker is a row with its error. Left out: points in another order than the study's.
+losing its worker is a row with its error. Points whose worker lacks a file wait until it has been
+sent, and go out again. Left out: points in another order than the study's.
 """
 
 from __future__ import annotations
 
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
+from typing import Any
 
+from ssdlab.errors import SsdlabError
 from ssdlab.sweeps.crew import Batch, Crew
 from ssdlab.sweeps.row import row_of_error
 from ssdlab.sweeps.store import LOST
@@ -23,6 +26,8 @@ _MOST_A_BATCH = 256
 _LOOK_EVERY_S = 0.1
 _GRACE_S = 0.6
 """Once stopped, what is under way has so long to answer."""
+_MOST_MISSES = 100
+"""How often a point may meet a worker that lacks a file: each of them is sent it once."""
 
 Keep = Callable[[Done], None]
 
@@ -50,6 +55,9 @@ class Conductor:
         self._batch: Batch = ()
         self._again: deque[Batch] = deque()
         self._mean_s = _BATCH_S
+        self._supplies: dict[Future[None], list[Task]] = {}
+        self._sent: dict[tuple[str, str], Future[None]] = {}
+        self._misses: Counter[int] = Counter()
 
     @property
     def running(self) -> int:
@@ -71,7 +79,7 @@ class Conductor:
         """
         while goes_on():
             self._send()
-            if not self._flight:
+            if not self._flight and not self._supplies:
                 return
             self._receive(_LOOK_EVERY_S)
             if self._crew.has_forgotten():
@@ -125,13 +133,18 @@ class Conductor:
             self._batch = batch
 
     def _receive(self, timeout_s: float) -> None:
-        done, _ = wait(self._flight, timeout=timeout_s, return_when=FIRST_COMPLETED)
+        under_way: list[Future[Any]] = [*self._flight, *self._supplies]
+        done, _ = wait(under_way, timeout=timeout_s, return_when=FIRST_COMPLETED)
         is_broken = False
-        for future in done:
+        for sent in [each for each in self._supplies if each in done]:
+            self._supplied(sent, self._supplies.pop(sent))
+        for future in [each for each in self._flight if each in done]:
             batch = self._flight.pop(future)
             error = CancelledError() if future.cancelled() else future.exception()
             if error is None:
-                self._take(future.result())
+                found = future.result()
+                self._supply(batch, [each for each in found if each.missing])
+                self._take([each for each in found if not each.missing])
             elif self._crew.is_lost(error):
                 self._lose(batch, error)
                 is_broken = True
@@ -139,6 +152,48 @@ class Conductor:
                 raise error
         if is_broken:
             self._crew.renew()
+
+    def _supply(self, batch: Batch, lacking: list[Done]) -> None:
+        """Have files sent that points lack, once to each worker; the points wait for them."""
+        tasks = {task.number: task for task in batch}
+        for each in lacking:
+            task = tasks[each.task]
+            self._misses[task.number] += 1
+            if self._misses[task.number] > _MOST_MISSES:
+                self._fail(task, f"{each.missing[0].name}: was sent, and is not on the worker")
+                continue
+            try:
+                self._waiting_for(each).append(task)
+            except SsdlabError as error:
+                self._fail(task, str(error))
+
+    def _waiting_for(self, lacking: Done) -> list[Task]:
+        """Return the points that wait for what a point lacks."""
+        known = {file: self._sent.get((lacking.where, file.sha256)) for file in lacking.missing}
+        unsent = [file for file, sent in known.items() if sent is None]
+        if not unsent:
+            return self._supplies.setdefault(next(filter(None, known.values())), [])
+        sent = self._crew.supply(lacking.where, unsent)
+        self._sent |= {(lacking.where, file.sha256): sent for file in unsent}
+        return self._supplies.setdefault(sent, [])
+
+    def _supplied(self, sent: Future[None], tasks: list[Task]) -> None:
+        error = CancelledError() if sent.cancelled() else sent.exception()
+        if isinstance(error, SsdlabError):
+            for task in tasks:
+                self._fail(task, str(error))
+            return
+        if error is not None:
+            if not self._crew.is_lost(error):
+                raise error
+            self._sent = {key: each for key, each in self._sent.items() if each is not sent}
+        if tasks:
+            self._again.append(tuple(tasks[:_MOST_A_BATCH]))
+        if rest := tasks[_MOST_A_BATCH:]:
+            self._again.append(tuple(rest))
+
+    def _fail(self, task: Task, reason: str) -> None:
+        self._keep(Done(task.number, [row_of_error(task.key, task.request.seed, reason)]))
 
     def _take(self, found: list[Done]) -> None:
         for each in found:
@@ -159,4 +214,4 @@ class Conductor:
                 continue
             del self._losses[task.number]
             reason = f"{LOST}{losses} times the worker ended that ran this point alone ({error})"
-            self._keep(Done(task.number, [row_of_error(task.key, task.request.seed, reason)]))
+            self._fail(task, reason)

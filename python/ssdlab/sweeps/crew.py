@@ -23,6 +23,7 @@ from typing import Any
 from ssdlab import parallel
 from ssdlab.cache import run_conditioned
 from ssdlab.signals import SIGNALS
+from ssdlab.sweeps.sent import Named
 from ssdlab.sweeps.work import Done, Perform, Task, run_batch
 
 Batch = tuple[Task, ...]
@@ -75,6 +76,10 @@ class Crew:
     def forget(self, future: Future[list[Done]]) -> None:
         """Want a batch no longer."""
         future.cancel()
+
+    def supply(self, where: str, files: Sequence[Named]) -> Future[None]:
+        """Send files to a worker that asked for them."""
+        raise NotImplementedError("only workers with an address ask")
 
     def has_forgotten(self) -> bool:
         """Tell whether nobody works on what is under way, so that it has to be sent again."""

@@ -93,7 +93,8 @@ class Factor:
     @property
     def keys(self) -> list[str]:
         """The keys that it sets."""
-        return list(dict.fromkeys(key for level in self.levels for key in level)) or [self.name]
+        # All levels of a factor set the same ones (`strict.py`).
+        return list(self.levels[0]) if self.levels else [self.name]
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ from ssdlab.sweeps.conduct import Conductor
 from ssdlab.sweeps.crew import Crew, LocalCrew
 from ssdlab.sweeps.plan import Plan, columns_of, memory_bytes, plan
 from ssdlab.sweeps.point import Point
+from ssdlab.sweeps.sent import named
 from ssdlab.sweeps.store import Store
 from ssdlab.sweeps.strict import load
 from ssdlab.sweeps.study import Study, as_text
@@ -31,7 +32,8 @@ from ssdlab.sweeps.work import Done, Task
 
 _FLUSH_EVERY_S = 5.0
 _TELL_EVERY_S = 1.0
-_MOST_WAITING = 5_000
+_MOST_WAITING = 2_000
+"""Rows in memory: some 3 kB each."""
 
 Tell = Callable[[dict[str, Any]], None]
 """Hears how far a sweep is, about once a second: what `status.json` holds."""
@@ -279,7 +281,7 @@ class _Sweep:
             under_way.add(point.key)
             self._waiting[point.number] = point
             needed = memory_bytes(point.request) if wants_memory else 0
-            files = tuple(sorted(point.files))
+            files = tuple(map(named, sorted(point.files)))
             yield Task(point.number, point.key, point.request, files, needed, self._keep_fio)
         self._all_sent = True
 

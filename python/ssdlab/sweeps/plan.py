@@ -143,18 +143,27 @@ def _reason(seen: list[Point]) -> str | None:
     reasons = []
     for point in seen:
         try:
-            _check_run(replace(point.request, seed=1))
+            _check_run(point.request)
             return None
         except SsdlabError as error:
             reasons.append(str(error))
     return reasons[0]
 
 
-@functools.lru_cache(maxsize=_MOST_BYTES_ASKED)
 def _check_run(request: RunRequest) -> None:
-    engine.show(request.drive, request.settings, request.layers)
-    engine.check_job(request.job_text, request.job_name, request.flags)
-    for flag in request.flags:
+    _check_drive(request.drive, request.settings, request.layers)
+    _check_job(request.job_text, request.job_name, request.flags)
+
+
+@functools.lru_cache(maxsize=_MOST_BYTES_ASKED)
+def _check_drive(drive: str, settings: Any, layers: Any) -> None:
+    engine.show(drive, settings, layers)
+
+
+@functools.lru_cache(maxsize=_MOST_BYTES_ASKED)
+def _check_job(job_text: str | None, job_name: str, flags: tuple[str, ...]) -> None:
+    engine.check_job(job_text, job_name, flags)
+    for flag in flags:
         if flag.startswith("--write_") and "log" in flag:
             raise SsdlabError(f"{flag}: all points would write the same file\nleave it out")
 

@@ -1,7 +1,7 @@
 """A point of a study: a run, and the key that it is known by.
 
     key = SHA-256 of the request as the engine reads it, the compiled engine, and the contents of
-          every file that the request names (drive, stack, job's trace, a layer's drive)
+          every file that the request names (drive, stack, policy, job's trace, a layer's drive)
 
 so that a point is either the same, and need not be run again, or another one. Where a conditioned
 drive comes from, the cache or not, changes no result and is no part of it.
@@ -11,21 +11,18 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import os
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from ssdlab.cache import engine_hash
 from ssdlab.errors import SsdlabError
 from ssdlab.request import RunRequest
 from ssdlab.sweeps.factors import combinations
+from ssdlab.sweeps.sent import files_of, named
 from ssdlab.sweeps.study import Study, as_text
 
 _KEY_DIGITS = 24
-_BYTES_AT_ONCE = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -49,17 +46,14 @@ class Point:
     @functools.cached_property
     def key(self) -> str:
         """What it is known by."""
-        told = [engine_hash(), self.request.to_json(), *map(_contents, sorted(self.files))]
+        hashes = (named(file).sha256 for file in sorted(self.files))
+        told = [engine_hash(), self.request.to_json(), *hashes]
         return hashlib.sha256("\n".join(told).encode()).hexdigest()[:_KEY_DIGITS]
 
     @property
     def files(self) -> set[str]:
         """The files that the request names."""
-        request = self.request
-        named = {request.drive, *_after_signs(" ".join((*request.layers, *request.flags)))}
-        if request.job_text:
-            named |= _after_signs(request.job_text)
-        return {each for each in named if _is_file(each)}
+        return files_of(self.request)
 
 
 def points(study: Study) -> Iterator[Point]:
@@ -131,30 +125,3 @@ def _with_option(layers: tuple[str, ...], option: str, value: str, where: str) -
     kept = [each for each in options if each.partition("=")[0] != name]
     changed = f"{kind}:{','.join([*kept, f'{name}={value}'])}"
     return (*layers[:at], changed, *layers[at + 1 :])
-
-
-def _after_signs(words: str) -> set[str]:
-    """Return whatever stands behind an equals sign, and may be a file."""
-    return set(re.findall(r"=\s*([^\s,=]+)", words))
-
-
-def _is_file(name: str) -> bool:
-    return bool(name) and os.path.isfile(name)
-
-
-def _contents(name: str) -> str:
-    """Return the hash of a file's contents, worked out once as long as the file stays the same."""
-    figures = os.stat(name)
-    return _hash_of(name, figures.st_size, figures.st_mtime_ns)
-
-
-@functools.lru_cache(maxsize=4096)
-def _hash_of(name: str, _size: int, _changed: int) -> str:
-    found = hashlib.sha256()
-    try:
-        with Path(name).open("rb") as file:
-            while piece := file.read(_BYTES_AT_ONCE):
-                found.update(piece)
-    except OSError as error:
-        raise SsdlabError(f"{name}: cannot be read: {error.strerror}") from None
-    return found.hexdigest()

@@ -24,16 +24,13 @@ from ssdlab.errors import SsdlabError
 from ssdlab.input import RESULT_BYTES, InputError, read_bytes, read_text
 from ssdlab.output import PendingFile, remove_abandoned
 from ssdlab.sweeps.row import COLUMNS, Row
+from ssdlab.sweeps.table import write_table
 
 if TYPE_CHECKING:
     import pyarrow
 
 LOST = "lost: "
 """How the error of a point begins whose worker ended: the next sweep runs it again."""
-
-
-_ROWS_AT_ONCE = 10_000
-"""Of the CSV, so that its text is never in memory as a whole."""
 
 
 class Store:
@@ -81,9 +78,12 @@ class Store:
         """
         if not self._waiting:
             return
+        import pyarrow
+
         name = f"part-{time.time_ns():020}-{secrets.token_hex(3)}.parquet"
         self._write(self._rows / name, _parquet(self._table(self._waiting)))
         self._waiting = []
+        pyarrow.default_memory_pool().release_unused()
 
     def write_fio(self, key: str, document: str) -> None:
         """Keep fio's JSON of a point."""
@@ -106,52 +106,7 @@ class Store:
         points
             Number, key and factors of each point, in the study's order.
         """
-        from pyarrow import csv
-
-        kept, places = self._kept()
-        taken: list[int] = []
-        own: dict[str, list[Any]] = {name: [] for name in self._columns if name not in COLUMNS}
-        for number, key, factors in points:
-            for place in places.get(key, ()):
-                taken.append(place)
-                for name, values in own.items():
-                    values.append(number if name == "point" else factors.get(name))
-        table = self._with(own, kept.take(taken))
-        self._write(self.folder / "table.parquet", _parquet(table))
-        with PendingFile(self.folder / "table.csv", "-o") as pending:
-            for first in range(0, max(table.num_rows, 1), _ROWS_AT_ONCE):
-                written = io.BytesIO()
-                options = csv.WriteOptions(include_header=first == 0)
-                csv.write_csv(table.slice(first, _ROWS_AT_ONCE), written, options)
-                pending.add(written.getvalue())
-            pending.finish()
-        return int(table.num_rows)
-
-    def _kept(self) -> tuple[pyarrow.Table, dict[str, list[int]]]:
-        """Return all rows, and where those of a key are; of a point run again the last ones."""
-        import pyarrow
-
-        parts = [_read(part, list(COLUMNS)) for part in self._parts()]
-        empty = self._schema().empty_table().select(list(COLUMNS))
-        places: dict[str, list[int]] = {}
-        first = 0
-        for part in parts:
-            of_part: dict[str, list[int]] = {}
-            for place, key in enumerate(part["key"].to_pylist(), first):
-                of_part.setdefault(key, []).append(place)
-            places |= of_part
-            first += part.num_rows
-        return pyarrow.concat_tables([empty, *parts]), places
-
-    def _with(self, own: Mapping[str, list[Any]], kept: pyarrow.Table) -> pyarrow.Table:
-        import pyarrow
-
-        schema = self._schema()
-        arrays = [
-            pyarrow.array(own[name], schema.field(name).type) if name in own else kept[name]
-            for name in self._columns
-        ]
-        return pyarrow.Table.from_arrays(arrays, schema=schema)
+        return write_table(self.folder, self._schema(), self._parts(), _read, points)
 
     def _parts(self) -> list[Path]:
         return parts(self.folder)
@@ -242,7 +197,9 @@ def _read(part: Path, columns: Sequence[str]) -> pyarrow.Table:
 
     try:
         content = io.BytesIO(read_bytes(part, RESULT_BYTES))
-        return parquet.read_table(content, columns=list(columns))
+        # Not `read_table`: it loads what reads whole folders, 60 MB of it.
+        with parquet.ParquetFile(content) as file:
+            return file.read(columns=list(columns))
     except (FileNotFoundError, InputError, pyarrow.ArrowException) as error:
         raise SsdlabError(
             f"{part}: cannot be read: {error}\nremove it; its points are then run again"

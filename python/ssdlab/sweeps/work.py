@@ -1,16 +1,15 @@
 """What a worker does: points one after the other, each ending as rows or as a row with its error.
 
 This is all that crosses to another process or machine, so it holds plain data. The engine's time is
-measured around the engine alone: what else a point costs is the sweep's own overhead. Left out:
-sending files along. A worker that does not have a file that a point names says so in the row.
+measured around the engine alone: what else a point costs is the sweep's own overhead. A worker that
+lacks a file asks for it, where it can be sent one (`sent.py`); else the row says so.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ssdlab.cache import run_conditioned
@@ -19,6 +18,8 @@ from ssdlab.errors import SsdlabError, Stopped
 from ssdlab.request import RunRequest
 from ssdlab.result import Job
 from ssdlab.sweeps.row import Row, row_of_error, rows_of
+from ssdlab.sweeps.sent import Named, here, moved
+from ssdlab.text import size
 
 Perform = Callable[[RunRequest, Progress], str]
 """Runs a request; gives fio's JSON."""
@@ -37,7 +38,7 @@ class Task:
     request
         What is run.
     files
-        What the request names, and must be there.
+        What the request names.
     memory_bytes
         What the run takes at most; 0 where nobody asks.
     keep_fio
@@ -47,7 +48,7 @@ class Task:
     number: int
     key: str
     request: RunRequest
-    files: tuple[str, ...] = ()
+    files: tuple[Named, ...] = ()
     memory_bytes: int = 0
     keep_fio: bool = False
 
@@ -64,11 +65,17 @@ class Done:
         What the table gets.
     fio
         fio's JSON, where it was wanted.
+    missing
+        Files that the worker does not have; then the point was not run, and there are no rows.
+    where
+        The address of the worker that asks for them.
     """
 
     task: int
     rows: list[Row]
     fio: str | None = None
+    missing: tuple[Named, ...] = ()
+    where: str = ""
 
 
 def _always() -> bool:
@@ -76,7 +83,10 @@ def _always() -> bool:
 
 
 def run_batch(
-    tasks: Sequence[Task], perform: Perform = run_conditioned, goes_on: Callable[[], bool] = _always
+    tasks: Sequence[Task],
+    perform: Perform = run_conditioned,
+    goes_on: Callable[[], bool] = _always,
+    where: str = "",
 ) -> list[Done]:
     """Run points.
 
@@ -88,31 +98,35 @@ def run_batch(
         What runs a request.
     goes_on
         Asked again and again; once it is False, what has ended by then is returned.
+    where
+        This worker's address; empty where it cannot be sent files.
     """
     done: list[Done] = []
     for task in tasks:
         try:
-            done.append(_run(task, perform, goes_on))
+            done.append(_run(task, perform, goes_on, where))
         except Stopped:
             break
     return done
 
 
-def _run(task: Task, perform: Perform, goes_on: Callable[[], bool]) -> Done:
+def _run(task: Task, perform: Perform, goes_on: Callable[[], bool], where: str) -> Done:
     seed = task.request.seed
+    places: dict[str, str] = {}
     begun, cpu = time.monotonic(), time.process_time()
 
     def took() -> tuple[float, float]:
         return time.process_time() - cpu, time.monotonic() - begun
 
     try:
-        for file in task.files:
-            if not os.path.exists(file):
-                raise SsdlabError(f"{file}: is not on this worker; put it in a shared folder")
-        document = perform(task.request, lambda _phase, _share: goes_on())
+        places, missing = here(task.files)
+        if missing:
+            _refuse(missing, where)
+            return Done(task.number, [], missing=tuple(missing), where=where)
+        document = perform(moved(task.request, places), lambda _phase, _share: goes_on())
         times = took()
         rows = rows_of(task.key, seed, _jobs(document), *times)
-        return Done(task.number, rows, document if task.keep_fio else None)
+        return Done(task.number, rows, _put_back(document, places) if task.keep_fio else None)
     except Stopped:
         raise
     except Exception as error:
@@ -120,7 +134,26 @@ def _run(task: Task, perform: Perform, goes_on: Callable[[], bool]) -> Done:
         reason = (
             str(error) if isinstance(error, SsdlabError) else f"{type(error).__name__}: {error}"
         )
+        reason = _put_back(reason, places)
         return Done(task.number, [row_of_error(task.key, seed, reason, *took())])
+
+
+def _refuse(missing: Sequence[Named], where: str) -> None:
+    """Tell of a file that will not come."""
+    for file in missing:
+        if not where or not file.is_sent:
+            large = f" and, with {size(file.size_bytes)}, too large to be sent" if where else ""
+            raise SsdlabError(
+                f"{file.name}: is not on this worker{large}\n"
+                "put it in a folder that all workers have at the same place"
+            )
+
+
+def _put_back(words: str, places: Mapping[str, str]) -> str:
+    """Name files as the client does."""
+    for name, place in places.items():
+        words = words.replace(place, name)
+    return words
 
 
 def _jobs(document: str) -> list[Job]:

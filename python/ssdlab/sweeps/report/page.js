@@ -1,4 +1,5 @@
-// The trade-off and the parallel coordinates: canvases, so that ten thousand points stay fluid.
+// The trade-off and the parallel coordinates: canvases, so that ten thousand points stay fluid. However often the pointer moves
+// there is one redraw a frame; while it drags a brush fewer lines are drawn, and all of them once it rests.
 "use strict";
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
@@ -7,10 +8,14 @@
   const figures = data.figures.map(([name]) => name);
   const names = [...data.factors, ...figures];
   const brushes = new Map();
-  let kept = new Uint8Array(rows).fill(1);
-  let chosen = -1, front = [], waiting = false;
+  const kept = new Uint8Array(rows).fill(1);
+  const mostLines = { all: 1500, draft: 300 }, restMs = 150;
+  const drawn = { count: 0, lines: 0, isDraft: false, ms: 0 };
+  let chosen = -1, front = [], waiting = false, isDraft = false, resting = 0;
   const of = (id) => document.getElementById(id);
-  const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  // Asked once a redraw: each answer of the style costs more than a hundred points.
+  let palette = {};
+  const colour = (name) => palette[name] ??= getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
   // A column's values as places from 0 to 1: numbers by size, texts by their order.
   const scales = Object.fromEntries(names.map((name) => {
@@ -41,24 +46,34 @@
 
   function sized(canvas, width, height) {
     const ratio = window.devicePixelRatio || 1;
-    canvas.width = width * ratio; canvas.height = height * ratio;
-    canvas.style.width = `${width}px`; canvas.style.height = `${height}px`;
     const pen = canvas.getContext("2d");
+    if (canvas.width !== Math.floor(width * ratio) || canvas.height !== Math.floor(height * ratio)) {
+      canvas.width = width * ratio; canvas.height = height * ratio;
+      canvas.style.width = `${width}px`; canvas.style.height = `${height}px`;
+    }
     pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+    pen.clearRect(0, 0, width, height);
     pen.font = "12px system-ui, 'DejaVu Sans', sans-serif";
     return pen;
   }
 
-  // The points that no other kept point beats in both figures.
+  // The points that no other kept point beats in both figures; their order is sought once for two figures.
+  const orders = new Map();
+  function orderOf(x, y) {
+    const known = `${x} ${y}`;
+    if (!orders.has(known)) {
+      const a = data.columns[x], b = data.columns[y], order = [];
+      for (let i = 0; i < rows; i++) if (a[i] !== null && b[i] !== null) order.push(i);
+      order.sort((i, j) => sign(x) * (a[i] - a[j]) || sign(y) * (b[i] - b[j]));
+      orders.set(known, Int32Array.from(order));
+    }
+    return orders.get(known);
+  }
+  const sign = (name) => better[name] === "most" ? -1 : 1;
   function frontOf(x, y) {
-    const sign = (name) => better[name] === "most" ? -1 : 1;
-    const a = data.columns[x], b = data.columns[y], sa = sign(x), sb = sign(y);
-    const order = [];
-    for (let i = 0; i < rows; i++) if (kept[i] && a[i] !== null && b[i] !== null) order.push(i);
-    order.sort((i, j) => sa * (a[i] - a[j]) || sb * (b[i] - b[j]));
-    const found = [];
+    const b = data.columns[y], s = sign(y), found = [];
     let best = Infinity;
-    for (const i of order) if (sb * b[i] < best) { best = sb * b[i]; found.push(i); }
+    for (const i of orderOf(x, y)) if (kept[i] && s * b[i] < best) { best = s * b[i]; found.push(i); }
     return found;
   }
 
@@ -78,10 +93,10 @@
     for (const isKept of [0, 1]) {
       pen.fillStyle = colour(isKept ? "--series-1" : "--rule");
       pen.globalAlpha = isKept && rows > 3000 ? 0.6 : 1;
+      const across = places[x], up = places[y];
       for (let i = 0; i < rows; i++) {
-        if (kept[i] !== isKept) continue;
-        const [px, py] = at(i);
-        if (px === px && py === py) pen.fillRect(px - size, py - size, 2 * size, 2 * size);
+        if (kept[i] !== isKept || across[i] !== across[i] || up[i] !== up[i]) continue;
+        pen.fillRect(edge.left + across[i] * w - size, edge.top + (1 - up[i]) * h - size, 2 * size, 2 * size);
       }
     }
     pen.globalAlpha = 1;
@@ -94,7 +109,7 @@
     for (const i of front) { pen.beginPath(); pen.arc(...at(i), 4, 0, 7); pen.fill(); }
     if (chosen >= 0) { pen.strokeStyle = colour("--ink"); pen.beginPath(); pen.arc(...at(chosen), 8, 0, 7); pen.stroke(); }
     of("front-count").textContent = `${front.length} on the front: ${x} ${better[x] === "most" ? "high" : "low"}, ${y} ${better[y] === "most" ? "high" : "low"}`;
-    listFront(x, y);
+    if (of("front").parentElement.closest("details").open) listFront(x, y);
   }
 
   function axis(pen, name, w, h, height, across) {
@@ -173,6 +188,8 @@
 
   const space = { left: 50, right: 60, top: 44, bottom: 22 };
   let lanes = null;
+  // Lines are drawn from columns in the order of the lanes.
+  const lanePlaces = names.map((name) => places[name]);
   function drawLines() {
     const canvas = of("lines");
     const width = Math.max(canvas.parentElement.clientWidth, names.length * 92), height = 380;
@@ -190,8 +207,9 @@
     }
     const line = (i) => {
       let open = false;
+      drawn.lines++;
       for (let k = 0; k < names.length; k++) {
-        const share = places[names[k]][i];
+        const share = lanePlaces[k][i];
         if (share !== share) { open = false; continue; }
         if (open) pen.lineTo(px(k), py(share)); else pen.moveTo(px(k), py(share));
         open = true;
@@ -206,9 +224,13 @@
         pen.stroke();
       }
     };
-    if (others.length) lot(thinned(others, 1500), colour("--rule"), 0.5);
-    const count = rows - others.length, alpha = Math.max(0.08, Math.min(0.7, 300 / Math.max(count, 1)));
-    ["--series-7", "--series-1", "--series-4", "--series-2"].forEach((name, at) => lot(thinned(bins[at], 1500), colour(name), alpha));
+    const most = isDraft ? mostLines.draft : mostLines.all;
+    if (others.length) lot(thinned(others, most), colour("--rule"), 0.5);
+    // The fewer lines the darker, so that a draft looks as the whole does.
+    const linesOf = (limit) => bins.reduce((sum, bin) => sum + Math.min(bin.length, limit), 0) || 1;
+    const count = rows - others.length, light = Math.max(0.08, Math.min(0.7, 300 / Math.max(count, 1)));
+    const alpha = Math.min(0.7, light * linesOf(mostLines.all) / linesOf(most));
+    ["--series-7", "--series-1", "--series-4", "--series-2"].forEach((name, at) => lot(thinned(bins[at], most), colour(name), alpha));
     pen.globalAlpha = 1;
     if (chosen >= 0) { pen.strokeStyle = colour("--ink"); pen.lineWidth = 2.5; pen.beginPath(); line(chosen); pen.stroke(); }
     names.forEach((name, k) => lane(pen, name, px(k), py, k));
@@ -241,7 +263,7 @@
   }
 
   function brushAgain() {
-    kept = new Uint8Array(rows).fill(1);
+    kept.fill(1);
     for (const [name, [low, high]] of brushes) {
       const column = places[name];
       for (let i = 0; i < rows; i++) if (!(column[i] >= low && column[i] <= high)) kept[i] = 0;
@@ -266,6 +288,7 @@
     if (!drag || Math.abs(event.clientY - drag.y) < 4) return;
     const to = shareAt(event);
     brushes.set(drag.name, [Math.min(drag.from, to) - 1e-6, Math.max(drag.from, to) + 1e-6]);
+    isDraft = true;
     brushAgain();
   });
   of("lines").addEventListener("pointerup", (event) => {
@@ -275,8 +298,18 @@
   of("lines").addEventListener("pointercancel", () => { drag = null; });
   of("clear").addEventListener("click", () => { brushes.clear(); brushAgain(); });
 
-  function draw() { waiting = false; drawTrade(); drawLines(); }
+  function draw() {
+    const begun = performance.now();
+    waiting = false; palette = {};
+    drawn.lines = 0; drawn.isDraft = isDraft; drawn.count++;
+    drawTrade(); drawLines();
+    clearTimeout(resting);
+    if (isDraft) resting = setTimeout(redraw, restMs);
+    isDraft = false;
+    drawn.ms = performance.now() - begun;
+  }
   function redraw() { if (!waiting) { waiting = true; requestAnimationFrame(draw); } }
+  document.querySelector("#front").closest("details").addEventListener("toggle", redraw);
 
   for (const [id, at] of [["across", 0], ["up", Math.max(1, figures.findIndex((name) => better[name] === "least"))]]) {
     for (const name of figures) of(id).append(new Option(name, name));
@@ -293,6 +326,7 @@
     kept: () => kept.reduce((sum, each) => sum + each, 0),
     dot: (i) => trade.at(i),
     lane: (name) => [lanes.px(names.indexOf(name)), space.top, lanes.h],
-    redrawn: () => { const begun = performance.now(); draw(); return performance.now() - begun; },
+    drawn: () => ({ ...drawn }),
+    redrawn: () => { draw(); return drawn.ms; },
   };
 })();
