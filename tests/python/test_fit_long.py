@@ -46,7 +46,7 @@ def load(flags: str, condition: str | None = None, span: float = 1.0) -> Load:
 
 RANDOM = "bs=4k time_based norandommap"
 STEADY = load(f"rw=randwrite iodepth=32 runtime=30 {RANDOM}", "steady")
-"""Half a minute: of four seconds the write amplification differs by up to 9 % from seed to seed."""
+"""Half a minute: in four seconds write amplification differs by up to 12 % from seed to seed."""
 UNUSED = load(f"rw=randwrite iodepth=32 runtime=10 size=60% {RANDOM}", "steady", 0.6)
 """With 40 % unused, as `--plan` asks first: it tells spare area from what else is written."""
 MEASURED: tuple[tuple[Load, str], ...] = (

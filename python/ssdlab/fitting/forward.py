@@ -2,8 +2,8 @@
 
 A drive that has to be preconditioned is made smaller first, by fewer blocks a die
 (`reproduce.experiment`, "Scale"). That costs accuracy: on 192 blocks a die the write amplification
-of a full drive is 2 to 9 % above the whole drive's, on 768 up to 1.3 % (drives of the 80 GB S3500's
-ranges). So where the engine has a quick way into steady state (its scale model: uniform writes of
+of a full drive is up to 8 % above the whole drive's, on 768 up to 1.3 % (80 GB S3500, as its
+ranges have it). So where the engine has a quick way (its scale model: uniform writes of
 one size over the whole drive) a die keeps up to 768 blocks, which take hardly longer. A fresh drive
 keeps its size, for it costs only what is written; so does one whose job names places or amounts,
 which would mean something else on a small drive.
