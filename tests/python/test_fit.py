@@ -22,6 +22,7 @@ from ssdlab.fitting.point import point_of
 from ssdlab.fitting.posterior import MODEL_ERROR, Likelihood, sample
 from ssdlab.fitting.prediction import predict
 from ssdlab.fitting.unknowns import Array, Space, Unknown, space_of
+from ssdlab.request import Settings
 from ssdlab.result import Result
 
 Command = Callable[..., tuple[int, str, str]]
@@ -126,6 +127,30 @@ def test_which_drives_are_made_smaller(
     """Those that are preconditioned, unless the job names places or amounts in bytes."""
     asked = forward.request(space_of(BASE), Load(flags, condition), (), 1)
     assert ("capacity_bytes" in dict(asked.settings)) == smaller
+
+
+@pytest.mark.parametrize(
+    ("flags", "span", "set_to", "exact"),
+    [
+        (("--rw=randwrite", "--norandommap", "--bs=4k"), 1.0, (), False),
+        (("--rw=randrw", "--norandommap", "--rwmixread=50"), 1.0, (), False),
+        (("--rw=randwrite", "--bs=4k"), 1.0, (), True),
+        (("--rw=randwrite", "--norandommap", "--size=60%"), 0.6, (), True),
+        (("--rw=randtrimwrite", "--norandommap"), 1.0, (), True),
+        (("--rw=randwrite", "--norandommap"), 1.0, (("ftl.striping", "superblock"),), True),
+    ],
+)
+def test_which_drives_stay_larger(
+    flags: tuple[str, ...], span: float, set_to: Settings, exact: bool
+) -> None:
+    """Those that the engine's scale model brings into steady state; the others go the long way."""
+    small = (*set_to, ("nand.pages_per_block", "64"))
+    asked = forward.request(space_of(BASE), Load(flags, "steady", span=span), small, 1)
+    assert asked.exact == exact
+    sizes = engine.derived(engine.show(BASE, asked.settings))
+    # The bytes are rounded down to MiB, and blocks that have to stay free come on top.
+    most = 192 if exact else 768
+    assert most - 8 <= sizes["blocks a die"] <= most + 8
 
 
 def test_an_emulator_of_a_known_function() -> None:

@@ -45,8 +45,9 @@ def load(flags: str, condition: str | None = None, span: float = 1.0) -> Load:
 
 
 RANDOM = "bs=4k time_based norandommap"
-STEADY = load(f"rw=randwrite iodepth=32 runtime=4 {RANDOM}", "steady")
-UNUSED = load(f"rw=randwrite iodepth=32 runtime=4 size=60% {RANDOM}", "steady", 0.6)
+STEADY = load(f"rw=randwrite iodepth=32 runtime=30 {RANDOM}", "steady")
+"""Half a minute: in four seconds write amplification differs by up to 12 % from seed to seed."""
+UNUSED = load(f"rw=randwrite iodepth=32 runtime=10 size=60% {RANDOM}", "steady", 0.6)
 """With 40 % unused, as `--plan` asks first: it tells spare area from what else is written."""
 MEASURED: tuple[tuple[Load, str], ...] = (
     (STEADY, "iops"),
@@ -58,8 +59,9 @@ MEASURED: tuple[tuple[Load, str], ...] = (
     (load(f"rw=randread iodepth=32 runtime=1 {RANDOM}", "steady"), "iops"),
     (load("rw=write bs=128k iodepth=32 runtime=2 time_based"), "mb_per_s"),
     (load("rw=read bs=128k iodepth=32 runtime=1 time_based"), "mb_per_s"),
-    (load(f"rw=randrw rwmixread=70 iodepth=32 runtime=3 {RANDOM}", "steady"), "read_iops"),
-    (load(f"rw=randrw rwmixread=70 iodepth=32 runtime=3 {RANDOM}", "steady"), "read_p99_us"),
+    (load(f"rw=randrw rwmixread=70 iodepth=32 runtime=10 {RANDOM}", "steady"), "read_iops"),
+    (load(f"rw=randrw rwmixread=70 iodepth=32 runtime=10 {RANDOM}", "steady"), "read_p99_us"),
+    (load(f"rw=randrw rwmixread=50 iodepth=8 runtime=10 {RANDOM}", "steady"), "iops"),
 )
 
 
@@ -115,9 +117,9 @@ def run(asked: RunRequest) -> Job:
 
 def predictions(drive: str, settings: Settings) -> dict[str, float]:
     """Give what was not measured: unused space, TRIM, lifetime, an array."""
-    part = load(f"rw=randwrite iodepth=32 runtime=4 size=80% {RANDOM}", "steady", 0.8)
-    trims = load(f"rw=randtrimwrite iodepth=8 runtime=4 {RANDOM}", "steady")
-    array = load(f"rw=randwrite iodepth=32 runtime=4 {RANDOM}", "used")
+    part = load(f"rw=randwrite iodepth=32 runtime=30 size=80% {RANDOM}", "steady", 0.8)
+    trims = load(f"rw=randtrimwrite iodepth=8 runtime=30 {RANDOM}", "steady")
+    array = load(f"rw=randwrite iodepth=32 runtime=30 {RANDOM}", "used")
     unused, trimmed = (run(each.request(drive, settings)) for each in (part, trims))
     raid = run(replace(array.request(drive, settings), layers=("raid:level=5,disks=4",)))
     worn = run(STEADY.request(drive, settings))
@@ -136,6 +138,15 @@ def predictions(drive: str, settings: Settings) -> dict[str, float]:
     }
 
 
+def print_residuals(number: int) -> None:
+    """Print how far the fitted drive, as it was run for the fit, is from what was measured."""
+    mystery = solved(number)
+    figures = mystery.refined.figures
+    for each, own in zip(mystery.done.measurements, figures, strict=True):
+        if each.load == STEADY:
+            print(f"mystery {number}: full and steady, {each.metric}: {own / each.value - 1:+.1%}")
+
+
 def test_predictions_of_what_was_not_measured(tmp_path: Path) -> None:
     """Within 5 % on at least eight of ten drives, each figure."""
     within: dict[str, list[bool]] = {}
@@ -146,6 +157,7 @@ def test_predictions_of_what_was_not_measured(tmp_path: Path) -> None:
         profile.write_text(profile_text(SPACE, mystery.point, done.fitted, ["mystery"]))
         expected = predictions(BASE, SPACE.settings(mystery.truth))
         found = predictions(str(profile), ())
+        print_residuals(number)
         for name, value in expected.items():
             print(f"mystery {number}: {name}: {value:.4g}, fitted {found[name] / value - 1:+.1%}")
             within.setdefault(name, []).append(abs(found[name] / value - 1) < 0.05)
