@@ -86,7 +86,9 @@ def quantiles(
     places = np.array([normal.inv_cdf((step + 0.5) / _STEPS) for step in range(_STEPS)])
     factors = 1 + np.outer(np.asarray(deviations, dtype=float), places)
     mixed = np.asarray(values, dtype=float)[:, None] * factors
-    return [float(each) for each in np.quantile(np.maximum(mixed, least), levels)]
+    # Hazen's places are those of the steps: the middle of each share.
+    found = np.quantile(np.maximum(mixed, least), levels, method="hazen")
+    return [float(each) for each in found]
 
 
 def interval(figure: str, values: Sequence[float], levels: Sequence[float]) -> list[float]:
