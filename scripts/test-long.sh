@@ -32,7 +32,7 @@ fio)
     done
     ;;
 fit)
-    # Ten mystery drives: an hour; SSDLAB_FIT=2 fits two of them.
+    # Ten mystery drives: more than an hour, and it goes on where it stopped; SSDLAB_FIT=2 fits two.
     SSDLAB_FIT=${SSDLAB_FIT:-all} .venv/bin/pytest -s tests/python/test_fit_long.py
     ;;
 intervals)
