@@ -110,7 +110,7 @@ def theory(
 def explain(settings: list[tuple[str, str]]) -> str:
     """A small drive under a script of commands; JSON {drive:{profile, settings, channels, dies, blocks, pages_per_block, page_bytes, sector_bytes, units, victim_policy, static_wear_cycles}, steps:[{chapter, commands, command, happened, time_ns, blocks:[{die, state, erases, programmed, units, valid}], map, counters, write_amplification}]}."""
 
-def register_policy(address: int) -> int:
+def register_policy(address: int, sees: int) -> int:
     """Makes the function at an address (`ssdlab_policy_choose`) known; its number for `ftl.gc=function:NUMBER:NAME`."""
 
 def unregister_policy(number: int) -> None:

@@ -8,8 +8,8 @@
         …
 
 A policy takes the blocks of one pool (`RAW`, the fields of ``include/ssdlab_policy.h``) and returns
-the number of one; `valid`, `age` and `erases` read what lies behind its pointers. Numba has to be
-installed. Left out: a state of its own; a policy in C or Rust has one.
+the number of one; `valid`, `age`, `idle` and `erases` read what lies behind its pointers. Numba has
+to be installed. Left out: a state of its own; a policy in C or Rust has one.
 """
 
 from __future__ import annotations
@@ -42,10 +42,15 @@ RAW = np.dtype(
         ("erases_stride", np.uint64),
         ("sealings", np.uint64),
         ("random", np.uint64),
+        ("invalidated_at", np.uintp),
+        ("invalidated_at_stride", np.uint64),
+        ("written", np.uint64),
+        ("stream", np.uintp),
+        ("stream_stride", np.uint64),
     ],
     align=True,
 )
-"""``ssdlab_blocks`` of the header, version 1."""
+"""``ssdlab_blocks`` of the header, version 2."""
 
 _SIGNATURE = types.int64(types.voidptr, types.CPointer(from_dtype(RAW)))
 
@@ -65,6 +70,7 @@ def policy(function: Callable[[Any], int]) -> Any:
 
     compiled = cfunc(_SIGNATURE)(called)
     compiled.__name__ = function.__name__
+    compiled.sees_invalidations = getattr(function, "sees_invalidations", False)
     return compiled
 
 
@@ -106,6 +112,16 @@ def valid(blocks: Any) -> Any:
 def age(blocks: Any, block: int) -> Any:
     """Return how many blocks were sealed in the drive since this one was."""
     return blocks.sealings - _load_64(blocks.sealed_at + np.uint64(block) * blocks.sealed_at_stride)
+
+
+@njit
+def idle(blocks: Any, block: int) -> Any:
+    """Return the units written since one of this block was last overwritten or trimmed.
+
+    The policy needs an attribute ``sees_invalidations`` that is true before the run.
+    """
+    stride = np.uint64(block) * blocks.invalidated_at_stride
+    return blocks.written - _load_64(blocks.invalidated_at + stride)
 
 
 @njit

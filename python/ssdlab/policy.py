@@ -1,4 +1,4 @@
-"""Victim policies of the user's own: shared libraries, compiled functions, Python functions.
+"""Policies of the user's own: shared libraries, compiled functions, Python functions.
 
 A policy reaches the engine as the setting ``ftl.gc``: ``PATH.so`` or ``PATH.so:ARGUMENT`` for a
 library, ``function:NUMBER:NAME`` for a function of this process, which is registered for as long as
@@ -22,11 +22,14 @@ from ssdlab.errors import SsdlabError
 from ssdlab.policy_setting import KEY
 from ssdlab.request import Settings
 
-VERSION = 1
+VERSION = 2
 """Version of the interface."""
 
 NOT_A_CANDIDATE = 1 << 31
 """Set in a block's valid units where it must not be chosen."""
+
+SEES_INVALIDATIONS = 1
+"""A bit of what a policy wants to see: times of invalidation are noted."""
 
 _FAILED = -1
 
@@ -48,6 +51,11 @@ class RawBlocks(ctypes.Structure):
         ("erases_stride", ctypes.c_uint64),
         ("sealings", ctypes.c_uint64),
         ("random", ctypes.c_uint64),
+        ("invalidated_at", ctypes.c_void_p),
+        ("invalidated_at_stride", ctypes.c_uint64),
+        ("written", ctypes.c_uint64),
+        ("stream", ctypes.c_void_p),
+        ("stream_stride", ctypes.c_uint64),
     ]
 
 
@@ -70,6 +78,8 @@ class Blocks:
         Blocks sealed in the drive so far.
     random
         64 random bits, new with each call, from the seed of the run.
+    written
+        Units that the host has written to flash so far; 0 unless the policy sees invalidations.
     """
 
     def __init__(self, raw: RawBlocks) -> None:
@@ -80,6 +90,7 @@ class Blocks:
         self.pools = int(raw.pools)
         self.sealings = int(raw.sealings)
         self.random = int(raw.random)
+        self.written = int(raw.written)
 
     @property
     def valid(self) -> NDArray[np.uint32]:
@@ -97,6 +108,25 @@ class Blocks:
     def erases(self) -> NDArray[np.uint32]:
         """Erases of each block so far; of a superblock, those of its first block."""
         return self._array(self._raw.erases, np.dtype(np.uint32), self._raw.erases_stride)
+
+    @property
+    def idle(self) -> NDArray[np.uint64]:
+        """Units written since one of each block was last overwritten or trimmed.
+
+        Raises
+        ------
+        SsdlabError
+            The function has no attribute ``sees_invalidations`` that is true.
+        """
+        raw = self._raw
+        if not raw.invalidated_at:
+            raise SsdlabError(
+                "times of invalidation are not noted\n"
+                "ask for them before the run: set the policy's attribute sees_invalidations to True"
+            )
+        kind = np.dtype(np.uint64)
+        invalidated_at = self._array(raw.invalidated_at, kind, raw.invalidated_at_stride)
+        return np.uint64(self.written) - invalidated_at
 
     def _array(self, address: int, kind: np.dtype[Any], stride: int) -> NDArray[Any]:
         count = int(self._raw.count)
@@ -136,7 +166,8 @@ def setting(policy: Policy | None) -> Iterator[Settings]:
     # It lives until the engine has forgotten it.
     compiled = _compiled(policy, failures)
     address = _address(compiled)
-    number = engine.ask(lambda loaded, _: int(loaded.register_policy(address)))
+    sees = SEES_INVALIDATIONS if getattr(policy, "sees_invalidations", False) else 0
+    number = engine.ask(lambda loaded, _: int(loaded.register_policy(address, sees)))
     try:
         yield ((KEY, f"function:{number}:{name}"),)
     except SsdlabError:

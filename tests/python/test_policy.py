@@ -18,7 +18,7 @@ import scipy
 
 import ssdlab
 from process import HANG_S, ssdlab_run
-from ssdlab import policy
+from ssdlab import engine, policy
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples/policies"
@@ -159,7 +159,7 @@ def test_what_is_no_policy_is_refused(tmp_path: Path) -> None:
     _, _, version = run(build(tmp_path, "return 0", "7"), tmp_path)
     assert f"--set ftl.gc={tmp_path}/none.so: there is no file" in missing
     assert "cannot be loaded" in text and "build it as a shared library" in text
-    assert "is of version 7 of the interface, and this is 1" in version
+    assert "is of version 7 of the interface, and this is 2" in version
     empty = tmp_path / "empty.c"
     empty.write_text("int nothing;")
     subprocess.run(["cc", "-shared", "-o", str(tmp_path / "mine.so"), str(empty)], check=True)
@@ -253,6 +253,135 @@ def test_a_published_policy_does_what_was_published(tmp_path: Path) -> None:
     ours = one_pool(build(tmp_path, "random_plus_plus.c"), 64)
     assert ours == pytest.approx(random_plus_plus(64, 0.25), rel=0.005)
     assert ours > 1.05 * one_pool("fifo", 64)
+
+
+EXTRA = """
+#include "ssdlab_policy.h"
+#include <stdlib.h>
+uint32_t ssdlab_policy_version(void) { return SSDLAB_POLICY_VERSION; }
+int64_t ssdlab_policy_choose(void *state, const ssdlab_blocks *blocks) {
+    (void)state;
+    int64_t found = 0;
+    for (uint32_t i = 1; i < blocks->count; i++)
+        if (blocks->valid[i] < blocks->valid[found]) found = i;
+    return found;
+}
+"""
+OPEN = "int64_t ssdlab_policy_open(void *s, const ssdlab_blocks *blocks, const uint32_t *free, "
+OPEN += "uint32_t count, uint32_t is_cold) {{ (void)s; (void)blocks; (void)free; (void)count; "
+OPEN += "(void)is_cold; return {}; }}"
+LEVEL = "int64_t ssdlab_policy_level(void *s, const ssdlab_blocks *blocks) {{ (void)s; "
+LEVEL += "(void)blocks; return {}; }}"
+STREAMS = "uint32_t ssdlab_policy_streams(void *s) {{ (void)s; return {}; }}"
+STREAM = "int64_t ssdlab_policy_stream(void *s, const ssdlab_unit *unit) {{ (void)s; "
+STREAM += "(void)unit; return {}; }}"
+
+
+def build_more(folder: Path, *functions: str) -> str:
+    """Compile a greedy policy with further functions."""
+    source = folder / "more.c"
+    source.write_text(EXTRA + "\n".join(functions))
+    place = folder / "more.so"
+    strict = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-O2", "-shared", "-fPIC"]
+    include = f"-I{ROOT / 'include'}"
+    subprocess.run(["cc", *strict, include, "-o", str(place), str(source)], check=True)
+    return str(place)
+
+
+def test_wear_levelling_is_a_policys_choice(tmp_path: Path) -> None:
+    """What is left to the drive changes nothing; another free block makes other erase counts."""
+    plain = run(build_more(tmp_path), tmp_path)[1]
+    built_in = OPEN.format("SSDLAB_BUILT_IN"), LEVEL.format("SSDLAB_BUILT_IN")
+    assert run(build_more(tmp_path, *built_in), tmp_path)[1] == plain
+    assert run(build_more(tmp_path, LEVEL.format("SSDLAB_NOTHING")), tmp_path)[1] == plain
+    wide: dict[str, Any] = {"ftl.frontiers": "host-gc"}
+    wide |= {"ftl.gc_low_blocks": 6, "ftl.gc_high_blocks": 8}
+    drive = ssdlab.drive("theory", wide, capacity_bytes="256MiB", over_provisioning=0.5)
+
+    def least_worn(gc: str) -> int:
+        result = drive.run(state="steady", exact=True, cache=False, gc=gc, **UNIFORM, io_size="1g")
+        wear = json.loads(result.to_json())["jobs"][0]["ssdlab"]["wear"]
+        return min(int(erases) for erases, _ in wear["erase_counts"]["histogram"])
+
+    # Of the eight free blocks the one that was freed last is opened again: the others rest.
+    newest = least_worn(build_more(tmp_path, OPEN.format("free[count - 1]")))
+    assert newest == 0 < least_worn("greedy")
+
+
+WRONG_MORE = {
+    "open": ((OPEN.format("4711"),), "answer 4711: the block is not free"),
+    "open in error": ((OPEN.format("-1"),), "answer -1: an error of its own"),
+    "level": ((LEVEL.format("blocks->count"),), "the pool has the blocks 0 to 20"),
+    "stream": ((STREAMS.format("2"), STREAM.format("2")), "answer 2: the streams are 0 to 1"),
+    "streams": ((STREAMS.format("17"), STREAM.format("0")), "ssdlab_policy_streams answers 17"),
+    "no stream": ((STREAMS.format("2"),), "has no function ssdlab_policy_stream"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG_MORE)
+def test_other_wrong_answers_end_the_run(tmp_path: Path, name: str) -> None:
+    """A free block that is none, a stream that is none: the error names the policy."""
+    functions, wrong = WRONG_MORE[name]
+    library = build_more(tmp_path, *functions)
+    code, result, stderr = run(library, tmp_path)
+    assert (code, result) == (2, None)
+    assert library in stderr and wrong in stderr and "Traceback" not in stderr, stderr
+
+
+def test_a_library_of_the_first_version_still_works(tmp_path: Path, greedy: Any) -> None:
+    """The version before had the same functions, and fewer fields behind each other."""
+    library = build(tmp_path, "greedy.c")
+    source = (EXAMPLES / "greedy.c").read_text().replace("SSDLAB_POLICY_VERSION;", "1;")
+    (tmp_path / "old.c").write_text(source)
+    include = f"-I{ROOT / 'include'}"
+    old = ["cc", "-O2", "-shared", "-fPIC", include, "-o", library, str(tmp_path / "old.c")]
+    subprocess.run(old, check=True)
+    assert run(library, tmp_path)[1] == greedy
+
+
+def test_two_streams_are_two_drives(tmp_path: Path) -> None:
+    """Kept apart, hot and cold data are two drives, each with the closed form of its spare.
+
+    A fifth of the units, 819.2 blocks, takes four fifths of the writes and keeps 1200 blocks of the
+    5120; the rest has 3920 for 3276.8. The write amplification is the mean of both by writes.
+    """
+    library = build(tmp_path, "two_drives.c")
+    shape = {"nand.channels": 1, "nand.dies_per_channel": 1, "nand.pages_per_block": 64}
+    drive = ssdlab.drive("theory", shape, over_provisioning=0.25, capacity_bytes="1GiB")
+    skewed: dict[str, Any] = {**UNIFORM, "random_distribution": "zoned:80/20:20/80"}
+
+    def amplification(gc: str) -> float:
+        more: dict[str, Any] = {"io_size": "2g", "size": "100%"}
+        result = drive.run(state="steady", exact=True, cache=False, gc=gc, **skewed, **more)
+        return float(result.job().write_amplification or 0)
+
+    def alone(blocks: float, data: float) -> float:
+        found = engine.theory(blocks / data - 1, pages_per_block=64)
+        return float(found["write_amplification"])
+
+    apart = amplification(f"{library}:{(1 << 18) // 5},1200")
+    expected = 0.8 * alone(1200, 819.2) + 0.2 * alone(3920, 3276.8)
+    print(f"apart {apart:.3f}, theory {expected:.3f}")
+    assert apart == pytest.approx(expected, rel=0.01)
+    assert apart < 0.8 * amplification("greedy")
+
+
+def test_times_of_invalidation_are_seen() -> None:
+    """Idle times begin at 0 with each block's opening, and grow; without asking there are none."""
+    seen = []
+
+    def idle_longest(blocks: policy.Blocks) -> int:
+        candidates = blocks.valid < blocks.capacity
+        seen.append((int(blocks.idle.max()), int(blocks.idle.min()), blocks.written))
+        return int(np.where(candidates, blocks.idle.astype(np.int64), -1).argmax())
+
+    with pytest.raises(ssdlab.SsdlabError, match="set the policy's attribute sees_invalidations"):
+        ran(idle_longest)
+    idle_longest.sees_invalidations = True  # type: ignore[attr-defined]
+    ran(idle_longest)
+    longest, shortest, written = (np.array(each) for each in zip(*seen, strict=True))
+    assert (np.diff(written) >= 0).all() and written[-1] > 100_000
+    assert (longest <= written).all() and (shortest[-100:] < 5000).all()
 
 
 def python_greedy(blocks: policy.Blocks) -> int:

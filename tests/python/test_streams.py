@@ -32,7 +32,7 @@ def test_minus_and_dev_stdout_are_stdout(inputs: Path, monkeypatch: pytest.Monke
         _, out, err = ssdlab_run(
             *WRITERS["season -o"](place), shell="{} | (head -c 14; cat > /dev/null)"
         )
-        assert (out, err) == ("ssdlab drive 7", "stdout: fresh\n")
+        assert (out, err) == ("ssdlab drive 8", "stdout: fresh\n")
         code, out, err = ssdlab_run(*RUN, "--save", place)
         assert (code, out) == (2, "") and "stdout already receives the results" in err
     assert set(os.listdir()) == begun

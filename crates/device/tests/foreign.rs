@@ -48,7 +48,7 @@ fn used(policy: &str, more: &[(&str, &str)]) -> Stand {
 
 fn registered(function: Choose) -> String {
     // SAFETY: the functions of this file do as the header says, for as long as the process lives.
-    format!("function:{}:mine", unsafe { register(function) })
+    format!("function:{}:mine", unsafe { register(function, 0) })
 }
 
 /// A registered greedy counts what the built-in one counts, by dies and by superblocks.

@@ -29,13 +29,16 @@ fn arrows_point_down() {
 /// Parts of the FTL by level, and last the steps.
 const FTL: &[&[&str]] = &[
     &["table", "pool", "backlog", "superseded", "map_log"],
-    &["packing", "frontier", "growth", "job", "victim"],
-    &["mapping", "blocks", "foreign"],
+    &["packing", "frontier", "growth", "job", "invalidations"],
+    &["streams"],
+    &["mapping", "blocks"],
+    &["victim"],
+    &["foreign"],
     &["rules"],
     &["layout", "die"],
     &["slc", "spare", "translation"],
     &["saved"],
-    &["empty", "grow", "plain", "reclaim", "recover", "view", "write"],
+    &["empty", "grow", "plain", "reclaim", "recover", "separate", "view", "write"],
 ];
 
 /// Parts of the drive by level, and last the steps.

@@ -1,7 +1,7 @@
 //! A drive file: a drive in a condition, kept for reuse.
 //!
 //! ```text
-//! "ssdlab drive 7\n"   then postcard: profile text, settings, condition, seed, season, span, start, FTL
+//! "ssdlab drive 8\n"   then postcard: profile text, settings, condition, seed, season, span, start, FTL
 //!                      then postcard: the scale model or why there is none, where one was asked for
 //!                      then CRC-32 of all before it, little endian
 //! ```
@@ -16,7 +16,7 @@ use thiserror::Error;
 
 /// What every drive file begins with, and the layout that this version reads and writes.
 const FAMILY: &[u8] = b"ssdlab drive ";
-const MAGIC: &[u8] = b"ssdlab drive 7\n";
+const MAGIC: &[u8] = b"ssdlab drive 8\n";
 const TAKEN: &str = "a vector takes what is written to it";
 
 /// What is kept besides the flash translation layer.

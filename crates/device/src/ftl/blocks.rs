@@ -5,8 +5,10 @@
 //! to know.
 
 use crate::ftl::frontier::Purpose;
+use crate::ftl::invalidations::Invalidations;
 use crate::ftl::packing::Packing;
 use crate::ftl::pool::{Group, GroupTable, Order};
+use crate::ftl::streams::Streams;
 use crate::ftl::superseded::Superseded;
 use crate::nand::array::Array;
 use crate::nand::geometry::Geometry;
@@ -33,6 +35,10 @@ pub struct Blocks {
     pub packing: Packing,
     /// Which may not be erased yet.
     pub superseded: Superseded,
+    /// Open blocks of data that a policy keeps apart.
+    pub(super) streams: Streams,
+    /// When something in each became invalid, where a policy asks for that.
+    pub(super) invalidations: Invalidations,
 }
 
 impl Blocks {
@@ -48,6 +54,8 @@ impl Blocks {
             lanes_left: vec![0; groups as usize],
             packing: Packing::new(geometry),
             superseded: Superseded::new(geometry.dies, geometry.units_per_row * geometry.packing == 1),
+            streams: Streams::default(),
+            invalidations: Invalidations::default(),
         }
     }
 
@@ -58,6 +66,7 @@ impl Blocks {
         self.open_superblocks = Default::default();
         self.lanes_left.fill(0);
         self.packing.clear();
+        self.streams.clear();
     }
 
     /// A group is a superblock.

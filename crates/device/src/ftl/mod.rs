@@ -4,7 +4,7 @@
 //! is sent to, and its old slot becomes invalid. The drive above decides *when* and, by which die is
 //! free, *where to*; garbage collection runs as one job a die, move by move ([`reclaim`]).
 //!
-//! Parts, each with a state of its own: [`mapping`] (with [`map_log`]), [`blocks`] (with [`pool`], [`packing`]), [`slc`], [`spare`],
+//! Parts, each with a state of its own: [`mapping`] (with [`map_log`]), [`blocks`] (with [`pool`], [`packing`], [`streams`], [`invalidations`]), [`slc`], [`spare`],
 //! [`die`] (with [`frontier`], [`job`]), [`rules`], [`translation`], [`backlog`], and the flash below. Steps work on
 //! the parts together: `write`, [`reclaim`], `plain` (the common case of both in one go), `empty`, [`view`]
 //! (for pictures), [`grow`] (a large drive out of small ones, by [`growth`]). [`saved`] is what a drive file keeps.
@@ -24,6 +24,7 @@ pub mod foreign;
 pub mod frontier;
 pub mod grow;
 pub mod growth;
+pub mod invalidations;
 pub mod job;
 pub mod layout;
 pub mod map_log;
@@ -35,8 +36,10 @@ pub mod reclaim;
 mod recover;
 pub mod rules;
 pub mod saved;
+pub mod separate;
 pub mod slc;
 pub mod spare;
+pub mod streams;
 pub mod superseded;
 pub mod table;
 pub mod translation;
@@ -97,6 +100,12 @@ pub(crate) struct Kind {
     smooth: bool,
     /// Rows of parity or of the map's log follow others.
     writes_own: bool,
+    /// The policy keeps streams apart.
+    #[serde(skip)]
+    separates: bool,
+    /// The policy asks for times of invalidation.
+    #[serde(skip)]
+    notes_invalidations: bool,
 }
 
 impl Kind {
@@ -112,6 +121,8 @@ impl Kind {
             single_frontier: config.ftl.frontiers == Frontiers::Single,
             smooth: config.ftl.gc_pace == GcPace::Smooth && config.ftl.frontiers == Frontiers::HostGc,
             writes_own: geometry.parity_rows > 0 || config.ftl.map_log_entry_bytes > 0.0,
+            separates: false,
+            notes_invalidations: false,
         }
     }
 }
@@ -186,7 +197,7 @@ impl<C: Contents> Ftl<C> {
         };
         ftl.release_good_groups();
         ftl.check_spare();
-        ftl.kind.plain = ftl.is_plain();
+        ftl.begin_policy(config)?;
         Ok(ftl)
     }
 
@@ -194,7 +205,8 @@ impl<C: Contents> Ftl<C> {
         let one_slot_rows = self.kind.one_unit_rows && self.geometry.rows_per_unit == 1;
         let alone = !self.blocks.span_dies() && !self.slc.is_present() && self.map_cache.is_none();
         let costs_no_more = !self.kind.writes_own && self.rules.config.move_unit_us.0 == Nanos::ZERO;
-        !C::KEEPS && one_slot_rows && alone && costs_no_more && self.flash.array.is_reliable()
+        let tells_nobody = !self.kind.separates && !self.kind.notes_invalidations;
+        !C::KEEPS && one_slot_rows && alone && costs_no_more && tells_nobody && self.flash.array.is_reliable()
     }
 
     #[inline(always)]
@@ -253,7 +265,9 @@ impl<C: Contents> Ftl<C> {
             self.flash.contents.trim(lpn);
         }
         let Some(old) = self.mapping.unmap(lpn) else { return false };
-        self.blocks.invalidate(self.geometry.block(old));
+        let block = self.geometry.block(old);
+        self.blocks.invalidate(block);
+        self.note_invalidation(block);
         self.mapping.log.note(1);
         true
     }
@@ -289,7 +303,10 @@ impl<C: Contents> Ftl<C> {
         for ppn in self.mapping.check(has_moved) {
             valid[self.blocks.group_of(self.geometry.block(ppn)).0 as usize] += 1;
         }
-        for frontier in self.dies.iter().flat_map(|die| die.frontiers).filter(|frontier| frontier.has_room()) {
+        let parked =
+            (0..self.dies.len()).flat_map(|die| self.blocks.streams.parked(DieId(die as u16))).map(|(_, each)| *each);
+        let open = self.dies.iter().flat_map(|die| die.frontiers).chain(parked);
+        for frontier in open.filter(|frontier| frontier.has_room()) {
             valid[self.blocks.group_of(frontier.block()).0 as usize] += self.blocks.slots - frontier.slots_used();
         }
         for (group, &count) in self.blocks.all_groups().zip(&valid) {

@@ -205,6 +205,14 @@ impl GroupTable {
         free.remove(place)
     }
 
+    /// Takes this free group.
+    pub fn open_group(&mut self, group: Group) {
+        let pool = self.pool(group);
+        let free = &mut self.pools[pool].free;
+        let place = free.iter().position(|each| *each == group).expect("the group is free");
+        free.remove(place);
+    }
+
     /// Units are to be written into an open group.
     pub fn add_valid(&mut self, group: Group, units: u32) {
         let place = self.place(group);

@@ -32,6 +32,8 @@ impl<C: Contents> Ftl<C> {
             map_log: Cow::Borrowed(&self.mapping.log),
             groups: Cow::Borrowed(&self.blocks.groups),
             dies: Cow::Borrowed(&self.dies),
+            streams: Cow::Borrowed(&self.blocks.streams),
+            invalidations: Cow::Borrowed(&self.blocks.invalidations),
             open_superblocks: Cow::Borrowed(&self.blocks.open_superblocks),
             lane: self.blocks.lane,
             filled: Cow::Borrowed(&self.blocks.packing.filled),
@@ -78,6 +80,8 @@ impl<C: Contents> Ftl<C> {
                 lanes_left: saved.lanes_left.into_owned(),
                 packing: Packing { filled: saved.filled.into_owned() },
                 superseded: Superseded::new(geometry.dies, saved.kind.one_unit_rows),
+                streams: saved.streams.into_owned(),
+                invalidations: saved.invalidations.into_owned(),
             },
             slc: SlcCache {
                 limit: saved.slc_limit,
@@ -98,7 +102,7 @@ impl<C: Contents> Ftl<C> {
             backlog: saved.backlog.into_owned(),
             kind: saved.kind,
         };
-        ftl.kind.plain = ftl.is_plain();
+        ftl.begin_policy(config)?;
         Ok(ftl)
     }
 }

@@ -3,7 +3,7 @@
 use crate::config::ftl::{FtlConfig, GcPolicy};
 use crate::ftl::foreign::Foreign;
 use crate::ftl::pool::Group;
-use crate::ftl::victim::{Candidates, VictimPolicy};
+use crate::ftl::victim::{Candidates, Leveling, VictimPolicy};
 use crate::parameter::{Problem, Value as _};
 use crate::sim::random::Stream;
 
@@ -21,6 +21,16 @@ impl Rules {
     /// The policy's victim among the sealed groups of a pool; none only where none is sealed.
     pub fn pick(&mut self, candidates: &Candidates<'_>) -> Option<Group> {
         self.policy.pick(candidates, &mut self.draws)
+    }
+
+    /// The policy's choice among the free groups of a pool, where it makes one.
+    pub fn pick_free(&mut self, candidates: &Candidates<'_>, is_cold: bool) -> Option<Group> {
+        self.policy.open(candidates, is_cold, &mut self.draws)
+    }
+
+    /// What the policy says of static wear levelling.
+    pub fn level(&mut self, candidates: &Candidates<'_>) -> Leveling {
+        self.policy.level(candidates, &mut self.draws)
     }
 }
 

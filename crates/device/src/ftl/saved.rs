@@ -7,9 +7,11 @@ use crate::counters::Counters;
 use crate::ftl::Kind;
 use crate::ftl::backlog::Backlog;
 use crate::ftl::die::DieState;
+use crate::ftl::invalidations::Invalidations;
 use crate::ftl::map_log::MapLog;
 use crate::ftl::pool::GroupTable;
 use crate::ftl::spare::Shortage;
+use crate::ftl::streams::Streams;
 use crate::ftl::table::Table;
 use crate::ftl::translation::MapCache;
 use crate::nand::array::Array;
@@ -34,6 +36,8 @@ pub struct Saved<'a> {
     pub(super) map_log: Cow<'a, MapLog>,
     pub(super) groups: Cow<'a, GroupTable>,
     pub(super) dies: Cow<'a, [DieState]>,
+    pub(super) streams: Cow<'a, Streams>,
+    pub(super) invalidations: Cow<'a, Invalidations>,
     pub(super) open_superblocks: Cow<'a, [Vec<u32>; 4]>,
     pub(super) lane: u32,
     pub(super) filled: Cow<'a, [u32]>,

@@ -12,12 +12,14 @@
 //! (a die, or the whole drive with superblocks) through [`Candidates`].
 
 use crate::config::ftl::GcPolicy;
+use crate::ftl::invalidations::Invalidations;
 pub use crate::ftl::pool::Order;
 use crate::ftl::pool::{Group, GroupTable};
+use crate::ftl::streams::Streams;
 use crate::nand::array::Array;
 use crate::sim::random::Stream;
 use crate::units::BlockId;
-use ssdlab_policy::{RawBlocks, VERSION};
+use ssdlab_policy::{RawBlocks, Unit, VERSION};
 
 /// The sealed blocks (or superblocks) of one pool.
 pub struct Candidates<'a> {
@@ -26,6 +28,8 @@ pub struct Candidates<'a> {
     pub(super) array: &'a Array,
     /// Blocks of a group.
     pub(super) width: u32,
+    pub(super) invalidations: &'a Invalidations,
+    pub(super) streams: &'a Streams,
 }
 
 impl Candidates<'_> {
@@ -83,6 +87,7 @@ impl Candidates<'_> {
     pub(super) fn raw(&self, random: u64) -> RawBlocks {
         let (pool, pools) = (self.pool as u32, self.groups.pools() as u32);
         let pool_of_counters = self.groups.laid_out(self.pool);
+        let invalidated_at = self.invalidations.times().get(self.pool..);
         let (erases, erases_stride) = self.array.erases_by_step(BlockId(pool * self.width), pools * self.width);
         RawBlocks {
             version: VERSION,
@@ -98,6 +103,11 @@ impl Candidates<'_> {
             erases_stride,
             sealings: pool_of_counters.sealings,
             random,
+            invalidated_at: invalidated_at.map_or(std::ptr::null(), <[u64]>::as_ptr),
+            invalidated_at_stride: u64::from(pools) * size_of::<u64>() as u64,
+            written: self.invalidations.written(),
+            stream: self.streams.of_groups().get(self.pool..).map_or(std::ptr::null(), <[u8]>::as_ptr),
+            stream_stride: u64::from(pools),
         }
     }
 
@@ -106,17 +116,38 @@ impl Candidates<'_> {
         Group(number * self.groups.pools() as u32 + self.pool as u32)
     }
 
+    /// The number of a group within its pool.
+    pub(super) fn number(&self, group: Group) -> u32 {
+        group.0 / self.groups.pools() as u32
+    }
+
+    /// The pool's free groups, the one freed first before the others.
+    pub(super) fn free(&self) -> impl Iterator<Item = Group> + '_ {
+        self.groups.free_groups(self.pool)
+    }
+
     /// What a group is instead of a candidate.
     pub(super) fn state(&self, group: Group) -> Option<&'static str> {
         if self.groups.is_sealed(group) {
             return None;
         }
-        let is_free = self.groups.free_groups(self.pool).any(|free| free == group);
+        let is_free = self.free().any(|free| free == group);
         Some(if is_free { "free" } else { "open, being collected or bad" })
     }
 }
 
-/// Chooses what garbage collection reclaims next.
+/// What a policy says of static wear levelling.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Leveling {
+    /// Nothing: the drive's own rule holds.
+    BuiltIn,
+    /// No data are to be moved.
+    Nothing,
+    /// The data of this group are to be moved.
+    Move(Group),
+}
+
+/// Chooses what garbage collection reclaims next; one of the user's own may choose more.
 pub trait VictimPolicy: Send {
     /// The order in which candidates are to be kept.
     fn order(&self) -> Order {
@@ -125,6 +156,31 @@ pub trait VictimPolicy: Send {
 
     /// The next victim; `None` only if there are no candidates.
     fn pick(&mut self, candidates: &Candidates<'_>, random: &mut Stream) -> Option<Group>;
+
+    /// Times of invalidation are to be noted.
+    fn sees_invalidations(&self) -> bool {
+        false
+    }
+
+    /// The free group to be opened next, of at least one, for cold data where `is_cold`; `None` leaves it to the drive.
+    fn open(&mut self, _candidates: &Candidates<'_>, _is_cold: bool, _random: &mut Stream) -> Option<Group> {
+        None
+    }
+
+    /// Whose data static wear levelling moves.
+    fn level(&mut self, _candidates: &Candidates<'_>, _random: &mut Stream) -> Leveling {
+        Leveling::BuiltIn
+    }
+
+    /// Streams that it keeps apart.
+    fn streams(&self) -> u32 {
+        1
+    }
+
+    /// The stream of a unit, below [`VictimPolicy::streams`].
+    fn stream(&mut self, _unit: &Unit) -> u32 {
+        0
+    }
 
     /// What was wrong with an answer: the run is an error.
     fn fault(&self) -> Option<&str> {

@@ -3,7 +3,7 @@
 //! Read only; nothing here lies in the way of a write.
 
 use crate::ftl::Ftl;
-use crate::ftl::frontier::Purpose;
+use crate::ftl::frontier::{Frontier, Purpose};
 use crate::ftl::job::Reason;
 use crate::nand::contents::Contents;
 use crate::units::BlockId;
@@ -46,8 +46,12 @@ impl<C: Contents> Ftl<C> {
 
     /// Which frontier of its die a block with room is.
     pub(super) fn frontier_in(&self, block: BlockId) -> Option<usize> {
-        let frontiers = &self.dies[usize::from(self.geometry.die(block).0)].frontiers;
-        frontiers.iter().position(|frontier| frontier.has_room() && frontier.block() == block)
+        let die = self.geometry.die(block);
+        let is_here = |frontier: &Frontier| frontier.has_room() && frontier.block() == block;
+        let own = self.die(die).frontiers.iter().position(is_here);
+        own.or_else(|| {
+            self.blocks.streams.parked(die).find(|(_, each)| is_here(each)).map(|(purpose, _)| purpose as usize)
+        })
     }
 
     /// Blocks that jobs empty now, and why.

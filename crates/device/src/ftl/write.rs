@@ -97,6 +97,8 @@ impl<C: Contents> Ftl<C> {
             *self.die_mut(die).frontier_mut(purpose) = Frontier::open(block, rows);
             if rows > 0 {
                 self.blocks.groups.add_valid(group, self.blocks.slots);
+                self.blocks.streams.note_open(die, purpose, group);
+                self.blocks.invalidations.note(group);
                 return true;
             }
         }
@@ -133,6 +135,10 @@ impl<C: Contents> Ftl<C> {
     }
 
     fn take_free_group(&mut self, die: DieId, purpose: Purpose) -> Option<Group> {
+        if let Some(group) = self.policy_opens(die, purpose) {
+            self.blocks.groups.open_group(group);
+            return Some(group);
+        }
         let (array, width, pool) = (&self.flash.array, self.blocks.width, self.blocks.pool_of(die));
         let erases = |group: Group| array.erases(BlockId(group.0 * width));
         let groups = &mut self.blocks.groups;
@@ -152,6 +158,9 @@ impl<C: Contents> Ftl<C> {
         if let Some(old) = old {
             self.blocks.invalidate(self.geometry.block(old));
             self.blocks.superseded.add(die, self.geometry.block(old));
+        }
+        if self.kind.notes_invalidations || self.kind.separates {
+            self.note_write(old);
         }
         self.flash.put(ppn, lpn, held, old);
         ppn

@@ -87,6 +87,9 @@ impl<C: Contents> Ssd<C> {
     /// Programs the next pending row on a die; false where it cannot take one.
     pub(super) fn start_row(&mut self, die: usize) -> bool {
         let id = DieId(die as u16);
+        if let Some(unit) = self.pending.front() {
+            self.ftl.meet_unit(id, unit.lpn);
+        }
         match self.ftl.readiness(id) {
             Readiness::Write(purpose) => self.fill_row(die, purpose),
             Readiness::Collect if self.ftl.has_job(id) || self.start_job(die) => {
@@ -113,6 +116,10 @@ impl<C: Contents> Ssd<C> {
         while slots_left > 0 && self.pending.front().is_some_and(|unit| unit.bytes <= bytes_left) {
             let unit = self.pending.pop().expect("checked");
             if !self.put_unit(die, purpose, unit) {
+                // The unit behind it may be of another stream.
+                if self.ftl.separates() {
+                    break;
+                }
                 continue;
             }
             bytes_left -= unit.bytes;

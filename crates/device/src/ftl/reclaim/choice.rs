@@ -5,7 +5,8 @@ use crate::ftl::Ftl;
 use crate::ftl::frontier::Purpose;
 use crate::ftl::job::Reason;
 use crate::ftl::pool::Group;
-use crate::ftl::victim::Candidates;
+use crate::ftl::rules::Rules;
+use crate::ftl::victim::Leveling;
 use crate::nand::contents::Contents;
 use crate::units::{BlockId, DieId};
 use std::cmp::Reverse;
@@ -27,7 +28,8 @@ impl<C: Contents> Ftl<C> {
     fn room(&self, die: DieId, purpose: Purpose) -> u32 {
         let lanes =
             if self.blocks.span_dies() { 0..self.dies.len() } else { usize::from(die.0)..usize::from(die.0) + 1 };
-        let rows: u32 = self.dies[lanes].iter().map(|state| state.frontier(purpose).rows_left()).sum();
+        let own: u32 = self.dies[lanes].iter().map(|state| state.frontier(purpose).rows_left()).sum();
+        let rows = own + self.parked_rows(die, purpose);
         let free = self.free_groups(die);
         let lends = free == 0 && !self.blocks.span_dies();
         let groups = if lends { self.blocks_to_lend() } else { free * self.blocks.width };
@@ -104,8 +106,7 @@ impl<C: Contents> Ftl<C> {
 
     fn choose_garbage(&mut self, die: DieId) -> Option<Group> {
         let pool = self.blocks.pool_of(die);
-        let (groups, array, width) = (&self.blocks.groups, &self.flash.array, self.blocks.width);
-        let picked = self.rules.pick(&Candidates { groups, pool, array, width });
+        let picked = self.ask(pool, Rules::pick);
         let capacity = self.group_units();
         // The last row of each block's moves is filled up: what gains less than a row gains nothing.
         let least_gain = (capacity / UNITS_PER_GAIN).max(self.geometry.units_per_row * self.blocks.width);
@@ -144,13 +145,22 @@ impl<C: Contents> Ftl<C> {
         self.blocks.groups.sealed(pool).iter().copied().min_by_key(|group| Reverse(self.gain(*group)))
     }
 
-    /// The least worn group that holds cold data, if it is too far behind the most worn free one; none where the
-    /// spare has no block for each die that may stay open for cold data.
-    fn left_behind(&self, die: DieId) -> Option<Group> {
-        let limit = self.rules.config.static_wear_cycles?;
+    /// Whose data static wear levelling moves, by the policy or else by the drive's own rule; none where the spare has
+    /// no block for each die that may stay open for cold data.
+    fn left_behind(&mut self, die: DieId) -> Option<Group> {
         if self.spare_blocks() < i64::from(self.geometry.dies) {
             return None;
         }
+        match self.ask(self.blocks.pool_of(die), Rules::level) {
+            Leveling::BuiltIn => self.least_worn(die),
+            Leveling::Nothing => None,
+            Leveling::Move(group) => Some(group),
+        }
+    }
+
+    /// The least worn group that holds cold data, if it is too far behind the most worn free one.
+    fn least_worn(&self, die: DieId) -> Option<Group> {
+        let limit = self.rules.config.static_wear_cycles?;
         let (pool, width, groups) = (self.blocks.pool_of(die), self.blocks.width, &self.blocks.groups);
         let erases = |group: &Group| self.flash.array.erases(BlockId(group.0 * width));
         let cold_age = ROUNDS_UNTIL_COLD * u64::from(self.geometry.blocks / width);

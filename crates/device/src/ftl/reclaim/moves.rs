@@ -26,7 +26,8 @@ impl<C: Contents> Ftl<C> {
     }
 
     fn find_destination(&mut self, die: DieId, purpose: Purpose) -> Option<DieId> {
-        self.find_lane(die, purpose).or_else(|| self.lending_die(purpose))
+        let found = self.find_lane(die, purpose).or_else(|| self.any_stream(die, purpose));
+        found.or_else(|| self.lending_die(purpose))
     }
 
     /// A die whose open block has room, or which can open one: the job's own, or the next of the lanes.
@@ -73,6 +74,9 @@ impl<C: Contents> Ftl<C> {
     #[inline(always)]
     pub fn program_gathered(&mut self, die: DieId) -> (Nanos, u32) {
         let reason = self.die(die).job().reason;
+        if self.kind.separates {
+            self.meet_copy(die, reason);
+        }
         let Some((to, purpose)) = self.next_place(die, reason) else {
             self.abandon_job(die);
             return (Nanos::ZERO, 0);
