@@ -2,8 +2,8 @@
 
 SSDLAB_FIT is `all`, or how many of the ten are fitted. Each is drawn from the ranges of the 80 GB
 S3500, measured whole with a noise of 2 %, and fitted without a look at what was drawn. It takes
-more than an hour; what is done is kept in target/fit, and a part that was stopped goes on from there.
-It is done again after a change of the engine, of the fit or of the measurements.
+more than an hour; what is done is kept in target/fit, and a part that was stopped goes on there. It
+is done again after a change of the engine, of the fit or of the measurements.
 """
 
 from __future__ import annotations
