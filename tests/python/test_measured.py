@@ -9,10 +9,10 @@ import pytest
 
 from ssdlab import engine
 from ssdlab.errors import SsdlabError
-from ssdlab.measured import judge, patterns, rows, table
+from ssdlab.measured import judge, patterns, rows, table, transient
 from ssdlab.measured.__main__ import main
-from ssdlab.measured.replay import in_minutes
 from ssdlab.measured.twin import twin
+from ssdlab.series import Series
 
 STEADY = rows.Row("d", "zipf-0.4", 5, 200.0, 198.0, 202.0, 1.0)
 DRIFTING = rows.Row("d", "never-rewritten 0.6", 7, 300.0, 250.0, 350.0, 0.8)
@@ -91,7 +91,16 @@ def test_shares_count_what_was_predicted() -> None:
 def test_dip_and_latency_have_their_limits() -> None:
     """15 % for the dip; 30 % for writes and 40 % for reads at the load that was not fitted to."""
     measured = rows.Transient("d", 1000, 0.1, 100, 0.3)
-    dips = [judge.judge_dip(measured, 86), judge.judge_dip(replace(measured, drive="e"), 84)]
+    quarter, half = rows.Stretch("d", 0.25, 190, 10), rows.Stretch("d", 0.5, 100, 20)
+    capacity = (
+        600_000 << 20
+    )  # At 1000 MiB/s one minute is a tenth of it: two of the ten were fresh.
+    near = {"dip": 86, "lowest_tenth": 114, "recovery": 86}
+    dips = judge.judge_transient(measured, quarter, half, capacity, near)
+    far = judge.judge_transient(
+        replace(measured, drive="e"), quarter, half, capacity, {**near, "dip": 84}
+    )
+    dips += far
     load = rows.Latency("d", 40_000, 70, 400, 500, 10, 13)
     model = {"read_p99": 239.0, "write_p50": 12.9, "write_p99": 17.0}
     latencies = judge.judge_latency(load, model, fitted=False)
@@ -135,9 +144,31 @@ def test_dies_are_not_cut() -> None:
         twin(rows.DRIVES[0], 3)
 
 
-def test_intervals_become_minutes() -> None:
-    """Of 20 s three make one, and what is left over makes none."""
-    assert in_minutes([3.0, 6.0, 9.0, 1.0, 1.0, 1.0, 7.0], 20) == [6.0, 1.0]
+def test_a_run_comes_in_minutes() -> None:
+    """Of 40 s one and a half make a minute, and what is left over makes none."""
+    mib = 1 << 20
+    series = Series([20.0, 60.0, 100.0, 140.0], [0.0] * 4, [40 * mib, 80 * mib, 40 * mib, 40 * mib])
+    found = transient.minutes(series, parts=2, capacity_bytes=1000 * mib)
+    assert [each.end for each in found] == pytest.approx([0.08, 0.16])
+    assert [each.rate for each in found] == pytest.approx([2 * 80 / 60, 2 * 80 / 60])
+
+
+def test_a_transient_has_its_stretches() -> None:
+    """By hand: the fresh minute is left out of the dip, and each minute counts where it ends."""
+    every = [
+        transient.Minute(end, rate)
+        for end, rate in ((0.1, 900), (0.2, 90), (0.25, 110), (0.3, 130), (0.4, 120), (0.5, 150))
+    ]
+    assert transient.figures(every, 1) == {"dip": 100, "recovery": 400 / 3, "lowest_tenth": 90}
+
+
+@pytest.mark.parametrize(("drive", "dip"), [*zip(rows.DRIVES, (279.9, 196.5, 133.2), strict=True)])
+def test_the_lowest_rate_is_not_that_of_a_minute(drive: str, dip: float) -> None:
+    """The minutes behind the fresh ones have a lower mean than the lowest rate published."""
+    measured, quarter = rows.transient(drive), rows.stretch(drive, transient.QUARTER)
+    found = transient.measured_dip(measured, quarter, twin(drive, 1).capacity_bytes)
+    assert found == pytest.approx(dip, abs=0.05)
+    assert found < measured.lowest
 
 
 @pytest.mark.parametrize(
@@ -170,7 +201,7 @@ def test_the_command_replays_and_goes_on(
     said = capsys.readouterr().out
     assert "| sk-hynix-pe8110-960gb | zipf-0.4 | 323.1" in said
     assert (tmp_path / "measured.md").read_text() in said
-    assert len(list(tmp_path.glob("*.json"))) == 2
+    assert len(list(tmp_path.glob("*.json"))) == 3
     monkeypatch.setattr(engine, "run", None)
     assert main(words) == 1
     assert capsys.readouterr().out == said

@@ -43,7 +43,17 @@ const FTL: &[&[&str]] = &[
 
 /// Parts of the drive by level, and last the steps.
 const SSD: &[&[&str]] = &[
-    &["pieces", "endings", "link", "move_runs", "pending", "power_states", "seasoning_row", "write_buffer"],
+    &[
+        "pieces",
+        "endings",
+        "link",
+        "move_processor",
+        "move_runs",
+        "pending",
+        "power_states",
+        "seasoning_row",
+        "write_buffer",
+    ],
     &["shape", "journal", "dies", "commands"],
     &["admin", "admit", "catch_up", "cut", "flush", "job", "read", "row", "seasoning", "trim", "work", "write"],
 ];

@@ -77,6 +77,26 @@ fn the_map_log_follows_changes() {
     assert!((99 + 84 + 3..=99 + 84 + 5).contains(&rows), "{rows}");
 }
 
+/// By hand: moves of all dies queue for the controller. At 200 µs a unit they take longer than all else of the four dies
+/// together, so the time is that of the copies; and a fresh drive, which moves nothing, is as fast as without.
+#[test]
+fn moves_queue_for_the_controller() {
+    let run = |cost: &'static str| {
+        let more = [("over_provisioning", "0.3"), ("controller.move_unit_us", cost), ("ftl.gc_pace", "smooth")];
+        let mut stand = Stand::new("theory", &with(&more));
+        let write = |number: u64| four_kib(Operation::Write, scatter(number) % 65_536);
+        let last = |done: &[Done]| done.iter().map(|each| each.completed).max().expect("there are some");
+        let fresh = last(&stand.run(256, (0..10_000).map(write)));
+        let before = last(&stand.run(256, (10_000..200_000).map(write)));
+        let counted = stand.ssd.counters();
+        let took = last(&stand.run(256, (200_000..300_000).map(write))) - before;
+        (fresh, took, (stand.ssd.counters() - counted).gc_pages_moved)
+    };
+    let (fresh, took, copies) = run("200");
+    assert_eq!(fresh, run("0").0);
+    assert_within(0.02, took.as_us(), copies as f64 * 200.0, "copies, one after the other");
+}
+
 /// The same drive, steady, with moves that cost a die time of their own: the rate falls by copies · that time.
 #[test]
 fn moves_cost_their_time() {

@@ -13,10 +13,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ssdlab.errors import SsdlabError
-from ssdlab.measured import judge, rows, table
+from ssdlab.measured import judge, rows, table, transient
 from ssdlab.measured.judge import Judged
 from ssdlab.measured.kept import Figures, performed
 from ssdlab.measured.replay import Replay
+from ssdlab.measured.twin import twin
 from ssdlab.output import PendingFile
 from ssdlab.parallel import Task
 
@@ -85,11 +86,7 @@ def _replayed(options: argparse.Namespace) -> int:
     asked = [row for drive in drives for row in rows.rows(drive) if _is_asked(row, options)]
     done = performed(_pieces(replay, asked))
     rates = [judge.judge_rate(row, done[_name(row)]["rate"]) for row in asked]
-    dips = [
-        judge.judge_dip(rows.transient(row.drive), done[_name(row)]["lowest"])
-        for row in asked
-        if row.pattern == rows.UNIFORM
-    ]
+    dips = _transients(replay, [row for row in asked if row.pattern == rows.UNIFORM])
     latencies = [] if options.no_latency else _latencies(replay, drives)
     with PendingFile(replay.folder / "measured.md", "-o") as pending:
         pending.write(table.document(rates, dips, latencies))
@@ -109,6 +106,24 @@ def _name(row: rows.Row) -> str:
 
 def _pieces(replay: Replay, asked: Sequence[rows.Row]) -> list[tuple[str, Task[Figures]]]:
     return [(_name(row), functools.partial(replay.pattern, row)) for row in asked]
+
+
+def _transients(replay: Replay, asked: Sequence[rows.Row]) -> list[Judged]:
+    pieces = [
+        (f"{row.drive}, transient", functools.partial(replay.transient, row)) for row in asked
+    ]
+    found = performed(pieces)
+    return [
+        judged
+        for row in asked
+        for judged in judge.judge_transient(
+            rows.transient(row.drive),
+            rows.stretch(row.drive, transient.QUARTER),
+            rows.stretch(row.drive, transient.HALF),
+            twin(row.drive, 1).capacity_bytes,
+            found[f"{row.drive}, transient"],
+        )
+    ]
 
 
 def _latencies(replay: Replay, drives: Sequence[str]) -> list[Judged]:

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ssdlab.measured.rows import Latency, Row, Transient
+from ssdlab.measured.rows import Latency, Row, Stretch, Transient
+from ssdlab.measured.transient import measured_dip
 
 NEEDED = ((0.07, 0.65), (0.20, 0.85))
 """Within so much of what was measured, at least such a share of the rows."""
@@ -63,9 +64,26 @@ def judge_rate(row: Row, rate: float) -> Judged:
     return Judged(row.drive, row.pattern, row.median, rate, difference, band, row.fitted)
 
 
-def judge_dip(measured: Transient, lowest: float) -> Judged:
-    """Judge the lowest rate after the knee."""
-    return Judged(measured.drive, "dip", measured.lowest, lowest, lowest / measured.lowest - 1)
+def judge_transient(
+    measured: Transient,
+    quarter: Stretch,
+    half: Stretch,
+    capacity_bytes: int,
+    model: Mapping[str, float],
+) -> list[Judged]:
+    """Judge the dip behind the knee, the recovery from it, and the lowest rate published."""
+    compared = {
+        "dip: minutes behind the fresh ones, to 0.25 drive writes": (
+            measured_dip(measured, quarter, capacity_bytes),
+            model["dip"],
+        ),
+        "dip: lowest tenth of a drive write": (measured.lowest, model["lowest_tenth"]),
+        "recovery: minutes from 0.25 to 0.5 drive writes": (half.rate, model["recovery"]),
+    }
+    return [
+        Judged(measured.drive, what, seen, made, made / seen - 1)
+        for what, (seen, made) in compared.items()
+    ]
 
 
 def judge_latency(measured: Latency, model: Mapping[str, float], fitted: bool) -> list[Judged]:

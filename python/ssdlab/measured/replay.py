@@ -13,17 +13,18 @@ from statistics import median
 
 from ssdlab import engine, runner
 from ssdlab.engine import Progress
-from ssdlab.measured import patterns, rows
+from ssdlab.measured import patterns, rows, transient
 from ssdlab.measured.kept import Figures, kept
-from ssdlab.measured.twin import twin
+from ssdlab.measured.twin import Twin, twin
 from ssdlab.request import RunRequest
 from ssdlab.result import Result
 from ssdlab.series import Amplification, Series
 
 DEPTH = 512
 """4 threads of 128 requests each."""
-_MEASURED_INTERVAL_S = 60
 _WINDOW = (0.60, 0.99)
+_TRANSIENT_DRIVE_WRITES = 0.55
+"""So that the last minute of the first half drive write is whole."""
 _MIB = 1 << 20
 _PROBE_RATE = 10_000
 _LATENCY_JOBS = """[global]
@@ -70,25 +71,44 @@ class Replay:
     share: float = 1.0
 
     def pattern(self, row: rows.Row, progress: Progress) -> Figures:
-        """Return rate, lowest rate (MiB/s), where it was, and write amplification in a pattern."""
+        """Return rate (MiB/s) and write amplification in a pattern."""
         slice_ = twin(row.drive, self.parts)
-        written = int(slice_.capacity_bytes * row.drive_writes * self.share)
-        request = RunRequest(
-            row.drive,
-            settings=slice_.settings,
-            condition="filled",
-            flags=(
-                *("--rw=randwrite", "--bs=4k", "--norandommap", f"--io_size={written}"),
-                f"--iodepth={max(1, DEPTH // self.parts)}",
-                f"--random_distribution={patterns.distribution(row.pattern, slice_.pages)}",
-            ),
-            cache=False,
-        )
+        request = self._writes(slice_, row, row.drive_writes * self.share)
         return kept(
             self.folder,
             f"{row.drive}-{row.pattern}-{self.parts}",
             [request],
             lambda: rates(runner.whole(engine.run(request, progress), row.pattern), self.parts),
+        )
+
+    def transient(self, row: rows.Row, progress: Progress) -> Figures:
+        """Return rates (MiB/s) of the transient of uniform writes: a run of its own.
+
+        A longer run keeps its series in longer intervals than minutes.
+        """
+        slice_ = twin(row.drive, self.parts)
+        request = self._writes(slice_, row, _TRANSIENT_DRIVE_WRITES)
+        capacity = slice_.capacity_bytes
+        fresh = transient.fresh_minutes(rows.transient(row.drive), capacity * self.parts)
+
+        def run() -> Figures:
+            series = _series(runner.whole(engine.run(request, progress), row.pattern))
+            return transient.figures(transient.minutes(series, self.parts, capacity), fresh)
+
+        return kept(self.folder, f"{row.drive}-transient-{self.parts}", [request], run)
+
+    def _writes(self, slice_: Twin, row: rows.Row, drive_writes: float) -> RunRequest:
+        return RunRequest(
+            row.drive,
+            settings=slice_.settings,
+            condition="filled",
+            flags=(
+                *("--rw=randwrite", "--bs=4k", "--norandommap"),
+                f"--io_size={int(slice_.capacity_bytes * drive_writes)}",
+                f"--iodepth={max(1, DEPTH // self.parts)}",
+                f"--random_distribution={patterns.distribution(row.pattern, slice_.pages)}",
+            ),
+            cache=False,
         )
 
     def latencies(self, drive: str, loads: Sequence[int], progress: Progress) -> list[Figures]:
@@ -123,30 +143,23 @@ def _latency_request(drive: str, load: int) -> RunRequest:
 
 def rates(result: Result, parts: int) -> Figures:
     """Return what a slice's run says of the whole drive."""
-    job = result.jobs[0]
-    series = Series.of(job.lab, direction="write")
-    assert series is not None, "the engine keeps the series of every job"
+    series = _series(result)
     step = series.times_s[1] - series.times_s[0]
     every = [done / step / _MIB * parts for done in series.bytes_done]
-    long = in_minutes(every, step)
-    lowest = min(long)
     first, last = (int(len(every) * edge) for edge in _WINDOW)
-    amplification = Amplification.of(job.lab)
+    amplification = Amplification.of(result.jobs[0].lab)
     assert amplification is not None, "and of its drive"
     factors = [factor for factor in amplification.factors[first:last] if factor is not None]
     return {
         "rate": median(every[first:last]),
-        "lowest": lowest,
-        "lowest_at": (long.index(lowest) + 0.5) / len(long),
         "write_amplification": median(factors),
     }
 
 
-def in_minutes(every: list[float], step_s: float) -> list[float]:
-    """Return means over intervals about as long as those of the measurement."""
-    width = max(1, round(_MEASURED_INTERVAL_S / step_s))
-    whole = range(0, len(every) - width + 1, width)
-    return [sum(every[at : at + width]) / width for at in whole]
+def _series(result: Result) -> Series:
+    series = Series.of(result.jobs[0].lab, direction="write")
+    assert series is not None, "the engine keeps the series of every job"
+    return series
 
 
 def percentiles(result: Result) -> Figures:

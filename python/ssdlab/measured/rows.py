@@ -1,6 +1,6 @@
 """What was measured: rates by pattern, the transient, latencies; files of ``data/measured``.
 
-Left out: rates of the transient by drive writes, and loads that a drive does not keep up with.
+Left out: the transient beyond half a drive write, and loads that a drive does not keep up with.
 """
 
 from __future__ import annotations
@@ -68,13 +68,26 @@ class Row:
 
 @dataclass(frozen=True)
 class Transient:
-    """Uniform writes after a sequential fill: MiB/s fresh, the lowest, and where (drive writes)."""
+    """Uniform writes after a sequential fill: MiB/s fresh, the lowest, and where (drive writes).
+
+    The lowest is a mean over a tenth of a drive write (`transient`).
+    """
 
     drive: str
     fresh: float
     knee: float
     lowest: float
     lowest_at: float
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """Minutes that end in a quarter of a drive write: where it ends, mean MiB/s, how many."""
+
+    drive: str
+    end: float
+    rate: float
+    minutes: int
 
 
 @dataclass(frozen=True)
@@ -130,6 +143,16 @@ def transient(drive: str) -> Transient:
     return Transient(
         drive, *(float(found[key]) for key in ("fresh", "knee", "lowest", "lowest_at"))
     )
+
+
+def stretch(drive: str, end: float) -> Stretch:
+    """Return the stretch of a drive's transient that ends at so many drive writes."""
+    (found,) = (
+        each
+        for each in _read("stretches")
+        if (each["drive"], float(each["drive_writes_end"])) == (drive, end)
+    )
+    return Stretch(drive, end, float(found["mib_per_s"]), int(found["minutes"]))
 
 
 def latency(drive: str, rate: int) -> Latency:

@@ -15,7 +15,7 @@ def document(rates: Sequence[Judged], dips: Sequence[Judged], latencies: Sequenc
         "Predicted: rates, MiB/s",
         _table(counted(rates)),
         _shares(rates),
-        "Predicted: the lowest rate after the knee, MiB/s",
+        "Predicted: the transient behind the knee, MiB/s",
         _table(counted(dips)),
         "Predicted: latency, µs",
         _table(counted(latencies)),

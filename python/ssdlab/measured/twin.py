@@ -21,7 +21,7 @@ PAGE_BYTES = 4096
 _OF_BYTES = {"": 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 _OF_BYTES |= {"kB": 10**3, "MB": 10**6, "GB": 10**9}
 _OF_THE_WHOLE = ("buffer.bytes", "ftl.slc_cache_bytes", "ftl.slc_cache_fixed_bytes")
-_SLOWER = ("controller.read_command_us", "controller.write_command_us")
+_SLOWER = tuple(f"controller.{each}_us" for each in ("read_command", "write_command", "move_unit"))
 
 
 @dataclass(frozen=True)

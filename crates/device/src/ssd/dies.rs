@@ -9,6 +9,7 @@ use crate::nand::reliability::ReadOutcome;
 use crate::sim::calendar::{Calendar, Event};
 use crate::sim::timeline::Timeline;
 use crate::sim::transfer::TransferTimes;
+use crate::ssd::move_processor::MoveProcessor;
 use crate::ssd::move_runs::{MoveRuns, Run};
 use crate::ssd::pending::Owner;
 use crate::units::{BlockId, DieId, Nanos};
@@ -160,13 +161,15 @@ pub struct Dies {
     recording: Option<Recording>,
     /// Moves whose effects are carried out when something depends on them.
     pub runs: MoveRuns,
+    /// What all moves go through.
+    pub move_processor: MoveProcessor,
     /// Some die may be waiting.
     some_wait: bool,
 }
 
 impl Dies {
-    /// Idle dies, on channels of so many MB/s.
-    pub fn new(geometry: &Geometry, mb_per_s: f64) -> Dies {
+    /// Idle dies, on channels of so many MB/s, whose moves go through a processor.
+    pub fn new(geometry: &Geometry, mb_per_s: f64, move_processor: MoveProcessor) -> Dies {
         let dies = geometry.dies as usize;
         Dies {
             dies: (0..dies).map(|die| Die::new(geometry.channel(DieId(die as u16)))).collect(),
@@ -177,6 +180,7 @@ impl Dies {
             channel_times: TransferTimes::at(mb_per_s),
             recording: None,
             runs: MoveRuns::new(geometry.channels as usize),
+            move_processor,
             some_wait: false,
         }
     }
@@ -416,7 +420,7 @@ mod test {
     use super::*;
 
     fn dies(channels: u32, per_channel: u32) -> Dies {
-        Dies::new(&Geometry::small(channels, channels * per_channel, 1), 400.0)
+        Dies::new(&Geometry::small(channels, channels * per_channel, 1), 400.0, MoveProcessor::default())
     }
 
     /// The ring goes on behind the die that took the last row, across words of bits, past those at work.

@@ -124,7 +124,8 @@ impl<C: Contents> Ssd<C> {
         if moved == 0 && out == Nanos::ZERO {
             return self.dies.begin(die, Activity::Moving, self.now, self.now);
         }
-        let ends = self.load_move(die, out) + programmed;
+        let passed = self.dies.move_processor.take(self.now, moved);
+        let ends = self.load_move(die, out).max(passed) + programmed;
         match self.sense_next_at_once(die, ends) {
             Some(sensed) => {
                 self.dies.begin(die, Activity::MovingOn, self.now, sensed);
@@ -156,8 +157,8 @@ impl<C: Contents> Ssd<C> {
     /// one event; returns when that is done. A read that comes in between parts the two again.
     #[inline(always)]
     fn sense_next_at_once(&mut self, die: usize, ends: Nanos) -> Option<Nanos> {
-        let command_free = self.shape.times.flash_command == Nanos::ZERO;
-        if !command_free || self.ftl.is_smooth() || self.dies.get(die).is_interrupted() {
+        let is_alone = self.shape.times.flash_command == Nanos::ZERO && self.dies.move_processor.is_free();
+        if !is_alone || self.ftl.is_smooth() || self.dies.get(die).is_interrupted() {
             return None;
         }
         if !self.ftl.has_job(DieId(die as u16)) {

@@ -15,7 +15,7 @@
 //! Idle read: link command + controller + flash command + tR + channel + link + latency of its own ([`endings`]).
 //!
 //! Parts, each with a state of its own: [`shape`] (what does not change), [`commands`], [`link`], [`write_buffer`],
-//! [`pending`] (units on their way), [`move_runs`], [`journal`] (of the map), [`dies`] (and channels), [`power_states`],
+//! [`pending`] (units on their way), [`move_runs`], [`move_processor`], [`journal`] (of the map), [`dies`] (and channels), [`power_states`],
 //! [`seasoning_row`], [`endings`]; [`pieces`] cuts requests into units. Steps work on the parts together: `admit` (and the ends
 //! of commands), `read`, `write`, `row`, `flush`, `trim`, [`admin`] (starting over), `work` (what a die does
 //! next), `job`, `catch_up` (runs of moves), `seasoning` (without a clock), `cut` (the end of what is under way).
@@ -32,6 +32,7 @@ mod flush;
 mod job;
 pub mod journal;
 pub mod link;
+pub mod move_processor;
 pub mod move_runs;
 pub mod pending;
 pub mod pieces;
@@ -59,6 +60,7 @@ use crate::ssd::commands::Commands;
 use crate::ssd::dies::{Dies, Span};
 use crate::ssd::journal::Journal;
 use crate::ssd::link::Link;
+use crate::ssd::move_processor::MoveProcessor;
 use crate::ssd::move_runs::MoveRuns;
 use crate::ssd::pending::Pending;
 use crate::ssd::power_states::PowerStates;
@@ -145,7 +147,7 @@ impl<C: Contents> Ssd<C> {
             buffer,
             pending: Pending::default(),
             journal: config.journals_map().then(|| journal_at_rest(config, &ftl)),
-            dies: Dies::new(&geometry, channel_rate(config)),
+            dies: Dies::new(&geometry, channel_rate(config), MoveProcessor::new(config)),
             power: PowerStates::new(config, ftl.seed),
             row: SeasoningRow::new(&geometry, ahead),
             idle_work: false,

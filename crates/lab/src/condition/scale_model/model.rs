@@ -108,6 +108,7 @@ fn slowed(config: &DriveConfig, times: u32) -> DriveConfig {
     let mut slow = config.clone();
     slow.controller.write_command_us = slower(config.controller.write_command_us);
     slow.controller.unit_us = slower(config.controller.unit_us);
+    slow.controller.move_unit_us = slower(config.controller.move_unit_us);
     slow.link.command_us = slower(config.link.command_us);
     slow.link.mb_per_s /= f64::from(times);
     slow.link.queue_depth = (config.link.queue_depth / times).max(1);
