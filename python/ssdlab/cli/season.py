@@ -45,12 +45,13 @@ _OF_SIMULATED = _OF_BOTH | {
     cls=FioCommand,
     short_help="Precondition a drive.",
     terms=(
-        ("filled", "writes the exported range once, 128 KiB sequential"),
-        ("used", "fills the drive, then overwrites the capacity once, 4 KiB random"),
-        ("steady", "as used, then runs the job's writes until write amplification settles"),
-        ("secure-erase", "erases every block; the drive is fresh, except for its wear"),
-        ("crypto-erase", "destroys the key; blocks stay full until trimmed"),
-        ("trim", "trims the whole drive; garbage collection erases the blocks later"),
+        ("--to fresh", "keeps the drive as it comes out of the box"),
+        ("--to filled", "writes the exported range once, 128 KiB sequential"),
+        ("--to used", "fills the drive, then overwrites the capacity once, 4 KiB random"),
+        ("--to steady", "as used, then runs the job's writes until write amplification settles"),
+        ("--start-over secure-erase", "erases every block; only the wear stays"),
+        ("--start-over crypto-erase", "destroys the key; blocks stay full until trimmed"),
+        ("--start-over trim", "trims the whole drive; garbage collection erases the blocks later"),
         *((f"--recipe {name}", each.title) for name, each in RECIPES.items()),
     ),
     examples=(
@@ -79,7 +80,7 @@ _OF_SIMULATED = _OF_BOTH | {
 @click.option(
     "--start-over",
     type=click.Choice(engine.START_OVER),
-    help="Purge the drive first; without --to, only purge it.",
+    help="Purge a simulated drive this way first; without --to, only purge it.",
 )
 @click.option(
     "--output",
