@@ -21,6 +21,10 @@ scale)
 coverage)
     SSDLAB_COVERAGE=all .venv/bin/pytest tests/python/test_coverage.py
     ;;
+datasheets)
+    # Goes on where it was interrupted; another folder starts anew.
+    .venv/bin/python -m ssdlab.published -o "${SSDLAB_PUBLISHED:-target/published}"
+    ;;
 drawn-drives)
     SSDLAB_DRAWS=0..10000 cargo test --locked -p ssdlab-lab --test drawn_drives -- --nocapture
     ;;
@@ -81,7 +85,7 @@ traces)
     SSDLAB_TRACES=${SSDLAB_TRACES:-target/traces} .venv/bin/pytest -s tests/python/test_trace_long.py
     ;;
 *)
-    echo "test-long: PART must be conditions, coverage, drawn-drives, fio, fit, intervals, interrupt, measured, mutants, predictions, pts, pts-960gb, real, scale, sweep or traces: make test-long PART=drawn-drives" >&2
+    echo "test-long: PART must be conditions, coverage, datasheets, drawn-drives, fio, fit, intervals, interrupt, measured, mutants, predictions, pts, pts-960gb, real, scale, sweep or traces: make test-long PART=drawn-drives" >&2
     exit 2
     ;;
 esac

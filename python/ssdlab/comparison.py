@@ -12,7 +12,7 @@ import math
 import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from ssdlab import text
 from ssdlab.errors import SsdlabError
@@ -24,11 +24,12 @@ CONFIDENCE = 0.95
 
 Interval = tuple[float, float]
 _Seed = tuple[str, int]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Metric:
-    """A figure of a job.
+class Metric(Generic[T]):
+    """A figure of a job, or of what else an experiment gives.
 
     Attributes
     ----------
@@ -37,14 +38,14 @@ class Metric:
     label
         Name for people.
     read
-        Takes it from a job; None where the job has none.
+        Takes it from there; None where it has none.
     show
         Writes it for people.
     """
 
     key: str
     label: str
-    read: Callable[[Job], float | None]
+    read: Callable[[T], float | None]
     show: Callable[[float | None], str]
 
     def show_difference(self, value: float) -> str:
@@ -61,7 +62,7 @@ def _mean(direction: str) -> Callable[[Job], float | None]:
     return lambda job: job.mean_ns(direction)
 
 
-def _latencies(direction: str, prefix: str, name: str) -> list[Metric]:
+def _latencies(direction: str, prefix: str, name: str) -> list[Metric[Job]]:
     return [
         Metric(f"{prefix}mean_ns", f"{name}mean latency", _mean(direction), text.duration),
         Metric(f"{prefix}p99_ns", f"{name}p99", _percentile(99.0, direction), text.duration),
@@ -69,9 +70,9 @@ def _latencies(direction: str, prefix: str, name: str) -> list[Metric]:
     ]
 
 
-def metrics_of(job: Job) -> list[Metric]:
+def metrics_of(job: Job) -> list[Metric[Job]]:
     """Return the figures that can be compared; a mix has its latencies per direction."""
-    found = [
+    found: list[Metric[Job]] = [
         Metric("iops", "IOPS", lambda job: job.iops(), text.count),
         Metric("bytes_per_second", "throughput", lambda job: job.bandwidth(), text.rate),
     ]
@@ -79,7 +80,7 @@ def metrics_of(job: Job) -> list[Metric]:
     for direction in job.directions:
         prefix, name = (f"{direction}_", f"{direction} ") if several else ("", "")
         found.extend(_latencies(direction, prefix, name))
-    amplification = Metric(
+    amplification: Metric[Job] = Metric(
         "write_amplification",
         "write amplification",
         lambda job: job.write_amplification,
@@ -94,7 +95,7 @@ class Row:
 
     arm: str
     job: str
-    metric: Metric
+    metric: Metric[Job]
     baseline: float
     value: float
     pairs: int
@@ -203,7 +204,7 @@ def _paired(baseline: dict[_Seed, Job], other: dict[_Seed, Job]) -> list[tuple[J
     return []
 
 
-def _row(arm: str, job: str, metric: Metric, pairs: Sequence[tuple[Job, Job]]) -> Row | None:
+def _row(arm: str, job: str, metric: Metric[Job], pairs: Sequence[tuple[Job, Job]]) -> Row | None:
     figures = [
         (a, b)
         for a, b in ((metric.read(one), metric.read(two)) for one, two in pairs)

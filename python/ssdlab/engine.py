@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 from ssdlab import guarded
 from ssdlab.errors import SsdlabError, Stopped
-from ssdlab.output import PendingFile
+from ssdlab.output import Nowhere, PendingFile
 from ssdlab.request import RunRequest, Settings, whole
 
 Progress = Callable[[str, float], bool]
@@ -224,6 +224,12 @@ def season(request: RunRequest, progress: Progress | None = None) -> dict[str, A
     """
     asked = request.to_json()
     return _object(ask(lambda engine, told: str(engine.season(asked, told, PendingFile)), progress))
+
+
+def seasoning(request: RunRequest, progress: Progress | None = None) -> dict[str, Any]:
+    """Do as `season`, and tell of it as `season` does, but keep no drive file."""
+    asked = replace(request, save="nowhere").to_json()
+    return _object(ask(lambda engine, told: str(engine.season(asked, told, Nowhere)), progress))
 
 
 def precondition(request: RunRequest, save: str, progress: Progress | None = None) -> None:

@@ -46,6 +46,22 @@ def is_stdout(path: str | Path) -> bool:
     return str(path) in _STDOUT
 
 
+class Nowhere:
+    """A place as `PendingFile` for what nobody wants to keep."""
+
+    def __init__(self, path: str | Path, option: str = "", must_be_new: bool = False) -> None:
+        del path, option, must_be_new
+
+    def add(self, piece: bytes) -> None:
+        """Let a piece go."""
+
+    def finish(self) -> None:
+        """Be done with it."""
+
+    def discard(self) -> None:
+        """Be done with it, too."""
+
+
 class PendingFile:
     """A file that appears in one step, or standard output.
 

@@ -189,13 +189,7 @@ class Result:
     @classmethod
     def load(cls, path: str | Path) -> Result:
         """Read a result file."""
-        try:
-            document = read_text(path, RESULT_BYTES)
-        except FileNotFoundError:
-            raise SsdlabError(f"{path}: cannot be read: No such file or directory") from None
-        except InputError as error:
-            raise SsdlabError(f"{path}: cannot be read: {error}") from None
-        return cls.from_json(document, str(path))
+        return cls.from_json(document_of(path), str(path))
 
     def to_dict(self) -> dict[str, Any]:
         """Return fio's JSON as a dictionary (a copy)."""
@@ -261,6 +255,22 @@ class Result:
         from ssdlab.report.notebook import summary_html
 
         return summary_html([self])
+
+
+def document_of(path: str | Path) -> str:
+    """Return the text of a result file.
+
+    Raises
+    ------
+    SsdlabError
+        It cannot be read.
+    """
+    try:
+        return read_text(path, RESULT_BYTES)
+    except FileNotFoundError:
+        raise SsdlabError(f"{path}: cannot be read: No such file or directory") from None
+    except InputError as error:
+        raise SsdlabError(f"{path}: cannot be read: {error}") from None
 
 
 def _row(job: Job, direction: str) -> dict[str, Any]:

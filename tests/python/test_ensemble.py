@@ -95,6 +95,7 @@ def test_most_draws_are_drives(drive: str) -> None:
 def test_draws_are_common_to_all_drives() -> None:
     """The same seed and number assume the same; another seed something else; ranges are covered."""
     assert draws(KNOWN, 8, 1) == draws(KNOWN, 8, 1) != draws(KNOWN, 8, 2)
+    assert draws(KNOWN, 9, 1)[:8] == draws(KNOWN, 8, 1)
     for key in ("nand.erase_us", "ftl.gc"):
         eighths = sorted(int(draw[key] * 8) for draw in draws(KNOWN, 8, 1))
         assert eighths == list(range(8))
@@ -102,11 +103,13 @@ def test_draws_are_common_to_all_drives() -> None:
 
 def test_a_figure_over_draws() -> None:
     """By hand: the median of 0 … 100 is 50; an assumption that rises with it correlates as 1."""
-    metric = Metric("k", "figure", lambda _: 0.0, ratio)
-    drawn = [({"up": number / 101, "down": -number, "still": 0.5}, number) for number in range(101)]
-    figure = summarise("job", metric, 7.0, [(draw, float(value)) for draw, value in drawn])
+    metric: Metric[None] = Metric("k", "figure", lambda _: 0.0, ratio)
+    drawn = [{"up": number / 101, "down": -number, "still": 0.5} for number in range(102)]
+    figures = [None, *(float(number) for number in range(101))]
+    figure = summarise("job", metric, 7.0, drawn, figures)
     assert (figure.low, figure.median, figure.high) == pytest.approx((5, 50, 95))
     assert figure.hangs_on() == pytest.approx({"up": 1.0, "down": -1.0})
+    assert figure.draws == tuple(figures)
 
 
 def test_the_models_own_error() -> None:

@@ -21,10 +21,10 @@ _EFFORT = (
     click.option(
         "--cell-seconds",
         type=click.FloatRange(0.1, 3600),
-        default=BOOK_S,
+        default=f"{BOOK_S:g}",
         show_default=True,
         metavar="S",
-        help="Run each cell for S seconds, not 60 as in the standard; recorded as a deviation.",
+        help="Run each cell for S seconds; any but the standard's 60 is recorded as a deviation.",
     ),
     click.option(
         "--most-rounds",

@@ -9,12 +9,15 @@ from pathlib import Path
 import click
 
 from ssdlab.cli.completion import complete_file
-from ssdlab.cli.console import print_json, print_table, print_text
+from ssdlab.cli.console import note, print_json, print_table, print_text
 from ssdlab.cli.drives import JSON_OPTION
-from ssdlab.cli.results import are_pts_results, loaded
+from ssdlab.cli.ensemble import MODEL_ERROR_NOTE
+from ssdlab.cli.results import are_pts_results, documents_of, ensembles_in, loaded
 from ssdlab.cli.verb import Verb
 from ssdlab.comparison import Comparison, Row
 from ssdlab.comparison import compare as compare_results
+from ssdlab.ensemble import pairing
+from ssdlab.ensemble.document import Arm
 
 
 @click.command(
@@ -24,6 +27,9 @@ from ssdlab.comparison import compare as compare_results
         "ssdlab run job.fio --drive a.toml --seed 1-5 --output-format json --output a.json",
         "ssdlab run job.fio --drive b.toml --seed 1-5 --output-format json --output b.json",
         "ssdlab compare a.json b.json",
+        "ssdlab run job.fio --drive a.toml --drive b.toml --ensemble 32 --output-format json "
+        "--output drawn.json",
+        "ssdlab compare drawn.json",
         "ssdlab compare pts-intel-dc-s3500-80gb pts-nvme1n1",
         "ssdlab compare pts-nvme1n1 tkperf.xml",
     ),
@@ -35,6 +41,10 @@ def compare(results: tuple[str, ...], as_json: bool) -> None:
 
     Jobs of the same name are paired by seed, so run both sides with several seeds.
 
+    Results of `ssdlab run --ensemble` and `ssdlab season --ensemble` are paired by draw, since a
+    draw assumes the same on both sides: median and 5 to 95 % of the ratio, and beside it how wide
+    the ratio would be if the draws were independent. Run both sides with the same --seed.
+
     Folders of `ssdlab pts` and XML files of TKperf are compared part by part and cell by cell:
     first the conditions that differ, then figures and ratios. `ssdlab report` draws them in the
     same charts.
@@ -42,7 +52,11 @@ def compare(results: tuple[str, ...], as_json: bool) -> None:
     if are_pts_results(results):
         _compare_pts(results, as_json)
         return
-    with loaded(results) as found:
+    documents = documents_of(results)
+    if arms := ensembles_in(documents):
+        _compare_ensembles(arms, as_json)
+        return
+    with loaded(documents) as found:
         comparison = compare_results(found)
     if as_json:
         print_json(comparison.to_dict())
@@ -63,6 +77,21 @@ def _compare_pts(results: Sequence[str], as_json: bool) -> None:
     for each in found.comparisons:
         print_text("")
         print_table(each.headings, each.rows, right=range(1, len(each.headings)))
+
+
+def _compare_ensembles(arms: Sequence[Arm], as_json: bool) -> None:
+    found = pairing.compare(arms)
+    if as_json:
+        print_json(found.to_dict())
+        return
+    for arm in found.arms[1:]:
+        print_text(f"{arm} compared with {found.arms[0]}, draw by draw")
+        rows = [pairing.cells(row) for row in found.rows if row.arm == arm]
+        print_table(pairing.HEADINGS, rows, right=range(2, len(pairing.HEADINGS)))
+        print_text("")
+    for remark in found.remarks:
+        print_text(remark)
+    note(MODEL_ERROR_NOTE)
 
 
 def _print(comparison: Comparison) -> None:

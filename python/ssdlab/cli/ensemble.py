@@ -6,19 +6,18 @@ import io
 import json
 from collections.abc import Sequence
 from contextlib import redirect_stdout
-from typing import Any
 
 from ssdlab import signals, text
 from ssdlab.cli.console import note, print_table
 from ssdlab.cli.formats import write_document
 from ssdlab.cli.tasks import carry_out
+from ssdlab.ensemble import document
 from ssdlab.ensemble.model_error import LEFT_OUT, MODEL_ERROR
 from ssdlab.ensemble.runs import Ensemble, Outcome, ensemble
 from ssdlab.ensemble.summary import Figure
 from ssdlab.errors import SsdlabError, Stopped
 from ssdlab.output import PendingFile
 from ssdlab.request import RunRequest
-from ssdlab.result import Result
 
 _LEAST, _MOST = 8, 4096
 MODEL_ERROR_NOTE = (
@@ -48,23 +47,20 @@ def run_ensembles(
         raise SsdlabError(f"--output-format {output_format}: an ensemble prints normal or json")
     drives = [ensemble(request, count) for request in requests]
     tasks = [task for each in drives for task in each.tasks()]
-    names = [name for each in drives for name in _names(each)]
+    names = [name for each in drives for name in names_of(each)]
     with PendingFile(output) as pending:
         outcomes, stopped = carry_out(names, tasks, shows_progress=shows_progress)
         parts = _parts(drives, outcomes)
         found = [(each, part, each.figures(part)) for each, part in zip(drives, parts, strict=True)]
-        if not any(figures for _, _, figures in found):
-            raise Stopped if stopped else SsdlabError(_why_none(outcomes))
+        check_any(found, stopped)
         written = _json(found, count) if output_format == "json" else _normal(found)
         write_document(written, output_format, pending)
-    _tell(found, stopped)
+    tell(found, stopped)
     return signals.exit_code() if stopped else 0
 
 
-_Found = list[tuple[Ensemble, Sequence[Outcome | None], list[Figure]]]
-
-
-def _names(drives: Ensemble) -> list[str]:
+def names_of(drives: Ensemble) -> list[str]:
+    """Return what progress calls the profile and its draws."""
     name = drives.request.drive
     return [name, *(f"{name}, draw {number}" for number in range(1, len(drives.requests) + 1))]
 
@@ -76,22 +72,28 @@ def _parts(
     return [outcomes[number * each : (number + 1) * each] for number in range(len(drives))]
 
 
-def _why_none(outcomes: Sequence[Outcome | None]) -> str:
-    said = next((each for each in outcomes if isinstance(each, str)), "no run ended")
-    return f"--ensemble: no drive that was drawn can work; the first said:\n{said}"
+def check_any(found: document.Found, stopped: bool) -> None:
+    """Refuse to show nothing.
+
+    Raises
+    ------
+    SsdlabError
+        No drive that was drawn can work.
+    Stopped
+        No draw had ended.
+    """
+    if any(figures for _, _, figures in found):
+        return
+    if stopped:
+        raise Stopped
+    reasons = [reason for _, outcomes, _ in found for reason in document.left_out(outcomes)]
+    said = reasons[0] if reasons else "no run ended"
+    raise SsdlabError(f"--ensemble: no drive that was drawn can work; the first said:\n{said}")
 
 
-def _normal(found: _Found) -> str:
+def _normal(found: document.Found) -> str:
     rows = [
-        (
-            drives.request.drive,
-            figure.job,
-            figure.metric.label,
-            figure.metric.show(figure.point),
-            figure.metric.show(figure.median),
-            f"{figure.metric.show(figure.low)} … {figure.metric.show(figure.high)}",
-            _hangs_on(figure, {each.key: each.upwards() for each in drives.uncertain}),
-        )
+        (drives.request.drive, figure.job, *cells(drives, figure))
         for drives, _, figures in found
         for figure in figures
     ]
@@ -101,32 +103,28 @@ def _normal(found: _Found) -> str:
     return written.getvalue()
 
 
-def _hangs_on(figure: Figure, names: dict[str, str]) -> str:
-    return ", ".join(f"{names[key]} {r:+.2f}" for key, r in figure.hangs_on().items())
-
-
-def _json(found: _Found, count: int) -> str:
-    drives: list[dict[str, Any]] = [
-        {
-            "drive": each.request.drive,
-            "runs": sum(isinstance(outcome, Result) for outcome in outcomes[1:]),
-            "left_out": [outcome for outcome in outcomes[1:] if isinstance(outcome, str)],
-            "assumptions": each.assumptions(),
-            "figures": [figure.to_dict() for figure in figures],
-        }
-        for each, outcomes, figures in found
-    ]
-    seed = found[0][0].request.seed
-    return json.dumps(
-        {"ensemble": {"draws": count, "seed": seed, "drives": drives}}, indent=2, ensure_ascii=False
+def cells(drives: Ensemble, figure: Figure) -> tuple[str, ...]:
+    """Return a figure's name, the profile's value, median, interval, and what it hangs on."""
+    names = {each.key: each.upwards() for each in drives.uncertain}
+    show = figure.metric.show
+    return (
+        figure.metric.label,
+        show(figure.point),
+        show(figure.median),
+        f"{show(figure.low)} … {show(figure.high)}",
+        ", ".join(f"{names[key]} {r:+.2f}" for key, r in figure.hangs_on().items()),
     )
 
 
-def _tell(found: _Found, stopped: bool) -> None:
+def _json(found: document.Found, count: int) -> str:
+    return json.dumps(document.written(found, count), indent=2, ensure_ascii=False)
+
+
+def tell(found: document.Found, stopped: bool) -> None:
     """Say what the figures stand for, and what is missing."""
     for each, outcomes, _ in found:
-        ended = sum(isinstance(outcome, Result) for outcome in outcomes[1:])
-        left_out = [outcome for outcome in outcomes[1:] if isinstance(outcome, str)]
+        left_out = document.left_out(outcomes)
+        ended = sum(outcome is not None for outcome in outcomes[1:]) - len(left_out)
         note(
             f"ssdlab: {each.request.drive}: {text.count(ended)} draws of "
             f"{len(each.uncertain)} assumed numbers; what was fitted is not drawn"

@@ -90,8 +90,9 @@ def fit(
 ) -> int:
     """Fit a profile to measurements of a drive.
 
-    MEASUREMENT is a table (job,condition,metric,value,spread) or fio's JSON. The fit
-    changes the numbers that the measurements determine, and names those that they do not.
+    MEASUREMENT is fio's JSON, or a CSV file with the columns job, condition, metric, value and
+    spread. The fit changes the numbers that the measurements determine, and names those that they
+    do not. It needs -o, unless --plan asks what to measure.
     """
     from ssdlab.fitting.unknowns import space_of
 

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import click
 
 from ssdlab.cli.completion import complete_file
 from ssdlab.cli.console import note
-from ssdlab.cli.results import are_pts_results, is_sweep, loaded
+from ssdlab.cli.results import (
+    are_pts_results,
+    documents_of,
+    ensembles_in,
+    is_sweep,
+    loaded,
+)
 from ssdlab.cli.verb import Verb
 from ssdlab.errors import SsdlabError
 from ssdlab.output import is_stdout
@@ -43,6 +51,9 @@ def report(results: tuple[str, ...], output: str, title: str | None) -> None:
     TKperf (XML). The report of several of these first lists how their conditions differ and draws
     their figures together.
 
+    Results of --ensemble get a page of their own: each figure's median and interval, what it hangs
+    on, and with several of them the ratio to the first, draw by draw.
+
     RESULT can also be the folder of `ssdlab sweep`, even while it runs: main effects, a Pareto
     front, and parallel coordinates that can be brushed.
     """
@@ -59,7 +70,17 @@ def report(results: tuple[str, ...], output: str, title: str | None) -> None:
 
         write_pts_report(results, output, title=title)
     else:
-        with loaded(results) as found:
-            write_report(found, output, title=title)
+        _report_runs(results, output, title)
     if not is_stdout(output):
         note(f"written: {output}")
+
+
+def _report_runs(results: Sequence[str], output: str, title: str | None) -> None:
+    documents = documents_of(results)
+    if arms := ensembles_in(documents):
+        from ssdlab.ensemble.report import write_ensemble_report
+
+        write_ensemble_report(arms, output, title=title)
+        return
+    with loaded(documents) as found:
+        write_report(found, output, title=title)

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from ssdlab.ensemble.document import Arm, is_ensemble, read
 from ssdlab.errors import SsdlabError
-from ssdlab.result import Result
+from ssdlab.result import Result, document_of
 
 _OF_ANOTHER_SHAPE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 
@@ -34,21 +35,56 @@ def are_pts_results(paths: Sequence[str]) -> bool:
     return not others
 
 
+Document = tuple[str, str]
+"""Name and text of a result file."""
+
+
+def documents_of(paths: Sequence[str]) -> list[Document]:
+    """Read result files, whatever is in them.
+
+    Raises
+    ------
+    SsdlabError
+        A file cannot be read.
+    """
+    return [(path, document_of(path)) for path in paths]
+
+
+def ensembles_in(documents: Sequence[Document]) -> list[Arm]:
+    """Return the ensembles in results, an arm a drive; none where the results are of single drives.
+
+    Raises
+    ------
+    SsdlabError
+        Some are of ensembles, and some are not, or one is out of shape.
+    """
+    others = [name for name, document in documents if not is_ensemble(document)]
+    if len(others) == len(documents):
+        return []
+    if others:
+        raise SsdlabError(
+            f"{others[0]}: is the result of single drives, but other results are of ensembles\n"
+            "run it with --ensemble as well, or leave the others out"
+        )
+    return [arm for name, document in documents for arm in read(document, name)]
+
+
 @contextmanager
-def loaded(paths: Sequence[str]) -> Iterator[list[Result]]:
+def loaded(documents: Sequence[Document]) -> Iterator[list[Result]]:
     """Load results, and name the files where the block finds something in them out of shape.
 
     Raises
     ------
     SsdlabError
-        A file cannot be read, is no result, or says what neither fio nor ssdlab would.
+        One is no result, or says what neither fio nor ssdlab would.
     """
-    results = [Result.load(path) for path in paths]
+    results = [Result.from_json(document, name) for name, document in documents]
     try:
         yield results
     except _OF_ANOTHER_SHAPE as error:
         what = " ".join(f"{type(error).__name__}: {error}".split())
+        names = ", ".join(name for name, _ in documents)
         raise SsdlabError(
-            f"{', '.join(paths)}: an entry is missing or has the wrong type ({what})\n"
+            f"{names}: an entry is missing or has the wrong type ({what})\n"
             "write the result again with: ssdlab run … --output-format json+ --output FILE"
         ) from error

@@ -81,7 +81,8 @@ from ssdlab.result import Result
 @click.option(
     "--ensemble",
     metavar="N",
-    help="Draw N drives from the plausible ranges of assumed numbers; print medians and intervals.",
+    help="Draw N drives from the plausible ranges of assumed numbers; print medians and intervals, "
+    "and what each figure hangs on.",
 )
 @click.option(
     "--trace",

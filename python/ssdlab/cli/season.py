@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +23,10 @@ from ssdlab.cli.drives import (
     parse_settings,
     tell_memory,
 )
+from ssdlab.cli.season_ensemble import check_alone, season_ensemble
 from ssdlab.cli.season_real import Asked, season_real
 from ssdlab.cli.tasks import carry_out
+from ssdlab.ensemble.seasons import last_amplification
 from ssdlab.errors import SsdlabError, Stopped
 from ssdlab.output import check_writable, is_stdout
 from ssdlab.pts.real.opening import is_real
@@ -33,7 +36,8 @@ from ssdlab.request import RunRequest
 _OF_BOTH = frozenset({"drive", "output", "seed"})
 _OF_REAL = _OF_BOTH | EFFORT_NAMES | REAL_NAMES | {"recipe"}
 _OF_SIMULATED = _OF_BOTH | {
-    *("arguments", "condition", "start_over", "job", "settings", "span", "exact")
+    *("arguments", "condition", "start_over", "job", "settings", "span", "exact"),
+    *("ensemble", "as_json"),
 }
 
 
@@ -41,18 +45,20 @@ _OF_SIMULATED = _OF_BOTH | {
     cls=FioCommand,
     short_help="Precondition a drive.",
     terms=(
-        ("filled", "writes the exported range once, 128 KiB sequential"),
-        ("used", "fills the drive, then overwrites the capacity once, 4 KiB random"),
-        ("steady", "as used, then runs the job's writes until write amplification settles"),
-        ("secure-erase", "erases every block; the drive is fresh, except for its wear"),
-        ("crypto-erase", "destroys the key; blocks stay full until trimmed"),
-        ("trim", "trims the whole drive; garbage collection erases the blocks later"),
+        ("--to fresh", "keeps the drive as it comes out of the box"),
+        ("--to filled", "writes the exported range once, 128 KiB sequential"),
+        ("--to used", "fills the drive, then overwrites the capacity once, 4 KiB random"),
+        ("--to steady", "as used, then runs the job's writes until write amplification settles"),
+        ("--start-over secure-erase", "erases every block; only the wear stays"),
+        ("--start-over crypto-erase", "destroys the key; blocks stay full until trimmed"),
+        ("--start-over trim", "trims the whole drive; garbage collection erases the blocks later"),
         *((f"--recipe {name}", each.title) for name, each in RECIPES.items()),
     ),
     examples=(
         "ssdlab season intel-dc-s3500-80gb --to steady -o old.ssd",
         "ssdlab season my.toml --to steady --job mail.fio",
         "ssdlab season old.ssd --start-over secure-erase -o new.ssd",
+        "ssdlab season intel-dc-s3500-80gb --to steady --ensemble 32",
         "ssdlab season /dev/nvme1n1 --recipe snia --dry-run",
         "ssdlab season /dev/nvme1n1 --recipe snia --destroy /dev/nvme1n1 -o seasoned",
         "ssdlab season /dev/nvme1n1 --recipe snia --destroy /dev/nvme1n1 -o seasoned --resume",
@@ -74,7 +80,7 @@ _OF_SIMULATED = _OF_BOTH | {
 @click.option(
     "--start-over",
     type=click.Choice(engine.START_OVER),
-    help="Purge the drive first; without --to, only purge it.",
+    help="Purge a simulated drive this way first; without --to, only purge it.",
 )
 @click.option(
     "--output",
@@ -92,6 +98,18 @@ _OF_SIMULATED = _OF_BOTH | {
 @SPAN_OPTION
 @EXACT_OPTION
 @SEED_OPTION
+@click.option(
+    "--ensemble",
+    metavar="N",
+    help="Make N drives steady that are drawn from the plausible ranges of assumed numbers; print "
+    "medians and intervals. No drive is kept, so -o is refused.",
+)
+@click.option(
+    "--json",
+    "as_json",
+    is_flag=True,
+    help="Print the figures of --ensemble as JSON, which ssdlab compare and report read.",
+)
 @effort_options
 @real_options
 def season(
@@ -106,6 +124,8 @@ def season(
     span: str | None,
     exact: bool,
     seed: int,
+    ensemble: str | None,
+    as_json: bool,
     **real: Any,
 ) -> int:
     """Precondition a drive.
@@ -123,8 +143,7 @@ def season(
     check_exact(exact, condition, "--to")
     words = list(arguments) if job is None else [job, *arguments]
     source = read_job_source(words) if words else JobSource(None, "command line", ())
-    place = _place(drive, condition or str(start_over), output)
-    base = RunRequest(
+    wanted = RunRequest(
         drive=drive,
         settings=parse_settings(settings),
         job_text=source.text,
@@ -135,11 +154,17 @@ def season(
         span=text.parse_span(span),
         exact=exact,
         seed=seed,
-        save=place,
-        must_be_new=not Path(place).exists(),
     )
-    tell_memory([base])
-    _tell(_season(base), place)
+    if ensemble is not None:
+        check_alone(ensemble, condition, start_over, output)
+        tell_memory([wanted])
+        return season_ensemble(wanted, ensemble, as_json=as_json)
+    if as_json:
+        raise SsdlabError("--json: prints the figures of an ensemble; add --ensemble N")
+    place = _place(drive, condition or str(start_over), output)
+    kept = dataclasses.replace(wanted, save=place, must_be_new=not Path(place).exists())
+    tell_memory([kept])
+    _tell(_season(kept), place)
     return 0
 
 
@@ -205,11 +230,9 @@ def _told(answer: dict[str, Any], place: str) -> str:
     rounds = answer.get("rounds") or []
     if rounds:
         reached = "reached" if answer.get("steady_reached") else "not reached"
-        scaled = answer.get("scale_model")
-        last = scaled["slices"][-1] if scaled else rounds[-1]
-        whose = " of the scale model" if scaled else ""
+        whose = " of the scale model" if answer.get("scale_model") else ""
         lines.append(
             f"steady state {reached} after {len(rounds)} rounds{whose}; "
-            f"write amplification {text.ratio(last)}"
+            f"write amplification {text.ratio(last_amplification(answer))}"
         )
     return "\n".join(lines)

@@ -17,7 +17,7 @@ from ssdlab.engine import Progress
 from ssdlab.ensemble import ranges
 from ssdlab.ensemble.draw import Draw, draws_of, layers, settings
 from ssdlab.ensemble.ranges import Range
-from ssdlab.ensemble.summary import Figure, summarise
+from ssdlab.ensemble.summary import Figure, figures
 from ssdlab.errors import SsdlabError
 from ssdlab.request import RunRequest
 from ssdlab.result import Result
@@ -57,16 +57,12 @@ class Ensemble:
         point = outcomes[0]
         if not isinstance(point, Result):
             return []
-        pairs = zip(self.drawn, outcomes[1:], strict=True)
-        results = [(draw, each) for draw, each in pairs if isinstance(each, Result)]
         found = []
         for number, job in enumerate(point.jobs):
-            for metric in metrics_of(job):
-                of_draws = [(draw, metric.read(each.jobs[number])) for draw, each in results]
-                values = [(draw, value) for draw, value in of_draws if value is not None]
-                figure = metric.read(job)
-                if figure is not None and values:
-                    found.append(summarise(job.name, metric, figure, values))
+            of_draws = [
+                each.jobs[number] if isinstance(each, Result) else None for each in outcomes[1:]
+            ]
+            found += figures(job.name, metrics_of(job), job, self.drawn, of_draws)
         return found
 
     def assumptions(self) -> list[dict[str, Any]]:

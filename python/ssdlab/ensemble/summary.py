@@ -12,11 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from ssdlab.comparison import Metric
 from ssdlab.ensemble import model_error
 from ssdlab.ensemble.draw import Draw
+
+T = TypeVar("T")
 
 LOW, HIGH = 0.05, 0.95
 _LEAST_INFLUENCE = 0.3
@@ -46,10 +48,12 @@ class Figure:
         Relative standard deviation at the median; None where it is not known.
     influences
         Rank correlations with each assumption by key, the strongest first.
+    draws
+        The figure of each draw, in their order; None where it has none.
     """
 
     job: str
-    metric: Metric
+    metric: Metric[Any]
     point: float
     low: float
     median: float
@@ -57,17 +61,18 @@ class Figure:
     drawn: tuple[float, float]
     model_error: float | None
     influences: dict[str, float]
+    draws: tuple[float | None, ...]
 
     def hangs_on(self) -> dict[str, float]:
         """Return the strongest influences."""
-        strong = [(key, r) for key, r in self.influences.items() if abs(r) >= _LEAST_INFLUENCE]
-        return dict(strong[:_MOST_TOLD])
+        return strongest(self.influences)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figure as plain data."""
         return {
             "job": self.job,
             "metric": self.metric.key,
+            "label": self.metric.label,
             "point": self.point,
             "low": self.low,
             "median": self.median,
@@ -76,22 +81,76 @@ class Figure:
             "drawn_high": self.drawn[1],
             "model_error": self.model_error,
             "influences": self.influences,
+            "draws": list(self.draws),
         }
 
 
+def strongest(influences: Mapping[str, float]) -> dict[str, float]:
+    """Return the influences that are told of, of all, the strongest first."""
+    strong = [(key, r) for key, r in influences.items() if abs(r) >= _LEAST_INFLUENCE]
+    return dict(strong[:_MOST_TOLD])
+
+
 def summarise(
-    job: str, metric: Metric, point: float, values: Sequence[tuple[Draw, float]]
+    job: str,
+    metric: Metric[Any],
+    point: float,
+    drawn: Sequence[Draw],
+    draws: Sequence[float | None],
 ) -> Figure:
-    """Summarise a figure over its draws, of which there is at least one."""
+    """Summarise a figure over its draws, of which one at least has it.
+
+    Parameters
+    ----------
+    point
+        Of the profile as it is.
+    drawn
+        Where each draw lies in the ranges.
+    draws
+        Its figure; None where it has none.
+    """
     import numpy as np
 
+    values = [(draw, value) for draw, value in zip(drawn, draws, strict=True) if value is not None]
     figures = [value for _, value in values]
     start, median, end = (float(each) for each in np.quantile(figures, [LOW, 0.5, HIGH]))
     low, high = model_error.interval(metric.key, figures, (LOW, HIGH))
     error = model_error.deviation(metric.key, median)
     places = {key: [draw[key] for draw, _ in values] for key in values[0][0]}
     influences = _influences(places, figures)
-    return Figure(job, metric, point, low, median, high, (start, end), error, influences)
+    ends = (start, end)
+    return Figure(job, metric, point, low, median, high, ends, error, influences, tuple(draws))
+
+
+def figures(
+    job: str,
+    metrics: Sequence[Metric[T]],
+    point: T,
+    drawn: Sequence[Draw],
+    of_draws: Sequence[T | None],
+) -> list[Figure]:
+    """Summarise all figures that both the profile and a draw have.
+
+    Parameters
+    ----------
+    job
+        What they are of.
+    metrics
+        Which figures there can be.
+    point
+        What the profile gave.
+    drawn
+        Where each draw lies in the ranges.
+    of_draws
+        What it gave; None where it gave nothing.
+    """
+    found = []
+    for metric in metrics:
+        figure = metric.read(point)
+        draws = [None if each is None else metric.read(each) for each in of_draws]
+        if figure is not None and any(value is not None for value in draws):
+            found.append(summarise(job, metric, figure, drawn, draws))
+    return found
 
 
 def _influences(places: Mapping[str, list[float]], figures: Sequence[float]) -> dict[str, float]:

@@ -1,0 +1,55 @@
+"""``ssdlab season DRIVE --to steady --ensemble N``: how steady a drive gets, with its interval."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ssdlab import signals
+from ssdlab.cli.console import print_json, print_table, print_text
+from ssdlab.cli.ensemble import cells, check_any, names_of, parse_count, tell
+from ssdlab.cli.tasks import carry_out
+from ssdlab.ensemble import document, seasons
+from ssdlab.ensemble.runs import Ensemble, ensemble
+from ssdlab.ensemble.seasons import Outcome
+from ssdlab.errors import SsdlabError
+from ssdlab.request import RunRequest
+
+_HEADINGS = ("figure", "profile", "median", "5 to 95 %", "hangs on")
+
+
+def check_alone(
+    value: str, condition: str | None, start_over: str | None, output: str | None
+) -> None:
+    """Refuse what an ensemble of seasons does not do."""
+    if condition != "steady":
+        raise SsdlabError(f"--ensemble {value}: tells how drives become steady\nadd --to steady")
+    for option, given in (("--start-over", start_over), ("-o", output)):
+        if given is not None:
+            raise SsdlabError(
+                f"--ensemble {value}: does not go with {option}, since no drive is kept\n"
+                "leave one of them out"
+            )
+
+
+def season_ensemble(request: RunRequest, value: str, *, as_json: bool) -> int:
+    """Make a drive steady, and as many as are drawn of it; return the exit code."""
+    count = parse_count(value)
+    drives = ensemble(request, count)
+    outcomes, stopped = carry_out(names_of(drives), seasons.tasks(drives))
+    found = [(drives, outcomes, seasons.of(drives, outcomes))]
+    check_any(found, stopped)
+    if as_json:
+        told = document.written(found, count)
+        told["ensemble"]["drives"][0]["steady_reached"] = seasons.reached_in(outcomes)
+        print_json(told)
+    else:
+        _print(drives, outcomes, found)
+    tell(found, stopped)
+    return signals.exit_code() if stopped else 0
+
+
+def _print(drives: Ensemble, outcomes: Sequence[Outcome | None], found: document.Found) -> None:
+    reached = [each for each in seasons.reached_in(outcomes)["draws"] if each is not None]
+    rows = [cells(drives, figure) for _, _, figures in found for figure in figures]
+    print_table(_HEADINGS, rows, right=(1, 2, 3))
+    print_text(f"steady state: reached in {sum(reached)} of {len(reached)} draws")
