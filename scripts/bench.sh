@@ -7,6 +7,8 @@ cd "$(dirname "$0")/.."
 cargo build --locked --release -p ssdlab-lab --example throughput
 throughput=${CARGO_TARGET_DIR:-target}/release/examples/throughput
 "$throughput"
+echo
+"$throughput" mechanisms
 
 if ! command -v valgrind >/dev/null; then
     echo "instructions are not counted: valgrind is not installed; scripts/install-tools.sh installs it"
