@@ -43,9 +43,33 @@ const FTL: &[&[&str]] = &[
 
 /// Parts of the drive by level, and last the steps.
 const SSD: &[&[&str]] = &[
-    &["pieces", "endings", "link", "move_runs", "pending", "power_states", "seasoning_row", "write_buffer"],
+    &[
+        "pieces",
+        "endings",
+        "link",
+        "move_runs",
+        "pending",
+        "power_states",
+        "program_budget",
+        "seasoning_row",
+        "write_buffer",
+    ],
     &["shape", "journal", "dies", "commands"],
-    &["admin", "admit", "catch_up", "cut", "flush", "job", "read", "row", "seasoning", "trim", "work", "write"],
+    &[
+        "admin",
+        "admit",
+        "budgeted",
+        "catch_up",
+        "cut",
+        "flush",
+        "job",
+        "read",
+        "row",
+        "seasoning",
+        "trim",
+        "work",
+        "write",
+    ],
 ];
 
 /// Inside the two folders that have levels of their own, too.

@@ -76,6 +76,17 @@ fn drives() -> Vec<(&'static str, Vec<(&'static str, &'static str)>)> {
                 ("over_provisioning", "1.2"),
             ]),
         ),
+        ("power budget", with(&[("power.programs_at_once", "1"), ("nand.suspend", "true")])),
+        ("power budget, smooth", with(&[("power.programs_at_once", "2"), ("ftl.gc_pace", "smooth")])),
+        (
+            "power budget, superblocks, no buffer",
+            vec![
+                ("power.programs_at_once", "2"),
+                ("ftl.striping", "superblock"),
+                ("ftl.frontiers", "host-gc"),
+                ("over_provisioning", "0.6"),
+            ],
+        ),
         ("protected buffer", with(&[("buffer.power_loss_protected", "true")])),
         ("small units", with(&[("nand.page_bytes", "16 KiB"), ("ftl.mapping_unit_bytes", "4 KiB")])),
         (

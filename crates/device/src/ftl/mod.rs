@@ -209,6 +209,11 @@ impl<C: Contents> Ftl<C> {
         !C::KEEPS && one_slot_rows && alone && costs_no_more && tells_nobody && self.flash.array.is_reliable()
     }
 
+    /// The common case goes the general way too: the drive has to be asked before each program.
+    pub fn leave_short_way(&mut self) {
+        self.kind.plain = false;
+    }
+
     #[inline(always)]
     fn die(&self, die: DieId) -> &DieState {
         &self.dies[usize::from(die.0)]

@@ -40,7 +40,7 @@ impl<C: Contents> Ssd<C> {
             Step::Erase => {
                 let time = self.ftl.finish_job(id);
                 let issued = self.issue_cycles(die);
-                self.dies.begin(die, Activity::Erasing, self.now, issued + time);
+                self.work_array(die, Activity::Erasing, issued, time);
             }
         }
     }
@@ -124,7 +124,11 @@ impl<C: Contents> Ssd<C> {
         if moved == 0 && out == Nanos::ZERO {
             return self.dies.begin(die, Activity::Moving, self.now, self.now);
         }
-        let ends = self.load_move(die, out) + programmed;
+        let loaded = self.load_move(die, out);
+        if self.dies.budget.is_some() {
+            return self.work_array(die, Activity::Moving, loaded, programmed);
+        }
+        let ends = loaded + programmed;
         match self.sense_next_at_once(die, ends) {
             Some(sensed) => {
                 self.dies.begin(die, Activity::MovingOn, self.now, sensed);
