@@ -43,6 +43,7 @@ const FTL: &[&[&str]] = &[
 
 /// Parts of the drive by level, and last the steps.
 const SSD: &[&[&str]] = &[
+    &["write_pace"],
     &[
         "pieces",
         "endings",

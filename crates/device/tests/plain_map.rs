@@ -87,6 +87,16 @@ fn drives() -> Vec<(&'static str, Vec<(&'static str, &'static str)>)> {
                 ("over_provisioning", "0.6"),
             ],
         ),
+        ("paced writes", with(&[("controller.paced_write_mb_per_s", "3"), ("ftl.gc_pace", "smooth")])),
+        (
+            "paced writes, half duplex, no buffer",
+            vec![
+                ("controller.paced_write_mb_per_s", "3"),
+                ("link.protocol", "sata-ncq"),
+                ("link.queue_depth", "32"),
+                ("link.mb_per_s", "300"),
+            ],
+        ),
         ("protected buffer", with(&[("buffer.power_loss_protected", "true")])),
         ("small units", with(&[("nand.page_bytes", "16 KiB"), ("ftl.mapping_unit_bytes", "4 KiB")])),
         (

@@ -230,6 +230,12 @@ impl<C: Contents> Ftl<C> {
         self.spare.shortage().is_some()
     }
 
+    /// Some die has no more free blocks than collection wants to keep.
+    pub fn is_short_of_blocks(&self) -> bool {
+        let high = self.rules.config.gc_high_blocks;
+        (0..self.dies.len()).any(|die| self.free_groups(DieId(die as u16)) <= high)
+    }
+
     /// What was wrong with an answer of the policy: what the drive has done since is not what was asked for.
     pub fn policy_fault(&self) -> Option<&str> {
         self.rules.policy.fault()

@@ -14,7 +14,7 @@
 //!
 //! Idle read: link command + controller + flash command + tR + channel + link + latency of its own ([`endings`]).
 //!
-//! Parts, each with a state of its own: [`shape`] (what does not change), [`commands`], [`link`], [`write_buffer`],
+//! Parts, each with a state of its own: [`shape`] (what does not change), [`commands`], [`link`] (with [`write_pace`]), [`write_buffer`],
 //! [`pending`] (units on their way), [`move_runs`], [`journal`] (of the map), [`dies`] (and channels), [`power_states`],
 //! [`program_budget`], [`seasoning_row`], [`endings`]; [`pieces`] cuts requests into units. Steps work on the parts together: `admit` (and the ends
 //! of commands), `read`, `write`, `row`, `flush`, `trim`, [`admin`] (starting over), `work` (what a die does
@@ -47,6 +47,7 @@ mod trim;
 mod work;
 mod write;
 pub mod write_buffer;
+pub mod write_pace;
 
 use crate::block::{Busy, Completion, Device, Limits, Operation, Request, Status, Tag};
 use crate::config::DriveConfig;
