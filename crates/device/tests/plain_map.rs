@@ -106,6 +106,24 @@ fn drives() -> Vec<(&'static str, Vec<(&'static str, &'static str)>)> {
         ("large units", with(&[("ftl.mapping_unit_bytes", "16 KiB"), ("over_provisioning", "0.6")])),
         ("planes", with(&[("nand.planes", "2"), ("ftl.mapping_unit_bytes", "4 KiB"), ("over_provisioning", "0.6")])),
         ("superblocks", with(&[("ftl.striping", "superblock"), ("over_provisioning", "0.6")])),
+        (
+            "superblocks of two dies",
+            with(&[("ftl.striping", "superblock"), ("ftl.superblock_dies", "2"), ("over_provisioning", "0.6")]),
+        ),
+        (
+            "superblocks of two dies, smooth, static slc cache",
+            with(&[
+                ("ftl.striping", "superblock"),
+                ("ftl.superblock_dies", "2"),
+                ("ftl.gc_pace", "smooth"),
+                ("nand.cell", "tlc"),
+                ("nand.pages_per_block", "48"),
+                ("ftl.slc_cache", "static"),
+                ("ftl.slc_cache_bytes", "1 MiB"),
+                ("over_provisioning", "1.5"),
+                ("ftl.idle_gc_after_ms", "1"),
+            ]),
+        ),
         ("smooth", with(&[("ftl.gc_pace", "smooth")])),
         ("wear levelling", with(&[("ftl.static_wear_cycles", "2"), ("ftl.dynamic_wear_leveling", "true")])),
         (

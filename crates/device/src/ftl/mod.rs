@@ -92,7 +92,7 @@ pub(crate) struct Kind {
     /// The common case, for which there is a short way (`plain`).
     #[serde(skip)]
     plain: bool,
-    /// Dies that share a group: 1, or all with superblocks.
+    /// Dies that share a group: 1, or with superblocks all or so many.
     width: u32,
     /// Collection writes to the host's open block.
     single_frontier: bool,
@@ -116,7 +116,7 @@ impl Kind {
             plain: false,
             width: match config.ftl.striping {
                 Striping::PerDie => 1,
-                Striping::Superblock => geometry.dies,
+                Striping::Superblock => config.ftl.superblock_dies.unwrap_or(geometry.dies),
             },
             single_frontier: config.ftl.frontiers == Frontiers::Single,
             smooth: config.ftl.gc_pace == GcPace::Smooth && config.ftl.frontiers == Frontiers::HostGc,

@@ -42,7 +42,7 @@ impl<C: Contents> Ftl<C> {
         if self.has_successor(die, Purpose::Host) && self.open(die, Purpose::Host) {
             return Readiness::Write(Purpose::Host);
         }
-        if self.blocks.are_superblocks_open(Purpose::Host) {
+        if self.blocks.are_superblocks_open(die, Purpose::Host) {
             return Readiness::Wait;
         }
         if self.may_open_for_host(die) && self.open(die, Purpose::Host) {
@@ -121,7 +121,7 @@ impl<C: Contents> Ftl<C> {
         {
             return Some(opened);
         }
-        if self.blocks.are_superblocks_open(purpose) {
+        if self.blocks.are_superblocks_open(die, purpose) {
             return None;
         }
         let group = self.take_free_group(die, purpose)?;

@@ -13,7 +13,7 @@ impl<C: Contents> Ssd<C> {
         let started = self.ftl.start_job(DieId(die as u16));
         if started && self.ftl.jobs_span_dies() {
             // A superblock's other dies begin as well, those without work at once.
-            for other in (0..self.dies.count()).filter(|other| *other != die) {
+            for other in self.ftl.dies_sharing(DieId(die as u16)).filter(|other| *other != die) {
                 if self.dies.activity(other) == Activity::Idle {
                     self.work(other);
                 }
