@@ -120,6 +120,7 @@ fn drives() -> Vec<(&'static str, Vec<(&'static str, &'static str)>)> {
                 ("nand.pages_per_block", "48"),
                 ("ftl.slc_cache", "static"),
                 ("ftl.slc_cache_bytes", "1 MiB"),
+                ("ftl.slc_fold_at", "0.5"),
                 ("over_provisioning", "1.5"),
                 ("ftl.idle_gc_after_ms", "1"),
             ]),
@@ -157,6 +158,17 @@ fn drives() -> Vec<(&'static str, Vec<(&'static str, &'static str)>)> {
                 ("ftl.slc_cache_bytes", "4 MiB"),
                 ("over_provisioning", "0.8"),
                 ("ftl.idle_gc_after_ms", "1"),
+            ]),
+        ),
+        (
+            "slc cache folded under load",
+            with(&[
+                ("nand.cell", "tlc"),
+                ("nand.pages_per_block", "48"),
+                ("ftl.slc_cache", "dynamic"),
+                ("ftl.slc_cache_bytes", "4 MiB"),
+                ("ftl.slc_fold_at", "0.3"),
+                ("over_provisioning", "0.8"),
             ]),
         ),
         (

@@ -39,7 +39,7 @@ const MIXED: &str = "--rw=randrw --rwmixread=40 --bssplit=4k/50:16k/30:512/10:15
     --random_distribution=zipf:1.1 --number_ios=10000 --norandommap --fsync=64 --thinktime=2ms --thinktime_blocks=500";
 
 /// Mechanisms, by settings of `theory`.
-const MECHANISMS: [Named; 21] = [
+const MECHANISMS: [Named; 22] = [
     ("fifo", "ftl.gc=fifo"),
     ("random victims", "ftl.gc=random"),
     ("d-choices", "ftl.gc=d-choices:3 ftl.frontiers=host-gc"),
@@ -72,6 +72,11 @@ const MECHANISMS: [Named; 21] = [
         "power.programs_at_once=2 nand.suspend=true ftl.frontiers=host-gc ftl.gc_pace=smooth buffer.bytes=1MiB",
     ),
     ("paced writes", "controller.paced_write_mb_per_s=3 ftl.frontiers=host-gc buffer.bytes=1MiB"),
+    (
+        "slc cache folded under load",
+        "nand.cell=tlc ftl.slc_cache=dynamic ftl.slc_cache_bytes=4MiB ftl.slc_fold_at=0.25 over_provisioning=0.6 \
+         ftl.frontiers=host-gc buffer.bytes=1MiB",
+    ),
     (
         "superblocks of two dies",
         "ftl.striping=superblock ftl.superblock_dies=2 over_provisioning=0.6 buffer.bytes=1MiB",

@@ -174,6 +174,7 @@ section! {
         spare_counts: SpareCounts [""] {} = "\"all\"", "Whether over_provisioning counts all physical blocks or only those that are collected.";
         slc_cache: SlcCache [""] {} = "\"none\"", "Kind of SLC cache: blocks that are first written with one bit per cell.";
         slc_cache_bytes: Bytes ["B"] {0 .. 1099511627776.0} = "0", "Maximum data in the SLC cache.";
+        slc_fold_at: Option<f64> [""] {0 .. 1} = "\"none\"", "Share of the SLC cache from which on it is folded while the host writes; with none only when free blocks are short, or in idle time.";
         slc_cache_fixed_bytes: Bytes ["B"] {0 .. 1099511627776.0} = "0", "Part of a dynamic SLC cache that has blocks of its own, as a static one.";
     }
 }

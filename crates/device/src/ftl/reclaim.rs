@@ -41,6 +41,7 @@ impl<C: Contents> Ftl<C> {
     /// Foreground collection should run on this die (below the watermark).
     pub fn wants_collection(&self, die: DieId) -> bool {
         !self.kind.single_frontier && self.free_groups(die) <= self.rules.config.gc_low_blocks
+            || self.folds_under_load(die)
     }
 
     /// Collection is spread between host writes, from the low watermark on.

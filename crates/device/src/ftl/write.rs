@@ -16,8 +16,13 @@ impl<C: Contents> Ftl<C> {
     /// Whether a die can take a host write, opening a block where it may.
     #[inline]
     pub fn readiness(&mut self, die: DieId) -> Readiness {
-        if self.slc.is_present() && self.slc_ready(die) {
-            return Readiness::Write(Purpose::Slc);
+        if self.slc.is_present() {
+            if !self.kind.smooth && self.folds_under_load(die) {
+                return Readiness::Collect;
+            }
+            if self.slc_ready(die) {
+                return Readiness::Write(Purpose::Slc);
+            }
         }
         if self.has_room(die, Purpose::Host) && !self.die(die).short {
             return Readiness::Write(Purpose::Host);

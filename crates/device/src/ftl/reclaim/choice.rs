@@ -89,6 +89,13 @@ impl<C: Contents> Ftl<C> {
         self.slc.oldest(pool).filter(|group| self.room_for(*group) + kept <= room)
     }
 
+    /// The SLC cache is so full that a block of it is to be folded while the host writes, and one can be.
+    pub(in crate::ftl) fn folds_under_load(&self, die: DieId) -> bool {
+        self.slc.is_pressed(self.blocks.pool_of(die))
+            && !self.is_blocked(die)
+            && self.foldable(die, self.room(die, self.destination())).is_some()
+    }
+
     /// Every so many jobs, the block that static wear levelling moves.
     fn lagging(&mut self, die: DieId) -> Option<Group> {
         let state = self.die_mut(die);
