@@ -216,6 +216,10 @@ fn cases() -> Vec<Case> {
         if text.contains("slc_cache_bytes") {
             size += " ftl.slc_cache_bytes=16MiB";
         }
+        if text.contains("channels = { value = 16") {
+            // Of many dies with large rows 1 GiB has too few blocks a die.
+            size += " nand.channels=2";
+        }
         if text.contains("slc_cache_fixed_bytes") {
             size += " ftl.slc_cache_fixed_bytes=4MiB";
         }
