@@ -43,6 +43,7 @@ const FTL: &[&[&str]] = &[
 
 /// Parts of the drive by level, and last the steps.
 const SSD: &[&[&str]] = &[
+    &["write_pace"],
     &[
         "pieces",
         "endings",
@@ -51,11 +52,26 @@ const SSD: &[&[&str]] = &[
         "move_runs",
         "pending",
         "power_states",
+        "program_budget",
         "seasoning_row",
         "write_buffer",
     ],
     &["shape", "journal", "dies", "commands"],
-    &["admin", "admit", "catch_up", "cut", "flush", "job", "read", "row", "seasoning", "trim", "work", "write"],
+    &[
+        "admin",
+        "admit",
+        "budgeted",
+        "catch_up",
+        "cut",
+        "flush",
+        "job",
+        "read",
+        "row",
+        "seasoning",
+        "trim",
+        "work",
+        "write",
+    ],
 ];
 
 /// Inside the two folders that have levels of their own, too.

@@ -76,6 +76,27 @@ fn drives() -> Vec<(&'static str, Vec<(&'static str, &'static str)>)> {
                 ("over_provisioning", "1.2"),
             ]),
         ),
+        ("power budget", with(&[("power.programs_at_once", "1"), ("nand.suspend", "true")])),
+        ("power budget, smooth", with(&[("power.programs_at_once", "2"), ("ftl.gc_pace", "smooth")])),
+        (
+            "power budget, superblocks, no buffer",
+            vec![
+                ("power.programs_at_once", "2"),
+                ("ftl.striping", "superblock"),
+                ("ftl.frontiers", "host-gc"),
+                ("over_provisioning", "0.6"),
+            ],
+        ),
+        ("paced writes", with(&[("controller.paced_write_mb_per_s", "3"), ("ftl.gc_pace", "smooth")])),
+        (
+            "paced writes, half duplex, no buffer",
+            vec![
+                ("controller.paced_write_mb_per_s", "3"),
+                ("link.protocol", "sata-ncq"),
+                ("link.queue_depth", "32"),
+                ("link.mb_per_s", "300"),
+            ],
+        ),
         ("protected buffer", with(&[("buffer.power_loss_protected", "true")])),
         ("small units", with(&[("nand.page_bytes", "16 KiB"), ("ftl.mapping_unit_bytes", "4 KiB")])),
         (
@@ -85,6 +106,25 @@ fn drives() -> Vec<(&'static str, Vec<(&'static str, &'static str)>)> {
         ("large units", with(&[("ftl.mapping_unit_bytes", "16 KiB"), ("over_provisioning", "0.6")])),
         ("planes", with(&[("nand.planes", "2"), ("ftl.mapping_unit_bytes", "4 KiB"), ("over_provisioning", "0.6")])),
         ("superblocks", with(&[("ftl.striping", "superblock"), ("over_provisioning", "0.6")])),
+        (
+            "superblocks of two dies",
+            with(&[("ftl.striping", "superblock"), ("ftl.superblock_dies", "2"), ("over_provisioning", "0.6")]),
+        ),
+        (
+            "superblocks of two dies, smooth, static slc cache",
+            with(&[
+                ("ftl.striping", "superblock"),
+                ("ftl.superblock_dies", "2"),
+                ("ftl.gc_pace", "smooth"),
+                ("nand.cell", "tlc"),
+                ("nand.pages_per_block", "48"),
+                ("ftl.slc_cache", "static"),
+                ("ftl.slc_cache_bytes", "1 MiB"),
+                ("ftl.slc_fold_at", "0.5"),
+                ("over_provisioning", "1.5"),
+                ("ftl.idle_gc_after_ms", "1"),
+            ]),
+        ),
         ("smooth", with(&[("ftl.gc_pace", "smooth")])),
         ("wear levelling", with(&[("ftl.static_wear_cycles", "2"), ("ftl.dynamic_wear_leveling", "true")])),
         (
@@ -118,6 +158,17 @@ fn drives() -> Vec<(&'static str, Vec<(&'static str, &'static str)>)> {
                 ("ftl.slc_cache_bytes", "4 MiB"),
                 ("over_provisioning", "0.8"),
                 ("ftl.idle_gc_after_ms", "1"),
+            ]),
+        ),
+        (
+            "slc cache folded under load",
+            with(&[
+                ("nand.cell", "tlc"),
+                ("nand.pages_per_block", "48"),
+                ("ftl.slc_cache", "dynamic"),
+                ("ftl.slc_cache_bytes", "4 MiB"),
+                ("ftl.slc_fold_at", "0.3"),
+                ("over_provisioning", "0.8"),
             ]),
         ),
         (

@@ -39,7 +39,7 @@ const MIXED: &str = "--rw=randrw --rwmixread=40 --bssplit=4k/50:16k/30:512/10:15
     --random_distribution=zipf:1.1 --number_ios=10000 --norandommap --fsync=64 --thinktime=2ms --thinktime_blocks=500";
 
 /// Mechanisms, by settings of `theory`.
-const MECHANISMS: [Named; 18] = [
+const MECHANISMS: [Named; 22] = [
     ("fifo", "ftl.gc=fifo"),
     ("random victims", "ftl.gc=random"),
     ("d-choices", "ftl.gc=d-choices:3 ftl.frontiers=host-gc"),
@@ -66,6 +66,20 @@ const MECHANISMS: [Named; 18] = [
     (
         "map log, moves that cost",
         "ftl.map_log_entry_bytes=64 ftl.move_unit_us=20 ftl.frontiers=host-gc buffer.bytes=1MiB",
+    ),
+    (
+        "power budget",
+        "power.programs_at_once=2 nand.suspend=true ftl.frontiers=host-gc ftl.gc_pace=smooth buffer.bytes=1MiB",
+    ),
+    ("paced writes", "controller.paced_write_mb_per_s=3 ftl.frontiers=host-gc buffer.bytes=1MiB"),
+    (
+        "slc cache folded under load",
+        "nand.cell=tlc ftl.slc_cache=dynamic ftl.slc_cache_bytes=4MiB ftl.slc_fold_at=0.25 over_provisioning=0.6 \
+         ftl.frontiers=host-gc buffer.bytes=1MiB",
+    ),
+    (
+        "superblocks of two dies",
+        "ftl.striping=superblock ftl.superblock_dies=2 over_provisioning=0.6 buffer.bytes=1MiB",
     ),
 ];
 
@@ -201,6 +215,10 @@ fn cases() -> Vec<Case> {
         }
         if text.contains("slc_cache_bytes") {
             size += " ftl.slc_cache_bytes=16MiB";
+        }
+        if text.contains("channels = { value = 16") {
+            // Of many dies with large rows 1 GiB has too few blocks a die.
+            size += " nand.channels=2";
         }
         if text.contains("slc_cache_fixed_bytes") {
             size += " ftl.slc_cache_fixed_bytes=4MiB";

@@ -53,6 +53,7 @@ KINDS = {
     "gathering": (SERIES[3], "move: read"),
     "moving": (SERIES[1], "move: program"),
     "erasing": (SERIES[7], "erase"),
+    "loading": (SERIES[4], "data in, of a program that waits its turn"),
 }
 """What a die does, as the engine names it: colour, and name for people."""
 

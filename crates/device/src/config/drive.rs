@@ -50,6 +50,7 @@ section! {
         latency_jitter_us: Microseconds ["µs"] {0 .. 100000} = "0", "Mean of an exponentially distributed random time that is added to the latency of each read and write.";
         unit_us: Microseconds ["µs"] {0 .. 1000} = "0", "Controller time of each further mapping unit of a command.";
         move_unit_us: Microseconds ["µs"] {0 .. 1000} = "0", "Controller time of each unit that collection moves; moves of all dies queue for it, apart from commands.";
+        paced_write_mb_per_s: Option<f64> ["MB/s"] {0.01 .. 100000} = "\"none\"", "Rate to which host writes are held while some die has no more than ftl.gc_high_blocks free; with none they are not.";
         compression: bool [""] {} = "false", "Data is compressed on its way to flash (SandForce and the like).";
         compression_floor: f64 [""] {0.05 .. 1} = "0.125", "Smallest share of its size to which a unit is compressed.";
     }

@@ -112,7 +112,7 @@ named_choice! {
     pub enum Striping {
         /// Each die erases its own blocks.
         PerDie = "per-die",
-        /// The blocks of the same number on all dies are one superblock, reclaimed together.
+        /// The blocks of the same number on all dies, or on so many of them, are one superblock, reclaimed together.
         Superblock = "superblock",
     }
 }
@@ -154,7 +154,8 @@ section! {
     pub struct FtlConfig in "ftl." {
         mapping_unit_bytes: Option<Bytes> ["B"] {512 .. 1048576} = "\"none\"", "Bytes that one map entry covers; may be smaller or larger than a page; none means a page.";
         mapping_cache_bytes: Option<Bytes> ["B"] {4096 .. 1099511627776.0} = "\"none\"", "RAM for a demand-cached map (4 B an entry); with none the whole map is in RAM.";
-        striping: Striping [""] {} = "\"per-die\"", "Per-die blocks or superblocks over all dies.";
+        striping: Striping [""] {} = "\"per-die\"", "Per-die blocks or superblocks over dies.";
+        superblock_dies: Option<u32> [""] {1 .. 1024} = "\"none\"", "Dies that a superblock spans, neighbours in number; with none all dies.";
         gc: GcPolicy [""] {} = "\"greedy\"", "Policy that chooses the victim of garbage collection.";
         frontiers: Frontiers [""] {} = "\"host-gc\"", "Open blocks of a die: one, or one for the host and one for collection.";
         gc_low_blocks: u32 [""] {1 .. 1000} = "2", "Foreground collection starts when a die has this many free blocks or fewer.";
@@ -173,6 +174,7 @@ section! {
         spare_counts: SpareCounts [""] {} = "\"all\"", "Whether over_provisioning counts all physical blocks or only those that are collected.";
         slc_cache: SlcCache [""] {} = "\"none\"", "Kind of SLC cache: blocks that are first written with one bit per cell.";
         slc_cache_bytes: Bytes ["B"] {0 .. 1099511627776.0} = "0", "Maximum data in the SLC cache.";
+        slc_fold_at: Option<f64> [""] {0 .. 1} = "\"none\"", "Share of the SLC cache from which on it is folded while the host writes; with none only when free blocks are short, or in idle time.";
         slc_cache_fixed_bytes: Bytes ["B"] {0 .. 1099511627776.0} = "0", "Part of a dynamic SLC cache that has blocks of its own, as a static one.";
     }
 }

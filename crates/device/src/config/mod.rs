@@ -11,7 +11,7 @@ pub mod nand;
 pub mod power;
 
 use crate::config::drive::{AdminConfig, BufferConfig, ControllerConfig, LinkConfig, Protocol};
-use crate::config::ftl::{FtlConfig, SlcCache};
+use crate::config::ftl::{FtlConfig, SlcCache, Striping};
 use crate::config::nand::{NandConfig, ReliabilityConfig};
 use crate::config::power::PowerConfig;
 use crate::parameter::{Bytes, Declaration, Problem, Section, Source, Value};
@@ -119,6 +119,7 @@ impl DriveConfig {
         self.check_trim()?;
         self.check_queue()?;
         self.check_watermarks()?;
+        self.check_superblocks()?;
         self.power.check()?;
         self.check_slc_cache()
     }
@@ -180,6 +181,20 @@ impl DriveConfig {
         if (kind == SlcCache::Static || fixed.0 > 0) && self.ftl.idle_gc_after_ms.is_none() {
             let message = "a cache with blocks of its own is emptied in idle time: give ftl.idle_gc_after_ms";
             return Err(Problem::new("ftl.slc_cache", kind.show(), message));
+        }
+        Ok(())
+    }
+
+    fn check_superblocks(&self) -> Result<(), Problem> {
+        let Some(span) = self.ftl.superblock_dies else { return Ok(()) };
+        let dies = self.nand.channels * self.nand.dies_per_channel;
+        if self.ftl.striping != Striping::Superblock {
+            let message = "needs ftl.striping = \"superblock\": blocks of a die span no others";
+            return Err(Problem::new("ftl.superblock_dies", span, message));
+        }
+        if !dies.is_multiple_of(span) {
+            let message = format!("must divide the {dies} dies, so that all are in superblocks of one size");
+            return Err(Problem::new("ftl.superblock_dies", span, message));
         }
         Ok(())
     }

@@ -1,10 +1,11 @@
-//! Parameters of power: what the drive draws in each state, and when it changes between them.
+//! Parameters of power: what the drive draws in each state, when it changes between them, and how many dies may
+//! program at once.
 
 use crate::parameter::{Microseconds, Milliseconds, Problem};
 use crate::section;
 
 section! {
-    /// Power states. Without `active_mw` power is left out.
+    /// Power states, which are left out without `active_mw`, and the budget for programs.
     pub struct PowerConfig in "power." {
         active_mw: Option<f64> ["mW"] {0 .. 1000000} = "\"none\"", "Power while commands are outstanding; with none, power is not modelled.";
         idle_mw: Option<f64> ["mW"] {0 .. 1000000} = "\"none\"", "Power while no command is outstanding, in a state from which the drive answers at once.";
@@ -14,6 +15,7 @@ section! {
         sleep_mw: Option<f64> ["mW"] {0 .. 1000000} = "\"none\"", "Power in the second low state: SATA DevSleep, NVMe's deepest state.";
         sleep_after_ms: Option<Milliseconds> ["ms"] {0 .. 1000000000} = "\"none\"", "Idle time after which the drive enters that state; with none it never does.";
         sleep_wake_us: Microseconds ["µs"] {0 .. 10000000} = "0", "Time that leaving that state adds to the command that wakes the drive.";
+        programs_at_once: Option<u32> [""] {1 .. 1024} = "\"none\"", "Dies that program or erase at the same instant at most, for a budget of power or current; with none all may.";
     }
 }
 

@@ -1,7 +1,7 @@
 //! Blocks by their use: groups that are free, open, sealed or being collected, and their lanes.
 //!
-//! A group is one block, or with superblocks the blocks of one number on all dies: its *lanes*. A group is
-//! sealed with its last lane, and free again when its last lane is erased. Which block is bad is the array's
+//! A group is one block, or with superblocks the blocks of one number on all dies, or on so many neighbouring ones: its
+//! *lanes*. The dies that share groups are a pool; pools have nothing in common. A group is sealed with its last lane, and free again when its last lane is erased. Which block is bad is the array's
 //! to know.
 
 use crate::ftl::frontier::Purpose;
@@ -13,6 +13,7 @@ use crate::ftl::superseded::Superseded;
 use crate::nand::array::Array;
 use crate::nand::geometry::Geometry;
 use crate::units::{BlockId, DieId};
+use std::ops::Range;
 
 /// Superblocks that may be open at once for one purpose: dies run ahead of each other no further.
 const OPEN_SUPERBLOCKS: usize = 2;
@@ -96,14 +97,20 @@ impl Blocks {
 
     /// The block of a group that a die writes.
     pub fn lane_of(&self, group: Group, die: DieId) -> BlockId {
-        let lane = if self.width == 1 { 0 } else { u32::from(die.0) };
+        let lane = if self.width == 1 { 0 } else { u32::from(die.0) % self.width };
         BlockId(group.0 * self.width + lane)
     }
 
     /// Where a die's groups are free and its victims are chosen.
     #[inline]
     pub fn pool_of(&self, die: DieId) -> usize {
-        if self.width > 1 { 0 } else { usize::from(die.0) }
+        if self.width > 1 { usize::from(die.0) / self.width as usize } else { usize::from(die.0) }
+    }
+
+    /// The dies that share groups with a die, itself included.
+    pub fn sharing(&self, die: DieId) -> Range<usize> {
+        let first = self.pool_of(die) * self.width as usize;
+        first..first + self.width as usize
     }
 
     /// Slots that may be in use in a block.
@@ -135,16 +142,22 @@ impl Blocks {
 
     /// The first open superblock whose lane on this die is untouched: another die has opened it already.
     pub fn next_superblock(&self, array: &Array, die: DieId, purpose: Purpose) -> Option<Group> {
+        let pool = self.pool_of(die);
         let is_unused = |group: &Group| {
+            if self.groups.pool(*group) != pool {
+                return false;
+            }
             let block = self.lane_of(*group, die);
             !array.is_bad(block) && array.programmed_rows(block) == 0
         };
         self.open_superblocks[purpose as usize].iter().copied().map(Group).find(is_unused)
     }
 
-    /// As many superblocks are open as may be.
-    pub fn are_superblocks_open(&self, purpose: Purpose) -> bool {
-        self.width > 1 && self.open_superblocks[purpose as usize].len() >= OPEN_SUPERBLOCKS
+    /// As many superblocks of a die's pool are open as may be.
+    pub fn are_superblocks_open(&self, die: DieId, purpose: Purpose) -> bool {
+        let (pool, open) = (self.pool_of(die), &self.open_superblocks[purpose as usize]);
+        self.width > 1
+            && open.iter().filter(|group| self.groups.pool(Group(**group)) == pool).count() >= OPEN_SUPERBLOCKS
     }
 
     /// A superblock is opened: its good lanes are to be filled.
@@ -178,8 +191,14 @@ impl Blocks {
         *left == 0
     }
 
-    /// The next lane in turn, so that lanes fill evenly.
-    pub fn next_lane(&mut self, dies: u32) -> DieId {
+    /// The next die in turn of those that share groups with a die, so that lanes fill evenly.
+    pub fn next_lane(&mut self, die: DieId) -> DieId {
+        self.lane = if self.lane + 1 >= self.width { 0 } else { self.lane + 1 };
+        DieId((self.sharing(die).start + self.lane as usize) as u16)
+    }
+
+    /// The next die in turn of all.
+    pub fn next_die(&mut self, dies: u32) -> DieId {
         self.lane = if self.lane + 1 == dies { 0 } else { self.lane + 1 };
         DieId(self.lane as u16)
     }

@@ -92,7 +92,7 @@ pub(crate) struct Kind {
     /// The common case, for which there is a short way (`plain`).
     #[serde(skip)]
     plain: bool,
-    /// Dies that share a group: 1, or all with superblocks.
+    /// Dies that share a group: 1, or with superblocks all or so many.
     width: u32,
     /// Collection writes to the host's open block.
     single_frontier: bool,
@@ -116,7 +116,7 @@ impl Kind {
             plain: false,
             width: match config.ftl.striping {
                 Striping::PerDie => 1,
-                Striping::Superblock => geometry.dies,
+                Striping::Superblock => config.ftl.superblock_dies.unwrap_or(geometry.dies),
             },
             single_frontier: config.ftl.frontiers == Frontiers::Single,
             smooth: config.ftl.gc_pace == GcPace::Smooth && config.ftl.frontiers == Frontiers::HostGc,
@@ -209,6 +209,11 @@ impl<C: Contents> Ftl<C> {
         !C::KEEPS && one_slot_rows && alone && costs_no_more && tells_nobody && self.flash.array.is_reliable()
     }
 
+    /// The common case goes the general way too: the drive has to be asked before each program.
+    pub fn leave_short_way(&mut self) {
+        self.kind.plain = false;
+    }
+
     #[inline(always)]
     fn die(&self, die: DieId) -> &DieState {
         &self.dies[usize::from(die.0)]
@@ -223,6 +228,12 @@ impl<C: Contents> Ftl<C> {
     #[inline]
     pub fn is_read_only(&self) -> bool {
         self.spare.shortage().is_some()
+    }
+
+    /// Some die has no more free blocks than collection wants to keep.
+    pub fn is_short_of_blocks(&self) -> bool {
+        let high = self.rules.config.gc_high_blocks;
+        (0..self.dies.len()).any(|die| self.free_groups(DieId(die as u16)) <= high)
     }
 
     /// What was wrong with an answer of the policy: what the drive has done since is not what was asked for.

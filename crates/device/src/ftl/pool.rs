@@ -5,8 +5,8 @@
 //!                                                          └──────retire────► bad
 //! ```
 //! A *group* is what is reclaimed at once: one block, or with superblocks the blocks of the same
-//! number on all dies (group × dies + die). A *pool* is where a victim is chosen and free groups are
-//! kept: a die, or the whole drive with superblocks; pool = group mod pools.
+//! number on all dies, or on so many (group × width + lane). A *pool* is where a victim is chosen and free groups are
+//! kept: a die, or with superblocks the dies that share them; pool = group mod pools.
 //!
 //! Invalidating a unit, by far the most frequent, touches one counter; writing one none, since the units
 //! that an open block has still to take are counted as valid from its opening on. The counters of a pool

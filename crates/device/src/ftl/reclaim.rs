@@ -41,6 +41,7 @@ impl<C: Contents> Ftl<C> {
     /// Foreground collection should run on this die (below the watermark).
     pub fn wants_collection(&self, die: DieId) -> bool {
         !self.kind.single_frontier && self.free_groups(die) <= self.rules.config.gc_low_blocks
+            || self.folds_under_load(die)
     }
 
     /// Collection is spread between host writes, from the low watermark on.
@@ -54,16 +55,26 @@ impl<C: Contents> Ftl<C> {
         self.slc.oldest(self.blocks.pool_of(die)).is_some() || self.free_groups(die) < self.rules.config.idle_gc_blocks
     }
 
-    /// A job concerns all dies (superblocks).
+    /// A job concerns several dies (superblocks).
     #[inline(always)]
     pub fn jobs_span_dies(&self) -> bool {
         self.blocks.span_dies()
     }
 
-    /// Starts a job on a die (with superblocks: on all dies); false where there is nothing to gain.
+    /// The dies that a die's jobs concern: itself, or with superblocks those of its pool.
+    pub fn dies_sharing(&self, die: DieId) -> std::ops::Range<usize> {
+        self.blocks.sharing(die)
+    }
+
+    /// No job may start before those under way on the dies that it concerns end.
+    pub(super) fn is_blocked(&self, die: DieId) -> bool {
+        self.dies[self.blocks.sharing(die)].iter().any(|state| state.job.is_some())
+    }
+
+    /// Starts a job on a die (with superblocks: on those of its pool); false where there is nothing to gain.
     pub fn start_job(&mut self, die: DieId) -> bool {
         debug_assert!(!self.has_job(die));
-        if self.blocks.span_dies() && self.dies.iter().any(|state| state.job.is_some()) {
+        if self.is_blocked(die) {
             return false;
         }
         let Some((group, reason, failing)) = self.choose(die) else {
@@ -100,10 +111,9 @@ impl<C: Contents> Ftl<C> {
         self.die_mut(die).begin_job(Job::new(block, reason, units_per_row), packed);
     }
 
-    /// What each host row owes the job that begins on a die, with superblocks on all dies.
+    /// What each host row owes the job that begins on a die, with superblocks on all of its pool.
     fn set_pace(&mut self, die: DieId, victim: Group) {
-        let dies = if self.blocks.span_dies() { 0..self.geometry.dies as u16 } else { die.0..die.0 + 1 };
-        for die in dies.map(DieId) {
+        for die in self.dies_sharing(die).map(|die| DieId(die as u16)) {
             let owed = self.moves_per_host_row(die, victim);
             self.die_mut(die).owed_per_row = owed;
         }

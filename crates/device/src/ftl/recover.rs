@@ -83,12 +83,12 @@ impl<C: Contents> Ftl<C> {
                 streams: saved.streams.into_owned(),
                 invalidations: saved.invalidations.into_owned(),
             },
-            slc: SlcCache {
-                limit: saved.slc_limit,
-                reserved: saved.slc_reserved,
-                in_use: saved.slc_in_use.into_owned(),
-                sealed: saved.slc_sealed.into_owned(),
-            },
+            slc: SlcCache::restore(
+                (saved.slc_limit, saved.slc_reserved),
+                config.ftl.slc_fold_at,
+                saved.slc_in_use.into_owned(),
+                saved.slc_sealed.into_owned(),
+            ),
             spare: Spare {
                 kept_per_die: saved.kept_per_die,
                 reserve: saved.reserve,

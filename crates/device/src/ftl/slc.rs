@@ -1,7 +1,8 @@
 //! Blocks in SLC mode: how many a pool may have, which of them are full.
 //!
 //! They are no candidates for garbage collection: few units are valid in them, but a static cache's gain no
-//! room for data. The oldest full one is folded first. Of superblocks everything here counts whole ones.
+//! room for data. The oldest full one is folded first: when free blocks are short, in idle time, and with a threshold as
+//! soon as so many blocks are in use. Of superblocks everything here counts whole ones.
 
 use crate::config::DriveConfig;
 use crate::ftl::layout::{reserved_for_slc, slc_blocks_per_die};
@@ -16,6 +17,8 @@ pub struct SlcCache {
     pub(super) limit: u32,
     /// Blocks of a pool that only the cache may use: all of a static one's.
     pub(super) reserved: u32,
+    /// Blocks of a pool in SLC mode from which on full ones are folded while the host writes.
+    fold_from: u32,
     /// Blocks of each pool that are in SLC mode: open, sealed or being folded.
     pub(super) in_use: Vec<u32>,
     /// Those of each pool that are full and wait to be folded, oldest first.
@@ -25,12 +28,19 @@ pub struct SlcCache {
 impl SlcCache {
     /// The cache that a configuration asks for, with nothing in it.
     pub fn new(config: &DriveConfig, geometry: &Geometry, pools: usize) -> SlcCache {
-        SlcCache {
-            limit: slc_blocks_per_die(config, geometry),
-            reserved: reserved_for_slc(config, geometry),
-            in_use: vec![0; pools],
-            sealed: vec![VecDeque::new(); pools],
-        }
+        let (limit, reserved) = (slc_blocks_per_die(config, geometry), reserved_for_slc(config, geometry));
+        let (in_use, sealed) = (vec![0; pools], vec![VecDeque::new(); pools]);
+        SlcCache { limit, reserved, fold_from: fold_from(limit, config.ftl.slc_fold_at), in_use, sealed }
+    }
+
+    /// The cache again that was kept.
+    pub fn restore(
+        (limit, reserved): (u32, u32),
+        fold_at: Option<f64>,
+        in_use: Vec<u32>,
+        sealed: Vec<VecDeque<u32>>,
+    ) -> SlcCache {
+        SlcCache { limit, reserved, fold_from: fold_from(limit, fold_at), in_use, sealed }
     }
 
     /// The drive has one.
@@ -53,6 +63,12 @@ impl SlcCache {
     /// All blocks in SLC mode are the cache's own: none is borrowed from data.
     pub fn owns_all(&self, pool: usize) -> bool {
         self.in_use[pool] <= self.reserved
+    }
+
+    /// So many blocks of a pool are in SLC mode that a full one is to be folded while the host writes.
+    #[inline]
+    pub fn is_pressed(&self, pool: usize) -> bool {
+        self.fold_from <= self.in_use[pool] && !self.sealed[pool].is_empty()
     }
 
     /// A block may be opened where that leaves `kept` free blocks to data.
@@ -98,13 +114,35 @@ impl SlcCache {
     }
 }
 
+/// Blocks in SLC mode that are so large a share of all that may be; without a share more than there can be.
+fn fold_from(limit: u32, fold_at: Option<f64>) -> u32 {
+    fold_at.map_or(u32::MAX, |share| (f64::from(limit) * share).ceil() as u32)
+}
+
 #[cfg(test)]
 mod test {
     use super::*;
 
     /// Four blocks at most, two of them its own.
     fn cache() -> SlcCache {
-        SlcCache { limit: 4, reserved: 2, in_use: vec![0], sealed: vec![VecDeque::new()] }
+        SlcCache::restore((4, 2), Some(0.6), vec![0], vec![VecDeque::new()])
+    }
+
+    /// By hand: 0.6 of four blocks are three, of which one must be full; without a share the cache is never pressed.
+    #[test]
+    fn a_share_of_the_cache_presses() {
+        let pressed = |fold_at| {
+            let mut slc = SlcCache { fold_from: fold_from(4, fold_at), ..cache() };
+            let mut steps = Vec::new();
+            for block in 0..4 {
+                slc.open(0);
+                steps.push(slc.is_pressed(0));
+                slc.seal(0, Group(block));
+                steps.push(slc.is_pressed(0));
+            }
+            steps.iter().position(|pressed| *pressed)
+        };
+        assert_eq!([Some(0.0), Some(0.6), Some(1.0), None].map(pressed), [Some(1), Some(4), Some(6), None]);
     }
 
     /// By hand: its own blocks are open to it whatever is free; others while data keeps enough.

@@ -16,8 +16,13 @@ impl<C: Contents> Ftl<C> {
     /// Whether a die can take a host write, opening a block where it may.
     #[inline]
     pub fn readiness(&mut self, die: DieId) -> Readiness {
-        if self.slc.is_present() && self.slc_ready(die) {
-            return Readiness::Write(Purpose::Slc);
+        if self.slc.is_present() {
+            if !self.kind.smooth && self.folds_under_load(die) {
+                return Readiness::Collect;
+            }
+            if self.slc_ready(die) {
+                return Readiness::Write(Purpose::Slc);
+            }
         }
         if self.has_room(die, Purpose::Host) && !self.die(die).short {
             return Readiness::Write(Purpose::Host);
@@ -42,7 +47,7 @@ impl<C: Contents> Ftl<C> {
         if self.has_successor(die, Purpose::Host) && self.open(die, Purpose::Host) {
             return Readiness::Write(Purpose::Host);
         }
-        if self.blocks.are_superblocks_open(Purpose::Host) {
+        if self.blocks.are_superblocks_open(die, Purpose::Host) {
             return Readiness::Wait;
         }
         if self.may_open_for_host(die) && self.open(die, Purpose::Host) {
@@ -121,7 +126,7 @@ impl<C: Contents> Ftl<C> {
         {
             return Some(opened);
         }
-        if self.blocks.are_superblocks_open(purpose) {
+        if self.blocks.are_superblocks_open(die, purpose) {
             return None;
         }
         let group = self.take_free_group(die, purpose)?;

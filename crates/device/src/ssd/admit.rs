@@ -33,8 +33,8 @@ impl<C: Contents> Ssd<C> {
         let time = self.shape.command_time(&request);
         let ready = self.link.occupy_controller(self.now, time);
         self.ftl.counters.controller_ns += time.0;
-        if request.operation == Operation::Write && !self.link.is_half_duplex() {
-            // Full duplex: write data crosses in the order of commands, so the link's turn is known already.
+        if request.operation == Operation::Write && self.link.books_writes_ahead() {
+            // Mostly on full duplex: write data crosses in the order of commands, so the link's turn is known already.
             let crossing = self.link_time(self.bytes_of(&request));
             let crossed = self.link.cross_in(ready, crossing);
             self.arrivals.push(Arrival::DataIn as usize, crossed, number);
@@ -84,9 +84,14 @@ impl<C: Contents> Ssd<C> {
         match request.operation {
             Operation::Read => self.look_up(number),
             Operation::Write => {
-                let time = self.link_time(self.bytes_of(&request));
+                let bytes = self.bytes_of(&request);
+                let time = self.link_time(bytes);
                 let crossed = self.link.cross_in(self.now, time);
-                self.arrivals.push(Arrival::DataIn as usize, crossed, number);
+                let taken = match &mut self.link.pace {
+                    Some(pace) => pace.admit(crossed, bytes, self.ftl.is_short_of_blocks()),
+                    None => crossed,
+                };
+                self.arrivals.push(Arrival::DataIn as usize, taken, number);
             }
             Operation::Trim => {
                 self.trim(&request);

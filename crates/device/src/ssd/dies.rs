@@ -12,6 +12,7 @@ use crate::sim::transfer::TransferTimes;
 use crate::ssd::move_processor::MoveProcessor;
 use crate::ssd::move_runs::{MoveRuns, Run};
 use crate::ssd::pending::Owner;
+use crate::ssd::program_budget::ProgramBudget;
 use crate::units::{BlockId, DieId, Nanos};
 use serde::Serialize;
 use std::collections::VecDeque;
@@ -69,6 +70,12 @@ pub enum Activity {
     Erasing,
     /// For rows of other dies to be programmed, before an erase.
     Waiting,
+    /// Data in, of what is programmed only when the budget for programs allows it.
+    Loading,
+    /// For the budget.
+    Held,
+    /// Program, for the host, where there is a budget; recorded as writing.
+    Programming,
 }
 
 /// One recorded operation of a die.
@@ -163,13 +170,20 @@ pub struct Dies {
     pub runs: MoveRuns,
     /// What all moves go through.
     pub move_processor: MoveProcessor,
+    /// How many may program at once, where that is limited.
+    pub budget: Option<ProgramBudget>,
     /// Some die may be waiting.
     some_wait: bool,
 }
 
 impl Dies {
-    /// Idle dies, on channels of so many MB/s, whose moves go through a processor.
-    pub fn new(geometry: &Geometry, mb_per_s: f64, move_processor: MoveProcessor) -> Dies {
+    /// Idle dies, on channels of so many MB/s, whose moves go through a processor; all or so many may program at once.
+    pub fn new(
+        geometry: &Geometry,
+        mb_per_s: f64,
+        move_processor: MoveProcessor,
+        programs_at_once: Option<u32>,
+    ) -> Dies {
         let dies = geometry.dies as usize;
         Dies {
             dies: (0..dies).map(|die| Die::new(geometry.channel(DieId(die as u16)))).collect(),
@@ -181,6 +195,7 @@ impl Dies {
             recording: None,
             runs: MoveRuns::new(geometry.channels as usize),
             move_processor,
+            budget: programs_at_once.map(|shares| ProgramBudget::new(shares, dies)),
             some_wait: false,
         }
     }
@@ -191,6 +206,7 @@ impl Dies {
         self.calendar = Calendar::new(self.dies.len());
         self.idle = all_bits(self.dies.len());
         self.runs.clear();
+        self.budget.iter_mut().for_each(ProgramBudget::clear);
     }
 
     /// Number of dies.
@@ -299,6 +315,20 @@ impl Dies {
         self.some_wait = true;
     }
 
+    /// A die can do nothing but read until the budget for programs has a share for it.
+    pub fn hold(&mut self, die: usize) {
+        self.dies[die].activity = Activity::Held;
+        self.calendar.take_back(die);
+        self.idle[die / 64] &= !(1 << (die % 64));
+    }
+
+    /// A die gives back its share of the budget, where it has one; returns the die that can begin by that.
+    pub fn give_back_share(&mut self, die: usize) -> Option<usize> {
+        let budget = self.budget.as_mut()?;
+        budget.give_back(die);
+        budget.next(|waiting| self.dies[waiting].activity == Activity::Held)
+    }
+
     /// Some die may be waiting.
     #[inline(always)]
     pub fn some_wait(&self) -> bool {
@@ -358,17 +388,17 @@ impl Dies {
     #[inline(always)]
     pub fn end_span(&mut self, die: usize, activity: Activity, end: Nanos, counters: &mut Counters) {
         let began = self.dies[die].began;
-        let length = end.0 - began.0;
-        match activity {
-            Activity::Sensing | Activity::Sending => counters.die_host_read_ns += length,
-            Activity::Writing => counters.die_host_write_ns += length,
-            Activity::Gathering | Activity::Moving | Activity::MovingOn | Activity::MovingRun => {
-                counters.die_move_ns += length;
-            }
-            Activity::Erasing => counters.die_erase_ns += length,
-            Activity::Idle | Activity::Choosing | Activity::Waiting => {}
-        }
+        count_span(activity, end - began, counters);
         self.note_span(die, activity, began, end);
+    }
+
+    /// A die has loaded what it is to program when the budget allows it: that counts as what it is for.
+    pub fn end_load(&mut self, die: usize, end: Nanos, counters: &mut Counters) {
+        let state = &self.dies[die];
+        if let Some((activity, _)) = state.suspended {
+            count_span(activity, end - state.began, counters);
+        }
+        self.note_span(die, Activity::Loading, state.began, end);
     }
 
     /// A row of the host is programmed: how long it took since the die began, and who waits for it where it is one
@@ -388,6 +418,7 @@ impl Dies {
             && end >= recording.from
             && began < recording.to
         {
+            let kind = if kind == Activity::Programming { Activity::Writing } else { kind };
             recording.spans.push(Span { die: die as u16, kind, start_ns: began.0, end_ns: end.0 });
         }
     }
@@ -409,6 +440,20 @@ impl Dies {
     }
 }
 
+/// Counts what a die did for so long.
+#[inline(always)]
+fn count_span(activity: Activity, length: Nanos, counters: &mut Counters) {
+    match activity {
+        Activity::Sensing | Activity::Sending => counters.die_host_read_ns += length.0,
+        Activity::Writing | Activity::Programming => counters.die_host_write_ns += length.0,
+        Activity::Gathering | Activity::Moving | Activity::MovingOn | Activity::MovingRun => {
+            counters.die_move_ns += length.0;
+        }
+        Activity::Erasing => counters.die_erase_ns += length.0,
+        Activity::Idle | Activity::Choosing | Activity::Waiting | Activity::Loading | Activity::Held => {}
+    }
+}
+
 /// A bit for each of so many dies.
 fn all_bits(dies: usize) -> Vec<u64> {
     let lowest = |count: usize| if count >= 64 { u64::MAX } else { (1 << count) - 1 };
@@ -420,7 +465,7 @@ mod test {
     use super::*;
 
     fn dies(channels: u32, per_channel: u32) -> Dies {
-        Dies::new(&Geometry::small(channels, channels * per_channel, 1), 400.0, MoveProcessor::default())
+        Dies::new(&Geometry::small(channels, channels * per_channel, 1), 400.0, MoveProcessor::default(), None)
     }
 
     /// The ring goes on behind the die that took the last row, across words of bits, past those at work.

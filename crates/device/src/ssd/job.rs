@@ -13,7 +13,7 @@ impl<C: Contents> Ssd<C> {
         let started = self.ftl.start_job(DieId(die as u16));
         if started && self.ftl.jobs_span_dies() {
             // A superblock's other dies begin as well, those without work at once.
-            for other in (0..self.dies.count()).filter(|other| *other != die) {
+            for other in self.ftl.dies_sharing(DieId(die as u16)).filter(|other| *other != die) {
                 if self.dies.activity(other) == Activity::Idle {
                     self.work(other);
                 }
@@ -40,7 +40,7 @@ impl<C: Contents> Ssd<C> {
             Step::Erase => {
                 let time = self.ftl.finish_job(id);
                 let issued = self.issue_cycles(die);
-                self.dies.begin(die, Activity::Erasing, self.now, issued + time);
+                self.work_array(die, Activity::Erasing, issued, time);
             }
         }
     }
@@ -125,7 +125,11 @@ impl<C: Contents> Ssd<C> {
             return self.dies.begin(die, Activity::Moving, self.now, self.now);
         }
         let passed = self.dies.move_processor.take(self.now, moved);
-        let ends = self.load_move(die, out).max(passed) + programmed;
+        let loaded = self.load_move(die, out).max(passed);
+        if self.dies.budget.is_some() {
+            return self.work_array(die, Activity::Moving, loaded, programmed);
+        }
+        let ends = loaded + programmed;
         match self.sense_next_at_once(die, ends) {
             Some(sensed) => {
                 self.dies.begin(die, Activity::MovingOn, self.now, sensed);

@@ -1,11 +1,13 @@
 //! Controller and link: each serves one after another, in the order they are reached.
 //!
-//! On a half-duplex link, SATA's, data of both directions take turns. Time on the link = bytes / rate.
+//! On a half-duplex link, SATA's, data of both directions take turns. Time on the link = bytes / rate. Writes that have
+//! crossed may be paced ([`super::write_pace`]).
 
 use crate::config::DriveConfig;
 use crate::config::drive::Protocol;
 use crate::sim::timeline::Timeline;
 use crate::sim::transfer::TransferTimes;
+use crate::ssd::write_pace::WritePace;
 use crate::units::Nanos;
 
 /// The way between host and drive.
@@ -16,6 +18,9 @@ pub struct Link {
     outward: Timeline,
     times: TransferTimes,
     half_duplex: bool,
+    books_ahead: bool,
+    /// How fast the drive takes writes that have crossed, where it paces them.
+    pub pace: Option<WritePace>,
 }
 
 impl Link {
@@ -27,13 +32,15 @@ impl Link {
             outward: Timeline::default(),
             times: TransferTimes::at(config.link.mb_per_s),
             half_duplex: config.link.protocol != Protocol::Nvme,
+            books_ahead: config.link.protocol == Protocol::Nvme && config.controller.paced_write_mb_per_s.is_none(),
+            pace: config.controller.paced_write_mb_per_s.map(WritePace::new),
         }
     }
 
-    /// Data of both directions take turns.
+    /// The link's turn of a write is known when its command comes, since nothing else uses that direction or delays it.
     #[inline(always)]
-    pub fn is_half_duplex(&self) -> bool {
-        self.half_duplex
+    pub fn books_writes_ahead(&self) -> bool {
+        self.books_ahead
     }
 
     /// Time that so many bytes take.
@@ -72,6 +79,8 @@ mod test {
             outward: Timeline::default(),
             times: TransferTimes::at(500.0),
             half_duplex,
+            books_ahead: false,
+            pace: None,
         }
     }
 

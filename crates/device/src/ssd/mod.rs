@@ -14,15 +14,16 @@
 //!
 //! Idle read: link command + controller + flash command + tR + channel + link + latency of its own ([`endings`]).
 //!
-//! Parts, each with a state of its own: [`shape`] (what does not change), [`commands`], [`link`], [`write_buffer`],
+//! Parts, each with a state of its own: [`shape`] (what does not change), [`commands`], [`link`] (with [`write_pace`]), [`write_buffer`],
 //! [`pending`] (units on their way), [`move_runs`], [`move_processor`], [`journal`] (of the map), [`dies`] (and channels), [`power_states`],
-//! [`seasoning_row`], [`endings`]; [`pieces`] cuts requests into units. Steps work on the parts together: `admit` (and the ends
+//! [`program_budget`], [`seasoning_row`], [`endings`]; [`pieces`] cuts requests into units. Steps work on the parts together: `admit` (and the ends
 //! of commands), `read`, `write`, `row`, `flush`, `trim`, [`admin`] (starting over), `work` (what a die does
-//! next), `job`, `catch_up` (runs of moves), `seasoning` (without a clock), `cut` (the end of what is under way).
+//! next), `job`, `budgeted` (programs within a budget), `catch_up` (runs of moves), `seasoning` (without a clock), `cut` (the end of what is under way).
 //! Left out: several namespaces, thermal throttling, the read cache, host memory buffer.
 
 pub mod admin;
 mod admit;
+mod budgeted;
 mod catch_up;
 pub mod commands;
 mod cut;
@@ -37,6 +38,7 @@ pub mod move_runs;
 pub mod pending;
 pub mod pieces;
 pub mod power_states;
+pub mod program_budget;
 mod read;
 mod row;
 mod seasoning;
@@ -46,6 +48,7 @@ mod trim;
 mod work;
 mod write;
 pub mod write_buffer;
+pub mod write_pace;
 
 use crate::block::{Busy, Completion, Device, Limits, Operation, Request, Status, Tag};
 use crate::config::DriveConfig;
@@ -137,6 +140,9 @@ impl<C: Contents> Ssd<C> {
         let buffer = WriteBuffer::new(config, &geometry);
         ftl.backlog.limit(ftl.exported, buffer.slots.len());
         let shape = Shape::new(config, &geometry);
+        if config.power.programs_at_once.is_some() {
+            ftl.leave_short_way();
+        }
         let commands = (buffer.slots.len() as u64).max(u64::from(config.link.queue_depth));
         let ahead = Nanos(shape.times.command[Operation::Write as usize].0 * commands);
         Ssd {
@@ -147,7 +153,7 @@ impl<C: Contents> Ssd<C> {
             buffer,
             pending: Pending::default(),
             journal: config.journals_map().then(|| journal_at_rest(config, &ftl)),
-            dies: Dies::new(&geometry, channel_rate(config), MoveProcessor::new(config)),
+            dies: Dies::new(&geometry, channel_rate(config), MoveProcessor::new(config), config.power.programs_at_once),
             power: PowerStates::new(config, ftl.seed),
             row: SeasoningRow::new(&geometry, ahead),
             idle_work: false,

@@ -35,7 +35,10 @@ impl MoveProcessor {
     /// So many units are moved from `now` on, or when their turn comes; returns when it is done with them.
     #[inline(always)]
     pub fn take(&mut self, now: Nanos, units: u32) -> Nanos {
-        if self.is_free() { now } else { self.turns.reserve(now, Nanos(self.unit.0 * u64::from(units))) }
+        if self.is_free() || units == 0 {
+            return now;
+        }
+        self.turns.reserve(now, Nanos(self.unit.0 * u64::from(units)))
     }
 }
 

@@ -139,8 +139,8 @@ impl<C: Contents> Ssd<C> {
             self.leave_run(die);
         }
         match self.dies.activity(die) {
-            Activity::Idle | Activity::Waiting => self.sense(die, read, Nanos::ZERO),
-            Activity::Writing | Activity::Moving | Activity::MovingOn | Activity::Erasing => {
+            Activity::Idle | Activity::Waiting | Activity::Held => self.sense(die, read, Nanos::ZERO),
+            Activity::Writing | Activity::Programming | Activity::Moving | Activity::MovingOn | Activity::Erasing => {
                 self.dies.get_mut(die).reads.push_back(read);
                 self.let_read_in(die);
                 self.suspend(die);
@@ -169,7 +169,8 @@ impl<C: Contents> Ssd<C> {
         let Some(cost) = self.shape.times.suspend else { return };
         let left = self.dies.calendar.time_of(die).saturating_sub(self.now);
         let activity = self.dies.activity(die);
-        let interruptible = matches!(activity, Activity::Writing | Activity::Moving | Activity::Erasing);
+        let interruptible =
+            matches!(activity, Activity::Writing | Activity::Programming | Activity::Moving | Activity::Erasing);
         if !interruptible || self.dies.get(die).suspended.is_some() || left <= cost + cost {
             return;
         }

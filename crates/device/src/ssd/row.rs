@@ -130,20 +130,31 @@ impl<C: Contents> Ssd<C> {
         }
         let programmed = self.ftl.end_row(id, id, purpose);
         self.drain_map_work(None);
-        self.program_host_row(die, programmed, None);
+        if self.dies.budget.is_none() {
+            self.program_host_row(die, programmed, None);
+        } else {
+            self.load_host_row(die, programmed);
+        }
         true
     }
 
     /// Times a row that the FTL has filled: channel and tPROG. `lone` waits for it where it is one unit alone.
     #[inline(always)]
     fn program_host_row(&mut self, die: usize, programmed: Nanos, lone: Option<Owner>) {
+        let load = self.load_time(die);
+        self.dies.write_row(die, self.now, load, programmed, lone);
+    }
+
+    /// The time for which a row of the host has the channel, which is counted, and what the row owes is noted.
+    #[inline(always)]
+    pub(super) fn load_time(&mut self, die: usize) -> Nanos {
         if self.ftl.is_smooth() {
             self.owe(die);
         }
         let transfer = self.shape.times.channel_row;
         self.ftl.counters.channel_host_ns += transfer.0;
         self.catch_up_for(die);
-        self.dies.write_row(die, self.now, self.shape.times.flash_command + transfer, programmed, lone);
+        self.shape.times.flash_command + transfer
     }
 
     /// Puts a pending unit into the open row; false where it has to be completed by a read first.
@@ -169,7 +180,7 @@ impl<C: Contents> Ssd<C> {
     }
 
     /// A row is programmed: whoever waited for its units goes on.
-    #[inline]
+    #[inline(always)]
     pub(super) fn row_written(&mut self, die: usize, done: &mut Vec<Completion>) {
         self.ftl.program_ended(DieId(die as u16));
         let (busy, lone) = self.dies.end_row(die, self.now);

@@ -8,7 +8,7 @@
 //! Where that is slower than the flash, dies have time to spare, in which smooth jobs go on.
 //!
 //! Time of a row: tPROG + channel; of a job's row: Σ tR + units · move_unit_us + 2 channel + tPROG; of an erase: tBERS; of a
-//! command: controller or link, the longer. Left out: waiting for channels, coalescing in the buffer, reads.
+//! command: controller, link or pace, the longest. Left out: waiting for channels, coalescing in the buffer, reads.
 
 use super::Ssd;
 use crate::block::Request;
@@ -82,7 +82,11 @@ impl<C: Contents> Ssd<C> {
     pub(super) fn take_command_now(&mut self, request: &Request) {
         let bytes = self.bytes_of(request);
         self.count_command_now(bytes);
-        self.row.take_command(self.shape.command_time(request).max(self.link.time_of(bytes)));
+        let paced = match &mut self.link.pace {
+            Some(pace) if self.ftl.is_short_of_blocks() => pace.time_of(bytes),
+            _ => Nanos::ZERO,
+        };
+        self.row.take_command(self.shape.command_time(request).max(self.link.time_of(bytes)).max(paced));
     }
 
     /// Counts a write command of so many bytes, whose units were written without time.

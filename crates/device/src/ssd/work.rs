@@ -7,6 +7,7 @@
 //!                       └► moving ──► …              programmed again, and the victim is erased
 //!   idle ──► erasing ──► idle
 //!   writing, moving, erasing ──► suspended by a read (where the flash can) ──► resumed
+//!   loading ──► held, or programming, moving, erasing           with a budget for programs (`budgeted`)
 //! ```
 //! An erase waits for rows under way that superseded units of its block: until they are programmed the block
 //! holds the newest whole copy.
@@ -59,19 +60,22 @@ impl<C: Contents> Ssd<C> {
                 return self.gathered(die);
             }
             Activity::MovingRun => return self.look_at_run(die),
+            Activity::Loading => return self.loaded(die),
+            Activity::Programming => return self.programmed(die, done),
             Activity::Sending => self.sent(die, done),
             Activity::Moving => self.ftl.program_ended(DieId(die as u16)),
             Activity::Erasing => self.ftl.erase_ended(DieId(die as u16)),
             activity => unreachable!("no event of its own: {die} {activity:?} {:?}", self.now),
         }
         self.end_span(die);
+        self.give_back_share(die);
         self.work(die);
         self.feed_others();
     }
 
     /// A row was programmed: dies whose erase waits for it look again.
     #[cold]
-    fn recall_waiting(&mut self) {
+    pub(super) fn recall_waiting(&mut self) {
         for die in self.dies.take_waiting() {
             self.work(die);
         }
@@ -79,7 +83,7 @@ impl<C: Contents> Ssd<C> {
 
     /// A superblock may have been sealed or freed, for which other dies waited.
     #[inline(always)]
-    fn feed_others(&mut self) {
+    pub(super) fn feed_others(&mut self) {
         if self.ftl.jobs_span_dies() {
             self.feed_dies();
         }
@@ -108,8 +112,7 @@ impl<C: Contents> Ssd<C> {
             return self.sense(die, read, Nanos::ZERO);
         }
         if let Some((activity, left)) = state.suspended.take() {
-            let resume = self.shape.times.suspend.unwrap_or(Nanos::ZERO);
-            return self.dies.begin(die, activity, self.now, self.now + resume + left);
+            return self.resume(die, activity, left);
         }
         let id = DieId(die as u16);
         if self.ftl.has_job(id) && !self.rests && self.job_goes_first(id) {

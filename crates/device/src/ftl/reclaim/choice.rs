@@ -23,12 +23,11 @@ const ROUNDS_UNTIL_COLD: u64 = 2;
 const UNITS_PER_GAIN: u32 = 1024;
 
 impl<C: Contents> Ftl<C> {
-    /// Units for which a die (with superblocks: the drive) has room without erasing anything. A die
+    /// Units for which a die (with superblocks: its pool) has room without erasing anything. A die
     /// whose last free block went bad moves to other dies, into what those do not have to keep free.
     fn room(&self, die: DieId, purpose: Purpose) -> u32 {
-        let lanes =
-            if self.blocks.span_dies() { 0..self.dies.len() } else { usize::from(die.0)..usize::from(die.0) + 1 };
-        let own: u32 = self.dies[lanes].iter().map(|state| state.frontier(purpose).rows_left()).sum();
+        let own: u32 =
+            self.dies[self.blocks.sharing(die)].iter().map(|state| state.frontier(purpose).rows_left()).sum();
         let rows = own + self.parked_rows(die, purpose);
         let free = self.free_groups(die);
         let lends = free == 0 && !self.blocks.span_dies();
@@ -88,6 +87,13 @@ impl<C: Contents> Ftl<C> {
         let high = self.rules.config.gc_high_blocks;
         let kept = if self.slc.owns_all(pool) { high * self.group_units() } else { 0 };
         self.slc.oldest(pool).filter(|group| self.room_for(*group) + kept <= room)
+    }
+
+    /// The SLC cache is so full that a block of it is to be folded while the host writes, and one can be.
+    pub(in crate::ftl) fn folds_under_load(&self, die: DieId) -> bool {
+        self.slc.is_pressed(self.blocks.pool_of(die))
+            && !self.is_blocked(die)
+            && self.foldable(die, self.room(die, self.destination())).is_some()
     }
 
     /// Every so many jobs, the block that static wear levelling moves.

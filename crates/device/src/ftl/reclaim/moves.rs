@@ -33,7 +33,7 @@ impl<C: Contents> Ftl<C> {
     /// A die whose open block has room, or which can open one: the job's own, or the next of the lanes.
     fn find_lane(&mut self, die: DieId, purpose: Purpose) -> Option<DieId> {
         (0..self.blocks.width).find_map(|_| {
-            let to = if self.blocks.span_dies() { self.blocks.next_lane(self.geometry.dies) } else { die };
+            let to = if self.blocks.span_dies() { self.blocks.next_lane(die) } else { die };
             (self.has_room(to, purpose) || self.open(to, purpose)).then_some(to)
         })
     }
@@ -42,7 +42,7 @@ impl<C: Contents> Ftl<C> {
     #[cold]
     fn lending_die(&mut self, purpose: Purpose) -> Option<DieId> {
         (0..self.geometry.dies).find_map(|_| {
-            let to = self.blocks.next_lane(self.geometry.dies);
+            let to = self.blocks.next_die(self.geometry.dies);
             let has_room = self.has_room(to, purpose);
             (self.free_groups(to) > 1 && (has_room || self.open(to, purpose))).then_some(to)
         })
