@@ -111,6 +111,17 @@ fn drives() -> Vec<(&'static str, Vec<(&'static str, &'static str)>)> {
             with(&[("ftl.striping", "superblock"), ("ftl.superblock_dies", "2"), ("over_provisioning", "0.6")]),
         ),
         (
+            "superblocks of two dies, failing programs, power budget",
+            with(&[
+                ("ftl.striping", "superblock"),
+                ("ftl.superblock_dies", "2"),
+                ("power.programs_at_once", "2"),
+                ("reliability.program_fail_share", "0.001"),
+                ("reliability.factory_bad_share", "0.02"),
+                ("over_provisioning", "2"),
+            ]),
+        ),
+        (
             "superblocks of two dies, smooth, static slc cache",
             with(&[
                 ("ftl.striping", "superblock"),
