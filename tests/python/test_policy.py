@@ -339,14 +339,24 @@ def test_a_library_of_the_first_version_still_works(tmp_path: Path, greedy: Any)
     assert run(library, tmp_path)[1] == greedy
 
 
-def test_two_streams_are_two_drives(tmp_path: Path) -> None:
+ONE_UNIT = {"nand.pages_per_block": "64"}
+FOUR_UNITS = {
+    **{"nand.pages_per_block": "16", "nand.page_bytes": "16KiB"},
+    **{"ftl.mapping_unit_bytes": "4KiB", "buffer.bytes": "1MiB"},
+}
+
+
+@pytest.mark.parametrize(("rows", "most"), [(ONE_UNIT, 1.01), (FOUR_UNITS, 1.03)])
+def test_two_streams_are_two_drives(tmp_path: Path, rows: dict[str, str], most: float) -> None:
     """Kept apart, hot and cold data are two drives, each with the closed form of its spare.
 
     A fifth of the units, 819.2 blocks, takes four fifths of the writes and keeps 1200 blocks of the
-    5120; the rest has 3920 for 3276.8. The write amplification is the mean of both by writes.
+    5120; the rest has 3920 for 3276.8. The write amplification is the mean of both by writes. Where
+    a row is four units, one and a half of a block's 64 are filled up in the last row of its
+    collection, 2.3 % of what is written.
     """
     library = build(tmp_path, "two_drives.c")
-    shape = {"nand.channels": 1, "nand.dies_per_channel": 1, "nand.pages_per_block": 64}
+    shape = {"nand.channels": "1", "nand.dies_per_channel": "1", **rows}
     drive = ssdlab.drive("theory", shape, over_provisioning=0.25, capacity_bytes="1GiB")
     skewed: dict[str, Any] = {**UNIFORM, "random_distribution": "zoned:80/20:20/80"}
 
@@ -362,7 +372,7 @@ def test_two_streams_are_two_drives(tmp_path: Path) -> None:
     apart = amplification(f"{library}:{(1 << 18) // 5},1200")
     expected = 0.8 * alone(1200, 819.2) + 0.2 * alone(3920, 3276.8)
     print(f"apart {apart:.3f}, theory {expected:.3f}")
-    assert apart == pytest.approx(expected, rel=0.01)
+    assert 0.99 * expected < apart < most * expected
     assert apart < 0.8 * amplification("greedy")
 
 

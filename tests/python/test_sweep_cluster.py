@@ -275,6 +275,33 @@ def test_workers_are_sent_the_files_that_they_do_not_have(tmp_path: Path, files:
     assert table(files / "alone") == table(files / "sent")
 
 
+STACK = """
+drive = "mine.toml"
+[set]
+capacity_bytes = "64 MiB"
+[[layer]]
+kind = "split"
+drive = "second.toml"
+"""
+
+
+def test_workers_are_sent_what_files_name(tmp_path: Path, files: Path) -> None:
+    """A stack's profiles, and the iolog of a job that another one includes."""
+    Path("host.toml").write_text(STACK)
+    Path("second.toml").write_bytes(Path("mine.toml").read_bytes())
+    Path("jobs/replay.fio").write_text("include day.fio\n[replay]\nrw=write\n")
+    Path("jobs/day.fio").write_text("[global]\nread_iolog=day.log\nreplay_no_stall=1\n")
+    text = FILES.replace("mine.toml", "host.toml").replace("fio --read_iolog=day.log", "fio")
+    study = parse(text.replace('condition = "used"', ""))
+    assert ssdlab.sweep(study, "alone").failed == 0
+    with cluster(tmp_path / "dask", 2) as dask:
+        outcome = ssdlab.sweep(study, "sent", cluster=dask.address)
+    assert (outcome.run, outcome.failed) == (8, 0), table(files / "sent")[0]["error"]
+    assert table(files / "alone") == table(files / "sent")
+    names = ["day.log", "host.toml", "host.toml", "mine.toml", "second.toml"]
+    assert sorted(each.name for each in kept_files()) == names, "the stack, and its copy"
+
+
 def kept_files() -> list[Path]:
     return list((cache.folder() / "files").glob("*/*"))
 

@@ -12,6 +12,9 @@ from ssdlab import cache
 from ssdlab.errors import SsdlabError
 from ssdlab.request import RunRequest
 from ssdlab.sweeps import sent
+from ssdlab.sweeps.inside import with_included
+from ssdlab.sweeps.point import Point, points
+from ssdlab.sweeps.strict import parse
 
 REQUEST = RunRequest(
     drive="mine.toml",
@@ -20,6 +23,12 @@ REQUEST = RunRequest(
     flags=("--read_iolog=day.log", "--iodepth=4"),
     job_text="[a]\nread_iolog = night.log\nrw=read\n",
 )
+STACK = """drive = "mine.toml" # at the bottom
+set."ftl.gc" = "mine.so:window=8"
+[[layer]]
+kind = "cache"
+drive = 'disk.toml'
+"""
 NAMES = ("day.log", "disk.toml", "mine.so", "mine.toml", "night.log")
 
 
@@ -57,6 +66,76 @@ def test_a_worker_uses_what_it_has_and_asks_for_the_rest(files: list[sent.Named]
     assert {Path(place).read_bytes() for place in places.values()} == {
         *(content[each] for each in files if each.name in places)
     }
+
+
+def test_what_files_name_is_found(files: list[sent.Named]) -> None:
+    """A stack's drive, its library and a layer's drive, and the libraries that profiles name."""
+    Path("host.toml").write_text(STACK)
+    Path("mine.toml").write_text("ftl.gc = { value = 'own.so:window=8', kind = 'assumed' }\n")
+    Path("own.so").write_text("contents of own.so")
+    request = RunRequest(drive="host.toml")
+    assert sent.files_of(request) == {"host.toml", "mine.toml", "own.so", "mine.so", "disk.toml"}
+    assert sent.named("host.toml").inside == ("mine.toml", "mine.so", "disk.toml")
+    Path("host.toml").write_text("drive = [\n")
+    assert sent.files_of(request) == {"host.toml"}, "the engine tells what is wrong with it"
+
+
+def test_a_stack_is_copied_with_the_places_of_what_it_names(files: list[sent.Named]) -> None:
+    """What it names otherwise stays; a profile that names a moved library is copied first."""
+    Path("host.toml").write_text(STACK)
+    Path("mine.toml").write_text('ftl.gc = "./own.so"\n')
+    Path("own.so").write_text("contents of own.so")
+    named = [sent.named(name) for name in sorted(sent.files_of(RunRequest(drive="host.toml")))]
+    content = {each: sent.contents(each) for each in named}
+    for name in ("own.so", "disk.toml"):
+        Path(name).unlink()
+    missing = sent.here(named)[1]
+    assert [each.name for each in missing] == ["disk.toml", "own.so"]
+    sent.keep([(each, content[each]) for each in missing])
+    places, missing = sent.here(named)
+    assert not missing and sorted(places) == ["disk.toml", "host.toml", "mine.toml", "own.so"]
+    assert Path(places["host.toml"]).name == "host.toml"
+    assert Path(places["host.toml"]).read_text() == STACK.replace(
+        '"mine.toml"', f'"{places["mine.toml"]}"'
+    ).replace("'disk.toml'", f'"{places["disk.toml"]}"')
+    assert Path(places["mine.toml"]).read_text() == f'ftl.gc = "{places["own.so"]}"\n'
+    assert sent.moved(RunRequest(drive="host.toml"), places).drive == places["host.toml"]
+    assert sent.here(named) == (places, []), "the copies are found again"
+
+
+def test_what_a_stack_names_is_part_of_the_key(files: list[sent.Named]) -> None:
+    """Another content of a file that only the stack names makes another point."""
+    Path("host.toml").write_text(STACK)
+
+    def key() -> str:
+        return Point(0, RunRequest(drive="host.toml"), {}).key
+
+    before = key()
+    assert key() == before
+    Path("disk.toml").write_text("contents of another disk")
+    assert key() != before
+
+
+def test_a_job_comes_with_what_it_includes(files: list[sent.Named]) -> None:
+    """Beside the including file or where the command is given; what cannot be read stays."""
+    Path("jobs").mkdir()
+    Path("jobs/load.fio").write_text("include common.fio ; ours\n[a]\nrw=read\n")
+    Path("jobs/common.fio").write_text("[global]\ninclude night.fio\ninclude nowhere.fio")
+    Path("night.fio").write_text("read_iolog=night.log")
+    study = parse('[base]\ndrives = ["theory"]\njob = "jobs/load.fio"\n')
+    request = next(points(study)).request
+    whole = ["[global]", "read_iolog=night.log", "include nowhere.fio", "[a]", "rw=read"]
+    assert [line for line in (request.job_text or "").splitlines() if line] == whole
+    assert request.job_name == "jobs/load.fio" and sent.files_of(request) == {"night.log"}
+
+
+def test_includes_without_end(files: list[sent.Named]) -> None:
+    """The engine refuses a circle, as it does without a sweep; what grows too large is refused."""
+    Path("circle.fio").write_text("include circle.fio\n[a]\n")
+    assert "include circle.fio" in with_included("include circle.fio\n", "load.fio")
+    Path("large.fio").write_text("#" * (1 << 20) + "\ninclude large.fio\ninclude large.fio\n")
+    with pytest.raises(SsdlabError, match=r"load\.fio: with the files .* the limit of 16 MiB"):
+        with_included("include large.fio\n", "load.fio")
 
 
 def test_what_has_changed_is_not_sent(files: list[sent.Named]) -> None:

@@ -8,11 +8,13 @@ mod stand;
 
 use proptest::prelude::*;
 use ssdlab_device::block::{Completion, Device, Operation, Request, Status, Tag};
+use ssdlab_device::config::DriveConfig;
 use ssdlab_device::ftl::mapping::Place;
 use ssdlab_device::profile::{Profile, built_in};
 use ssdlab_device::ssd::Ssd;
 use ssdlab_device::ssd::admin::StartOver;
 use ssdlab_device::units::{Lba, Lpn, Nanos};
+use stand::fickle::Fickle;
 use stand::sectors::{Mutant, Sectors, UNREADABLE};
 use std::collections::HashMap;
 
@@ -26,6 +28,12 @@ fn drive(settings: &[(&str, &str)]) -> Ssd<Sectors> {
 }
 
 fn drive_with(settings: &[(&str, &str)], contents: impl Fn(usize) -> Sectors) -> Ssd<Sectors> {
+    let config = config(settings);
+    let contents = contents((config.unit_bytes() / 512) as usize);
+    Ssd::new(&config, 7, contents).unwrap_or_else(|problem| panic!("{problem:?}"))
+}
+
+fn config(settings: &[(&str, &str)]) -> DriveConfig {
     let mut all = vec![
         ("capacity_bytes", "16 MiB"),
         ("nand.channels", "2"),
@@ -36,9 +44,14 @@ fn drive_with(settings: &[(&str, &str)], contents: impl Fn(usize) -> Sectors) ->
     let all: Vec<_> = all.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect();
     let profile =
         Profile::read("theory", "theory", built_in("theory").unwrap(), &all).unwrap_or_else(|error| panic!("{error}"));
-    let config = profile.ssd().unwrap();
-    let contents = contents((config.unit_bytes() / 512) as usize);
-    Ssd::new(config, 7, contents).unwrap_or_else(|problem| panic!("{problem:?}"))
+    profile.ssd().unwrap().clone()
+}
+
+/// A drive whose policy keeps streams apart, in rows of one unit or of several.
+fn drive_with_streams(settings: &[(&str, &str)]) -> Ssd<Sectors> {
+    let config = config(&[&[("over_provisioning", "0.6"), ("ftl.mapping_unit_bytes", "4 KiB")], settings].concat());
+    let contents = Sectors::new((config.unit_bytes() / 512) as usize, TAGS);
+    Ssd::with_policy(&config, 7, contents, Box::new(Fickle::new())).unwrap_or_else(|problem| panic!("{problem:?}"))
 }
 
 /// The drives that the property is held against.
@@ -414,6 +427,26 @@ proptest! {
         for (name, settings) in drives() {
             println!("{name}");
             let mut host = Host::new(drive(&settings));
+            steps.iter().for_each(|step| host.apply(step));
+            host.check();
+        }
+    }
+
+    /// So it is where a policy keeps streams apart, and writes of a unit change their stream.
+    #[test]
+    fn newest_data_is_found_in_streams(steps in prop::collection::vec(step(), 3_000..6_000)) {
+        let several = [("nand.page_bytes", "16 KiB"), ("nand.pages_per_block", "16"), ("ftl.frontiers", "host-gc")];
+        let buffered = ("buffer.bytes", "1 MiB");
+        let ways: [&[(&str, &str)]; 5] = [
+            &[buffered],
+            &several,
+            &[&several[..], &[buffered]].concat(),
+            &[&several[..], &[buffered, ("ftl.map_journal", "true"), ("ftl.gc_pace", "smooth")]].concat(),
+            &[&several[..], &[("reliability.program_fail_share", "0.001"), ("over_provisioning", "1.5")]].concat(),
+        ];
+        for settings in ways {
+            println!("{settings:?}");
+            let mut host = Host::new(drive_with_streams(settings));
             steps.iter().for_each(|step| host.apply(step));
             host.check();
         }

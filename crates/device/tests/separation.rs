@@ -4,12 +4,14 @@
 mod stand;
 
 use ssdlab_device::block::{Device, Operation};
+use ssdlab_device::ftl::mapping::Place;
 use ssdlab_device::ftl::pool::{Group, Order};
 use ssdlab_device::ftl::victim::{Candidates, Leveling, VictimPolicy};
 use ssdlab_device::sim::random::{Purpose, Stream};
 use ssdlab_device::ssd::Ssd;
 use ssdlab_device::units::{BlockId, Lpn, Nanos};
 use ssdlab_policy::Unit;
+use stand::fickle::{Fickle, STREAMS};
 use stand::{Stand, config, four_kib};
 use std::sync::{Arc, Mutex};
 
@@ -19,6 +21,14 @@ const DRIVE: [(&str, &str); 5] = [
     ("nand.channels", "1"),
     ("nand.dies_per_channel", "2"),
     ("nand.pages_per_block", "32"),
+];
+
+/// Rows of four units, of which a block has 16.
+const SEVERAL: [(&str, &str); 4] = [
+    ("nand.page_bytes", "16 KiB"),
+    ("ftl.mapping_unit_bytes", "4 KiB"),
+    ("nand.pages_per_block", "16"),
+    ("buffer.bytes", "256 KiB"),
 ];
 
 /// Greedy, with as many streams as are asked for, by the unit's number; it notes what it sees.
@@ -86,13 +96,18 @@ fn mixed(stand: &Stand, boundary: u32) -> usize {
 
 #[test]
 fn streams_are_kept_apart() {
-    let ways: [&[(&str, &str)]; 4] = [
+    let ways: [&[(&str, &str)]; 8] = [
         &[("ftl.frontiers", "host-gc")],
         &[("ftl.frontiers", "host-gc"), ("ftl.gc_pace", "smooth")],
         &[("ftl.frontiers", "single")],
         &[("ftl.frontiers", "host-gc"), ("buffer.bytes", "256 KiB")],
+        &[("nand.planes", "2"), ("buffer.bytes", "256 KiB"), ("ftl.frontiers", "host-gc")],
+        &[&SEVERAL[..], &[("ftl.frontiers", "host-gc")]].concat(),
+        &[&SEVERAL[..], &[("ftl.frontiers", "host-gc"), ("ftl.gc_pace", "smooth")]].concat(),
+        &[&SEVERAL[..], &[("ftl.frontiers", "single")]].concat(),
     ];
     for settings in ways {
+        let rows_of_several = settings[0].0 != "ftl.frontiers";
         let ran = |streams: u32| {
             let seen = Arc::new(Mutex::new(Vec::new()));
             let boundary = 8192 / 5;
@@ -105,13 +120,17 @@ fn streams_are_kept_apart() {
         let (together, apart) = (ran(1), ran(2));
         assert!(together.0 > 100 && together.2.is_empty(), "{settings:?}: one stream mixes {} blocks", together.0);
         assert_eq!(apart.0, 0, "{settings:?}: blocks that hold both");
+        let filled_up = apart.1.padding_pages_written as f64 / apart.1.nand_pages_written as f64;
+        assert!(filled_up < 0.03, "{settings:?}: {filled_up} of the pages are filled up");
         let [one, two] = [&together.1, &apart.1].map(|counters| counters.gc_pages_moved as f64);
-        println!("{settings:?}: {two} copies instead of {one}");
+        println!("{settings:?}: {two} copies instead of {one}, {filled_up} filled up");
         assert!(two < 0.95 * one, "{settings:?}: {two} copies instead of {one}");
         // A unit is asked for once: with each write that reaches flash, and with each copy.
         let copies = apart.2.iter().filter(|unit| unit.is_copy == 1).count() as u64;
         let writes = apart.2.len() as u64 - copies;
-        assert_eq!(copies, apart.1.gc_pages_moved, "{settings:?}");
+        // Of a row that is gathered the host may overwrite some units, which were asked for.
+        let in_vain = copies - apart.1.gc_pages_moved;
+        assert!(in_vain <= if rows_of_several { copies / 100 } else { 0 }, "{settings:?}: {in_vain} of {copies}");
         // In the end some lie in the buffer, and one may have been asked for.
         let written = apart.1.host_pages_written - apart.1.buffer_coalesced;
         assert!(writes.abs_diff(written) <= 64, "{settings:?}: asked for {writes} of {written}");
@@ -119,13 +138,39 @@ fn streams_are_kept_apart() {
     }
 }
 
-/// As many streams as would leave no spare, and streams on a drive whose rows hold several units, open no drive.
+/// Units that change their streams with every copy, where a row is several units: all of them are kept, whoever waits
+/// for a row of its own gets one, and a row that a job leaves behind of each stream is filled up.
+#[test]
+fn streams_may_change() {
+    let no_buffer = [SEVERAL[0], SEVERAL[1], SEVERAL[2], ("ftl.frontiers", "host-gc")];
+    let ways: [&[(&str, &str)]; 5] = [
+        &SEVERAL,
+        &[&SEVERAL[..], &[("ftl.frontiers", "host-gc")]].concat(),
+        &[&SEVERAL[..], &[("ftl.frontiers", "host-gc"), ("ftl.gc_pace", "smooth")]].concat(),
+        &[&SEVERAL[..], &[("ftl.static_wear_cycles", "2")]].concat(),
+        &no_buffer,
+    ];
+    for settings in ways {
+        let mut stand = skewed(settings, Box::new(Fickle::new()));
+        stand.ssd.ftl.check();
+        let ftl = &stand.ssd.ftl;
+        assert!(!ftl.is_read_only(), "{settings:?}");
+        assert!((0..ftl.exported).all(|lpn| ftl.place(Lpn(lpn)) != Place::Unmapped), "{settings:?}");
+        let counters = stand.ssd.counters();
+        let filled_up = counters.padding_pages_written as f64 / counters.nand_pages_written as f64;
+        // Of a block of 64 units at most three in the last row of each stream.
+        assert!(filled_up < f64::from(STREAMS) * 3.0 / 64.0, "{settings:?}: {filled_up} of the pages are filled up");
+        assert_eq!(counters.wear_leveling_pages_moved > 0, settings.contains(&("ftl.static_wear_cycles", "2")));
+    }
+}
+
+/// As many streams as would leave no spare, and streams on a drive with superblocks or compression, open no drive.
 #[test]
 fn a_drive_that_cannot_have_them_says_so() {
     for (settings, wrong) in [
         (&[("over_provisioning", "0.03"), ("ftl.spare_counts", "all")][..], "more blocks stay open"),
-        (&[("nand.planes", "2")], "programs several units at once"),
-        (&[("ftl.striping", "superblock")], "programs several units at once"),
+        (&[("controller.compression", "true")], "compresses, or has superblocks"),
+        (&[("ftl.striping", "superblock")], "compresses, or has superblocks"),
     ] {
         let config = config("theory", &[&DRIVE[..], settings].concat());
         let policy = Box::new(Apart { streams: 8, boundary: 5, seen: Arc::default() });

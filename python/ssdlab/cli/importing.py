@@ -1,15 +1,22 @@
-"""``ssdlab import``: drives and traces from another simulator."""
+"""``ssdlab import``: drives, loads and traces from another simulator."""
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
+from typing import TYPE_CHECKING
+from xml.etree import ElementTree
 
 import click
 
 from ssdlab import text
 from ssdlab.cli.console import note
 from ssdlab.cli.verb import Verb
+from ssdlab.errors import SsdlabError
 from ssdlab.output import PendingFile
+
+if TYPE_CHECKING:
+    from ssdlab.mqsim.workload import Scenario
 
 _ADDED_BYTES = 1 << 20
 
@@ -17,10 +24,11 @@ _ADDED_BYTES = 1 << 20
 @click.command(
     "import",
     cls=Verb,
-    short_help="Import a drive or a trace from MQSim.",
+    short_help="Import a drive, a workload or a trace from MQSim.",
     examples=(
         "ssdlab import ssdconfig.xml -o mqsim.toml",
-        "ssdlab run --drive mqsim.toml --rw=randwrite --bs=8k --iodepth=16 --io_size=1g",
+        "ssdlab import workload.xml -o mqsim.fio",
+        "ssdlab run mqsim.fio --drive mqsim.toml --state steady",
         "ssdlab import tpcc-small.trace -o tpcc.log",
         "ssdlab run --drive micron-7450-pro-960gb --read_iolog=tpcc.log --rw=read",
     ),
@@ -28,40 +36,86 @@ _ADDED_BYTES = 1 << 20
 @click.argument("file", metavar="FILE")
 @click.option("-o", "--output", required=True, metavar="FILE", help="Write to this file.")
 def import_(file: str, output: str) -> int:
-    """Import a drive or a trace from MQSim.
+    """Import a drive, a workload or a trace from MQSim.
 
-    FILE is its configuration (ssdconfig.xml), which becomes a profile, or a trace of five
-    columns, which becomes an iolog of fio. What cannot be carried over is named.
+    FILE is its configuration (ssdconfig.xml), which becomes a profile, its workload definition
+    (workload.xml), each scenario of which becomes a fio job file, or a trace of five columns, which
+    becomes an iolog of fio. What cannot be carried over is named.
     """
     path = Path(file)
     with PendingFile(output, "-o") as pending:
         if path.suffix.lower() == ".xml":
-            _import_drive(path, pending)
+            _import_document(path, pending, output)
         else:
             _import_trace(path, pending)
+            pending.finish()
     return 0
 
 
-def _import_drive(path: Path, pending: PendingFile) -> None:
+def _import_document(path: Path, pending: PendingFile, output: str) -> None:
+    from ssdlab.mqsim.elements import CONFIGURATION, read_document
+
+    root = read_document(path)
+    if root.tag == CONFIGURATION:
+        _import_drive(path, root, pending)
+    else:
+        _import_workload(path, root, pending, output)
+
+
+def _import_drive(path: Path, root: ElementTree.Element, pending: PendingFile) -> None:
     from ssdlab.mqsim.profile import profile_of
 
-    profile, left = profile_of(path)
+    profile, left = profile_of(path, root)
     pending.write(profile)
     if left:
         note(f"ssdlab: {path}: not carried over: {', '.join(left)}")
 
 
-def _import_trace(path: Path, pending: PendingFile) -> None:
+def _import_workload(
+    path: Path, root: ElementTree.Element, pending: PendingFile, output: str
+) -> None:
+    """Write the scenarios' job files and the iologs that they replay: all of them, or none."""
+    from ssdlab.mqsim.workload import scenarios_of
+
+    scenarios = scenarios_of(path, root, Path(output))
+    names = [str(name) for job, each in scenarios for name in (job, *each.traces)]
+    if names == [output]:
+        pending.write(scenarios[0][1].job)
+    elif pending.is_stdout:
+        raise SsdlabError(
+            f"-o {output}: {len(names)} files come of {path}\nname a file, such as -o load.fio"
+        )
+    else:
+        _write_all(names, [scenario for _, scenario in scenarios])
+    for job, scenario in scenarios:
+        for line in scenario.left:
+            note(f"ssdlab: {line}")
+        state = f"--state steady --span {scenario.span}"
+        note(f"ssdlab: {job}: MQSim fills a part of the drive first: run it with {state}")
+
+
+def _write_all(names: list[str], scenarios: list[Scenario]) -> None:
+    with ExitStack() as unfinished:
+        pending = [unfinished.enter_context(PendingFile(name, "-o")) for name in names]
+        files = iter(pending)
+        for scenario in scenarios:
+            next(files).add(scenario.job.encode())
+            for trace, percent in scenario.traces.values():
+                _import_trace(trace, next(files), percent)
+        for file in pending:
+            file.finish()
+
+
+def _import_trace(path: Path, pending: PendingFile, percent: int = 100) -> None:
     from ssdlab.mqsim.trace import Told, iolog
 
     told, lines = Told(0, set(), 0), bytearray()
-    for line in iolog(path, told):
+    for line in iolog(path, told, percent):
         lines += line.encode()
         if len(lines) >= _ADDED_BYTES:
             pending.add(bytes(lines))
             lines.clear()
     pending.add(bytes(lines))
-    pending.finish()
     note(
         f"ssdlab: {path}: {text.count(told.requests)} requests; "
         f"they need a drive of {text.size(told.end_bytes)}"

@@ -1,1 +1,1 @@
-"""What MQSim's users bring: its configuration as a profile, its traces as fio's iolog."""
+"""What MQSim's users bring: configurations as profiles, workloads as jobs of fio, traces."""

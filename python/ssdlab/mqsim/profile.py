@@ -7,7 +7,7 @@
 
 MQSim maps pages, and a smaller write reads the rest of its page first, so the mapping unit is a
 page. It acknowledges what lies in its cache and loses no power, so the buffer counts as protected.
-Left out, and named: everything that this model has no counterpart of. Workloads are not read.
+Left out, and named: everything that this model has no counterpart of.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
-from ssdlab.mqsim.configuration import Configuration, refused
+from ssdlab.mqsim.elements import Elements
 
 Number = tuple[str, Any, str]
 """Key, value, and the elements that it came from."""
@@ -27,48 +28,51 @@ _KINDS = {"SLC": ("LSB",), "MLC": ("LSB", "MSB"), "TLC": ("LSB", "CSB", "MSB")}
 _POLICIES = {"GREEDY": "greedy", "FIFO": "fifo", "RANDOM": "random", "RGA": None}
 _MOST_SATA_DEPTH = 32
 _SUSPENDS = ("NONE", "PROGRAM", "ERASE", "PROGRAM_ERASE")
-_ASKED_IN_VAIN = ("Enabled_Preconditioning", "Seed")
-"""Of a run, not of a drive."""
+_OF_A_RUN = ("Enabled_Preconditioning", "Seed")
+"""Which a drive has not."""
 
 
-def profile_of(path: Path) -> tuple[str, list[str]]:
+def profile_of(path: Path, root: ElementTree.Element) -> tuple[str, list[str]]:
     """Return a profile in TOML, and the elements that are not in it.
 
     Parameters
     ----------
     path
         Of the configuration.
+    root
+        What is in it.
 
     Raises
     ------
     SsdlabError
-        It is none, or describes a drive that this model does not have.
+        It lacks an element, or describes a drive that this model does not have.
     """
-    given = Configuration.read(path)
+    leaves = [each for each in root.iter() if len(each) == 0]
+    given = Elements(str(path), leaves)
     given.word("Memory_Type", ("FLASH",))
     parts = (_sizes, _flash, _wear, _translation, _controller, _link, _buffer)
     numbers = [number for part in parts for number in part(given)]
-    left = [name for name in given.unasked() if name not in _ASKED_IN_VAIN]
-    return _text(path, numbers), left
+    given.pass_over(*_OF_A_RUN)
+    return _text(path, numbers), given.unasked()
 
 
-def _sizes(given: Configuration) -> Iterator[Number]:
+def _sizes(given: Elements) -> Iterator[Number]:
     share = given.number("Overprovisioning_Ratio")
     if share >= 1:
-        raise refused(given.path, f"Overprovisioning_Ratio: {share:g}: must be below 1")
+        raise given.refused(f"Overprovisioning_Ratio: {share:g}: must be below 1")
     page, physical = given.count("Page_Capacity"), _physical_bytes(given)
     exported = int(physical * (1 - share)) // page * page
     yield "capacity_bytes", exported, "the geometry, less Overprovisioning_Ratio"
     yield "sector_bytes", 512, "MQSim counts sectors of 512 B"
 
 
-def _physical_bytes(given: Configuration) -> int:
+def _physical_bytes(given: Elements) -> int:
     names = ("Flash_Channel_Count", "Chip_No_Per_Channel", "Die_No_Per_Chip", "Plane_No_Per_Die")
     blocks = math.prod(map(given.count, (*names, "Block_No_Per_Plane")))
     return blocks * given.count("Page_No_Per_Block") * given.count("Page_Capacity")
 
 
-def _flash(given: Configuration) -> Iterator[Number]:
+def _flash(given: Elements) -> Iterator[Number]:
     cell = given.word("Flash_Technology", tuple(_KINDS))
     chips, dies = given.count("Chip_No_Per_Channel"), given.count("Die_No_Per_Chip")
     yield "nand.cell", cell.lower(), "Flash_Technology"
@@ -95,19 +99,19 @@ def _flash(given: Configuration) -> Iterator[Number]:
     yield from _suspension(given)
 
 
-def _wear(given: Configuration) -> Iterator[Number]:
+def _wear(given: Elements) -> Iterator[Number]:
     yield "reliability.rated_cycles", given.count("Block_PE_Cycles_Limit"), "Block_PE_Cycles_Limit"
     yield "reliability.factory_bad_share", 0, "MQSim has no bad blocks"
 
 
-def _suspension(given: Configuration) -> Iterator[Number]:
+def _suspension(given: Elements) -> Iterator[Number]:
     """Suspend both or none: a drive that suspends erases alone is not in this model."""
     if given.word("CMD_Suspension_Support", _SUSPENDS) == "PROGRAM_ERASE":
         yield "nand.suspend", True, "CMD_Suspension_Support"
         yield "nand.suspend_us", given.number("Suspend_Program_Time") / 1e3, "Suspend_Program_Time"
 
 
-def _translation(given: Configuration) -> Iterator[Number]:
+def _translation(given: Elements) -> Iterator[Number]:
     given.word("Address_Mapping", ("PAGE_LEVEL",))
     yield "ftl.mapping_unit_bytes", given.count("Page_Capacity"), "Page_Capacity: a map of pages"
     if not given.is_true("Ideal_Mapping_Table"):
@@ -127,7 +131,7 @@ def _translation(given: Configuration) -> Iterator[Number]:
         yield "ftl.static_wear_cycles", limit, "Static_Wearleveling_Threshold"
 
 
-def _controller(given: Configuration) -> Iterator[Number]:
+def _controller(given: Elements) -> Iterator[Number]:
     for key in ("read_command_us", "write_command_us"):
         yield f"controller.{key}", 0, "MQSim's controller takes no time for a command"
     if not _is_nvme(given):
@@ -136,7 +140,7 @@ def _controller(given: Configuration) -> Iterator[Number]:
             yield f"controller.{key}", delay, "SATA_Processing_Delay"
 
 
-def _link(given: Configuration) -> Iterator[Number]:
+def _link(given: Elements) -> Iterator[Number]:
     depth = given.count("IO_Queue_Depth")
     if _is_nvme(given):
         rate = given.number("PCIe_Lane_Bandwidth") * 1000 * given.count("PCIe_Lane_Count")
@@ -149,11 +153,11 @@ def _link(given: Configuration) -> Iterator[Number]:
     yield "link.queue_depth", depth, "IO_Queue_Depth"
 
 
-def _is_nvme(given: Configuration) -> bool:
+def _is_nvme(given: Elements) -> bool:
     return given.word("HostInterface_Type", ("NVME", "SATA")) == "NVME"
 
 
-def _buffer(given: Configuration) -> Iterator[Number]:
+def _buffer(given: Elements) -> Iterator[Number]:
     kind = given.word("Caching_Mechanism", ("SIMPLE", "ADVANCED", "TURNED_OFF"))
     size = given.count("Data_Cache_Capacity")
     size = 0 if kind == "TURNED_OFF" else size

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from ssdlab.errors import SsdlabError
@@ -43,8 +44,17 @@ class Told:
     end_bytes: int
 
 
-def iolog(path: Path, told: Told) -> Iterator[str]:
+def iolog(path: Path, told: Told, percent: int = 100) -> Iterator[str]:
     """Return the lines of the iolog one after the other; what was read is told.
+
+    Parameters
+    ----------
+    path
+        Of the trace.
+    told
+        What is filled in.
+    percent
+        How many of the requests are wanted, from the first on, rounded down.
 
     Raises
     ------
@@ -55,7 +65,8 @@ def iolog(path: Path, told: Told) -> Iterator[str]:
     yield f"0 {FILE} add\n"
     yield f"0 {FILE} open\n"
     now_us = 0
-    for number, line in _lines(path):
+    most = None if percent == 100 else sum(1 for _ in _lines(path)) * percent // 100
+    for number, line in islice(_lines(path), most):
         time_us, device, start, sectors, action = _request(path, number, line)
         if time_us < now_us:
             raise _refused(path, number, f"{time_us} us: is before the line above")

@@ -4,8 +4,9 @@
 
 A worker that has a file of the same contents under the same name uses that one. Else it looks in
 its machine's cache, and asks the client for what is missing, which comes once a machine. The
-request then names the cache's file; what comes out of the run names the client's again. Left out:
-files that a stack file names itself, and drive files that runs change.
+request then names the cache's file; what comes out of the run names the client's again. A stack or
+a profile that names such files is kept once more, by its new contents, with their places in it.
+Left out: drive files that runs change.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from ssdlab.input import InputError, read_bytes
 from ssdlab.output import PendingFile
 from ssdlab.policy_setting import library
 from ssdlab.request import RunRequest
+from ssdlab.sweeps.inside import names_in, renamed
 
 MOST_BYTES = 64 << 20
 """The largest file that is sent: the scheduler has it in memory on its way."""
@@ -44,20 +46,29 @@ class Named:
     size_bytes: int
     is_sent: bool
     """Whether it is small enough to be sent."""
+    inside: tuple[str, ...] = ()
+    """The files that it names itself."""
 
     @property
     def kept(self) -> Path:
         """Where a worker that was sent it has it."""
-        return cache.folder() / "files" / self.sha256 / Path(self.name).name
+        return _kept(self.sha256, self.name)
 
 
 def files_of(request: RunRequest) -> set[str]:
-    """Return the names of the files that a request names."""
+    """Return the names of the files that a request names, and of those that these name."""
     words = " ".join((*request.layers, *request.flags, request.job_text or ""))
     named = {request.drive, *(found[2] for found in _NAMED.finditer(words))}
     if (policy := library(request.settings)) is not None:
         named.add(str(policy))
-    return {each for each in named if each and os.path.isfile(each)}
+    found: set[str] = set()
+    unread = [each for each in named if each and os.path.isfile(each)]
+    while unread:
+        name = unread.pop()
+        if name not in found:
+            found.add(name)
+            unread += names_in(name)
+    return found
 
 
 def named(name: str) -> Named:
@@ -73,11 +84,18 @@ def named(name: str) -> Named:
         found = _hash_of(name, figures.st_size, figures.st_mtime_ns)
     except OSError as error:
         raise SsdlabError(f"{name}: cannot be read: {error.strerror}") from None
-    return Named(name, found, figures.st_size, figures.st_size <= MOST_BYTES)
+    is_sent = figures.st_size <= MOST_BYTES
+    return Named(name, found, figures.st_size, is_sent, names_in(name))
 
 
 def here(files: Sequence[Named]) -> tuple[dict[str, str], list[Named]]:
-    """Tell a worker where files are that lie elsewhere than named, and which it does not have."""
+    """Tell a worker where files are that lie elsewhere than named, and which it does not have.
+
+    Raises
+    ------
+    SsdlabError
+        There is no room for a copy that names them there.
+    """
     places: dict[str, str] = {}
     missing = []
     for file in files:
@@ -89,7 +107,7 @@ def here(files: Sequence[Named]) -> tuple[dict[str, str], list[Named]]:
             places[file.name] = str(file.kept)
         else:
             missing.append(file)
-    return places, missing
+    return places if missing else _with_copies(files, places), missing
 
 
 def moved(request: RunRequest, places: Mapping[str, str]) -> RunRequest:
@@ -140,19 +158,44 @@ def keep(sent: Sequence[tuple[Named, bytes]]) -> None:
         There is no room for them.
     """
     for file, content in sent:
-        try:
-            file.kept.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise SsdlabError(
-                f"{file.kept}: {error.strerror}\nset SSDLAB_CACHE for the workers"
-            ) from None
-        with PendingFile(file.kept, "") as pending:
-            pending.add(content)
-            pending.finish()
+        _put(file.kept, content)
     for old in (cache.folder() / "files").glob("*/*"):
         with suppress(OSError):
             if old.stat().st_mtime < time.time() - _KEPT_S:
                 old.unlink()
+
+
+def _with_copies(files: Sequence[Named], places: Mapping[str, str]) -> dict[str, str]:
+    """Add a copy of each file that names moved ones; a stack comes after the profiles it names."""
+    found = dict(places)
+    naming = {file.name for file in files if file.inside}
+    for file in sorted(files, key=lambda file: not naming.isdisjoint(file.inside)):
+        moved_inside = {name: found[name] for name in file.inside if name in found}
+        if moved_inside:
+            text = read_bytes(found.get(file.name, file.name), MOST_BYTES).decode()
+            copy = renamed(text, moved_inside).encode()
+            kept = _kept(hashlib.sha256(copy).hexdigest(), file.name)
+            _put(kept, copy)
+            found[file.name] = str(kept)
+    return found
+
+
+def _kept(sha256: str, name: str) -> Path:
+    return cache.folder() / "files" / sha256 / Path(name).name
+
+
+def _put(place: Path, content: bytes) -> None:
+    if place.exists():
+        with suppress(OSError):
+            os.utime(place)
+        return
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise SsdlabError(f"{place}: {error.strerror}\nset SSDLAB_CACHE for the workers") from None
+    with PendingFile(place, "") as pending:
+        pending.add(content)
+        pending.finish()
 
 
 def _is_same(file: Named) -> bool:

@@ -26,6 +26,7 @@ from ssdlab.errors import SsdlabError
 from ssdlab.input import InputError, read_text
 from ssdlab.request import RunRequest
 from ssdlab.sweeps.factors import METHODS, OPERATORS, Constraint, Factor, Level, Range, Sample, Term
+from ssdlab.sweeps.inside import with_included
 from ssdlab.sweeps.study import Study, as_text
 
 if sys.version_info >= (3, 11):
@@ -131,8 +132,8 @@ class _Reader:
             remedy = 'write job = "--rw=randwrite --bs=4k" or jobs = ["file.fio"]'
             raise self._wrong("base.job", "", "one of job and jobs is wanted", remedy)
         if "jobs" in base:
-            named = [(name, *job_text(name)) for name in self._texts("base.jobs", base["jobs"])]
-            return [{"job_text": found, "job_name": name} for name, found, _ in named]
+            named = [(name, _whole_job(name)[0]) for name in self._texts("base.jobs", base["jobs"])]
+            return [{"job_text": found, "job_name": name} for name, found in named]
         given = base["job"]
         try:
             words = shlex.split(given) if isinstance(given, str) else []
@@ -143,7 +144,7 @@ class _Reader:
             remedy = 'write a job file, options, or both: "--rw=randwrite --bs=4k"'
             raise self._wrong("base.job", given, "is no job", remedy)
         files = [word for word in words if not word.startswith("--")]
-        found, name = job_text(files[0]) if files else (None, "base.job")
+        found, name = _whole_job(files[0]) if files else (None, "base.job")
         return [{"job_text": found, "job_name": name, "flags": tuple(flags)}]
 
     def _seeds(self, value: Any) -> list[int]:
@@ -298,6 +299,12 @@ def flat(
         else:
             found[key] = value
     return found
+
+
+def _whole_job(job: str) -> tuple[str | None, str]:
+    """Return a job's text with what it includes, and its name: a worker has no files beside it."""
+    found, name = job_text(job)
+    return None if found is None else with_included(found, name), name
 
 
 def _is_range(table: Mapping[str, Any]) -> bool:

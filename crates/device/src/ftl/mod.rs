@@ -275,6 +275,9 @@ impl<C: Contents> Ftl<C> {
         if C::KEEPS && self.mapping.place(lpn) != Place::Unmapped {
             self.flash.contents.trim(lpn);
         }
+        if self.kind.separates {
+            self.blocks.streams.written(lpn);
+        }
         let Some(old) = self.mapping.unmap(lpn) else { return false };
         let block = self.geometry.block(old);
         self.blocks.invalidate(block);

@@ -106,6 +106,9 @@ impl<C: Contents> Ftl<C> {
     /// A die's job on a block begins.
     fn start_lane(&mut self, die: DieId, block: BlockId, reason: Reason) {
         self.prefetch_victim(block);
+        if self.kind.separates {
+            self.blocks.streams.gathered(die).clear();
+        }
         let packed = self.blocks.packing.units_per_row(&self.flash.array, &self.geometry, std::iter::once(block));
         let units_per_row = packed.map_or(self.geometry.units_per_row, |mean| mean.ceil() as u32);
         self.die_mut(die).begin_job(Job::new(block, reason, units_per_row), packed);

@@ -37,10 +37,10 @@ impl<C: Contents> Ftl<C> {
 
     fn check_streams(&self, config: &DriveConfig, streams: u32) -> Result<(), Problem> {
         let problem = |wrong: String| Err(Problem::new("ftl.gc", config.ftl.gc.show(), wrong));
-        if !self.kind.one_unit_rows || self.blocks.span_dies() {
+        if self.geometry.packing > 1 || self.blocks.span_dies() {
             return problem(format!(
-                "it keeps {streams} streams apart, and this drive programs several units at once, or has superblocks\n\
-                 take a drive with a page of one mapping unit and ftl.striping=per-die"
+                "it keeps {streams} streams apart, and this drive compresses, or has superblocks\n\
+                 take a drive without compression and with ftl.striping=per-die"
             ));
         }
         let purposes = if self.kind.single_frontier { 1 } else { 2 };
@@ -78,6 +78,12 @@ impl<C: Contents> Ftl<C> {
         self.kind.separates
     }
 
+    /// Streams are kept apart, and a row is several units: it is to be gathered of one stream.
+    #[inline(always)]
+    pub fn gathers_streams(&self) -> bool {
+        self.kind.separates && !self.kind.one_unit_rows
+    }
+
     /// A unit of the host is to be written to this die next: the die's frontier becomes that of its stream.
     #[inline(always)]
     pub fn meet_unit(&mut self, die: DieId, lpn: Lpn) {
@@ -88,21 +94,65 @@ impl<C: Contents> Ftl<C> {
 
     #[cold]
     fn separate(&mut self, die: DieId, lpn: Lpn) {
-        let unit = self.unit(lpn, false);
-        let policy = &mut self.rules.policy;
-        // The drive's own units, such as pages of the map's journal, are no policy's business.
-        let stream = if lpn.0 < self.exported { self.blocks.streams.of_next(lpn, || policy.stream(&unit)) } else { 0 };
+        let stream = self.stream_of_write(lpn);
         self.select(die, Purpose::Host, stream);
     }
 
-    /// A die's job is to program the unit that it holds: the frontier becomes that of the unit's stream.
+    /// The stream of a unit of the host that is to be written.
+    pub fn stream_of_write(&mut self, lpn: Lpn) -> u32 {
+        let unit = self.unit(lpn, false);
+        let policy = &mut self.rules.policy;
+        // The drive's own units, such as pages of the map's journal, are no policy's business.
+        if lpn.0 < self.exported { self.blocks.streams.of_next(lpn, || policy.stream(&unit)) } else { 0 }
+    }
+
+    /// The stream of a die's open block; none of one that has no streams.
+    pub fn open_stream(&self, die: DieId, purpose: Purpose) -> Option<u32> {
+        (purpose == Purpose::Host).then(|| self.blocks.streams.current(die, purpose))
+    }
+
+    /// A die's job is to program what it holds: the frontier becomes that of the stream.
     #[cold]
     pub(super) fn meet_copy(&mut self, die: DieId, reason: Reason) {
-        let held = Ppn(self.die(die).job().held);
-        let Some(lpn) = self.mapping.owner(held).filter(|_| reason != Reason::Leveling) else { return };
-        let unit = self.unit(lpn, true);
-        let stream = if lpn.0 < self.exported { self.rules.policy.stream(&unit) } else { 0 };
+        if reason == Reason::Leveling {
+            return;
+        }
+        let stream = if self.kind.one_unit_rows {
+            let held = Ppn(self.die(die).job().held);
+            if self.mapping.owner(held).is_none() {
+                return;
+            }
+            self.stream_of_copy(held)
+        } else {
+            self.blocks.streams.next_row(die, self.geometry.units_per_row)
+        };
         self.select(die, self.destination(), stream);
+    }
+
+    /// The stream of a unit that a job moves.
+    fn stream_of_copy(&mut self, from: Ppn) -> u32 {
+        let Some(lpn) = self.mapping.owner(from).filter(|lpn| lpn.0 < self.exported) else { return 0 };
+        let unit = self.unit(lpn, true);
+        self.rules.policy.stream(&unit)
+    }
+
+    /// Asks for the streams of what a die's job has gathered since; of cold data all go together.
+    #[cold]
+    pub(super) fn ask_gathered(&mut self, die: DieId) {
+        let is_asked = self.die(die).job().reason != Reason::Leveling;
+        for place in self.blocks.streams.gathered(die).len()..self.die(die).gathered.slots.len() {
+            let slot = Ppn(self.die(die).gathered.slots[place]);
+            let stream = if is_asked { self.stream_of_copy(slot) } else { 0 };
+            self.blocks.streams.gathered(die).push(stream as u8);
+        }
+    }
+
+    /// Of what a die's job has gathered the row that comes next goes to the front; returns how many units may be in it.
+    #[cold]
+    pub(super) fn bring_row_forward(&mut self, die: DieId, slots: &mut Vec<u32>) -> usize {
+        let streams = &mut self.blocks.streams;
+        let stream = streams.next_row(die, self.geometry.units_per_row);
+        streams.bring_forward(die, stream, slots)
     }
 
     /// What a policy sees of a unit.
@@ -145,9 +195,9 @@ impl<C: Contents> Ftl<C> {
 
     /// The host has written a unit, whose old slot is invalid by that.
     #[cold]
-    pub(super) fn note_write(&mut self, old: Option<Ppn>) {
+    pub(super) fn note_write(&mut self, lpn: Lpn, old: Option<Ppn>) {
         self.blocks.invalidations.write();
-        self.blocks.streams.written();
+        self.blocks.streams.written(lpn);
         if let Some(old) = old {
             self.note_invalidation(self.geometry.block(old));
         }

@@ -7,12 +7,17 @@
 //! Each stream has a frontier for the host and one for collection, where collection has its own at all. Where no block
 //! is free for a stream's copies they go to any open block of the die: a policy's wish ends where the drive would stop.
 //!
-//! Left out: rows of several units, which would need a row of each stream to be gathered, and superblocks.
+//! Where a row is several units, it holds those of one stream: `Ssd` gathers rows of the host by stream (`ssd/row.rs`),
+//! and a job reads on until it holds a row of one. What is left of each at its end goes in rows that are filled up.
+//!
+//! Left out: superblocks, and rows of compressed units.
 
 use crate::ftl::frontier::{Frontier, Purpose};
 use crate::ftl::pool::Group;
 use crate::units::{DieId, Lpn};
 use serde::{Deserialize, Serialize};
+use ssdlab_policy::MOST_STREAMS;
+use std::collections::HashMap;
 
 /// Purposes that have streams: of the host, and of collection.
 const PURPOSES: usize = 2;
@@ -33,9 +38,12 @@ pub struct Streams {
     parked: Vec<Parked>,
     /// The stream that a group was opened for, by group.
     of_group: Vec<u8>,
-    /// What the policy said of the unit that is to be written next: it is asked once.
+    /// What the policy said of units that are to be written: it is asked once for each.
     #[serde(skip)]
-    asked: Option<(Lpn, u32)>,
+    asked: HashMap<u32, u32>,
+    /// The streams of what the job of a die has gathered, in its order, by die. Not saved: they are asked for again.
+    #[serde(skip)]
+    gathered: Vec<Vec<u8>>,
 }
 
 impl Streams {
@@ -45,7 +53,8 @@ impl Streams {
             return Streams::default();
         }
         let parked = Parked { current: 0, frontiers: vec![Frontier::default(); count as usize] };
-        Streams { parked: vec![parked; dies as usize * PURPOSES], of_group: vec![0; groups as usize], asked: None }
+        let (parked, of_group) = (vec![parked; dies as usize * PURPOSES], vec![0; groups as usize]);
+        Streams { parked, of_group, ..Streams::default() }
     }
 
     /// How many.
@@ -58,7 +67,8 @@ impl Streams {
         for parked in &mut self.parked {
             parked.frontiers.fill(Frontier::default());
         }
-        self.asked = None;
+        self.asked.clear();
+        self.gathered.clear();
     }
 
     /// The die's frontier becomes that of a stream.
@@ -67,6 +77,11 @@ impl Streams {
         std::mem::swap(frontier, &mut parked.frontiers[usize::from(parked.current)]);
         std::mem::swap(frontier, &mut parked.frontiers[stream as usize]);
         parked.current = stream as u8;
+    }
+
+    /// The stream of a die's open block.
+    pub fn current(&self, die: DieId, purpose: Purpose) -> u32 {
+        u32::from(self.parked[usize::from(die.0) * PURPOSES + purpose as usize].current)
     }
 
     /// Frontiers that are parked, of a die.
@@ -103,22 +118,54 @@ impl Streams {
         self.of_group.get(group.0 as usize).map_or(0, |stream| u32::from(*stream))
     }
 
-    /// The stream of the unit that comes next; `ask` is called once for each.
+    /// The stream of a unit that is to be written; `ask` is called once for each.
     pub fn of_next(&mut self, lpn: Lpn, ask: impl FnOnce() -> u32) -> u32 {
-        match self.asked {
-            Some((asked, stream)) if asked == lpn => stream,
-            _ => {
-                let stream = ask();
-                self.asked = Some((lpn, stream));
-                stream
-            }
-        }
+        *self.asked.entry(lpn.0).or_insert_with(ask)
     }
 
-    /// The unit that came next is written.
-    pub fn written(&mut self) {
-        self.asked = None;
+    /// A unit is written, or not to be written any more.
+    pub fn written(&mut self, lpn: Lpn) {
+        self.asked.remove(&lpn.0);
     }
+
+    /// The streams of what the job of a die has gathered.
+    pub fn gathered(&mut self, die: DieId) -> &mut Vec<u8> {
+        let die = usize::from(die.0);
+        if self.gathered.len() <= die {
+            self.gathered.resize_with(die + 1, Vec::new);
+        }
+        &mut self.gathered[die]
+    }
+
+    /// A stream of which a die's job has gathered a row of so many units.
+    pub fn with_row(&self, die: DieId, units: u32) -> Option<u32> {
+        whole_row(self.gathered.get(usize::from(die.0))?.iter().map(|stream| u32::from(*stream)), units)
+    }
+
+    /// The stream that a die's job programs next: one with a whole row, else that of the first unit.
+    pub fn next_row(&self, die: DieId, units: u32) -> u32 {
+        let first = || self.gathered.get(usize::from(die.0)).and_then(|streams| streams.first()).copied();
+        self.with_row(die, units).unwrap_or_else(|| first().map_or(0, u32::from))
+    }
+
+    /// Of what a die's job has gathered the units of a stream come first, in their order; returns how many they are.
+    pub fn bring_forward(&mut self, die: DieId, stream: u32, slots: &mut Vec<u32>) -> usize {
+        let streams = self.gathered(die);
+        let mut both: Vec<(u8, u32)> = streams.drain(..).zip(slots.drain(..)).collect();
+        both.sort_by_key(|(of, _)| u32::from(*of) != stream);
+        (*streams, *slots) = both.into_iter().unzip();
+        streams.iter().take_while(|of| u32::from(**of) == stream).count()
+    }
+}
+
+/// The first stream that has so many units, of units in their order; of few streams it is found among few units.
+pub fn whole_row(mut streams: impl Iterator<Item = u32>, units: u32) -> Option<u32> {
+    let mut counts = [0; MOST_STREAMS as usize];
+    streams.find(|stream| {
+        let count = &mut counts[*stream as usize];
+        *count += 1;
+        *count == units
+    })
 }
 
 #[cfg(test)]
@@ -155,8 +202,21 @@ mod test {
         let mut answers = 0..;
         let mut next = |streams: &mut Streams, lpn| streams.of_next(Lpn(lpn), || answers.next().unwrap());
         assert_eq!([next(&mut streams, 5), next(&mut streams, 5), next(&mut streams, 6)], [0, 0, 1]);
-        streams.written();
-        assert_eq!(next(&mut streams, 6), 2);
+        streams.written(Lpn(6));
+        assert_eq!([next(&mut streams, 6), next(&mut streams, 5)], [2, 0]);
+    }
+
+    /// By hand: of streams 0 1 0 1 1 the first with three units is 1, whose units then come first.
+    #[test]
+    fn rows_are_gathered_by_stream() {
+        let (mut streams, die) = (Streams::new(2, 1, 1), DieId(0));
+        let mut slots = vec![10, 11, 12, 13, 14];
+        *streams.gathered(die) = vec![0, 1, 0, 1, 1];
+        assert_eq!((streams.with_row(die, 3), streams.next_row(die, 3)), (Some(1), 1));
+        assert_eq!((streams.with_row(die, 4), streams.next_row(die, 4)), (None, 0));
+        assert_eq!((streams.bring_forward(die, 1, &mut slots), slots), (3, vec![11, 13, 14, 10, 12]));
+        assert_eq!(streams.gathered(die), &[1, 1, 1, 0, 0]);
+        assert_eq!(streams.next_row(DieId(5), 1), 0);
     }
 
     /// Without streams nothing is kept.

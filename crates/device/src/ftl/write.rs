@@ -165,7 +165,7 @@ impl<C: Contents> Ftl<C> {
             self.blocks.superseded.add(die, self.geometry.block(old));
         }
         if self.kind.notes_invalidations || self.kind.separates {
-            self.note_write(old);
+            self.note_write(lpn, old);
         }
         self.flash.put(ppn, lpn, held, old);
         ppn

@@ -78,6 +78,12 @@ impl<H: Copy> Pending<H> {
         self.units.pop_front()
     }
 
+    /// Takes the first unit that is wanted.
+    pub fn take_first(&mut self, is_wanted: impl FnMut(&Unit<H>) -> bool) -> Option<Unit<H>> {
+        let place = self.units.iter().position(is_wanted)?;
+        self.units.remove(place)
+    }
+
     /// A unit comes last.
     #[inline(always)]
     pub fn push(&mut self, unit: Unit<H>) {

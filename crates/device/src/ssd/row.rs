@@ -4,22 +4,50 @@ use crate::block::Completion;
 use crate::ftl::Readiness;
 use crate::ftl::frontier::Purpose;
 use crate::ftl::mapping::Place;
+use crate::ftl::streams::whole_row;
 use crate::nand::contents::Contents;
 use crate::ssd::Ssd;
 use crate::ssd::pending::{Owner, Unit};
-use crate::units::{DieId, Nanos};
+use crate::units::{DieId, Lpn, Nanos};
 
 impl<C: Contents> Ssd<C> {
     /// Enough is pending for a row, or what is there must not wait.
     #[inline]
-    pub(super) fn may_start_row(&self) -> bool {
+    pub(super) fn may_start_row(&mut self) -> bool {
         let geometry = &self.ftl.geometry;
-        self.pending.len() >= geometry.units_per_row as usize && (geometry.packing == 1 || self.packed_row_is_full())
+        let is_full = self.pending.len() >= geometry.units_per_row as usize
+            && (geometry.packing == 1 || self.packed_row_is_full())
+            && (!self.ftl.gathers_streams() || self.unit_of_whole_row().is_some());
+        is_full
             || !self.pending.is_empty()
                 && (!self.buffer.is_present()
                     || self.buffer.is_flushing()
                     || self.buffer.is_stalled()
                     || self.pending.front().is_some_and(|unit| unit.owner == Owner::Journal))
+    }
+
+    /// A unit of a stream of which a whole row is pending.
+    #[cold]
+    fn unit_of_whole_row(&mut self) -> Option<Lpn> {
+        let (ftl, mut last) = (&mut self.ftl, None);
+        let units = ftl.geometry.units_per_row;
+        let streams = self.pending.iter().map(|unit| {
+            last = Some(unit.lpn);
+            ftl.stream_of_write(unit.lpn)
+        });
+        whole_row(streams, units).and(last)
+    }
+
+    /// The unit that decides of which stream the next row is: of a whole row, or the first one where somebody waits.
+    #[inline]
+    fn first_of_row(&mut self) -> Option<Lpn> {
+        let &Unit { lpn, owner, .. } = self.pending.front()?;
+        if !self.ftl.gathers_streams() || owner == Owner::Journal {
+            return Some(lpn);
+        }
+        let may_wait = self.buffer.is_present() && !self.buffer.is_flushing();
+        let whole = if may_wait { self.unit_of_whole_row() } else { None };
+        whole.or(Some(lpn))
     }
 
     /// What is pending fills a row by its bytes: of compressed units it may take many.
@@ -87,8 +115,8 @@ impl<C: Contents> Ssd<C> {
     /// Programs the next pending row on a die; false where it cannot take one.
     pub(super) fn start_row(&mut self, die: usize) -> bool {
         let id = DieId(die as u16);
-        if let Some(unit) = self.pending.front() {
-            self.ftl.meet_unit(id, unit.lpn);
+        if let Some(lpn) = self.first_of_row() {
+            self.ftl.meet_unit(id, lpn);
         }
         match self.ftl.readiness(id) {
             Readiness::Write(purpose) => self.fill_row(die, purpose),
@@ -113,11 +141,12 @@ impl<C: Contents> Ssd<C> {
         let id = DieId(die as u16);
         let mut bytes_left = self.shape.row_bytes;
         let mut slots_left = self.ftl.row_slots_left(id, purpose);
-        while slots_left > 0 && self.pending.front().is_some_and(|unit| unit.bytes <= bytes_left) {
-            let unit = self.pending.pop().expect("checked");
+        while slots_left > 0
+            && let Some(unit) = self.next_of_row(id, purpose, bytes_left)
+        {
             if !self.put_unit(die, purpose, unit) {
                 // The unit behind it may be of another stream.
-                if self.ftl.separates() {
+                if self.ftl.separates() && !self.ftl.gathers_streams() {
                     break;
                 }
                 continue;
@@ -136,6 +165,23 @@ impl<C: Contents> Ssd<C> {
             self.load_host_row(die, programmed);
         }
         true
+    }
+
+    /// Takes the next pending unit that belongs into the open row and has room there.
+    #[inline(always)]
+    fn next_of_row(&mut self, die: DieId, purpose: Purpose, bytes_left: u32) -> Option<Unit<C::Held>> {
+        if self.ftl.gathers_streams() {
+            return self.next_of_stream(die, purpose);
+        }
+        self.pending.front().filter(|unit| unit.bytes <= bytes_left)?;
+        self.pending.pop()
+    }
+
+    #[cold]
+    fn next_of_stream(&mut self, die: DieId, purpose: Purpose) -> Option<Unit<C::Held>> {
+        let ftl = &mut self.ftl;
+        let open = ftl.open_stream(die, purpose);
+        self.pending.take_first(|unit| open.is_none_or(|stream| ftl.stream_of_write(unit.lpn) == stream))
     }
 
     /// Times a row that the FTL has filled: channel and tPROG. `lone` waits for it where it is one unit alone.

@@ -52,6 +52,7 @@ impl<C: Contents> Ssd<C> {
     /// end of a stretch of writes.
     pub fn flush_now(&mut self) {
         self.program_gathered_now();
+        self.program_apart_now();
         if let Some(share) = self.row.share_ahead() {
             self.ftl.backlog.fill(share);
         }
@@ -68,14 +69,39 @@ impl<C: Contents> Ssd<C> {
 
     fn program_gathered_now(&mut self) {
         let units = self.row.take();
-        let mut rest = units.as_slice();
+        if self.ftl.gathers_streams() {
+            self.sort_now(&units);
+        } else {
+            self.put_now(&units);
+        }
+        self.row.begin(units);
+    }
+
+    /// Units go to rows of their streams; those that are full are programmed.
+    #[cold]
+    fn sort_now(&mut self, units: &[(Lpn, C::Held)]) {
+        for unit in units {
+            let stream = self.ftl.stream_of_write(unit.0);
+            if let Some(whole) = self.row.add_apart(stream, *unit) {
+                self.put_now(&whole);
+            }
+        }
+    }
+
+    /// Programs what is left of each stream.
+    fn program_apart_now(&mut self) {
+        for rest in self.row.take_apart() {
+            self.put_now(&rest);
+        }
+    }
+
+    fn put_now(&mut self, mut rest: &[(Lpn, C::Held)]) {
         while !rest.is_empty() && !self.ftl.is_read_only() {
             let written = self.put_row_now(rest) as u64;
             self.ftl.counters.host_pages_written += written;
             self.write_map_now();
             rest = &rest[written as usize..];
         }
-        self.row.begin(units);
     }
 
     /// A write command of which the units are written without time: it is counted, and takes the host's time.
@@ -106,6 +132,7 @@ impl<C: Contents> Ssd<C> {
         // A gathered write of the same unit comes before its trim; others need not be programmed for it.
         if self.row.holds(lpn) {
             self.program_gathered_now();
+            self.program_apart_now();
         }
         self.ftl.trim(lpn);
     }

@@ -10,6 +10,8 @@ use crate::units::{DieId, Lpn, Nanos};
 pub struct SeasoningRow<H> {
     units: Vec<(Lpn, H)>,
     bytes_left: u32,
+    /// Rows of streams that are kept apart, by stream.
+    apart: Vec<Vec<(Lpn, H)>>,
     most: usize,
     row_bytes: u32,
     /// When each die is done with what it does.
@@ -32,7 +34,8 @@ impl<H> SeasoningRow<H> {
         (0..geometry.dies as usize).for_each(|slot| clocks.schedule(Nanos::ZERO, Event { slot, kind: 0 }));
         let (units, waiting) = (Vec::with_capacity(most), Vec::new());
         let host = Nanos::ZERO;
-        SeasoningRow { units, bytes_left: row_bytes, most, row_bytes, clocks, waiting, blocks_changed: 0, host, ahead }
+        let (apart, bytes_left) = (Vec::new(), row_bytes);
+        SeasoningRow { units, bytes_left, apart, most, row_bytes, clocks, waiting, blocks_changed: 0, host, ahead }
     }
 
     /// Each die begins at a time of its own below `most`, spread evenly by the golden ratio.
@@ -60,7 +63,22 @@ impl<H> SeasoningRow<H> {
 
     /// The unit is among those gathered.
     pub fn holds(&self, lpn: Lpn) -> bool {
-        self.units.iter().any(|(gathered, _)| *gathered == lpn)
+        self.units.iter().chain(self.apart.iter().flatten()).any(|(gathered, _)| *gathered == lpn)
+    }
+
+    /// A unit is gathered for a row of its stream; returns that row where it is full.
+    pub fn add_apart(&mut self, stream: u32, unit: (Lpn, H)) -> Option<Vec<(Lpn, H)>> {
+        let stream = stream as usize;
+        if self.apart.len() <= stream {
+            self.apart.resize_with(stream + 1, Vec::new);
+        }
+        self.apart[stream].push(unit);
+        (self.apart[stream].len() == self.most).then(|| std::mem::take(&mut self.apart[stream]))
+    }
+
+    /// Takes the rows of streams, none of which is full.
+    pub fn take_apart(&mut self) -> Vec<Vec<(Lpn, H)>> {
+        std::mem::take(&mut self.apart)
     }
 
     /// Takes what is gathered, to be programmed.

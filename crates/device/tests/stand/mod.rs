@@ -2,6 +2,7 @@
 //! host that keeps a number of requests outstanding and takes no time itself.
 #![allow(dead_code, reason = "every test file uses a part of it")]
 
+pub mod fickle;
 pub mod sectors;
 
 use ssdlab_device::block::{Completion, Device, Operation, Request, Status, Tag};

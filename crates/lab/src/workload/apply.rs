@@ -146,14 +146,7 @@ fn one_split(value: Value<'_>) -> Result<BlockSizes, Problem> {
     let sizes = shares.iter().zip(percents);
     let mut sizes: BlockSizes = sizes.map(|((bytes, _), percent)| SizeShare { bytes: *bytes, percent }).collect();
     sizes.retain(|share| share.percent > 0.0);
-    let smallest = sizes.iter().map(|share| share.bytes).min().unwrap_or(1);
-    match sizes.iter().find(|share| share.bytes % smallest != 0) {
-        Some(share) => Err(Problem::new(
-            format!("{} is not a multiple of the smallest size, {smallest}", share.bytes),
-            "fio would round it down to one; write the size you mean",
-        )),
-        None => Ok(sizes),
-    }
+    Ok(sizes)
 }
 
 /// Gives each blank an even share of what is left of 100 %.

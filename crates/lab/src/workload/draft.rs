@@ -11,7 +11,7 @@ use ssdlab_device::units::Nanos;
 
 mod range;
 
-use range::{SECTOR, range_shares};
+use range::{SECTOR, range_shares, split_sizes};
 
 /// The page cache's page, and the smallest sector of a drive.
 const PAGE_BYTES: u32 = 4096;
@@ -238,7 +238,7 @@ impl Draft {
 
     fn block_sizes(&mut self) -> Result<PerDirection<BlockSizes>, Blame> {
         if let Some(split) = &self.split {
-            return Ok(split.clone());
+            return split_sizes(split, self.bs_unaligned).map_err(|problem| ("bssplit", problem));
         }
         let one = |bytes: u32, range: Option<(u32, u32)>| match range {
             None => Ok(vec![SizeShare { bytes, percent: 100.0 }]),

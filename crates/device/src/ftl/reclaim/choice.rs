@@ -32,7 +32,10 @@ impl<C: Contents> Ftl<C> {
         let free = self.free_groups(die);
         let lends = free == 0 && !self.blocks.span_dies();
         let groups = if lends { self.blocks_to_lend() } else { free * self.blocks.width };
-        rows / self.geometry.rows_per_unit * self.geometry.units_per_row + groups * self.geometry.units_per_block()
+        let room = rows / self.geometry.rows_per_unit * self.geometry.units_per_row;
+        // Of each stream but one a row more may be filled up.
+        let filled_up = (self.blocks.streams.count() - 1) * (self.geometry.units_per_row - 1);
+        (room + groups * self.geometry.units_per_block()).saturating_sub(filled_up)
     }
 
     /// Free blocks of all dies beyond the one that each has to keep.
@@ -114,8 +117,9 @@ impl<C: Contents> Ftl<C> {
         let pool = self.blocks.pool_of(die);
         let picked = self.ask(pool, Rules::pick);
         let capacity = self.group_units();
-        // The last row of each block's moves is filled up: what gains less than a row gains nothing.
-        let least_gain = (capacity / UNITS_PER_GAIN).max(self.geometry.units_per_row * self.blocks.width);
+        // The last row of each block's moves, and of each stream's, is filled up: what gains less gains nothing.
+        let filled_up = if self.kind.one_unit_rows { 1 } else { self.blocks.streams.count() };
+        let least_gain = (capacity / UNITS_PER_GAIN).max(self.geometry.units_per_row * self.blocks.width * filled_up);
         let gains = |group: Group| self.gain(group) >= least_gain;
         if picked.is_some_and(gains) {
             return picked;

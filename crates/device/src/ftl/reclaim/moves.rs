@@ -106,13 +106,17 @@ impl<C: Contents> Ftl<C> {
         let units_per_row = state.job().units_per_row;
         let wanted = state.gathered.next_row(units_per_row);
         let mut batch = std::mem::take(&mut state.gathered.slots);
-        let count = wanted.min(most).min(batch.len() as u32) as usize;
+        let row = if self.kind.separates { self.bring_row_forward(die, &mut batch) } else { batch.len() };
+        let count = wanted.min(most).min(row as u32) as usize;
         let mut moved = 0;
         for from in batch.drain(..count).map(Ppn) {
             if self.mapping.owner(from).is_some() {
                 self.move_unit(from, to, purpose);
                 moved += 1;
             }
+        }
+        if self.kind.separates {
+            self.blocks.streams.gathered(die).drain(..count);
         }
         self.die_mut(die).gathered.slots = batch;
         moved

@@ -2,6 +2,7 @@
 
 use super::Step;
 use crate::ftl::Ftl;
+use crate::ftl::die::DieState;
 use crate::ftl::job::SourceRow;
 use crate::ftl::table::NONE;
 use crate::nand::contents::Contents;
@@ -32,8 +33,15 @@ impl<C: Contents> Ftl<C> {
     #[inline(always)]
     pub fn job_step_is_program(&self, die: DieId) -> bool {
         let state = self.die(die);
-        let job = state.job();
-        job.held != NONE || state.gathered.slots.len() >= job.units_per_row as usize
+        state.job().held != NONE || self.is_row_gathered(die, state)
+    }
+
+    /// A row is gathered, of one stream where streams are kept apart.
+    #[inline(always)]
+    fn is_row_gathered(&self, die: DieId, state: &DieState) -> bool {
+        let units = state.job().units_per_row;
+        state.gathered.slots.len() >= units as usize
+            && (!self.kind.separates || self.blocks.streams.with_row(die, units).is_some())
     }
 
     /// The next step where a row is one unit.
@@ -62,12 +70,15 @@ impl<C: Contents> Ftl<C> {
 
     /// The next step where a row is several units.
     fn next_row(&mut self, die: DieId) -> Step {
+        if self.kind.separates {
+            self.ask_gathered(die);
+        }
+        if self.is_row_gathered(die, self.die(die)) {
+            return Step::Program;
+        }
         let geometry = self.geometry;
         let state = &mut self.dies[usize::from(die.0)];
         let (job, gathered) = (state.job.as_mut().expect("a job is under way"), &mut state.gathered.slots);
-        if gathered.len() >= job.units_per_row as usize {
-            return Step::Program;
-        }
         let block = job.victim();
         let fill = self.blocks.packing.fill(&self.flash.array, &geometry, block);
         let base = geometry.ppn(block, 0).0;
@@ -85,6 +96,9 @@ impl<C: Contents> Ftl<C> {
             job.cursor += 1;
             let units = (gathered.len() - before) as u32;
             if units > 0 {
+                if self.kind.separates {
+                    self.ask_gathered(die);
+                }
                 return Step::Read(SourceRow { block, row, units });
             }
         }

@@ -1,7 +1,7 @@
-//! Block sizes of `bsrange` and how often each is drawn.
+//! Block sizes of `bsrange` and how often each is drawn, and which sizes a `bssplit` may hold.
 
 use crate::workload::error::Problem;
-use crate::workload::job::{BlockSizes, SizeShare};
+use crate::workload::job::{BlockSizes, PerDirection, SizeShare};
 
 /// Sizes of `bs_unaligned` are whole sectors of so many bytes.
 pub const SECTOR: u32 = 512;
@@ -30,4 +30,19 @@ pub fn range_shares(least: u32, most: u32, step: u32) -> Result<BlockSizes, Prob
     shares.push(SizeShare { bytes: most, percent: left.max(0.0) });
     shares.retain(|share| share.percent > 0.0);
     Ok(shares)
+}
+
+/// The sizes of a split. One that fio would round down is refused; with `bs_unaligned` it rounds none.
+pub fn split_sizes(split: &PerDirection<BlockSizes>, unaligned: bool) -> Result<PerDirection<BlockSizes>, Problem> {
+    for sizes in [&split.read, &split.write, &split.trim] {
+        let smallest = sizes.iter().map(|share| share.bytes).min().unwrap_or(1);
+        let rounded = sizes.iter().find(|share| !share.bytes.is_multiple_of(smallest));
+        if let Some(share) = rounded.filter(|_| !unaligned) {
+            return Err(Problem::new(
+                format!("{} is not a multiple of the smallest size, {smallest}", share.bytes),
+                "fio would round it down to one; write the size you mean, or add bs_unaligned",
+            ));
+        }
+    }
+    Ok(split.clone())
 }

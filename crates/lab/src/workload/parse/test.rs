@@ -161,6 +161,9 @@ fn block_splits() {
     for wrong in ["4k/60:8k/60", "4k/60:8k/20", "4k/200", "4k/50:6k/50", ":"] {
         assert!(parse_flags(&[format!("--bssplit={wrong}")]).is_err(), "{wrong}");
     }
+    for either_way in ["--bs_unaligned --bssplit=4k/50:6k/50", "--bssplit=4k/50:6k/50 --bs_unaligned"] {
+        assert_eq!(one(either_way).block_sizes.read, [share(4096, 50.0), share(6144, 50.0)]);
+    }
 }
 
 /// The random distributions with their inputs, defaults and limits.
