@@ -67,9 +67,11 @@ def test_the_mean_has_to_lie_inside(iops: float, said: list[str]) -> None:
 def test_means_stand_below_the_table() -> None:
     """Of all that count, and of those alone whose document was at hand."""
     memory = Judged(replace(ROW, kind="memory"), 400.0, 1.0)
-    shown = document([Judged(ROW, 100.0, 1.0), memory])
+    unsure = Judged(replace(ROW, kind="memory", use="unsure"), 1350.0, 1.0)
+    shown = document([Judged(ROW, 100.0, 1.0), memory, unsure])
     assert "all that count (2): 2.000" in shown
     assert "found that count (1): 1.000" in shown
+    assert "with those that are unsure (3): 3.780" in shown
     assert "from memory: a data sheet" in shown
 
 

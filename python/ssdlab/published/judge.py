@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from statistics import geometric_mean
 
 from ssdlab import text
-from ssdlab.published.rows import BURST, FOUND, MEMORY, Row
+from ssdlab.published.rows import BURST, COUNTED, FOUND, MEMORY, UNSURE, Row
 
 LOW, HIGH = 0.85, 1.15
 """Where the mean has to lie."""
@@ -44,8 +44,8 @@ class Judged:
         return None if self.iops is None else self.iops / self.row.iops
 
 
-def mean(judged: Sequence[Judged]) -> float | None:
-    """Return the geometric mean of those that count; None where none does.
+def mean(judged: Sequence[Judged], uses: Sequence[str] = (COUNTED,)) -> float | None:
+    """Return the geometric mean of those that count, or are of these uses; None where none is.
 
     Examples
     --------
@@ -53,7 +53,7 @@ def mean(judged: Sequence[Judged]) -> float | None:
     >>> round(mean([Judged(row, 200.0, 2.0), Judged(row, 50.0, 5.0)]), 9)
     1.0
     """
-    ratios = [each.ratio for each in judged if each.row.counts and each.ratio is not None]
+    ratios = [each.ratio for each in judged if each.row.use in uses and each.ratio is not None]
     return geometric_mean(ratios) if ratios else None
 
 
@@ -63,7 +63,9 @@ def document(judged: Sequence[Judged]) -> str:
     lines = [f"| {' | '.join(headings)} |", f"|{'---|' * len(headings)}"]
     lines += [f"| {' | '.join(_cells(each))} |" for each in judged]
     found = [each for each in judged if each.row.kind == FOUND]
-    lines += ["", _mean_of("all", judged), _mean_of("found", found)]
+    lines += ["", _mean_of("all that count", judged), _mean_of("found that count", found)]
+    if any(each.row.use == UNSURE for each in judged):
+        lines.append(_mean_of("with those that are unsure", judged, (COUNTED, UNSURE)))
     return "\n".join(lines) + "\n"
 
 
@@ -81,11 +83,11 @@ def _cells(each: Judged) -> tuple[str, ...]:
     )
 
 
-def _mean_of(which: str, judged: Sequence[Judged]) -> str:
-    number = sum(each.row.counts and each.iops is not None for each in judged)
-    value = mean(judged)
+def _mean_of(which: str, judged: Sequence[Judged], uses: Sequence[str] = (COUNTED,)) -> str:
+    number = sum(each.row.use in uses and each.iops is not None for each in judged)
+    value = mean(judged, uses)
     said = "none" if value is None else f"{value:.3f}"
-    return f"geometric mean of predicted to published, {which} that count ({number}): {said}"
+    return f"geometric mean of predicted to published, {which} ({number}): {said}"
 
 
 def failures(judged: Sequence[Judged]) -> list[str]:

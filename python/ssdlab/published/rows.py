@@ -9,8 +9,8 @@ import csv
 from dataclasses import dataclass
 from importlib import resources
 
-COUNTED, FITTED, BURST = "counted", "fitted", "burst"
-USES = (COUNTED, FITTED, BURST)
+COUNTED, FITTED, UNSURE, BURST = "counted", "fitted", "unsure", "burst"
+USES = (COUNTED, FITTED, UNSURE, BURST)
 """What becomes of a figure; a word of the column `use`."""
 FOUND, MEMORY = "found", "memory"
 KINDS = (FOUND, MEMORY)

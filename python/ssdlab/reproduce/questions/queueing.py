@@ -148,6 +148,7 @@ def rows(results: Results) -> list[Row]:
             "DC S3700 800 GB, random writes in steady state",
             seeds.figure("thomas-krenn", "s3700_random_write"),
             f"{text.count(results.iops('server', _mix(0)))} IOPS",
+            reason="The controller's time for a move is fitted to it, so it is not judged.",
         ),
     ]
 
