@@ -276,7 +276,10 @@ MUTANTS = (
     Mutant(
         "what stays unwritten is no spare area",
         "spare-area",
-        ("10 % unused against none, random writes, X25-M", "the same, if half", "the same, as the"),
+        (
+            "10 % unused against none, random writes, X25-M",
+            "20 % unused against none, random writes, DC S3500 800 GB",
+        ),
         whole_span,
     ),
     Mutant(

@@ -30,12 +30,17 @@ def _mix(reads: int) -> str:
     return f"{reads} % reads"
 
 
+def _amount(reads: int) -> dict[str, Value]:
+    """Return what is written: of writes alone more than a small drive has free blocks for."""
+    return _SOME if reads else {**_SOME, "io_size": "20%"}
+
+
 def _drive(drive: str, name: str, settings: Settings = ()) -> Experiment:
     depths = [
         section(_depth(each), rw="randread", bs="4k", iodepth=each, **_SOME) for each in DEPTHS
     ]
     mixes = [
-        section(_mix(each), rw="randrw", rwmixread=each, bs="4k", iodepth=32, **_SOME)
+        section(_mix(each), rw="randrw", rwmixread=each, bs="4k", iodepth=32, **_amount(each))
         for each in READS_PERCENT
     ]
     order = [section(f"{rw} 4k", rw=rw, bs="4k", iodepth=1, **_SOME) for rw in ("read", "randread")]
