@@ -13,12 +13,10 @@ from pathlib import Path
 
 from ssdlab import engine
 from ssdlab.errors import SsdlabError
-from ssdlab.fitting.measurement import SPREAD, Load, Measurement, figure
+from ssdlab.fitting.measurement import SPREAD, TAIL_SPREAD, Load, Measurement, figure
 from ssdlab.fitting.read_csv import condition_of
 from ssdlab.result import Job, Result
 
-TAIL_SPREAD = 0.05
-"""Of 99 % latencies."""
 _OF_THE_MACHINE = (
     "filename", "directory", "name", "output", "output-format", "ioengine", "thread", "description",
 )  # fmt: skip
