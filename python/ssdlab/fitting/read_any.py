@@ -2,7 +2,7 @@
 
 A folder is a result of `ssdlab pts`, as is its result.json with the folder around it; a file that
 begins with "<" is TKperf's XML (`read_pts`). One that begins with "{", or that is named .json, is
-fio's JSON (`read_fio`). Everything else is a table (`read_csv`).
+fio's JSON (`read_fio`), with its logs (`read_log`). Everything else is a table (`read_csv`).
 """
 
 from __future__ import annotations
