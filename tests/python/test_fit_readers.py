@@ -10,9 +10,17 @@ import pytest
 
 import synthetic
 from ssdlab import engine
-from ssdlab.fitting.measurement import METRICS, Load, Measurement, figure, hold_back, loads
+from ssdlab.fitting.measurement import (
+    METRICS,
+    TAIL_SPREAD,
+    Load,
+    Measurement,
+    figure,
+    hold_back,
+    loads,
+)
 from ssdlab.fitting.read_csv import read_csv
-from ssdlab.fitting.read_fio import TAIL_SPREAD, read_fio
+from ssdlab.fitting.read_fio import read_fio
 from ssdlab.request import RunRequest
 from ssdlab.result import Result
 

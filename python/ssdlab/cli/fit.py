@@ -37,6 +37,7 @@ _FEW = 5
     examples=(
         "ssdlab fit mine.csv --drive intel-dc-s3500-80gb -o mine.toml",
         "ssdlab fit steady.json --state steady --drive intel-dc-s3500-80gb -o mine.toml",
+        "ssdlab fit s3500/ --drive intel-dc-s3500-80gb -o mine.toml",
         "ssdlab fit --plan --drive intel-dc-s3500-80gb mine.csv",
         "ssdlab run --rw=randwrite --bs=4k --drive mine.toml --state steady",
     ),
@@ -90,9 +91,10 @@ def fit(
 ) -> int:
     """Fit a profile to measurements of a drive.
 
-    MEASUREMENT is fio's JSON, or a CSV file with the columns job, condition, metric, value and
-    spread. The fit changes the numbers that the measurements determine, and names those that they
-    do not. It needs -o, unless --plan asks what to measure.
+    MEASUREMENT is fio's JSON, a folder of ssdlab pts, the XML file of TKperf, or a CSV file with
+    the columns job, condition, metric, value and spread. The fit changes the numbers that the
+    measurements determine, and names those that they do not. It needs -o, unless --plan asks what
+    to measure.
     """
     from ssdlab.fitting.unknowns import space_of
 
@@ -141,7 +143,8 @@ def _fit(
     except Unexplained as error:
         note(f"ssdlab: {error}")
         return EXIT_UNEXPLAINED
-    pending.write(profile_text(space, point, done.fitted, [Path(each).name for each in files]))
+    names = [Path(each).resolve().name for each in files]
+    pending.write(profile_text(space, point, done.fitted, names))
     if not is_stdout(str(pending.path)):
         _tell(done, point, judged, found.figures, seed)
     return 0
@@ -155,20 +158,11 @@ def _share(value: str) -> float:
 
 
 def _read(paths: Sequence[str], state: str | None) -> list[Measurement]:
-    from ssdlab.fitting.read_csv import read_csv
-    from ssdlab.fitting.read_fio import read_fio
+    from ssdlab.fitting.read_any import read_all
 
-    found = []
-    for path in map(Path, paths):
-        if path.suffix == ".json":
-            found += read_fio(path, state)
-        elif state is not None:
-            raise SsdlabError(
-                f"--state {state}: is for fio's JSON; {path} says it in its column condition\n"
-                "leave --state out"
-            )
-        else:
-            found += read_csv(path)
+    found, notices = read_all(paths, state)
+    for each in notices:
+        note(f"ssdlab: {each}")
     return found
 
 

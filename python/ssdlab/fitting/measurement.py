@@ -16,6 +16,8 @@ from ssdlab.result import Job
 
 SPREAD = 0.02
 """Of a measurement whose spread is not known."""
+TAIL_SPREAD = 0.05
+"""Of its 99 % latency and beyond, which few requests decide."""
 
 _FIGURES: dict[str, Callable[[Job, str | None], float | None]] = {
     "iops": lambda job, direction: job.iops(direction),

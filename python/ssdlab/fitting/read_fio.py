@@ -3,24 +3,27 @@
 The job is made again from fio's "global options" and "job options", without what names the device
 that was measured. A mean latency at a fixed depth says the same as the rate (Little's law): it is
 taken at depth 1 alone, and the rate at others. A percentile is spread more than a rate: fio's bins
-are 1.6 % wide, and few requests are that slow. Left out: jobs that ran at the same time, which are
-taken as if each had run alone.
+are 1.6 % wide, and few requests are that slow. How much the rate is spread a log says, where there
+is one (`read_log`). Left out: jobs that ran at the same time, which are taken as if each had run
+alone.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from ssdlab import engine
 from ssdlab.errors import SsdlabError
-from ssdlab.fitting.measurement import SPREAD, Load, Measurement, figure
+from ssdlab.fitting.measurement import SPREAD, TAIL_SPREAD, Load, Measurement, figure
 from ssdlab.fitting.read_csv import condition_of
+from ssdlab.fitting.read_log import spreads_of
 from ssdlab.result import Job, Result
 
-TAIL_SPREAD = 0.05
-"""Of 99 % latencies."""
 _OF_THE_MACHINE = (
     "filename", "directory", "name", "output", "output-format", "ioengine", "thread", "description",
+    "write_iops_log", "write_bw_log", "write_lat_log", "log_avg_msec", "per_job_logs",
 )  # fmt: skip
 
 
@@ -40,22 +43,43 @@ def read_fio(path: Path, condition: str | None) -> list[Measurement]:
         It is no result, or a job in it cannot be simulated.
     """
     result = Result.load(path)
-    shared = result.to_dict().get("global options") or {}
+    shared = _options(result.to_dict().get("global options"), f"{path}: global options")
+    options = [
+        {**shared, **_options(job.options, f"{path}: jobs[{number}]: job options")}
+        for number, job in enumerate(result.jobs)
+    ]
     found = [
         each
         for number, job in enumerate(result.jobs)
-        for each in _of_job(job, {**shared, **job.options}, f"{path}: jobs[{number}]", condition)
+        for each in _of_job(
+            job,
+            options[number],
+            spreads_of(path, options, number),
+            f"{path}: jobs[{number}]",
+            condition,
+        )
     ]
     if not found:
         raise SsdlabError(f"{path}: no job in it did a read or a write\ngive another result")
     return found
 
 
+def _options(found: Any, place: str) -> dict[str, str]:
+    """Return options of fio's JSON, in which all values are texts."""
+    if not isinstance(found or {}, Mapping):
+        raise SsdlabError(f"{place}: {str(found)[:40]} is no object\nmeasure again with fio")
+    return {str(name): str(value) for name, value in (found or {}).items()}
+
+
 def _of_job(
-    job: Job, options: dict[str, str], place: str, condition: str | None
+    job: Job,
+    options: Mapping[str, str],
+    spreads: Mapping[str, float],
+    place: str,
+    condition: str | None,
 ) -> list[Measurement]:
     flags = tuple(
-        f"--{name}={value}" if str(value) else f"--{name}"
+        f"--{name}={value}" if value else f"--{name}"
         for name, value in options.items()
         if name not in _OF_THE_MACHINE
     )
@@ -68,8 +92,9 @@ def _of_job(
     found = []
     for direction in job.directions:
         prefix = f"{direction}_" if several else ""
-        rate = "mean_us" if str(options.get("iodepth", "1")) == "1" else "iops"
-        for name, spread in ((rate, SPREAD), ("p99_us", TAIL_SPREAD)):
+        rate = "mean_us" if options.get("iodepth", "1") == "1" else "iops"
+        spread_of_rate = spreads.get(direction, SPREAD)
+        for name, spread in ((rate, spread_of_rate), ("p99_us", TAIL_SPREAD)):
             value = figure(job, prefix + name)
             if value is not None and value > 0:
                 found.append(Measurement(load, prefix + name, value, spread, place))
