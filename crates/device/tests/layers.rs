@@ -60,7 +60,7 @@ const SSD: &[&[&str]] = &[
     &[
         "admin",
         "admit",
-        "budgeted",
+        "staged",
         "catch_up",
         "cut",
         "flush",

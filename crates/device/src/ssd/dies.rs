@@ -70,9 +70,9 @@ pub enum Activity {
     Erasing,
     /// For rows of other dies to be programmed, before an erase.
     Waiting,
-    /// Data in, of what is programmed only when the budget for programs allows it.
+    /// Data in, of what is programmed only when it may ([`crate::ssd::move_processor`], [`crate::ssd::program_budget`]).
     Loading,
-    /// For the budget.
+    /// For the processor of moves, or for the budget.
     Held,
     /// Program, for the host, where there is a budget; recorded as writing.
     Programming,
@@ -207,6 +207,7 @@ impl Dies {
         self.idle = all_bits(self.dies.len());
         self.runs.clear();
         self.budget.iter_mut().for_each(ProgramBudget::clear);
+        self.move_processor.clear();
     }
 
     /// Number of dies.
@@ -322,6 +323,13 @@ impl Dies {
         self.idle[die / 64] &= !(1 << (die % 64));
     }
 
+    /// A die can do nothing but read until then, when its event tells of it.
+    pub fn hold_until(&mut self, die: usize, time: Nanos) {
+        self.dies[die].activity = Activity::Held;
+        self.idle[die / 64] &= !(1 << (die % 64));
+        self.calendar.schedule(time, Event { slot: die, kind: Activity::Held as u8 });
+    }
+
     /// A die gives back its share of the budget, where it has one; returns the die that can begin by that.
     pub fn give_back_share(&mut self, die: usize) -> Option<usize> {
         let budget = self.budget.as_mut()?;
@@ -392,7 +400,7 @@ impl Dies {
         self.note_span(die, activity, began, end);
     }
 
-    /// A die has loaded what it is to program when the budget allows it: that counts as what it is for.
+    /// A die has loaded what it is to program when it may: that counts as what it is for.
     pub fn end_load(&mut self, die: usize, end: Nanos, counters: &mut Counters) {
         let state = &self.dies[die];
         if let Some((activity, _)) = state.suspended {

@@ -40,7 +40,7 @@ impl<C: Contents> Ssd<C> {
             Step::Erase => {
                 let time = self.ftl.finish_job(id);
                 let issued = self.issue_cycles(die);
-                self.work_array(die, Activity::Erasing, issued, time);
+                self.erase_array(die, issued, time);
             }
         }
     }
@@ -124,10 +124,10 @@ impl<C: Contents> Ssd<C> {
         if moved == 0 && out == Nanos::ZERO {
             return self.dies.begin(die, Activity::Moving, self.now, self.now);
         }
-        let passed = self.dies.move_processor.take(self.now, moved);
-        let loaded = self.load_move(die, out).max(passed);
-        if self.dies.budget.is_some() {
-            return self.work_array(die, Activity::Moving, loaded, programmed);
+        let loaded = self.load_move(die, out);
+        if self.stages_moves() {
+            self.dies.move_processor.take(die, self.now, moved);
+            return self.stage(die, Activity::Moving, loaded, programmed);
         }
         let ends = loaded + programmed;
         match self.sense_next_at_once(die, ends) {
@@ -161,8 +161,8 @@ impl<C: Contents> Ssd<C> {
     /// one event; returns when that is done. A read that comes in between parts the two again.
     #[inline(always)]
     fn sense_next_at_once(&mut self, die: usize, ends: Nanos) -> Option<Nanos> {
-        let is_alone = self.shape.times.flash_command == Nanos::ZERO && self.dies.move_processor.is_free();
-        if !is_alone || self.ftl.is_smooth() || self.dies.get(die).is_interrupted() {
+        let command_free = self.shape.times.flash_command == Nanos::ZERO;
+        if !command_free || self.ftl.is_smooth() || self.dies.get(die).is_interrupted() {
             return None;
         }
         if !self.ftl.has_job(DieId(die as u16)) {

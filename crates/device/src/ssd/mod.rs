@@ -18,12 +18,11 @@
 //! [`pending`] (units on their way), [`move_runs`], [`move_processor`], [`journal`] (of the map), [`dies`] (and channels), [`power_states`],
 //! [`program_budget`], [`seasoning_row`], [`endings`]; [`pieces`] cuts requests into units. Steps work on the parts together: `admit` (and the ends
 //! of commands), `read`, `write`, `row`, `flush`, `trim`, [`admin`] (starting over), `work` (what a die does
-//! next), `job`, `budgeted` (programs within a budget), `catch_up` (runs of moves), `seasoning` (without a clock), `cut` (the end of what is under way).
+//! next), `job`, `staged` (programs that wait once they are loaded), `catch_up` (runs of moves), `seasoning` (without a clock), `cut` (the end of what is under way).
 //! Left out: several namespaces, thermal throttling, the read cache, host memory buffer.
 
 pub mod admin;
 mod admit;
-mod budgeted;
 mod catch_up;
 pub mod commands;
 mod cut;
@@ -44,6 +43,7 @@ mod row;
 mod seasoning;
 pub mod seasoning_row;
 pub mod shape;
+mod staged;
 mod trim;
 mod work;
 mod write;
@@ -153,7 +153,12 @@ impl<C: Contents> Ssd<C> {
             buffer,
             pending: Pending::default(),
             journal: config.journals_map().then(|| journal_at_rest(config, &ftl)),
-            dies: Dies::new(&geometry, channel_rate(config), MoveProcessor::new(config), config.power.programs_at_once),
+            dies: Dies::new(
+                &geometry,
+                channel_rate(config),
+                MoveProcessor::new(config, geometry.dies as usize),
+                config.power.programs_at_once,
+            ),
             power: PowerStates::new(config, ftl.seed),
             row: SeasoningRow::new(&geometry, ahead),
             idle_work: false,

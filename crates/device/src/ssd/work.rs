@@ -7,7 +7,7 @@
 //!                       └► moving ──► …              programmed again, and the victim is erased
 //!   idle ──► erasing ──► idle
 //!   writing, moving, erasing ──► suspended by a read (where the flash can) ──► resumed
-//!   loading ──► held, or programming, moving, erasing           with a budget for programs (`budgeted`)
+//!   loading ──► held, or programming, moving, erasing           where programs have to wait (`staged`)
 //! ```
 //! An erase waits for rows under way that superseded units of its block: until they are programmed the block
 //! holds the newest whole copy.
@@ -61,6 +61,7 @@ impl<C: Contents> Ssd<C> {
             }
             Activity::MovingRun => return self.look_at_run(die),
             Activity::Loading => return self.loaded(die),
+            Activity::Held => return self.work(die),
             Activity::Programming => return self.programmed(die, done),
             Activity::Sending => self.sent(die, done),
             Activity::Moving => self.ftl.program_ended(DieId(die as u16)),

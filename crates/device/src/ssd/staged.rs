@@ -1,7 +1,9 @@
-//! Programs and erases where a budget limits how many dies do it at once ([`super::program_budget`]).
+//! Programs and erases that wait once they are loaded: for the processor that moves go through
+//! ([`super::move_processor`]), and for a share of the budget that limits how many dies do it at once
+//! ([`super::program_budget`]).
 //!
-//! Loading and programming are then two events: with its row loaded a die takes a share of the budget, or waits for
-//! one, free for reads meanwhile. What it has still to do stands where that of an interrupted program does.
+//! Loading and programming are then two events: with its row loaded a die waits, free for reads meanwhile. What it has
+//! still to do stands where that of an interrupted program does.
 
 use crate::block::Completion;
 use crate::nand::contents::Contents;
@@ -14,14 +16,25 @@ impl<C: Contents> Ssd<C> {
     pub(super) fn load_host_row(&mut self, die: usize, programmed: Nanos) {
         let load = self.load_time(die);
         let loaded = self.dies.reserve_channel(die, self.now, load);
-        self.work_array(die, Activity::Programming, loaded, programmed);
+        self.stage(die, Activity::Programming, loaded, programmed);
     }
 
-    /// A die has what it needs at `loaded`, and then its array works for so long, at once if there is no budget.
-    pub(super) fn work_array(&mut self, die: usize, activity: Activity, loaded: Nanos, array: Nanos) {
+    /// Programs of moves may have to wait once they are loaded.
+    #[inline(always)]
+    pub(super) fn stages_moves(&self) -> bool {
+        self.dies.budget.is_some() || !self.dies.move_processor.is_free()
+    }
+
+    /// A die has what it erases at `loaded`, and does so for so long, at once if there is no budget.
+    pub(super) fn erase_array(&mut self, die: usize, loaded: Nanos, array: Nanos) {
         if self.dies.budget.is_none() {
-            return self.dies.begin(die, activity, self.now, loaded + array);
+            return self.dies.begin(die, Activity::Erasing, self.now, loaded + array);
         }
+        self.stage(die, Activity::Erasing, loaded, array);
+    }
+
+    /// A die has what it needs at `loaded`; then its array works for so long, when it may.
+    pub(super) fn stage(&mut self, die: usize, activity: Activity, loaded: Nanos, array: Nanos) {
         self.dies.get_mut(die).suspended = Some((activity, array));
         self.dies.begin(die, Activity::Loading, self.now, loaded);
     }
@@ -32,9 +45,17 @@ impl<C: Contents> Ssd<C> {
         self.work(die);
     }
 
-    /// Goes on with what reads have interrupted, or begins what has only been loaded, if the budget allows it.
+    /// Goes on with what reads have interrupted, or begins what has only been loaded, if nothing is to be waited for.
     pub(super) fn resume(&mut self, die: usize, activity: Activity, left: Nanos) {
         let mut resume = self.shape.times.suspend.unwrap_or(Nanos::ZERO);
+        if let Some(done) = self.dies.move_processor.done_with(die) {
+            if done > self.now {
+                self.dies.get_mut(die).suspended = Some((activity, left));
+                return self.dies.hold_until(die, done);
+            }
+            self.dies.move_processor.let_go(die);
+            resume = Nanos::ZERO;
+        }
         if let Some(budget) = &mut self.dies.budget
             && !budget.is_held(die)
         {
