@@ -100,6 +100,17 @@ fn drives() -> Vec<(&'static str, Vec<(&'static str, &'static str)>)> {
                 ("over_provisioning", "0.6"),
             ],
         ),
+        ("slow move processor", with(&[("controller.move_unit_us", "300"), ("nand.suspend", "true")])),
+        (
+            "slow move processor, power budget, superblocks, smooth",
+            with(&[
+                ("controller.move_unit_us", "100"),
+                ("power.programs_at_once", "1"),
+                ("ftl.striping", "superblock"),
+                ("ftl.gc_pace", "smooth"),
+                ("over_provisioning", "0.6"),
+            ]),
+        ),
         ("paced writes", with(&[("controller.paced_write_mb_per_s", "3"), ("ftl.gc_pace", "smooth")])),
         (
             "paced writes, half duplex, no buffer",
