@@ -171,6 +171,9 @@ def test_ensembles_and_single_drives_do_not_mix(command: Command, tmp_path: Path
         code, _, err = command(verb, str(drawn), str(single))
         assert code == 2
         assert f"{single}: is the result of single drives" in err
+    single.write_text("<html>")
+    code, _, err = command("compare", str(drawn), str(single))
+    assert (code, "not JSON" in err) == (2, True)
 
 
 def test_seasons_are_summed_up() -> None:

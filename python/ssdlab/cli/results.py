@@ -56,14 +56,15 @@ def ensembles_in(documents: Sequence[Document]) -> list[Arm]:
     Raises
     ------
     SsdlabError
-        Some are of ensembles, and some are not, or one is out of shape.
+        Some are of ensembles, and some are not; or one is no result, or out of shape.
     """
-    others = [name for name, document in documents if not is_ensemble(document)]
+    others = [(name, document) for name, document in documents if not is_ensemble(document)]
     if len(others) == len(documents):
         return []
-    if others:
+    for name, document in others:
+        Result.from_json(document, name)  # What is no result at all is told as that.
         raise SsdlabError(
-            f"{others[0]}: is the result of single drives, but other results are of ensembles\n"
+            f"{name}: is the result of single drives, but other results are of ensembles\n"
             "run it with --ensemble as well, or leave the others out"
         )
     return [arm for name, document in documents for arm in read(document, name)]

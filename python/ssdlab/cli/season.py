@@ -101,8 +101,8 @@ _OF_SIMULATED = _OF_BOTH | {
 @click.option(
     "--ensemble",
     metavar="N",
-    help="Make N drives steady that are drawn from the plausible ranges of assumed numbers; print "
-    "medians and intervals. No drive is kept, so -o is refused.",
+    help="Draw N drives from the plausible ranges of assumed numbers, bring each into steady "
+    "state, and print medians and intervals. No drive is kept, so -o is refused.",
 )
 @click.option(
     "--json",

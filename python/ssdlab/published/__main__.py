@@ -38,7 +38,10 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m ssdlab.published", description=__doc__)
     parser.add_argument("--drives", default="", help="run only these, separated by commas")
     parser.add_argument(
-        "--seconds", type=int, default=_SECONDS, help="measure each drive for so long (%(default)s)"
+        "--seconds",
+        type=int,
+        default=_SECONDS,
+        help="measure each drive for this many seconds (%(default)s)",
     )
     parser.add_argument("-o", "--output", required=True, help="keep the results in this folder")
     options = parser.parse_args(arguments)

@@ -74,7 +74,7 @@ def picture(pairs: Pairs) -> str | None:
             within, of = inside(pairs, level)
             axes.barh(place, within / of, height=0.6, color=theme.SERIES[0])
             axes.plot([level, level], [place - 0.4, place + 0.4], color=theme.INK, linewidth=2)
-            axes.text(within / of + 0.01, place, f"{within} of {of}", va="center", color=theme.INK)
+            axes.text(0.01, place, f"{within} of {of}", va="center", color=theme.PAPER)
         axes.set_yticks(
             range(len(LEVELS)), [f"interval of {text.percent(each, 0)}" for each in LEVELS]
         )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ssdlab import pages
+from ssdlab import pages, text
+from ssdlab.ensemble.model_error import MODEL_ERROR
 from ssdlab.report.limits import ALWAYS, HOST
 from ssdlab.reproduce import calibration, pictures, table
 from ssdlab.reproduce.document import Answer, all_rows, fitted, rows_with_spreads, tally
@@ -42,6 +43,7 @@ def build_html(
         intervals=calibration.told(pairs),
         calibration=calibration.picture(pairs),
         kept=kept,
+        model_error=text.percent(MODEL_ERROR),
         overview=pictures.quotients(
             [
                 (each.question.name, list(zip(each.rows, each.spreads, strict=True)))
