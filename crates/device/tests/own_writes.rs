@@ -104,7 +104,7 @@ fn reads_do_not_wait_for_the_controller() {
     let more = [("over_provisioning", "0.3"), ("controller.move_unit_us", "200"), ("ftl.gc_pace", "smooth")];
     let mut stand = Stand::new("theory", &with(&more));
     stand.run(64, (0..200_000).map(|number| four_kib(Operation::Write, scatter(number) % 65_536)));
-    let is_read = |number: u64| number % 10 == 0;
+    let is_read = |number: u64| number.is_multiple_of(10);
     let mixed = (200_000..300_000).map(|number| {
         let operation = if is_read(number) { Operation::Read } else { Operation::Write };
         four_kib(operation, scatter(number) % 65_536)
