@@ -380,8 +380,9 @@ def test_two_levels_write_as_often_as_was_published(tmp_path: Path) -> None:
     """Two levels by age, hot and cold mixed: 5.680 in the data of SSSL-ftlsim, 5.67 in its notes.
 
     Of Desnoyers (data-10-17-12.txt and notes.txt at commit d89d4adf; each of the file's samples is
-    two drive writes, and 5.680 the mean of the last four whole ones): a tenth more blocks than data,
-    a tenth of all blocks for the first level, a fifth of the units takes four fifths of the writes.
+    two drive writes, and 5.680 the mean of the last four whole ones): a tenth more blocks than
+    data, a tenth of all blocks for the first level, four fifths of the writes to a fifth of the
+    units.
     By the shares of his notes, 1 + 0.7099 / 0.1520: of a victim of the first level 0.7099 is moved
     to the second, where 0.1520 of a victim is free. Runs with 2 and 8 GiB gave 5.675 and 5.682.
     """
