@@ -207,15 +207,15 @@ class PendingFile:
     def discard(self) -> None:
         """Leave nothing unfinished behind; after `finish` and `write` this does nothing."""
         atexit.unregister(self.discard)
-        if self._file is not None:
-            # What a full device still has to take is given up.
-            with suppress(OSError):
-                self._file.close()
-            self._file = None
         if self._part is not None:
             with suppress(OSError):
                 self._part.unlink()
             self._part = None
+        if self._file is not None:
+            # What a full device still has to take is given up, and what a signal finds half added.
+            with suppress(OSError, RuntimeError):
+                self._file.close()
+            self._file = None
 
     def __enter__(self) -> PendingFile:
         """Return the pending file."""

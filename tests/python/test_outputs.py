@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import shutil
@@ -13,6 +14,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -225,6 +227,25 @@ def test_file_then_rename_then_folder(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr(os, "replace", renamed)
     PendingFile(tmp_path / "file").write("whole")
     assert steps == ["file", "rename", "folder"]
+
+
+def test_a_signal_in_the_middle_of_a_write_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its handler discards the file while the buffer is at work, which refuses to be closed."""
+    pending = PendingFile(tmp_path / "file")
+
+    class Interrupted(io.RawIOBase):
+        def writable(self) -> bool:
+            return True
+
+        def write(self, piece: Any, /) -> int:
+            pending.discard()
+            return len(piece)
+
+    monkeypatch.setattr(os, "fdopen", lambda *_: io.BufferedWriter(Interrupted()))
+    pending.add(b"x" * 1_000_000)
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("writer", ["run --save", "run --write_iolog", "season -o"])
