@@ -45,8 +45,10 @@ const FTL: &[&[&str]] = &[
 const SSD: &[&[&str]] = &[
     &["write_pace"],
     &[
+        "activity",
         "pieces",
         "endings",
+        "idle_ring",
         "link",
         "move_processor",
         "move_runs",

@@ -3,7 +3,7 @@
 mod stand;
 
 use ssdlab_device::block::{Device, Operation};
-use ssdlab_device::ssd::dies::{Activity, Span};
+use ssdlab_device::ssd::activity::{Activity, Span};
 use ssdlab_device::units::Nanos;
 use stand::{Stand, assert_within, four_kib};
 

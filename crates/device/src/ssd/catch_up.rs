@@ -6,7 +6,7 @@
 
 use crate::nand::contents::Contents;
 use crate::ssd::Ssd;
-use crate::ssd::dies::Activity;
+use crate::ssd::activity::Activity;
 use crate::ssd::move_runs::{MoveRuns, Run};
 use crate::units::{DieId, Lpn, Nanos};
 

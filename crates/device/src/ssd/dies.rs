@@ -1,7 +1,6 @@
-//! Dies and channels: what each die does and until when, which are idle, who has a channel.
+//! Dies and channels: what each die does and until when, and who has a channel.
 //!
-//! The end of what a die does is its event in the calendar. Dies without work stand in a ring, in which the
-//! one behind that which took the last row comes first.
+//! The end of what a die does is its event in the calendar.
 
 use crate::counters::Counters;
 use crate::nand::geometry::Geometry;
@@ -9,12 +8,13 @@ use crate::nand::reliability::ReadOutcome;
 use crate::sim::calendar::{Calendar, Event};
 use crate::sim::timeline::Timeline;
 use crate::sim::transfer::TransferTimes;
+use crate::ssd::activity::{Activity, Recording, Span};
+use crate::ssd::idle_ring::IdleRing;
 use crate::ssd::move_processor::MoveProcessor;
 use crate::ssd::move_runs::{MoveRuns, Run};
 use crate::ssd::pending::Owner;
 use crate::ssd::program_budget::ProgramBudget;
 use crate::units::{BlockId, DieId, Nanos};
-use serde::Serialize;
 use std::collections::VecDeque;
 
 /// Who a flash read is for.
@@ -41,62 +41,6 @@ pub struct FlashRead {
     pub bytes: u32,
     /// Who waits.
     pub owner: ReadOwner,
-}
-
-/// What a die is doing.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Activity {
-    /// Nothing.
-    #[default]
-    Idle,
-    /// Between two operations, while the next is chosen: reads that come up queue.
-    Choosing,
-    /// Array to register, for the host or the map.
-    Sensing,
-    /// Register to controller.
-    Sending,
-    /// Data in and program, for the host.
-    Writing,
-    /// Array to register, for a move.
-    Gathering,
-    /// Data out, data in and program, for a move.
-    Moving,
-    /// A move, and array to register for the next one: two operations, one event, never recorded as such.
-    MovingOn,
-    /// Moves without an event each; the event is when they may be over. Never recorded.
-    MovingRun,
-    /// Erase.
-    Erasing,
-    /// For rows of other dies to be programmed, before an erase.
-    Waiting,
-    /// Data in, of what is programmed only when it may ([`crate::ssd::move_processor`], [`crate::ssd::program_budget`]).
-    Loading,
-    /// For the processor of moves, or for the budget.
-    Held,
-    /// Program, for the host, where there is a budget; recorded as writing.
-    Programming,
-}
-
-/// One recorded operation of a die.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Span {
-    /// Which die.
-    pub die: u16,
-    /// What it did.
-    pub kind: Activity,
-    /// From.
-    pub start_ns: u64,
-    /// To.
-    pub end_ns: u64,
-}
-
-/// Single operations of the dies that end in a stretch of time.
-#[derive(Debug)]
-struct Recording {
-    from: Nanos,
-    to: Nanos,
-    spans: Vec<Span>,
 }
 
 /// A die's queue and what is under way. In this order what each move touches lies in one cache line.
@@ -158,10 +102,8 @@ pub struct Dies {
     dies: Vec<Die>,
     /// The next event of each die.
     pub calendar: Calendar,
-    /// Dies without work, a bit each.
-    idle: Vec<u64>,
-    /// The die that took the last row.
-    rotor: u32,
+    /// Those without work.
+    pub ring: IdleRing,
     channels: Vec<Timeline>,
     /// Times of bytes on a channel.
     pub channel_times: TransferTimes,
@@ -188,8 +130,7 @@ impl Dies {
         Dies {
             dies: (0..dies).map(|die| Die::new(geometry.channel(DieId(die as u16)))).collect(),
             calendar: Calendar::new(dies),
-            idle: all_bits(dies),
-            rotor: geometry.dies - 1,
+            ring: IdleRing::new(geometry.dies),
             channels: vec![Timeline::default(); geometry.channels as usize],
             channel_times: TransferTimes::at(mb_per_s),
             recording: None,
@@ -204,7 +145,7 @@ impl Dies {
     pub fn clear(&mut self) {
         self.dies.iter_mut().for_each(|die| *die = Die::new(die.channel));
         self.calendar = Calendar::new(self.dies.len());
-        self.idle = all_bits(self.dies.len());
+        self.ring.lay_all_idle(self.dies.len());
         self.runs.clear();
         self.budget.iter_mut().for_each(ProgramBudget::clear);
         self.move_processor.clear();
@@ -249,7 +190,7 @@ impl Dies {
         state.began = now;
         let loaded = self.channels[state.channel as usize].reserve(now, load);
         state.activity = Activity::Writing;
-        self.idle[die / 64] &= !(1 << (die % 64));
+        self.ring.employ(die);
         self.calendar.schedule(loaded + programmed, Event { slot: die, kind: Activity::Writing as u8 });
     }
 
@@ -258,7 +199,7 @@ impl Dies {
     pub fn begin(&mut self, die: usize, activity: Activity, now: Nanos, until: Nanos) {
         let state = &mut self.dies[die];
         (state.began, state.activity) = (now, activity);
-        self.idle[die / 64] &= !(1 << (die % 64));
+        self.ring.employ(die);
         self.calendar.schedule(until, Event { slot: die, kind: activity as u8 });
     }
 
@@ -312,7 +253,7 @@ impl Dies {
     pub fn wait(&mut self, die: usize) {
         self.dies[die].activity = Activity::Waiting;
         self.calendar.take_back(die);
-        self.idle[die / 64] &= !(1 << (die % 64));
+        self.ring.employ(die);
         self.some_wait = true;
     }
 
@@ -320,13 +261,13 @@ impl Dies {
     pub fn hold(&mut self, die: usize) {
         self.dies[die].activity = Activity::Held;
         self.calendar.take_back(die);
-        self.idle[die / 64] &= !(1 << (die % 64));
+        self.ring.employ(die);
     }
 
     /// A die can do nothing but read until then, when its event tells of it.
     pub fn hold_until(&mut self, die: usize, time: Nanos) {
         self.dies[die].activity = Activity::Held;
-        self.idle[die / 64] &= !(1 << (die % 64));
+        self.ring.employ(die);
         self.calendar.schedule(time, Event { slot: die, kind: Activity::Held as u8 });
     }
 
@@ -354,35 +295,7 @@ impl Dies {
     pub fn lay_idle(&mut self, die: usize) {
         self.dies[die].activity = Activity::Idle;
         self.calendar.take_back(die);
-        self.idle[die / 64] |= 1 << (die % 64);
-    }
-
-    /// Some die has nothing to do.
-    #[inline]
-    pub fn has_idle(&self) -> bool {
-        self.idle.iter().any(|word| *word != 0)
-    }
-
-    /// The first idle die after the one that took the last row, round the ring.
-    #[inline]
-    pub fn next_idle(&self) -> Option<usize> {
-        let start = self.rotor + 1;
-        let (first, bit) = (start as usize / 64, start % 64);
-        let ahead = self.idle.get(first).map_or(0, |word| word & (u64::MAX << bit));
-        if ahead != 0 {
-            return Some(first * 64 + ahead.trailing_zeros() as usize);
-        }
-        let words = self.idle.len();
-        (first + 1..words)
-            .chain(0..words)
-            .find(|&word| self.idle[word] != 0)
-            .map(|word| word * 64 + self.idle[word].trailing_zeros() as usize)
-    }
-
-    /// A die takes a row of the host.
-    #[inline(always)]
-    pub fn take_turn(&mut self, die: usize) {
-        self.rotor = die as u32;
+        self.ring.lay_idle(die);
     }
 
     /// Takes a die's channel at `now`, or as soon as it is free; returns when the transfer is done.
@@ -422,12 +335,8 @@ impl Dies {
     /// Records an operation, where it is wanted.
     #[inline(always)]
     fn note_span(&mut self, die: usize, kind: Activity, began: Nanos, end: Nanos) {
-        if let Some(recording) = &mut self.recording
-            && end >= recording.from
-            && began < recording.to
-        {
-            let kind = if kind == Activity::Programming { Activity::Writing } else { kind };
-            recording.spans.push(Span { die: die as u16, kind, start_ns: began.0, end_ns: end.0 });
+        if let Some(recording) = &mut self.recording {
+            recording.note(die, kind, began, end);
         }
     }
 
@@ -439,7 +348,7 @@ impl Dies {
 
     /// Records what every die does, operation by operation, from one time to another.
     pub fn record(&mut self, from: Nanos, to: Nanos) {
-        self.recording = Some(Recording { from, to, spans: Vec::new() });
+        self.recording = Some(Recording::new(from, to));
     }
 
     /// What was recorded, in order of end.
@@ -462,38 +371,12 @@ fn count_span(activity: Activity, length: Nanos, counters: &mut Counters) {
     }
 }
 
-/// A bit for each of so many dies.
-fn all_bits(dies: usize) -> Vec<u64> {
-    let lowest = |count: usize| if count >= 64 { u64::MAX } else { (1 << count) - 1 };
-    (0..dies.div_ceil(64)).map(|word| lowest(dies - word * 64)).collect()
-}
-
 #[cfg(test)]
 mod test {
     use super::*;
 
     fn dies(channels: u32, per_channel: u32) -> Dies {
         Dies::new(&Geometry::small(channels, channels * per_channel, 1), 400.0, MoveProcessor::default(), None)
-    }
-
-    /// The ring goes on behind the die that took the last row, across words of bits, past those at work.
-    #[test]
-    fn the_ring_goes_round() {
-        let mut dies = dies(10, 10);
-        for die in [0, 1, 99] {
-            dies.begin(die, Activity::Writing, Nanos::ZERO, Nanos(1000 + die as u64));
-        }
-        let mut taken = |last: usize| {
-            dies.take_turn(last);
-            dies.next_idle()
-        };
-        assert_eq!([99, 2, 62, 63, 98].map(&mut taken), [2, 3, 63, 64, 2].map(Some));
-        (0..100).for_each(|die| dies.begin(die, Activity::Erasing, Nanos::ZERO, Nanos(5000)));
-        assert_eq!((dies.next_idle(), dies.has_idle()), (None, false));
-        dies.lay_idle(70);
-        assert_eq!(dies.next_idle(), Some(70));
-        dies.clear();
-        assert_eq!(dies.next_idle(), Some(99));
     }
 
     /// Dies of one channel wait for each other, those of two do not: die = channel + channels · n.

@@ -4,7 +4,7 @@ use crate::ftl::job::SourceRow;
 use crate::ftl::reclaim::Step;
 use crate::nand::contents::Contents;
 use crate::ssd::Ssd;
-use crate::ssd::dies::Activity;
+use crate::ssd::activity::Activity;
 use crate::ssd::shape::Times;
 use crate::units::{DieId, Nanos};
 

@@ -15,12 +15,13 @@
 //! Idle read: link command + controller + flash command + tR + channel + link + latency of its own ([`endings`]).
 //!
 //! Parts, each with a state of its own: [`shape`] (what does not change), [`commands`], [`link`] (with [`write_pace`]), [`write_buffer`],
-//! [`pending`] (units on their way), [`move_runs`], [`move_processor`], [`journal`] (of the map), [`dies`] (and channels), [`power_states`],
+//! [`pending`] (units on their way), [`move_runs`], [`move_processor`], [`journal`] (of the map), [`dies`] (and channels), [`idle_ring`], [`activity`] (and its record), [`power_states`],
 //! [`program_budget`], [`seasoning_row`], [`endings`]; [`pieces`] cuts requests into units. Steps work on the parts together: `admit` (and the ends
 //! of commands), `read`, `write`, `row`, `flush`, `trim`, [`admin`] (starting over), `work` (what a die does
 //! next), `job`, `staged` (programs that wait once they are loaded), `catch_up` (runs of moves), `seasoning` (without a clock), `cut` (the end of what is under way).
 //! Left out: several namespaces, thermal throttling, the read cache, host memory buffer.
 
+pub mod activity;
 pub mod admin;
 mod admit;
 mod catch_up;
@@ -29,6 +30,7 @@ mod cut;
 pub mod dies;
 pub mod endings;
 mod flush;
+pub mod idle_ring;
 mod job;
 pub mod journal;
 pub mod link;
@@ -39,6 +41,7 @@ pub mod pieces;
 pub mod power_states;
 pub mod program_budget;
 mod read;
+
 mod row;
 mod seasoning;
 pub mod seasoning_row;
@@ -59,8 +62,9 @@ use crate::ftl::victim::VictimPolicy;
 use crate::nand::contents::Contents;
 use crate::parameter::Problem;
 use crate::sim::arrivals::Arrivals;
+use crate::ssd::activity::Span;
 use crate::ssd::commands::Commands;
-use crate::ssd::dies::{Dies, Span};
+use crate::ssd::dies::Dies;
 use crate::ssd::journal::Journal;
 use crate::ssd::link::Link;
 use crate::ssd::move_processor::MoveProcessor;

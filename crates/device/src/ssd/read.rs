@@ -4,7 +4,8 @@
 use crate::block::Completion;
 use crate::ftl::mapping::Place;
 use crate::nand::contents::{Contents, Whence};
-use crate::ssd::dies::{Activity, FlashRead, ReadOwner};
+use crate::ssd::activity::Activity;
+use crate::ssd::dies::{FlashRead, ReadOwner};
 use crate::ssd::pending::{Owner, Unit};
 use crate::ssd::pieces::Piece;
 use crate::ssd::{Arrival, Ssd};

@@ -71,11 +71,11 @@ impl<C: Contents> Ssd<C> {
         if !self.pending.is_empty() {
             return false;
         }
-        let Some(die) = self.dies.next_idle() else { return false };
+        let Some(die) = self.dies.ring.next_idle() else { return false };
         if !self.plain_write(die, unit) {
             return false;
         }
-        self.dies.take_turn(die);
+        self.dies.ring.take_turn(die);
         true
     }
 
@@ -105,8 +105,8 @@ impl<C: Contents> Ssd<C> {
     pub(super) fn feed_dies(&mut self) {
         let mut tried = 0;
         while tried < self.dies.count() && self.may_start_row() {
-            let Some(die) = self.dies.next_idle() else { return };
-            self.dies.take_turn(die);
+            let Some(die) = self.dies.ring.next_idle() else { return };
+            self.dies.ring.take_turn(die);
             tried += 1;
             self.work(die);
         }

@@ -8,7 +8,7 @@
 use crate::block::Completion;
 use crate::nand::contents::Contents;
 use crate::ssd::Ssd;
-use crate::ssd::dies::Activity;
+use crate::ssd::activity::Activity;
 use crate::units::Nanos;
 
 impl<C: Contents> Ssd<C> {

@@ -19,7 +19,7 @@ use crate::block::{Completion, Operation};
 use crate::nand::contents::Contents;
 use crate::sim::calendar::Event;
 use crate::ssd::Ssd;
-use crate::ssd::dies::Activity;
+use crate::ssd::activity::Activity;
 use crate::units::{DieId, Nanos};
 
 impl<C: Contents> Ssd<C> {

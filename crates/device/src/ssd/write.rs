@@ -32,7 +32,7 @@ impl<C: Contents> Ssd<C> {
         } else {
             self.buffer.stall(index);
         }
-        if !self.pending.is_empty() && self.dies.has_idle() {
+        if !self.pending.is_empty() && self.dies.ring.has_idle() {
             self.feed_dies();
         }
     }
