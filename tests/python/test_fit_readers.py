@@ -141,6 +141,24 @@ def test_a_result_of_real_fio(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("runtime", "lasted_ms", "is_time_based"),
+    [("2", 2000, True), ("500ms", 501, True), ("1m", 59_999, False), ("2", 1500, False)],
+)
+def test_a_job_that_lasted_for_its_runtime(
+    tmp_path: Path, runtime: str, lasted_ms: int, is_time_based: bool
+) -> None:
+    """It is time_based, which fio's JSON does not say; one that was done before is not."""
+    result = json.loads(synthetic.text(synthetic.job()))
+    (job,) = result["jobs"]
+    job["job options"] = {"name": "a", "rw": "randwrite", "bs": "4k", "runtime": runtime}
+    job["job_runtime"] = lasted_ms
+    path = tmp_path / "fio.json"
+    path.write_text(json.dumps(result))
+    (load,) = loads(read_fio(path, "fresh"))
+    assert ("--time_based" in load.flags) is is_time_based
+
+
+@pytest.mark.parametrize(
     ("options", "said"),
     [
         ({"rw": "randwrite", "latency_target": "5"}, "--latency_target=5"),

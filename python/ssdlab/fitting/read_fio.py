@@ -4,12 +4,15 @@ The job is made again from fio's "global options" and "job options", without wha
 that was measured. A mean latency at a fixed depth says the same as the rate (Little's law): it is
 taken at depth 1 alone, and the rate at others. A percentile is spread more than a rate: fio's bins
 are 1.6 % wide, and few requests are that slow. How much the rate is spread a log says, where there
-is one (`read_log`). Left out: jobs that ran at the same time, which are taken as if each had run
-alone.
+is one (`read_log`). Options without a value are missing in fio's JSON (seen with fio 3.33, and the
+same in our own results): a job that lasted for its `runtime` is taken as `time_based`, which comes
+to the same. Left out: `norandommap` where it has no value; jobs that ran at the same time, which
+are taken as if each had run alone.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -25,6 +28,8 @@ _OF_THE_MACHINE = (
     "filename", "directory", "name", "output", "output-format", "ioengine", "thread", "description",
     "write_iops_log", "write_bw_log", "write_lat_log", "log_avg_msec", "per_job_logs",
 )  # fmt: skip
+_SECONDS = {"d": 86_400, "h": 3600, "m": 60, "s": 1, "ms": 1e-3, "us": 1e-6}
+"""fio's units of a time; without one it is seconds."""
 
 
 def read_fio(path: Path, condition: str | None) -> list[Measurement]:
@@ -71,6 +76,17 @@ def _options(found: Any, place: str) -> dict[str, str]:
     return {str(name): str(value) for name, value in (found or {}).items()}
 
 
+def _lasted_for_its_runtime(job: Job, options: Mapping[str, str]) -> bool:
+    """Whether the job ended when its time was over, not before with its last request."""
+    units = "|".join(_SECONDS)
+    asked = re.fullmatch(rf"(\d+(?:\.\d+)?)({units})?", options.get("runtime", "").lower())
+    if asked is None:
+        return False
+    return (
+        float(job.data.get("job_runtime") or 0) >= 1e3 * float(asked[1]) * _SECONDS[asked[2] or "s"]
+    )
+
+
 def _of_job(
     job: Job,
     options: Mapping[str, str],
@@ -83,6 +99,8 @@ def _of_job(
         for name, value in options.items()
         if name not in _OF_THE_MACHINE
     )
+    if "time_based" not in options and _lasted_for_its_runtime(job, options):
+        flags += ("--time_based",)
     try:
         engine.check_job(None, place, flags)
     except SsdlabError as error:
