@@ -139,6 +139,13 @@ impl Mapping {
         }
     }
 
+    /// Fetches the entry of a unit in that slot of the buffer, and what invalidating its flash copy touches.
+    #[inline]
+    pub fn prefetch_buffered(&self, lpn: Lpn, slot: u32) {
+        self.map.prefetch(lpn.0);
+        self.reverse.prefetch(self.shadows[slot as usize]);
+    }
+
     /// Fetches the map back of these slots.
     pub fn prefetch_slots(&self, slots: Range<u32>) {
         const ENTRIES_PER_LINE: usize = 16;

@@ -316,6 +316,20 @@ impl GroupTable {
         Some(Group(index as u32 * self.divisor.by + pool as u32))
     }
 
+    /// The sealed groups with so many valid units at most, in order of numbers.
+    pub fn sealed_with_at_most(&self, pool: usize, valid: u32) -> impl Iterator<Item = Group> {
+        let first = pool * self.width as usize;
+        let counters = &self.valid[first..first + self.width as usize];
+        let most = valid.min(NOT_SEALED - 1);
+        let found = (0..).zip(counters).filter(move |(_, valid)| **valid <= most);
+        found.map(move |(index, _)| Group(index * self.divisor.by + pool as u32))
+    }
+
+    /// Where a sealed group lies in [`GroupTable::sealed`].
+    pub fn sealed_place(&self, group: Group) -> u32 {
+        self.sealed_index[group.0 as usize]
+    }
+
     /// The sealed group that was sealed first; groups must be kept by age.
     pub fn oldest(&self, pool: usize) -> Option<Group> {
         assert!(self.by_age, "the policy did not ask for this order");
@@ -358,6 +372,11 @@ mod test {
                     prop_assert_eq!(
                         fewest.map(|group| table.valid(group)),
                         sealed.iter().map(|group| table.valid(*group)).min());
+                    let most = draw % 8;
+                    let mut few: Vec<Group> = table.sealed_with_at_most(pool, most).collect();
+                    few.sort_by_key(|group| table.sealed_place(*group));
+                    let search = sealed.iter().copied().filter(|group| table.valid(*group) <= most);
+                    prop_assert_eq!(few, search.collect::<Vec<_>>());
                     if order == Order::ByAge {
                         prop_assert_eq!(
                             table.oldest(pool), sealed.iter().copied().max_by_key(|group| table.age(*group)));

@@ -240,10 +240,66 @@ struct CostBenefit;
 
 impl VictimPolicy for CostBenefit {
     fn pick(&mut self, candidates: &Candidates<'_>, _: &mut Stream) -> Option<Group> {
-        let value = |group: Group| {
-            let share = f64::from(candidates.valid(group)) / f64::from(candidates.capacity());
-            (1.0 - share) * candidates.age(group) as f64 / (1.0 + share)
-        };
-        candidates.iter().max_by(|a, b| value(*a).total_cmp(&value(*b)))
+        most_worth(candidates.groups, candidates.pool)
+    }
+}
+
+/// The value of a group that is a share `u` full, at that age.
+fn worth(valid: u32, capacity: u32, age: u64) -> f64 {
+    let share = f64::from(valid) / f64::from(capacity);
+    (1.0 - share) * age as f64 / (1.0 + share)
+}
+
+/// The group of greatest value, of equals the last of [`GroupTable::sealed`].
+///
+/// No group is older than the oldest. So one of which that would be the age, and whose value were still below
+/// that of a group at hand, need not be looked at: (1−u)·a/(1+u) ≥ w where u ≤ (a−w)/(a+w).
+fn most_worth(groups: &GroupTable, pool: usize) -> Option<Group> {
+    let capacity = groups.capacity();
+    let value = |group: Group| worth(groups.valid(group), capacity, groups.age(group));
+    let (oldest, emptiest) = (groups.oldest(pool)?, groups.fewest_valid(pool)?);
+    let (at_hand, most_age) = (value(oldest).max(value(emptiest)), groups.age(oldest) as f64);
+    let share = if most_age > 0.0 { (most_age - at_hand) / (most_age + at_hand) } else { 1.0 };
+    // Rounded up by one for what the two divisions round.
+    let most_valid = (f64::from(capacity) * share) as u32 + 1;
+    let found = groups.sealed_with_at_most(pool, most_valid);
+    let valued = found.map(|group| (value(group), groups.sealed_place(group), group));
+    valued.max_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1))).map(|(_, _, group)| group)
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// As a plain search over all groups finds it, whatever was written, sealed and collected.
+        #[test]
+        fn the_group_of_greatest_value_is_found(steps in prop::collection::vec((0u8..4, 0u32..1000), 1..600)) {
+            let (pool, capacity) = (1, 24);
+            let mut table = GroupTable::new(40, 2, capacity, Order::ByAge);
+            (0..40).for_each(|group| table.release(Group(group)));
+            for (step, draw) in steps {
+                let sealed = table.sealed(pool);
+                let some = sealed.get(draw as usize % sealed.len().max(1)).copied();
+                match (step, some) {
+                    (0, _) => if let Some(group) = table.open(pool, None) {
+                        table.add_valid(group, draw % (capacity + 1));
+                        table.seal(group);
+                    },
+                    (1 | 2, Some(group)) if table.valid(group) > 0 => table.remove_valid(group),
+                    (3, Some(_)) => {
+                        let victim = most_worth(&table, pool).expect("there are candidates");
+                        table.collect(victim);
+                        (0..table.valid(victim)).for_each(|_| table.remove_valid(victim));
+                        table.release(victim);
+                    }
+                    _ => {}
+                }
+                let value = |group: Group| worth(table.valid(group), capacity, table.age(group));
+                let plain = table.sealed(pool).iter().copied().max_by(|a, b| value(*a).total_cmp(&value(*b)));
+                prop_assert_eq!(most_worth(&table, pool), plain);
+            }
+        }
     }
 }

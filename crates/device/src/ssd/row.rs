@@ -141,6 +141,7 @@ impl<C: Contents> Ssd<C> {
         let id = DieId(die as u16);
         let mut bytes_left = self.shape.row_bytes;
         let mut slots_left = self.ftl.row_slots_left(id, purpose);
+        self.prefetch_next_row();
         while slots_left > 0
             && let Some(unit) = self.next_of_row(id, purpose, bytes_left)
         {
@@ -165,6 +166,19 @@ impl<C: Contents> Ssd<C> {
             self.load_host_row(die, programmed);
         }
         true
+    }
+
+    /// Fetches what the units behind those of this row will touch: by the time that a buffered unit is programmed, its
+    /// entry, looked up as it came, has mostly left the cache.
+    #[inline(always)]
+    fn prefetch_next_row(&self) {
+        let units = self.ftl.geometry.units_per_row as usize;
+        for unit in self.pending.iter().skip(units).take(units) {
+            match unit.owner {
+                Owner::Slot(slot) => self.ftl.mapping.prefetch_buffered(unit.lpn, slot),
+                _ => self.ftl.mapping.prefetch(unit.lpn),
+            }
+        }
     }
 
     /// Takes the next pending unit that belongs into the open row and has room there.

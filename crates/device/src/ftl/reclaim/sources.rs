@@ -11,6 +11,9 @@ use crate::units::{BlockId, DieId, Ppn};
 /// Moves by which the map's lines of the units to be moved are fetched ahead at least, where moves follow
 /// each other at once.
 const MOVES_AHEAD: usize = 6;
+/// Slots by which the map back of the victim is fetched again: what was fetched when the job began may have left the
+/// cache, since other dies go on between two rows.
+const SLOTS_AHEAD: u32 = 48;
 
 impl<C: Contents> Ftl<C> {
     /// Fetches the map back of a victim, and the map of its first units.
@@ -90,6 +93,7 @@ impl<C: Contents> Ftl<C> {
             };
             let (first, end) = (base + first, base + end);
             let before = gathered.len();
+            self.mapping.prefetch_slots(first + SLOTS_AHEAD..end + SLOTS_AHEAD);
             self.mapping.prefetch_owners(first + MOVES_AHEAD as u32..end + MOVES_AHEAD as u32);
             gathered.extend((first..end).filter(|slot| self.mapping.owner(Ppn(*slot)).is_some()));
             let row = job.cursor * geometry.rows_per_unit;
