@@ -133,6 +133,12 @@ impl Blocks {
         self.groups.remove_valid(self.group_of(block));
     }
 
+    /// So many units of a block become invalid.
+    #[inline(always)]
+    pub fn invalidate_units(&mut self, block: BlockId, units: u32) {
+        self.groups.remove_units_at(self.groups.counter(self.group_of(block)), units);
+    }
+
     /// Frees a group, or the part of it that is good; a superblock lives as long as one lane is good.
     pub fn release_if_good(&mut self, array: &Array, group: Group) {
         if self.lanes(group).any(|block| !array.is_bad(block)) {

@@ -91,12 +91,24 @@ impl Frontier {
         in_row.min(geometry.slots() - self.slot)
     }
 
-    /// Takes the next slot, whose group counts it already.
+    /// The next slot.
+    #[inline(always)]
+    pub fn next_slot(&self, geometry: &Geometry) -> Ppn {
+        debug_assert!(self.has_room());
+        geometry.ppn(self.block(), self.slot)
+    }
+
+    /// Takes so many slots of the open row, which their group counts already.
+    #[inline(always)]
+    pub fn take_slots(&mut self, count: u32) {
+        self.slot += count;
+    }
+
+    /// Takes the next slot.
     #[inline(always)]
     pub fn take_slot(&mut self, geometry: &Geometry) -> Ppn {
-        debug_assert!(self.has_room());
-        let ppn = geometry.ppn(self.block(), self.slot);
-        self.slot += 1;
+        let ppn = self.next_slot(geometry);
+        self.take_slots(1);
         ppn
     }
 

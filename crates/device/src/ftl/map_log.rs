@@ -39,9 +39,12 @@ impl MapLog {
     /// Rows that have become full, which are written now.
     #[inline]
     pub fn take_rows(&mut self) -> u32 {
-        let rows = (self.bytes / self.row_bytes).floor();
-        self.bytes -= rows * self.row_bytes;
-        rows as u32
+        if self.bytes < self.row_bytes {
+            return 0;
+        }
+        let rows = (self.bytes / self.row_bytes) as u32;
+        self.bytes -= f64::from(rows) * self.row_bytes;
+        rows
     }
 }
 

@@ -146,6 +146,12 @@ impl Mapping {
         self.reverse.prefetch(self.shadows[slot as usize]);
     }
 
+    /// Fetches the map back of a slot, which need not exist.
+    #[inline(always)]
+    pub fn prefetch_slot(&self, slot: u32) {
+        self.reverse.prefetch(slot);
+    }
+
     /// Fetches the map back of these slots.
     pub fn prefetch_slots(&self, slots: Range<u32>) {
         const ENTRIES_PER_LINE: usize = 16;
@@ -158,6 +164,21 @@ impl Mapping {
         if slots.end as usize <= self.reverse.entries() {
             self.reverse.range(slots).for_each(|lpn| self.map.prefetch(lpn));
         }
+    }
+
+    /// Adds those of these slots that are valid; returns how many they are. Without a branch for each slot: which ones
+    /// are valid is chance.
+    #[inline(always)]
+    pub(super) fn gather_valid(&self, slots: Range<u32>, into: &mut Vec<u32>) -> u32 {
+        let before = into.len();
+        into.extend(slots.clone());
+        let mut kept = before;
+        for (slot, lpn) in slots.clone().zip(self.reverse.range(slots)) {
+            into[kept] = slot;
+            kept += usize::from(lpn != NONE);
+        }
+        into.truncate(kept);
+        (kept - before) as u32
     }
 
     /// The unit in each of these slots, [`NONE`] where it is not valid.
@@ -222,6 +243,21 @@ impl Mapping {
             self.shadows[(entry - FIRST_BUFFERED) as usize] = to.0;
         }
         Lpn(lpn)
+    }
+
+    /// As [`Mapping::move_slot`], of the units in those slots that are valid, to slots one behind the other; tells from
+    /// where to where each goes, and returns how many they are.
+    #[inline(always)]
+    pub(super) fn move_slots(&mut self, slots: &[u32], to: Ppn, mut moves: impl FnMut(Ppn, Ppn)) -> u32 {
+        let mut next = to;
+        for from in slots.iter().copied().map(Ppn) {
+            if self.owner(from).is_some() {
+                self.move_slot(from, next);
+                moves(from, next);
+                next.0 += 1;
+            }
+        }
+        next.0 - to.0
     }
 
     /// As [`Mapping::move_slot`], of a unit known to lie in flash alone; the record in its old slot stays

@@ -87,12 +87,19 @@ impl Geometry {
     }
 
     /// Rows of parity, in steps of what one unit or row takes, that follow the step which ends with so many rows.
-    /// They lie evenly: behind k of n steps with data come ⌊k · parity steps / n⌋ with parity.
+    /// They lie evenly: behind k of n steps with data come ⌊k · parity steps / n⌋ with parity. So one comes behind the
+    /// k-th where k · parity steps mod n is less than the parity steps, of which there are n at most.
     #[inline]
     pub fn parity_behind(&self, rows: u32) -> u32 {
-        let (steps, of, parity) =
-            (rows / self.rows_per_unit, self.rows / self.rows_per_unit, self.parity_rows / self.rows_per_unit);
-        steps * parity / of - (steps - 1) * parity / of
+        if self.parity_rows == 0 {
+            return 0;
+        }
+        let (mut steps, mut of, mut parity) = (rows, self.rows, self.parity_rows);
+        if self.rows_per_unit > 1 {
+            [steps, of, parity] = [steps, of, parity].map(|rows| rows / self.rows_per_unit);
+        }
+        debug_assert!(parity <= of, "a stripe has a page of data at least");
+        u32::from(steps * parity % of < parity)
     }
 
     /// The physical page number of a block's slot.
@@ -153,6 +160,19 @@ mod test {
         let behind: Vec<u32> = (1..=13).filter(|rows| geometry.parity_behind(*rows) > 0).collect();
         assert_eq!(behind, [5, 9, 13]);
         assert_eq!((geometry.block_bytes(), geometry.physical_units_per_block()), (16 * 16384, 64));
+    }
+
+    proptest::proptest! {
+        /// Behind any number of steps lie as many with parity as the share of all tells, rounded down.
+        #[test]
+        fn parity_adds_up_to_its_share(rows in 1u32..700, parity in 0u32..350) {
+            let parity_rows = parity.min(rows);
+            let geometry = Geometry { rows, parity_rows, ..Geometry::small(1, 1, 4) };
+            let behind = (1..=rows).scan(0, |sum, step| { *sum += geometry.parity_behind(step); Some(*sum) });
+            for (step, sum) in (1..).zip(behind) {
+                proptest::prop_assert_eq!(sum, step * parity_rows / rows);
+            }
+        }
     }
 
     /// A unit of two rows has parity of two rows.

@@ -51,7 +51,8 @@ impl Endings {
             return false;
         }
         let jitter = if self.jitter_ns > 0.0 { self.draws.exponential() * self.jitter_ns } else { 0.0 };
-        let latency = self.latencies[operation as usize] + Nanos(jitter.round() as u64);
+        // Rounded: `round` is a call where the processor need not have the instruction.
+        let latency = self.latencies[operation as usize] + Nanos((jitter + 0.5) as u64);
         self.coming.push(Reverse((now + latency, number)));
         true
     }

@@ -108,17 +108,41 @@ impl<C: Contents> Ftl<C> {
         let mut batch = std::mem::take(&mut state.gathered.slots);
         let row = if self.kind.separates { self.bring_row_forward(die, &mut batch) } else { batch.len() };
         let count = wanted.min(most).min(row as u32) as usize;
-        let mut moved = 0;
-        for from in batch.drain(..count).map(Ppn) {
-            if self.mapping.owner(from).is_some() {
-                self.move_unit(from, to, purpose);
-                moved += 1;
-            }
-        }
+        let moved = self.move_slots(&batch[..count], to, purpose);
+        batch.drain(..count);
         if self.kind.separates {
             self.blocks.streams.gathered(die).drain(..count);
         }
         self.die_mut(die).gathered.slots = batch;
+        moved
+    }
+
+    /// Moves the valid ones of these slots, which are of one block, into the open row of a frontier.
+    #[inline(always)]
+    fn move_slots(&mut self, slots: &[u32], die: DieId, purpose: Purpose) -> u32 {
+        if self.map_cache.is_some() {
+            return self.move_slots_and_look_up(slots, die, purpose);
+        }
+        let Some(&first) = slots.first() else { return 0 };
+        let block = self.geometry.block(Ppn(first));
+        debug_assert!(slots.iter().all(|slot| self.geometry.block(Ppn(*slot)) == block), "a job has one victim");
+        let frontier = self.dies[usize::from(die.0)].frontier_mut(purpose);
+        let to = frontier.next_slot(&self.geometry);
+        let moved = self.mapping.move_slots(slots, to, |from, to| self.flash.copy(from, to));
+        frontier.take_slots(moved);
+        self.blocks.invalidate_units(block, moved);
+        moved
+    }
+
+    #[cold]
+    fn move_slots_and_look_up(&mut self, slots: &[u32], die: DieId, purpose: Purpose) -> u32 {
+        let mut moved = 0;
+        for from in slots.iter().copied().map(Ppn) {
+            if self.mapping.owner(from).is_some() {
+                self.move_unit(from, die, purpose);
+                moved += 1;
+            }
+        }
         moved
     }
 

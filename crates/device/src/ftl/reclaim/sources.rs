@@ -6,7 +6,7 @@ use crate::ftl::die::DieState;
 use crate::ftl::job::SourceRow;
 use crate::ftl::table::NONE;
 use crate::nand::contents::Contents;
-use crate::units::{BlockId, DieId, Ppn};
+use crate::units::{BlockId, DieId};
 
 /// Moves by which the map's lines of the units to be moved are fetched ahead at least, where moves follow
 /// each other at once.
@@ -79,11 +79,11 @@ impl<C: Contents> Ftl<C> {
         if self.is_row_gathered(die, self.die(die)) {
             return Step::Program;
         }
-        let geometry = self.geometry;
+        let geometry = &self.geometry;
         let state = &mut self.dies[usize::from(die.0)];
         let (job, gathered) = (state.job.as_mut().expect("a job is under way"), &mut state.gathered.slots);
         let block = job.victim();
-        let fill = self.blocks.packing.fill(&self.flash.array, &geometry, block);
+        let fill = self.blocks.packing.fill(&self.flash.array, geometry, block);
         let base = geometry.ppn(block, 0).0;
         let steps = fill.map_or(geometry.rows / geometry.rows_per_unit, |fill| fill.rows);
         while job.cursor < steps {
@@ -91,14 +91,12 @@ impl<C: Contents> Ftl<C> {
                 None => (job.cursor * geometry.units_per_row, (job.cursor + 1) * geometry.units_per_row),
                 Some(fill) => fill.slots_of(job.cursor),
             };
-            let (first, end) = (base + first, base + end);
-            let before = gathered.len();
-            self.mapping.prefetch_slots(first + SLOTS_AHEAD..end + SLOTS_AHEAD);
-            self.mapping.prefetch_owners(first + MOVES_AHEAD as u32..end + MOVES_AHEAD as u32);
-            gathered.extend((first..end).filter(|slot| self.mapping.owner(Ppn(*slot)).is_some()));
+            let slots = base + first..base + end;
+            self.mapping.prefetch_slot(slots.start + SLOTS_AHEAD);
+            self.mapping.prefetch_owners(slots.start + MOVES_AHEAD as u32..slots.end + MOVES_AHEAD as u32);
+            let units = self.mapping.gather_valid(slots, gathered);
             let row = job.cursor * geometry.rows_per_unit;
             job.cursor += 1;
-            let units = (gathered.len() - before) as u32;
             if units > 0 {
                 if self.kind.separates {
                     self.ask_gathered(die);
