@@ -209,9 +209,9 @@ def test_predictions_of_what_was_not_measured(tmp_path: Path) -> None:
 
 
 def test_intervals_cover_what_was_drawn() -> None:
-    """The 90 % intervals of all numbers hold 80 to 97 % of what was drawn, of determined ones 80 %.
+    """The 90 % intervals hold 80 to 97 % of what was drawn: of determined numbers, and of all.
 
-    Few numbers are determined, so those may all be held.
+    Of ten determined numbers or fewer, all held is above 97 %; 90 % intervals often do that.
     """
     held: dict[bool, list[bool]] = {True: [], False: []}
     for number in MYSTERIES:
@@ -226,8 +226,8 @@ def test_intervals_cover_what_was_drawn() -> None:
     print(f"coverage: {sum(determined)} of {len(determined)} determined numbers")
     print(f"coverage: {sum(every)} of {len(every)} numbers in all")
     if len(MYSTERIES) == 10:
-        assert sum(determined) >= 0.80 * len(determined)
         assert 0.80 <= sum(every) / len(every) <= 0.97
+        assert 0.80 <= sum(determined) / len(determined) <= 0.97
 
 
 @pytest.mark.parametrize("number", MYSTERIES)
