@@ -143,7 +143,9 @@ impl Mapping {
     #[inline]
     pub fn prefetch_buffered(&self, lpn: Lpn, slot: u32) {
         self.map.prefetch(lpn.0);
-        self.reverse.prefetch(self.shadows[slot as usize]);
+        if let Some(&copy) = self.shadows.get(slot as usize) {
+            self.reverse.prefetch(copy);
+        }
     }
 
     /// Fetches the map back of a slot, which need not exist.
@@ -314,6 +316,23 @@ mod test {
             let in_flash = || self.flash.get(&lpn).map_or(Place::Unmapped, |ppn| Place::Flash(Ppn(*ppn)));
             self.buffer.get(&lpn).map_or_else(in_flash, |slot| Place::Buffer(*slot))
         }
+    }
+
+    /// By hand: of five slots the second and the fourth are valid; they move to the next ones in order, of a buffered
+    /// unit its flash copy.
+    #[test]
+    fn valid_slots_are_gathered_and_moved() {
+        let mut mapping = Mapping::new(20, &Geometry::small(1, 1, 1), MapLog::default());
+        mapping.put(Lpn(7), Ppn(1));
+        mapping.put(Lpn(9), Ppn(3));
+        mapping.buffer(Lpn(9), 0);
+        let mut gathered = vec![40];
+        assert_eq!((mapping.gather_valid(0..5, &mut gathered), &gathered[..]), (2, &[40, 1, 3][..]));
+        let mut moves = Vec::new();
+        assert_eq!(mapping.move_slots(&[0, 1, 2, 3], Ppn(10), |from, to| moves.push((from.0, to.0))), 2);
+        assert_eq!(moves, [(1, 10), (3, 11)]);
+        assert_eq!((mapping.place(Lpn(7)), mapping.place(Lpn(9))), (Place::Flash(Ppn(10)), Place::Buffer(0)));
+        assert_eq!((mapping.shadow(0), mapping.check(|_| false).len()), (Some(Ppn(11)), 2));
     }
 
     proptest! {

@@ -134,6 +134,8 @@ impl<C: Contents> Ftl<C> {
         moved
     }
 
+    /// As [`Ftl::move_slots`], one by one where the map is cached: what the look-up of a unit loads or evicts depends on
+    /// where the units before it have gone.
     #[cold]
     fn move_slots_and_look_up(&mut self, slots: &[u32], die: DieId, purpose: Purpose) -> u32 {
         let mut moved = 0;
