@@ -1,13 +1,17 @@
-"""`ssdlab drives` on a terminal and in a pipe."""
+"""`ssdlab drives` on a terminal and in a pipe, and drives that are named wrongly."""
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from ssdlab import engine
+from ssdlab.drives import Drive, drive
+from ssdlab.errors import SsdlabError
 
 Command = Callable[..., tuple[int, str, str]]
 
@@ -36,3 +40,34 @@ def test_pipe_gets_the_whole_lines(command: Command) -> None:
     lines = out.splitlines()[1:]
     for profile, line in zip(engine.profiles(), lines, strict=True):
         assert line.endswith(str(profile["summary"]))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "named"),
+    [
+        (lambda: drive("theoryy"), "there is no drive theoryy\ndid you mean theory?"),
+        (lambda: drive("theory", over_provisionin=0.1), "there is no parameter"),
+        (lambda: drive("theory", {"nand.planes": 0}), "--set nand.planes=0: must be 1 to 8"),
+        (lambda: drive("theory", layers=["partitoin"]), "partitoin"),
+        (lambda: drive("gone.ssd"), "gone.ssd: cannot be read"),
+        (lambda: drive("/dev/nvme0n1"), "measure it with `ssdlab pts /dev/nvme0n1`"),
+    ],
+)
+def test_a_wrong_drive_is_told_at_once(wrong: Callable[[], Drive], named: str) -> None:
+    """A drive that is named wrongly is refused where it is named, not at its first run."""
+    with pytest.raises(SsdlabError, match=re.escape(named)):
+        wrong()
+
+
+def test_no_drive_file_is_called_like_a_profile(command: Command, tmp_path: Path) -> None:
+    """`--drive theory` would never open it, so neither `season` nor `run` nor Python keeps one."""
+    small = ("--set", "capacity_bytes=64MiB")
+    seasoned = command("season", "theory", *small, "--to", "fresh", "-o", "theory")
+    job = ("--rw=write", "--number_ios=1")
+    ran = command("run", *job, "--drive", "theory", *small, "--save", "theory")
+    for code, _, err in (seasoned, ran):
+        assert code == 2
+        assert "theory: is the name of a profile" in err and "name it theory.ssd" in err
+    with pytest.raises(SsdlabError, match="is the name of a profile"):
+        drive("theory", capacity_bytes="64MiB").season("fresh", save="theory")
+    assert not (tmp_path / "theory").exists()
