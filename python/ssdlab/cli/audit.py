@@ -17,7 +17,7 @@ from ssdlab.audit.walk import audit as look
 from ssdlab.cli.audit_load import count_load
 from ssdlab.cli.audit_texts import read_texts
 from ssdlab.cli.console import note, print_json, print_table, print_text
-from ssdlab.cli.drives import JSON_OPTION
+from ssdlab.cli.json_option import JSON_OPTION
 from ssdlab.cli.streams import printable
 from ssdlab.cli.verb import Verb
 from ssdlab.errors import SsdlabError

@@ -11,13 +11,13 @@ import click
 from ssdlab import engine, text
 from ssdlab.cli.completion import complete_drive
 from ssdlab.cli.console import is_terminal, note, print_json, print_table, print_text
+from ssdlab.cli.json_option import JSON_OPTION
 from ssdlab.cli.verb import Verb
 from ssdlab.errors import SsdlabError
 from ssdlab.health import simulated
 from ssdlab.parallel import cores
 from ssdlab.request import RunRequest, Settings
 
-JSON_OPTION = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
 SET_OPTION = click.option(
     "--set",
     "settings",

@@ -12,7 +12,7 @@ import click
 
 from ssdlab import text
 from ssdlab.cli.console import note, print_json, print_list, print_table, print_text
-from ssdlab.cli.drives import JSON_OPTION
+from ssdlab.cli.json_option import JSON_OPTION
 from ssdlab.cli.verb import Verb
 from ssdlab.errors import SsdlabError
 from ssdlab.health import live, monitoring
