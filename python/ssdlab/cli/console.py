@@ -89,6 +89,7 @@ def print_table(
     fold: int | None = None,
     cut: int | None = None,
     red: Sequence[int] = (),
+    terminal: bool | None = None,
 ) -> None:
     """Write a table: fitted to a terminal, or one line per row in a pipe.
 
@@ -106,8 +107,10 @@ def print_table(
         The column that ends in … there, so that a row stays one line.
     red
         Rows that are red on a terminal.
+    terminal
+        Whether a terminal gets it in the end; by default what stdout is.
     """
-    terminal = is_terminal(sys.stdout)
+    terminal = is_terminal(sys.stdout) if terminal is None else terminal
     table = Table(
         box=SIMPLE_HEAD if terminal else None,
         pad_edge=False,

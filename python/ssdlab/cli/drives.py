@@ -76,7 +76,7 @@ def parse_settings(settings: tuple[str, ...]) -> Settings:
 @click.command(cls=Verb, examples=("ssdlab drives", "ssdlab drives --json"))
 @JSON_OPTION
 def drives(as_json: bool) -> None:
-    """List the profiles, one line each."""
+    """List the profiles."""
     profiles = engine.profiles()
     if as_json:
         print_json(profiles)
@@ -91,7 +91,7 @@ def drives(as_json: bool) -> None:
         )
         for profile in profiles
     ]
-    print_table(headings, rows, right=(1, 2), cut=3)
+    print_table(headings, rows, right=(1, 2), fold=3)
 
 
 def _spare(over_provisioning: float | None) -> str:
