@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, TextIO
 
+import click
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
@@ -20,6 +21,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ssdlab.cli.streams import escaped
+from ssdlab.errors import SsdlabError
 
 _PIPE_COLUMNS = 2000
 
@@ -79,6 +81,30 @@ def note(message: str) -> None:
     with suppress(OSError):
         sys.stderr.write(message.rstrip("\n") + "\n")
         sys.stderr.flush()
+
+
+def check_agreed(question: str, yes: bool) -> None:
+    """Ask before something that cannot be taken back, unless ``--yes`` has answered.
+
+    Raises
+    ------
+    SsdlabError
+        Nobody is there to answer.
+    Abort
+        The answer is no.
+    """
+    if yes:
+        return
+    try:
+        agreed = click.confirm(question, err=True)
+    except click.Abort:
+        if sys.stdin.isatty():
+            raise
+        raise SsdlabError(
+            f"{question}\nnobody is there to answer; nothing was done\ngive --yes to agree"
+        ) from None
+    if not agreed:
+        raise click.Abort
 
 
 def print_table(
