@@ -11,8 +11,9 @@ ssdlab.write_report([result], "report.html")
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from ssdlab.lazy import loader
 
 if TYPE_CHECKING:
     from ssdlab.comparison import Comparison, compare
@@ -42,24 +43,19 @@ __all__ = [
     "write_report",
 ]
 
-_HOMES = {
-    "comparison": ("Comparison", "compare"),
-    "drives": ("Drive", "drive"),
-    "engine": ("profiles", "theory", "version"),
-    "endurance": ("Lifetime", "lifetime"),
-    "errors": ("SsdlabError", "Stopped"),
-    "report": ("write_report",),
-    "result": ("Job", "Result"),
-    "sweeps": ("sweep",),
-}
-
-
-def __getattr__(name: str) -> Any:
-    """Load a name when it is first used: the audit runs where only Python is installed."""
-    for home, names in _HOMES.items():
-        if name in names:
-            return getattr(importlib.import_module(f"ssdlab.{home}"), name)
-    raise AttributeError(f"module 'ssdlab' has no attribute {name!r}")
+__getattr__ = loader(
+    __name__,
+    {
+        "comparison": ("Comparison", "compare"),
+        "drives": ("Drive", "drive"),
+        "engine": ("profiles", "theory", "version"),
+        "endurance": ("Lifetime", "lifetime"),
+        "errors": ("SsdlabError", "Stopped"),
+        "report": ("write_report",),
+        "result": ("Job", "Result"),
+        "sweeps": ("sweep",),
+    },
+)
 
 
 def __dir__() -> list[str]:

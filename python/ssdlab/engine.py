@@ -11,7 +11,6 @@ import importlib
 import json
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -69,24 +68,31 @@ def _interruptible(call: Callable[[], T], stop: threading.Event) -> T:
     """Do it in a thread beside the main one, which alone hears of signals, and so hears at once."""
     if threading.current_thread() is not threading.main_thread():
         return call()
-    outcome: Future[T] = Future()
+    answer: list[T] = []
+    failure: list[BaseException] = []
+    done = threading.Event()
 
     def work() -> None:
         try:
-            outcome.set_result(call())
+            answer.append(call())
         except BaseException as error:
-            outcome.set_exception(error)
+            failure.append(error)
+        finally:
+            done.set()
 
     # A daemon: the interpreter does not wait for it either.
     thread = threading.Thread(target=work, name="ssdlab engine", daemon=True)
     try:
         thread.start()
-        return outcome.result()
+        done.wait()
     except KeyboardInterrupt:
         # It mostly ends within milliseconds; if not, it ends by itself when it is next asked.
         stop.set()
         thread.join(_GRACE_S)
         raise
+    if failure:
+        raise failure[0]
+    return answer[0]
 
 
 def _object(text: str) -> dict[str, Any]:

@@ -13,7 +13,6 @@ from __future__ import annotations
 import atexit
 import errno
 import os
-import secrets
 import stat
 import sys
 from collections.abc import Callable, Iterator
@@ -174,7 +173,7 @@ class PendingFile:
         return self._file
 
     def _begin(self) -> int:
-        self._part = self.path.with_name(f".ssdlab-{os.getpid()}-{secrets.token_hex(4)}.part")
+        self._part = self.path.with_name(f".ssdlab-{os.getpid()}-{os.urandom(4).hex()}.part")
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
         # A signal may end the process before it comes to a `finally`.
         atexit.register(self.discard)

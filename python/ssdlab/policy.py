@@ -3,7 +3,7 @@
 A policy reaches the engine as the setting ``ftl.gc``: ``PATH.so`` or ``PATH.so:ARGUMENT`` for a
 library, ``function:NUMBER:NAME`` for a function of this process, which is registered for as long as
 runs may need it. The interface is that of ``include/ssdlab_policy.h``; docs/policy.md says what a
-policy may see. Left out: what happens inside a library that crashes (`ssdlab.cli.guarded`).
+policy may see. Left out: what happens inside a library that crashes (`ssdlab.policy_child`).
 """
 
 from __future__ import annotations

@@ -2,11 +2,11 @@
 
 ``ftl.gc`` is ``PATH.so`` or ``PATH.so:ARGUMENT`` for a shared library, ``function:NUMBER:NAME`` for
 a function of this process. The engine reads the same texts (`crates/device/src/config/ftl.rs`).
+Every command loads this module, and few hash a library: hashlib is loaded there.
 """
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -59,6 +59,8 @@ def contents(settings: Pairs) -> str | None:
     path = library(settings)
     if path is None:
         return None
+    import hashlib
+
     try:
         return hashlib.sha256(read_bytes(path, LIBRARY_BYTES)).hexdigest()
     except (FileNotFoundError, InputError) as error:

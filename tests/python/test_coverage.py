@@ -28,7 +28,8 @@ from ssdlab.cli.arguments import read_job_source
 from ssdlab.cli.drives import parse_settings
 from ssdlab.errors import SsdlabError
 from ssdlab.everyday.catalogue import resolve
-from ssdlab.reproduce import QUICK, Performance, find, judging, questions, seeds
+from ssdlab.reproduce import QUICK, Performance, find, judging, seeds
+from ssdlab.reproduce.catalogue import questions
 from ssdlab.request import RunRequest
 from test_reproduce import answered
 

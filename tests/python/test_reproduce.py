@@ -26,10 +26,10 @@ from ssdlab.reproduce import (
     find,
     judging,
     provenance,
-    questions,
     seeds,
     table,
 )
+from ssdlab.reproduce.catalogue import questions
 from ssdlab.reproduce.document import Answer, answer, as_data, fitted, tally
 from ssdlab.reproduce.experiment import Scene, section, story
 from ssdlab.reproduce.judging import Row

@@ -21,8 +21,9 @@ else:
 from ssdlab import engine
 from ssdlab.ensemble import ranges
 from ssdlab.ensemble.model_error import MODEL_ERROR
-from ssdlab.reproduce import QUICK, Question, calibration, intervals, judging, questions
+from ssdlab.reproduce import QUICK, Question, calibration, intervals, judging
 from ssdlab.reproduce.assumed import Assumed, assumptions
+from ssdlab.reproduce.catalogue import questions
 from ssdlab.reproduce.ensemble import Attempt, Ensemble
 from ssdlab.reproduce.experiment import Experiment, Scale, Scene, section
 from ssdlab.reproduce.intervals import Spread

@@ -3,6 +3,7 @@
 
 use crate::host::registry::{KINDS, Kind, LayerPlan};
 use serde_json::{Value, json};
+use ssdlab_device::ftl::layout::layout;
 use ssdlab_device::parameter::{Declaration, Raw};
 use ssdlab_device::profile::{self, Model, Profile};
 use ssdlab_device::ssd::Ssd;
@@ -33,7 +34,7 @@ pub fn profiles() -> Value {
 /// (physical − exported) / exported; none for a hard disk.
 fn over_provisioning(model: &Model) -> Option<f64> {
     let Model::Ssd(config) = model else { return None };
-    let physical = Ssd::new(config, 1, ()).map(|ssd| ssd.ftl.geometry.physical_bytes()).unwrap_or_default();
+    let physical = layout(config).map(|(geometry, _)| geometry.physical_bytes()).unwrap_or_default();
     Some(physical as f64 / config.export.capacity_bytes.0 as f64 - 1.0)
 }
 

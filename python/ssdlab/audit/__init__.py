@@ -6,9 +6,14 @@ mends a finding, ``walk`` makes them all, ``capture`` keeps what was read, ``pro
 far TRIM gets. Needs nothing but Python: ``python3 -m ssdlab.audit``.
 """
 
-from ssdlab.audit.finding import Finding, Severity
-from ssdlab.audit.system import CapturedSystem, LiveSystem, System, open_root
-from ssdlab.audit.walk import Audit, audit
+from typing import TYPE_CHECKING
+
+from ssdlab.lazy import loader
+
+if TYPE_CHECKING:
+    from ssdlab.audit.finding import Finding, Severity
+    from ssdlab.audit.system import CapturedSystem, LiveSystem, System, open_root
+    from ssdlab.audit.walk import Audit, audit
 
 __all__ = [
     "Audit",
@@ -20,3 +25,12 @@ __all__ = [
     "audit",
     "open_root",
 ]
+
+__getattr__ = loader(
+    __name__,
+    {
+        "finding": ("Finding", "Severity"),
+        "system": ("CapturedSystem", "LiveSystem", "System", "open_root"),
+        "walk": ("Audit", "audit"),
+    },
+)

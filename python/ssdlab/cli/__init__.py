@@ -1,8 +1,6 @@
 """The ``ssdlab`` command: one verb a module, one way to fail.
 
-Exit codes: 0 done; 1 what was checked is not in order (`align`), or no drive of the ranges explains
-what was measured (`fit`); 2 what the user can mend; 130 stopped by Ctrl-C, 143 by SIGTERM, 129 by
-SIGHUP.
+`ssdlab.exit_codes` has the exit codes of all verbs.
 """
 
 from __future__ import annotations
@@ -16,32 +14,42 @@ import click
 
 from ssdlab import guarded, signals
 from ssdlab.cli import streams
-from ssdlab.cli.align import align
-from ssdlab.cli.audit import audit
-from ssdlab.cli.cache import cache
-from ssdlab.cli.compare import compare
-from ssdlab.cli.completion import completion
-from ssdlab.cli.demo import demo
-from ssdlab.cli.drives import drives, show
-from ssdlab.cli.explain import explain
-from ssdlab.cli.fit import fit
-from ssdlab.cli.health import health
-from ssdlab.cli.importing import import_
-from ssdlab.cli.layers import layers
-from ssdlab.cli.lifetime import lifetime
-from ssdlab.cli.pts import pts
-from ssdlab.cli.report import report
-from ssdlab.cli.reproduce import reproduce
-from ssdlab.cli.run import run
-from ssdlab.cli.season import season
-from ssdlab.cli.sizing import sizing
-from ssdlab.cli.sweep import sweep
-from ssdlab.cli.theory import theory
-from ssdlab.cli.trace import trace
 from ssdlab.cli.verb import Verbs
 from ssdlab.errors import SsdlabError, Stopped
+from ssdlab.exit_codes import Exit
 
-EXIT_MENDABLE = 2
+VERBS = {
+    "drives": ("drives:drives", "List the profiles."),
+    "layers": (
+        "layers:layers",
+        "List the layers that a stack can have, or the parameters of one KIND.",
+    ),
+    "show": ("drives:show", "Show every parameter of a DRIVE with its unit and source."),
+    "run": ("run:run", "Run a fio job on simulated drives."),
+    "season": ("season:season", "Precondition a drive."),
+    "pts": ("pts:pts", "Measure drives by SNIA's Performance Test Specification."),
+    "sizing": ("sizing:sizing", "Find which drives meet a load, with how much spare."),
+    "lifetime": ("lifetime:lifetime", "Tell how long a DRIVE lasts under a load."),
+    "sweep": ("sweep:sweep", "Run a study of many drives and loads into one table."),
+    "fit": ("fit:fit", "Fit a profile to measurements of a drive."),
+    "import": ("importing:import_", "Import a drive, a workload or a trace from MQSim."),
+    "trace": ("trace:trace", "Show what a trace holds."),
+    "cache": ("cache:cache", "List or clear preconditioned drives that are kept for reuse."),
+    "theory": ("theory:theory", "Compute the write amplification of random writes."),
+    "explain": ("explain:explain", "Make a page that shows what happens inside a small drive."),
+    "compare": ("compare:compare", "Compare results with the first one, paired by seed."),
+    "report": ("report:report", "Make a self-contained HTML page or a PDF from results."),
+    "demo": ("demo:demo", "Show an SSD fresh and in steady state, and what restores its speed."),
+    "reproduce": (
+        "reproduce:reproduce",
+        "Check claims of nine documents on SSDs, figure by figure.",
+    ),
+    "audit": ("audit:audit", "Check how the storage of this machine is set up."),
+    "health": ("health:health", "Read the wear of real drives, as each vendor defines it."),
+    "align": ("align:align", "Find boundaries, check layouts, and print the commands to type."),
+    "completion": ("completion:completion", "Print the completion script for a shell."),
+}
+"""Where each verb is below `ssdlab.cli`, and the sentence that the list of verbs shows."""
 
 
 def _print_version(context: click.Context, _parameter: click.Parameter, wanted: bool) -> None:
@@ -54,6 +62,7 @@ def _print_version(context: click.Context, _parameter: click.Parameter, wanted: 
 
 @click.group(
     cls=Verbs,
+    table=VERBS,
     terms=(
         (
             "DRIVE",
@@ -77,34 +86,6 @@ def _print_version(context: click.Context, _parameter: click.Parameter, wanted: 
 )
 def ssdlab() -> None:
     """Show what an SSD does once it is no longer new: how fast, how long and why."""
-
-
-for _verb in (
-    drives,
-    layers,
-    show,
-    run,
-    season,
-    pts,
-    sizing,
-    lifetime,
-    sweep,
-    fit,
-    import_,
-    trace,
-    cache,
-    theory,
-    explain,
-    compare,
-    report,
-    demo,
-    reproduce,
-    audit,
-    health,
-    align,
-    completion,
-):
-    ssdlab.add_command(_verb)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -132,14 +113,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:
         streams.give_up_stdout()
         _complain(f"{error.filename or 'standard output'}: {error.strerror or error}")
-        return EXIT_MENDABLE
+        return Exit.WRONG_INPUT
 
 
 def _answer(arguments: Sequence[str] | None) -> int:
     try:
         given = sys.argv[1:] if arguments is None else arguments
         policy = guarded.policy_of(given)
-        code = _carried_out(given) if policy is None else guarded.run(policy, given)
+        code = _carried_out(given) if policy is None else _in_child(policy, given)
         sys.stdout.flush()
         return code
     except SsdlabError as error:
@@ -151,7 +132,13 @@ def _answer(arguments: Sequence[str] | None) -> int:
     except (Stopped, KeyboardInterrupt, click.Abort):
         _complain("stopped; nothing had finished")
         return signals.exit_code()
-    return EXIT_MENDABLE
+    return Exit.WRONG_INPUT
+
+
+def _in_child(policy: str, arguments: Sequence[str]) -> int:
+    from ssdlab import policy_child
+
+    return policy_child.run(policy, arguments)
 
 
 def _carried_out(arguments: Sequence[str] | None) -> int:

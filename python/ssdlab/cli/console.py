@@ -1,4 +1,7 @@
-"""What a terminal gets and a pipe does not: colours, progress, tables fitted to the width."""
+"""What a terminal gets and a pipe does not: colours, progress, tables fitted to the width.
+
+rich is loaded where it draws: most commands write lines, and should not wait for it.
+"""
 
 from __future__ import annotations
 
@@ -11,17 +14,16 @@ import textwrap
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
-from rich.box import SIMPLE_HEAD
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
-from rich.table import Table
-from rich.text import Text
 
 from ssdlab.cli.streams import escaped
 from ssdlab.errors import SsdlabError
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
+    from rich.table import Table
 
 _PIPE_COLUMNS = 2000
 
@@ -136,6 +138,10 @@ def print_table(
     terminal
         Whether a terminal gets it in the end; by default what stdout is.
     """
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+    from rich.text import Text
+
     terminal = is_terminal(sys.stdout) if terminal is None else terminal
     table = Table(
         box=SIMPLE_HEAD if terminal else None,
@@ -158,6 +164,8 @@ def print_table(
 
 
 def _print_renderable(table: Table, terminal: bool) -> None:
+    from rich.console import Console
+
     console = Console(
         file=sys.stdout,
         width=None if terminal else _PIPE_COLUMNS,
@@ -207,6 +215,9 @@ def progress_display(labels: Sequence[str], wanted: bool = True) -> Iterator[Pro
     if not wanted or not is_terminal(sys.stderr):
         yield ProgressDisplay(labels, None)
         return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
     columns = (
         TextColumn("{task.description}"),
         BarColumn(bar_width=24),

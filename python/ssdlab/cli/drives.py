@@ -1,4 +1,7 @@
-"""``ssdlab drives`` and ``ssdlab show``: which drives there are, and what one is made of."""
+"""``ssdlab drives`` and ``ssdlab show``: which drives there are, and what one is made of.
+
+The list of drives must come at once: what only `show` or a long run needs is loaded there.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +17,6 @@ from ssdlab.cli.console import is_terminal, note, print_json, print_table, print
 from ssdlab.cli.json_option import JSON_OPTION
 from ssdlab.cli.verb import Verb
 from ssdlab.errors import SsdlabError
-from ssdlab.health import simulated
-from ssdlab.parallel import cores
 from ssdlab.request import RunRequest, Settings
 
 SET_OPTION = click.option(
@@ -60,6 +61,8 @@ def check_exact(exact: bool, condition: str | None, option: str) -> None:
 
 def tell_memory(requests: Sequence[RunRequest]) -> None:
     """Say before large drives are preconditioned what they take of this machine's memory."""
+    from ssdlab.parallel import cores
+
     large = (each for each in requests if each.condition not in (None, "fresh"))
     drives = [(each.drive, each.settings, each.layers) for each in large]
     taken = {drive: engine.memory_bytes(*drive) for drive in dict.fromkeys(drives)}
@@ -125,6 +128,8 @@ def show(
     """Show every parameter of a DRIVE with its unit and source, and the values that follow."""
     shown = engine.show(drive, parse_settings(settings), layers)
     if smart_json:
+        from ssdlab.health import simulated
+
         print_json(simulated.smart_json(shown, drive))
         return
     if as_json:

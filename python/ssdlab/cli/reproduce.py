@@ -132,7 +132,7 @@ def _drawn(ensemble: Ensemble, folder: Path) -> tuple[Kept, bool]:
 
 def ensemble_command(names: Sequence[str], scale: str, draws: int) -> str:
     """Return the command that makes the intervals of these questions again."""
-    from ssdlab.reproduce import questions
+    from ssdlab.reproduce.catalogue import questions
 
     asked = [] if len(names) == len(questions()) else list(names)
     quick = ["--quick"] if scale == "quick" else []

@@ -1,11 +1,20 @@
-"""A verb of the command: terse help, with the terms it explains and examples that can be copied."""
+"""A verb of the command: terse help, with the terms it explains and examples that can be copied.
+
+A verb is imported when it is asked for. The list of verbs, which help and completion show, does
+without: it has each verb's sentence in a table.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+import importlib
+from collections import UserDict
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 _WIDTH = 100
 _SETTINGS = {"max_content_width": _WIDTH, "help_option_names": ["-h", "--help"]}
@@ -55,9 +64,59 @@ class Verb(_Help):
     """A verb."""
 
 
+class OnDemand(UserDict[str, Any]):
+    """Verbs by name; each is imported when it is looked up.
+
+    It is filled with where a verb is below `ssdlab.cli`, as ``module:attribute``.
+    """
+
+    def __getitem__(self, name: str) -> click.Command:
+        """Return a verb, imported by now."""
+        found = super().__getitem__(name)
+        if isinstance(found, str):
+            module, _, attribute = found.partition(":")
+            found = self[name] = getattr(importlib.import_module(f"ssdlab.cli.{module}"), attribute)
+        assert isinstance(found, click.Command), "the table names commands"
+        return found
+
+
 class Verbs(_Help, click.Group):
-    """The command itself, its verbs in the order in which people meet them."""
+    """The command itself, or a verb of several, its verbs in the order in which people meet them.
+
+    Parameters
+    ----------
+    table
+        Verbs that are imported when they are asked for: by name the place, as in `OnDemand`, and
+        the sentence that the list of verbs shows.
+    """
+
+    def __init__(
+        self,
+        *arguments: Any,
+        table: Mapping[str, tuple[str, str]] | None = None,
+        **keywords: Any,
+    ) -> None:
+        super().__init__(*arguments, **keywords)
+        table = table or {}
+        self.commands = OnDemand({name: home for name, (home, _) in table.items()})
+        self.sentences = {name: sentence for name, (_, sentence) in table.items()}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Name the verbs in the order in which they were added."""
         return list(self.commands)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the list of verbs."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, self._sentence(name)) for name in self.commands])
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Offer the verbs that begin so, and options."""
+        from click.shell_completion import CompletionItem
+
+        fitting = [name for name in self.commands if name.startswith(incomplete)]
+        verbs = [CompletionItem(name, help=self._sentence(name)) for name in fitting]
+        return verbs + click.Command.shell_complete(self, ctx, incomplete)
+
+    def _sentence(self, name: str) -> str:
+        return self.sentences.get(name) or self.commands[name].get_short_help_str(_WIDTH)

@@ -6,9 +6,14 @@ one drive, ``monitoring`` speaks to monitors, ``live`` asks the drives of this m
 writes to a drive.
 """
 
-from ssdlab.health.examination import Examination, examine
-from ssdlab.health.finding import Finding, Limits, Severity
-from ssdlab.health.report import DriveReport, read_report
+from typing import TYPE_CHECKING
+
+from ssdlab.lazy import loader
+
+if TYPE_CHECKING:
+    from ssdlab.health.examination import Examination, examine
+    from ssdlab.health.finding import Finding, Limits, Severity
+    from ssdlab.health.report import DriveReport, read_report
 
 __all__ = [
     "DriveReport",
@@ -19,3 +24,12 @@ __all__ = [
     "examine",
     "read_report",
 ]
+
+__getattr__ = loader(
+    __name__,
+    {
+        "examination": ("Examination", "examine"),
+        "finding": ("Finding", "Limits", "Severity"),
+        "report": ("DriveReport", "read_report"),
+    },
+)

@@ -9,10 +9,15 @@ MB/s are its own, while "half as fast when misaligned" either follows from the m
 not.
 """
 
-from ssdlab.reproduce.catalogue import find, questions
-from ssdlab.reproduce.experiment import FULL, QUICK, Experiment, Scale
-from ssdlab.reproduce.perform import Performance
-from ssdlab.reproduce.question import Question
+from typing import TYPE_CHECKING
+
+from ssdlab.lazy import loader
+
+if TYPE_CHECKING:
+    from ssdlab.reproduce.catalogue import find
+    from ssdlab.reproduce.experiment import FULL, QUICK, Experiment, Scale
+    from ssdlab.reproduce.perform import Performance
+    from ssdlab.reproduce.question import Question
 
 __all__ = [
     "FULL",
@@ -22,5 +27,14 @@ __all__ = [
     "Question",
     "Scale",
     "find",
-    "questions",
 ]
+
+__getattr__ = loader(
+    __name__,
+    {
+        "catalogue": ("find",),
+        "experiment": ("FULL", "QUICK", "Experiment", "Scale"),
+        "perform": ("Performance",),
+        "question": ("Question",),
+    },
+)

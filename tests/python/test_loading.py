@@ -1,0 +1,74 @@
+"""The command answers quickly because it loads what it needs: shown by modules, not by a clock."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+
+import ssdlab.cli
+
+HEAVY = {
+    *("asyncio", "concurrent.futures", "dask", "importlib.metadata", "jinja2", "matplotlib"),
+    *("multiprocessing", "numba", "numpy", "pandas", "pyarrow", "rich", "scipy"),
+}
+"""Libraries that take longer to load than `ssdlab drives` may take."""
+
+RUN = "run --rw=randwrite --bs=4k --number_ios=100 --drive intel-dc-s3500-80gb --output result"
+
+
+def _loaded(line: str, folder: Path) -> set[str]:
+    """Carry out a command line; return the modules that it leaves loaded."""
+    tell = "import atexit, sys; atexit.register(lambda: print('', *sys.modules, file=sys.stderr))"
+    done = subprocess.run(
+        [sys.executable, "-c", f"{tell}; from ssdlab.__main__ import entry_point; entry_point()"]
+        + line.split(),
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return set(done.stderr.splitlines()[-1].split())
+
+
+@pytest.mark.parametrize(
+    ("line", "needs", "most"),
+    [
+        ("-h", set(), 160),
+        ("--version", set(), 160),
+        ("runn", set(), 160),
+        ("drives", {"rich"}, 240),
+        ("drives --json", set(), 180),
+        ("season theory --to worn", {"concurrent.futures"}, 330),
+        (RUN, {"concurrent.futures"}, 240),
+    ],
+)
+def test_a_command_loads_what_it_needs(
+    line: str, needs: set[str], most: int, tmp_path: Path
+) -> None:
+    """None of the large libraries that it does without, and few modules; a third are Python's."""
+    loaded = _loaded(line, tmp_path)
+    assert "ssdlab.cli" in loaded
+    assert loaded & HEAVY == needs
+    assert len(loaded) < most
+
+
+@pytest.mark.parametrize("verb", ssdlab.cli.VERBS)
+def test_help_draws_and_computes_nothing(verb: str, tmp_path: Path) -> None:
+    """The help of a verb loads that verb, and neither numpy nor anything that draws."""
+    loaded = _loaded(f"{verb} -h", tmp_path)
+    module = ssdlab.cli.VERBS[verb][0].partition(":")[0]
+    assert f"ssdlab.cli.{module}" in loaded
+    assert loaded & HEAVY <= {"concurrent.futures"}
+
+
+@pytest.mark.parametrize("verb", ssdlab.cli.VERBS)
+def test_the_list_tells_what_a_verb_says_of_itself(verb: str) -> None:
+    """The sentence in the table, which needs no import, is the verb's own."""
+    command = ssdlab.cli.ssdlab.commands[verb]
+    assert isinstance(command, click.Command)
+    assert command.name == verb
+    assert ssdlab.cli.VERBS[verb][1] == command.get_short_help_str(limit=100)
