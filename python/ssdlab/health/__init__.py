@@ -8,7 +8,8 @@ writes to a drive.
 
 from ssdlab.health.examination import Examination, examine
 from ssdlab.health.finding import Finding, Limits, Severity
-from ssdlab.health.report import DriveReport, read_report
+from ssdlab.health.reading import read_report
+from ssdlab.health.report import DriveReport
 
 __all__ = [
     "DriveReport",
