@@ -239,7 +239,7 @@ def test_exit_codes_and_json(command: Command, tmp_path: Path) -> None:
         found, text, _ = command("audit", "--root", "m.json", "--json")
         content = json.loads(text)
         assert found == code, name
-        assert set(content) == {"severity", "summary", "findings"}
+        assert set(content) == {"severity", "summary", "unread", "findings"}
         verdicts = [each["verdict"] for each in content["findings"]]
         for verdict in Verdict:
             assert content["summary"][verdict.key] == verdicts.count(str(verdict))

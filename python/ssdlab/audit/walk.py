@@ -57,6 +57,7 @@ class Audit:
         return {
             "severity": str(self.severity),
             "summary": {verdict.key: number for verdict, number in counted.items()},
+            "unread": [each.to_json() for each in self.topology.unread],
             "findings": [finding.to_dict() for finding in self.findings],
         }
 
@@ -156,6 +157,9 @@ def chosen_devices(system: System, topology: Topology, places: Sequence[str]) ->
 
 def _unseen(machine: Machine, everything: bool) -> Iterator[Finding]:
     """Say what no check could look at."""
+    for each in machine.topology.unread:
+        said = each.told().removeprefix(f"{each.where} is not understood: ")
+        yield not_looked_at("devices", f"it is not understood: {said}", each.where)
     if everything:
         for mount in machine.topology.mounts:
             if mount.kind in _MANY_DEVICES and not mount.device:
@@ -163,6 +167,9 @@ def _unseen(machine: Machine, everything: bool) -> Iterator[Finding]:
     if len(machine.system.entries("/sys/block")) > MOST_DEVICES:
         because = f"only the first {MOST_DEVICES} block devices are"
         yield not_looked_at("devices", because, "/sys/block")
+    if everything and machine.chosen and not machine.system.read("/proc/self/mountinfo"):
+        because = "no mount is listed, so what stands on the devices is not known"
+        yield not_looked_at("devices", because, "/proc/self/mountinfo")
     if not machine.chosen:
         because = "there is no block device: /sys/block is empty or cannot be read"
         yield not_looked_at("devices", because, "/sys/block")

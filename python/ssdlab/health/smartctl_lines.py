@@ -140,12 +140,21 @@ BLOCKS = (
         r"No Self-tests Logged",
     ),
     _block(
-        r"(Background scan results|Protocol Specific port|SMART Self-test log|Tape|"
-        r"General statistics and performance|Vendor \(.*\) .*information|Seagate FARM|FARM|"
-        r"relative target port|Environmental Reports|Device statistics \(SSC).*",
-        r"\s+\S.*",
-        r"(generation code|number of phys|attached|phy identifier|Status:|relative target).*",
-        r"Num  Test .*|# ?\d+ .*|Long \(extended\).*",
+        r"Vendor \(.*\) .*information",
+        r"  [A-Za-z].* = [\d.]+",
+    ),
+    _block(
+        r"SMART Self-test log",
+        r"Num  Test .*|     Description  .*",
+        r"# ?\d+  .*\[.*\]",
+        r"Long \(extended\).*",
+    ),
+    _block(
+        r"(Background scan results|Protocol Specific port|General statistics and performance"
+        r"|FARM|Seagate FARM|relative target port|Environmental Reports|Device statistics \(SSC).*",
+        r"\s+[A-Za-z][\w ,()/\[\]<>%.-]*[:=] ?\S.*",
+        r"\s+\d+ +\d+:\d+ +.*|\s+#  when .*",
+        r"(generation code|number of phys|attached|phy identifier|relative target).*",
     ),
 )
 

@@ -137,10 +137,14 @@ class _Reading:
             self.unread.append(Unread(f"line {number}", line, why))
 
     def is_cut(self) -> list[Unread]:
-        """Note where the text ends in a list that smartctl -a and -x go on after."""
-        if self._rows != self._attribute or not self._is_long:
+        """Note where the text ends before what smartctl -a and -x always have."""
+        of_scsi = self.found.get("device", {}).get("protocol") == "SCSI"
+        if of_scsi and "DATA" in self._section and "scsi_error_counter_log" not in self.found:
+            why = "smartctl -a and -x go on with the counters of errors: the text is cut"
+        elif self._rows == self._attribute and self._is_long:
+            why = "smartctl -a and -x go on after the attributes: the text is cut"
+        else:
             return []
-        why = "smartctl -a and -x go on after the attributes: the text is cut"
         return [Unread(f"line {self._last[0]}, the last one", self._last[1], why)]
 
     def _why_not(self, line: str) -> str | None:
@@ -383,6 +387,8 @@ class _Reading:
         elif device := re.fullmatch(r"Device: (\S+ +\S.*?) +Version: (\S+)", line):
             self.found["scsi_model_name"] = " ".join(device[1].split())
             self.found["scsi_revision"] = device[2]
+        elif line == "Error Counter logging not supported":
+            self.found.setdefault("scsi_error_counter_log", {})
         elif not _NEGLECTED.fullmatch(line):
             return "no line of smartctl like this is known here"
         return None

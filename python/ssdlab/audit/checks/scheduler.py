@@ -28,7 +28,7 @@ def check(machine: Machine) -> Iterator[Finding]:
         drive = machine.topology.devices[name]
         found = [*_scheduler(drive), *_requests(drive), *_native_queue(drive)]
         yield from found
-        if not found and "scheduler" in drive.queue:
+        if not found and drive.queue.get("scheduler"):
             good.append(drive.label)
         elif not found:
             unseen.append(drive.label)

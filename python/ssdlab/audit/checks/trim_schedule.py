@@ -20,6 +20,7 @@ from ssdlab.audit.units import is_masked
 _CAN_TRIM = {"ext3", "ext4", "xfs", "btrfs", "f2fs", "vfat", "exfat", "jfs", "nilfs2", "ntfs3"}
 _TIMER = "fstrim.timer"
 _PROGRAM = "fstrim"
+_FEWEST_WORDS = 3
 _SOURCE = "Thomas-Krenn SSD e-book, ch. 2 (continuous and batched discard); fstrim(8)"
 
 
@@ -38,6 +39,9 @@ def check(machine: Machine) -> Iterator[Finding]:
             unseen.setdefault(job.said, []).append(use.place)
         else:
             never.setdefault(_reason(machine, use)[0], []).append(use)
+    for row in _odd_rows(machine):
+        because = f"a row of /etc/fstab is not understood: “{row}”"
+        yield not_looked_at("trim schedule", because, "/etc/fstab")
     for uses in never.values():
         yield _never(machine, uses)
     for because, places in unseen.items():
@@ -114,6 +118,13 @@ def _read_fstab(machine: Machine) -> dict[str, frozenset[str]]:
             place = re.sub(r"\\([0-7]{3})", lambda found: chr(int(found[1], 8)), words[1])
             table[place] = frozenset(options)
     return table
+
+
+def _odd_rows(machine: Machine) -> list[str]:
+    """Give the rows of the file that list no place."""
+    rows = (machine.system.read("/etc/fstab") or "").splitlines()
+    used = (row.strip() for row in rows if row.strip() and not row.lstrip().startswith("#"))
+    return [row for row in used if len(row.split()) < _FEWEST_WORDS]
 
 
 def _is_listed(use: Use, table: dict[str, frozenset[str]]) -> bool:
