@@ -17,6 +17,7 @@ import shutil
 from pathlib import Path
 from typing import Protocol
 
+from ssdlab import foreign
 from ssdlab.errors import SsdlabError
 from ssdlab.tool import GaveUp, answer_of
 
@@ -24,6 +25,8 @@ _TIMEOUT_S = 20.0
 _LONGEST_FILE = 1 << 20
 _LONGEST_CAPTURE = 256 << 20
 _MOST_LINKS = 40
+_PARTS = ("files", "folders", "commands")
+_MAKE_ONE = "make one with: ssdlab audit --capture FILE"
 _PATH = (
     "/usr/sbin:/usr/bin:/sbin:/bin:/opt/MegaRAID/storcli:/opt/MegaRAID/perccli:"
     "/opt/smartstorageadmin/ssacli/bin:/opt/hp/hpssacli/bin:/opt/hp/hpssacli/bld:/usr/Arcconf"
@@ -286,15 +289,22 @@ def open_root(path: str) -> System:
     place = Path(path)
     if place.is_dir():
         if not (place / "sys").is_dir():
-            raise SsdlabError(f"--root {path}: contains no sys folder; give a captured tree")
+            raise SsdlabError(
+                f"--root {path}: a folder without sys in it, so not laid out like a root file "
+                f"system\n{_MAKE_ONE}"
+            )
         return FolderSystem(place)
+    written = b""
     try:
-        content = json.loads(_read_capture(place))
+        written = _read_capture(place)
+        content = json.loads(written)
     except OSError as error:
         raise SsdlabError(f"--root {path}: {error.strerror}") from None
-    except (ValueError, RecursionError):
+    except (ValueError, RecursionError) as error:
+        line = f"line {error.lineno}: " if isinstance(error, json.JSONDecodeError) else ""
+        what = foreign.of_bytes(written) or foreign.of_text(written.decode("utf-8", "replace"))
         raise SsdlabError(
-            f"--root {path}: not a capture\nmake one with: ssdlab audit --capture FILE"
+            f"--root {path}: {line}not a capture: it is {what}\n{_MAKE_ONE}"
         ) from None
     return _captured(content, path)
 
@@ -309,8 +319,12 @@ def _read_capture(place: Path) -> bytes:
 
 def _captured(content: object, path: str) -> CapturedSystem:
     parts = content if isinstance(content, dict) else {}
-    if not all(isinstance(parts.get(key), dict) for key in ("files", "folders", "commands")):
-        raise SsdlabError(f"--root {path}: not a capture: files, folders and commands are missing")
+    missing = [key for key in _PARTS if not isinstance(parts.get(key), dict)]
+    if missing:
+        what = foreign.of_json(content) if len(missing) == len(_PARTS) else "a part of one"
+        raise SsdlabError(
+            f"--root {path}: not a capture: it is {what}, without {', '.join(missing)}\n{_MAKE_ONE}"
+        )
     given_up = parts.get("gave_up")
     reasons = _texts(given_up) if isinstance(given_up, dict) else {}
     return CapturedSystem(
