@@ -12,13 +12,15 @@ from typing import Any
 
 import pytest
 
+from machine import MadeMachine
 from ssdlab import engine
+from ssdlab.audit import Severity, audit
 from ssdlab.exit_codes import Exit
 from ssdlab.failures import failures_of, with_failures
 from ssdlab.health.simulated import smart_json
 from ssdlab.known_faults import all_faults, faults_of
 from ssdlab.result import Result
-from test_health import examined
+from test_health import examined, nvme
 from test_simulated_health import SMALL
 
 Command = Callable[..., tuple[int, str, str]]
@@ -144,10 +146,6 @@ def test_the_list_of_faults() -> None:
 
 def test_both_verbs_know_the_same_faults() -> None:
     """Health and audit judge a drive's firmware by one list, alike bad."""
-    from ssdlab.audit import Severity, audit
-    from test_audit_forms import MadeMachine
-    from test_health import nvme
-
     model, firmware = "Samsung SSD 980 PRO 1TB", "3B2QGXA7"
     content = nvme(percentage_used=1) | {"model_name": model, "firmware_version": firmware}
     assert str(examined(content).severity) == "CRITICAL"
