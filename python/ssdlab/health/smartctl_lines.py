@@ -194,3 +194,25 @@ OTHERS = re.compile(
     r"|Probable ATA device behind a SAT layer|Try an additional .*|.* output truncated"
     r"|The above only provides legacy SMART information.*|Warning! .*Checksum.*|mandatory.*"
 )
+NVME_ROWS = {
+    "critical warning": ("critical_warning", ""),
+    "available spare": ("available_spare", "%"),
+    "available spare threshold": ("available_spare_threshold", "%"),
+    "percentage used": ("percentage_used", "%"),
+    "data units read": ("data_units_read", ""),
+    "data units written": ("data_units_written", ""),
+    "host read commands": ("host_reads", ""),
+    "host write commands": ("host_writes", ""),
+    "controller busy time": ("controller_busy_time", ""),
+    "power cycles": ("power_cycles", ""),
+    "power on hours": ("power_on_hours", ""),
+    "unsafe shutdowns": ("unsafe_shutdowns", ""),
+    "media and data integrity errors": ("media_errors", ""),
+    "error information log entries": ("num_err_log_entries", ""),
+}
+"""Rows of NVMe's health log by name: the field of smartctl's JSON, and the unit behind it."""
+NVME_UNUSED = re.compile(
+    r"(warning +comp\. temperature time|critical comp\. temperature time|temperature sensor \d"
+    r"|thermal (temp\.|management) .*)",
+    re.IGNORECASE,
+)

@@ -17,7 +17,14 @@ from typing import Any
 
 from ssdlab.health.report import DriveReport
 from ssdlab.health.smartctl import from_smartctl
-from ssdlab.health.smartctl_lines import BLOCKS, INFORMATION, OTHERS, Block
+from ssdlab.health.smartctl_lines import (
+    BLOCKS,
+    INFORMATION,
+    NVME_ROWS,
+    NVME_UNUSED,
+    OTHERS,
+    Block,
+)
 from ssdlab.health.told import count_in
 from ssdlab.unread import Unread
 
@@ -31,27 +38,6 @@ _SECTION = re.compile(r"=== START OF (?P<name>.*?) ?(?:SECTION)? ===")
 _PAIR = re.compile(r"(?P<name>[^:]+?)\s*:\s*(?P<value>.*?)\s*")
 _BRACKETS = re.compile(r"\s*\[[^\[\]]*\]$")
 _PROTOCOLS = {"device model": "ATA", "model number": "NVMe", "product": "SCSI"}
-_NVME_ROWS = {
-    "critical warning": ("critical_warning", ""),
-    "available spare": ("available_spare", "%"),
-    "available spare threshold": ("available_spare_threshold", "%"),
-    "percentage used": ("percentage_used", "%"),
-    "data units read": ("data_units_read", ""),
-    "data units written": ("data_units_written", ""),
-    "host read commands": ("host_reads", ""),
-    "host write commands": ("host_writes", ""),
-    "controller busy time": ("controller_busy_time", ""),
-    "power cycles": ("power_cycles", ""),
-    "power on hours": ("power_on_hours", ""),
-    "unsafe shutdowns": ("unsafe_shutdowns", ""),
-    "media and data integrity errors": ("media_errors", ""),
-    "error information log entries": ("num_err_log_entries", ""),
-}
-_NVME_UNUSED = re.compile(
-    r"(warning +comp\. temperature time|critical comp\. temperature time|temperature sensor \d"
-    r"|thermal (temp\.|management) .*)",
-    re.IGNORECASE,
-)
 _FLAGS = r"0x[0-9a-f]{4}|[POSRCKM+-]{6,7}"
 _LEVEL = r"\d{3}|0x[0-9a-f]{2}|-{3,4}"
 _ATTRIBUTE = re.compile(
@@ -287,8 +273,8 @@ class _Reading:
         if name == "temperature" and (celsius or value == "-"):
             if celsius:
                 log["temperature"] = int(celsius[1])
-        elif name in _NVME_ROWS:
-            key, unit = _NVME_ROWS[name]
+        elif name in NVME_ROWS:
+            key, unit = NVME_ROWS[name]
             number = count_in(_BRACKETS.sub("", value).removesuffix(unit or "\0"))
             if number is None or (unit and not value.endswith(unit)):
                 return f"a whole number{' of percent' if unit else ''} was expected"
@@ -297,7 +283,7 @@ class _Reading:
             log[key] = number
             if key == "power_on_hours":
                 self.found["power_on_time"] = {"hours": number}
-        elif not _NVME_UNUSED.fullmatch(name):
+        elif not NVME_UNUSED.fullmatch(name):
             return self._any(line)
         return None
 
