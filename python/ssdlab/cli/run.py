@@ -48,7 +48,6 @@ from ssdlab.result import Result
     nargs=-1,
     type=click.UNPROCESSED,
     metavar="[JOB.fio] [--FIO-OPTION=VALUE]…",
-    shell_complete=complete_file,
 )
 @click.option(
     "--drive",
