@@ -27,7 +27,9 @@ from typing import Any
 from ssdlab import engine
 from ssdlab.engine import Progress
 from ssdlab.errors import SsdlabError, Stopped
+from ssdlab.input import InputError, read_text
 from ssdlab.lock import locked
+from ssdlab.output import PendingFile
 from ssdlab.policy_setting import contents, is_function
 from ssdlab.request import RunRequest
 
@@ -49,6 +51,8 @@ class Entry:
     size_bytes: int
     used_at: float
     """Seconds since 1970."""
+    made_by: str
+    """What was asked for besides drive, condition and seed, as options; empty where nothing was."""
 
 
 def folder() -> Path:
@@ -89,7 +93,7 @@ def clear() -> int:
     """Remove all that is in the cache; return how many bytes that were."""
     present = entries()
     for entry in present:
-        entry.path.unlink(missing_ok=True)
+        _remove(entry)
     freed = sum(entry.size_bytes for entry in present)
     for sent in (folder() / "files").glob("*/*"):
         with suppress(OSError):
@@ -217,7 +221,31 @@ def _keep(request: RunRequest, path: Path, progress: Progress | None) -> bool:
         # Another process may have put the same drive there meanwhile, or the disk is full: the run
         # without the cache meets, and tells, what is wrong with the drive itself.
         return path.exists()
+    with suppress(SsdlabError):
+        PendingFile(_note(path)).write(_made_by(request))
     return True
+
+
+def _note(path: Path) -> Path:
+    """Return the file beside a drive that says how it was made, for people who list them."""
+    return path.with_suffix(".txt")
+
+
+def _made_by(request: RunRequest) -> str:
+    """Return what was asked for besides drive, condition and seed, as options."""
+    words = [f"--set {key}={value}" for key, value in request.settings]
+    if request.span != 1:
+        words.append(f"--span {request.span:.6g}")
+    if request.exact:
+        words.append("--exact")
+    if request.job_text is not None:
+        words.append(request.job_name)
+    return " ".join([*words, *request.flags])
+
+
+def _remove(entry: Entry) -> None:
+    entry.path.unlink(missing_ok=True)
+    _note(entry.path).unlink(missing_ok=True)
 
 
 def _file_bytes(shown: dict[str, Any]) -> int:
@@ -231,7 +259,7 @@ def _make_room(needed: int) -> None:
     for entry in entries():
         room -= entry.size_bytes
         if room < 0:
-            entry.path.unlink(missing_ok=True)
+            _remove(entry)
 
 
 def _entry(path: Path) -> Entry | None:
@@ -243,4 +271,9 @@ def _entry(path: Path) -> Entry | None:
         figures = path.stat()
     except OSError:
         return None
-    return Entry(path, parts[0], parts[1], int(parts[2]), figures.st_size, figures.st_mtime)
+    try:
+        made_by = read_text(_note(path))
+    except (OSError, InputError):
+        made_by = ""
+    seed, size, used_at = int(parts[2]), figures.st_size, figures.st_mtime
+    return Entry(path, parts[0], parts[1], seed, size, used_at, made_by)

@@ -322,5 +322,14 @@ def drive(
     <Drive intel-dc-s3500-480gb, ftl.gc=fifo, over_provisioning=0.28>
     >>> drive("theory", layers=["partition:start_sector=63"])
     <Drive theory + partition:start_sector=63>
+
+    Raises
+    ------
+    SsdlabError
+        There is no such drive, or a key, a value or a layer is wrong.
     """
-    return Drive(name, _settings(settings or {}, parameters), layers)
+    named = Drive(name, _settings(settings or {}, parameters), layers)
+    # What a drive file holds is read by its first run: it may be large.
+    if not (named.name.endswith(".ssd") and Path(named.name).exists()):
+        named.show()
+    return named

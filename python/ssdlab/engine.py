@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 
 from ssdlab import guarded
 from ssdlab.errors import SsdlabError, Stopped
+from ssdlab.failures import with_failures
 from ssdlab.output import Nowhere, PendingFile
 from ssdlab.request import RunRequest, Settings, whole
 
@@ -147,7 +148,8 @@ def run(request: RunRequest, progress: Progress | None = None) -> str:
     Returns
     -------
     str
-        fio's JSON with our object in each job, exactly as the engine wrote it.
+        fio's JSON with our object in each job, exactly as the engine wrote it; if requests failed,
+        that is said among the notices (`failures`).
 
     Raises
     ------
@@ -157,7 +159,9 @@ def run(request: RunRequest, progress: Progress | None = None) -> str:
         `progress` returned False.
     """
     asked = request.to_json()
-    return ask(lambda engine, told: str(engine.run(asked, told, PendingFile)), progress)
+    return with_failures(
+        ask(lambda engine, told: str(engine.run(asked, told, PendingFile)), progress)
+    )
 
 
 def check_job(job_text: str | None, job_name: str, flags: Sequence[str]) -> dict[str, list[str]]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from ssdlab import latency, text
 from ssdlab.errors import SsdlabError
+from ssdlab.failures import failures_of
 from ssdlab.figures import wrong_figure
 from ssdlab.input import RESULT_BYTES, InputError, read_text
 
@@ -225,6 +226,11 @@ class Result:
     def interrupted(self) -> bool:
         """Whether one of the jobs was stopped early."""
         return any(job.interrupted for job in self.jobs)
+
+    @property
+    def failures(self) -> list[str]:
+        """What failed, a sentence each: a worn-out drive, requests that ended in an error."""
+        return list(dict.fromkeys(said for job in self.jobs for said in failures_of(job.data)))
 
     def rows(self) -> list[dict[str, Any]]:
         """Return one plain row per job and direction; times in microseconds."""

@@ -160,13 +160,24 @@ def parse_share(text: str, option: str) -> float:
     Raises
     ------
     SsdlabError
-        It is neither.
+        It is neither; or a number above 1 that a percentage was probably meant by.
+
+    Examples
+    --------
+    >>> parse_share("28%", "--op"), parse_share("120%", "--op")
+    (0.28, 1.2)
     """
     body, factor = (text[:-1], 0.01) if text.endswith("%") else (text, 1.0)
     try:
-        return float(body) * factor
+        share = float(body) * factor
     except ValueError:
         raise SsdlabError(f"{option} {text}: expected a share such as 0.28 or 28%") from None
+    if factor == 1 and share > 1:
+        raise SsdlabError(
+            f"{option} {text}: is {share:.0%}; write {text}% if you mean percent, "
+            f"or {share * 100:g}% if you mean that"
+        )
+    return share
 
 
 def parse_span(text: str | None, option: str = "--span") -> float:

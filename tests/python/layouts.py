@@ -269,7 +269,7 @@ LAYOUTS = (
         ),
         (("link", "red"),),
         "host0",
-        "med_power_with_dipm",
+        "echo max_performance",
     ),
     Layout(
         "IDE mode",

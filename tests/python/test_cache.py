@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -172,8 +174,11 @@ def test_a_folder_that_cannot_be_made(monkeypatch: pytest.MonkeyPatch) -> None:
     assert json.loads(cache.run_conditioned(request()))["jobs"]
 
 
-def test_the_command_lists_and_clears(command: Command, own_cache: Path) -> None:
-    """`ssdlab cache` shows what is kept, and removes it."""
+def test_the_command_lists_and_clears(
+    command: Command, own_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`ssdlab cache` shows what is kept, and removes it once somebody has agreed."""
+    monkeypatch.setattr(sys, "stdin", io.StringIO(""))
     assert command("cache", "list")[1] == f"{own_cache}: empty\n"
     flags = [f"--set={key}={value}" for key, value in SMALL]
     run = ("run", *JOB, "--drive", "theory", *flags, "--state", "used")
@@ -185,7 +190,23 @@ def test_the_command_lists_and_clears(command: Command, own_cache: Path) -> None
         ("theory", "used", 1)
     ]
     assert "theory" in command("cache", "list")[1]
+    code, _, err = command("cache", "clear")
+    assert code == 2, "nobody is there to be asked"
+    assert "remove one drive (" in err and "give --yes" in err
+    assert len(cache.entries()) == 1
     (own_cache / "something-else.ssd").write_text("not ours")
-    code, out, _ = command("cache", "clear")
+    code, out, _ = command("cache", "clear", "--yes")
     assert (code, "removed" in out) == (0, True)
     assert [path.name for path in own_cache.iterdir()] == ["something-else.ssd"]
+
+
+def test_drives_of_one_name_are_told_apart(command: Command) -> None:
+    """What was asked for besides drive, condition and seed stands in the list."""
+    cache.run_conditioned(request())
+    cache.run_conditioned(request(span=0.5))
+    made = {entry.made_by for entry in cache.entries()}
+    settings = " ".join(f"--set {key}={value}" for key, value in SMALL)
+    assert len(made) == 2
+    assert all(each.startswith(settings) for each in made)
+    assert any("--span 0.5" in each for each in made)
+    assert "--span 0.5" in command("cache", "list")[1]

@@ -113,12 +113,14 @@ def test_theory_refuses_what_is_no_share(stand_in: StandIn, command: Command) ->
 
 
 def test_theory_refuses_percent_without_its_sign(stand_in: StandIn, command: Command) -> None:
-    """28 would be 2800 %; the two ways to write 28 % are named, and 1000 % is still allowed."""
-    code, _, err = command("theory", "--op", "28")
+    """7 would be 700 %; both meanings are named as they are written, and 700% is taken."""
+    code, _, err = command("theory", "--op", "7")
     assert code == 2
-    assert "--op 28: that is 2800%" in err
-    assert "0.28 or 28%" in err
-    assert command("theory", "--op", "10")[0] == 0
+    assert "--op 7: is 700%; write 7% if you mean percent, or 700% if you mean that" in err
+    assert command("theory", "--op", "700%")[0] == 0
+    assert (
+        "--op 2000%: that is 2000%; must be at most 1000%" in command("theory", "--op", "2000%")[2]
+    )
 
 
 def test_public_names_are_listed() -> None:

@@ -153,7 +153,7 @@ def test_baseline(command: Command, tmp_path: Path) -> None:
     command(*options, "--acknowledge")
     assert command(*options)[0] == 0
     saved(tmp_path / "d.json", crucial(3, errors=40))
-    assert command(*options)[0] == 2
+    assert command(*options)[0] == 3
 
 
 def test_baseline_is_checked(command: Command, tmp_path: Path) -> None:
@@ -174,7 +174,7 @@ def test_overrides_through_the_command(command: Command, tmp_path: Path) -> None
     file = saved(tmp_path / "d.json", drive("NEW 1", a202=(60, 0)))
     own = '[[drive]]\nfamily = "ours"\nmodels = ["NEW.*"]\n[[drive.attribute]]\nid = 202\n'
     (tmp_path / "own.toml").write_text(own + 'means = "life left"\n', encoding="utf-8")
-    assert command("health", "--from", file)[0] == 3
+    assert command("health", "--from", file)[0] == 4
     code, out, _ = command("health", "--from", file, "--meanings", "own.toml")
     assert code == 0
     assert "40 %" in out
@@ -186,7 +186,7 @@ def test_overrides_through_the_command(command: Command, tmp_path: Path) -> None
         (
             "seagate-ironwolf-110",
             0,
-            "OK - 1 drive: 4 look right, 0 look wrong, 0 not looked at, at most 7 % of life used",
+            "OK - 1 drive: 4 look right, 0 look wrong, 1 not looked at, at most 7 % of life used",
         ),
         ("indilinx-vertex-outlived", 1, "WARNING - sda: two figures of its life disagree"),
         ("nvme-wd-red-outlived", 2, "CRITICAL - nvme0: 111 % of the rated life is used"),

@@ -102,6 +102,17 @@ def test_what_is_left_is_named(command: Command) -> None:
     ]
 
 
+def test_a_drive_that_cannot_be_simulated_is_refused(command: Command) -> None:
+    """One die of 64 blocks leaves too few spare ones; the import says so, and writes nothing."""
+    one_die = {"Flash_Channel_Count": "1", "Chip_No_Per_Channel": "1", "Die_No_Per_Chip": "1"}
+    Path("ssd.xml").write_text(configuration(**one_die, Overprovisioning_Ratio="0.05"))
+    code, _, err = command("import", "ssd.xml", "-o", "mine.toml")
+    assert code == 2
+    assert "ssd.xml: describes a drive that ssdlab cannot simulate; nothing was written" in err
+    assert "leaves 3 spare blocks" in err and "/tmp" not in err
+    assert not Path("mine.toml").exists()
+
+
 @pytest.mark.parametrize(
     ("changed", "key", "value"),
     [

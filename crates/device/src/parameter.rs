@@ -37,6 +37,16 @@ impl fmt::Display for Raw {
     }
 }
 
+impl Raw {
+    /// As it was typed behind `KEY=`: a text without its quotation marks.
+    pub fn as_given(&self) -> String {
+        match self {
+            Raw::Text(text) => text.clone(),
+            other => other.to_string(),
+        }
+    }
+}
+
 /// A type that a parameter can have.
 pub trait Value: Sized {
     /// What is allowed, for messages: "a whole number", "a size such as 16 KiB".

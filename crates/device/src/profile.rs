@@ -290,12 +290,17 @@ fn without_code(entries: &BTreeMap<String, Entry>) -> impl FnOnce(Model) -> Resu
     }
 }
 
-/// A problem with its place: the line of the profile or the setting.
+/// A problem with its place: the line of the profile or the setting. A line of the profile that does not go with
+/// settings is not to blame, so they are named beside it.
 fn locate(file: &str, entries: &BTreeMap<String, Entry>, problem: &Problem) -> ProfileError {
     let shown =
         if problem.value.is_empty() { problem.key.clone() } else { format!("{} = {}", problem.key, problem.value) };
+    let settings = entries.iter().filter(|(_, entry)| entry.line == 0);
+    let given: String = settings.map(|(key, entry)| format!(", with --set {key}={}", entry.raw.as_given())).collect();
     let (place, message) = match entries.get(&problem.key) {
-        Some(entry) if entry.line > 0 => (place(file, entry.line), format!("{shown}: {}", problem.message)),
+        Some(entry) if entry.line > 0 => {
+            (format!("{}{given}", place(file, entry.line)), format!("{shown}: {}", problem.message))
+        }
         Some(_) => (format!("--set {}={}", problem.key, problem.value), problem.message.clone()),
         None => (file.to_string(), format!("{shown}: {}", problem.message)),
     };
@@ -382,6 +387,26 @@ mod test {
         assert!(message(&[("nand.plane", "1")]).contains("did you mean nand.planes"));
         assert!(message(&[("ftl.gc", "greedier")]).contains("\"d-choices:N\""));
         assert!(message(&[("nand.page_bytes", "4 parsecs")]).contains("expected a size"));
+    }
+
+    /// A line of the profile that does not go with a setting is not blamed alone.
+    #[test]
+    fn errors_name_the_settings_too() {
+        let error = theory(&[("link.protocol", "sata-ide")]).unwrap_err().to_string();
+        let (place, message) = error.split_once(": ").unwrap();
+        assert!(place.starts_with("theory.toml, line ") && place.ends_with(", with --set link.protocol=sata-ide"));
+        assert_eq!(
+            message,
+            "link.queue_depth = 65536: must be at most 1 with sata-ide; give --set link.queue_depth=1 too"
+        );
+    }
+
+    /// A percentage is not taken for a share.
+    #[test]
+    fn over_provisioning_is_a_share() {
+        let message = |value| theory(&[("over_provisioning", value)]).map_err(|error| error.message);
+        assert_eq!(message("7").unwrap_err(), "must be at most 4: it is a share, so 7 % is 0.07");
+        assert!(message("1.5").is_ok());
     }
 
     /// A hard disk has parameters of its own; those of flash are refused for what they are.

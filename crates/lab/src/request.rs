@@ -9,6 +9,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 use ssdlab_device::parameter::{Raw, Value as _};
+use ssdlab_device::profile::built_in;
 use ssdlab_device::ssd::admin::StartOver;
 use thiserror::Error;
 
@@ -78,11 +79,25 @@ impl RunRequest {
     /// # Errors
     /// The first field that is unknown, missing or of another type.
     pub fn from_json(text: &str) -> Result<RunRequest, RequestError> {
-        serde_json::from_str(text).map_err(|error| {
+        let request: RunRequest = serde_json::from_str(text).map_err(|error| {
             let given: Option<Map<String, Value>> = serde_json::from_str(text).ok();
             let wrong = given.and_then(|given| given.into_iter().find_map(wrong_field));
             wrong.unwrap_or_else(|| RequestError::Whole(error.to_string()))
-        })
+        })?;
+        request.check_save()?;
+        Ok(request)
+    }
+
+    /// A drive file that is called like a profile would never be opened: its name means the profile.
+    fn check_save(&self) -> Result<(), RequestError> {
+        match &self.save {
+            Some(place) if built_in(place).is_some() => Err(RequestError::Field {
+                field: "drive file".into(),
+                value: place.clone(),
+                reason: format!("is the name of a profile, which would be opened in its place; name it {place}.ssd"),
+            }),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -153,6 +168,7 @@ mod test {
             ("condition", json!("stedy"), "condition \"stedy\": unknown variant `stedy`, expected one of `fresh`"),
             ("start_over", json!("format"), "start_over \"format\": expected one of \"secure-erase\""),
             ("settings", json!([["ftl.gc"]]), "settings [[\"ftl.gc\"]]: invalid length 1"),
+            ("save", json!("theory"), "drive file theory: is the name of a profile"),
             ("drive", json!(vec![0; 99]), "drive [0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0…: "),
         ];
         for (field, value, message) in cases {

@@ -53,7 +53,8 @@ const MECHANISMS: [Named; 23] = [
     ("map journal", "ftl.map_journal=true buffer.bytes=1MiB"),
     (
         "slc cache",
-        "nand.cell=tlc ftl.slc_cache=dynamic ftl.slc_cache_bytes=4MiB ftl.idle_gc_after_ms=1 over_provisioning=0.6",
+        "nand.cell=tlc nand.read_us=75 nand.program_us=750 reliability.rated_cycles=10000000 ftl.slc_cache=dynamic \
+         ftl.slc_cache_bytes=4MiB ftl.idle_gc_after_ms=1 over_provisioning=0.6",
     ),
     ("levelling", "ftl.static_wear_cycles=2 ftl.dynamic_wear_leveling=true"),
     ("failing programs", "reliability.program_fail_share=0.001 over_provisioning=1.5"),
@@ -78,8 +79,8 @@ const MECHANISMS: [Named; 23] = [
     ("paced writes", "controller.paced_write_mb_per_s=3 ftl.frontiers=host-gc buffer.bytes=1MiB"),
     (
         "slc cache folded under load",
-        "nand.cell=tlc ftl.slc_cache=dynamic ftl.slc_cache_bytes=4MiB ftl.slc_fold_at=0.25 over_provisioning=0.6 \
-         ftl.frontiers=host-gc buffer.bytes=1MiB",
+        "nand.cell=tlc nand.read_us=75 nand.program_us=750 reliability.rated_cycles=10000000 ftl.slc_cache=dynamic \
+         ftl.slc_cache_bytes=4MiB ftl.slc_fold_at=0.25 over_provisioning=0.6 ftl.frontiers=host-gc buffer.bytes=1MiB",
     ),
     (
         "superblocks of two dies",

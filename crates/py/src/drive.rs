@@ -70,13 +70,17 @@ fn source_of(drive: &str) -> Result<Source, String> {
 }
 
 fn unknown(drive: &str, error: &io::Error) -> String {
+    if drive.starts_with("/dev/") || drive.contains("://") {
+        return format!(
+            "{drive}: is a real drive, and a simulated one is needed here\n\
+             measure it with `ssdlab pts {drive}` or precondition it with `ssdlab season {drive}`; \
+             to simulate, name a profile (`ssdlab drives`), a profile file or a drive file"
+        );
+    }
     if drive.ends_with(".toml") || drive.ends_with(".ssd") || error.kind() != io::ErrorKind::NotFound {
         return format!(
             "{drive}: cannot be read: {error}\nname a drive file, a profile or a stack (*.toml), or an included profile: `ssdlab drives` lists them"
         );
-    }
-    if drive.starts_with("/dev/") || drive.contains("://") {
-        return format!("{drive}: real drives are not measured yet; name a profile, a profile file or a drive file");
     }
     let near = nearest(drive, names());
     let hint = if near.is_empty() {

@@ -1,8 +1,6 @@
 """The ``ssdlab`` command: one verb a module, one way to fail.
 
-Exit codes: 0 done; 1 what was checked is not in order (`align`), or no drive of the ranges explains
-what was measured (`fit`); 2 what the user can mend; 130 stopped by Ctrl-C, 143 by SIGTERM, 129 by
-SIGHUP.
+`ssdlab.exit_codes` has the exit codes of all verbs.
 """
 
 from __future__ import annotations
@@ -19,11 +17,10 @@ from ssdlab import guarded, signals
 from ssdlab.cli import streams
 from ssdlab.cli.verb import Verbs
 from ssdlab.errors import SsdlabError, Stopped
-
-EXIT_MENDABLE = 2
+from ssdlab.exit_codes import Exit
 
 VERBS = {
-    "drives": ("drives:drives", "List the profiles, one line each."),
+    "drives": ("drives:drives", "List the profiles."),
     "layers": (
         "layers:layers",
         "List the layers that a stack can have, or the parameters of one KIND.",
@@ -117,7 +114,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:
         streams.give_up_stdout()
         _complain(f"{error.filename or 'standard output'}: {error.strerror or error}")
-        return EXIT_MENDABLE
+        return Exit.WRONG_INPUT
 
 
 def _answer(arguments: Sequence[str] | None) -> int:
@@ -136,7 +133,7 @@ def _answer(arguments: Sequence[str] | None) -> int:
     except (Stopped, KeyboardInterrupt, click.Abort):
         _complain("stopped; nothing had finished")
         return signals.exit_code()
-    return EXIT_MENDABLE
+    return Exit.WRONG_INPUT
 
 
 def _in_child(policy: str, arguments: Sequence[str]) -> int:

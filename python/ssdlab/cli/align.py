@@ -31,7 +31,7 @@ from ssdlab.cli.align_options import (
 from ssdlab.cli.align_steps import move, spare
 from ssdlab.cli.align_words import size_of, writes_that_straddle
 from ssdlab.cli.console import print_json, print_list, print_paragraph, print_table, print_text
-from ssdlab.cli.drives import JSON_OPTION
+from ssdlab.cli.json_option import JSON_OPTION
 from ssdlab.cli.verb import Verb, Verbs
 
 

@@ -24,7 +24,7 @@ from ssdlab.cli.align_options import (
     with_options,
 )
 from ssdlab.cli.console import print_filled, print_json, print_paragraph, print_text
-from ssdlab.cli.drives import JSON_OPTION
+from ssdlab.cli.json_option import JSON_OPTION
 from ssdlab.cli.verb import Verb
 from ssdlab.errors import SsdlabError
 

@@ -16,8 +16,8 @@ from ssdlab.audit.walk import Audit
 from ssdlab.audit.walk import audit as look
 from ssdlab.cli.audit_load import count_load
 from ssdlab.cli.audit_texts import read_texts
-from ssdlab.cli.console import note, print_json, print_table, print_text
-from ssdlab.cli.drives import JSON_OPTION
+from ssdlab.cli.console import check_agreed, note, print_json, print_table, print_text
+from ssdlab.cli.json_option import JSON_OPTION
 from ssdlab.cli.streams import printable
 from ssdlab.cli.verb import Verb
 from ssdlab.errors import SsdlabError
@@ -177,14 +177,12 @@ def _details(finding: Finding) -> str:
 
 def _prove(system: System, folder: str, yes: bool, as_json: bool) -> int:
     places, layers = places_trimmed(system, folder)
-    if not yes:
-        names = " > ".join(printable(device.label) for device in layers)
-        click.confirm(
-            f"write and remove a 16 MiB file in {folder}, then fstrim {' and '.join(places)} "
-            f"({names})?",
-            abort=True,
-            err=True,
-        )
+    names = " > ".join(printable(device.label) for device in layers)
+    check_agreed(
+        f"write and remove a 16 MiB file in {folder}, then fstrim {' and '.join(places)} "
+        f"({names})?",
+        yes,
+    )
     # Its probe file is removed on the way out, whatever ends it.
     with signals.raising():
         proof = prove_trim(system, folder)

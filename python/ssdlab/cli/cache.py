@@ -8,8 +8,8 @@ import click
 
 from ssdlab import cache as kept
 from ssdlab import text
-from ssdlab.cli.console import print_json, print_table, print_text
-from ssdlab.cli.drives import JSON_OPTION
+from ssdlab.cli.console import check_agreed, print_json, print_table, print_text
+from ssdlab.cli.json_option import JSON_OPTION
 from ssdlab.cli.verb import Verb, Verbs
 
 
@@ -47,18 +47,29 @@ def list_entries(as_json: bool) -> int:
             str(entry.seed),
             text.size(entry.size_bytes),
             datetime.fromtimestamp(entry.used_at).strftime("%Y-%m-%d %H:%M"),
+            entry.made_by,
         )
         for entry in entries
     ]
-    print_table(("drive", "condition", "seed", "size", "last used"), rows)
+    headings = ("drive", "condition", "seed", "size", "last used", "made with")
+    print_table(headings, rows, right=(3,), fold=5)
     total = sum(entry.size_bytes for entry in entries)
     limit = text.size(kept.most_bytes())
     print_text(f"{kept.folder()}: {text.size(total)} of at most {limit}")
     return 0
 
 
-@cache.command("clear", cls=Verb, examples=("ssdlab cache clear",))
-def clear() -> int:
-    """Remove all drives from the cache."""
+@cache.command("clear", cls=Verb, examples=("ssdlab cache clear", "ssdlab cache clear --yes"))
+@click.option("--yes", is_flag=True, help="Do not ask.")
+def clear(yes: bool) -> int:
+    """Remove all drives from the cache; asks first."""
+    entries = kept.entries()
+    total = text.size(sum(entry.size_bytes for entry in entries))
+    if entries:
+        check_agreed(f"remove {_drives(len(entries))} ({total}) from {kept.folder()}?", yes)
     print_text(f"{kept.folder()}: {text.size(kept.clear())} removed")
     return 0
+
+
+def _drives(number: int) -> str:
+    return "one drive" if number == 1 else f"{number} drives"

@@ -10,8 +10,8 @@ import click
 
 from ssdlab.cli.completion import complete_file
 from ssdlab.cli.console import note, print_json, print_table, print_text
-from ssdlab.cli.drives import JSON_OPTION
 from ssdlab.cli.ensemble import MODEL_ERROR_NOTE
+from ssdlab.cli.json_option import JSON_OPTION
 from ssdlab.cli.results import are_pts_results, documents_of, ensembles_in, loaded
 from ssdlab.cli.verb import Verb
 from ssdlab.comparison import Comparison, Row

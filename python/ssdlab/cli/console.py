@@ -16,7 +16,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TextIO
 
+import click
+
 from ssdlab.cli.streams import escaped
+from ssdlab.errors import SsdlabError
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -82,6 +85,30 @@ def note(message: str) -> None:
         sys.stderr.flush()
 
 
+def check_agreed(question: str, yes: bool) -> None:
+    """Ask before something that cannot be taken back, unless ``--yes`` has answered.
+
+    Raises
+    ------
+    SsdlabError
+        Nobody is there to answer.
+    Abort
+        The answer is no.
+    """
+    if yes:
+        return
+    try:
+        agreed = click.confirm(question, err=True)
+    except click.Abort:
+        if sys.stdin.isatty():
+            raise
+        raise SsdlabError(
+            f"{question}\nnobody is there to answer; nothing was done\ngive --yes to agree"
+        ) from None
+    if not agreed:
+        raise click.Abort
+
+
 def print_table(
     headings: Sequence[str],
     rows: Sequence[Sequence[str]],
@@ -90,6 +117,7 @@ def print_table(
     fold: int | None = None,
     cut: int | None = None,
     red: Sequence[int] = (),
+    terminal: bool | None = None,
 ) -> None:
     """Write a table: fitted to a terminal, or one line per row in a pipe.
 
@@ -107,12 +135,14 @@ def print_table(
         The column that ends in … there, so that a row stays one line.
     red
         Rows that are red on a terminal.
+    terminal
+        Whether a terminal gets it in the end; by default what stdout is.
     """
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
     from rich.text import Text
 
-    terminal = is_terminal(sys.stdout)
+    terminal = is_terminal(sys.stdout) if terminal is None else terminal
     table = Table(
         box=SIMPLE_HEAD if terminal else None,
         pad_edge=False,

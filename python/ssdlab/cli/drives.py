@@ -14,11 +14,11 @@ import click
 from ssdlab import engine, text
 from ssdlab.cli.completion import complete_drive
 from ssdlab.cli.console import is_terminal, note, print_json, print_table, print_text
+from ssdlab.cli.json_option import JSON_OPTION
 from ssdlab.cli.verb import Verb
 from ssdlab.errors import SsdlabError
 from ssdlab.request import RunRequest, Settings
 
-JSON_OPTION = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
 SET_OPTION = click.option(
     "--set",
     "settings",
@@ -79,7 +79,7 @@ def parse_settings(settings: tuple[str, ...]) -> Settings:
 @click.command(cls=Verb, examples=("ssdlab drives", "ssdlab drives --json"))
 @JSON_OPTION
 def drives(as_json: bool) -> None:
-    """List the profiles, one line each."""
+    """List the profiles."""
     profiles = engine.profiles()
     if as_json:
         print_json(profiles)
@@ -94,7 +94,7 @@ def drives(as_json: bool) -> None:
         )
         for profile in profiles
     ]
-    print_table(headings, rows, right=(1, 2), cut=3)
+    print_table(headings, rows, right=(1, 2), fold=3)
 
 
 def _spare(over_provisioning: float | None) -> str:

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import io
 import json
+import sys
 from collections.abc import Sequence
 from contextlib import redirect_stdout
 from typing import TYPE_CHECKING
 
 from ssdlab import signals, text
-from ssdlab.cli.console import note, print_table
+from ssdlab.cli.console import is_terminal, note, print_list, print_table, print_text
 from ssdlab.cli.formats import write_document
 from ssdlab.cli.tasks import carry_out
 from ssdlab.ensemble.model_error import LEFT_OUT, MODEL_ERROR
@@ -61,7 +62,8 @@ def run_ensembles(
         parts = _parts(drives, outcomes)
         found = [(each, part, each.figures(part)) for each, part in zip(drives, parts, strict=True)]
         check_any(found, stopped)
-        written = _json(found, count) if output_format == "json" else _normal(found)
+        on_terminal = pending.is_stdout and is_terminal(sys.stdout)
+        written = _json(found, count) if output_format == "json" else _normal(found, on_terminal)
         write_document(written, output_format, pending)
     tell(found, stopped)
     return signals.exit_code() if stopped else 0
@@ -101,16 +103,38 @@ def check_any(found: document.Found, stopped: bool) -> None:
     raise SsdlabError(f"--ensemble: no drive that was drawn can work; the first said:\n{said}")
 
 
-def _normal(found: document.Found) -> str:
-    rows = [
-        (drives.request.drive, figure.job, *cells(drives, figure))
-        for drives, _, figures in found
-        for figure in figures
-    ]
+def _normal(found: document.Found, on_terminal: bool) -> str:
     written = io.StringIO()
     with redirect_stdout(written):
-        print_table(_HEADINGS, rows, right=(3, 4, 5))
+        if on_terminal:
+            _print_narrow(found)
+        else:
+            rows = [
+                (drives.request.drive, figure.job, *cells(drives, figure))
+                for drives, _, figures in found
+                for figure in figures
+            ]
+            print_table(_HEADINGS, rows, right=(3, 4, 5))
     return written.getvalue()
+
+
+def _print_narrow(found: document.Found) -> None:
+    """Give each drive and job a table of its own, so that 80 columns do."""
+    for drives, _, figures in found:
+        for job in dict.fromkeys(figure.job for figure in figures):
+            print_text(f"== {drives.request.drive}: {job}")
+            rows = [cells(drives, figure) for figure in figures if figure.job == job]
+            print_figures(rows, terminal=True)
+
+
+def print_figures(rows: Sequence[Sequence[str]], *, terminal: bool) -> None:
+    """Write figures as `cells` gives them; on a terminal, what they hang on stands below."""
+    headings = _HEADINGS[2:]
+    if not terminal:
+        print_table(headings, rows, right=(1, 2, 3))
+        return
+    print_table(headings[:-1], [row[:-1] for row in rows], right=(1, 2, 3), terminal=True)
+    print_list("They hang on:", [f"{row[0]}: {row[-1]}" for row in rows if row[-1]])
 
 
 def cells(drives: Ensemble, figure: Figure) -> tuple[str, ...]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import click
 
 from ssdlab.cli.console import note, print_json
-from ssdlab.cli.drives import JSON_OPTION, SET_OPTION, parse_settings
+from ssdlab.cli.drives import SET_OPTION, parse_settings
+from ssdlab.cli.json_option import JSON_OPTION
 from ssdlab.cli.verb import Verb
 from ssdlab.errors import SsdlabError
 from ssdlab.explain import recorded, write_page

@@ -9,6 +9,7 @@ import click
 
 from ssdlab import engine
 from ssdlab.cli.console import print_json_text, print_text
+from ssdlab.cli.json_option import JSON_FORM
 from ssdlab.errors import SsdlabError
 from ssdlab.output import PendingFile
 from ssdlab.result import merge
@@ -56,6 +57,7 @@ def fio_flags(function: Callable[..., Any]) -> Callable[..., Any]:
             callback=read_formats,
             help="Print normal, json, json+ or terse output.",
         ),
+        JSON_FORM,
         click.option("--minimal", is_flag=True, help="Print fio's terse format."),
         click.option(
             "--section",

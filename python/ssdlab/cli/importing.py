@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
@@ -66,9 +67,27 @@ def _import_drive(path: Path, root: ElementTree.Element, pending: PendingFile) -
     from ssdlab.mqsim.profile import profile_of
 
     profile, left = profile_of(path, root)
+    _check_loads(path, profile)
     pending.write(profile)
     if left:
         note(f"ssdlab: {path}: not carried over: {', '.join(left)}")
+
+
+def _check_loads(path: Path, profile: str) -> None:
+    """Refuse a drive that no verb would load: MQSim may run it, this model cannot."""
+    from ssdlab import engine
+
+    with TemporaryDirectory() as folder:
+        trial = Path(folder) / "drive.toml"
+        PendingFile(trial).write(profile)
+        try:
+            engine.show(str(trial))
+        except SsdlabError as error:
+            reason = str(error).replace(str(trial), "the profile made of it")
+            raise SsdlabError(
+                f"{path}: describes a drive that ssdlab cannot simulate; nothing was written\n"
+                f"{reason}"
+            ) from None
 
 
 def _import_workload(

@@ -8,7 +8,7 @@ import click
 
 from ssdlab import engine, text
 from ssdlab.cli.console import print_json, print_table, print_text
-from ssdlab.cli.drives import JSON_OPTION
+from ssdlab.cli.json_option import JSON_OPTION
 from ssdlab.cli.verb import Verb
 from ssdlab.errors import SsdlabError
 

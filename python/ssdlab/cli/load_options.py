@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from ssdlab import text
+from ssdlab.cli.json_option import result_form
 from ssdlab.errors import SsdlabError
 from ssdlab.sizing.candidate import MOST_UNUSED
 from ssdlab.sizing.load import Limits, parse_bytes
@@ -38,13 +39,7 @@ LOAD_OPTIONS = (
 """What `sizing` and `lifetime` ask of a load alike."""
 
 OUTPUT_OPTIONS = (
-    click.option(
-        "--output-format",
-        type=click.Choice(("normal", "json")),
-        default="normal",
-        show_default=True,
-        help="Print a table, or JSON with all figures and the commands that repeat them.",
-    ),
+    result_form,
     click.option("--output", "-o", default="-", metavar="FILE", help="Write to FILE, not stdout."),
 )
 """How both give their answer."""

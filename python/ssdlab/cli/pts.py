@@ -22,6 +22,7 @@ from ssdlab.cli.bench_options import (
 from ssdlab.cli.completion import complete_drive
 from ssdlab.cli.console import note, print_json, print_table, print_text
 from ssdlab.cli.drives import LAYER_OPTION, SET_OPTION, parse_settings, tell_memory
+from ssdlab.cli.json_option import result_form
 from ssdlab.cli.pts_effort import tell_effort, tell_obstacles
 from ssdlab.cli.verb import Verb
 from ssdlab.pts import book
@@ -74,7 +75,7 @@ def _number_option(name: str, default: int, *, most: int, told: str) -> _Decorat
         "ssdlab pts micron-7450-pro-960gb --tests iops,wsat --quick --threads 4 --depth 32",
         "ssdlab pts /dev/nvme1n1 --dry-run",
         "ssdlab pts /dev/nvme1n1 --destroy /dev/nvme1n1 -o real",
-        "ssdlab pts theory --layer raid:level=5,disks=4 --output-format json > result.json",
+        "ssdlab pts theory --layer raid:level=5,disks=4 --json > result.json",
     ),
 )
 @click.argument(
@@ -106,13 +107,7 @@ def _number_option(name: str, default: int, *, most: int, told: str) -> _Decorat
 @LAYER_OPTION
 @SET_OPTION
 @SEED_OPTION
-@click.option(
-    "--output-format",
-    type=click.Choice(("normal", "json")),
-    default="normal",
-    show_default=True,
-    help="Print tables or the result as JSON.",
-)
+@result_form
 def pts(
     targets: tuple[str, ...],
     output: str | None,

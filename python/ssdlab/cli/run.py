@@ -25,6 +25,7 @@ from ssdlab.cli.formats import document, fio_flags, write_document
 from ssdlab.cli.scenario import check_alone, run_scenarios, scenario_options
 from ssdlab.cli.tasks import carry_out
 from ssdlab.errors import SsdlabError, Stopped
+from ssdlab.exit_codes import Exit
 from ssdlab.output import PendingFile, check_writable, is_stdout
 from ssdlab.request import RunRequest
 from ssdlab.result import Result
@@ -293,13 +294,19 @@ def _run_and_write(
         write_document(document(results, labels, output_format), output_format, pending)
     _tell_notices(results)
     if not stopped:
-        return 0
+        return int(_failed(results))
     if len(requests) == 1:
         note("ssdlab: stopped; the figures cover what the run had done by then")
     else:
         share = f"{len(finished)} of {len(requests)} runs"
         note(f"ssdlab: stopped; kept the {share} that had finished")
     return signals.exit_code()
+
+
+def _failed(results: list[str]) -> Exit:
+    """Say whether requests failed, or a drive is worn out: the notices tell which."""
+    failed = any(each.failures for each in map(Result.from_json, results))
+    return Exit.FINDING if failed else Exit.DONE
 
 
 def _tell_notices(results: list[str]) -> None:

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 
 from ssdlab import signals
-from ssdlab.cli.console import print_json, print_table, print_text
-from ssdlab.cli.ensemble import cells, check_any, names_of, parse_count, tell
+from ssdlab.cli.console import is_terminal, print_json, print_text
+from ssdlab.cli.ensemble import cells, check_any, names_of, parse_count, print_figures, tell
 from ssdlab.cli.tasks import carry_out
 from ssdlab.ensemble import document, seasons
 from ssdlab.ensemble.runs import Ensemble, ensemble
 from ssdlab.ensemble.seasons import Outcome
 from ssdlab.errors import SsdlabError
 from ssdlab.request import RunRequest
-
-_HEADINGS = ("figure", "profile", "median", "5 to 95 %", "hangs on")
 
 
 def check_alone(
@@ -51,5 +50,5 @@ def season_ensemble(request: RunRequest, value: str, *, as_json: bool) -> int:
 def _print(drives: Ensemble, outcomes: Sequence[Outcome | None], found: document.Found) -> None:
     reached = [each for each in seasons.reached_in(outcomes)["draws"] if each is not None]
     rows = [cells(drives, figure) for _, _, figures in found for figure in figures]
-    print_table(_HEADINGS, rows, right=(1, 2, 3))
+    print_figures(rows, terminal=is_terminal(sys.stdout))
     print_text(f"steady state: reached in {sum(reached)} of {len(reached)} draws")

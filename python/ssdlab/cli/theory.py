@@ -7,7 +7,7 @@ import click
 from ssdlab import engine, text
 from ssdlab.cli.arguments import whole_number
 from ssdlab.cli.console import print_json, print_text
-from ssdlab.cli.drives import JSON_OPTION
+from ssdlab.cli.json_option import JSON_OPTION
 from ssdlab.cli.verb import Verb
 from ssdlab.errors import SsdlabError
 

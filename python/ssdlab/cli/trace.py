@@ -10,6 +10,7 @@ import click
 from ssdlab import engine, text
 from ssdlab.cli.completion import complete_file
 from ssdlab.cli.console import print_filled, print_json, print_table, print_text
+from ssdlab.cli.json_option import result_form
 from ssdlab.cli.tasks import carry_out
 from ssdlab.cli.verb import Verb
 from ssdlab.errors import Stopped
@@ -29,13 +30,7 @@ _KINDS = ("reads", "writes", "trims", "flushes")
 )
 @click.argument("file", metavar="FILE", shell_complete=complete_file)
 @click.option("--device", metavar="NAME", help="Show only this device's requests.")
-@click.option(
-    "--output-format",
-    type=click.Choice(("normal", "json")),
-    default="normal",
-    show_default=True,
-    help="Print a table, or JSON for programs.",
-)
+@result_form
 def trace(file: str, device: str | None, output_format: str) -> int:
     """Read a whole trace and show what it holds.
 

@@ -53,7 +53,7 @@ def _overview_row(part: Mapping[str, Any]) -> tuple[str, ...]:
     judged = part["judged"]
     average, spread, rise = "", "", ""
     if judged is not None:
-        average = _value(part["tracking"]["figure"], judged["average"])
+        average = tracked(part)
         spread, rise = shares(judged)
     return (
         part["name"],
@@ -76,10 +76,12 @@ def shares(judged: Mapping[str, Any]) -> tuple[str, str]:
     return spread, rise
 
 
-def _value(figure: str, value: float) -> str:
+def tracked(part: Mapping[str, Any]) -> str:
+    """Return the average of the tracking variable in the window by which a part was judged."""
+    figure, average = part["tracking"]["figure"], part["judged"]["average"]
     if figure == "mean_ns":
-        return text.duration(value)
-    return f"{text.count(round(value))} {_UNITS[figure]}"
+        return text.duration(average)
+    return f"{text.count(round(average))} {_UNITS[figure]}"
 
 
 def _iops(_test: Mapping[str, Any], part: Mapping[str, Any]) -> Iterator[Table]:

@@ -6,15 +6,19 @@ A browser prints text as text, so that a PDF can be searched. No library of ours
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 from ssdlab.errors import SsdlabError
 from ssdlab.output import PendingFile
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+_LETTER = frozenset({"US", "CA", "MX", "PH", "CL", "CO", "VE", "CR", "GT", "NI", "PA", "PR", "SV"})
+"""Territories of locales whose paper is US Letter (CLDR); everybody else has A4."""
 _MOST_S = 300.0
 _FLAGS = (
     *("--headless=new", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run"),
@@ -42,8 +46,23 @@ def write_page(pending: PendingFile, html: str, path: str | Path) -> None:
         pending.write(html)
 
 
+def paper(environment: Mapping[str, str]) -> str:
+    """Return the paper of the user's locale, as CSS calls it.
+
+    Examples
+    --------
+    >>> paper({"LANG": "en_US.UTF-8"}), paper({"LANG": "de_DE.UTF-8"}), paper({})
+    ('letter', 'A4', 'A4')
+    >>> paper({"LANG": "en_US.UTF-8", "LC_PAPER": "de_DE.UTF-8"})
+    'A4'
+    """
+    names = (environment.get(name) for name in ("LC_ALL", "LC_PAPER", "LANG"))
+    territory = re.match(r"[a-z]+_([A-Z]{2})", next((name for name in names if name), ""))
+    return "letter" if territory and territory[1] in _LETTER else "A4"
+
+
 def as_pdf(html: str) -> bytes:
-    """Print a page.
+    """Print a page on the paper of the user's locale.
 
     Raises
     ------
@@ -57,8 +76,9 @@ def as_pdf(html: str) -> bytes:
             "install it (Debian: apt install chromium), or write the page to a file.html and "
             "print it from a browser"
         )
+    sized = html.replace("</style>", f"@page {{ size: {paper(os.environ)}; }}\n</style>", 1)
     with tempfile.TemporaryDirectory(prefix="ssdlab-") as folder:
-        return _printed(browser, html, Path(folder))
+        return _printed(browser, sized, Path(folder))
 
 
 def _printed(browser: str, html: str, folder: Path) -> bytes:

@@ -17,6 +17,9 @@ use crate::config::power::PowerConfig;
 use crate::parameter::{Bytes, Declaration, Problem, Section, Source, Value};
 use crate::section;
 
+/// No drive has five times the flash that it exports.
+const MOST_OVER_PROVISIONING: f64 = 4.0;
+
 section! {
     /// What the drive shows to the host.
     pub struct ExportConfig in "" {
@@ -115,6 +118,7 @@ impl DriveConfig {
 
     fn check(&self) -> Result<(), Problem> {
         self.nand.check()?;
+        self.check_over_provisioning()?;
         self.check_sectors()?;
         self.check_trim()?;
         self.check_queue()?;
@@ -122,6 +126,17 @@ impl DriveConfig {
         self.check_superblocks()?;
         self.power.check()?;
         self.check_slc_cache()
+    }
+
+    /// What is this large was meant as a percentage.
+    fn check_over_provisioning(&self) -> Result<(), Problem> {
+        match self.export.over_provisioning {
+            Some(share) if share > MOST_OVER_PROVISIONING => {
+                let message = format!("must be at most {MOST_OVER_PROVISIONING}: it is a share, so 7 % is 0.07");
+                Err(Problem::new("over_provisioning", share, message))
+            }
+            _ => Ok(()),
+        }
     }
 
     fn check_sectors(&self) -> Result<(), Problem> {
@@ -165,7 +180,8 @@ impl DriveConfig {
             Protocol::Nvme => u32::MAX,
         };
         if self.link.queue_depth > most {
-            let message = format!("must be at most {most} with {}", self.link.protocol.show());
+            let protocol = self.link.protocol.show();
+            let message = format!("must be at most {most} with {protocol}; give --set link.queue_depth={most} too");
             return Err(Problem::new("link.queue_depth", self.link.queue_depth, message));
         }
         Ok(())

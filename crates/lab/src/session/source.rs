@@ -84,6 +84,7 @@ fn from_profile(
     memory: &mut Memory,
 ) -> Result<Opened, SessionError> {
     let profile = Profile::read(name, file, text, settings)?;
+    check_cell(&profile, text)?;
     memory.add(name, &profile.model)?;
     let drive = Drive::new(&profile.model, seed).map_err(|problem| profile.locate(&problem))?;
     let label = Label {
@@ -98,6 +99,31 @@ fn from_profile(
         started_over: None,
     };
     Ok(Opened { drive, profile, label })
+}
+
+/// What follows from the kind of cell, and is given apart from it.
+const FOLLOWS_FROM_CELL: [&str; 3] = ["nand.read_us", "nand.program_us", "reliability.rated_cycles"];
+
+/// Another kind of cell alone would keep the times and the endurance of the old one.
+fn check_cell(profile: &Profile, text: &str) -> Result<(), SessionError> {
+    let is_set = |key: &str| profile.provenance(key).0 == "set";
+    let missing: Vec<&str> = FOLLOWS_FROM_CELL.into_iter().filter(|key| !is_set(key)).collect();
+    if !is_set("nand.cell") || missing.is_empty() {
+        return Ok(());
+    }
+    let own = Profile::read(&profile.name, &profile.file, text, &[])?;
+    let cell = |profile: &Profile| profile.ssd().map(|config| config.nand.cell);
+    if cell(profile)? == cell(&own)? {
+        return Ok(());
+    }
+    let missing: Vec<String> = missing.iter().map(|key| format!("--set {key}=…")).collect();
+    let message = format!(
+        "--set nand.cell={}: times and endurance would stay those of {}; give them too: {}",
+        cell(profile)?.show(),
+        cell(&own)?.show(),
+        missing.join(" ")
+    );
+    Err(SessionError::Drive(message))
 }
 
 /// The victim policy of the user's own that settings name.

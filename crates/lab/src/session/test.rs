@@ -255,3 +255,19 @@ fn a_hard_disk_has_no_condition() {
     let timeline = Plan { timeline: Some((Nanos(0), Nanos(1))), ..plan() };
     assert!(session.run(&jobs(), &timeline, &mut Silent).err().unwrap().to_string().contains("timeline"));
 }
+
+/// Another kind of cell takes times and endurance of its own; the profile's own kind is no change.
+#[test]
+fn another_cell_needs_its_times() {
+    let open = |settings: &[(&str, &str)]| {
+        let given: Vec<_> = settings.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect();
+        Session::open(&theory(), &given, 1).map(drop).map_err(|error| error.to_string())
+    };
+    let times = [("nand.cell", "tlc"), ("nand.read_us", "75"), ("nand.program_us", "750")];
+    assert!(
+        open(&times[..1]).unwrap_err().contains("give them too: --set nand.read_us=… --set nand.program_us=… --set")
+    );
+    assert!(open(&times).unwrap_err().ends_with("give them too: --set reliability.rated_cycles=…"));
+    assert_eq!(open(&[&times[..], &[("reliability.rated_cycles", "100000")]].concat()), Ok(()));
+    assert_eq!(open(&[("nand.cell", "slc")]), Ok(()));
+}

@@ -43,13 +43,13 @@ def _drive(machine: Machine, drive: Device) -> Iterator[Finding]:
     try:
         from ssdlab.health.findings import DEFAULT_LIMITS, findings_of
         from ssdlab.health.life import life_of
-        from ssdlab.health.report import read_report
+        from ssdlab.health.reading import read_report
 
         report = read_report(json.loads(answer), drive.label)
         if not (report.model or report.nvme or report.attributes):
             return
         life = life_of(report)
-        found = findings_of(report, life, DEFAULT_LIMITS, {})
+        found = findings_of(report, life, DEFAULT_LIMITS, {}, with_firmware=False)
     except Exception as error:
         # A report that cannot be read is one finding, not the end of the audit.
         because = f"what smartctl says of it cannot be read: {error}".partition("\n")[0]

@@ -20,9 +20,9 @@ from ssdlab.pts.report.overlay import Overlay, overlay
 from ssdlab.pts.report.reading import Measured, PartRead, blaming
 from ssdlab.pts.report.sections import Section, section
 from ssdlab.pts.report.written import HEADINGS as STEP_HEADINGS
-from ssdlab.pts.table import shares
+from ssdlab.pts.table import shares, tracked
 
-STATES = ("part", "state", "rounds", "range", "line", "WA", "time", "written")
+STATES = ("part", "state", "average", "rounds", "range", "line", "WA", "time", "written")
 PARAMETERS = ("parameter", "value", "kind", "source")
 
 
@@ -91,6 +91,7 @@ def _state(part: PartRead) -> tuple[str, ...]:
     return (
         part.plan.name,
         part.state,
+        tracked(summary) if judged else text.NOTHING,
         str(summary["rounds"]),
         *(shares(judged) if judged else (text.NOTHING, text.NOTHING)),
         text.ratio(summary["write_amplification"]),

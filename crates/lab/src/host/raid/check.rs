@@ -125,6 +125,11 @@ fn check_lost(config: &RaidConfig, layout: &Layout) -> Result<(), Problem> {
 }
 
 fn check_cache(config: &RaidConfig) -> Result<(), Problem> {
+    if config.write_back && config.preset == RaidKind::Software {
+        let message = "md has no cache that acknowledges writes, so nothing would bound their rate; give \
+                       preset = controller, which has one";
+        return Err(Problem::new("raid.write_back", "true", message));
+    }
     let uses_cache = config.write_back || config.read_ahead != ReadAheadPolicy::Never;
     if uses_cache && config.cache_bytes.0 < line_bytes(config) {
         let message = "write-back and read-ahead need a cache of at least one line; give raid.cache_bytes, or \

@@ -39,7 +39,8 @@ fn the_impossible_is_refused_with_its_remedy() {
         ("level=5 disks=3 rebuild=true", "nothing has failed"),
         ("level=0 disks=3 scrub=check", "RAID 0 has nothing to compare"),
         ("level=5 disks=3 scrub=check failed=1", "rebuild first, then scrub"),
-        ("level=5 disks=3 write_back=true", "preset = controller, which has one"),
+        ("level=5 disks=3 write_back=true", "raid.write_back = true: md has no cache that acknowledges writes"),
+        ("level=5 disks=3 read_ahead=always", "preset = controller, which has one"),
         ("level=5 disks=3 sync_min_mb_per_s=300", "must not be above raid.sync_max_mb_per_s, 204.8"),
     ] {
         let refusal = refusal(settings);
