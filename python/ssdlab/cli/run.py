@@ -49,7 +49,6 @@ from ssdlab.result import Result
     nargs=-1,
     type=click.UNPROCESSED,
     metavar="[JOB.fio] [--FIO-OPTION=VALUE]…",
-    shell_complete=complete_file,
 )
 @click.option(
     "--drive",
