@@ -8,7 +8,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from ssdlab import engine, signals
+from ssdlab import conditions, engine, signals
 from ssdlab.cli.arguments import SEED_OPTION, read_job_source
 from ssdlab.cli.completion import complete_drive, complete_file
 from ssdlab.cli.console import note
@@ -149,7 +149,10 @@ def sizing(
     pairs = [(drive, each) for drive in considered for each in wanted]
     shares = parse_shares(spare)
     tell_memory(
-        [RunRequest(drive, layers=each.layers, condition="steady") for drive, each in pairs]
+        [
+            RunRequest(drive, layers=each.layers, condition=conditions.BY_JOB)
+            for drive, each in pairs
+        ]
     )
     draws = 0 if ensemble is None else parse_count(ensemble)
     with PendingFile(output) as pending:
