@@ -7,6 +7,7 @@
 //! same profile or drive file, each with a seed of its own. A stack is not kept in a drive file.
 
 mod memory;
+mod smaller;
 mod source;
 mod target;
 #[cfg(test)]
