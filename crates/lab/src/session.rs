@@ -8,6 +8,7 @@
 
 mod conditioning;
 mod memory;
+mod smaller;
 mod source;
 mod target;
 #[cfg(test)]

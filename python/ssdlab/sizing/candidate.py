@@ -36,7 +36,7 @@ class Sheet:
     ----------
     capacity_bytes, physical_bytes, flash_bytes
         Exported; all blocks; all blocks but the bad ones.
-    over_provisioning, rated_cycles
+    over_provisioning, spare_counts, rated_cycles
         As the profile has them.
     dies, row_bytes, unit_bytes, units_a_block
         Of the flash and its map.
@@ -60,6 +60,7 @@ class Sheet:
     physical_bytes: int
     flash_bytes: float
     over_provisioning: float
+    spare_counts: str
     rated_cycles: float
     dies: int
     row_bytes: int
@@ -107,6 +108,7 @@ def _sheet(shown: dict[str, Any], values: dict[str, Any]) -> Sheet:
         physical_bytes=int(sizes["physical"]),
         flash_bytes=float(wear["flash_bytes"]),
         over_provisioning=_number(values["over_provisioning"]),
+        spare_counts=str(values["ftl.spare_counts"]),
         rated_cycles=float(wear["rated_cycles"]),
         dies=round(_number(values["nand.channels"]) * _number(values["nand.dies_per_channel"])),
         row_bytes=int(sizes["row"]),
@@ -255,6 +257,8 @@ class Candidate:
         own = float(values.get("over_provisioning", sheet(self.drive).over_provisioning))
         values["capacity_bytes"] = str(self.exported_bytes)
         values["over_provisioning"] = f"{self._effective(own):.6f}"
+        # All its flash is there: its spare is stated, and does not follow from the capacity.
+        values.setdefault("ftl.spare_counts", sheet(self.drive).spare_counts)
         return tuple(values.items())
 
     def _effective(self, own: float) -> float:
