@@ -220,16 +220,18 @@ def _neither(text: str, name: str, error: Exception) -> str:
     number, first = next((each for each in numbered if each[1].strip()), (1, ""))
     shown = " ".join(first.split())[:_SHOWN_SIGNS]
     place = f"line {number}" + (f": “{shown}”" if shown else "")
-    what = f"it is {found.what}" if found else "it is nothing that is known here"
-    instead = f"{found.instead}; or " if found and found.instead else ""
+    if found is not None:
+        instead = f"{found.instead}; or " if found.instead else ""
+        return f"layout {name}: {place}: this is {found.what}\n{instead}{_GIVE}"
     return (
-        f"layout {name}: {place}: {what}\n{instead}{_GIVE}\n"
-        f"neither TOML nor JSON: {error}\nnor a listing of {KNOWN}"
+        f"layout {name}: {place}: neither TOML nor JSON: {error}\nnor a listing of {KNOWN}\n{_GIVE}"
     )
 
 
 def from_text(text: str, name: str, geometry: Geometry) -> Layout:
     """Read a layout from TOML, or from JSON where the text begins with a brace."""
+    if not text.strip():
+        raise SsdlabError(_neither(text, name, ValueError("it has no layers")))
     try:
         root = json.loads(text) if text.lstrip().startswith("{") else tomllib.loads(text)
     except (ValueError, RecursionError) as error:

@@ -39,6 +39,11 @@ def print_listing(listing: Listing, grid: Grid, *, as_json: bool) -> Exit:
         _print_json(listing, judged)
     else:
         _print_text(listing, judged)
+    return answer_of(listing, judged)
+
+
+def answer_of(listing: Listing, judged: Sequence[JudgedDisk]) -> Exit:
+    """Give the exit code of what was judged, and of what was not."""
     return worst([*(disk.judgement.exit for disk in judged), *_not_judged(listing, judged)])
 
 

@@ -28,7 +28,7 @@ from ssdlab.align.listings.model import (
     Start,
     idle_reason,
 )
-from ssdlab.align.listings.notices import is_typed
+from ssdlab.align.listings.notices import is_typed, without_prompt
 from ssdlab.align.listings.parted import Parted
 from ssdlab.align.listings.rows import Reader, Row
 from ssdlab.align.listings.sfdisk import Dump, OldSfdisk, read_sfdisk_json
@@ -69,13 +69,22 @@ _JSON: dict[str, Callable[[dict[str, Any], str], Listing]] = {
     "partitiontable": read_sfdisk_json,
 }
 _LONGEST_NUMBER = 30
+_LONGEST_ROW = 1000
+_LONGEST_BLANKS = " " * 150
+"""blkid's rows are the longest, PowerShell's have the most blanks."""
+_BLANKS = str.maketrans("\u00a0\u202f\u2007", "   ")
+"""Blanks of other widths, which some languages put before colons and units."""
 
 
 def is_listing(text: str) -> bool:
     """Whether a known tool printed this, or a part of it."""
     if text.lstrip().startswith("{"):
         return _json_reader(text) is not None
-    return any(kind.starts_with(line) for line in text.splitlines() for kind in READERS)
+    return any(
+        _starts(line.expandtabs().translate(_BLANKS))
+        for line in text.splitlines()
+        if not _is_endless(line)
+    )
 
 
 def read_listing(text: str, name: str) -> Listing:
@@ -110,20 +119,22 @@ def _read_rows(text: str) -> Listing:
     unread: list[Unread] = []
     before: list[Row] = []
     for number, line in enumerate(text.splitlines(), 1):
-        row = Row(number, line.expandtabs().rstrip())
+        row = Row(number, without_prompt(line.expandtabs().translate(_BLANKS)).rstrip())
         if not row.text.strip():
             if readers:
                 readers[-1].blank()
             continue
-        if _has_endless_number(row.text):
+        if _is_endless(row.text) or _has_endless_number(row.text):
             why = "a number in it is more than any drive has"
+            if _is_endless(row.text):
+                why = f"no row of a listing has more than {_LONGEST_ROW} letters, or such blanks"
             unread.append(Unread(f"line {number}", line, why))
             continue
-        if readers and readers[-1].knows(row.text):
+        known = bool(readers) and readers[-1].knows(row.text, surely=True)
+        begun = None if known else _starts(row.text)
+        if begun is None and readers and readers[-1].knows(row.text):
             readers[-1].take(row)
-            continue
-        begun = _starts(row.text)
-        if begun is not None:
+        elif begun is not None:
             readers.append(begun())
             unread += _taken_before(before, readers[-1])
             readers[-1].take(row)
@@ -149,6 +160,11 @@ def _taken_before(rows: list[Row], reader: Reader) -> list[Unread]:
             reader.take(each)
     rows.clear()
     return unread
+
+
+def _is_endless(text: str) -> bool:
+    """Whether a line is longer, or has more blanks, than a row; it would only cost time."""
+    return len(text) > _LONGEST_ROW or _LONGEST_BLANKS in text.strip()
 
 
 def _has_endless_number(text: str) -> bool:

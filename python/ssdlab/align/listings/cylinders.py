@@ -15,7 +15,7 @@ _Match = re.Match[str]
 
 
 def in_cylinders(
-    row: Row, match: _Match, per_unit: int, sector: int, types: tuple[str, ...]
+    row: Row, match: _Match, per_unit: int, sector: int, types: tuple[str, ...], no_blocks: bool
 ) -> ListedPartition:
     """List a partition whose row counts in cylinders.
 
@@ -27,7 +27,9 @@ def in_cylinders(
     first, last = int(match["start"]), int(match["end"])
     if last < first:
         raise Unclear(f"it ends at {last}, before it begins at {first}")
-    size = _size_in_blocks(match, per_unit, sector)
+    if no_blocks and abs(int(match["third"] or 0) - (last - first + 1)) > 1:
+        raise Unclear(f"{first} to {last} are not {match['third']} cylinders")
+    size = None if no_blocks else _size_in_blocks(match, per_unit, sector)
     start = _within_cylinder(first, last, size, per_unit, sector)
     length = None if size is None else size * sector
     idle = idle_reason(*types)

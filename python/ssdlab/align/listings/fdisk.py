@@ -19,7 +19,7 @@ from ssdlab.align.listings.model import (
     PROTECTIVE,
     Start,
 )
-from ssdlab.align.listings.notices import FDISK
+from ssdlab.align.listings.notices import DEVICES, FDISK, LABELS, MODELS, UNIT_WORDS
 from ssdlab.align.listings.rows import (
     Draft,
     Reader,
@@ -41,24 +41,17 @@ _ROW = (
     r"(?P<name>/\S+|\S+\d)\s+(?:\*\s+)?(?:\d+,\d+,\d+\s+){0,2}(?P<start>\d+)(?P<rounded>[+-]?)\s+"
     r"(?P<end>\d+)[+-]?\s+(?:(?P<third>\d+)(?P<odd>[+-]?)\s+)?" + _REST
 )
+_WHOLE_ROW = _ROW.removesuffix(_REST) + (
+    r"(?P<rest>[\d.]+[KMGTPEB]?\s+[\da-f]{1,2}\s+\S.*|[\da-f]{1,2}\s+[^\d\s].*|"
+    r"[\d.]+[KMGTPEB]\s+\S.*)"
+)
+"""A row that nothing but fdisk prints: with a size, or an Id and words."""
 _BLOCKS = re.compile(r"\d+[+-]?\s+[\da-f]{1,2}\s")
-_UNIT_WORDS = (
-    "Units|Einheiten|Unités|Unidades|Unità|Jednotky|Jednostki|Единицы|Одиниці|单元|单位|單位|単位|"
-    "ユニット|Eenheden|Enheter|Enheder|Yksiköt|Birimler|Egységek"
-)
-_DEVICES = (
-    "Device|Gerät|Périphérique|Périph|Dispositivo|Disposit|Zařízení|Urządzenie|Устройство|Устр-во|"
-    "Пристрій|设备|設備|裝置|デバイス|장치|Apparaat|Enhet|Enhed|Laite|Aygıt|Eszköz"
-)
-_MODELS = (
-    "Disk model|Festplattenmodell|Modèle de disque|Modelo de disco|Modello disco|Model disku|"
-    "Модель диска|Modell av disk|磁盘型号|ディスク型式|Schijfmodel|Diskmodel"
-)
-_LABELS = "dos|gpt|sun|sgi|bsd|mac|amiga|msdos"
 _FEWEST_IN_CYLINDER = 32
 _FORMS = {
     "Blocks": "before util-linux 2.26 (with blocks of 1 KiB)",
     "Sectors": "of util-linux since 2.26 (with sectors)",
+    "Cylinders": "of util-linux since 2.26 (with cylinders)",
     "#": "of util-linux 2.23 to 2.25 (GPT)",
     "StartLBA": "of busybox",
 }
@@ -107,29 +100,24 @@ class Fdisk(Reader):
         self._table.free = True
 
     def _units(self, row: Row, match: _Match) -> None:
-        if self._table.free:
-            return
-        count, size, product = (int(match[each]) for each in ("count", "size", "product"))
         try:
-            sector_size(match["size"])
-            if count * size != product:
-                raise Unclear(f"{count} times {size} is not {product}")
-            if count != 1 and count < _FEWEST_IN_CYLINDER:
-                raise Unclear(f"units of {count} sectors are neither sectors nor cylinders")
-        except Unclear as reason:
+            count, size = _unit_of(row.text, match)
+        except Unclear:
             self._table.unclear = "the line of units is not understood"
-            raise reason from None
-        self._table.per_unit, self._table.unit_sector = count, size
-        self.draft.sector = size
+            raise
+        if not self._table.free:
+            self._table.per_unit, self._table.unit_sector = count, size
+            self.draft.sector = size
 
     def _unknown_units(self, row: Row, match: _Match) -> None:
         self._table.unclear = "the line of units is not understood"
         raise Unclear("not a unit that fdisk is known to count in")
 
     def _sizes(self, row: Row, match: _Match) -> None:
-        if self._table.free:
-            return
         first, second = int(match["first"]), int(match["second"])
+        if self._table.free:
+            sector_size(match["first"])
+            return
         self._table.sizes += 1
         if self._table.sizes > 1:
             self.draft.optimal = second
@@ -167,7 +155,7 @@ class Fdisk(Reader):
         """Take a row that names no device: of GPT in 2.23, or of a name on the line before."""
         if self._wrapped is not None:
             name, self._wrapped = self._wrapped, None
-            whole = re.fullmatch(_ROW, f"{name.text.strip()} {row.text.strip()}")
+            whole = re.fullmatch(_WHOLE_ROW, f"{name.text.strip()} {row.text.strip()}")
             if whole is None:
                 self.leave(name, "no start follows it")
                 raise Unclear("it does not go on with the line before")
@@ -255,6 +243,9 @@ class Fdisk(Reader):
             raise Unclear("expected Device, Start, End and Sectors, as the command i prints")
         if not all(told[each].isdecimal() for each in ("Start", "End", "Sectors")):
             raise Unclear("its Start, End and Sectors are no numbers")
+        known = self.drafts[-1].name if self.drafts else ""
+        if not re.fullmatch(rf"{re.escape(known)}.*\d", told["Device"]):
+            raise Unclear(f"{told['Device']} is no partition of {known or 'a drive'}")
         start, length = sectors(told["Start"], told["End"], told["Sectors"])
         draft, sector = self.draft, self.draft.sector_bytes
         types = (told.get("Type", ""), told.get("Type-UUID", ""), told.get("Id", ""))
@@ -284,7 +275,9 @@ class Fdisk(Reader):
             f"the listing counts cylinders of {per_unit} sectors, which hide where in them a "
             "partition begins; fdisk -l -u shows sectors"
         )
-        draft.partitions.append(in_cylinders(row, match, per_unit, sector, types))
+        draft.partitions.append(
+            in_cylinders(row, match, per_unit, sector, types, table.third == "Cylinders")
+        )
 
     rules: ClassVar[tuple[Rule, ...]] = (
         rule(
@@ -295,8 +288,8 @@ class Fdisk(Reader):
         ),
         rule(r"Unpartitioned space \S+: .*\d+ bytes, \d+ sectors", _free, starts=True),
         rule(
-            rf"[^:：=]+{_COLON}[^:：=]*?\b(?P<count>\d+) ?[*x]? ?(?P<size>\d+) ?= ?(?P<product>\d+)"
-            r"(?: \S+)?",
+            rf"[^:：=]+{_COLON}[^:：=]*?\b(?P<count>\d+) ?[*x×]? ?(?P<size>\d+) ?= ?"
+            r"(?P<product>\d+)(?: \S+)?",
             _units,
             starts=True,
         ),
@@ -306,36 +299,37 @@ class Fdisk(Reader):
             starts=True,
         ),
         rule(r"Alignment offset: (?P<offset>\d+) bytes", _offset),
-        rule(rf"(?:{_UNIT_WORDS})\b.*", _unknown_units),
+        rule(rf"(?:{UNIT_WORDS})\b.*", _unknown_units),
         rule(r"(?:[^:\d]+: )?\d+ [^\d,]+, \d+ [^\d,]+, \d+ [^\d,]+(?:,[^\d,]+\d+ [^\d,]+)?"),
-        rule(rf"[^:：\d]+{_COLON}(?:{_LABELS})"),
+        rule(rf"[^:：\d]+{_COLON}(?:{LABELS})"),
         rule(r"Disk identifier: .*"),
         rule(
             rf"[^:：\d]+{_COLON}(?:0x[\da-fA-F]{{1,8}}|[\da-fA-F]{{8}}(?:-[\da-fA-F]{{4}}){{3}}-"
             r"[\da-fA-F]{12})"
         ),
-        rule(rf"(?:{_MODELS})\s*[:：].*"),
-        rule(rf"(?:{_DEVICES})\s[^\d]+", _heading, starts=True),
+        rule(rf"(?:{MODELS})\s*[:：].*"),
+        rule(rf"(?:{DEVICES})\s[^\d]+", _heading, starts=True),
         rule(r"#\s+Start\s+End\s+Size\s+Type\s+Name", _heading, starts=True),
         rule(r"Start\s+End\s+Sectors\s+Size", None),
         rule(
             r"Nr AF\s+Hd Sec\s+Cyl\s+Hd Sec\s+Cyl\s+Start\s+Size ID", _expert_heading, starts=True
         ),
-        rule(r"Expert command \(m for help\): \w?|Command \(m for help\): \w?", None, starts=True),
+        rule(
+            r"Expert command \(m for help\): ?\w?|Command \(m for help\): ?\w?", None, starts=True
+        ),
         rule(
             r"(?P<key>Device|Start|End|Sectors|Cylinders|Size|Type|Type-UUID|UUID|Name|Attrs|Id|"
             r"Boot|Flag|Start-C/H/S|End-C/H/S|FirstLBA|LastLBA): ?(?P<value>.*?)",
             _fact,
         ),
         rule(
-            rf"(?=/){_ROW.removesuffix(_REST)}(?P<rest>(?:[\d.]+[KMGTPEB]?\s+)?"
-            r"(?:[\da-f]{1,2}\s+\S.*|(?<=[\dKMGTPEB]\s)\S.*))",
+            rf"(?=/){_WHOLE_ROW}",
             _device_row,
             starts=True,
         ),
         rule(_ROW.replace(r"|\S+\d)", r"|[^\s/]+\.\w*\d+)"), _device_row),
         rule(r"/\S*\d", _wrapped_name),
-        rule(r"\d+\s.*", _number_row),
+        rule(r"\d+\s.*", _number_row, weak=True),
         *(rule(each) for each in FDISK),
     )
 
@@ -343,6 +337,27 @@ class Fdisk(Reader):
         """Name the versions and forms."""
         forms = " and ".join(each for each in self._forms if each)
         return f"fdisk -l {forms}" if forms else self.program
+
+
+def _unit_of(text: str, match: _Match) -> tuple[int, int]:
+    """Take the sectors of a unit, and what a sector holds.
+
+    Raises
+    ------
+    Unclear
+        It is neither sectors nor cylinders, by its word in English or by its numbers.
+    """
+    count, size, product = (int(match[each]) for each in ("count", "size", "product"))
+    sector_size(match["size"])
+    word = re.match(r"\s*Units(?: =|:) (\w+) of ", text)
+    is_english = text.lstrip().startswith("Units")
+    if is_english and (word is None or word[1] != ("sectors" if count == 1 else "cylinders")):
+        raise Unclear("not a unit that fdisk is known to count in")
+    if count * size != product:
+        raise Unclear(f"{count} times {size} is not {product}")
+    if count != 1 and count < _FEWEST_IN_CYLINDER:
+        raise Unclear(f"units of {count} sectors are neither sectors nor cylinders")
+    return count, size
 
 
 def _counts(match: _Match, length: int, sector: int, third: str) -> None:

@@ -28,6 +28,7 @@ _MAGIC = (
 )
 _TAR_MARK, _TAR_PLACE = b"ustar", 257
 _BOOT_MARK, _BOOT_PLACE = b"\x55\xaa", 510
+_LOOKED_AT = 400
 _LIST_IT = "list its partitions: fdisk -l FILE, or sgdisk -p FILE"
 _WITH_LAYERS = "describe its layers with --layer, such as --layer partition:start=1MiB --layer lvm"
 
@@ -105,7 +106,7 @@ _TEXTS = (
         Foreign("what nvme list printed", "it shows no partitions; fdisk -l does"),
     ),
     (r"Device\s+(?:r/s|tps)\b|avg-cpu:", Foreign("what iostat printed")),
-    (r"\[\s*\d+\.\d{6}\] ", Foreign("a log of the kernel", "fdisk -l shows partitions")),
+    (r"\[\s*\d+\.\d{6}\]", Foreign("a log of the kernel", "fdisk -l shows partitions")),
     (r"UUID=\S+\s+/\S*\s+\w+\s|# /etc/fstab", Foreign("an fstab", "fdisk -l shows partitions")),
     (r"#!", Foreign("a script")),
     (r"(?:From|Subject|Received): ", Foreign("an e-mail", "give the listing alone")),
@@ -121,9 +122,10 @@ def of_text(text: str) -> Foreign | None:
     """Recognise a text by its first lines."""
     if not text.strip():
         return Foreign("an empty file" if not text else "a file of blanks only")
-    if text.lstrip()[0] in "{[":
-        return _of_json(text)
-    lines = [line for line in text.splitlines() if line.strip()][:40]
+    from_json = _of_json(text) if text.lstrip()[0] in "{[" else None
+    if from_json is not None:
+        return from_json
+    lines = [line[:_LOOKED_AT] for line in text.splitlines() if line.strip()][:40]
     for pattern, found in _TEXTS:
         if any(re.match(pattern, line) for line in lines):
             return found

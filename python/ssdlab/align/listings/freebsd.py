@@ -123,6 +123,8 @@ class FreeBsd(Reader):
     def _key(self, row: Row, match: _Match) -> None:
         if not self.drafts:
             raise Unclear("no line “Geom name” precedes it")
+        if match["key"] == "Sectorsize":
+            sector_size(match["value"] if match["value"].isdecimal() else "0")
         self._provider[match["key"].lower()] = match["value"]
 
     def _close_provider(self) -> None:

@@ -188,9 +188,19 @@ class Partx(Reader):
         add(self.draft, row, name, Start.at(start * SECTOR_BYTES), size)
 
     def _mapped(self, row: Row, match: _Match) -> None:
-        draft = self.named(match["drive"])
+        """Take a partition; one of an extended partition counts from there."""
         size = int(match["count"]) * SECTOR_BYTES
-        add(draft, row, match["name"], Start.at(int(match["start"]) * SECTOR_BYTES), size)
+        start = Start.at(int(match["start"]) * SECTOR_BYTES)
+        short = match["drive"].removeprefix("/dev/")
+        for draft in self.drafts:
+            for each in draft.partitions:
+                if each.name == short:
+                    base = each.start.byte or 0
+                    add(draft, row, match["name"], start.moved(base), size)
+                    return
+        if re.fullmatch(r"dm-\d+", short):
+            raise Unclear(f"it counts from {match['drive']}, whose start is not listed")
+        add(self.named(match["drive"]), row, match["name"], start, size)
 
     def _grown(self, row: Row, match: _Match) -> None:
         self._add(row, f"partition {match['number']}", int(match["start"]), None)
@@ -303,8 +313,8 @@ class Mmls(Reader):
         rule(r"Slot\s+Start\s+End\s+Length\s+Description", starts=True),
         rule(r"\d{3}:\s+(?:Meta|-+)\s+\d+\s+\d+\s+\d+\s+\S.*"),
         rule(
-            r"(?P<slot>\d{3}):\s+\d+(?::\d+)?\s+(?P<start>\d+)\s+(?P<end>\d+)\s+(?P<count>\d+)\s+"
-            r"(?P<words>\S.*)",
+            r"(?P<slot>\d{3}):\s+\d+(?::\d+)?\s+(?P<start>\d+)\s+(?P<end>\d+)\s+(?P<count>\d+)"
+            r"(?P<words>(?:\s+\S.*)?)",
             _row,
         ),
     )

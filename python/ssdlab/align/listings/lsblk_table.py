@@ -89,7 +89,7 @@ class LsblkTable(Reader):
             starts=True,
         ),
         rule(r"[\s│|]*/\S*|[\s│|]*\[SWAP\]"),
-        rule(r"[\s│├└─|`-]*(?P<name>[\w/!.-]*\w)\s+\S.*", _row),
+        rule(r"[\s│├└─|`-]*(?P<name>[\w/!.-]*\w)\s+\S.*", _row, weak=True),
     )
 
 

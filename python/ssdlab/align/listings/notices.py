@@ -27,6 +27,20 @@ _TYPED = (
 )
 
 
+_ANSWERED = re.compile(r"(?:Command|Expert command) \(m for help\): (?=\S{2})")
+
+
+def without_prompt(text: str) -> str:
+    """Take away fdisk's prompt before its answer: so it stands where commands came from a file.
+
+    Examples
+    --------
+    >>> without_prompt("Command (m for help): Disk /dev/sda: 1 GiB")
+    'Disk /dev/sda: 1 GiB'
+    """
+    return _ANSWERED.sub("", text)
+
+
 def is_typed(text: str) -> bool:
     """Whether a line is a command as it was typed, an empty prompt or the fence around a paste.
 
@@ -54,7 +68,8 @@ FDISK = (
     r"the physical sector size\. Aligning to a physical sector \(or optimal",
     r"I/O\) size boundary is recommended, or performance may be impacted\.",
     r"Partition \d+ does not (?:start|end) on (?:physical sector|cylinder) boundary\.",
-    r"Partition \d+ has different physical/logical (?:beginnings \(non-Linux\?\)|endings):",
+    r"Partition \d+ has different physical/logical (?:beginnings \(non-Linux\?\)|"
+    r"endings|start|end)(?: \(non-Linux\?\))?:",
     r"phys=\(\d+, ?\d+, ?\d+\) logical=\(\d+, ?\d+, ?\d+\)",
     r"Partition table entries are not in disk order\.?",
     r"Disk \S+ doesn't contain a valid partition table",
@@ -72,10 +87,15 @@ FDISK = (
     r"No errors detected\.",
     r"Header version: 1\.0",
     r"Using \d+ out of \d+ partitions\.",
-    r"A total of \d+ free sectors is available in \d+ segments?(?: \(the largest is \d+\))?\.?",
+    r"A total of \d+ free sectors is available in \d+ segments?(?: \(the largest is "
+    r"[\d.]+(?: [KMGTP]iB)?\))?\.?",
     r"Remaining \d+ unallocated \d+-byte sectors\.",
     r"Found valid GPT with protective MBR; using GPT",
     r"Partition number \(\d[\d,-]*, default \d+\): ?\d*",
+    r"(?:First|Last) usable LBA: \d+",
+    r"Alternative LBA: \d+",
+    r"Partition entries (?:starting |ending )?LBA: \d+",
+    r"Allocated partition entries: \d+",
 )
 """Of fdisk: notices, and what its commands ask and answer."""
 PARTED = (
@@ -100,6 +120,11 @@ GDISK = (
     r"(?:MBR|BSD|APM|GPT): (?:hybrid|protective|MBR only|not present|present|damaged)",
     r"Found valid GPT with (?:hybrid|protective|corrupt) MBR; using GPT\.?",
     r"Found valid MBR and corrupt GPT\. Which do you want to use\?.*",
+    r"\*+",
+    r"Found invalid GPT and valid MBR; converting MBR to GPT format",
+    r"in memory\.(?: THIS OPERATION IS POTENTIALLY DESTRUCTIVE! Exit by)?",
+    r"typing 'q' if you don't want to convert your MBR partitions",
+    r"to GPT format!",
     r"Creating new GPT entries(?: in memory)?\.",
     r"Disk identifier \(GUID\): .*",
     r"Partition table holds up to \d+ entries",
@@ -115,3 +140,17 @@ GDISK = (
     r"MBR partitions:",
 )
 """Of gdisk and sgdisk."""
+UNIT_WORDS = (
+    "Units|Einheiten|Unités|Unidades|Unità|Jednotky|Jednostki|Единицы|Одиниці|单元|单位|單位|単位|"
+    "ユニット|Eenheden|Enheter|Enheder|Yksiköt|Birimler|Egységek"
+)
+DEVICES = (
+    "Device|Gerät|Périphérique|Périph|Dispositivo|Disposit\\.?|Zařízení|Urządzenie|Устройство|Устр-во|"
+    "Пристрій|设备|設備|裝置|デバイス|장치|Apparaat|Enhet|Enhed|Laite|Aygıt|Eszköz"
+)
+MODELS = (
+    "Disk model|Festplattenmodell|Modèle de disque|Modelo de disco|Modello disco|Model disku|"
+    "Модель диска|Modell av disk|磁盘型号|ディスク型式|Schijfmodel|Diskmodel"
+)
+LABELS = "dos|gpt|sun|sgi|bsd|mac|amiga|msdos"
+"""Of fdisk's headings and keys, in the languages that util-linux speaks, and tables it knows."""

@@ -53,9 +53,11 @@ class Parted(Reader):
         self._unclear = ""
         self._headings: list[tuple[str, int]] = []
         self._size = ""
+        self._is_machine = False
 
     def _disk(self, row: Row, match: _Match) -> None:
         self._unclear, self._headings, self._size = "", [], match["size"]
+        self._is_machine = False
         self.drafts.append(Draft(match["name"]))
         if _range(match["size"], 512) is None:
             raise Unclear(f"{match['size']} is no size that parted is known to print")
@@ -70,6 +72,9 @@ class Parted(Reader):
 
     def _measure(self) -> None:
         whole = _range(self._size, self.draft.sector_bytes)
+        if whole is None and self._is_machine:
+            self._unclear = "the drive's size is not understood"
+            raise Unclear(f"{self._size} is no size that parted is known to print; {_ASK}")
         self.draft.capacity = whole.byte if whole is not None else None
 
     def _heading(self, row: Row, match: _Match) -> None:
@@ -91,8 +96,10 @@ class Parted(Reader):
         first = re.match(rf"(?:{_TYPES})\b", rest)
         flags = next((at for word, at in self._headings if word == "Flags"), None)
         if flags is not None:
-            # What begins at the heading's place, two columns more or less.
-            behind = re.search(r"(?<!\S)\S.*$", text[max(flags - 1, match.end("size")) :])
+            # What begins at the heading's place, a column more or less.
+            indent = len(text) - len(text.lstrip())
+            first_place = max(flags - 1, indent + match.end("size"))
+            behind = re.search(r"(?<!\S)\S.*$", text[first_place:])
             found = behind[0] if behind and len(text) > flags - 1 else ""
         else:
             found = re.split(r"\s{2,}", rest)[-1] if rest else ""
@@ -118,8 +125,11 @@ class Parted(Reader):
         if _range(match["start"], 512) is None or _range(match["size"], 512) is None:
             raise Unclear(f"{match['start']} is no place that parted is known to print")
 
+    def _in_chs(self, row: Row, match: _Match) -> None:
+        raise Unclear(f"cylinder, head and sector do not say where it begins; {_ASK}")
+
     def _machine_disk(self, row: Row, match: _Match) -> None:
-        self._unclear, self._size = "", match["size"]
+        self._unclear, self._size, self._is_machine = "", match["size"], True
         self.drafts.append(Draft(match["name"]))
         try:
             self.sector_rows(row, match)
@@ -161,7 +171,7 @@ class Parted(Reader):
         rule(r"(?:BYT|CHS|CYL);", starts=True),
         rule(r"Model: .* \(\w+\)", starts=True),
         rule(
-            r"(?P<name>/[^:;]+):(?P<size>[^:;]*):[^:;]*:(?P<logical>\d+):(?P<physical>\d+):"
+            r"(?P<name>[^:;]*[^:;\d][^:;]*):(?P<size>[^:;]*):[a-z]\w*:(?P<logical>\d+):(?P<physical>\d+):"
             r"[^:;]*:[^;]*;",
             _machine_disk,
             starts=True,
@@ -170,6 +180,8 @@ class Parted(Reader):
             r"(?P<number>\d+):(?P<start>[^:;]+):(?P<end>[^:;]+):(?P<size>[^:;]+):(?P<rest>[^;]*);?",
             _machine_row,
         ),
+        rule(r"\d+(?:\s+\d+,\d+,\d+){2}(?:\s+\S.*)?", _in_chs),
+        rule(r"\d+(?::\d+,\d+,\d+){2}:[^;]*;?", _in_chs),
         *(rule(each) for each in PARTED),
     )
 

@@ -49,11 +49,14 @@ class Rule:
         Takes the reader, the row and the match; None where the row says nothing of partitions.
     starts
         No other program prints such a row.
+    weak
+        Many programs print such rows: one that another program's listing starts with goes first.
     """
 
     pattern: re.Pattern[str]
     use: Callable[[Any, Row, re.Match[str]], None] | None = None
     starts: bool = False
+    weak: bool = False
 
 
 def rule(
@@ -61,9 +64,10 @@ def rule(
     use: Callable[[Any, Row, re.Match[str]], None] | None = None,
     *,
     starts: bool = False,
+    weak: bool = False,
 ) -> Rule:
-    """Make a rule; blanks around a row do not count."""
-    return Rule(re.compile(rf"\s*(?:{pattern})\s*"), use, starts)
+    """Make a rule; blanks around a row do not count, and are not there when it is matched."""
+    return Rule(re.compile(pattern), use, starts, weak)
 
 
 @dataclass
@@ -113,16 +117,17 @@ class Reader:
     @classmethod
     def starts_with(cls, text: str) -> bool:
         """Whether only this program prints such a row."""
-        return any(each.starts and each.pattern.fullmatch(text) for each in cls.rules)
+        return any(each.starts and each.pattern.fullmatch(text.strip()) for each in cls.rules)
 
-    def knows(self, text: str) -> bool:
-        """Whether a rule takes such a row."""
-        return any(each.pattern.fullmatch(text) for each in self.rules)
+    def knows(self, text: str, *, surely: bool = False) -> bool:
+        """Whether a rule takes such a row; surely, if it is not a weak one."""
+        rules = (each for each in self.rules if not (surely and each.weak))
+        return any(each.pattern.fullmatch(text.strip()) for each in rules)
 
     def take(self, row: Row) -> None:
         """Take a row, or leave it unread."""
         for each in self.rules:
-            match = each.pattern.fullmatch(row.text)
+            match = each.pattern.fullmatch(row.text.strip())
             if match is None:
                 continue
             if each.use is not None:
