@@ -6,8 +6,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from ssdlab.cli.console import note
 from ssdlab.ensemble.document import Arm, is_ensemble, read
 from ssdlab.errors import SsdlabError
+from ssdlab.exit_codes import Exit, worst
 from ssdlab.result import Result, document_of
 
 _OF_ANOTHER_SHAPE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
@@ -89,3 +91,22 @@ def loaded(documents: Sequence[Document]) -> Iterator[list[Result]]:
             f"{names}: an entry is missing or has the wrong type ({what})\n"
             "write the result again with: ssdlab run … --output-format json+ --output FILE"
         ) from error
+
+
+def exit_code_of(results: Sequence[Result]) -> Exit:
+    """Return the exit code that results deserve: failed jobs, or parts that were not understood."""
+    return worst(
+        code
+        for each in results
+        for code, found in ((Exit.FINDING, each.failures), (Exit.NOT_JUDGED, each.unread))
+        if found
+    )
+
+
+def tell_what_is_wrong(results: Sequence[Result]) -> None:
+    """Say on stderr which jobs failed, what fio said, and what was not understood."""
+    for each in results:
+        for line in (*each.failures, *(f"fio said: {line}" for line in each.said)):
+            note(f"ssdlab: {each.name}: {line}")
+        for unread in each.unread:
+            note(f"ssdlab: not judged: {each.name}: {unread.told()}")
