@@ -18,6 +18,7 @@ from ssdlab.figures import wrong_figure
 from ssdlab.fio_json.reading import FioJson, read_fio_json
 from ssdlab.fio_json.version import version_of
 from ssdlab.input import RESULT_BYTES, InputError, read_text
+from ssdlab.recognise import what_the_file_is
 
 if TYPE_CHECKING:
     import pandas
@@ -320,7 +321,9 @@ def document_of(path: str | Path) -> str:
     except FileNotFoundError:
         raise SsdlabError(f"{path}: cannot be read: No such file or directory") from None
     except InputError as error:
-        raise SsdlabError(f"{path}: cannot be read: {error}") from None
+        kind = what_the_file_is(path)
+        what = f": {kind.told(str(path))}" if kind else ""
+        raise SsdlabError(f"{path}: cannot be read as a result: {error}{what}") from None
 
 
 def _row(job: Job, direction: str) -> dict[str, Any]:

@@ -199,8 +199,8 @@ def _none(text: str, lines: list[str], name: str) -> str:
 
 def foreign(kind: Kind | None, name: str) -> str:
     """Say that a file holds no result, what it is, and what to do."""
-    what = f": {kind.told()}" if kind else ""
-    return f"{name}: there are no jobs in it, so it is no result of fio or ssdlab{what}\n{REMEDY}"
+    what = f": {kind.told(name)}" if kind else ""
+    return f"{name}: no result of fio or ssdlab{what}\n{REMEDY}"
 
 
 def _blocks(others: list[tuple[int, str]]) -> Iterator[tuple[str, str]]:

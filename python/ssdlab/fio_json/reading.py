@@ -10,7 +10,7 @@ from typing import Any
 from ssdlab.errors import SsdlabError
 from ssdlab.figures import wrong_figure
 from ssdlab.fio_json.agreement import disagreements
-from ssdlab.fio_json.documents import Found, find_document, foreign
+from ssdlab.fio_json.documents import REMEDY, Found, find_document
 from ssdlab.fio_json.entry import alike
 from ssdlab.fio_json.keys import unknown_names
 from ssdlab.fio_json.version import Version, version_of
@@ -18,6 +18,7 @@ from ssdlab.recognise import what_it_is
 from ssdlab.unread import Unread
 
 _DIRECTIONS = ("read", "write", "trim", "mixed")
+_RESULTS = ("fio's JSON", "fio's JSON of several clients")
 _ERRORS = 4096
 """More numbers of errors than any system has."""
 
@@ -87,7 +88,11 @@ def _with_jobs(found: Found, text: str, name: str) -> dict[str, Any]:
     content = dict(found.content)
     jobs = content.get("jobs", content.get("client_stats"))
     if not isinstance(jobs, list) or not all(isinstance(job, Mapping) for job in jobs):
-        raise SsdlabError(foreign(what_it_is(text.encode(errors="replace")), name))
+        kind = what_it_is(text.encode(errors="replace"))
+        what = f"; {kind.told(name)}" if kind and kind.name not in _RESULTS else ""
+        raise SsdlabError(
+            f"{name}: no jobs in it, so it is no result of fio or ssdlab{what}\n{REMEDY}"
+        )
     if not jobs:
         said = f": fio said: {'; '.join(found.said)[:300]}" if found.said else ""
         raise SsdlabError(f"{name}: no job of fio's ran{said}\nmend the job, and run fio again")

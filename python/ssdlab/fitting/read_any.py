@@ -54,13 +54,20 @@ def _read(path: Path, state: str | None) -> Gathered:
     if kind == "foreign":
         what = what_the_file_is(path)
         assert what is not None
-        raise SsdlabError(f"{path}: no measurements that are read here: {what.told()}\n{_TAKES}")
+        raise SsdlabError(
+            f"{path}: no measurements that are read here: {what.told(str(path))}\n{_TAKES}"
+        )
     if state is not None:
         raise SsdlabError(
             f"--state {state}: is for fio's JSON; {path} says it {_SAYS[kind]}\nleave --state out"
         )
     if kind == "table":
         return Gathered(read_csv(path))
+    if kind == "result" and not (path.parent / "plan.json").is_file():
+        raise SsdlabError(
+            f"{path}: is of a folder of ssdlab pts, but stands outside of it\n"
+            "name the folder, in which plan.json stands"
+        )
     measurements, notices = read_pts(path.parent if kind == "result" else path)
     return Gathered(measurements, notices)
 
