@@ -108,10 +108,16 @@ def exact_size(number: int) -> str:
 
 
 def rate(bytes_per_second: float | None) -> str:
-    """Format a throughput in MB/s."""
+    """Format a throughput in MB/s: three digits, and from 1000 MB/s on four.
+
+    Examples
+    --------
+    >>> rate(63_999_611), rate(1_795_554_890)
+    ('64 MB/s', '1796 MB/s')
+    """
     if bytes_per_second is None:
         return NOTHING
-    return f"{significant(bytes_per_second / 1e6)} MB/s"
+    return f"{significant(bytes_per_second / 1e6, 3 if bytes_per_second < 1e9 else 4)} MB/s"
 
 
 def quantity(number: float | None, unit: str) -> str:
