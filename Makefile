@@ -15,6 +15,11 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 EXAMPLE := examples/victim-policy/Cargo.toml
 POLICY := examples/policies/greedy_rust/Cargo.toml
 FUZZ_SECONDS ?= 60
+JOBS ?= $(shell nproc)
+# A file of tests stays on one core, so that what it builds for all of them is built once.
+SIDE_BY_SIDE := -n $(JOBS) --dist loadfile --no-loadscope-reorder
+# The crates of examples/ and fuzz/ use again what was built for the workspace.
+export CARGO_TARGET_DIR ?= $(abspath target)
 
 # Folders count too, so that a file taken away is noticed.
 ENGINE_SOURCES := $(shell find crates/*/src crates/*/build.rs crates/*/Cargo.toml profiles) Cargo.toml Cargo.lock pyproject.toml
@@ -47,21 +52,21 @@ demo: install ## one SSD fresh and steady, then what others measured beside the 
 
 test: lint test-rust test-example test-python ## all that CI runs but the guest
 
-lint: install ## formatting, lints, types; changes nothing
+# What fails soonest comes first; nothing here needs the engine.
+lint: $(VENV)/python.stamp ## formatting, lints, types; changes nothing
 	@scripts/require.sh rust rustfmt clippy
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
 	$(CARGO) fmt --check
 	$(CARGO) fmt --check --manifest-path $(EXAMPLE)
 	$(CARGO) fmt --check --manifest-path $(POLICY)
 	$(CARGO) fmt --check --manifest-path fuzz/Cargo.toml
+	$(BIN)/mypy
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
 	$(CARGO) clippy --locked --manifest-path $(EXAMPLE) -- -D warnings
 	$(CARGO) clippy --locked --manifest-path $(POLICY) -- -D warnings
 	@# A library that is named is not built, so that this needs no C++ compiler; only make fuzz links one.
 	CUSTOM_LIBFUZZER_PATH=./libfuzzer.a $(CARGO) clippy --locked --manifest-path fuzz/Cargo.toml -- -D warnings
-	$(BIN)/ruff check
-	$(BIN)/ruff format --check
-	$(BIN)/mypy
-	$(BIN)/stubtest ssdlab._engine
 
 test-rust: ## unit, property and documentation tests of the crates
 	@scripts/require.sh rust
@@ -71,18 +76,19 @@ test-example: ## the policy of examples/ builds, runs and keeps the drive sound
 	@scripts/require.sh rust
 	$(CARGO) run --locked --release --manifest-path $(EXAMPLE)
 
-test-python: install ## tests of the package and the command
-	$(BIN)/pytest
+test-python: install ## tests of the package and the command, on all cores (JOBS); tells the slowest twenty
+	$(BIN)/stubtest ssdlab._engine
+	$(BIN)/pytest $(SIDE_BY_SIDE) --durations=20
 
 test-guest: install ## layouts and printed chains in a guest kernel, audited and mended; says what it skips
 	@scripts/install-tools.sh || echo "test-guest: not all tools are here; what needs them is skipped"
-	$(BIN)/pytest tests/guest -rs --override-ini=addopts= --override-ini=testpaths=
+	$(BIN)/pytest tests/guest -rs $(SIDE_BY_SIDE) --durations=5 --override-ini=addopts= --override-ini=testpaths=
 
 package: install ## wheel and source distribution, each installed into an empty environment and tried
 	@scripts/package.sh
 
 # Parts of the long tests, each at most an hour on two cores.
-test-long: install ## PART=conditions|coverage|datasheets|drawn-drives|fio|fit|intervals|interrupt|measured|mutants|predictions|pts|pts-960gb|real|scale|sweep|traces: tests that take longer than CI may
+test-long: install ## PART=conditions|coverage|datasheets|drawn-drives|fio|first-slices|fit|intervals|interrupt|measured|mutants|predictions|pts|pts-960gb|real|scale|sweep|traces: tests that take longer than CI may
 	@scripts/test-long.sh "$(PART)"
 
 bench: ## simulated writes per CPU second beside the bare mapping loop, and instructions a write

@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ssdlab import latency, text
+from ssdlab.conditions import is_steady
 from ssdlab.errors import SsdlabError
+from ssdlab.failures import failures_of
 from ssdlab.figures import wrong_figure
 from ssdlab.input import RESULT_BYTES, InputError, read_text
 
@@ -131,7 +133,37 @@ class Job:
     @property
     def condition(self) -> str | None:
         """The condition that the drive was in when the job began."""
-        value = self.lab.get("condition")
+        return self._said("condition")
+
+    @property
+    def conditioned_by(self) -> str | None:
+        """What the drive was written by on its way into the condition; None of a fresh one."""
+        return self._said("conditioned_by")
+
+    @property
+    def not_steady(self) -> str | None:
+        """Why the steady condition that was asked for was not reached; None where it was."""
+        if not is_steady(self.condition) or self.lab.get("steady_reached") is not False:
+            return None
+        return self._said("not_steady") or "write amplification still changed"
+
+    @property
+    def drift(self) -> Mapping[str, Any]:
+        """How the figures of the job's first and last tenth differ; empty where it was short."""
+        return self.lab.get("drift") or {}
+
+    @property
+    def drifts(self) -> bool:
+        """Whether the drive still changed while the job ran."""
+        return bool(self.drift.get("changes"))
+
+    @property
+    def drift_told(self) -> str | None:
+        """The drift in words."""
+        return self.drift.get("told")
+
+    def _said(self, key: str) -> str | None:
+        value = self.lab.get(key)
         return None if value is None else str(value)
 
 
@@ -226,6 +258,16 @@ class Result:
         """Whether one of the jobs was stopped early."""
         return any(job.interrupted for job in self.jobs)
 
+    @property
+    def failures(self) -> list[str]:
+        """What failed, a sentence each: a worn-out drive, requests that ended in an error."""
+        return list(dict.fromkeys(said for job in self.jobs for said in failures_of(job.data)))
+
+    @property
+    def not_steady(self) -> str | None:
+        """Why the drive did not come into the steady condition that was asked for."""
+        return next((job.not_steady for job in self.jobs if job.not_steady), None)
+
     def rows(self) -> list[dict[str, Any]]:
         """Return one plain row per job and direction; times in microseconds."""
         return [_row(job, direction) for job in self.jobs for direction in job.directions]
@@ -249,7 +291,8 @@ class Result:
     def __repr__(self) -> str:
         """Name the jobs with their main figure."""
         jobs = ", ".join(f"{job.name}: {text.count(job.iops())} IOPS" for job in self.jobs)
-        return f"<Result {self.name}: {jobs}>"
+        warned = "" if self.not_steady is None else f"; NOT STEADY: {self.not_steady}"
+        return f"<Result {self.name}: {jobs}{warned}>"
 
     def _repr_html_(self) -> str:
         from ssdlab.report.notebook import summary_html
@@ -280,6 +323,8 @@ def _row(job: Job, direction: str) -> dict[str, Any]:
     return {
         "profile": job.profile,
         "condition": job.condition,
+        "not_steady": job.not_steady,
+        "drifts": job.drifts,
         "seed": job.seed,
         "interrupted": job.interrupted,
         "job": job.name,

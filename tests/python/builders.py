@@ -125,6 +125,7 @@ def generation(interface: str, *options: str, made: str = "07/25/15") -> MadeMac
 def worn(used: int) -> MadeMachine:
     """Make an NVMe drive that tells how much of its life is used."""
     log = {"percentage_used": used, "available_spare": 100, "available_spare_threshold": 10}
+    log |= {"critical_warning": 0, "media_errors": 0}
     report = {
         "model_name": "NVMe",
         "device": {"protocol": "NVMe"},

@@ -16,6 +16,8 @@ from stand_in import StandIn
 
 GOLDEN = Path(__file__).parent / "golden"
 SMART = Path(__file__).parent / "smart"
+LONGEST = ("test_fit.py", "test_sweep_cluster.py", "test_sizing.py", "test_policy.py")
+"""Files that take longest."""
 
 
 def pytest_configure() -> None:
@@ -26,6 +28,11 @@ def pytest_configure() -> None:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--renew-golden", action="store_true", help="write golden texts anew")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    # No core is to wait at the end for a long file that another began last.
+    items.sort(key=lambda item: item.path.name not in LONGEST)
 
 
 @pytest.fixture

@@ -54,9 +54,9 @@ HOST = (
     Layout(
         "drive that hangs if its link sleeps, and it does",
         lambda: hanging("min_power"),
-        (("known faults", "red"), ("link", "yellow")),
+        (("known faults", "red"),),
         "/dev/sda",
-        "leave link power management at the kernel's default",
+        "echo max_performance > /sys/class/scsi_host/host0/link_power_management_policy",
     ),
     Layout(
         "drive that hangs if its link sleeps, and it does not", lambda: hanging("max_performance")

@@ -110,7 +110,7 @@ def lab_object(
         "virtual_time_ns": 2_000_000_000,
         "wall_s": 0.5,
         "cpu_s": 0.5,
-        "steady_reached": condition == "steady",
+        "steady_reached": True if condition.startswith("steady") else None,
         "seed": seed,
         "profile": profile,
         "version": "0.1.0",

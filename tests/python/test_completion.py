@@ -1,12 +1,14 @@
-"""Completion: shells take the script, and are offered verbs, options, drives and files."""
+"""Completion: shells take the script, and are offered verbs, options, values, drives and files."""
 
 from __future__ import annotations
 
 import os
+import pty
 import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -15,16 +17,11 @@ Command = Callable[..., tuple[int, str, str]]
 _BIN = Path(sys.executable).parent
 
 
-def _offered(words: str) -> list[str]:
-    """Ask, as bash does, what the command offers for the last of the words."""
-    asked = {
-        "_SSDLAB_COMPLETE": "bash_complete",
-        "COMP_WORDS": words,
-        "COMP_CWORD": str(len(words.split(" ")) - 1),
-    }
+def _offered(line: str) -> list[str]:
+    """Ask, as bash does, what the command offers for the last word of a line."""
     done = subprocess.run(
         [sys.executable, "-c", "from ssdlab.cli import main; main()"],
-        env={**os.environ, **asked},
+        env={**os.environ, "_SSDLAB_COMPLETE": "bash_complete", "COMP_LINE": line},
         capture_output=True,
         text=True,
         check=True,
@@ -32,14 +29,64 @@ def _offered(words: str) -> list[str]:
     return done.stdout.split()
 
 
-def test_verbs_options_and_drives_are_offered() -> None:
-    """A word is completed from what fits its place; where no profile fits, from files."""
-    assert _offered("ssdlab comp") == ["plain,compare", "plain,completion"]
-    assert "plain,--state" in _offered("ssdlab run --s")
-    assert _offered("ssdlab run --drive theo") == ["plain,theory"]
-    assert _offered("ssdlab run --scenario b") == ["plain,boot", "plain,build", "plain,bonnie"]
-    assert _offered("ssdlab show my.to") == ["file,my.to"]
-    assert _offered("ssdlab run job") == ["file,job"]
+def _plain(words: str, before: str = "") -> list[str]:
+    return [f"plain,{before}{word}" for word in words.split()]
+
+
+@pytest.mark.parametrize(
+    ("line", "offered"),
+    [
+        ("ssdlab comp", _plain("compare completion")),
+        ("ssdlab run --scenario b", _plain("boot build bonnie")),
+        ("ssdlab season theory --to f", _plain("fresh filled")),
+        ("ssdlab run --state=u", _plain("--state=used")),
+        ("ssdlab run --drive theo", _plain("theory")),
+        ("ssdlab run --drive=theo", _plain("--drive=theory")),
+        ("ssdlab show my.to", ["file,my.to"]),
+        ("ssdlab run --trace ", ["file,"]),
+        ("ssdlab run job", ["file,job"]),
+        ("ssdlab run base", _plain("baseline")),
+        ("ssdlab run --iodepth_l", _plain("--iodepth_low=")),
+        ("ssdlab run --time_", _plain("--time_based")),
+        ("ssdlab run --rw=randw", _plain("--rw=randwrite")),
+        ("ssdlab run --rw randr", _plain("randread randrw")),
+        ("ssdlab season theory --random_d", _plain("--random_distribution=")),
+        ("ssdlab run --set over", _plain("over_provisioning=")),
+        ("ssdlab show --set=nand.ce", _plain("--set=nand.cell=")),
+        (
+            "ssdlab run --layer crypt --set crypt.sector_",
+            _plain("crypt.sector_us= crypt.sector_bytes="),
+        ),
+        ("ssdlab run --drive fujitsu-mhz2250bh --set hdd.rp", _plain("hdd.rpm=")),
+        ("ssdlab run --layer cry", _plain("crypt")),
+        (
+            "ssdlab run --layer partition:start_sector=63,s",
+            _plain("size_bytes= share=", "partition:start_sector=63,"),
+        ),
+        ("ssdlab layers sch", _plain("scheduler")),
+        ("ssdlab align check --layer crypt:key", _plain("crypt:key_bits=")),
+        ("ssdlab pts theory --tests iops,w", _plain("iops,wsat")),
+        ("ssdlab reproduce s", _plain("spare-area start-over")),
+    ],
+)
+def test_a_word_is_completed(line: str, offered: list[str]) -> None:
+    """By what fits its place: verbs, drives, fio's options, keys, layers, tests, or files."""
+    assert _offered(line) == offered
+
+
+def test_options_are_offered_and_need_no_value_to_be_right() -> None:
+    """Ours and fio's, of a line that is not right yet either."""
+    offered = _offered("ssdlab run --drive no-such-drive --s")
+    assert {"plain,--state", "plain,--size=", "plain,--stonewall"} <= set(offered)
+    assert "plain,over_provisioning=" in _offered("ssdlab run --drive no-such-drive --set o")
+
+
+def test_every_question_is_offered() -> None:
+    """Files of questions are named as the questions are."""
+    from ssdlab.reproduce.catalogue import questions
+
+    names = sorted(question.name for question in questions())
+    assert _offered("ssdlab reproduce ") == _plain(" ".join(names))
 
 
 @pytest.mark.parametrize(
@@ -48,7 +95,8 @@ def test_verbs_options_and_drives_are_offered() -> None:
         (
             "bash",
             'eval "$(ssdlab completion bash)"; COMP_WORDS=(ssdlab show theo); COMP_CWORD=2; '
-            '_ssdlab_completion ssdlab; echo "${COMPREPLY[@]}"',
+            "COMP_LINE='ssdlab show theo'; COMP_POINT=16; "
+            'compopt() { :; }; _ssdlab_completion ssdlab; echo "${COMPREPLY[@]}"',
         ),
         (
             "zsh",
@@ -70,6 +118,59 @@ def test_shells_take_the_script(shell: str, ask: str, tmp_path: Path) -> None:
         check=True,
     )
     assert done.stdout.split() == ["theory"]
+
+
+def _after_tab(typed: str, folder: Path) -> str:
+    """Type it into an interactive bash and press TAB; give the line that it then has."""
+    ours, its = pty.openpty()
+    shell = subprocess.Popen(
+        ["bash", "--norc", "--noprofile", "-i"],
+        stdin=its,
+        stdout=its,
+        stderr=its,
+        env={
+            **os.environ,
+            "PATH": f"{_BIN}:{os.environ['PATH']}",
+            "HOME": str(folder),
+            "TERM": "dumb",
+        },
+        start_new_session=True,
+    )
+    os.close(its)
+    # Control-A: back to the line's beginning, so that it is shown, not carried out.
+    keys = f'eval "$(ssdlab completion bash)"\n{typed}\t\x01echo line: \nexit\n'
+    os.write(ours, keys.encode())
+    shown = b""
+    with suppress(OSError):
+        while piece := os.read(ours, 4096):
+            shown += piece
+    shell.wait()
+    os.close(ours)
+    lines = shown.decode(errors="replace").splitlines()
+    return next(line.removeprefix("line: ") for line in lines if line.startswith("line: "))
+
+
+@pytest.mark.parametrize(
+    ("typed", "completed"),
+    [
+        ("show theo", "show theory"),
+        ("run --rw=randw", "run --rw=randwrite"),
+        ("run --rw randw", "run --rw randwrite"),
+        ("run --iodepth_l", "run --iodepth_low="),
+        ("run --layer partition:start", "run --layer partition:start_sector="),
+        (
+            "run --layer=partition:start_sector=63,sh",
+            "run --layer=partition:start_sector=63,share=",
+        ),
+        ("run --set over", "run --set over_provisioning="),
+        ("pts theory --tests iops,w", "pts theory --tests iops,wsat"),
+    ],
+)
+def test_bash_completes_what_was_typed(typed: str, completed: str, tmp_path: Path) -> None:
+    """For bash `=` and `:` end words; the line is whole all the same after one TAB."""
+    if shutil.which("bash") is None or not (_BIN / "ssdlab").exists():
+        pytest.skip("needs bash and an installed ssdlab")
+    assert _after_tab(f"ssdlab {typed}", tmp_path) == f"ssdlab {completed}"
 
 
 def test_unknown_shell(command: Command) -> None:

@@ -38,7 +38,7 @@ def test_a_table(tmp_path: Path) -> None:
     first, second = read_csv(table)
     assert first.load == Load(
         tuple(READS.split()),
-        "steady",
+        "steady:uniform",
         job_name="job",
         settings=(("ftl.gc", "fifo"), ("ftl.trim", "false")),
         span=0.8,
@@ -121,7 +121,7 @@ def test_a_result_of_fio(tmp_path: Path) -> None:
     job = Result.load(path).job()
     assert found[0].value == job.iops("read")
     assert [each.spread for each in found[:2]] == [0.02, TAIL_SPREAD]
-    assert {each.load.condition for each in read_fio(path, "steady")} == {"steady"}
+    assert {each.load.condition for each in read_fio(path, "steady")} == {"steady:uniform"}
 
 
 def test_a_result_of_real_fio(tmp_path: Path) -> None:

@@ -74,7 +74,7 @@ def test_cells_become_jobs(measured: Path) -> None:
         "--time_based",
         "--norandommap",
     )
-    assert mix.load.condition == "steady"
+    assert mix.load.condition == "steady:job"
     assert mix.load.settings == (("capacity_bytes", "256MB"),)
     assert mix.value == cell(measured, "iops", "random 65/35 4 KiB")["both"]["iops"]
     assert mix.place == f"{measured}: iops, random 65/35 4 KiB"

@@ -1,7 +1,7 @@
 """Health: what recorded drives say is read as their vendor means it, and judged.
 
-The files in ``smart`` are what drives told, cut down to small facts: source, expected life and why
-stand in each under ``recorded``.
+The files in ``smart`` are what drives told, cut down to small facts; ``recorded_drives.json`` has
+the source of each, its expected life and why.
 """
 
 from __future__ import annotations
@@ -18,6 +18,13 @@ from ssdlab.health.meanings import built_in, parse_families
 
 SMART = Path(__file__).parent / "smart"
 RECORDED = sorted(path.stem for path in SMART.glob("*.json"))
+ABOUT = json.loads((Path(__file__).parent / "recorded_drives.json").read_text(encoding="utf-8"))
+LOG = {
+    "critical_warning": 0,
+    "available_spare": 100,
+    "available_spare_threshold": 10,
+    "media_errors": 0,
+}
 
 
 def load(name: str) -> dict[str, Any]:
@@ -52,7 +59,7 @@ def nvme(**log: object) -> dict[str, Any]:
         "device": {"name": "/dev/nvme0", "protocol": "NVMe"},
         "model_name": "NVMe",
         "serial_number": "X",
-        "nvme_smart_health_information_log": log,
+        "nvme_smart_health_information_log": {**LOG, **log},
     }
 
 
@@ -64,8 +71,7 @@ def used(content: dict[str, Any]) -> float | None:
 @pytest.mark.parametrize("name", RECORDED)
 def test_recorded(name: str) -> None:
     """Each recorded drive gives its life, by the rule that its vendor means, and its state."""
-    content = load(name)
-    expected = content["recorded"]
+    content, expected = load(name), ABOUT[name]
     assert expected["source"] and expected["why"]
     each = examined(content)
     assert each.life is not None

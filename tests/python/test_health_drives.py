@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from ssdlab.health.report import read_report
+from ssdlab.health.reading import read_report
 from test_health import SMART, drive, nvme
 from test_health_command import crucial, saved
 
@@ -131,7 +131,7 @@ def test_the_slot_as_it_was_asked(command: Command, tmp_path: Path) -> None:
     """The slot is kept where the report does not repeat it, and of a drive that fails."""
     answers = {"-d megaraid,3": crucial(3), "-d megaraid,4": MUTE}
     smartctl = smartctl_of(tmp_path, answers)
-    for slot, code in (("megaraid,3", 0), ("megaraid,4", 3)):
+    for slot, code in (("megaraid,3", 0), ("megaraid,4", 4)):
         found, out, _ = command(
             "health", "/dev/null", "-d", slot, "--smartctl", smartctl, "--format", "prometheus"
         )
@@ -141,7 +141,7 @@ def test_the_slot_as_it_was_asked(command: Command, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("form", ["table", "json", "nagios", "prometheus"])
 def test_no_smartctl_and_no_drive(command: Command, tmp_path: Path, form: str) -> None:
-    """Where nothing can be asked the exit code is 3 in every format, with the reason."""
+    """Where nothing can be asked nothing is judged, in every format, with the reason."""
     empty = smartctl_of(tmp_path, {"--json": {"devices": []}})
     garbage = tmp_path / "garbage"
     garbage.write_text("#!/bin/sh\necho '{'\n", encoding="utf-8")
@@ -152,16 +152,20 @@ def test_no_smartctl_and_no_drive(command: Command, tmp_path: Path, form: str) -
         (str(garbage), "not whole JSON"),
     ):
         code, out, err = command("health", "--smartctl", program, "--format", form)
-        assert code == 3
+        assert code == (3 if form == "nagios" else 4)
         assert reason in (out if form == "nagios" else err)
-        assert form == "nagios" or out == ""
+        if form == "json":
+            # JSON is whole, and says why there is nothing in it.
+            (told,) = json.loads(out)
+            assert told["severity"] == "UNKNOWN" and reason in told["findings"][0]["why"]
+        assert form in ("nagios", "json") or out == ""
 
 
 def test_a_missing_smartctl_hides_no_file(command: Command, tmp_path: Path) -> None:
     """A file that was read is examined although the drive beside it cannot be asked."""
     file = saved(tmp_path / "d.json", crucial(96))
     code, out, _ = command("health", "/dev/null", "--from", file, "--smartctl", "no-such-program")
-    assert code == 2
+    assert code == 3
     assert "96 %" in out and "no-such-program was not found" in out
 
 
@@ -169,7 +173,7 @@ def test_a_device_that_is_not_there(command: Command, tmp_path: Path) -> None:
     """A name that is none is unknown; the drive beside it is examined all the same."""
     smartctl = smartctl_of(tmp_path, {"/dev/null": crucial(4)})
     code, out, _ = command("health", "/dev/null", "/dev/none", "--smartctl", smartctl)
-    assert code == 3
+    assert code == 4
     assert "4 %" in out and "not looked at, because there is no such device" in out
 
 
@@ -192,18 +196,18 @@ def test_a_mute_drive_is_unknown(command: Command, tmp_path: Path) -> None:
     """A drive that tells nothing is unknown, with what smartctl said and what to do."""
     code, out, _ = read_files(command, tmp_path, [MUTE])
     words = " ".join(out.split())
-    assert code == 3
+    assert code == 4
     assert "not looked at, because Permission denied; run as root" in words
     raid_volume = {"device": {"name": "/dev/sda"}, "scsi_model_name": "DELL PERC H730P"}
     code, out, _ = read_files(command, tmp_path, [raid_volume])
-    assert code == 3 and "-d megaraid,6" in out
+    assert code == 4 and "-d megaraid,6" in out
 
 
 def test_smart_that_is_switched_off(command: Command, tmp_path: Path) -> None:
     """A drive whose SMART is off is unknown, with how to switch it on."""
     off = {"device": {"name": "/dev/sda"}, "model_name": "ST1", "smart_support": {"enabled": False}}
     code, out, _ = read_files(command, tmp_path, [off])
-    assert code == 3
+    assert code == 4
     assert "its SMART is switched off; smartctl -s on /dev/sda switches it on" in out
 
 
@@ -214,7 +218,7 @@ def test_a_raid_volume_beside_its_disks(command: Command, tmp_path: Path) -> Non
         "scsi_model_name": "DELL PERC H730P",
         "smart_support": {"available": False},
     }
-    assert read_files(command, tmp_path, [volume])[0] == 3
+    assert read_files(command, tmp_path, [volume])[0] == 4
     code, out, _ = read_files(command, tmp_path, [volume, behind(6, "S1")])
     assert code == 0
     assert "not looked at, because it has no SMART, as a RAID volume" in out
@@ -246,7 +250,7 @@ def test_drives_that_were_not_asked_are_not_missed(command: Command, tmp_path: P
     assert command("health", *words, smartctl)[0] == 0
     smartctl = smartctl_of(tmp_path, {"/dev/null": known | {"serial_number": "C"}})
     code, out, _ = command("health", *words, smartctl)
-    assert code == 2
+    assert code == 3
     assert "CT500MX500SSD1 A" in out and "CT500MX500SSD1 B" not in out
 
 
@@ -278,7 +282,7 @@ def test_numbers_beyond_all_bounds(command: Command, tmp_path: Path) -> None:
     ]
     for form in ("table", "json", "nagios", "prometheus"):
         code, out, _ = read_files(command, tmp_path, contents, "--format", form, "--history", "h")
-        assert code == 2
+        assert code == (2 if form == "nagios" else 3)
         assert out
 
 

@@ -23,7 +23,7 @@ Command = Callable[..., tuple[int, str, str]]
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"", "not whole JSON"),
+        (b"", "it is empty"),
         (b'{"device": {"name": "/dev/sda"', "not whole JSON"),
         (b"[" * 100_000, "nested too deeply"),
         (b"\x80\x81\xff", "binary"),
@@ -126,7 +126,7 @@ def test_a_report_in_the_place_of_a_device(command: Command, tmp_path: Path) -> 
     """A file that is given as a device is told how it is read."""
     file = saved(tmp_path / "d.json", crucial(1))
     code, out, _ = command("health", file)
-    assert code == 3
+    assert code == 4
     assert f"it is a file; read a report with: ssdlab health --from {file}" in " ".join(out.split())
 
 

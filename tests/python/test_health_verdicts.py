@@ -132,8 +132,8 @@ def test_a_failed_command_alone_is_no_alarm(command: Command, tmp_path: Path) ->
     assert "Read Device Statistics failed" in out
     code, out, _ = command("health", "--from", file, "--format", "nagios")
     assert code == 0
-    # The verdict was not told by this drive either.
-    assert "2 look right, 0 look wrong, 2 not looked at" in out
+    # Verdict and firmware were not told by this drive either.
+    assert "2 look right, 0 look wrong, 3 not looked at" in out
 
 
 def test_a_drive_that_was_not_opened_is_unknown() -> None:
@@ -162,7 +162,7 @@ def test_nvme_critical_warnings() -> None:
         (0, "no NVMe critical warning", "OK"),
         (2, "temperature is beyond its threshold", "WARNING"),
         (8, "media is read-only", "CRITICAL"),
-        (1 << 6, "an NVMe critical warning of unknown meaning", "WARNING"),
+        (1 << 6, "a warning whose meaning is not known here", "CRITICAL"),
     ):
         content = nvme(percentage_used=1, critical_warning=warning)
         assert said(content)[what] == state
@@ -205,8 +205,8 @@ def test_all_three_verdicts_are_counted(command: Command) -> None:
         for name in files
     ]
     total = {key: sum(each[key] for each in counts) for key in counts[0]}
-    assert total["wrong"] == 1 and total["not_looked_at"] == 3
-    phrase = f"3 drives: {total['right']} look right, 1 looks wrong, 3 not looked at"
+    assert total["wrong"] == 1 and total["not_looked_at"] == 4
+    phrase = f"3 drives: {total['right']} look right, 1 looks wrong, 4 not looked at"
     assert phrase in command("health", *options)[1]
     assert phrase in command("health", *options, "--format", "nagios")[1]
     told = json.loads(command("health", *options, "--json")[1])

@@ -95,7 +95,8 @@ def rust_library() -> str:
     manifest = str(crate / "Cargo.toml")
     command = ["cargo", "build", "--quiet", "--release", "--locked", "--manifest-path", manifest]
     subprocess.run(command, check=True)
-    return str(crate / "target/release/libgreedy_rust.so")
+    target = os.environ.get("CARGO_TARGET_DIR", crate / "target")
+    return str(Path(target) / "release/libgreedy_rust.so")
 
 
 def test_rust_is_equal_to_the_digit(tmp_path: Path, greedy: Any, rust_library: str) -> None:

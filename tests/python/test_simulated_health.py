@@ -105,7 +105,7 @@ def test_errors_and_spare_are_told() -> None:
     assert "Program_Fail_Cnt_Total: 3" in said
     assert "7 % of the spare blocks are left" in said
     shown = worn("samsung-990-pro-1tb", 10, grown_bad_blocks=25, uncorrectable_reads=2)
-    shown["wear"]["spare_blocks"] = 0
+    shown["wear"]["spare_blocks"] = -1
     said = [finding.what for finding in read_back(shown).findings]
     assert {"the drive reports failure", "media is read-only", "NVMe media errors: 2"} <= {*said}
 
@@ -179,8 +179,8 @@ def test_ageing(
         if used[-1] >= 100:
             break
     assert used == sorted(used)
-    assert states == [0 if each < 85 else 1 if each < 95 else 2 for each in used]
-    assert {*states} == {0, 1, 2}
+    assert states == [0 if each < 85 else 1 if each < 95 else 3 for each in used]
+    assert {*states} == {0, 1, 3}
     half = next(step for step, each in enumerate(used) if each >= 50)
     foretold = (date.fromisoformat(ends[half]["date"]) - date(1970, 1, 1)).days
     assert foretold == pytest.approx(len(used) - 1, rel=0.1)

@@ -80,7 +80,7 @@ impl Way {
         let span = of_environment("SPAN", 1.0);
         let conditioning = parse_flags(&flags(options))?.jobs;
         let start = ProcessTime::now();
-        session.bring_to(Condition::Steady, &conditioning, span, seed(), &mut Silent)?;
+        session.bring_to(Condition::SteadyByJob, &conditioning, span, seed(), &mut Silent)?;
         let cpu_s = start.elapsed().as_secs_f64();
         if let Some(told) = session.way_told() {
             eprintln!("{argument}: {told}\n{:?}", session.season());

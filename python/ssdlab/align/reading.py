@@ -127,6 +127,11 @@ _KINDS = {
 }
 
 
+def kinds() -> dict[str, tuple[str, ...]]:
+    """Return the kinds of layers, each with its keys."""
+    return {name: (*kind.sizes, *kind.words) for name, kind in _KINDS.items()}
+
+
 def _layer(kind: str, values: Mapping[str, Any], place: str, geometry: Geometry) -> Layer:
     if kind not in _KINDS:
         known = hint(kind, tuple(_KINDS))

@@ -49,7 +49,7 @@ def _disk(name: str, told: dict[str, str]) -> Iterator[Finding]:
     if rotates:
         yield Finding("media", Severity.GREEN, "a hard disk, which needs no TRIM", name)
     elif trim is None:
-        yield not_looked_at("discard", "this diskinfo does not tell of TRIM", name)
+        yield not_looked_at("discard", "this diskinfo does not mention TRIM", name)
     elif trim == "Yes":
         yield Finding("discard", Severity.GREEN, "the drive takes TRIM", name)
     else:
@@ -118,7 +118,7 @@ def _unpartitioned(name: str, rows: list[tuple[int, int, str]]) -> Iterator[Find
     if share >= WANTED:
         yield Finding("spare area", Severity.GREEN, told, name)
     else:
-        because = f"{told}, and gpart does not tell how full file systems are"
+        because = f"{told}, and gpart does not show how full file systems are"
         yield not_looked_at("spare area", because, name)
 
 

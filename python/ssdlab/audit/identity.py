@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from ssdlab.audit.device import Device
+from ssdlab.audit.device import Device, whole
 from ssdlab.audit.system import System
 
 _SCSI_MODEL_LENGTH = 16
@@ -35,6 +35,8 @@ class Identity:
         Whether the drive answered smartctl.
     zeroes_after_trim
         Whether it promises that what was trimmed reads as zeroes.
+    power_on_hours
+        How long it has been on; None where it did not tell.
     """
 
     model: str
@@ -43,6 +45,7 @@ class Identity:
     is_ssd: bool
     is_asked: bool
     zeroes_after_trim: bool
+    power_on_hours: int | None = None
 
 
 def smartctl_words(drive: Device) -> tuple[str, ...]:
@@ -53,10 +56,12 @@ def smartctl_words(drive: Device) -> tuple[str, ...]:
 def identity_of(system: System, drive: Device) -> Identity:
     """Ask a drive; a virtual one has nothing to tell."""
     report = {} if drive.is_virtual else _asked(system, drive)
-    model = _text(report, "model_name") or drive.details.get("model", "").strip()
+    model = _text(report, "model_name") or _text(report, "scsi_model_name")
+    model = model or drive.details.get("model", "").strip()
     shown = drive.details.get("firmware_rev") or drive.details.get("rev") or ""
-    firmware = _text(report, "firmware_version") or shown.strip()
-    rate, trim = report.get("rotation_rate"), report.get("trim")
+    told_firmware = _text(report, "firmware_version") or _text(report, "scsi_revision")
+    firmware = told_firmware or shown.strip()
+    rate, trim, on = (report.get(key) for key in ("rotation_rate", "trim", "power_on_time"))
     told = trim if isinstance(trim, dict) else {}
     by_name = bool(_SSD.search(model)) and not drive.is_virtual
     return Identity(
@@ -66,6 +71,7 @@ def identity_of(system: System, drive: Device) -> Identity:
         is_ssd=rate == 0 or (by_name and not isinstance(rate, int)),
         is_asked=bool(_text(report, "model_name")),
         zeroes_after_trim=told.get("deterministic") is True and told.get("zeroed") is True,
+        power_on_hours=whole(str(on.get("hours"))) if isinstance(on, dict) else None,
     )
 
 

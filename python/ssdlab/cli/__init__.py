@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Sequence
@@ -143,6 +144,10 @@ def _in_child(policy: str, arguments: Sequence[str]) -> int:
 
 def _carried_out(arguments: Sequence[str] | None) -> int:
     stdout, stderr = sys.stdout, sys.stderr
+    if "_SSDLAB_COMPLETE" in os.environ:
+        from ssdlab.cli import shells
+
+        shells.know()
     try:
         code = ssdlab.main(args=arguments, prog_name="ssdlab", standalone_mode=False)
     except SystemExit:

@@ -1,16 +1,20 @@
 """``ssdlab completion``: what a shell needs to complete the command, and what completes a value.
 
-click makes the script; the shell then asks the command itself, so that it knows every verb, option
-and drive of the version that is installed.
+The shell asks the command itself (`ssdlab.cli.shells`), so that it knows every verb, option and
+drive of the version that is installed. Every verb loads this module, few are asked.
 """
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
-from click.shell_completion import CompletionItem, get_completion_class
 
 from ssdlab.cli.console import print_text
 from ssdlab.cli.verb import Verb
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 SHELLS = ("bash", "zsh", "fish")
 
@@ -35,25 +39,24 @@ def completion(context: click.Context, shell: str) -> None:
 
     SHELL is bash (4.4 or later), zsh or fish.
     """
-    maker = get_completion_class(shell)
-    assert maker is not None, "click knows the shells of SHELLS"
-    made = maker(context.find_root().command, {}, "ssdlab", "_SSDLAB_COMPLETE")
-    print_text(made.source_template % made.source_vars())
+    from ssdlab.cli import shells
+
+    print_text(shells.script(context.find_root().command, shell))
 
 
 def complete_drive(
     _context: click.Context, _parameter: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
     """Offer the profiles that begin so, and files where none does."""
-    from ssdlab import engine
+    from ssdlab.cli import offers
 
-    names = [str(profile["name"]) for profile in engine.profiles()]
-    fitting = [CompletionItem(name) for name in names if name.startswith(incomplete)]
-    return fitting or complete_file(_context, _parameter, incomplete)
+    return offers.drives(incomplete)
 
 
 def complete_file(
     _context: click.Context, _parameter: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
     """Leave it to the shell to offer files."""
-    return [CompletionItem(incomplete, type="file")]
+    from ssdlab.cli import offers
+
+    return offers.files(incomplete)

@@ -1,4 +1,7 @@
-"""``ssdlab run --ensemble N``: figures with the interval that a profile's assumptions leave."""
+"""``ssdlab run --ensemble N``: figures with the interval that a profile's assumptions leave.
+
+What draws and judges is loaded when an ensemble is run: every `ssdlab run` loads this module.
+"""
 
 from __future__ import annotations
 
@@ -7,18 +10,24 @@ import json
 import sys
 from collections.abc import Sequence
 from contextlib import redirect_stdout
+from typing import TYPE_CHECKING
 
 from ssdlab import signals, text
 from ssdlab.cli.console import is_terminal, note, print_list, print_table, print_text
+from ssdlab.cli.drives import tell_not_steady
 from ssdlab.cli.formats import write_document
 from ssdlab.cli.tasks import carry_out
-from ssdlab.ensemble import document
 from ssdlab.ensemble.model_error import LEFT_OUT, MODEL_ERROR
-from ssdlab.ensemble.runs import Ensemble, Outcome, ensemble
-from ssdlab.ensemble.summary import Figure
 from ssdlab.errors import SsdlabError, Stopped
+from ssdlab.exit_codes import Exit
 from ssdlab.output import PendingFile
 from ssdlab.request import RunRequest
+from ssdlab.result import Result
+
+if TYPE_CHECKING:
+    from ssdlab.ensemble import document
+    from ssdlab.ensemble.runs import Ensemble, Outcome
+    from ssdlab.ensemble.summary import Figure
 
 _LEAST, _MOST = 8, 4096
 MODEL_ERROR_NOTE = (
@@ -46,6 +55,8 @@ def run_ensembles(
     """Run a job on each drive and on as many as are drawn of it; return the exit code."""
     if output_format not in ("normal", "json"):
         raise SsdlabError(f"--output-format {output_format}: an ensemble prints normal or json")
+    from ssdlab.ensemble.runs import ensemble
+
     drives = [ensemble(request, count) for request in requests]
     tasks = [task for each in drives for task in each.tasks()]
     names = [name for each in drives for name in names_of(each)]
@@ -58,7 +69,19 @@ def run_ensembles(
         written = _json(found, count) if output_format == "json" else _normal(found, on_terminal)
         write_document(written, output_format, pending)
     tell(found, stopped)
-    return signals.exit_code() if stopped else 0
+    code = _tell_not_steady(drives, parts)
+    return signals.exit_code() if stopped else code
+
+
+def _tell_not_steady(drives: Sequence[Ensemble], parts: Sequence[Sequence[Outcome | None]]) -> Exit:
+    """Say which profiles, and how many of their draws, are not in the condition asked for."""
+    reasons = []
+    for each, (point, *draws) in zip(drives, parts, strict=True):
+        short = sum(isinstance(draw, Result) and draw.not_steady is not None for draw in draws)
+        if short:
+            note(f"ssdlab: {each.request.drive}: NOT STEADY: {short} of {len(draws)} draws")
+        reasons.append((each.request.drive, getattr(point, "not_steady", None)))
+    return tell_not_steady(reasons)
 
 
 def names_of(drives: Ensemble) -> list[str]:
@@ -88,6 +111,8 @@ def check_any(found: document.Found, stopped: bool) -> None:
         return
     if stopped:
         raise Stopped
+    from ssdlab.ensemble import document
+
     reasons = [reason for _, outcomes, _ in found for reason in document.left_out(outcomes)]
     said = reasons[0] if reasons else "no run ended"
     raise SsdlabError(f"--ensemble: no drive that was drawn can work; the first said:\n{said}")
@@ -141,11 +166,15 @@ def cells(drives: Ensemble, figure: Figure) -> tuple[str, ...]:
 
 
 def _json(found: document.Found, count: int) -> str:
+    from ssdlab.ensemble import document
+
     return json.dumps(document.written(found, count), indent=2, ensure_ascii=False)
 
 
 def tell(found: document.Found, stopped: bool) -> None:
     """Say what the figures stand for, and what is missing."""
+    from ssdlab.ensemble import document
+
     for each, outcomes, _ in found:
         left_out = document.left_out(outcomes)
         ended = sum(outcome is not None for outcome in outcomes[1:]) - len(left_out)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ssdlab import engine, text
+from ssdlab import conditions, text
 from ssdlab.cli.arguments import SEED_OPTION, whole_number
 from ssdlab.cli.completion import complete_drive, complete_file
 from ssdlab.cli.console import note, print_table, print_text
@@ -53,7 +53,7 @@ _FEW = 5
 @SET_OPTION
 @click.option(
     "--state",
-    type=click.Choice(engine.CONDITIONS),
+    type=click.Choice(conditions.CHOICES),
     help="Name the condition that the drive was in when fio measured it.",
 )
 @click.option("--output", "-o", metavar="FILE.toml", help="Write the profile to this file.")

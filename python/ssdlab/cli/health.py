@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -11,10 +13,11 @@ from pathlib import Path
 import click
 
 from ssdlab import text
-from ssdlab.cli.console import note, print_json, print_list, print_table, print_text
+from ssdlab.cli.console import is_terminal, note, print_json, print_list, print_table, print_text
 from ssdlab.cli.json_option import JSON_OPTION
-from ssdlab.cli.verb import Verb
+from ssdlab.cli.plug_in import FORMAT_OPTION, TERM, PlugIn, failure
 from ssdlab.errors import SsdlabError
+from ssdlab.exit_codes import Exit
 from ssdlab.health import live, monitoring
 from ssdlab.health.baseline import read_baseline, write_baseline
 from ssdlab.health.examination import Examination, date_of, examine, gone, unanswered
@@ -22,12 +25,20 @@ from ssdlab.health.finding import Finding, Limits, Severity
 from ssdlab.health.history import Reading, read_history, vanished, write_history
 from ssdlab.health.life import life_of
 from ssdlab.health.meanings import Family, read_overrides
-from ssdlab.health.report import DriveReport, address_of, read_report
+from ssdlab.health.reading import read_file
+from ssdlab.health.report import DriveReport, address_of
 from ssdlab.output import PendingFile, check_writable
 from ssdlab.verdict import Verdict
 
 _LONGEST_FILE = 16 << 20
-_NOTHING_TO_CHECK = 4
+_WIDE = 110
+"""From so many columns of a terminal on the model has a column of its own."""
+EXIT_CODES = {
+    Severity.OK: Exit.DONE,
+    Severity.WARNING: Exit.ATTENTION,
+    Severity.CRITICAL: Exit.FINDING,
+    Severity.UNKNOWN: Exit.NOT_JUDGED,
+}
 
 
 @dataclass(frozen=True)
@@ -52,32 +63,16 @@ class _Asked:
         return isinstance(self.answer, DriveReport) and self.answer.tells_health
 
 
-class _PlugIn(Verb):
-    """A verb that is called by monitors too: to them a wrong option is UNKNOWN, not CRITICAL."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse; where it was to be a plug-in, say what is wrong in its one line."""
-        wanted = " ".join(args).replace("=", " ")
-        try:
-            return super().parse_args(ctx, args)
-        except click.UsageError as error:
-            if "--format nagios" not in wanted:
-                raise
-            print_text(monitoring.failure(SsdlabError(error.format_message())))
-            ctx.exit(int(Severity.UNKNOWN))
-
-
 @click.command(
-    cls=_PlugIn,
+    cls=PlugIn,
     short_help="Read the wear of real drives, as each vendor defines it.",
     terms=(
         ("DEVICE", "such as /dev/sda; without one, every drive that smartctl finds"),
         ("exit 0", "OK: all that was looked at looks right"),
-        ("exit 1", "WARNING"),
-        ("exit 2", "CRITICAL, or wrong input"),
-        ("exit 3", "UNKNOWN: no smartctl, no drive, no answer, or an SSD of unknown life"),
-        ("exit 4", "nothing to check: every drive sleeps or is virtual"),
-        ("", "with --format nagios, wrong input and nothing to check exit with 3"),
+        ("1, 3", "WARNING, CRITICAL"),
+        ("4", "UNKNOWN: not judged: no drive, no answer, something that is not understood"),
+        ("2", "wrong input"),
+        TERM,
     ),
     examples=(
         "ssdlab health",
@@ -88,7 +83,11 @@ class _PlugIn(Verb):
 )
 @click.argument("devices", nargs=-1, metavar="[DEVICE]…")
 @click.option(
-    "--from", "files", multiple=True, metavar="FILE", help="Read smartctl's JSON; - is stdin."
+    "--from",
+    "files",
+    multiple=True,
+    metavar="FILE",
+    help="Read what smartctl or nvme smart-log printed, JSON or text; - is stdin.",
 )
 @click.option("-d", "kind", metavar="TYPE", help="Pass -d to smartctl, such as megaraid,6.")
 @click.option("--meanings", metavar="FILE", help="Read more drive families from this file (TOML).")
@@ -99,14 +98,7 @@ class _PlugIn(Verb):
     "--baseline", metavar="FILE", help="Read known error counts; alarm only if they grow."
 )
 @click.option("--acknowledge", is_flag=True, help="Write today's error counts to the baseline.")
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(("table", "json", "nagios", "prometheus")),
-    default="table",
-    show_default=True,
-    help="Set the output format.",
-)
+@FORMAT_OPTION
 @JSON_OPTION
 @click.option("--output", "-o", metavar="FILE", help="Write to FILE atomically.")
 @click.option(
@@ -131,47 +123,56 @@ def health(
 ) -> int:
     """Read the health of real drives: what looks right or wrong, and what was not looked at."""
     form = "json" if as_json else form
+    _refuse_what_does_not_fit(devices, kind, baseline, acknowledge, form, output)
+    if history:
+        check_writable(history, "--history")
+    if baseline and acknowledge:
+        check_writable(baseline, "--baseline")
+    overrides = read_overrides(meanings) if meanings else ()
+    known = read_baseline(baseline) if baseline else {}
     try:
-        if acknowledge and baseline is None:
-            raise SsdlabError("--acknowledge needs --baseline FILE, where the counts are kept")
-        if kind and not devices:
-            raise SsdlabError("-d needs a DEVICE: ssdlab health /dev/sda -d megaraid,6")
-        if output is not None and form == "table":
-            raise SsdlabError("--output needs --format json, nagios or prometheus")
-        if history:
-            check_writable(history, "--history")
-        if baseline and acknowledge:
-            check_writable(baseline, "--baseline")
-        overrides = read_overrides(meanings) if meanings else ()
         asked = [*_from_files(files), *_from_drives(devices, kind, smartctl, bool(files))]
-        known = read_baseline(baseline) if baseline else {}
-        examined = _examine(asked, overrides, known, history, named=bool(devices and not files))
-        if acknowledge and baseline is not None:
-            counts = write_baseline(baseline, known, examined)
-            note(f"{counts} counts are acknowledged in {baseline}")
-        _show(examined, form, output)
     except live.NoDrive as error:
-        if form == "nagios":
-            print_text(monitoring.failure(error))
-        else:
-            note(f"ssdlab: {error}")
+        return _without_a_drive(error, form, output)
+    examined = _examine(asked, overrides, known, history, named=bool(devices and not files))
+    if acknowledge and baseline is not None:
+        counts = write_baseline(baseline, known, examined)
+        note(f"{counts} counts are acknowledged in {baseline}")
+    _show(examined, form, output)
+    state = monitoring.overall(examined)
+    return int(state) if form == "nagios" else int(EXIT_CODES[state])
+
+
+def _refuse_what_does_not_fit(
+    devices: tuple[str, ...],
+    kind: str | None,
+    baseline: str | None,
+    acknowledge: bool,
+    form: str,
+    output: str | None,
+) -> None:
+    """Refuse options that do not go together before a drive is asked."""
+    if acknowledge and baseline is None:
+        raise SsdlabError("--acknowledge needs --baseline FILE, where the counts are kept")
+    if kind and not devices:
+        raise SsdlabError("-d needs a DEVICE: ssdlab health /dev/sda -d megaraid,6")
+    if output is not None and form == "table":
+        raise SsdlabError("--output needs --format json, nagios or prometheus")
+
+
+def _without_a_drive(error: live.NoDrive, form: str, output: str | None) -> int:
+    """Say that there is no drive to ask: in JSON whole, else as a message."""
+    if form == "nagios":
+        print_text(failure(error))
         return int(Severity.UNKNOWN)
-    except Exception as error:
-        # To a monitor a plug-in that fails for whatever reason is UNKNOWN, never a warning.
-        if form != "nagios":
-            raise
-        print_text(monitoring.failure(error))
-        return int(Severity.UNKNOWN)
-    if form != "nagios" and all(each.nothing_to_check for each in examined):
-        return _NOTHING_TO_CHECK
-    return int(monitoring.overall(examined))
+    if form == "json":
+        _show([unanswered("this machine", "", str(error))], form, output)
+    note(f"ssdlab: {error}")
+    return int(Exit.NOT_JUDGED)
 
 
 def _from_files(files: Sequence[str]) -> list[_Asked]:
-    return [
-        _Asked(name, "", read_report(live.parse(_bytes(name), name), name), name)
-        for name in dict.fromkeys(files)
-    ]
+    return [_Asked(name, "", read_file(_bytes(name), name), name) for name in dict.fromkeys(files)]
 
 
 def _bytes(name: str) -> bytes:
@@ -270,9 +271,18 @@ def _json(examined: Sequence[Examination]) -> str:
 
 def _print_table(examined: Sequence[Examination]) -> None:
     headings = ("drive", "model", "state", "life used", "spare", "written", "WA", "worn out")
-    print_table(headings, [_row(each) for each in examined], right=(3, 4, 5, 6), fold=1)
-    for each in examined:
-        print_list(each.drive, _said(each.findings))
+    rows = [_row(each) for each in examined]
+    is_narrow = is_terminal(sys.stdout) and shutil.get_terminal_size((80, 24)).columns < _WIDE
+    if is_narrow:
+        # The model stands above the findings: a column of its own would be a few letters wide.
+        narrow = [(drive, *others) for drive, _, *others in rows]
+        print_table((headings[0], *headings[2:]), narrow, right=(2, 3, 4, 5), fold=0)
+    else:
+        print_table(headings, rows, right=(3, 4, 5, 6), fold=1)
+    for each, row in zip(examined, rows, strict=True):
+        read = f" ({each.report.form})" if each.report and each.report.form else ""
+        model = f": {row[1]}" if is_narrow and row[1] != text.NOTHING else ""
+        print_list(f"{each.drive}{model}{read}", _said(each.findings))
     print_text("\n" + monitoring.summary_of(examined))
 
 

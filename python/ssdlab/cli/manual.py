@@ -11,12 +11,8 @@ from collections.abc import Iterator, Sequence
 
 import click
 
-_EXIT_STATUS = (
-    ("0", "The command succeeded."),
-    ("1", "A check found something wrong (see align, audit and health)."),
-    ("2", "The input is wrong; the message on stderr names the place and the remedy."),
-    ("130", "Ctrl-C stopped the command; finished results are kept."),
-)
+from ssdlab.exit_codes import MEANINGS
+
 _SEE_ALSO = "fio(1), smartctl(8), fstrim(8), cryptsetup(8), lsblk(8)"
 
 
@@ -35,7 +31,7 @@ def page(root: click.Group) -> str:
         ".SH VERBS",
         *_verbs(root, context),
         ".SH EXIT STATUS",
-        *_definitions(_EXIT_STATUS),
+        *_definitions(MEANINGS),
         ".SH SEE ALSO",
         _text(_SEE_ALSO),
     ]

@@ -43,6 +43,8 @@ class _Help(click.Command):
         super().__init__(*arguments, **keywords)
         self.terms = terms
         self.examples = examples
+        for parameter in self.params:
+            _complete_by_metavar(parameter)
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the help, then the terms."""
@@ -58,6 +60,19 @@ class _Help(click.Command):
             with formatter.section("Examples"):
                 for example in self.examples:
                     formatter.write(f"{'':{formatter.current_indent}}{example}\n")
+
+
+def _complete_by_metavar(parameter: click.Parameter) -> None:
+    """Where a parameter has no completion of its own, offer what its metavar stands for."""
+    own = parameter.shell_complete
+
+    def offer(context: click.Context, incomplete: str) -> list[CompletionItem]:
+        from ssdlab.cli import offers
+
+        found = own(context, incomplete)
+        return found or offers.by_metavar(context, parameter, incomplete)
+
+    setattr(parameter, "shell_complete", offer)  # noqa: B010
 
 
 class Verb(_Help):

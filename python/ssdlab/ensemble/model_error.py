@@ -14,12 +14,12 @@ go as 1/A, and share its error.
 Of **latencies** it is not known: six 99th percentiles were predicted of three drives, and missed by
 −22 to +14 % (the same section), which is too few. They are left without it.
 Left out: that a missing mechanism makes errors which are not normal, nor alike for all loads.
+Commands load this module for its constants; statistics, which takes long to load, where it is used.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from statistics import NormalDist
 
 MODEL_ERROR = 0.104
 """Standard deviation of a rate."""
@@ -80,6 +80,8 @@ def quantiles(
     >>> [round(each, 3) for each in quantiles([10.0], [0.1], [0.05, 0.5])]
     [8.355, 10.0]
     """
+    from statistics import NormalDist
+
     import numpy as np
 
     normal = NormalDist()

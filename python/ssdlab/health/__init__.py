@@ -13,7 +13,8 @@ from ssdlab.lazy import loader
 if TYPE_CHECKING:
     from ssdlab.health.examination import Examination, examine
     from ssdlab.health.finding import Finding, Limits, Severity
-    from ssdlab.health.report import DriveReport, read_report
+    from ssdlab.health.reading import read_report
+    from ssdlab.health.report import DriveReport
 
 __all__ = [
     "DriveReport",
@@ -30,6 +31,7 @@ __getattr__ = loader(
     {
         "examination": ("Examination", "examine"),
         "finding": ("Finding", "Limits", "Severity"),
-        "report": ("DriveReport", "read_report"),
+        "reading": ("read_report",),
+        "report": ("DriveReport",),
     },
 )

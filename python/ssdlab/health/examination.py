@@ -90,6 +90,8 @@ class Examination:
             "temperature_celsius": report.temperature_celsius if report else None,
             **{name: _figure(life, name) for name in _FIGURES},
             "wear_out": _dates(self.wear_out),
+            "read": (report.form or None) if report else None,
+            "unread": [each.to_json() for each in report.unread] if report else [],
             "findings": [finding.to_dict() for finding in self.findings],
         }
 

@@ -2,7 +2,8 @@
 
 Limits, unless the family or the user has others: life used 85 % and 95 %; spare left below 16 %
 and 11 %; NVMe's own spare threshold and critical warning; an attribute at its threshold; counts of
-errors as in `counts`. A hard disk has no life to use up, so that none is missed of it.
+errors as in `counts`; firmware as in `known_faults`. What the reader did not understand leaves
+health open. A hard disk has no life to use up, so that none is missed of it.
 """
 
 from __future__ import annotations
@@ -22,8 +23,10 @@ from ssdlab.health.finding import (
     open_question,
     worst_first,
 )
-from ssdlab.health.life import Life, erases_used_percent, vendor_used_percent
-from ssdlab.health.report import DriveReport
+from ssdlab.health.life import Life, erases_used_percent, unlikely, vendor_used_percent
+from ssdlab.health.report import Attribute, DriveReport
+from ssdlab.health.smartctl import COMMAND
+from ssdlab.known_faults import LOOKED_UP, faults_of
 
 __all__ = ["DEFAULT_LIMITS", "Finding", "Limits", "Severity", "findings_of", "silence"]
 
@@ -45,6 +48,8 @@ def findings_of(
     life: Life,
     limits: Limits,
     acknowledged: Mapping[str, int],
+    *,
+    with_firmware: bool = True,
 ) -> list[Finding]:
     """Tell everything that is to be said about a drive, the worst first.
 
@@ -58,18 +63,24 @@ def findings_of(
         For life and spare.
     acknowledged
         Counts of errors that are known, by name.
+    with_firmware
+        Whether known faults of the firmware are told; the audit has a check of its own for them.
     """
     silent = silence(report)
     if silent is not None:
         return [silent]
     found = [
+        *_not_understood(report),
         *_life(report, life, limits),
         *_spare(report, life, limits),
         *_verdict(report),
         *_nvme(report),
         *_power_loss(report, life),
         *_thresholds(report),
+        *_missing(report),
         *counted(report, life.family, acknowledged),
+        *(_firmware(report) if with_firmware else ()),
+        *_exit_status(report),
         *_unanswered_commands(report),
     ]
     return worst_first(found)
@@ -96,13 +107,84 @@ def silence(report: DriveReport, by_slot: bool = False) -> Finding | None:
     if report.smart_is_on is False:
         remedy = f"smartctl -s on {report.address} switches it on"
         return open_question(WHOLE_DRIVE, f"its SMART is switched off; {remedy}")
+    if report.unread:
+        return open_question(WHOLE_DRIVE, report.unread[0].told())
+    return open_question(WHOLE_DRIVE, _why_silent(report))
+
+
+def _why_silent(report: DriveReport) -> str:
+    """Say why a report has nothing about health, and what to do."""
     messages = (message.removeprefix(f"{report.device}: ") for message in report.messages)
-    said = "; ".join(messages) or "it reports nothing about its health"
-    return open_question(
-        WHOLE_DRIVE,
-        f"{said}; run as root, and name a disk behind a controller by its slot: "
-        "ssdlab health /dev/sda -d megaraid,6",
+    said = "; ".join(messages)
+    identity_alone = report.protocol in ("ATA", "NVMe") and report.model and not report.not_opened
+    if said or not identity_alone:
+        return (
+            f"{said or 'it reports nothing about its health'}; run as root, and name a disk behind "
+            "a controller by its slot: ssdlab health /dev/sda -d megaraid,6"
+        )
+    asked = f" ({' '.join(report.asked)})" if report.asked else ""
+    return (
+        f"the report ({report.form}) identifies the drive and says nothing about its "
+        f"health{asked}; ask for all of it: {COMMAND} {report.device}"
     )
+
+
+def _not_understood(report: DriveReport) -> Iterator[Finding]:
+    for each in report.unread:
+        said = each.told().removeprefix(f"{each.where} is not understood: ")
+        yield open_question(each.where, f"it is not understood: {said}")
+
+
+def _firmware(report: DriveReport) -> Iterator[Finding]:
+    """Compare model and firmware with the list of known faults."""
+    if report.rotates or report.model.startswith(_VIRTUAL):
+        return
+    if not report.model or not report.firmware:
+        missing = " and ".join(
+            name
+            for name, told in (("model", report.model), ("firmware", report.firmware))
+            if not told
+        )
+        yield left_out("known faults of the firmware", f"the report does not name the {missing}")
+        return
+    faults = faults_of(report.model, report.firmware)
+    for fault in faults:
+        told = fault.sentence(report.model, report.firmware, report.power_on_hours)
+        if fault.link:
+            yield left_out("known faults of the firmware", f"{told}; ssdlab audit checks that")
+        else:
+            severity = Severity.CRITICAL if fault.severity == "red" else Severity.WARNING
+            yield Finding(severity, told, f"{fault.remedy}; source: {fault.source}")
+    if not faults:
+        yield Finding(
+            Severity.OK,
+            f"no fault is known of its firmware {report.firmware}",
+            f"list of {LOOKED_UP}",
+        )
+    for warning in report.warnings:
+        yield Finding(Severity.WARNING, "smartctl's drive database warns of this drive", warning)
+
+
+def _exit_status(report: DriveReport) -> Iterator[Finding]:
+    """Tell what smartctl's exit status says and nothing else in the report shows."""
+    failing = any(map(_has_failed, report.attributes.values()))
+    said = {
+        3: (Severity.CRITICAL, "smartctl says that the drive is failing", report.passed is False),
+        4: (
+            Severity.CRITICAL,
+            "smartctl says that an attribute has reached its threshold",
+            failing,
+        ),
+        7: (
+            Severity.WARNING,
+            "smartctl says that the drive's log has failed self-tests",
+            report.failed_self_tests is not None,
+        ),
+    }
+    for bit in report.exit_says:
+        severity, what, is_told = said[bit]
+        if not is_told:
+            yield Finding(severity, what, f"bit {bit} of its exit status")
 
 
 def _verdict(report: DriveReport) -> Iterator[Finding]:
@@ -133,7 +215,7 @@ def _life(report: DriveReport, life: Life, limits: Limits) -> Iterator[Finding]:
         if report.model.startswith(_VIRTUAL):
             yield left_out("life used", "it is a virtual disk and has none")
         elif not report.rotates:
-            yield open_question("life used", _why_life_is_unknown(life))
+            yield open_question("life used", _why_life_is_unknown(report, life))
         return
     severity = at_least(used.number, limits.used_warning, limits.used_critical)
     vendor_limit = _vendor_severity(report, life)
@@ -147,7 +229,9 @@ def _life(report: DriveReport, life: Life, limits: Limits) -> Iterator[Finding]:
             yield Finding(Severity.WARNING, "two figures of its life disagree", reason)
 
 
-def _why_life_is_unknown(life: Life) -> str:
+def _why_life_is_unknown(report: DriveReport, life: Life) -> str:
+    if absurd := unlikely(report, life.family, "life left", "life used"):
+        return absurd
     if life.family is None:
         return "it reports no standard indicator, and its model is not in the database"
     return life.family.not_told or f"its family ({life.family.name}) has none that was reported"
@@ -168,6 +252,8 @@ def _spare(report: DriveReport, life: Life, limits: Limits) -> Iterator[Finding]
     spare = life.spare_percent
     if spare is None:
         nvme = report.nvme
+        if absurd := unlikely(report, life.family, "spare left"):
+            yield open_question("spare blocks", absurd)
         if nvme is not None and nvme.available_spare == 0:
             yield left_out("spare blocks", "the drive does not report them (0 %, threshold 0 %)")
         return
@@ -175,18 +261,42 @@ def _spare(report: DriveReport, life: Life, limits: Limits) -> Iterator[Finding]
     threshold = report.nvme.available_spare_threshold if report.nvme else None
     if threshold is not None and spare.number < threshold:
         severity = Severity.CRITICAL
-    yield Finding(severity, f"{spare.number:.0f} % of the spare blocks are left", spare.rule)
+    said = f"{spare.number:.0f} % of the spare blocks are left"
+    if threshold is not None and spare.number < threshold:
+        said += f", below the drive's own threshold of {threshold} %"
+    yield Finding(severity, said, spare.rule)
 
 
 def _nvme(report: DriveReport) -> Iterator[Finding]:
-    warning = report.nvme.critical_warning if report.nvme else None
+    health = report.nvme
+    if health is None:
+        return
+    warning = health.critical_warning
     if warning == 0:
         yield Finding(Severity.OK, "no NVMe critical warning", "")
+    yield from _warnings(warning or 0, "NVMe critical warning", "")
+    of_groups = "of an endurance group: "
+    yield from _warnings(health.endurance_group_warning or 0, "endurance group warning", of_groups)
+    needed = {
+        "NVMe critical warning": warning,
+        "NVMe available spare": health.available_spare,
+        "NVMe available spare threshold": health.available_spare_threshold,
+        "NVMe media errors": health.media_errors,
+    }
+    for name, number in needed.items():
+        if number is None:
+            yield open_question(
+                name, "the report lacks this field, which every NVMe health log has"
+            )
+
+
+def _warnings(warning: int, name: str, of_what: str) -> Iterator[Finding]:
     for bit, (severity, what) in enumerate(_NVME_WARNINGS):
-        if warning and warning >> bit & 1:
-            yield Finding(severity, what, f"NVMe critical warning, bit {bit}")
-    if warning and warning >> len(_NVME_WARNINGS):
-        yield Finding(Severity.WARNING, "an NVMe critical warning of unknown meaning", f"{warning}")
+        if warning >> bit & 1:
+            yield Finding(severity, f"{of_what}{what}", f"{name}, bit {bit}")
+    if warning >> len(_NVME_WARNINGS):
+        what = f"{of_what}a warning whose meaning is not known here"
+        yield Finding(Severity.CRITICAL, what, f"{name}: {warning}")
 
 
 def _power_loss(report: DriveReport, life: Life) -> Iterator[Finding]:
@@ -207,14 +317,42 @@ def _thresholds(report: DriveReport) -> Iterator[Finding]:
     compared = [
         attribute
         for attribute in report.attributes.values()
-        if attribute.threshold and attribute.value is not None
+        if (attribute.threshold and attribute.value is not None) or attribute.when_failed == "now"
     ]
-    reached = [each for each in compared if (each.value or 0) <= (each.threshold or 0)]
+    reached = [each for each in compared if _has_failed(each)]
     for attribute in reached:
         aged = attribute.prefailure is False
         kind = "old-age threshold" if aged else "threshold"
         reason = f"value {attribute.value}, {kind} {attribute.threshold}"
         what = f"attribute {attribute.id} {attribute.name} is at its threshold"
         yield Finding(Severity.WARNING if aged else Severity.CRITICAL, what, reason)
+    for attribute in report.attributes.values():
+        if attribute.when_failed == "past" and attribute.prefailure and attribute not in reached:
+            what = f"attribute {attribute.id} {attribute.name} was at its threshold in the past"
+            reason = f"worst value {attribute.worst}, threshold {attribute.threshold}"
+            yield Finding(Severity.WARNING, what, reason)
     if compared and not reached:
-        yield Finding(Severity.OK, f"attributes above their thresholds: {len(compared)}", "")
+        count = len(compared)
+        what = (
+            "the one attribute that has a threshold is"
+            if count == 1
+            else f"all {count} attributes that have a threshold are"
+        )
+        yield Finding(Severity.OK, f"{what} above it", "")
+
+
+def _missing(report: DriveReport) -> Iterator[Finding]:
+    """Say what every drive of a protocol can tell, and this report does not have."""
+    scsi = (report.scsi_endurance_used, report.scsi_grown_defects, report.scsi_uncorrected)
+    if report.protocol == "ATA" and not report.attributes and not report.statistics:
+        yield open_question("attributes", f"the report has none; ask for all: {COMMAND} /dev/sda")
+    elif report.protocol == "SCSI" and all(each is None for each in scsi):
+        because = f"the report has neither; ask for all: {COMMAND} /dev/sda"
+        yield open_question("defects and errors", because)
+
+
+def _has_failed(attribute: Attribute) -> bool:
+    if attribute.when_failed == "now":
+        return True
+    value, threshold = attribute.value, attribute.threshold
+    return bool(threshold) and value is not None and value <= (threshold or 0)

@@ -28,6 +28,10 @@ NVME_UNIT_BYTES = 512_000
 _STATISTIC_SECTOR_BYTES = 512
 
 
+_MOST = {"life left": 100, "life used": 255, "spare left": 100}
+"""What the percentages can be at most; what is left is never more than all."""
+
+
 @dataclass(frozen=True)
 class Figure:
     """A number and the rule that produced it."""
@@ -100,10 +104,21 @@ def vendor_used_percent(report: DriveReport, family: Family | None) -> Figure | 
     """Give the share of the rated life that is used, by the vendor's attribute."""
     for meaning in family.meanings if family else ():
         number = meaning.number(report)
-        if number is not None and meaning.means in ("life left", "life used"):
+        if number is None or meaning.means not in ("life left", "life used"):
+            continue
+        if number <= _MOST[meaning.means]:
             used = 100 - number if meaning.means == "life left" else number
             return Figure(max(used, 0), _rule(meaning))
     return None
+
+
+def unlikely(report: DriveReport, family: Family | None, *means: str) -> str:
+    """Name the vendor's attribute that is beyond every percentage; empty without one."""
+    for meaning in family.meanings if family else ():
+        number = meaning.number(report)
+        if meaning.means in means and number is not None and number > _MOST[meaning.means]:
+            return f"{_rule(meaning)} says {number}, which is no percentage"
+    return ""
 
 
 def erases_used_percent(report: DriveReport, family: Family | None) -> Figure | None:
@@ -130,7 +145,8 @@ def _rule(meaning: Meaning) -> str:
 def _spare(report: DriveReport, family: Family | None) -> Figure | None:
     nvme = report.nvme
     if nvme is None or nvme.available_spare is None:
-        return _first(report, family, "spare left")
+        told = _first(report, family, "spare left")
+        return told if told and told.number <= _MOST["spare left"] else None
     if nvme.available_spare == 0 and not nvme.available_spare_threshold:
         # A drive with nothing left has a threshold to compare it with: this one reports neither.
         return None

@@ -6,13 +6,13 @@ without end, is given up.
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Sequence
 from dataclasses import replace
 
 from ssdlab.errors import SsdlabError
-from ssdlab.health.report import DriveReport, read_report
+from ssdlab.health.reading import parse, read_report
+from ssdlab.health.report import DriveReport
 from ssdlab.tool import GaveUp, answer_of
 
 _TIMEOUT_S = 30.0
@@ -110,24 +110,3 @@ def _ask(words: Sequence[str], timeout_s: float, what: str) -> object:
             "the drive or its controller hangs; look at the kernel's log: journalctl -k"
         ) from None
     return parse(answer, what)
-
-
-def parse(content: bytes, source: str) -> object:
-    """Read JSON.
-
-    Raises
-    ------
-    SsdlabError
-        It is none; says where it breaks off.
-    """
-    try:
-        return json.loads(content)
-    except UnicodeDecodeError:
-        raise SsdlabError(f"{source}: binary data, not JSON") from None
-    except RecursionError:
-        raise SsdlabError(f"{source}: nested too deeply for a report about a drive") from None
-    except ValueError as error:
-        place = f"line {error.lineno}" if isinstance(error, json.JSONDecodeError) else "a number"
-        raise SsdlabError(
-            f"{source}: not whole JSON ({place}: {error})\ncreate it again: smartctl -j -x /dev/sda"
-        ) from None

@@ -96,7 +96,7 @@ class Meaning:
             return None
         if self.read == "value":
             return attribute.value
-        if attribute.raw is None:
+        if attribute.raw is None or (self.bits and attribute.is_cut):
             return None
         first, end = self.bits or (0, 64)
         return (attribute.raw >> first & (1 << end - first) - 1) * self.unit_bytes

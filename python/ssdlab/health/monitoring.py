@@ -10,7 +10,6 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from ssdlab.errors import SsdlabError
 from ssdlab.health.examination import Examination
 from ssdlab.health.finding import Limits, Severity, worst
 from ssdlab.health.life import Figure
@@ -54,12 +53,6 @@ def nagios(examined: Sequence[Examination], limits: Limits) -> str:
     data = " ".join(datum for name, each in named for datum in _performance(name, each, limits))
     line = " ".join(line.replace("|", "/").split())
     return f"{line} | {data}" if data else line
-
-
-def failure(error: Exception) -> str:
-    """Write the plug-in's line where nothing could be examined; its state is unknown."""
-    said = str(error) if isinstance(error, SsdlabError) else repr(error)
-    return f"{Severity.UNKNOWN} - " + "; ".join(said.splitlines()).replace("|", "/")
 
 
 def _highest(examined: Sequence[Examination]) -> str:

@@ -1,9 +1,6 @@
-"""What a drive tells about itself, in one form: smartctl's and nvme-cli's JSON are read into it.
+"""What a drive tells about itself, in one form, whatever program said it (``reading`` reads it).
 
-Read: smartctl 7.0 and later (``smartctl -j -x``) of ATA, NVMe and SCSI drives, also behind RAID
-controllers, and ``nvme smart-log -o json``. The two spell NVMe's health log differently, and
-nvme-cli gives Kelvin and numbers as text. Counters beyond 2^53 stand beside the number as text
-(``_s``); the text is taken. Nothing is trusted: what is not a number is as if it were not there.
+What was not told is None or empty; what was told and is not understood stands under ``unread``.
 """
 
 from __future__ import annotations
@@ -11,21 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
-from ssdlab.errors import SsdlabError
-from ssdlab.health.untrusted import entries, mapping, number, real, text, truth, whole
+from ssdlab.unread import Unread
 
-_KELVIN = 273
 _ENDURANCE_STATISTIC = "Percentage Used Endurance Indicator"
 _SECTORS_STATISTIC = "Logical Sectors Written"
-_NVME_CLI_SPELLING = {
-    "available_spare": "avail_spare",
-    "available_spare_threshold": "spare_thresh",
-    "percentage_used": "percent_used",
-}
-_EXIT_OPEN_FAILED, _EXIT_COMMAND_FAILED = 1 << 1, 1 << 2
-_ASLEEP = re.compile(r"in (STANDBY|SLEEP)\b.* mode", re.IGNORECASE)
 _SOLID_STATE_FAMILY = re.compile(r"SSD|Flash|Card|DOM|Nytro", re.IGNORECASE)
 """A word of it is in the name of every solid-state family of smartmontools' drive database."""
 _MOVING_PARTS = (3, 4, 7, 10)
@@ -51,6 +38,10 @@ class Attribute:
         beside it.
     prefailure
         Whether its threshold foretells a failure; else it only tells that the usual life is over.
+    when_failed
+        When smartctl saw it at its threshold: ``now``, ``past``, or empty.
+    is_cut
+        Whether the raw number is the first of several words, because a text has no more.
     """
 
     id: int
@@ -61,6 +52,8 @@ class Attribute:
     raw: int | None
     count: int | None = None
     prefailure: bool | None = None
+    when_failed: str = ""
+    is_cut: bool = False
 
 
 @dataclass(frozen=True)
@@ -78,6 +71,7 @@ class NvmeHealth:
     unsafe_shutdowns: int | None
     power_on_hours: int | None
     error_log_entries: int | None
+    endurance_group_warning: int | None = None
 
 
 @dataclass(frozen=True)
@@ -125,10 +119,21 @@ class DriveReport:
     not_opened, failed_commands
         Bits 1 and 2 of smartctl's exit status: the drive was not opened or not identified; a SMART
         command failed, or the checksum of its answer was wrong.
+    exit_says
+        Bits 3, 4 and 7 of smartctl's exit status that are set: the drive is failing; an attribute
+        that foretells failure is at its threshold; self-tests failed.
     messages
         What smartctl said besides.
+    warnings
+        What smartctl's drive database warns of.
     asleep
         It is in standby and was left there.
+    form
+        Program, version and form that it was read from, such as ``smartctl 7.4 JSON``.
+    asked
+        The words with which the program was called, where it says so.
+    unread
+        What was not understood.
     """
 
     device: str
@@ -157,8 +162,13 @@ class DriveReport:
     endurance_used: int | None = None
     not_opened: bool = False
     failed_commands: bool = False
+    exit_says: tuple[int, ...] = ()
     messages: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
     asleep: bool = False
+    form: str = ""
+    asked: tuple[str, ...] = ()
+    unread: tuple[Unread, ...] = ()
 
     @property
     def address(self) -> str:
@@ -199,169 +209,6 @@ def address_of(device: str, kind: str) -> str:
     """
     slot = kind.rpartition("+")[2]
     return f"{device} -d {slot}" if "," in slot and not slot.startswith("sat,") else device
-
-
-def read_report(content: object, source: str) -> DriveReport:
-    """Read one report.
-
-    Parameters
-    ----------
-    content
-        Parsed JSON.
-    source
-        The file or device it came from, for messages.
-
-    Raises
-    ------
-    SsdlabError
-        It is no report of smartctl or nvme-cli about one drive.
-    """
-    if not isinstance(content, Mapping):
-        raise _no_report(source)
-    if "percent_used" in content or "avail_spare" in content:
-        return _from_nvme_cli(content, source)
-    if "smartctl" not in content and "device" not in content:
-        raise _no_report(source)
-    return _from_smartctl(content, source)
-
-
-def _no_report(source: str) -> SsdlabError:
-    return SsdlabError(
-        f"{source}: not a drive report\n"
-        "create one with: smartctl -j -x /dev/sda > drive.json, "
-        "or nvme smart-log -o json /dev/nvme0 > drive.json"
-    )
-
-
-def _from_smartctl(content: Mapping[str, Any], source: str) -> DriveReport:
-    device = mapping(content, "device")
-    nvme = mapping(content, "nvme_smart_health_information_log")
-    status = whole(mapping(content, "smartctl").get("exit_status")) or 0
-    support, messages = mapping(content, "smart_support"), _messages(content)
-    return DriveReport(
-        device=text(device.get("name")) or source,
-        kind=text(device.get("type")),
-        protocol=text(device.get("protocol")) or ("NVMe" if nvme else ""),
-        model=text(content.get("model_name")) or text(content.get("scsi_model_name")),
-        family=text(content.get("model_family")),
-        firmware=text(content.get("firmware_version")) or text(content.get("scsi_revision")),
-        serial=text(content.get("serial_number")),
-        product=text(content.get("ata_additional_product_id")),
-        capacity_bytes=number(mapping(content, "user_capacity"), "bytes")
-        or number(content, "nvme_total_capacity"),
-        rotation_rpm=number(content, "rotation_rate"),
-        has_smart=truth(support.get("available")),
-        smart_is_on=truth(support.get("enabled")),
-        passed=truth(mapping(content, "smart_status").get("passed")),
-        power_on_hours=number(mapping(content, "power_on_time"), "hours"),
-        temperature_celsius=real(
-            mapping(content, "temperature").get("current", nvme.get("temperature"))
-        ),
-        attributes=_attributes(content),
-        statistics=_statistics(content),
-        failed_self_tests=_failed_self_tests(content),
-        nvme=_nvme_health(nvme, real(nvme.get("temperature")), {}) if nvme else None,
-        scsi_endurance_used=number(content, "scsi_percentage_used_endurance_indicator"),
-        scsi_grown_defects=number(content, "scsi_grown_defect_list"),
-        scsi_pending_defects=number(mapping(content, "scsi_pending_defects"), "count"),
-        scsi_uncorrected=_uncorrected(content),
-        endurance_used=number(mapping(content, "endurance_used"), "current_percent"),
-        not_opened=bool(status & _EXIT_OPEN_FAILED),
-        failed_commands=bool(status & _EXIT_COMMAND_FAILED),
-        messages=messages,
-        asleep=any(_ASLEEP.search(message) for message in messages),
-    )
-
-
-def _messages(content: Mapping[str, Any]) -> tuple[str, ...]:
-    told = entries(mapping(content, "smartctl").get("messages"))
-    return tuple(message for entry in told if (message := text(entry.get("string"))))
-
-
-def _failed_self_tests(content: Mapping[str, Any]) -> int | None:
-    logs = mapping(content, "ata_smart_self_test_log")
-    log = mapping(logs, "extended") or mapping(logs, "standard")
-    failed = number(log, "error_count_total")
-    return None if failed is None else max(failed - (number(log, "error_count_outdated") or 0), 0)
-
-
-def _from_nvme_cli(log: Mapping[str, Any], source: str) -> DriveReport:
-    kelvin = real(log.get("temperature"))
-    celsius = None if kelvin is None else kelvin - _KELVIN
-    health = _nvme_health(log, celsius, _NVME_CLI_SPELLING)
-    return DriveReport(
-        device=source,
-        protocol="NVMe",
-        power_on_hours=health.power_on_hours,
-        temperature_celsius=celsius,
-        nvme=health,
-    )
-
-
-def _nvme_health(
-    log: Mapping[str, Any], celsius: float | None, spelling: Mapping[str, str]
-) -> NvmeHealth:
-    """Read the health log in smartctl's words, or in those that a spelling has for them."""
-
-    def told(name: str) -> int | None:
-        return number(log, spelling.get(name, name))
-
-    return NvmeHealth(
-        critical_warning=told("critical_warning"),
-        temperature_celsius=celsius,
-        available_spare=told("available_spare"),
-        available_spare_threshold=told("available_spare_threshold"),
-        percentage_used=told("percentage_used"),
-        data_units_read=told("data_units_read"),
-        data_units_written=told("data_units_written"),
-        media_errors=told("media_errors"),
-        unsafe_shutdowns=told("unsafe_shutdowns"),
-        power_on_hours=told("power_on_hours"),
-        error_log_entries=told("num_err_log_entries"),
-    )
-
-
-def _attributes(content: Mapping[str, Any]) -> dict[int, Attribute]:
-    found = {}
-    for entry in entries(mapping(content, "ata_smart_attributes").get("table")):
-        key = whole(entry.get("id"))
-        if key is None:
-            continue
-        raw = mapping(entry, "raw")
-        found[key] = Attribute(
-            id=key,
-            name=text(entry.get("name")),
-            value=whole(entry.get("value")),
-            worst=whole(entry.get("worst")),
-            threshold=whole(entry.get("thresh")),
-            raw=number(raw, "value"),
-            count=_leading(text(raw.get("string"))),
-            prefailure=truth(mapping(entry, "flags").get("prefailure")),
-        )
-    return found
-
-
-def _leading(written: str) -> int | None:
-    """Read the count that smartctl writes first, as in ``8 (0 65535)``."""
-    return whole(written.partition(" ")[0])
-
-
-def _statistics(content: Mapping[str, Any]) -> dict[str, int]:
-    found = {}
-    for page in entries(mapping(content, "ata_device_statistics").get("pages")):
-        for entry in entries(page.get("table")):
-            value = number(entry, "value")
-            valid = mapping(entry, "flags").get("valid", True)
-            if value is not None and valid:
-                found[text(entry.get("name"))] = value
-    return found
-
-
-def _uncorrected(content: Mapping[str, Any]) -> int | None:
-    log = mapping(content, "scsi_error_counter_log")
-    counts = [number(mapping(log, kind), "total_uncorrected_errors") for kind in ("read", "write")]
-    known = [count for count in counts if count is not None]
-    return sum(known) if known else None
 
 
 def endurance_statistic(report: DriveReport) -> int | None:

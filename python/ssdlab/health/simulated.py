@@ -1,7 +1,8 @@
 """A simulated drive's counters as smartctl's own JSON, so that whatever reads that can be tried.
 
 Life used is mean erases / rated cycles, in whole percent as drives tell it; spare left is what may
-still be lost of the blocks that could be lost; flash bytes are host bytes times the counters' write
+still be lost of the blocks that could be lost, never below 0; a drive that has lost more is
+read-only and says that it has failed; flash bytes are host bytes times the counters' write
 amplification (units programmed / units written).
 An NVMe drive gets the health log (02h), a SATA drive its vendor's attributes (``data/smart.toml``
 says which, ``data/wear`` what they mean), one without a vendor the ATA Device Statistics.
@@ -30,6 +31,8 @@ else:
 SERIAL = "SIMULATED"
 _SPARE_THRESHOLD = 10
 _LARGEST_PERCENTAGE = 255
+_BEST_VALUE = 100
+_READ_ONLY_BIT = 3
 _RAW_BITS = 48
 _SECTOR_BYTES = 512
 
@@ -67,9 +70,13 @@ def smart_json(shown: Mapping[str, Any], device: str) -> dict[str, Any]:
         "model_name": _model(shown)[0],
         "serial_number": SERIAL,
         "user_capacity": {"bytes": shown["wear"]["exported_bytes"]},
-        "smart_status": {"passed": bool(shown["wear"]["spare_blocks"])},
     }
     return report | (_nvme(shown, figures) if nvme else _ata(shown, figures))
+
+
+def _is_read_only(shown: Mapping[str, Any]) -> bool:
+    """Whether more blocks went bad than the drive has to spare: the engine then writes no more."""
+    return bool(shown["wear"]["spare_blocks"] < 0)
 
 
 def _figures(shown: Mapping[str, Any]) -> Figures:
@@ -78,7 +85,7 @@ def _figures(shown: Mapping[str, Any]) -> Figures:
     mean, rated = wear["erase_counts"]["mean"], wear.get("rated_cycles")
     used = int(100 * mean / rated) if rated else None
     host = counters["host_bytes_written"]
-    lost, left = counters["grown_bad_blocks"], wear["spare_blocks"]
+    lost, left = counters["grown_bad_blocks"], max(wear["spare_blocks"], 0)
     programmed, asked = counters["nand_pages_written"], counters["host_pages_written"]
     return {
         "life used": used,
@@ -117,13 +124,14 @@ def _model(shown: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
 
 def _nvme(shown: Mapping[str, Any], figures: Figures) -> dict[str, Any]:
     counters = shown["counters"]
-    spare, used = figures["spare left"] or 0, figures["life used"]
-    below, gone = spare < _SPARE_THRESHOLD, not shown["wear"]["spare_blocks"]
+    spare, used = int(figures["spare left"] or 0), figures["life used"]
+    warning = int(spare < _SPARE_THRESHOLD) | int(_is_read_only(shown)) << _READ_ONLY_BIT
+    told = {} if used is None else {"percentage_used": min(int(used), _LARGEST_PERCENTAGE)}
     log = {
-        "critical_warning": int(below) | int(gone) << 3,
+        "critical_warning": warning,
         "available_spare": spare,
         "available_spare_threshold": _SPARE_THRESHOLD,
-        "percentage_used": None if used is None else min(used, _LARGEST_PERCENTAGE),
+        **told,
         "data_units_read": -(-counters["host_bytes_read"] // NVME_UNIT_BYTES),
         "data_units_written": -(-counters["host_bytes_written"] // NVME_UNIT_BYTES),
         "host_reads": counters["host_reads"],
@@ -132,17 +140,20 @@ def _nvme(shown: Mapping[str, Any], figures: Figures) -> dict[str, Any]:
         "media_errors": counters["uncorrectable_reads"],
         "num_err_log_entries": counters["uncorrectable_reads"],
     }
-    return {"nvme_smart_health_information_log": log}
+    # As smartctl has it: any warning is a failure.
+    status = {"passed": not warning, "nvme": {"value": warning}}
+    return {"smart_status": status, "nvme_smart_health_information_log": log}
 
 
 def _ata(shown: Mapping[str, Any], figures: Figures) -> dict[str, Any]:
     model, row = _model(shown)
     family = family_of(DriveReport(device="", model=model)) if row else None
+    status = {"smart_status": {"passed": not _is_read_only(shown)}}
     if family is None:
-        return {"ata_device_statistics": {"pages": _statistics(figures)}}
+        return status | {"ata_device_statistics": {"pages": _statistics(figures)}}
     counts = {int(key): shown["counters"][name] for key, name in row.get("errors", {}).items()}
     table = [_attribute(key, family, figures, counts) for key in row["attributes"]]
-    return {"ata_smart_attributes": {"revision": 1, "table": table}}
+    return status | {"ata_smart_attributes": {"revision": 1, "table": table}}
 
 
 def _statistics(figures: Figures) -> list[dict[str, Any]]:
@@ -172,7 +183,7 @@ def _attribute(
             (counts.get(key) if meaning.means == "errors" else figures[meaning.means]) or 0
         )
         if meaning.read == "value":
-            value = number
+            value = min(max(number, 0), _BEST_VALUE)
         else:
             raw = number // meaning.unit_bytes << (meaning.bits or (0, 0))[0]
     return {

@@ -85,4 +85,10 @@ def summary_html(results: Sequence[Result]) -> str:
     body = "".join(
         "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
     )
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    notes = "".join(f"<p>{escape(note)}</p>" for note in _not_steady(results))
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{notes}"
+
+
+def _not_steady(results: Sequence[Result]) -> list[str]:
+    told = ((result.name, result.not_steady) for result in results)
+    return [f"{name}: NOT STEADY: {reason}" for name, reason in told if reason]

@@ -7,7 +7,7 @@ from typing import Any
 
 from ssdlab import pages, text
 from ssdlab.errors import SsdlabError
-from ssdlab.report import charts, limits
+from ssdlab.report import charts, conditions, limits
 from ssdlab.report.notebook import summary_table
 from ssdlab.report.opening import Opening
 from ssdlab.report.parameters import KINDS, drives_of, kinds_in_words
@@ -143,6 +143,8 @@ def build_html(results: Sequence[Result], title: str | None = None) -> str:
             dict.fromkeys(str(run.lab["version"]) for run in runs if run.lab.get("version"))
         ),
         summary=summary_table(runs),
+        condition_headings=conditions.HEADINGS,
+        condition_rows=conditions.rows_of(runs),
         jobs=_per_job(runs),
         utilization=charts.where_the_time_went(runs),
         timelines=_timelines(runs),

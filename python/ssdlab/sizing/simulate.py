@@ -24,7 +24,7 @@ from dataclasses import asdict, dataclass, replace
 from itertools import groupby
 from typing import Any
 
-from ssdlab import latency
+from ssdlab import conditions, latency
 from ssdlab.endurance import lifetime_years
 from ssdlab.engine import Progress
 from ssdlab.errors import SsdlabError
@@ -159,7 +159,7 @@ def _season(candidate: Candidate, load: Load, seed: int, draw: Draw | None) -> R
     return RunRequest(
         drive=candidate.drive,
         settings=candidate.settings(() if draw is None else draw.settings),
-        condition="steady",
+        condition=conditions.BY_JOB,
         seed=seed,
         job_text=writes(load, sheet(candidate.drive).unit_bytes),
         job_name=load.job_name,
@@ -337,7 +337,7 @@ def _commands(
     season: RunRequest, file: str, of_season: Sequence[str], of_run: Sequence[str]
 ) -> list[str]:
     settings = [word for key, value in season.settings for word in ("--set", f"{key}={value}")]
-    made = ["ssdlab", "season", season.drive, "--to", "steady", "-o", file, *settings]
+    made = ["ssdlab", "season", season.drive, "--to", conditions.BY_JOB, "-o", file, *settings]
     run = ["ssdlab", "run", "--drive", file]
     seed = ["--seed", str(season.seed)]
     return [shlex.join([*made, *seed, *of_season]), shlex.join([*run, *seed, *of_run])]

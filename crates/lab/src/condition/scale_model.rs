@@ -135,7 +135,7 @@ fn grow(
     observer: &mut dyn Observer,
 ) -> Result<(Option<Ssd>, Season), Box<JobError>> {
     let Ok(mut small) = Ssd::new(&model.config, seed, ()) else { return Ok((None, Season::default())) };
-    let mut seasoned = season(&mut small, Condition::Fresh, Condition::Steady, jobs, span, seed, observer)?;
+    let mut seasoned = season(&mut small, Condition::Fresh, Condition::SteadyByJob, jobs, span, seed, observer)?;
     if seasoned.steady_reached != Some(true) {
         return Ok((None, seasoned));
     }

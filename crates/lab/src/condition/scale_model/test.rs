@@ -104,7 +104,7 @@ fn blocks_are_as_full_as_after_the_long_way() {
             ssd
         };
         let have_grown: Vec<Ssd> = (1..=8).map(|seed| grown_from(settings, "", 1.0, seed)).collect();
-        let long = [2, 3].map(|seed| after(Condition::Steady, seed));
+        let long = [2, 3].map(|seed| after(Condition::SteadyByJob, seed));
         let filled = [after(Condition::Filled, 2)];
         let (same, other) = (distance(&have_grown, &long), distance(&filled, &long));
         assert!(same < 0.03, "{settings}: {same:.3}, and {other:.3} when filled");
