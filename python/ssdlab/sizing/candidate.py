@@ -40,14 +40,17 @@ class Sheet:
         As the profile has them.
     dies, row_bytes, unit_bytes, units_a_block
         Of the flash and its map.
-    sense_s, program_s
-        The mean of the page kinds; programming at its fastest where there is an SLC cache.
+    sense_s, program_s, slow_program_s
+        The mean of the page kinds; programming at its fastest, and its slowest, where there is an
+        SLC cache.
     least_read_s
         Of a page of the fastest kind, with the command's fixed latency.
     read_command_s, write_command_s
         The controller's time.
     link_bytes_per_s
         Of one direction.
+    queue_depth
+        Requests that it takes at a time.
     compresses
         Whether less may be programmed than was written.
     trims
@@ -68,10 +71,12 @@ class Sheet:
     units_a_block: int
     sense_s: float
     program_s: float
+    slow_program_s: float
     least_read_s: float
     read_command_s: float
     write_command_s: float
     link_bytes_per_s: float
+    queue_depth: int
     compresses: bool
     trims: bool
     collects_idle: bool
@@ -117,10 +122,12 @@ def _sheet(shown: dict[str, Any], values: dict[str, Any]) -> Sheet:
         sense_s=min(_mean(values["nand.read_us"]), min(reads) if len(programs) > 1 else math.inf)
         / 1e6,
         program_s=min(_mean(each) for each in programs) / 1e6,
+        slow_program_s=max(_mean(each) for each in programs) / 1e6,
         least_read_s=(min(reads) + _number(values["controller.read_latency_us"])) / 1e6,
         read_command_s=_number(values["controller.read_command_us"]) / 1e6,
         write_command_s=_number(values["controller.write_command_us"]) / 1e6,
         link_bytes_per_s=_number(values["link.mb_per_s"]) * 1e6,
+        queue_depth=round(_number(values["link.queue_depth"])),
         compresses=str(values["controller.compression"]).lower() == "true",
         trims=str(values["ftl.trim"]).lower() == "true",
         collects_idle=str(values["ftl.idle_gc_after_ms"]) != "none",
