@@ -294,7 +294,7 @@ def test_on_a_stripe_without_parity_a_chunk_will_do() -> None:
 
 
 def test_what_became_of_what_was_given_is_said(command: Command) -> None:
-    """metadatasize turns into --dataalignment, and what is moved to fit is named with both sizes."""
+    """Metadatasize turns into --dataalignment; what is moved to fit is named with both sizes."""
     asked = ("align", "commands", "--system", "linux", "--layer")
     _, out, _ = command(*asked, "lvm:metadatasize=250k")
     assert "--dataalignment 1024k stands for metadatasize=250k" in out
