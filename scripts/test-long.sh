@@ -35,6 +35,10 @@ fio)
         PATH=$PWD/target/fio-$release/bin:$PATH .venv/bin/pytest -rs tests/python/test_real_*.py tests/python/test_season_real.py
     done
     ;;
+first-slices)
+    # 60 drawn jobs on each of DRIVES in steady state, at full size; `all` is every SSD that comes along.
+    SSDLAB_FIRST_SLICES=$DRIVES .venv/bin/pytest -s tests/python/test_first_slice.py
+    ;;
 fit)
     # Ten mystery drives: more than an hour, and it goes on where it stopped; SSDLAB_FIT=2 fits two.
     SSDLAB_FIT=${SSDLAB_FIT:-all} .venv/bin/pytest -s tests/python/test_fit_long.py
@@ -85,7 +89,7 @@ traces)
     SSDLAB_TRACES=${SSDLAB_TRACES:-target/traces} .venv/bin/pytest -s tests/python/test_trace_long.py
     ;;
 *)
-    echo "test-long: PART must be conditions, coverage, datasheets, drawn-drives, fio, fit, intervals, interrupt, measured, mutants, predictions, pts, pts-960gb, real, scale, sweep or traces: make test-long PART=drawn-drives" >&2
+    echo "test-long: PART must be conditions, coverage, datasheets, drawn-drives, fio, first-slices, fit, intervals, interrupt, measured, mutants, predictions, pts, pts-960gb, real, scale, sweep or traces: make test-long PART=drawn-drives" >&2
     exit 2
     ;;
 esac

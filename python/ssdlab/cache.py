@@ -1,8 +1,10 @@
 """Conditioned drives, kept for reuse in the user's cache folder.
 
 Preconditioning a large drive takes minutes. The drive that it leaves depends on the profile with
-its settings, the condition, the seed, the span, the writes and the way that make it steady, and the
-engine. A hash of all of these names the drive file, so that a file is either right or not there.
+its settings, the condition, the seed, the span, the way that makes it steady, and the engine; under
+a job's own writes on these, too, under uniform ones only on how far the data compress, so that all
+jobs and verbs share it. A hash of all of these names the drive file, so that a file is either right
+or not there. Layers lie over the drive of a file; several drives are not kept.
 
 The folder is ``ssdlab`` in ``$XDG_CACHE_HOME`` or ``~/.cache``, or what ``SSDLAB_CACHE`` names. It
 holds at most ``SSDLAB_CACHE_BYTES`` (10 GB) of them; the files used longest ago go first. However
@@ -20,11 +22,12 @@ import json
 import os
 import shutil
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from ssdlab import engine
+from ssdlab.conditions import BY_JOB, UNIFORM, is_steady
 from ssdlab.engine import Progress
 from ssdlab.errors import SsdlabError, Stopped
 from ssdlab.input import InputError, read_text
@@ -138,7 +141,9 @@ def conditioned(request: RunRequest, progress: Progress | None = None) -> RunReq
             os.utime(path)
     elif not _kept_once(request, path, progress):
         return request
-    return request.on(str(path))
+    on_file = request.on(str(path))
+    # What setting layers up writes is left out over a drive that was written whole afterwards.
+    return replace(on_file, condition=request.condition) if request.layers else on_file
 
 
 def _can_be_kept(request: RunRequest) -> bool:
@@ -148,7 +153,20 @@ def _can_be_kept(request: RunRequest) -> bool:
     """
     wanted = request.cache and request.condition not in (None, "fresh") and not request.start_over
     is_lasting = not is_function(request.settings)
-    return wanted and is_lasting and not request.layers and not request.drive.endswith(".ssd")
+    return wanted and is_lasting and _is_one_drive(request) and not request.drive.endswith(".ssd")
+
+
+def _is_one_drive(request: RunRequest) -> bool:
+    """Tell whether what is preconditioned is one drive by itself.
+
+    Layers do not matter where that is done by uniform writes over all of it.
+    """
+    if not request.layers:
+        return True
+    if request.condition != UNIFORM or request.span != 1:
+        return False
+    shown = engine.show(request.drive, request.settings, request.layers)
+    return engine.derived(shown).get("drives") == 1
 
 
 def _path(request: RunRequest) -> Path | None:
@@ -156,7 +174,7 @@ def _path(request: RunRequest) -> Path | None:
     shown = engine.show(request.drive, request.settings)
     if "layers" in shown or shown["drive_file"] is not None:
         return None
-    jobs = (request.job_text, request.flags) if request.condition == "steady" else None
+    jobs = (request.job_text, request.flags) if request.condition == BY_JOB else None
     shapes = {
         "engine": engine_hash(),
         "name": shown["name"],
@@ -166,7 +184,8 @@ def _path(request: RunRequest) -> Path | None:
         "span": request.span,
         "seed": request.seed,
         "jobs": jobs,
-        "exact": request.exact and request.condition == "steady",
+        "compress_percent": engine.compress_percent(request),
+        "exact": request.exact and is_steady(request.condition),
         "policy": contents(request.settings),
     }
     key = hashlib.sha256(json.dumps(shapes, sort_keys=True).encode()).hexdigest()[:24]

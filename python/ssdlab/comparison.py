@@ -11,11 +11,12 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from ssdlab import text
 from ssdlab.errors import SsdlabError
+from ssdlab.unread import Unread
 
 if TYPE_CHECKING:
     from ssdlab.result import Job, Result
@@ -41,15 +42,20 @@ class Metric(Generic[T]):
         Takes it from there; None where it has none.
     show
         Writes it for people.
+    of_ssdlab
+        fio does not have it, so that nobody misses it in a result of fio.
     """
 
     key: str
     label: str
     read: Callable[[T], float | None]
     show: Callable[[float | None], str]
+    of_ssdlab: bool = False
 
-    def show_difference(self, value: float) -> str:
-        """Write a difference with its sign."""
+    def show_difference(self, value: float | None) -> str:
+        """Write a difference with its sign; nothing where there is none."""
+        if value is None:
+            return ""
         sign = "+" if value > 0 else "−" if value < 0 else "±"
         return sign + self.show(abs(value))
 
@@ -73,8 +79,8 @@ def _latencies(direction: str, prefix: str, name: str) -> list[Metric[Job]]:
 def metrics_of(job: Job) -> list[Metric[Job]]:
     """Return the figures that can be compared; a mix has its latencies per direction."""
     found: list[Metric[Job]] = [
-        Metric("iops", "IOPS", lambda job: job.iops(), text.count),
-        Metric("bytes_per_second", "throughput", lambda job: job.bandwidth(), text.rate),
+        Metric("iops", "IOPS", lambda job: job.known_iops(), text.count),
+        Metric("bytes_per_second", "throughput", lambda job: job.known_bandwidth(), text.rate),
     ]
     several = len(job.directions) > 1
     for direction in job.directions:
@@ -85,21 +91,22 @@ def metrics_of(job: Job) -> list[Metric[Job]]:
         "write amplification",
         lambda job: job.write_amplification,
         text.ratio,
+        of_ssdlab=True,
     )
     return [*found, amplification]
 
 
 @dataclass(frozen=True)
 class Row:
-    """One figure of one job, against the baseline."""
+    """One figure of one job, against the baseline; None on a side that does not have it."""
 
     arm: str
     job: str
     metric: Metric[Job]
-    baseline: float
-    value: float
+    baseline: float | None
+    value: float | None
     pairs: int
-    difference: float
+    difference: float | None
     difference_interval: Interval | None
     ratio: float | None
     ratio_interval: Interval | None
@@ -122,11 +129,26 @@ class Row:
 
 @dataclass(frozen=True)
 class Comparison:
-    """What `compare` found: the arms (the first is the baseline), rows, remarks."""
+    """What `compare` found.
+
+    Attributes
+    ----------
+    arms
+        Names of the sides; the first is the baseline.
+    rows
+        A figure each.
+    remarks
+        Sentences about what was not compared.
+    failures, said, unread
+        Of the results, with their names: failed jobs, fio's messages, what was not understood.
+    """
 
     arms: list[str]
     rows: list[Row]
     remarks: list[str]
+    failures: list[str] = field(default_factory=list)
+    said: list[str] = field(default_factory=list)
+    unread: list[Unread] = field(default_factory=list)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the comparison as plain data."""
@@ -134,6 +156,9 @@ class Comparison:
             "baseline": self.arms[0],
             "arms": self.arms[1:],
             "confidence": CONFIDENCE,
+            "failures": self.failures,
+            "said": self.said,
+            "unread": [each.to_json() for each in self.unread],
             "rows": [row.to_dict() for row in self.rows],
             "remarks": self.remarks,
         }
@@ -205,22 +230,24 @@ def _paired(baseline: dict[_Seed, Job], other: dict[_Seed, Job]) -> list[tuple[J
 
 
 def _row(arm: str, job: str, metric: Metric[Job], pairs: Sequence[tuple[Job, Job]]) -> Row | None:
-    figures = [
-        (a, b)
-        for a, b in ((metric.read(one), metric.read(two)) for one, two in pairs)
-        if a is not None and b is not None
-    ]
-    if not figures:
-        return None
-    difference, difference_interval = mean_interval([b - a for a, b in figures])
-    ratio, interval = ratio_interval(figures)
+    """Return a figure's row; None where neither side has it and none would miss it."""
+    found = [(metric.read(one), metric.read(two)) for one, two in pairs]
+    both = [(a, b) for a, b in found if a is not None and b is not None]
+    if not both:
+        sides = [[each for each in side if each is not None] for side in zip(*found, strict=True)]
+        if metric.of_ssdlab and not any(sides):
+            return None
+        baseline, value = (statistics.fmean(side) if side else None for side in sides)
+        return Row(arm, job, metric, baseline, value, 0, None, None, None, None)
+    difference, difference_interval = mean_interval([b - a for a, b in both])
+    ratio, interval = ratio_interval(both)
     return Row(
         arm,
         job,
         metric,
-        statistics.fmean(a for a, _ in figures),
-        statistics.fmean(b for _, b in figures),
-        len(figures),
+        statistics.fmean(a for a, _ in both),
+        statistics.fmean(b for _, b in both),
+        len(both),
         difference,
         difference_interval,
         ratio,
@@ -237,6 +264,9 @@ def _remarks(baseline: _Arm, arms: Sequence[_Arm], rows: Sequence[Row]) -> list[
         for job in sorted(baseline.jobs.keys() & arm.jobs.keys()):
             if not _paired(baseline.jobs[job], arm.jobs[job]):
                 remarks.append(f"job {job} has no seed in common with {arm.name}: not compared")
+    for row in rows:
+        if row.pairs == 0:
+            remarks.append(f"{row.metric.label} of job {row.job} is not known on both sides")
     if any(row.pairs == 1 for row in rows):
         remarks.append(
             "one seed only: no interval can be given; run both sides with several, --seed 1-5"
@@ -277,4 +307,11 @@ def compare(results: Sequence[Result]) -> Comparison:
     if not rows:
         names = "; ".join(f"{arm.name}: {', '.join(arm.jobs)}" for arm in arms)
         raise SsdlabError(f"no job of the same name and seed to compare: {names}")
-    return Comparison([arm.name for arm in arms], rows, _remarks(baseline, others, rows))
+    return Comparison(
+        [arm.name for arm in arms],
+        rows,
+        _remarks(baseline, others, rows),
+        [f"{each.name}: {failure}" for each in results for failure in each.failures],
+        [f"{each.name}: fio said: {line}" for each in results for line in each.said],
+        [replace(u, where=f"{each.name}: {u.where}") for each in results for u in each.unread],
+    )

@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ssdlab import engine, jobs, policy
+from ssdlab import conditions, engine, jobs, policy
 from ssdlab.cache import run_conditioned
 from ssdlab.engine import Progress
 from ssdlab.errors import SsdlabError
@@ -107,7 +107,8 @@ class Drive:
             A job file's path, its text (anything with a line break), or the name of one that comes
             along (`ssdlab.jobs`); None where `options` say it all.
         state
-            Condition to bring the drive into first; None leaves it as it is.
+            Condition to bring the drive into first (`ssdlab.conditions`): ``steady`` is the same
+            for all jobs, ``steady:job`` this job's own; None leaves the drive as it is.
         span
             Share of the drive that is used while it is brought there; the rest stays unwritten.
         exact
@@ -183,11 +184,13 @@ class Drive:
         Parameters
         ----------
         to
-            ``fresh``, ``filled``, ``used`` or ``steady``.
+            ``fresh``, ``filled``, ``used``, ``steady`` (under uniform random writes over the
+            drive) or ``steady:job``.
         save
             Where to keep it; by default a temporary file that is removed with the drive returned.
         job, **options
-            Whose writes make it steady, as for `run`; by default 4 KiB uniform.
+            Whose writes make it ``steady:job``, as for `run`; ``steady`` is the same for all jobs
+            and takes no more from them than ``buffer_compress_percentage``.
         span
             Share of the drive that is used; the rest stays unwritten.
         exact
@@ -200,6 +203,7 @@ class Drive:
         """
         self._check_alone()
         text, name = job_text(job)
+        conditions.check_job_counts(to, text, _flags(options))
         seasoned = (
             Drive(str(save), own(self.settings))
             if save is not None

@@ -98,8 +98,9 @@ def lifetime(run: Result | Job, job: str | None = None) -> Lifetime:
 
     Examples
     --------
-    >>> old = ssdlab.drive("theory").season("steady", job="jesd219-enterprise")  # doctest: +SKIP
-    >>> ssdlab.lifetime(old.run("jesd219-enterprise")).terabytes_written  # doctest: +SKIP
+    >>> job = "jesd219-enterprise"
+    >>> old = ssdlab.drive("theory").season("steady:job", job=job)  # doctest: +SKIP
+    >>> ssdlab.lifetime(old.run(job)).terabytes_written  # doctest: +SKIP
     """
     found = run.job(job) if isinstance(run, Result) else run
     wear: Mapping[str, Any] = found.lab.get("wear") or {}

@@ -15,6 +15,7 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from ssdlab import guarded
+from ssdlab.conditions import BY_JOB, UNIFORM
 from ssdlab.errors import SsdlabError, Stopped
 from ssdlab.failures import with_failures
 from ssdlab.output import Nowhere, PendingFile
@@ -26,9 +27,6 @@ Progress = Callable[[str, float], bool]
 T = TypeVar("T")
 _GRACE_S = 0.5
 """After Ctrl-C the engine has so long to end before KeyboardInterrupt is raised without it."""
-
-CONDITIONS = ("fresh", "filled", "used", "steady")
-"""What a drive can be brought into."""
 
 START_OVER = ("secure-erase", "crypto-erase", "trim")
 """How a drive starts over."""
@@ -164,13 +162,14 @@ def run(request: RunRequest, progress: Progress | None = None) -> str:
     )
 
 
-def check_job(job_text: str | None, job_name: str, flags: Sequence[str]) -> dict[str, list[str]]:
+def check_job(job_text: str | None, job_name: str, flags: Sequence[str]) -> dict[str, Any]:
     """Read a job without running it.
 
     Returns
     -------
     dict
-        ``jobs``, their names; ``notices``, a sentence each.
+        ``jobs``, their names; ``notices``, a sentence each; ``compress_percent``, how far what they
+        write can be compressed.
 
     Raises
     ------
@@ -245,12 +244,27 @@ def seasoning(request: RunRequest, progress: Progress | None = None) -> dict[str
 def precondition(request: RunRequest, save: str, progress: Progress | None = None) -> None:
     """Bring the drive of a run into the run's condition and save it as a drive file.
 
-    The run's own writes make it steady; layers play no part.
+    The run's own writes make it steady where that is asked for; layers play no part.
     """
     asked = replace(request, layers=(), save=save)
-    if request.condition != "steady":
-        asked = replace(asked, job_text=None, flags=())
-    season(asked, progress)
+    if request.condition == BY_JOB:
+        season(asked, progress)
+        return
+    percent = compress_percent(request)
+    compressible = (f"--buffer_compress_percentage={percent}", "--rw=randwrite") if percent else ()
+    season(replace(asked, job_text=None, flags=compressible), progress)
+
+
+def compress_percent(request: RunRequest) -> int:
+    """Return how far a job's writes can be compressed; 0 where that changes no drive."""
+    if request.condition != UNIFORM or not (request.job_text or request.flags):
+        return 0
+    values = {
+        each["key"]: each["value"] for each in show(request.drive, request.settings)["parameters"]
+    }
+    if values.get("controller.compression") not in (True, "true"):
+        return 0
+    return int(check_job(request.job_text, request.job_name, request.flags)["compress_percent"])
 
 
 def scenario(

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Generator, Iterator, Mapping
-from typing import Any
+from typing import Any, TypeGuard
 
-_DIRECTIONS = ("read", "write", "trim")
-_RATES = ("total_ios", "io_bytes", "iops", "bw", "bw_bytes", "runtime")
-_LATENCIES = ("slat_ns", "clat_ns", "lat_ns")
+_DIRECTIONS = ("read", "write", "trim", "mixed", "sync")
+_RATES = ("total_ios", "io_bytes", "io_kbytes", "iops", "bw", "bw_bytes", "runtime")
+_LATENCIES = ("slat_ns", "clat_ns", "lat_ns", "slat", "clat", "lat")
 _MOMENTS = ("N", "min", "max", "mean", "stddev")
+_OF_JOBS = ("error", "total_err", "first_error", "job_runtime")
+_PARAMETER = "FIO_IO_U_"
+"""How names begin that are parameters of a table of bins, in fio 2.2.12 to 2.19."""
 _LAB = ("seed", "write_amplification")
 _SHOWN_SIGNS = 40
 
@@ -27,14 +30,19 @@ def wrong_figure(document: Mapping[str, Any]) -> str | None:
     'jobs[0] (a): write.iops is NaN'
     """
     for number, job in enumerate(document.get("jobs") or []):
-        for place, value in (*_expected_numbers(job), *_all_numbers(job, "")):
-            if value is not None and not _is_figure(value):
-                return f"jobs[{number}] ({job.get('jobname', '')}): {place} is {_shown(value)}"
+        where = f"jobs[{number}] ({str(job.get('jobname', ''))[:_SHOWN_SIGNS]})"
+        for place, value in _expected_numbers(job):
+            if value is not None and not (_is_figure(value) and value >= 0):
+                return f"{where}: {place} is {_shown(value)}"
+        for place, value in _all_numbers(job, ""):
+            if not _is_figure(value):
+                return f"{where}: {place} is {_shown(value)}"
     return None
 
 
 def _expected_numbers(job: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Give what has to be a number, whatever stands there."""
+    """Give what has to be a number that is not negative, whatever stands there."""
+    yield from ((key, job.get(key)) for key in _OF_JOBS)
     for name in _DIRECTIONS:
         direction = yield from _object(job, name, name)
         for key in _RATES:
@@ -53,21 +61,23 @@ def _object(
     parent: Mapping[str, Any], key: str, place: str
 ) -> Generator[tuple[str, Any], None, Mapping[str, Any]]:
     """Return an object, empty where there is none; give what else stands in its place."""
-    found = parent.get(key) or {}
+    found = parent.get(key)
     if isinstance(found, Mapping):
         return found
-    yield place, str(found)
+    if found is not None:
+        yield place, str(found)
     return {}
 
 
 def _table(
     block: Mapping[str, Any], place: str, name: str, read: Callable[[str], float]
 ) -> Iterator[tuple[str, Any]]:
-    """Give the numbers of a table whose keys are numbers too."""
+    """Give the numbers of a table whose keys are numbers too, but for its own parameters."""
     table = yield from _object(block, name, f"{place}.{name}")
     for key, value in table.items():
         try:
-            read(key)
+            if not key.startswith(_PARAMETER):
+                read(key)
         except ValueError:
             yield f"{place}.{name}", key
         yield f"{place}.{name}.{key}", value if value is not None else "null"
@@ -81,13 +91,14 @@ def _all_numbers(value: Any, place: str) -> Iterator[tuple[str, Any]]:
     elif isinstance(value, list):
         for number, each in enumerate(value):
             yield from _all_numbers(each, f"{place}[{number}]")
-    elif isinstance(value, (int, float)):
+    elif isinstance(value, (int, float)) and not isinstance(value, bool):
         yield place, value
 
 
-def _is_figure(value: object) -> bool:
+def _is_figure(value: object) -> TypeGuard[float]:
     try:
-        return isinstance(value, (int, float)) and math.isfinite(value)
+        is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        return is_number and math.isfinite(value)  # type: ignore[arg-type]
     except OverflowError:
         return False
 

@@ -72,8 +72,10 @@ def percentile(directions: list[Mapping[str, Any]], percent: float) -> float | N
 def mean(directions: list[Mapping[str, Any]]) -> float | None:
     """Return the mean latency over all given directions, in nanoseconds."""
     blocks = [block(direction) for direction in directions]
+    if len(blocks) == 1 and "mean" in blocks[0] and blocks[0].get("N") is None:
+        return float(blocks[0]["mean"])  # How many requests it is of is not known.
     requests = sum(int(each.get("N") or 0) for each in blocks)
-    if requests == 0:
+    if requests == 0 or any(each.get("mean") is None for each in blocks):
         return None
     return sum(float(each["mean"]) * int(each.get("N") or 0) for each in blocks) / requests
 

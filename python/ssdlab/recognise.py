@@ -17,11 +17,6 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
-
 _LOOKED_AT_BYTES = 64 * 1024
 _JSON_PART = re.compile(r'"((?:[^"\\]|\\.)*)"(?:\s*:)?|[{}\[\]]')
 _SECTION = re.compile(r'\[[^\]\n{"]*[A-Za-z][^\]\n{"]*\]+\s*(?:[#;].*)?\n')
@@ -44,12 +39,14 @@ class Kind:
     name: str
     verb: str = ""
 
-    def told(self) -> str:
-        """Say what it is, and below that what to do."""
+    def told(self, file: str = "FILE") -> str:
+        """Say what it is, and below that what to do with the file of that name."""
         if not self.verb:
             return f"it is {self.name}"
-        does = "read it with: " if self.verb.startswith("ssdlab ") else ""
-        return f"it is {self.name}\n{does}{self.verb}"
+        does = "it is for: " if self.verb.startswith("ssdlab ") else ""
+        # A name may hold what a substitution would take for its own.
+        verb = re.sub(r"\bFILE\b", lambda _: file, self.verb)
+        return f"it is {self.name}\n{does}{verb}"
 
 
 @dataclass(frozen=True)
@@ -64,6 +61,11 @@ class _Rules:
 
 @cache
 def _rules() -> _Rules:
+    # Loaded where a file has to be told, which is seldom.
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib
     table = files("ssdlab.data").joinpath("kinds.toml").read_text("utf-8")
     found = [
         (each, Kind(each["name"], each.get("verb", ""))) for each in tomllib.loads(table)["kind"]
@@ -141,7 +143,7 @@ def _text_of(head: bytes) -> str | Kind | None:
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         return Kind(
             "text in UTF-16, as PowerShell's > writes",
-            "write it again with: … | Out-File -Encoding utf8 FILE",
+            "write it again in UTF-8, in PowerShell with: … | Out-File -Encoding utf8 new.txt",
         )
     if b"\0" in head:
         return None

@@ -12,6 +12,7 @@ from dataclasses import dataclass, fields, replace
 from numbers import Integral, Real
 from typing import Any
 
+from ssdlab import conditions
 from ssdlab.errors import SsdlabError
 from ssdlab.policy_setting import own
 
@@ -40,7 +41,8 @@ class RunRequest:
     start_over
         How the drive is started over first, as `ssdlab season --start-over` takes it.
     condition
-        The drive is then preconditioned to it; None leaves the drive as it is.
+        The drive is then preconditioned to it (`ssdlab.conditions`), ``steady`` by its full name;
+        None leaves the drive as it is.
     span
         Share of the exported range that preconditioning uses.
     exact
@@ -84,6 +86,10 @@ class RunRequest:
     save: str | None = None
     must_be_new: bool = False
     cache: bool = True
+
+    def __post_init__(self) -> None:
+        """Give the condition its full name."""
+        object.__setattr__(self, "condition", conditions.named(self.condition))
 
     def on(self, file: str) -> RunRequest:
         """Return the same run on a drive file that is in the condition already.

@@ -13,15 +13,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ssdlab import latency, text
+from ssdlab.conditions import is_steady
 from ssdlab.errors import SsdlabError
 from ssdlab.failures import failures_of
 from ssdlab.figures import wrong_figure
+from ssdlab.fio_json.reading import FioJson, read_fio_json
+from ssdlab.fio_json.version import version_of
 from ssdlab.input import RESULT_BYTES, InputError, read_text
+from ssdlab.recognise import what_the_file_is
 
 if TYPE_CHECKING:
     import pandas
 
 DIRECTIONS = ("read", "write", "trim")
+MIXED = "mixed"
+"""What fio calls all of them together, with unified_rw_reporting, where it reports nothing else."""
 
 
 @dataclass(frozen=True)
@@ -54,8 +60,9 @@ class Job:
 
     @property
     def directions(self) -> list[str]:
-        """Which of read, write and trim the job did."""
-        return [each for each in DIRECTIONS if self.direction(each).get("total_ios")]
+        """Which of read, write and trim the job did; mixed where these are not told apart."""
+        apart = [each for each in DIRECTIONS if _did_something(self.direction(each))]
+        return apart or [each for each in (MIXED,) if _did_something(self.direction(each))]
 
     @property
     def commits(self) -> int:
@@ -77,12 +84,43 @@ class Job:
         return [self.direction(name) for name in names]
 
     def iops(self, direction: str | None = None) -> float:
-        """Return requests a second, of one direction or of all."""
-        return sum(float(block.get("iops") or 0) for block in self._blocks(direction))
+        """Return requests a second, of one direction or of all.
+
+        Raises
+        ------
+        SsdlabError
+            It is not known, which `known_iops` tells without an error.
+        """
+        return self._known("iops", "IOPS", direction)
 
     def bandwidth(self, direction: str | None = None) -> float:
-        """Return bytes a second, of one direction or of all."""
-        return sum(float(block.get("bw_bytes") or 0) for block in self._blocks(direction))
+        """Return bytes a second, of one direction or of all.
+
+        Raises
+        ------
+        SsdlabError
+            It is not known, which `known_bandwidth` tells without an error.
+        """
+        return self._known("bw_bytes", "throughput", direction)
+
+    def known_iops(self, direction: str | None = None) -> float | None:
+        """Return requests a second; None where fio's figures do not tell them."""
+        return self._sum("iops", direction)
+
+    def known_bandwidth(self, direction: str | None = None) -> float | None:
+        """Return bytes a second; None where fio's figures do not tell them."""
+        return self._sum("bw_bytes", direction)
+
+    def _sum(self, figure: str, direction: str | None) -> float | None:
+        figures = [block.get(figure) for block in self._blocks(direction)]
+        known = [float(each) for each in figures if each is not None]
+        return sum(known) if known and len(known) == len(figures) else None
+
+    def _known(self, figure: str, what: str, direction: str | None) -> float:
+        value = self._sum(figure, direction)
+        if value is None and any(map(_did_something, self._blocks(direction))):
+            raise SsdlabError(f"job {self.name}: its {what} is not known\nrun it for longer")
+        return value or 0.0
 
     def mean_ns(self, direction: str | None = None) -> float | None:
         """Return the mean latency in nanoseconds."""
@@ -132,11 +170,45 @@ class Job:
     @property
     def condition(self) -> str | None:
         """The condition that the drive was in when the job began."""
-        value = self.lab.get("condition")
+        return self._said("condition")
+
+    @property
+    def conditioned_by(self) -> str | None:
+        """What the drive was written by on its way into the condition; None of a fresh one."""
+        return self._said("conditioned_by")
+
+    @property
+    def not_steady(self) -> str | None:
+        """Why the steady condition that was asked for was not reached; None where it was."""
+        if not is_steady(self.condition) or self.lab.get("steady_reached") is not False:
+            return None
+        return self._said("not_steady") or "write amplification still changed"
+
+    @property
+    def drift(self) -> Mapping[str, Any]:
+        """How the figures of the job's first and last tenth differ; empty where it was short."""
+        return self.lab.get("drift") or {}
+
+    @property
+    def drifts(self) -> bool:
+        """Whether the drive still changed while the job ran."""
+        return bool(self.drift.get("changes"))
+
+    @property
+    def drift_told(self) -> str | None:
+        """The drift in words."""
+        return self.drift.get("told")
+
+    def _said(self, key: str) -> str | None:
+        value = self.lab.get(key)
         return None if value is None else str(value)
 
 
-def _jobs_of(data: Mapping[str, Any], where: str) -> list[Job]:
+def _did_something(block: Mapping[str, Any]) -> bool:
+    return any(block.get(each) for each in ("total_ios", "io_bytes", "iops", "bw_bytes"))
+
+
+def _checked(data: Mapping[str, Any], where: str) -> Mapping[str, Any]:
     entries = data.get("jobs")
     if not isinstance(entries, list) or not all(isinstance(entry, Mapping) for entry in entries):
         raise SsdlabError(
@@ -147,7 +219,7 @@ def _jobs_of(data: Mapping[str, Any], where: str) -> list[Job]:
         raise SsdlabError(
             f"{where}: {wrong}, which is not a figure\nrun it again, or edit the file"
         )
-    return [Job(entry) for entry in entries]
+    return data
 
 
 class Result:
@@ -160,6 +232,15 @@ class Result:
     name
         Where it came from, for tables and messages.
 
+    Attributes
+    ----------
+    said
+        Messages that fio printed beside it.
+    failures
+        Sentences about jobs that failed, or that passed over errors.
+    unread
+        What was not understood in it; figures that it decides may be wrong.
+
     Raises
     ------
     SsdlabError
@@ -167,25 +248,26 @@ class Result:
     """
 
     def __init__(self, data: Mapping[str, Any], name: str = "result") -> None:
+        self._take(FioJson(version_of(data.get("fio version")), _checked(data, name)), name)
+
+    def _take(self, read: FioJson, name: str) -> None:
         self.name = name
-        self.jobs: list[Job] = _jobs_of(data, name)
-        self._data = data
+        self.jobs: list[Job] = [Job(entry) for entry in read.content["jobs"]]
+        self.said, self.failures, self.unread = read.said, read.failures, read.unread
+        self._data = read.content
 
     @classmethod
     def from_json(cls, document: str, name: str = "result") -> Result:
-        """Read a result from text; lines that fio printed before the object are skipped."""
-        try:
-            data, _ = json.JSONDecoder().raw_decode(document, max(document.find("{"), 0))
-        except RecursionError:
-            raise SsdlabError(f"{name}: nested too deep to be fio's JSON") from None
-        except json.JSONDecodeError as error:
-            raise SsdlabError(
-                f"{name}: cut short, or not JSON (line {error.lineno}: {error.msg})\n"
-                "write results with: ssdlab run … --output-format json --output FILE"
-            ) from None
-        except ValueError:
-            raise SsdlabError(f"{name}: a number in it has too many digits") from None
-        return cls(data if isinstance(data, Mapping) else {}, name)
+        """Read a result from text, which fio of any version wrote, or ssdlab.
+
+        Raises
+        ------
+        SsdlabError
+            It is no result, or holds several.
+        """
+        made = cls.__new__(cls)
+        made._take(read_fio_json(document, name), name)
+        return made
 
     @classmethod
     def load(cls, path: str | Path) -> Result:
@@ -232,6 +314,11 @@ class Result:
         """What failed, a sentence each: a worn-out drive, requests that ended in an error."""
         return list(dict.fromkeys(said for job in self.jobs for said in failures_of(job.data)))
 
+    @property
+    def not_steady(self) -> str | None:
+        """Why the drive did not come into the steady condition that was asked for."""
+        return next((job.not_steady for job in self.jobs if job.not_steady), None)
+
     def rows(self) -> list[dict[str, Any]]:
         """Return one plain row per job and direction; times in microseconds."""
         return [_row(job, direction) for job in self.jobs for direction in job.directions]
@@ -254,8 +341,9 @@ class Result:
 
     def __repr__(self) -> str:
         """Name the jobs with their main figure."""
-        jobs = ", ".join(f"{job.name}: {text.count(job.iops())} IOPS" for job in self.jobs)
-        return f"<Result {self.name}: {jobs}>"
+        jobs = ", ".join(f"{job.name}: {text.count(job.known_iops())} IOPS" for job in self.jobs)
+        warned = "" if self.not_steady is None else f"; NOT STEADY: {self.not_steady}"
+        return f"<Result {self.name}: {jobs}{warned}>"
 
     def _repr_html_(self) -> str:
         from ssdlab.report.notebook import summary_html
@@ -276,7 +364,9 @@ def document_of(path: str | Path) -> str:
     except FileNotFoundError:
         raise SsdlabError(f"{path}: cannot be read: No such file or directory") from None
     except InputError as error:
-        raise SsdlabError(f"{path}: cannot be read: {error}") from None
+        kind = what_the_file_is(path)
+        what = f": {kind.told(str(path))}" if kind else ""
+        raise SsdlabError(f"{path}: cannot be read as a result: {error}{what}") from None
 
 
 def _row(job: Job, direction: str) -> dict[str, Any]:
@@ -286,12 +376,14 @@ def _row(job: Job, direction: str) -> dict[str, Any]:
     return {
         "profile": job.profile,
         "condition": job.condition,
+        "not_steady": job.not_steady,
+        "drifts": job.drifts,
         "seed": job.seed,
         "interrupted": job.interrupted,
         "job": job.name,
         "direction": direction,
-        "iops": job.iops(direction),
-        "bytes_per_second": job.bandwidth(direction),
+        "iops": job.known_iops(direction),
+        "bytes_per_second": job.known_bandwidth(direction),
         "mean_us": microseconds(job.mean_ns(direction)),
         "p50_us": microseconds(job.percentile_ns(50, direction)),
         "p99_us": microseconds(job.percentile_ns(99, direction)),

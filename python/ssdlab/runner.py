@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from ssdlab import engine
+from ssdlab import cache, engine
+from ssdlab.conditions import UNIFORM
 from ssdlab.engine import Progress
 from ssdlab.errors import Stopped
 from ssdlab.request import RunRequest
@@ -93,11 +94,16 @@ def _prepared(chain: Chain, progress: Progress) -> Iterator[str | None]:
         yield None
         return
     with tempfile.TemporaryDirectory(prefix="ssdlab-") as folder:
-        file = f"{folder}/drive.ssd"
-        engine.precondition(chain.drive, file, progress)
+        file, drive = f"{folder}/drive.ssd", chain.drive
+        # Uniform writes are every run's, so that the drive may lie in the cache already.
+        kept = cache.conditioned(drive, progress) if drive.condition == UNIFORM else drive
+        made = file if kept is drive else kept.drive
+        if kept is drive:
+            engine.precondition(drive, file, progress)
         if chain.start_over is not None:
-            engine.season(RunRequest(file, start_over=chain.start_over, save=file), progress)
-        yield file
+            engine.season(RunRequest(made, start_over=chain.start_over, save=file), progress)
+            made = file
+        yield made
 
 
 def _part(progress: Progress, name: str, first: float, last: float) -> Progress:

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 
 from ssdlab.errors import SsdlabError
 
+_MOST_DIGITS = 9
 NOTHING = "–"
 """What a table shows where there is no figure."""
 
@@ -77,6 +79,29 @@ def duration(nanoseconds: float | None, digits: int = 3) -> str:
     return f"{significant(nanoseconds / 1e9, digits)} s"
 
 
+def beside(number: float, limit: float | None, write: Callable[[float, int], str]) -> str:
+    """Write a number with so many digits, two at least, that it differs from its limit.
+
+    Parameters
+    ----------
+    limit
+        What it is compared with; None for nothing.
+    write
+        Writes a number with so many digits.
+
+    Examples
+    --------
+    >>> beside(1_004_000, 1_000_000, duration), beside(1_504_000, 1_000_000, duration)
+    ('1.004 ms', '1.5 ms')
+    """
+    digits = 2
+    while limit is not None and number != limit and digits < _MOST_DIGITS:
+        if write(number, digits) != write(limit, digits):
+            break
+        digits += 1
+    return write(number, digits)
+
+
 def size(number: float | None) -> str:
     """Format bytes with a decimal unit, as drives are sold.
 
@@ -108,10 +133,16 @@ def exact_size(number: int) -> str:
 
 
 def rate(bytes_per_second: float | None) -> str:
-    """Format a throughput in MB/s."""
+    """Format a throughput in MB/s: three digits, and from 1000 MB/s on four.
+
+    Examples
+    --------
+    >>> rate(63_999_611), rate(1_795_554_890)
+    ('64 MB/s', '1796 MB/s')
+    """
     if bytes_per_second is None:
         return NOTHING
-    return f"{significant(bytes_per_second / 1e6)} MB/s"
+    return f"{significant(bytes_per_second / 1e6, 3 if bytes_per_second < 1e9 else 4)} MB/s"
 
 
 def quantity(number: float | None, unit: str) -> str:

@@ -57,6 +57,12 @@ def own_cache(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPath
     return folder
 
 
+@pytest.fixture(autouse=True)
+def no_progress(monkeypatch: pytest.MonkeyPatch) -> None:
+    """How far a command is hangs on the machine: what it tells of that is left out."""
+    monkeypatch.setenv("SSDLAB_PROGRESS", "none")
+
+
 @pytest.fixture
 def command(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path

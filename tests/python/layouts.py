@@ -236,7 +236,7 @@ LAYOUTS = (
         ),
         (("discard", "yellow"), ("spare area", "yellow")),
         "/: /dev/sda (drive)",
-        "of the drive unpartitioned",
+        "of /dev/sda unpartitioned",
     ),
     Layout(
         "drive without TRIM, a tenth free",
@@ -248,7 +248,7 @@ LAYOUTS = (
         ),
         (("discard", "yellow"),),
         "/: /dev/sda (drive)",
-        "of the drive unpartitioned",
+        "of /dev/sda unpartitioned",
     ),
     Layout(
         "barriers off over a volatile cache",

@@ -9,6 +9,7 @@ from ssdlab.audit.system import CapturedSystem
 GIB = 1 << 30
 DISCARDS = 2_147_450_880
 SECTOR = 512
+LAST_RUN = "Mon 2026-11-23 00:12:07 UTC"
 BLOCK = 4096
 
 
@@ -28,6 +29,8 @@ class MadeMachine:
         self.folders: dict[str, list[str]] = {}
         self.commands: dict[str, str | None] = {}
         self.links: dict[str, str | None] = {}
+        self.running = {"cron": True}
+        self.file("/proc/1/comm", "systemd")
         self._numbers: dict[str, str] = {}
         self._labels: dict[str, str] = {}
         self._tables: list[str] = []
@@ -39,8 +42,15 @@ class MadeMachine:
 
     def system(self) -> CapturedSystem:
         """Give the machine."""
-        commands = {**self.commands, "dmsetup table": "\n".join(self._tables) or None}
-        return CapturedSystem(self.files, self.folders, commands, links=self.links)
+        commands = {"dmsetup table": "\n".join(self._tables) or None, **self.commands}
+        for path, target in self.files.items():
+            unit = re.fullmatch(r"/etc/systemd/system/timers\.target\.wants/(.+\.timer)", path)
+            if unit and target is not None and f"/etc/systemd/system/{unit[1]}" not in self.links:
+                shown = f"systemctl show {unit[1]} --property=ActiveState,LastTriggerUSec"
+                commands.setdefault(shown, f"ActiveState=active\nLastTriggerUSec={LAST_RUN}")
+        return CapturedSystem(
+            self.files, self.folders, commands, links=self.links, running=self.running
+        )
 
     def file(self, path: str, text: str | None) -> MadeMachine:
         """Put a file there, and its name into its folder; None takes it away."""

@@ -36,7 +36,11 @@ def latency_block(median_ns: int, requests: int, bins: bool = True) -> dict[str,
 
 
 def direction(iops: float, block_bytes: int, median_ns: int, requests: int) -> dict[str, Any]:
-    block = latency_block(median_ns, requests) if requests else {"N": 0, "mean": 0.0}
+    block = (
+        latency_block(median_ns, requests)
+        if requests
+        else {**dict.fromkeys(("min", "max", "N"), 0), "mean": 0.0}
+    )
     return {
         "io_bytes": requests * block_bytes,
         "bw_bytes": round(iops * block_bytes),
@@ -102,6 +106,7 @@ def lab_object(
     iops: float, write_amplification: float | None, seed: int, profile: str, condition: str
 ) -> dict[str, Any]:
     return {
+        "schema_version": 2,
         "write_amplification": write_amplification,
         "host_pages_written": 1000,
         "nand_pages_written": round(1000 * (write_amplification or 0)),
@@ -110,7 +115,7 @@ def lab_object(
         "virtual_time_ns": 2_000_000_000,
         "wall_s": 0.5,
         "cpu_s": 0.5,
-        "steady_reached": condition == "steady",
+        "steady_reached": True if condition.startswith("steady") else None,
         "seed": seed,
         "profile": profile,
         "version": "0.1.0",
@@ -189,7 +194,7 @@ def job(
 
 
 def document(*jobs: dict[str, Any], **extra: Any) -> dict[str, Any]:
-    return {"fio version": "ssdlab-0.1.0", "timestamp": 0, **extra, "jobs": list(jobs)}
+    return {"fio version": "fio-3.33-ssdlab-0.1.0", "timestamp": 0, **extra, "jobs": list(jobs)}
 
 
 def result(*jobs: dict[str, Any], name: str = "result", **extra: Any) -> Result:

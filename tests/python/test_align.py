@@ -14,6 +14,7 @@ from ssdlab.align.layout import first_extent, luks1_payload
 from ssdlab.align.notation import decimal_text, in_all_units, parse_geometry, parse_position
 from ssdlab.align.places import WRITE_SIZES, Offsets, spots, straddles
 from ssdlab.align.reading import from_options, from_text
+from ssdlab.align.rule import Judgement
 from ssdlab.errors import SsdlabError
 
 SECTOR = 512
@@ -26,8 +27,12 @@ def layout(*options: str) -> Layout:
     return from_options(options, GEOMETRY)
 
 
+def judged(*options: str, grid: Grid | None = None) -> Judgement:
+    return align.verdict(align.check(layout(*options), grid or Grid()))
+
+
 def verdict(*options: str, grid: Grid | None = None) -> bool:
-    return not align.misaligned(align.check(layout(*options), grid or Grid()))
+    return judged(*options, grid=grid) is not Judgement.MISALIGNED
 
 
 @pytest.mark.parametrize(
@@ -170,15 +175,18 @@ def test_places_above_an_array_are_where_dealing_chunks_puts_them() -> None:
 
 
 def test_array_decides_by_its_stripe_where_there_is_parity() -> None:
-    """4 MiB extents do not fit a stripe of 3 x 64 KiB: an error with parity, none with RAID 0."""
+    """4 MiB extents do not fit a stripe of 3 x 64 KiB: not good practice with parity.
+
+    Single pages fit, so it is no more than that; with RAID 0 chunks are enough.
+    """
     stack = ("partition:start=1MiB", "raid:level={},disks={},chunk=64KiB", "lvm", "filesystem")
     with_parity = [each.format(5, 4) for each in stack]
-    assert not verdict(*with_parity)
-    assert verdict(*(each.format(0, 3) for each in stack))
+    assert judged(*with_parity) is Judgement.NOT_GOOD_PRACTICE
+    assert judged(*(each.format(0, 3) for each in stack)) is Judgement.ALIGNED
     fitted = [
         each if each != "lvm" else "lvm:pe_start=192KiB,extent=4224KiB" for each in with_parity
     ]
-    assert verdict(*fitted)
+    assert judged(*fitted) is Judgement.ALIGNED
 
 
 def test_what_the_file_system_was_told() -> None:

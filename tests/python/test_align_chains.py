@@ -238,7 +238,7 @@ def test_a_hint_counts_from_the_file_systems_start(start: str, fits: bool) -> No
     stack = layout(f"partition:start={start}", "filesystem:type=ext4,stripe_width=128KiB")
     findings = align.check(stack, Grid((read_unit("4KiB", Geometry()),)))
     assert align.misaligned(findings) is not fits
-    assert ("begin at a multiple of 128 KiB" in findings[-1].remedy) is not fits
+    assert ("begin at a multiple of 1 MiB" in findings[-1].remedy) is not fits
 
 
 @pytest.mark.parametrize(
@@ -279,9 +279,9 @@ def test_what_check_passes_is_typed(command: Command, system: str) -> None:
     code, out, _ = command("align", "commands", "--system", system, *drive)
     assert (
         code == 0
-        and {"linux": "start=2048", "windows": "align=8", "freebsd": "-b 2048"}[system] in out
+        and {"linux": "start=2048", "windows": "align=1024", "freebsd": "-b 2048"}[system] in out
     )
-    assert command("align", "check", *drive, "--strict")[0] == 1
+    assert command("align", "check", *drive, "--strict")[0] == 3
     code, _, err = command("align", "commands", *drive, "--strict")
     assert code == 2 and "the next one is 8192s" in err
 

@@ -45,11 +45,11 @@ def test_boundaries(command: Command, golden: Callable[[str, str], None]) -> Non
     assert found["size up"]["sectors"] == 17 * 129024
 
 
-@pytest.mark.parametrize(("label", "expected"), [(1985, 0), (1984, 1)])
+@pytest.mark.parametrize(("label", "expected"), [(1985, 0), (1984, 3)])
 def test_check(
     command: Command, golden: Callable[[str, str], None], label: int, expected: int
 ) -> None:
-    """Exit code 0 where the data fit, 1 where not; 2 is left to wrong input."""
+    """Exit code 0 where the data fit, 3 where not; 2 is left to wrong input."""
     layers = ("--layer", "partition:start_sector=63", "--layer", f"label:start_sector={label}")
     code, out, _ = command("align", "check", *layers)
     assert code == expected

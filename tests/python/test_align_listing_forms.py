@@ -14,7 +14,9 @@ from ssdlab.align import Grid
 from ssdlab.align.grid import read_unit, track_units
 from ssdlab.align.listings import Start, is_listing, judge, read_listing
 from ssdlab.align.notation import Geometry
+from ssdlab.align.rule import Judgement
 from ssdlab.errors import SsdlabError
+from ssdlab.exit_codes import Exit
 
 Command = Callable[..., tuple[int, str, str]]
 
@@ -150,18 +152,19 @@ def test_form(text: str, starts: list[int], fits: bool) -> None:
     """Each form gives every start to the byte, and one verdict a drive."""
     (disk,) = judge(read_listing(text, "pasted"), Grid())
     assert [each.listed.start.byte for each in disk.partitions] == starts
-    assert disk.aligned is fits
+    assert (disk.judgement is Judgement.ALIGNED) is fits
 
 
 def test_the_drive_itself() -> None:
     """Sector size, physical sector and capacity come from the line of the whole drive."""
-    disk = read_listing(LSBLK, "pasted")[0]
+    disk = read_listing(LSBLK, "pasted").disks[0]
     assert (disk.sector_bytes, disk.physical_bytes, disk.capacity) == (512, 4096, 480103981056)
-    disk = read_listing(SECTORS_OF_4096, "pasted")[0]
+    disk = read_listing(SECTORS_OF_4096, "pasted").disks[0]
     assert (disk.sector_bytes, disk.capacity) == (4096, 2000398934016)
-    assert judge([disk], Grid())[0].grid.geometry.sector_bytes == 4096
+    listing = read_listing(SECTORS_OF_4096, "pasted")
+    assert judge(listing, Grid())[0].grid.geometry.sector_bytes == 4096
     gpart = "=>    40  5242875  ada0  GPT  (20G)\n      256  262144  1  freebsd-ufs  (1.0G)\n"
-    disk = read_listing(gpart, "pasted")[0]
+    disk = read_listing(gpart, "pasted").disks[0]
     assert disk.sector_bytes == 4096 and disk.partitions[0].start.byte == 2**20
 
 
@@ -200,14 +203,17 @@ def test_every_drive_has_its_own_sectors() -> None:
     drives = (("sda", 4096, True), ("sdb", 512, False))
     text = "".join((disk + row.replace("{}", name)).format(name, n, n) for name, n, _ in drives)
     judged = judge(read_listing(text, "pasted"), Grid())
-    assert [(each.listed.name, each.listed.sector_bytes, each.aligned) for each in judged] == [
-        (f"/dev/{name}", sector, fits) for name, sector, fits in drives
+    found = [
+        (each.listed.name, each.listed.sector_bytes, each.judgement is Judgement.ALIGNED)
+        for each in judged
     ]
+    assert found == [(f"/dev/{name}", sector, fits) for name, sector, fits in drives]
 
 
 def test_parted_in_chinese() -> None:
     """Its full-width colons are colons."""
-    text = "磁盘 /dev/sda：480103981056B\n扇区大小 (逻辑/物理)：512B/4096B\n 1 32256B 9B 9B ext4\n"
+    text = "磁盘 /dev/sda：480103981056B\n扇区大小 (逻辑/物理)：512B/4096B\n"
+    text += " 1 32256B 1048575B 1016320B ext4\n"
     (disk,) = judge(read_listing(text, "pasted"), Grid())
     assert (disk.listed.physical_bytes, disk.aligned) == (4096, False)
 
@@ -223,14 +229,18 @@ def test_free_space_is_no_partition() -> None:
     [
         ("31 KB", False, False),
         ("32 KB", None, False),
-        ("1024 KB", None, None),
+        ("1024 KB", True, True),
         ("101 MB", None, None),
     ],
 )
 def test_what_diskpart_hides(shown: str, four_kib: bool | None, mib: bool | None) -> None:
-    """32 KB may be sector 63, though 32 is a multiple of 4; 31 KB is none of its neighbours."""
+    """32 KB may be sector 63, though 32 is a multiple of 4; 31 KB is none of its neighbours.
+
+    1024 KB are 1 MiB to the listing's precision, which is said; 101 MB may be anything.
+    """
     (disk,) = judge(read_listing(DISKPART.format(shown), "pasted"), Grid())
     assert [fits for _, fits in disk.partitions[0].fits] == [four_kib, mib]
+    assert disk.partitions[0].as_printed is (shown == "1024 KB")
     if shown == "32 KB":
         assert Start.at(63 * 512).low in _places(disk.partitions[0].listed.start)
 
@@ -257,10 +267,10 @@ def test_bytes_are_of_the_disk_that_was_selected() -> None:
 
 def test_a_list_without_a_tree() -> None:
     """``lsblk -l -J``: sdaa1 is a partition of sdaa, not of sda."""
-    drives = [{"name": name, "type": "disk", "size": 1} for name in ("sda", "sdaa", "nvme0n1")]
+    drives = [{"name": name, "type": "disk", "size": 2**30} for name in ("sda", "sdaa", "nvme0n1")]
     starts = {"sda1": 2048, "sdaa1": 63, "nvme0n1p1": 2048}
     parts = [{"name": name, "type": "part", "start": at} for name, at in starts.items()]
-    disks = read_listing(json.dumps({"blockdevices": drives + parts}), "pasted")
+    disks = read_listing(json.dumps({"blockdevices": drives + parts}), "pasted").disks
     assert [[each.name for each in disk.partitions] for disk in disks] == [[n] for n in starts]
 
 
@@ -270,7 +280,7 @@ def test_a_label_on_a_mirror() -> None:
         "=> 63 999 mirror/gm0 MBR (500K)\n  63 900 1 freebsd (450K)\n\n"
         "=> 0 900 mirror/gm0s1 BSD (450K)\n  16 800 1 freebsd-ufs (400K)\n"
     )
-    (disk,) = read_listing(text, "pasted")
+    (disk,) = read_listing(text, "pasted").disks
     assert disk.partitions[1].start.byte == 79 * 512
 
 
@@ -328,31 +338,37 @@ def test_several_drives_in_one_listing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "expected"),
+    ("name", "expected", "aligned"),
     [
-        ("an installer that was mended", 0),
-        ("two partitions of an old fdisk", 1),
-        ("parted in round figures", 2),
+        ("an installer that was mended", Exit.DONE, True),
+        ("a firmware's image", Exit.ATTENTION, True),
+        ("two partitions of an old fdisk", Exit.FINDING, False),
+        ("parted in round figures", Exit.NOT_JUDGED, None),
     ],
 )
 def test_exit_codes(
-    command: Command, golden: Callable[[str, str], None], tmp_path: Path, name: str, expected: int
+    command: Command,
+    golden: Callable[[str, str], None],
+    tmp_path: Path,
+    name: str,
+    expected: Exit,
+    aligned: bool | None,
 ) -> None:
-    """0: all fit; 1: something does not; 2: the listing does not tell; it says which does."""
+    """All fit, good practice is missed, something is misaligned, the listing does not tell."""
     (tmp_path / "listing").write_text(REAL[name].text)
-    code, out, err = command("align", "check", "listing")
+    code, out, _ = command("align", "check", "listing")
     assert code == expected
-    assert ("parted DEVICE unit s print" in err) == (expected == 2)
-    golden(f"align-listing-{expected}", out)
+    assert ("parted DEVICE unit s print" in out) == (expected == Exit.NOT_JUDGED)
+    golden(f"align-listing-{expected.value}", out)
     code, out, _ = command("align", "check", "listing", "--json")
     assert code == expected
-    assert json.loads(out)["aligned"] == {0: True, 1: False, 2: None}[expected]
+    assert json.loads(out)["aligned"] is aligned
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp850"])
 def test_encodings_of_windows(command: Command, tmp_path: Path, encoding: str) -> None:
     """PowerShell writes UTF-16; older tools write the letters of a code page."""
-    text = "Größe\n" + POWERSHELL
+    text = POWERSHELL.replace("scsi#disk", "scsi#größe")
     (tmp_path / "listing.txt").write_text(text, encoding=encoding)
     assert command("align", "check", "listing.txt")[0] == 0
 
@@ -364,22 +380,7 @@ def test_encodings_of_windows(command: Command, tmp_path: Path, encoding: str) -
         ("nothing of use\n", "nor a listing of fdisk -l"),
         ('{"blockdevices": 3}', "expected a list of devices"),
         ('{"blockdevices": [{"name": "sda", "size": 5}]}', "no partition in it"),
-        (LSBLK.replace('"start": 2048', '"other": 1'), "sda1 has no start; list it with: lsblk -J"),
-        ('{"partitiontable": {"partitions": [{}]}}', "with node, start and size"),
-        ("unit: sectors\nsector-size: 513\n/dev/sda1 : start= 1, size= 9", "expected 512 or 4096"),
-        (
-            '{"partitiontable": {"partitions": [{"node": "a", "start": -1, "size": 1}]}}',
-            "sfdisk -J",
-        ),
-        ("/dev/sda1 1 13 104391 83 Linux\n", "sectors or cylinders?"),
-        ("/dev/sda1 * 0+ 12 13- 104391 83 Linux\n", "sectors or cylinders?"),
-        ("/dev/sda2 13 121600 121588 976655610 8e Linux LVM\n", "or sfdisk -d"),
-        (f"=> 34 99 ada0 GPT (1G)\n  {'9' * 400} 5 1 freebsd-ufs\n", "more than any drive has"),
-        (f"=> 34 {'9' * 5000} ada0 GPT (1G)\n  34 5 1 efi\n", "more than any drive has"),
-        ("=>  0  99  ada0s1  BSD  (1G)\n    9  9  1  freebsd-ufs\n", "list the drive before it"),
-        ("/dev/ada0p1\n  512  # sectorsize\n", "no stripeoffset; give all of diskinfo -v"),
-        (REAL["parted in MiB"].text.replace("2.00MiB", "0.20%"), "does not say where it begins"),
-        ("Offset : 12\nOffset : x\n", "expected bytes"),
+        ('{"partitiontable": {"partitions": 3}}', "with node, start and size"),
         ("\0\0", "not a text file"),
     ],
 )
@@ -389,6 +390,66 @@ def test_what_is_refused(command: Command, tmp_path: Path, text: str, said: str)
     code, out, err = command("align", "check", "listing")
     assert (code, out) == (2, "")
     assert "listing" in err and said in err
+
+
+@pytest.mark.parametrize(
+    ("text", "quoted", "said"),
+    [
+        (
+            LSBLK.replace('"start": 2048', '"start": "x"'),
+            "blockdevices[0].children[0].start",
+            "list it with: lsblk -J",
+        ),
+        ('{"partitiontable": {"partitions": [{}]}}', "partitions[0]", "node, start and size"),
+        (
+            "unit: sectors\nsector-size: 513\n/dev/sda1 : start= 1, size= 9\n",
+            "sector-size: 513",
+            "sectors of 513 bytes are not known",
+        ),
+        (
+            '{"partitiontable": {"partitions": [{"node": "a", "start": -1, "size": 1}]}}',
+            "-1",
+            "sfdisk -J",
+        ),
+        ("/dev/sda1 1 13 104391 83 Linux\n", "83 Linux", "sectors or cylinders?"),
+        ("/dev/sda1 * 0+ 12 13- 104391 83 Linux\n", "12 13-", "sectors or cylinders?"),
+        ("/dev/sda2 13 121600 121588 976655610 8e Linux LVM\n", "976655610", "or sfdisk -d"),
+        (
+            f"=> 34 99 ada0 GPT (50K)\n  {'9' * 400} 5 1 freebsd-ufs\n",
+            "9" * 100,
+            "more than any drive has",
+        ),
+        (
+            f"=> 34 99 ada0 GPT (50K)\n  40 8 1 efi\n=> 34 {'9' * 900} ada1 GPT\n",
+            "9" * 100,
+            "more than any drive has",
+        ),
+        (
+            "=>  0  99  ada0s1  BSD  (50K)\n    9  9  1  freebsd-ufs\n",
+            "9 9 1",
+            "list the drive before it",
+        ),
+        ("/dev/ada0p1\n  512  # sectorsize\n", "/dev/ada0p1", "give all of diskinfo -v"),
+        (
+            REAL["parted in MiB"].text.replace("2.00MiB", "0.20%"),
+            "0.20%",
+            "does not say where it begins",
+        ),
+        ("Offset : 12\nOffset : x\n", "Offset : x", "expected bytes"),
+    ],
+)
+def test_what_is_not_understood(
+    command: Command, tmp_path: Path, text: str, quoted: str, said: str
+) -> None:
+    """A row that makes no sense is quoted with its place and the reason, in text and JSON."""
+    (tmp_path / "listing").write_text(text)
+    code, out, err = command("align", "check", "listing", "--json")
+    answer = json.loads(out)
+    assert code in (3, 4) and err == "" and answer["aligned"] is not True
+    unread = json.dumps(answer["unread"])
+    assert quoted in " ".join(unread.split()) and said in unread
+    code, out, err = command("align", "check", "listing")
+    assert code in (3, 4) and "is not understood" in out
 
 
 def test_only_check_reads_listings(command: Command, tmp_path: Path) -> None:

@@ -24,9 +24,10 @@ def test_real_listing(real: Real) -> None:
     places = [each.listed.start.byte for each in partitions]
     assert places == [None if sector is None else sector * 512 for sector in real.starts]
     assert [[fits for _, fits in each.fits] for each in partitions] == [
-        [None if sector is None else sector % unit == 0 for unit in (8, 2048)]
-        for sector in real.starts
+        [each.as_printed or None if sector is None else sector % unit == 0 for unit in (8, 2048)]
+        for each, sector in zip(partitions, real.starts, strict=True)
     ]
+    assert [each.listed.name for each in partitions if each.as_printed] == list(real.as_printed)
 
 
 @pytest.mark.parametrize(

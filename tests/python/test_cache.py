@@ -36,7 +36,7 @@ def without_clocks(value: Any) -> Any:
 
 
 @pytest.mark.parametrize("settings", [SMALL, (*SMALL, ("buffer.bytes", "1 MiB"))])
-@pytest.mark.parametrize("condition", ["filled", "used", "steady"])
+@pytest.mark.parametrize("condition", ["filled", "used", "steady", "steady:job"])
 def test_a_kept_drive_gives_the_same_result(condition: str, settings: Settings) -> None:
     """A run on a drive from the cache is the run that preconditions the drive, to the digit."""
     asked = request(condition=condition, settings=settings)
@@ -109,9 +109,9 @@ def test_the_second_run_preconditions_nothing() -> None:
     [
         {"seed": 2},
         {"condition": "used"},
+        {"condition": "steady:job"},
         {"span": 0.5},
         {"settings": (*SMALL, ("ftl.gc", "fifo"))},
-        {"flags": (*JOB, "--random_distribution=zipf:1.2")},
     ],
 )
 def test_what_shapes_the_drive_is_in_its_name(change: dict[str, Any]) -> None:
@@ -119,6 +119,48 @@ def test_what_shapes_the_drive_is_in_its_name(change: dict[str, Any]) -> None:
     cache.run_conditioned(request())
     cache.run_conditioned(request(**change))
     assert len(cache.entries()) == 2
+
+
+def test_a_jobs_own_steady_state_has_the_job_in_its_name() -> None:
+    """Under a job's own writes another job is another drive; under uniform ones it is the same."""
+    skewed = (*JOB, "--random_distribution=zipf:1.2")
+    for flags in (JOB, skewed):
+        cache.run_conditioned(request(flags=flags, condition="steady:job"))
+    assert len(cache.entries()) == 2
+    for each in (JOB, skewed, ("--rw=randread", "--bs=64k", "--size=1m")):
+        cache.run_conditioned(request(flags=each))
+    assert len(cache.entries()) == 3
+
+
+COMPRESSING = (*SMALL, ("controller.compression", "true"))
+
+
+@pytest.mark.parametrize(("settings", "drives"), [(SMALL, 1), (COMPRESSING, 2)])
+def test_how_far_data_compress_counts_where_the_drive_compresses(
+    settings: Settings, drives: int
+) -> None:
+    """Uniform writes are incompressible unless the job says otherwise, which the drive tells."""
+    compressible = (*JOB, "--buffer_compress_percentage=40")
+    told = []
+    for flags in (JOB, compressible):
+        asked = request(flags=flags, settings=settings)
+        kept, alone = cache.run_conditioned(asked), engine.run(asked)
+        assert drives == 1 or without_clocks(json.loads(kept)) == without_clocks(json.loads(alone))
+        told.append(json.loads(kept)["jobs"][0]["ssdlab"]["conditioned_by"])
+    assert len(cache.entries()) == drives
+    uniform = "uniform random 4 KiB writes over the whole drive"
+    assert told == [uniform, f"{uniform}, compressible by 40 %" if drives == 2 else uniform]
+
+
+def test_layers_lie_over_the_same_drive() -> None:
+    """One drive serves a run with layers and one without; members of an array are not kept."""
+    asked = request(layers=("partition:start_sector=63",))
+    kept = cache.run_conditioned(asked)
+    assert without_clocks(json.loads(kept)) == without_clocks(json.loads(engine.run(asked)))
+    cache.run_conditioned(request())
+    assert len(cache.entries()) == 1
+    cache.run_conditioned(request(layers=("raid:level=0,disks=2",)))
+    assert len(cache.entries()) == 1
 
 
 def test_the_engine_is_in_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -131,7 +173,13 @@ def test_the_engine_is_in_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize(
     "change",
-    [{"cache": False}, {"condition": None}, {"condition": "fresh"}, {"layers": ("partition",)}],
+    [
+        {"cache": False},
+        {"condition": None},
+        {"condition": "fresh"},
+        {"condition": "steady:job", "layers": ("partition",)},
+        {"condition": "used", "layers": ("partition",)},
+    ],
 )
 def test_what_is_not_kept(change: dict[str, Any]) -> None:
     """Without a condition, over layers, or where nobody wants it, nothing is kept."""

@@ -87,7 +87,8 @@ def test_fio_results_without_our_object_are_compared() -> None:
     del real["ssdlab"]
     comparison = compare([synthetic.result(real), synthetic.result(synthetic.job(iops=100))])
     assert iops_row(comparison.rows).ratio == pytest.approx(0.5)
-    assert not any(row.metric.key == "write_amplification" for row in comparison.rows)
+    (written,) = (row for row in comparison.rows if row.metric.key == "write_amplification")
+    assert (written.baseline, written.value, written.ratio, written.pairs) == (None, 2.75, None, 0)
 
 
 def test_command(

@@ -45,7 +45,7 @@ def averaged(name: str, rates: tuple[int, ...] = RATES) -> None:
 
 def spreads(path: Path) -> list[float]:
     """Return those of the rates, job by job."""
-    found: list[Measurement] = read_all([str(path)], None)[0]
+    found: list[Measurement] = read_all([str(path)], None).measurements
     return [each.spread for each in found if each.metric.endswith("iops")]
 
 
@@ -105,7 +105,7 @@ def test_our_own_logs(command: Command) -> None:
     logs = ("--write_iops_log=mine", "--log_avg_msec=500", "--output-format=json")
     drive = ("--drive", BASE, "--set", "capacity_bytes=1GiB")
     assert command("run", *drive, *words, *logs, "--output=a.json")[0] == 0
-    found = {each.metric: each for each in read_all(["a.json"], None)[0]}
+    found = {each.metric: each for each in read_all(["a.json"], None).measurements}
     assert len({SPREAD, found["read_iops"].spread, found["write_iops"].spread}) == 3
     assert not any("log" in flag for flag in found["read_iops"].load.flags)
     engine.check_job(None, "job", found["read_iops"].load.flags)

@@ -38,7 +38,7 @@ def test_a_table(tmp_path: Path) -> None:
     first, second = read_csv(table)
     assert first.load == Load(
         tuple(READS.split()),
-        "steady",
+        "steady:uniform",
         job_name="job",
         settings=(("ftl.gc", "fifo"), ("ftl.trim", "false")),
         span=0.8,
@@ -108,7 +108,7 @@ def test_a_result_of_fio(tmp_path: Path) -> None:
     """Options make the job again; figures are those of the result; a mix has them by direction."""
     flags = ("--rw=randrw", "--bs=4k", "--iodepth=4", "--number_ios=400")
     path = measured(tmp_path, *flags, condition="filled")
-    found = read_fio(path, None)
+    found = read_fio(path, None).measurements
     assert [each.metric for each in found] == [
         "read_iops",
         "read_p99_us",
@@ -121,7 +121,8 @@ def test_a_result_of_fio(tmp_path: Path) -> None:
     job = Result.load(path).job()
     assert found[0].value == job.iops("read")
     assert [each.spread for each in found[:2]] == [0.02, TAIL_SPREAD]
-    assert {each.load.condition for each in read_fio(path, "steady")} == {"steady"}
+    measured = read_fio(path, "steady").measurements
+    assert {each.load.condition for each in measured} == {"steady:uniform"}
 
 
 def test_a_result_of_real_fio(tmp_path: Path) -> None:
@@ -129,13 +130,18 @@ def test_a_result_of_real_fio(tmp_path: Path) -> None:
     result = json.loads(synthetic.text(synthetic.job()))
     (job,) = result["jobs"]
     del job["ssdlab"]
-    result["global options"] = {"bs": "4k", "filename": "/dev/sdz", "ioengine": "libaio"}
+    result["global options"] = {
+        "bs": "4k",
+        "direct": "1",
+        "filename": "/dev/sdz",
+        "ioengine": "libaio",
+    }
     job["job options"] = {"name": "a", "rw": "randwrite", "time_based": "", "runtime": "2"}
     path = tmp_path / "fio.json"
     path.write_text(json.dumps(result))
-    found = read_fio(path, None)
+    found = read_fio(path, None).measurements
     assert {each.load.flags for each in found} == {
-        ("--bs=4k", "--rw=randwrite", "--time_based", "--runtime=2")
+        ("--bs=4k", "--direct=1", "--rw=randwrite", "--time_based", "--runtime=2")
     }
     assert found[0].metric.endswith("mean_us") and found[0].load.condition is None
 
@@ -154,7 +160,7 @@ def test_a_job_that_lasted_for_its_runtime(
     job["job_runtime"] = lasted_ms
     path = tmp_path / "fio.json"
     path.write_text(json.dumps(result))
-    (load,) = loads(read_fio(path, "fresh"))
+    (load,) = loads(read_fio(path, "fresh").measurements)
     assert ("--time_based" in load.flags) is is_time_based
 
 

@@ -45,7 +45,7 @@ def _in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def read(path: Path) -> list[Measurement]:
-    return read_all([str(path)], None)[0]
+    return read_all([str(path)], None).measurements
 
 
 def of(found: list[Measurement], rw: str, size: str) -> dict[str, Measurement]:
@@ -74,7 +74,7 @@ def test_cells_become_jobs(measured: Path) -> None:
         "--time_based",
         "--norandommap",
     )
-    assert mix.load.condition == "steady"
+    assert mix.load.condition == "steady:job"
     assert mix.load.settings == (("capacity_bytes", "256MB"),)
     assert mix.value == cell(measured, "iops", "random 65/35 4 KiB")["both"]["iops"]
     assert mix.place == f"{measured}: iops, random 65/35 4 KiB"
@@ -135,7 +135,7 @@ def test_the_result_file_stands_for_its_folder(measured: Path) -> None:
 
 def test_what_is_left_out_is_told(measured: Path) -> None:
     """Parts that are not steady, and settings that the fit is not told."""
-    notices = read_all([str(measured)], None)[1]
+    notices = read_all([str(measured)], None).notices
     assert any("nand.pages_per_block=32, of which the fit is not told" in each for each in notices)
     steady = {part["name"]: part["steady"] for part in parts_of(measured)}
     left_out = {name for name in steady if any(f": {name} is left out" in each for each in notices)}

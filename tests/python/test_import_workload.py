@@ -105,9 +105,9 @@ def test_a_flow_by_hand(command: Command) -> None:
     """Sectors are 512 bytes, nanoseconds microseconds; what MQSim fills first is a comment."""
     told = imported(command, synthetic())
     assert "load.fio: MQSim fills a part of the drive first" in told
-    assert "--state steady --span 60%" in told and "not carried over" not in told
+    assert "--state steady:job --span 60%" in told and "not carried over" not in told
     text = Path("load.fio").read_text()
-    assert "; with --state steady --span 60%\n" in text
+    assert "; with --state steady:job --span 60%\n" in text
     assert text.partition("[flow-1]\n")[2].splitlines() == [
         *("rw=randwrite", "norandommap=1", "ba=8192", "bs=4096", "size=50%", "iodepth=4"),
         *("randseed=77", "time_based=1", "runtime=20000us"),

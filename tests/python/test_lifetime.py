@@ -87,7 +87,7 @@ def test_the_client_workload_is_as_it_says(tmp_path: Path) -> None:
 def test_lifetime_of_a_run() -> None:
     """A run carries what lifetime needs: all good blocks, the rating, the exported bytes."""
     small = ssdlab.drive("theory", {"reliability.rated_cycles": 1000}, capacity_bytes="256MiB")
-    with small.season("steady", job="jesd219-enterprise") as steady:
+    with small.season("steady:job", job="jesd219-enterprise") as steady:
         run = steady.run("jesd219-enterprise")
     found = ssdlab.lifetime(run)
     assert found.capacity_bytes == 2**28

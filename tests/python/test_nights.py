@@ -98,7 +98,7 @@ def test_days_and_nights_beside_the_closed_form(free: float, drive_writes: float
     drive unmapped all day 1.54.
     """
     load = replace(WRITES, bytes_per_day=CAPACITY * drive_writes, free=free)
-    season = conditioning(THEORY, WRITES, 1)
+    season, _ = conditioning(THEORY, WRITES, 1)
     measured = nights.amplification(THEORY, load, season, lambda _phase, _share: True)
     assert measured == pytest.approx(_mean_of_the_day(free, drive_writes), rel=0.02)
 

@@ -78,7 +78,7 @@ def test_means_stand_below_the_table() -> None:
 def test_a_part_of_a_drive_is_written_on_a_full_one() -> None:
     """The whole drive is made steady; of a part, the drive is filled, and then only it written."""
     whole, part = (Runs(Path(), 30).request(replace(ROW, span=span)) for span in ("", "8g"))
-    assert (whole.condition, part.condition) == ("steady", "filled")
+    assert (whole.condition, part.condition) == ("steady:job", "filled")
     assert "--size=8g" in part.flags
     assert not any("size=" in flag and "bs" not in flag for flag in whole.flags)
 

@@ -32,6 +32,9 @@ def _direction(requests: int, mean_ns: float, bins: dict[str, int], **more: Any)
     extremes = {"min": min(places), "max": max(places)}
     lat = {**extremes, "mean": mean_ns, "stddev": 1.0, "N": requests}
     return {
+        "bw_bytes": requests * 2048,
+        "bw": requests * 2,
+        "clat_ns": lat,
         "io_bytes": requests * 4096,
         "runtime": 2000 if requests else 0,
         "iops": requests / 2,
@@ -48,6 +51,7 @@ def _job(**more: Any) -> dict[str, Any]:
         "job_runtime": 8000,
         "read": _direction(65, 100_000.0, {"100000": 65}),
         "write": _direction(35, 900_000.0, {"800000": 30, "1500000": 5}),
+        "trim": {"total_ios": 0, "iops": 0.0},
         **more,
     }
 
@@ -120,11 +124,11 @@ def test_missing_total_latency_is_completion_latency() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "printed no result: nothing"),
+        ("", "it is an empty file; it said: nothing"),
         ("fio: engine libaio not loadable", "engine libaio not loadable"),
-        ('{\n  "fio version": "fio-3.33",\n  "jobs": [', "breaks off"),
-        ('{\n  "fio version": "fio-3.33",\n  "jobs": []\n}', "without jobs"),
-        ("{\n}", "without jobs"),
+        ('{\n  "fio version": "fio-3.33",\n  "jobs": [', "cut short"),
+        ('{\n  "fio version": "fio-3.33",\n  "jobs": []\n}', "no job of fio's ran"),
+        ("{\n}", "no jobs in it"),
         (_printed(_job(error=5)), "error 5 (Input/output error)"),
         (
             _printed(_job(read=_direction(0, 0, {}), write=_direction(0, 0, {}))),

@@ -63,4 +63,4 @@ def test_folders_are_told_by_what_is_in_them(tmp_path: Path) -> None:
     (tmp_path / "study.toml").write_text("")
     found = what_the_file_is(tmp_path)
     assert found is not None
-    assert found.told().splitlines()[1].startswith("read it with: ssdlab report ")
+    assert found.told().splitlines()[1].startswith("it is for: ssdlab report ")

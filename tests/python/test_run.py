@@ -37,7 +37,7 @@ def test_arguments_reach_the_engine(stand_in: StandIn, command: Command) -> None
         "job_name": "job.fio",
         "flags": ["--iodepth=32", "--bs=8k"],
         "start_over": None,
-        "condition": "steady",
+        "condition": "steady:uniform",
         "span": 0.8,
         "exact": True,
         "seed": 7,

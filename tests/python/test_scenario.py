@@ -97,7 +97,9 @@ def test_a_condition_is_the_drives_own(command: Command) -> None:
     (fresh,) = told(command, *work, *drive)
     (steady,) = told(command, *work, *drive, "--state", "steady")
     (again,) = told(command, *work, *drive, "--state", "steady", "--no-cache")
-    assert (fresh["condition"], steady["condition"]) == (None, "steady")
+    assert (fresh["condition"], steady["condition"]) == (None, "steady:uniform")
+    assert steady["conditioned_by"] == "uniform random 4 KiB writes over the whole drive"
+    assert (fresh["conditioned_by"], steady["steady_reached"]) == (None, True)
     assert steady["elapsed_s"] > fresh["elapsed_s"]
     assert again["elapsed_s"] == steady["elapsed_s"]
 

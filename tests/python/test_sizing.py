@@ -14,6 +14,7 @@ import pytest
 from ssdlab import engine
 from ssdlab.endurance import DAYS_PER_YEAR
 from ssdlab.errors import SsdlabError
+from ssdlab.exit_codes import Exit
 from ssdlab.sizing import answer
 from ssdlab.sizing.candidate import SINGLE, Candidate, layout, sheet
 from ssdlab.sizing.closed_form import bounds, least_write_amplification, ruled_out
@@ -340,10 +341,11 @@ def test_plain_runs_say_the_same(command: Command, layer: str) -> None:
     place = run.index("--drive")
     code, out, err = command(*run[:place], "--output-format", "json", *run[place:])
     assert code == 0, err
-    saturated, _, load = json.loads(out)["jobs"]
+    saturated, *_, reads, writes = json.loads(out)["jobs"]
     figures = row["figures"]
     assert saturated["read"]["iops"] + saturated["write"]["iops"] == figures["iops"]
-    for direction in ("read", "write"):
+    assert reads["read"]["iops"] + writes["write"]["iops"] == figures["rate"]
+    for direction, load in (("read", reads), ("write", writes)):
         listed = load[direction]["clat_ns"]["percentile"]
         assert listed["99.000000"] == figures[f"{direction}_p99_ns"]
     lab = saturated["ssdlab"]
@@ -401,10 +403,13 @@ def test_lifetime(command: Command) -> None:
 def test_lifetime_beside_the_data_sheet(command: Command) -> None:
     """The rated TBW by hand: 365.25 TB at 1 TB a day is a year; without it, that is said."""
     words = ("lifetime", THEORY, "--writes", "1TB/day", "--sequential", "--spare", "20%")
-    _, out, _ = command(*words, "--rated-tbw", "365.25TB", "--years", "100")
+    code, out, _ = command(*words, "--rated-tbw", "365.25TB", "--years", "100")
+    assert code == Exit.FINDING
     said = " ".join(out.split())
     assert "The rated 365 TB are written in 1 years" in said
-    assert "That is longer than the 100 years" in said
+    assert "The warranty lasts shorter than the 100 years asked" in said
+    code, out, _ = command(*words, "--rated-tbw", "365250TB", "--years", "100")
+    assert (code, "The cells last longer than the 100 years" in " ".join(out.split())) == (0, True)
     _, out, _ = command(*words)
     assert "Rated TBW: not known" in out
 
@@ -449,14 +454,14 @@ def test_a_fio_job(command: Command, tmp_path: Path) -> None:
 
 
 def test_a_job_that_is_wrong_is_refused(command: Command, tmp_path: Path) -> None:
-    """Before anything is run, and one that writes nothing is told to wear nothing."""
+    """Before anything is run; one that writes nothing wears nothing, which is not judged."""
     (tmp_path / "wrong.fio").write_text("[a]\nrw=sideways\n")
     words = ("--writes", "1TB/day", "--drive", THEORY, "--spare", "0%")
     code, out, err = command("sizing", "wrong.fio", *words)
     assert (code, out) == (2, "") and "sideways" in err
     (tmp_path / "reads.fio").write_text("[a]\nrw=randread\nnumber_ios=1000\n")
     code, out, err = command("sizing", "reads.fio", *words)
-    assert code == 0 and "not possible" in out
+    assert code == Exit.NOT_JUDGED and "unknown" in out and "could be judged" in out
     assert "reads.fio: writes nothing, so no drive wears" in err
 
 
@@ -550,4 +555,4 @@ def test_prices_intervals_and_a_drive_less(command: Command, tmp_path: Path) -> 
     code, out, err = command("sizing", *words, *drive, "--ensemble", "8")
     assert code == 0, err
     assert "8 of 8" in out and "100.00" in out and "The cheapest that meets it" in out
-    assert "rated TBW: not known" in err and "the model's own error (10.4 %" in err
+    assert "rated TBW not known" in err and "the model's own error (10.4 %" in err

@@ -27,6 +27,7 @@ fn arrows_point_down() {
 
 /// Parts of the FTL by level, and last the steps.
 const FTL: &[&[&str]] = &[
+    &["scan"],
     &["table", "pool", "backlog", "superseded", "map_log"],
     &["packing", "frontier", "growth", "job", "invalidations"],
     &["streams"],

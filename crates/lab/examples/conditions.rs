@@ -23,7 +23,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("| drive | condition | WA 1 % | 10 % | run | slices | IOPS 1 % | 10 % | run | slices |");
     println!("|---|---|---|---|---|---|---|---|---|---|");
     for argument in std::env::args().skip(1) {
-        for condition in [Condition::Fresh, Condition::Used, Condition::Steady] {
+        for condition in [Condition::Fresh, Condition::Used, Condition::SteadyByJob] {
             let slices = Run::of(&argument, condition)?.slices();
             println!("{}", row(&argument, condition, &slices));
         }

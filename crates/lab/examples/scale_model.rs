@@ -1,9 +1,11 @@
 //! A drive that came into steady state by a scale model beside one that was written the long way.
 //!
 //! `cargo run --release -p ssdlab-lab --example scale_model -- 'DRIVE[,KEY=VALUE]… [--OPTION=VALUE]…' …` prints
-//! two rows a drive: the CPU time of either way, and of eight jobs behind it (uniform random 4 KiB at depth 32
-//! unless options say otherwise, half a million requests each) write amplification, IOPS and the 99th
-//! percentile, mean ± standard deviation of the eight, and how far the model's means are from the long way's.
+//! two rows a drive: the CPU time of either way and the most memory that the process has had by then, and of eight
+//! jobs behind it (uniform random 4 KiB at depth 32 unless options say otherwise, half a million requests each)
+//! write amplification, IOPS and the 99th percentile, mean ± standard deviation of the eight, and how far the model's
+//! means are from the long way's. The drive comes into steady state by uniform writes of its mapping unit, or where the
+//! options name a distribution by the jobs' own.
 //!
 //! WAY=model or WAY=long in the environment goes one way only; SEED is that of drive and jobs, 1 by default; with
 //! SPAN, such as 0.8, the host uses that share of the drive.
@@ -25,8 +27,8 @@ const REQUESTS: u64 = 500_000;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let wanted = std::env::var("WAY").unwrap_or_default();
-    println!("| drive | way | CPU s | WA | IOPS | p99, ms |");
-    println!("|---|---|---|---|---|---|");
+    println!("| drive | way | CPU s | MB | WA | IOPS | p99, ms |");
+    println!("|---|---|---|---|---|---|---|");
     for argument in std::env::args().skip(1) {
         let long = if wanted == "model" { None } else { Some(Way::go(&argument, false)?) };
         if wanted != "long" {
@@ -67,6 +69,7 @@ impl Spread {
 struct Way {
     told: String,
     cpu_s: f64,
+    peak_mb: f64,
     write_amplification: Spread,
     iops: Spread,
     p99_ms: Spread,
@@ -78,10 +81,11 @@ impl Way {
         let mut session = opened(drive)?;
         session.by_scale_model = by_scale_model;
         let span = of_environment("SPAN", 1.0);
-        let conditioning = parse_flags(&flags(options))?.jobs;
+        let own =
+            if options.contains("--random_distribution") { parse_flags(&flags(options))?.jobs } else { Vec::new() };
         let start = ProcessTime::now();
-        session.bring_to(Condition::Steady, &conditioning, span, seed(), &mut Silent)?;
-        let cpu_s = start.elapsed().as_secs_f64();
+        session.bring_to(Condition::SteadyByJob, &own, span, seed(), &mut Silent)?;
+        let (cpu_s, peak_mb) = (start.elapsed().as_secs_f64(), peak_mb());
         if let Some(told) = session.way_told() {
             eprintln!("{argument}: {told}\n{:?}", session.season());
         }
@@ -97,6 +101,7 @@ impl Way {
         Ok(Way {
             told: way.into(),
             cpu_s,
+            peak_mb,
             write_amplification: of_each(&|job| &job["ssdlab"]["write_amplification"]),
             iops: of_each(&|job| &job["write"]["iops"]),
             p99_ms: of_each(&|job| &job["write"]["clat_ns"]["percentile"]["99.000000"]).times(1e-6),
@@ -105,14 +110,23 @@ impl Way {
 
     fn row(&self, argument: &str, beside: Option<&Way>) -> String {
         format!(
-            "| {argument} | {} | {:.1} | {} | {} | {} |",
+            "| {argument} | {} | {:.1} | {:.0} | {} | {} | {} |",
             self.told,
             self.cpu_s,
+            self.peak_mb,
             self.write_amplification.told(beside.map(|way| way.write_amplification), 4),
             self.iops.told(beside.map(|way| way.iops), 0),
             self.p99_ms.told(beside.map(|way| way.p99_ms), 1),
         )
     }
+}
+
+/// Memory that the process has had at most, as Linux tells; not a number elsewhere.
+fn peak_mb() -> f64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let kibibytes =
+        status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.split_whitespace().next()?.parse().ok());
+    kibibytes.map_or(f64::NAN, |kibibytes: f64| kibibytes * 1024.0 / 1e6)
 }
 
 fn opened(argument: &str) -> Result<Session, Box<dyn Error>> {

@@ -5,7 +5,8 @@
 //! | fresh | out of the box |
 //! | filled | fresh, then 128 KiB sequential writes over the exported range once |
 //! | used | filled, then random 4 KiB (or mapping-unit) overwrites that amount to the capacity once |
-//! | steady | used, then the job's own writes in rounds of a quarter of the capacity: at least three capacities after the first garbage collection, until the mean write amplification of five rounds differs from that of the five before by less than 0.5 %, at most 50 rounds |
+//! | steady:uniform | used, then uniform random writes of 4 KiB (or the mapping unit) over all that is used, whatever the job, in rounds of a quarter of the capacity: at least three capacities after the first garbage collection, until the mean write amplification of five rounds differs from that of the five before by less than 0.5 %, at most 50 rounds |
+//! | steady:job | the same by the job's own writes, and where they go by fio's random map in whole passes |
 //!
 //! Seasoning has no clock: the FTL decides at its own speed, and the drive ends idle with everything
 //! programmed. What only time brings (idle-time collection, the write buffer's coalescing) does not
@@ -14,13 +15,14 @@
 
 pub mod scale_model;
 mod seasoner;
+pub mod writes;
 
 use crate::host::stack::Stack;
 use crate::run::Observer;
 use crate::workload::generate::JobError;
 use crate::workload::job::Job;
 use scale_model::Scaled;
-use seasoner::{FILL_BYTES, Seasoner, write_in_order};
+use seasoner::{FILL_BYTES, Seasoner, WINDOW, first_writing_group, windows, write_in_order};
 use serde::{Deserialize, Serialize};
 use ssdlab_device::block::{Device, Operation, Request};
 use ssdlab_device::ssd::Ssd;
@@ -28,6 +30,8 @@ use ssdlab_device::units::{Lba, Lpn};
 use std::fmt;
 
 /// What has been done to a drive.
+///
+/// A drive file holds its place in this list, so a new one comes last: the fourth was all that steady meant once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Condition {
@@ -38,17 +42,48 @@ pub enum Condition {
     Filled,
     /// Filled, and overwritten at random once.
     Used,
-    /// Used until write amplification no longer changes.
-    Steady,
+    /// Used, then written by a job's own writes until write amplification no longer changes.
+    #[serde(rename = "steady:job")]
+    SteadyByJob,
+    /// Used, then written by uniform random writes of a unit until write amplification no longer changes.
+    #[serde(rename = "steady:uniform", alias = "steady")]
+    SteadyUniform,
 }
 
 impl Condition {
-    /// All conditions, in the order in which a drive goes through them.
-    pub const ALL: [Condition; 4] = [Condition::Fresh, Condition::Filled, Condition::Used, Condition::Steady];
+    /// All conditions.
+    pub const ALL: [Condition; 5] =
+        [Condition::Fresh, Condition::Filled, Condition::Used, Condition::SteadyUniform, Condition::SteadyByJob];
 
-    /// The condition of that name.
+    /// The condition of that name; `steady` alone is that of uniform writes.
     pub fn named(name: &str) -> Option<Condition> {
+        let name = if name == "steady" { "steady:uniform" } else { name };
         Condition::ALL.into_iter().find(|condition| condition.to_string() == name)
+    }
+
+    /// How far on its way a drive is; both steady ones are its end.
+    pub fn stage(self) -> u8 {
+        match self {
+            Condition::Fresh => 0,
+            Condition::Filled => 1,
+            Condition::Used => 2,
+            Condition::SteadyByJob | Condition::SteadyUniform => 3,
+        }
+    }
+
+    /// Write amplification stands still.
+    pub fn is_steady(self) -> bool {
+        self.stage() == Condition::SteadyUniform.stage()
+    }
+
+    /// The conditions that a drive goes through from this one to another. Steady under other writes is a step;
+    /// a job's may be another's, so it is one each time.
+    pub fn steps_to(self, to: Condition) -> Vec<Condition> {
+        let again = to.is_steady() && self.is_steady() && (self != to || to == Condition::SteadyByJob);
+        let between = |step: &Condition| step.stage() > self.stage() && step.stage() < to.stage();
+        let before = [Condition::Fresh, Condition::Filled, Condition::Used].into_iter().filter(between);
+        let last = (to.stage() > self.stage() || again).then_some(to);
+        before.chain(last).collect()
     }
 }
 
@@ -58,7 +93,8 @@ impl fmt::Display for Condition {
             Condition::Fresh => "fresh",
             Condition::Filled => "filled",
             Condition::Used => "used",
-            Condition::Steady => "steady",
+            Condition::SteadyByJob => "steady:job",
+            Condition::SteadyUniform => "steady:uniform",
         })
     }
 }
@@ -78,6 +114,23 @@ pub struct Season {
     /// Why it came there the long way, although a scale model was allowed; kept in the same place.
     #[serde(skip)]
     pub refused: Option<String>,
+    /// What it was written by, where the condition alone does not tell; kept in the same place.
+    #[serde(skip)]
+    pub writes: Option<String>,
+}
+
+impl Season {
+    /// How far the drive is from the steady state that was asked for, where it was not reached.
+    pub fn shortfall(&self) -> Option<String> {
+        let rounds = &self.rounds;
+        let told = match windows(rounds, (rounds.len() / 2).min(WINDOW as usize)) {
+            Some((before, last)) if rounds.len() > 1 => {
+                format!("write amplification went from {before:.3} to {last:.3} at the end of {} rounds", rounds.len())
+            }
+            _ => "preconditioning ended before its second round".into(),
+        };
+        (self.steady_reached == Some(false)).then_some(told)
+    }
 }
 
 /// What seasoning asks of a device beyond the waist.
@@ -147,13 +200,13 @@ pub fn season<D: Seasoned + ?Sized>(
     observer: &mut dyn Observer,
 ) -> Result<Season, Box<JobError>> {
     let mut seasoner = Seasoner::new(device, span, observer);
-    let steps: &[Condition] = &Condition::ALL[from as usize + 1..(to as usize + 1).max(from as usize + 1)];
-    for step in steps {
+    for step in from.steps_to(to) {
         match step {
             Condition::Fresh => {}
             Condition::Filled => seasoner.fill(),
             Condition::Used => seasoner.overwrite(seed),
-            Condition::Steady => seasoner.settle(jobs, seed)?,
+            Condition::SteadyByJob => seasoner.settle(jobs, seed)?,
+            Condition::SteadyUniform => seasoner.settle(&[seasoner.uniform(compress_percent(jobs))], seed)?,
         }
         if seasoner.season.interrupted {
             break;
@@ -161,6 +214,11 @@ pub fn season<D: Seasoned + ?Sized>(
     }
     seasoner.flush();
     Ok(seasoner.season)
+}
+
+/// How far what the jobs write can be compressed, in percent; of uniform writes it is all that they decide.
+pub fn compress_percent(jobs: &[Job]) -> u8 {
+    first_writing_group(jobs).first().map_or(0, |job| job.compress_percent)
 }
 
 /// Writes what a read job will read and has never been written, as fio lays out its file.
@@ -201,7 +259,7 @@ pub fn lay_out_whole<D: Device + ?Sized>(device: &mut D, regions: &[(usize, u64,
 
 #[cfg(test)]
 mod test {
-    use super::seasoner::{first_writing_group, is_steady};
+    use super::seasoner::is_steady;
     use super::*;
     use crate::run::Silent;
     use ssdlab_device::profile::{Profile, built_in};
@@ -240,9 +298,58 @@ mod test {
     #[test]
     fn steady_meets_its_rule() {
         let mut ssd = small(&[]);
-        let season = to(&mut ssd, Condition::Steady, 1.0);
+        let season = to(&mut ssd, Condition::SteadyUniform, 1.0);
         assert_eq!(season.steady_reached, Some(true));
-        assert!(season.rounds.len() >= 12 && is_steady(&season.rounds), "{:?}", season.rounds);
+        assert!(season.rounds.len() >= 12 && is_steady(&season.rounds, 5), "{:?}", season.rounds);
+    }
+
+    /// Steady alone is steady under uniform writes; under other writes it is one step more, and under the same none.
+    #[test]
+    fn both_steady_conditions_end_the_way() {
+        use Condition::{Filled, Fresh, SteadyByJob, SteadyUniform, Used};
+        assert_eq!(Condition::named("steady"), Some(SteadyUniform));
+        assert_eq!(Condition::ALL.map(|each| Condition::named(&each.to_string())), Condition::ALL.map(Some));
+        assert_eq!(Fresh.steps_to(SteadyUniform), [Filled, Used, SteadyUniform]);
+        assert_eq!(Filled.steps_to(SteadyByJob), [Used, SteadyByJob]);
+        assert_eq!(Used.steps_to(Used), []);
+        assert_eq!(SteadyUniform.steps_to(SteadyUniform), []);
+        assert_eq!(SteadyUniform.steps_to(SteadyByJob), [SteadyByJob]);
+        assert_eq!(SteadyByJob.steps_to(SteadyUniform), [SteadyUniform]);
+        assert_eq!(SteadyByJob.steps_to(SteadyByJob), [SteadyByJob]);
+    }
+
+    fn writing(flags: &str) -> Vec<Job> {
+        let flags: Vec<String> = flags.split_whitespace().map(String::from).collect();
+        crate::workload::parse::parse_flags(&flags).unwrap().jobs
+    }
+
+    /// Uniform writes are the same whatever the job is: the drive is the same to the last block.
+    #[test]
+    fn uniform_steady_state_is_no_matter_of_the_job() {
+        let seasoned = |jobs: &[Job]| {
+            let mut ssd = small(&[]);
+            let to = Condition::SteadyUniform;
+            let season = season(&mut ssd, Condition::Fresh, to, jobs, 1.0, 1, &mut Silent).unwrap();
+            (season.rounds, ssd.counters().blocks_erased)
+        };
+        let of_none = seasoned(&[]);
+        for flags in ["--rw=randwrite --bs=16k --size=8m", "--rw=randread", "--rw=randtrimwrite --bs=4k"] {
+            assert_eq!(seasoned(&writing(flags)), of_none, "{flags}");
+        }
+    }
+
+    /// By fio's random map a round is whole passes: each of them writes every place as often as any other.
+    #[test]
+    fn rounds_by_the_random_map_are_whole_passes() {
+        for (flags, passes_a_round) in [("--rw=randwrite --bs=4k", 1), ("--rw=randwrite --bs=4k --size=12%", 3)] {
+            let mut ssd = small(&[]);
+            let to = Condition::SteadyByJob;
+            let season = season(&mut ssd, Condition::Fresh, to, &writing(flags), 1.0, 1, &mut Silent).unwrap();
+            let written = ssd.counters().host_pages_written - 2 * 16_384;
+            let pass = if passes_a_round == 1 { 16_384 } else { 16_384 * 12 / 100 };
+            assert_eq!(written, season.rounds.len() as u64 * passes_a_round * pass, "{flags}: {season:?}");
+            assert_eq!(season.steady_reached, Some(true), "{flags}: {season:?}");
+        }
     }
 
     /// The jobs that bring a drive into steady state are those of the first group that writes, its
@@ -262,7 +369,7 @@ mod test {
     #[test]
     fn a_span_leaves_the_rest_unwritten() {
         let mut ssd = small(&[]);
-        to(&mut ssd, Condition::Steady, 0.75);
+        to(&mut ssd, Condition::SteadyUniform, 0.75);
         assert_eq!(ssd.ftl.mapped_units(), 12_288);
     }
 }

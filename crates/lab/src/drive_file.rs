@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! "ssdlab drive 8\n"   then postcard: profile text, settings, condition, seed, season, span, start, FTL
-//!                      then postcard: the scale model or why there is none, where one was asked for
+//!                      then postcard: the scale model or why there is none, where one was asked for, and
+//!                      what the drive was written by, where the condition alone does not tell
 //!                      then CRC-32 of all before it, little endian
 //! ```
 //! The profile and the settings lie in the file, so that it does not depend on the profile staying
@@ -72,9 +73,12 @@ pub fn is_drive_file(bytes: &[u8]) -> bool {
 pub fn to_bytes(label: &Label, ftl: &Saved<'_>) -> Vec<u8> {
     let mut bytes = MAGIC.to_vec();
     bytes = postcard::to_extend(&(label, ftl), bytes).expect(TAKEN);
-    let way = (&label.season.scaled, &label.season.refused);
-    if way != (&None, &None) {
+    let (way, writes) = ((&label.season.scaled, &label.season.refused), &label.season.writes);
+    if way != (&None, &None) || writes.is_some() {
         bytes = postcard::to_extend(&way, bytes).expect(TAKEN);
+    }
+    if writes.is_some() {
+        bytes = postcard::to_extend(writes, bytes).expect(TAKEN);
     }
     let sum = crc32fast::hash(&bytes);
     bytes.extend(sum.to_le_bytes());
@@ -100,7 +104,27 @@ pub fn from_bytes(file: &str, bytes: &[u8]) -> Result<(Label, Saved<'static>), D
     let ((mut label, ftl), rest): ((Label, Saved<'static>), _) =
         postcard::take_from_bytes(&body[MAGIC.len()..]).map_err(|_| damaged())?;
     if !rest.is_empty() {
-        (label.season.scaled, label.season.refused) = postcard::from_bytes(rest).map_err(|_| damaged())?;
+        let (way, rest) = postcard::take_from_bytes(rest).map_err(|_| damaged())?;
+        (label.season.scaled, label.season.refused) = way;
+        if !rest.is_empty() {
+            label.season.writes = postcard::from_bytes(rest).map_err(|_| damaged())?;
+        }
     }
     Ok((label, ftl))
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+
+    /// What a condition is in a drive file never changes: the fourth is steady by the job, as all that was steady once.
+    #[test]
+    fn conditions_of_old_drive_files_are_read() {
+        use Condition::{Filled, Fresh, SteadyByJob, SteadyUniform, Used};
+        for (number, condition) in [Fresh, Filled, Used, SteadyByJob, SteadyUniform].into_iter().enumerate() {
+            let kept = [number as u8];
+            assert_eq!(postcard::from_bytes::<Condition>(&kept).unwrap(), condition);
+            assert_eq!(postcard::to_stdvec(&condition).unwrap(), kept);
+        }
+    }
 }

@@ -144,7 +144,7 @@ mod test {
             drive: "theory".into(),
             settings: vec![("ftl.gc".into(), "fifo".into())],
             start_over: Some(StartOver::CryptoErase),
-            condition: Some(Condition::Steady),
+            condition: Some(Condition::SteadyUniform),
             timeline: Some((5, 7)),
             ..RunRequest::default()
         };

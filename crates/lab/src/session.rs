@@ -6,13 +6,14 @@
 //! A drive without layers runs as it is; of a stack each drive is a member, opened alike from the
 //! same profile or drive file, each with a seed of its own. A stack is not kept in a drive file.
 
+mod conditioning;
 mod memory;
+mod smaller;
 mod source;
 mod target;
 #[cfg(test)]
 mod test;
 
-use crate::condition::scale_model::{Outcome, Scaled};
 use crate::condition::{Condition, Season};
 use crate::drive_file::{self, DriveFileError, Label};
 use crate::files::run::run_scenario;
@@ -141,7 +142,7 @@ impl Session {
         let (mut first, mut memory) = (None, Memory::default());
         let target = Target::stack(&layers, &mut |number, name| {
             // The first drive is the one that would be there without layers.
-            let seed = seed.wrapping_add(number.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+            let seed = target::seed_of(seed, number);
             let opened = match name {
                 None => source.open(settings, seed, &mut memory)?,
                 Some(name) => find(name)?.open(&[], seed, &mut memory)?,
@@ -180,6 +181,7 @@ impl Session {
             "file": self.profile.file,
             "drive_file": self.drive_file,
             "condition": self.condition().to_string(),
+            "conditioned_by": self.conditioned_by(),
             "started_over": self.label.started_over.map(|how| how.show()),
             "parameters": self.parameters(),
             "derived": self.target.derived(),
@@ -248,99 +250,6 @@ impl Session {
         Ok(time)
     }
 
-    /// Brings the drive into a condition; `span` is the share of the exported range that is used.
-    ///
-    /// # Errors
-    /// A condition that the drive has left behind, a span out of range, a job that does not fit; more memory
-    /// than is free.
-    pub fn bring_to(
-        &mut self,
-        condition: Condition,
-        jobs: &[Job],
-        span: f64,
-        seed: u64,
-        observer: &mut dyn Observer,
-    ) -> Result<(), SessionError> {
-        if !(span > 0.0 && span <= 1.0) {
-            return Err(SessionError::Condition(format!(
-                "span {span}: the used share of the drive is above 0 and at most 1 (100 %)"
-            )));
-        }
-        let from = if self.label.is_empty() { Condition::Fresh } else { self.label.condition };
-        let never_again = condition == Condition::Fresh && self.label.condition != Condition::Fresh;
-        if (condition as usize) < from as usize || never_again {
-            let message = format!(
-                "the drive is {} already and cannot become {condition} again; start over with a secure erase, \
-                 or from its profile {}",
-                self.label.condition, self.label.name
-            );
-            return Err(SessionError::Condition(message));
-        }
-        if from != Condition::Fresh && span != self.label.span {
-            let message = format!(
-                "the drive was preconditioned with a span of {}, not {span}; start from its profile {}",
-                self.label.span, self.label.name
-            );
-            return Err(SessionError::Condition(message));
-        }
-        if condition != Condition::Fresh && !self.target.has_flash() {
-            let message = format!(
-                "{}: a hard disk is not slowed down by what was written before, so there is no condition {condition}\n\
-                 leave it fresh",
-                self.name
-            );
-            return Err(SessionError::Condition(message));
-        }
-        if from == Condition::Fresh && condition != Condition::Fresh {
-            self.memory.check(&self.name, memory::available_bytes())?;
-        }
-        self.prepare();
-        let jobs = &self.placed(jobs)?;
-        self.label.season = self.seasoned(from, condition, jobs, span, seed, observer)?;
-        self.target.check_policies()?;
-        if let Some(shortage) = self.target.shortage() {
-            let message = format!("{}: cannot become {condition}: the drive runs out of {shortage}", self.name);
-            return Err(SessionError::Condition(message));
-        }
-        if condition != from {
-            self.label.started_over = None;
-        }
-        self.label.condition = condition;
-        self.label.span = span;
-        Ok(())
-    }
-
-    /// Seasons by a scale model where one is allowed and holds, else the long way.
-    fn seasoned(
-        &mut self,
-        from: Condition,
-        to: Condition,
-        jobs: &[Job],
-        span: f64,
-        seed: u64,
-        observer: &mut dyn Observer,
-    ) -> Result<Season, Box<JobError>> {
-        let mut refused = None;
-        if self.by_scale_model && to == Condition::Steady && from == Condition::Fresh {
-            match self.target.season_by_model(jobs, span, seed, observer)? {
-                Outcome::Taken(season) => return Ok(season),
-                Outcome::Refused(reason) => refused = Some(reason),
-            }
-        }
-        let season = self.target.season(from, to, jobs, span, seed, observer)?;
-        Ok(Season { refused, ..season })
-    }
-
-    /// Which way the drive came into steady state, where there was a choice.
-    pub fn way_told(&self) -> Option<String> {
-        let season = &self.label.season;
-        let by_model = season.scaled.as_ref().map(Scaled::told);
-        let refused = |reason: &String| {
-            format!("the drive went the long way into steady state, since no scale model can be used: {reason}")
-        };
-        by_model.or_else(|| season.refused.as_ref().map(refused))
-    }
-
     /// Does once what setting up the layers writes.
     fn prepare(&mut self) {
         if !std::mem::replace(&mut self.prepared, true) {
@@ -400,7 +309,8 @@ impl Session {
     ) -> Result<(Record, Context), SessionError> {
         self.prepare();
         let jobs = &self.placed(jobs)?;
-        self.notices = layout::told(jobs).into_iter().chain(self.traces_fitted(jobs)).collect();
+        let told = layout::told(jobs).into_iter().chain(self.traces_fitted(jobs));
+        self.notices = told.chain(self.another_steady_state(jobs)).collect();
         let mut laid_out = 0;
         if plan.layout && self.label.is_empty() {
             let regions = regions(jobs, self.target.device().limits())?;
@@ -444,12 +354,16 @@ impl Session {
     pub fn scenario(&mut self, name: &str, values: &[(String, String)], seed: u64) -> Result<Value, SessionError> {
         let scenario = Scenario::named(name, values)?;
         self.prepare();
+        let conditioned_by = self.conditioned_by();
         let result = run_scenario(self.target.device_mut(), &scenario, Nanos::ZERO, seed)?;
         self.target.check_policies()?;
         self.label.started_over = None;
         Ok(json!({
             "profile": self.name,
             "seed": seed,
+            "conditioned_by": conditioned_by,
+            "steady_reached": self.label.season.steady_reached,
+            "not_steady": self.label.season.shortfall(),
             "scenario": result,
             "counters": self.counters(),
             "parameters": self.parameters(),
@@ -506,7 +420,9 @@ impl Session {
             version: VERSION.into(),
             seed: plan.seed,
             condition: self.label.condition.to_string(),
+            conditioned_by: self.conditioned_by(),
             steady_reached: self.label.season.steady_reached,
+            not_steady: self.label.season.shortfall(),
             dies: shape.dies,
             channels: shape.channels,
             drives: shape.drives,

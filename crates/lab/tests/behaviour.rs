@@ -131,7 +131,9 @@ impl Setup {
 #[test]
 fn same_seed_same_bytes() {
     for profile in ["theory", "intel-dc-s3500-80gb", "samsung-870-qvo-1tb"] {
-        for (flags, state) in [(MIXED, Condition::Used), (TWO_JOBS, Condition::Filled), (TWO_JOBS, Condition::Steady)] {
+        for (flags, state) in
+            [(MIXED, Condition::Used), (TWO_JOBS, Condition::Filled), (TWO_JOBS, Condition::SteadyByJob)]
+        {
             let setup = Setup { profile, flags, state, gc: "d-choices:3", ..SETUP };
             let (first, second) = (setup.run(), setup.run());
             assert!(first.0.len() > 10_000, "there is something to compare: {} bytes", first.0.len());

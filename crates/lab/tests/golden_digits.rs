@@ -230,7 +230,7 @@ fn cases() -> Vec<Case> {
         }
         cases.extend(JOBS.map(|job| Case::new(profile, &size, Condition::Fresh, job)));
         if has_flash {
-            let rest = [Condition::Filled, Condition::Used, Condition::Steady];
+            let rest = [Condition::Filled, Condition::Used, Condition::SteadyByJob];
             cases.extend(rest.map(|condition| Case::new(profile, &size, condition, JOBS[0])));
             cases.push(Case::new(profile, &size, Condition::Used, JOBS[4]));
         }
@@ -250,7 +250,7 @@ fn cases() -> Vec<Case> {
     for (name, settings) in SCALED {
         let settings =
             format!("capacity_bytes=256MiB nand.channels=4 nand.dies_per_channel=4 nand.pages_per_block=16 {settings}");
-        let case = Case::new("theory", &settings, Condition::Steady, JOBS[0]);
+        let case = Case::new("theory", &settings, Condition::SteadyByJob, JOBS[0]);
         cases.push(Case { name: format!("{} | by a scale model, {name}", case.name), by_scale_model: true, ..case });
     }
     cases

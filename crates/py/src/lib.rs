@@ -23,6 +23,7 @@ use pyo3::prelude::*;
 use serde_json::json;
 use ssdlab_device::config::ftl::GcPolicy;
 use ssdlab_device::parameter::{Raw, Value as _};
+use ssdlab_lab::condition::compress_percent;
 use ssdlab_lab::output::{NOT_IN_NORMAL, read_without, to_normal, to_terse};
 use ssdlab_lab::request::RunRequest;
 use ssdlab_lab::session::VERSION;
@@ -79,7 +80,8 @@ fn run(py: Python<'_>, request_json: &str, progress: Option<Py<PyAny>>, files: F
 fn check_job(job_text: Option<&str>, job_name: &str, flags: Vec<String>) -> PyResult<String> {
     let file = jobs_of(job_text, job_name, &flags, &Callback::new(None))?;
     let names: Vec<&str> = file.jobs.iter().map(|job| job.name.as_str()).collect();
-    Ok(json!({ "jobs": names, "notices": file.notices }).to_string())
+    let compress_percent = compress_percent(&file.jobs);
+    Ok(json!({ "jobs": names, "notices": file.notices, "compress_percent": compress_percent }).to_string())
 }
 
 #[pyfunction]

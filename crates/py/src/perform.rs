@@ -98,10 +98,12 @@ pub fn season(request: &RunRequest, jobs: &[Job], files: &Files, watch: &mut Wat
     Ok(json!({
         "file": place,
         "condition": session.condition().to_string(),
+        "conditioned_by": session.conditioned_by(),
         "started_over": session.started_over().map(|how| how.show()),
         "start_over_ns": started_over.map(|(took, _)| took.0),
         "start_over_blocks_erased": started_over.map(|(_, erased)| erased),
         "steady_reached": session.season().steady_reached,
+        "not_steady": session.season().shortfall(),
         "rounds": session.season().rounds,
         "scale_model": session.season().scaled,
         "way": session.way_told(),

@@ -4,7 +4,7 @@ Pure functions: nothing here looks at the machine. `check` takes a layout from w
 """
 
 from ssdlab.align.commands import commands
-from ssdlab.align.findings import Finding, check, misaligned
+from ssdlab.align.findings import Finding, check, misaligned, verdict
 from ssdlab.align.grid import Boundaries, Grid, Unit, boundaries
 from ssdlab.align.layout import (
     Array,
@@ -46,4 +46,5 @@ __all__ = [
     "move",
     "plan",
     "spare",
+    "verdict",
 ]

@@ -2,7 +2,7 @@
 
 What counts is where the topmost layer lies: a label may well put right what its slice got wrong.
 The layers below it show where an offset comes from. Where a layer lies on a striped array it is
-also held against chunk and stripe; the stripe decides where there is parity, because a write that
+also held against chunk and stripe; the stripe counts where there is parity, because a write that
 does not fill it is a read-modify-write. Left out: what a file system does inside itself.
 """
 
@@ -25,6 +25,7 @@ from ssdlab.align.layout import (
 )
 from ssdlab.align.notation import binary_size
 from ssdlab.align.places import Offsets, Spot, Straddle, spots, straddles
+from ssdlab.align.rule import Judgement, Standing, judgement
 
 _LARGEST_RECORD_BYTES = 2**16
 """ZFS takes an ashift of 16 at most (zpoolprops(7))."""
@@ -90,7 +91,7 @@ def check(layout: Layout, grid: Grid) -> list[Finding]:
     Returns
     -------
     list of Finding
-        Bottom up; `misaligned` gives the verdict.
+        Bottom up; `verdict` judges them.
     """
     placed = spots(layout)
     last = len(layout.layers) - 1
@@ -104,9 +105,14 @@ def check(layout: Layout, grid: Grid) -> list[Finding]:
     return findings
 
 
+def verdict(findings: Sequence[Finding]) -> Judgement:
+    """Judge a layout by what decides."""
+    return judgement((each.unit.standing, each.aligned) for each in findings if each.decides)
+
+
 def misaligned(findings: Sequence[Finding]) -> bool:
-    """Whether something that decides does not fit."""
-    return any(each.decides and not each.aligned for each in findings)
+    """Whether something that decides, and is a must, does not fit."""
+    return verdict(findings) is Judgement.MISALIGNED
 
 
 def _against_drive(step: _Step) -> Iterator[Finding]:
@@ -114,12 +120,11 @@ def _against_drive(step: _Step) -> Iterator[Finding]:
         of_table = isinstance(step.layer, Partition) and step.layer.kind == "partition"
         if unit.kind == TRACK and not of_table:
             continue
-        needed = step.grid.required_step_bytes if unit.required else unit.bytes
-        needed = lcm(needed, unit.bytes)
+        needed = lcm(step.grid.advised_step_bytes if unit.judged else unit.bytes, unit.bytes)
         places, effective = step.spot.against(unit.bytes)
         stands, beneath = step.below.against(unit.bytes)
         remedy = _remedy(step, stands, stands.fits(beneath), effective, needed)
-        decides = unit.required and (step.top or unit.kind == TRACK)
+        decides = unit.judged and (step.top or unit.kind == TRACK)
         yield _finding(step, unit, places, effective, decides, remedy)
 
 
@@ -128,12 +133,15 @@ def _against_array(step: _Step) -> Iterator[Finding]:
     if array is None:
         return
     parity = array.level in PARITY_DISKS
-    chunk = Unit("chunk", array.chunk, FLASH, True, "the array")
-    stripe = Unit(f"stripe of {array.data_disks} chunks", array.stripe, FLASH, parity, "the array")
+    good, shown = Standing.GOOD_PRACTICE, Standing.SHOWN
+    chunk = Unit("chunk", array.chunk, FLASH, good, "the array")
+    standing = good if parity else shown
+    name = f"stripe of {array.data_disks} chunks"
+    stripe = Unit(name, array.stripe, FLASH, standing, "the array")
     for unit in (chunk, stripe):
         stands, places = step.below.within, step.spot.within
         remedy = _remedy(step, stands, stands.fits(unit.bytes), unit.bytes, array.stripe)
-        yield _finding(step, unit, places, unit.bytes, unit.required and step.top, remedy)
+        yield _finding(step, unit, places, unit.bytes, unit.judged and step.top, remedy)
     if isinstance(step.layer, FileSystem):
         yield from _told(step, chunk, step.layer.stripe_unit, "stripe_unit")
         yield from _told(step, stripe, step.layer.stripe_width, "stripe_width")
@@ -146,9 +154,9 @@ def _against_hint(step: _Step) -> Iterator[Finding]:
         return
     for key, told in (("stripe_unit", layer.stripe_unit), ("stripe_width", layer.stripe_width)):
         if told is not None:
-            unit = Unit(f"{key} given", told, FLASH, True, "the layout")
+            unit = Unit(f"{key} given", told, FLASH, Standing.MUST, "the layout")
             places, effective = step.spot.against(told)
-            needed = lcm(step.grid.required_step_bytes, told)
+            needed = lcm(step.grid.advised_step_bytes, told)
             begin = f"make the layer below begin at a multiple of {binary_size(needed)}"
             remedy = f"{begin}, or leave out {key}"
             yield _finding(step, unit, places, effective, True, remedy)
@@ -171,7 +179,9 @@ def _records(step: _Step) -> Iterator[Finding]:
     for page in _pages(step.grid) or [DEFAULT_UNITS[0]]:
         size = None if layer.ashift is None else 1 << layer.ashift
         name = "records, whose ashift is not given" if size is None else f"ashift={layer.ashift}"
-        unit = Unit(f"{name}, against the {page.name}", page.bytes, FLASH, True, page.source)
+        unit = Unit(
+            f"{name}, against the {page.name}", page.bytes, FLASH, Standing.MUST, page.source
+        )
         yield _finding(step, unit, Offsets(0, size or 512), page.bytes, True, remedy)
 
 
@@ -197,7 +207,7 @@ def _told(step: _Step, unit: Unit, told: int | None, key: str) -> Iterator[Findi
     """Hold what the file system was told of the array against what it is."""
     if told is None:
         return
-    what = Unit(f"{key}, being the {unit.name}", unit.bytes, FLASH, True, "the array")
+    what = Unit(f"{key}, being the {unit.name}", unit.bytes, FLASH, Standing.MUST, "the array")
     found = _finding(step, what, Offsets(0), unit.bytes, True, "")
     remedy = f"set {key} to {binary_size(unit.bytes)}, not {binary_size(told)}"
     yield found if told == unit.bytes else replace(found, aligned=False, remedy=remedy)

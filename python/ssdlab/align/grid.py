@@ -15,6 +15,7 @@ from math import lcm
 
 from ssdlab import engine
 from ssdlab.align.notation import Geometry, binary_size, parse_position
+from ssdlab.align.rule import GOOD_PRACTICE_BYTES, PAGE_BYTES, Standing
 from ssdlab.errors import SsdlabError
 from ssdlab.request import Settings
 
@@ -34,8 +35,8 @@ class Unit:
         Its size.
     kind
         `FLASH` is about where data lie, `TRACK` about where partitions begin.
-    required
-        A layout that does not fit it is misaligned; others are shown only.
+    standing
+        What it means to miss it: see `rule`.
     source
         Where the size comes from.
     """
@@ -43,13 +44,33 @@ class Unit:
     name: str
     bytes: int
     kind: str = FLASH
-    required: bool = True
+    standing: Standing = Standing.MUST
     source: str = "given"
 
+    @property
+    def required(self) -> bool:
+        """A layout that does not fit it is misaligned."""
+        return self.standing is Standing.MUST
 
+    @property
+    def judged(self) -> bool:
+        """The verdict depends on it."""
+        return self.standing is not Standing.SHOWN
+
+
+GOOD_PRACTICE = Unit(
+    "1 MiB",
+    GOOD_PRACTICE_BYTES,
+    standing=Standing.GOOD_PRACTICE,
+    source="assumed: a multiple of the erase blocks and stripes in wide use",
+)
 DEFAULT_UNITS = (
-    Unit("4 KiB page", 4096, source="assumed: 4Kn and 512e sectors, the map's unit in most drives"),
-    Unit("1 MiB", 2**20, source="assumed: a multiple of the erase blocks and stripes in wide use"),
+    Unit(
+        "4 KiB page",
+        PAGE_BYTES,
+        source="assumed: 4Kn and 512e sectors, the map's unit in most drives",
+    ),
+    GOOD_PRACTICE,
 )
 """Where nothing is known of the drive."""
 
@@ -73,10 +94,18 @@ class Grid:
         return lcm(self.geometry.sector_bytes, *flash)
 
     @property
-    def required_step_bytes(self) -> int:
-        """Distance between boundaries for data that fit what is required."""
-        flash = (unit.bytes for unit in self.units if unit.kind == FLASH and unit.required)
+    def judged_step_bytes(self) -> int:
+        """Distance between boundaries for data that fit what is a must, and what is good practice.
+
+        Where a size was asked for, that size alone.
+        """
+        flash = (unit.bytes for unit in self.units if unit.kind == FLASH and unit.judged)
         return lcm(self.geometry.sector_bytes, *flash)
+
+    @property
+    def advised_step_bytes(self) -> int:
+        """The same, on 1 MiB in any case: what is advised, no other verb calls wrong."""
+        return lcm(self.judged_step_bytes, GOOD_PRACTICE_BYTES)
 
 
 @dataclass(frozen=True)
@@ -194,7 +223,8 @@ def read_drive(drive: str, settings: Settings, *, strict: bool = False) -> Drive
     sizes = engine.derived(shown)
 
     def unit(name: str, size: str, key: str, *, required: bool) -> Unit:
-        return Unit(name, sizes[size], FLASH, required, f"{drive}, {parameters[key]['kind']}")
+        standing = Standing.MUST if required else Standing.SHOWN
+        return Unit(name, sizes[size], FLASH, standing, f"{drive}, {parameters[key]['kind']}")
 
     units = (
         unit("mapping unit", "mapping unit", "ftl.mapping_unit_bytes", required=True),

@@ -83,10 +83,13 @@ class PhysicalVolume:
         Where the first extent begins (``pe_start``).
     extent
         Size of an extent; a logical volume may begin at any of them.
+    metadata_bytes
+        What metadatasize asked for, which is in `start` already; 0 where it was not given.
     """
 
     start: int = 2**20
     extent: int = 4 * 2**20
+    metadata_bytes: int = 0
     kind = "lvm"
 
     @property

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ssdlab.align.findings import check, misaligned
+from ssdlab.align.findings import check, verdict
 from ssdlab.align.grid import TRACK, Grid, boundaries
 from ssdlab.align.layout import Array, Layout, Partition, PhysicalVolume
 from ssdlab.align.notation import binary_size
@@ -25,6 +25,7 @@ from ssdlab.align.procedure import (
     shrink,
     sized_partition,
 )
+from ssdlab.align.rule import Judgement
 from ssdlab.errors import SsdlabError
 
 
@@ -58,7 +59,7 @@ def move(
     """
     refuse_encrypted(layout, "moving or shrinking")
     partition, size = sized_partition(layout)
-    if to is None and not misaligned(check(layout, grid)):
+    if to is None and verdict(check(layout, grid)) is Judgement.ALIGNED:
         return []
     target = _target(layout, partition, grid) if to is None else to
     _refuse_useless(layout, partition, target, grid)
@@ -89,7 +90,7 @@ def _target(layout: Layout, partition: Partition, grid: Grid) -> int:
 def _refuse_useless(layout: Layout, partition: Partition, target: int, grid: Grid) -> None:
     layers = tuple(replace(p, start=target) if p is partition else p for p in layout.layers)
     found = check(replace(layout, layers=layers), grid)
-    if misaligned(found):
+    if verdict(found) is not Judgement.ALIGNED:
         worst = next(each for each in found if each.decides and not each.aligned)
         cause = next(each for each in found if not each.aligned and each.unit == worst.unit)
         raise SsdlabError(

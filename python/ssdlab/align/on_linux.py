@@ -20,6 +20,7 @@ from ssdlab.align.layout import (
     Partition,
     PhysicalVolume,
 )
+from ssdlab.align.notation import binary_size
 from ssdlab.align.tools import Lines, Plan, device_of, not_made, pool
 
 _BLOCK_BYTES = 4096
@@ -124,13 +125,11 @@ def _array(chain: _Chain, layer: Array) -> Lines:
         f"mdadm --create {name} --metadata=1.2 --level={layer.level} "
         f"--raid-devices={layer.disks}{chunk} --data-offset={offset}K {members}"
     )
-    note = (
-        ""
-        if chain.wanted.devices
-        else f"{_MEMBERS}: what was made on each drive; --device names them"
-    )
+    notes = _changed("the array's data offset", layer.start, offset * 1024)
+    if not chain.wanted.devices:
+        notes.append(f"{_MEMBERS}: what was made on each drive; --device names them")
     chain.made(name)
-    return Lines("mdadm", "4.2", "mdadm(8)", (line,), note)
+    return Lines("mdadm", "4.2", "mdadm(8)", (line,), "; ".join(notes))
 
 
 def _crypt(chain: _Chain, layer: Crypt) -> Lines:
@@ -154,6 +153,7 @@ def _crypt(chain: _Chain, layer: Crypt) -> Lines:
         made.append(f"/dev/mapper/{name}")
     chain.made(*made)
     note = "--offset counts 512-byte sectors; " if "--offset" in typed[0] else ""
+    note += "".join(f"{each}; " for each in _changed("the payload", layer.start, offset * 512))
     note += "--allow-discards lets TRIM through, but shows which blocks are free"
     source = "cryptsetup-luksFormat(8), cryptsetup-open(8)"
     return Lines("cryptsetup", "2.6.1", source, tuple(typed), note)
@@ -175,7 +175,31 @@ def _volume(chain: _Chain, layer: PhysicalVolume) -> Lines:
     )
     chain.made(f"/dev/vg{number}/lv{number}")
     source = "pvcreate(8), vgcreate(8), lvcreate(8)"
-    return Lines("lvm", "LVM 2.03.16", source, typed, "pvs shows where the extents begin")
+    notes = [
+        *_instead_of_metadatasize(layer, start),
+        *_changed("the first extent", layer.start, start),
+        *_changed("the extents' size", layer.extent, extent),
+        "pvs shows where the extents begin",
+    ]
+    return Lines("lvm", "LVM 2.03.16", source, typed, "; ".join(notes))
+
+
+def _instead_of_metadatasize(layer: PhysicalVolume, start: int) -> list[str]:
+    """Say what became of metadatasize, with which old guides put the first extent in its place."""
+    if not layer.metadata_bytes:
+        return []
+    return [
+        f"--dataalignment {_sized(start)} stands for metadatasize={_sized(layer.metadata_bytes)}: "
+        "it names where the first extent begins, which metadatasize does only by way of rounding, "
+        "and the room before it holds the metadata"
+    ]
+
+
+def _changed(what: str, asked: int, made: int) -> list[str]:
+    """Say that something is not as it was asked for, and why."""
+    if asked == made:
+        return []
+    return [f"{what}: {binary_size(asked)} was asked for, {binary_size(made)} is what fits"]
 
 
 def _file_systems(chain: _Chain, layer: FileSystem) -> Iterator[Lines]:

@@ -29,6 +29,7 @@ from ssdlab.align.layout import (
     luks1_payload,
 )
 from ssdlab.align.listings import KNOWN
+from ssdlab.align.listings.foreign import of_bytes, of_text
 from ssdlab.align.notation import Geometry
 from ssdlab.errors import SsdlabError
 from ssdlab.input import InputError, read_bytes
@@ -39,6 +40,10 @@ else:
     import tomli as tomllib
 
 LARGEST_FILE_BYTES = 2**20
+_SHOWN_SIGNS = 60
+_GIVE = (
+    "give a layout (TOML or JSON), --layer options, or, for check, a listing (fdisk -l and others)"
+)
 FILE_SYSTEMS = ("ext4", "xfs", "btrfs", "ntfs", "ufs", "zfs", "f2fs", "fat", "swap")
 CRYPT_FORMATS = ("luks2", "luks1", "plain", "veracrypt", "truecrypt", "bitlocker")
 _MARKS = {
@@ -79,9 +84,10 @@ def _lvm(given: Given) -> PhysicalVolume:
     if given.has("pe_start"):
         given.refuse(("metadatasize", "data_alignment"), "pe_start is given")
     alignment = given.size("data_alignment", 2**20, least=512)
-    start = first_extent(given.size("metadatasize", 0), alignment)
+    metadata = given.size("metadatasize", 0)
+    start = first_extent(metadata, alignment)
     extent = given.size("extent", 4 * 2**20, least=512)
-    return PhysicalVolume(given.size("pe_start", start), extent)
+    return PhysicalVolume(given.size("pe_start", start), extent, metadata)
 
 
 def _raid(given: Given) -> Array:
@@ -192,37 +198,54 @@ def text_of(path: str) -> str:
     SsdlabError
         It cannot be read, or is no text.
     """
+    called = "standard input" if path == "-" else path
     try:
         content = read_bytes(path, LARGEST_FILE_BYTES)
-        for mark, encoding in _MARKS.items():
-            if content.startswith(mark):
-                return content.decode(encoding, errors="replace")
-        if b"\0" in content:
-            raise InputError("not a text file")
     except (FileNotFoundError, InputError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise SsdlabError(
-            f"layout {path}: cannot be read: {reason}\n"
-            "give a layout (TOML or JSON), --layer options, or, for check, a listing (fdisk -l and "
-            "others)"
-        ) from None
+        raise SsdlabError(f"layout {called}: cannot be read: {reason}\n{_GIVE}") from None
+    for mark, encoding in _MARKS.items():
+        if content.startswith(mark):
+            return content.decode(encoding, errors="replace")
+    found = of_bytes(content)
+    if found is not None or b"\0" in content:
+        what = f"it is {found.what}" if found else "it has bytes of 0 in it"
+        instead = f"{found.instead}; or " if found and found.instead else ""
+        raise SsdlabError(f"layout {called}: byte 0: not a text file: {what}\n{instead}{_GIVE}")
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError:
         return content.decode("latin-1")
 
 
+def _neither(text: str, name: str, error: Exception) -> str:
+    """Say what a text is, or at least how it begins, and what is expected."""
+    found = of_text(text)
+    numbered = enumerate(text.splitlines(), 1)
+    number, first = next((each for each in numbered if each[1].strip()), (1, ""))
+    shown = " ".join(first.split())[:_SHOWN_SIGNS]
+    place = f"line {number}" + (f": “{shown}”" if shown else "")
+    if found is not None:
+        instead = f"{found.instead}; or " if found.instead else ""
+        return f"layout {name}: {place}: this is {found.what}\n{instead}{_GIVE}"
+    return (
+        f"layout {name}: {place}: neither TOML nor JSON: {error}\nnor a listing of {KNOWN}\n{_GIVE}"
+    )
+
+
 def from_text(text: str, name: str, geometry: Geometry) -> Layout:
     """Read a layout from TOML, or from JSON where the text begins with a brace."""
+    if not text.strip():
+        raise SsdlabError(_neither(text, name, ValueError("it has no layers")))
     try:
         root = json.loads(text) if text.lstrip().startswith("{") else tomllib.loads(text)
     except (ValueError, RecursionError) as error:
-        raise SsdlabError(
-            f"layout {name}: neither TOML nor JSON: {error}\nnor a listing of {KNOWN}"
-        ) from None
-    for key in root:
+        raise SsdlabError(_neither(text, name, error)) from None
+    for key in root if isinstance(root, dict) else ():
         if key not in ("drive", "layer"):
-            raise SsdlabError(f"layout {name}: unknown key {key}; known: drive, layer")
+            known = of_text(text)
+            what = f"; it is {known.what}: {known.instead or _GIVE}" if known else ""
+            raise SsdlabError(f"layout {name}: unknown key {key}; known: drive, layer{what}")
     drive, tables = root.get("drive"), root.get("layer", [])
     if not (drive is None or isinstance(drive, str)):
         raise SsdlabError(

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from ssdlab import engine
 from ssdlab.errors import SsdlabError
 
 NOTHING = "nothing"
@@ -104,9 +105,17 @@ def _kind(device: str) -> str:
         return "nvme"
     if re.fullmatch(r"/dev/[\w./:+-]+", device):
         return "other"
+    if device in {each["name"] for each in engine.profiles()}:
+        raise SsdlabError(
+            f"{device}: a simulated drive's profile, which nothing can erase; give the device of a "
+            f"real one, as lsblk names it, such as --steps {_ANY_SATA}\n"
+            f"how much spare area the profile needs: ssdlab align spare --spare 20% --drive "
+            f"{device} --layer …; to start it over in the simulation: ssdlab season {device} --to "
+            "fresh"
+        )
     raise SsdlabError(
-        f"{device}: not the name of a drive; expected one of Linux, such as {_ANY_SATA} or "
-        f"{_ANY_NVME}; on FreeBSD see camcontrol(8), security and sanitize"
+        f"{device}: not the name of a device; expected one of Linux, such as {_ANY_SATA} or "
+        f"{_ANY_NVME} (lsblk lists them); on FreeBSD see camcontrol(8), security and sanitize"
     )
 
 

@@ -103,7 +103,7 @@ class Plan:
         if array is not None:
             return array.stripe if array.level in PARITY_DISKS else array.chunk
         tracks = (u.bytes for u in self.grid.units if u.kind == TRACK and self.is_of_drive(layer))
-        return lcm(self.grid.required_step_bytes, *tracks)
+        return lcm(self.grid.judged_step_bytes, *tracks)
 
     def is_of_drive(self, layer: Partition) -> bool:
         """Whether a partition is one of the drive's own table."""

@@ -8,8 +8,9 @@ import sys
 
 from ssdlab.audit.prove_trim import prove_trim
 from ssdlab.audit.system import LiveSystem, open_root
-from ssdlab.audit.walk import EXIT_WRONG_INPUT, audit
+from ssdlab.audit.walk import audit
 from ssdlab.errors import SsdlabError
+from ssdlab.exit_codes import Exit
 
 
 def main() -> int:
@@ -28,7 +29,7 @@ def main() -> int:
         found = audit(system, options.places)
     except SsdlabError as error:
         print(f"ssdlab audit: {error}", file=sys.stderr)
-        return EXIT_WRONG_INPUT
+        return int(Exit.WRONG_INPUT)
     print(json.dumps(found.to_dict(), indent=1))
     return found.exit_code
 

@@ -77,6 +77,7 @@ def capture(system: System) -> str:
         "folders": recording.folders,
         "commands": recording.commands,
         "links": recording.links,
+        "running": recording.running,
         "gave_up": recording.gave_up(),
     }
     return scrub(json.dumps(content, indent=1, sort_keys=True), platform.node()) + "\n"

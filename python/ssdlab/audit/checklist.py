@@ -9,19 +9,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ssdlab.audit.finding import Finding, Severity
-from ssdlab.audit.walk import EXIT_CODES, EXIT_NOTHING_TO_CHECK, Audit
+from ssdlab.audit.monitoring import EXIT_CODES
+from ssdlab.audit.walk import Audit
 from ssdlab.verdict import Verdict, count, not_looked_at, summary
 
 SOURCE = "Thomas-Krenn SSD e-book, p. 22"
-_NO_CONTROLLER = "there is no RAID controller here that is known as one"
-_NO_SSD = "no drive here is known to be an SSD and tells it"
+_NO_CONTROLLER = "no RAID controller was found that is known as one"
+_NO_SSD = "no drive here is known to be an SSD that is in use"
 _NO_ANSWER = "no drive here answers smartctl"
 _ITEMS = (
     ("RAID generation", "the RAID controller is of a generation for SSDs", _NO_CONTROLLER),
-    ("scheduler", "the scheduler only hands requests on", _NO_SSD),
+    ("scheduler", "the scheduler only passes requests on", _NO_SSD),
     ("RAID controller", "the controller writes through and reads nothing ahead", _NO_CONTROLLER),
     ("spare area", "room is left for random writes", _NO_SSD),
-    ("SMART", "what the drives tell of themselves is documented", _NO_ANSWER),
+    ("SMART", "the meaning of the drives' SMART attributes is documented", _NO_ANSWER),
     ("wear", "the drives have life left", _NO_ANSWER),
 )
 
@@ -88,9 +89,7 @@ class Checklist:
     @property
     def exit_code(self) -> int:
         """The exit code of the command: that of the worst item, as the audit has it."""
-        if all(item.severity is Severity.UNSEEN for item in self.items):
-            return EXIT_NOTHING_TO_CHECK
-        return EXIT_CODES[max(item.severity for item in self.items)]
+        return int(EXIT_CODES[max(item.severity for item in self.items)])
 
     @property
     def summary(self) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cached_property
+from typing import Any, TypeVar
 
 from ssdlab.audit.device import Device
 from ssdlab.audit.identity import Identity, identity_of
@@ -14,6 +15,8 @@ from ssdlab.audit.system import System
 from ssdlab.audit.topology import Topology
 from ssdlab.verdict import Verdict
 from ssdlab.verdict import not_looked_at as because_of
+
+T = TypeVar("T")
 
 
 class Severity(IntEnum):
@@ -115,6 +118,7 @@ class Machine:
     topology: Topology
     chosen: frozenset[str]
     _identities: dict[str, Identity] = field(default_factory=dict, compare=False)
+    _answers: dict[str, Any] = field(default_factory=dict, compare=False)
 
     @cached_property
     def devices(self) -> list[Device]:
@@ -131,6 +135,13 @@ class Machine:
         if drive.name not in self._identities:
             self._identities[drive.name] = identity_of(self.system, drive)
         return self._identities[drive.name]
+
+    def once(self, name: str, ask: Callable[[], T]) -> T:
+        """Ask something that is the same for the whole machine, and keep the answer."""
+        if name not in self._answers:
+            self._answers[name] = ask()
+        answer: T = self._answers[name]
+        return answer
 
     def is_ssd(self, drive: Device) -> bool:
         """Whether it is an SSD, by its own word or by its model's name."""

@@ -9,12 +9,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from ssdlab.align.grid import Grid
+from ssdlab.align.listings import judge, read_listing
 from ssdlab.audit.checks import zfs
-from ssdlab.audit.device import SECTOR_BYTES, whole
+from ssdlab.audit.device import whole
 from ssdlab.audit.finding import Finding, Severity, not_looked_at
 from ssdlab.audit.remedy import Remedy, advice
 from ssdlab.audit.room import WANTED
 from ssdlab.audit.windows import aligned
+from ssdlab.errors import SsdlabError
 
 _SOURCE = "gpart(8), diskinfo(8), tunefs(8)"
 _HEADER = re.compile(r"=>\s+(\d+)\s+(\d+)\s+(\S+)\s+(\S+)\s+\(")
@@ -49,7 +52,7 @@ def _disk(name: str, told: dict[str, str]) -> Iterator[Finding]:
     if rotates:
         yield Finding("media", Severity.GREEN, "a hard disk, which needs no TRIM", name)
     elif trim is None:
-        yield not_looked_at("discard", "this diskinfo does not tell of TRIM", name)
+        yield not_looked_at("discard", "this diskinfo does not mention TRIM", name)
     elif trim == "Yes":
         yield Finding("discard", Severity.GREEN, "the drive takes TRIM", name)
     else:
@@ -65,22 +68,30 @@ def _disk(name: str, told: dict[str, str]) -> Iterator[Finding]:
 
 
 def _partitions(text: str, disks: dict[str, dict[str, str]]) -> Iterator[Finding]:
-    starts: dict[str, int] = {}
+    """Judge what gpart lists by the reader and the rule of `ssdlab align check`."""
+    blocks = [each for each in re.split(r"\n\s*\n", text) if re.search(r"^=>", each, re.M)]
+    if not blocks:
+        return
+    sectors = [
+        f"{name}\n{told['sectorsize']} # sectorsize"
+        for name, told in disks.items()
+        if "sectorsize" in told and not re.search(r"\d[ps]\d+[a-h]?$", name)
+    ]
+    try:
+        listing = read_listing("\n".join([*sectors, *blocks]), "gpart show")
+    except SsdlabError as error:
+        yield not_looked_at("alignment", str(error), "gpart show")
+        return
+    for disk in judge(listing, Grid()):
+        for each in disk.judged:
+            byte = each.listed.start.byte
+            if byte is not None:
+                yield aligned(f"{each.listed.name} on {disk.listed.name}", byte)
+    for unread in listing.unread:
+        quoted = " ".join(unread.quoted.split())
+        yield not_looked_at("alignment", f"the row is not understood: {unread.why}", quoted)
     for name, scheme, rows in _tables(text):
-        sector = whole(disks.get(name, {}).get("sectorsize")) or SECTOR_BYTES
-        is_slice = scheme == "BSD" and re.fullmatch(r".+s\d+", name)
-        if is_slice and name not in starts:
-            because = f"gpart show of its drive, which is not here, tells where {name} begins"
-            yield not_looked_at("alignment", because, name)
-            continue
-        # A label's sectors count from where its slice begins.
-        origin = starts.get(name, 0) if is_slice else 0
-        for start, _, index in rows:
-            if index:
-                part = _part(name, scheme, index)
-                starts[part] = origin + start * sector
-                yield aligned(f"{part} on {name}", starts[part])
-        if not is_slice:
+        if not (scheme == "BSD" and re.fullmatch(r".+s\d+", name)):
             yield from _unpartitioned(name, rows)
 
 
@@ -102,14 +113,6 @@ def _tables(text: str) -> Iterator[tuple[str, str, list[tuple[int, int, str]]]]:
         yield table
 
 
-def _part(name: str, scheme: str, index: str) -> str:
-    """Name a partition as FreeBSD does: ada0p1 (GPT), ada0s1 (MBR), ada0s1a (BSD label)."""
-    letters = {"GPT": "p", "MBR": "s"}
-    if scheme == "BSD" and index.isdecimal() and 1 <= int(index) <= 26:
-        return name + chr(ord("a") + int(index) - 1)
-    return f"{name}{letters.get(scheme, 'p')}{index}"
-
-
 def _unpartitioned(name: str, rows: list[tuple[int, int, str]]) -> Iterator[Finding]:
     free = sum(size for _, size, index in rows if not index)
     taken = sum(size for _, size, index in rows if index)
@@ -118,7 +121,7 @@ def _unpartitioned(name: str, rows: list[tuple[int, int, str]]) -> Iterator[Find
     if share >= WANTED:
         yield Finding("spare area", Severity.GREEN, told, name)
     else:
-        because = f"{told}, and gpart does not tell how full file systems are"
+        because = f"{told}, and gpart does not show how full file systems are"
         yield not_looked_at("spare area", because, name)
 
 

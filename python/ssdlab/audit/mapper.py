@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from ssdlab.audit import forms
 from ssdlab.audit.device import SECTOR_BYTES, Below, Device, whole
 from ssdlab.audit.system import System
+from ssdlab.unread import Unread
 
 _Devices = dict[str, Device]
 
@@ -20,22 +22,30 @@ def numbers(system: System, devices: _Devices) -> _Devices:
     return {number: devices[name] for number, name in found if number}
 
 
-def read_tables(system: System, devices: _Devices) -> None:
-    """Read every table and put what it tells into the devices."""
+def read_tables(system: System, devices: _Devices) -> list[Unread]:
+    """Read every table and put what it tells into the devices; gives what is not understood."""
+    unread: list[Unread] = []
     mapped = {device.mapped_name: device for device in devices.values() if "name" in device.details}
     if not mapped:
-        return
+        return unread
+    for name in devices:
+        forms.read(system, "dev", f"/sys/class/block/{name}/dev", unread)
     by_number = numbers(system, devices)
     for line in (system.run("dmsetup", "table") or "").splitlines():
         name, _, table = line.partition(": ")
         device = mapped.get(name)
         words = table.split()
-        if device is not None and len(words) >= 3:
+        is_table = len(words) >= 3 and words[0].isdigit() and words[1].isdigit()
+        if device is not None and not is_table:
+            why = "a table has start, length and target (dmsetup(8))"
+            unread.append(Unread(f"dmsetup table, {name}", table, why))
+        elif device is not None:
             device.details["tables"] = str((whole(device.details.get("tables")) or 0) + 1)
             # Of several segments the first is where the device begins.
             if words[0] == "0":
                 _read_table(device, words[2], words[3:], by_number)
     _read_states(system, mapped)
+    return unread
 
 
 def _read_states(system: System, mapped: _Devices) -> None:

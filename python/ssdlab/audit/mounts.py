@@ -10,22 +10,27 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from ssdlab.audit import forms
 from ssdlab.audit.device import Below, Device, Mount, Use
 from ssdlab.audit.mapper import numbers
 from ssdlab.audit.system import System
 from ssdlab.audit.topology import Topology
+from ssdlab.unread import Unread
 
 _Devices = dict[str, Device]
 _BTRFS = "/sys/fs/btrfs"
+_MOUNTS = "/proc/self/mountinfo"
 _UUID = re.compile(r"[\w-]+", re.ASCII)
 
 
-def read_mounts(system: System, devices: _Devices) -> tuple[list[Use], list[Mount]]:
+def read_mounts(
+    system: System, devices: _Devices, unread: list[Unread]
+) -> tuple[list[Use], list[Mount]]:
     """Read uses and mounts; adds the devices of btrfs, and what loop devices stand on."""
     finder = _Finder(system, devices)
-    pools = _btrfs_pools(system, devices)
+    pools = _btrfs_pools(system, devices, unread)
     mounts, uses = [], []
-    for kind, place, number, source, options in _lines(system):
+    for kind, place, number, source, options in _lines(system, unread):
         device = finder.find(number, source)
         name = "" if device is None else pools.get(device.name, device.name)
         if kind != "btrfs" and device is not None:
@@ -67,23 +72,29 @@ class _Finder:
         return self._by_label.get(self._system.real(label) or label)
 
 
-def _lines(system: System) -> Iterator[tuple[str, str, str, str, frozenset[str]]]:
+def _lines(
+    system: System, unread: list[Unread]
+) -> Iterator[tuple[str, str, str, str, frozenset[str]]]:
     """Give kind, place, number, source and options of every mount."""
-    for line in (system.read("/proc/self/mountinfo") or "").splitlines():
+    lines = (system.read(_MOUNTS) or "").splitlines()
+    for row, line in enumerate(lines, 1):
         front, _, back = line.partition(" - ")
         words, kinds = front.split(), back.split()
         if len(words) < 6 or len(kinds) < 3:
+            if line.strip():
+                why = "a mount has ten fields at least, a dash between them (proc(5))"
+                unread.append(Unread(f"{_MOUNTS}, line {row}", line, why))
             continue
         options = frozenset({*words[5].split(","), *kinds[2].split(",")})
         yield kinds[0], unescape(words[4]), words[2], unescape(kinds[1]), options
 
 
-def _btrfs_pools(system: System, devices: _Devices) -> dict[str, str]:
+def _btrfs_pools(system: System, devices: _Devices, unread: list[Unread]) -> dict[str, str]:
     """Add a device for every btrfs of several; gives the pool's name by its members'."""
     pools: dict[str, str] = {}
     for number, uuid in enumerate(each for each in system.entries(_BTRFS) if _UUID.fullmatch(each)):
         members = [each for each in system.entries(f"{_BTRFS}/{uuid}/devices") if each in devices]
-        missing = _missing(system, f"{_BTRFS}/{uuid}/devinfo")
+        missing = _missing(system, f"{_BTRFS}/{uuid}/devinfo", unread)
         if len(members) + missing < 2 or not members:
             continue
         pool = Device(
@@ -99,8 +110,9 @@ def _btrfs_pools(system: System, devices: _Devices) -> dict[str, str]:
     return pools
 
 
-def _missing(system: System, folder: str) -> int:
-    return sum(system.read(f"{folder}/{each}/missing") == "1" for each in system.entries(folder))
+def _missing(system: System, folder: str, unread: list[Unread]) -> int:
+    paths = (f"{folder}/{each}/missing" for each in system.entries(folder))
+    return sum(forms.read(system, "missing", path, unread) == "1" for path in paths)
 
 
 def _swaps(system: System, finder: _Finder) -> Iterator[Use]:

@@ -89,6 +89,15 @@ def advice(does: str, risk: str = "", undo: str = "", costs: str = "") -> Remedy
     return Remedy(does, risk, undo, (), costs)
 
 
+def leave_room(drive: Device) -> Remedy:
+    """Say how a drive gets spare area that no TRIM has to find."""
+    return advice(
+        f"leaves a tenth of {drive.label} unpartitioned (ssdlab align --help); do it when the "
+        "drive is next set up",
+        costs="all data on the drive, which has to be erased first",
+    )
+
+
 def setting(does: str, path: str, value: str, before: str | None, rule: Rule) -> Remedy:
     """Write a value into a file of sysfs, which a restart forgets, and say what makes it last.
 

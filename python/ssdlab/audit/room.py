@@ -153,7 +153,7 @@ class _Walk:
         numbers = (self.machine.system.run(*_FREE, place) or "").split()
         size, blocks, free = (whole(each) or 0 for each in (*numbers, "", "", "")[:3])
         if size <= 0 or not 0 <= free <= blocks or not blocks:
-            return Room(unseen=(f"how full {place} is, stat -f does not tell",))
+            return Room(unseen=(f"stat -f does not show how full {place} is",))
         # btrfs counts several devices and copies its own way: only the share is comparable.
         spread = device.kind == "btrfs"
         room = free / blocks * device.size_bytes if spread else float(free * size)

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import math
 
+from ssdlab.align.rule import GOOD_PRACTICE_BYTES
 from ssdlab.audit.device import Device, whole
 
-GRID = 1 << 20
+GRID = GOOD_PRACTICE_BYTES
 _PARITY_DRIVES = {"raid4": 1, "raid5": 1, "raid6": 2}
 _LONGEST_STRIPE = 1 << 30
 

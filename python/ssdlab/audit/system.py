@@ -17,6 +17,7 @@ import shutil
 from pathlib import Path
 from typing import Protocol
 
+from ssdlab import foreign
 from ssdlab.errors import SsdlabError
 from ssdlab.tool import GaveUp, answer_of
 
@@ -24,6 +25,8 @@ _TIMEOUT_S = 20.0
 _LONGEST_FILE = 1 << 20
 _LONGEST_CAPTURE = 256 << 20
 _MOST_LINKS = 40
+_PARTS = ("files", "folders", "commands")
+_MAKE_ONE = "make one with: ssdlab audit --capture FILE"
 _PATH = (
     "/usr/sbin:/usr/bin:/sbin:/bin:/opt/MegaRAID/storcli:/opt/MegaRAID/perccli:"
     "/opt/smartstorageadmin/ssacli/bin:/opt/hp/hpssacli/bin:/opt/hp/hpssacli/bld:/usr/Arcconf"
@@ -45,6 +48,12 @@ class System(Protocol):
     def run(self, *words: str) -> str | None:
         """Give what a command prints; None where it is missing, fails or never answers."""
 
+    def runs(self, name: str) -> bool | None:
+        """Say whether a process of this name runs; None where that cannot be seen."""
+
+    def holds(self, folder: str) -> bool:
+        """Whether anything of a folder was seen at all; a capture may have been made without it."""
+
     def gave_up(self) -> dict[str, str]:
         """Give the commands that hung or printed without end so far, each with what it did."""
 
@@ -56,6 +65,7 @@ class LiveSystem:
         self._timeout_s = timeout_s
         self._answers: dict[tuple[str, ...], str | None] = {}
         self._gave_up: dict[str, str] = {}
+        self._processes: set[str] | None = None
 
     def read(self, path: str) -> str | None:
         """Read a file."""
@@ -101,6 +111,18 @@ class LiveSystem:
             return None
         return answer.decode(errors="replace").strip() or None
 
+    def runs(self, name: str) -> bool | None:
+        """Look through the processes, once."""
+        if self._processes is None:
+            numbers = [entry for entry in self.entries("/proc") if entry.isdigit()]
+            names = (self.read(f"/proc/{number}/comm") for number in numbers)
+            self._processes = {name for name in names if name}
+        return name in self._processes if self._processes else None
+
+    def holds(self, folder: str) -> bool:
+        """Look whether the folder is there."""
+        return os.path.isdir(folder)
+
     def gave_up(self) -> dict[str, str]:
         """Give the commands that were given up."""
         return self._gave_up
@@ -115,6 +137,7 @@ class RecordingSystem:
         self.folders: dict[str, list[str]] = {}
         self.commands: dict[str, str | None] = {}
         self.links: dict[str, str | None] = {}
+        self.running: dict[str, bool | None] = {}
 
     def read(self, path: str) -> str | None:
         """Read, and keep."""
@@ -136,6 +159,15 @@ class RecordingSystem:
         self.commands[" ".join(words)] = self._system.run(*words)
         return self.commands[" ".join(words)]
 
+    def runs(self, name: str) -> bool | None:
+        """Look, and keep what was asked alone: not which other processes there are."""
+        self.running[name] = self._system.runs(name)
+        return self.running[name]
+
+    def holds(self, folder: str) -> bool:
+        """Look whether the folder is there."""
+        return self._system.holds(folder)
+
     def gave_up(self) -> dict[str, str]:
         """Give the commands that were given up."""
         return self._system.gave_up()
@@ -151,9 +183,10 @@ class CapturedSystem:
         commands: dict[str, str | None],
         gave_up: dict[str, str] | None = None,
         links: dict[str, str | None] | None = None,
+        running: dict[str, bool] | None = None,
     ) -> None:
         self._files, self._folders, self._commands = files, folders, commands
-        self._links = links or {}
+        self._links, self._running = links or {}, running or {}
         self._gave_up = gave_up or {}
 
     def read(self, path: str) -> str | None:
@@ -171,6 +204,17 @@ class CapturedSystem:
     def run(self, *words: str) -> str | None:
         """Give what was printed."""
         return self._commands.get(" ".join(words))
+
+    def runs(self, name: str) -> bool | None:
+        """Give what was seen there."""
+        return self._running.get(name)
+
+    def holds(self, folder: str) -> bool:
+        """Look whether any file or folder below it could be read."""
+        below = f"{folder}/"
+        read = (path for path, text in self._files.items() if text is not None)
+        listed = (path for path, names in self._folders.items() if names)
+        return any(f"{path}/".startswith(below) for path in (*read, *listed))
 
     def gave_up(self) -> dict[str, str]:
         """Give the commands that were given up there."""
@@ -221,6 +265,14 @@ class FolderSystem:
         name = " ".join(words).replace(" ", "_").replace("/", "+")
         return self._live.read(str(self._root / "commands" / name))
 
+    def runs(self, name: str) -> bool | None:
+        """Give none: a folder has no processes."""
+        return None
+
+    def holds(self, folder: str) -> bool:
+        """Look whether the folder is there."""
+        return Path(self._place(folder)).is_dir()
+
     def gave_up(self) -> dict[str, str]:
         """Give none: nothing is run."""
         return {}
@@ -237,15 +289,22 @@ def open_root(path: str) -> System:
     place = Path(path)
     if place.is_dir():
         if not (place / "sys").is_dir():
-            raise SsdlabError(f"--root {path}: contains no sys folder; give a captured tree")
+            raise SsdlabError(
+                f"--root {path}: a folder without sys in it, so not laid out like a root file "
+                f"system\n{_MAKE_ONE}"
+            )
         return FolderSystem(place)
+    written = b""
     try:
-        content = json.loads(_read_capture(place))
+        written = _read_capture(place)
+        content = json.loads(written)
     except OSError as error:
         raise SsdlabError(f"--root {path}: {error.strerror}") from None
-    except (ValueError, RecursionError):
+    except (ValueError, RecursionError) as error:
+        line = f"line {error.lineno}: " if isinstance(error, json.JSONDecodeError) else ""
+        what = foreign.of_bytes(written) or foreign.of_text(written.decode("utf-8", "replace"))
         raise SsdlabError(
-            f"--root {path}: not a capture\nmake one with: ssdlab audit --capture FILE"
+            f"--root {path}: {line}not a capture: it is {what}\n{_MAKE_ONE}"
         ) from None
     return _captured(content, path)
 
@@ -260,8 +319,12 @@ def _read_capture(place: Path) -> bytes:
 
 def _captured(content: object, path: str) -> CapturedSystem:
     parts = content if isinstance(content, dict) else {}
-    if not all(isinstance(parts.get(key), dict) for key in ("files", "folders", "commands")):
-        raise SsdlabError(f"--root {path}: not a capture: files, folders and commands are missing")
+    missing = [key for key in _PARTS if not isinstance(parts.get(key), dict)]
+    if missing:
+        what = foreign.of_json(content) if len(missing) == len(_PARTS) else "a part of one"
+        raise SsdlabError(
+            f"--root {path}: not a capture: it is {what}, without {', '.join(missing)}\n{_MAKE_ONE}"
+        )
     given_up = parts.get("gave_up")
     reasons = _texts(given_up) if isinstance(given_up, dict) else {}
     return CapturedSystem(
@@ -270,12 +333,17 @@ def _captured(content: object, path: str) -> CapturedSystem:
         _texts(parts["commands"]),
         {words: reason for words, reason in reasons.items() if reason},
         _texts(links) if isinstance(links := parts.get("links"), dict) else {},
+        _truths(running) if isinstance(running := parts.get("running"), dict) else {},
     )
 
 
 def _texts(part: dict[str, object]) -> dict[str, str | None]:
     """Keep what is text; anything else is as if it could not be read."""
     return {name: text if isinstance(text, str) else None for name, text in part.items()}
+
+
+def _truths(part: dict[str, object]) -> dict[str, bool]:
+    return {name: seen for name, seen in part.items() if isinstance(seen, bool)}
 
 
 def _names(part: dict[str, object]) -> dict[str, list[str]]:

@@ -26,7 +26,7 @@ _UNTOLD = {
         ("encryption", "these texts do not show BitLocker or other layers below the volumes"),
         ("RAID controller", "these texts do not show what controllers or Storage Spaces do"),
         _WEAR,
-        ("alignment", "Get-Partition tells where partitions begin, by its property Offset"),
+        ("alignment", "Get-Partition shows where partitions begin, in its property Offset"),
         ("trim schedule", windows.ASK_FSUTIL),
         ("link", "powercfg /qh shows the link's setting, which powercfg /q may hide"),
     ),
@@ -35,7 +35,7 @@ _UNTOLD = {
         ("encryption", "these texts do not show GELI or other layers below the file systems"),
         ("RAID controller", "these texts do not show controllers or gmirror"),
         _WEAR,
-        ("alignment", "gpart show tells where partitions begin"),
+        ("alignment", "gpart show shows where partitions begin"),
     ),
 }
 

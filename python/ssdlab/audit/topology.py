@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from ssdlab.audit.device import DISCARD_ROLES, Device, Mount, Use
 from ssdlab.audit.volumes import group_and_volume
+from ssdlab.unread import Unread
 
 _MOST_LAYERS = 32
 
@@ -27,11 +28,14 @@ class Topology:
         In the order in which they were mounted.
     mounts
         All that is mounted, those without a block device too.
+    unread
+        What was read of them and is not understood.
     """
 
     devices: dict[str, Device]
     uses: list[Use]
     mounts: list[Mount] = field(default_factory=list)
+    unread: list[Unread] = field(default_factory=list)
     _users: dict[str, list[Use]] | None = None
     _above: dict[str, list[Device]] | None = None
     _last: dict[str, int] | None = None

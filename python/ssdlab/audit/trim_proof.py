@@ -16,7 +16,7 @@ from ssdlab.audit.checks.discard import breaks, passes_discards, where_sight_end
 from ssdlab.audit.checks.raid_controller import is_behind_controller
 from ssdlab.audit.device import PARITY, SECTOR_BYTES, Below, Device
 from ssdlab.audit.finding import Machine, Severity
-from ssdlab.audit.walk import EXIT_CODES
+from ssdlab.audit.monitoring import EXIT_CODES
 from ssdlab.verdict import Verdict, not_looked_at
 
 Count = tuple[int, int]
@@ -105,13 +105,13 @@ class Proof:
 
     @property
     def exit_code(self) -> int:
-        """The exit code of the command, as docs/audit.md has it."""
+        """The exit code of the command."""
         severities = {
             Verdict.RIGHT: Severity.GREEN,
             Verdict.WRONG: Severity.RED,
             Verdict.NOT_LOOKED_AT: Severity.UNSEEN,
         }
-        return EXIT_CODES[severities[self.verdict]]
+        return int(EXIT_CODES[severities[self.verdict]])
 
     def to_dict(self) -> dict[str, object]:
         """Give it as JSON."""

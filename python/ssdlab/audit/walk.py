@@ -7,19 +7,17 @@ from dataclasses import dataclass
 
 from ssdlab.audit.checks import all_checks
 from ssdlab.audit.finding import Finding, Machine, Severity, not_looked_at
+from ssdlab.audit.monitoring import EXIT_CODES, severity_of
 from ssdlab.audit.reading import MOST_DEVICES, read_topology
 from ssdlab.audit.remedy import advice
 from ssdlab.audit.system import System
 from ssdlab.audit.topology import Topology
 from ssdlab.errors import SsdlabError
-from ssdlab.verdict import Verdict, count, summary
+from ssdlab.verdict import count, summary
 
-EXIT_WRONG_INPUT = 2
-EXIT_CODES = {Severity.GREEN: 0, Severity.YELLOW: 1, Severity.RED: 3, Severity.UNSEEN: 4}
-EXIT_NOTHING_TO_CHECK = 5
 _MANY_DEVICES = {
-    "zfs": "what is below ZFS's devices is known to its own tools only (zpool status)",
-    "bcachefs": "bcachefs's devices are known to its own tools only",
+    "zfs": "only ZFS's own tools (zpool status) know what is below its devices",
+    "bcachefs": "only bcachefs's own tools know its devices",
 }
 
 
@@ -41,13 +39,12 @@ class Audit:
     @property
     def severity(self) -> Severity:
         """How bad the worst finding is."""
-        return max((finding.severity for finding in self.findings), default=Severity.UNSEEN)
+        return severity_of(self.findings)
 
     @property
     def exit_code(self) -> int:
-        """The exit code of the command, as docs/audit.md has it."""
-        looked = any(finding.verdict is not Verdict.NOT_LOOKED_AT for finding in self.findings)
-        return EXIT_CODES[self.severity] if looked else EXIT_NOTHING_TO_CHECK
+        """The exit code of the command."""
+        return int(EXIT_CODES[self.severity])
 
     @property
     def summary(self) -> str:
@@ -60,6 +57,7 @@ class Audit:
         return {
             "severity": str(self.severity),
             "summary": {verdict.key: number for verdict, number in counted.items()},
+            "unread": [each.to_json() for each in self.topology.unread],
             "findings": [finding.to_dict() for finding in self.findings],
         }
 
@@ -159,6 +157,9 @@ def chosen_devices(system: System, topology: Topology, places: Sequence[str]) ->
 
 def _unseen(machine: Machine, everything: bool) -> Iterator[Finding]:
     """Say what no check could look at."""
+    for each in machine.topology.unread:
+        said = each.told().removeprefix(f"{each.where} is not understood: ")
+        yield not_looked_at("devices", f"it is not understood: {said}", each.where)
     if everything:
         for mount in machine.topology.mounts:
             if mount.kind in _MANY_DEVICES and not mount.device:
@@ -166,15 +167,20 @@ def _unseen(machine: Machine, everything: bool) -> Iterator[Finding]:
     if len(machine.system.entries("/sys/block")) > MOST_DEVICES:
         because = f"only the first {MOST_DEVICES} block devices are"
         yield not_looked_at("devices", because, "/sys/block")
+    if everything and machine.chosen and not machine.system.read("/proc/self/mountinfo"):
+        because = "no mount is listed, so what stands on the devices is not known"
+        yield not_looked_at("devices", because, "/proc/self/mountinfo")
     if not machine.chosen:
         because = "there is no block device: /sys/block is empty or cannot be read"
         yield not_looked_at("devices", because, "/sys/block")
     paths = [each.label for each in machine.devices if each.kind == "multipath"]
     paths += [each.label for each in machine.drives if " " in each.details.get("paths", "")]
     if paths:
-        because = "whether all paths work tell multipath -ll and nvme list-subsys"
+        because = "multipath -ll and nvme list-subsys show whether all paths work"
         yield not_looked_at("devices", because, ", ".join(paths))
     odd = [each.label for each in machine.devices if each.kind == "mapped"]
     if odd:
-        because = "what they are tells dmsetup table, which only root may ask, or is not known here"
+        because = (
+            "only dmsetup table, run as root, shows what they are, or their kind is not known here"
+        )
         yield not_looked_at("devices", because, ", ".join(odd))

@@ -11,12 +11,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from ssdlab.align.listings import idle_reason
+from ssdlab.align.rule import PAGE_BYTES, Judgement, judge_byte
 from ssdlab.audit.device import whole
 from ssdlab.audit.finding import Finding, Severity, not_looked_at
 from ssdlab.audit.remedy import Remedy, advice, refused
 from ssdlab.audit.room import WANTED
 
-_PAGE, _GRID = 4096, 1 << 20
 _UNITS = {"B": 1, "KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30, "TB": 1 << 40, "PB": 1 << 50}
 _LINK = "0b2d69d7-a2a1-449c-9680-f91c70521c60"
 _HARD_DISK = "0012ee47-9041-4b5d-9b77-535fba8b1442"
@@ -182,20 +183,23 @@ def _partition(row: dict[str, str]) -> Finding:
     start = whole(row["Offset"])
     if start is None:
         return not_looked_at("alignment", "its offset is no number of bytes", where)
+    if idle_reason(row.get("Type", "")):
+        return Finding("alignment", Severity.GREEN, idle_reason(row["Type"]), where)
     return aligned(where, start)
 
 
 def aligned(where: str, start: int) -> Finding:
-    """Judge the byte at which a partition begins on its drive."""
-    if start % _GRID == 0:
+    """Judge the byte at which a partition begins on its drive, by the rule of `ssdlab align`."""
+    found = judge_byte(start)
+    if found is Judgement.ALIGNED:
         return Finding("alignment", Severity.GREEN, "begins on the 1 MiB grid", where)
-    is_odd = start % _PAGE != 0
+    is_odd = found is Judgement.MISALIGNED
     return Finding(
         "alignment",
         Severity.RED if is_odd else Severity.YELLOW,
-        f"begins {start % _PAGE} bytes beyond a 4 KiB boundary"
+        f"begins {start % PAGE_BYTES} bytes beyond a 4 KiB boundary"
         if is_odd
-        else "does not begin on the 1 MiB grid",
+        else "does not begin on the 1 MiB grid, which is good practice",
         f"{where}, byte {start}",
         "a 4 KiB write then covers two pages in part"
         if is_odd

@@ -1,7 +1,6 @@
 """``ssdlab align``: boundaries that fit, layouts checked against them, and what to type.
 
-Exit codes: 0 all aligned; 1 something is not; 2 what the user can mend, a listing that does not
-tell among it.
+Exit codes are those of `Exit`: `check` tells misaligned, not good practice, and not judged apart.
 """
 
 from __future__ import annotations
@@ -19,7 +18,8 @@ from ssdlab.align import tools
 from ssdlab.align.commands import commands as commands_for
 from ssdlab.align.layout import Layout
 from ssdlab.align.notation import binary_size, decimal_text, in_all_units
-from ssdlab.cli.align_listing import EXIT_MISALIGNED, print_listing
+from ssdlab.align.rule import Judgement
+from ssdlab.cli.align_listing import print_listing
 from ssdlab.cli.align_options import (
     GRID_OPTIONS,
     LAYER_OPTION,
@@ -33,6 +33,7 @@ from ssdlab.cli.align_words import size_of, writes_that_straddle
 from ssdlab.cli.console import print_json, print_list, print_paragraph, print_table, print_text
 from ssdlab.cli.json_option import JSON_OPTION
 from ssdlab.cli.verb import Verb, Verbs
+from ssdlab.exit_codes import Exit
 
 
 @click.group(
@@ -55,7 +56,7 @@ from ssdlab.cli.verb import Verb, Verbs
 def align() -> None:
     """Find boundaries, check layouts, and print the commands to type; run none of them.
 
-    The exit code is 1 if a checked layout is misaligned.
+    The exit code of check is 3 if something is misaligned.
     """
 
 
@@ -133,26 +134,36 @@ def _print_positions(rows: Sequence[tuple[str, int]], grid: grids.Grid) -> None:
 @click.argument("file", required=False, metavar="[LAYOUT]")
 @with_options(LAYER_OPTION, *GRID_OPTIONS)
 @JSON_OPTION
-def check(file: str | None, layers: tuple[str, ...], as_json: bool, **options: Any) -> int:
+def check(file: str | None, layers: tuple[str, ...], as_json: bool, **options: Any) -> Exit:
     """Check every layer of a layout, or every partition of a listing, against each unit.
 
-    A listing is the output of fdisk -l, sfdisk -d, parted print, lsblk -J -b -o +START, gpart show,
-    diskinfo -v, diskpart or Get-Partition; - is stdin. The exit code is 1 if the data are
-    misaligned, and 2 if the listing is too coarse to tell.
+    A multiple of 4 KiB is a must, one of 1 MiB good practice; audit judges by the same rule. A
+    listing is the output of fdisk, sfdisk, gdisk, parted, lsblk, blockdev --report, gpart,
+    diskpart, Get-Partition and others; - is stdin. The exit code is 3 if data are misaligned, 1
+    if they only miss what is good practice, and 4 if something is too coarse to tell or was not
+    understood; that is then quoted.
     """
     layout = read_given(file, layers, options)
     if not isinstance(layout, Layout):
         return print_listing(layout, Chosen(options).grid(), as_json=as_json)
     findings = checking.check(layout, Chosen(options, layout.drive).grid())
-    wrong = checking.misaligned(findings)
+    found = checking.verdict(findings)
     if as_json:
-        print_json({"aligned": not wrong, "findings": [asdict(each) for each in findings]})
+        print_json(
+            {
+                "aligned": found is not Judgement.MISALIGNED,
+                "verdict": found.value,
+                "findings": [asdict(each) for each in findings],
+            }
+        )
     else:
-        _print_findings(findings, wrong, layout.geometry.sector_bytes)
-    return EXIT_MISALIGNED if wrong else 0
+        _print_findings(findings, found, layout.geometry.sector_bytes)
+    return found.exit
 
 
-def _print_findings(findings: Sequence[checking.Finding], wrong: bool, sector_bytes: int) -> None:
+def _print_findings(
+    findings: Sequence[checking.Finding], found: Judgement, sector_bytes: int
+) -> None:
     in_array = any(each.array_byte is not None for each in findings)
     rows = [
         (
@@ -171,10 +182,17 @@ def _print_findings(findings: Sequence[checking.Finding], wrong: bool, sector_by
     headings = ("layer", "at byte", "sector", *array, "checked against", "fits", "worst remainder")
     right = (1, 2, 3, 6) if in_array else (1, 2, 5)
     print_table((*headings, "writes that straddle"), rows, right=right, fold=len(headings))
-    if not wrong:
+    if found is Judgement.ALIGNED:
         print_paragraph("Aligned: the topmost layer fits every unit.")
         return
-    print_paragraph("Misaligned: the topmost layer does not fit.")
+    if found is Judgement.MISALIGNED:
+        print_paragraph("Misaligned: the topmost layer does not fit.")
+    else:
+        missed = dict.fromkeys(each.unit.name for each in findings if _missed(each))
+        print_paragraph(
+            f"Not on what is good practice: {', '.join(missed)}. What is a must fits: nothing has "
+            "to be moved for it; when it is made anew, begin as below."
+        )
     mends = {f"{each.name}: {each.remedy}": None for each in findings if _mends(each)}
     print_list("Remedies, the lowest layer first; check again after each", list(mends))
 
@@ -189,8 +207,12 @@ def _fits(finding: checking.Finding) -> str:
     return "no" if finding.decides else "no (not judged)"
 
 
+def _missed(finding: checking.Finding) -> bool:
+    return finding.decides and not finding.aligned
+
+
 def _mends(finding: checking.Finding) -> bool:
-    judged = finding.unit.required and not finding.aligned
+    judged = finding.unit.judged and not finding.aligned
     return judged and finding.remedy != checking.BELOW_FIRST
 
 
@@ -216,7 +238,7 @@ def _mends(finding: checking.Finding) -> bool:
     "--device",
     "devices",
     multiple=True,
-    metavar="DRIVE",
+    metavar="DEVICE",
     help="Use this device in the commands; repeat it for each member of an array.",
 )
 @click.option("--new", is_flag=True, help="Create a partition table first; this destroys all data.")

@@ -1,4 +1,7 @@
-"""What ``ssdlab align check`` says of a listing: a table a drive, the verdict, the remedies."""
+"""What ``ssdlab align check`` says of a listing: a table a drive, the verdict, the remedies.
+
+What no reader understood is quoted, and then the answer is not that all is well.
+"""
 
 from __future__ import annotations
 
@@ -7,45 +10,73 @@ from typing import Any
 
 from ssdlab import text
 from ssdlab.align.grid import Grid
-from ssdlab.align.listings import JudgedDisk, JudgedPartition, ListedDisk, Start, judge
+from ssdlab.align.listings import JudgedDisk, JudgedPartition, ListedDisk, Listing, Start, judge
 from ssdlab.align.notation import decimal_text
+from ssdlab.align.rule import Judgement
+from ssdlab.align.rule import worst as worst_judgement
 from ssdlab.cli.align_words import size_of, writes_that_straddle
 from ssdlab.cli.console import print_json, print_list, print_paragraph, print_table, print_text
-from ssdlab.errors import SsdlabError
+from ssdlab.exit_codes import Exit, worst
 
-EXIT_MISALIGNED = 1
 _FITS = {True: "yes", False: "no", None: "not known"}
+_ASK = (
+    "list them in sectors or bytes: parted DEVICE unit s print, fdisk -l -u, or diskpart's detail "
+    "partition"
+)
 
 
-def print_listing(disks: Sequence[ListedDisk], grid: Grid, *, as_json: bool) -> int:
+def print_listing(listing: Listing, grid: Grid, *, as_json: bool) -> Exit:
     """Judge a listing and print what was found.
 
     Returns
     -------
-    int
-        The exit code: 0 where all that is judged fits, 1 where something does not.
-
-    Raises
-    ------
-    SsdlabError
-        Nothing is known to be misaligned, but the listing does not tell of all.
+    Exit
+        A finding where something is misaligned, attention where something misses what is good
+        practice, not judged where something is not known or was not understood.
     """
-    judged = judge(disks, grid)
-    verdicts = [disk.aligned for disk in judged]
-    wrong, unknown = False in verdicts, None in verdicts
+    judged = judge(listing, grid)
     if as_json:
-        aligned = False if wrong else None if unknown else True
-        print_json({"aligned": aligned, "disks": [_as_json(disk) for disk in judged]})
+        _print_json(listing, judged)
     else:
-        for number, disk in enumerate(judged):
-            _print_disk(disk, is_first=number == 0)
-    if unknown and not wrong:
-        raise SsdlabError(
-            "the listing does not show whether all partitions fit: it rounds where they begin\n"
-            "list them in sectors or bytes: parted DEVICE unit s print, fdisk -l -u, or diskpart's "
-            "detail partition"
-        )
-    return EXIT_MISALIGNED if wrong else 0
+        _print_text(listing, judged)
+    return answer_of(listing, judged)
+
+
+def answer_of(listing: Listing, judged: Sequence[JudgedDisk]) -> Exit:
+    """Give the exit code of what was judged, and of what was not."""
+    return worst([*(disk.judgement.exit for disk in judged), *_not_judged(listing, judged)])
+
+
+def _not_judged(listing: Listing, judged: Sequence[JudgedDisk]) -> list[Exit]:
+    """Say that something was not judged: what is unread, or all that there is."""
+    nothing = not any(disk.judged for disk in judged)
+    return [Exit.NOT_JUDGED] if listing.unread or nothing else []
+
+
+def _overall(listing: Listing, judged: Sequence[JudgedDisk]) -> Judgement:
+    missing = [Judgement.NOT_KNOWN] if _not_judged(listing, judged) else []
+    return worst_judgement([*missing, *(disk.judgement for disk in judged)])
+
+
+def _aligned(found: Judgement, *, is_whole: bool) -> bool | None:
+    """Say whether what is a must fits, as JSON does."""
+    if found is Judgement.MISALIGNED:
+        return False
+    return True if is_whole and found is not Judgement.NOT_KNOWN else None
+
+
+def _print_json(listing: Listing, judged: Sequence[JudgedDisk]) -> None:
+    found = _overall(listing, judged)
+    known = not _not_judged(listing, judged) and all(disk.aligned is not None for disk in judged)
+    print_json(
+        {
+            "aligned": _aligned(found, is_whole=known),
+            "verdict": found.value,
+            "read_as": listing.read_as,
+            "disks": [_as_json(disk) for disk in judged],
+            "unread": [each.to_json() for each in listing.unread],
+        }
+    )
 
 
 def _as_json(disk: JudgedDisk) -> dict[str, Any]:
@@ -57,6 +88,8 @@ def _as_json(disk: JudgedDisk) -> dict[str, Any]:
         "optimal_bytes": listed.optimal_bytes,
         "capacity_bytes": listed.capacity,
         "aligned": disk.aligned,
+        "verdict": disk.judgement.value,
+        "not_listed": listed.unseen or None,
         "notes": listed.notes,
         "partitions": [_partition_as_json(each) for each in disk.partitions],
     }
@@ -70,25 +103,48 @@ def _partition_as_json(judged: JudgedPartition) -> dict[str, Any]:
         "last_possible_byte": listed.start.high,
         "size_bytes": listed.size,
         "aligned": judged.aligned,
+        "verdict": judged.judgement.value,
+        "to_the_listings_precision": judged.as_printed,
         "judged": not listed.idle,
         "why_not_judged": listed.idle or None,
         "fits": [
-            {"unit": unit.name, "bytes": unit.bytes, "required": unit.required, "fits": fits}
+            {
+                "unit": unit.name,
+                "bytes": unit.bytes,
+                "required": unit.required,
+                "standing": unit.standing.value,
+                "fits": fits,
+            }
             for unit, fits in judged.fits
         ],
         "remedy": judged.remedy or None,
     }
 
 
-def _print_disk(disk: JudgedDisk, *, is_first: bool) -> None:
-    print_text(f"{'' if is_first else chr(10)}{_heading(disk.listed)}")
+def _print_text(listing: Listing, judged: Sequence[JudgedDisk]) -> None:
+    print_text(f"Read as: {'; '.join(listing.read_as)}.")
+    for disk in judged:
+        _print_disk(disk)
+    if listing.unread:
+        unread = [each.told() for each in listing.unread]
+        print_list("Not understood, and so not judged", unread)
+    if any(disk.judgement is Judgement.NOT_KNOWN and not disk.listed.unseen for disk in judged):
+        print_paragraph(f"To know more, {_ASK}.")
+
+
+def _print_disk(disk: JudgedDisk) -> None:
+    print_text(f"\n{_heading(disk.listed)}")
     _print_partitions(disk)
     for note in disk.listed.notes:
         print_paragraph(f"Note: {note}.")
+    if disk.listed.unseen:
+        print_paragraph(f"Not judged: {disk.listed.unseen}.")
     print_paragraph(_verdict(disk))
     mends = [f"{each.listed.name}: {each.remedy}" for each in disk.partitions if each.remedy]
-    if mends:
+    if mends and disk.judgement is Judgement.MISALIGNED:
         print_list("Remedies (ssdlab align move shows how)", mends)
+    elif mends:
+        print_list("Where they fit both, once they are made anew", mends)
 
 
 def _heading(listed: ListedDisk) -> str:
@@ -119,14 +175,15 @@ def _print_partitions(disk: JudgedDisk) -> None:
 
 def _unit_heading(disk: JudgedDisk, number: int) -> str:
     unit = disk.grid.units[number]
-    return f"{unit.name}{size_of(unit)}" + ("" if unit.required else " (not judged)")
+    return f"{unit.name}{size_of(unit)}" + ("" if unit.judged else " (not judged)")
 
 
 def _place(start: Start, sector: int) -> tuple[str, str]:
     if start.exact:
         return str(start.low), decimal_text(start.low, sector)
     if start.high is None:
-        return f"{start.low} + n × {start.step}", text.NOTHING
+        low = f"{start.low} + n × {start.step}" if start.step > 1 else "not listed"
+        return low, text.NOTHING
     low, high = (decimal_text(place, sector) for place in (start.low, start.high))
     return f"{start.low} to {start.high}", f"{low} to {high}"
 
@@ -134,22 +191,38 @@ def _place(start: Start, sector: int) -> tuple[str, str]:
 def _remark(judged: JudgedPartition) -> str:
     if judged.listed.idle:
         return f"not judged: {judged.listed.idle}"
-    worst = next((each for each in judged.findings if each.decides and not each.aligned), None)
-    if worst is None:
+    if judged.as_printed:
+        return "to the listing's precision"
+    worst_of_all = next(
+        (each for each in judged.findings if each.decides and not each.aligned), None
+    )
+    if worst_of_all is None:
         return ""
-    return f"writes that straddle: {writes_that_straddle(worst.straddling)}"
+    if judged.judgement is Judgement.NOT_GOOD_PRACTICE:
+        return "pages fit; 1 MiB is good practice"
+    return f"writes that straddle: {writes_that_straddle(worst_of_all.straddling)}"
 
 
 def _verdict(disk: JudgedDisk) -> str:
-    if disk.aligned is None:
+    found = disk.judgement
+    if found is Judgement.MISALIGNED:
+        return f"Misaligned: {_names(disk, found)}."
+    if found is Judgement.NOT_GOOD_PRACTICE:
+        return (
+            f"Not on the grid that is good practice: {_names(disk, found)}. What is a must fits: "
+            "nothing has to be moved for it."
+        )
+    if found is Judgement.NOT_KNOWN:
         return "Not known: the listing does not show whether every partition fits."
-    if disk.aligned is False:
-        wrong = [each.listed.name for each in disk.partitions if _is_wrong(each)]
-        return f"Misaligned: {', '.join(wrong)}."
-    if all(each.listed.idle for each in disk.partitions):
+    if not disk.judged:
         return "No partition is judged."
+    if any(each.as_printed for each in disk.judged):
+        return (
+            "Aligned, to the listing's precision: it rounds, and every judged partition begins "
+            "where it fits, or so close to it that the listing cannot tell them apart."
+        )
     return "Aligned: every judged partition fits every unit."
 
 
-def _is_wrong(judged: JudgedPartition) -> bool:
-    return judged.aligned is False and not judged.listed.idle
+def _names(disk: JudgedDisk, found: Judgement) -> str:
+    return ", ".join(each.listed.name for each in disk.judged if each.judgement is found)

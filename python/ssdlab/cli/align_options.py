@@ -12,7 +12,7 @@ import click
 from ssdlab.align import grid as grids
 from ssdlab.align import reading
 from ssdlab.align.layout import Layout
-from ssdlab.align.listings import ListedDisk, is_listing, read_listing
+from ssdlab.align.listings import Listing, is_listing, read_listing
 from ssdlab.align.notation import parse_geometry, parse_position
 from ssdlab.cli.completion import complete_drive
 from ssdlab.cli.drives import SET_OPTION, parse_settings
@@ -51,7 +51,9 @@ class Chosen:
         """Put the units together; without any, what is safe to assume."""
         options = self._options
         units = [grids.read_unit(each, self.geometry) for each in options["align"]]
-        units.extend(self.facts.units if self.facts else ())
+        if self.facts:
+            units.extend(self.facts.units)
+            units.append(grids.GOOD_PRACTICE)
         units = units or list(grids.DEFAULT_UNITS)
         table = grids.track_units(
             self.geometry, track=options["track"], cylinder=options["cylinder"]
@@ -156,7 +158,7 @@ def read_layout(file: str | None, layers: Sequence[str], options: dict[str, Any]
 
 def read_given(
     file: str | None, layers: Sequence[str], options: dict[str, Any]
-) -> Layout | list[ListedDisk]:
+) -> Layout | Listing:
     """Read a layout, or a listing where the file is one.
 
     Raises

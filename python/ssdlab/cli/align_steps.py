@@ -89,7 +89,7 @@ def move(
         "ssdlab align spare --steps /dev/sda",
     ),
 )
-@click.argument("file", required=False, metavar="[LAYOUT|DRIVE]")
+@click.argument("file", required=False, metavar="[LAYOUT|DEVICE]")
 @click.option(
     "--spare", "share", metavar="SHARE", help="Leave this share of the capacity free, such as 20%."
 )
@@ -115,8 +115,8 @@ def spare(
     """Show how to leave a SHARE of a used drive unpartitioned; change nothing.
 
     LAYOUT describes the last partition; an encrypted one is refused. With --steps, show how to
-    start over with DRIVE, or with any drive; each step says what it destroys and how to check that
-    it worked.
+    start over with DEVICE (/dev/sda), or with any; each step says what it destroys and how to
+    check that it worked.
     """
     if steps:
         _start_over(file, share, as_json=as_json)
@@ -169,7 +169,7 @@ def _refuse_others(*names: str) -> None:
     ]
     if others:
         raise SsdlabError(
-            "--steps works on a whole drive, such as --steps /dev/sda; leave out "
+            "--steps works on a whole device, such as --steps /dev/sda; leave out "
             f"{', '.join(others)}"
         )
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
+
 import click
 
 from ssdlab import signals
+from ssdlab.audit import monitoring
 from ssdlab.audit.capture import capture
 from ssdlab.audit.checklist import Checklist, checklist
 from ssdlab.audit.finding import Finding, Severity
@@ -16,31 +20,42 @@ from ssdlab.audit.walk import Audit
 from ssdlab.audit.walk import audit as look
 from ssdlab.cli.audit_load import count_load
 from ssdlab.cli.audit_texts import read_texts
-from ssdlab.cli.console import check_agreed, note, print_json, print_table, print_text
+from ssdlab.cli.console import (
+    check_agreed,
+    is_terminal,
+    note,
+    print_json,
+    print_table,
+    print_text,
+)
 from ssdlab.cli.json_option import JSON_OPTION
+from ssdlab.cli.plug_in import FORMAT_OPTION, TERM, PlugIn
 from ssdlab.cli.streams import printable
-from ssdlab.cli.verb import Verb
 from ssdlab.errors import SsdlabError
 from ssdlab.output import PendingFile, is_stdout
 from ssdlab.verdict import Verdict
 
+_WIDE_COLUMNS = 140
+"""From so many columns of a terminal on a place has a column of its own."""
+
 
 @click.command(
-    cls=Verb,
+    cls=PlugIn,
     short_help="Check how the storage of this machine is set up.",
     terms=(
         ("DEVICE, FOLDER", "such as /dev/sda or /home; a folder selects the file system it is on"),
-        ("exit code 0", "everything looks right"),
+        ("exit 0", "everything looks right"),
         ("1, 3", "something looks wrong: 1 (yellow) may do harm, 3 (red) does harm"),
-        ("4", "nothing looks wrong, but something was not looked at"),
-        ("5", "nothing could be looked at"),
+        ("4", "nothing looks wrong, but something, or all, was not looked at"),
         ("2", "wrong input"),
+        TERM,
     ),
     examples=(
         "ssdlab audit",
         "ssdlab audit /home --json",
         "ssdlab audit /dev/disk/by-id/ata-MODEL_SERIAL",
         "ssdlab audit --checklist",
+        "ssdlab audit --format nagios",
         "ssdlab audit --from trim.txt disks.txt volumes.txt",
         "ssdlab audit --prove-trim /home",
         "ssdlab audit --capture machine.json; ssdlab audit --root machine.json",
@@ -70,6 +85,7 @@ from ssdlab.verdict import Verdict
     "--checklist", "as_list", is_flag=True, help="Print a one-page checklist with answers."
 )
 @click.option("--yes", is_flag=True, help="Run --prove-trim without asking.")
+@FORMAT_OPTION
 @JSON_OPTION
 def audit(
     places: tuple[str, ...],
@@ -81,6 +97,7 @@ def audit(
     texts: tuple[str, ...],
     as_list: bool,
     yes: bool,
+    form: str,
     as_json: bool,
 ) -> int:
     """Check how the storage of this machine is set up, from file systems down to the drives.
@@ -89,7 +106,10 @@ def audit(
     """
     kinds = {"--capture": keep, "--prove-trim": proven, "--load": duration}
     given = [name for name, value in kinds.items() if value is not None]
+    form = "json" if as_json else form
+    as_json = form == "json"
     _refuse_mixed(given, texts, root, as_list)
+    _refuse_form(form, given, as_list)
     if output is not None and duration is None:
         raise SsdlabError("--output needs --load: ssdlab audit --load 10m -o load.fio")
     system: System = open_root(root) if root else LiveSystem()
@@ -103,11 +123,30 @@ def audit(
     found = audit_texts(read_texts(files)) if files else look(system, places)
     if as_list:
         return _answer(checklist(found), as_json)
-    if as_json:
+    return _tell(found, form)
+
+
+def _tell(found: Audit, form: str) -> int:
+    """Write the audit in its form; give the exit code."""
+    if form == "nagios":
+        print_text(monitoring.nagios(found.findings))
+        return monitoring.plug_in_code(found.findings)
+    if form == "prometheus":
+        print_text(monitoring.prometheus(found.findings))
+    elif form == "json":
         print_json(found.to_dict())
     else:
         _print(found)
     return found.exit_code
+
+
+def _refuse_form(form: str, kinds: list[str], as_list: bool) -> None:
+    """Refuse a monitor's form for what is no audit."""
+    names = [*kinds, *(["--checklist"] if as_list else [])]
+    if form in ("nagios", "prometheus") and names:
+        raise SsdlabError(
+            f"--format {form} does not go with {names[0]}; it is for the audit itself"
+        )
 
 
 def _refuse_mixed(
@@ -139,9 +178,19 @@ def _answer(answered: Checklist, as_json: bool) -> int:
         for item in answered.items
     ]
     red = [place for place, each in enumerate(answered.items) if each.severity is Severity.RED]
-    print_table(("", "", "item", "what the audit found"), rows, fold=3, red=red)
+    if _is_narrow():
+        short = [(number, verdict, f"{asks}: {found}") for number, verdict, asks, found in rows]
+        print_table(("", "", "item, and what the audit found"), short, fold=2, red=red)
+    else:
+        print_table(("", "", "item", "what the audit found"), rows, fold=3, red=red)
     print_text(f"\n{answered.summary}; for the remedies, run: ssdlab audit")
     return answered.exit_code
+
+
+def _is_narrow() -> bool:
+    """Whether a table of four columns leaves its last one too little of the terminal."""
+    columns = shutil.get_terminal_size((80, 24)).columns
+    return is_terminal(sys.stdout) and columns < _WIDE_COLUMNS
 
 
 def _print(found: Audit) -> None:
@@ -150,7 +199,12 @@ def _print(found: Audit) -> None:
         for each in found.findings
     ]
     red = [place for place, each in enumerate(found.findings) if each.severity is Severity.RED]
-    print_table(("", "check", "where", "finding"), rows, fold=3, red=red)
+    if _is_narrow():
+        # The place stands before the finding: a column of its own would leave that too little.
+        short = [(verdict, check, f"{where}: {what}") for verdict, check, where, what in rows]
+        print_table(("", "check", "where, and what was found"), short, fold=2, red=red)
+    else:
+        print_table(("", "check", "where", "finding"), rows, fold=3, red=red)
     for each in found.findings:
         if each.verdict is Verdict.WRONG:
             print_text("\n" + printable(_details(each)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from collections.abc import Sequence
 
@@ -11,10 +12,11 @@ from ssdlab.audit.load_job import job_of
 from ssdlab.audit.reading import read_topology
 from ssdlab.audit.system import System
 from ssdlab.audit.topology import Topology
-from ssdlab.audit.walk import EXIT_NOTHING_TO_CHECK, chosen_devices, device_of
+from ssdlab.audit.walk import chosen_devices, device_of
 from ssdlab.cli.console import is_terminal, note, print_json, print_list, print_table, print_text
 from ssdlab.cli.streams import printable
 from ssdlab.errors import SsdlabError
+from ssdlab.exit_codes import Exit
 from ssdlab.output import PendingFile, is_stdout
 from ssdlab.text import NOTHING, percent, significant
 
@@ -31,6 +33,9 @@ _HEADINGS = (
     "discards",
     "flushes/s",
 )
+_NARROW_HEADINGS = ("device", "", "per second", "mean size", "GB/day")
+_WIDE_COLUMNS = 120
+"""From so many columns of a terminal on a device fits into one row."""
 _UNTOLD = (
     "whether requests were random or sequential",
     "how their sizes spread around the mean",
@@ -73,7 +78,7 @@ def count_load(
         if not job_to_stdout:
             note(f"{job_file} holds the load of {printable(meant.label)}")
     if not load.devices:
-        return EXIT_NOTHING_TO_CHECK
+        return int(Exit.NOT_JUDGED)
     return signals.exit_code() if load.was_stopped else 0
 
 
@@ -94,12 +99,28 @@ def _meant(load: Load, system: System, topology: Topology, places: Sequence[str]
 
 
 def _print(load: Load) -> None:
-    rows = [_row(device) for device in load.devices]
-    print_table(_HEADINGS, rows, right=tuple(range(2, len(_HEADINGS))))
+    if is_terminal(sys.stdout) and shutil.get_terminal_size((80, 24)).columns < _WIDE_COLUMNS:
+        rows = [row for device in load.devices for row in _narrow_rows(device)]
+        print_table(_NARROW_HEADINGS, rows, right=(2, 3, 4), fold=0)
+    else:
+        rows = [_row(device) for device in load.devices]
+        print_table(_HEADINGS, rows, right=tuple(range(2, len(_HEADINGS))))
     early = ", stopped early" if load.was_stopped else ""
     print_text(f"\ncounted for {load.seconds:.1f} s{early}")
     print_text(_AGAIN)
     print_list("The kernel's counters do not tell:", _UNTOLD)
+
+
+def _narrow_rows(device: DeviceLoad) -> list[tuple[str, ...]]:
+    """Give a row for each direction, and one for what they have in common."""
+    flushes = NOTHING if device.flushes is None else significant(device.flushes / device.seconds)
+    return [
+        (printable(device.label), "reads", *_cells(device, device.reads)),
+        (device.kind, "writes", *_cells(device, device.writes)),
+        ("", "flushes", flushes, NOTHING, NOTHING),
+        ("", "depth", f"{device.depth:.2f}", NOTHING, NOTHING),
+        ("", "discards", percent(device.discard_share), NOTHING, NOTHING),
+    ]
 
 
 def _row(device: DeviceLoad) -> tuple[str, ...]:

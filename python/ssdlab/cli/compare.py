@@ -9,15 +9,16 @@ from pathlib import Path
 import click
 
 from ssdlab.cli.completion import complete_file
-from ssdlab.cli.console import note, print_json, print_table, print_text
+from ssdlab.cli.console import note, print_filled, print_json, print_list, print_table, print_text
 from ssdlab.cli.ensemble import MODEL_ERROR_NOTE
 from ssdlab.cli.json_option import JSON_OPTION
-from ssdlab.cli.results import are_pts_results, documents_of, ensembles_in, loaded
+from ssdlab.cli.results import are_pts_results, documents_of, ensembles_in, exit_code_of, loaded
 from ssdlab.cli.verb import Verb
 from ssdlab.comparison import Comparison, Row
 from ssdlab.comparison import compare as compare_results
 from ssdlab.ensemble import pairing
 from ssdlab.ensemble.document import Arm
+from ssdlab.exit_codes import Exit
 
 
 @click.command(
@@ -36,7 +37,7 @@ from ssdlab.ensemble.document import Arm
 )
 @click.argument("results", nargs=-1, required=True, metavar="A B…", shell_complete=complete_file)
 @JSON_OPTION
-def compare(results: tuple[str, ...], as_json: bool) -> None:
+def compare(results: tuple[str, ...], as_json: bool) -> int:
     """Compare results with the first one: mean difference and ratio, with 95 % confidence.
 
     Jobs of the same name are paired by seed, so run both sides with several seeds.
@@ -51,17 +52,18 @@ def compare(results: tuple[str, ...], as_json: bool) -> None:
     """
     if are_pts_results(results):
         _compare_pts(results, as_json)
-        return
+        return Exit.DONE
     documents = documents_of(results)
     if arms := ensembles_in(documents):
         _compare_ensembles(arms, as_json)
-        return
+        return Exit.DONE
     with loaded(documents) as found:
         comparison = compare_results(found)
     if as_json:
         print_json(comparison.to_dict())
-        return
-    _print(comparison)
+    else:
+        _print(comparison)
+    return exit_code_of(found)
 
 
 def _compare_pts(results: Sequence[str], as_json: bool) -> None:
@@ -95,6 +97,11 @@ def _compare_ensembles(arms: Sequence[Arm], as_json: bool) -> None:
 
 
 def _print(comparison: Comparison) -> None:
+    before = [*comparison.failures, *comparison.said]
+    for each in before:
+        print_filled(each)
+    if before:
+        print_text("")
     for arm in comparison.arms[1:]:
         print_text(f"{arm} compared with {comparison.arms[0]}")
         rows = [_cells(row) for row in comparison.rows if row.arm == arm]
@@ -103,6 +110,7 @@ def _print(comparison: Comparison) -> None:
         print_text("")
     for remark in comparison.remarks:
         print_text(remark)
+    print_list("not judged:", [each.told() for each in comparison.unread])
 
 
 def _cells(row: Row) -> tuple[str, ...]:

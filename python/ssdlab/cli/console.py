@@ -14,10 +14,11 @@ import textwrap
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, Protocol, TextIO
 
 import click
 
+from ssdlab.cli.progress_lines import ProgressLines, are_wanted
 from ssdlab.cli.streams import escaped
 from ssdlab.errors import SsdlabError
 
@@ -178,8 +179,18 @@ def _print_renderable(table: Table, terminal: bool) -> None:
     sys.stdout.write("\n".join(line.rstrip() for line in lines).strip("\n") + "\n")
 
 
+class Display(Protocol):
+    """Shows how far tasks are."""
+
+    def report(self, index: int, phase: str, share: float) -> None:
+        """Show how far a task is; callable from any thread."""
+
+    def finish(self, index: int) -> None:
+        """Hear that a task has ended."""
+
+
 class ProgressDisplay:
-    """One line per task on the terminal; silent anywhere else.
+    """One line per task on the terminal; silent without one.
 
     Parameters
     ----------
@@ -210,10 +221,13 @@ class ProgressDisplay:
 
 
 @contextmanager
-def progress_display(labels: Sequence[str], wanted: bool = True) -> Iterator[ProgressDisplay]:
-    """Show progress on stderr while the block runs, where it is wanted and stderr is a terminal."""
-    if not wanted or not is_terminal(sys.stderr):
+def progress_display(labels: Sequence[str], wanted: bool = True) -> Iterator[Display]:
+    """Show progress on stderr while the block runs, if wanted; in lines without a terminal."""
+    if not wanted:
         yield ProgressDisplay(labels, None)
+        return
+    if not is_terminal(sys.stderr):
+        yield ProgressLines(labels, note) if are_wanted() else ProgressDisplay(labels, None)
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn

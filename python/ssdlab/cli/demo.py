@@ -17,6 +17,7 @@ from ssdlab.cli.console import (
     print_table,
     print_text,
 )
+from ssdlab.cli.drives import tell_not_steady
 from ssdlab.cli.folder import output_folder
 from ssdlab.cli.tasks import carry_out
 from ssdlab.cli.verb import Verb
@@ -81,7 +82,7 @@ def demo(drive: str, output: str, capacity: str | None, seed: int) -> int:
         return signals.exit_code()
     write_report(results, folder / "report.html")
     print_text(f"\nopen {folder / 'report.html'}")
-    return 0
+    return tell_not_steady((result.name, result.not_steady) for result in results)
 
 
 def _print(results: Sequence[Result]) -> None:

@@ -6,17 +6,18 @@ The list of drives must come at once: what only `show` or a long run needs is lo
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import click
 
-from ssdlab import engine, text
+from ssdlab import conditions, engine, text
 from ssdlab.cli.completion import complete_drive
 from ssdlab.cli.console import is_terminal, note, print_json, print_table, print_text
 from ssdlab.cli.json_option import JSON_OPTION
 from ssdlab.cli.verb import Verb
 from ssdlab.errors import SsdlabError
+from ssdlab.exit_codes import Exit
 from ssdlab.request import RunRequest, Settings
 
 SET_OPTION = click.option(
@@ -54,9 +55,17 @@ _MUCH_MEMORY_BYTES = 2_000_000_000
 
 
 def check_exact(exact: bool, condition: str | None, option: str) -> None:
-    """Refuse a choice of ways into any condition but ``steady``, to which alone there are two."""
-    if exact and condition != "steady":
+    """Refuse a choice of ways into any condition but steady ones, to which alone there are two."""
+    if exact and not conditions.is_steady(condition):
         raise SsdlabError(f"--exact: is for steady state only; add {option} steady")
+
+
+def tell_not_steady(names_and_reasons: Iterable[tuple[str, str | None]]) -> Exit:
+    """Say which drives did not come into the condition asked for, and why; return the exit code."""
+    reasons = [(name, reason) for name, reason in names_and_reasons if reason]
+    for name, reason in dict.fromkeys(reasons):
+        note(f"ssdlab: {name}: NOT STEADY: {reason}; the figures are not those of a steady state")
+    return Exit.NOT_IN_CONDITION if reasons else Exit.DONE
 
 
 def tell_memory(requests: Sequence[RunRequest]) -> None:
@@ -151,8 +160,10 @@ def _heading(shown: dict[str, Any], drive: str) -> str:
 
 
 def condition_in_words(shown: dict[str, Any]) -> str:
-    """Name the condition, and how the drive started over since."""
+    """Name the condition, whether it was missed, and how the drive started over since."""
     condition = str(shown.get("condition") or "fresh")
+    if shown.get("steady_reached") is False:
+        condition += ", NOT STEADY"
     how = shown.get("started_over")
     return f"{condition}, {_STARTED_OVER[how]}" if how else condition
 

@@ -14,12 +14,15 @@ from typing import TYPE_CHECKING
 
 from ssdlab import signals, text
 from ssdlab.cli.console import is_terminal, note, print_list, print_table, print_text
+from ssdlab.cli.drives import tell_not_steady
 from ssdlab.cli.formats import write_document
 from ssdlab.cli.tasks import carry_out
 from ssdlab.ensemble.model_error import LEFT_OUT, MODEL_ERROR
 from ssdlab.errors import SsdlabError, Stopped
+from ssdlab.exit_codes import Exit
 from ssdlab.output import PendingFile
 from ssdlab.request import RunRequest
+from ssdlab.result import Result
 
 if TYPE_CHECKING:
     from ssdlab.ensemble import document
@@ -66,7 +69,19 @@ def run_ensembles(
         written = _json(found, count) if output_format == "json" else _normal(found, on_terminal)
         write_document(written, output_format, pending)
     tell(found, stopped)
-    return signals.exit_code() if stopped else 0
+    code = _tell_not_steady(drives, parts)
+    return signals.exit_code() if stopped else code
+
+
+def _tell_not_steady(drives: Sequence[Ensemble], parts: Sequence[Sequence[Outcome | None]]) -> Exit:
+    """Say which profiles, and how many of their draws, are not in the condition asked for."""
+    reasons = []
+    for each, (point, *draws) in zip(drives, parts, strict=True):
+        short = sum(isinstance(draw, Result) and draw.not_steady is not None for draw in draws)
+        if short:
+            note(f"ssdlab: {each.request.drive}: NOT STEADY: {short} of {len(draws)} draws")
+        reasons.append((each.request.drive, getattr(point, "not_steady", None)))
+    return tell_not_steady(reasons)
 
 
 def names_of(drives: Ensemble) -> list[str]:

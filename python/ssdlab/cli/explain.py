@@ -11,6 +11,7 @@ from ssdlab.cli.verb import Verb
 from ssdlab.errors import SsdlabError
 from ssdlab.explain import recorded, write_page
 from ssdlab.output import is_stdout
+from ssdlab.report.printing import check_ending
 
 
 @click.command(
@@ -45,6 +46,7 @@ def explain(output: str | None, settings: tuple[str, ...], as_json: bool) -> Non
         print_json(recorded(parsed))
         return
     output = output or "explain.html"
+    check_ending(output, (".html", ".htm"))
     write_page(output, parsed)
     if not is_stdout(output):
         note(f"written: {output}")

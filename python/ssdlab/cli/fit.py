@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ssdlab import engine, text
+from ssdlab import conditions, text
 from ssdlab.cli.arguments import SEED_OPTION, whole_number
 from ssdlab.cli.completion import complete_drive, complete_file
 from ssdlab.cli.console import note, print_table, print_text
@@ -16,16 +16,17 @@ from ssdlab.cli.drives import SET_OPTION, parse_settings
 from ssdlab.cli.fit_plan import perform, tell_plan
 from ssdlab.cli.verb import Verb
 from ssdlab.errors import SsdlabError
+from ssdlab.exit_codes import Exit, worst
 from ssdlab.output import PendingFile, is_stdout
+from ssdlab.report.printing import check_ending
 
 if TYPE_CHECKING:
-    from ssdlab.fitting.measurement import Measurement
+    from ssdlab.fitting.measurement import Gathered, Measurement
     from ssdlab.fitting.misfit import Misfit
     from ssdlab.fitting.point import Point
     from ssdlab.fitting.unknowns import Space
     from ssdlab.fitting.waves import Fit
 
-EXIT_UNEXPLAINED = 1
 _LEAST_DRAWS, _MOST_DRAWS = 16, 1024
 _FEW = 5
 """From so many measurements on, at least one is held back."""
@@ -53,7 +54,7 @@ _FEW = 5
 @SET_OPTION
 @click.option(
     "--state",
-    type=click.Choice(engine.CONDITIONS),
+    type=click.Choice(conditions.CHOICES),
     help="Name the condition that the drive was in when fio measured it.",
 )
 @click.option("--output", "-o", metavar="FILE.toml", help="Write the profile to this file.")
@@ -103,8 +104,11 @@ def fit(
         if output is not None:
             raise SsdlabError(f"--plan writes no profile\nleave -o {output} out")
         space = space_of(drive, parse_settings(settings))
-        tell_plan(space, _read(measurements, state), draws, seed)
-        return 0
+        read = _read(measurements, state)
+        tell_plan(space, read.measurements, draws, seed)
+        return _code(read)
+    if output is not None:
+        check_ending(output, (".toml",), "a profile")
     if output is None or not measurements:
         missing = "-o FILE.toml" if measurements else "a MEASUREMENT"
         raise SsdlabError(
@@ -114,7 +118,8 @@ def fit(
     found = _read(measurements, state)
     space = space_of(drive, parse_settings(settings))
     with PendingFile(output) as pending:
-        return _fit(space, found, measurements, share, draws, seed, pending)
+        code = _fit(space, found.measurements, measurements, share, draws, seed, pending)
+    return worst((code, _code(found)))
 
 
 def _fit(
@@ -125,7 +130,7 @@ def _fit(
     draws: int,
     seed: int,
     pending: PendingFile,
-) -> int:
+) -> Exit:
     from ssdlab.fitting.measurement import hold_back
     from ssdlab.fitting.misfit import Unexplained, check_explained, misfit_of
     from ssdlab.fitting.profile import profile_text
@@ -142,12 +147,12 @@ def _fit(
         check_explained(judged, done.fitted, likelihood.expected(point.best), space.drive)
     except Unexplained as error:
         note(f"ssdlab: {error}")
-        return EXIT_UNEXPLAINED
+        return Exit.ATTENTION
     names = [Path(each).resolve().name for each in files]
     pending.write(profile_text(space, point, done.fitted, names))
     if not is_stdout(str(pending.path)):
         _tell(done, point, judged, found.figures, seed)
-    return 0
+    return Exit.DONE
 
 
 def _share(value: str) -> float:
@@ -157,13 +162,19 @@ def _share(value: str) -> float:
     return share
 
 
-def _read(paths: Sequence[str], state: str | None) -> list[Measurement]:
+def _read(paths: Sequence[str], state: str | None) -> Gathered:
     from ssdlab.fitting.read_any import read_all
 
-    found, notices = read_all(paths, state)
-    for each in notices:
+    found = read_all(paths, state)
+    for each in found.notices:
         note(f"ssdlab: {each}")
+    for unread in found.unread:
+        note(f"ssdlab: not judged: {unread.told()}")
     return found
+
+
+def _code(found: Gathered) -> Exit:
+    return Exit.NOT_JUDGED if found.unread else Exit.DONE
 
 
 def _tell(done: Fit, point: Point, judged: Misfit, drive: Any, seed: int) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -11,7 +13,7 @@ from pathlib import Path
 import click
 
 from ssdlab import text
-from ssdlab.cli.console import note, print_json, print_list, print_table, print_text
+from ssdlab.cli.console import is_terminal, note, print_json, print_list, print_table, print_text
 from ssdlab.cli.json_option import JSON_OPTION
 from ssdlab.cli.plug_in import FORMAT_OPTION, TERM, PlugIn, failure
 from ssdlab.errors import SsdlabError
@@ -29,6 +31,8 @@ from ssdlab.output import PendingFile, check_writable
 from ssdlab.verdict import Verdict
 
 _LONGEST_FILE = 16 << 20
+_WIDE = 110
+"""From so many columns of a terminal on the model has a column of its own."""
 EXIT_CODES = {
     Severity.OK: Exit.DONE,
     Severity.WARNING: Exit.ATTENTION,
@@ -267,10 +271,18 @@ def _json(examined: Sequence[Examination]) -> str:
 
 def _print_table(examined: Sequence[Examination]) -> None:
     headings = ("drive", "model", "state", "life used", "spare", "written", "WA", "worn out")
-    print_table(headings, [_row(each) for each in examined], right=(3, 4, 5, 6), fold=1)
-    for each in examined:
-        read = each.report.form if each.report else ""
-        print_list(f"{each.drive} ({read})" if read else each.drive, _said(each.findings))
+    rows = [_row(each) for each in examined]
+    is_narrow = is_terminal(sys.stdout) and shutil.get_terminal_size((80, 24)).columns < _WIDE
+    if is_narrow:
+        # The model stands above the findings: a column of its own would be a few letters wide.
+        narrow = [(drive, *others) for drive, _, *others in rows]
+        print_table((headings[0], *headings[2:]), narrow, right=(2, 3, 4, 5), fold=0)
+    else:
+        print_table(headings, rows, right=(3, 4, 5, 6), fold=1)
+    for each, row in zip(examined, rows, strict=True):
+        read = f" ({each.report.form})" if each.report and each.report.form else ""
+        model = f": {row[1]}" if is_narrow and row[1] != text.NOTHING else ""
+        print_list(f"{each.drive}{model}{read}", _said(each.findings))
     print_text("\n" + monitoring.summary_of(examined))
 
 

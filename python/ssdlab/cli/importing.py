@@ -29,7 +29,7 @@ _ADDED_BYTES = 1 << 20
     examples=(
         "ssdlab import ssdconfig.xml -o mqsim.toml",
         "ssdlab import workload.xml -o mqsim.fio",
-        "ssdlab run mqsim.fio --drive mqsim.toml --state steady",
+        "ssdlab run mqsim.fio --drive mqsim.toml --state steady:job",
         "ssdlab import tpcc-small.trace -o tpcc.log",
         "ssdlab run --drive micron-7450-pro-960gb --read_iolog=tpcc.log --rw=read",
     ),
@@ -109,7 +109,7 @@ def _import_workload(
     for job, scenario in scenarios:
         for line in scenario.left:
             note(f"ssdlab: {line}")
-        state = f"--state steady --span {scenario.span}"
+        state = f"--state steady:job --span {scenario.span}"
         note(f"ssdlab: {job}: MQSim fills a part of the drive first: run it with {state}")
 
 

@@ -18,14 +18,17 @@ from ssdlab.cli.formats import write_document
 from ssdlab.cli.load_options import load_options, output_options, parse_shares, parse_years
 from ssdlab.cli.tasks import carry_out
 from ssdlab.cli.verb import Verb
-from ssdlab.endurance import DAYS_PER_YEAR
 from ssdlab.errors import SsdlabError, Stopped
+from ssdlab.exit_codes import Exit
 from ssdlab.output import PendingFile
+from ssdlab.sizing import shown
 from ssdlab.sizing.candidate import sheet
+from ssdlab.sizing.closed_form import under_warranty
 from ssdlab.sizing.intervals import Interval, drawn
 from ssdlab.sizing.lifetime import Case, Years, cases, drawn_runs, key, runs
-from ssdlab.sizing.load import parse_bytes, plain, with_trims
+from ssdlab.sizing.load import Limits, plain, with_trims
 from ssdlab.sizing.nights import remarks
+from ssdlab.sizing.ratings import OWN, Rating, read_ratings
 from ssdlab.sizing.simulate import Draw, Figures
 
 _HEADINGS = ("case", "WA", "TBW of the cells", "years", "by")
@@ -43,6 +46,7 @@ _SPREAD_HEADINGS = ("median, 5 to 95 %", "draws", "WA", "", "TBW", "", "years", 
         "ssdlab lifetime intel-dc-s3500-80gb --writes 20GB/day",
         "ssdlab lifetime intel-dc-s3500-80gb --writes 20GB/day --spare 20% --years 5",
         "ssdlab lifetime intel-dc-s3500-80gb --writes 20GB/day --rated-tbw 45TB",
+        "ssdlab lifetime samsung-990-pro-1tb --writes 200GB/day",
     ),
 )
 @click.argument("drive", shell_complete=complete_drive)
@@ -52,12 +56,17 @@ _SPREAD_HEADINGS = ("median, 5 to 95 %", "draws", "WA", "", "TBW", "", "years", 
 )
 @click.option("--years", type=float, metavar="N", help="Say whether the cells last N years.")
 @click.option(
-    "--rated-tbw", metavar="SIZE", help="Compare with the data sheet's TBW, such as 45TB."
+    "--rated-tbw",
+    metavar="SIZE",
+    help="Set the data sheet's TBW, such as 45TB (default: where it is known, that).",
 )
 @click.option(
     "--ensemble",
     metavar="N",
     help="Draw N drives from the plausible ranges of assumed numbers, for an interval of each.",
+)
+@click.option(
+    "--exact", is_flag=True, help="Run the whole drive, not a few dies: minutes and gigabytes."
 )
 @SEED_OPTION
 @output_options
@@ -72,14 +81,17 @@ def lifetime(
     years: float | None,
     rated_tbw: str | None,
     ensemble: str | None,
+    exact: bool,
     seed: int,
     output_format: str,
     output: str,
 ) -> int:
     """Tell how long a DRIVE lasts under a load, and what would change it.
 
-    The write amplification is that of this load in steady state, from a run; a row shows each
-    change. The drive is a profile that ssdlab drives lists.
+    The write amplification is that of this load in steady state, from a run, of a few dies if the
+    drive is large; a row shows each change. A drive lasts as long as its cells and its warranty
+    both allow. The drive is a profile that ssdlab drives lists. Exits with 3 where that is less
+    than --years.
     """
     if writes is None:
         raise SsdlabError("no load: add --writes, such as --writes 200GB/day")
@@ -90,17 +102,18 @@ def lifetime(
     if more:
         raise SsdlabError(f"--spare {spare}: give one share; ssdlab sizing compares several")
     wanted = parse_years(years)
-    rated = None if rated_tbw is None else parse_bytes(rated_tbw, "--rated-tbw")
+    given = [] if rated_tbw is None else [rated_tbw]
+    rated = read_ratings(given, [drive]).get(drive)
     count = 0 if ensemble is None else parse_count(ensemble)
     asked = cases(drive, unused, load)
     draws = drawn(asked[0].candidate, count, seed) if count else []
     with PendingFile(output) as pending:
-        found, stopped = _run(asked, draws, seed)
+        found, stopped = _run(asked, draws, seed, exact)
         if not found or found[0].case.name != "as asked":
             raise Stopped
         said = _sentences(found, wanted, rated)
         if output_format == "json":
-            written = _json(found, rated, said, seed)
+            written = _json(found, rated, said, seed, exact)
         else:
             written = _normal(found, said)
         write_document(written, output_format, pending)
@@ -110,12 +123,22 @@ def lifetime(
         note(MODEL_ERROR_NOTE)
     if stopped:
         note("ssdlab: stopped; the table has what had finished")
-    return signals.exit_code() if stopped else 0
+    if stopped:
+        return signals.exit_code()
+    return Exit.FINDING if wanted is not None and _lasts(found[0], rated) < wanted else Exit.DONE
 
 
-def _run(asked: Sequence[Case], draws: Sequence[Draw], seed: int) -> tuple[list[Years], bool]:
+def _lasts(first: Years, rated: Rating | None) -> float:
+    """Return the years that both cells and warranty allow."""
+    warranty = under_warranty(first.case.candidate, first.case.load, rated)
+    return first.years if warranty is None else min(first.years, warranty)
+
+
+def _run(
+    asked: Sequence[Case], draws: Sequence[Draw], seed: int, exact: bool
+) -> tuple[list[Years], bool]:
     """Run each case on the profile, then on what is drawn of it."""
-    by_key = runs(asked, seed)
+    by_key = runs(asked, seed, exact=exact)
     names = {each: next(case.name for case in asked if key(case, seed) == each) for each in by_key}
     results, stopped = carry_out(list(names.values()), list(by_key.values()))
     figures = dict(zip(by_key, results, strict=True))
@@ -132,12 +155,13 @@ def _run(asked: Sequence[Case], draws: Sequence[Draw], seed: int) -> tuple[list[
     return [Years(case, each, drawn) for case, each, drawn in found if each is not None], stopped
 
 
-def _sentences(found: Sequence[Years], wanted: float | None, rated: float | None) -> list[str]:
+def _sentences(found: Sequence[Years], wanted: float | None, rated: Rating | None) -> list[str]:
     first = found[0]
+    limits = Limits(years=wanted)
     per_day = first.case.load.bytes_per_day
     said = [
-        f"{first.case.candidate.drive} lasts {text.years(first.years)} years at "
-        f"{text.size(per_day)} a day."
+        f"The cells of {first.case.candidate.drive} last {shown.years(first.years, limits)} years "
+        f"at {text.size(per_day)} a day."
     ]
     if first.drawn:
         years = first.intervals()["years"]
@@ -145,19 +169,26 @@ def _sentences(found: Sequence[Years], wanted: float | None, rated: float | None
             f"From what the profile assumes, {text.years(years.low)} to {text.years(years.high)} "
             f"years (5 to 95 % of {len(first.drawn)} draws)."
         )
-    if wanted is not None:
-        word = "longer" if first.years >= wanted else "shorter"
-        said.append(f"That is {word} than the {wanted:g} years that are asked.")
     if rated is None:
-        said.append("Rated TBW: not known, since profiles have none; --rated-tbw takes it.")
+        said.append("Rated TBW: not known of this drive; --rated-tbw takes it.")
     else:
-        until = text.years(rated / per_day / DAYS_PER_YEAR)
-        times = text.significant(first.figures.bytes_written / rated)
-        said.append(
-            f"The rated {text.size(rated)} are written in {until} years; under this load the cells "
-            f"take {times} times as much."
-        )
+        said.append(_of_warranty(first, rated, limits))
+    if wanted is not None:
+        lasts = _lasts(first, rated)
+        word = "longer" if lasts >= wanted else "shorter"
+        which = "The cells last" if lasts == first.years else "The warranty lasts"
+        said.append(f"{which} {word} than the {wanted:g} years asked.")
     return said
+
+
+def _of_warranty(first: Years, rated: Rating, limits: Limits) -> str:
+    until = shown.years(under_warranty(first.case.candidate, first.case.load, rated), limits)
+    times = text.significant(first.figures.bytes_written / rated.bytes_written)
+    known = "" if rated.kind == OWN else f" ({rated.kind}: {rated.source})"
+    return (
+        f"The rated {text.size(rated.bytes_written)}{known} are written in {until} years; under "
+        f"this load the cells take {times} times as much."
+    )
 
 
 def _normal(found: Sequence[Years], said: Sequence[str]) -> str:
@@ -196,12 +227,15 @@ def _spread_row(name: str, draws: int, intervals: Mapping[str, Interval]) -> tup
     return (name, str(draws), *cells)
 
 
-def _json(found: Sequence[Years], rated: float | None, said: Sequence[str], seed: int) -> str:
+def _json(
+    found: Sequence[Years], rated: Rating | None, said: Sequence[str], seed: int, exact: bool
+) -> str:
     written = {
         "drive": found[0].case.candidate.drive,
         "seed": seed,
-        "rated_bytes": rated,
-        "cases": [each.to_dict(seed) for each in found],
+        "rated_bytes": None if rated is None else rated.bytes_written,
+        "rated": None if rated is None else rated.to_dict(),
+        "cases": [each.to_dict(seed, exact=exact) for each in found],
         "answer": list(said),
     }
     return json.dumps({"lifetime": written}, indent=2, ensure_ascii=False)

@@ -12,13 +12,17 @@ from ssdlab.cli.results import (
     are_pts_results,
     documents_of,
     ensembles_in,
+    exit_code_of,
     is_sweep,
     loaded,
+    tell_what_is_wrong,
 )
 from ssdlab.cli.verb import Verb
 from ssdlab.errors import SsdlabError
+from ssdlab.exit_codes import Exit
 from ssdlab.output import is_stdout
 from ssdlab.report import write_report
+from ssdlab.report.printing import check_ending
 
 
 @click.command(
@@ -41,7 +45,7 @@ from ssdlab.report import write_report
     help="Write the report to FILE; a name that ends in .pdf gives a PDF.",
 )
 @click.option("--title", help="Set the page's heading.")
-def report(results: tuple[str, ...], output: str, title: str | None) -> None:
+def report(results: tuple[str, ...], output: str, title: str | None) -> int:
     """Make a self-contained HTML page from results, or a PDF, which Chromium prints.
 
     RESULT is a result file of ssdlab or fio; the two can stand on one page. Latency distributions
@@ -57,6 +61,8 @@ def report(results: tuple[str, ...], output: str, title: str | None) -> None:
     RESULT can also be the folder of `ssdlab sweep`, even while it runs: main effects, a Pareto
     front, and parallel coordinates that can be brushed.
     """
+    check_ending(output)
+    code = Exit.DONE
     if is_sweep(results[0]):
         if len(results) > 1:
             raise SsdlabError(
@@ -70,17 +76,20 @@ def report(results: tuple[str, ...], output: str, title: str | None) -> None:
 
         write_pts_report(results, output, title=title)
     else:
-        _report_runs(results, output, title)
+        code = _report_runs(results, output, title)
     if not is_stdout(output):
         note(f"written: {output}")
+    return code
 
 
-def _report_runs(results: Sequence[str], output: str, title: str | None) -> None:
+def _report_runs(results: Sequence[str], output: str, title: str | None) -> Exit:
     documents = documents_of(results)
     if arms := ensembles_in(documents):
         from ssdlab.ensemble.report import write_ensemble_report
 
         write_ensemble_report(arms, output, title=title)
-        return
+        return Exit.DONE
     with loaded(documents) as found:
         write_report(found, output, title=title)
+    tell_what_is_wrong(found)
+    return exit_code_of(found)

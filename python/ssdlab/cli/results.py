@@ -6,8 +6,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from ssdlab.cli.console import note
 from ssdlab.ensemble.document import Arm, is_ensemble, read
 from ssdlab.errors import SsdlabError
+from ssdlab.exit_codes import Exit, worst
+from ssdlab.recognise import what_the_file_is
 from ssdlab.result import Result, document_of
 
 _OF_ANOTHER_SHAPE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
@@ -26,13 +29,22 @@ def are_pts_results(paths: Sequence[str]) -> bool:
     SsdlabError
         Some are, and some are not.
     """
-    others = [path for path in paths if not (Path(path).is_dir() or path.endswith(".xml"))]
+    others = [path for path in paths if not _is_pts_result(path)]
     if others and len(others) < len(paths):
+        what = what_the_file_is(others[0])
         raise SsdlabError(
             f"{others[0]}: is neither a folder of `ssdlab pts` nor an XML file of TKperf, but "
-            "other results are\nname only these, or only result files of ssdlab and fio"
+            f"other results are{f'; {what.told(others[0])}' if what else ''}\n"
+            "name only these, or only result files of ssdlab and fio"
         )
     return not others
+
+
+def _is_pts_result(path: str) -> bool:
+    if Path(path).is_dir() or path.endswith(".xml"):
+        return True
+    what = what_the_file_is(path)
+    return what is not None and what.name == "TKperf's result"
 
 
 Document = tuple[str, str]
@@ -89,3 +101,22 @@ def loaded(documents: Sequence[Document]) -> Iterator[list[Result]]:
             f"{names}: an entry is missing or has the wrong type ({what})\n"
             "write the result again with: ssdlab run … --output-format json+ --output FILE"
         ) from error
+
+
+def exit_code_of(results: Sequence[Result]) -> Exit:
+    """Return the exit code that results deserve: failed jobs, or parts that were not understood."""
+    return worst(
+        code
+        for each in results
+        for code, found in ((Exit.FINDING, each.failures), (Exit.NOT_JUDGED, each.unread))
+        if found
+    )
+
+
+def tell_what_is_wrong(results: Sequence[Result]) -> None:
+    """Say on stderr which jobs failed, what fio said, and what was not understood."""
+    for each in results:
+        for line in (*each.failures, *(f"fio said: {line}" for line in each.said)):
+            note(f"ssdlab: {each.name}: {line}")
+        for unread in each.unread:
+            note(f"ssdlab: not judged: {each.name}: {unread.told()}")

@@ -6,7 +6,7 @@ import dataclasses
 
 import click
 
-from ssdlab import engine, jobs, signals, text
+from ssdlab import conditions, engine, jobs, signals, text
 from ssdlab.cache import run_conditioned
 from ssdlab.cli.arguments import FioCommand, JobSource, read_job_source, with_own_suggestion
 from ssdlab.cli.completion import complete_drive, complete_file
@@ -19,13 +19,14 @@ from ssdlab.cli.drives import (
     check_exact,
     parse_settings,
     tell_memory,
+    tell_not_steady,
 )
 from ssdlab.cli.ensemble import parse_count, run_ensembles
 from ssdlab.cli.formats import document, fio_flags, write_document
 from ssdlab.cli.scenario import check_alone, run_scenarios, scenario_options
 from ssdlab.cli.tasks import carry_out
 from ssdlab.errors import SsdlabError, Stopped
-from ssdlab.exit_codes import Exit
+from ssdlab.exit_codes import Exit, worst
 from ssdlab.output import PendingFile, check_writable, is_stdout
 from ssdlab.request import RunRequest
 from ssdlab.result import Result
@@ -68,7 +69,13 @@ from ssdlab.result import Result
 @LAYER_OPTION
 @SET_OPTION
 @scenario_options
-@click.option("--state", type=click.Choice(engine.CONDITIONS), help="Precondition the drive first.")
+@click.option(
+    "--state",
+    type=click.Choice(conditions.CHOICES),
+    help="Precondition the drive first. steady is steady:uniform: the whole drive is written by "
+    "uniform random writes of 4 KiB (or the mapping unit) until its write amplification stands "
+    "still, the same for all jobs; steady:job: by this job's own writes.",
+)
 @SPAN_OPTION
 @EXACT_OPTION
 @click.option(
@@ -293,8 +300,12 @@ def _run_and_write(
         results = [result for _, result in finished]
         write_document(document(results, labels, output_format), output_format, pending)
     _tell_notices(results)
+    code = tell_not_steady(
+        (label, Result.from_json(result).not_steady)
+        for label, result in zip(labels, results, strict=True)
+    )
     if not stopped:
-        return int(_failed(results))
+        return int(worst([code, _failed(results)]))
     if len(requests) == 1:
         note("ssdlab: stopped; the figures cover what the run had done by then")
     else:

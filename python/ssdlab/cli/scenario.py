@@ -20,6 +20,7 @@ from ssdlab.cli.console import (
     print_table,
     print_text,
 )
+from ssdlab.cli.drives import tell_not_steady
 from ssdlab.cli.tasks import carry_out
 from ssdlab.errors import SsdlabError, Stopped
 from ssdlab.everyday.catalogue import NAMES, PCMARK, resolve
@@ -117,11 +118,14 @@ def run_scenarios(
         if not finished:
             raise Stopped
         _write(finished, output_format, pending)
+    code = tell_not_steady(
+        (label, outcome["not_steady"]) for label, told in finished for outcome in told
+    )
     if stopped:
         share = f"{len(finished[0][1])} of {len(names)} scenarios"
         note(f"ssdlab: stopped; kept the {share} that had finished on every drive")
         return signals.exit_code()
-    return 0
+    return code
 
 
 def _perform(
@@ -194,6 +198,10 @@ def _print(runs: Sequence[Run]) -> None:
         if table.title:
             print_text(table.title)
         print_table(table.headings, table.rows, right=range(1, len(table.headings)), fold=0)
+    for label, told in runs:
+        if told[0]["conditioned_by"] is not None:
+            missed = "NOT STEADY, " if told[0]["not_steady"] else ""
+            print_paragraph(f"{label}: {missed}written before by {told[0]['conditioned_by']}.")
     if any(each["scenario"] == PCMARK for each in runs[0][1]):
         for sentences in pcmark_notes():
             print_paragraph(sentences)

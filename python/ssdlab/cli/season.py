@@ -9,7 +9,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from ssdlab import engine, text
+from ssdlab import cache, conditions, engine, text
 from ssdlab.cli.arguments import SEED_OPTION, FioCommand, JobSource, read_job_source
 from ssdlab.cli.bench_options import EFFORT_NAMES, REAL_NAMES, effort_options, real_options
 from ssdlab.cli.completion import complete_drive
@@ -22,12 +22,14 @@ from ssdlab.cli.drives import (
     condition_in_words,
     parse_settings,
     tell_memory,
+    tell_not_steady,
 )
 from ssdlab.cli.season_ensemble import check_alone, season_ensemble
 from ssdlab.cli.season_real import Asked, season_real
 from ssdlab.cli.tasks import carry_out
 from ssdlab.ensemble.seasons import last_amplification
 from ssdlab.errors import SsdlabError, Stopped
+from ssdlab.exit_codes import Exit
 from ssdlab.output import check_writable, is_stdout
 from ssdlab.pts.real.opening import is_real
 from ssdlab.pts.recipes import RECIPES
@@ -48,7 +50,12 @@ _OF_SIMULATED = _OF_BOTH | {
         ("--to fresh", "keeps the drive as it comes out of the box"),
         ("--to filled", "writes the exported range once, 128 KiB sequential"),
         ("--to used", "fills the drive, then overwrites the capacity once, 4 KiB random"),
-        ("--to steady", "as used, then runs the job's writes until write amplification settles"),
+        (
+            "--to steady",
+            "as used, then uniform random writes of 4 KiB (or the mapping unit) over the drive "
+            "until write amplification stands still: steady:uniform, the same for all jobs",
+        ),
+        ("--to steady:job", "as used, then the writes of --job, in whole passes, until it does"),
         ("--start-over secure-erase", "erases every block; only the wear stays"),
         ("--start-over crypto-erase", "destroys the key; blocks stay full until trimmed"),
         ("--start-over trim", "trims the whole drive; garbage collection erases the blocks later"),
@@ -56,7 +63,7 @@ _OF_SIMULATED = _OF_BOTH | {
     ),
     examples=(
         "ssdlab season intel-dc-s3500-80gb --to steady -o old.ssd",
-        "ssdlab season my.toml --to steady --job mail.fio",
+        "ssdlab season my.toml --to steady:job --job mail.fio",
         "ssdlab season old.ssd --start-over secure-erase -o new.ssd",
         "ssdlab season intel-dc-s3500-80gb --to steady --ensemble 32",
         "ssdlab season /dev/nvme1n1 --recipe snia --dry-run",
@@ -69,7 +76,7 @@ _OF_SIMULATED = _OF_BOTH | {
 @click.option(
     "--to",
     "condition",
-    type=click.Choice(engine.CONDITIONS),
+    type=click.Choice(conditions.CHOICES),
     help="Bring a simulated drive into this condition.",
 )
 @click.option(
@@ -92,7 +99,7 @@ _OF_SIMULATED = _OF_BOTH | {
 @click.option(
     "--job",
     metavar="JOB.fio",
-    help="Reach steady state with this job's writes; by default, with 4 KiB random writes.",
+    help="Reach steady:job with this job's writes; by default, with 4 KiB random writes.",
 )
 @SET_OPTION
 @SPAN_OPTION
@@ -143,6 +150,7 @@ def season(
     check_exact(exact, condition, "--to")
     words = list(arguments) if job is None else [job, *arguments]
     source = read_job_source(words) if words else JobSource(None, "command line", ())
+    conditions.check_job_counts(condition, source.text, source.flags)
     wanted = RunRequest(
         drive=drive,
         settings=parse_settings(settings),
@@ -164,30 +172,29 @@ def season(
     place = _place(drive, condition or str(start_over), output)
     kept = dataclasses.replace(wanted, save=place, must_be_new=not Path(place).exists())
     tell_memory([kept])
-    _tell(_season(kept), place)
-    return 0
+    return _tell(_season(kept), place)
 
 
 def _check_asked(condition: str | None, start_over: str | None) -> None:
     if condition is None and start_over is None:
         raise SsdlabError(
             "nothing to do: give --to or --start-over\n"
-            f"conditions: {', '.join(engine.CONDITIONS)}; "
+            f"conditions: {', '.join(conditions.CHOICES)}; "
             f"ways to purge: {', '.join(engine.START_OVER)}"
         )
 
 
-def _tell(answer: dict[str, Any], place: str) -> None:
+def _tell(answer: dict[str, Any], place: str) -> Exit:
     if is_stdout(place):
         note(_told(answer, "stdout"))
     else:
         print_text(_told(answer, place))
     if answer.get("way") is not None:
         note(f"ssdlab: {answer['way']}")
-    if answer.get("steady_reached") is False:
-        note(
-            "ssdlab: write amplification still changed after 50 rounds; the drive is saved as it is"
-        )
+    code = tell_not_steady([(place, answer.get("not_steady"))])
+    if code:
+        note("ssdlab: the drive is saved as it is")
+    return code
 
 
 def _refuse_but(fitting: frozenset[str], what: str, others: str) -> None:
@@ -205,7 +212,8 @@ def _place(drive: str, suffix: str, output: str | None) -> str:
     if output is not None:
         check_writable(output, "-o")
         return output
-    place = f"{Path(drive).stem if drive.endswith(('.toml', '.ssd')) else drive}-{suffix}.ssd"
+    stem = Path(drive).stem if drive.endswith((".toml", ".ssd")) else drive
+    place = f"{stem}-{suffix.replace(chr(58), chr(45))}.ssd"
     if Path(place).exists():
         raise SsdlabError(f"{place} exists already; name the file to write with -o")
     check_writable(place, "-o")
@@ -214,7 +222,10 @@ def _place(drive: str, suffix: str, output: str | None) -> str:
 
 def _season(wanted: RunRequest) -> dict[str, Any]:
     def task(progress: engine.Progress) -> dict[str, Any]:
-        return engine.season(wanted, progress)
+        # Uniform writes are every run's, so that the drive may lie in the cache already.
+        is_shared = wanted.condition == conditions.UNIFORM
+        asked = cache.conditioned(wanted, progress) if is_shared else wanted
+        return engine.season(asked, progress)
 
     (answer,), _ = carry_out([wanted.drive], [task])
     if answer is None:
@@ -224,6 +235,10 @@ def _season(wanted: RunRequest) -> dict[str, Any]:
 
 def _told(answer: dict[str, Any], place: str) -> str:
     lines = [f"{place}: {condition_in_words(answer)}"]
+    if answer.get("conditioned_by"):
+        state = "NOT steady" if answer.get("not_steady") else "steady"
+        is_steady = conditions.is_steady(answer["condition"])
+        lines.append(f"{f'{state} under' if is_steady else 'by'} {answer['conditioned_by']}")
     if answer.get("start_over_ns") is not None:
         took, erased = text.duration(answer["start_over_ns"]), answer["start_over_blocks_erased"]
         lines.append(f"the purge took {took}; {erased:,} blocks were erased; their wear stays")

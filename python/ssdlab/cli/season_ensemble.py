@@ -5,8 +5,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from ssdlab import signals
+from ssdlab import conditions, signals
 from ssdlab.cli.console import is_terminal, print_json, print_text
+from ssdlab.cli.drives import tell_not_steady
 from ssdlab.cli.ensemble import cells, check_any, names_of, parse_count, print_figures, tell
 from ssdlab.cli.tasks import carry_out
 from ssdlab.ensemble import document, seasons
@@ -20,7 +21,7 @@ def check_alone(
     value: str, condition: str | None, start_over: str | None, output: str | None
 ) -> None:
     """Refuse what an ensemble of seasons does not do."""
-    if condition != "steady":
+    if not conditions.is_steady(condition):
         raise SsdlabError(f"--ensemble {value}: tells how drives become steady\nadd --to steady")
     for option, given in (("--start-over", start_over), ("-o", output)):
         if given is not None:
@@ -44,7 +45,10 @@ def season_ensemble(request: RunRequest, value: str, *, as_json: bool) -> int:
     else:
         _print(drives, outcomes, found)
     tell(found, stopped)
-    return signals.exit_code() if stopped else 0
+    point = outcomes[0]
+    reason = point.get("not_steady") if isinstance(point, dict) else None
+    code = tell_not_steady([(request.drive, reason)])
+    return signals.exit_code() if stopped else code
 
 
 def _print(drives: Ensemble, outcomes: Sequence[Outcome | None], found: document.Found) -> None:

@@ -12,7 +12,6 @@ from ssdlab import engine, signals
 from ssdlab.cli.arguments import SEED_OPTION, read_job_source
 from ssdlab.cli.completion import complete_drive, complete_file
 from ssdlab.cli.console import note
-from ssdlab.cli.drives import tell_memory
 from ssdlab.cli.ensemble import parse_count
 from ssdlab.cli.formats import write_document
 from ssdlab.cli.load_options import load_options, output_options, parse_shares, read_limits
@@ -21,15 +20,16 @@ from ssdlab.cli.tasks import carry_out
 from ssdlab.cli.verb import Verb
 from ssdlab.engine import Progress
 from ssdlab.errors import SsdlabError, Stopped
+from ssdlab.exit_codes import Exit, worst
 from ssdlab.output import PendingFile
 from ssdlab.parallel import Task
-from ssdlab.request import RunRequest
-from ssdlab.sizing import answer
+from ssdlab.sizing import answer, effort
 from ssdlab.sizing.candidate import SINGLE, Layout, layout, sheet
 from ssdlab.sizing.intervals import Spread, drawn, spread, tasks
 from ssdlab.sizing.load import of_job, plain, with_trims
 from ssdlab.sizing.nights import remarks
 from ssdlab.sizing.prices import read_prices
+from ssdlab.sizing.ratings import read_ratings
 from ssdlab.sizing.search import Asked, ranked, search
 from ssdlab.sizing.verdict import Verdict
 
@@ -43,7 +43,8 @@ _DEFAULT_SPARE = "0%,10%,20%,30%"
         ("IOPS", "what the drive does without a pause, in multiples of what is asked"),
         ("WA", "bytes programmed for each byte that a drive receives, in steady state"),
         ("years", "until the cells are worn to their rating"),
-        ("capacity, throughput, tail, wear", "the limits that a drive may miss"),
+        ("warranty", "years until the rated TBW is written"),
+        ("capacity, throughput, tail, wear, warranty", "the limits that a drive may miss"),
     ),
     examples=(
         "ssdlab sizing --writes 200GB/day --mix 70/30 --iops 3000 --years 5 --p99 1ms",
@@ -65,7 +66,9 @@ _DEFAULT_SPARE = "0%,10%,20%,30%"
 @click.option(
     "--iops", type=float, metavar="N", help="Send N requests a second, reads and writes together."
 )
-@click.option("--years", type=float, metavar="N", help="Require the cells to last N years.")
+@click.option(
+    "--years", type=float, metavar="N", help="Require cells and rated TBW to last N years."
+)
 @click.option(
     "--p99", metavar="TIME", help="Limit the 99th percentile of reads and writes, such as 1ms."
 )
@@ -96,11 +99,21 @@ _DEFAULT_SPARE = "0%,10%,20%,30%"
     metavar="LAYOUT",
     help="Consider single drives, or a RAID such as raid:level=5,disks=4; may be repeated.",
 )
+@click.option(
+    "--rated-tbw",
+    "rated",
+    multiple=True,
+    metavar="[DRIVE=]SIZE",
+    help="Set what a drive is rated for, such as 275TB; may be repeated.",
+)
 @click.option("--prices", metavar="FILE.csv", help="Take prices from this table: drive,price.")
 @click.option(
     "--ensemble",
     metavar="N",
     help="Draw N drives from the plausible ranges of assumed numbers, for intervals of what meets.",
+)
+@click.option(
+    "--exact", is_flag=True, help="Run whole drives, not a few dies: minutes and gigabytes a drive."
 )
 @SEED_OPTION
 @output_options
@@ -121,17 +134,21 @@ def sizing(
     drives: tuple[str, ...],
     spare: str,
     layouts: tuple[str, ...],
+    rated: tuple[str, ...],
     prices: str | None,
     ensemble: str | None,
+    exact: bool,
     seed: int,
     output_format: str,
     output: str,
 ) -> int:
     """Find which drives meet a load, with how much spare, in which layout.
 
-    Closed forms rule out what cannot work; the rest is run in steady state, and the table says
-    which is which. Of each drive, the least share left unused that meets the limits is looked for.
-    JOB.fio, which may replay a trace, runs as it stands in place of a plain load.
+    Closed forms decide what they can; the rest is run in steady state, a few dies of each large
+    drive, and the table says which is which. Of each drive, the least share left unused that meets
+    the limits is looked for. JOB.fio, which may replay a trace, runs as it stands in place of a
+    plain load, on whole drives. Exits with 3 where nothing meets, with 4 where something could not
+    be judged.
     """
     words: dict[str, Any] = {"mix": mix, "bs": bs, "hours": hours, "sequential": sequential}
     if job is None:
@@ -143,31 +160,49 @@ def sizing(
         engine.check_job(source.text, job, ())
         load = of_job(source.text or "", job, writes=writes, iops=iops)
     limits = read_limits(years, p99, read_p99, write_p99, data)
-    asked = Asked(load, limits, {} if prices is None else read_prices(prices), seed)
-    considered = _drives(drives)
+    considered, not_tried = _drives(drives)
+    ratings = read_ratings(rated, considered)
+    prices_of = {} if prices is None else read_prices(prices)
+    asked = Asked(load, limits, prices_of, seed, ratings, exact)
     wanted = [layout(each) for each in dict.fromkeys(layouts)]
-    pairs = [(drive, each) for drive in considered for each in wanted]
+    for each in wanted:
+        engine.show(considered[0], (), each.layers)
     shares = parse_shares(spare)
-    tell_memory(
-        [RunRequest(drive, layers=each.layers, condition="steady") for drive, each in pairs]
-    )
+    pairs = [(drive, each) for drive in considered for each in wanted]
     draws = 0 if ensemble is None else parse_count(ensemble)
     with PendingFile(output) as pending:
         found, stopped = _search(asked, pairs, shares)
         if not found:
             raise Stopped
+        not_tried |= left_out(pairs, found)
         spreads: list[Spread] = []
         if draws and not stopped:
             spreads, stopped = _draw(asked, found, draws)
         if output_format == "json":
-            written = as_json(found, spreads, asked)
+            written = as_json(found, spreads, asked, not_tried)
         else:
             written = normal(found, spreads, asked)
         write_document(written, output_format, pending)
     for remark in remarks(considered, load):
         note(f"ssdlab: {remark}")
-    tell(found, spreads, stopped)
-    return signals.exit_code() if stopped else 0
+    tell(found, spreads, not_tried, stopped)
+    return signals.exit_code() if stopped else exit_code(found)
+
+
+def exit_code(found: Sequence[Verdict]) -> Exit:
+    """Return the code: whether something meets, and whether all could be judged."""
+    judged = [each for each in found if each.is_judged]
+    codes = [] if len(judged) == len(found) else [Exit.NOT_JUDGED]
+    if judged and not any(each.meets for each in judged):
+        codes.append(Exit.FINDING)
+    return worst(codes)
+
+
+def left_out(pairs: Sequence[tuple[str, Layout]], found: Sequence[Verdict]) -> dict[str, str]:
+    """Name the drives and layouts that have no verdict, since the search was stopped before."""
+    known = {(each.candidate.drive, each.candidate.layout) for each in found}
+    missing = [f"{drive}, {each.name}" for drive, each in pairs if (drive, each) not in known]
+    return dict.fromkeys(missing, "the search was stopped before")
 
 
 def _refuse_with_job(job: str) -> None:
@@ -178,14 +213,22 @@ def _refuse_with_job(job: str) -> None:
             raise SsdlabError(f"{job}: a job file; --{name} is for plain loads\nleave it out")
 
 
-def _drives(named: tuple[str, ...]) -> list[str]:
-    """Return the drives to consider; `theory` is no drive that can be bought."""
+def _drives(named: tuple[str, ...]) -> tuple[list[str], dict[str, str]]:
+    """Return the drives to consider, and why what is not."""
     if named:
         for each in dict.fromkeys(named):
             sheet(each)
-        return list(dict.fromkeys(named))
-    profiles = [each for each in engine.profiles() if each["over_provisioning"] is not None]
-    return [str(each["name"]) for each in profiles if each["name"] != "theory"]
+        return list(dict.fromkeys(named)), {}
+    considered, left = list[str](), dict[str, str]()
+    for profile in engine.profiles():
+        name = str(profile["name"])
+        if profile["over_provisioning"] is None:
+            left[name] = "a hard disk"
+        elif name == "theory":
+            left[name] = "the drive of the closed forms, which nobody sells"
+        else:
+            considered.append(name)
+    return considered, left
 
 
 def _search(
@@ -200,13 +243,19 @@ def _search(
 
     def searched(drive: str, each: Layout) -> Task[bool]:
         def task(progress: Progress) -> bool:
-            return search(asked, drive, each, shares, keep, progress)
+            meets = search(asked, drive, each, shares, keep, progress)
+            of_pair = [verdict for key, verdict in list(found.items()) if key[:2] == (drive, each)]
+            note(f"ssdlab: {answer.of_drive(of_pair, asked.load, asked.limits)}")
+            return meets
 
         return task
 
     def carried_out(wanted: Sequence[tuple[str, Layout]]) -> bool:
-        labels = [f"{drive}, {each.name}" for drive, each in wanted]
-        return carry_out(labels, [searched(*each) for each in wanted])[1]
+        plan = effort.plan(asked, wanted, shares)
+        note(f"ssdlab: {plan.told}")
+        labels = [f"{drive}, {each.name}" for drive, each in plan.pairs]
+        work = [searched(*each) for each in plan.pairs]
+        return carry_out(labels, work, workers=plan.workers)[1]
 
     stopped = carried_out(pairs)
     chosen = answer.best(list(found.values()))

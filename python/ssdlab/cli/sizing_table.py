@@ -4,27 +4,27 @@ from __future__ import annotations
 
 import io
 import json
-import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import redirect_stdout
 
 from ssdlab import text
 from ssdlab.cli.console import note, print_filled, print_table, print_text
 from ssdlab.cli.ensemble import MODEL_ERROR_NOTE
-from ssdlab.sizing import answer
+from ssdlab.sizing import answer, shown
 from ssdlab.sizing.intervals import Spread
 from ssdlab.sizing.jobs import REQUESTS
-from ssdlab.sizing.load import Load
+from ssdlab.sizing.load import Limits, Load
+from ssdlab.sizing.ratings import Rating
 from ssdlab.sizing.search import Asked
 from ssdlab.sizing.simulate import Morning
 from ssdlab.sizing.verdict import CLOSED_FORM, Verdict
 
 _HEADINGS = (
     *("drive", "unused", "layout", "verdict", "IOPS", "p99 write", "p99 read", "WA", "years"),
-    *("limited by", "decided by", "price"),
+    *("warranty", "limited by", "decided by", "price"),
 )
 _MORNING_HEADINGS = ("unused", "layout", "IOPS", "p99 write", "p99 read")
-_NUMBERS = (1, 4, 5, 6, 7, 8, 11)
+_NUMBERS = (1, 4, 5, 6, 7, 8, 9, 12)
 _SPREAD_HEADINGS = (
     *("5 to 95 %", "unused", "layout", "meets in", "IOPS", "p99 write", "p99 read", "WA", "years"),
 )
@@ -32,7 +32,7 @@ _SPREAD_HEADINGS = (
 
 def normal(found: Sequence[Verdict], spreads: Sequence[Spread], asked: Asked) -> str:
     """Write the table, the intervals and the sentences; columns without figures are left out."""
-    rows = [_row(each, asked.load) for each in found]
+    rows = [_row(each, asked.load, asked.limits) for each in answer.brief(found)]
     columns = [
         column
         for column in range(len(_HEADINGS))
@@ -59,10 +59,12 @@ def normal(found: Sequence[Verdict], spreads: Sequence[Spread], asked: Asked) ->
     return written.getvalue()
 
 
-def _row(verdict: Verdict, load: Load) -> tuple[str, ...]:
+def _row(verdict: Verdict, load: Load, limits: Limits) -> tuple[str, ...]:
     candidate, figures = verdict.candidate, verdict.figures
     start = (candidate.drive, text.percent(candidate.unused, 0), candidate.layout.name)
+    warranty = shown.years(verdict.warranty_years(load), limits)
     end = (
+        warranty + ("*" if _assumed(verdict.rating) else ""),
         ", ".join(verdict.limited_by),
         verdict.decided_by,
         text.NOTHING if verdict.price is None else f"{verdict.price:,.2f}",
@@ -70,20 +72,22 @@ def _row(verdict: Verdict, load: Load) -> tuple[str, ...]:
     if figures is None:
         bounds = verdict.bounds
         least = (
-            _times(None if load.iops is None else bounds.iops / load.iops, "≤ "),
+            shown.times(None if load.iops is None else bounds.iops / load.iops, "≤ "),
             *(text.NOTHING, text.NOTHING),
             f"≥ {text.ratio(bounds.write_amplification)}",
-            f"≤ {text.years(bounds.years)}".replace("≤ >", ">"),
+            f"≤ {shown.years(bounds.years, limits)}".replace("≤ >", ">"),
         )
-        return (*start, "misses", *least, *end)
+        verdict_word = "meets" if verdict.meets else "misses" if verdict.is_judged else "unknown"
+        return (*start, verdict_word, *least, *end)
+    percentiles = shown.percentiles(figures, limits)
     return (
         *start,
         "meets" if verdict.meets else "misses",
-        _times(figures.headroom(load)),
-        text.duration(figures.write_p99_ns, 2),
-        text.duration(figures.read_p99_ns, 2),
+        shown.times(figures.headroom(load)),
+        percentiles["write"],
+        percentiles["read"],
         text.ratio(figures.write_amplification),
-        text.years(figures.years(load.bytes_per_day)),
+        shown.years(figures.years(load.bytes_per_day), limits),
         *end,
     )
 
@@ -100,21 +104,16 @@ def _morning_row(verdict: Verdict, load: Load) -> tuple[str, ...]:
         candidate.drive,
         text.percent(candidate.unused, 0),
         candidate.layout.name,
-        _times(found.iops / load.rate),
+        shown.times(found.iops / load.rate),
         text.duration(found.write_p99_ns, 2),
         text.duration(found.read_p99_ns, 2),
     )
 
 
-def _times(headroom: float | None, bound: str = "") -> str:
-    known = headroom is not None and headroom < math.inf
-    return f"{bound}{text.significant(headroom, 2)} ×" if known and headroom else text.NOTHING
-
-
 def _spread_row(found: Spread) -> tuple[str, ...]:
     """Write 5 to 95 % of each figure."""
     shows = {
-        "headroom": _times,
+        "headroom": shown.times,
         "write_p99_ns": lambda value: text.duration(value, 2),
         "read_p99_ns": lambda value: text.duration(value, 2),
         "write_amplification": text.ratio,
@@ -135,32 +134,44 @@ def _spread_row(found: Spread) -> tuple[str, ...]:
     )
 
 
-def as_json(found: Sequence[Verdict], spreads: Sequence[Spread], asked: Asked) -> str:
-    """Write all figures, and the commands that repeat them."""
+def as_json(
+    found: Sequence[Verdict],
+    spreads: Sequence[Spread],
+    asked: Asked,
+    not_tried: Mapping[str, str],
+) -> str:
+    """Write all figures, the commands that repeat them, and why what was never tried."""
     written = {
         "load": asked.load.to_dict(),
         "limits": asked.limits.to_dict(),
         "seed": asked.seed,
         "rows": [each.to_dict(asked.load) for each in found],
+        "not_tried": [{"drive": name, "reason": why} for name, why in not_tried.items()],
         "ensembles": [each.to_dict() for each in spreads],
         "answer": answer.sentences(found, asked.load, asked.limits),
     }
     return json.dumps({"sizing": written}, indent=2, ensure_ascii=False)
 
 
-def tell(found: Sequence[Verdict], spreads: Sequence[Spread], stopped: bool) -> None:
+def tell(
+    found: Sequence[Verdict],
+    spreads: Sequence[Spread],
+    not_tried: Mapping[str, str],
+    stopped: bool,
+) -> None:
     """Say what the figures stand for."""
     if spreads:
         note(MODEL_ERROR_NOTE)
     if any(each.figures is not None for each in found):
         note(
-            "ssdlab: years are those of the cells at the rated cycles of a profile; rated TBW: not "
-            "known, since profiles have none. What a profile assumes shifts all figures: --ensemble"
+            "ssdlab: years are those of the cells at the rated cycles of a profile; what a profile "
+            "assumes shifts all figures: --ensemble"
         )
-    if any("scale model" in each.decided_by for each in found):
+    _tell_ratings(found)
+    if any("dies" in each.decided_by for each in found):
         note(
-            "ssdlab: scale model: write amplification within 0.3 %, IOPS within 0.5 % of the whole "
-            "drive where both were run (docs/sizing.md)"
+            "ssdlab: of large drives a few dies were run, with their part of the load; --exact "
+            "runs whole drives, and docs/sizing.md says how far the two differ"
         )
     if any(_morning(each) for each in found):
         note(
@@ -171,6 +182,29 @@ def tell(found: Sequence[Verdict], spreads: Sequence[Spread], stopped: bool) -> 
         note("ssdlab: closed form: ≤ and ≥ are bounds that no run can pass")
     for each in found:
         if each.reason:
-            note(f"ssdlab: {each.candidate.label}: {each.reason}")
+            note(f"ssdlab: {each.candidate.label}: cannot be judged: {each.reason}")
+    for name, why in not_tried.items():
+        note(f"ssdlab: not tried: {name}: {why}")
     if stopped:
         note("ssdlab: stopped; the table has what had finished")
+
+
+def _tell_ratings(found: Sequence[Verdict]) -> None:
+    """Say where the years under warranty come from, and of which drives they are not known."""
+    drives = {each.candidate.drive: each.rating for each in found}
+    assumed = [
+        f"{name} ({rating.source})"
+        for name, rating in drives.items()
+        if rating is not None and _assumed(rating)
+    ]
+    unknown = [name for name, rating in drives.items() if rating is None]
+    if len(unknown) < len(drives):
+        note("ssdlab: warranty: years until the rated TBW is written; docs/sizing.md lists them")
+    if assumed:
+        note(f"ssdlab: * a rating that no data sheet here says: {'; '.join(assumed)}")
+    if unknown:
+        note(f"ssdlab: rated TBW not known, so not judged: {', '.join(unknown)}; --rated-tbw")
+
+
+def _assumed(rating: Rating | None) -> bool:
+    return rating is not None and rating.kind == "assumed"

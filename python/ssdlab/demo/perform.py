@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ssdlab import engine, runner
+from ssdlab.conditions import UNIFORM
 from ssdlab.demo import plan
 from ssdlab.engine import Progress
 from ssdlab.request import RunRequest, Settings
@@ -93,14 +94,10 @@ class Performance:
         """Return the requests of a chain; a drive that is fresh needs no preparing."""
         fresh = RunRequest(self.drive, self.settings, seed=self.seed)
         runs = tuple((each.job_name, _request(fresh, each)) for each in chain.measurements)
-        if chain.season_job is None:
+        if not chain.is_steady:
             return Chain(runs)
         steady = replace(
-            fresh,
-            condition="steady",
-            span=chain.span,
-            job_text=chain.season_job,
-            job_name=f"demo, {chain.label}",
+            fresh, condition=UNIFORM, span=chain.span, job_name=f"demo, {chain.label}"
         )
         return Chain(runs, steady)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import threading
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -20,6 +21,7 @@ from ssdlab.reproduce import seeds
 from ssdlab.reproduce.experiment import story
 from ssdlab.reproduce.parts import pcmark
 from ssdlab.request import RunRequest, Settings
+from ssdlab.result import Result
 
 Outcome = dict[str, Any]
 """What a scenario told, and what it was run on."""
@@ -78,7 +80,7 @@ class Bench:
         if not progress("run", 0.0):
             raise Stopped
         told = engine.scenario(ready, scenario, values)
-        return {**about, **told["scenario"], "parameters": told["parameters"]}
+        return {**about, **_state(told), **told["scenario"], "parameters": told["parameters"]}
 
     def _conditioned(self, progress: Progress) -> RunRequest:
         """Return the request on a drive in the condition, to which the first who asks brings it."""
@@ -105,26 +107,36 @@ def _conditioned(request: RunRequest, file: str, progress: Progress) -> RunReque
     return replace(alone, layers=request.layers)
 
 
+def _state(told: Mapping[str, Any]) -> Outcome:
+    """Return what the drive was written by before, and whether it came into its condition."""
+    return {key: told.get(key) for key in ("conditioned_by", "steady_reached", "not_steady")}
+
+
 def _pcmark(request: RunRequest, progress: Progress) -> Outcome:
-    rates = _rates(request, progress)
+    result = _played(request, progress)
+    rates = _rates(result)
     score = pcmark.score(rates)
     published = seeds.figure("anandtech", "fresh_hdd").value
     return {
+        **_state(result.jobs[0].lab),
         "score_mb_per_s": score,
         "points": published * score / _published_drive(),
         "tasks_mb_per_s": rates,
     }
 
 
-def _rates(request: RunRequest, progress: Progress | None) -> dict[str, float]:
-    """Return each task's MB/s."""
+def _played(request: RunRequest, progress: Progress | None) -> Result:
     job = story(pcmark.TEST_FILE, *pcmark.suite())
     asked = replace(request, job_text=job, job_name=PCMARK, layout=False)
-    result = runner.whole(cache.run_conditioned(asked, progress), PCMARK)
+    return runner.whole(cache.run_conditioned(asked, progress), PCMARK)
+
+
+def _rates(result: Result) -> dict[str, float]:
+    """Return each task's MB/s."""
     return {name: result.job(name).bandwidth() / 1e6 for name in pcmark.READS_PERCENT}
 
 
 @functools.cache
 def _published_drive() -> float:
     """Return the score of the drive whose points the document states, fresh, in MB/s."""
-    return pcmark.score(_rates(RunRequest(drive=pcmark.PUBLISHED_DRIVE), None))
+    return pcmark.score(_rates(_played(RunRequest(drive=pcmark.PUBLISHED_DRIVE), None)))

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from ssdlab import engine, runner
+from ssdlab import conditions, engine, runner
 from ssdlab.engine import Progress
 from ssdlab.errors import SsdlabError
 from ssdlab.fitting.measurement import Load, Measurement, figure
@@ -120,7 +120,7 @@ def request(space: Space, load: Load, settings: Settings, seed: int) -> RunReque
 
 def _is_uniform(load: Load) -> bool:
     """Tell whether a load writes one size all over the drive, each place whenever it is drawn."""
-    if load.condition != "steady" or load.span != 1 or load.job_text:
+    if not conditions.is_steady(load.condition) or load.span != 1 or load.job_text:
         return False
     drawn = any(each.startswith(("--norandommap", "--rw=randread")) for each in load.flags)
     return drawn and all(_UNIFORM.match(each) for each in load.flags)

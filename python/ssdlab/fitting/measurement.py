@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ssdlab.request import RunRequest, Settings
 from ssdlab.result import Job
+from ssdlab.unread import Unread
 
 SPREAD = 0.02
 """Of a measurement whose spread is not known."""
@@ -20,8 +21,8 @@ TAIL_SPREAD = 0.05
 """Of its 99 % latency and beyond, which few requests decide."""
 
 _FIGURES: dict[str, Callable[[Job, str | None], float | None]] = {
-    "iops": lambda job, direction: job.iops(direction),
-    "mb_per_s": lambda job, direction: job.bandwidth(direction) / 1e6,
+    "iops": lambda job, direction: job.known_iops(direction),
+    "mb_per_s": lambda job, direction: _mega(job.known_bandwidth(direction)),
     "mean_us": lambda job, direction: _micro(job.mean_ns(direction)),
     "p50_us": lambda job, direction: _micro(job.percentile_ns(50.0, direction)),
     "p99_us": lambda job, direction: _micro(job.percentile_ns(99.0, direction)),
@@ -116,6 +117,25 @@ class Measurement:
         return f"{self.metric}: {self.load.label}"
 
 
+@dataclass
+class Gathered:
+    """What was read from files.
+
+    Attributes
+    ----------
+    measurements
+        In order.
+    notices
+        Sentences about what was left out.
+    unread
+        What was not understood; figures that it decides may be wrong.
+    """
+
+    measurements: list[Measurement] = field(default_factory=list)
+    notices: list[str] = field(default_factory=list)
+    unread: list[Unread] = field(default_factory=list)
+
+
 def figure(job: Job, metric: str) -> float | None:
     """Return a figure of a job; None where the job has none.
 
@@ -165,6 +185,10 @@ def hold_back(measurements: Sequence[Measurement], share: float, seed: int) -> l
             break
         held.add(run)
     return [each.load in held for each in measurements]
+
+
+def _mega(number: float | None) -> float | None:
+    return None if number is None else number / 1e6
 
 
 def _micro(nanoseconds: float | None) -> float | None:

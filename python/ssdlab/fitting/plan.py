@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import rankdata
 
+from ssdlab import conditions
 from ssdlab.fitting.emulator import Emulator
 from ssdlab.fitting.measurement import SPREAD, Load, Measurement
 from ssdlab.fitting.posterior import MODEL_ERROR
@@ -57,7 +58,7 @@ def _random(*flags: str, condition: str | None = None, span: float = 1.0) -> Loa
     return _load(*flags, *named, condition=condition, span=span)
 
 
-_STEADY = "steady"
+_STEADY = conditions.BY_JOB
 _LATENCIES = ("mean_us", "p99_us")
 CANDIDATES = (
     Candidate(_random("rw=randwrite", "iodepth=1", "runtime=1"), _LATENCIES),

@@ -12,16 +12,17 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ssdlab.errors import SsdlabError
-from ssdlab.fitting.measurement import Measurement
+from ssdlab.fitting.measurement import Gathered
 from ssdlab.fitting.read_csv import read_csv
 from ssdlab.fitting.read_fio import read_fio
 from ssdlab.fitting.read_pts import read_pts
+from ssdlab.recognise import what_the_file_is
 
 _LOOKED_AT_BYTES = 4096
 _PTS = re.compile(r'\{\s*"schema_version"\s*:\s*\d+\s*,\s*"(?:standard|asked)"')
 
 
-def read_all(paths: Sequence[str], state: str | None) -> tuple[list[Measurement], list[str]]:
+def read_all(paths: Sequence[str], state: str | None) -> Gathered:
     """Read measurements.
 
     Parameters
@@ -31,38 +32,50 @@ def read_all(paths: Sequence[str], state: str | None) -> tuple[list[Measurement]
     state
         Condition in which fio measured the drive; None where it is not given.
 
-    Returns
-    -------
-    tuple
-        The measurements in order, and notices of what was left out, a sentence each.
-
     Raises
     ------
     SsdlabError
         One is of no known kind, something in one is wrong, or a state is given for one that tells
         it itself.
     """
-    found: list[Measurement] = []
-    notices: list[str] = []
+    found = Gathered()
     for path in map(Path, paths):
-        kind = _kind(path)
-        if kind == "fio":
-            found += read_fio(path, state)
-            continue
-        if state is not None:
-            raise SsdlabError(
-                f"--state {state}: is for fio's JSON; {path} says it {_SAYS[kind]}\n"
-                "leave --state out"
-            )
-        if kind == "table":
-            found += read_csv(path)
-        else:
-            measurements, more = read_pts(path.parent if kind == "result" else path)
-            found += measurements
-            notices += more
-    return found, notices
+        more = _read(path, state)
+        found.measurements += more.measurements
+        found.notices += more.notices
+        found.unread += more.unread
+    return found
 
 
+def _read(path: Path, state: str | None) -> Gathered:
+    kind = _kind(path)
+    if kind == "fio":
+        return read_fio(path, state)
+    if kind == "foreign":
+        what = what_the_file_is(path)
+        assert what is not None
+        raise SsdlabError(
+            f"{path}: no measurements that are read here: {what.told(str(path))}\n{_TAKES}"
+        )
+    if state is not None:
+        raise SsdlabError(
+            f"--state {state}: is for fio's JSON; {path} says it {_SAYS[kind]}\nleave --state out"
+        )
+    if kind == "table":
+        return Gathered(read_csv(path))
+    if kind == "result" and not (path.parent / "plan.json").is_file():
+        raise SsdlabError(
+            f"{path}: is of a folder of ssdlab pts, but stands outside of it\n"
+            "name the folder, in which plan.json stands"
+        )
+    measurements, notices = read_pts(path.parent if kind == "result" else path)
+    return Gathered(measurements, notices)
+
+
+_TAKES = (
+    "give fio's JSON, a folder of ssdlab pts, TKperf's XML, or a table with the columns job, "
+    "condition, metric, value"
+)
 _SAYS = {
     "table": "in its column condition",
     "folder": "by its tests",
@@ -75,12 +88,23 @@ def _kind(path: Path) -> str:
     if path.is_dir():
         return "folder"
     beginning = _beginning(path)
-    if beginning.startswith("<"):
-        return "tkperf"
     if _PTS.match(beginning):
         return "result"
+    what = what_the_file_is(path)
+    name = "" if what is None else what.name
+    if name == "TKperf's result" or beginning.startswith("<root"):
+        return "tkperf"
     # fio may have printed lines before the object.
-    return "fio" if beginning.startswith("{") or path.suffix == ".json" else "table"
+    if name in _OF_FIO or beginning.startswith("{") or (path.suffix == ".json" and what is None):
+        return "fio"
+    return "table" if what is None or name in _TABLES else "foreign"
+
+
+_OF_FIO = ("fio's JSON", "fio's JSON of several clients")
+_TABLES = (
+    "a table of measurements", "a table (CSV)", "an empty file",
+    "a table whose columns stand apart by ; or tabs",
+)  # fmt: skip
 
 
 def _beginning(path: Path) -> str:

@@ -19,7 +19,7 @@ import shlex
 from collections.abc import Mapping
 from pathlib import Path
 
-from ssdlab import engine, text
+from ssdlab import conditions, engine, text
 from ssdlab.errors import SsdlabError
 from ssdlab.fitting.measurement import METRICS, SPREAD, Load, Measurement
 from ssdlab.input import InputError, read_text
@@ -130,12 +130,12 @@ def condition_of(name: str, place: str) -> str | None:
     SsdlabError
         There is no such condition.
     """
-    if name not in ("", *engine.CONDITIONS):
+    if name not in ("", *conditions.CHOICES):
         raise SsdlabError(
             f"{place}: condition {name}: there is none of that name\n"
-            f"give one of {', '.join(engine.CONDITIONS)}, or leave it empty for fresh"
+            f"give one of {', '.join(conditions.CHOICES)}, or leave it empty for fresh"
         )
-    return None if name in ("", "fresh") else name
+    return None if name in ("", "fresh") else conditions.named(name)
 
 
 def _metric(place: str, name: str) -> str:

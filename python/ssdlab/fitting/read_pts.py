@@ -25,7 +25,7 @@ from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any
 
-from ssdlab import engine
+from ssdlab import conditions, engine
 from ssdlab.errors import SsdlabError
 from ssdlab.fitting.measurement import SPREAD, TAIL_SPREAD, Load, Measurement
 from ssdlab.pts.report.reading import Measured, PartRead, blaming
@@ -61,7 +61,7 @@ class _Chosen:
     mixes: tuple[int, ...]
     sizes: tuple[int, ...]
     metrics: tuple[str, ...]
-    condition: str = "steady"
+    condition: str = conditions.BY_JOB
     runtime: str = "1"
     least_passes: float = 0.0
 

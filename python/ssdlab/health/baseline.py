@@ -8,11 +8,13 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
+from ssdlab import foreign
 from ssdlab.errors import SsdlabError
 from ssdlab.health.examination import Examination
 from ssdlab.input import InputError, read_bytes
 from ssdlab.output import PendingFile
 
+_MAKE_ONE = "ssdlab health --baseline FILE --acknowledge makes one; leave FILE away for that"
 Baseline = dict[str, dict[str, int]]
 
 
@@ -24,21 +26,32 @@ def read_baseline(path: str) -> Baseline:
     SsdlabError
         It cannot be read, or is no baseline.
     """
+    written = b""
     try:
-        content = json.loads(read_bytes(path))
+        written = read_bytes(path)
+        content = json.loads(written)
     except FileNotFoundError:
         return {}
     except InputError as error:
         raise SsdlabError(f"--baseline {path}: {error}") from None
     except (ValueError, RecursionError):
-        raise SsdlabError(f"--baseline {path}: not JSON") from None
-    if not isinstance(content, Mapping) or not all(map(_is_counts, content.values())):
-        raise SsdlabError(f"--baseline {path}: expected drives with their error counts")
+        what = foreign.of_bytes(written) or foreign.of_text(written.decode("utf-8", "replace"))
+        raise SsdlabError(f"--baseline {path}: not JSON: it is {what}\n{_MAKE_ONE}") from None
+    if not isinstance(content, Mapping):
+        raise SsdlabError(f"--baseline {path}: it is {foreign.of_json(content)}\n{_MAKE_ONE}")
+    for drive, counts in content.items():
+        if not _is_counts(counts):
+            raise SsdlabError(
+                f"--baseline {path}: the entry {drive!r} has no error counts; the file is "
+                f"{foreign.of_json(content)}\n{_MAKE_ONE}"
+            )
     return {str(drive): dict(counts) for drive, counts in content.items()}
 
 
 def _is_counts(value: object) -> bool:
-    return isinstance(value, Mapping) and all(type(count) is int for count in value.values())
+    if not isinstance(value, Mapping) or not value:
+        return False
+    return all(type(count) is int for count in value.values())
 
 
 def write_baseline(path: str, known: Baseline, examined: Sequence[Examination]) -> int:

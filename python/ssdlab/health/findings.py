@@ -124,8 +124,8 @@ def _why_silent(report: DriveReport) -> str:
         )
     asked = f" ({' '.join(report.asked)})" if report.asked else ""
     return (
-        f"this is {report.form} that tells who the drive is and nothing about its health{asked}; "
-        f"ask for all of it: {COMMAND} {report.device}"
+        f"the report ({report.form}) identifies the drive and says nothing about its "
+        f"health{asked}; ask for all of it: {COMMAND} {report.device}"
     )
 
 
@@ -286,7 +286,7 @@ def _nvme(report: DriveReport) -> Iterator[Finding]:
     for name, number in needed.items():
         if number is None:
             yield open_question(
-                name, "the health log does not tell it, and every health log has it"
+                name, "the report lacks this field, which every NVMe health log has"
             )
 
 

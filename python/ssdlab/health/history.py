@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ssdlab import foreign
 from ssdlab.errors import SsdlabError
 from ssdlab.health.life import Life
 from ssdlab.health.report import DriveReport
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _READINGS_AT_MOST = 400
+_BEGIN = '{"drive": '
 _CONFIDENCE = 0.95
 _DAY_S = 86_400
 _ROUNDING_VARIANCE = 1 / 12
@@ -92,12 +94,12 @@ class WearOut:
 
 
 def read_history(path: str | Path) -> list[Reading]:
-    """Read a history file; one that is not there is empty, a line cut short is left out.
+    """Read a history file; one that is not there is empty, a last line cut short is left out.
 
     Raises
     ------
     SsdlabError
-        It is there and cannot be read.
+        It is there and cannot be read, or is no history: it would be written over.
     """
     try:
         content = read_bytes(path).decode("utf-8", errors="replace")
@@ -105,7 +107,22 @@ def read_history(path: str | Path) -> list[Reading]:
         return []
     except InputError as error:
         raise SsdlabError(f"--history {path}: {error}") from None
-    return [reading for line in content.splitlines() if (reading := _parse(line)) is not None]
+    readings, lines = [], content.splitlines(keepends=True)
+    for number, line in enumerate(lines, 1):
+        reading = _parse(line)
+        if reading is not None:
+            readings.append(reading)
+        elif line.strip() and not (number == len(lines) and _is_cut(line)):
+            raise SsdlabError(
+                f"--history {path}: line {number} is no reading of ssdlab health; the file is "
+                f"{foreign.of_text(content)}\nit is left as it is; give a file of its own"
+            )
+    return readings
+
+
+def _is_cut(line: str) -> bool:
+    """Whether a line may be the beginning of a reading."""
+    return not line.endswith("\n") and (line.startswith(_BEGIN) or _BEGIN.startswith(line))
 
 
 def _parse(line: str) -> Reading | None:

@@ -11,8 +11,9 @@ import json
 import re
 from collections.abc import Mapping
 
+from ssdlab import foreign
 from ssdlab.errors import SsdlabError
-from ssdlab.health import foreign, nvme_cli, smartctl, smartctl_text
+from ssdlab.health import nvme_cli, smartctl, smartctl_text
 from ssdlab.health.report import DriveReport
 
 _MAKE_ONE = (
@@ -20,6 +21,7 @@ _MAKE_ONE = (
     f"or {nvme_cli.COMMAND} > drive.json"
 )
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_JSON = re.compile(r"\s*(\{|\[\s*([\[{\]\"]|\d+\s*[,\]]|$))")
 _BEGINS = re.compile(r"^smartctl (?:version )?\d|^Smart Log for NVME device", re.MULTILINE)
 
 
@@ -56,7 +58,7 @@ def read_file(content: bytes, source: str) -> DriveReport:
         It is no report about one drive; says what it is, and where it breaks off.
     """
     text = _decoded(content, source)
-    if text.lstrip()[:1] in ("{", "["):
+    if _JSON.match(text):
         return read_report(parse(text, source), source)
     reports = len(_BEGINS.findall(text))
     if reports > 1:

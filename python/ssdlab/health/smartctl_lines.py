@@ -140,12 +140,21 @@ BLOCKS = (
         r"No Self-tests Logged",
     ),
     _block(
-        r"(Background scan results|Protocol Specific port|SMART Self-test log|Tape|"
-        r"General statistics and performance|Vendor \(.*\) .*information|Seagate FARM|FARM|"
-        r"relative target port|Environmental Reports|Device statistics \(SSC).*",
-        r"\s+\S.*",
-        r"(generation code|number of phys|attached|phy identifier|Status:|relative target).*",
-        r"Num  Test .*|# ?\d+ .*|Long \(extended\).*",
+        r"Vendor \(.*\) .*information",
+        r"  [A-Za-z].* = [\d.]+",
+    ),
+    _block(
+        r"SMART Self-test log",
+        r"Num  Test .*|     Description  .*",
+        r"# ?\d+  .*\[.*\]",
+        r"Long \(extended\).*",
+    ),
+    _block(
+        r"(Background scan results|Protocol Specific port|General statistics and performance"
+        r"|FARM|Seagate FARM|relative target port|Environmental Reports|Device statistics \(SSC).*",
+        r"\s+[A-Za-z][\w ,()/\[\]<>%.-]*[:=] ?\S.*",
+        r"\s+\d+ +\d+:\d+ +.*|\s+#  when .*",
+        r"(generation code|number of phys|attached|phy identifier|relative target).*",
     ),
 )
 
@@ -184,4 +193,26 @@ OTHERS = re.compile(
     r"|Device Statistics \(.*\) (supported pages|not supported)|The previous SCT .*"
     r"|Probable ATA device behind a SAT layer|Try an additional .*|.* output truncated"
     r"|The above only provides legacy SMART information.*|Warning! .*Checksum.*|mandatory.*"
+)
+NVME_ROWS = {
+    "critical warning": ("critical_warning", ""),
+    "available spare": ("available_spare", "%"),
+    "available spare threshold": ("available_spare_threshold", "%"),
+    "percentage used": ("percentage_used", "%"),
+    "data units read": ("data_units_read", ""),
+    "data units written": ("data_units_written", ""),
+    "host read commands": ("host_reads", ""),
+    "host write commands": ("host_writes", ""),
+    "controller busy time": ("controller_busy_time", ""),
+    "power cycles": ("power_cycles", ""),
+    "power on hours": ("power_on_hours", ""),
+    "unsafe shutdowns": ("unsafe_shutdowns", ""),
+    "media and data integrity errors": ("media_errors", ""),
+    "error information log entries": ("num_err_log_entries", ""),
+}
+"""Rows of NVMe's health log by name: the field of smartctl's JSON, and the unit behind it."""
+NVME_UNUSED = re.compile(
+    r"(warning +comp\. temperature time|critical comp\. temperature time|temperature sensor \d"
+    r"|thermal (temp\.|management) .*)",
+    re.IGNORECASE,
 )

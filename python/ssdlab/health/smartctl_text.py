@@ -17,7 +17,14 @@ from typing import Any
 
 from ssdlab.health.report import DriveReport
 from ssdlab.health.smartctl import from_smartctl
-from ssdlab.health.smartctl_lines import BLOCKS, INFORMATION, OTHERS, Block
+from ssdlab.health.smartctl_lines import (
+    BLOCKS,
+    INFORMATION,
+    NVME_ROWS,
+    NVME_UNUSED,
+    OTHERS,
+    Block,
+)
 from ssdlab.health.told import count_in
 from ssdlab.unread import Unread
 
@@ -31,27 +38,6 @@ _SECTION = re.compile(r"=== START OF (?P<name>.*?) ?(?:SECTION)? ===")
 _PAIR = re.compile(r"(?P<name>[^:]+?)\s*:\s*(?P<value>.*?)\s*")
 _BRACKETS = re.compile(r"\s*\[[^\[\]]*\]$")
 _PROTOCOLS = {"device model": "ATA", "model number": "NVMe", "product": "SCSI"}
-_NVME_ROWS = {
-    "critical warning": ("critical_warning", ""),
-    "available spare": ("available_spare", "%"),
-    "available spare threshold": ("available_spare_threshold", "%"),
-    "percentage used": ("percentage_used", "%"),
-    "data units read": ("data_units_read", ""),
-    "data units written": ("data_units_written", ""),
-    "host read commands": ("host_reads", ""),
-    "host write commands": ("host_writes", ""),
-    "controller busy time": ("controller_busy_time", ""),
-    "power cycles": ("power_cycles", ""),
-    "power on hours": ("power_on_hours", ""),
-    "unsafe shutdowns": ("unsafe_shutdowns", ""),
-    "media and data integrity errors": ("media_errors", ""),
-    "error information log entries": ("num_err_log_entries", ""),
-}
-_NVME_UNUSED = re.compile(
-    r"(warning +comp\. temperature time|critical comp\. temperature time|temperature sensor \d"
-    r"|thermal (temp\.|management) .*)",
-    re.IGNORECASE,
-)
 _FLAGS = r"0x[0-9a-f]{4}|[POSRCKM+-]{6,7}"
 _LEVEL = r"\d{3}|0x[0-9a-f]{2}|-{3,4}"
 _ATTRIBUTE = re.compile(
@@ -137,10 +123,14 @@ class _Reading:
             self.unread.append(Unread(f"line {number}", line, why))
 
     def is_cut(self) -> list[Unread]:
-        """Note where the text ends in a list that smartctl -a and -x go on after."""
-        if self._rows != self._attribute or not self._is_long:
+        """Note where the text ends before what smartctl -a and -x always have."""
+        of_scsi = self.found.get("device", {}).get("protocol") == "SCSI"
+        if of_scsi and "DATA" in self._section and "scsi_error_counter_log" not in self.found:
+            why = "smartctl -a and -x go on with the counters of errors: the text is cut"
+        elif self._rows == self._attribute and self._is_long:
+            why = "smartctl -a and -x go on after the attributes: the text is cut"
+        else:
             return []
-        why = "smartctl -a and -x go on after the attributes: the text is cut"
         return [Unread(f"line {self._last[0]}, the last one", self._last[1], why)]
 
     def _why_not(self, line: str) -> str | None:
@@ -283,8 +273,8 @@ class _Reading:
         if name == "temperature" and (celsius or value == "-"):
             if celsius:
                 log["temperature"] = int(celsius[1])
-        elif name in _NVME_ROWS:
-            key, unit = _NVME_ROWS[name]
+        elif name in NVME_ROWS:
+            key, unit = NVME_ROWS[name]
             number = count_in(_BRACKETS.sub("", value).removesuffix(unit or "\0"))
             if number is None or (unit and not value.endswith(unit)):
                 return f"a whole number{' of percent' if unit else ''} was expected"
@@ -293,7 +283,7 @@ class _Reading:
             log[key] = number
             if key == "power_on_hours":
                 self.found["power_on_time"] = {"hours": number}
-        elif not _NVME_UNUSED.fullmatch(name):
+        elif not NVME_UNUSED.fullmatch(name):
             return self._any(line)
         return None
 
@@ -383,6 +373,8 @@ class _Reading:
         elif device := re.fullmatch(r"Device: (\S+ +\S.*?) +Version: (\S+)", line):
             self.found["scsi_model_name"] = " ".join(device[1].split())
             self.found["scsi_revision"] = device[2]
+        elif line == "Error Counter logging not supported":
+            self.found.setdefault("scsi_error_counter_log", {})
         elif not _NEGLECTED.fullmatch(line):
             return "no line of smartctl like this is known here"
         return None

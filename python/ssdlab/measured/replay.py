@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-from ssdlab import engine, runner
+from ssdlab import conditions, engine, runner
 from ssdlab.engine import Progress
 from ssdlab.measured import patterns, rows, transient
 from ssdlab.measured.kept import Figures, kept
@@ -113,7 +113,7 @@ class Replay:
 
     def latencies(self, drive: str, loads: Sequence[int], progress: Progress) -> list[Figures]:
         """Return percentiles in µs of the probe at each rate, on the whole drive, used steadily."""
-        steady = RunRequest(drive, condition="steady")
+        steady = RunRequest(drive, condition=conditions.BY_JOB)
         runs = [(f"{load} a second", _latency_request(drive, load)) for load in loads]
         found: list[Figures] = []
         chain = runner.Chain(tuple(runs), steady)

@@ -20,7 +20,12 @@ from ssdlab.request import Settings
 PAGE_BYTES = 4096
 _OF_BYTES = {"": 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 _OF_BYTES |= {"kB": 10**3, "MB": 10**6, "GB": 10**9}
-_OF_THE_WHOLE = ("buffer.bytes", "ftl.slc_cache_bytes", "ftl.slc_cache_fixed_bytes")
+_OF_THE_WHOLE = (
+    "buffer.bytes",
+    "ftl.mapping_cache_bytes",
+    "ftl.slc_cache_bytes",
+    "ftl.slc_cache_fixed_bytes",
+)
 _SLOWER = tuple(f"controller.{each}_us" for each in ("read_command", "write_command", "move_unit"))
 
 
@@ -43,13 +48,16 @@ class Twin:
     pages: int
 
 
-def twin(drive: str, parts: int, given: Settings = ()) -> Twin:
+def twin(drive: str, parts: int, given: Settings = (), *, slower: bool = True) -> Twin:
     """Return one of so many equal parts of a drive.
 
     Parameters
     ----------
     given
         What differs from the profile, on the whole drive.
+    slower
+        The link and the controller are a part of the whole drive's, too. Without it they are as
+        fast, so that a request takes as long as on the whole drive while they are far from busy.
 
     Raises
     ------
@@ -60,9 +68,10 @@ def twin(drive: str, parts: int, given: Settings = ()) -> Twin:
     values = {each["key"]: each["value"] for each in shown["parameters"]}
     pages = engine.derived(shown)["capacity"] // PAGE_BYTES
     changed = {"capacity_bytes": pages // parts * PAGE_BYTES, **_dies(values, parts)}
-    changed["link.mb_per_s"] = float(values["link.mb_per_s"]) / parts
     changed |= {key: _bytes(values[key]) // parts for key in _OF_THE_WHOLE if _bytes(values[key])}
-    changed |= {key: float(values[key]) * parts for key in _SLOWER}
+    if slower:
+        changed["link.mb_per_s"] = float(values["link.mb_per_s"]) / parts
+        changed |= {key: float(values[key]) * parts for key in _SLOWER}
     settings = {**dict(given), **{key: str(value) for key, value in changed.items()}}
     return Twin(tuple(settings.items()), int(changed["capacity_bytes"]), pages)
 
@@ -77,5 +86,7 @@ def _dies(values: Mapping[str, Any], parts: int) -> dict[str, int | float]:
 
 
 def _bytes(value: Any) -> int:
+    if value == "none":
+        return 0
     number, _, unit = str(value).partition(" ")
     return round(float(number) * _OF_BYTES[unit])

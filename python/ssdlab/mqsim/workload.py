@@ -110,7 +110,7 @@ def _scenario(path: Path, number: int, root: ElementTree.Element, job: Path) -> 
 def _head(number: int, span: str) -> str:
     return (
         f"; scenario {number} of a workload of MQSim, which first fills a part of the drive: run it"
-        f"\n; with --state steady --span {span}\n[global]\nfilename=/dev/ssd\n\n"
+        f"\n; with --state steady:job --span {span}\n[global]\nfilename=/dev/ssd\n\n"
     )
 
 

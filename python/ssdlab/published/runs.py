@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from ssdlab import engine, runner
+from ssdlab import conditions, engine, runner
 from ssdlab.engine import Progress
 from ssdlab.measured.kept import Figures, kept
 from ssdlab.published.rows import Row
@@ -53,7 +53,7 @@ class Runs:
         part = (f"--size={row.span}", f"--ramp_time={RAMP_S}") if row.span else ()
         return RunRequest(
             row.drive,
-            condition="filled" if row.span else "steady",
+            condition="filled" if row.span else conditions.BY_JOB,
             flags=(*writes, *timed, *part),
             cache=False,
         )

@@ -295,34 +295,35 @@ def overview(runs: Sequence[Run]) -> str | None:
     bars = _directions(runs)
     if not bars:
         return None
-    values = [_iops(run, direction) for run, direction in bars]
+    figures = [_iops(run, direction) for run, direction in bars]
+    values = [each or 0.0 for each in figures]
     with theme.style():
         made = theme.figure(9.6, 0.8 + 0.27 * len(bars))
         axes = made.subplots()
         colours = [theme.DIRECTIONS[direction] for _, direction in bars]
         axes.barh(range(len(bars)), values, height=0.66, color=colours)
-        for place, ((run, direction), value) in enumerate(zip(bars, values, strict=True)):
-            figures = _figures(run, direction, value)
-            axes.text(value, place, f"  {figures}", va="center", color=theme.INK)
+        for place, ((run, direction), value) in enumerate(zip(bars, figures, strict=True)):
+            words = _figures(run, direction, value)
+            axes.text(value or 0.0, place, f"  {words}", va="center", color=theme.INK)
         axes.set_yticks(range(len(bars)), [_title(run, direction) for run, direction in bars])
         axes.invert_yaxis()
-        axes.set_xlim(0, max(values) * 1.45)
+        axes.set_xlim(0, max(values) * 1.45 or 1.0)
         axes.set_xlabel("IOPS")
         axes.xaxis.set_major_formatter(FuncFormatter(count_axis))
         theme.only_vertical_grid(axes)
         return theme.svg(made, "overview", "IOPS of every run and direction")
 
 
-def _iops(run: Run, direction: str) -> float:
-    return run.mean(lambda job: job.iops(direction)) or 0.0
+def _iops(run: Run, direction: str) -> float | None:
+    return run.mean(lambda job: job.known_iops(direction))
 
 
 def _title(run: Run, direction: str) -> str:
     return f"{run.title}, {direction}s" if len(run.first.directions) > 1 else run.title
 
 
-def _figures(run: Run, direction: str, iops: float) -> str:
-    parts = [text.count(iops), text.rate(run.mean(lambda job: job.bandwidth(direction)))]
+def _figures(run: Run, direction: str, iops: float | None) -> str:
+    parts = [text.count(iops), text.rate(run.mean(lambda job: job.known_bandwidth(direction)))]
     amplification = run.mean(lambda job: job.write_amplification)
     # Of the drive as a whole; beside reads it would look like theirs.
     if amplification is not None and (direction != "read" or run.first.directions == ["read"]):

@@ -35,9 +35,19 @@ def _unmapped(run: Run) -> str | None:
 
 
 def _not_steady(run: Run) -> str | None:
-    if run.lab.get("condition") != "steady" or run.lab.get("steady_reached") is not False:
+    reason = run.first.not_steady
+    if reason is None:
         return None
-    return f"{run.title}: steady state was not reached; write amplification was still changing."
+    return f"{run.title}: NOT STEADY: steady state was not reached; {reason}."
+
+
+def _drift(run: Run) -> str | None:
+    if not run.first.drifts:
+        return None
+    return (
+        f"{run.title}: {run.first.drift_told}, from the first tenth of the job to the last. Its "
+        "figures are means over that; a longer job gives others."
+    )
 
 
 def _interrupted(run: Run) -> str | None:
@@ -58,7 +68,7 @@ def _fresh_writes(run: Run) -> str | None:
     )
 
 
-_OF_EACH = (_unmapped, _not_steady, _interrupted)
+_OF_EACH = (_unmapped, _not_steady, _drift, _interrupted)
 
 
 def of_these(runs: Sequence[Run]) -> list[str]:

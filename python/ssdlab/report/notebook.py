@@ -17,7 +17,11 @@ _ALWAYS = ("job", "run", "IOPS", "throughput", "mean", "p50", "p99", "p99.9", "W
 
 
 def _iops(run: Run, direction: str) -> str:
-    mean, interval = mean_interval([job.iops(direction) for job in run.jobs])
+    figures = [job.known_iops(direction) for job in run.jobs]
+    known = [each for each in figures if each is not None]
+    if len(known) < len(figures):
+        return text.NOTHING
+    mean, interval = mean_interval(known)
     if interval is None:
         return text.count(mean)
     return f"{text.count(mean)} ± {text.significant(interval[1] - mean, 2)}"
@@ -33,7 +37,7 @@ def _row(run: Run, direction: str) -> list[str]:
         f"{run.name} ({direction}s)" if several else run.name,
         run.label,
         _iops(run, direction),
-        text.rate(run.mean(lambda job: job.bandwidth(direction))),
+        text.rate(run.mean(lambda job: job.known_bandwidth(direction))),
         text.duration(run.mean(lambda job: job.mean_ns(direction))),
         *(_latency(run, direction, percent) for percent in (50.0, 99.0, 99.9)),
         text.ratio(run.mean(lambda job: job.write_amplification)),
@@ -54,7 +58,8 @@ def _commits(run: Run) -> list[str]:
 
 
 def _rows(run: Run) -> list[list[str]]:
-    rows = [_row(run, direction) for direction in run.first.directions]
+    # A job that did nothing has a row without figures.
+    rows = [_row(run, direction) for direction in run.first.directions or ("read",)]
     return [*rows, _commits(run)] if run.first.commits else rows
 
 
@@ -85,4 +90,10 @@ def summary_html(results: Sequence[Result]) -> str:
     body = "".join(
         "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
     )
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    notes = "".join(f"<p>{escape(note)}</p>" for note in _not_steady(results))
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{notes}"
+
+
+def _not_steady(results: Sequence[Result]) -> list[str]:
+    told = ((result.name, result.not_steady) for result in results)
+    return [f"{name}: NOT STEADY: {reason}" for name, reason in told if reason]

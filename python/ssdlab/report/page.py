@@ -7,12 +7,13 @@ from typing import Any
 
 from ssdlab import pages, text
 from ssdlab.errors import SsdlabError
-from ssdlab.report import charts, limits
+from ssdlab.report import charts, conditions, limits
 from ssdlab.report.notebook import summary_table
 from ssdlab.report.opening import Opening
 from ssdlab.report.parameters import KINDS, drives_of, kinds_in_words
 from ssdlab.report.runs import Run, by_job, collect
 from ssdlab.report.stack import HEADINGS, stacks_of
+from ssdlab.report.troubles import troubles_of
 from ssdlab.result import Result
 
 _TITLE = "What the drive does"
@@ -142,7 +143,10 @@ def build_html(results: Sequence[Result], title: str | None = None) -> str:
         versions=", ".join(
             dict.fromkeys(str(run.lab["version"]) for run in runs if run.lab.get("version"))
         ),
+        troubles=troubles_of(results),
         summary=summary_table(runs),
+        condition_headings=conditions.HEADINGS,
+        condition_rows=conditions.rows_of(runs),
         jobs=_per_job(runs),
         utilization=charts.where_the_time_went(runs),
         timelines=_timelines(runs),

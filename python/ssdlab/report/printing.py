@@ -10,13 +10,14 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ssdlab.errors import SsdlabError
 from ssdlab.output import PendingFile
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+_FORMS = {".html": "HTML", ".pdf": "PDF", ".toml": "TOML"}
 _LETTER = frozenset({"US", "CA", "MX", "PH", "CL", "CO", "VE", "CR", "GT", "NI", "PA", "PR", "SV"})
 """Territories of locales whose paper is US Letter (CLDR); everybody else has A4."""
 _MOST_S = 300.0
@@ -37,8 +38,35 @@ def is_pdf(path: str | Path) -> bool:
     return str(path).lower().endswith(".pdf")
 
 
+def check_ending(
+    path: str | Path, forms: Sequence[str] = (".html", ".htm", ".pdf"), what: str = "a page"
+) -> None:
+    """Refuse a name that asks for a form in which something is not written.
+
+    Raises
+    ------
+    SsdlabError
+        It ends like a file of another form; a name without an ending, or with numbers, is taken.
+    """
+    ending = Path(path).suffix.lower()
+    if ending not in forms and any(sign.isalpha() for sign in ending):
+        written = [each for each in forms if each in _FORMS]
+        names = " or ".join(str(Path(path).with_suffix(each)) for each in written)
+        raise SsdlabError(
+            f"-o {path}: {what} is written as {' or '.join(_FORMS[each] for each in written)}, "
+            f"not in the form of {ending}\nname it {names}"
+        )
+
+
 def write_page(pending: PendingFile, html: str, path: str | Path) -> None:
-    """Write a page, or print it where the name asks for a PDF."""
+    """Write a page, or print it where the name asks for a PDF.
+
+    Raises
+    ------
+    SsdlabError
+        The name asks for another form, or it cannot be printed.
+    """
+    check_ending(path)
     if is_pdf(path):
         pending.add(as_pdf(html))
         pending.finish()

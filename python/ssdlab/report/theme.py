@@ -43,7 +43,12 @@ SHARES = {
 }
 """What a resource spent its time on, always in the same colour."""
 
-DIRECTIONS = {"read": SHARES["host_read"], "write": SHARES["host_write"], "trim": SERIES[7]}
+DIRECTIONS = {
+    "read": SHARES["host_read"],
+    "write": SHARES["host_write"],
+    "trim": SERIES[7],
+    "mixed": SERIES[5],
+}
 """What a request does, always in the same colour."""
 
 KINDS = {

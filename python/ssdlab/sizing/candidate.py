@@ -36,18 +36,21 @@ class Sheet:
     ----------
     capacity_bytes, physical_bytes, flash_bytes
         Exported; all blocks; all blocks but the bad ones.
-    over_provisioning, rated_cycles
+    over_provisioning, spare_counts, rated_cycles
         As the profile has them.
     dies, row_bytes, unit_bytes, units_a_block
         Of the flash and its map.
-    sense_s, program_s
-        The mean of the page kinds; programming at its fastest where there is an SLC cache.
+    sense_s, program_s, slow_program_s
+        The mean of the page kinds; programming at its fastest, and its slowest, where there is an
+        SLC cache.
     least_read_s
         Of a page of the fastest kind, with the command's fixed latency.
     read_command_s, write_command_s
         The controller's time.
     link_bytes_per_s
         Of one direction.
+    queue_depth
+        Requests that it takes at a time.
     compresses
         Whether less may be programmed than was written.
     trims
@@ -60,6 +63,7 @@ class Sheet:
     physical_bytes: int
     flash_bytes: float
     over_provisioning: float
+    spare_counts: str
     rated_cycles: float
     dies: int
     row_bytes: int
@@ -67,10 +71,12 @@ class Sheet:
     units_a_block: int
     sense_s: float
     program_s: float
+    slow_program_s: float
     least_read_s: float
     read_command_s: float
     write_command_s: float
     link_bytes_per_s: float
+    queue_depth: int
     compresses: bool
     trims: bool
     collects_idle: bool
@@ -107,6 +113,7 @@ def _sheet(shown: dict[str, Any], values: dict[str, Any]) -> Sheet:
         physical_bytes=int(sizes["physical"]),
         flash_bytes=float(wear["flash_bytes"]),
         over_provisioning=_number(values["over_provisioning"]),
+        spare_counts=str(values["ftl.spare_counts"]),
         rated_cycles=float(wear["rated_cycles"]),
         dies=round(_number(values["nand.channels"]) * _number(values["nand.dies_per_channel"])),
         row_bytes=int(sizes["row"]),
@@ -115,10 +122,12 @@ def _sheet(shown: dict[str, Any], values: dict[str, Any]) -> Sheet:
         sense_s=min(_mean(values["nand.read_us"]), min(reads) if len(programs) > 1 else math.inf)
         / 1e6,
         program_s=min(_mean(each) for each in programs) / 1e6,
+        slow_program_s=max(_mean(each) for each in programs) / 1e6,
         least_read_s=(min(reads) + _number(values["controller.read_latency_us"])) / 1e6,
         read_command_s=_number(values["controller.read_command_us"]) / 1e6,
         write_command_s=_number(values["controller.write_command_us"]) / 1e6,
         link_bytes_per_s=_number(values["link.mb_per_s"]) * 1e6,
+        queue_depth=round(_number(values["link.queue_depth"])),
         compresses=str(values["controller.compression"]).lower() == "true",
         trims=str(values["ftl.trim"]).lower() == "true",
         collects_idle=str(values["ftl.idle_gc_after_ms"]) != "none",
@@ -255,6 +264,8 @@ class Candidate:
         own = float(values.get("over_provisioning", sheet(self.drive).over_provisioning))
         values["capacity_bytes"] = str(self.exported_bytes)
         values["over_provisioning"] = f"{self._effective(own):.6f}"
+        # All its flash is there: its spare is stated, and does not follow from the capacity.
+        values.setdefault("ftl.spare_counts", sheet(self.drive).spare_counts)
         return tuple(values.items())
 
     def _effective(self, own: float) -> float:

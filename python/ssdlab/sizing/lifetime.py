@@ -42,9 +42,9 @@ class Case:
     candidate: Candidate
     load: Load
 
-    def figures(self, seed: int, progress: Progress) -> Figures:
-        """Run it."""
-        return simulate(self.candidate, self.load, seed, progress, wear_alone=True)
+    def figures(self, seed: int, progress: Progress, *, exact: bool = False) -> Figures:
+        """Run it; the whole drive where that is asked."""
+        return simulate(self.candidate, self.load, seed, progress, wear_alone=True, exact=exact)
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class Years:
         """Until the cells are worn to their rating."""
         return self.figures.years(self.case.load.bytes_per_day)
 
-    def to_dict(self, seed: int) -> dict[str, Any]:
+    def to_dict(self, seed: int, *, exact: bool = False) -> dict[str, Any]:
         """Return it as plain data."""
         candidate, load = self.case.candidate, self.case.load
         return {
@@ -79,7 +79,7 @@ class Years:
             "way": self.figures.way,
             "draws": len(self.drawn),
             "intervals": {name: each.to_dict() for name, each in self.intervals().items()},
-            "commands": commands(candidate, load, seed, wear_alone=True),
+            "commands": commands(candidate, load, seed, wear_alone=True, exact=exact),
         }
 
 
@@ -102,12 +102,15 @@ def cases(drive: str, unused: float, load: Load) -> list[Case]:
     return found
 
 
-def runs(asked: Sequence[Case], seed: int) -> dict[str, Callable[[Progress], Figures]]:
+def runs(
+    asked: Sequence[Case], seed: int, *, exact: bool = False
+) -> dict[str, Callable[[Progress], Figures]]:
     """Return a run for each drive in steady state that the cases need, by its conditioning."""
-    return {
-        key(case, seed): lambda progress, case=case: case.figures(seed, progress)  # type: ignore[misc]
-        for case in reversed(asked)
-    }
+
+    def run(case: Case) -> Callable[[Progress], Figures]:
+        return lambda progress: case.figures(seed, progress, exact=exact)
+
+    return {key(case, seed): run(case) for case in reversed(asked)}
 
 
 def drawn_runs(
@@ -121,5 +124,5 @@ def drawn_runs(
 def key(case: Case, seed: int) -> str:
     """Name what a case needs run; its rate plays a part where nights do."""
     candidate, load = case.candidate, case.load
-    asked = conditioning(candidate, load, seed).to_json()
+    asked = conditioning(candidate, load, seed)[0].to_json()
     return f"{asked} {load.bytes_per_day}" if nights.lived(candidate, load) else asked

@@ -1,8 +1,9 @@
 """The runs that decide: a drive in steady state, without a pause, then at the rate that is asked.
 
-Each member of a layout is brought into steady state by the load's own writes, as `ssdlab season`
-does it, and kept in the cache; the layers are put over it. Then the jobs of the load follow
-(`sizing/jobs.py`); of a fio job the last stonewall group is the load.
+Of a large drive a slice is run (`sizing/slices.py`); each member of an array is whole. It is
+brought into steady state by the load's own writes, as `ssdlab season` does it, and kept in the
+cache; the layers are put over it. Then the jobs of the load follow (`sizing/jobs.py`); of a fio job
+the last stonewall group is the load.
 
     programmed bytes a host byte = WA in steady state · bytes to drives / bytes of the host
     years = flash bytes · rated cycles / (programmed a host byte · bytes a day · 365.25)
@@ -23,7 +24,7 @@ from dataclasses import asdict, dataclass, replace
 from itertools import groupby
 from typing import Any
 
-from ssdlab import latency
+from ssdlab import conditions, latency
 from ssdlab.endurance import lifetime_years
 from ssdlab.engine import Progress
 from ssdlab.errors import SsdlabError
@@ -33,6 +34,7 @@ from ssdlab.sizing import nights
 from ssdlab.sizing.candidate import Candidate, sheet
 from ssdlab.sizing.jobs import RUSH, flags, measured, writes
 from ssdlab.sizing.load import Load
+from ssdlab.sizing.slices import Slice, most_iops, parts_of, slice_of
 from ssdlab.sizing.steady import run_on
 
 _PLACE_OF_LOAD = 2
@@ -65,7 +67,7 @@ class Figures:
     Attributes
     ----------
     iops
-        Without a pause; of a fio job, as it did.
+        Without a pause; of a fio job, as it did. Of a slice as many times as there are slices.
     rate
         Requests a second that were done when the load's were asked for.
     read_p99_ns, write_p99_ns
@@ -122,20 +124,42 @@ class Draw:
 
 
 def conditioning(
-    candidate: Candidate, load: Load, seed: int, draw: Draw | None = None
-) -> RunRequest:
-    """Return what brings one drive of a candidate into steady state; a draw is not kept.
+    candidate: Candidate,
+    load: Load,
+    seed: int,
+    *,
+    wear_alone: bool = False,
+    exact: bool = False,
+) -> tuple[RunRequest, Slice]:
+    """Return what brings one drive of a candidate into steady state, and what part of it that is.
 
     Where nights trim it, that is the state of the evening.
+
+    Parameters
+    ----------
+    wear_alone
+        Latencies are not asked for.
+    exact
+        The whole drive, however large.
     """
-    return _season(nights.evening(candidate, load), load, seed, draw)
+    parts = 1 if exact else parts_of(candidate, load, wear_alone=wear_alone)
+    return _conditioning(candidate, load, seed, parts)
+
+
+def _conditioning(
+    candidate: Candidate, load: Load, seed: int, parts: int, draw: Draw | None = None
+) -> tuple[RunRequest, Slice]:
+    season = _season(nights.evening(candidate, load), load, seed, draw)
+    part = slice_of(candidate, season.settings, parts)
+    return replace(season, settings=part.settings), part
 
 
 def _season(candidate: Candidate, load: Load, seed: int, draw: Draw | None) -> RunRequest:
+    """Return what brings a whole drive into steady state; a draw is not kept."""
     return RunRequest(
         drive=candidate.drive,
         settings=candidate.settings(() if draw is None else draw.settings),
-        condition="steady",
+        condition=conditions.BY_JOB,
         seed=seed,
         job_text=writes(load, sheet(candidate.drive).unit_bytes),
         job_name=load.job_name,
@@ -151,6 +175,7 @@ def simulate(
     *,
     draw: Draw | None = None,
     wear_alone: bool = False,
+    exact: bool = False,
 ) -> Figures:
     """Run a candidate under a load.
 
@@ -160,6 +185,8 @@ def simulate(
         Takes the place of the profile.
     wear_alone
         Latencies are not asked for; then of a draw of one drive a slice of one die is run.
+    exact
+        Run whole drives, however large.
 
     Raises
     ------
@@ -168,30 +195,61 @@ def simulate(
     Stopped
         `progress` returned False.
     """
-    season = conditioning(candidate, load, seed, draw)
-    whole = 1
+    parts = 1 if exact else parts_of(candidate, load, wear_alone=wear_alone)
     if draw is not None and wear_alone and not draw.layers:
         # Within 1 % of the whole drive, far less than draws differ by, in a tenth of the time.
-        season, whole = nights.one_die(candidate, season)[0], sheet(candidate.drive).dies
+        parts = sheet(candidate.drive).dies
+    season, part = _conditioning(candidate, load, seed, parts, draw)
     request = replace(
         season,
         layers=candidate.layout.layers if draw is None else draw.layers,
-        job_text=measured(
-            load, wear_alone=wear_alone, idle_hours=nights.idle_hours(candidate, load)
-        ),
+        job_text=_measured(candidate, load, part.parts, wear_alone=wear_alone),
         json_plus=True,
     )
+    drawn = () if draw is None else draw.settings
     if not nights.lived(candidate, load):
-        found = figures(run_on(season, request, progress), load)
-        return replace(found, flash_bytes=found.flash_bytes * whole)
+        return _of_whole(
+            figures(run_on(season, request, progress), load), candidate, load, part, drawn
+        )
     result = run_on(season, request, lambda phase, share: progress(phase, share / 2))
     days = _season(candidate, load, seed, draw)
     amplification = nights.amplification(
         candidate, load, days, lambda phase, share: progress(f"nights: {phase}", (1 + share) / 2)
     )
-    found = figures(result, load, amplification)
-    way = f"{found.way}; days and nights on one die"
-    return replace(found, way=way, flash_bytes=found.flash_bytes * whole)
+    found = _of_whole(figures(result, load, amplification), candidate, load, part, drawn)
+    return replace(found, way=f"{found.way}; days and nights on one die")
+
+
+def _measured(candidate: Candidate, load: Load, parts: int, *, wear_alone: bool) -> str:
+    return measured(
+        load,
+        wear_alone=wear_alone,
+        idle_hours=nights.idle_hours(candidate, load),
+        parts=parts,
+        queue_depth=sheet(candidate.drive).queue_depth,
+    )
+
+
+def _of_whole(
+    found: Figures, candidate: Candidate, load: Load, part: Slice, drawn: Settings
+) -> Figures:
+    """Return the figures of the drive that a slice is of."""
+    if part.parts == 1:
+        return found
+    most = most_iops(candidate, load, drawn)
+
+    def whole(iops: float) -> float:
+        return min(most, iops * part.parts)
+
+    morning = found.morning
+    return replace(
+        found,
+        iops=whole(found.iops),
+        rate=whole(found.rate),
+        flash_bytes=found.flash_bytes * part.parts,
+        way=part.told,
+        morning=None if morning is None else replace(morning, iops=whole(morning.iops)),
+    )
 
 
 def figures(result: Result, load: Load, amplification: float | None = None) -> Figures:
@@ -254,18 +312,19 @@ def _programmed(jobs: Sequence[Job], amplification: float | None) -> float:
     return (amplification or nights.steady_amplification(lab["season"])) * received
 
 
-def commands(candidate: Candidate, load: Load, seed: int, *, wear_alone: bool = False) -> list[str]:
+def commands(
+    candidate: Candidate, load: Load, seed: int, *, wear_alone: bool = False, exact: bool = False
+) -> list[str]:
     """Return the command lines that make the same runs; a plain load needs no job file.
 
     Where nights trim the drive, a slice's run follows, which has the write amplification.
     """
     unit_bytes = sheet(candidate.drive).unit_bytes
     of_season = flags(writes(load, unit_bytes)) if load.job is None else ["--job", load.job_name]
-    idle = nights.idle_hours(candidate, load)
-    job = measured(load, wear_alone=wear_alone, idle_hours=idle)
+    season, part = conditioning(candidate, load, seed, wear_alone=wear_alone, exact=exact)
+    job = _measured(candidate, load, part.parts, wear_alone=wear_alone)
     of_run = flags(job) if load.job is None else [load.job_name]
     layers = [word for each in candidate.layout.layers for word in ("--layer", each)]
-    season = conditioning(candidate, load, seed)
     found = _commands(season, "drive.ssd", of_season, [*layers, *of_run])
     if nights.lived(candidate, load):
         small, capacity = nights.one_die(candidate, _season(candidate, load, seed, None))
@@ -278,7 +337,7 @@ def _commands(
     season: RunRequest, file: str, of_season: Sequence[str], of_run: Sequence[str]
 ) -> list[str]:
     settings = [word for key, value in season.settings for word in ("--set", f"{key}={value}")]
-    made = ["ssdlab", "season", season.drive, "--to", "steady", "-o", file, *settings]
+    made = ["ssdlab", "season", season.drive, "--to", conditions.BY_JOB, "-o", file, *settings]
     run = ["ssdlab", "run", "--drive", file]
     seed = ["--seed", str(season.seed)]
     return [shlex.join([*made, *seed, *of_season]), shlex.join([*run, *seed, *of_run])]

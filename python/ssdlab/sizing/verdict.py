@@ -4,6 +4,7 @@ Each limit has a reserve, how many times over it is kept:
 
     capacity    room / data                throughput  IOPS without a pause / IOPS asked
     tail        limit / p99                wear        years / years asked
+    warranty    years until the rated bytes are written / years asked; where a rating is known
 
 A candidate meets what is asked where every reserve is 1 or more, and the drive did the rate. What
 limits it are the reserves below 1, or else the smallest.
@@ -15,9 +16,18 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+from ssdlab import text
 from ssdlab.sizing.candidate import Candidate
-from ssdlab.sizing.closed_form import Bounds, bounds, room, ruled_out
+from ssdlab.sizing.closed_form import (
+    Bounds,
+    bounds,
+    clearly_keeps,
+    room,
+    ruled_out,
+    under_warranty,
+)
 from ssdlab.sizing.load import Limits, Load
+from ssdlab.sizing.ratings import Rating
 from ssdlab.sizing.simulate import Figures, Morning, commands
 
 CLOSED_FORM, SIMULATED, REFUSED = "closed form", "simulated", "not possible"
@@ -47,6 +57,8 @@ class Verdict:
         What makes the same runs.
     reason
         Why there is no such drive.
+    rating
+        What one drive is rated for; None where it is not known.
     """
 
     candidate: Candidate
@@ -58,6 +70,16 @@ class Verdict:
     price: float | None = None
     commands: tuple[str, ...] = ()
     reason: str = ""
+    rating: Rating | None = None
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether it says if the limits are kept."""
+        return self.decided_by != REFUSED
+
+    def warranty_years(self, load: Load) -> float | None:
+        """Years until what the drives are rated for is written; None where it is not known."""
+        return under_warranty(self.candidate, load, self.rating)
 
     def to_dict(self, load: Load) -> dict[str, Any]:
         """Return the verdict as plain data."""
@@ -73,6 +95,8 @@ class Verdict:
             "decided_by": self.decided_by,
             "headroom": None if found is None else found.headroom(load),
             "years": None if found is None else found.years(load.bytes_per_day),
+            "rated": None if self.rating is None else self.rating.to_dict(),
+            "warranty_years": self.warranty_years(load),
             "figures": None if found is None else found.to_dict(),
             "bounds": {k: v for k, v in self.bounds.to_dict().items() if v != math.inf},
             "price": self.price,
@@ -81,17 +105,38 @@ class Verdict:
         }
 
 
-def by_closed_form(candidate: Candidate, load: Load, limits: Limits) -> Verdict | None:
+def by_closed_form(
+    candidate: Candidate, load: Load, limits: Limits, rating: Rating | None = None
+) -> Verdict | None:
     """Return the verdict where no run is needed; None where one is."""
-    missed = ruled_out(candidate, load, limits)
-    if not missed:
+    missed = ruled_out(candidate, load, limits, rating)
+    keeps = not missed and clearly_keeps(candidate, load, limits, rating)
+    if not missed and not keeps:
         return None
-    return Verdict(candidate, bounds(candidate, load), None, False, missed, CLOSED_FORM)
+    found = bounds(candidate, load)
+    return Verdict(candidate, found, None, keeps, missed, CLOSED_FORM, rating=rating)
 
 
-def by_run(candidate: Candidate, load: Load, limits: Limits, found: Figures, seed: int) -> Verdict:
+def by_more_spare(candidate: Candidate, load: Load, most: Verdict) -> Verdict:
+    """Return the verdict on less spare where more of it misses: it moves no less."""
+    missed, share = most.limited_by, text.percent(most.candidate.unused, 0)
+    decided_by = f"{share} unused misses, too"
+    found = bounds(candidate, load)
+    return Verdict(candidate, found, None, False, missed, decided_by, rating=most.rating)
+
+
+def by_run(
+    candidate: Candidate,
+    load: Load,
+    limits: Limits,
+    found: Figures,
+    seed: int,
+    rating: Rating | None = None,
+    *,
+    exact: bool = False,
+) -> Verdict:
     """Return the verdict that runs give."""
-    kept = reserves(candidate, load, limits, found)
+    kept = reserves(candidate, load, limits, found, rating)
     missed = tuple(name for name, reserve in kept.items() if reserve < 1)
     return Verdict(
         candidate,
@@ -100,7 +145,8 @@ def by_run(candidate: Candidate, load: Load, limits: Limits, found: Figures, see
         not missed,
         missed or tuple(sorted(kept, key=lambda name: kept[name])[:1]),
         f"{SIMULATED}, {found.way}",
-        commands=tuple(commands(candidate, load, seed)),
+        commands=tuple(commands(candidate, load, seed, exact=exact)),
+        rating=rating,
     )
 
 
@@ -109,7 +155,9 @@ def impossible(candidate: Candidate, load: Load, reason: str) -> Verdict:
     return Verdict(candidate, bounds(candidate, load), None, False, (), REFUSED, reason=reason)
 
 
-def reserves(candidate: Candidate, load: Load, limits: Limits, found: Figures) -> dict[str, float]:
+def reserves(
+    candidate: Candidate, load: Load, limits: Limits, found: Figures, rating: Rating | None = None
+) -> dict[str, float]:
     """Return how many times over each limit is kept, by its name."""
     headroom = found.headroom(load)
     kept = {} if headroom is None else {"throughput": headroom}
@@ -128,6 +176,8 @@ def reserves(candidate: Candidate, load: Load, limits: Limits, found: Figures) -
         kept["tail"] = min(tails)
     if limits.years is not None:
         kept["wear"] = found.years(load.bytes_per_day) / limits.years
+        if (warranty := under_warranty(candidate, load, rating)) is not None:
+            kept["warranty"] = warranty / limits.years
     if limits.data_bytes is not None:
         kept["capacity"] = room(candidate, load) / limits.data_bytes
     return kept

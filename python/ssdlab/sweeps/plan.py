@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ssdlab import engine
+from ssdlab import conditions, engine
 from ssdlab.errors import SsdlabError
 from ssdlab.request import RunRequest
 from ssdlab.sweeps.point import Point, points
@@ -170,7 +170,7 @@ def _check_job(job_text: str | None, job_name: str, flags: tuple[str, ...]) -> N
 
 def _drive(request: RunRequest) -> int:
     """Return a number for what shapes the conditioned drive of a run."""
-    jobs = (request.job_text, request.flags) if request.condition == "steady" else None
+    jobs = (request.job_text, request.flags) if request.condition == conditions.BY_JOB else None
     shapes = (request.drive, request.settings, request.condition, request.span, request.seed)
     return hash((shapes, jobs, request.exact, request.layers))
 

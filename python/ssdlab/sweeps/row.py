@@ -39,7 +39,10 @@ COLUMNS: dict[str, str] = {
     "erases_a_block_most": "float64",
     "wear_share": "float64",
     "bad_blocks": "int64",
+    "condition": "string",
+    "conditioned_by": "string",
     "steady_reached": "bool",
+    "drifts": "bool",
     "virtual_s": "float64",
     "cpu_s": "float64",
     "wall_s": "float64",
@@ -82,7 +85,10 @@ def _figures(job: Job) -> Row:
         "write_amplification": job.write_amplification,
         "unit_write_amplification": job.unit_write_amplification,
         **_wear(lab.get("wear") or {}),
+        "condition": job.condition,
+        "conditioned_by": job.conditioned_by,
         "steady_reached": lab.get("steady_reached"),
+        "drifts": job.drift.get("changes"),
         "virtual_s": None if "virtual_time_ns" not in lab else lab["virtual_time_ns"] / 1e9,
     }
 

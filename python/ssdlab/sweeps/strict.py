@@ -20,7 +20,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ssdlab import engine, text
+from ssdlab import conditions, text
 from ssdlab.drives import job_text
 from ssdlab.errors import SsdlabError
 from ssdlab.input import InputError, read_text
@@ -121,9 +121,9 @@ class _Reader:
         return bases, tuple(self._seeds(base.get("seeds", 1)))
 
     def condition(self, value: Any) -> str | None:
-        if value is not None and value not in engine.CONDITIONS:
+        if value is not None and value not in conditions.CHOICES:
             raise self._wrong(
-                "base.condition", value, "is no condition", _one_of(engine.CONDITIONS)
+                "base.condition", value, "is no condition", _one_of(conditions.CHOICES)
             )
         return None if value is None else str(value)
 

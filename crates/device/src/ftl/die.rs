@@ -108,6 +108,12 @@ impl DieState {
         }
     }
 
+    /// A job begins that is the restarted one of a die that this one is made like: units are packed as there.
+    pub(super) fn restart_job(&mut self, job: Job, like: &DieState) {
+        self.gathered.begin_like(&like.gathered);
+        self.job = Some(job);
+    }
+
     /// Blocks that are failing, the one that a job is emptying with them; the die forgets them.
     pub fn take_failing(&mut self) -> Vec<BlockId> {
         let retiring = self.job.as_ref().filter(|job| job.reason == Reason::Retiring).map(Job::victim);

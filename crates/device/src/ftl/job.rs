@@ -77,6 +77,11 @@ impl Gathered {
         self.packed = packed.map(|mean| (mean, 0.0));
     }
 
+    /// Nothing is gathered; of packed units a row takes as many as of another job.
+    pub(super) fn begin_like(&mut self, other: &Gathered) {
+        self.begin(other.packed.map(|(mean, _)| mean));
+    }
+
     /// Units that the next row takes of those gathered: `units_per_row`, or where they are packed the mean.
     pub fn next_row(&mut self, units_per_row: u32) -> u32 {
         match &mut self.packed {

@@ -12,7 +12,7 @@
 //! map take their blocks from the spare; the rest of a dynamic SLC cache borrows free blocks.
 
 use crate::config::DriveConfig;
-use crate::config::ftl::{Frontiers, SlcCache, SpareCounts, Striping};
+use crate::config::ftl::{Frontiers, GcPace, SlcCache, SpareCounts, Striping};
 use crate::ftl::mapping::MOST_BUFFER_SLOTS;
 use crate::nand::geometry::Geometry;
 use crate::parameter::Problem;
@@ -150,6 +150,24 @@ pub fn kept_free(config: &DriveConfig) -> u32 {
     match config.ftl.frontiers {
         Frontiers::Single => 1,
         Frontiers::HostGc => config.ftl.gc_low_blocks,
+    }
+}
+
+/// Blocks of a die in which nothing is written when it chooses a victim, besides those that are free:
+///
+/// | frontiers | of the open ones |
+/// |---|---|
+/// | one | nothing: it is full, and the victim is collected into the next |
+/// | two, in batches | half of collection's: the host's is full |
+/// | two, smooth | half of collection's and half of the host's, on average |
+///
+/// and a part of a block that was found by bringing drives of 22 to 1360 blocks a die with the same share of spare into
+/// steady state: with it their write amplification is the same within 1 %, without it 43 blocks have 2 % more.
+pub fn unwritten_per_die(config: &DriveConfig) -> f64 {
+    match (config.ftl.frontiers, config.ftl.gc_pace) {
+        (Frontiers::Single, _) => 0.17,
+        (Frontiers::HostGc, GcPace::Batch) => 0.57,
+        (Frontiers::HostGc, GcPace::Smooth) => 1.09,
     }
 }
 

@@ -223,6 +223,18 @@ impl Mapping {
         slot(old)
     }
 
+    /// A unit that is mapped nowhere is in this slot, of which the record is set apart.
+    #[inline(always)]
+    pub(super) fn set_entry(&mut self, lpn: Lpn, slot: Ppn) {
+        self.map.set(lpn.0, slot.0);
+    }
+
+    /// A slot holds this unit, of which the entry is set apart.
+    #[inline(always)]
+    pub(super) fn set_record(&mut self, slot: Ppn, lpn: Lpn) {
+        self.reverse.set(slot.0, lpn.0);
+    }
+
     /// A unit is no longer needed; returns its slot, which is no longer valid.
     pub(super) fn unmap(&mut self, lpn: Lpn) -> Option<Ppn> {
         let old = self.map.replace(lpn.0, NONE);

@@ -36,6 +36,7 @@ pub mod reclaim;
 mod recover;
 pub mod rules;
 pub mod saved;
+mod scan;
 pub mod separate;
 pub mod slc;
 pub mod spare;

@@ -14,6 +14,7 @@
 //! a victim. Sealed groups of a pool also lie in a dense array (for random choice) and, for
 //! [`Order::ByAge`], in a queue in order of sealing.
 
+use crate::ftl::scan::{least, position};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
@@ -309,10 +310,9 @@ impl GroupTable {
     pub fn fewest_valid(&self, pool: usize) -> Option<Group> {
         let first = pool * self.width as usize;
         let counters = &self.valid[first..first + self.width as usize];
-        let fewest = counters.iter().copied().min().filter(|valid| *valid < NOT_SEALED)?;
+        let fewest = least(counters).filter(|valid| *valid < NOT_SEALED)?;
         let (before, behind) = counters.split_at(self.pools[pool].search_from.min(self.width) as usize);
-        let position = |counters: &[u32]| counters.iter().position(|valid| *valid == fewest);
-        let index = position(behind).map(|index| before.len() + index).or_else(|| position(before))?;
+        let index = position(behind, fewest).map(|index| before.len() + index).or_else(|| position(before, fewest))?;
         Some(Group(index as u32 * self.divisor.by + pool as u32))
     }
 

@@ -7,8 +7,9 @@
 //! writes as fast as controller and link take commands, and is ahead of the dies by the buffer at most.
 //! Where that is slower than the flash, dies have time to spare, in which smooth jobs go on.
 //!
-//! Time of a row: tPROG + channel; of a job's row: Σ tR + units · move_unit_us + 2 channel + tPROG; of an erase: tBERS; of a
-//! command: controller, link or pace, the longest. Left out: waiting for channels, coalescing in the buffer, reads.
+//! Time of a row: tPROG + channel; of a job's row: Σ tR + units · move_unit_us + 2 channel + tPROG, and where the
+//! controller takes time for moves the wait for its turn (`move_processor`); of an erase: tBERS; of a command:
+//! controller, link or pace, the longest. Left out: waiting for channels, coalescing in the buffer, reads.
 
 use super::Ssd;
 use crate::block::Request;
@@ -165,8 +166,8 @@ impl<C: Contents> Ssd<C> {
                 continue;
             };
             let row = self.row.next_row(now);
-            let turn = if row > now { self.spare_turn_now(die) } else { None };
-            let (done, written) = match turn.unwrap_or_else(|| self.turn_now(die, units)) {
+            let turn = if row > now { self.spare_turn_now(die, now) } else { None };
+            let (done, written) = match turn.unwrap_or_else(|| self.turn_now(die, now, units)) {
                 Turn::Wrote(count, time) => (row + time, count),
                 Turn::Collected(time) => (now + time, 0),
                 Turn::Waits => {
@@ -184,18 +185,18 @@ impl<C: Contents> Ssd<C> {
     }
 
     /// What a die does that would have to wait for the host, as `Ssd::work_in_spare_time`.
-    fn spare_turn_now(&mut self, die: DieId) -> Option<Turn> {
+    fn spare_turn_now(&mut self, die: DieId, now: Nanos) -> Option<Turn> {
         let works = self.ftl.is_smooth()
             && (self.ftl.has_job(die) || self.ftl.wants_collection(die) && self.ftl.start_job(die))
             && self.ftl.has_job(die);
-        works.then(|| Turn::Collected(self.job_row_now(die)))
+        works.then(|| Turn::Collected(self.job_row_now(die, now)))
     }
 
     /// What a die that is free does next: as `Ssd::choose_work`, with a host that always has more.
-    fn turn_now(&mut self, die: DieId, units: &[(Lpn, C::Held)]) -> Turn {
+    fn turn_now(&mut self, die: DieId, now: Nanos, units: &[(Lpn, C::Held)]) -> Turn {
         self.ftl.meet_unit(die, units[0].0);
         if self.ftl.has_job(die) && (!self.ftl.is_smooth() || self.ftl.owes(die)) {
-            return Turn::Collected(self.job_row_now(die));
+            return Turn::Collected(self.job_row_now(die, now));
         }
         match self.ftl.readiness(die) {
             Readiness::Write(purpose) => return self.write_row_now(die, purpose, units),
@@ -211,7 +212,7 @@ impl<C: Contents> Ssd<C> {
             }
         }
         match self.ftl.has_job(die) {
-            true => Turn::Collected(self.job_row_now(die)),
+            true => Turn::Collected(self.job_row_now(die, now)),
             // With superblocks: the die has no good block in this one.
             false => Turn::Waits,
         }
@@ -233,8 +234,9 @@ impl<C: Contents> Ssd<C> {
         Turn::Wrote(count, self.shape.times.flash_command + self.shape.times.channel_row + programmed)
     }
 
-    /// The next row of a die's job, or its erase; returns the time.
-    fn job_row_now(&mut self, die: DieId) -> Nanos {
+    /// The next row of a die's job, or its erase, from `now` on; returns the time. A row is programmed when the
+    /// controller is done with its units.
+    fn job_row_now(&mut self, die: DieId, now: Nanos) -> Nanos {
         let (mut time, mut gathered) = (self.shape.times.flash_command, 0);
         loop {
             match self.ftl.job_step(die) {
@@ -244,7 +246,9 @@ impl<C: Contents> Ssd<C> {
                     gathered += u64::from(source.units);
                 }
                 Step::Program => {
-                    time += self.ftl.program_gathered(die).0;
+                    let (programmed, moved) = self.ftl.program_gathered(die);
+                    let processed = Nanos(self.shape.config.controller.move_unit_us.0.0 * u64::from(moved));
+                    time = self.row.take_move(now + time, processed) - now + programmed;
                     self.ftl.program_ended(die);
                     if self.ftl.is_smooth() {
                         self.ftl.pay(die);

@@ -4,6 +4,7 @@
 
 use crate::nand::geometry::Geometry;
 use crate::sim::calendar::{Calendar, Event};
+use crate::sim::timeline::Timeline;
 use crate::units::{DieId, Lpn, Nanos};
 
 /// The row that is gathered, and the clocks of the dies.
@@ -21,6 +22,8 @@ pub struct SeasoningRow<H> {
     blocks_changed: u64,
     /// When controller and link have taken what the host has written so far.
     host: Nanos,
+    /// The controller's processor of moves, which those of all dies queue for.
+    moves: Timeline,
     /// What the host is ahead of the dies at most: as many commands as the buffer or the queue holds.
     ahead: Nanos,
 }
@@ -33,9 +36,21 @@ impl<H> SeasoningRow<H> {
         let mut clocks = Calendar::new(geometry.dies as usize);
         (0..geometry.dies as usize).for_each(|slot| clocks.schedule(Nanos::ZERO, Event { slot, kind: 0 }));
         let (units, waiting) = (Vec::with_capacity(most), Vec::new());
-        let host = Nanos::ZERO;
+        let (host, moves) = (Nanos::ZERO, Timeline::default());
         let (apart, bytes_left) = (Vec::new(), row_bytes);
-        SeasoningRow { units, bytes_left, apart, most, row_bytes, clocks, waiting, blocks_changed: 0, host, ahead }
+        SeasoningRow {
+            units,
+            bytes_left,
+            apart,
+            most,
+            row_bytes,
+            clocks,
+            waiting,
+            blocks_changed: 0,
+            host,
+            moves,
+            ahead,
+        }
     }
 
     /// Each die begins at a time of its own below `most`, spread evenly by the golden ratio.
@@ -95,6 +110,13 @@ impl<H> SeasoningRow<H> {
     /// Controller and link take a command of the host.
     pub fn take_command(&mut self, time: Nanos) {
         self.host += time;
+    }
+
+    /// The controller takes so long for the units of a move, from `now` on or when their turn comes; returns when it is
+    /// done.
+    #[inline]
+    pub fn take_move(&mut self, now: Nanos, length: Nanos) -> Nanos {
+        if length == Nanos::ZERO { now } else { self.moves.reserve(now, length) }
     }
 
     /// The die that is free first, and when; none where every die waits.
@@ -191,6 +213,14 @@ mod test {
         assert_eq!(row.first_free(), Some((Nanos(50), DieId(0))), "nothing has changed");
         row.recall_after(|| 1, Nanos(20));
         assert_eq!(row.first_free(), Some((Nanos(20), DieId(1))));
+    }
+
+    /// By hand: two moves of 30, both at 100, are done at 130 and 160; one that takes no time waits for none.
+    #[test]
+    fn moves_take_turns() {
+        let mut row = row(0);
+        let done = [30, 30, 0].map(|length| row.take_move(Nanos(100), Nanos(length)));
+        assert_eq!(done, [Nanos(130), Nanos(160), Nanos(100)]);
     }
 
     /// By hand: the host is ahead by 100 at most; of that 60 are left when it has taken commands of 40.

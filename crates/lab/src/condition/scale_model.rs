@@ -3,9 +3,9 @@
 //! The long way writes a large drive four or five times over. In steady state its dies are many times a few
 //! dies, so those few are seasoned instead ([`model`] makes them, `ssdlab_device::ftl::grow` copies them).
 //! Between two copies the model writes 1/k of its units, k the number of copies, so that the dies of the large
-//! drive do not collect in step. That then writes slices of a twentieth of its units itself, three at least. It is
-//! accepted when the write amplification of the last two differs by less than 0.5 %; else the drive is as it
-//! was, and the long way is left to the caller.
+//! drive do not collect in step. That then writes slices of a fortieth of its units itself, three at least. It is
+//! accepted when the write amplification of the last two, or of the last two pairs, differs by less than 0.5 %; else
+//! the drive is as it was, and the long way is left to the caller.
 //!
 //! Whatever is written on the way is drawn from a stream of its own. The draws of the model, drawn again, would
 //! fall on copies of what it wrote at that time: data of one age, so that other blocks empty than under load.
@@ -28,8 +28,11 @@ use ssdlab_device::ssd::Ssd;
 
 /// Slices of the large drive's units that it writes itself, and of those the ones it writes at least and at most.
 /// In the first it uses up free blocks that the copies brought; from the second on write amplification stays.
-const SLICES_PER_CAPACITY: u64 = 20;
-/// Slices of fewer units scatter by more than they may differ: those of a small drive are larger, up to twice so.
+const SLICES_PER_CAPACITY: u64 = 40;
+/// Slices of fewer units scatter by more than they should: those of smaller drives are up to twice so large a share. Of
+/// so few they scatter by more than they may differ, and are up to twice so large again.
+const SLICES_OF_SMALL: u64 = SLICES_PER_CAPACITY / 2;
+const ENOUGH_SLICE_UNITS: u64 = 1 << 21;
 const LEAST_SLICE_UNITS: u64 = 1 << 17;
 const LEAST_SLICES: usize = 3;
 const MOST_SLICES: usize = 8;
@@ -63,7 +66,7 @@ pub struct Scaled {
     pub blocks: u32,
     /// Copies of it that became the drive.
     pub copies: u32,
-    /// Write amplification of each twentieth of its units that the large drive wrote itself.
+    /// Write amplification of each slice that the large drive wrote itself.
     pub slices: Vec<f64>,
 }
 
@@ -135,19 +138,24 @@ fn grow(
     observer: &mut dyn Observer,
 ) -> Result<(Option<Ssd>, Season), Box<JobError>> {
     let Ok(mut small) = Ssd::new(&model.config, seed, ()) else { return Ok((None, Season::default())) };
-    let mut seasoned = season(&mut small, Condition::Fresh, Condition::Steady, jobs, span, seed, observer)?;
+    if !ssd.ftl.grows_from(&small.ftl) {
+        return Ok((None, Season::default()));
+    }
+    let mut seasoned = season(&mut small, Condition::Fresh, Condition::SteadyByJob, jobs, span, seed, observer)?;
     if seasoned.steady_reached != Some(true) {
         return Ok((None, seasoned));
     }
     let mut large = Ftl::new(ssd.config(), ssd.ftl.seed, ()).expect("the drive was made like this");
-    let mut growing = large.begin_growth(model.growth);
+    let mut growing = large.begin_growth(model.growth, &small.ftl);
     let mut seasoner = Seasoner::new(&mut small, span, observer);
     let mut writers = seasoner.writers(jobs, Writes::BetweenCopies.seed(seed))?;
-    let between = seasoner.units / u64::from(model.growth.copies);
+    let (between, mut due) = (seasoner.units / u64::from(model.growth.copies), 0);
     for copy in 0..model.growth.copies {
         large.add_copy(&mut growing, &seasoner.device.ftl);
         let share = f64::from(copy) / f64::from(model.growth.copies);
-        if !seasoner.goes_on("copy", share) || !seasoner.round(&mut writers, between, "copy", share) {
+        due += between;
+        let goes_on = seasoner.goes_on("copy", share);
+        if !goes_on || growing.may_go_on() && !seasoner.round(&mut writers, std::mem::take(&mut due), "copy", share) {
             seasoned.interrupted = seasoner.season.interrupted;
             return Ok((None, seasoned));
         }
@@ -172,8 +180,7 @@ fn settle(
     let mut seasoner = Seasoner::new(ssd, span, observer);
     let mut writers = seasoner.writers(jobs, Writes::Slices.seed(seed))?;
     model::fill_backlog(seasoner.device, &mut seasoner.writers(jobs, Writes::Backlog.seed(seed))?);
-    let most = (2 * seasoner.units / SLICES_PER_CAPACITY).max(1);
-    let units = (seasoner.units / SLICES_PER_CAPACITY).max(LEAST_SLICE_UNITS.min(most));
+    let units = slice_units(seasoner.units);
     let mut slices = Vec::new();
     while slices.len() < LEAST_SLICES || !agree(&slices) && slices.len() < MOST_SLICES {
         let before = seasoner.device.counters();
@@ -187,9 +194,21 @@ fn settle(
     Ok((!seasoner.season.interrupted).then_some(slices))
 }
 
-/// The last two slices differ by less than 0.5 %.
+/// Units of a slice of a drive of so many.
+fn slice_units(units: u64) -> u64 {
+    let share = |slices: u64| (units / slices).max(1);
+    let of_large = share(SLICES_PER_CAPACITY);
+    of_large.max(share(SLICES_OF_SMALL).min(ENOUGH_SLICE_UNITS)).max(share(SLICES_OF_SMALL / 2).min(LEAST_SLICE_UNITS))
+}
+
+/// The last two slices differ by less than 0.5 %, or the last two pairs do: single ones of a small drive scatter.
 fn agree(slices: &[f64]) -> bool {
-    matches!(slices, [.., before, last] if (last / before - 1.0).abs() < AGREE_WITHIN)
+    let close = |before: f64, last: f64| (last / before - 1.0).abs() < AGREE_WITHIN;
+    match *slices {
+        [.., before, last] if close(before, last) => true,
+        [.., a, b, c, d] => close(a + b, c + d),
+        _ => false,
+    }
 }
 
 #[cfg(test)]

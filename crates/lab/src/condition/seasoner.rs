@@ -3,21 +3,24 @@
 use super::{Season, Seasoned};
 use crate::run::Observer;
 use crate::workload::generate::{Generator, JobError};
-use crate::workload::job::{Extent, Job, Pattern};
+use crate::workload::job::{Extent, Job, Pattern, PerDirection, SizeShare};
 use ssdlab_device::block::{Device, Operation, Request, Status};
 use ssdlab_device::sim::random::{Purpose, Stream};
 use ssdlab_device::units::Lba;
 use std::collections::VecDeque;
 
-const ROUNDS_AT_MOST: usize = 50;
+/// Rounds at most, rounds after the first collection at least, and those of a window, where a round is the least: a
+/// quarter of the capacity. Longer rounds are as many fewer.
+const ROUNDS_AT_MOST: u64 = 50;
 const ROUNDS_PER_CAPACITY: u64 = 4;
-const CAPACITIES_AFTER_FIRST_COLLECTION: u64 = 3;
-const WINDOW: usize = 5;
+const ROUNDS_AFTER_FIRST_COLLECTION: u64 = 3 * ROUNDS_PER_CAPACITY;
+pub const WINDOW: u64 = 5;
+const LEAST_WINDOW: u64 = 2;
 const STEADY_WITHIN: f64 = 0.005;
 /// Bytes of one write while the drive is filled.
 pub const FILL_BYTES: u32 = 128 << 10;
 /// Bytes of one random overwrite, where the mapping unit is not larger.
-const OVERWRITE_BYTES: u32 = 4096;
+pub const OVERWRITE_BYTES: u32 = 4096;
 /// Random requests, and commands in order, between two questions to the observer.
 const REQUESTS_PER_QUESTION: u64 = 1 << 14;
 const COMMANDS_PER_QUESTION: u64 = 1 << 9;
@@ -123,69 +126,88 @@ impl<'a, D: Seasoned + ?Sized> Seasoner<'a, D> {
     /// Rounds of the job's writes until write amplification stays.
     pub fn settle(&mut self, jobs: &[Job], seed: u64) -> Result<(), Box<JobError>> {
         let mut writers = self.writers(jobs, seed)?;
-        let round_units = (self.units / ROUNDS_PER_CAPACITY).max(1);
-        let mut rounds_with_collection = 0;
+        let least = (self.units / ROUNDS_PER_CAPACITY).max(1);
+        // In least rounds: all that was written, and what was since the first collection.
+        let (mut rounds, mut rounds_with_collection) = (0, 0);
         let mut reached = false;
-        for done in 0..ROUNDS_AT_MOST {
-            let before = self.device.counters();
-            let share = done as f64 / ROUNDS_AT_MOST as f64;
-            if !self.round(&mut writers, round_units, "settle", share) {
+        while !reached && rounds < ROUNDS_AT_MOST {
+            let (before, start) = (self.device.counters(), self.device.written_units());
+            if !self.round(&mut writers, least, "settle", rounds as f64 / ROUNDS_AT_MOST as f64) {
                 break;
             }
-            let after = self.device.counters();
-            rounds_with_collection += u64::from(before.blocks_erased > 0);
-            self.season.rounds.extend((after - before).write_amplification());
-            reached = rounds_with_collection >= CAPACITIES_AFTER_FIRST_COLLECTION * ROUNDS_PER_CAPACITY
-                && is_steady(&self.season.rounds);
-            if reached {
-                break;
-            }
+            let length = ((self.device.written_units() - start + least / 2) / least).max(1);
+            rounds += length;
+            rounds_with_collection += if before.blocks_erased > 0 { length } else { 0 };
+            self.season.rounds.extend((self.device.counters() - before).write_amplification());
+            let window = WINDOW.div_ceil(length).max(LEAST_WINDOW);
+            reached = rounds_with_collection >= ROUNDS_AFTER_FIRST_COLLECTION
+                && is_steady(&self.season.rounds, window as usize);
         }
         self.season.steady_reached = Some(reached);
         Ok(())
     }
 
-    /// Endless generators of the jobs' writes: of the first stonewall group that writes, or 4 KiB
-    /// uniform where none does.
+    /// Endless generators of the jobs' writes: of the first stonewall group that writes, or uniform
+    /// ones where none does. Where fio repeats the order of its random map, it is that of the run;
+    /// other draws are apart from the run's.
     pub fn writers(&self, jobs: &[Job], seed: u64) -> Result<Vec<Generator>, Box<JobError>> {
-        let span = Extent::Bytes(self.units * u64::from(self.unit_bytes));
-        let uniform = Job {
-            pattern: Pattern { reads: false, writes: true, trims: false, random: true },
-            no_random_map: true,
-            size: (self.units < self.exported).then_some(span),
-            ..Job::default()
-        };
-        let mut writing: Vec<Job> = first_writing_group(jobs).to_vec();
+        let mut writing: Vec<Job> = first_writing_group(jobs);
         if writing.is_empty() {
-            writing.push(uniform);
+            writing.push(self.uniform(0));
         }
         let mut generators = Vec::new();
         for job in &mut writing {
             *job = Job { time_based: true, number_ios: None, fsync: 0, fdatasync: 0, io_size: None, ..job.clone() };
             for clone in 0..job.num_jobs {
-                generators.push(Generator::new(job, clone, self.device.limits(), !seed)?);
+                let limits = self.device.limits();
+                let generator = Generator::new(job, clone, limits, !seed)?;
+                let is_mapped = generator.passes().is_some();
+                generators.push(if is_mapped { Generator::new(job, clone, limits, seed)? } else { generator });
             }
         }
         Ok(generators)
     }
 
-    /// Writes `units` units from the generators in turn; false when stopped or nothing can be written.
+    /// Uniform random writes of 4 KiB, or of a larger mapping unit, over what is used.
+    pub fn uniform(&self, compress_percent: u8) -> Job {
+        let bytes = (OVERWRITE_BYTES / self.unit_bytes).max(1) * self.unit_bytes;
+        let span = Extent::Bytes(self.units * u64::from(self.unit_bytes));
+        Job {
+            pattern: Pattern { reads: false, writes: true, trims: false, random: true },
+            block_sizes: PerDirection::all(vec![SizeShare { bytes, percent: 100.0 }]),
+            no_random_map: true,
+            size: (self.units < self.exported).then_some(span),
+            compress_percent,
+            ..Job::default()
+        }
+    }
+
+    /// Writes `units` units from the generators in turn, and then to the end of a pass of their random
+    /// maps, where all have one; false when stopped or nothing can be written.
     pub fn round(&mut self, writers: &mut [Generator], units: u64, phase: &str, share: f64) -> bool {
         let end = self.device.written_units() + units;
+        let pass: Option<u64> = writers.iter().map(|writer| Some(writer.passes()?.1)).sum();
+        let mut pass_end = None;
         let mut ahead: VecDeque<Request> = VecDeque::with_capacity(AHEAD[0] + 1);
         let (mut turn, mut requests) = (0, 0u64);
         loop {
-            while ahead.len() <= AHEAD[0] {
+            while ahead.len() <= AHEAD[0] && pass_end.is_none_or(|end| issued(writers) < end) {
                 let Some(request) = next_change(writers, &mut turn) else { return false };
                 self.device.hint(request.lba);
                 ahead.push_back(request);
             }
-            self.device.hint_old(ahead[AHEAD[1]].lba);
-            let request = ahead.pop_front().expect("filled");
+            if let Some(later) = ahead.get(AHEAD[1]) {
+                self.device.hint_old(later.lba);
+            }
+            let Some(request) = ahead.pop_front() else { return true };
             self.device.apply_now(request);
             requests += 1;
-            if self.device.is_read_only() || self.device.written_units() >= end {
-                return !self.device.is_read_only();
+            if self.device.is_read_only() {
+                return false;
+            }
+            if pass_end.is_none() && self.device.written_units() >= end {
+                let Some(pass) = pass else { return true };
+                pass_end = Some(issued(writers).next_multiple_of(pass));
             }
             if requests.is_multiple_of(REQUESTS_PER_QUESTION) && !self.goes_on(phase, share) {
                 return false;
@@ -204,6 +226,11 @@ impl<'a, D: Seasoned + ?Sized> Seasoner<'a, D> {
         self.season.interrupted |= !goes_on;
         goes_on
     }
+}
+
+/// Sectors of all requests that the generators gave.
+fn issued(writers: &[Generator]) -> u64 {
+    writers.iter().filter_map(|writer| writer.passes()).map(|(issued, _)| issued).sum()
 }
 
 /// The next request of the generators in turn that is no read; `None` where none comes any more.
@@ -232,10 +259,14 @@ pub fn first_writing_group(jobs: &[Job]) -> Vec<Job> {
     groups.into_iter().find(|group| group.iter().any(|job| job.pattern.writes)).unwrap_or_default()
 }
 
-/// The mean of the last five rounds is within 0.5 % of that of the five before.
-pub fn is_steady(rounds: &[f64]) -> bool {
-    let Some(start) = rounds.len().checked_sub(2 * WINDOW) else { return false };
+/// The mean of the last rounds is within 0.5 % of that of as many before.
+pub fn is_steady(rounds: &[f64], window: usize) -> bool {
+    windows(rounds, window).is_some_and(|(before, last)| (last / before - 1.0).abs() < STEADY_WITHIN)
+}
+
+/// The means of the last rounds, and of as many before.
+pub fn windows(rounds: &[f64], window: usize) -> Option<(f64, f64)> {
+    let start = rounds.len().checked_sub(2 * window)?;
     let mean = |window: &[f64]| window.iter().sum::<f64>() / window.len() as f64;
-    let (before, last) = (mean(&rounds[start..start + WINDOW]), mean(&rounds[start + WINDOW..]));
-    (last / before - 1.0).abs() < STEADY_WITHIN
+    Some((mean(&rounds[start..start + window]), mean(&rounds[start + window..])))
 }

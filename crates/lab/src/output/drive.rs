@@ -5,6 +5,7 @@
 //! `stonewall_group` names; its rates over time are `drive_time_series`.
 
 use super::Context;
+use super::drift::drift;
 use super::fields::object;
 use super::layers::layers;
 use super::merge::Report;
@@ -17,7 +18,7 @@ use ssdlab_device::units::Nanos;
 
 /// The version of the object's layout, which `docs/result.schema.json` describes: it grows where a
 /// field changes its meaning or goes; a new field does not change it.
-const SCHEMA_VERSION: u32 = 2;
+const SCHEMA_VERSION: u32 = 3;
 
 /// The `ssdlab` object of a report.
 pub fn drive(report: &Report, record: &Record, context: &Context) -> Value {
@@ -40,10 +41,13 @@ pub fn drive(report: &Report, record: &Record, context: &Context) -> Value {
         "wall_s": context.wall_s,
         "cpu_s": context.cpu_s,
         "steady_reached": context.steady_reached,
+        "not_steady": context.not_steady,
         "seed": context.seed,
         "profile": context.profile,
         "version": context.version,
         "condition": context.condition,
+        "conditioned_by": context.conditioned_by,
+        "drift": drift(report, group, record),
         "interrupted": record.interrupted,
     }));
     fields.insert("job".into(), job(report.job, report.members.len()));

@@ -6,6 +6,7 @@
 //! by the exact virtual time, of which `runtime` shows whole milliseconds; requests are submitted
 //! and reaped one by one. Percentiles come from a histogram whose buckets are a thousandth wide.
 
+mod drift;
 mod drive;
 mod fields;
 mod json;
@@ -39,10 +40,14 @@ pub struct Context {
     pub version: String,
     /// Seed of the run.
     pub seed: u64,
-    /// The drive's condition when the jobs began: `fresh`, `filled`, `used`, `steady`.
+    /// The drive's condition when the jobs began: `fresh`, `filled`, `used`, `steady:uniform`, `steady:job`.
     pub condition: String,
+    /// What the drive was written by on its way into the condition; `None` of a fresh one.
+    pub conditioned_by: Option<String>,
     /// Whether the steady condition was reached; `None` where it was not asked for.
     pub steady_reached: Option<bool>,
+    /// Why it was not.
+    pub not_steady: Option<String>,
     /// Wall time of the jobs, in seconds.
     pub wall_s: f64,
     /// Process CPU time of the jobs, in seconds.

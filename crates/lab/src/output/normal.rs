@@ -200,19 +200,18 @@ fn drive(page: &mut Page, drive: &Value) {
     if !drive.is_object() {
         return;
     }
-    let amplification = match drive["write_amplification"].as_f64() {
-        Some(factor) => format!("{factor:.3}"),
-        None => String::from("none (nothing written)"),
-    };
     page.line(format_args!(
-        "  ssdlab       : WA={amplification}, erased={}, unmapped reads={}, condition={}{}, seed={}, profile={}",
+        "  ssdlab       : WA={}, erased={}, unmapped reads={}, condition={}{}{}, seed={}, profile={}",
+        amplification(drive),
         count(&drive["blocks_erased"]),
         count(&drive["unmapped_reads"]),
         text(&drive["condition"]),
+        if drive["steady_reached"] == false { " NOT STEADY" } else { "" },
         if drive["season"]["scale_model"].is_object() { " (scale model)" } else { "" },
         count(&drive["seed"]),
         text(&drive["profile"])
     ));
+    condition(page, drive);
     ranges(page, &drive["ranges"]);
     if let Some(average_mw) = drive["power"]["average_mw"].as_f64() {
         page.line(format_args!(
@@ -223,6 +222,32 @@ fn drive(page: &mut Page, drive: &Value) {
     }
     if drive["interrupted"].as_bool() == Some(true) {
         page.line(format_args!("                 stopped early: figures are of what was done"));
+    }
+}
+
+/// Bytes to flash by bytes of the host, and by mapping units where these differ.
+fn amplification(drive: &Value) -> String {
+    let Some(by_bytes) = drive["write_amplification"].as_f64() else { return "none (nothing written)".into() };
+    match drive["unit_write_amplification"].as_f64() {
+        Some(by_units) if (by_units / by_bytes - 1.0).abs() > 0.01 => {
+            format!("{by_bytes:.3} by host bytes ({by_units:.3} by mapping units)")
+        }
+        _ => format!("{by_bytes:.3}"),
+    }
+}
+
+/// What the drive was written by before the job, and whether it changed during the job.
+fn condition(page: &mut Page, drive: &Value) {
+    let writes = text(&drive["conditioned_by"]);
+    let is_steady = text(&drive["condition"]).starts_with("steady");
+    match drive["not_steady"].as_str() {
+        Some(reason) => page.line(format_args!("                 NOT STEADY under {writes}: {reason}")),
+        None if writes.is_empty() => {}
+        None if is_steady => page.line(format_args!("                 steady under {writes}")),
+        None => page.line(format_args!("                 preconditioned by {writes}")),
+    }
+    if let Some(told) = drive["drift"]["told"].as_str() {
+        page.line(format_args!("                 {told}"));
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::SessionError;
 use super::memory::Memory;
+use super::smaller;
 use crate::condition::{Condition, Season};
 use crate::drive_file::{self, Label};
 use crate::host::drive::Drive;
@@ -83,7 +84,7 @@ fn from_profile(
     seed: u64,
     memory: &mut Memory,
 ) -> Result<Opened, SessionError> {
-    let profile = Profile::read(name, file, text, settings)?;
+    let (profile, settings) = smaller::read(name, file, text, settings)?;
     check_cell(&profile, text)?;
     memory.add(name, &profile.model)?;
     let drive = Drive::new(&profile.model, seed).map_err(|problem| profile.locate(&problem))?;
@@ -91,7 +92,7 @@ fn from_profile(
         name: name.to_string(),
         file: file.to_string(),
         profile: text.to_string(),
-        settings: settings.to_vec(),
+        settings,
         condition: Condition::Fresh,
         seed,
         season: Season::default(),

@@ -40,6 +40,35 @@ pub enum Target {
     },
 }
 
+/// From which condition into which, and how.
+#[derive(Clone, Copy)]
+pub struct Way<'a> {
+    /// The condition at the beginning.
+    pub from: Condition,
+    /// The one at the end.
+    pub to: Condition,
+    /// Jobs whose writes make steady by the job; of uniform writes they only decide how far they compress.
+    pub jobs: &'a [Job],
+    /// Share of the exported range.
+    pub span: f64,
+    /// The source of chance.
+    pub seed: u64,
+    /// A scale model may be used.
+    pub by_scale_model: bool,
+}
+
+impl Way<'_> {
+    /// The way is one that a scale model can take.
+    fn may_be_scaled(&self) -> bool {
+        self.by_scale_model && self.to.is_steady() && self.from == Condition::Fresh
+    }
+}
+
+/// The seed of a drive of a stack; that of the first is the run's, as without layers.
+pub fn seed_of(seed: u64, number: u64) -> u64 {
+    seed.wrapping_add(number.wrapping_mul(0x9e37_79b9_7f4a_7c15))
+}
+
 /// Counts that utilization is divided by.
 #[derive(Default)]
 pub struct Shape {
@@ -169,41 +198,27 @@ impl Target {
         }
     }
 
+    /// Bytes below which a write costs as much as a whole.
+    pub fn unit_bytes(&self) -> u32 {
+        match self {
+            Target::Drive(drive) => drive.unit_bytes(),
+            Target::Stack { stack, .. } => stack.unit_bytes(),
+        }
+    }
+
     /// Brings it from one condition into a later one.
     ///
     /// # Errors
     /// A job that does not fit.
-    pub fn season(
-        &mut self,
-        from: Condition,
-        to: Condition,
-        jobs: &[Job],
-        span: f64,
-        seed: u64,
-        observer: &mut dyn Observer,
-    ) -> Result<Season, Box<JobError>> {
+    pub fn season(&mut self, way: &Way, observer: &mut dyn Observer) -> Result<Season, Box<JobError>> {
         match self {
-            Target::Drive(Drive::Ssd(ssd)) => season(ssd.as_mut(), from, to, jobs, span, seed, observer),
-            Target::Drive(Drive::Hdd(_)) => Ok(Season::default()),
-            Target::Stack { stack, .. } => season(stack, from, to, jobs, span, seed, observer),
-        }
-    }
-
-    /// Brings a drive out of the box into steady state by a scale model.
-    ///
-    /// # Errors
-    /// A job that does not fit.
-    pub fn season_by_model(
-        &mut self,
-        jobs: &[Job],
-        span: f64,
-        seed: u64,
-        observer: &mut dyn Observer,
-    ) -> Result<Outcome, Box<JobError>> {
-        match self {
-            Target::Drive(Drive::Ssd(ssd)) => season_by_model(ssd, jobs, span, seed, observer),
-            Target::Drive(Drive::Hdd(_)) => Ok(Outcome::Refused("a hard disk has no conditions".into())),
-            Target::Stack { .. } => Ok(Outcome::Refused("layers lie over the drive".into())),
+            Target::Drive(drive) => season_drive(drive, way, observer),
+            Target::Stack { drives, .. } if way.to == Condition::SteadyUniform => season_each(drives, way, observer),
+            Target::Stack { stack, .. } => {
+                let season = season(stack, way.from, way.to, way.jobs, way.span, way.seed, observer)?;
+                let refused = way.may_be_scaled().then(|| "layers lie over the drive".into());
+                Ok(Season { refused, ..season })
+            }
         }
     }
 
@@ -234,6 +249,40 @@ impl Target {
             Target::Stack { stack, .. } => run_logged(stack, jobs, options, log, observer),
         }
     }
+}
+
+/// Brings one drive into a condition: into steady state by a scale model where one is allowed and holds.
+fn season_drive(drive: &mut Drive, way: &Way, observer: &mut dyn Observer) -> Result<Season, Box<JobError>> {
+    let Drive::Ssd(ssd) = drive else { return Ok(Season::default()) };
+    let mut refused = None;
+    if way.may_be_scaled() {
+        let jobs = if way.to == Condition::SteadyUniform { &[] } else { way.jobs };
+        match season_by_model(ssd, jobs, way.span, way.seed, observer)? {
+            Outcome::Taken(season) => return Ok(season),
+            Outcome::Refused(reason) => refused = Some(reason),
+        }
+    }
+    let season = season(ssd.as_mut(), way.from, way.to, way.jobs, way.span, way.seed, observer)?;
+    Ok(Season { refused, ..season })
+}
+
+/// Brings each drive of a stack into a condition; tells of the first one how it went, and whether all got there.
+fn season_each(drives: &[Rc<RefCell<Drive>>], way: &Way, observer: &mut dyn Observer) -> Result<Season, Box<JobError>> {
+    let mut seasons: Vec<Season> = Vec::new();
+    for (number, drive) in drives.iter().enumerate().filter(|(_, drive)| drive.borrow().ssd().is_some()) {
+        let way = Way { seed: seed_of(way.seed, number as u64), ..*way };
+        let season = season_drive(&mut drive.borrow_mut(), &way, observer)?;
+        let interrupted = season.interrupted;
+        seasons.push(season);
+        if interrupted {
+            break;
+        }
+    }
+    let interrupted = seasons.iter().any(|season| season.interrupted);
+    let reached = seasons.iter().all(|season| season.steady_reached == Some(true));
+    // Of drives that differ the one that fell short says why.
+    let told = seasons.iter().position(|season| season.steady_reached == Some(false)).unwrap_or(0);
+    Ok(Season { interrupted, steady_reached: Some(reached), ..seasons.swap_remove(told) })
 }
 
 fn run_logged<D: Device>(

@@ -34,7 +34,7 @@ fn plan() -> Plan {
 #[test]
 fn a_drive_file_continues_where_it_was_saved() {
     let mut first = open();
-    first.bring_to(Condition::Steady, &jobs(), 1.0, 3, &mut Silent).unwrap();
+    first.bring_to(Condition::SteadyByJob, &jobs(), 1.0, 3, &mut Silent).unwrap();
     let mut second = saved(&first.to_bytes().unwrap(), &[]).unwrap();
     let result = |session: &mut Session| {
         let (record, context) = session.run(&jobs(), &plan(), &mut Silent).unwrap();
@@ -170,13 +170,86 @@ fn stack(source: &DriveSource, layers: &[&str]) -> Result<Session, SessionError>
 #[test]
 fn a_stack_is_seasoned_through_its_layers() {
     let last_round = |session: &mut Session, span| {
-        session.bring_to(Condition::Steady, &[], span, 3, &mut Silent).unwrap();
+        session.bring_to(Condition::SteadyByJob, &[], span, 3, &mut Silent).unwrap();
         session.target.each(|drive| assert_eq!(drive.ssd().unwrap().ftl.mapped_units(), 8_192));
         *session.season().rounds.last().unwrap()
     };
     let mut half = stack(&theory(), &["partition:start_sector=0,share=0.5"]).unwrap();
     let through_layers = last_round(&mut half, 1.0);
     assert_eq!(through_layers, last_round(&mut open(), 0.5));
+}
+
+/// Under uniform writes each drive of a stack is made steady alone and whole, as it is without layers; members differ.
+#[test]
+fn drives_of_a_stack_are_made_steady_alone() {
+    let mut alone = open();
+    alone.bring_to(Condition::SteadyUniform, &[], 1.0, 3, &mut Silent).unwrap();
+    for (layer, drives) in [("partition:start_sector=0,share=0.5", 1), ("raid:level=0,disks=2", 2)] {
+        let mut session = stack(&theory(), &[layer]).unwrap();
+        session.bring_to(Condition::SteadyUniform, &jobs(), 1.0, 3, &mut Silent).unwrap();
+        assert_eq!(session.season().rounds, alone.season().rounds, "{layer}");
+        let mut erased = Vec::new();
+        session.target.each(|drive| {
+            assert_eq!(drive.ssd().unwrap().ftl.mapped_units(), 16_384);
+            erased.push(drive.ssd().unwrap().ftl.counters.blocks_erased);
+        });
+        assert_eq!((erased.len(), erased[0]), (drives, alone.blocks_erased()));
+        assert!(drives == 1 || erased[0] != erased[1]);
+        let whole = if drives == 1 { "the whole drive" } else { "the whole of each drive" };
+        let told = format!("uniform random 4 KiB writes over {whole}");
+        assert_eq!(session.conditioned_by(), Some(told));
+    }
+}
+
+/// A drive file keeps under which writes its drive is steady, and a run says it; one that was made before that was
+/// kept says that it does not know. Uniform writes are done once; a job's writes are done for each job.
+#[test]
+fn a_drive_file_keeps_what_it_is_steady_under() {
+    let mut first = open();
+    first.bring_to(Condition::SteadyByJob, &jobs(), 1.0, 3, &mut Silent).unwrap();
+    let bytes = first.to_bytes().unwrap();
+    let mut second = saved(&bytes, &[]).unwrap();
+    let (record, context) = second.run(&jobs(), &plan(), &mut Silent).unwrap();
+    let lab = &to_json(&record, &context, false)["jobs"][0]["ssdlab"];
+    assert_eq!(lab["condition"], "steady:job");
+    assert_eq!(lab["conditioned_by"], "the writes of job job: random, 4 KiB, over 64 MiB");
+    assert_eq!(lab["steady_reached"], true);
+    assert!(second.notices.is_empty(), "{:?}", second.notices);
+    first.label.season.writes = None;
+    let old = saved(&first.to_bytes().unwrap(), &[]).unwrap();
+    assert!(old.conditioned_by().unwrap().contains("which the drive file does not name"));
+    let written = |session: &mut Session, to| {
+        let before = session.host_pages_written();
+        session.bring_to(to, &[], 1.0, 3, &mut Silent).unwrap();
+        session.host_pages_written() - before
+    };
+    assert!(written(&mut second, Condition::SteadyUniform) >= 3 * 16_384);
+    assert_eq!(written(&mut second, Condition::SteadyUniform), 0);
+    assert_eq!(second.season().steady_reached, Some(true));
+}
+
+/// A job that covers a part of a drive that is steady under uniform writes is told that it has a steady state of its own.
+#[test]
+fn a_job_with_another_steady_state_is_told_so() {
+    let mut session = open();
+    session.bring_to(Condition::SteadyUniform, &[], 1.0, 3, &mut Silent).unwrap();
+    let mut notices = |flags: &str| {
+        let flags: Vec<String> = flags.split_whitespace().map(String::from).collect();
+        session.run(&parse_flags(&flags).unwrap().jobs, &plan(), &mut Silent).unwrap();
+        session.notices.join("\n")
+    };
+    let told = notices("--rw=randwrite --bs=4k --size=16m");
+    assert!(told.contains("it covers 16 MiB of 64 MiB") && told.contains("--state steady:job"), "{told}");
+    assert_eq!(notices("--rw=randwrite --bs=4k --io_size=4m"), "");
+}
+
+/// A drive that does not come to rest says so, with what it does instead.
+#[test]
+fn a_condition_that_was_not_reached_says_why() {
+    let season = Season { rounds: vec![3.0, 3.5, 4.0, 4.5], steady_reached: Some(false), ..Season::default() };
+    let told = season.shortfall().unwrap();
+    assert_eq!(told, "write amplification went from 3.250 to 4.250 at the end of 4 rounds");
+    assert_eq!(Season { steady_reached: Some(true), ..season }.shortfall(), None);
 }
 
 /// Encryption that filled the drive leaves nothing unmapped beneath it, whatever lies above.

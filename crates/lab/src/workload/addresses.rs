@@ -201,6 +201,11 @@ impl Addresses {
         }
     }
 
+    /// Each block is visited once before any is again.
+    pub fn has_map(&self) -> bool {
+        self.random && self.always_random && matches!(self.choice, Choice::Once(_) | Choice::Mapped(_))
+    }
+
     /// Draws the first sectors of such blocks, one for each place.
     #[inline]
     pub fn draw<T>(

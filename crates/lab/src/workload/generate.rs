@@ -181,6 +181,12 @@ impl Generator {
         }
     }
 
+    /// Sectors issued, and those of a pass of the random map; `None` where there is none.
+    pub fn passes(&self) -> Option<(u64, u64)> {
+        let has_map = self.places.is_none() && self.replay.is_none() && self.addresses.has_map();
+        has_map.then_some((self.issued, self.pass))
+    }
+
     /// Puts the next requests into places, or `None` when the job is done. Written where they stay:
     /// a request that is copied as soon as it was put together stalls the processor.
     #[inline]

@@ -76,7 +76,7 @@ impl Host {
 /// Brings a fresh drive into the steady condition of a job on a part of its range, and well beyond.
 pub fn settle(ssd: &mut Ssd, job: &Job, span: f64) {
     let jobs = std::slice::from_ref(job);
-    let seasoned = season(ssd, Condition::Fresh, Condition::Steady, jobs, span, 1, &mut Silent)
+    let seasoned = season(ssd, Condition::Fresh, Condition::SteadyByJob, jobs, span, 1, &mut Silent)
         .unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(seasoned.steady_reached, Some(true), "{:?}", seasoned.rounds);
     let written = ssd.counters().host_pages_written;

@@ -2,23 +2,27 @@
 
 Sectors (``unit s``) and bytes are exact. The others are rounded to two decimals below 10, to one
 below 100, to none above (libparted's ped_unit_format): a start is then known to half of the last
-digit. Percent, cylinders and CHS say too little to judge and are refused.
+digit. Percent, cylinders and CHS say too little to judge: such rows are unread.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from typing import ClassVar
 
-from ssdlab.align.listings.model import (
-    SECTOR_BYTES,
-    ListedDisk,
-    ListedPartition,
-    Start,
-    idle_reason,
+from ssdlab.align.listings.model import Start
+from ssdlab.align.listings.notices import PARTED
+from ssdlab.align.listings.rows import (
+    Draft,
+    Reader,
+    Row,
+    Rule,
+    Unclear,
+    add,
+    partition_name,
+    rule,
 )
-from ssdlab.errors import SsdlabError
 
 _EXACT = {"s": 0, "B": 1}
 _ROUNDED = {
@@ -28,119 +32,186 @@ _ROUNDED = {
 }
 _PLACE = r"\d+(?:[.,]\d+)*\s?[a-zA-Z%]*"
 # Chinese has full-width colons, with no space behind them.
-_DISK = re.compile(rf"^\S+ (?P<name>\S+?)\s?(?:: |：)(?P<size>{_PLACE})\s*$")
-_SECTOR = re.compile(r"^.*?(?:: |：)(\d+)B/(\d+)B\s*$")
-_ROW = re.compile(
-    rf"^\s*(?P<number>\d+)\s+(?P<start>{_PLACE})\s+(?P<end>{_PLACE})\s+(?P<size>{_PLACE})"
-    r"(?P<rest>(?:\s.*)?)$"
+_COLON = r"\s?(?:: |：)\s*"
+_FREE = (
+    "Free Space|Freier Platz|Freier Speicherplatz|Espace libre|Espacio libre|Spazio libero|"
+    "Свободное место|Volné místo|可用空间"
 )
-_FOR_PROGRAMS = re.compile(r"^(?:BYT|CHS|CYL);", re.M)
+_TYPES = "primary|extended|logical"
+_ROUNDS = "the listing is rounded; for exact sectors: parted DEVICE unit s print"
 _ASK = "print it in sectors: parted DEVICE unit s print"
+_Match = re.Match[str]
 
 
-def is_parted(text: str) -> bool:
-    """Whether parted printed this."""
-    lines = text.splitlines()
-    return bool(_FOR_PROGRAMS.search(text)) or (
-        any(_SECTOR.match(line) for line in lines) and any(_DISK.match(line) for line in lines)
+class Parted(Reader):
+    """``parted print`` and ``parted -l``."""
+
+    program = "parted print"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._unclear = ""
+        self._headings: list[tuple[str, int]] = []
+        self._size = ""
+        self._is_machine = False
+
+    def _disk(self, row: Row, match: _Match) -> None:
+        self._unclear, self._headings, self._size = "", [], match["size"]
+        self._is_machine = False
+        self.drafts.append(Draft(match["name"]))
+        if _range(match["size"], 512) is None:
+            raise Unclear(f"{match['size']} is no size that parted is known to print")
+
+    def _sectors(self, row: Row, match: _Match) -> None:
+        try:
+            self.sector_rows(row, match)
+        except Unclear:
+            self._unclear = "the sector's size is not understood"
+            raise
+        self._measure()
+
+    def _measure(self) -> None:
+        whole = _range(self._size, self.draft.sector_bytes)
+        if whole is None and self._is_machine:
+            self._unclear = "the drive's size is not understood"
+            raise Unclear(f"{self._size} is no size that parted is known to print; {_ASK}")
+        self.draft.capacity = whole.byte if whole is not None else None
+
+    def _heading(self, row: Row, match: _Match) -> None:
+        self._headings = [
+            (each[0], each.start()) for each in re.finditer(r"\S+(?: \S+)*", row.text)
+        ]
+
+    def _row(self, row: Row, match: _Match) -> None:
+        if self._unclear:
+            raise Unclear(self._unclear)
+        if not self.drafts:
+            raise Unclear("no line of a disk precedes it")
+        fields = [match[each] for each in ("number", "start", "end", "size")]
+        self._partition(row, fields, self._types(row.text, match))
+
+    def _types(self, text: str, match: _Match) -> tuple[str, ...]:
+        """Give a row's type and flags, which follow the size; a name in between is neither."""
+        rest = match["rest"].strip()
+        first = re.match(rf"(?:{_TYPES})\b", rest)
+        flags = next((at for word, at in self._headings if word == "Flags"), None)
+        if flags is not None:
+            # What begins at the heading's place, a column more or less.
+            indent = len(text) - len(text.lstrip())
+            first_place = max(flags - 1, indent + match.end("size"))
+            behind = re.search(r"(?<!\S)\S.*$", text[first_place:])
+            found = behind[0] if behind and len(text) > flags - 1 else ""
+        else:
+            found = re.split(r"\s{2,}", rest)[-1] if rest else ""
+        words = [each.strip() for each in found.split(",")]
+        known = [each for each in words if each in ("bios_grub", "msftres")]
+        return (*([first[0]] if first else []), *known)
+
+    def _partition(self, row: Row, fields: list[str], types: tuple[str, ...]) -> None:
+        number, first, last, length = fields
+        draft = self.draft
+        sector = draft.sector_bytes
+        start, end, size = (_range(each, sector) for each in (first, last, length))
+        if start is None or end is None or size is None:
+            raise Unclear(f"{first} does not say where it begins; {_ASK}")
+        if end.high is not None and end.high < start.low:
+            raise Unclear(f"it ends at {last}, before it begins at {first}")
+        _agree(start, end, size, sector)
+        if not start.exact:
+            draft.notes.append(_ROUNDS)
+        add(draft, row, partition_name(draft.name, number), start, size.byte, *types)
+
+    def _free(self, row: Row, match: _Match) -> None:
+        if _range(match["start"], 512) is None or _range(match["size"], 512) is None:
+            raise Unclear(f"{match['start']} is no place that parted is known to print")
+
+    def _in_chs(self, row: Row, match: _Match) -> None:
+        raise Unclear(f"cylinder, head and sector do not say where it begins; {_ASK}")
+
+    def _machine_disk(self, row: Row, match: _Match) -> None:
+        self._unclear, self._size, self._is_machine = "", match["size"], True
+        self.drafts.append(Draft(match["name"]))
+        try:
+            self.sector_rows(row, match)
+        except Unclear:
+            self._unclear = "the sector's size is not understood"
+            raise
+        self._measure()
+
+    def _machine_row(self, row: Row, match: _Match) -> None:
+        if self._unclear:
+            raise Unclear(self._unclear)
+        if not self.drafts:
+            raise Unclear("no line of a disk precedes it")
+        if match["rest"] == "free":
+            self._free(row, match)
+            return
+        flags = match["rest"].split(":")[-1]
+        known = [each.strip() for each in flags.split(",")]
+        types = tuple(each for each in known if each in ("bios_grub", "msftres"))
+        fields = [match[each] for each in ("number", "start", "end", "size")]
+        self._partition(row, fields, types)
+
+    rules: ClassVar[tuple[Rule, ...]] = (
+        rule(rf"\S+\s+(?P<name>/\S+?|\S+?\.\w+){_COLON}(?P<size>{_PLACE})", _disk, starts=True),
+        rule(rf"[^:：]+{_COLON}(?P<logical>\d+)B/(?P<physical>\d+)B", _sectors, starts=True),
+        rule(
+            r"(?:Number|Nummer|Numéro|Número|Numero|Номер|Číslo|数字|编号|番号)\s+\S[^\d]*",
+            _heading,
+        ),
+        rule(
+            rf"(?P<number>\d+)\s+(?P<start>{_PLACE})\s+(?P<end>{_PLACE})\s+(?P<size>{_PLACE})"
+            r"(?P<rest>(?:\s.*)?)",
+            _row,
+        ),
+        rule(
+            rf"(?P<start>{_PLACE})\s+(?P<end>{_PLACE})\s+(?P<size>{_PLACE})\s+(?:{_FREE})",
+            _free,
+        ),
+        rule(r"(?:BYT|CHS|CYL);", starts=True),
+        rule(r"Model: .* \(\w+\)", starts=True),
+        rule(
+            r"(?P<name>[^:;]*[^:;\d][^:;]*):(?P<size>[^:;]*):[a-z]\w*:(?P<logical>\d+):(?P<physical>\d+):"
+            r"[^:;]*:[^;]*;",
+            _machine_disk,
+            starts=True,
+        ),
+        rule(
+            r"(?P<number>\d+):(?P<start>[^:;]+):(?P<end>[^:;]+):(?P<size>[^:;]+):(?P<rest>[^;]*);?",
+            _machine_row,
+        ),
+        rule(r"\d+(?:\s+\d+,\d+,\d+){2}(?:\s+\S.*)?", _in_chs),
+        rule(r"\d+(?::\d+,\d+,\d+){2}:[^;]*;?", _in_chs),
+        *(rule(each) for each in PARTED),
     )
 
 
-def read_parted(text: str, name: str) -> list[ListedDisk]:
-    """Read what parted printed.
+def _agree(start: Start, end: Start, size: Start, sector: int) -> None:
+    """Hold start, end and size against each other, as exactly as they are printed.
 
     Raises
     ------
-    SsdlabError
-        A number has a unit that does not say where a partition begins.
+    Unclear
+        They contradict each other.
     """
-    if _FOR_PROGRAMS.search(text):
-        return list(_for_programs(text, name))
-    blocks: list[list[str]] = []
-    for line in text.splitlines():
-        if _DISK.match(line.strip()):
-            blocks.append([])
-        if blocks:
-            blocks[-1].append(line)
-    return [_disk(block, name) for block in blocks]
+    assert start.high is not None and end.high is not None and size.high is not None
+    low = end.low - start.high
+    high = end.high - start.low + sector
+    if size.high < low or size.low > high:
+        raise Unclear("its start, end and size contradict each other")
 
 
-def _disk(lines: Sequence[str], name: str) -> ListedDisk:
-    head = _DISK.match(lines[0].strip())
-    assert head is not None
-    sizes = next((match for line in lines if (match := _SECTOR.match(line.strip()))), None)
-    sector = int(sizes[1]) if sizes else SECTOR_BYTES
-    rows = [match for line in lines if (match := _ROW.match(line))]
-    partitions = tuple(
-        _partition(
-            head["name"], row["number"], row["start"], row["size"], row["rest"], sector, name
-        )
-        for row in rows
-    )
-    return _listed(head["name"], head["size"], sizes, partitions, sector, name)
-
-
-def _for_programs(text: str, name: str) -> Iterator[ListedDisk]:
-    lines = [line.strip().rstrip(";").split(":") for line in text.splitlines() if line.strip()]
-    heads = [number for number, fields in enumerate(lines) if fields[0].startswith("/")]
-    for begin, end in zip(heads, [*heads[1:], len(lines)], strict=True):
-        device, size, _, sector, physical = (*lines[begin], "", "", "", "")[:5]
-        sizes = _SECTOR.match(f": {sector}B/{physical}B")
-        width = int(sizes[1]) if sizes else SECTOR_BYTES
-        rows = (row for row in lines[begin + 1 : end] if len(row) > 3 and row[4:] != ["free"])
-        partitions = tuple(
-            _partition(device, row[0], row[1], row[3], "  ".join(row[4:]), width, name)
-            for row in rows
-        )
-        yield _listed(device, size, sizes, partitions, width, name)
-
-
-def _listed(
-    device: str,
-    size: str,
-    sizes: re.Match[str] | None,
-    partitions: tuple[ListedPartition, ...],
-    sector: int,
-    name: str,
-) -> ListedDisk:
-    rounded = any(not each.start.exact for each in partitions)
-    notes = ("the listing is rounded; for exact sectors: parted DEVICE unit s print",)
-    capacity = _range(size, sector, f"listing {name}: {device}")
-    return ListedDisk(
-        device,
-        partitions,
-        int(sizes[1]) if sizes else None,
-        int(sizes[2]) if sizes else None,
-        None,
-        capacity.byte if capacity else None,
-        notes if rounded else (),
-    )
-
-
-def _partition(
-    device: str, number: str, start: str, size: str, rest: str, sector: int, name: str
-) -> ListedPartition:
-    place = f"listing {name}: partition {number} of {device}"
-    found = _range(start, sector, place)
-    if found is None:
-        raise SsdlabError(f"{place}: {start} does not say where it begins; {_ASK}")
-    length = _range(size, sector, place)
-    words = re.split(r"\s+|,", rest)
-    label = f"{device}{'p' if device[-1:].isdigit() else ''}{number}"
-    return ListedPartition(label, found, length.byte if length else None, idle_reason(*words))
-
-
-def _range(text: str, sector: int, place: str) -> Start | None:
-    """Read a number as every place that is printed like this."""
+def _range(text: str, sector: int) -> Start | None:
+    """Read a number as every place that is printed like this; None where it is no place."""
     match = re.fullmatch(r"(\d+)(?:[.,](\d+))?\s?([a-zA-Z%]*)", text)
     unit = match[3] if match else ""
     if match is None or unit not in (*_EXACT, *_ROUNDED):
         return None
-    if unit in _EXACT:
-        if match[2]:
-            raise SsdlabError(f"{place}: {text} is not a whole number; {_ASK}")
-        return Start.at(int(match[1]) * (_EXACT[unit] or sector))
     digits = match[2] or ""
+    if unit in _EXACT:
+        if digits.strip("0"):
+            return None
+        return Start.at(int(match[1]) * (_EXACT[unit] or sector))
     value = Fraction(int(match[1] + digits), 10 ** len(digits)) * _ROUNDED[unit]
     half = Fraction(_ROUNDED[unit], 2 * 10 ** len(digits))
     return Start.between(-int(-max(Fraction(0), value - half) // 1), int(value + half), sector)

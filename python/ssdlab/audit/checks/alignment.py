@@ -1,15 +1,18 @@
 """Alignment: whether every layer begins where the one below can take whole pieces.
 
 A write that covers a flash page (4 KiB and more) or a RAID stripe only in part makes the layer
-below read, change and write again. So the byte at which a layer begins, counted on the drive, is to
-be a multiple of 4 KiB at the very least, and of 1 MiB to fit erase blocks of any usual size; on an
-array of its stripe, whose size follows from chunk and members (``stripe``).
+below read, change and write again. The rule is that of `ssdlab align` (``align.rule``): what counts
+is the byte on the drive at which the *topmost* layer begins. A layer that begins off the grid is
+only named where what stands on it does not put that right; a slice that holds other partitions
+holds no data. On an array the stripe counts, whose size follows from chunk and members
+(``stripe``).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ssdlab.align.rule import PAGE_BYTES, Judgement, containers, judge_byte, worst
 from ssdlab.audit.device import Below, Device
 from ssdlab.audit.finding import Finding, Machine, Severity, not_looked_at
 from ssdlab.audit.moving import move_partition, move_volumes
@@ -17,7 +20,6 @@ from ssdlab.audit.remedy import Remedy, refused
 from ssdlab.audit.stripe import GRID, grid_of, stripe_of
 from ssdlab.audit.topology import Topology
 
-_PAGE = 4096
 _LUKS_HEADER = 16 << 20
 _SOURCE = (
     "Thomas-Krenn SSD e-book, ch. 2 (start at multiples of 2048 sectors); "
@@ -55,15 +57,16 @@ def _edge(topology: Topology, device: Device, below: Below) -> Iterator[Finding]
         return
     place = f"{device.label} on {lower.label}, byte {start}"
     stripe = stripe_of(lower)
-    if start % _PAGE:
-        what = f"begins {start % _PAGE} bytes beyond a 4 KiB boundary"
+    data = _data(topology, device)
+    if start % PAGE_BYTES and data is Judgement.MISALIGNED:
+        what = f"begins {start % PAGE_BYTES} bytes beyond a 4 KiB boundary"
         severity, why = Severity.RED, _WHY
     elif stripe and start % stripe:
         what = f"does not begin at a stripe of the array ({stripe} bytes)"
         severity = Severity.YELLOW
         why = "what is a full stripe for the layer above straddles two of the array"
-    elif start % GRID and device.kind != "md":
-        what = "does not begin on the 1 MiB grid"
+    elif start % GRID and device.kind != "md" and data is not Judgement.ALIGNED:
+        what = "does not begin on the 1 MiB grid, which is good practice"
         severity = Severity.YELLOW
         why = "pages fit, but erase blocks and stripes of the layers below may not"
     else:
@@ -73,8 +76,36 @@ def _edge(topology: Topology, device: Device, below: Below) -> Iterator[Finding]
 
 
 def _matters(topology: Topology, device: Device) -> bool:
-    """Leave out an area without data of its own, such as a boot loader's."""
-    return topology.is_used(device.name) or device.size_bytes > 16 * GRID
+    """Leave out an area without data of its own: a boot loader's, or a slice that holds others."""
+    if topology.is_used(device.name):
+        return True
+    return device.size_bytes > 16 * GRID and not _is_container(topology, device)
+
+
+def _is_container(topology: Topology, device: Device) -> bool:
+    """Whether another partition of its drive begins within it, as in a slice with a label."""
+    if device.kind != "partition":
+        return False
+    beside = topology.partitions(device.below[0].device)
+    spans = [(each.below[0].offset_bytes, each.size_bytes) for each in beside]
+    known = [None if start is None else (start, size) for start, size in spans]
+    return beside.index(device) in containers(known)
+
+
+def _data(topology: Topology, device: Device) -> Judgement:
+    """Judge where the data above a device, or its own, begin on the drives: the worst of them.
+
+    Where an offset on the way is not known, nothing is known that puts the device's own right: it
+    counts as misaligned.
+    """
+    above = topology.above(device.name)
+    tops = [each for each in above if not topology.directly_above(each.name)] or [device]
+    found = []
+    for top in tops:
+        for layer, offset in topology.layers(top.name):
+            if not layer.below:
+                found.append(Judgement.MISALIGNED if offset is None else judge_byte(offset))
+    return worst(found)
 
 
 def _remedy(topology: Topology, device: Device, lower: Device, start: int) -> Remedy:

@@ -11,17 +11,18 @@ import re
 from collections.abc import Iterator
 
 from ssdlab.audit.device import PARITY, REDUNDANT, Device, whole
-from ssdlab.audit.finding import Finding, Machine, Severity
+from ssdlab.audit.finding import Finding, Machine, Severity, not_looked_at
 from ssdlab.audit.remedy import Remedy, refused
-from ssdlab.audit.units import is_enabled, is_masked
+from ssdlab.audit.schedule import best, cron, timer
+from ssdlab.audit.units import is_masked
 
 _SOURCE = "Thomas-Krenn SSD e-book, ch. 3 (checkarray, mismatch_cnt, MAILADDR); md(4)"
 _TIMERS = ("mdcheck_start.timer", "raid-check.timer")
 _CONFIGURATIONS = ("/etc/mdadm/mdadm.conf", "/etc/mdadm.conf")
 _CRON = (
-    # what runs it, its switch, and the value that turns it off
-    ("/etc/cron.d/mdadm", "checkarray", "/etc/default/mdadm", "AUTOCHECK", "false"),
-    ("/etc/cron.d/raid-check", "raid-check", "/etc/sysconfig/raid-check", "ENABLED", "no"),
+    # what cron runs, its switch, and the value that turns it off
+    ("checkarray", "/etc/default/mdadm", "AUTOCHECK", "false"),
+    ("raid-check", "/etc/sysconfig/raid-check", "ENABLED", "no"),
 )
 
 
@@ -35,11 +36,18 @@ def check(machine: Machine) -> Iterator[Finding]:
         if not found and array.details.get("level") in REDUNDANT:
             good.append(array.label)
     if any(array.details.get("level") in REDUNDANT for array in arrays):
-        house = [*_schedule(machine), *_mail(machine)]
+        house = (
+            [*_schedule(machine), *_mail(machine)] if machine.system.holds("/etc") else [_blind()]
+        )
         yield from house
         if good and not house:
             what = "complete, consistent and checked"
             yield Finding("arrays", Severity.GREEN, what, ", ".join(good))
+
+
+def _blind() -> Finding:
+    because = "nothing of /etc was seen, where their regular check and its mail are set up"
+    return not_looked_at("arrays", because, "regular check of the arrays")
 
 
 def _array(machine: Machine, array: Device) -> Iterator[Finding]:
@@ -135,24 +143,27 @@ def _repair(array: Device, only_swap: bool) -> Remedy:
 
 
 def _schedule(machine: Machine) -> Iterator[Finding]:
-    if any(is_enabled(machine.system, timer) for timer in _TIMERS):
-        return
-    off = []
-    for path, program, switch, key, value in _CRON:
-        lines = (machine.system.read(path) or "").splitlines()
-        runs = any(program in line and not line.lstrip().startswith("#") for line in lines)
-        said = machine.system.read(switch) or ""
+    jobs, off = [timer(machine.system, unit) for unit in _TIMERS], []
+    for program, switch, key, value in _CRON:
+        job, said = cron(machine.system, program), machine.system.read(switch) or ""
         is_off = re.search(rf"^\s*{key}\s*=\s*[\"']?{value}\b", said, re.MULTILINE)
-        if runs and not is_off:
-            return
-        if runs:
+        if is_off and job.runs is not False:
             off.append((switch, key, value))
+        elif not is_off:
+            jobs.append(job)
+    job = best(iter(jobs))
+    if job.runs:
+        return
+    if job.runs is None:
+        yield not_looked_at("arrays", job.said, "regular check of the arrays")
+        return
+    idle = [each.said for each in jobs if "but" in each.said]
     yield Finding(
         "arrays",
         Severity.YELLOW,
         f"the regular check of the arrays is turned off ({off[0][1]}={off[0][2]} in {off[0][0]})"
         if off
-        else "no regular check of the arrays is scheduled",
+        else "; ".join(["no regular check of the arrays is scheduled", *idle]),
         "mdcheck_start.timer, /etc/cron.d/mdadm",
         "errors in data that is never read show when a drive fails, which is too late",
         _schedule_remedy(machine, off),

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from ssdlab.audit.cost import cost_of_full_drive
 from ssdlab.audit.device import PARITY, Device
 from ssdlab.audit.finding import Finding, Machine, Severity, not_looked_at
-from ssdlab.audit.remedy import Remedy, advice, refused
+from ssdlab.audit.remedy import Remedy, advice, leave_room, refused
 from ssdlab.audit.topology import Topology
 from ssdlab.audit.volumes import group_and_volume
 
@@ -94,12 +94,18 @@ def _end_of_sight(machine: Machine, device: Device) -> str:
     if device.kind == "drive":
         return _end_at_drive(machine, device)
     if device.is_volume and "tables" not in device.details:
-        return f"whether {device.label} hands them on tells dmsetup table, which only root may ask"
+        return (
+            f"only dmsetup table shows whether {device.label} passes them on; only root may run it"
+        )
     if device.kind == "loop":
         return _end_at_loop(device)
     if device.kind == "mapped":
         target = device.details.get("target", "")
-        told = f"is of a kind that is not known here ({target})" if target else "tells only root"
+        told = (
+            f"is of a kind that is not known here ({target})"
+            if target
+            else "is of a kind that only root can see"
+        )
         return f"{device.label} {told}"
     if device.kind == "btrfs" and device.details.get("degraded") != "0":
         return f"a device of {device.label} is missing"
@@ -145,7 +151,7 @@ def _crypt(machine: Machine, device: Device) -> tuple[str, Remedy]:
     if any(option.startswith("integrity:") for option in options):
         return what, refused("with authentication (dm-integrity) it cannot")
     if "tables" not in device.details:
-        return what, refused("its other options, which must be given again, tell only root")
+        return what, refused("only root can see its other options, which must be given again")
     name = shlex.quote(device.mapped_name)
     kept = "".join(f" --perf-{option}" for option in _CRYPT_OPTIONS if option in options)
     is_luks2 = device.details.get("uuid", "").startswith("CRYPT-LUKS2")
@@ -218,11 +224,7 @@ def _drive(machine: Machine, device: Device) -> tuple[str, Remedy]:
         )
     return (
         "the drive, or the controller before it, takes no TRIM",
-        advice(
-            "leaves a tenth to a fifth of the drive unpartitioned (ssdlab align --help); do it "
-            "when the drive is next set up",
-            costs="all data on the drive, which has to be erased first",
-        ),
+        leave_room(device),
     )
 
 

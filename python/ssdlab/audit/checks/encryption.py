@@ -40,7 +40,7 @@ def check(machine: Machine) -> Iterator[Finding]:
         what = "the CPU has AES instructions"
         yield Finding("encryption", Severity.GREEN, what, where)
     elif any("cipher" not in device.details for device in crypts):
-        because = "the CPU has no AES instructions, and the cipher tells only root"
+        because = "the CPU has no AES instructions, and only root can see which cipher is used"
         yield not_looked_at("encryption", because, where)
     else:
         yield _without(where)

@@ -51,7 +51,7 @@ def _judged(machine: Machine, drive: Device, identity: Identity, fault: Fault) -
     policies = {host: policy_of(machine, host) for host in hosts_of(machine, drive)}
     known = {host: policy for host, policy in policies.items() if policy}
     if not known:
-        because = f"{told}, and the kernel does not tell how its link is managed"
+        because = f"{told}, and the kernel does not show how its link is managed"
         return not_looked_at("known faults", because, drive.label)
     for host, policy in known.items():
         if policy == fault.link:

@@ -16,6 +16,12 @@ from ssdlab.audit.remedy import Remedy, Rule, advice, setting
 from ssdlab.known_faults import faults_of
 
 _RISKY = {"min_power", "min_power_with_partial"}
+_POLICIES = _RISKY | {
+    "max_performance",
+    "medium_power",
+    "med_power_with_dipm",
+    "keep_firmware_settings",
+}
 _SUFFERERS = re.compile(
     r"(Crucial_CT\d+M(500|550)|CT\d+MX100|Micron_M500|M550|SAMSUNG MZ7TD256HAFV|SAMSUNG SSD PM830"
     r"|SAMSUNG MZ7LN|ST1000LM024|LITEON CX1-JB)",
@@ -48,8 +54,12 @@ def check(machine: Machine) -> Iterator[Finding]:
             yield _risky(host, policy, suffers)
         if machine.system.read(f"/sys/class/scsi_host/{host}/proc_name") in _OLD_CONTROLLERS:
             yield _not_ahci(host)
+    unknown = {host: each for host, each in policies.items() if each and each not in _POLICIES}
+    for host, policy in unknown.items():
+        because = f"what its link power management {policy} means is not known here"
+        yield not_looked_at("link", because, host)
     if policies and not _RISKY & set(policies.values()):
-        known = {policy for policy in policies.values() if policy}
+        known = {policy for policy in policies.values() if policy in _POLICIES}
         if known:
             what = f"link power management: {', '.join(sorted(known))}"
             yield Finding("link", Severity.GREEN, what, "SATA hosts")

@@ -33,13 +33,18 @@ def check(machine: Machine) -> Iterator[Finding]:
             known.append(drive.label)
     if known:
         yield Finding(
-            "media", Severity.GREEN, "SSD or disk, as the kernel takes them", ", ".join(known)
+            "media",
+            Severity.GREEN,
+            "the kernel takes SSDs for SSDs and disks for disks",
+            ", ".join(known),
         )
     if virtual:
-        because = "the machine is virtual and does not say what is below"
+        because = "this is a virtual machine, which cannot see what its drives are"
         yield not_looked_at("media", because, ", ".join(virtual))
     if unsure:
-        because = "they call themselves disks, which some SSDs do, and smartctl did not answer"
+        because = (
+            "they report themselves as hard disks, as some SSDs do, and smartctl did not answer"
+        )
         yield not_looked_at("media", because, ", ".join(unsure))
 
 

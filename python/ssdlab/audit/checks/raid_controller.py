@@ -50,7 +50,7 @@ def check(machine: Machine) -> Iterator[Finding]:
             found = [each for each in found if each.severity is Severity.RED]
         elif kind is None and any(each.severity is Severity.YELLOW for each in found):
             found = [each for each in found if each.severity is Severity.RED]
-            because = "the controller calls it a disk and does not tell what is behind"
+            because = "the controller calls it a disk and does not report what is behind it"
             yield not_looked_at("RAID controller", because, behind)
             yield from found
             continue

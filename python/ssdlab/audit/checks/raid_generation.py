@@ -29,7 +29,9 @@ def check(machine: Machine) -> Iterator[Finding]:
             continue
         found = list(_megaraid(machine, kind)) if family == MEGARAID else []
         behind = ", ".join(device.label for device in devices)
-        because = f"{TOOLS[family]} does not tell how old the controller is and what it has"
+        because = (
+            f"{TOOLS[family]} does not report how old the controller is or what features it has"
+        )
         yield from found or [not_looked_at("RAID generation", because, behind)]
 
 
@@ -53,7 +55,7 @@ def _judged(place: str, answer: dict[str, Any], interface: str, kind: str | None
         what = "a controller of the generation that has FastPath built in"
         return Finding("RAID generation", Severity.GREEN, what, where)
     if kind is None:
-        because = "an older controller without FastPath, and whether SSDs are behind it is not told"
+        because = "it is old, without FastPath, and does not report whether SSDs are behind it"
         return not_looked_at("RAID generation", because, where)
     return Finding(
         "RAID generation",

@@ -45,7 +45,7 @@ def check(machine: Machine) -> Iterator[Finding]:
         elif family == ADAPTEC:
             found = list(_adaptec(machine))
         behind = ", ".join(device.label for device in devices)
-        because = f"{TOOLS[family]} does not tell"
+        because = f"{TOOLS[family]} does not report it"
         yield from found or [not_looked_at("RAID patrol", because, behind)]
 
 
@@ -69,11 +69,11 @@ def _judged(
     if (is_patrolled and (kind == "disk" or not leaves_ssds)) or _is_on(compared):
         return Finding("RAID patrol", Severity.GREEN, "the array is read through", where)
     if is_patrolled and kind is None:
-        because = "the patrol leaves SSDs out, and whether there are any is not told"
+        because = "the patrol leaves SSDs out; whether there are any is not reported"
         return not_looked_at("RAID patrol", because, where)
     if mode is None or compared is None:
         # What was not seen may be what reads the array.
-        return not_looked_at("RAID patrol", "the controller tells only a part of it", where)
+        return not_looked_at("RAID patrol", "the controller reports only part of it", where)
     return _nobody(controller, where)
 
 

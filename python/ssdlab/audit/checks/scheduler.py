@@ -1,7 +1,8 @@
 """Scheduler and queue: an SSD needs no ordering by place, and does better with many requests.
 
 ``none`` and ``mq-deadline`` (``noop`` and ``deadline`` of old) hand requests on; bfq, cfq and kyber
-hold them back to share out a disk's head or to steer latency.
+hold them back to share out a disk's head or to steer latency. The remedy is one that the kernel
+has: it lists them for each drive.
 """
 
 from __future__ import annotations
@@ -10,25 +11,32 @@ import re
 from collections.abc import Iterator
 
 from ssdlab.audit.device import Device, whole
-from ssdlab.audit.finding import Finding, Machine, Severity
-from ssdlab.audit.remedy import drive_rule, setting
+from ssdlab.audit.finding import Finding, Machine, Severity, not_looked_at
+from ssdlab.audit.remedy import Remedy, drive_rule, refused, setting
 
-_GOOD = {"none", "noop", "mq-deadline", "deadline"}
+_GOOD = ("none", "noop", "mq-deadline", "deadline")
+"""Those that hand requests on, the plainest first: ``noop`` and ``deadline`` before Linux 5.0."""
+_HOLDING = {"bfq", "cfq", "kyber", "anticipatory", "adios", "bfq-mq"}
 _SOURCE = "Thomas-Krenn SSD e-book, ch. 3 (deadline); Linux Documentation/block (none for NVMe)"
 _FEWEST_REQUESTS = 32
 
 
 def check(machine: Machine) -> Iterator[Finding]:
     """Check the queue of every SSD."""
-    good = []
+    good, unseen = [], []
     for name in machine.ssds():
         drive = machine.topology.devices[name]
         found = [*_scheduler(drive), *_requests(drive), *_native_queue(drive)]
         yield from found
-        if not found and "scheduler" in drive.queue:
+        if not found and drive.queue.get("scheduler"):
             good.append(drive.label)
+        elif not found:
+            unseen.append(drive.label)
     if good:
         yield Finding("scheduler", Severity.GREEN, "scheduler and queue suit SSDs", ", ".join(good))
+    if unseen:
+        because = "the kernel does not show which scheduler they have"
+        yield not_looked_at("scheduler", because, ", ".join(unseen))
 
 
 def active_scheduler(text: str) -> str:
@@ -44,8 +52,13 @@ def active_scheduler(text: str) -> str:
 
 
 def _scheduler(drive: Device) -> Iterator[Finding]:
-    active = active_scheduler(drive.queue.get("scheduler", ""))
+    told = drive.queue.get("scheduler", "")
+    active = active_scheduler(told)
     if not active or active in _GOOD:
+        return
+    if active not in _HOLDING:
+        because = f"what the scheduler {active} does is not known here (the kernel lists: {told})"
+        yield not_looked_at("scheduler", because, drive.label)
         return
     yield Finding(
         "scheduler",
@@ -53,14 +66,26 @@ def _scheduler(drive: Device) -> Iterator[Finding]:
         f"the scheduler is {active}",
         drive.label,
         "it spends CPU time and delays requests to save seeks, which an SSD does not have",
-        setting(
-            "hands requests to the drive as they come",
-            f"/sys/block/{drive.name}/queue/scheduler",
-            "none",
-            active,
-            drive_rule("60-ssd-scheduler", drive, "queue/scheduler", "none"),
-        ),
+        _choose(drive, told, active),
         _SOURCE,
+    )
+
+
+def _choose(drive: Device, told: str, active: str) -> Remedy:
+    """Choose among the schedulers that this kernel has for the drive."""
+    listed = [name.strip("[]") for name in told.split()]
+    wanted = next((name for name in _GOOD if name in listed), "")
+    if not wanted:
+        return refused(
+            f"this kernel has no scheduler for {drive.label} that only hands requests on "
+            f"(it lists: {told}); a kernel with mq-deadline or none does"
+        )
+    return setting(
+        "hands requests to the drive as they come",
+        f"/sys/block/{drive.name}/queue/scheduler",
+        wanted,
+        active,
+        drive_rule("60-ssd-scheduler", drive, "queue/scheduler", wanted),
     )
 
 

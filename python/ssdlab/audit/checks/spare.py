@@ -12,11 +12,11 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 
 from ssdlab.audit.checks.discard import passes_discards, where_sight_ends
-from ssdlab.audit.checks.trim_schedule import is_never_sent, is_sent
+from ssdlab.audit.checks.trim_schedule import is_never_sent, is_sent, is_unseen
 from ssdlab.audit.cost import cost_of_room
 from ssdlab.audit.device import Device, Use
 from ssdlab.audit.finding import Finding, Machine, Severity, not_looked_at
-from ssdlab.audit.remedy import Remedy, advice
+from ssdlab.audit.remedy import Remedy, advice, leave_room
 from ssdlab.audit.room import WANTED, Room, room_of
 
 _SOURCE = (
@@ -35,6 +35,7 @@ def check(machine: Machine) -> Iterator[Finding]:
         untrimmed = _untrimmed(machine, name)
         room = room_of(machine, drive, partial(_counts, machine, untrimmed))
         unseen = [why for use in users for why in where_sight_ends(machine, use.device)]
+        unseen += [why for use in users if (why := is_unseen(machine, use))]
         unseen += room.unseen
         share = room.share(drive.size_bytes)
         if drive.is_virtual and (not untrimmed or share >= WANTED):
@@ -98,19 +99,11 @@ def _remedy(drive: Device, room: Room, untrimmed: list[str], unsent: list[str]) 
             "none to data",
             "that of the trim schedule",
         )
-    return _leave_room(drive) if untrimmed or not room.places else _make_room(drive, room)
+    return leave_room(drive) if untrimmed or not room.places else _make_room(drive, room)
 
 
 def _listed(places: Iterable[str]) -> str:
     return ", ".join(dict.fromkeys(places))
-
-
-def _leave_room(drive: Device) -> Remedy:
-    return advice(
-        f"leaves a tenth of {drive.label} unpartitioned (ssdlab align --help); do it when the "
-        "drive is next set up",
-        costs="all data on the drive, which has to be erased first",
-    )
 
 
 def _make_room(drive: Device, room: Room) -> Remedy:

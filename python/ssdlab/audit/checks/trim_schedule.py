@@ -1,7 +1,8 @@
 """Is TRIM ever sent? By the ``discard`` mount option, or now and then by fstrim.
 
 Batched TRIM (fstrim.timer, weekly) is what distributions choose: it costs nothing while files are
-deleted. The timer trims what ``/etc/fstab`` lists, or what is mounted where there is no fstab.
+deleted. The timer trims what ``/etc/fstab`` lists, or what is mounted where there is no fstab; a
+job of cron trims what it names. Whether either is carried out, ``schedule`` looks at.
 Continuous discard is as good on drives with a fast, queued TRIM.
 """
 
@@ -11,49 +12,79 @@ import re
 from collections.abc import Iterator
 
 from ssdlab.audit.device import Use
-from ssdlab.audit.finding import Finding, Machine, Severity
+from ssdlab.audit.finding import Finding, Machine, Severity, not_looked_at
 from ssdlab.audit.remedy import Remedy, advice
-from ssdlab.audit.units import is_enabled, is_masked
+from ssdlab.audit.schedule import Job, best, cron, cron_runs, init_of, timer
+from ssdlab.audit.units import is_masked
 
 _CAN_TRIM = {"ext3", "ext4", "xfs", "btrfs", "f2fs", "vfat", "exfat", "jfs", "nilfs2", "ntfs3"}
 _TIMER = "fstrim.timer"
-_CRON = ("/etc/cron.weekly/fstrim", "/etc/cron.daily/fstrim", "/etc/cron.weekly/util-linux")
+_PROGRAM = "fstrim"
+_FEWEST_WORDS = 3
 _SOURCE = "Thomas-Krenn SSD e-book, ch. 2 (continuous and batched discard); fstrim(8)"
 
 
 def check(machine: Machine) -> Iterator[Finding]:
     """Check every file system that stands on an SSD that takes TRIM."""
-    good, ways = [], set()
+    good: dict[str, list[str]] = {}
+    never: dict[str, list[Use]] = {}
+    unseen: dict[str, list[str]] = {}
     for use in machine.topology.uses:
         if use.device not in machine.chosen or not _could(machine, use):
             continue
-        if way := _way(machine, use):
-            good.append(use.place)
-            ways.add(way)
+        job = _job(machine, use)
+        if job.runs:
+            good.setdefault(job.said, []).append(use.place)
+        elif job.runs is None:
+            unseen.setdefault(job.said, []).append(use.place)
         else:
-            yield _never(machine, use)
-    if good:
-        what = f"TRIM is sent by {' and '.join(sorted(ways))}"
-        yield Finding("trim schedule", Severity.GREEN, what, ", ".join(good))
+            never.setdefault(_reason(machine, use)[0], []).append(use)
+    for row in _odd_rows(machine):
+        because = f"a row of /etc/fstab is not understood: “{row}”"
+        yield not_looked_at("trim schedule", because, "/etc/fstab")
+    for uses in never.values():
+        yield _never(machine, uses)
+    for because, places in unseen.items():
+        yield not_looked_at("trim schedule", because, ", ".join(places))
+    for way, places in good.items():
+        what = f"TRIM is sent by {way}"
+        yield Finding("trim schedule", Severity.GREEN, what, ", ".join(places))
 
 
 def is_sent(machine: Machine, use: Use) -> bool:
-    """Whether what is deleted there is trimmed, sooner or later."""
-    return _could(machine, use) and bool(_way(machine, use))
+    """Whether what is deleted there is seen to be trimmed, sooner or later."""
+    return _could(machine, use) and _job(machine, use).runs is True
 
 
 def is_never_sent(machine: Machine, use: Use) -> bool:
     """Whether what is deleted there could be trimmed, and is not."""
-    return _could(machine, use) and not _way(machine, use)
+    return _could(machine, use) and _job(machine, use).runs is False
 
 
-def _way(machine: Machine, use: Use) -> str:
-    """Name what sends TRIM; empty where nothing does."""
+def is_unseen(machine: Machine, use: Use) -> str:
+    """Say why it cannot be seen whether what is deleted there is trimmed; empty where it can."""
+    job = _job(machine, use) if _could(machine, use) else Job(False, "")
+    return job.said if job.runs is None else ""
+
+
+def _job(machine: Machine, use: Use) -> Job:
+    """Say what sends TRIM there."""
     if _has_discard(use.options):
-        return "the discard mount option"
-    if is_enabled(machine.system, _TIMER) and _is_listed(use, _fstab(machine)):
-        return "fstrim's timer"
-    return "cron's fstrim" if any(machine.system.read(path) for path in _CRON) else ""
+        return Job(True, "the discard mount option")
+    if not machine.once("/etc", lambda: machine.system.holds("/etc")):
+        return Job(None, "nothing of /etc was seen, where timers and cron's jobs are set up")
+    by_timer = _timer(machine)
+    if by_timer.runs is not False and not _is_listed(use, _fstab(machine)):
+        by_timer = Job(False, "fstrim's timer trims what /etc/fstab lists, and not this")
+    return best(iter((by_timer, _cron(machine))))
+
+
+def _timer(machine: Machine) -> Job:
+    return machine.once(_TIMER, lambda: timer(machine.system, _TIMER))
+
+
+def _cron(machine: Machine) -> Job:
+    return machine.once(_PROGRAM, lambda: cron(machine.system, _PROGRAM))
 
 
 def _could(machine: Machine, use: Use) -> bool:
@@ -75,6 +106,10 @@ def _has_discard(options: frozenset[str]) -> bool:
 
 def _fstab(machine: Machine) -> dict[str, frozenset[str]]:
     """Give the options of every place that the file lists."""
+    return machine.once("/etc/fstab", lambda: _read_fstab(machine))
+
+
+def _read_fstab(machine: Machine) -> dict[str, frozenset[str]]:
     table = {}
     for line in (machine.system.read("/etc/fstab") or "").splitlines():
         words = line.split()
@@ -85,36 +120,70 @@ def _fstab(machine: Machine) -> dict[str, frozenset[str]]:
     return table
 
 
+def _odd_rows(machine: Machine) -> list[str]:
+    """Give the rows of the file that list no place."""
+    rows = (machine.system.read("/etc/fstab") or "").splitlines()
+    used = (row.strip() for row in rows if row.strip() and not row.lstrip().startswith("#"))
+    return [row for row in used if len(row.split()) < _FEWEST_WORDS]
+
+
 def _is_listed(use: Use, table: dict[str, frozenset[str]]) -> bool:
     return not table or ("X-fstrim.notrim" not in table.get(use.place, {"X-fstrim.notrim"}))
 
 
-def _never(machine: Machine, use: Use) -> Finding:
-    what, remedy = _reason(machine, use)
+def _never(machine: Machine, uses: list[Use]) -> Finding:
+    what, remedy = _reason(machine, uses[0])
     why = "the drive treats deleted data as valid until it is overwritten"
-    return Finding("trim schedule", Severity.YELLOW, what, use.place, why, remedy, _SOURCE)
+    where = ", ".join(use.place for use in uses)
+    return Finding("trim schedule", Severity.YELLOW, what, where, why, remedy, _SOURCE)
 
 
 def _reason(machine: Machine, use: Use) -> tuple[str, Remedy]:
     if _has_discard(_fstab(machine).get(use.place, frozenset())):
-        return "discard is in /etc/fstab, and not in effect", Remedy(
+        return f"discard is in /etc/fstab for {use.place}, and not in effect", Remedy(
             "mounts with the option that /etc/fstab has",
             "none to data; on drives with a slow TRIM deleting takes longer",
             f"mount -o remount,nodiscard {use.word}",
             (f"mount -o remount,discard {use.word}",),
         )
-    if is_enabled(machine.system, _TIMER):
-        return "fstrim's timer trims what /etc/fstab lists, and not this", advice(
+    job = _timer(machine)
+    if job.runs is not False:
+        return f"fstrim's timer trims what /etc/fstab lists, and not {use.place}", advice(
             f"put {use.place} into /etc/fstab, without X-fstrim.notrim",
             "none to data",
             "take the line out again",
         )
-    masked = is_masked(machine.system, _TIMER)
-    told = "fstrim.timer is masked" if masked else "no fstrim timer"
-    steps = [f"systemctl unmask {_TIMER}"] if masked else []
-    return f"TRIM could be sent and never is: no discard option, {told}", Remedy(
-        "trims free space once a week",
-        "none to data; drives with a broken TRIM are known to the kernel, which then sends none",
-        f"systemctl {'mask' if masked else 'disable'} --now {_TIMER}",
-        (*steps, f"systemctl enable --now {_TIMER}"),
+    by_cron = _cron(machine).said
+    what = f"TRIM could be sent and never is: no discard option; {job.said}; {by_cron}"
+    return what, _schedule(machine, job)
+
+
+def _schedule(machine: Machine, job: Job) -> Remedy:
+    """Have fstrim run by what runs on this machine."""
+    risk = "none to data; drives with a broken TRIM are known to the kernel, which then sends none"
+    if "failed" in job.said:
+        return advice(
+            "look why fstrim failed (journalctl -u fstrim.service), mend that, and run it once: "
+            "systemctl start fstrim.service",
+            risk,
+        )
+    if init_of(machine.system) in ("systemd", ""):
+        masked = is_masked(machine.system, _TIMER)
+        steps = [f"systemctl unmask {_TIMER}"] if masked else []
+        return Remedy(
+            "trims free space once a week",
+            risk,
+            f"systemctl {'mask' if masked else 'disable'} --now {_TIMER}",
+            (*steps, f"systemctl enable --now {_TIMER}"),
+        )
+    if cron_runs(machine.system):
+        path = "/etc/cron.d/fstrim"
+        line = "0 5 * * 0 root fstrim --all --quiet-unsupported"
+        return Remedy(
+            "trims free space once a week", risk, f"rm {path}", (f"echo '{line}' > {path}",)
+        )
+    return advice(
+        "have what starts programs regularly on this machine run fstrim --all once a week; in a "
+        "container, have its host do so",
+        risk,
     )

@@ -38,7 +38,9 @@ def check(machine: Machine) -> Iterator[Finding]:
         yield Finding("volumes", Severity.GREEN, "every leg is there and in step", ", ".join(good))
     unknown = [each for each in machine.devices if each.is_volume and "tables" not in each.details]
     if unknown:
-        because = "whether they have several legs tells dmsetup table, which only root may ask"
+        because = (
+            "only dmsetup table shows whether they have several legs, and only root may run it"
+        )
         where = ", ".join(each.label for each in unknown)
         yield not_looked_at("volumes", because, where)
 
@@ -53,13 +55,15 @@ def _states(machine: Machine) -> dict[str, list[str]]:
 
 def _volume(device: Device, state: list[str] | None) -> Iterator[Finding]:
     if state is None or len(state) < 6:
-        because = "its state tells dmsetup status, which did not answer"
+        because = "dmsetup status, which shows its state, did not answer"
         yield not_looked_at("volumes", because, device.label)
         return
     legs = _letters(device, state)
     dead, behind = legs.count("D"), legs.count("a")
     if not legs:
-        yield not_looked_at("volumes", "its state is in words not known here", device.label)
+        yield not_looked_at(
+            "volumes", "dmsetup status describes its state in words not known here", device.label
+        )
     elif dead:
         yield _dead(device, dead)
     elif behind and device.details.get("level") != "raid0":

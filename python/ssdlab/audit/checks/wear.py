@@ -29,10 +29,10 @@ def check(machine: Machine) -> Iterator[Finding]:
         if not found:
             (behind if is_behind_controller(drive) else silent).append(drive.label)
     if behind:
-        because = "drives behind a controller are asked one by one (ssdlab health -d megaraid,N)"
+        because = "drives behind a controller are read one by one (ssdlab health -d megaraid,N)"
         yield not_looked_at("wear", because, ", ".join(behind))
     if silent:
-        because = "smartctl tells nothing of them: it is missing, or needs root"
+        because = "smartctl reports nothing about them: it is not installed, or needs root"
         yield not_looked_at("wear", because, ", ".join(silent))
 
 
@@ -75,5 +75,5 @@ def _documented(drive: Device, family: str, is_nvme: bool) -> Finding:
     if family:
         what = f"what its attributes mean is published ({family})"
         return Finding("SMART", Severity.GREEN, what, drive.label)
-    because = "of this model no description of its attributes is known here (docs/health.md)"
+    because = "no description of this model's attributes is known here (docs/health.md)"
     return not_looked_at("SMART", because, drive.label)

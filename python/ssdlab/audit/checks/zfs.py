@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from ssdlab.audit.device import Device, whole
 from ssdlab.audit.finding import Finding, Machine, Severity, not_looked_at
 from ssdlab.audit.remedy import Remedy, refused
-from ssdlab.audit.units import is_enabled
+from ssdlab.audit.schedule import timer
 
 _SOURCE = "zpoolprops(7): ashift, autotrim; forum thread on 4 KiB alignment under ZFS"
 _PAGE_SHIFT = 12
@@ -37,7 +37,9 @@ def check(machine: Machine) -> Iterator[Finding]:
         return
     pools = _properties(machine)
     if not pools:
-        yield not_looked_at("ZFS", "zpool does not answer: it is missing or fails", "zpool get")
+        yield not_looked_at(
+            "ZFS", "zpool does not answer: it is not installed, or fails", "zpool get"
+        )
     devices = _devices(machine)
     for pool, properties in pools.items():
         below = devices.get(pool, [])
@@ -85,7 +87,7 @@ def _devices(machine: Machine) -> dict[str, list[Device]]:
 def _ashift(pool: str, properties: dict[str, str]) -> Iterator[Finding]:
     shift = whole(properties.get("ashift")) or 0
     if shift == 0:
-        because = f"ashift was left to ZFS, and only zdb -C {shlex.quote(pool)} tells what it took"
+        because = f"ashift was left to ZFS; only zdb -C {shlex.quote(pool)} shows what ZFS chose"
         yield not_looked_at("ZFS", because, pool)
     elif shift < _PAGE_SHIFT:
         yield Finding(
@@ -106,8 +108,7 @@ def _ashift(pool: str, properties: dict[str, str]) -> Iterator[Finding]:
 
 
 def _is_scheduled(machine: Machine, pool: str, drives: list[Device]) -> bool:
-    timers = (timer.format(pool=pool) for timer in _TIMERS)
-    if any(is_enabled(machine.system, timer) for timer in timers):
+    if any(timer(machine.system, unit.format(pool=pool)).runs for unit in _TIMERS):
         return True
     cron = machine.system.read(_CRON) or ""
     if not any("trim" in line for line in cron.splitlines() if not line.startswith("#")):
@@ -125,7 +126,7 @@ def _trim(pool: str, properties: dict[str, str], is_scheduled: bool) -> Iterator
     elif is_scheduled:
         yield Finding("ZFS", Severity.GREEN, "TRIM is sent on a schedule (zpool trim)", pool)
     elif automatic is None:
-        yield not_looked_at("ZFS", "zpool does not tell whether it trims", pool)
+        yield not_looked_at("ZFS", "zpool does not report whether it trims", pool)
     else:
         name = shlex.quote(pool)
         yield Finding(

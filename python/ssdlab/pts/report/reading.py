@@ -26,6 +26,7 @@ from ssdlab.pts.plan import (
 from ssdlab.pts.store import Store
 from ssdlab.pts.summary import part_summary
 from ssdlab.pts.table import state
+from ssdlab.recognise import what_the_file_is
 
 _OF_ANOTHER_SHAPE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 _REMEDY = "name a folder that was written by: ssdlab pts TARGET -o DIR"
@@ -115,8 +116,10 @@ def _places(folder: Path) -> list[Path]:
         return [folder]
     within = sorted(place.parent for place in folder.glob("*/plan.json"))
     if not within:
+        kind = what_the_file_is(folder)
+        what = f"; {kind.told(str(folder))}" if kind and kind.verb else ""
         raise SsdlabError(
-            f"{folder}: holds no result of `ssdlab pts`: there is no plan.json\n{_REMEDY}"
+            f"{folder}: holds no result of `ssdlab pts`: there is no plan.json{what}\n{_REMEDY}"
         )
     return within
 

@@ -20,6 +20,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 from ssdlab.errors import SsdlabError
+from ssdlab.recognise import what_the_file_is
 from ssdlab.xml_input import XmlError, read_xml
 
 TESTS = ("iops", "tp", "lat", "writesat")
@@ -101,7 +102,7 @@ def read_document(path: Path) -> Document:
     found = [(name, root.find(name)) for name in TESTS]
     tests = [_test(path, name, element) for name, element in found if element is not None]
     if not tests:
-        raise refused(path, "no test of TKperf is in it (iops, tp, lat or writesat)")
+        raise refused(path, f"no test of TKperf is in it (iops, tp, lat or writesat){_what(path)}")
 
     def text(tag: str) -> str:
         return str(_json(path, root, tag, str, default=""))
@@ -122,11 +123,18 @@ def refused(path: Path, what: str) -> SsdlabError:
     return SsdlabError(f"{path}: {what}\n{_REMEDY}")
 
 
+def _what(path: Path) -> str:
+    """Say what else the file is, where that is known."""
+    kind = what_the_file_is(path)
+    is_other = kind is not None and kind.name not in ("TKperf's result", "an XML document")
+    return f"; {kind.told(str(path))}" if kind is not None and is_other else ""
+
+
 def _root(path: Path) -> ElementTree.Element:
     try:
         return read_xml(path, _MOST_DEPTH)
     except XmlError as error:
-        raise refused(path, str(error)) from None
+        raise refused(path, f"{error}{_what(path)}") from None
 
 
 def _test(path: Path, name: str, element: ElementTree.Element) -> TestRead:

@@ -6,6 +6,7 @@ dd through UFS reaches the drive as clusters of 128 KiB in sequence, several at 
 from __future__ import annotations
 
 from ssdlab import text
+from ssdlab.conditions import BY_JOB
 from ssdlab.reproduce import judging, pictures, seeds
 from ssdlab.reproduce.experiment import Experiment, Scale, Scene, section, story
 from ssdlab.reproduce.judging import Row
@@ -51,7 +52,7 @@ def _dd(start: str) -> Experiment:
 def _random(drive: str, start: int) -> Experiment:
     job = section("writes", rw="randwrite", bs="4k", iodepth=4, norandommap=True, io_size="20%")
     layers = (f"partition:start_sector={start}",)
-    return Experiment(f"small writes, {SMALL[drive]}, {start}", drive, job, "steady", layers=layers)
+    return Experiment(f"small writes, {SMALL[drive]}, {start}", drive, job, BY_JOB, layers=layers)
 
 
 def _stacks() -> list[Experiment]:

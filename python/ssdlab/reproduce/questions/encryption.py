@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ssdlab import text
+from ssdlab.conditions import BY_JOB
 from ssdlab.reproduce import judging, pictures, seeds
 from ssdlab.reproduce.experiment import Experiment, Scale, Value, section, story
 from ssdlab.reproduce.judging import Row
@@ -57,7 +58,7 @@ def _in_use(name: str, held: float, layers: tuple[str, ...]) -> Experiment:
     """Random writes in steady state to the share that files hold."""
     load: dict[str, Value] = {"bs": "4k", "iodepth": 16, "norandommap": True, "io_size": "20%"}
     job = section("writes", rw="randwrite", size=f"{held * 100:.0f}%", **load)
-    return Experiment(name, _SMALL, job, "steady", held, layers=layers)
+    return Experiment(name, _SMALL, job, BY_JOB, held, layers=layers)
 
 
 def experiments(scale: Scale) -> list[Experiment]:

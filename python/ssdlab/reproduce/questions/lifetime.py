@@ -6,6 +6,7 @@ host bytes until worn = flash bytes · rated cycles / write amplification
 from __future__ import annotations
 
 from ssdlab import text
+from ssdlab.conditions import BY_JOB
 from ssdlab.reproduce import judging, pictures, seeds
 from ssdlab.reproduce.experiment import Experiment, Scale, Value, section, story
 from ssdlab.reproduce.judging import Row
@@ -39,7 +40,7 @@ _OF_LOAD: dict[str, dict[str, Value]] = {
 
 def _load(drive: str, load: str) -> Experiment:
     job = section("load", iodepth=16, io_size="50%", **_OF_LOAD[load])
-    return Experiment(f"{DRIVES[drive]}, {load}", drive, job, "steady")
+    return Experiment(f"{DRIVES[drive]}, {load}", drive, job, BY_JOB)
 
 
 def _files(order: str) -> Experiment:

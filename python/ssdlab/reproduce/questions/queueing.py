@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 from ssdlab import text
+from ssdlab.conditions import BY_JOB
 from ssdlab.reproduce import judging, pictures, seeds
 from ssdlab.reproduce.experiment import Experiment, Scale, Value, section, story
 from ssdlab.reproduce.judging import Row
@@ -46,9 +47,7 @@ def _drive(drive: str, name: str, settings: Settings = ()) -> Experiment:
     order = [section(f"{rw} 4k", rw=rw, bs="4k", iodepth=1, **_SOME) for rw in ("read", "randread")]
     # The seasoning takes the first job that writes: uniform writes at the end of the mixes.
     wear = section("wear", rw="randwrite", bs="4k", iodepth=32, io_size="5%", norandommap=True)
-    return Experiment(
-        name, drive, story(*depths, *order, wear, *mixes), "steady", settings=settings
-    )
+    return Experiment(name, drive, story(*depths, *order, wear, *mixes), BY_JOB, settings=settings)
 
 
 def experiments(scale: Scale) -> list[Experiment]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ssdlab import text
+from ssdlab.conditions import BY_JOB
 from ssdlab.reproduce import judging, pictures, seeds
 from ssdlab.reproduce.experiment import Experiment, Scale, Value, section, story
 from ssdlab.reproduce.judging import Row
@@ -33,7 +34,7 @@ def _random(drive: str, unused: int, settings: Settings = ()) -> Experiment:
         section("writes", rw="randwrite", io_size="25%", **load),
     )
     name = f"{_name(drive, unused)}, half its spare" if settings else _name(drive, unused)
-    return Experiment(name, drive, job, "steady", 1 - unused / 100, settings)
+    return Experiment(name, drive, job, BY_JOB, 1 - unused / 100, settings)
 
 
 def _sequential(drive: str, unused: int) -> Experiment:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ssdlab import text
+from ssdlab.conditions import BY_JOB
 from ssdlab.reproduce import judging, pictures
 from ssdlab.reproduce.experiment import Experiment, Scale, Value, section, story
 from ssdlab.reproduce.judging import Row
@@ -25,8 +26,8 @@ def experiments(scale: Scale) -> list[Experiment]:
     job = story(writes, trim, section(AFTER_TRIM, norandommap=True, **load))
     return [
         Experiment(FRESH, DRIVE, job),
-        Experiment(USED, DRIVE, job, "steady"),
-        *(Experiment(name, DRIVE, job, "steady", start_over=way) for name, way in WAYS.items()),
+        Experiment(USED, DRIVE, job, BY_JOB),
+        *(Experiment(name, DRIVE, job, BY_JOB, start_over=way) for name, way in WAYS.items()),
     ]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ssdlab import text
+from ssdlab.conditions import BY_JOB
 from ssdlab.reproduce import judging, pictures, seeds
 from ssdlab.reproduce.experiment import Experiment, Scale, Value, section, story
 from ssdlab.reproduce.judging import Row
@@ -47,7 +48,7 @@ def _story(drive: str, name: str) -> Experiment:
 
 def _steady(name: str, used_percent: int) -> Experiment:
     job = section("writes", rw="randwrite", size=f"{used_percent}%", io_size="20%", **_LOAD)
-    return Experiment(name, DRIVE, job, "steady", used_percent / 100)
+    return Experiment(name, DRIVE, job, BY_JOB, used_percent / 100)
 
 
 def experiments(scale: Scale) -> list[Experiment]:

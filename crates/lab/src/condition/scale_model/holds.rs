@@ -2,7 +2,7 @@
 
 use crate::workload::job::{Distribution, Extent, Files, Job, TrimWritten};
 use ssdlab_device::config::DriveConfig;
-use ssdlab_device::config::ftl::{GcPolicy, SlcCache, Striping};
+use ssdlab_device::config::ftl::SlcCache;
 use ssdlab_device::nand::geometry::Geometry;
 use ssdlab_device::ssd::Ssd;
 
@@ -14,31 +14,18 @@ pub fn check_drive(ssd: &Ssd) -> Result<(), String> {
     let reason = reason_against(ssd.config());
     let used = ssd.ftl.counters.host_pages_written > 0 || ssd.ftl.counters.blocks_erased > 0;
     let reason = reason.or(used.then_some("the drive has been written before, and its wear is its own"));
-    match reason {
-        Some(reason) => Err(reason.into()),
-        None if !ssd.ftl.can_grow() => Err("the drive has parts that cannot be copied".into()),
-        None => Ok(()),
-    }
+    reason.map_or(Ok(()), |reason| Err(reason.into()))
 }
 
 fn reason_against(config: &DriveConfig) -> Option<&'static str> {
     let ftl = &config.ftl;
-    if ftl.slc_cache != SlcCache::None {
-        return Some("the drive has an SLC cache");
-    }
-    if ftl.striping == Striping::Superblock {
-        return Some("superblocks are one pool that all dies share");
-    }
-    if ftl.mapping_cache_bytes.is_some() {
-        return Some("only a part of the map is in RAM");
-    }
-    if matches!(ftl.gc, GcPolicy::Random | GcPolicy::DChoices(_)) {
-        return Some("victims are drawn at random, and latencies were not found to be those of the long way");
+    if ftl.slc_cache != SlcCache::None && ftl.slc_fold_at.is_some() {
+        return Some("the SLC cache is folded while the host writes");
     }
     if ftl.gc.is_foreign() {
         return Some("the victim policy is not ours, and nobody has compared what it does in copies of a small drive");
     }
-    config.controller.compression.then_some("the drive compresses")
+    None
 }
 
 /// Units that each write of the jobs covers; without jobs, one.
@@ -49,6 +36,9 @@ pub fn units_together(geometry: &Geometry, jobs: &[Job]) -> Result<u32, String> 
     let unit_bytes = geometry.unit_bytes;
     let mut bytes = None;
     for job in jobs {
+        if geometry.packing > 1 && job.compress_percent > 0 {
+            return Err(format!("job {}: the drive compresses what it writes", job.name));
+        }
         if let Some(reason) = reason_against_job(job) {
             return Err(format!("job {}: {reason}", job.name));
         }

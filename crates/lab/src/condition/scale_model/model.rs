@@ -7,14 +7,11 @@
 //!   host and link: commands take dies / dies of the model times as long, and as many fewer are ahead
 //! ```
 //! Dies shrink first, to the smallest number above one that divides them. A die keeps at least 256 blocks.
-//! *Empty* are so many blocks of a die when it chooses a victim: they do not shrink with the others, or the
-//! model would have more spare than its share. Those are the ones that have to be free, and of the open ones
+//! *Empty* are so many blocks of a die when it chooses a victim, the free ones and what is unwritten of the open ones
+//! ([`unwritten_per_die`]): they do not shrink with the others, or the model would have more spare than its share.
 //!
-//! | frontiers | empty when a victim is chosen |
-//! |---|---|
-//! | one | nothing: it is full, and the victim is collected into the next |
-//! | two, in batches | half of collection's: the host's is full |
-//! | two, smooth | half of collection's and half of the host's, on average |
+//! The model has no SLC cache, since in steady state, without idle time, its blocks hold nothing that is valid: they are
+//! counted off. Of a superblock it has as few dies, and of the cache of a map its share.
 //!
 //! Bad blocks are left out of the model, and counted off the drive.
 
@@ -24,8 +21,9 @@ use crate::workload::generate::Generator;
 use crate::workload::job::Job;
 use ssdlab_device::block::{Device, Operation};
 use ssdlab_device::config::DriveConfig;
-use ssdlab_device::config::ftl::{Frontiers, GcPace, SpareCounts};
+use ssdlab_device::config::ftl::{SlcCache, SpareCounts};
 use ssdlab_device::ftl::growth::Growth;
+use ssdlab_device::ftl::layout::{reserved_for_slc, unwritten_per_die};
 use ssdlab_device::parameter::{Bytes, Microseconds};
 use ssdlab_device::ssd::Ssd;
 use ssdlab_device::units::{Lpn, Nanos};
@@ -57,7 +55,7 @@ impl ScaleModel {
         check_drive(ssd)?;
         let run = units_together(&ssd.ftl.geometry, &first_writing_group(jobs))?;
         let (geometry, exported) = (&ssd.ftl.geometry, ssd.ftl.exported);
-        let dies = (2..=geometry.dies).find(|dies| geometry.dies.is_multiple_of(*dies)).unwrap_or(1);
+        let dies = dies(ssd);
         let times = geometry.dies / dies;
         let good = geometry.blocks - ssd.ftl.flash.array.bad_blocks() as u32;
         let parts = (good / geometry.dies / LEAST_BLOCKS).min(exported / times / LEAST_UNITS).max(1);
@@ -66,8 +64,9 @@ impl ScaleModel {
             return Err(format!("{} dies of {} blocks are too few to be copied", geometry.dies, good / geometry.dies));
         }
         let units = exported.div_ceil(copies * run) * run;
-        let empty = empty_blocks(ssd);
-        let collected = (f64::from(good) - f64::from(geometry.dies) * empty).max(0.0) / f64::from(copies);
+        let empty = f64::from(ssd.ftl.blocks_kept_free()) + unwritten_per_die(ssd.config());
+        let slc = f64::from(reserved_for_slc(ssd.config(), geometry));
+        let collected = (f64::from(good) - f64::from(geometry.dies) * (empty + slc)).max(0.0) / f64::from(copies);
         let blocks = (f64::from(dies) * empty + collected).round() as u32;
         let used = ((f64::from(exported) * span).round() as u32).clamp(1, exported);
         let mut config = slowed(ssd.config(), times);
@@ -81,6 +80,11 @@ impl ScaleModel {
         config.export.over_provisioning = Some(physical / f64::from(units) - 1.0);
         config.nand.blocks_per_plane = None;
         config.ftl.spare_counts = SpareCounts::All;
+        config.ftl.slc_cache = SlcCache::None;
+        (config.ftl.slc_cache_bytes, config.ftl.slc_cache_fixed_bytes) = (Bytes(0), Bytes(0));
+        config.ftl.superblock_dies = None;
+        let cache = &mut config.ftl.mapping_cache_bytes;
+        *cache = cache.map(|whole| Bytes(whole.0 / u64::from(copies)));
         config.reliability.factory_bad_share = 0.0;
         Ok(ScaleModel { config, growth: Growth { copies, run, used }, dies, blocks })
     }
@@ -91,15 +95,11 @@ impl ScaleModel {
     }
 }
 
-/// Blocks of a die in which nothing is written when it chooses a victim.
-fn empty_blocks(ssd: &Ssd) -> f64 {
-    let ftl = &ssd.config().ftl;
-    let open = match (ftl.frontiers, ftl.gc_pace) {
-        (Frontiers::Single, _) => 0.0,
-        (Frontiers::HostGc, GcPace::Batch) => 0.5,
-        (Frontiers::HostGc, GcPace::Smooth) => 1.0,
-    };
-    f64::from(ssd.ftl.blocks_kept_free()) + open
+/// Dies of the model: the smallest number above one that divides those of the drive, with superblocks those of one.
+fn dies(ssd: &Ssd) -> u32 {
+    let pool = ssd.ftl.dies_of_a_pool();
+    let divided = if pool > 1 { pool } else { ssd.ftl.geometry.dies };
+    (2..=divided).find(|dies| divided.is_multiple_of(*dies)).unwrap_or(1)
 }
 
 /// The same drive, with a host that is as many times slower and has as many times fewer commands ahead.

@@ -11,6 +11,13 @@ const SMALL: &str = "capacity_bytes=256MiB nand.channels=4 nand.dies_per_channel
 const LARGE_ROWS: &str = "nand.page_bytes=16KiB ftl.mapping_unit_bytes=4KiB nand.pages_per_block=8 \
     capacity_bytes=512MiB ftl.frontiers=host-gc";
 
+const SLC: &str = "ftl.frontiers=host-gc ftl.gc_pace=smooth ftl.idle_gc_after_ms=100 nand.cell=qlc over_provisioning=0.2 \
+    ftl.slc_cache=dynamic ftl.slc_cache_bytes=8MiB";
+const SUPERBLOCKS: &str = "ftl.striping=superblock ftl.superblock_dies=4 over_provisioning=0.3";
+const CACHED_MAP: &str = "ftl.mapping_cache_bytes=64KiB over_provisioning=1.0 ftl.frontiers=host-gc ftl.gc_pace=smooth";
+const PACKED: &str =
+    "controller.compression=true controller.compression_floor=0.5 ftl.frontiers=host-gc over_provisioning=0.2";
+
 fn drive(profile: &str, settings: &str) -> Ssd {
     let pairs = settings.split_whitespace().filter_map(|pair| pair.split_once('='));
     let settings: Vec<_> = pairs.map(|(key, value)| (key.to_string(), value.to_string())).collect();
@@ -70,6 +77,10 @@ fn what_has_grown_is_sound() {
         ("ftl.static_wear_cycles=2 ftl.dynamic_wear_leveling=true", zones, 1.0),
         (LARGE_ROWS, "", 1.0),
         ("ftl.gc=fifo", "", 1.0),
+        (&format!("{SLC} ftl.slc_cache_fixed_bytes=1MiB"), "", 1.0),
+        (SUPERBLOCKS, "", 1.0),
+        (CACHED_MAP, "", 1.0),
+        (PACKED, "", 1.0),
     ] {
         let mut ssd = grown(settings, flags, span);
         ssd.ftl.check();
@@ -104,12 +115,37 @@ fn blocks_are_as_full_as_after_the_long_way() {
             ssd
         };
         let have_grown: Vec<Ssd> = (1..=8).map(|seed| grown_from(settings, "", 1.0, seed)).collect();
-        let long = [2, 3].map(|seed| after(Condition::Steady, seed));
+        let long = [2, 3].map(|seed| after(Condition::SteadyByJob, seed));
         let filled = [after(Condition::Filled, 2)];
         let (same, other) = (distance(&have_grown, &long), distance(&filled, &long));
         assert!(same < 0.03, "{settings}: {same:.3}, and {other:.3} when filled");
         assert!(other > 0.1, "{settings}: {same:.3}, and {other:.3} when filled");
     }
+}
+
+/// Write amplification of the next capacity is that of the long way within 1 %, where more has a part in the spare than
+/// dies that collect alone: an SLC cache, with and without blocks of its own, superblocks, the pages of a map, packed
+/// units; and where victims are drawn. Each capacity scatters by 0.3 % at most. With the model's own blocks for the cache
+/// that it has not, the second comes out 8 % low.
+#[test]
+fn write_amplification_is_that_of_the_long_way() {
+    let fixed = format!("{SLC} ftl.slc_cache_fixed_bytes=1MiB");
+    for settings in [SLC, &fixed, SUPERBLOCKS, CACHED_MAP, PACKED, "ftl.gc=d-choices:4"] {
+        let mut long = drive("theory", &format!("{SMALL} {settings}"));
+        season(&mut long, Condition::Fresh, Condition::SteadyByJob, &[], 1.0, 2, &mut Silent).unwrap();
+        let ratio = next_amplification(grown(settings, "", 1.0)) / next_amplification(long);
+        assert!((0.99..1.01).contains(&ratio), "{settings}: {ratio:.4}");
+    }
+}
+
+/// Write amplification while a drive is written once more.
+fn next_amplification(mut ssd: Ssd) -> f64 {
+    let before = ssd.counters();
+    let mut silent = Silent;
+    let mut seasoner = Seasoner::new(&mut ssd, 1.0, &mut silent);
+    let mut writers = seasoner.writers(&[], 9).unwrap();
+    assert!(seasoner.round(&mut writers, seasoner.units, "settle", 0.0));
+    (ssd.counters() - before).write_amplification().unwrap()
 }
 
 /// Counters are those of a drive that was written that often: wear and host writes follow from each other.
@@ -152,12 +188,8 @@ fn nothing_draws_what_the_model_drew() {
 #[test]
 fn where_it_does_not_hold_it_is_refused() {
     for (profile, settings, flags, reason) in [
-        ("samsung-870-qvo-1tb", "", "", "an SLC cache"),
-        ("ocz-vertex-2-90gb", "", "", "compresses"),
-        ("theory", "ftl.striping=superblock over_provisioning=0.6", "", "superblocks"),
-        ("theory", "ftl.mapping_cache_bytes=1MiB", "", "part of the map"),
-        ("theory", "ftl.gc=d-choices:4", "", "drawn at random"),
-        ("theory", "ftl.gc=random", "", "drawn at random"),
+        ("samsung-870-qvo-1tb", "ftl.slc_fold_at=0.5", "", "folded while the host writes"),
+        ("ocz-vertex-2-90gb", "", "--rw=randwrite --norandommap --buffer_compress_percentage=50", "compresses"),
         ("theory", "nand.channels=1 nand.dies_per_channel=2 capacity_bytes=64MiB", "", "too few"),
         ("theory", "", "--rw=write --bs=128k", "in order"),
         ("theory", "", "--rw=randwrite", "each place once"),
@@ -174,9 +206,10 @@ fn where_it_does_not_hold_it_is_refused() {
     }
 }
 
-/// Two slices agree or not; one alone says nothing.
+/// Two slices agree or not, and so do two pairs where single ones scatter; one alone says nothing.
 #[test]
 fn slices_agree_within_half_a_percent() {
     assert!(agree(&[9.0, 4.0, 4.019]));
     assert!(!agree(&[4.0, 4.021]) && !agree(&[4.0]) && !agree(&[]));
+    assert!(agree(&[4.0, 4.1, 4.01, 4.1]) && !agree(&[4.0, 4.1, 4.2, 4.3]));
 }

@@ -1,4 +1,4 @@
-"""What a file is that is no drive report, so that whoever gave it learns which one to give."""
+"""What a file is that is not the one asked for, so that its giver learns which one to give."""
 
 from __future__ import annotations
 

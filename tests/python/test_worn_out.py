@@ -1,0 +1,159 @@
+"""A drive that is worn out, read-only, full or short of spare says so in every form."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from copy import deepcopy
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from machine import MadeMachine
+from ssdlab import engine
+from ssdlab.audit import Severity, audit
+from ssdlab.exit_codes import Exit
+from ssdlab.failures import failures_of, with_failures
+from ssdlab.health.simulated import smart_json
+from ssdlab.known_faults import all_faults, faults_of
+from ssdlab.result import Result
+from test_health import examined, nvme
+from test_simulated_health import SMALL
+
+Command = Callable[..., tuple[int, str, str]]
+SETTINGS = [word for key, value in SMALL for word in ("--set", f"{key}={value}")]
+WRITES = ("--rw=randwrite", "--bs=4k", "--iodepth=4", "--name=wear")
+
+
+def wear_out(command: Command, save: str = "worn.ssd") -> tuple[int, str, str]:
+    """Write until writes fail."""
+    worn = [word.replace("rated_cycles=100", "rated_cycles=3") for word in SETTINGS]
+    job = ("run", "--drive", "samsung-990-pro-1tb", *worn, *WRITES, "--io_size=2g")
+    return command(*job, "--save", save, "-o", "r.json", "--output-format", "json")
+
+
+def test_a_drive_that_wears_out(command: Command, tmp_path: Path) -> None:
+    """The run that wears it out, and each one after, ends with a finding, a sentence and JSON."""
+    code, _, error = wear_out(command)
+    assert code == Exit.FINDING
+    assert "samsung-990-pro-1tb is worn out and read-only: out of good blocks" in error
+    assert re.search(r"wear stopped after [\d,]+ requests, because a write failed", error)
+    job = json.loads((tmp_path / "r.json").read_text(encoding="utf-8"))["jobs"][0]
+    assert job["error"] == 30
+    assert job["ssdlab"]["notices"][:2] == failures_of(job)
+    assert Result.load("r.json").failures == failures_of(job)
+    code, out, error = command("run", "--drive", "worn.ssd", *WRITES, "--io_size=1m")
+    assert code == Exit.FINDING and "wear stopped after 0 requests" in error
+    assert "err=30" in out or "wear" in out
+    code, _, error = command("run", "--drive", "worn.ssd", "--rw=randread", "--io_size=1m")
+    assert code == Exit.FINDING and "read-only" in error and "stopped" not in error
+
+
+def test_its_health_in_every_form(command: Command, tmp_path: Path) -> None:
+    """SMART values are in range, and table, JSON, Nagios and Prometheus say CRITICAL."""
+    wear_out(command)
+    _, smart, _ = command("show", "worn.ssd", "--smart-json")
+    log = json.loads(smart)["nvme_smart_health_information_log"]
+    assert log["critical_warning"] == 9 and log["available_spare"] == 0
+    assert 0 <= log["percentage_used"] <= 255
+    (tmp_path / "s.json").write_text(smart, encoding="utf-8")
+    for form, code, said in (
+        ("table", 3, "looks wrong, CRITICAL: media is read-only"),
+        ("json", 3, '"severity": "CRITICAL"'),
+        ("nagios", 2, "CRITICAL - worn.ssd: "),
+        ("prometheus", 3, "smartctl_device_critical_warning{"),
+    ):
+        found, out, _ = command("health", "--from", "s.json", "--format", form)
+        assert found == code and said in out, form
+    assert re.search(r"ssdlab_device_severity\{[^}]*\} 2\n", out)
+
+
+def test_a_run_without_failures_is_done(command: Command) -> None:
+    """A drive in order ends with 0, and its JSON stays as the engine wrote it."""
+    words = ("run", "--drive", "samsung-990-pro-1tb", *SETTINGS, *WRITES, "--io_size=1m")
+    assert command(*words)[0] == Exit.DONE
+    document = '{"jobs":[{"error":0,"ssdlab":{"read_only":false,"notices":[]}}]}'
+    assert with_failures(document) is document
+
+
+def test_failures_of_other_kinds() -> None:
+    """A full drive is not called worn out; a read that failed and any other error are told."""
+    full = {"ssdlab": {"read_only": True, "read_only_reason": "out of free blocks: …"}}
+    assert failures_of(full) == ["the drive is read-only: out of free blocks: …"]
+    for error, said in ((5, "EIO"), (28, "ENOSPC"), (7, "error 7")):
+        (told,) = failures_of({"jobname": "j", "error": error, "read": {"total_ios": 1234}})
+        assert told.startswith("j stopped after 1,234 requests") and said in told
+    assert failures_of({"error": 0}) == []
+
+
+@cache
+def _shown(name: str) -> dict[str, Any]:
+    return engine.show(name, (("capacity_bytes", "400GB" if "samsung" in name else "16GB"),))
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["intel-dc-s3500-80gb", "intel-x25-m-g2-80gb", "samsung-870-qvo-1tb", "samsung-990-pro-1tb"],
+)
+@pytest.mark.parametrize("spare", [-100, -2, -1, 0, 1])
+def test_spare_that_is_used_up(name: str, spare: int) -> None:
+    """Whatever is left, values are in range; below a tenth it is critical, below none read-only."""
+    shown = deepcopy(_shown(name))
+    shown["wear"]["spare_blocks"] = spare
+    shown["counters"]["grown_bad_blocks"] = 50
+    content = smart_json(shown, "old.ssd")
+    for row in content.get("ata_smart_attributes", {}).get("table", []):
+        assert 0 <= row["value"] <= 100 and 0 <= row["raw"]["value"] < 2**48
+    each = examined(json.loads(json.dumps(content)))
+    assert str(each.severity) == "CRITICAL"
+    said = [finding.what for finding in each.findings]
+    is_nvme = "nvme_smart_health_information_log" in content
+    assert ("the drive reports failure" in said) == (spare < 0 or is_nvme)
+    assert ("media is read-only" in said) == (spare < 0 and is_nvme)
+
+
+def test_the_list_of_faults() -> None:
+    """Every entry has its source and remedy, patterns that compile, and finds its own drive."""
+    for fault in all_faults():
+        assert len(fault.source) > 20 and fault.remedy and fault.why
+        assert fault.severity in ("red", "yellow")
+    for model, firmware, hours in (
+        ("M4-CT128M4SSD2", "0009", 5184),
+        ("HP VO0480JFDGT", "HPD5", 32768),
+        ("EO1600JVYPP", "HPD6", 40000),
+        ("LT0800RO", "D40Z", 40000),
+        ("INTEL SSDSC2KB038T8", "XCV10100", 0),
+        ("Micron_7450_MTFDKCC960TFR", "E2MU200", 0),
+        ("Samsung SSD 990 PRO 2TB", "0B2QJXD7", 0),
+    ):
+        (fault,) = faults_of(model, firmware)
+        assert fault.hours == hours
+    for model, firmware in (
+        ("HP VO0480JFDGT", "HPD8"),
+        ("EO1600JVYPP", "HPD7"),
+        ("LT0800RO", "D417"),
+        ("M4-CT128M4SSD2", "0309"),
+        ("INTEL SSDSA2M160G2GC", "2CV102M3"),
+        ("Samsung SSD 980 PRO 1TB", "5B2QGXA7"),
+    ):
+        assert faults_of(model, firmware) == []
+    (fault,) = faults_of("EK0800JVYPN", "HPD4")
+    assert fault.sentence("EK0800JVYPN", "HPD4", 39_000).endswith("1,000 hours are left")
+
+
+def test_both_verbs_know_the_same_faults() -> None:
+    """Health and audit judge a drive's firmware by one list, alike bad."""
+    model, firmware = "Samsung SSD 980 PRO 1TB", "3B2QGXA7"
+    content = nvme(percentage_used=1) | {"model_name": model, "firmware_version": firmware}
+    assert str(examined(content).severity) == "CRITICAL"
+    machine = MadeMachine().drive(
+        "nvme0n1", device_model=model, device_firmware_rev=firmware, device_vendor=""
+    )
+    machine.partition("nvme0n1p1", "nvme0n1", start=2048).mount("nvme0n1p1", "/")
+    machine.command("smartctl --json -x --nocheck=standby /dev/nvme0n1", json.dumps(content))
+    red = [each for each in audit(machine.system()).findings if each.severity is Severity.RED]
+    # One finding for one cause: the wear check does not tell it again.
+    assert [each.check for each in red] == ["known faults"]
