@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 from ssdlab import latency, text
 from ssdlab.conditions import is_steady
 from ssdlab.errors import SsdlabError
-from ssdlab.failures import failures_of
 from ssdlab.figures import wrong_figure
 from ssdlab.fio_json.reading import FioJson, read_fio_json
 from ssdlab.fio_json.version import version_of
@@ -308,11 +307,6 @@ class Result:
     def interrupted(self) -> bool:
         """Whether one of the jobs was stopped early."""
         return any(job.interrupted for job in self.jobs)
-
-    @property
-    def failures(self) -> list[str]:
-        """What failed, a sentence each: a worn-out drive, requests that ended in an error."""
-        return list(dict.fromkeys(said for job in self.jobs for said in failures_of(job.data)))
 
     @property
     def not_steady(self) -> str | None:

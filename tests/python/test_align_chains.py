@@ -293,6 +293,19 @@ def test_on_a_stripe_without_parity_a_chunk_will_do() -> None:
     assert any("start=128" in line for line in typed(*stack))
 
 
+def test_what_became_of_what_was_given_is_said(command: Command) -> None:
+    """Metadatasize turns into --dataalignment; what is moved to fit is named with both sizes."""
+    asked = ("align", "commands", "--system", "linux", "--layer")
+    _, out, _ = command(*asked, "lvm:metadatasize=250k")
+    assert "--dataalignment 1024k stands for metadatasize=250k" in out
+    _, out, _ = command(*asked, "lvm:pe_start=192KiB,extent=5MiB")
+    assert "192 KiB was asked for, 1 MiB is what fits" in out
+    _, out, _ = command(*asked, "crypt:format=luks1,payload_sector=4040")
+    assert "the payload: 2020 KiB was asked for, 2 MiB is what fits" in out
+    _, out, _ = command(*asked, "lvm")
+    assert "asked for" not in out and "stands for" not in out
+
+
 def test_where_a_payload_begins_is_typed() -> None:
     """What is given goes before the tool's own place: 8 MiB of LVM, 1 MiB of plain dm-crypt."""
     assert typed("lvm:pe_start=8MiB")[0] == "pvcreate --dataalignment 8192k /dev/sdX"

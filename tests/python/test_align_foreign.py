@@ -80,3 +80,4 @@ def test_a_foreign_text_around_a_listing(command: Command, tmp_path: Path, name:
         quoted = {each["quoted"].strip() for each in json.loads(out)["unread"]}
         rows = {line.strip() for line in TEXT[name].expandtabs().splitlines() if line.strip()}
         assert rows <= quoted
+        assert "Aligned" not in command("align", "check", "given.txt")[1]

@@ -420,7 +420,7 @@ def test_what_is_refused(command: Command, tmp_path: Path, text: str, said: str)
             "more than any drive has",
         ),
         (
-            f"=> 34 99 ada0 GPT (50K)\n  40 8 1 efi\n=> 34 {'9' * 900} ada1 GPT\n",
+            f"=> 34 99 ada0 GPT (50K)\n  34 8 1 efi\n=> 34 {'9' * 900} ada1 GPT\n",
             "9" * 100,
             "more than any drive has",
         ),

@@ -74,7 +74,7 @@ def test_what_fio_prints_is_understood(path: Path) -> None:
         pytest.skip("holds several documents: test_two_documents_are_not_one")
     result = Result.load(path)
     assert [each.told() for each in result.unread] == []
-    assert result.failures == ()
+    assert not result.failures
     for job in result.jobs:
         assert job.iops() > 0 and job.bandwidth() > 0
         assert (job.mean_ns() is None) is ("gtod" in path.name)

@@ -121,8 +121,8 @@ def test_a_result_of_fio(tmp_path: Path) -> None:
     job = Result.load(path).job()
     assert found[0].value == job.iops("read")
     assert [each.spread for each in found[:2]] == [0.02, TAIL_SPREAD]
-    measured = read_fio(path, "steady").measurements
-    assert {each.load.condition for each in measured} == {"steady:uniform"}
+    steady = read_fio(path, "steady").measurements
+    assert {each.load.condition for each in steady} == {"steady:uniform"}
 
 
 def test_a_result_of_real_fio(tmp_path: Path) -> None:

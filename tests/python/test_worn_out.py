@@ -44,7 +44,7 @@ def test_a_drive_that_wears_out(command: Command, tmp_path: Path) -> None:
     job = json.loads((tmp_path / "r.json").read_text(encoding="utf-8"))["jobs"][0]
     assert job["error"] == 30
     assert job["ssdlab"]["notices"][:2] == failures_of(job)
-    assert Result.load("r.json").failures == failures_of(job)
+    assert Result.load("r.json").failures == tuple(failures_of(job))
     code, out, error = command("run", "--drive", "worn.ssd", *WRITES, "--io_size=1m")
     assert code == Exit.FINDING and "wear stopped after 0 requests" in error
     assert "err=30" in out or "wear" in out

@@ -16,6 +16,7 @@ from math import lcm
 from ssdlab.align.findings import record_shift
 from ssdlab.align.grid import TRACK, Grid
 from ssdlab.align.layout import PARITY_DISKS, Array, FileSystem, Layer, Layout, Partition
+from ssdlab.align.rule import GOOD_PRACTICE_BYTES, Judgement, judge_byte
 from ssdlab.errors import SsdlabError
 
 SYSTEMS = ("linux", "windows", "freebsd")
@@ -190,10 +191,12 @@ def _refuse_start(wanted: Plan, layer: Partition, inside: int) -> None:
         return
     sector = wanted.sector_bytes
     following = -(-(inside + layer.start) // step) * step - inside
+    fits = judge_byte(inside + layer.start) is Judgement.NOT_GOOD_PRACTICE
+    less = "; it fits 4 KiB, but what is made anew had better fit 1 MiB: --align 4KiB asks for less"
     raise SsdlabError(
         f"{layer.name}: start {layer.start // sector}s is not a multiple of "
         f"{step // sector} sectors{' on the drive' if inside else ''}; the next one is "
-        f"{following // sector}s"
+        f"{following // sector}s{less if fits and step == GOOD_PRACTICE_BYTES else ''}"
     )
 
 

@@ -124,7 +124,7 @@ def _partition_as_json(judged: JudgedPartition) -> dict[str, Any]:
 def _print_text(listing: Listing, judged: Sequence[JudgedDisk]) -> None:
     print_text(f"Read as: {'; '.join(listing.read_as)}.")
     for disk in judged:
-        _print_disk(disk)
+        _print_disk(disk, is_whole=not listing.unread)
     if listing.unread:
         unread = [each.told() for each in listing.unread]
         print_list("Not understood, and so not judged", unread)
@@ -132,14 +132,17 @@ def _print_text(listing: Listing, judged: Sequence[JudgedDisk]) -> None:
         print_paragraph(f"To know more, {_ASK}.")
 
 
-def _print_disk(disk: JudgedDisk) -> None:
+def _print_disk(disk: JudgedDisk, *, is_whole: bool) -> None:
     print_text(f"\n{_heading(disk.listed)}")
     _print_partitions(disk)
     for note in disk.listed.notes:
         print_paragraph(f"Note: {note}.")
     if disk.listed.unseen:
         print_paragraph(f"Not judged: {disk.listed.unseen}.")
-    print_paragraph(_verdict(disk))
+    if is_whole or disk.judgement is not Judgement.ALIGNED or not disk.judged:
+        print_paragraph(_verdict(disk))
+    else:
+        print_paragraph("What was understood fits every unit; what was not, see below, may not.")
     mends = [f"{each.listed.name}: {each.remedy}" for each in disk.partitions if each.remedy]
     if mends and disk.judgement is Judgement.MISALIGNED:
         print_list("Remedies (ssdlab align move shows how)", mends)

@@ -17,7 +17,7 @@ where a drive compresses 0; of fio jobs the rate has no bound. A candidate is ru
 bound misses its limit by more than 5 %, since the closed form of WA is an approximation; the
 warranty is exact. Left out: erases, channels, waiting, what an array reads to write.
 
-**What clearly keeps the limits** needs no run either: where years are asked, and no latency, and the
+**What clearly keeps the limits** needs no run either: where years are asked and no latency, and the
 drive lasts and does twice what is asked even if it copied twice as much as greedy collection has
 to, and did nothing at the speed of an SLC cache. Only plain loads without nights are judged so, of
 single drives that do not compress.

@@ -12,11 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ssdlab.align.rule import PAGE_BYTES, Judgement, containers, judge_byte, worst
+from ssdlab.align.rule import PAGE_BYTES, Judgement
 from ssdlab.audit.device import Below, Device
 from ssdlab.audit.finding import Finding, Machine, Severity, not_looked_at
 from ssdlab.audit.moving import move_partition, move_volumes
 from ssdlab.audit.remedy import Remedy, refused
+from ssdlab.audit.spots import data_above, is_container
 from ssdlab.audit.stripe import GRID, grid_of, stripe_of
 from ssdlab.audit.topology import Topology
 
@@ -57,15 +58,17 @@ def _edge(topology: Topology, device: Device, below: Below) -> Iterator[Finding]
         return
     place = f"{device.label} on {lower.label}, byte {start}"
     stripe = stripe_of(lower)
-    data = _data(topology, device)
+    data = data_above(topology, device)
     if start % PAGE_BYTES and data is Judgement.MISALIGNED:
         what = f"begins {start % PAGE_BYTES} bytes beyond a 4 KiB boundary"
         severity, why = Severity.RED, _WHY
+    elif data is Judgement.ALIGNED:
+        return
     elif stripe and start % stripe:
         what = f"does not begin at a stripe of the array ({stripe} bytes)"
         severity = Severity.YELLOW
         why = "what is a full stripe for the layer above straddles two of the array"
-    elif start % GRID and device.kind != "md" and data is not Judgement.ALIGNED:
+    elif start % GRID and not stripe:
         what = "does not begin on the 1 MiB grid, which is good practice"
         severity = Severity.YELLOW
         why = "pages fit, but erase blocks and stripes of the layers below may not"
@@ -79,33 +82,7 @@ def _matters(topology: Topology, device: Device) -> bool:
     """Leave out an area without data of its own: a boot loader's, or a slice that holds others."""
     if topology.is_used(device.name):
         return True
-    return device.size_bytes > 16 * GRID and not _is_container(topology, device)
-
-
-def _is_container(topology: Topology, device: Device) -> bool:
-    """Whether another partition of its drive begins within it, as in a slice with a label."""
-    if device.kind != "partition":
-        return False
-    beside = topology.partitions(device.below[0].device)
-    spans = [(each.below[0].offset_bytes, each.size_bytes) for each in beside]
-    known = [None if start is None else (start, size) for start, size in spans]
-    return beside.index(device) in containers(known)
-
-
-def _data(topology: Topology, device: Device) -> Judgement:
-    """Judge where the data above a device, or its own, begin on the drives: the worst of them.
-
-    Where an offset on the way is not known, nothing is known that puts the device's own right: it
-    counts as misaligned.
-    """
-    above = topology.above(device.name)
-    tops = [each for each in above if not topology.directly_above(each.name)] or [device]
-    found = []
-    for top in tops:
-        for layer, offset in topology.layers(top.name):
-            if not layer.below:
-                found.append(Judgement.MISALIGNED if offset is None else judge_byte(offset))
-    return worst(found)
+    return device.size_bytes > 16 * GRID and not is_container(topology, device)
 
 
 def _remedy(topology: Topology, device: Device, lower: Device, start: int) -> Remedy:
