@@ -1,12 +1,14 @@
 """A guest's file system in memory, made of this machine's own programs and a Debian kernel.
 
 The kernel comes from Debian's package archive (downloaded once, kept by version, unpacked without
-being installed); programs, their libraries and Python's standard library are copied from here.
-Nothing needs root.
+being installed); programs, their libraries and Python's standard library are copied from here, the
+modules compiled, which takes an emulated processor long. Nothing needs root.
 """
 
 from __future__ import annotations
 
+import compileall
+import fcntl
 import lzma
 import os
 import re
@@ -75,7 +77,10 @@ def fetch_kernel() -> Kernel:
         There is no apt, or it cannot reach Debian's archive, and no kernel was kept.
     """
     try:
-        folder = _newest()
+        # Guests that start at the same time download it once.
+        with (cache_folder() / "lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            folder = _newest()
     except Missing:
         kept = [each for each in cache_folder().glob("linux-image-*") if each.suffix != ".part"]
         if not kept:
@@ -159,6 +164,7 @@ def build(
     _add_modules(root, kernel)
     for source, place in files:
         _copy(source, root / place.lstrip("/"))
+    compileall.compile_dir(root / "guest", quiet=1, stripdir=root, prependdir="/")
     return _pack(root, folder / "initrd")
 
 
@@ -195,7 +201,7 @@ def _add_python(root: Path) -> None:
     target = root / str(library).lstrip("/")
     ignored = shutil.ignore_patterns(
         "test", "tests", "idlelib", "tkinter", "site-packages", "dist-packages", "config-*",
-        "__pycache__", "ensurepip", "lib2to3", "turtledemo", "pydoc_data",
+        "*.opt-*.pyc", "ensurepip", "lib2to3", "turtledemo", "pydoc_data",
     )  # fmt: skip
     shutil.copytree(library, target, ignore=ignored)
     for module in (target / "lib-dynload").glob("*.so"):
@@ -255,7 +261,7 @@ def _module_bytes(path: Path) -> bytes:
 def _copy(source: Path, target: Path) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
     if source.is_dir():
-        shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__", "*.so"))
+        shutil.copytree(source, target, ignore=shutil.ignore_patterns("*.so"))
     else:
         shutil.copy2(source, target)
 

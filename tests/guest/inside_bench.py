@@ -17,7 +17,8 @@ from common import failures, report_each, shell, wait_until_idle
 from ssdlab.errors import SsdlabError
 from ssdlab.pts import book
 from ssdlab.pts.procedure import PartRun
-from ssdlab.pts.real.opening import Wishes, open_real
+from ssdlab.pts.real.opening import open_real
+from ssdlab.pts.real.wishes import Wishes
 from ssdlab.pts.shorter import with_cells_of
 from ssdlab.pts.store import Store
 

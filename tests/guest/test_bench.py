@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from machine import GuestDrive
-from results import HERE, PACKAGE, Results, boot_with
+from results import HERE, Results, boot_with
 
 DRIVES = [GuestDrive()] * 4 + [GuestDrive(discard=False), GuestDrive(controllers=1)]
 PROGRAMS = ("fio", "nvme", "smartctl", "wipefs", "sleep")
@@ -139,9 +139,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
         HERE / "inside_bench.py": "/guest/inside.py",
         folder / "bench.json": "/guest/bench.json",
     }
-    parts = [each.name for each in PACKAGE.iterdir() if each.suffix in ("", ".py")]
-    modules = [name for name in parts if name != "__pycache__"]
-    return boot_with(files, DRIVES, folder, modules=modules, programs=PROGRAMS)
+    return boot_with(files, DRIVES, folder, programs=PROGRAMS)
 
 
 @pytest.mark.parametrize("name", USES)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import signal
 import sys
@@ -10,13 +11,17 @@ from pathlib import Path
 
 import pytest
 
+# numpy reads it when it is loaded. Threads of its own double what small matrices cost, and tests
+# side by side fill the cores already.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 import ssdlab.cli
 import synthetic
 from stand_in import StandIn
 
 GOLDEN = Path(__file__).parent / "golden"
 SMART = Path(__file__).parent / "smart"
-LONGEST = ("test_fit.py", "test_sweep_cluster.py", "test_sizing.py", "test_policy.py")
+LONGEST = ("test_readme.py", "test_interrupt.py", "test_sweep_cluster.py", "test_sizing.py")
 """Files that take longest."""
 
 

@@ -3,12 +3,10 @@
 //! Every expected time is put together from the parameters of the drive at hand, as the model says:
 //! link command, controller, flash command, array, channel, link.
 
-mod stand;
-
+use crate::stand::{SECTORS, Stand, four_kib};
 use ssdlab_device::block::{Busy, Device, Operation, Request, Tag};
 use ssdlab_device::config::DriveConfig;
 use ssdlab_device::units::{Lba, Lpn, Nanos};
-use stand::{SECTORS, Stand, four_kib};
 
 /// A drive without a buffer, one with SATA, planes and spare bytes, one with NVMe and TLC.
 const PROFILES: [&str; 3] = ["theory", "intel-dc-s3500-80gb", "micron-7450-pro-960gb"];

@@ -3,11 +3,9 @@
 //! A die that reads is busy for tR and its transfer, one that writes for its transfer and tPROG; a
 //! channel and the link for their transfers.
 
-mod stand;
-
+use crate::stand::{Stand, assert_within, four_kib, large};
 use ssdlab_device::block::{Device, Operation, Request};
 use ssdlab_device::units::{Lba, Nanos};
-use stand::{Stand, assert_within, four_kib, large};
 
 const GIB: (&str, &str) = ("capacity_bytes", "1 GiB");
 const MIB_UNITS: u32 = 256;

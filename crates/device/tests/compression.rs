@@ -1,7 +1,6 @@
 //! Compression: zeros take the floor of it, and what does not compress is as if there were none.
 
-mod stand;
-
+use crate::stand::{Stand, assert_within, config, four_kib};
 use proptest::prelude::*;
 use ssdlab_device::block::{Device, Operation, Request};
 use ssdlab_device::counters::Counters;
@@ -10,7 +9,6 @@ use ssdlab_device::ftl::mapping::Place;
 use ssdlab_device::nand::geometry::Geometry;
 use ssdlab_device::sim::random::{Purpose, Stream};
 use ssdlab_device::units::{Lpn, Nanos};
-use stand::{Stand, assert_within, config, four_kib};
 
 const UNITS: u32 = 32 << 8;
 const FLOOR: (&str, &str) = ("controller.compression_floor", "0.14");

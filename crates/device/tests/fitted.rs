@@ -1,12 +1,11 @@
 //! What a profile is fitted to comes out again: each parameter of the kind `fitted`, and the published figure that it
 //! was fitted to, measured on a drive fresh out of the box. Left out: what is fitted to a drive in use (`IN_USE`).
 
-mod stand;
-
+use crate::stand;
+use crate::stand::{Stand, assert_within, four_kib};
 use ssdlab_device::block::{Device, Operation, Request};
 use ssdlab_device::profile::{Profile, built_in, names};
 use ssdlab_device::units::{Lba, Nanos};
-use stand::{Stand, assert_within, four_kib};
 use std::collections::BTreeSet;
 
 /// How near a figure has to come: values are given with three or four digits.

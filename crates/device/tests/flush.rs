@@ -1,11 +1,9 @@
 //! What a flush and a write with FUA cost: by hand, for each way in which a drive keeps what it acknowledged.
 
-mod stand;
-
+use crate::stand::{Done, SECTORS, Stand, config, four_kib};
 use ssdlab_device::block::{Device, Operation, Request};
 use ssdlab_device::config::DriveConfig;
 use ssdlab_device::units::{Lba, Nanos};
-use stand::{Done, SECTORS, Stand, config, four_kib};
 
 const FLUSH: Request =
     Request { operation: Operation::Flush, lba: Lba(0), sectors: 0, fua: false, compress_percent: 0 };

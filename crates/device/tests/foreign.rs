@@ -1,12 +1,10 @@
 //! A victim policy that is not ours: greedy as a registered function, and functions that answer wrongly.
 
-mod stand;
-
+use crate::stand::Stand;
 use ssdlab_device::block::Device;
 use ssdlab_device::ftl::foreign::{Choose, register, unregister};
 use ssdlab_device::units::Lpn;
 use ssdlab_policy::{Blocks, RawBlocks};
-use stand::Stand;
 use std::ffi::c_void;
 
 const SMALL: [(&str, &str); 3] = [("capacity_bytes", "16 MiB"), ("nand.channels", "2"), ("nand.dies_per_channel", "2")];

@@ -1,12 +1,10 @@
 //! Preconditioning knows how fast the host can be: dies that wait for it collect in the meantime.
 
-mod stand;
-
+use crate::stand::{SECTORS, Stand, four_kib};
 use ssdlab_device::block::{Device, Operation, Request};
 use ssdlab_device::sim::random::{Purpose, Stream};
 use ssdlab_device::ssd::Ssd;
 use ssdlab_device::units::{DieId, Lba};
-use stand::{SECTORS, Stand, four_kib};
 
 const UNITS: u32 = 4096;
 

@@ -1,10 +1,8 @@
 //! Latency of a command apart from the time that it occupies the controller.
 
-mod stand;
-
+use crate::stand::{Done, Stand, assert_within, four_kib};
 use ssdlab_device::block::{Device, Operation, Status, Tag};
 use ssdlab_device::units::Nanos;
-use stand::{Done, Stand, assert_within, four_kib};
 
 const CAPACITY: (&str, &str) = ("capacity_bytes", "4 GiB");
 const READ: (&str, &str) = ("controller.read_latency_us", "40");

@@ -1,7 +1,6 @@
 //! Keeps the modules in their order: arrows point down.
 
-mod arrows;
-
+use crate::arrows;
 use std::path::Path;
 
 /// Lowest first.

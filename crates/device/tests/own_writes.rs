@@ -1,11 +1,9 @@
 //! What a drive writes besides host data and copies: parity over dies, and the log of the map. And what a copy costs.
 
-mod stand;
-
+use crate::stand::{Done, Stand, assert_within, config, four_kib};
 use ssdlab_device::block::{Device, Operation};
 use ssdlab_device::config::DriveConfig;
 use ssdlab_device::ftl::layout::layout;
-use stand::{Done, Stand, assert_within, config, four_kib};
 
 const SMALL: [(&str, &str); 7] = [
     ("capacity_bytes", "256 MiB"),

@@ -4,8 +4,8 @@
 //! under way, and at the end each sector reads as what was written to it last, on every kind of drive: whole and
 //! partial units, over each other, coalesced, moved, trimmed, written again after a failed program.
 
-mod stand;
-
+use crate::stand::fickle::Fickle;
+use crate::stand::sectors::{Mutant, Sectors, UNREADABLE};
 use proptest::prelude::*;
 use ssdlab_device::block::{Completion, Device, Operation, Request, Status, Tag};
 use ssdlab_device::config::DriveConfig;
@@ -14,8 +14,6 @@ use ssdlab_device::profile::{Profile, built_in};
 use ssdlab_device::ssd::Ssd;
 use ssdlab_device::ssd::admin::StartOver;
 use ssdlab_device::units::{Lba, Lpn, Nanos};
-use stand::fickle::Fickle;
-use stand::sectors::{Mutant, Sectors, UNREADABLE};
 use std::collections::HashMap;
 
 /// Requests outstanding at most.

@@ -1,13 +1,11 @@
 //! Power states against arithmetic: time in each, waking, and a link that hangs.
 
-mod stand;
-
+use crate::stand::{Stand, four_kib};
 use proptest::prelude::*;
 use ssdlab_device::block::{Device, Operation};
 use ssdlab_device::counters::Counters;
 use ssdlab_device::profile::{Profile, built_in};
 use ssdlab_device::units::Nanos;
-use stand::{Stand, four_kib};
 
 const STATES: [(&str, &str); 9] = [
     ("capacity_bytes", "1 GiB"),

@@ -1,11 +1,9 @@
 //! A budget for programs: so many dies program or erase at the same instant at most, and reads are not held up.
 
-mod stand;
-
+use crate::stand::{Stand, assert_within, four_kib};
 use ssdlab_device::block::{Device, Operation};
 use ssdlab_device::ssd::activity::{Activity, Span};
 use ssdlab_device::units::Nanos;
-use stand::{Stand, assert_within, four_kib};
 
 type Setting = (&'static str, &'static str);
 

@@ -1,8 +1,8 @@
 //! What a policy chooses besides victims: streams are kept apart, in time and without, whatever the frontiers; the block
 //! that is opened; the data that static wear levelling moves; and times of invalidation, which it may ask for.
 
-mod stand;
-
+use crate::stand::fickle::{Fickle, STREAMS};
+use crate::stand::{Stand, config, four_kib};
 use ssdlab_device::block::{Device, Operation};
 use ssdlab_device::ftl::mapping::Place;
 use ssdlab_device::ftl::pool::{Group, Order};
@@ -11,8 +11,6 @@ use ssdlab_device::sim::random::{Purpose, Stream};
 use ssdlab_device::ssd::Ssd;
 use ssdlab_device::units::{BlockId, Lpn, Nanos};
 use ssdlab_policy::Unit;
-use stand::fickle::{Fickle, STREAMS};
-use stand::{Stand, config, four_kib};
 use std::sync::{Arc, Mutex};
 
 const DRIVE: [(&str, &str); 5] = [

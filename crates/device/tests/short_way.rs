@@ -1,8 +1,7 @@
 //! The short way of the common write and the common move ends where the general steps do, which a drive that keeps
 //! contents takes.
 
-mod stand;
-
+use crate::stand::sectors::Sectors;
 use ssdlab_device::block::{Completion, Device, Operation, Request, Tag};
 use ssdlab_device::counters::Counters;
 use ssdlab_device::nand::contents::Contents;
@@ -10,7 +9,6 @@ use ssdlab_device::profile::{Profile, built_in};
 use ssdlab_device::sim::random::{Purpose, Stream};
 use ssdlab_device::ssd::Ssd;
 use ssdlab_device::units::{Lba, Nanos};
-use stand::sectors::Sectors;
 
 type Setting = (&'static str, &'static str);
 

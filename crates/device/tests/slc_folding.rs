@@ -1,9 +1,7 @@
 //! When the SLC cache is folded while the host writes.
 
-mod stand;
-
+use crate::stand::{Stand, four_kib};
 use ssdlab_device::block::{Device, Operation};
-use stand::{Stand, four_kib};
 
 type Setting = (&'static str, &'static str);
 

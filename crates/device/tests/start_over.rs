@@ -1,13 +1,11 @@
 //! Secure erase, crypto erase and TRIM of the whole drive: what is left, what it takes, what comes after.
 
-mod stand;
-
+use crate::stand::{Stand, four_kib};
 use ssdlab_device::block::{Device, Operation, Tag};
 use ssdlab_device::ftl::{mapping::Place, spare::Shortage};
 use ssdlab_device::ssd::Ssd;
 use ssdlab_device::ssd::admin::{Refused, StartOver};
 use ssdlab_device::units::{BlockId, Lpn, Nanos};
-use stand::{Stand, four_kib};
 
 const SMALL: [(&str, &str); 4] = [
     ("capacity_bytes", "16 MiB"),

@@ -1,11 +1,9 @@
 //! Superblocks over all dies, and over some of them.
 
-mod stand;
-
+use crate::stand::{Stand, four_kib};
 use ssdlab_device::block::{Device, Operation};
 use ssdlab_device::profile::{Profile, built_in};
 use ssdlab_device::units::BlockId;
-use stand::{Stand, four_kib};
 
 type Setting = (&'static str, &'static str);
 

@@ -1,11 +1,9 @@
 //! What a trim costs by its size, and what one that is not queued does to others.
 
-mod stand;
-
+use crate::stand::{Done, Stand, config, four_kib};
 use proptest::prelude::*;
 use ssdlab_device::block::{Device, Operation, Request, Tag};
 use ssdlab_device::units::{Lba, Nanos};
-use stand::{Done, Stand, config, four_kib};
 
 const SMALL: (&str, &str) = ("capacity_bytes", "1 GiB");
 const NCQ: [(&str, &str); 3] = [SMALL, ("link.protocol", "sata-ncq"), ("link.queue_depth", "32")];

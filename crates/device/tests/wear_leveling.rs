@@ -8,13 +8,11 @@
 //!   life with / life without = (1 + OP) / (1 + OP − x) = 1 / (1 − x / (1 + OP))
 //! ```
 
-mod stand;
-
+use crate::stand::Stand;
 use ssdlab_device::block::Device;
 use ssdlab_device::counters::Counters;
 use ssdlab_device::sim::random::{Purpose, Stream};
 use ssdlab_device::units::Lpn;
-use stand::Stand;
 
 const UNITS: u32 = 32_768;
 

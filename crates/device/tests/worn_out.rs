@@ -1,15 +1,13 @@
 //! The end of a drive: blocks fail, the spare takes their place, and when it is gone the drive goes
 //! read-only with everything readable; reads that the ECC cannot mend are reported; wear levelling.
 
-mod stand;
-
+use crate::stand::{Stand, four_kib};
 use ssdlab_device::block::{Device, Operation, Request, Status};
 use ssdlab_device::ftl::mapping::Place;
 use ssdlab_device::nand::contents::{Contents, Damaged, Part, Row, Whence};
 use ssdlab_device::sim::random::{Purpose, Stream};
 use ssdlab_device::sim::slots::Slots;
 use ssdlab_device::units::{BlockId, DieId, Lba, Lpn, Nanos, Ppn};
-use stand::{Stand, four_kib};
 use std::collections::HashMap;
 use std::ops::Range;
 

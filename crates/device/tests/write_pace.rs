@@ -1,10 +1,8 @@
 //! Host writes held to a rate while free blocks are short.
 
-mod stand;
-
+use crate::stand::{Stand, assert_within, four_kib};
 use ssdlab_device::block::{Device, Operation};
 use ssdlab_device::units::Nanos;
-use stand::{Stand, assert_within, four_kib};
 
 type Setting = (&'static str, &'static str);
 

@@ -5,16 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
 from ssdlab.cli.console import note
 from ssdlab.cli.folder import output_folder
 from ssdlab.cli.tasks import carry_out
-from ssdlab.pts.bench import Bench
-from ssdlab.pts.real.purge import WAYS
+from ssdlab.pts.real.wishes import WAYS
 from ssdlab.pts.shorter import BOOK_S
+
+if TYPE_CHECKING:
+    from ssdlab.pts.bench import Bench
 
 Function = TypeVar("Function", bound=Callable[..., object])
 _EFFORT = (

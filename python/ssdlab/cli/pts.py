@@ -1,11 +1,14 @@
-"""``ssdlab pts``: SNIA's Performance Test Specification on simulated and real drives."""
+"""``ssdlab pts``: SNIA's Performance Test Specification on simulated and real drives.
+
+What looks at drives and measures them is loaded once it is known what is asked.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -23,20 +26,18 @@ from ssdlab.cli.completion import complete_drive
 from ssdlab.cli.console import note, print_json, print_table, print_text
 from ssdlab.cli.drives import LAYER_OPTION, SET_OPTION, parse_settings, tell_memory
 from ssdlab.cli.json_option import result_form
-from ssdlab.cli.pts_effort import tell_effort, tell_obstacles
 from ssdlab.cli.verb import Verb
 from ssdlab.pts import book
-from ssdlab.pts.bench import Bench
-from ssdlab.pts.command import command
-from ssdlab.pts.estimate import Speeds
-from ssdlab.pts.plan import Plan
-from ssdlab.pts.real.opening import Wishes, is_real
+from ssdlab.pts.real.wishes import Wishes, is_real
 from ssdlab.pts.shorter import with_cells_of, with_rounds_of
-from ssdlab.pts.store import Store
-from ssdlab.pts.table import tables
-from ssdlab.pts.target import Description
-from ssdlab.pts.targets import Source, source
 from ssdlab.request import RunRequest
+
+if TYPE_CHECKING:
+    from ssdlab.pts.bench import Bench
+    from ssdlab.pts.estimate import Speeds
+    from ssdlab.pts.plan import Plan
+    from ssdlab.pts.target import Description
+    from ssdlab.pts.targets import Source
 
 
 @dataclass(frozen=True)
@@ -161,6 +162,8 @@ def _measure(
     dry_run: bool,
 ) -> int:
     """Print the effort, and measure unless it is a dry run."""
+    from ssdlab.cli.pts_effort import tell_effort, tell_obstacles
+
     for each in prepared:
         tell_effort(each.name, each.described, each.plan, each.speeds, with_steps=dry_run)
         tell_obstacles(each.name, each.source.obstacles)
@@ -194,6 +197,8 @@ def _prepared(
     wishes: Wishes | None,
     held: ExitStack,
 ) -> _Prepared:
+    from ssdlab.pts.targets import source
+
     settings = parse_settings(drive["settings"])
     found = source(name, settings, drive["layers"], drive["seed"], wishes, show_drive)
     held.callback(found.release)
@@ -209,6 +214,10 @@ def _prepared(
 def _bench(
     prepared: _Prepared, output: str | None, several: bool, options: Mapping[str, Any]
 ) -> Bench:
+    from ssdlab.pts.bench import Bench
+    from ssdlab.pts.command import command
+    from ssdlab.pts.store import Store
+
     told = {"target": prepared.name, **options, "version": engine.version()}
     told["command"] = command(options, prepared.name, is_real=is_real(prepared.name))
     store = Store(result_folder(output, "pts", prepared.name, several))
@@ -219,6 +228,8 @@ def _print(names: Sequence[str], results: Sequence[Mapping[str, Any]], form: str
     if form == "json":
         print_json(results[0] if len(results) == 1 else list(results))
         return
+    from ssdlab.pts.table import tables
+
     for name, result in zip(names, results, strict=True):
         if len(results) > 1:
             print_text(f"\n{name}")

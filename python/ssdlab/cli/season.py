@@ -1,4 +1,7 @@
-"""``ssdlab season``: precondition or purge a drive, and keep it for reuse."""
+"""``ssdlab season``: precondition or purge a drive, and keep it for reuse.
+
+What only a real drive or an ensemble needs is loaded with it: both take longer than an answer may.
+"""
 
 from __future__ import annotations
 
@@ -24,14 +27,11 @@ from ssdlab.cli.drives import (
     tell_memory,
     tell_not_steady,
 )
-from ssdlab.cli.season_ensemble import check_alone, season_ensemble
-from ssdlab.cli.season_real import Asked, season_real
 from ssdlab.cli.tasks import carry_out
-from ssdlab.ensemble.seasons import last_amplification
 from ssdlab.errors import SsdlabError, Stopped
 from ssdlab.exit_codes import Exit
 from ssdlab.output import check_writable, is_stdout
-from ssdlab.pts.real.opening import is_real
+from ssdlab.pts.real.wishes import is_real
 from ssdlab.pts.recipes import RECIPES
 from ssdlab.request import RunRequest
 
@@ -144,6 +144,8 @@ def season(
     """
     if is_real(drive):
         _refuse_but(_OF_REAL, f"{drive}: is a real drive", "simulated drives")
+        from ssdlab.cli.season_real import Asked, season_real
+
         return season_real(Asked(drive, recipe, seed, output, **real))
     _refuse_but(_OF_SIMULATED, f"{drive}: is a simulated drive", "real drives")
     _check_asked(condition, start_over)
@@ -164,6 +166,8 @@ def season(
         seed=seed,
     )
     if ensemble is not None:
+        from ssdlab.cli.season_ensemble import check_alone, season_ensemble
+
         check_alone(ensemble, condition, start_over, output)
         tell_memory([wanted])
         return season_ensemble(wanted, ensemble, as_json=as_json)
@@ -244,6 +248,8 @@ def _told(answer: dict[str, Any], place: str) -> str:
         lines.append(f"the purge took {took}; {erased:,} blocks were erased; their wear stays")
     rounds = answer.get("rounds") or []
     if rounds:
+        from ssdlab.ensemble.seasons import last_amplification
+
         reached = "reached" if answer.get("steady_reached") else "not reached"
         whose = " of the scale model" if answer.get("scale_model") else ""
         lines.append(

@@ -15,7 +15,7 @@ from ssdlab.errors import SsdlabError
 from ssdlab.pts import recipes
 from ssdlab.pts.bench import Bench
 from ssdlab.pts.plan import Plan
-from ssdlab.pts.real.opening import Wishes
+from ssdlab.pts.real.wishes import Wishes
 from ssdlab.pts.seasoned import seasoned
 from ssdlab.pts.shorter import BOOK_S, with_cells_of, with_rounds_of
 from ssdlab.pts.store import Store

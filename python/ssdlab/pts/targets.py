@@ -9,8 +9,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ssdlab.errors import SsdlabError
-from ssdlab.pts.real.opening import Wishes, is_real, look, open_real
+from ssdlab.pts.real.opening import look, open_real
 from ssdlab.pts.real.safety import Show
+from ssdlab.pts.real.wishes import Wishes, is_real
 from ssdlab.pts.simulated import SimulatedTarget
 from ssdlab.pts.target import Target
 from ssdlab.request import RunRequest, Settings

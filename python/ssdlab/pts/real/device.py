@@ -43,7 +43,7 @@ class DeviceTarget(LoadedTarget):
     fio
         The program.
     purge
-        How it is purged: one of `purge.WAYS`.
+        How it is purged: one of `wishes.WAYS`.
     show_serial
         Whether results tell the serial number.
     system

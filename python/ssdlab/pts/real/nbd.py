@@ -32,11 +32,6 @@ _LONGEST_OPTION = 1 << 16
 _LARGEST_TRIM = 1 << 30
 
 
-def is_uri(text: str) -> bool:
-    """Tell whether a text names an export."""
-    return text.startswith(("nbd:", "nbd+unix:", "nbds:", "nbds+unix:"))
-
-
 @dataclass(frozen=True)
 class Export:
     """An export.

@@ -6,49 +6,15 @@ may be destroyed, or refuses.
 
 from __future__ import annotations
 
-import os
-import stat
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ssdlab.errors import SsdlabError
 from ssdlab.pts.real.device import DeviceTarget
 from ssdlab.pts.real.export import ExportTarget, content_of, permit_uri
-from ssdlab.pts.real.nbd import Client, is_uri
+from ssdlab.pts.real.nbd import Client
 from ssdlab.pts.real.safety import Show, examine, in_use, permit
-
-
-@dataclass(frozen=True)
-class Wishes:
-    """What the user allows, and how it shall be done.
-
-    Attributes
-    ----------
-    destroy
-        What ``--destroy`` names.
-    destroy_content
-        What ``--destroy-content`` names.
-    purge
-        One of `purge.WAYS`.
-    show_serial
-        Whether results tell the serial number.
-    """
-
-    destroy: Sequence[str] = ()
-    destroy_content: Sequence[str] = ()
-    purge: str = "best"
-    show_serial: bool = True
-
-
-def is_real(word: str) -> bool:
-    """Tell whether a word means a block device or an export, and no simulated drive."""
-    if is_uri(word) or word.startswith("/dev/"):
-        return True
-    try:
-        return stat.S_ISBLK(os.stat(word).st_mode)
-    except (OSError, ValueError):
-        return False
-
+from ssdlab.pts.real.wishes import Wishes, is_uri
 
 RealTarget = DeviceTarget | ExportTarget
 

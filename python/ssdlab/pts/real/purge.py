@@ -29,7 +29,6 @@ from ssdlab.pts.real.node import Node, controllers
 from ssdlab.pts.real.safety import Permission
 from ssdlab.tool import Ended, GaveUp
 
-WAYS = ("best", "format", "sanitize", "erase", "discard", "none")
 """What `--purge` takes."""
 _BLKDISCARD = 0x1277
 """_IO(0x12, 119), linux/fs.h."""

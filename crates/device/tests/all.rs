@@ -1,0 +1,42 @@
+//! All tests that span modules of the crate, in one program: compiled one by one they would each compile the
+//! whole drive again, in three minutes more.
+
+mod arrows;
+mod by_hand;
+mod by_hand_rates;
+mod compression;
+mod drive;
+mod fitted;
+mod flush;
+mod foreign;
+mod host_speed;
+mod latency;
+mod layers;
+mod own_writes;
+mod parts;
+mod plain_map;
+mod power;
+mod power_budget;
+mod separation;
+mod short_way;
+mod slc_folding;
+mod stand;
+mod start_over;
+mod superblocks;
+mod trim_cost;
+mod wear_leveling;
+mod worn_out;
+mod write_pace;
+
+/// No file of tests is forgotten here, where it would not be run.
+#[test]
+fn every_file_is_named() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+    for entry in std::fs::read_dir(folder).expect("the folder is there") {
+        let path = entry.expect("it can be read").path();
+        let name = path.file_stem().expect("files have names").to_string_lossy().into_owned();
+        if path.extension().is_some_and(|kind| kind == "rs") && name != "all" {
+            assert!(include_str!("all.rs").contains(&format!("\nmod {name};\n")), "tests/all.rs does not name {name}");
+        }
+    }
+}
