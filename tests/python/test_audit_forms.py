@@ -199,8 +199,11 @@ def test_wrong_input_is_unknown_to_a_monitor(command: Command) -> None:
     assert code == 2 and "does not go with --checklist" in error
 
 
-def test_a_question_that_nobody_answers(command: Command) -> None:
+def test_a_question_that_nobody_answers(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """--prove-trim without a terminal says how it goes on, before anything is written."""
+    monkeypatch.setattr(sys, "stdin", io.StringIO(""))
     code, out, error = command("audit", "--prove-trim", "/")
     assert (code, out) == (2, "")
-    assert "--prove-trim" in error
+    assert "fstrim / " in error and "give --yes" in error

@@ -54,10 +54,10 @@ SCALED = (
     ("nand.pages_per_block", "16"),
 )
 """A drive that can be made of copies: sixteen dies of more than 256 blocks."""
-SUPERBLOCKS = (("ftl.striping", "superblock"), ("over_provisioning", "0.6"))
+LEVELLED = (("ftl.static_wear_cycles", "2"), ("over_provisioning", "0.6"))
 
 
-@pytest.mark.parametrize("settings", [SCALED, (*SCALED, *SUPERBLOCKS)])
+@pytest.mark.parametrize("settings", [SCALED, (*SCALED, *LEVELLED)])
 def test_the_two_ways_into_steady_state_are_kept_apart(settings: Settings) -> None:
     """A drive that grew out of copies is never taken for one that did not, and says what it is."""
     flags = (*JOB, "--norandommap")

@@ -102,8 +102,8 @@ def test_a_link_is_followed(command: Command, inputs: Path, writer: str) -> None
     target = inputs / "there" / "file"
     (inputs / "link").symlink_to("there/file")
     code, _, err = command(*WRITERS[writer]("link"))
-    # How well the drive is decides health's own exit code.
-    assert code in (0, 1) or writer.startswith("health"), err
+    # How well the drive is decides health's own exit code, and whether one meets it sizing's.
+    assert code in (0, 1) or writer.startswith(("health", "sizing", "lifetime")), err
     assert (inputs / "link").is_symlink()
     made = target.stat()
     assert made.st_size > 0
@@ -140,7 +140,8 @@ def test_a_full_file_system_keeps_the_old_file(command: Command, inputs: Path, w
         (inputs / "small" / "other").write_bytes(b"x" * 4096)
         code, _, err = command(*WRITERS[writer]("small/file"))
         assert (code, "No space left on device" in err) == (2, True), err
-        assert len(err.splitlines()) <= 2
+        # Sizing has told by then what it found.
+        assert len(err.splitlines()) <= 2 or writer.startswith("sizing")
         assert (inputs / "small" / "file").read_text() == old
         assert sorted(each.name for each in (inputs / "small").iterdir()) == ["file", "other"]
 

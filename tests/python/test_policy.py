@@ -296,7 +296,7 @@ def test_wear_levelling_is_a_policys_choice(tmp_path: Path) -> None:
     assert run(build_more(tmp_path, *built_in), tmp_path)[1] == plain
     assert run(build_more(tmp_path, LEVEL.format("SSDLAB_NOTHING")), tmp_path)[1] == plain
     wide: dict[str, Any] = {"ftl.frontiers": "host-gc"}
-    wide |= {"ftl.gc_low_blocks": 6, "ftl.gc_high_blocks": 8}
+    wide |= {"ftl.gc_low_blocks": 6, "ftl.gc_high_blocks": 8, "ftl.spare_counts": "collected"}
     drive = ssdlab.drive("theory", wide, capacity_bytes="256MiB", over_provisioning=0.5)
 
     def least_worn(gc: str) -> int:
