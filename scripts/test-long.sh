@@ -25,6 +25,10 @@ datasheets)
     # Goes on where it was interrupted; another folder starts anew.
     .venv/bin/python -m ssdlab.published -o "${SSDLAB_PUBLISHED:-target/published}"
     ;;
+examples)
+    # Every example of README and help, from a cold start; SSDLAB_EXAMPLES=sizing types one verb's.
+    SSDLAB_EXAMPLES=${SSDLAB_EXAMPLES:-all} .venv/bin/pytest -s -rs tests/python/test_examples_long.py
+    ;;
 drawn-drives)
     SSDLAB_DRAWS=0..10000 cargo test --locked -p ssdlab-lab --test drawn_drives -- --nocapture
     ;;
@@ -77,6 +81,10 @@ real)
     # On a loop device in memory, which needs root and fio.
     SSDLAB_REAL_KILLS=${SSDLAB_REAL_KILLS:-50} .venv/bin/pytest -s -rs tests/python/test_real_long.py
     ;;
+sizing)
+    # A hundred drawn drives, loads and limits: what closed forms decide is run, too.
+    SSDLAB_SIZING=${SSDLAB_SIZING:-100} .venv/bin/pytest -s tests/python/test_sizing_long.py
+    ;;
 sweep)
     # Two thousand drives beside theory, then no-ops and kills on Dask, and the report's redraws: an hour. A folder with results is only judged.
     SSDLAB_SWEEP=${SSDLAB_SWEEP:-target/sweep} .venv/bin/pytest -s tests/python/test_sweep_long.py
@@ -89,7 +97,7 @@ traces)
     SSDLAB_TRACES=${SSDLAB_TRACES:-target/traces} .venv/bin/pytest -s tests/python/test_trace_long.py
     ;;
 *)
-    echo "test-long: PART must be conditions, coverage, datasheets, drawn-drives, fio, first-slices, fit, intervals, interrupt, measured, mutants, predictions, pts, pts-960gb, real, scale, sweep or traces: make test-long PART=drawn-drives" >&2
+    echo "test-long: PART must be conditions, coverage, datasheets, drawn-drives, examples, fio, first-slices, fit, intervals, interrupt, measured, mutants, predictions, pts, pts-960gb, real, scale, sizing, sweep or traces: make test-long PART=drawn-drives" >&2
     exit 2
     ;;
 esac

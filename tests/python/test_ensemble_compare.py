@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+import synthetic
 from ssdlab import signals
 from ssdlab.ensemble import pairing, seasons
 from ssdlab.ensemble.document import Arm, Drawn, is_ensemble, read
@@ -109,6 +110,9 @@ def test_what_is_written_is_read() -> None:
         ({"median": True}, "job, iops: median is True, which is not a figure"),
         ({"high": math.inf}, "job, iops: high is inf, which is not a figure"),
         ({"influences": [1]}, "a.json: is out of shape"),
+        ({"median": 2000}, "median is 2000, and not that of the draws"),
+        ({"low": 2.5}, "low, median and high do not rise"),
+        ({"mode": 2}, "job, iops has 'mode', which is not known"),
     ],
 )
 def test_what_is_out_of_shape_is_refused(changes: dict[str, Any], said: str) -> None:
@@ -166,14 +170,14 @@ def test_ensembles_and_single_drives_do_not_mix(command: Command, tmp_path: Path
     """The file that does not fit is named."""
     drawn, single = tmp_path / "drawn.json", tmp_path / "single.json"
     drawn.write_text(document())
-    single.write_text('{"jobs": []}')
+    single.write_text(synthetic.text(synthetic.job()))
     for verb in ("compare", "report"):
         code, _, err = command(verb, str(drawn), str(single))
         assert code == 2
         assert f"{single}: is the result of single drives" in err
     single.write_text("<html>")
     code, _, err = command("compare", str(drawn), str(single))
-    assert (code, "not JSON" in err) == (2, True)
+    assert (code, "a page of HTML" in err) == (2, True)
 
 
 def test_seasons_are_summed_up() -> None:

@@ -135,6 +135,24 @@ def test_a_log_that_is_damaged(command: Command, log: str, said: str) -> None:
     assert len(err) < 1000
 
 
+def test_later_columns_of_a_log(command: Command) -> None:
+    """Offset, priority and time of issue are known; what is no number, or one more, is refused."""
+    path = result({"write_iops_log": "mine", "log_avg_msec": "1000"})
+    for extra, said in (
+        (", 4096, 0x4001, 12", ""),
+        (", 4096, high", "mine_iops.1.log:1: priority high: must be a whole number"),
+        (", 4 KiB", "mine_iops.1.log:1: offset 4 KiB: must be a whole number"),
+        (", 1, 2, 3, 4", "mine_iops.1.log:1: 8 values; fio 3.42 writes at most 7"),
+    ):
+        lines = "".join(f"{1000 * at}, 100, 1, 4096{extra}\n" for at in range(1, 30))
+        Path("mine_iops.1.log").write_text(lines)
+        if not said:
+            assert read_all([str(path)], None).measurements
+            continue
+        code, _, err = command("fit", str(path), "--drive", BASE, "-o", "mine.toml")
+        assert code == 2 and said in err
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [

@@ -12,8 +12,11 @@ import pytest
 from made_target import CAPACITY, MadeTarget
 from ssdlab.errors import SsdlabError, Stopped
 from ssdlab.pts import book
+from ssdlab.pts.bench import Pace
+from ssdlab.pts.estimate import parts_of
 from ssdlab.pts.plan import Part, Step
 from ssdlab.pts.procedure import PartRun
+from ssdlab.pts.shorter import with_rounds_of
 from ssdlab.pts.store import PartStore, Store
 from ssdlab.pts.summary import part_summary
 
@@ -187,3 +190,20 @@ def test_figures_are_those_of_the_window(tmp_path: Path) -> None:
     rates = [1000 + 1 + 9 * number for number in range(1, 6)]
     assert first["iops"] == pytest.approx(sum(rates) / 5)
     assert first["requests"] == 60 * sum(rates)
+
+
+def test_the_time_left_is_never_more_at_least_than_at_most() -> None:
+    """A limit of two rounds, below the window of five: 10 s a round leave 15 s, not 45 to 15."""
+    part = next(parts_of(with_rounds_of(book.plan(["wsat"], 1, 32, 1, False, 512), 2)))
+    told: list[str] = []
+    now = [0.0]
+
+    def progress(phase: str, _share: float) -> bool:
+        told.append(phase)
+        return True
+
+    pace = Pace(part, progress, lambda: now[0])
+    pace.told(0, "RND", 0.0)
+    now[0] = 5.0
+    pace.told(0, "RND", 0.5)
+    assert told[-1] == "round 1, RND; 15 s left"

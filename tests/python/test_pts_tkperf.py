@@ -224,6 +224,10 @@ BOMB = (
         ("<a/>", "no test of TKperf is in it"),
         ("<a><iops/></a>", "iops/roundmat is missing"),
         (spoiled("iops", "roundmat", None), "iops/roundmat is missing"),
+        (
+            spoiled("iops", "roundmat", json.dumps(IOPS)).replace("iodepth>", "depth>"),
+            "iops/depth is no element of TKperf's",
+        ),
         (spoiled("iops", "roundmat", "[[["), "iops/roundmat: '[[[' is not JSON"),
         (spoiled("iops", "roundmat", "[" * 100_000), "is not JSON"),
         (spoiled("iops", "roundmat", "7"), "iops/roundmat: '7' is not what TKperf writes there"),

@@ -485,6 +485,33 @@ def _rates(experiments: Sequence[dict[str, Any]]) -> dict[str, float]:
     return {each["name"]: float(each["jobs"][-1]["mb_per_s"]) for each in experiments}
 
 
+def test_what_ended_before_ctrl_c_is_kept_and_not_run_again(
+    command: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Two runs end, then it stops; the same command runs the others alone, and gives all rows."""
+    asked: list[int] = []
+
+    def stopped_after_two(
+        _labels: Sequence[str], tasks: Sequence[Any], finished: Callable[[int, Any], None]
+    ) -> tuple[list[Any], bool]:
+        asked.append(len(tasks))
+        for index in range(2):
+            finished(index, tasks[index](lambda _phase, _share: True))
+        return [], True
+
+    words = ("reproduce", "commit", "--quick", "-o", "out")
+    with monkeypatch.context() as patched:
+        patched.setattr("ssdlab.cli.reproduce.carry_out", stopped_after_two)
+        _, out, err = command(*words)
+    assert out == "" and "stopped; 1 of 1 questions had not finished" in err
+    assert f"{asked[0]} runs take about" in err
+    assert len(list((tmp_path / "out/runs").iterdir())) == 2
+    code, out, err = command(*words)
+    assert code == 0 and "What does a commit cost?" in out
+    assert f"{asked[0] - 2} of {asked[0]} runs are left" in err
+    assert not (tmp_path / "out/runs").exists()
+
+
 def test_tkperfs_loads_come_in_its_order_and_take_their_share_of_the_drive() -> None:
     """From all reads of 1 MiB to all writes of 512 B; a small drive's minute is short."""
     drive = "intel-dc-s3500-80gb"

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from ssdlab import text
 from ssdlab.cli.completion import complete_file
 from ssdlab.cli.console import note, print_filled, print_json, print_list, print_table, print_text
 from ssdlab.cli.ensemble import MODEL_ERROR_NOTE
@@ -19,6 +20,10 @@ from ssdlab.comparison import compare as compare_results
 from ssdlab.ensemble import pairing
 from ssdlab.ensemble.document import Arm
 from ssdlab.exit_codes import Exit
+
+_NARROW = 80
+_MOST_OF_LABELS = 30
+"""Signs of all drives' names together, from which on they are numbered."""
 
 
 @click.command(
@@ -75,10 +80,27 @@ def _compare_pts(results: Sequence[str], as_json: bool) -> None:
         print_json(asdict(found))
         return
     print_text("What differs in the conditions")
-    print_table(("", *found.labels), found.differing)
+    fits = sum(map(len, found.labels)) <= _MOST_OF_LABELS
+    names = found.labels if fits else tuple(str(n) for n in range(1, len(found.labels) + 1))
+    conditions = found.differing if fits else [("drive", *found.labels), *found.differing]
+    _print_conditions(names, conditions)
     for each in found.comparisons:
         print_text("")
-        print_table(each.headings, each.rows, right=range(1, len(each.headings)))
+        headings = (each.headings[0], *names, *each.headings[1 + len(names) :])
+        print_table(headings, each.rows, right=range(1, len(headings)))
+
+
+def _print_conditions(names: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Write a table where it is narrow, else the drives of each condition below each other."""
+    widths = (max(map(len, column)) for column in zip(("", *names), *rows, strict=True))
+    if sum(width + 2 for width in widths) <= _NARROW:
+        print_table(("", *names), rows)
+        return
+    most = max(map(len, names))
+    for what, *cells in rows:
+        print_filled(what)
+        for name, cell in zip(names, cells, strict=True):
+            print_filled(cell or text.NOTHING, f"  {name:<{most}}  ")
 
 
 def _compare_ensembles(arms: Sequence[Arm], as_json: bool) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from ssdlab.cli.console import note, print_table
+from ssdlab.cli.console import note, print_filled, print_text
 from ssdlab.cli.tasks import carry_out
 from ssdlab.engine import Progress
 
@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from ssdlab.fitting.measurement import Measurement
     from ssdlab.fitting.plan import Ranked
     from ssdlab.fitting.unknowns import Space
-
-_HEADINGS = ("measurement", "condition", "figures", "explains", "tells of")
 
 
 def perform(
@@ -59,17 +57,16 @@ def tell_plan(space: Space, measured: Sequence[Measurement], draws: int, seed: i
 
 
 def _print(ranked: Sequence[Ranked]) -> None:
-    rows = [
-        (
-            " ".join(flag.removeprefix("--") for flag in each.candidate.load.flags),
-            _condition(each),
-            ", ".join(each.candidate.metrics),
-            f"{each.explained:.0%}".replace("%", " %"),
-            ", ".join(f"{name} {share:.0%}" for name, share in each.tells_of().items()),
-        )
-        for each in ranked
-    ]
-    print_table(_HEADINGS, rows, right=(3,), fold=4)
+    """Write two entries a measurement, which stay readable on a terminal of 80 columns."""
+    print_text("explains  measurement, condition: figures")
+    for each in ranked:
+        share = f"{each.explained:.0%}".replace("%", " %")
+        job = " ".join(flag.removeprefix("--") for flag in each.candidate.load.flags)
+        figures = ", ".join(each.candidate.metrics)
+        print_filled(f"{job}, {_condition(each)}: {figures}", f"{share:>8}  ")
+        told = ", ".join(f"{name} {part:.0%}" for name, part in each.tells_of().items())
+        if told:
+            print_filled(f"tells of {told}", " " * 10)
 
 
 def _condition(ranked: Ranked) -> str:

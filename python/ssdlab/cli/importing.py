@@ -111,6 +111,7 @@ def _import_workload(
             note(f"ssdlab: {line}")
         state = f"--state steady:job --span {scenario.span}"
         note(f"ssdlab: {job}: MQSim fills a part of the drive first: run it with {state}")
+        note("ssdlab: on a drive of hundreds of GB that takes minutes; --state used a fifth of it")
 
 
 def _write_all(names: list[str], scenarios: list[Scenario]) -> None:

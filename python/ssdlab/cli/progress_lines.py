@@ -1,8 +1,9 @@
 """Progress for a stderr that is no terminal: a line a step, of work that takes more than seconds.
 
-A line comes when a task has ended, when one begins a step, and every half minute. The first two
-seconds bring none, so that what is quick stays quiet, and steps that follow each other within ten
-seconds share one. ``SSDLAB_PROGRESS=none`` leaves all of them out.
+A line comes when a task has ended, when one begins a step (what stands before the comma of a phase:
+a round of a test, not each of its cells), and otherwise after half a minute, or a tenth of the time
+so far. The first two seconds bring none, so that what is quick stays quiet, and steps that follow
+each other within ten seconds share one. ``SSDLAB_PROGRESS=none`` leaves all of them out.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from collections.abc import Callable, Sequence
 _QUIET_S = 2.0
 _BETWEEN_STEPS_S = 10.0
 _AT_LEAST_EVERY_S = 30.0
+_OF_THE_TIME = 0.1
 
 
 def are_wanted() -> bool:
@@ -51,9 +53,10 @@ class ProgressLines:
 
     def report(self, index: int, phase: str, share: float) -> None:
         """Hear how far a task is."""
+        step = phase.partition(", ")[0]
         with self._lock:
-            if self._is_due(is_new=self._steps.get(index) != phase):
-                self._steps[index] = phase
+            if self._is_due(is_new=self._steps.get(index) != step):
+                self._steps[index] = step
                 self._tell(f"{self._labels[index]}: {phase}, {min(share, 1.0):.0%}")
 
     def finish(self, index: int) -> None:
@@ -67,7 +70,8 @@ class ProgressLines:
         since_s = self._now() - self._told
         if self._told == self._began:
             return since_s >= _QUIET_S
-        return since_s >= (_BETWEEN_STEPS_S if is_new else _AT_LEAST_EVERY_S)
+        longest_s = max(_AT_LEAST_EVERY_S, (self._told - self._began) * _OF_THE_TIME)
+        return since_s >= (_BETWEEN_STEPS_S if is_new else longest_s)
 
     def _tell(self, what: str) -> None:
         self._told = self._now()

@@ -24,7 +24,6 @@ from ssdlab.cli.ensemble import parse_count
 from ssdlab.cli.folder import output_folder
 from ssdlab.cli.tasks import carry_out
 from ssdlab.cli.verb import Verb
-from ssdlab.errors import Stopped
 from ssdlab.output import PendingFile
 
 if TYPE_CHECKING:
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
     from ssdlab.reproduce.ensemble import Ensemble
     from ssdlab.reproduce.experiment import Scale
     from ssdlab.reproduce.intervals import Kept
+    from ssdlab.reproduce.kept_runs import KeptRuns
     from ssdlab.reproduce.perform import Found, Performance
 
 
@@ -72,10 +72,12 @@ def reproduce(
     reproduce.html and reproduce.json to DIR. A ratio must be within 15 % where a mechanism decides
     it, or within 30 % where unknown firmware does, and on the same side of 1. A row that misses is
     not an error; it is shown in red. An interval beside each ratio shows what the profiles'
-    assumptions leave open.
+    assumptions leave open. Each run is kept in DIR/runs as it ends; after Ctrl-C the same command
+    goes on.
     """
     from ssdlab.reproduce import FULL, QUICK, Performance, find, intervals
     from ssdlab.reproduce.ensemble import Ensemble
+    from ssdlab.reproduce.kept_runs import KeptRuns
 
     asked = find(questions)
     if only_list:
@@ -87,33 +89,44 @@ def reproduce(
     folder = output_folder(output, "reproduce.html")
     performance = Performance(asked, scale)
     began = time.monotonic()
-    stopped = _perform(performance)
+    runs = KeptRuns(folder / "runs", scale)
+    stopped = _perform(performance, runs)
     kept = intervals.kept()
     if count is not None and not stopped:
         kept, stopped = _drawn(Ensemble(asked, scale, count, folder / "draws"), folder)
     answers = _answers(performance, kept)
-    if not answers:
-        raise Stopped
-    _print(answers, time.monotonic() - began)
-    _write_data(answers, scale, folder)
+    if answers:
+        _print(answers, time.monotonic() - began)
+        _write_data(answers, scale, folder)
     if stopped:
         # Drawing pictures takes longer than whoever pressed Ctrl-C will wait.
         _tell_stopped(len(asked) - len(answers), len(asked), folder)
         return signals.exit_code()
     _write_page(answers, scale, folder, kept)
+    runs.remove(performance.pieces())
     print_text(f"\nopen {folder / 'reproduce.html'}")
     return 0
 
 
-def _perform(performance: Performance) -> bool:
-    """Run everything; tell whether it was stopped."""
-    pieces = performance.pieces()
-    tasks = performance.tasks(pieces)
+def _perform(performance: Performance, runs: KeptRuns) -> bool:
+    """Run everything that is not kept yet; tell whether it was stopped."""
+    from ssdlab.reproduce.effort import told
+
+    missing = []
+    for piece in performance.planned():
+        found = runs.find(piece)
+        if found is None:
+            missing.append(piece)
+        else:
+            performance.keep(piece, found)
+    note(f"ssdlab: {told(performance.scale, missing, len(performance.planned()))}")
+    tasks = performance.tasks(missing)
 
     def keep(index: int, found: tuple[Found, float]) -> None:
-        performance.keep(pieces[index], found)
+        runs.keep(missing[index], found)
+        performance.keep(missing[index], found)
 
-    return carry_out([each.label for each in pieces], tasks, keep)[1]
+    return carry_out([each.label for each in missing], tasks, keep)[1]
 
 
 def _drawn(ensemble: Ensemble, folder: Path) -> tuple[Kept, bool]:
@@ -142,8 +155,8 @@ def ensemble_command(names: Sequence[str], scale: str, draws: int) -> str:
 def _tell_stopped(left_out: int, asked: int, folder: Path) -> None:
     note(
         f"ssdlab: stopped; {left_out} of {asked} questions had not finished; "
-        f"the others are in {folder / 'reproduce.json'}; draws that had finished are kept, "
-        "and the same command goes on with them"
+        f"what others gave is in {folder / 'reproduce.json'}; runs and draws that had finished are "
+        "kept, and the same command goes on with them"
     )
 
 

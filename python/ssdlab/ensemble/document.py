@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import math
+import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -26,6 +27,11 @@ Found = Sequence[tuple[Ensemble, Sequence[Any], Sequence[Figure]]]
 _REMEDY = (
     "write it again with: ssdlab run … --ensemble N --output-format json --output FILE, "
     "or ssdlab season … --ensemble N --json > FILE"
+)
+_OF_DRIVES = ("drive", "runs", "left_out", "assumptions", "figures", "steady_reached")
+_OF_FIGURES = (
+    *("job", "metric", "label", "point", "low", "median", "high", "drawn_low", "drawn_high"),
+    *("model_error", "influences", "draws"),
 )
 _SHOWN: tuple[tuple[str, Callable[[float | None], str]], ...] = (
     ("_ns", text.duration),
@@ -143,7 +149,10 @@ def read(document: str, name: str) -> list[Arm]:
         Something in it is out of shape.
     """
     try:
-        told = json.loads(document)["ensemble"]
+        whole = json.loads(document)
+        told = whole["ensemble"]
+        _check_names(whole, ("ensemble",), "the result")
+        _check_names(told, ("draws", "seed", "drives"), "ensemble")
         drives, seed = told["drives"], int(told["seed"])
         several = len(drives) > 1
         return [
@@ -158,7 +167,14 @@ def read(document: str, name: str) -> list[Arm]:
         raise SsdlabError(f"{name}: is out of shape: {error}\n{_REMEDY}") from None
 
 
+def _check_names(told: Mapping[str, Any], known: Sequence[str], where: str) -> None:
+    others = told.keys() - set(known)
+    if others:
+        raise ValueError(f"{where} has {', '.join(map(repr, sorted(others)))}, which is not known")
+
+
 def _arm(told: Mapping[str, Any], name: str, seed: int) -> Arm:
+    _check_names(told, _OF_DRIVES, str(told["drive"]))
     return Arm(
         name,
         str(told["drive"]),
@@ -173,12 +189,18 @@ def _arm(told: Mapping[str, Any], name: str, seed: int) -> Arm:
 def _drawn(told: Mapping[str, Any]) -> Drawn:
     job, metric, label = (str(told[key]) for key in ("job", "metric", "label"))
     where = f"{job}, {metric}"
+    _check_names(told, _OF_FIGURES, where)
     point, low, median, high = (
         _figure(told[key], f"{where}: {key}") for key in ("point", "low", "median", "high")
     )
     draws = tuple(
         None if each is None else _figure(each, f"{where}: draws") for each in told["draws"]
     )
+    known = [each for each in draws if each is not None]
+    if known and not math.isclose(median, statistics.median(known), rel_tol=1e-6):
+        raise ValueError(f"{where}: median is {median:g}, and not that of the draws")
+    if not low <= median <= high:
+        raise ValueError(f"{where}: low, median and high do not rise")
     influences = {
         str(key): _figure(r, f"{where}: {key}") for key, r in dict(told["influences"]).items()
     }

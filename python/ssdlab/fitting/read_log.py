@@ -1,7 +1,7 @@
 """How much a rate varies over time, from the logs that fio writes beside its JSON.
 
     write_iops_log, write_bw_log    NAME_iops.1.log, NAME_bw.1.log
-    a line                          ms, value, direction, block size[, offset[, priority]]
+    a line                          ms, value, direction, block size[, offset[, priority[, issue]]]
 
 The spread of a rate is the relative standard deviation of its means over a second each, over the
 second half of the log, where the beginning has no part in it. With `log_avg_msec` a line is the
@@ -27,6 +27,9 @@ _KINDS = {"write_iops_log": "iops", "write_bw_log": "bw"}
 _DIRECTIONS = ("read", "write", "trim")
 _SECOND_MS = 1000
 _MOST_MS = 30 * 24 * 3600 * _SECOND_MS
+_LATER_COLUMNS = ("block size", "offset", "priority", "issue time")
+_MOST_COLUMNS = 3 + len(_LATER_COLUMNS)
+_WHOLE = re.compile(r"0[xX][0-9a-fA-F]+|\d+")
 _FEWEST = 5
 """Seconds that a spread is taken from."""
 _LEAST_SPREAD, _MOST_SPREAD = 0.005, 1.0
@@ -163,6 +166,14 @@ def _line(place: str, cells: Sequence[str]) -> tuple[int, float, str]:
         raise SsdlabError(
             f"{place}: {len(cells)} values, not ms, value, direction, size\n{_REMEDY}"
         )
+    if len(cells) > _MOST_COLUMNS:
+        raise SsdlabError(
+            f"{place}: {len(cells)} values; fio 3.42 writes at most {_MOST_COLUMNS}\n{_REMEDY}"
+        )
+    for name, cell in zip(_LATER_COLUMNS, cells[3:], strict=False):
+        if not _WHOLE.fullmatch(cell.strip()):
+            shown = cell.strip()[:40] or "(empty)"
+            raise SsdlabError(f"{place}: {name} {shown}: must be a whole number\n{_REMEDY}")
     milliseconds = _number(place, "ms", cells[0], _MOST_MS)
     direction = _number(place, "direction", cells[2], len(_DIRECTIONS) - 1)
     return int(milliseconds), _number(place, "value", cells[1]), _DIRECTIONS[int(direction)]

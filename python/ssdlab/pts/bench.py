@@ -175,7 +175,11 @@ class Pace:
             return ""
         one_s = (self._clock() - begun) / since
         least = max(self._part.stop.window * self._part.stop.stride - rounds - share, 1 - share)
+        if self._most is not None:
+            # A limit below the window ends the part before it could be steady.
+            least = min(least, self._most - rounds - share)
         if self._most is None:
             return f"; {long_time(least * one_s)} left at least"
-        most = self._most - rounds - share
-        return f"; {long_time(least * one_s)} to {long_time(most * one_s)} left"
+        first_s, last_s = (each * one_s for each in (least, self._most - rounds - share))
+        span = (long_time(first_s), long_time(last_s))
+        return f"; {' to '.join(dict.fromkeys(span))} left"

@@ -75,9 +75,16 @@ class Performance:
             for seed in self.scale.seeds
         ]
 
+    def planned(self) -> list[Piece]:
+        """Plan all pieces, once."""
+        if not self._planned:
+            self._planned.extend(self.pieces())
+        return self._planned
+
     def tasks(self, pieces: Sequence[Piece]) -> list[Task[tuple[Found, float]]]:
-        """Return the work; what comes of it goes to `keep`."""
-        self._planned.extend(pieces)
+        """Return the work, which is planned then; what comes of it goes to `keep`."""
+        known = {piece.key for piece in self._planned}
+        self._planned.extend(piece for piece in pieces if piece.key not in known)
         return [self._task(piece) for piece in pieces]
 
     def keep(self, piece: Piece, found: tuple[Found, float]) -> None:

@@ -26,6 +26,15 @@ from ssdlab.xml_input import XmlError, read_xml
 TESTS = ("iops", "tp", "lat", "writesat")
 MOST_ROUNDS = 24 * 60
 """Write saturation ends after a day of rounds of a minute."""
+_ELEMENTS = (
+    *("testdate", "devinfo", "kernel", "lsb", "ioperfversion", "cmdline", "featmatrix"),
+    "fioversion",
+)
+_OF_TESTS = (
+    *("fioversion", "numjobs", "iodepth", "runtime", "xargs", "roundmat", "rndnr"),
+    *("stdyrounds", "stdyvalues", "stdyavg", "stdyslope", "reachstdystate"),
+)
+"""All that TKperf 2.2 writes (`src/perfTest`)."""
 _MOST_DEPTH = 3
 _MOST_WORKERS = 100_000
 _MOST_SECONDS = 24 * 3600
@@ -99,6 +108,7 @@ def read_document(path: Path) -> Document:
         It cannot be read, or is no result of TKperf on an SSD.
     """
     root = _root(path)
+    _check_elements(path, root)
     found = [(name, root.find(name)) for name in TESTS]
     tests = [_test(path, name, element) for name, element in found if element is not None]
     if not tests:
@@ -121,6 +131,16 @@ def read_document(path: Path) -> Document:
 def refused(path: Path, what: str) -> SsdlabError:
     """Return an error that says what is wrong in a file."""
     return SsdlabError(f"{path}: {what}\n{_REMEDY}")
+
+
+def _check_elements(path: Path, root: ElementTree.Element) -> None:
+    """Refuse elements that TKperf does not write: what they say would be left out silently."""
+    for element in root:
+        if element.tag not in (*_ELEMENTS, *TESTS):
+            raise refused(path, f"{element.tag[:40]} is no element of TKperf's")
+        for each in element if element.tag in TESTS else ():
+            if each.tag not in _OF_TESTS:
+                raise refused(path, f"{element.tag}/{each.tag[:40]} is no element of TKperf's")
 
 
 def _what(path: Path) -> str:
