@@ -19,10 +19,10 @@ from ssdlab.pts.measurement import Measurement
 from ssdlab.pts.plan import Load, Step
 from ssdlab.pts.real.export import ExportTarget, permit_uri
 from ssdlab.pts.real.fio_program import Fio
-from ssdlab.pts.real.nbd import Client, is_uri
+from ssdlab.pts.real.nbd import Client
 from ssdlab.pts.real.opening import look, open_real
 from ssdlab.pts.real.safety import Refused
-from ssdlab.pts.real.wishes import Wishes
+from ssdlab.pts.real.wishes import Wishes, is_uri
 
 SIZE = 32 * MIB
 
