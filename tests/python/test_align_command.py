@@ -82,7 +82,10 @@ def test_check_of_a_file(command: Command, tmp_path: Path) -> None:
         (("commands", "--layer", "lvm", "--device", "sda"), "not the name of a drive"),
         (("move", "--layer", "partition:start_sector=63"), "how large"),
         (("spare", "--spare", "20%", "--layer", SIZED), "how large is the drive"),
-        (("spare", "--spare", "2", "--capacity", "1TB", "--layer", SIZED), "write 2% if you mean percent"),
+        (
+            ("spare", "--spare", "2", "--capacity", "1TB", "--layer", SIZED),
+            "write 2% if you mean percent",
+        ),
         (("spare", "--spare", "2%", "--capacity", "1GB", "--layer", SIZED), "beyond the drive"),
     ],
 )

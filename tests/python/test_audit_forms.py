@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -199,9 +201,7 @@ def test_wrong_input_is_unknown_to_a_monitor(command: Command) -> None:
     assert code == 2 and "does not go with --checklist" in error
 
 
-def test_a_question_that_nobody_answers(
-    command: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_question_that_nobody_answers(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     """--prove-trim without a terminal says how it goes on, before anything is written."""
     monkeypatch.setattr(sys, "stdin", io.StringIO(""))
     code, out, error = command("audit", "--prove-trim", "/")

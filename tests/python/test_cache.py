@@ -54,10 +54,17 @@ SCALED = (
     ("nand.pages_per_block", "16"),
 )
 """A drive that can be made of copies: sixteen dies of more than 256 blocks."""
-LEVELLED = (("ftl.static_wear_cycles", "2"), ("over_provisioning", "0.6"))
+FOLDED = (
+    ("ftl.slc_cache", "dynamic"),
+    ("ftl.slc_cache_bytes", "4 MiB"),
+    ("ftl.slc_fold_at", "0.25"),
+    ("ftl.idle_gc_after_ms", "1"),
+    ("over_provisioning", "0.6"),
+)
+"""With a cache that is folded while the host writes, it cannot."""
 
 
-@pytest.mark.parametrize("settings", [SCALED, (*SCALED, *LEVELLED)])
+@pytest.mark.parametrize("settings", [SCALED, (*SCALED, *FOLDED)])
 def test_the_two_ways_into_steady_state_are_kept_apart(settings: Settings) -> None:
     """A drive that grew out of copies is never taken for one that did not, and says what it is."""
     flags = (*JOB, "--norandommap")
@@ -68,10 +75,10 @@ def test_the_two_ways_into_steady_state_are_kept_apart(settings: Settings) -> No
     assert len(cache.entries()) == 2
     assert [without_clocks(run) for run in runs] == [without_clocks(run) for run in alone * 2]
     labs = [run["jobs"][0]["ssdlab"] for run in alone]
-    is_scaled = "ftl.striping" not in dict(settings)
+    is_scaled = "ftl.slc_cache" not in dict(settings)
     assert [("scale_model" in lab["season"]) for lab in labs] == [False, is_scaled]
     assert [("no_scale_model" in lab["season"]) for lab in labs] == [False, not is_scaled]
-    assert is_scaled or "superblocks" in labs[1]["season"]["no_scale_model"]
+    assert is_scaled or "is folded" in labs[1]["season"]["no_scale_model"]
 
 
 def test_there_are_two_ways_into_steady_state_only(command: Command) -> None:

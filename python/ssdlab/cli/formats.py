@@ -9,7 +9,6 @@ import click
 
 from ssdlab import engine
 from ssdlab.cli.console import print_json_text, print_text
-from ssdlab.cli.json_option import JSON_FORM
 from ssdlab.errors import SsdlabError
 from ssdlab.output import PendingFile
 from ssdlab.result import merge
@@ -57,7 +56,14 @@ def fio_flags(function: Callable[..., Any]) -> Callable[..., Any]:
             callback=read_formats,
             help="Print normal, json, json+ or terse output.",
         ),
-        JSON_FORM,
+        # Both options give one value, which is read by the callback of either.
+        click.option(
+            "--json",
+            "output_format",
+            flag_value="json",
+            callback=read_formats,
+            help="Print JSON for programs.",
+        ),
         click.option("--minimal", is_flag=True, help="Print fio's terse format."),
         click.option(
             "--section",
