@@ -131,10 +131,10 @@ impl Smaller<'_> {
             "leaves each die {a_die:.0} blocks to collect, and with fewer than {LEAST_BLOCKS} its write amplification is \
              no longer that of the profile\ngive at least {CAPACITY}={}, or fewer dies; \
              {SPARE_COUNTS}={} takes the capacity and its spare as they are",
-            least.show(),
+            told(least),
             self.config.ftl.spare_counts.show()
         );
-        Err(ProfileError { place: format!("--set {CAPACITY}={}", capacity.show()), message })
+        Err(ProfileError { place: format!("--set {CAPACITY}={}", told(capacity)), message })
     }
 
     /// What the smaller drive has of its own.
@@ -145,7 +145,7 @@ impl Smaller<'_> {
         (ftl.slc_cache_bytes, ftl.slc_cache_fixed_bytes) =
             (shrunk(ftl.slc_cache_bytes), shrunk(ftl.slc_cache_fixed_bytes));
         let mut settings = vec![
-            ("over_provisioning", self.over_provisioning(&small).to_string()),
+            ("over_provisioning", format!("{:.7}", self.over_provisioning(&small))),
             ("reliability.factory_bad_share", "0".to_string()),
         ];
         if small.ftl.slc_cache != SlcCache::None {
@@ -173,6 +173,11 @@ impl Smaller<'_> {
             }
         }
     }
+}
+
+/// As it is typed.
+fn told(bytes: Bytes) -> String {
+    bytes.show().replace(' ', "")
 }
 
 fn dies(config: &DriveConfig) -> f64 {
