@@ -93,6 +93,7 @@ fn what_is_stated_stays() {
         ("intel-dc-s3500-80gb", "capacity_bytes=20GB ftl.spare_counts=all"),
         ("intel-dc-s3500-80gb", "capacity_bytes=40GB nand.blocks_per_plane=2816"),
         ("theory", "capacity_bytes=64MiB"),
+        ("theory", "capacity_bytes=64MiB ftl.frontiers=host-gc"),
         ("hitachi-deskstar-7k1000c-1tb", "capacity_bytes=10GB"),
     ] {
         assert!(follows(name, settings).is_empty(), "{name} {settings}");
