@@ -217,6 +217,9 @@ fn cases() -> Vec<Case> {
         let mut size = String::new();
         if has_flash {
             size += "capacity_bytes=1GiB nand.pages_per_block=16";
+            // The spare as the profile counts it, and none for what open blocks take.
+            let counts = if text.contains("spare_counts = { value = \"collected\"") { "collected" } else { "all" };
+            write!(size, " ftl.spare_counts={counts}").expect("a string takes it");
         }
         if text.contains("slc_cache_bytes") {
             size += " ftl.slc_cache_bytes=16MiB";

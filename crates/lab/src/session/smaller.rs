@@ -81,7 +81,8 @@ struct Smaller<'a> {
 }
 
 impl Smaller<'_> {
-    /// None where the drive is not smaller, or its blocks shrink by nothing but its dies.
+    /// None where the drive is not smaller, or its blocks shrink by nothing but its dies; nor of a profile of the closed
+    /// forms, which counts only what is collected, in drives of a single frontier, at every size.
     fn of<'a>(config: &'a DriveConfig, own: &DriveConfig) -> Option<Smaller<'a>> {
         let mut whole = config.clone();
         whole.export.capacity_bytes = own.export.capacity_bytes;
@@ -91,13 +92,9 @@ impl Smaller<'_> {
         let good = f64::from(geometry.blocks) * (1.0 - config.reliability.factory_bad_share);
         let empty = f64::from(kept_free(config)) + unwritten_per_die(config);
         let smaller = Smaller { config, whole, share, good, empty };
-        let is_smaller = share < 1.0 && !smaller.counts_only_collected();
+        let is_of_theory = own.ftl.spare_counts == SpareCounts::Collected && own.ftl.frontiers == Frontiers::Single;
+        let is_smaller = share < 1.0 && !is_of_theory;
         (is_smaller && smaller.dies_on_top() * empty >= LEAST_CHANGE).then_some(smaller)
-    }
-
-    /// The closed forms' own count of spare: it holds at every size.
-    fn counts_only_collected(&self) -> bool {
-        self.config.ftl.spare_counts == SpareCounts::Collected && self.config.ftl.frontiers == Frontiers::Single
     }
 
     /// Dies beyond those that a slice of the drive would have.
@@ -131,10 +128,10 @@ impl Smaller<'_> {
             "leaves each die {a_die:.0} blocks to collect, and with fewer than {LEAST_BLOCKS} its write amplification is \
              no longer that of the profile\ngive at least {CAPACITY}={}, or fewer dies; \
              {SPARE_COUNTS}={} takes the capacity and its spare as they are",
-            least.show(),
+            told(least),
             self.config.ftl.spare_counts.show()
         );
-        Err(ProfileError { place: format!("--set {CAPACITY}={}", capacity.show()), message })
+        Err(ProfileError { place: format!("--set {CAPACITY}={}", told(capacity)), message })
     }
 
     /// What the smaller drive has of its own.
@@ -145,7 +142,7 @@ impl Smaller<'_> {
         (ftl.slc_cache_bytes, ftl.slc_cache_fixed_bytes) =
             (shrunk(ftl.slc_cache_bytes), shrunk(ftl.slc_cache_fixed_bytes));
         let mut settings = vec![
-            ("over_provisioning", self.over_provisioning(&small).to_string()),
+            ("over_provisioning", format!("{:.7}", self.over_provisioning(&small))),
             ("reliability.factory_bad_share", "0".to_string()),
         ];
         if small.ftl.slc_cache != SlcCache::None {
@@ -173,6 +170,11 @@ impl Smaller<'_> {
             }
         }
     }
+}
+
+/// As it is typed.
+fn told(bytes: Bytes) -> String {
+    bytes.show().replace(' ', "")
 }
 
 fn dies(config: &DriveConfig) -> f64 {
