@@ -17,11 +17,20 @@ from typing import Any
 FIO = Path(__file__).parent / "fio"
 DIRECTIONS = ("read", "write", "trim")
 _FIGURES = ("io_bytes", "io_kbytes", "bw_bytes", "bw", "iops", "runtime", "total_ios")
-_NEW_IN_JOBS = {"job_start": (3, 36), "sync": (3, 4), "job_runtime": (3, 8), "latency_ns": (2, 99)}
+_NEW_IN_JOBS: dict[str, tuple[int, ...]] = {
+    "job_start": (3, 36),
+    "sync": (3, 4),
+    "job_runtime": (3, 8),
+    "latency_ns": (2, 99),
+}
 _NEW_IN_JOBS |= {"iodepth_submit": (3, 9), "iodepth_complete": (3, 9), "job options": (2, 3)}
 _NEW_IN_JOBS |= {"eta": (2, 2, 9), "elapsed": (2, 2, 9), "latency_depth": (2, 1, 5)}
 _NEW_IN_JOBS |= {f"latency_{each}": (2, 1, 5) for each in ("target", "percentile", "window")}
-_NEW_IN_DIRECTIONS = {"bw_bytes": (3, 2), "io_kbytes": (2, 21), "bw_samples": (2, 99)}
+_NEW_IN_DIRECTIONS: dict[str, tuple[int, ...]] = {
+    "bw_bytes": (3, 2),
+    "io_kbytes": (2, 21),
+    "bw_samples": (2, 99),
+}
 _NEW_IN_DIRECTIONS |= {
     f"iops_{each}": (2, 99) for each in ("min", "max", "mean", "stddev", "samples")
 }
@@ -36,7 +45,12 @@ def drive_job(**more: Any) -> dict[str, Any]:
     """Make a result of the newest version, as of a drive: 40,000 reads in 10 s at 2 ms."""
     document: dict[str, Any] = json.loads(recorded("3.41-mix.json"))
     job = document["jobs"][0]
-    times = {"min": 1_000_000, "max": 9_000_000, "mean": 2_000_000.0, "stddev": 5000.0}
+    times: dict[str, Any] = {
+        "min": 1_000_000,
+        "max": 9_000_000,
+        "mean": 2_000_000.0,
+        "stddev": 5000.0,
+    }
     for name in DIRECTIONS:
         count = {"read": 40_000, "write": 20_000, "trim": 0}[name]
         job[name] |= {
@@ -49,7 +63,9 @@ def drive_job(**more: Any) -> dict[str, Any]:
             "total_ios": count,
         }
         for kind in ("slat_ns", "clat_ns", "lat_ns"):
-            block = {**times, "N": count} if count else {**dict.fromkeys(times, 0), "N": 0}
+            block: dict[str, Any] = (
+                {**times, "N": count} if count else {**dict.fromkeys(times, 0), "N": 0}
+            )
             if kind == "slat_ns" and count:
                 block |= {"min": 1000, "max": 9000, "mean": 2000.0, "stddev": 3.0}
             if kind == "clat_ns" and count:
@@ -140,7 +156,14 @@ def _places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]
             yield from _places(each, (*path, key))
 
 
-_INSIDE_FREE = ("ssdlab", "job options", "global options", "disk_util", "steadystate", "bins")
+_INSIDE_FREE: tuple[str, ...] = (
+    "ssdlab",
+    "job options",
+    "global options",
+    "disk_util",
+    "steadystate",
+    "bins",
+)
 _INSIDE_FREE += ("iodepth_level", "iodepth_submit", "iodepth_complete")
 _INSIDE_FREE += ("latency_ns", "latency_us", "latency_ms")
 
