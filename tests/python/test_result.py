@@ -50,7 +50,12 @@ def test_lines_before_the_object_are_skipped() -> None:
 
 @pytest.mark.parametrize(
     ("content", "message"),
-    [("no json", "not JSON"), ("{}", "no jobs in it"), ("[1]", "no result of fio or ssdlab"), ("{", "line 1")],
+    [
+        ("no json", "not JSON"),
+        ("{}", "no jobs in it"),
+        ("[1]", "no result of fio or ssdlab"),
+        ("{", "line 1"),
+    ],
 )
 def test_what_is_no_result_is_refused(tmp_path: Path, content: str, message: str) -> None:
     """The file is named, and how to make one that can be read."""
