@@ -147,7 +147,7 @@ def _check_elements(path: Path, root: ElementTree.Element) -> None:
 def _what(path: Path) -> str:
     """Say what else the file is, where that is known."""
     kind = what_the_file_is(path)
-    is_other = kind is not None and kind.name not in ("TKperf's result", "an XML document")
+    is_other = kind is not None and kind.name != "TKperf's result"
     return f"; {kind.told(str(path))}" if kind is not None and is_other else ""
 
 
