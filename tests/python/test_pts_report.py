@@ -269,6 +269,23 @@ def test_several_are_compared(measured: Path, copied: Path, command: Command) ->
     assert out.index("firmware") < out.index("sequential 0/100 128 KiB, MB/s")
 
 
+def test_a_changed_round_is_not_judged(
+    measured: Path, copied: Path, command: Command, tmp_path: Path
+) -> None:
+    """A figure a thousand times as large in one round: the folder is named, the exit code is 4."""
+
+    def thousandfold(data: dict[str, Any]) -> None:
+        data["cells"][0]["both"]["mb_per_s"] *= 1000
+
+    change(copied / "tp-128k" / "round-0001.json", thousandfold)
+    code, out, _ = command("compare", str(measured), str(copied))
+    assert code == 4 and "not judged:" in out and "copied/result.json" in "".join(out.split())
+    _, out, _ = command("compare", str(measured), str(copied), "--json")
+    assert [each["quoted"] for each in json.loads(out)["unread"]] == ["result.json"]
+    code, _, err = command("report", str(copied), "-o", "page.html")
+    assert code == 4 and "not judged" in err and (tmp_path / "page.html").exists()
+
+
 def test_pdf_needs_a_browser(
     measured: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

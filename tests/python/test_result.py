@@ -52,7 +52,7 @@ def test_lines_before_the_object_are_skipped() -> None:
     ("content", "message"),
     [
         ("no json", "not JSON"),
-        ("{}", "no result of fio or ssdlab"),
+        ("{}", "no jobs in it"),
         ("[1]", "no result of fio or ssdlab"),
         ("{", "line 1"),
     ],

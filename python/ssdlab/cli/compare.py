@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -20,6 +21,9 @@ from ssdlab.comparison import compare as compare_results
 from ssdlab.ensemble import pairing
 from ssdlab.ensemble.document import Arm
 from ssdlab.exit_codes import Exit
+
+if TYPE_CHECKING:
+    from ssdlab.pts.report.overlay import Overlay
 
 _NARROW = 80
 _MOST_OF_LABELS = 30
@@ -56,8 +60,7 @@ def compare(results: tuple[str, ...], as_json: bool) -> int:
     same charts.
     """
     if are_pts_results(results):
-        _compare_pts(results, as_json)
-        return Exit.DONE
+        return _compare_pts(results, as_json)
     documents = documents_of(results)
     if arms := ensembles_in(documents):
         _compare_ensembles(arms, as_json)
@@ -71,14 +74,22 @@ def compare(results: tuple[str, ...], as_json: bool) -> int:
     return exit_code_of(found)
 
 
-def _compare_pts(results: Sequence[str], as_json: bool) -> None:
+def _compare_pts(results: Sequence[str], as_json: bool) -> Exit:
     from ssdlab.pts.report.overlay import overlay
+    from ssdlab.pts.report.reading import changed_since
     from ssdlab.pts.report.sources import read_results
 
-    found = overlay(read_results([Path(result) for result in results]), pictures=False)
+    measured = read_results([Path(result) for result in results])
+    found, unread = overlay(measured, pictures=False), changed_since(measured)
     if as_json:
-        print_json(asdict(found))
-        return
+        print_json({**asdict(found), "unread": [each.to_json() for each in unread]})
+    else:
+        _print_pts(found)
+        print_list("not judged:", [each.told() for each in unread])
+    return Exit.NOT_JUDGED if unread else Exit.DONE
+
+
+def _print_pts(found: Overlay) -> None:
     print_text("What differs in the conditions")
     fits = sum(map(len, found.labels)) <= _MOST_OF_LABELS
     names = found.labels if fits else tuple(str(n) for n in range(1, len(found.labels) + 1))

@@ -15,6 +15,7 @@ from ssdlab.cli.results import (
     exit_code_of,
     is_sweep,
     loaded,
+    tell_unread,
     tell_what_is_wrong,
 )
 from ssdlab.cli.verb import Verb
@@ -74,7 +75,9 @@ def report(results: tuple[str, ...], output: str, title: str | None) -> int:
     elif are_pts_results(results):
         from ssdlab.pts.report import write_pts_report
 
-        write_pts_report(results, output, title=title)
+        unread = write_pts_report(results, output, title=title)
+        tell_unread(unread)
+        code = Exit.NOT_JUDGED if unread else Exit.DONE
     else:
         code = _report_runs(results, output, title)
     if not is_stdout(output):

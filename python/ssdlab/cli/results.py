@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from ssdlab.cli.console import note
@@ -12,6 +13,7 @@ from ssdlab.errors import SsdlabError
 from ssdlab.exit_codes import Exit, worst
 from ssdlab.recognise import what_the_file_is
 from ssdlab.result import Result, document_of
+from ssdlab.unread import Unread
 
 _OF_ANOTHER_SHAPE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 
@@ -118,5 +120,10 @@ def tell_what_is_wrong(results: Sequence[Result]) -> None:
     for each in results:
         for line in (*each.failures, *(f"fio said: {line}" for line in each.said)):
             note(f"ssdlab: {each.name}: {line}")
-        for unread in each.unread:
-            note(f"ssdlab: not judged: {each.name}: {unread.told()}")
+        tell_unread([replace(one, where=f"{each.name}: {one.where}") for one in each.unread])
+
+
+def tell_unread(several: Sequence[Unread]) -> None:
+    """Say on stderr what was not understood."""
+    for each in several:
+        note(f"ssdlab: not judged: {each.told()}")

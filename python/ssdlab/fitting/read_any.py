@@ -65,11 +65,10 @@ def _read(path: Path, state: str | None) -> Gathered:
         return Gathered(read_csv(path))
     if kind == "result" and not (path.parent / "plan.json").is_file():
         raise SsdlabError(
-            f"{path}: is of a folder of ssdlab pts, but stands outside of it\n"
-            "name the folder, in which plan.json stands"
+            f"{path}: stands without its folder of `ssdlab pts`: there is no plan.json beside it\n"
+            "name the folder that was written by: ssdlab pts TARGET -o DIR"
         )
-    measurements, notices = read_pts(path.parent if kind == "result" else path)
-    return Gathered(measurements, notices)
+    return read_pts(path.parent if kind == "result" else path)
 
 
 _TAKES = (
@@ -92,8 +91,8 @@ def _kind(path: Path) -> str:
         return "result"
     what = what_the_file_is(path)
     name = "" if what is None else what.name
-    if name == "TKperf's result" or beginning.startswith("<root"):
-        return "tkperf"
+    if beginning.startswith("<"):
+        return "tkperf"  # What else it is, is told where it is refused.
     # fio may have printed lines before the object.
     if name in _OF_FIO or beginning.startswith("{") or (path.suffix == ".json" and what is None):
         return "fio"

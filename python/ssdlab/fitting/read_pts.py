@@ -27,8 +27,8 @@ from typing import Any
 
 from ssdlab import conditions, engine
 from ssdlab.errors import SsdlabError
-from ssdlab.fitting.measurement import SPREAD, TAIL_SPREAD, Load, Measurement
-from ssdlab.pts.report.reading import Measured, PartRead, blaming
+from ssdlab.fitting.measurement import SPREAD, TAIL_SPREAD, Gathered, Load, Measurement
+from ssdlab.pts.report.reading import Measured, PartRead, blaming, changed_since
 from ssdlab.pts.report.sources import read_results
 from ssdlab.request import Settings
 
@@ -81,18 +81,13 @@ _PERCENTS = {"p99_us": "99", "p999_us": "99.9"}
 _NS_PER_US = 1e3
 
 
-def read_pts(path: Path) -> tuple[list[Measurement], list[str]]:
+def read_pts(path: Path) -> Gathered:
     """Read what a PTS measured of a drive.
 
     Parameters
     ----------
     path
         A folder of `ssdlab pts`, or TKperf's XML file.
-
-    Returns
-    -------
-    tuple
-        The measurements, and notices of what was left out, a sentence each.
 
     Raises
     ------
@@ -101,7 +96,8 @@ def read_pts(path: Path) -> tuple[list[Measurement], list[str]]:
     """
     found: list[Measurement] = []
     notices: list[str] = []
-    for measured in read_results([path]):
+    several = read_results([path])
+    for measured in several:
         with blaming(measured.path):
             settings = _settings(measured, notices)
             parts = list(_taken(measured, notices))
@@ -115,7 +111,7 @@ def read_pts(path: Path) -> tuple[list[Measurement], list[str]]:
             f"{path}: nothing in it can be fitted: {'; '.join(notices) or 'no test has a round'}\n"
             "measure again, until a part is steady"
         )
-    return found, notices
+    return Gathered(found, notices, changed_since(several))
 
 
 def _settings(measured: Measured, notices: list[str]) -> Settings:

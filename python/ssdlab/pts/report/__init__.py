@@ -10,15 +10,17 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ssdlab.output import PendingFile
+from ssdlab.pts.report.reading import changed_since
 from ssdlab.pts.report.sources import read_results
 from ssdlab.report.printing import is_pdf, write_page
+from ssdlab.unread import Unread
 
 __all__ = ["write_pts_report"]
 
 
 def write_pts_report(
     results: Sequence[str | Path], path: str | Path, *, title: str | None = None
-) -> None:
+) -> list[Unread]:
     """Write the page; a PDF where the name ends in ``.pdf``.
 
     Parameters
@@ -30,6 +32,11 @@ def write_pts_report(
         Where the page is written.
     title
         The heading; by default it names the drives.
+
+    Returns
+    -------
+    list
+        What was not understood in the results.
 
     Raises
     ------
@@ -44,3 +51,4 @@ def write_pts_report(
 
         html = build_html(measured, title, interactive=not is_pdf(path))
         write_page(pending, html, path)
+    return changed_since(measured)

@@ -27,6 +27,7 @@ from ssdlab.pts.store import Store
 from ssdlab.pts.summary import part_summary
 from ssdlab.pts.table import state
 from ssdlab.recognise import what_the_file_is
+from ssdlab.unread import Unread
 
 _OF_ANOTHER_SHAPE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 _REMEDY = "name a folder that was written by: ssdlab pts TARGET -o DIR"
@@ -98,6 +99,16 @@ class Measured:
     def begun_parts(self) -> list[PartRead]:
         """Return the parts that have a round."""
         return [part for part in self.parts if part.summary is not None]
+
+
+def changed_since(several: Sequence[Measured]) -> list[Unread]:
+    """Tell folders whose ``result.json`` does not say what follows from their rounds."""
+    why = (
+        "it does not say what follows from the rounds beside it: a file of the folder was changed, "
+        "or another version of ssdlab wrote it"
+    )
+    places = [each.path / "result.json" for each in several if each.agrees is False]
+    return [Unread(str(place), "result.json", why) for place in places]
 
 
 def read_folder(folder: Path) -> list[Measured]:

@@ -108,7 +108,8 @@ def read_document(path: Path) -> Document:
         It cannot be read, or is no result of TKperf on an SSD.
     """
     root = _root(path)
-    _check_elements(path, root)
+    if any(element.tag in TESTS for element in root):
+        _check_elements(path, root)
     found = [(name, root.find(name)) for name in TESTS]
     tests = [_test(path, name, element) for name, element in found if element is not None]
     if not tests:
@@ -146,7 +147,7 @@ def _check_elements(path: Path, root: ElementTree.Element) -> None:
 def _what(path: Path) -> str:
     """Say what else the file is, where that is known."""
     kind = what_the_file_is(path)
-    is_other = kind is not None and kind.name not in ("TKperf's result", "an XML document")
+    is_other = kind is not None and kind.name != "TKperf's result"
     return f"; {kind.told(str(path))}" if kind is not None and is_other else ""
 
 
