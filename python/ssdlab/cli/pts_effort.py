@@ -30,7 +30,9 @@ def tell_effort(
         headings = ("part", "steps", "drive time", "time here", "written")
         print_table(headings, _rows(described, plan, speeds), fold=1)
     if speeds is not None:
-        told = _sentence(name, described, *plan_effort(plan, described.capacity_bytes, speeds))
+        least, most = plan_effort(plan, described.capacity_bytes, speeds)
+        is_simulated = speeds.requests_per_s is not None
+        told = _sentence(name, described, least, most, is_simulated=is_simulated)
         print_text(f"\n{told}") if with_steps else note(f"ssdlab: {told}")
     if with_steps:
         for number, each in enumerate(plan.deviations, start=1):
@@ -116,10 +118,14 @@ def _span(least: float, most: float, write: Callable[[float], str]) -> str:
     return first if first == last else f"{first} to {last}"
 
 
-def _sentence(name: str, described: Description, least: Effort, most: Effort) -> str:
+def _sentence(
+    name: str, described: Description, least: Effort, most: Effort, *, is_simulated: bool
+) -> str:
     """Say what all of it takes; the share of life counts what is programmed, as wear does."""
     drive_time, here, written = _in_words(least, most)
-    told = f"{name}: takes about {here} here, {drive_time} of drive time; writes {written}"
+    # Other work on this machine makes it longer by the clock, and several cores shorter.
+    here += " of processor time here" if is_simulated else " here"
+    told = f"{name}: takes about {here}, {drive_time} of drive time; writes {written}"
     rated = described.rated_bytes
     if rated is None:
         return told
