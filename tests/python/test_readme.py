@@ -79,6 +79,8 @@ def _run(step: Step, folder: Path) -> list[str]:
         **os.environ,
         "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
         "XDG_CACHE_HOME": str(folder / "cache"),
+        # What a pipe gets; who runs the tests may have another terminal.
+        "COLUMNS": "100",
     }
     done = subprocess.run(
         ["bash", "-c", step.command],

@@ -60,7 +60,7 @@ def list_entries(as_json: bool) -> int:
 
 
 @cache.command("clear", cls=Verb, examples=("ssdlab cache clear", "ssdlab cache clear --yes"))
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--yes", is_flag=True, help="Remove them without asking.")
 def clear(yes: bool) -> int:
     """Remove all drives from the cache; asks first."""
     entries = kept.entries()

@@ -66,7 +66,9 @@ _SPREAD_HEADINGS = ("median, 5 to 95 %", "draws", "WA", "", "TBW", "", "years", 
     help="Draw N drives from the plausible ranges of assumed numbers, for an interval of each.",
 )
 @click.option(
-    "--exact", is_flag=True, help="Run the whole drive, not a few dies: minutes and gigabytes."
+    "--exact",
+    is_flag=True,
+    help="Run the whole drive in place of a few dies; it takes minutes and gigabytes of memory.",
 )
 @SEED_OPTION
 @output_options

@@ -113,7 +113,9 @@ _DEFAULT_SPARE = "0%,10%,20%,30%"
     help="Draw N drives from the plausible ranges of assumed numbers, for intervals of what meets.",
 )
 @click.option(
-    "--exact", is_flag=True, help="Run whole drives, not a few dies: minutes and gigabytes a drive."
+    "--exact",
+    is_flag=True,
+    help="Run whole drives in place of a few dies; each takes minutes and gigabytes of memory.",
 )
 @SEED_OPTION
 @output_options
