@@ -214,7 +214,7 @@ def test_a_season_of_drawn_drives(
         (("--to", "steady", "--ensemble", "8", "-o", "x.ssd"), "does not go with -o"),
         (("--to", "steady", "--ensemble", "8", "--start-over", "trim"), "not go with --start-over"),
         (("--to", "steady", "--ensemble", "few"), "--ensemble few: must be a whole number"),
-        (("--to", "steady", "--json"), "add --ensemble N"),
+        (("--to", "steady", "-o", "-", "--json"), "-o -: the drive goes there"),
     ],
 )
 def test_what_is_no_season_of_an_ensemble_is_refused(

@@ -94,6 +94,14 @@ def test_other_conditions_are_told(command: Command) -> None:
     )
 
 
+def test_a_season_is_told_to_programs(command: Command) -> None:
+    """With --json stdout has what was done, whole, and the drive lies in its file."""
+    code, out, _ = command("season", *DRIVE[1:], "--to", "used", "-o", "old.ssd", "--json")
+    told = json.loads(out)
+    assert (code, told["file"], told["condition"]) == (0, "old.ssd", "used")
+    assert Path("old.ssd").stat().st_size > 0
+
+
 def test_a_job_that_plays_no_part_is_refused(command: Command) -> None:
     """`season --to steady` is the same for all jobs, and refuses one by naming the other."""
     code, _, err = command("season", "theory", "--to", "steady", "--rw=randwrite", "-o", "x.ssd")

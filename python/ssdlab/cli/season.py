@@ -16,7 +16,7 @@ from ssdlab import cache, conditions, engine, text
 from ssdlab.cli.arguments import SEED_OPTION, FioCommand, JobSource, read_job_source
 from ssdlab.cli.bench_options import EFFORT_NAMES, REAL_NAMES, effort_options, real_options
 from ssdlab.cli.completion import complete_drive
-from ssdlab.cli.console import note, print_text
+from ssdlab.cli.console import note, print_json, print_text
 from ssdlab.cli.drives import (
     EXACT_OPTION,
     SET_OPTION,
@@ -115,7 +115,8 @@ _OF_SIMULATED = _OF_BOTH | {
     "--json",
     "as_json",
     is_flag=True,
-    help="Print the figures of --ensemble as JSON, which ssdlab compare and report read.",
+    help="Print what was done as JSON; with --ensemble its figures, which ssdlab compare and "
+    "report read.",
 )
 @effort_options
 @real_options
@@ -171,12 +172,12 @@ def season(
         check_alone(ensemble, condition, start_over, output)
         tell_memory([wanted])
         return season_ensemble(wanted, ensemble, as_json=as_json)
-    if as_json:
-        raise SsdlabError("--json: prints the figures of an ensemble; add --ensemble N")
     place = _place(drive, condition or str(start_over), output)
+    if as_json and is_stdout(place):
+        raise SsdlabError(f"-o {place}: the drive goes there; leave --json out, or name a file")
     kept = dataclasses.replace(wanted, save=place, must_be_new=not Path(place).exists())
     tell_memory([kept])
-    return _tell(_season(kept), place)
+    return _tell(_season(kept), place, as_json=as_json)
 
 
 def _check_asked(condition: str | None, start_over: str | None) -> None:
@@ -188,8 +189,10 @@ def _check_asked(condition: str | None, start_over: str | None) -> None:
         )
 
 
-def _tell(answer: dict[str, Any], place: str) -> Exit:
-    if is_stdout(place):
+def _tell(answer: dict[str, Any], place: str, *, as_json: bool) -> Exit:
+    if as_json:
+        print_json(answer)
+    elif is_stdout(place):
         note(_told(answer, "stdout"))
     else:
         print_text(_told(answer, place))
