@@ -99,9 +99,13 @@ pub fn engine(draft: &mut Draft, value: Value<'_>) -> Applied {
     match engine {
         "sync" | "psync" | "vsync" | "pvsync" | "pvsync2" | "mmap" => {
             draft.synchronous_engine = Some(engine.to_string());
+            draft.job.is_queued_by_engine = false;
         }
         "libaio" | "io_uring" | "io_uring_cmd" | "posixaio" | "solarisaio" | "windowsaio" | "nbd" | "sg" | "null"
-        | "xnvme" | "libblkio" => draft.synchronous_engine = None,
+        | "xnvme" | "libblkio" => {
+            draft.synchronous_engine = None;
+            draft.job.is_queued_by_engine = true;
+        }
         "libzbc" | "cpuio" | "net" | "netsplice" | "splice" | "ftruncate" | "filecreate" | "filestat"
         | "filedelete" | "falloc" | "e4defrag" | "exec" | "gfapi" | "gfapi_async" | "mtd" | "rdma" | "rados"
         | "rbd" | "http" | "hdfs" | "libhdfs" | "nfs" | "dfs" | "libiscsi" | "pmemblk" | "dev-dax" | "libpmem"
@@ -118,22 +122,27 @@ pub fn engine(draft: &mut Draft, value: Value<'_>) -> Applied {
     Ok(())
 }
 
+/// `bs`: `reads,writes,trims`. fio reads a range as the first two of them.
+pub fn block_bytes(draft: &mut Draft, value: Value<'_>) -> Applied {
+    let text = match value.text.split_once('-') {
+        Some((reads, writes)) if reads.starts_with(|first: char| first.is_ascii_digit()) => format!("{reads},{writes}"),
+        _ => value.text.to_string(),
+    };
+    Value { text: &text, ..value }.per_direction(&mut draft.block_bytes, |value| value.block_bytes())
+}
+
 /// `bssplit`: `size/percent:size/percent`, blanks share what is left, commas part directions.
 pub fn block_split(draft: &mut Draft, value: Value<'_>) -> Applied {
     let mut split = draft.split.take().unwrap_or_default();
     value.per_direction(&mut split, one_split)?;
-    let four_k = || vec![SizeShare { bytes: 4096, percent: 100.0 }];
-    for sizes in [&mut split.read, &mut split.write, &mut split.trim] {
-        if sizes.is_empty() {
-            *sizes = four_k();
-        }
-    }
     draft.split = Some(split);
     Ok(())
 }
 
+/// fio goes through the sizes by rising share, and adds them up to 100: the last takes what is missing, and what is
+/// beyond is not drawn.
 fn one_split(value: Value<'_>) -> Result<BlockSizes, Problem> {
-    let mut shares = Vec::new();
+    let mut shares: Vec<(u32, Option<f64>)> = Vec::new();
     for part in value.text.split(':').filter(|part| !part.trim().is_empty()) {
         let (size, percent) = part.split_once('/').unwrap_or((part, ""));
         let percent = match percent.trim().trim_end_matches('%') {
@@ -142,10 +151,27 @@ fn one_split(value: Value<'_>) -> Result<BlockSizes, Problem> {
         };
         shares.push((value.part(size).block_bytes()?, percent));
     }
-    let percents = fill_blanks(shares.iter().map(|(_, percent)| *percent).collect())?;
-    let sizes = shares.iter().zip(percents);
-    let mut sizes: BlockSizes = sizes.map(|((bytes, _), percent)| SizeShare { bytes: *bytes, percent }).collect();
-    sizes.retain(|share| share.percent > 0.0);
+    if shares.is_empty() {
+        return Err(Problem::new("a size is missing", "such as 4k/60:8k/40"));
+    }
+    let given: f64 = shares.iter().filter_map(|(_, percent)| *percent).sum();
+    let blanks = shares.iter().filter(|(_, percent)| percent.is_none()).count();
+    if given > 100.0 && blanks > 1 {
+        let remedy = "shares add up to 100 at most, and blank ones take what is left";
+        return Err(Problem::new(format!("the shares add up to {given} %"), remedy));
+    }
+    let blank = ((100.0 - given).max(0.0) / blanks.max(1) as f64).floor();
+    let mut sizes: BlockSizes =
+        shares.into_iter().map(|(bytes, p)| SizeShare { bytes, percent: p.unwrap_or(blank) }).collect();
+    sizes.sort_by(|one, other| one.percent.total_cmp(&other.percent));
+    let mut left = 100.0;
+    for share in &mut sizes {
+        share.percent = share.percent.min(left);
+        left -= share.percent;
+    }
+    if let Some(last) = sizes.last_mut() {
+        last.percent += left;
+    }
     Ok(sizes)
 }
 

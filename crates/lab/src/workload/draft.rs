@@ -11,7 +11,7 @@ use ssdlab_device::units::Nanos;
 
 mod range;
 
-use range::{SECTOR, range_shares, split_sizes};
+use range::{SECTOR, range_shares, rounded_down};
 
 /// The page cache's page, and the smallest sector of a drive.
 const PAGE_BYTES: u32 = 4096;
@@ -237,19 +237,21 @@ impl Draft {
     }
 
     fn block_sizes(&mut self) -> Result<PerDirection<BlockSizes>, Blame> {
-        if let Some(split) = &self.split {
-            return split_sizes(split, self.bs_unaligned).map_err(|problem| ("bssplit", problem));
-        }
         let one = |bytes: u32, range: Option<(u32, u32)>| match range {
             None => Ok(vec![SizeShare { bytes, percent: 100.0 }]),
             Some((least, most)) => range_shares(least, most, if self.bs_unaligned { SECTOR } else { least }),
         };
         let (bytes, range) = (self.block_bytes, self.range);
         let sizes = |bytes, range| one(bytes, range).map_err(|problem| ("bsrange", problem));
+        let split = self.split.clone().unwrap_or_default();
+        let of = |split: BlockSizes, bytes, range| match split.is_empty() {
+            true => sizes(bytes, range),
+            false => Ok(rounded_down(split, self.bs_unaligned)),
+        };
         Ok(PerDirection {
-            read: sizes(bytes.read, range.read)?,
-            write: sizes(bytes.write, range.write)?,
-            trim: sizes(bytes.trim, range.trim)?,
+            read: of(split.read, bytes.read, range.read)?,
+            write: of(split.write, bytes.write, range.write)?,
+            trim: of(split.trim, bytes.trim, range.trim)?,
         })
     }
 
@@ -344,7 +346,7 @@ impl Draft {
 
     /// A skewed distribution and an alignment of its own have no random map, as in fio.
     fn complete_random_map(&mut self) {
-        let own_alignment = self.job.block_align != PerDirection::default() || self.bs_unaligned;
+        let own_alignment = self.job.block_align != PerDirection::default();
         self.job.no_random_map &= !self.full_period_generator;
         self.job.no_random_map |= own_alignment || self.job.distribution != Distribution::Uniform;
     }

@@ -2,9 +2,8 @@
 //!
 //! The region is `[offset, offset + size)` of the drive; a size in percent is a share of the
 //! drive, cut at its end, and an offset in percent is rounded up to the smallest block, both as in
-//! fio. The job is done when `io_size` bytes (the region's, if not given) were issued `loops`
-//! times. Each loop starts over in a random order of its own; fio repeats the order of the first.
-//! `time_based` has no end here: the run's clock ends it.
+//! fio. In which passes the job goes over it, and when it is done, is told in [`passes`].
+//! `time_based` has no end here: the run's clock ends it, and each pass has an order of its own.
 //!
 //! Reads of a mix are drawn with probability `rwmixread`. A `trimwrite` trims each block and then
 //! writes it; its amount is counted in writes. The same seed gives the same requests always:
@@ -12,6 +11,7 @@
 //! its name, where jobs otherwise draw alike.
 
 mod afterwards;
+mod passes;
 mod places;
 
 use super::addresses::{Addresses, Direction, READ, Span, TRIM, UniformBlocks, WRITE};
@@ -21,9 +21,10 @@ use super::job::Job;
 pub use super::player::Planned;
 use super::player::Player;
 use super::random::{Purpose, Stream, hash, mix};
-use super::region::{check_sizes, in_bytes, region};
+use super::region::{check_sizes, in_bytes, largest_block, region};
 use super::trace::TraceError;
 use afterwards::Afterwards;
+use passes::Passes;
 use places::Places;
 use ssdlab_device::block::{Limits, Operation, Request};
 use ssdlab_device::units::Lba;
@@ -56,10 +57,9 @@ pub struct Generator {
     first: u64,
     sectors: u64,
     issued: u64,
-    /// Sectors issued when the present loop is done.
-    pass_end: u64,
-    pass: u64,
-    total: u64,
+    passes: Passes,
+    /// What chooses directions, as it was at the start.
+    mix_start: Stream,
     requests_left: u64,
     /// The second half of a `trimwrite`.
     to_write: Option<Span>,
@@ -102,18 +102,17 @@ impl Generator {
             }
         };
         let seed = stream_seed(job, clone, seed);
-        let addresses = Addresses::new(job, sectors, limits.sector_bytes, seed)
-            .map_err(|problem| ("random_distribution", String::new(), problem))?;
+        let addresses =
+            Addresses::new(job, sectors, limits.sector_bytes, seed, !job.is_queued_by_engine && !job.time_based)
+                .map_err(|problem| ("random_distribution", String::new(), problem))?;
         let places = Places::new(job, sectors, limits.sector_bytes, seed)?.map(Box::new);
-        let pass = match job.io_size {
-            None => match &places {
-                Some(places) => places.sectors(),
-                None => sectors_with_holes(job, sectors, sector_bytes)?,
-            },
-            Some(extent) => in_bytes(extent, sectors * sector_bytes).div_ceil(sector_bytes).max(1),
+        let size = match &places {
+            Some(places) => places.sectors(),
+            None => sectors_with_holes(job, sectors, sector_bytes)?,
         };
-        let endless = job.time_based;
-        let loops = u64::from(job.loops);
+        let limit = job.io_size.map_or(size, |extent| in_bytes(extent, sectors * sector_bytes).div_ceil(sector_bytes));
+        let passes = Passes::new(job, size, limit.max(1), largest_block(job) / sector_bytes);
+        let most_requests = |ios: u64| ios.saturating_mul(u64::from(job.loops));
         let factor = if matches!(mix_of(job), Mix::TrimThenWrite) { 2 } else { 1 };
         let pattern = job.pattern;
         let mut generator = Generator {
@@ -129,14 +128,9 @@ impl Generator {
             first,
             sectors,
             issued: 0,
-            pass_end: if endless { u64::MAX } else { pass },
-            pass,
-            total: match endless {
-                _ if job.layout_only => 0,
-                true => u64::MAX,
-                false => pass.saturating_mul(loops),
-            },
-            requests_left: job.number_ios.map_or(u64::MAX, |ios| ios.saturating_mul(factor)),
+            passes,
+            mix_start: Stream::new(seed, Purpose::Mix),
+            requests_left: job.number_ios.map_or(u64::MAX, |ios| most_requests(ios).saturating_mul(factor)),
             to_write: None,
             writes: 0,
             flush_every: [job.fsync, job.fdatasync].map(u64::from),
@@ -152,8 +146,7 @@ impl Generator {
 
     /// Ends the job here: what is left is the flush of `end_fsync`, if any.
     pub fn stop(&mut self) {
-        self.total = 0;
-        self.pass_end = u64::MAX;
+        self.passes.stop();
         self.to_write = None;
         self.flush_due = false;
         (self.afterwards, self.afterwards_due) = (None, false);
@@ -174,17 +167,17 @@ impl Generator {
 
     /// Bytes the job means to transfer; `None` where only time ends it.
     pub fn total_bytes(&self) -> Option<u64> {
+        let expected = self.passes.expected()?;
         match &self.replay {
-            _ if self.total == u64::MAX => None,
             Some(player) => Some(player.total_bytes()),
-            None => Some(self.total.saturating_mul(self.sector_bytes)),
+            None => Some(expected.saturating_mul(self.sector_bytes)),
         }
     }
 
     /// Sectors issued, and those of a pass of the random map; `None` where there is none.
     pub fn passes(&self) -> Option<(u64, u64)> {
         let has_map = self.places.is_none() && self.replay.is_none() && self.addresses.has_map();
-        has_map.then_some((self.issued, self.pass))
+        has_map.then_some((self.issued, self.passes.size))
     }
 
     /// Puts the next requests into places, or `None` when the job is done. Written where they stay:
@@ -209,7 +202,7 @@ impl Generator {
         let blocks = self.addresses.uniform(direction)?;
         let is_due = self.to_write.is_some() || self.flush_due || self.replay.is_some();
         let last = self.issued.saturating_add(count * u64::from(blocks.sectors));
-        let fits = last <= self.pass_end.min(self.total) && count <= self.requests_left;
+        let fits = last <= self.passes.end && count <= self.requests_left;
         (!is_due && fits).then_some((direction, blocks))
     }
 
@@ -235,7 +228,7 @@ impl Generator {
     #[inline]
     fn refill_one(&mut self, place: &mut Option<Planned>) {
         let is_due = self.to_write.is_some() || self.flush_due || self.afterwards_due || self.replay.is_some();
-        if is_due || self.issued >= self.pass_end.min(self.total) || self.requests_left == 0 {
+        if is_due || self.issued >= self.passes.end || self.requests_left == 0 {
             *place = self.next_due();
             return;
         }
@@ -248,6 +241,11 @@ impl Generator {
         let span = match &mut self.places {
             None => self.addresses.next(direction),
             Some(places) => places.next(direction),
+        };
+        let Some(span) = span else {
+            self.passes.end_here(self.issued);
+            *place = self.next_due();
+            return;
         };
         if matches!(self.mix, Mix::TrimThenWrite) {
             self.to_write = Some(span);
@@ -272,16 +270,16 @@ impl Generator {
         if self.afterwards_due {
             return self.next_afterwards();
         }
-        if self.issued >= self.pass_end.min(self.total) || self.requests_left == 0 {
+        if self.issued >= self.passes.end || self.requests_left == 0 {
             self.afterwards_due = self.afterwards.as_mut().is_some_and(|afterwards| afterwards.ends());
             if self.afterwards_due {
                 return self.next_afterwards();
             }
         }
-        if self.issued >= self.pass_end {
-            self.next_pass();
+        if self.requests_left > 0 && (self.issued < self.passes.end || self.next_pass()) {
+            return self.next();
         }
-        if self.issued >= self.total || self.requests_left == 0 { self.closing_flush() } else { self.next() }
+        self.closing_flush()
     }
 
     #[inline(always)]
@@ -335,12 +333,20 @@ impl Generator {
         next
     }
 
-    fn next_pass(&mut self) {
-        self.pass_end = self.pass_end.saturating_add(self.pass);
-        self.addresses.restart();
-        if let Some(places) = &mut self.places {
-            places.restart();
+    /// Goes over the region once more, if there is another pass.
+    fn next_pass(&mut self) -> bool {
+        if !self.passes.begin_next(self.issued) {
+            return false;
         }
+        let repeat = self.passes.repeat;
+        if repeat {
+            self.mix_stream = self.mix_start.clone();
+        }
+        self.addresses.restart(repeat);
+        if let Some(places) = &mut self.places {
+            places.restart(repeat);
+        }
+        true
     }
 
     fn next_replayed(&mut self) -> Option<Planned> {

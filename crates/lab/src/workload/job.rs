@@ -86,12 +86,12 @@ pub enum Distribution {
         /// Where the hottest block lies, 0 to 1 of the range; drawn where not given.
         center: Option<f64>,
     },
-    /// Normal around a centre.
+    /// fio's normal.
     Normal {
-        /// Standard deviation in percent of the range.
+        /// fio's deviation, in percent of the range.
         deviation_percent: f64,
-        /// Mean, 0 to 1 of the range; fio's default is the middle.
-        center: f64,
+        /// Shifts the places, from the middle at 0.5; none shifts nothing.
+        center: Option<f64>,
     },
     /// Consecutive zones with their own shares, for each direction.
     Zoned(PerDirection<Vec<Zone>>),
@@ -336,6 +336,9 @@ pub struct Job {
     pub direct: bool,
     /// A synchronous engine was named: the depth is 1.
     pub synchronous_engine: Option<String>,
+    /// An engine was named that queues requests; fio's default does not.
+    #[serde(default)]
+    pub is_queued_by_engine: bool,
     /// A trace instead of the pattern.
     #[serde(skip)]
     pub replay: Option<Replay>,
@@ -426,6 +429,7 @@ impl Default for Job {
             rounded_block_bytes: None,
             direct: false,
             synchronous_engine: None,
+            is_queued_by_engine: false,
             replay: None,
             write_iolog: None,
             logs: Logs::default(),

@@ -67,7 +67,7 @@ const MOST_FILES: u64 = 65_536;
 const SUPPORTED: &[OptionSpec] = &[
     value("name", &[], apply::name),
     value("rw", &["readwrite"], apply::pattern),
-    value("bs", &["blocksize"], |d, v| v.per_direction(&mut d.block_bytes, |v| v.block_bytes())),
+    value("bs", &["blocksize"], apply::block_bytes),
     value("bssplit", &[], apply::block_split),
     value("bsrange", &["blocksize_range"], apply::block_range),
     switch("bs_unaligned", &["blocksize_unaligned"], |d, v| v.boolean().map(|on| d.bs_unaligned = on)),

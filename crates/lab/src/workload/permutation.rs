@@ -83,11 +83,6 @@ impl Cover {
         Cover { permutation, row: 0, column: 0, batch: [0; BATCH], taken: 0, filled: 0 }
     }
 
-    /// How many numbers there are.
-    pub fn count(&self) -> u64 {
-        self.permutation.count
-    }
-
     /// The next number, or `None` at the end of a round.
     #[inline]
     pub fn next_in_round(&mut self) -> Option<u64> {

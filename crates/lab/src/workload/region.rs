@@ -75,6 +75,12 @@ fn block_extremes(job: &Job) -> (u64, u64) {
     (bytes().min().unwrap_or(1), bytes().max().unwrap_or(1))
 }
 
+/// Bytes of the largest block of a job, of whatever direction.
+pub fn largest_block(job: &Job) -> u64 {
+    let sizes = [&job.block_sizes.read, &job.block_sizes.write, &job.block_sizes.trim];
+    sizes.into_iter().flatten().map(|share| u64::from(share.bytes)).max().unwrap_or(1)
+}
+
 /// Where a clone begins; a share is of `whole` bytes, rounded up to the smallest block.
 pub fn offset_bytes(job: &Job, clone: u32, whole: u64) -> u64 {
     let step = in_bytes(job.offset_increment, whole).saturating_mul(u64::from(clone));

@@ -16,10 +16,7 @@ pub fn block_range(draft: &mut Draft, value: Value<'_>) -> Applied {
     Value { text: &text, ..value }.per_direction(&mut range, |value| {
         let (least, most) = value.range()?;
         let (least, most) = (least.block_bytes()?, most.block_bytes()?);
-        if least > most {
-            return Err(Problem::new("the range is empty", "write the smaller size first, such as 4k-64k"));
-        }
-        Ok(Some((least, most)))
+        Ok(Some((least.min(most), least.max(most))))
     })?;
     draft.range = range;
     Ok(())

@@ -15,6 +15,9 @@ const MOST_RANKS: u64 = 1 << 48;
 /// `random_distribution`
 pub fn distribution(draft: &mut Draft, value: Value<'_>) -> Applied {
     let (kind, input) = value.text.split_once([':', '=']).unwrap_or((value.text, ""));
+    if input.is_empty() && kind.len() < value.text.len() {
+        return Err(Problem::new("a number is missing behind the colon", "such as zipf:1.2, or zipf alone"));
+    }
     draft.job.distribution = match kind.trim() {
         "random" => Distribution::Uniform,
         "zipf" => zipf(value.part(input))?,
@@ -56,11 +59,11 @@ fn pareto(input: Value<'_>) -> Result<Distribution, Problem> {
 fn normal(input: Value<'_>) -> Result<Distribution, Problem> {
     let (deviation, center) = input_and_center(input)?;
     let deviation_percent = deviation.unwrap_or(0.0);
-    if deviation_percent <= 0.0 || deviation_percent >= 100.0 {
+    if !(0.0..100.0).contains(&deviation_percent) {
         let message = "the deviation must lie between 0 and 100 (percent of the range)";
         return Err(Problem::new(message, "such as normal:10"));
     }
-    Ok(Distribution::Normal { deviation_percent, center: center.unwrap_or(0.5) })
+    Ok(Distribution::Normal { deviation_percent, center })
 }
 
 fn input_and_center(value: Value<'_>) -> Result<(Option<f64>, Option<f64>), Problem> {

@@ -1,7 +1,7 @@
-//! Block sizes of `bsrange` and how often each is drawn, and which sizes a `bssplit` may hold.
+//! Block sizes of `bsrange` and how often each is drawn, and what fio makes of those of a `bssplit`.
 
 use crate::workload::error::Problem;
-use crate::workload::job::{BlockSizes, PerDirection, SizeShare};
+use crate::workload::job::{BlockSizes, SizeShare};
 
 /// Sizes of `bs_unaligned` are whole sectors of so many bytes.
 pub const SECTOR: u32 = 512;
@@ -32,17 +32,11 @@ pub fn range_shares(least: u32, most: u32, step: u32) -> Result<BlockSizes, Prob
     Ok(shares)
 }
 
-/// The sizes of a split. One that fio would round down is refused; with `bs_unaligned` it rounds none.
-pub fn split_sizes(split: &PerDirection<BlockSizes>, unaligned: bool) -> Result<PerDirection<BlockSizes>, Problem> {
-    for sizes in [&split.read, &split.write, &split.trim] {
-        let smallest = sizes.iter().map(|share| share.bytes).min().unwrap_or(1);
-        let rounded = sizes.iter().find(|share| !share.bytes.is_multiple_of(smallest));
-        if let Some(share) = rounded.filter(|_| !unaligned) {
-            return Err(Problem::new(
-                format!("{} is not a multiple of the smallest size, {smallest}", share.bytes),
-                "fio would round it down to one; write the size you mean, or add bs_unaligned",
-            ));
-        }
+/// The sizes of a split, each rounded down to a multiple of the smallest, as fio does but with `bs_unaligned`.
+pub fn rounded_down(mut sizes: BlockSizes, unaligned: bool) -> BlockSizes {
+    let smallest = sizes.iter().map(|share| share.bytes).min().unwrap_or(1).max(1);
+    if !unaligned {
+        sizes.iter_mut().for_each(|share| share.bytes -= share.bytes % smallest);
     }
-    Ok(split.clone())
+    sizes
 }

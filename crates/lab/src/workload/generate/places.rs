@@ -5,6 +5,10 @@ use crate::workload::distribution::{Blocks, Skew};
 use crate::workload::error::{Misfit, Problem};
 use crate::workload::job::{Distribution, FileService, Files, Job, Strides};
 use crate::workload::random::{Purpose, Stream, mix};
+use crate::workload::region::largest_block;
+
+/// fio draws from so many ranks a file, where files have a skew.
+const RANKS_OF_A_FILE_LOG2: u32 = 10;
 
 /// Places requests in a divided region; spans count from the region's start.
 #[derive(Clone, Debug)]
@@ -38,19 +42,19 @@ impl Places {
         }
     }
 
-    /// The next request's place.
-    pub fn next(&mut self, direction: Direction) -> Span {
+    /// The next request's place; `None` where all files are done.
+    pub fn next(&mut self, direction: Direction) -> Option<Span> {
         match self {
             Places::Files(places) => places.next(direction),
-            Places::Strides(places) => places.next(direction),
+            Places::Strides(places) => Some(places.next(direction)),
         }
     }
 
     /// Starts over.
-    pub fn restart(&mut self) {
+    pub fn restart(&mut self, repeat: bool) {
         match self {
-            Places::Files(places) => places.files.iter_mut().for_each(File::restart),
-            Places::Strides(places) => places.go_to(0),
+            Places::Files(places) => places.restart(repeat),
+            Places::Strides(places) => places.go_to(0, repeat),
         }
     }
 }
@@ -59,15 +63,14 @@ impl Places {
 struct File {
     first: u64,
     sectors: u64,
-    /// Sectors that are still to be transferred in this pass.
-    left: u64,
+    is_done: bool,
     addresses: Addresses,
 }
 
 impl File {
-    fn restart(&mut self) {
-        self.left = self.sectors;
-        self.addresses.restart();
+    fn restart(&mut self, repeat: bool) {
+        self.is_done = false;
+        self.addresses.restart(repeat);
     }
 }
 
@@ -78,6 +81,8 @@ pub struct FilePlaces {
     service: FileService,
     skew: Option<Skew>,
     stream: Stream,
+    /// The stream as it was when the files had their sizes.
+    start: Stream,
     current: usize,
     stay: u32,
     stay_left: u32,
@@ -88,6 +93,7 @@ impl FilePlaces {
         let Files { count, sizes, service, stay } = job.files;
         let mut stream = Stream::new(seed, Purpose::File);
         let block = u64::from(smallest_block(job) / sector_bytes).max(1);
+        let ends = !(job.time_based && job.pattern.random);
         let (mut files, mut first) = (Vec::with_capacity(count as usize), 0);
         for index in 0..u64::from(count) {
             let wanted = match sizes {
@@ -99,50 +105,66 @@ impl FilePlaces {
                 let message = format!("{count} files leave one without room for a block");
                 return Err(("nrfiles", count.to_string(), Problem::new(message, "give fewer files or a larger size")));
             }
-            let addresses = Addresses::new(job, length, sector_bytes, mix(seed ^ index))
+            let addresses = Addresses::new(job, length, sector_bytes, mix(seed ^ index), ends)
                 .map_err(|problem| ("random_distribution", String::new(), problem))?;
-            files.push(File { first, sectors: length, left: length, addresses });
+            files.push(File { first, sectors: length, is_done: false, addresses });
             first += length;
         }
         let distribution = match service {
             FileService::Zipf(theta) => Distribution::Zipf { theta, center: None, ranks: None },
             FileService::Pareto(h) => Distribution::Pareto { h, center: None },
-            FileService::Normal(deviation_percent) => Distribution::Normal { deviation_percent, center: 0.5 },
+            FileService::Normal(deviation_percent) => Distribution::Normal { deviation_percent, center: None },
             _ => Distribution::Uniform,
         };
-        let blocks = Blocks { count: u64::from(count), bytes: 1 };
+        let blocks = Blocks { count: u64::from(count) << RANKS_OF_A_FILE_LOG2, bytes: 1 };
         let skew = Skew::new(&distribution, &[], blocks, &mut stream)
-            .map_err(|problem| ("file_service_type", String::new(), problem))?;
-        Ok(FilePlaces { files, service, skew, stream, current: 0, stay, stay_left: stay })
+            .map_err(|problem| ("file_service_type", String::new(), problem))?
+            .map(Skew::unhashed);
+        let start = stream.clone();
+        Ok(FilePlaces { files, service, skew, stream, start, current: count as usize - 1, stay, stay_left: 0 })
     }
 
-    fn next(&mut self, direction: Direction) -> Span {
-        if self.files.iter().all(|file| file.left == 0) {
-            self.files.iter_mut().for_each(|file| file.left = file.sectors);
+    fn restart(&mut self, repeat: bool) {
+        if repeat {
+            self.stream = self.start.clone();
         }
-        if self.stay_left == 0 || self.files[self.current].left == 0 || self.skew.is_some() {
-            self.current = self.choose();
-            self.stay_left = self.stay;
+        self.files.iter_mut().for_each(|file| file.restart(repeat));
+    }
+
+    /// In a file that is used up there is no place any more in this pass; where files have a skew, it begins again.
+    fn next(&mut self, direction: Direction) -> Option<Span> {
+        loop {
+            if self.stay_left == 0 || self.files[self.current].is_done {
+                self.current = self.choose()?;
+                self.stay_left = self.stay;
+            }
+            if self.service != FileService::Sequential {
+                self.stay_left -= 1;
+            }
+            let file = &mut self.files[self.current];
+            match (file.addresses.next(direction), &self.skew) {
+                (Some((start, length)), _) => return Some((file.first + start, length)),
+                (None, Some(_)) => file.restart(false),
+                (None, None) => file.is_done = true,
+            }
         }
-        if self.service != FileService::Sequential {
-            self.stay_left -= 1;
-        }
-        let file = &mut self.files[self.current];
-        let (start, length) = file.addresses.next(direction);
-        file.left = file.left.saturating_sub(u64::from(length));
-        (file.first + start, length)
     }
 
     /// The file after this one, or one at random; of those that are not done.
-    fn choose(&mut self) -> usize {
+    fn choose(&mut self) -> Option<usize> {
         let count = self.files.len();
-        let wanted = match (&self.skew, self.service) {
-            (Some(skew), _) => skew.next(&mut self.stream) as usize,
-            (None, FileService::Random) => self.stream.below(count as u64) as usize,
-            _ => (self.current + 1) % count,
-        };
-        let not_done = |index: &usize| self.files[*index].left > 0;
-        (0..count).map(|step| (wanted + step) % count).find(not_done).unwrap_or(wanted)
+        let left = || self.files.iter().enumerate().filter(|(_, file)| !file.is_done).map(|(index, _)| index);
+        match (&self.skew, self.service) {
+            (Some(skew), _) => Some((skew.next(&mut self.stream) >> RANKS_OF_A_FILE_LOG2) as usize),
+            (None, FileService::Random) => match left().count() as u64 {
+                0 => None,
+                files => left().nth(self.stream.below(files) as usize),
+            },
+            _ => {
+                let after = (1..=count).map(|step| (self.current + step) % count);
+                after.into_iter().find(|index| !self.files[*index].is_done)
+            }
+        }
     }
 }
 
@@ -162,14 +184,14 @@ pub struct StridePlaces {
 impl StridePlaces {
     fn new(job: &Job, strides: Strides, sectors: u64, sector_bytes: u32, seed: u64) -> Result<StridePlaces, Misfit> {
         let in_sectors = |bytes: u64| bytes / u64::from(sector_bytes);
-        let largest = u64::from(largest_block(job) / sector_bytes);
+        let largest = largest_block(job) / u64::from(sector_bytes);
         let range = in_sectors(strides.range_bytes).min(sectors);
         if range < largest {
             let message = "a stretch holds no block";
             let problem = Problem::new(message, "give a larger zonesize or zonerange, or a smaller bs");
             return Err(("zonesize", strides.range_bytes.to_string(), problem));
         }
-        let addresses = Addresses::new(job, range, sector_bytes, seed)
+        let addresses = Addresses::new(job, range, sector_bytes, seed, false)
             .map_err(|problem| ("random_distribution", String::new(), problem))?;
         let (size, skip) = (in_sectors(strides.size_bytes), in_sectors(strides.skip_bytes));
         Ok(StridePlaces { addresses, sectors, size, range, skip, base: 0, transferred: 0 })
@@ -179,17 +201,18 @@ impl StridePlaces {
         if self.transferred >= self.size {
             // A stretch that reaches beyond the region is left out.
             let next = self.base.saturating_add(self.range).saturating_add(self.skip);
-            self.go_to(if next.saturating_add(self.range) > self.sectors { 0 } else { next });
+            self.go_to(if next.saturating_add(self.range) > self.sectors { 0 } else { next }, false);
         }
-        let (start, length) = self.addresses.next(direction);
+        // Without an end of its own a stretch has a next place always.
+        let (start, length) = self.addresses.next(direction).unwrap_or((0, 0));
         self.transferred += u64::from(length);
         (self.base + start, length)
     }
 
-    fn go_to(&mut self, base: u64) {
+    fn go_to(&mut self, base: u64, repeat: bool) {
         self.base = base;
         self.transferred = 0;
-        self.addresses.restart();
+        self.addresses.restart(repeat);
     }
 }
 
@@ -200,8 +223,4 @@ fn sizes(job: &Job) -> impl Iterator<Item = u32> + '_ {
 
 fn smallest_block(job: &Job) -> u32 {
     sizes(job).min().unwrap_or(1)
-}
-
-fn largest_block(job: &Job) -> u32 {
-    sizes(job).max().unwrap_or(1)
 }

@@ -145,20 +145,27 @@ fn e_book_jobs() {
     }
 }
 
-/// Splits: blanks share what is left, commas part directions, sums other than 100 are refused.
+/// Splits, as fio 3.33 draws them: by rising share, blanks share what is left, the last takes what is missing, and
+/// what is beyond 100 is not drawn. Commas part directions; one without a split keeps its block size.
 #[test]
 fn block_splits() {
     let split = |text: &str| one(&format!("--bssplit={text}")).block_sizes;
     let share = |bytes, percent| SizeShare { bytes, percent };
     let blanks = split("4k/50:1k/:32k/").read;
-    assert_eq!(blanks, [share(4096, 50.0), share(1024, 25.0), share(32768, 25.0)]);
+    assert_eq!(blanks, [share(1024, 25.0), share(32768, 25.0), share(4096, 50.0)]);
     assert_eq!(split("4k:8k").trim, [share(4096, 50.0), share(8192, 50.0)]);
     let parted = split("2k/50:4k/50,4k/90:8k/10");
     assert_eq!(parted.read, [share(2048, 50.0), share(4096, 50.0)]);
-    assert_eq!(parted.write, [share(4096, 90.0), share(8192, 10.0)]);
+    assert_eq!(parted.write, [share(8192, 10.0), share(4096, 90.0)]);
     assert_eq!(parted.trim, parted.write);
+    let background = split(",4k/81:8k/10:16k/2:32k/1:64k/2:128k/1:1024k/1,");
+    assert_eq!(background.read, [share(4096, 100.0)]);
+    assert_eq!(background.write.last(), Some(&share(4096, 83.0)));
+    assert_eq!(split("4k/60:8k/60").read, [share(4096, 60.0), share(8192, 40.0)]);
+    assert_eq!(split("4k/60:6k/").read, [share(4096, 40.0), share(4096, 60.0)]);
+    assert_eq!(one("--bs=16k --bssplit=,4k/50:8k/50").block_sizes.read, [share(16384, 100.0)]);
     assert_eq!(one("--bssplit=4k/50:8k/50 --bs=64k").block_sizes.read.len(), 2);
-    for wrong in ["4k/60:8k/60", "4k/60:8k/20", "4k/200", "4k/50:6k/50", ":"] {
+    for wrong in ["4k/60:8k/60:16k:32k", "4k/200", ":", ","] {
         assert!(parse_flags(&[format!("--bssplit={wrong}")]).is_err(), "{wrong}");
     }
     for either_way in ["--bs_unaligned --bssplit=4k/50:6k/50", "--bssplit=4k/50:6k/50 --bs_unaligned"] {
@@ -175,7 +182,8 @@ fn distributions() {
     assert_eq!(kind("zipf:1.2:0.25"), Distribution::Zipf { theta: 1.2, center: Some(0.25), ranks: None });
     assert_eq!(kind("zipf:0.8:ranks=1m"), Distribution::Zipf { theta: 0.8, center: None, ranks: Some(1 << 20) });
     assert_eq!(kind("pareto"), Distribution::Pareto { h: 0.2, center: None });
-    assert_eq!(kind("normal:10"), Distribution::Normal { deviation_percent: 10.0, center: 0.5 });
+    assert_eq!(kind("normal:10"), Distribution::Normal { deviation_percent: 10.0, center: None });
+    assert_eq!(kind("normal"), Distribution::Normal { deviation_percent: 0.0, center: None });
     let Distribution::Zoned(zones) = kind("zoned:60/10:30/20:10/70,50/50:50/") else { panic!() };
     assert_eq!((zones.read.len(), zones.write.len()), (3, 2));
     assert_eq!(zones.write[1].size, Extent::Percent(50.0));
@@ -187,7 +195,8 @@ fn distributions() {
     for wrong in [
         "zipf:1",
         "pareto:1",
-        "normal",
+        "normal:",
+        "zipf:",
         "zoned:60/10",
         "zoned:",
         "gauss:2",
@@ -397,8 +406,11 @@ fn block_ranges() {
     assert_eq!(odd.iter().map(|share| share.bytes).collect::<Vec<_>>(), [4096, 8192, 10_240]);
     assert!(odd.iter().zip([40.0, 40.0, 20.0]).all(|(share, percent)| (share.percent - percent).abs() < 1e-9));
     let unaligned = one("--bsrange=4k-8k --bs_unaligned");
-    assert_eq!((unaligned.block_sizes.read.len(), unaligned.no_random_map), (9, true));
-    assert!(parse_flags(&[String::from("--bsrange=8k-4k")]).is_err());
+    assert_eq!((unaligned.block_sizes.read.len(), unaligned.no_random_map), (9, false));
+    assert_eq!(sizes("--bsrange=8k-4k"), sizes("--bsrange=4k-8k"));
+    // fio 3.33 reads `bs=4k-8k` as reads of 4 KiB, writes and trims of 8.
+    assert_eq!(sizes("--bs=4k-8k"), sizes("--bs=4k,8k"));
+    assert!(parse_flags(&[String::from("--bs=-8k")]).is_err());
     assert!(error("--bsrange=1-1m").contains("at most 65536"));
 }
 
