@@ -157,7 +157,8 @@ impl<'a, D: Seasoned + ?Sized> Seasoner<'a, D> {
         }
         let mut generators = Vec::new();
         for job in &mut writing {
-            *job = Job { time_based: true, number_ios: None, fsync: 0, fdatasync: 0, io_size: None, ..job.clone() };
+            let ends = Job { number_ios: None, io_size: None, pass_size: None, ..job.clone() };
+            *job = Job { time_based: true, fsync: 0, fdatasync: 0, ..ends };
             for clone in 0..job.num_jobs {
                 let limits = self.device.limits();
                 let generator = Generator::new(job, clone, limits, !seed)?;

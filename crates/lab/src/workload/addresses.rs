@@ -113,6 +113,17 @@ enum Choice {
     Skewed(Box<[Option<Skew>; 3]>),
 }
 
+/// What happens where the places are used up: the map is full, or a run is at the end of the region.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AtEnd {
+    /// They begin again: only time, or another rule, ends this.
+    StartOver,
+    /// The pass ends.
+    EndPass,
+    /// The pass ends, but a run of a random job jumps: its region ends with the drive.
+    Jump,
+}
+
 /// Places requests in a region.
 #[derive(Clone, Debug)]
 pub struct Addresses {
@@ -128,8 +139,8 @@ pub struct Addresses {
     repeats_place: bool,
     /// Sectors left out after each sequential request.
     hole: i64,
-    /// A pass ends where the places are used up, and not before.
-    ends: bool,
+    at_end: AtEnd,
+    full_period: bool,
     draws: Draws,
     /// The draws as they were at the start.
     start: Draws,
@@ -145,11 +156,11 @@ struct Draws {
 
 impl Addresses {
     /// For a job's region of so many sectors, at least one block; sizes were found to be
-    /// multiples of the sector. With `ends` a pass ends where its places are used up.
+    /// multiples of the sector.
     ///
     /// # Errors
     /// Zones that do not fit the region.
-    pub fn new(job: &Job, sectors: u64, sector_bytes: u32, seed: u64, ends: bool) -> Result<Addresses, Problem> {
+    pub fn new(job: &Job, sectors: u64, sector_bytes: u32, seed: u64, at_end: AtEnd) -> Result<Addresses, Problem> {
         let of = |purpose| Stream::new(seed, purpose);
         let start = Draws { place: of(Purpose::Address), size: of(Purpose::Size), order: of(Purpose::Order) };
         let mut draws = start.clone();
@@ -183,7 +194,8 @@ impl Addresses {
             run_left: 0,
             repeats_place: job.repeats_place,
             hole: job.hole_bytes / i64::from(sector_bytes),
-            ends,
+            at_end,
+            full_period: job.full_period,
             draws,
             start,
             lanes,
@@ -244,13 +256,15 @@ impl Addresses {
     }
 
     /// Starts over: with the draws of the start or, where none repeats, with others. The places of a skewed
-    /// distribution are others always, as in fio.
+    /// distribution are others always, those of a full period never, as in fio.
     pub fn restart(&mut self, repeat: bool) {
         self.go_to_start();
         if repeat {
-            let place = matches!(self.choice, Choice::Skewed(_)).then(|| self.draws.place.clone());
-            self.draws = self.start.clone();
-            self.draws.place = place.unwrap_or_else(|| self.start.place.clone());
+            (self.draws.size, self.draws.order) = (self.start.size.clone(), self.start.order.clone());
+        }
+        let places_repeat = repeat || self.full_period;
+        if places_repeat && !matches!(self.choice, Choice::Skewed(_)) {
+            self.draws.place = self.start.place.clone();
         }
         match &mut self.choice {
             Choice::Once(cover) => cover.restart(&mut self.draws.place),
@@ -283,7 +297,7 @@ impl Addresses {
             Choice::Uniform => self.draws.place.below(lane.positions),
             Choice::Once(cover) => match cover.next_in_round() {
                 Some(block) => block,
-                None if self.ends => return None,
+                None if self.at_end != AtEnd::StartOver => return None,
                 None => {
                     cover.restart(&mut self.draws.place);
                     cover.next_in_round().unwrap_or(0)
@@ -293,7 +307,7 @@ impl Addresses {
                 let draw = self.draws.place.below(map.count());
                 let block = match map.next_free(draw) {
                     Some(block) => block,
-                    None if self.ends => return None,
+                    None if self.at_end != AtEnd::StartOver => return None,
                     None => {
                         map.clear();
                         self.draws.place.below(map.count())
@@ -312,19 +326,17 @@ impl Addresses {
         Some((start, lane.sizes.next(&mut self.draws.size, self.sectors - start)))
     }
 
-    /// Goes on where the direction's last request ended; at the end of the region a sequential
-    /// job starts over (or ends its pass) and a random one jumps, as in fio.
+    /// Goes on where the direction's last request ended.
     fn sequential_span(&mut self, direction: Direction) -> Option<Span> {
         let lane = &self.lanes[direction];
         let next = if self.hole == 0 || lane.last_end == 0 { lane.last_end } else { self.beyond_hole(lane) };
-        let at_end = next + lane.smallest > self.sectors;
-        if at_end && self.random {
-            return self.random_span(direction);
-        }
-        if at_end && self.ends {
-            return None;
-        }
-        let start = if at_end { 0 } else { next };
+        let at_end = lane.last_end >= self.sectors || next + lane.smallest > self.sectors;
+        let start = match self.at_end {
+            _ if !at_end => next,
+            AtEnd::StartOver => 0,
+            AtEnd::Jump if self.random => return self.random_span(direction),
+            AtEnd::Jump | AtEnd::EndPass => return None,
+        };
         let sizes = lane.sequential_sizes.as_ref().unwrap_or(&lane.sizes);
         Some((start, sizes.next(&mut self.draws.size, self.sectors - start)))
     }
@@ -350,10 +362,10 @@ impl Choice {
     fn uniform(active: &[&Lane], job: &Job, sectors: u64, stream: &mut Stream) -> Choice {
         let unit = active.first().map_or(1, |lane| lane.unit);
         let alike = active.iter().all(|lane| lane.unit == unit && lane.smallest == unit);
-        if !job.pattern.random || job.no_random_map || !alike {
+        if !job.pattern.random || job.no_random_map && !job.full_period || !alike {
             return Choice::Uniform;
         }
-        let fixed = |lane: &&Lane| matches!(lane.sizes, Sizes::Fixed(_));
+        let fixed = |lane: &&Lane| matches!(lane.sizes, Sizes::Fixed(_)) || job.full_period;
         match active.iter().all(fixed) {
             true => Choice::Once(Cover::new(sectors / unit, stream)),
             false => Choice::Mapped(FreeBlocks::new(sectors / unit)),

@@ -236,7 +236,7 @@ pub fn compress_percent(draft: &mut Draft, value: Value<'_>) -> Applied {
 
 /// `random_generator`: which numbers are drawn does not matter, whether all blocks are met does.
 pub fn random_generator(draft: &mut Draft, value: Value<'_>) -> Applied {
-    draft.full_period_generator = match value.text {
+    draft.job.full_period = match value.text {
         "tausworthe" | "tausworthe64" => false,
         "lfsr" => true,
         _ => {

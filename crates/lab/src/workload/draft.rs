@@ -118,8 +118,6 @@ pub struct Draft {
     pub zero_buffers: bool,
     /// `fsync_on_close`.
     pub fsync_on_close: bool,
-    /// `random_generator=lfsr` visits every block once without a map.
-    pub full_period_generator: bool,
     /// `read_iolog`.
     pub read_iolog: Option<String>,
     /// Not `replay_no_stall`.
@@ -167,7 +165,6 @@ impl Default for Draft {
             synchronous_engine: None,
             zero_buffers: false,
             fsync_on_close: false,
-            full_period_generator: false,
             read_iolog: None,
             replay_timed: true,
             replay: TraceOptions::default(),
@@ -191,7 +188,7 @@ impl Draft {
         self.complete_pattern()?;
         self.job.block_sizes = self.block_sizes()?;
         self.round_to_pages();
-        self.complete_sizes();
+        self.complete_sizes()?;
         self.complete_engine();
         self.complete_random_map();
         self.job.end_fsync |= self.fsync_on_close;
@@ -316,25 +313,37 @@ impl Draft {
         }
     }
 
-    /// `filesize` makes the region, and leaves to `size` the amount of I/O (fio's rule).
-    fn complete_sizes(&mut self) {
+    /// `filesize` makes the region, and leaves to `size` the amount of a pass, where that is less (fio's rule).
+    fn complete_sizes(&mut self) -> Result<(), Blame> {
         let whole = |extent: &Extent| matches!(extent, Extent::Bytes(0));
         self.job.size = self.job.size.filter(|size| !whole(size));
         self.job.io_size = self.job.io_size.filter(|size| !whole(size));
         if let Some(sizes) = self.file_sizes {
-            self.job.io_size = self.job.io_size.or(self.job.size);
+            self.job.pass_size = self.job.size;
             self.job.size = Some(Extent::Bytes(sizes.1.saturating_mul(u64::from(self.job.files.count))));
             self.job.files.sizes = Some(sizes);
         } else if let Some(file_size) = self.file_size.filter(|size| !whole(size)) {
-            self.job.io_size = self.job.io_size.or(self.job.size);
+            self.job.pass_size = self.job.size;
+            let offset = match self.job.offset {
+                Extent::Bytes(bytes) => bytes,
+                Extent::Percent(_) => 0,
+            };
             self.job.size = Some(match file_size {
-                Extent::Bytes(bytes) => Extent::Bytes(bytes.saturating_mul(u64::from(self.job.files.count))),
+                // A file counts from the start of the target, and is worked on from the offset.
+                Extent::Bytes(bytes) if bytes > offset => {
+                    Extent::Bytes((bytes - offset).saturating_mul(u64::from(self.job.files.count)))
+                }
+                Extent::Bytes(bytes) => {
+                    let message = format!("has {bytes} bytes, and the offset is {offset}");
+                    return Err(("filesize", Problem::new(message, "give a larger filesize or a smaller offset")));
+                }
                 share @ Extent::Percent(_) => share,
             });
         }
         if self.fill_device {
             self.job.size = None;
         }
+        Ok(())
     }
 
     fn complete_engine(&mut self) {
@@ -347,7 +356,6 @@ impl Draft {
     /// A skewed distribution and an alignment of its own have no random map, as in fio.
     fn complete_random_map(&mut self) {
         let own_alignment = self.job.block_align != PerDirection::default();
-        self.job.no_random_map &= !self.full_period_generator;
         self.job.no_random_map |= own_alignment || self.job.distribution != Distribution::Uniform;
     }
 

@@ -14,7 +14,7 @@ mod afterwards;
 mod passes;
 mod places;
 
-use super::addresses::{Addresses, Direction, READ, Span, TRIM, UniformBlocks, WRITE};
+use super::addresses::{Addresses, AtEnd, Direction, READ, Span, TRIM, UniformBlocks, WRITE};
 pub use super::error::JobError;
 use super::error::{Misfit, Problem};
 use super::job::Job;
@@ -102,16 +102,16 @@ impl Generator {
             }
         };
         let seed = stream_seed(job, clone, seed);
-        let addresses =
-            Addresses::new(job, sectors, limits.sector_bytes, seed, !job.is_queued_by_engine && !job.time_based)
-                .map_err(|problem| ("random_distribution", String::new(), problem))?;
+        let at_end = at_end(job, first, sectors, limits)?;
+        let addresses = Addresses::new(job, sectors, limits.sector_bytes, seed, at_end)
+            .map_err(|problem| ("random_distribution", String::new(), problem))?;
         let places = Places::new(job, sectors, limits.sector_bytes, seed)?.map(Box::new);
-        let size = match &places {
-            Some(places) => places.sectors(),
-            None => sectors_with_holes(job, sectors, sector_bytes)?,
-        };
-        let limit = job.io_size.map_or(size, |extent| in_bytes(extent, sectors * sector_bytes).div_ceil(sector_bytes));
-        let passes = Passes::new(job, size, limit.max(1), largest_block(job) / sector_bytes);
+        let once = places.as_ref().map_or(sectors, |places| places.sectors());
+        let in_sectors = |extent| in_bytes(extent, sectors * sector_bytes).div_ceil(sector_bytes).max(1);
+        let pass_size = job.pass_size.or(job.size.filter(|_| job.strides.is_some()));
+        let size = pass_size.map_or(once, |extent| in_sectors(extent).min(once));
+        let limit = job.io_size.map_or(size, in_sectors);
+        let passes = Passes::new(job, once, size, limit, largest_block(job) / sector_bytes);
         let most_requests = |ios: u64| ios.saturating_mul(u64::from(job.loops));
         let factor = if matches!(mix_of(job), Mix::TrimThenWrite) { 2 } else { 1 };
         let pattern = job.pattern;
@@ -177,7 +177,7 @@ impl Generator {
     /// Sectors issued, and those of a pass of the random map; `None` where there is none.
     pub fn passes(&self) -> Option<(u64, u64)> {
         let has_map = self.places.is_none() && self.replay.is_none() && self.addresses.has_map();
-        has_map.then_some((self.issued, self.passes.size))
+        has_map.then_some((self.issued, self.passes.places))
     }
 
     /// Puts the next requests into places, or `None` when the job is done. Written where they stay:
@@ -388,20 +388,20 @@ fn mix_of(job: &Job) -> Mix {
     }
 }
 
-/// Sectors of one pass: where sequential requests leave holes, only what lies between them.
-fn sectors_with_holes(job: &Job, sectors: u64, sector_bytes: u64) -> Result<u64, Misfit> {
-    if !job.hole_bytes.unsigned_abs().is_multiple_of(sector_bytes) {
-        let problem =
-            Problem::new("is not a multiple of the sector", format!("the drive's sector has {sector_bytes} bytes"));
+/// What fio does where the places are used up. A sequential job that leaves holes begins again at the start of a whole
+/// drive, and at the end of it if it goes backwards.
+fn at_end(job: &Job, first: u64, sectors: u64, limits: &Limits) -> Result<AtEnd, Misfit> {
+    if !job.hole_bytes.unsigned_abs().is_multiple_of(limits.sector_bytes.into()) {
+        let remedy = format!("the drive's sector has {} bytes", limits.sector_bytes);
+        let problem = Problem::new("is not a multiple of the sector", remedy);
         return Err(("rw", job.hole_bytes.to_string(), problem));
     }
-    let sizes = &job.block_sizes;
-    let one = [(job.pattern.reads, &sizes.read), (job.pattern.writes, &sizes.write), (job.pattern.trims, &sizes.trim)];
-    let block = one.iter().find(|(used, _)| *used).and_then(|(_, sizes)| sizes.first());
-    let block = block.map_or(1, |share| u64::from(share.bytes) / sector_bytes).max(1);
-    Ok(match u64::try_from(job.hole_bytes) {
-        Ok(hole) if hole > 0 => ((sectors - block) / (block + hole / sector_bytes) + 1) * block,
-        _ => sectors,
+    Ok(match job.hole_bytes {
+        0 if job.time_based => AtEnd::StartOver,
+        0 if first + sectors == limits.sectors => AtEnd::Jump,
+        0 => AtEnd::EndPass,
+        hole if hole < 0 || (first, sectors) == (0, limits.sectors) => AtEnd::StartOver,
+        _ => AtEnd::EndPass,
     })
 }
 

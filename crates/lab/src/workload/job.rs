@@ -216,7 +216,10 @@ pub struct Job {
     pub read_percent: u32,
     /// Region of the job: its size; `None` means up to the end of the target.
     pub size: Option<Extent>,
-    /// Bytes to transfer; `None` means the size of the region.
+    /// Bytes of one pass, where it is less than the region: fio's `size` beside a `filesize`.
+    #[serde(default)]
+    pub pass_size: Option<Extent>,
+    /// Bytes to transfer; `None` means those of a pass.
     pub io_size: Option<Extent>,
     /// Start of the region.
     pub offset: Extent,
@@ -300,6 +303,9 @@ pub struct Job {
     pub rand_seed: Option<u64>,
     /// Random blocks may repeat before all were visited.
     pub no_random_map: bool,
+    /// Each block is visited once without a map, and requests are not cut (`random_generator=lfsr`).
+    #[serde(default)]
+    pub full_period: bool,
     /// How random addresses are drawn.
     pub distribution: Distribution,
     /// A random address starts a run of so many consecutive requests (fio's `rw=randread:8`).
@@ -369,6 +375,7 @@ impl Default for Job {
             block_align: PerDirection::default(),
             read_percent: 50,
             size: None,
+            pass_size: None,
             io_size: None,
             offset: Extent::Bytes(0),
             offset_increment: Extent::Bytes(0),
@@ -411,6 +418,7 @@ impl Default for Job {
             rand_repeat: true,
             rand_seed: None,
             no_random_map: false,
+            full_period: false,
             distribution: Distribution::Uniform,
             sequential_run: 1,
             repeats_place: false,

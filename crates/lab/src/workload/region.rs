@@ -48,6 +48,8 @@ pub fn region(job: &Job, clone: u32, limits: &Limits) -> Result<(u64, u64), Misf
     }
     let rest = range.bytes - offset;
     let size = match job.size {
+        // fio goes from stretch to stretch to the end of the drive, and its size is the amount of a pass.
+        _ if job.strides.is_some() => rest,
         None => rest,
         Some(share @ Extent::Percent(_)) => in_bytes(share, capacity).min(rest),
         Some(Extent::Bytes(size)) if size <= rest => size,

@@ -49,13 +49,17 @@ pub fn file_service(draft: &mut Draft, value: Value<'_>) -> Applied {
         "sequential" => plain(FileService::Sequential)?,
         "zipf" => (FileService::Zipf(within(real(1.1)?, 0.0, 100.0)?), 1),
         "pareto" => (FileService::Pareto(within(real(0.2)?, 0.0, 1.0)?), 1),
-        "normal" | "gauss" => (FileService::Normal(within(real(10.0)?, 0.0, 100.0)?), 1),
+        "normal" | "gauss" => (FileService::Normal(normal_width(real(0.0)?)?), 1),
         other => {
             let known = "kinds are roundrobin, random, sequential, zipf, pareto and normal";
             return Err(Problem::new(format!("'{other}' is not a kind"), known));
         }
     };
     Ok(())
+}
+
+fn normal_width(percent: f64) -> Result<f64, Problem> {
+    if (0.0..100.0).contains(&percent) { Ok(percent) } else { Err(Problem::new("must lie between 0 and 100", "")) }
 }
 
 fn within(number: f64, least: f64, most: f64) -> Result<f64, Problem> {

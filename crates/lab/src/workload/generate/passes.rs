@@ -10,13 +10,13 @@
 //! - With `randrepeat` (the default, and off with a `randseed`) each pass draws what the first one drew: the same
 //!   places in the same order, the same directions and sizes. Draws of a skewed distribution go on.
 
-use crate::workload::job::{Distribution, Job};
+use crate::workload::job::Job;
 
 /// Where the passes of a job end, in sectors.
 #[derive(Clone, Copy, Debug)]
 pub struct Passes {
-    /// Of a pass over each place once.
-    pub size: u64,
+    /// Of each place once.
+    pub places: u64,
     /// Each pass draws what the first one drew.
     pub repeat: bool,
     /// When the present pass ends, at the latest, in sectors that were issued.
@@ -34,9 +34,9 @@ pub struct Passes {
 }
 
 impl Passes {
-    /// Of a job whose region is used up after `size` sectors and that means to transfer `limit` of them; `largest` is
-    /// its largest block.
-    pub fn new(job: &Job, size: u64, limit: u64, largest: u64) -> Passes {
+    /// Of a job whose places are used up after so many sectors, of a `size` and a limit; `largest` is its largest
+    /// block.
+    pub fn new(job: &Job, places: u64, size: u64, limit: u64, largest: u64) -> Passes {
         let loops = u64::from(job.loops.max(1));
         let most = match job.layout_only {
             true => 0,
@@ -44,23 +44,27 @@ impl Passes {
             false => limit.saturating_mul(loops),
         };
         let pattern = job.pattern;
-        let is_free = pattern.random && (job.no_random_map || job.distribution != Distribution::Uniform);
+        let is_free = pattern.random && job.no_random_map && !job.full_period;
         let trims_then_writes = pattern.writes && pattern.trims;
-        let of_queue = match is_free {
+        let mut of_queue = if is_free && pattern.writes { size.max(limit) } else { size };
+        if trims_then_writes {
             // fio counts trims and writes here, and the limit of all passes on top of one pass.
-            true if trims_then_writes => size.max(limit).saturating_add(most) / 2,
-            true if pattern.writes => size.max(limit),
-            _ => size,
-        };
+            of_queue = of_queue.saturating_add(most) / 2;
+        }
         // And here a trim and its write are two blocks.
         let least = limit.saturating_sub(largest) / if trims_then_writes { 2 } else { 1 } + 1;
         let at_least = if job.io_size.is_some() && limit >= largest { least } else { 0 };
-        let in_one = if is_free && !job.is_queued_by_engine { most } else { of_queue }.max(1);
+        let in_one = match is_free {
+            true if !job.is_queued_by_engine => most,
+            true => of_queue,
+            false => of_queue.min(places),
+        };
+        let in_one = in_one.max(1);
         let expected = in_one.saturating_mul(loops.max(at_least.div_ceil(in_one))).min(most);
         let pass = if job.is_queued_by_engine && !job.time_based { of_queue.max(1) } else { u64::MAX };
         let repeat = job.rand_repeat && job.rand_seed.is_none();
         let end = pass.min(most);
-        Passes { size, repeat, end, began: 0, pass, most, expected, loops_left: job.loops.max(1) - 1, at_least }
+        Passes { places, repeat, end, began: 0, pass, most, expected, loops_left: job.loops.max(1) - 1, at_least }
     }
 
     /// What the job will transfer; `None` where only time ends it.
@@ -103,8 +107,8 @@ mod test {
         let flags: Vec<String> = flags.split_whitespace().map(String::from).collect();
         let job = parse_flags(&flags).unwrap().jobs.remove(0);
         let limit = job.io_size.map_or(16, |limit| in_bytes(limit, 65536).div_ceil(4096));
-        let mut passes = Passes::new(&job, 16, limit, 1);
-        // What is not queued ends where the map is full.
+        let mut passes = Passes::new(&job, 16, 16, limit, 1);
+        // A pass ends where the map is full.
         let ends = |passes: &Passes| if job.no_random_map { passes.end } else { passes.end.min(passes.began + 16) };
         let mut issued = ends(&passes);
         let mut all = vec![issued];
@@ -139,7 +143,7 @@ mod test {
     /// `randrepeat` repeats, and gives way to a `randseed`.
     #[test]
     fn passes_repeat_unless_told_otherwise() {
-        let repeat = |job: Job| Passes::new(&job, 8, 8, 8).repeat;
+        let repeat = |job: Job| Passes::new(&job, 8, 8, 8, 8).repeat;
         assert!(repeat(Job::default()));
         assert!(!repeat(Job { rand_repeat: false, ..Job::default() }));
         assert!(!repeat(Job { rand_seed: Some(7), ..Job::default() }));
@@ -148,7 +152,7 @@ mod test {
     /// A job that cannot issue anything ends.
     #[test]
     fn nothing_issued_ends_the_job() {
-        let mut passes = Passes::new(&Job { loops: 5, ..Job::default() }, 8, 8, 8);
+        let mut passes = Passes::new(&Job { loops: 5, ..Job::default() }, 8, 8, 8, 8);
         passes.end_here(0);
         assert!(!passes.begin_next(0));
     }

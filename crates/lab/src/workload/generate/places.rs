@@ -1,6 +1,6 @@
 //! Places of a job whose region is divided: into files, or into stretches with gaps between them.
 
-use crate::workload::addresses::{Addresses, Direction, Span};
+use crate::workload::addresses::{Addresses, AtEnd, Direction, Span};
 use crate::workload::distribution::{Blocks, Skew};
 use crate::workload::error::{Misfit, Problem};
 use crate::workload::job::{Distribution, FileService, Files, Job, Strides};
@@ -93,7 +93,7 @@ impl FilePlaces {
         let Files { count, sizes, service, stay } = job.files;
         let mut stream = Stream::new(seed, Purpose::File);
         let block = u64::from(smallest_block(job) / sector_bytes).max(1);
-        let ends = !(job.time_based && job.pattern.random);
+        let at_end = if job.time_based && job.pattern.random { AtEnd::StartOver } else { AtEnd::Jump };
         let (mut files, mut first) = (Vec::with_capacity(count as usize), 0);
         for index in 0..u64::from(count) {
             let wanted = match sizes {
@@ -105,7 +105,7 @@ impl FilePlaces {
                 let message = format!("{count} files leave one without room for a block");
                 return Err(("nrfiles", count.to_string(), Problem::new(message, "give fewer files or a larger size")));
             }
-            let addresses = Addresses::new(job, length, sector_bytes, mix(seed ^ index), ends)
+            let addresses = Addresses::new(job, length, sector_bytes, mix(seed ^ index), at_end)
                 .map_err(|problem| ("random_distribution", String::new(), problem))?;
             files.push(File { first, sectors: length, is_done: false, addresses });
             first += length;
@@ -128,6 +128,7 @@ impl FilePlaces {
         if repeat {
             self.stream = self.start.clone();
         }
+        self.stay_left = 0;
         self.files.iter_mut().for_each(|file| file.restart(repeat));
     }
 
@@ -191,7 +192,7 @@ impl StridePlaces {
             let problem = Problem::new(message, "give a larger zonesize or zonerange, or a smaller bs");
             return Err(("zonesize", strides.range_bytes.to_string(), problem));
         }
-        let addresses = Addresses::new(job, range, sector_bytes, seed, false)
+        let addresses = Addresses::new(job, range, sector_bytes, seed, AtEnd::StartOver)
             .map_err(|problem| ("random_distribution", String::new(), problem))?;
         let (size, skip) = (in_sectors(strides.size_bytes), in_sectors(strides.skip_bytes));
         Ok(StridePlaces { addresses, sectors, size, range, skip, base: 0, transferred: 0 })

@@ -275,11 +275,13 @@ fn odd_blocks_go_through_the_page_cache() {
     assert_eq!(one("--bs=512").block_sizes.read[0].bytes, 512);
 }
 
-/// `filesize` is the region, and `size` then the amount; `size=0` is the whole drive.
+/// `filesize` is the region from its start to the offset, and `size` then a pass; `size=0` is the whole drive.
 #[test]
 fn file_size_and_size() {
     let job = one("--filesize=1g --size=4g");
-    assert_eq!((job.size, job.io_size), (Some(Extent::Bytes(1 << 30)), Some(Extent::Bytes(4 << 30))));
+    assert_eq!((job.size, job.pass_size), (Some(Extent::Bytes(1 << 30)), Some(Extent::Bytes(4 << 30))));
+    assert_eq!(one("--filesize=1g --offset=256m").size, Some(Extent::Bytes(768 << 20)));
+    assert!(error("--filesize=1m --offset=1m").contains("larger filesize"));
     assert_eq!(one("--size=0").size, None);
 }
 
@@ -423,7 +425,7 @@ fn jobs_beside_their_pattern() {
          --flow=3 --flow_id=2 --max_latency=5ms,10ms --rate_min=1m --thinktime_iotime=2 --iodepth_low=4 \
          --latency_target=500 --latency_window=1s --latency_percentile=99 --continue_on_error=read --replay_skip=trim");
     assert_eq!((job.hole_bytes, job.files.count, job.files.sizes), (-8192, 4, Some((1 << 20, 4 << 20))));
-    assert_eq!((job.size, job.io_size), (Some(Extent::Bytes(16 << 20)), Some(Extent::Bytes(2 << 20))));
+    assert_eq!((job.size, job.pass_size), (Some(Extent::Bytes(16 << 20)), Some(Extent::Bytes(2 << 20))));
     assert_eq!((job.files.service, job.files.stay), (FileService::Random, 8));
     assert_eq!(job.verify, Some(Verify { backlog: 16, batch: 0 }));
     assert_eq!((job.trim_written.percent, job.compress_percent), (50, 100));
