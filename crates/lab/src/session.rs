@@ -28,6 +28,7 @@ use crate::run::{Observer, Record, RunError, RunOptions, regions};
 use crate::workload::generate::JobError;
 use crate::workload::job::Job;
 use crate::workload::layout;
+use crate::workload::trace::Trace;
 use crate::{describe, session::target::Target};
 use memory::Memory;
 use serde_json::{Map, Value, json};
@@ -288,12 +289,17 @@ impl Session {
         Ok(self.target.with_first(bytes).expect("just checked"))
     }
 
-    /// Traces that reach beyond the drive and are made to fit it, told.
-    fn traces_fitted(&self, jobs: &[Job]) -> Vec<String> {
+    /// How traces are not replayed as they stand: requests left out, offsets made to fit the drive.
+    fn traces_told(&self, jobs: &[Job]) -> Vec<String> {
         let capacity = self.target.device().limits().capacity_bytes();
         let traces = jobs.iter().filter_map(|job| job.replay.as_ref()).map(|replay| &replay.trace);
-        let mut told: Vec<String> = traces.filter_map(|trace| trace.told(capacity)).collect();
-        told.dedup();
+        let of = |trace: &Trace| [trace.left_out(), trace.told(capacity)].into_iter().flatten();
+        let mut told = Vec::new();
+        for notice in traces.flat_map(of) {
+            if !told.contains(&notice) {
+                told.push(notice);
+            }
+        }
         told
     }
 
@@ -309,7 +315,7 @@ impl Session {
     ) -> Result<(Record, Context), SessionError> {
         self.prepare();
         let jobs = &self.placed(jobs)?;
-        let told = layout::told(jobs).into_iter().chain(self.traces_fitted(jobs));
+        let told = layout::told(jobs).into_iter().chain(self.traces_told(jobs));
         self.notices = told.chain(self.another_steady_state(jobs)).collect();
         let mut laid_out = 0;
         if plan.layout && self.label.is_empty() {
