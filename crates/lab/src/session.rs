@@ -189,11 +189,18 @@ impl Session {
             "counters": self.counters(),
             "memory_bytes": self.memory.bytes(),
             "wear": self.target.wear(),
+            "read_only": self.target.shortage().is_some(),
+            "read_only_reason": self.read_only_reason(),
         });
         if !self.layers.is_empty() {
             shown["layers"] = self.layers.iter().map(|layer| json!(layer.kind.name)).collect();
         }
         shown
+    }
+
+    /// What a drive that takes no more writes is out of.
+    fn read_only_reason(&self) -> Option<String> {
+        self.target.shortage().map(|shortage| format!("out of {shortage}"))
     }
 
     fn parameters(&self) -> Value {
@@ -409,9 +416,8 @@ impl Session {
         extra.insert("span".into(), json!(self.label.span));
         extra.insert("started_over".into(), json!(self.label.started_over.map(|how| how.show())));
         extra.insert("laid_out_bytes".into(), json!(laid_out));
-        let shortage = self.target.shortage();
-        extra.insert("read_only".into(), json!(shortage.is_some()));
-        extra.insert("read_only_reason".into(), json!(shortage.map(|shortage| format!("out of {shortage}"))));
+        extra.insert("read_only".into(), json!(self.target.shortage().is_some()));
+        extra.insert("read_only_reason".into(), json!(self.read_only_reason()));
         extra.insert("wear".into(), self.target.wear());
         extra.insert("season".into(), self.season_shown());
         extra.insert("parameters".into(), self.parameters());
