@@ -155,6 +155,7 @@ def test_the_list_of_faults() -> None:
     for fault in all_faults():
         assert len(fault.source) > 20 and fault.remedy and fault.why
         assert fault.severity in ("red", "yellow")
+        assert not (fault.unverified and fault.severity == "red")
     for model, firmware, hours in (
         ("M4-CT128M4SSD2", "0009", 5184),
         ("HP VO0480JFDGT", "HPD5", 32768),
@@ -175,6 +176,12 @@ def test_the_list_of_faults() -> None:
         ("Samsung SSD 980 PRO 1TB", "5B2QGXA7"),
     ):
         assert faults_of(model, firmware) == []
+    for model in ("VO0480JFDGV", "VO1920JFDGT", "MO0400JFFCK", "VK003840JWDAV"):
+        assert faults_of(model, "HPD5") == []  # No such name in the bulletin.
+    assert len(faults_of("INTEL SSDSC2KB03", "0100", is_cut=True)) == 1
+    assert faults_of("INTEL SSDSC2KB24", "0100", is_cut=True) == []
+    (withdrawn,) = faults_of("Samsung SSD 850 PRO 256GB", "EXM02B6Q")
+    assert "(not verified: " in withdrawn.sentence("850 PRO", "EXM02B6Q")
     (fault,) = faults_of("EK0800JVYPN", "HPD4")
     assert fault.sentence("EK0800JVYPN", "HPD4", 39_000).endswith("1,000 hours are left")
 
