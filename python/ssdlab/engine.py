@@ -198,7 +198,8 @@ def survey_trace(
     -------
     dict
         ``format``, ``packed_with``, ``device``, ``requests``; ``reads``, ``writes``, ``trims`` and
-        ``flushes`` with ``requests`` and ``bytes``; ``end_bytes``, ``duration_ns``, ``in_order``.
+        ``flushes`` with ``requests`` and ``bytes``; ``left_out``, the requests that cannot be
+        replayed; ``end_bytes``, ``duration_ns``, ``in_order``.
 
     Raises
     ------

@@ -39,6 +39,8 @@ class Fault:
         Hours of operation at which it happens; 0 where it is no matter of time.
     link
         The link power management with which it happens; empty where that does not matter.
+    unverified
+        What of it could not be checked against the maker's own notice; empty where all could.
     cut_model, cut_firmware
         The same of names that the kernel cut; empty where they cannot tell.
     """
@@ -52,14 +54,17 @@ class Fault:
     severity: str = "red"
     hours: int = 0
     link: str = ""
+    unverified: str = ""
     cut_model: str = ""
     cut_firmware: str = ""
     risk: str = _UPDATE_RISK
     undo: str = _NO_WAY_BACK
 
     def sentence(self, model: str, firmware: str, hours: int | None = None) -> str:
-        """Say of a drive that it has the fault, and how near it is."""
+        """Say of a drive that it has the fault, how sure that is, and how near it is."""
         told = f"{model}, firmware {firmware}: {self.fault}"
+        if self.unverified:
+            told += f" (not verified: {self.unverified})"
         if not self.hours or hours is None:
             return told
         left = self.hours - hours

@@ -78,6 +78,25 @@ def test_only_what_is_assumed_is_drawn() -> None:
     assert "nand.erase_us" not in ranges.of_drive(shown, KNOWN)
 
 
+def test_a_smaller_drive_is_drawn_as_the_whole_one() -> None:
+    """Spare that follows from the capacity is drawn with the whole drive's value, and arrives."""
+    name, small = "intel-dc-s3500-80gb", (("capacity_bytes", "8GB"),)
+    whole = ranges.of_drive(ranges.whole(name, ()), KNOWN)
+    assert ranges.of_drive(ranges.whole(name, small), KNOWN) == whole
+    assert {"over_provisioning", "reliability.factory_bad_share"} <= set(whole)
+    given = (*small, ("over_provisioning", "0.3"))
+    assert "over_provisioning" not in ranges.of_drive(ranges.whole(name, given), KNOWN)
+    (spare,) = (each for each in KNOWN if each.key == "over_provisioning")
+
+    def collected(place: float, *more: tuple[str, str]) -> int:
+        drawn = settings([spare], {spare.key: place}, whole)
+        return int(engine.show(name, (*more, *drawn))["wear"]["spare_blocks"])
+
+    # Ends of the interval differ by as much, for a tenth, as those of the whole drive do.
+    tenth, all_of_it = (collected(0.999, *more) - collected(0.0, *more) for more in (small, ()))
+    assert tenth == pytest.approx(all_of_it / 10, rel=0.05)
+
+
 @pytest.mark.parametrize("drive", [name for name in SSDS if name != "theory"])
 def test_most_draws_are_drives(drive: str) -> None:
     """Of each profile; the others say what they are short of."""

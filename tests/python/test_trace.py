@@ -25,6 +25,10 @@ SAME = {
     "MSR Cambridge": MSR,
     "Alibaba": "hm,W,1048576,16384,1577808144360767\nhm,R,0,4096,1577808145360767\n",
     "Tencent CBS": "1538323200,2048,32,1,7\n1538323201,0,8,0,7\n",
+    "SYSTOR '17": (
+        "Timestamp,Response,IOType,LUN,Offset,Size\n"
+        "1456135200.013118000,0.0008,W,4,1048576,16384\n1456135201.013118000,,R,4,0,4096\n"
+    ),
     "fio iolog, version 3": (
         "fio version 3 iolog\n0 d add\n0 d open\n"
         "5 d write 1048576 16384\n1000005 d read 0 4096\n1000006 d close\n"
@@ -97,6 +101,34 @@ def test_one_device_of_several(tmp_path: Path, command: Command) -> None:
     assert code == 0, err
     with pytest.raises(SsdlabError, match="holds no request of hm,3; it tells of hm,1, hm,2"):
         engine.survey_trace(str(path), "hm,3")
+
+
+SYSTOR = (Path(__file__).parent / "traces" / "systor17.csv").read_text(encoding="utf-8")
+
+
+def test_what_is_left_out_is_told(tmp_path: Path, command: Command) -> None:
+    """A request without a kind is counted, by the verb and by the run; another kind is refused."""
+    path = tmp_path / "2016022219-LUN4.csv"
+    path.write_text(SYSTOR)
+    survey = engine.survey_trace(str(path))
+    assert (survey["format"], survey["device"], survey["requests"]) == ("SYSTOR '17", "4", 4)
+    assert survey["end_bytes"] == 899056122368 + 131072
+    left_out = "1 request is left out, the first in line 5: its IOType is blank"
+    code, out, _ = command("trace", str(path))
+    assert code == 0 and left_out in " ".join(out.split())
+    code, out, err = command(
+        "run", "--trace", str(path), "--replay_scale=fit", *SMALL, "--output-format", "json"
+    )
+    assert code == 0, err
+    job = json.loads(out)["jobs"][0]
+    assert any(left_out in notice for notice in job["ssdlab"]["notices"])
+    assert (job["read"]["total_ios"], job["write"]["total_ios"]) == (1, 3)
+    path.write_text(SYSTOR.replace(",,4,", ",U,4,"))
+    code, _, err = command("run", "--trace", str(path), "--replay_scale=fit", *SMALL)
+    assert code == 2 and "line 5: 'U' is neither R nor W" in err
+    path.write_text(SYSTOR + "1456135204.0,0.001,W,6,0,4096\n")
+    code, _, err = command("trace", str(path))
+    assert code == 2 and "line 7: 6 is a second device in the trace, after 4" in err
 
 
 def test_a_trace_is_fitted_to_the_drive(tmp_path: Path, command: Command) -> None:

@@ -25,6 +25,19 @@ from test_simulated_health import SMALL
 
 Command = Callable[..., tuple[int, str, str]]
 SETTINGS = [word for key, value in SMALL for word in ("--set", f"{key}={value}")]
+_WITHOUT_ROOM = (
+    "capacity_bytes=12MiB",
+    "over_provisioning=0.1",
+    "nand.channels=1",
+    "nand.dies_per_channel=1",
+    "nand.pages_per_block=16",
+    "ftl.spare_counts=all",
+    "ftl.gc_pace=batch",
+    "ftl.parity_stripe_pages=none",
+    "reliability.factory_bad_share=0",
+    "buffer.bytes=0",
+)
+"""Open and free blocks take all the spare, so that collection gains nothing in the end."""
 WRITES = ("--rw=randwrite", "--bs=4k", "--iodepth=4", "--name=wear")
 
 
@@ -69,6 +82,28 @@ def test_its_health_in_every_form(command: Command, tmp_path: Path) -> None:
         found, out, _ = command("health", "--from", "s.json", "--format", form)
         assert found == code and said in out, form
     assert re.search(r"ssdlab_device_severity\{[^}]*\} 2\n", out)
+
+
+def test_a_drive_without_free_blocks(command: Command, tmp_path: Path) -> None:
+    """Good blocks are left, but none free: SMART says read-only, and health is critical."""
+    for link, said in (
+        ("link.protocol=nvme", "media is read-only"),
+        ("link.protocol=sata-ncq", "the drive reports failure"),
+    ):
+        given = [word for number in (*_WITHOUT_ROOM, link) for word in ("--set", number)]
+        words = ("run", "--drive", "intel-dc-s3500-80gb", *given, *WRITES, "--io_size=64m")
+        words = (*words, "--save", "stuck.ssd")
+        code, _, error = command(*words)
+        assert code == Exit.FINDING and "out of free blocks" in error
+        shown = engine.show("stuck.ssd")
+        assert shown["read_only"] and shown["wear"]["spare_blocks"] >= 0
+        _, smart, _ = command("show", "stuck.ssd", "--smart-json")
+        (tmp_path / "s.json").write_text(smart, encoding="utf-8")
+        found, out, _ = command("health", "--from", "s.json")
+        assert found == 3 and said in out
+        _, out, _ = command("show", "stuck.ssd")
+        assert "read-only" in out and "out of free blocks" in " ".join(out.split())
+        (tmp_path / "stuck.ssd").unlink()
 
 
 def test_a_run_without_failures_is_done(command: Command) -> None:
@@ -120,6 +155,7 @@ def test_the_list_of_faults() -> None:
     for fault in all_faults():
         assert len(fault.source) > 20 and fault.remedy and fault.why
         assert fault.severity in ("red", "yellow")
+        assert not (fault.unverified and fault.severity == "red")
     for model, firmware, hours in (
         ("M4-CT128M4SSD2", "0009", 5184),
         ("HP VO0480JFDGT", "HPD5", 32768),
@@ -140,6 +176,12 @@ def test_the_list_of_faults() -> None:
         ("Samsung SSD 980 PRO 1TB", "5B2QGXA7"),
     ):
         assert faults_of(model, firmware) == []
+    for model in ("VO0480JFDGV", "VO1920JFDGT", "MO0400JFFCK", "VK003840JWDAV"):
+        assert faults_of(model, "HPD5") == []  # No such name in the bulletin.
+    assert len(faults_of("INTEL SSDSC2KB03", "0100", is_cut=True)) == 1
+    assert faults_of("INTEL SSDSC2KB24", "0100", is_cut=True) == []
+    (withdrawn,) = faults_of("Samsung SSD 850 PRO 256GB", "EXM02B6Q")
+    assert "(not verified: " in withdrawn.sentence("850 PRO", "EXM02B6Q")
     (fault,) = faults_of("EK0800JVYPN", "HPD4")
     assert fault.sentence("EK0800JVYPN", "HPD4", 39_000).endswith("1,000 hours are left")
 

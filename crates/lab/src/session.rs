@@ -28,6 +28,7 @@ use crate::run::{Observer, Record, RunError, RunOptions, regions};
 use crate::workload::generate::JobError;
 use crate::workload::job::Job;
 use crate::workload::layout;
+use crate::workload::trace::Trace;
 use crate::{describe, session::target::Target};
 use memory::Memory;
 use serde_json::{Map, Value, json};
@@ -188,11 +189,18 @@ impl Session {
             "counters": self.counters(),
             "memory_bytes": self.memory.bytes(),
             "wear": self.target.wear(),
+            "read_only": self.target.shortage().is_some(),
+            "read_only_reason": self.read_only_reason(),
         });
         if !self.layers.is_empty() {
             shown["layers"] = self.layers.iter().map(|layer| json!(layer.kind.name)).collect();
         }
         shown
+    }
+
+    /// What a drive that takes no more writes is out of.
+    fn read_only_reason(&self) -> Option<String> {
+        self.target.shortage().map(|shortage| format!("out of {shortage}"))
     }
 
     fn parameters(&self) -> Value {
@@ -288,12 +296,17 @@ impl Session {
         Ok(self.target.with_first(bytes).expect("just checked"))
     }
 
-    /// Traces that reach beyond the drive and are made to fit it, told.
-    fn traces_fitted(&self, jobs: &[Job]) -> Vec<String> {
+    /// How traces are not replayed as they stand: requests left out, offsets made to fit the drive.
+    fn traces_told(&self, jobs: &[Job]) -> Vec<String> {
         let capacity = self.target.device().limits().capacity_bytes();
         let traces = jobs.iter().filter_map(|job| job.replay.as_ref()).map(|replay| &replay.trace);
-        let mut told: Vec<String> = traces.filter_map(|trace| trace.told(capacity)).collect();
-        told.dedup();
+        let of = |trace: &Trace| [trace.left_out(), trace.told(capacity)].into_iter().flatten();
+        let mut told = Vec::new();
+        for notice in traces.flat_map(of) {
+            if !told.contains(&notice) {
+                told.push(notice);
+            }
+        }
         told
     }
 
@@ -309,7 +322,7 @@ impl Session {
     ) -> Result<(Record, Context), SessionError> {
         self.prepare();
         let jobs = &self.placed(jobs)?;
-        let told = layout::told(jobs).into_iter().chain(self.traces_fitted(jobs));
+        let told = layout::told(jobs).into_iter().chain(self.traces_told(jobs));
         self.notices = told.chain(self.another_steady_state(jobs)).collect();
         let mut laid_out = 0;
         if plan.layout && self.label.is_empty() {
@@ -403,9 +416,8 @@ impl Session {
         extra.insert("span".into(), json!(self.label.span));
         extra.insert("started_over".into(), json!(self.label.started_over.map(|how| how.show())));
         extra.insert("laid_out_bytes".into(), json!(laid_out));
-        let shortage = self.target.shortage();
-        extra.insert("read_only".into(), json!(shortage.is_some()));
-        extra.insert("read_only_reason".into(), json!(shortage.map(|shortage| format!("out of {shortage}"))));
+        extra.insert("read_only".into(), json!(self.target.shortage().is_some()));
+        extra.insert("read_only_reason".into(), json!(self.read_only_reason()));
         extra.insert("wear".into(), self.target.wear());
         extra.insert("season".into(), self.season_shown());
         extra.insert("parameters".into(), self.parameters());

@@ -148,7 +148,7 @@ def show(
     _print_parameters(shown["parameters"])
     _print_section("what follows", _derived(shown.get("derived") or []))
     if (shown.get("counters") or {}).get("nand_pages_written"):
-        _print_section("wear", _wear(shown["wear"]))
+        _print_section("wear", _wear(shown["wear"], shown.get("read_only_reason")))
         _print_section("counters above 0", _counters(shown["counters"]))
 
 
@@ -210,7 +210,7 @@ def _derived(entries: list[dict[str, Any]]) -> list[tuple[str, ...]]:
     ]
 
 
-def _wear(wear: dict[str, Any]) -> list[tuple[str, ...]]:
+def _wear(wear: dict[str, Any], read_only: str | None) -> list[tuple[str, ...]]:
     counts, rated = wear["erase_counts"], wear.get("rated_cycles")
     erases = ", ".join(f"{text.significant(counts[key])} {key}" for key in ("min", "mean", "max"))
     rows: list[tuple[str, ...]] = [
@@ -221,6 +221,8 @@ def _wear(wear: dict[str, Any]) -> list[tuple[str, ...]]:
     if rated:
         used = text.percent(counts["mean"] / rated, 3)
         rows.insert(1, ("life used", f"{used} of {text.count(rated)} cycles"))
+    if read_only:
+        rows.append(("read-only", read_only))
     return rows
 
 

@@ -34,8 +34,8 @@ _KINDS = ("reads", "writes", "trims", "flushes")
 def trace(file: str, device: str | None, output_format: str) -> int:
     """Read a whole trace and show what it holds.
 
-    FILE is an iolog of fio, the text of blkparse, or the CSV of MSR Cambridge, Alibaba or Tencent,
-    as it is or packed with gzip or zstd. ssdlab run --trace replays it.
+    FILE is an iolog of fio, the text of blkparse, or the CSV of MSR Cambridge, Alibaba, Tencent or
+    SYSTOR '17, as it is or packed with gzip or zstd. ssdlab run --trace replays it.
     """
     [survey], _ = carry_out(
         [Path(file).name], [lambda progress: engine.survey_trace(file, device, progress)]
@@ -66,6 +66,13 @@ def _print(file: str, survey: dict[str, Any]) -> None:
     print_table(("kind", "requests", "share", "bytes", "mean length"), rows, right=(1, 2, 3, 4))
     order = "" if survey["in_order"] else " Its lines are not in the order of their times."
     print_text("")
+    left_out = survey["left_out"]
+    if left_out["requests"]:
+        are = "request is" if left_out["requests"] == 1 else "requests are"
+        print_filled(
+            f"{left_out['requests']:,} {are} left out, the first in line "
+            f"{left_out['first_line']}: {left_out['reason']}."
+        )
     print_filled(
         f"It lasts {text.duration(survey['duration_ns'])} and ends at "
         f"{text.size(survey['end_bytes'])}; on a smaller drive, add --replay_scale=fit.{order}"

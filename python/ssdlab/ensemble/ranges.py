@@ -14,11 +14,15 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import Any
 
+from ssdlab import engine
+from ssdlab.request import Settings
+
 if sys.version_info >= (3, 11):
     import tomllib
 else:
     import tomli as tomllib
 
+_FOLLOWS = "follows from capacity_bytes"
 _FORMS = ("factors", "span", "steps", "choices")
 
 
@@ -98,7 +102,7 @@ def of_drive(shown: Mapping[str, Any], ranges: Sequence[Range]) -> dict[str, Any
     Parameters
     ----------
     shown
-        What `engine.show` returned.
+        What `whole` returned.
     ranges
         Those that are known.
     """
@@ -112,6 +116,18 @@ def of_drive(shown: Mapping[str, Any], ranges: Sequence[Range]) -> dict[str, Any
         for each in ranges
         if each.key in assumed and each.at(0.5, assumed[each.key]) is not None
     }
+
+
+def whole(drive: str, settings: Settings, layers: Sequence[str] = ()) -> dict[str, Any]:
+    """Show a drive as its assumed numbers are meant: of a smaller capacity, the whole drive.
+
+    A smaller drive has spare and caches that follow from the whole one's, so those are drawn.
+    """
+    shown = engine.show(drive, settings, layers)
+    if not any(each["source"].startswith(_FOLLOWS) for each in shown["parameters"]):
+        return shown
+    others = tuple(pair for pair in settings if pair[0] != "capacity_bytes")
+    return engine.show(drive, others, layers)
 
 
 def with_own(ranges: Sequence[Range], own: Sequence[Range]) -> list[Range]:

@@ -82,7 +82,7 @@ def ensemble(request: RunRequest, count: int) -> Ensemble:
         The drive has nothing that is drawn: a drive file, `theory`, or a profile without a number
         that is assumed.
     """
-    shown = engine.show(request.drive, request.settings, request.layers)
+    shown = ranges.whole(request.drive, request.settings, request.layers)
     if shown.get("drive_file"):
         raise SsdlabError(
             f"--ensemble: {request.drive} is a drive file, whose numbers are settled\n"

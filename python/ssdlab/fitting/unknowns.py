@@ -169,6 +169,7 @@ def space_of(drive: str, fixed: Settings = ()) -> Space:
     SsdlabError
         The drive is no profile, or assumes nothing that has a range.
     """
+    # As it is, not `ranges.whole`: the profile that is written has the smaller capacity as its own.
     shown = engine.show(drive, fixed)
     if shown.get("drive_file") or shown.get("layers"):
         raise SsdlabError(

@@ -1,9 +1,9 @@
 """A simulated drive's counters as smartctl's own JSON, so that whatever reads that can be tried.
 
 Life used is mean erases / rated cycles, in whole percent as drives tell it; spare left is what may
-still be lost of the blocks that could be lost, never below 0; a drive that has lost more is
-read-only and says that it has failed; flash bytes are host bytes times the counters' write
-amplification (units programmed / units written).
+still be lost of the blocks that could be lost, never below 0; a drive that has lost more, or that
+has no free block left, is read-only and says that it has failed; flash bytes are host bytes times
+the counters' write amplification (units programmed / units written).
 An NVMe drive gets the health log (02h), a SATA drive its vendor's attributes (``data/smart.toml``
 says which, ``data/wear`` what they mean), one without a vendor the ATA Device Statistics.
 
@@ -75,8 +75,8 @@ def smart_json(shown: Mapping[str, Any], device: str) -> dict[str, Any]:
 
 
 def _is_read_only(shown: Mapping[str, Any]) -> bool:
-    """Whether more blocks went bad than the drive has to spare: the engine then writes no more."""
-    return bool(shown["wear"]["spare_blocks"] < 0)
+    """Whether the engine writes no more: good blocks ran out, or free ones."""
+    return bool(shown["read_only"] or shown["wear"]["spare_blocks"] < 0)
 
 
 def _figures(shown: Mapping[str, Any]) -> Figures:

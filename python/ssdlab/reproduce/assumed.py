@@ -12,10 +12,9 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
-from ssdlab import engine
 from ssdlab.ensemble import draw as drawing
 from ssdlab.ensemble.draw import Draw, draws, draws_of
-from ssdlab.ensemble.ranges import Range, known, of_drive, spare
+from ssdlab.ensemble.ranges import Range, known, of_drive, spare, whole
 from ssdlab.reproduce.experiment import Experiment, Scene
 from ssdlab.reproduce.specified import Specified
 from ssdlab.request import Settings
@@ -79,4 +78,4 @@ def _draws_of(drive: str, count: int, seed: int) -> tuple[list[Range], list[Draw
 
 @cache
 def _shown(drive: str, settings: Settings, layers: tuple[str, ...]) -> dict[str, Any]:
-    return engine.show(drive, settings, layers)
+    return whole(drive, settings, layers)

@@ -8,7 +8,8 @@
 //!   blocks = good blocks of the profile · s + e · (dies − dies of the profile · s),   s = capacity / that of the profile
 //! ```
 //! with e blocks of a die ([`unwritten_per_die`], [`kept_free`], and the SLC cache's own). An SLC cache and the cache of
-//! a map shrink by s, too. The smaller drive has no bad blocks, of which chance decides the number among few. A slice of
+//! a map shrink by s, too. The smaller drive has no bad blocks, of which chance decides the number among few: a share of
+//! them that is given is that of the whole drive, as over-provisioning that is given is. A slice of
 //! fewer dies by s stays as it is, and so does a drive where `ftl.spare_counts` or `nand.blocks_per_plane` is given: what
 //! is spare is stated then.
 //!
@@ -31,6 +32,8 @@ const TOLD_SECTORS: u64 = 1_953_125;
 
 const CAPACITY: &str = "capacity_bytes";
 const SPARE_COUNTS: &str = "ftl.spare_counts";
+/// What is given of these is of the whole drive.
+const OF_THE_WHOLE: [&str; 2] = ["over_provisioning", "reliability.factory_bad_share"];
 /// Who says so.
 const SOURCE: &str = "follows from capacity_bytes: write amplification stays that of the profile";
 
@@ -56,7 +59,7 @@ pub fn read(
     let own = Profile::read(name, file, text, &[])?;
     let Some(smaller) = Smaller::of(config, own.ssd()?) else { return Ok((profile, settings)) };
     smaller.check()?;
-    let follows = smaller.settings().into_iter().filter(|(key, _)| *key == "over_provisioning" || !keys.contains(key));
+    let follows = smaller.settings().into_iter().filter(|(key, _)| OF_THE_WHOLE.contains(key) || !keys.contains(key));
     let follows: Vec<_> = follows.map(|(key, value)| (key.to_string(), value)).collect();
     settings.extend(follows.iter().cloned());
     let mut profile = Profile::read(name, file, text, &settings)?;
@@ -142,8 +145,8 @@ impl Smaller<'_> {
         (ftl.slc_cache_bytes, ftl.slc_cache_fixed_bytes) =
             (shrunk(ftl.slc_cache_bytes), shrunk(ftl.slc_cache_fixed_bytes));
         let mut settings = vec![
-            ("over_provisioning", format!("{:.7}", self.over_provisioning(&small))),
-            ("reliability.factory_bad_share", "0".to_string()),
+            (OF_THE_WHOLE[0], format!("{:.7}", self.over_provisioning(&small))),
+            (OF_THE_WHOLE[1], "0".to_string()),
         ];
         if small.ftl.slc_cache != SlcCache::None {
             settings.push(("ftl.slc_cache_bytes", small.ftl.slc_cache_bytes.0.to_string()));

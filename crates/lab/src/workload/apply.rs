@@ -40,6 +40,12 @@ pub fn file_name(draft: &mut Draft, value: Value<'_>) -> Applied {
     Ok(())
 }
 
+/// `libblkio_path`: one drive of the run; a colon is part of it.
+pub fn path(draft: &mut Draft, value: Value<'_>) -> Applied {
+    draft.job.filename = Some(value.text.to_string());
+    Ok(())
+}
+
 /// `rw`, with the suffix `:N` of the random patterns.
 pub fn pattern(draft: &mut Draft, value: Value<'_>) -> Applied {
     let (kind, suffix) = match value.text.split_once(':') {
@@ -93,9 +99,10 @@ pub fn sequencer(draft: &mut Draft, value: Value<'_>) -> Applied {
     Ok(())
 }
 
-/// `ioengine`: only its being synchronous matters to a drive.
+/// `ioengine`: what matters to a drive is whether it is synchronous, and whether a page cache lies before it.
 pub fn engine(draft: &mut Draft, value: Value<'_>) -> Applied {
     let engine = value.text.split(':').next().unwrap_or_default();
+    draft.engine_is_direct = matches!(engine, "io_uring_cmd" | "xnvme" | "libblkio" | "sg");
     match engine {
         "sync" | "psync" | "vsync" | "pvsync" | "pvsync2" | "mmap" => {
             draft.synchronous_engine = Some(engine.to_string());

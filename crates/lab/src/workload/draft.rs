@@ -114,6 +114,8 @@ pub struct Draft {
     pub has_compression: bool,
     /// A synchronous engine, by name.
     pub synchronous_engine: Option<String>,
+    /// The engine sends commands to the drive itself, past any page cache.
+    pub engine_is_direct: bool,
     /// `zero_buffers`.
     pub zero_buffers: bool,
     /// `fsync_on_close`.
@@ -163,6 +165,7 @@ impl Default for Draft {
             has_pattern: false,
             has_compression: false,
             synchronous_engine: None,
+            engine_is_direct: false,
             zero_buffers: false,
             fsync_on_close: false,
             read_iolog: None,
@@ -300,9 +303,9 @@ impl Draft {
     }
 
     /// A block that is no whole number of sectors gets to the drive through the page cache only, in whole
-    /// pages. With `direct` it is refused where the drive's sector is known.
+    /// pages. With `direct`, and an engine that sends commands itself, it is refused where the drive's sector is known.
     fn round_to_pages(&mut self) {
-        if self.job.direct {
+        if self.job.direct || self.engine_is_direct {
             return;
         }
         let sizes = &mut self.job.block_sizes;

@@ -167,6 +167,7 @@ const SUPPORTED: &[OptionSpec] = &[
     switch("end_fsync", &[], |d, v| v.boolean().map(|on| d.job.end_fsync = on)),
     switch("fsync_on_close", &[], |d, v| v.boolean().map(|on| d.fsync_on_close = on)),
     value("filename", &[], apply::file_name),
+    value("libblkio_path", &[], apply::path),
     value("read_iolog", &[], |d, v| {
         d.read_iolog = Some(v.text.to_string());
         Ok(())
@@ -246,6 +247,17 @@ const IGNORED: &[(&str, &str)] = &[
          verifysort verifysort_nr trim_verify_zero scramble_buffers buffer_compress_chunk",
     ),
     ("a read gives the newest data in any case, from the buffer or from flash", "readfua"),
+    (
+        "the drives keep no metadata beside their sectors: protection information is neither written nor checked",
+        "md_per_io_size pi_act pi_chk apptag apptag_mask",
+    ),
+    (
+        "the drive is a simulated one, by whatever way its engine would reach it",
+        "libblkio_driver libblkio_pre_connect_props libblkio_num_entries libblkio_queue_size
+         libblkio_pre_start_props libblkio_vectored libblkio_wait_mode
+         libblkio_force_enable_completion_eventfd xnvme_async xnvme_sync xnvme_admin xnvme_dev_nsid
+         xnvme_dev_subnqn xnvme_mem xnvme_iovec",
+    ),
     ("no write is torn, since a run has no loss of power", "atomic"),
     (
         "the drives have no zones of their own, and on such a drive fio sets none either",
@@ -285,10 +297,15 @@ const REFUSED: &[(&str, &str)] = &[
     (
         "fio 3.33 does not know it, and it is not modelled",
         "ramp_size=0 random_sequence_stride=0 sprandom=0 spr_num_regions spr_op spr_cs
-         thinkcycles=0 latency_run_time recover_zbd_write_error=0 write_zone_remainders=0 fdp=0
-         dataplacement=0|none plid_select fdp_pli_select plids fdp_pli dp_scheme
-         md_per_io_size=0 pi_act pi_chk apptag apptag_mask num_range=1 write_mode=write
-         read_mode=read verify_mode end_syncfs=0",
+         thinkcycles=0 latency_run_time recover_zbd_write_error=0 write_zone_remainders=0 end_syncfs=0",
+    ),
+    (
+        "the drives have no placement handles, and without them write amplification is another one",
+        "fdp=0 dataplacement=0|none plid_select fdp_pli_select plids fdp_pli dp_scheme",
+    ),
+    (
+        "a request is one read, write or trim of one range",
+        "num_range=1 write_mode=write read_mode=read verify_mode libblkio_write_zeroes_on_trim=0",
     ),
     ("no log of histograms is written; json+ has them", "write_hist_log"),
     ("logs hold means, and times of completion", "log_window_value=avg|average log_issue_time=0"),
@@ -303,11 +320,7 @@ const REFUSED: &[(&str, &str)] = &[
          http_s3_security_token http_s3_sse_customer_key http_s3_sse_customer_algorithm
          http_s3_storage_class http_swift_auth_token http_verbose http_object_mode gpu_dev_ids
          gpu_dev_id cuda_io rocm_io serverip direct_write_to_pmem busy_wait_polling volume brick
-         xnvme_async xnvme_sync xnvme_admin xnvme_dev_nsid xnvme_dev_subnqn xnvme_mem
-         xnvme_iovec libblkio_driver libblkio_path libblkio_pre_connect_props
-         libblkio_num_entries libblkio_queue_size libblkio_pre_start_props libblkio_vectored
-         libblkio_write_zeroes_on_trim libblkio_wait_mode
-         libblkio_force_enable_completion_eventfd no_completion_thread",
+         no_completion_thread",
     ),
 ];
 

@@ -4,7 +4,8 @@
 //! length: it is read twice, once to look at every line before anything runs ([`Survey`]) and once as
 //! it is replayed, a line at a time. Times count from the first request, whatever clock the trace
 //! had; requests that stand up to 65,536 lines from their place in time are brought into order. A
-//! trace of several devices is refused until one is named. Left out: binary blktrace (print it with
+//! trace of several devices is refused until one is named. What a trace tells of and no drive can
+//! replay is counted and told ([`LeftOut`]). Not read: binary blktrace (print it with
 //! blkparse first), process names, response times.
 
 mod adjust;
@@ -12,6 +13,7 @@ mod blktrace;
 mod csv;
 mod devices;
 mod iolog;
+mod left_out;
 mod lines;
 mod order;
 mod packed;
@@ -19,6 +21,7 @@ mod survey;
 
 pub use adjust::{Adjust, Fitted, Scale};
 pub use iolog::{iolog_end, iolog_line, iolog_start};
+pub use left_out::LeftOut;
 pub use survey::{Count, Survey};
 
 use super::error::Problem;
@@ -141,6 +144,12 @@ impl Trace {
         self.fitted(capacity_bytes).map(|fitted| format!("{}: {fitted}", self.path))
     }
 
+    /// What of it is not replayed, in words; `None` where it is whole.
+    pub fn left_out(&self) -> Option<String> {
+        let left_out = &self.survey.left_out;
+        (left_out.requests > 0).then(|| format!("{}: {left_out}", self.path))
+    }
+
     fn fitted(&self, capacity_bytes: u64) -> Option<Fitted> {
         self.options.adjust.fitted(self.survey.end_bytes(), capacity_bytes)
     }
@@ -172,7 +181,13 @@ impl Trace {
             requests = self.look_at_lines()?;
         }
         if self.survey.requests() == 0 {
-            return Err((0, requests.devices.none_found(), "record again, or check that the right file was named"));
+            let left_out = &self.survey.left_out;
+            let and = if left_out.requests > 0 { format!(": {left_out}") } else { String::new() };
+            return Err((
+                0,
+                requests.devices.none_found() + &and,
+                "record again, or check that the right file was named",
+            ));
         }
         self.survey.device = requests.devices.name().unwrap_or_default().to_string();
         if !self.survey.is_in_order {
@@ -188,6 +203,7 @@ impl Trace {
         while let Some(entry) = requests.next()? {
             survey.add(&entry, &self.options.adjust);
         }
+        survey.left_out = requests.left_out.clone();
         self.survey = survey;
         Ok(requests)
     }
@@ -276,6 +292,19 @@ fn number(field: Option<&str>, line: u64, what: &str) -> Result<u64, Fault> {
 fn time(ticks: u64, tick_ns: u64, line: u64) -> Result<Nanos, Fault> {
     let nanos = ticks.checked_mul(tick_ns).filter(|nanos| *nanos < Nanos::NEVER.0);
     nanos.map(Nanos).ok_or_else(|| (line, format!("time {ticks} is too large"), DAMAGED))
+}
+
+/// Seconds with up to nine decimals, exactly; further ones are cut.
+fn seconds(field: &str, line: u64) -> Result<Nanos, Fault> {
+    let is_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let (whole, decimals) = field.split_once('.').unwrap_or((field, ""));
+    if whole.is_empty() || !is_digits(whole) || !is_digits(decimals) {
+        return Err((line, format!("'{field}' is no time"), DAMAGED));
+    }
+    let nanos: u64 = format!("{decimals:0<9}")[..9].parse().expect("nine digits");
+    let total = whole.parse::<u64>().ok().and_then(|whole| whole.checked_mul(1_000_000_000)?.checked_add(nanos));
+    let total = total.filter(|nanos| *nanos < Nanos::NEVER.0);
+    total.map(Nanos).ok_or_else(|| (line, format!("time {field} is too large"), DAMAGED))
 }
 
 #[cfg(test)]

@@ -100,6 +100,23 @@ fn what_is_stated_stays() {
     }
 }
 
+/// Bad blocks that are given are taken from the whole drive, once: the smaller one has their share less, and none itself.
+#[test]
+fn bad_blocks_are_those_of_the_whole_drive() {
+    let of = |bad: &str| {
+        let settings = format!("capacity_bytes=8GB reliability.factory_bad_share={bad}");
+        let (profile, _) = read_built_in("intel-dc-s3500-80gb", &settings).unwrap();
+        let config = profile.ssd().unwrap();
+        assert_eq!(config.reliability.factory_bad_share, 0.0);
+        layout(config).unwrap().0.blocks
+    };
+    let (whole, _) = read_built_in("intel-dc-s3500-80gb", "").unwrap();
+    let fewer = 0.02 * f64::from(layout(whole.ssd().unwrap()).unwrap().0.blocks) / 10.0;
+    // Blocks are whole ones, and each die has as many.
+    let dies = dies(whole.ssd().unwrap());
+    assert!((f64::from(of("0") - of("0.02")) - fewer).abs() <= dies, "{} of {}, {fewer}", of("0.02"), of("0"));
+}
+
 /// What follows says so where parameters are shown; what the user sets of it stays.
 #[test]
 fn what_follows_says_so() {

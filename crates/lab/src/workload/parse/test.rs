@@ -273,6 +273,24 @@ fn odd_blocks_go_through_the_page_cache() {
     assert_eq!(one("--bs=5000").block_sizes.read[0].bytes, 8192);
     assert_eq!(one(&format!("{etcd} --direct=1")).block_sizes.write[0].bytes, 2300);
     assert_eq!(one("--bs=512").block_sizes.read[0].bytes, 512);
+    assert_eq!(one("--ioengine=io_uring_cmd --bs=4160").block_sizes.read[0].bytes, 4160);
+    assert_eq!(one("--ioengine=io_uring_cmd --bs=4160 --ioengine=io_uring").block_sizes.read[0].bytes, 8192);
+}
+
+/// Engines that reach the drive their own way: their path is a file name, so that jobs share the drive; how they reach
+/// it, and metadata beside the sectors, is accepted and named. Placement handles and several ranges are refused.
+#[test]
+fn engines_that_send_commands_themselves() {
+    let blkio = "--ioengine=libblkio --libblkio_driver=io_uring --libblkio_path=/dev/nvme0n1 --rw=randread";
+    let file = parse_flags(&flags(blkio)).unwrap();
+    assert_eq!(file.jobs[0].filename.as_deref(), Some("/dev/nvme0n1"));
+    assert_eq!(one("--libblkio_path=/sys/bus/pci/devices/0000:00:01.0").filename.as_deref().map(str::len), Some(33));
+    assert!(file.notices[0].starts_with("libblkio_driver has no effect: the drive is a simulated one"));
+    let checked = "--ioengine=io_uring_cmd --md_per_io_size=64 --pi_act=0 --pi_chk=GUARD,REFTAG --apptag=0x0888";
+    let file = parse_flags(&flags(checked)).unwrap();
+    assert!(file.notices[0].contains("protection information is neither written nor checked"), "{:?}", file.notices);
+    assert!(error("--fdp=1").contains("no placement handles"));
+    assert!(error("--rw=trim --num_range=8").contains("one range"));
 }
 
 /// `filesize` is the region from its start to the offset, and `size` then a pass; `size=0` is the whole drive.

@@ -3,12 +3,13 @@
 //!
 //! Requests are taken where they were queued (action Q), or, where a trace has none, where they
 //! were issued to the driver (D). Sectors are 512 bytes. `rwbs` names the kind: R, W, D for
-//! discard; a leading F is a flush before it. The summary that blkparse adds is passed over.
+//! discard; a leading F is a flush before it. A request of another kind (N has no data) is left out
+//! and counted. The summary that blkparse adds is passed over.
 
 use super::devices::Devices;
-use super::{CUT, DAMAGED, Entry, Fault, number};
+use super::left_out::LeftOut;
+use super::{CUT, DAMAGED, Entry, Fault, number, seconds};
 use ssdlab_device::block::Operation;
-use ssdlab_device::units::Nanos;
 
 const SECTOR_BYTES: u64 = 512;
 /// Up to the length; what follows is the name of the process.
@@ -37,7 +38,13 @@ pub(super) enum Action {
 
 impl Action {
     /// The requests of a line, as far as it has them.
-    pub fn entries(self, line: u64, content: &str, devices: &mut Devices) -> Result<[Option<Entry>; 2], Fault> {
+    pub fn entries(
+        self,
+        line: u64,
+        content: &str,
+        devices: &mut Devices,
+        left_out: &mut LeftOut,
+    ) -> Result<[Option<Entry>; 2], Fault> {
         if !is_event(content) {
             return Ok([None, None]);
         }
@@ -55,7 +62,12 @@ impl Action {
         if *action != wanted || !devices.takes(fields[0], line)? {
             return Ok([None, None]);
         }
-        requests(fields, line)
+        let requests = requests(fields, line)?;
+        if requests == [None, None] && fields[6].starts_with(|kind| !matches!(kind, 'R' | 'W' | 'D')) {
+            left_out
+                .add(line, || format!("its kind is '{}', which neither reads, writes, trims nor flushes", fields[6]));
+        }
+        Ok(requests)
     }
 }
 
@@ -90,20 +102,11 @@ fn requests(fields: &[&str], line: u64) -> Result<[Option<Entry>; 2], Fault> {
     Ok([flush, Some(transfer).filter(|transfer| transfer.bytes > 0)])
 }
 
-/// Seconds with up to nine decimals, exactly.
-fn seconds(field: &str, line: u64) -> Result<Nanos, Fault> {
-    let (whole, decimals) = field.split_once('.').unwrap_or((field, ""));
-    let decimals: String = decimals.chars().chain("000000000".chars()).take(9).collect();
-    let whole = number(Some(whole), line, "time")?;
-    let nanos = number(Some(&decimals), line, "time")?;
-    let total = whole.checked_mul(1_000_000_000).and_then(|whole| whole.checked_add(nanos));
-    total.map(Nanos).ok_or_else(|| (line, format!("time {field} is too large"), DAMAGED))
-}
-
 #[cfg(test)]
 mod test {
-    use super::super::parse_trace;
+    use super::super::{Trace, TraceOptions, parse_trace};
     use super::*;
+    use ssdlab_device::units::Nanos;
 
     const TRACE: &str = "\
   8,0    3        1     0.000000000   697  G   W 223490 + 8 [kjournald]
@@ -133,6 +136,16 @@ CPU3 (8,0):
     fn issue_events_stand_in() {
         let text = TRACE.replace("  Q ", "  M ");
         assert_eq!(parse_trace(&text, "t").unwrap().len(), 1);
+    }
+
+    /// A kind that moves no data is left out, and told with its first line.
+    #[test]
+    fn other_kinds_are_told() {
+        let text = TRACE.to_string() + "  8,0    3        7     1.700000000   697  Q   N 0 + 0 [a]\n";
+        let trace = Trace::of_text("t", &text, TraceOptions::default()).unwrap();
+        assert_eq!(trace.survey().requests(), 3);
+        let told = "t: 1 request is left out, the first in line 9: its kind is 'N', which neither reads, writes, trims nor flushes";
+        assert_eq!(trace.left_out().as_deref(), Some(told));
     }
 
     /// A cut last line is named.

@@ -4,6 +4,7 @@ use super::blktrace::{self, Action};
 use super::csv::{self, Columns};
 use super::devices::Devices;
 use super::iolog;
+use super::left_out::LeftOut;
 use super::lines::{Lines, Opened};
 use super::{Entry, Fault};
 use std::cmp::Ordering;
@@ -27,6 +28,7 @@ pub(super) struct Requests {
     reader: Reader,
     pub devices: Devices,
     pub packer: Option<&'static str>,
+    pub left_out: LeftOut,
     /// The second request of a line.
     second: Option<Entry>,
 }
@@ -36,7 +38,14 @@ impl Requests {
     pub fn open(file: Box<dyn Read + Send>, device: Option<&str>, action: Action) -> Result<Requests, Fault> {
         let Opened { lines, beginning, packer } = Lines::open(file)?;
         let reader = reader_of(&beginning, action)?;
-        Ok(Requests { lines, reader, devices: Devices::new(device), packer, second: None })
+        Ok(Requests {
+            lines,
+            reader,
+            devices: Devices::new(device),
+            packer,
+            left_out: LeftOut::default(),
+            second: None,
+        })
     }
 
     /// The format's name.
@@ -59,12 +68,12 @@ impl Requests {
             return Ok(Some(entry));
         }
         while let Some((line, content)) = self.lines.next()? {
-            let devices = &mut self.devices;
+            let (devices, left_out) = (&mut self.devices, &mut self.left_out);
             let first = match &mut self.reader {
-                Reader::Csv(columns) => columns.entry(line, content, devices)?,
+                Reader::Csv(columns) => columns.entry(line, content, devices, left_out)?,
                 Reader::Iolog(reader) => reader.entry(line, content, devices)?,
                 Reader::Blktrace(action) => {
-                    let [flush, transfer] = action.entries(line, content, devices)?;
+                    let [flush, transfer] = action.entries(line, content, devices, left_out)?;
                     self.second = transfer.filter(|_| flush.is_some());
                     flush.or(transfer)
                 }
@@ -102,7 +111,7 @@ fn reader_of(beginning: &str, action: Action) -> Result<Reader, Fault> {
         let message = "tells of blocks by name, and not of places on a device".to_string();
         return Err((1, message, "traces of Tectonic and of caches cannot be replayed on a drive"));
     }
-    let remedy = "traces are fio iologs (v2, v3), the text of blkparse, and CSV of MSR Cambridge, Alibaba or Tencent";
+    let remedy = "traces are fio iologs (v2, v3), the text of blkparse, and CSV of MSR Cambridge, Alibaba, Tencent or SYSTOR '17";
     Err((1, "not a trace of a known format".into(), remedy))
 }
 

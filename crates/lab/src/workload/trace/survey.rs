@@ -1,6 +1,6 @@
 //! A trace read once from end to end: what it holds, and what would keep it from being replayed.
 
-use super::{Adjust, Entry};
+use super::{Adjust, Entry, LeftOut};
 use crate::workload::error::Problem;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -56,6 +56,8 @@ pub struct Survey {
     pub trims: Count,
     /// Flushes.
     pub flushes: Count,
+    /// Requests that it tells of and that cannot be replayed.
+    pub left_out: LeftOut,
     /// The first time of the trace's clock.
     pub(super) start: Nanos,
     /// The last time of it.
@@ -134,6 +136,7 @@ impl Survey {
             "writes": self.writes,
             "trims": self.trims,
             "flushes": self.flushes,
+            "left_out": self.left_out,
             "end_bytes": self.end_bytes(),
             "duration_ns": self.duration().0,
             "in_order": self.is_in_order,

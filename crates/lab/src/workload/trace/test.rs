@@ -88,9 +88,9 @@ proptest! {
     fn no_text_panics(
         start in prop_oneof![
             Just("fio version 2 iolog\n"), Just("fio version 3 iolog\n"), Just("1,R,0,512,1\n"), Just("1,0,8,1,1\n"),
-            Just("1,h,0,Read,0,512,1\n"), Just("8,0 1 1 0.5 1 Q W 8 + 8 [a]\n"), Just(""),
+            Just("1,h,0,Read,0,512,1\n"), Just("1.5,,R,4,0,512\n"), Just("8,0 1 1 0.5 1 Q W 8 + 8 [a]\n"), Just(""),
         ],
-        lines in proptest::collection::vec("[ -~]{0,40}|[0-9]{1,20} f (read|write|sync|wait) [0-9]{1,20} [0-9]{1,20}|[0-9]{1,20},h,0,(Read|Write),[0-9]{1,20},[0-9]{1,20},1|1,[RW],[0-9]{1,20},[0-9]{1,20},[0-9]{1,20}|8,0 1 1 [0-9.]{1,20} 1 [QD] [RWDF]{0,3} [0-9]{1,20} \\+ [0-9]{1,20}", 0..8),
+        lines in proptest::collection::vec("[ -~]{0,40}|[0-9]{1,20} f (read|write|sync|wait) [0-9]{1,20} [0-9]{1,20}|[0-9]{1,20},h,0,(Read|Write),[0-9]{1,20},[0-9]{1,20},1|1,[RW],[0-9]{1,20},[0-9]{1,20},[0-9]{1,20}|[0-9.]{1,20},[0-9.]{0,3},[RW]?,4,[0-9]{1,20},[0-9]{1,20}|8,0 1 1 [0-9.]{1,20} 1 [QD] [RWDF]{0,3} [0-9]{1,20} \\+ [0-9]{1,20}", 0..8),
     ) {
         let _ = parse_trace(&(start.to_string() + &lines.join("\n")), "t");
     }
