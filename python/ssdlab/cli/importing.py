@@ -15,6 +15,7 @@ from ssdlab.cli.console import note
 from ssdlab.cli.verb import Verb
 from ssdlab.errors import SsdlabError
 from ssdlab.output import PendingFile
+from ssdlab.recognise import what_the_file_is
 
 if TYPE_CHECKING:
     from ssdlab.mqsim.workload import Scenario
@@ -45,7 +46,8 @@ def import_(file: str, output: str) -> int:
     """
     path = Path(file)
     with PendingFile(output, "-o") as pending:
-        if path.suffix.lower() == ".xml":
+        kind = what_the_file_is(path)
+        if path.suffix.lower() == ".xml" or (kind and kind.name.startswith("MQSim's ")):
             _import_document(path, pending, output)
         else:
             _import_trace(path, pending)
