@@ -67,7 +67,12 @@ def test_lines_that_people_write(name: str) -> None:
     Path(file).write_text(text, encoding="utf-8")
     read(file)
     draw = random.Random(36)
-    rows = ("frobnication = 7", "[frobnication]", "frobnication", '"frobnication.x" = [1, 2]')
+    rows: tuple[str, ...] = (
+        "frobnication = 7",
+        "[frobnication]",
+        "frobnication",
+        '"frobnication.x" = [1, 2]',
+    )
     rows = rows[:1] + rows[2:3] if name == "job file" else rows  # There a section is a job.
     every = list(rows_inserted(text, rows))
     for content, row in draw.sample(every, min(len(every), 120)):
