@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
-from ssdlab import signals
+from ssdlab import engine, signals
 from ssdlab.cli.arguments import SEED_OPTION
 from ssdlab.cli.completion import complete_drive
 from ssdlab.cli.console import (
@@ -24,7 +25,8 @@ from ssdlab.cli.json_option import JSON_OPTION
 from ssdlab.cli.tasks import carry_out
 from ssdlab.cli.verb import Verb
 from ssdlab.demo import plan
-from ssdlab.errors import Stopped
+from ssdlab.errors import SsdlabError, Stopped
+from ssdlab.request import Settings
 from ssdlab.result import Result
 
 
@@ -70,6 +72,7 @@ def demo(drive: str, output: str, capacity: str | None, seed: int, as_json: bool
     from ssdlab.report import write_report
 
     settings = () if capacity is None else (("capacity_bytes", capacity),)
+    _check_capacity(drive, settings)
     performance = perform.Performance(drive, Path(output), settings, seed)
     labels, tasks = zip(*performance.tasks(), strict=True)
     folder = output_folder(output, "report.html")
@@ -90,6 +93,16 @@ def demo(drive: str, output: str, capacity: str | None, seed: int, as_json: bool
     if not as_json:
         print_text(f"\nopen {folder / 'report.html'}")
     return tell_not_steady((result.name, result.not_steady) for result in results)
+
+
+def _check_capacity(drive: str, settings: Settings) -> None:
+    """Refuse a drive or a size before anything is made, in the words of this verb's options."""
+    try:
+        engine.show(drive, settings)
+    except SsdlabError as error:
+        said = str(error).replace("--set capacity_bytes=", "--capacity ")
+        said = re.sub(r"at least capacity_bytes=(\w+).*", r"at least --capacity \1", said)
+        raise SsdlabError(said) from None
 
 
 def _print_json(results: Sequence[Result], report: Path | None) -> None:
