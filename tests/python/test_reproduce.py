@@ -327,14 +327,14 @@ def test_what_misses_is_red_and_stays(answers: list[Answer]) -> None:
 
 
 def test_what_was_chosen_afterwards_is_judged_and_not_counted(answers: list[Answer]) -> None:
-    """Rows on the used drive's stand-in and on when a controller reads ahead say so on the page."""
+    """Rows on the used drive's stand-in, read-ahead and the disk's small writes say so on the page."""
     found = {
         (each.question.name, row.condition): row
         for each in answers
         for row in each.rows
         if row.uncounted == judging.AFTERWARDS
     }
-    assert {name for name, _ in found} == {"used-drive", "raid"}
+    assert {name for name, _ in found} == {"used-drive", "raid", "alignment"}
     assert len([name for name, _ in found if name == "used-drive"]) == 2
     assert not any(row.counted for row in found.values())
     html = build_html(answers, TINY, "0.1.0")
