@@ -209,4 +209,10 @@ def _of_elements(text: str) -> Kind | None:
 
 
 def _of_lines(text: str) -> Kind | None:
+    # Patterns that pass over blank lines would begin anew at each of thousands.
+    several = text.split("\n")
+    before = ["x", *several]
+    text = "\n".join(
+        line for line, last in zip(several, before, strict=False) if line.strip() or last.strip()
+    )
     return next((k for each, k in _rules().lines if re.search(each, text, re.MULTILINE)), None)

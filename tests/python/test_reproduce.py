@@ -327,7 +327,7 @@ def test_what_misses_is_red_and_stays(answers: list[Answer]) -> None:
 
 
 def test_what_was_chosen_afterwards_is_judged_and_not_counted(answers: list[Answer]) -> None:
-    """Rows on the used drive's stand-in, read-ahead and the disk's small writes say so on the page."""
+    """Rows on the used drive, on reading ahead and on a disk's small writes say so on the page."""
     found = {
         (each.question.name, row.condition): row
         for each in answers

@@ -7,8 +7,8 @@ reader's own words.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 from ssdlab.recognise import what_the_file_is
 
@@ -69,7 +69,7 @@ def what_was_given(message: str, arguments: Sequence[str]) -> str:
         return ""
     first = message.partition("\n")[0]
     for option, word in _options_and_words(words):
-        if not word or word not in first or not Path(word).is_file():
+        if not word or word not in first or not os.path.isfile(word):
             continue
         kind = what_the_file_is(word)
         taken = _TAKEN.get(option, _TAKEN[verb])
