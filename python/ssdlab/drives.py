@@ -18,7 +18,6 @@ from ssdlab import conditions, engine, jobs, policy
 from ssdlab.cache import run_conditioned
 from ssdlab.engine import Progress
 from ssdlab.errors import SsdlabError
-from ssdlab.input import InputError, read_text
 from ssdlab.policy_setting import own
 from ssdlab.request import RunRequest, Settings
 from ssdlab.result import Result
@@ -290,15 +289,13 @@ def job_text(job: str | Path | None) -> tuple[str | None, str]:
     if isinstance(job, str) and "\n" in job:
         return job, "job text"
     try:
-        return read_text(job), str(job)
+        return jobs.read(str(job)), str(job)
     except FileNotFoundError:
         if (shipped := jobs.text(str(job))) is not None:
             return shipped, str(job)
         raise SsdlabError(
             f"no such job file: {job}; included jobs: {', '.join(jobs.names())}"
         ) from None
-    except InputError as error:
-        raise SsdlabError(f"job file {job}: cannot be read: {error}") from None
 
 
 def drive(

@@ -5,9 +5,14 @@ Each also becomes one line for fio, so that the same can be measured on a real d
 
 from __future__ import annotations
 
+import json
 import shlex
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib import resources
+
+from ssdlab.errors import SsdlabError
+from ssdlab.input import InputError, read_text
 
 
 def names() -> list[str]:
@@ -28,6 +33,27 @@ def text(name: str) -> str | None:
     if name not in names():
         return None
     return resources.files("ssdlab.data").joinpath(f"{name}.fio").read_text("utf-8")
+
+
+def read(path: str) -> str:
+    """Read a job file.
+
+    Raises
+    ------
+    FileNotFoundError
+        There is none.
+    SsdlabError
+        It cannot be read, or it is JSON: ``[1, 2]`` would be a job of that name, with all defaults.
+    """
+    remedy = "give a fio job file, or options instead: --rw=randwrite --bs=4k"
+    try:
+        found = read_text(path)
+    except InputError as error:
+        raise SsdlabError(f"job file {path}: cannot be read: {error}\n{remedy}") from None
+    with suppress(ValueError, RecursionError):
+        json.loads(found)
+        raise SsdlabError(f"job file {path}: holds JSON, and no job\n{remedy}")
+    return found
 
 
 def fio_line(name: str, target: str, flags: Sequence[str] = ()) -> str | None:

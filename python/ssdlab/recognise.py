@@ -101,7 +101,7 @@ def what_it_is(content: bytes) -> Kind | None:
         return found
     text = _text_of(head)
     if text is None:
-        return None if not head.strip(b"\0") else Kind("binary data, not text")
+        return _zeroes() if not head.strip(b"\0") else Kind("binary data, not text")
     if isinstance(text, Kind):
         return text
     stripped = text.lstrip("\ufeff \t\r\n")
@@ -113,6 +113,12 @@ def what_it_is(content: bytes) -> Kind | None:
         or _of_lines(stripped)
         or _of_json_within(stripped)
     )
+
+
+def _zeroes() -> Kind:
+    """Tell what begins with nothing but zeroes: most likely a disk on which nothing is yet."""
+    verb = next(k.verb for _, _, k in _rules().signs if k.name.startswith("an image of a disk"))
+    return Kind("zeroes, such as an image of an empty disk", verb)
 
 
 def what_the_file_is(path: str | Path) -> Kind | None:
@@ -203,4 +209,10 @@ def _of_elements(text: str) -> Kind | None:
 
 
 def _of_lines(text: str) -> Kind | None:
+    # Patterns that pass over blank lines would begin anew at each of thousands.
+    several = text.split("\n")
+    before = ["x", *several]
+    text = "\n".join(
+        line for line, last in zip(several, before, strict=False) if line.strip() or last.strip()
+    )
     return next((k for each, k in _rules().lines if re.search(each, text, re.MULTILINE)), None)

@@ -56,6 +56,7 @@ EXAMPLES: dict[str, tuple[bytes, ...]] = {
     "an image of a disk with a GPT": (_at(512, b"EFI PART"),),
     "an image of a file system (ext4)": (_at(1080, b"\x53\xef"),),
     "an image of a disk, or of its boot sector": (_at(510, b"\x55\xaa"),),
+    "zeroes, such as an image of an empty disk": (bytes(4096),),
     "binary data, not text": (b"\x01\x02\0\x03" * 50, b"caf\xe9 and more\n"),
     "text in UTF-16, as PowerShell's > writes": ("\ufeffPartition".encode("utf-16-le"),),
     "an empty file": (b"", b" \n\n\t"),

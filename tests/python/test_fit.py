@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import threading
 from collections.abc import Callable, Sequence
@@ -372,7 +373,12 @@ def test_a_profile_says_what_is_fitted(command: Command, tmp_path: Path) -> None
     """It can be run; each number has the kind that it has, and what stays open says so."""
     (tmp_path / "m.csv").write_text(measured_table(SMALL, ROWS[:1], 2))
     words = ("--drive", BASE, "--set", "capacity_bytes=2GiB", "--draws", "16")
-    assert command("fit", "m.csv", *words, "-o", "mine.toml")[0] == 0
+    code, out, _ = command("fit", "m.csv", *words, "-o", "mine.toml", "--json")
+    told = json.loads(out)
+    assert code == 0 and told["explained"] and told["unread"] == []
+    states = {each["name"]: each["state"] for each in told["numbers"]}
+    assert states["ftl.gc"] == "not determined" and "fitted" in states.values()
+    assert [each["held_back"] for each in told["measurements"]] == [False]
     shown = {each["key"]: each for each in engine.show(str(tmp_path / "mine.toml"))["parameters"]}
     base = {each["key"]: each for each in engine.show(BASE)["parameters"]}
     assert shown["nand.cell"] == base["nand.cell"]
@@ -392,8 +398,9 @@ def test_a_drive_outside_the_ranges_is_refused(command: Command, tmp_path: Path)
     rows.append((rows[0][0].replace("iodepth=1", "iodepth=2"), "", "iops"))
     (tmp_path / "m.csv").write_text(measured_table(drawn, rows, 3))
     words = ("--drive", BASE, "--set", "capacity_bytes=2GiB", "--draws", "16", "--hold-back", "0")
-    code, out, err = command("fit", "m.csv", *words, "-o", "mine.toml")
-    assert (code, out) == (1, ""), err
+    code, out, err = command("fit", "m.csv", *words, "-o", "mine.toml", "--json")
+    told = json.loads(out)
+    assert code == 1 and not told["explained"] and "m.csv:2" in told["why"]
     assert "no drive of the ranges" in err and "m.csv:2" in err and "no profile was written" in err
     assert not (tmp_path / "mine.toml").exists()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ssdlab.cli.compare import _print_conditions
-from ssdlab.cli.fit_plan import _print
+from ssdlab.cli.fit_plan import print_plan
 from ssdlab.fitting.plan import CANDIDATES, Ranked
 
 _OF = {"ftl.parity_stripe_pages": 0.68, "nand.pages_per_block": 0.38, "buffer.bytes": 0.21}
@@ -16,7 +16,7 @@ def test_a_plan_is_readable(
 ) -> None:
     """Every candidate is told with its figures and unknowns, in lines of at most 80 signs."""
     monkeypatch.setenv("COLUMNS", "80")
-    _print([Ranked(each, 0.08, _OF) for each in CANDIDATES])
+    print_plan([Ranked(each, 0.08, _OF) for each in CANDIDATES])
     out = capsys.readouterr().out
     assert max(map(len, out.splitlines())) <= 80
     assert out.count("8 %  rw=") == len(CANDIDATES)

@@ -64,3 +64,10 @@ def test_folders_are_told_by_what_is_in_them(tmp_path: Path) -> None:
     found = what_the_file_is(tmp_path)
     assert found is not None
     assert found.told().splitlines()[1].startswith("it is for: ssdlab report ")
+
+
+def test_thousands_of_blank_lines_are_passed_over_at_once() -> None:
+    """A text of 64 KiB that is nearly all line ends takes no minute, and is still told."""
+    for ends in (b"\n", b" \n"):
+        found = what_it_is(b"[a]\nrw=read\n" + ends * 65_536)
+        assert found is not None and found.name == "a job file of fio"

@@ -16,8 +16,10 @@ import pytest
 from ssdlab import engine
 from ssdlab.errors import SsdlabError, Stopped
 from ssdlab.everyday import catalogue, tables
+from ssdlab.exit_codes import Exit
 from ssdlab.reproduce.parts import pcmark
 from ssdlab.request import RunRequest, Settings
+from test_worn_out import SETTINGS, WRITES
 
 PAGE = (Path(__file__).parents[2] / "docs/everyday.md").read_text(encoding="utf-8")
 Command = Callable[..., tuple[int, str, str]]
@@ -243,3 +245,23 @@ def test_stopped_runs_keep_what_every_drive_has(
     assert code == 130
     assert "search-packages" in out and "start-firefox" not in out
     assert "kept the 1 of 2 scenarios" in err
+
+
+def test_a_drive_that_fails_is_a_finding(command: Command) -> None:
+    """On a read-only drive: exit code 3, a sentence each, JSON that is whole, and no figures."""
+    other = ("--set", "capacity_bytes=64MiB", "--set", "reliability.rated_cycles=3")
+    job = ("run", "--drive", "samsung-990-pro-1tb", *SETTINGS, *other, *WRITES, "--io_size=2g")
+    assert command(*job, "--save", "worn.ssd")[0] == Exit.FINDING
+    small = ('capacity_bytes="64 MiB"', 'files.rand.mean_bytes="64 KiB"')
+    sizes = [word for each in small for word in ("--scenario-set", each)]
+    for words in (("--scenario", "dd", *sizes), ("--scenario", "pcmark")):
+        asked = ("run", "--drive", "worn.ssd", *words)
+        code, out, error = command(*asked)
+        assert (code, out.strip()) == (Exit.FINDING, "")
+        assert f"worn.ssd, {words[1]}" in error, error
+        code, out, _ = command(*asked, "--json")
+        (told,) = json.loads(out)["scenarios"]
+        assert code == Exit.FINDING and told["failure"] in error and "score_mb_per_s" not in told
+    code, out, error = command("run", "--drive", "worn.ssd", "--drive", "theory", *words, "--json")
+    both = json.loads(out)["scenarios"]
+    assert code == Exit.FINDING and ["failure" in each for each in both] == [True, False]

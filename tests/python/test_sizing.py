@@ -213,7 +213,7 @@ def test_prices(tmp_path: Path) -> None:
     """A table of the buyer's; what is no price is refused with its line."""
     table = tmp_path / "prices.csv"
     table.write_text("drive,price\nintel-dc-s3500-80gb,110.5\n\ntheory, 7\n")
-    assert read_prices(str(table)) == {S3500: 110.5, THEORY: 7.0}
+    assert read_prices(str(table), (S3500, THEORY)) == {S3500: 110.5, THEORY: 7.0}
     for content, place in (
         ("price,drive\n", "the first line"),
         ("drive,price\ntheory,free\n", "line 2: theory,free"),
@@ -223,7 +223,7 @@ def test_prices(tmp_path: Path) -> None:
     ):
         table.write_text(content)
         with pytest.raises(SsdlabError, match=place):
-            read_prices(str(table))
+            read_prices(str(table), (S3500, THEORY))
 
 
 def test_an_interval() -> None:

@@ -216,6 +216,12 @@ impl Text {
             ("title", DeValue::String(title)) => self.title = title.to_string(),
             ("summary", DeValue::String(summary)) => self.summary = summary.to_string(),
             (_, DeValue::Table(table)) if !table.iter().any(|(name, _)| name.get_ref() == "value") => {
+                let within = format!("{key}.");
+                let is_known = |declared: &&Declaration| declared.key.starts_with(&within);
+                if table.is_empty() && !declarations(self.is_hdd).iter().any(is_known) {
+                    let message = format!("there is no section \"{key}\"; `ssdlab show` lists those that there are");
+                    return Err(ProfileError { place: place(&self.file, line), message });
+                }
                 for (name, value) in table {
                     self.take_parameter(text, &format!("{key}.{}", name.get_ref()), value)?;
                 }
@@ -326,8 +332,11 @@ fn known_key(key: &str, is_hdd: bool) -> Result<(), String> {
         return Err(format!("a {kind} has no parameter \"{key}\"; `ssdlab show` lists those that it has"));
     }
     let near = nearest(key, keys(is_hdd));
-    let hint = if near.is_empty() { String::new() } else { format!("; did you mean {}?", near.join(", ")) };
-    Err(format!("there is no parameter \"{key}\"{hint}"))
+    let hint = match near.is_empty() {
+        true => "`ssdlab show` lists those that there are".to_string(),
+        false => format!("did you mean {}?", near.join(", ")),
+    };
+    Err(format!("there is no parameter \"{key}\"; {hint}"))
 }
 
 /// A value of the command line: as in TOML where it reads as such, else a string.
@@ -387,6 +396,15 @@ mod test {
         assert!(message(&[("nand.plane", "1")]).contains("did you mean nand.planes"));
         assert!(message(&[("ftl.gc", "greedier")]).contains("\"d-choices:N\""));
         assert!(message(&[("nand.page_bytes", "4 parsecs")]).contains("expected a size"));
+    }
+
+    /// A section that no drive has is refused even where it is empty, with its line.
+    #[test]
+    fn an_empty_section_is_refused() {
+        let text = format!("{}\n[frobnication]\n", built_in("theory").unwrap());
+        let error = Profile::read("x", "x.toml", &text, &[]).unwrap_err();
+        assert!(error.message.contains("no section \"frobnication\""), "{}", error.message);
+        assert_eq!(error.place, format!("x.toml, line {}", text.lines().count()));
     }
 
     /// A line of the profile that does not go with a setting is not blamed alone.

@@ -9,6 +9,7 @@ use ssdlab_lab::host::text::{LayerText, StackText};
 use ssdlab_lab::request::RunRequest;
 use ssdlab_lab::session::{DriveSource, Session, SessionError};
 use std::io;
+use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
 /// The drive of a request with layers over it: a profile that comes along, a profile file, a drive
@@ -52,6 +53,10 @@ fn source_of(drive: &str) -> Result<Source, String> {
         let file = format!("profile {drive}");
         return Ok(Source::Drive(DriveSource::Profile { name: drive.into(), file, text: text.into() }));
     }
+    // A device that can be read is never looked at as a file.
+    if std::fs::metadata(drive).is_ok_and(|found| found.file_type().is_block_device()) {
+        return Err(real(drive));
+    }
     let refused = |error: io::Error| unknown(drive, &error);
     let input = Input::open(drive).map_err(refused)?;
     let file = drive.to_string();
@@ -69,13 +74,17 @@ fn source_of(drive: &str) -> Result<Source, String> {
     Ok(Source::Drive(DriveSource::Profile { name, file, text }))
 }
 
+fn real(drive: &str) -> String {
+    format!(
+        "{drive}: is a real drive, and a simulated one is needed here\n\
+         measure it with `ssdlab pts {drive}` or precondition it with `ssdlab season {drive}`; \
+         to simulate, name a profile (`ssdlab drives`), a profile file or a drive file"
+    )
+}
+
 fn unknown(drive: &str, error: &io::Error) -> String {
     if drive.starts_with("/dev/") || drive.contains("://") {
-        return format!(
-            "{drive}: is a real drive, and a simulated one is needed here\n\
-             measure it with `ssdlab pts {drive}` or precondition it with `ssdlab season {drive}`; \
-             to simulate, name a profile (`ssdlab drives`), a profile file or a drive file"
-        );
+        return real(drive);
     }
     if drive.ends_with(".toml") || drive.ends_with(".ssd") || error.kind() != io::ErrorKind::NotFound {
         return format!(

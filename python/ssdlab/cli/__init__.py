@@ -118,14 +118,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _answer(arguments: Sequence[str] | None) -> int:
+    given = sys.argv[1:] if arguments is None else arguments
     try:
-        given = sys.argv[1:] if arguments is None else arguments
         policy = guarded.policy_of(given)
         code = _carried_out(given) if policy is None else _in_child(policy, given)
         sys.stdout.flush()
         return code
     except SsdlabError as error:
-        _complain(str(error))
+        from ssdlab.cli.given_files import what_was_given
+
+        _complain(str(error) + what_was_given(str(error), given))
     except click.exceptions.NoArgsIsHelpError as error:
         _complain(error.format_message(), "")
     except click.ClickException as error:

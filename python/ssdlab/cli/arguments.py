@@ -18,7 +18,6 @@ import click
 from ssdlab import jobs
 from ssdlab.cli.verb import Verb
 from ssdlab.errors import SsdlabError
-from ssdlab.input import InputError, read_text
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -109,7 +108,7 @@ def _two_dashes(argument: str) -> str:
 
 def _read_job_file(path: str) -> str:
     try:
-        return read_text(path)
+        return jobs.read(path)
     except FileNotFoundError:
         if (shipped := jobs.text(path)) is not None:
             return shipped
@@ -118,8 +117,6 @@ def _read_job_file(path: str) -> str:
             "give a fio job file, or options instead: --rw=randwrite --bs=4k\n"
             f"included jobs: {', '.join(jobs.names())}"
         ) from None
-    except InputError as error:
-        raise SsdlabError(f"job file {path}: cannot be read: {error}") from None
 
 
 def _is_job_file(argument: str) -> bool:

@@ -61,13 +61,18 @@ def list_entries(as_json: bool) -> int:
 
 @cache.command("clear", cls=Verb, examples=("ssdlab cache clear", "ssdlab cache clear --yes"))
 @click.option("--yes", is_flag=True, help="Remove them without asking.")
-def clear(yes: bool) -> int:
+@JSON_OPTION
+def clear(yes: bool, as_json: bool) -> int:
     """Remove all drives from the cache; asks first."""
     entries = kept.entries()
     total = text.size(sum(entry.size_bytes for entry in entries))
     if entries:
         check_agreed(f"remove {_drives(len(entries))} ({total}) from {kept.folder()}?", yes)
-    print_text(f"{kept.folder()}: {text.size(kept.clear())} removed")
+    removed = kept.clear()
+    if as_json:
+        print_json({"folder": str(kept.folder()), "removed_bytes": removed})
+    else:
+        print_text(f"{kept.folder()}: {text.size(removed)} removed")
     return 0
 
 

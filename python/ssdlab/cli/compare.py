@@ -76,11 +76,11 @@ def compare(results: tuple[str, ...], as_json: bool) -> int:
 
 def _compare_pts(results: Sequence[str], as_json: bool) -> Exit:
     from ssdlab.pts.report.overlay import overlay
-    from ssdlab.pts.report.reading import changed_since
+    from ssdlab.pts.report.reading import not_judged
     from ssdlab.pts.report.sources import read_results
 
     measured = read_results([Path(result) for result in results])
-    found, unread = overlay(measured, pictures=False), changed_since(measured)
+    found, unread = overlay(measured, pictures=False), not_judged(measured)
     if as_json:
         print_json({**asdict(found), "unread": [each.to_json() for each in unread]})
     else:

@@ -103,6 +103,7 @@ def check_agreed(question: str, yes: bool) -> None:
     except click.Abort:
         if sys.stdin.isatty():
             raise
+        click.echo(err=True)  # The question's line has no end yet.
         raise SsdlabError(
             f"{question}\nnobody is there to answer; nothing was done\ngive --yes to agree"
         ) from None

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
-from ssdlab import signals
+from ssdlab import engine, signals
 from ssdlab.cli.arguments import SEED_OPTION
 from ssdlab.cli.completion import complete_drive
 from ssdlab.cli.console import (
     note,
+    print_json,
     print_list,
     print_paragraph,
     print_table,
@@ -19,10 +21,12 @@ from ssdlab.cli.console import (
 )
 from ssdlab.cli.drives import tell_not_steady
 from ssdlab.cli.folder import output_folder
+from ssdlab.cli.json_option import JSON_OPTION
 from ssdlab.cli.tasks import carry_out
 from ssdlab.cli.verb import Verb
 from ssdlab.demo import plan
-from ssdlab.errors import Stopped
+from ssdlab.errors import SsdlabError, Stopped
+from ssdlab.request import Settings
 from ssdlab.result import Result
 
 
@@ -56,7 +60,8 @@ from ssdlab.result import Result
     help="Shrink the drive to this size, such as 8GB, to finish sooner.",
 )
 @SEED_OPTION
-def demo(drive: str, output: str, capacity: str | None, seed: int) -> int:
+@JSON_OPTION
+def demo(drive: str, output: str, capacity: str | None, seed: int, as_json: bool) -> int:
     """Show what an SSD does fresh and in steady state, and what restores its speed.
 
     Runs the five jobs of the Thomas-Krenn e-book, and 4 KiB random writes with space left unused
@@ -67,6 +72,7 @@ def demo(drive: str, output: str, capacity: str | None, seed: int) -> int:
     from ssdlab.report import write_report
 
     settings = () if capacity is None else (("capacity_bytes", capacity),)
+    _check_capacity(drive, settings)
     performance = perform.Performance(drive, Path(output), settings, seed)
     labels, tasks = zip(*performance.tasks(), strict=True)
     folder = output_folder(output, "report.html")
@@ -74,15 +80,41 @@ def demo(drive: str, output: str, capacity: str | None, seed: int) -> int:
     results = performance.in_order()
     if not results:
         raise Stopped
-    _print(results)
+    if as_json:
+        _print_json(results, None if stopped else folder / "report.html")
+    else:
+        _print(results)
     if stopped:
         # Drawing takes longer than whoever pressed Ctrl-C will wait.
         kept = " ".join(str(folder / result.name) for result in results)
         note(f"ssdlab: stopped; to draw the finished runs: ssdlab report {kept}")
         return signals.exit_code()
     write_report(results, folder / "report.html")
-    print_text(f"\nopen {folder / 'report.html'}")
+    if not as_json:
+        print_text(f"\nopen {folder / 'report.html'}")
     return tell_not_steady((result.name, result.not_steady) for result in results)
+
+
+def _check_capacity(drive: str, settings: Settings) -> None:
+    """Refuse a drive or a size before anything is made, in the words of this verb's options."""
+    try:
+        engine.show(drive, settings)
+    except SsdlabError as error:
+        said = str(error).replace("--set capacity_bytes=", "--capacity ")
+        said = re.sub(r"at least capacity_bytes=(\w+).*", r"at least --capacity \1", said)
+        raise SsdlabError(said) from None
+
+
+def _print_json(results: Sequence[Result], report: Path | None) -> None:
+    from ssdlab.demo import figures
+
+    print_json(
+        {
+            "report": None if report is None else str(report),
+            "not_steady": {each.name: each.not_steady for each in results if each.not_steady},
+            "results": figures.as_data(results),
+        }
+    )
 
 
 def _print(results: Sequence[Result]) -> None:

@@ -11,9 +11,10 @@ import click
 from ssdlab import conditions, text
 from ssdlab.cli.arguments import SEED_OPTION, whole_number
 from ssdlab.cli.completion import complete_drive, complete_file
-from ssdlab.cli.console import note, print_table, print_text
+from ssdlab.cli.console import note, print_json
 from ssdlab.cli.drives import SET_OPTION, parse_settings
-from ssdlab.cli.fit_plan import perform, tell_plan
+from ssdlab.cli.fit_plan import as_data, perform, print_plan, ranked_plan
+from ssdlab.cli.json_option import JSON_OPTION, check_json_alone
 from ssdlab.cli.verb import Verb
 from ssdlab.errors import SsdlabError
 from ssdlab.exit_codes import Exit, worst
@@ -21,11 +22,8 @@ from ssdlab.output import PendingFile, is_stdout
 from ssdlab.report.printing import check_ending
 
 if TYPE_CHECKING:
-    from ssdlab.fitting.measurement import Gathered, Measurement
-    from ssdlab.fitting.misfit import Misfit
-    from ssdlab.fitting.point import Point
+    from ssdlab.fitting.measurement import Gathered
     from ssdlab.fitting.unknowns import Space
-    from ssdlab.fitting.waves import Fit
 
 _LEAST_DRAWS, _MOST_DRAWS = 16, 1024
 _FEW = 5
@@ -79,6 +77,7 @@ _FEW = 5
     help="Simulate N drives in each of four waves.",
 )
 @SEED_OPTION
+@JSON_OPTION
 def fit(
     measurements: tuple[str, ...],
     drive: str,
@@ -89,6 +88,7 @@ def fit(
     hold_back: str,
     draws: int,
     seed: int,
+    as_json: bool,
 ) -> int:
     """Fit a profile to measurements of a drive.
 
@@ -105,7 +105,11 @@ def fit(
             raise SsdlabError(f"--plan writes no profile\nleave -o {output} out")
         space = space_of(drive, parse_settings(settings))
         read = _read(measurements, state)
-        tell_plan(space, read.measurements, draws, seed)
+        ranked = ranked_plan(space, read.measurements, draws, seed)
+        if as_json:
+            print_json({"plan": [as_data(each) for each in ranked], **_of_input(read)})
+        else:
+            print_plan(ranked)
         return _code(read)
     if output is not None:
         check_ending(output, (".toml",), "a profile")
@@ -115,28 +119,33 @@ def fit(
             f"nothing to do: {missing} is missing\n"
             f"ssdlab fit mine.csv --drive {drive} -o mine.toml, or --plan"
         )
+    check_json_alone(as_json, output)
     found = _read(measurements, state)
     space = space_of(drive, parse_settings(settings))
     with PendingFile(output) as pending:
-        code = _fit(space, found.measurements, measurements, share, draws, seed, pending)
+        code = _fit(space, found, measurements, share, draws, seed, pending, as_json=as_json)
     return worst((code, _code(found)))
 
 
 def _fit(
     space: Space,
-    measurements: Sequence[Measurement],
+    read: Gathered,
     files: Sequence[str],
     share: float,
     draws: int,
     seed: int,
     pending: PendingFile,
+    *,
+    as_json: bool,
 ) -> Exit:
+    from ssdlab.cli.fit_told import Told
     from ssdlab.fitting.measurement import hold_back
     from ssdlab.fitting.misfit import Unexplained, check_explained, misfit_of
     from ssdlab.fitting.profile import profile_text
     from ssdlab.fitting.refine import refine
     from ssdlab.fitting.waves import fit as fit_waves
 
+    measurements = read.measurements
     at_least = 1 / len(measurements) if len(measurements) >= _FEW and share > 0 else 0.0
     held_back = hold_back(measurements, max(share, at_least), seed)
     done = fit_waves(space, measurements, held_back, draws=draws, seed=seed, perform=perform)
@@ -147,11 +156,16 @@ def _fit(
         check_explained(judged, done.fitted, likelihood.expected(point.best), space.drive)
     except Unexplained as error:
         note(f"ssdlab: {error}")
+        if as_json:
+            print_json({"explained": False, "why": str(error), **_of_input(read)})
         return Exit.ATTENTION
     names = [Path(each).resolve().name for each in files]
     pending.write(profile_text(space, point, done.fitted, names))
-    if not is_stdout(str(pending.path)):
-        _tell(done, point, judged, found.figures, seed)
+    told = Told(done, point, judged, found.figures, seed)
+    if as_json:
+        print_json({"explained": True, **told.as_data(), **_of_input(read)})
+    elif not is_stdout(str(pending.path)):
+        told.show()
     return Exit.DONE
 
 
@@ -173,63 +187,10 @@ def _read(paths: Sequence[str], state: str | None) -> Gathered:
     return found
 
 
+def _of_input(read: Gathered) -> dict[str, Any]:
+    """Return what programs read of the measurements themselves."""
+    return {"notices": read.notices, "unread": [each.to_json() for each in read.unread]}
+
+
 def _code(found: Gathered) -> Exit:
     return Exit.NOT_JUDGED if found.unread else Exit.DONE
-
-
-def _tell(done: Fit, point: Point, judged: Misfit, drive: Any, seed: int) -> None:
-    """Say what was fitted, how well, and what stays open."""
-    from ssdlab.fitting.profile import interval
-
-    rows = [
-        (
-            each.unknown.name,
-            each.unknown.show(done.space.base[number]),
-            each.unknown.show(each.place) if each.fitted else "",
-            interval(each),
-            "fitted" if each.determined else "with others" if each.freed else "not determined",
-        )
-        for number, each in enumerate(point.estimates)
-    ]
-    print_table(("number", "base", "fitted", "90 % interval", ""), rows, right=(1, 2))
-    print_text("")
-    _tell_measurements(done, judged, drive, seed)
-    open_ones = [each.unknown.name for each in point.estimates if not each.fitted]
-    if open_ones:
-        note(
-            f"ssdlab: the measurements do not determine {', '.join(open_ones)}: these keep the "
-            "base's values; ssdlab fit --plan says what to measure"
-        )
-
-
-def _tell_measurements(done: Fit, judged: Misfit, drive: Any, seed: int) -> None:
-    """Say what the fitted drive gives, and what was predicted of what was held back."""
-    outliers = iter(judged.outliers)
-    rows: list[tuple[str, ...]] = []
-    for column, (each, held) in enumerate(zip(done.measurements, done.held_back, strict=True)):
-        if held:
-            rows.append(_predicted(each, done.last.figures[:, column], seed))
-        else:
-            rows.append(_row(each, drive[column], "outlier" if next(outliers) else "fitted"))
-    print_table(("measurement", "measured", "model", "difference", ""), rows, right=(1, 2, 3))
-
-
-def _predicted(measurement: Measurement, figures: Any, seed: int) -> tuple[str, ...]:
-    from ssdlab.fitting.prediction import predict
-
-    found = predict(measurement, figures, seed)
-    if found is None:
-        return (measurement.label, text.significant(measurement.value, 4), "", "", "no prediction")
-    between = f"{text.significant(found.low)} … {text.significant(found.high)}"
-    verdict = "inside" if found.inside else "outside"
-    return _row(measurement, found.median, f"held back: {verdict} {between}")
-
-
-def _row(measurement: Measurement, expected: float, remark: str) -> tuple[str, ...]:
-    return (
-        measurement.label,
-        text.significant(measurement.value, 4),
-        text.significant(expected, 4),
-        f"{(expected / measurement.value - 1) * 100:+.1f} %",
-        remark,
-    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ssdlab.cli.console import note, print_filled, print_text
 from ssdlab.cli.tasks import carry_out
@@ -23,8 +23,10 @@ def perform(
     return carry_out(names, tasks)[0]
 
 
-def tell_plan(space: Space, measured: Sequence[Measurement], draws: int, seed: int) -> None:
-    """Rank the candidates and print them.
+def ranked_plan(
+    space: Space, measured: Sequence[Measurement], draws: int, seed: int
+) -> list[Ranked]:
+    """Rank the candidates, the most informative first.
 
     Parameters
     ----------
@@ -49,14 +51,28 @@ def tell_plan(space: Space, measured: Sequence[Measurement], draws: int, seed: i
     known = list(zip(measured, fitted, strict=False))
     rest = iter(fitted[len(measured) :])
     candidates = [(each, [next(rest) for _ in each.metrics]) for each in CANDIDATES]
-    _print(rank(space, candidates, known, seed))
+    ranked = rank(space, candidates, known, seed)
     note(
         f"ssdlab: explained is of the spread of {len(space.unknowns)} numbers that "
         f"{len(measured)} measurements leave; {len(loads(asked)) * draws} runs"
     )
+    return list(ranked)
 
 
-def _print(ranked: Sequence[Ranked]) -> None:
+def as_data(ranked: Ranked) -> dict[str, Any]:
+    """Return a candidate for programs."""
+    load = ranked.candidate.load
+    return {
+        "job": list(load.flags),
+        "condition": load.condition or "fresh",
+        "span": load.span,
+        "metrics": list(ranked.candidate.metrics),
+        "explained": ranked.explained,
+        "of": ranked.of,
+    }
+
+
+def print_plan(ranked: Sequence[Ranked]) -> None:
     """Write two entries a measurement, which stay readable on a terminal of 80 columns."""
     print_text("explains  measurement, condition: figures")
     for each in ranked:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -11,15 +12,19 @@ from xml.etree import ElementTree
 import click
 
 from ssdlab import text
-from ssdlab.cli.console import note
+from ssdlab.cli.console import note, print_json
+from ssdlab.cli.json_option import JSON_OPTION, check_json_alone
 from ssdlab.cli.verb import Verb
 from ssdlab.errors import SsdlabError
 from ssdlab.output import PendingFile
+from ssdlab.recognise import what_the_file_is
 
 if TYPE_CHECKING:
     from ssdlab.mqsim.workload import Scenario
 
 _ADDED_BYTES = 1 << 20
+Tell = Callable[[str], None]
+"""Hears what was not carried over, or is different."""
 
 
 @click.command(
@@ -36,41 +41,52 @@ _ADDED_BYTES = 1 << 20
 )
 @click.argument("file", metavar="FILE")
 @click.option("-o", "--output", required=True, metavar="FILE", help="Write to this file.")
-def import_(file: str, output: str) -> int:
+@JSON_OPTION
+def import_(file: str, output: str, as_json: bool) -> int:
     """Import a drive, a workload or a trace from MQSim.
 
     FILE is its configuration (ssdconfig.xml), which becomes a profile, its workload definition
     (workload.xml), each scenario of which becomes a fio job file, or a trace of five columns, which
     becomes an iolog of fio. What cannot be carried over is named.
     """
-    path = Path(file)
+    check_json_alone(as_json, output)
+    path, notices, written = Path(file), list[str](), [output]
+
+    def tell(notice: str) -> None:
+        notices.append(notice)
+        note(f"ssdlab: {notice}")
+
     with PendingFile(output, "-o") as pending:
-        if path.suffix.lower() == ".xml":
-            _import_document(path, pending, output)
+        kind = what_the_file_is(path)
+        if path.suffix.lower() == ".xml" or (kind and kind.name.startswith("MQSim's ")):
+            written = _import_document(path, pending, output, tell)
         else:
-            _import_trace(path, pending)
+            _import_trace(path, pending, tell)
             pending.finish()
+    if as_json:
+        print_json({"written": written, "notices": notices})
     return 0
 
 
-def _import_document(path: Path, pending: PendingFile, output: str) -> None:
+def _import_document(path: Path, pending: PendingFile, output: str, tell: Tell) -> list[str]:
+    """Write what comes of a document; return the files' names."""
     from ssdlab.mqsim.elements import CONFIGURATION, read_document
 
     root = read_document(path)
     if root.tag == CONFIGURATION:
-        _import_drive(path, root, pending)
-    else:
-        _import_workload(path, root, pending, output)
+        _import_drive(path, root, pending, tell)
+        return [output]
+    return _import_workload(path, root, pending, output, tell)
 
 
-def _import_drive(path: Path, root: ElementTree.Element, pending: PendingFile) -> None:
+def _import_drive(path: Path, root: ElementTree.Element, pending: PendingFile, tell: Tell) -> None:
     from ssdlab.mqsim.profile import profile_of
 
     profile, left = profile_of(path, root)
     _check_loads(path, profile)
     pending.write(profile)
     if left:
-        note(f"ssdlab: {path}: not carried over: {', '.join(left)}")
+        tell(f"{path}: not carried over: {', '.join(left)}")
 
 
 def _check_loads(path: Path, profile: str) -> None:
@@ -91,8 +107,8 @@ def _check_loads(path: Path, profile: str) -> None:
 
 
 def _import_workload(
-    path: Path, root: ElementTree.Element, pending: PendingFile, output: str
-) -> None:
+    path: Path, root: ElementTree.Element, pending: PendingFile, output: str, tell: Tell
+) -> list[str]:
     """Write the scenarios' job files and the iologs that they replay: all of them, or none."""
     from ssdlab.mqsim.workload import scenarios_of
 
@@ -105,28 +121,29 @@ def _import_workload(
             f"-o {output}: {len(names)} files come of {path}\nname a file, such as -o load.fio"
         )
     else:
-        _write_all(names, [scenario for _, scenario in scenarios])
+        _write_all(names, [scenario for _, scenario in scenarios], tell)
     for job, scenario in scenarios:
         for line in scenario.left:
-            note(f"ssdlab: {line}")
+            tell(line)
         state = f"--state steady:job --span {scenario.span}"
-        note(f"ssdlab: {job}: MQSim fills a part of the drive first: run it with {state}")
-        note("ssdlab: on a drive of hundreds of GB that takes minutes; --state used a fifth of it")
+        tell(f"{job}: MQSim fills a part of the drive first: run it with {state}")
+        tell("on a drive of hundreds of GB that takes minutes; --state used a fifth of it")
+    return names
 
 
-def _write_all(names: list[str], scenarios: list[Scenario]) -> None:
+def _write_all(names: list[str], scenarios: list[Scenario], tell: Tell) -> None:
     with ExitStack() as unfinished:
         pending = [unfinished.enter_context(PendingFile(name, "-o")) for name in names]
         files = iter(pending)
         for scenario in scenarios:
             next(files).add(scenario.job.encode())
             for trace, percent in scenario.traces.values():
-                _import_trace(trace, next(files), percent)
+                _import_trace(trace, next(files), tell, percent)
         for file in pending:
             file.finish()
 
 
-def _import_trace(path: Path, pending: PendingFile, percent: int = 100) -> None:
+def _import_trace(path: Path, pending: PendingFile, tell: Tell, percent: int = 100) -> None:
     from ssdlab.mqsim.trace import Told, iolog
 
     told, lines = Told(0, set(), 0), bytearray()
@@ -136,9 +153,9 @@ def _import_trace(path: Path, pending: PendingFile, percent: int = 100) -> None:
             pending.add(bytes(lines))
             lines.clear()
     pending.add(bytes(lines))
-    note(
-        f"ssdlab: {path}: {text.count(told.requests)} requests; "
+    tell(
+        f"{path}: {text.count(told.requests)} requests; "
         f"they need a drive of {text.size(told.end_bytes)}"
     )
     if len(told.devices) > 1:
-        note(f"ssdlab: {path}: its {len(told.devices)} devices are one drive now, as in MQSim")
+        tell(f"{path}: its {len(told.devices)} devices are one drive now, as in MQSim")

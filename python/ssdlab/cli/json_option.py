@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import click
 
+from ssdlab.errors import SsdlabError
+from ssdlab.output import is_stdout
+
 JSON_OPTION = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
 """Of a verb that has tables and JSON."""
 
@@ -11,6 +14,18 @@ JSON_FORM = click.option(
     "--json", "output_format", flag_value="json", help="Print JSON for programs."
 )
 """The same, where ``--output-format`` chooses among fio's own forms."""
+
+
+def check_json_alone(as_json: bool, output: str) -> None:
+    """Refuse a file and JSON on the same stdout.
+
+    Raises
+    ------
+    SsdlabError
+        ``-o`` names stdout, where ``--json`` prints.
+    """
+    if as_json and is_stdout(output):
+        raise SsdlabError(f"-o {output}: --json prints to stdout, too\nname a file")
 
 
 def result_form(function: click.decorators.FC) -> click.decorators.FC:

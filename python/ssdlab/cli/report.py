@@ -7,23 +7,26 @@ from collections.abc import Sequence
 import click
 
 from ssdlab.cli.completion import complete_file
-from ssdlab.cli.console import note
+from ssdlab.cli.console import note, print_json
+from ssdlab.cli.json_option import JSON_OPTION, check_json_alone
 from ssdlab.cli.results import (
     are_pts_results,
     documents_of,
     ensembles_in,
-    exit_code_of,
     is_sweep,
     loaded,
     tell_unread,
     tell_what_is_wrong,
+    unread_of,
 )
 from ssdlab.cli.verb import Verb
 from ssdlab.errors import SsdlabError
-from ssdlab.exit_codes import Exit
+from ssdlab.exit_codes import Exit, worst
 from ssdlab.output import is_stdout
 from ssdlab.report import write_report
 from ssdlab.report.printing import check_ending
+from ssdlab.result import Result
+from ssdlab.unread import Unread
 
 
 @click.command(
@@ -46,7 +49,8 @@ from ssdlab.report.printing import check_ending
     help="Write the report to FILE; a name that ends in .pdf gives a PDF.",
 )
 @click.option("--title", help="Set the page's heading.")
-def report(results: tuple[str, ...], output: str, title: str | None) -> int:
+@JSON_OPTION
+def report(results: tuple[str, ...], output: str, title: str | None, as_json: bool) -> int:
     """Make a self-contained HTML page from results, or a PDF, which Chromium prints.
 
     RESULT is a result file of ssdlab or fio; the two can stand on one page. Latency distributions
@@ -63,7 +67,9 @@ def report(results: tuple[str, ...], output: str, title: str | None) -> int:
     front, and parallel coordinates that can be brushed.
     """
     check_ending(output)
-    code = Exit.DONE
+    check_json_alone(as_json, output)
+    unread: Sequence[Unread] = ()
+    failures: list[str] = []
     if is_sweep(results[0]):
         if len(results) > 1:
             raise SsdlabError(
@@ -77,22 +83,27 @@ def report(results: tuple[str, ...], output: str, title: str | None) -> int:
 
         unread = write_pts_report(results, output, title=title)
         tell_unread(unread)
-        code = Exit.NOT_JUDGED if unread else Exit.DONE
     else:
-        code = _report_runs(results, output, title)
-    if not is_stdout(output):
+        found = _report_runs(results, output, title)
+        tell_what_is_wrong(found)
+        unread = [one for each in found for one in unread_of(each)]
+        failures = [f"{each.name}: {line}" for each in found for line in each.failures]
+    if as_json:
+        told = [each.to_json() for each in unread]
+        print_json({"written": output, "failures": failures, "unread": told})
+    elif not is_stdout(output):
         note(f"written: {output}")
-    return code
+    return worst([Exit.FINDING] * bool(failures) + [Exit.NOT_JUDGED] * bool(unread))
 
 
-def _report_runs(results: Sequence[str], output: str, title: str | None) -> Exit:
+def _report_runs(results: Sequence[str], output: str, title: str | None) -> Sequence[Result]:
+    """Write the page of runs, or of ensembles; return the runs."""
     documents = documents_of(results)
     if arms := ensembles_in(documents):
         from ssdlab.ensemble.report import write_ensemble_report
 
         write_ensemble_report(arms, output, title=title)
-        return Exit.DONE
+        return ()
     with loaded(documents) as found:
         write_report(found, output, title=title)
-    tell_what_is_wrong(found)
-    return exit_code_of(found)
+    return found

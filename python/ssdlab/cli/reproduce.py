@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,12 +16,14 @@ from ssdlab import engine, signals
 from ssdlab.cli.console import (
     is_terminal,
     note,
+    print_json,
     print_paragraph,
     print_table,
     print_text,
 )
 from ssdlab.cli.ensemble import parse_count
 from ssdlab.cli.folder import output_folder
+from ssdlab.cli.json_option import JSON_OPTION
 from ssdlab.cli.tasks import carry_out
 from ssdlab.cli.verb import Verb
 from ssdlab.output import PendingFile
@@ -63,8 +65,14 @@ if TYPE_CHECKING:
     metavar="DIR",
     help="Write the page and the figures to this folder.",
 )
+@JSON_OPTION
 def reproduce(
-    questions: tuple[str, ...], quick: bool, ensemble: str | None, only_list: bool, output: str
+    questions: tuple[str, ...],
+    quick: bool,
+    ensemble: str | None,
+    only_list: bool,
+    output: str,
+    as_json: bool,
 ) -> int:
     """Run the experiments of nine documents on SSDs, and show their figures beside ours.
 
@@ -76,10 +84,15 @@ def reproduce(
     goes on.
     """
     from ssdlab.reproduce import FULL, QUICK, Performance, find, intervals
+    from ssdlab.reproduce.document import as_data
     from ssdlab.reproduce.ensemble import Ensemble
     from ssdlab.reproduce.kept_runs import KeptRuns
 
     asked = find(questions)
+    if only_list and as_json:
+        names = ("number", "name", "title")
+        print_json([{name: getattr(each, name) for name in names} for each in asked])
+        return 0
     if only_list:
         rows = [(str(each.number), each.name, each.title) for each in asked]
         print_table(("", "question", ""), rows, right=(0,))
@@ -96,15 +109,20 @@ def reproduce(
         kept, stopped = _drawn(Ensemble(asked, scale, count, folder / "draws"), folder)
     answers = _answers(performance, kept)
     if answers:
-        _print(answers, time.monotonic() - began)
-        _write_data(answers, scale, folder)
+        data = as_data(answers, scale, engine.version())
+        if as_json:
+            print_json(data)
+        else:
+            _print(answers, time.monotonic() - began)
+        _write_data(data, folder)
     if stopped:
         # Drawing pictures takes longer than whoever pressed Ctrl-C will wait.
         _tell_stopped(len(asked) - len(answers), len(asked), folder)
         return signals.exit_code()
     _write_page(answers, scale, folder, kept)
     runs.remove(performance.pieces())
-    print_text(f"\nopen {folder / 'reproduce.html'}")
+    if not as_json:
+        print_text(f"\nopen {folder / 'reproduce.html'}")
     return 0
 
 
@@ -202,10 +220,7 @@ def _print_by_question(answers: Sequence[Answer]) -> None:
         print_paragraph(each.verdict)
 
 
-def _write_data(answers: Sequence[Answer], scale: Scale, folder: Path) -> None:
-    from ssdlab.reproduce.document import as_data
-
-    data = as_data(answers, scale, engine.version())
+def _write_data(data: dict[str, Any], folder: Path) -> None:
     with PendingFile(folder / "reproduce.json", "-o") as pending:
         pending.write(json.dumps(data, indent=2, ensure_ascii=False) + "\n")
 

@@ -120,7 +120,12 @@ def tell_what_is_wrong(results: Sequence[Result]) -> None:
     for each in results:
         for line in (*each.failures, *(f"fio said: {line}" for line in each.said)):
             note(f"ssdlab: {each.name}: {line}")
-        tell_unread([replace(one, where=f"{each.name}: {one.where}") for one in each.unread])
+        tell_unread(unread_of(each))
+
+
+def unread_of(result: Result) -> list[Unread]:
+    """Return what was not understood in a result, with the file's name."""
+    return [replace(one, where=f"{result.name}: {one.where}") for one in result.unread]
 
 
 def tell_unread(several: Sequence[Unread]) -> None:

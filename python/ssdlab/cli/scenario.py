@@ -24,6 +24,7 @@ from ssdlab.cli.drives import tell_not_steady
 from ssdlab.cli.tasks import carry_out
 from ssdlab.errors import SsdlabError, Stopped
 from ssdlab.everyday.catalogue import NAMES, PCMARK, resolve
+from ssdlab.exit_codes import Exit, worst
 from ssdlab.output import PendingFile
 from ssdlab.request import RunRequest, Settings
 
@@ -118,14 +119,33 @@ def run_scenarios(
         if not finished:
             raise Stopped
         _write(finished, output_format, pending)
-    code = tell_not_steady(
-        (label, outcome["not_steady"]) for label, told in finished for outcome in told
-    )
+    code = worst((tell_not_steady(_not_steady(finished)), _tell_failed(finished)))
     if stopped:
         share = f"{len(finished[0][1])} of {len(names)} scenarios"
         note(f"ssdlab: stopped; kept the {share} that had finished on every drive")
         return signals.exit_code()
     return code
+
+
+def _not_steady(runs: Sequence[Run]) -> list[tuple[str, str | None]]:
+    return [(label, outcome["not_steady"]) for label, told in runs for outcome in told]
+
+
+def _tell_failed(runs: Sequence[Run]) -> Exit:
+    """Say what drives failed; return the exit code."""
+    failed = [(label, each) for label, told in runs for each in told if "failure" in each]
+    for label, each in failed:
+        note(f"ssdlab: {label}, {each['scenario']}: {each['failure']}")
+    return Exit.FINDING if failed else Exit.DONE
+
+
+def _without_failed(runs: Sequence[Run]) -> list[Run]:
+    """Leave out the scenarios that failed on some drive: they cannot stand side by side."""
+    failed = {each["scenario"] for _, told in runs for each in told if "failure" in each}
+    kept = [
+        (label, [each for each in told if each["scenario"] not in failed]) for label, told in runs
+    ]
+    return [(label, told) for label, told in kept if told]
 
 
 def _perform(
@@ -192,6 +212,9 @@ def _as_data(runs: Sequence[Run]) -> dict[str, Any]:
 def _print(runs: Sequence[Run]) -> None:
     from ssdlab.everyday.tables import pcmark_notes, tables
 
+    runs = _without_failed(runs)
+    if not runs:
+        return
     for number, table in enumerate(tables(runs)):
         if number:
             print_text("")

@@ -6,6 +6,7 @@ What only a real drive or an ensemble needs is loaded with it: both take longer 
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -33,10 +34,11 @@ from ssdlab.exit_codes import Exit
 from ssdlab.output import check_writable, is_stdout
 from ssdlab.pts.real.wishes import is_real
 from ssdlab.pts.recipes import RECIPES
-from ssdlab.request import RunRequest
+from ssdlab.request import RunRequest, Settings
 
 _OF_BOTH = frozenset({"drive", "output", "seed"})
 _OF_REAL = _OF_BOTH | EFFORT_NAMES | REAL_NAMES | {"recipe"}
+_OF_RECIPE = _OF_BOTH | {"recipe", "settings", "cell_seconds", "most_rounds", "as_json"}
 _OF_SIMULATED = _OF_BOTH | {
     *("arguments", "condition", "start_over", "job", "settings", "span", "exact"),
     *("ensemble", "as_json"),
@@ -66,6 +68,7 @@ _OF_SIMULATED = _OF_BOTH | {
         "ssdlab season my.toml --to steady:job --job mail.fio",
         "ssdlab season old.ssd --start-over secure-erase -o new.ssd",
         "ssdlab season intel-dc-s3500-80gb --to steady --ensemble 32",
+        "ssdlab season intel-x25-m-g2-80gb --recipe anandtech -o used.ssd",
         "ssdlab season /dev/nvme1n1 --recipe snia --dry-run",
         "ssdlab season /dev/nvme1n1 --recipe snia --destroy /dev/nvme1n1 -o seasoned",
         "ssdlab season /dev/nvme1n1 --recipe snia --destroy /dev/nvme1n1 -o seasoned --resume",
@@ -82,7 +85,7 @@ _OF_SIMULATED = _OF_BOTH | {
 @click.option(
     "--recipe",
     type=click.Choice(tuple(RECIPES)),
-    help="Purge a block device or NBD export, then precondition it by this recipe.",
+    help="Purge the drive, simulated or real, then precondition it by this recipe.",
 )
 @click.option(
     "--start-over",
@@ -148,6 +151,8 @@ def season(
         from ssdlab.cli.season_real import Asked, season_real
 
         return season_real(Asked(drive, recipe, seed, output, **real))
+    if recipe is not None:
+        return _by_recipe(drive, recipe, parse_settings(settings), seed, output, real, as_json)
     _refuse_but(_OF_SIMULATED, f"{drive}: is a simulated drive", "real drives")
     _check_asked(condition, start_over)
     check_exact(exact, condition, "--to")
@@ -178,6 +183,27 @@ def season(
     kept = dataclasses.replace(wanted, save=place, must_be_new=not Path(place).exists())
     tell_memory([kept])
     return _tell(_season(kept), place, as_json=as_json)
+
+
+def _by_recipe(
+    drive: str,
+    recipe: str,
+    settings: Settings,
+    seed: int,
+    output: str | None,
+    more: Mapping[str, Any],
+    as_json: bool,
+) -> Exit:
+    """Carry a recipe out on a simulated drive."""
+    given = "a simulated drive that is preconditioned by a recipe"
+    _refuse_but(_OF_RECIPE, f"{drive}: is {given}", "others")
+    from ssdlab.cli.season_recipe import Asked, season_recipe
+
+    request = RunRequest(drive, settings=settings, seed=seed)
+    engine.show(drive, settings)
+    place = _place(drive, recipe, output)
+    asked = Asked(request, recipe, place, more["cell_seconds"], more["most_rounds"])
+    return season_recipe(asked, as_json=as_json)
 
 
 def _check_asked(condition: str | None, start_over: str | None) -> None:

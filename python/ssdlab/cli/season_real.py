@@ -16,7 +16,7 @@ from ssdlab.pts import recipes
 from ssdlab.pts.bench import Bench
 from ssdlab.pts.plan import Plan
 from ssdlab.pts.real.wishes import Wishes
-from ssdlab.pts.seasoned import seasoned
+from ssdlab.pts.seasoned import exit_code, seasoned
 from ssdlab.pts.shorter import BOOK_S, with_cells_of, with_rounds_of
 from ssdlab.pts.store import Store
 from ssdlab.pts.target import Target
@@ -111,4 +111,4 @@ def _perform(bench: Bench, asked: Asked) -> int:
     print_text(f"{asked.drive}: recipe {asked.recipe} is done{remark}")
     for each in result["known_by"]:
         print_text(f"  {each}")
-    return 0
+    return exit_code(result)

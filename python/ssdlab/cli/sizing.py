@@ -164,7 +164,8 @@ def sizing(
     limits = read_limits(years, p99, read_p99, write_p99, data)
     considered, not_tried = _drives(drives)
     ratings = read_ratings(rated, considered)
-    prices_of = {} if prices is None else read_prices(prices)
+    known = [*(str(each["name"]) for each in engine.profiles()), *considered]
+    prices_of = {} if prices is None else read_prices(prices, known)
     asked = Asked(load, limits, prices_of, seed, ratings, exact)
     wanted = [layout(each) for each in dict.fromkeys(layouts)]
     for each in wanted:

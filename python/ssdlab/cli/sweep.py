@@ -10,7 +10,8 @@ import click
 from ssdlab import signals, text
 from ssdlab.cli.arguments import whole_number
 from ssdlab.cli.completion import complete_file
-from ssdlab.cli.console import note, print_table, progress_display
+from ssdlab.cli.console import note, print_json, print_table, progress_display
+from ssdlab.cli.json_option import JSON_OPTION
 from ssdlab.cli.sweep_watch import seconds, watch
 from ssdlab.cli.verb import Verb
 from ssdlab.errors import SsdlabError
@@ -56,6 +57,7 @@ def _count(context: click.Context, option: click.Parameter, value: str | None) -
     help="Show the progress of the sweep in FOLDER; needs no STUDY.toml.",
 )
 @click.option("--keep-fio", is_flag=True, help="Keep fio's JSON of each point, too.")
+@JSON_OPTION
 def sweep(
     study: str | None,
     output: str | None,
@@ -64,6 +66,7 @@ def sweep(
     cluster: str | None,
     watches: bool,
     keep_fio: bool,
+    as_json: bool,
 ) -> int:
     """Run every point of a study once, and write a table with a row a point and seed.
 
@@ -72,7 +75,7 @@ def sweep(
     neither.
     """
     if watches:
-        watch(_folder(output))
+        watch(_folder(output), as_json)
         return 0
     if study is None:
         raise SsdlabError(
@@ -84,7 +87,7 @@ def sweep(
 
     planned = plan(load(study))
     if dry_run:
-        _show(planned, output, workers)
+        _show(planned, output, workers, as_json)
         return 0
     folder = _folder(output)
     with progress_display([Path(study).name]) as display:
@@ -95,6 +98,9 @@ def sweep(
         outcome = run_plan(
             planned, folder, cluster=cluster, workers=workers, keep_fio=keep_fio, tell=tell
         )
+    if as_json:
+        table = None if outcome.table is None else str(outcome.table)
+        print_json({**vars(outcome), "table": table, "folder": folder})
     return _told(outcome, folder)
 
 
@@ -127,7 +133,7 @@ def _told(outcome: Outcome, folder: str) -> int:
     return 0
 
 
-def _show(planned: Plan, output: str | None, workers: int | None) -> None:
+def _show(planned: Plan, output: str | None, workers: int | None, as_json: bool) -> None:
     """Show a study's size, time and memory, and what of it is there already."""
     from ssdlab.sweeps.crew import at_once
     from ssdlab.sweeps.estimate import seconds_a_point
@@ -138,6 +144,21 @@ def _show(planned: Plan, output: str | None, workers: int | None) -> None:
     memory = planned.most_memory()
     processes = at_once(memory, workers)
     each = seconds_a_point(planned.samples)
+    if as_json:
+        print_json(
+            {
+                "study": planned.study.name,
+                "points": planned.count,
+                "left": left,
+                "seeds": len(planned.study.seeds),
+                "conditioned_drives": planned.shared_drives,
+                "memory_bytes_a_point": memory,
+                "at_once": processes,
+                "seconds_a_point": each,
+                "seconds": None if each is None else each * left / processes,
+            }
+        )
+        return
     rows = [
         ("points", f"{planned.count:,}"),
         ("left to run", f"{left:,}"),

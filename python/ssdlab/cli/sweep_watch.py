@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ssdlab import text
-from ssdlab.cli.console import is_terminal, print_table
+from ssdlab.cli.console import is_terminal, print_json, print_table
 
 _LOOK_EVERY_S = 1.0
 _SILENT_S = 30.0
@@ -19,8 +19,8 @@ _MOST_MEMBERS = 20
 Rows = list[tuple[str, str]]
 
 
-def watch(folder: str) -> None:
-    """Show how far a sweep is: on a terminal until it ends, else once.
+def watch(folder: str, as_json: bool = False) -> None:
+    """Show how far a sweep is: on a terminal until it ends, else once; as JSON always once.
 
     Raises
     ------
@@ -30,6 +30,9 @@ def watch(folder: str) -> None:
     from ssdlab.sweeps.store import status
 
     found = status(Path(folder))
+    if as_json:
+        print_json(found)
+        return
     if not is_terminal(sys.stdout):
         print_table(("sweep", folder), rows_of(found, time.time()))
         return

@@ -146,6 +146,25 @@ def brief_rows(results: Sequence[Result]) -> list[tuple[str, ...]]:
     ]
 
 
+def as_data(results: Sequence[Result]) -> list[dict[str, Any]]:
+    """Return the table for programs, in base units."""
+    return [
+        {
+            "part": figure.part,
+            "label": figure.label,
+            "iops": figure.job.iops(),
+            "bytes_per_second": figure.job.bandwidth(),
+            "p99_ns": figure.job.percentile_ns(99),
+            "write_amplification": figure.job.write_amplification,
+            "years": figure.years,
+            "times_steady": figure.against_steady,
+            "published": None if figure.published is None else figure.published["text"],
+            "published_is_fitted": _is_fitted(figure),
+        }
+        for figure in figures(results)
+    ]
+
+
 def published_notes(results: Sequence[Result]) -> list[str]:
     """Return a line per published figure."""
     return [f"{figure.label}: {said}" for figure in figures(results) if (said := published(figure))]

@@ -24,7 +24,9 @@ from ssdlab.request import RunRequest, Settings
 from ssdlab.result import Result
 
 Outcome = dict[str, Any]
-"""What a scenario told, and what it was run on."""
+"""What a scenario told, and what it was run on; ``failure`` alone where the drive failed it."""
+_DRIVE_FAILED = "the device could not do it: "
+"""The engine's words where a request of a scenario failed (`crates/lab/src/files/run.rs`)."""
 
 
 class Bench:
@@ -79,7 +81,12 @@ class Bench:
         ready = self._conditioned(progress)
         if not progress("run", 0.0):
             raise Stopped
-        told = engine.scenario(ready, scenario, values)
+        try:
+            told = engine.scenario(ready, scenario, values)
+        except SsdlabError as error:
+            if _DRIVE_FAILED not in str(error):
+                raise
+            return {**about, **_state({}), "failure": str(error)}
         return {**about, **_state(told), **told["scenario"], "parameters": told["parameters"]}
 
     def _conditioned(self, progress: Progress) -> RunRequest:
@@ -114,11 +121,14 @@ def _state(told: Mapping[str, Any]) -> Outcome:
 
 def _pcmark(request: RunRequest, progress: Progress) -> Outcome:
     result = _played(request, progress)
+    state = _state(result.jobs[0].lab)
+    if result.failures:
+        return {**state, "failure": "; ".join(result.failures)}
     rates = _rates(result)
     score = pcmark.score(rates)
     published = seeds.figure("anandtech", "fresh_hdd").value
     return {
-        **_state(result.jobs[0].lab),
+        **state,
         "score_mb_per_s": score,
         "points": published * score / _published_drive(),
         "tasks_mb_per_s": rates,

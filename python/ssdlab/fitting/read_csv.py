@@ -75,6 +75,12 @@ def _measurement(folder: Path, place: str, header: list[str], cells: list[str]) 
         raise SsdlabError(
             f"{place}: {len(cells)} cells for {len(header)} columns\nquote cells with commas"
         )
+    cut = [name for name in header[len(cells) :] if name in _NEEDED]
+    if cut:
+        raise SsdlabError(
+            f"{place}: {','.join(cells)[:80]}: ends before its {cut[0]}\n"
+            f"write a cell for each of {', '.join(header)}"
+        )
     row = {name: "" for name in _OPTIONAL}
     row.update((name, cell.strip()) for name, cell in zip(header, cells, strict=False))
     spread = row.get("spread") or str(SPREAD)

@@ -30,6 +30,8 @@ _MOST_MS = 30 * 24 * 3600 * _SECOND_MS
 _LATER_COLUMNS = ("block size", "offset", "priority", "issue time")
 _MOST_COLUMNS = 3 + len(_LATER_COLUMNS)
 _WHOLE = re.compile(r"0[xX][0-9a-fA-F]+|\d+")
+_DIGITS = re.compile(r"\d{1,20}")
+_PLAIN = re.compile(r"\d{1,20}(\.\d{1,20})?")
 _FEWEST = 5
 """Seconds that a spread is taken from."""
 _LEAST_SPREAD, _MOST_SPREAD = 0.005, 1.0
@@ -176,14 +178,14 @@ def _line(place: str, cells: Sequence[str]) -> tuple[int, float, str]:
             raise SsdlabError(f"{place}: {name} {shown}: must be a whole number\n{_REMEDY}")
     milliseconds = _number(place, "ms", cells[0], _MOST_MS)
     direction = _number(place, "direction", cells[2], len(_DIRECTIONS) - 1)
-    return int(milliseconds), _number(place, "value", cells[1]), _DIRECTIONS[int(direction)]
+    value = _number(place, "value", cells[1], form=_PLAIN)
+    return int(milliseconds), value, _DIRECTIONS[int(direction)]
 
 
-def _number(place: str, what: str, text: str, most: float = 1e15) -> float:
-    try:
-        number = float(text)
-    except ValueError:
-        number = math.nan
+def _number(
+    place: str, what: str, text: str, most: float = 1e15, form: re.Pattern[str] = _DIGITS
+) -> float:
+    number = float(text) if form.fullmatch(text.strip()) else math.nan
     if not 0 <= number <= most:
         shown = " ".join(text.split())[:40] or "(empty)"
         raise SsdlabError(

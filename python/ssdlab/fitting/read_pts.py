@@ -28,7 +28,7 @@ from typing import Any
 from ssdlab import conditions, engine
 from ssdlab.errors import SsdlabError
 from ssdlab.fitting.measurement import SPREAD, TAIL_SPREAD, Gathered, Load, Measurement
-from ssdlab.pts.report.reading import Measured, PartRead, blaming, changed_since
+from ssdlab.pts.report.reading import Measured, PartRead, blaming, not_judged
 from ssdlab.pts.report.sources import read_results
 from ssdlab.request import Settings
 
@@ -111,7 +111,7 @@ def read_pts(path: Path) -> Gathered:
             f"{path}: nothing in it can be fitted: {'; '.join(notices) or 'no test has a round'}\n"
             "measure again, until a part is steady"
         )
-    return Gathered(found, notices, changed_since(several))
+    return Gathered(found, notices, not_judged(several))
 
 
 def _settings(measured: Measured, notices: list[str]) -> Settings:

@@ -42,7 +42,7 @@ def limit_reached(part: Part, rounds: Sequence[Round], capacity_bytes: int) -> s
     )
     for what, most, reached in limits:
         if most is not None and reached >= most:
-            return f"{most:g} {what}"
+            return f"{most:g} {what.removesuffix('s') if most == 1 else what}"
     return None
 
 

@@ -1,13 +1,15 @@
 """Recipes that precondition a drive, each a plan of one part: purge, fill, and rounds of writes.
 
 Sources: SNIA PTS-E 1.1 (workload-independent preconditioning, then the workload itself until the
-five-round window is steady). AnandTech, Simulating a Used Drive (erase the drive, fill it in order
-with 128 KiB), and its performance consistency test of 2016 (article 10328, p. 2: a filled drive, an
-hour of 4 KiB random writes at queue depth 32). JESD219's enterprise workload as fio's own example
-jesd219.fio and Tom's Hardware have it (SSD Endurance: Data Integrity is Marathon, Not a Sprint).
+five-round window is steady). AnandTech, Simulating a Used Drive, 2009 (erase the drive, fill it in
+order with 128 KiB, restore an image of an installed system), and its later performance consistency
+test of 2016 (article 10328, p. 2: a filled drive, an hour of 4 KiB random writes at queue depth
+32). JESD219's enterprise workload as fio's own example jesd219.fio and Tom's Hardware have it (SSD
+Endurance: Data Integrity is Marathon, Not a Sprint).
 
-Left out: AnandTech's third step, an image that is restored, since the image is the user's; the days
-that JESD219 asks for, and zones that are scattered over the drive.
+The image of 2009 is not described: `IMAGE` stands for it, 64 KiB at random places, a quarter of the
+capacity; size and order are assumed. Left out: the days that JESD219 asks for, and zones that are
+scattered over the drive.
 """
 
 from __future__ import annotations
@@ -32,6 +34,8 @@ from ssdlab.pts.plan import (
 
 _FILL = Load("sequential", 0, 128 << 10, threads=1, depth=32)
 _WRITES = cell("random", 0, 4096, threads=1, depth=32)
+IMAGE = Cell("restored image", Load("random", 0, 64 << 10, threads=1, depth=4), passes=0.25)
+"""Files of an installed system, copied over a drive that is full (assumed)."""
 _TENTH = 0.1
 _TENTHS = 10
 _MINUTES_OF_AN_HOUR = 60
@@ -108,8 +112,12 @@ def _snia(_sector_bytes: int) -> Part:
 
 
 def _anandtech(_sector_bytes: int) -> Part:
+    return _part("anandtech", 1.0, IMAGE, StopRule(most_rounds=1, until_steady=False))
+
+
+def _consistency(_sector_bytes: int) -> Part:
     stop = StopRule(most_rounds=_MINUTES_OF_AN_HOUR, until_steady=False)
-    return _part("anandtech", 1.0, _WRITES, stop)
+    return _part("anandtech-consistency", 1.0, _WRITES, stop)
 
 
 def _jesd219(sector_bytes: int) -> Part:
@@ -147,9 +155,14 @@ RECIPES = {
         _snia,
     ),
     "anandtech": Recipe(
-        "fills it, then an hour of 4 KiB random writes at queue depth 32",
-        "AnandTech 10328 p. 2, Performance Consistency",
+        "fills it, then writes a quarter of it anew, as the restored image of 2009 does",
+        "AnandTech, Simulating a Used Drive, 2009; the image is assumed",
         _anandtech,
+    ),
+    "anandtech-consistency": Recipe(
+        "fills it, then an hour of 4 KiB random writes at queue depth 32",
+        "AnandTech 10328 p. 2, Performance Consistency, 2016",
+        _consistency,
     ),
     "jesd219": Recipe(
         "fills it, then JESD219's enterprise workload until five rounds are steady",

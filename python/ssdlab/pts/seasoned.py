@@ -12,6 +12,7 @@ from dataclasses import asdict
 from typing import Any
 
 from ssdlab import text
+from ssdlab.exit_codes import Exit
 from ssdlab.pts.ending import limit_reached, steadiness, tracked
 from ssdlab.pts.plan import Part, Plan
 from ssdlab.pts.steady import Steadiness
@@ -82,7 +83,8 @@ def _rounds(
 
 def _by_kernel(steps: Sequence[Mapping[str, Any]]) -> int | None:
     """Add up what the kernel counted as written; None where it did not count."""
-    counts = [job["ssdlab"]["bytes_written_by_kernel"] for step in steps for job in step["raw"]]
+    name = "bytes_written_by_kernel"  # A simulated drive has no kernel over it.
+    counts = [job["ssdlab"].get(name) for step in steps for job in step["raw"]]
     return None if None in counts else sum(counts)
 
 
@@ -90,14 +92,19 @@ def _known_by(result: Mapping[str, Any]) -> Iterator[str]:
     fill, rounds = result["fill"], result["rounds"]
     yield f"fill: {_counted(fill)}, of {fill['asked_bytes']:,} bytes that were asked for"
     if rounds is not None:
-        yield f"{rounds['count']} rounds: {_counted(rounds)}, in {rounds['seconds']:,.0f} s"
+        yield f"{_rounds_of(rounds['count'])}: {_counted(rounds)}, in {rounds['seconds']:,.0f} s"
         yield _end(rounds)
+
+
+def _rounds_of(count: int) -> str:
+    return "1 round" if count == 1 else f"{count} rounds"
 
 
 def _counted(done: Mapping[str, Any]) -> str:
     by_kernel = done["bytes_written_by_kernel"]
-    kernel = "the kernel does not count" if by_kernel is None else f"{by_kernel:,} by the kernel's"
-    return f"{done['written_bytes']:,} bytes written by fio's count, {kernel}"
+    if by_kernel is None:
+        return f"{done['written_bytes']:,} bytes written"
+    return f"{done['written_bytes']:,} bytes written by fio's count, {by_kernel:,} by the kernel's"
 
 
 def _end(rounds: Mapping[str, Any]) -> str:
@@ -111,6 +118,12 @@ def _end(rounds: Mapping[str, Any]) -> str:
         f"(at most {_share(judged, judged.allowed_range)}), and their line changes by "
         f"{_share(judged, judged.excursion)} (at most {_share(judged, judged.allowed_excursion)})"
     )
+
+
+def exit_code(record: Mapping[str, Any]) -> Exit:
+    """Return the code: whether a recipe that ends with a steady window reached it."""
+    missed = record["rounds"] is not None and record["rounds"]["is_steady"] is False
+    return Exit.NOT_IN_CONDITION if missed else Exit.DONE
 
 
 def _share(judged: Steadiness, number: float) -> str:

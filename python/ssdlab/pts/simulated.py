@@ -19,7 +19,7 @@ from ssdlab.errors import SsdlabError
 from ssdlab.held import HeldDrive
 from ssdlab.pts.estimate import Speeds
 from ssdlab.pts.measurement import Measurement
-from ssdlab.pts.plan import Deviation, Step
+from ssdlab.pts.plan import Deviation, MixedLoad, Step
 from ssdlab.pts.probe import speeds
 from ssdlab.pts.target import Counters, Description, Purged, Resumption, WriteCache
 from ssdlab.request import RunRequest
@@ -147,6 +147,8 @@ class SimulatedTarget:
         }
         if kind == "rw":
             options["rwmixread"] = load.read_percent
+        if isinstance(load, MixedLoad):
+            options |= _mixed(load)
         if load.pattern == "sequential":
             options |= _shares(capacity, load.threads, load.block_bytes, step.offset_bytes)
         if step.passes is not None:
@@ -229,6 +231,14 @@ def _shares(capacity: int, threads: int, block: int, offset: int) -> dict[str, A
     share = capacity // threads // block * block
     shares = {"offset": offset, "size": share - offset}
     return shares | {"offset_increment": share} if threads > 1 else shares
+
+
+def _mixed(load: MixedLoad) -> dict[str, str]:
+    """Give the sizes and zones of requests, as fio takes them."""
+    sizes = ":".join(f"{size}/{percent}" for size, percent in load.sizes)
+    zones = ":".join(f"{percent}/{of}" for percent, of in load.zones)
+    where = {"blockalign": str(load.block_bytes), "random_distribution": f"zoned:{zones}"}
+    return {"bssplit": sizes, **where}
 
 
 def _options(name: str, **options: Any) -> str:

@@ -68,9 +68,11 @@ class Store:
 
     def runs(self) -> list[dict[str, Any]]:
         """Read when it was begun and taken up again; one entry where it was not interrupted."""
-        if not (self.folder / "runs.json").exists():
-            return []
-        return list(self._read("runs.json")["runs"])
+        return list(self.record_of_runs()["runs"])
+
+    def record_of_runs(self) -> dict[str, Any]:
+        """Read the file that has them; one without an entry where there is none."""
+        return self._read("runs.json") if (self.folder / "runs.json").exists() else {"runs": []}
 
     def mark_run(self, mark: Mapping[str, Any]) -> None:
         """Add an entry."""

@@ -14,6 +14,7 @@ name of its own. What is not known is refused with the nearest name. Left out: f
 from __future__ import annotations
 
 import difflib
+import re
 import shlex
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -40,6 +41,7 @@ _BASE = (
     *("drives", "condition", "span", "exact", "job", "jobs", "settings", "layers", "seeds"),
     "layout",
 )
+_FORM = "name a study: TOML with the tables base and factors, as examples/sweep-theory.toml"
 _RANGE = ("from", "to", "steps", "scale")
 _SAMPLE = ("method", "points", "seed")
 
@@ -55,9 +57,9 @@ def load(path: str | Path) -> Study:
     try:
         source = read_text(path)
     except FileNotFoundError:
-        raise SsdlabError(f"{path}: No such file or directory; name a study (TOML)") from None
+        raise SsdlabError(f"{path}: No such file or directory\n{_FORM}") from None
     except InputError as error:
-        raise SsdlabError(f"{path}: cannot be read: {error}") from None
+        raise SsdlabError(f"{path}: cannot be read: {error}\n{_FORM}") from None
     return parse(source, str(path))
 
 
@@ -72,8 +74,17 @@ def parse(source: str, name: str = "study") -> Study:
     try:
         data = tomllib.loads(source)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise SsdlabError(f"{name}: not TOML: {error}") from None
+        raise SsdlabError(f"{name}: not TOML: {error}{_line(source, error)}\n{_FORM}") from None
     return _Reader(name).study(data, source)
+
+
+def _line(source: str, error: Exception) -> str:
+    """Quote the line that an error of TOML names."""
+    found = re.search(r"at line (\d+)", str(error))
+    lines = source.splitlines()
+    if found is None or int(found[1]) > len(lines):
+        return ""
+    return f": {lines[int(found[1]) - 1].strip()[:60]!r}"
 
 
 class _Reader:

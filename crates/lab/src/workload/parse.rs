@@ -197,7 +197,7 @@ fn setting(
 
 fn unknown(name: &str) -> Problem {
     let remedy = options::nearest(name).map(|near| format!("did you mean {near}?"));
-    Problem::new("fio has no such option", remedy.unwrap_or_default())
+    Problem::new("fio has no such option", remedy.unwrap_or_else(|| "mend it, or leave it out".into()))
 }
 
 fn refusal(idle: &str, why: &str) -> Problem {

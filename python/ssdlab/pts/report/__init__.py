@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ssdlab.output import PendingFile
-from ssdlab.pts.report.reading import changed_since
+from ssdlab.pts.report.reading import not_judged
 from ssdlab.pts.report.sources import read_results
 from ssdlab.report.printing import is_pdf, write_page
 from ssdlab.unread import Unread
@@ -51,4 +51,4 @@ def write_pts_report(
 
         html = build_html(measured, title, interactive=not is_pdf(path))
         write_page(pending, html, path)
-    return changed_since(measured)
+    return not_judged(measured)

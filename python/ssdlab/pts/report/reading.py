@@ -23,6 +23,7 @@ from ssdlab.pts.plan import (
     StopRule,
     Tracking,
 )
+from ssdlab.pts.report import known
 from ssdlab.pts.store import Store
 from ssdlab.pts.summary import part_summary
 from ssdlab.pts.table import state
@@ -50,6 +51,8 @@ class PartRead:
     summary
         What follows from the rounds, as in ``result.json``; None where there is no round. A part
         that has not ended has "unfinished" among its remarks.
+    afterwards
+        How many steps after steady state there are.
     """
 
     test: Mapping[str, Any]
@@ -57,6 +60,7 @@ class PartRead:
     rounds: Sequence[Mapping[str, Any]]
     beginning: Mapping[str, Any] | None
     summary: Mapping[str, Any] | None
+    afterwards: int = 0
 
     @property
     def state(self) -> str:
@@ -84,6 +88,8 @@ class Measured:
         All parts of the plan in order.
     agrees
         Whether ``result.json`` says what follows from the rounds; None where there is none.
+    unread
+        What in it is not understood.
     """
 
     label: str
@@ -94,6 +100,7 @@ class Measured:
     runs: Sequence[Mapping[str, Any]]
     parts: Sequence[PartRead]
     agrees: bool | None
+    unread: tuple[Unread, ...] = ()
 
     @property
     def begun_parts(self) -> list[PartRead]:
@@ -101,14 +108,18 @@ class Measured:
         return [part for part in self.parts if part.summary is not None]
 
 
-def changed_since(several: Sequence[Measured]) -> list[Unread]:
-    """Tell folders whose ``result.json`` does not say what follows from their rounds."""
+def not_judged(several: Sequence[Measured]) -> list[Unread]:
+    """Tell what is not understood: unknown names and files, and a ``result.json`` that differs.
+
+    One that does not say what follows from the rounds is of a folder that was changed.
+    """
     why = (
         "it does not say what follows from the rounds beside it: a file of the folder was changed, "
         "or another version of ssdlab wrote it"
     )
     places = [each.path / "result.json" for each in several if each.agrees is False]
-    return [Unread(str(place), "result.json", why) for place in places]
+    changed = [Unread(str(place), "result.json", why) for place in places]
+    return [each for measured in several for each in measured.unread] + changed
 
 
 def read_folder(folder: Path) -> list[Measured]:
@@ -158,29 +169,53 @@ def _measured(place: Path) -> Measured:
             raise SsdlabError(f"{place}: the record of `ssdlab season` has no report")
         capacity = int(target["capacity_bytes"])
         planned = [(test, _part(part)) for test in plan["tests"] for part in test["parts"]]
-    parts = []
+    parts, unread = [], list(_strange_plan(kept, place / "plan.json"))
     for test, part in planned:
         with blaming(place / part.name):
             count = next(len(p["afterwards"]) for p in test["parts"] if p["name"] == part.name)
-            parts.append(_part_read(store, test, part, count, capacity))
+            read, strange = _part_read(store, test, part, count, capacity)
+        parts.append(read)
+        unread += strange
     with blaming(place / "runs.json"):
         runs = store.runs()
+        unread += known.strange_names(store.record_of_runs(), known.RUNS, place / "runs.json")
     with blaming(place / "result.json"):
-        agrees = _agrees(store.result(), parts)
-    return Measured(str(place), place, asked, target, plan, runs, parts, agrees)
+        result = store.result()
+        agrees = _agrees(result, parts)
+        if result is not None:
+            unread += known.strange_version(result, place / "result.json")
+            unread += known.strange_names(result, known.RESULT, place / "result.json")
+    counts = {each.plan.name: (len(each.rounds), each.afterwards) for each in parts}
+    unread += known.strange_files(place, counts)
+    return Measured(str(place), place, asked, target, plan, runs, parts, agrees, tuple(unread))
+
+
+def _strange_plan(kept: Mapping[str, Any], file: Path) -> Iterator[Unread]:
+    yield from known.strange_version(kept, file)
+    yield from known.strange_names(kept, known.PLAN, file)
 
 
 def _part_read(
     store: Store, test: Mapping[str, Any], part: Part, afterwards: int, capacity: int
-) -> PartRead:
+) -> tuple[PartRead, list[Unread]]:
+    """Return a part, and what in its files is not understood."""
     kept = store.part(part.name)
     rounds, beginning = kept.rounds(), kept.beginning()
+    after = kept.afterwards()
     summary = part_summary(part, kept, capacity)
     if summary is not None:
         ended = has_ended(part, rounds, capacity) and len(summary["afterwards"]) == afterwards
         remarks = summary["remarks"] if ended else [*summary["remarks"], "unfinished"]
         summary = {**summary, "remarks": remarks}
-    return PartRead(test, part, rounds, beginning, summary)
+    place = store.folder / part.name
+    unread = list(known.strange_names(beginning, known.BEGINNING, place / "beginning.json"))
+    for name, shape, several in (
+        ("round", known.ROUND, rounds),
+        ("afterwards", known.AFTERWARDS, after),
+    ):
+        for number, each in enumerate(several, start=1):
+            unread += known.strange_names(each, shape, place / f"{name}-{number:04}.json")
+    return PartRead(test, part, rounds, beginning, summary, len(after)), unread
 
 
 def _agrees(result: Mapping[str, Any] | None, parts: Sequence[PartRead]) -> bool | None:

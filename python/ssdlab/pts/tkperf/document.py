@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +22,7 @@ from xml.etree import ElementTree
 
 from ssdlab.errors import SsdlabError
 from ssdlab.recognise import what_the_file_is
+from ssdlab.unread import Unread
 from ssdlab.xml_input import XmlError, read_xml
 
 TESTS = ("iops", "tp", "lat", "writesat")
@@ -31,10 +33,14 @@ _ELEMENTS = (
     "fioversion",
 )
 _OF_TESTS = (
-    *("fioversion", "numjobs", "iodepth", "runtime", "xargs", "roundmat", "rndnr"),
+    *("fioversion", "numjobs", "iodepth", "runtime", "tpramptime", "xargs", "roundmat", "rndnr"),
     *("stdyrounds", "stdyvalues", "stdyavg", "stdyslope", "reachstdystate"),
 )
-"""All that TKperf 2.2 writes (`src/perfTest`)."""
+"""All that TKperf 2.2, and the state of its repository after it, write (`src/perfTest`)."""
+_VERSIONS = re.compile(r"[12]\.\d+(?:\.\d+)*")
+"""That write the same matrices in the same units."""
+_DEFAULTS = {"numjobs": "1", "iodepth": "1", "runtime": "60"}
+"""What TKperf takes where the command line does not say."""
 _MOST_DEPTH = 3
 _MOST_WORKERS = 100_000
 _MOST_SECONDS = 24 * 3600
@@ -70,6 +76,8 @@ class TestRead:
         One of `TESTS`.
     fio, jobs, depth, runtime_s, options
         The version of fio, and how it was called.
+    ramp_s
+        How long throughput writes before a cell is measured; 0 before TKperf had it.
     matrix
         Its figures; lists of lists, whose shape is not yet checked.
     verdict
@@ -82,6 +90,7 @@ class TestRead:
     depth: int
     runtime_s: float
     options: tuple[str, ...]
+    ramp_s: float
     matrix: Any
     verdict: Verdict | None
 
@@ -97,6 +106,18 @@ class Document:
     version: str
     command: str
     tests: tuple[TestRead, ...]
+
+    @property
+    def unread(self) -> tuple[Unread, ...]:
+        """What is not understood in it: a version whose form is not known."""
+        if _VERSIONS.fullmatch(self.version):
+            return ()
+        why = (
+            "matrices and units are known of TKperf 1 and 2: figures are read as theirs"
+            if self.version
+            else "no version of TKperf stands in the file: figures are read as those of TKperf 2"
+        )
+        return (Unread(f"{self.path}: ioperfversion", self.version, why),)
 
 
 def read_document(path: Path) -> Document:
@@ -137,11 +158,26 @@ def refused(path: Path, what: str) -> SsdlabError:
 def _check_elements(path: Path, root: ElementTree.Element) -> None:
     """Refuse elements that TKperf does not write: what they say would be left out silently."""
     for element in root:
-        if element.tag not in (*_ELEMENTS, *TESTS):
-            raise refused(path, f"{element.tag[:40]} is no element of TKperf's")
-        for each in element if element.tag in TESTS else ():
-            if each.tag not in _OF_TESTS:
-                raise refused(path, f"{element.tag}/{each.tag[:40]} is no element of TKperf's")
+        known = _OF_TESTS if element.tag in TESTS else ()
+        _check_element(path, root, element, (*_ELEMENTS, *TESTS))
+        for each in element:
+            _check_element(path, element, each, known)
+            for below in each:
+                _check_element(path, each, below, ())
+
+
+def _check_element(
+    path: Path, parent: ElementTree.Element, element: ElementTree.Element, known: Sequence[str]
+) -> None:
+    where = element.tag[:40] if parent.tag not in TESTS else f"{parent.tag}/{element.tag[:40]}"
+    if element.tag not in known:
+        raise refused(path, f"{where} is no element of TKperf's")
+    if len(parent.findall(element.tag)) > 1:
+        raise refused(path, f"{where} is there twice")
+    words = [each for each in (element.tail, parent.text if len(parent) else "") if each]
+    words += [f"{name}={value}" for name, value in (*parent.items(), *element.items())]
+    if strange := " ".join(words).strip():
+        raise refused(path, f"{where}: beside it stands {shortened(strange)}")
 
 
 def _what(path: Path) -> str:
@@ -162,23 +198,25 @@ def _test(path: Path, name: str, element: ElementTree.Element) -> TestRead:
     def value(tag: str, kind: type | tuple[type, ...], default: Any = None) -> Any:
         return _json(path, element, tag, kind, default)
 
+    matrix = value("roundmat", list)
     return TestRead(
         name=name,
         fio=value("fioversion", str, ""),
-        jobs=_whole(path, f"{name}/numjobs", value("numjobs", int, 1)),
-        depth=_whole(path, f"{name}/iodepth", value("iodepth", int, 1)),
-        runtime_s=_within(path, f"{name}/runtime", value("runtime", (int, float), 60)),
+        jobs=_whole(path, f"{name}/numjobs", value("numjobs", int)),
+        depth=_whole(path, f"{name}/iodepth", value("iodepth", int)),
+        runtime_s=_within(path, f"{name}/runtime", value("runtime", (int, float))),
         options=tuple(str(each) for each in value("xargs", list, [])),
-        matrix=value("roundmat", list),
+        ramp_s=figure(path, f"{name}/tpramptime", value("tpramptime", (int, float), 0)),
+        matrix=matrix,
         verdict=None if name == "writesat" else _verdict(path, name, value),
     )
 
 
 def _verdict(path: Path, name: str, value: Callable[..., Any]) -> Verdict:
-    steady = value("reachstdystate", (bool, type(None)), False)
-    numbers = listed(path, f"{name}/stdyrounds", value("stdyrounds", list, []), most=MOST_ROUNDS)
+    steady = value("reachstdystate", (bool, type(None)))
+    numbers = listed(path, f"{name}/stdyrounds", value("stdyrounds", list), most=MOST_ROUNDS)
     rounds = [int(figure(path, f"{name}/stdyrounds", each)) + 1 for each in numbers]
-    average = figure(path, f"{name}/stdyavg", value("stdyavg", (int, float), 0))
+    average = figure(path, f"{name}/stdyavg", value("stdyavg", (int, float)))
     return Verdict(steady, tuple(rounds), average)
 
 
@@ -195,7 +233,7 @@ def _json(
     if element is None and default is not None:
         return default
     if element is None:
-        raise refused(path, f"{where} is missing")
+        raise refused(path, f"{where} is missing{_added(tag)}")
     text = element.text or ""
     try:
         value = json.loads(text)
@@ -204,6 +242,14 @@ def _json(
     if not isinstance(value, kind):
         raise refused(path, f"{where}: {shortened(text)} is not what TKperf writes there")
     return value
+
+
+def _added(tag: str) -> str:
+    """Say how an older file, or one that was cut by hand, is made whole."""
+    if tag == "roundmat":
+        return ""
+    default = f", TKperf's default being {_DEFAULTS[tag]}" if tag in _DEFAULTS else ""
+    return f"; if you know what it was, add <{tag}>…</{tag}> to the test{default}"
 
 
 def shortened(value: object) -> str:

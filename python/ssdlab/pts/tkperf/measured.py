@@ -94,6 +94,7 @@ def read_tkperf(path: Path) -> Measured:
         runs=(),
         parts=parts,
         agrees=None,
+        unread=document.unread,
     )
 
 
@@ -112,6 +113,13 @@ def _deviations(document: Document, tests: Sequence[Test]) -> list[Deviation]:
         for seconds in times
     ]
     deviations += _DEVIATIONS
+    if "tp" in found and found["tp"].ramp_s > 0:
+        deviations.append(
+            Deviation(
+                "a cell of throughput is measured from its first request",
+                f"TKperf writes for {found['tp'].ramp_s:g} s before it measures",
+            )
+        )
     if any(test.jobs > 1 for test in document.tests):
         deviations.append(_OVERLAPPING)
     if not all(_refills(test) for test in document.tests):

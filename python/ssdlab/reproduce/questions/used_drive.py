@@ -8,6 +8,7 @@ from __future__ import annotations
 from statistics import geometric_mean
 
 from ssdlab import text
+from ssdlab.pts.recipes import IMAGE
 from ssdlab.reproduce import judging, pictures, seeds
 from ssdlab.reproduce.experiment import Experiment, Scale, section, story
 from ssdlab.reproduce.judging import Row
@@ -18,7 +19,13 @@ from ssdlab.reproduce.results import Results
 
 DRIVE = pcmark.PUBLISHED_DRIVE
 FRESH, RECIPE, LONG = "fresh", "aged by recipe", "in long use"
-_IMAGE = section("image", rw="randwrite", bs="64k", iodepth=4, io_size="25%")
+_IMAGE = section(
+    "image",
+    rw="randwrite",
+    bs=f"{IMAGE.load.block_bytes >> 10}k",
+    iodepth=IMAGE.load.depth,
+    io_size=f"{IMAGE.passes:.0%}",
+)
 _DECIDED = ("over_provisioning", "ftl.gc", "ftl.gc_pace", "nand.program_us")
 
 

@@ -4,7 +4,8 @@
 //! Requests are taken where they were queued (action Q), or, where a trace has none, where they
 //! were issued to the driver (D). Sectors are 512 bytes. `rwbs` names the kind: R, W, D for
 //! discard; a leading F is a flush before it. A request of another kind (N has no data) is left out
-//! and counted. The summary that blkparse adds is passed over.
+//! and counted. The summary that blkparse adds is passed over; a line that is of neither, an action or a
+//! kind that blkparse does not have, is refused.
 
 use super::devices::Devices;
 use super::left_out::LeftOut;
@@ -12,6 +13,32 @@ use super::{CUT, DAMAGED, Entry, Fault, number, seconds};
 use ssdlab_device::block::Operation;
 
 const SECTOR_BYTES: u64 = 512;
+/// Actions of blkparse 1.3: its manual page, "Trace actions", and what it prints of plugs and messages.
+const ACTIONS: &[&str] = &["A", "B", "C", "D", "F", "G", "I", "M", "P", "Q", "R", "S", "T", "U", "UT", "X", "m"];
+/// Letters of a kind: reads, writes, discards, flushes, none, and their marks (ahead, barrier, metadata, sync,
+/// secure).
+const KINDS: &str = "RWDFNABMSE";
+/// How lines of its summary begin.
+const SUMMARY: &[&str] = &[
+    "CPU",
+    "Total",
+    "Events",
+    "Skips",
+    "Input file",
+    "Throughput",
+    "Read",
+    "Write",
+    "PC Read",
+    "PC Write",
+    "IO unplugs",
+    "Timer unplugs",
+    "Allocation wait",
+    "Dispatch wait",
+    "Completion wait",
+    "Discard",
+    "Merges",
+    "Trace started",
+];
 /// Up to the length; what follows is the name of the process.
 const FIELDS: usize = 10;
 
@@ -46,7 +73,7 @@ impl Action {
         left_out: &mut LeftOut,
     ) -> Result<[Option<Entry>; 2], Fault> {
         if !is_event(content) {
-            return Ok([None, None]);
+            return if is_summary(content) { Ok([None, None]) } else { Err(foreign(line, content)) };
         }
         let mut fields = [""; FIELDS];
         let found = content.split_ascii_whitespace().take(FIELDS);
@@ -55,6 +82,9 @@ impl Action {
         let Some(action) = fields.get(5) else {
             return Err((line, "an action is missing".into(), CUT));
         };
+        if !ACTIONS.contains(action) {
+            return Err((line, format!("'{action}' is no action of blkparse"), DAMAGED));
+        }
         let wanted = match self {
             Action::Queued => "Q",
             Action::Issued => "D",
@@ -71,12 +101,27 @@ impl Action {
     }
 }
 
+/// Whether a line is of the summary: a heading such as `CPU0 (8,0):` or `fio (1234)`, or a count of its own.
+fn is_summary(line: &str) -> bool {
+    let is_heading = line.ends_with(')') && line.contains(" (");
+    is_heading || SUMMARY.iter().any(|begin| line.starts_with(begin))
+}
+
+/// What a line of another program is told as.
+fn foreign(line: u64, content: &str) -> Fault {
+    let shown: String = content.chars().take(40).collect();
+    (line, format!("'{shown}' is no line of blkparse"), DAMAGED)
+}
+
 /// The flush and the transfer that one event stands for, as far as it has them.
 fn requests(fields: &[&str], line: u64) -> Result<[Option<Entry>; 2], Fault> {
     let at = seconds(fields[3], line)?;
     let Some(kind) = fields.get(6) else {
         return Err((line, "a kind is missing".into(), CUT));
     };
+    if kind.is_empty() || !kind.chars().all(|letter| KINDS.contains(letter)) {
+        return Err((line, format!("'{kind}' is no kind of request"), DAMAGED));
+    }
     let flushes = kind.starts_with('F');
     let flush = flushes.then_some(Entry { at, operation: Operation::Flush, offset: 0, bytes: 0 });
     let operation = match kind.trim_start_matches('F').chars().next() {
@@ -146,6 +191,19 @@ CPU3 (8,0):
         assert_eq!(trace.survey().requests(), 3);
         let told = "t: 1 request is left out, the first in line 9: its kind is 'N', which neither reads, writes, trims nor flushes";
         assert_eq!(trace.left_out().as_deref(), Some(told));
+    }
+
+    /// A line, an action or a kind of another program is refused wherever it stands.
+    #[test]
+    fn nothing_foreign_is_passed_over() {
+        let lines: Vec<&str> = TRACE.lines().collect();
+        let strange = ["frobnication 7", "8,0 3 1 0.0 697 Z W 8 + 8 [a]", "8,0 3 1 0.0 697 Q X 8 + 8 [a]"];
+        for (place, row) in (0..=lines.len()).flat_map(|place| strange.map(|row| (place, row))) {
+            let mut changed = lines.clone();
+            changed.insert(place, row);
+            let error = parse_trace(&changed.join("\n"), "t").unwrap_err();
+            assert_eq!(error.line, Some(place as u64 + 1), "{row}");
+        }
     }
 
     /// A cut last line is named.
