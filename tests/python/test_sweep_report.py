@@ -186,11 +186,11 @@ def distance(page: browser.Browser, one: int, other: int) -> float:
 def drag(page: browser.Browser, lane: str, low: float, high: float) -> None:
     """Drag along an axis of the parallel coordinates."""
     page.middle("document.getElementById('lines')")
-    x, bottom, top = page.value(
-        f"(() => {{ const box = lines.parentElement, [x, y, h] = sweepReport.lane('{lane}');"
-        "box.scrollLeft = Math.max(0, x - 150); const b = lines.getBoundingClientRect();"
-        f"return [b.x + x, b.y + y + (1 - {low}) * h, b.y + y + (1 - {high}) * h]; }})()"
+    ends = page.value(
+        f"(() => {{ const b = lines.getBoundingClientRect();"
+        f"return sweepReport.lane('{lane}').map(([x, y]) => [b.x + x, b.y + y]); }})()"
     )
-    moves = [("mousePressed", bottom), ("mouseMoved", (bottom + top) / 2), ("mouseMoved", top)]
-    for kind, y in [*moves, ("mouseReleased", top)]:
+    moves = [("mousePressed", low), ("mouseMoved", (low + high) / 2), ("mouseMoved", high)]
+    for kind, share in [*moves, ("mouseReleased", high)]:
+        x, y = (start + share * (end - start) for start, end in zip(*ends, strict=True))
         page.ask("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)

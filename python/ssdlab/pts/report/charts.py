@@ -25,7 +25,7 @@ from ssdlab.report import theme
 from ssdlab.report.charts import count_axis, duration_axis
 from ssdlab.report.hover import Marks, Say
 
-SIZE = (5.4, 3.5)
+SIZE = (theme.SMALL, 3.3)
 _HEADROOM = 1.05
 _MOST_MARKS = 60
 """Rounds of which each is marked by a dot."""
