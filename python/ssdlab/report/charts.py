@@ -179,7 +179,9 @@ def _finish_latencies(axes: Axes, curves: Sequence[Distribution]) -> None:
     axes.set_xscale("log")
     axes.set_xlim(0.85 * left, 1.15 * right)
     fine = (1, 2, 5) if right < 100 * left else (1,)
-    axes.xaxis.set_major_locator(LogLocator(subs=fine))
+    # Within less than three times the least there may be none of these.
+    few = MaxNLocator(3) if right < 3 * left else LogLocator(subs=fine)
+    axes.xaxis.set_major_locator(few)
     axes.set_yticks([_nines(share) for share, _ in ticks], [label for _, label in ticks])
     axes.set_ylim(0, _nines(ticks[-1][0]) * 1.03)
     axes.xaxis.set_major_formatter(FuncFormatter(duration_axis))

@@ -215,9 +215,10 @@ def legend_above(axes: Axes, least: int = 2) -> None:
     if len(labels) >= least:
         columns = min(len(labels), _columns(axes, max(map(len, labels))))
         rows = -(-len(labels) // columns)
-        axes.legend(
+        most = int((_inches(axes) - _LINE_INCHES) / _LETTER_INCHES)
+        made = axes.legend(
             handles,
-            labels,
+            [textwrap.fill(label, most) for label in labels],
             loc="lower left",
             bbox_to_anchor=(0, 1.02 + (0.06 if axes.get_title(loc="left") else 0)),
             ncols=columns,
@@ -226,13 +227,19 @@ def legend_above(axes: Axes, least: int = 2) -> None:
             columnspacing=1.4,
             labelspacing=0.3 if rows > 1 else 0.5,
         )
+        for words, label in zip(made.get_texts(), labels, strict=True):
+            words.set_label(label)
 
 
 def _columns(axes: Axes, longest: int) -> int:
     """Columns of a legend that fit beside each other: what is too wide would be cut off."""
+    return max(1, min(3, int(_inches(axes) / (_LINE_INCHES + longest * _LETTER_INCHES))))
+
+
+def _inches(axes: Axes) -> float:
     made = axes.get_figure(root=True)
     assert made is not None, "axes are drawn in a figure"
-    return max(1, min(3, int(made.get_figwidth() / (_LINE_INCHES + longest * _LETTER_INCHES))))
+    return float(made.get_figwidth())
 
 
 def svg(made: Figure, name: str, description: str, marks: Marks | None = None) -> str:

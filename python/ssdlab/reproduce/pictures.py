@@ -20,7 +20,7 @@ from ssdlab.reproduce.intervals import Spread
 from ssdlab.reproduce.judging import RED, Row
 
 _HEIGHT, _NARROW_HEIGHT = 3.6, 2.3
-"""Of a picture with its panels side by side, and of each panel where they stand one above the other."""
+"""Of a picture with its panels side by side, and of each where one stands above the other."""
 
 
 @dataclass(frozen=True)

@@ -69,7 +69,7 @@ class Across:
         return _least_gap(self.numbers, math.log) > 1.001 * _least_gap(self.numbers, float)
 
     def place(self, level: Any) -> float:
-        """Return where a level is; levels that are groups of numbers may lie between those known."""
+        """Return where a level is; one that stands for a group of numbers may lie between."""
         if self.numbers is None:
             return self.levels.index(level)
         number = _number(level)
