@@ -10,12 +10,12 @@ from pathlib import Path
 
 import browser
 
-PHONE, NARROWEST_WIDE, DESK = 390, 840, 1200
+PHONE, NARROWEST_WIDE, DESK = 390, 940, 1200
 PAPER = 718
 """A4 less a centimetre at each side, in CSS pixels."""
 SMALLEST, LARGEST = 9.9, 20.0
 """Pixels of letters in charts: a phone's smallest caption, and what would be a heading."""
-SMALLEST_ON_PAPER = 9.0
+SMALLEST_ON_PAPER = 8.0
 
 _FAULTS = """(() => {
   const [SMALLEST, LARGEST] = LIMITS, room = document.documentElement.clientWidth, found = [];

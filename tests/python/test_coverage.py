@@ -3,8 +3,8 @@
 Commands are parsed by the command line's own parser and not run; rows, checks, drives and chapters
 are looked up where they are made. The status itself is a judgement, but a row that is red when it
 is run cannot be said to work, and what is said of it must be what came out. The quick set takes two
-minutes of processor time, so its verdicts are kept, and held to a run of some questions here, of all
-by `make test-long PART=coverage`.
+minutes of processor time, so its verdicts are kept. They are held to a run of some questions here,
+and of all by `make test-long PART=coverage`.
 """
 
 from __future__ import annotations

@@ -15,8 +15,10 @@ import pytest
 import browser
 import ssdlab
 from ssdlab.errors import SsdlabError
+from ssdlab.report import theme
 from ssdlab.result import Result
 from ssdlab.sweeps.report import write_sweep_report
+from ssdlab.sweeps.report.axis import Across
 from ssdlab.sweeps.report.effects import effects
 from ssdlab.sweeps.report.page import build_html
 from ssdlab.sweeps.report.reading import read
@@ -87,6 +89,28 @@ def test_a_sampled_factor_is_cut_into_groups() -> None:
     found = effects(rows, "x", "f")
     assert len(found) == 8
     assert [each.mean for each in found[:2]] == [6.0, 19.0]
+
+
+@pytest.mark.parametrize(
+    ("levels", "scale", "ticks"),
+    [
+        ([32, 1, 4], "log", {"1": 1, "4": 4, "32": 32}),
+        (["64k", "4k", "1m"], "log", {"4k": 4096, "64k": 65536, "1m": 2**20}),
+        ([0.1, 0.3, 0.2], "linear", {"0.1": 0.1, "0.2": 0.2, "0.3": 0.3}),
+        ([0, 1, 100], "linear", {"0": 0, "100": 100}),
+        (["greedy", "fifo"], "linear", {"greedy": 0, "fifo": 1}),
+        (["none", 7], "linear", {"none": 0, "7": 1}),
+    ],
+)
+def test_numbers_stand_on_an_axis_of_numbers(
+    levels: list[Any], scale: str, ticks: dict[str, float]
+) -> None:
+    """Logarithmic where ratios part them best; labels that have no room are left out."""
+    axes = theme.figure(3, 2).subplots()
+    Across.of(levels).draw(axes, 2.4)
+    assert axes.get_xscale() == scale
+    labels = [each.get_text() for each in axes.get_xticklabels()]
+    assert dict(zip(labels, axes.get_xticks(), strict=True)) == pytest.approx(ticks)
 
 
 def test_the_command_of_a_point_gives_its_row(folder: Path, command: Command) -> None:

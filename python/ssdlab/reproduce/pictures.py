@@ -114,7 +114,7 @@ def bars(
 def _panels(widths: Sequence[int]) -> tuple[Figure, list[Axes]]:
     """Return panels on one scale: side by side; in a narrow picture one above the other."""
     if theme.is_narrow():
-        made = theme.figure(theme.SMALL, 0.3 + _NARROW_HEIGHT * len(widths))
+        made = theme.figure(theme.SMALL, 0.9 + _NARROW_HEIGHT * len(widths))
         return made, [row[0] for row in made.subplots(len(widths), 1, sharey=True, squeeze=False)]
     made = theme.figure(theme.WIDE, _HEIGHT)
     grid = made.subplots(1, len(widths), sharey=True, squeeze=False, width_ratios=widths)
@@ -133,10 +133,11 @@ def _group(
     axes: Axes, group: Sequence[Bar], highest: float, show: Callable[[float], str], room: int
 ) -> None:
     """Draw bars where there is room for so many."""
+    size = 9 if theme.is_narrow() or len(group) <= 2 else 8
 
     def stand(place: float, value: float, width: float, **looks: Any) -> None:
         axes.bar(place, value, width=width, **looks)
-        axes.text(place, value + 0.015 * highest, show(value), ha="center", va="bottom")
+        axes.text(place, value + 0.015 * highest, show(value), ha="center", va="bottom", size=size)
 
     for place, each in enumerate(group):
         colour = theme.SERIES[each.colour]
@@ -146,7 +147,7 @@ def _group(
             stand(place - 0.21, each.value, 0.4, color=colour)
             stand(place + 0.21, each.theirs, 0.38, **_THEIRS)
     axes.set_xticks(range(len(group)), [each.label for each in group])
-    axes.tick_params(axis="x", length=0, labelcolor=theme.INK)
+    axes.tick_params(axis="x", length=0, labelcolor=theme.INK, labelsize=size)
     axes.set_xlim(-0.6, room - 0.4)
     theme.only_horizontal_grid(axes)
 
@@ -166,8 +167,9 @@ def lines(
         for axes, (heading, drawn, marks) in zip(row, panels, strict=True):
             for each in drawn:
                 _line(axes, each)
+            rightmost = max((mark.x for mark in marks), default=0.0)
             for mark in marks:
-                _mark(axes, mark)
+                _mark(axes, mark, theme.is_narrow() and mark.x == rightmost)
             axes.set_title(heading)
             axes.set_xlabel(axes_labels[0])
             if logarithmic:
@@ -192,10 +194,11 @@ def _line(axes: Axes, line: Line) -> None:
     )
 
 
-def _mark(axes: Axes, mark: Mark) -> None:
+def _mark(axes: Axes, mark: Mark, at_edge: bool) -> None:
     axes.plot([mark.x], [mark.y], "x", color=theme.INK, markersize=9, markeredgewidth=2)
     # Below the cross, because a rising line may pass through it.
-    axes.annotate(mark.label, (mark.x, mark.y), (8, -11), textcoords="offset points")
+    offset, side = ((6, -30), "right") if at_edge else ((8, -11), "left")
+    axes.annotate(mark.label, (mark.x, mark.y), offset, textcoords="offset points", ha=side)
 
 
 @theme.for_both
