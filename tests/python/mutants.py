@@ -297,7 +297,10 @@ MUTANTS = (
     Mutant(
         "a controller's cache is off when it says on",
         "raid",
-        ("write-back against write-through, if",),
+        (
+            "write-back against write-through, if",
+            "write-back lowers the latency of RAID 5's writes, while",
+        ),
         layer("write_back=true", "write_back=false"),
     ),
     Mutant(

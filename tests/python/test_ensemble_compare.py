@@ -135,9 +135,9 @@ def test_the_page_shows_medians_and_ratios() -> None:
     rows = [[cell.strip() for cell in row] for row in page.rows]
     assert "ftl.gc → fifo +0.90, nand.read_us -0.40" in [row[-1] for row in rows]
     assert ["job", "a figure", "1.5 ns", "4.5 ns", "3.000"] in [row[:5] for row in rows]
-    assert page.svgs == 3
+    assert page.pictures == 3
     alone = Page(build_html(arms[:1]))
-    assert alone.svgs == 1
+    assert alone.pictures == 1
     assert "Compared with a.json" not in [each.strip() for each in alone.headings]
 
 

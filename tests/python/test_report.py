@@ -33,7 +33,7 @@ class Page(HTMLParser):
         self.rows: list[list[str]] = []
         self.ids: list[str] = []
         self.references: list[str] = []
-        self.svgs = 0
+        self.pictures = 0
         self.feed(html)
         assert self.open == [], f"not closed: {self.open}"
 
@@ -46,7 +46,7 @@ class Page(HTMLParser):
             self.rows[-1].append("")
         if tag in ("h1", "h2", "h3"):
             self.headings.append("")
-        self.svgs += tag == "svg"
+        self.pictures += tag == "figure"
         for name, value in attributes:
             if name == "id":
                 self.ids.append(value or "")
@@ -97,7 +97,7 @@ def test_page_has_every_section() -> None:
     ):
         assert heading in page.headings
     # Overview, over time, latency, utilization, two timelines, one wear histogram.
-    assert page.svgs == 7
+    assert page.pictures == 7
 
 
 def test_summary_shows_the_figures() -> None:
@@ -240,7 +240,7 @@ def test_commit_latency_is_drawn_where_there_is_any() -> None:
     for bins in (True, False):
         page = Page(build_html([synthetic.result(committing(300_000, bins))]))
         assert "Commit latency" in page.headings
-        assert page.svgs == plain.svgs + 1
+        assert page.pictures == plain.pictures + 1
         # 100,000 requests at 8000 a second; 500 flushes in the same 12.5 s.
         row = next(row for row in page.rows if row[0] == "randwrite (commits)")
         assert row[2:7] == ["40", "", "546 µs", "300 µs", "2.4 ms"]

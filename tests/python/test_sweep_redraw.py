@@ -26,15 +26,16 @@ DRAFT_LINES, ALL_LINES = 5 * 300, 5 * 1500
 """At most: of four colours, and of the points that are brushed away."""
 
 _DRAG = """new Promise((done) => {
-  const box = lines.getBoundingClientRect(), [x, y, h] = sweepReport.lane('LANE');
+  const box = lines.getBoundingClientRect(), [[x, y], [right, top]] = sweepReport.lane('LANE');
   const seen = [];
   let frame = 0;
   const step = (now) => {
     seen.push([now, sweepReport.drawn(), sweepReport.kept()]);
     if (++frame > FRAMES) { done(seen); return; }
     for (let move = 1; move <= MOVES; move++) {
-      const clientY = box.y + y + h * (1 - (frame + move / MOVES) / (FRAMES + 2));
-      lines.dispatchEvent(new PointerEvent('pointermove', { clientX: box.x + x, clientY }));
+      const share = (frame + move / MOVES) / (FRAMES + 2);
+      const clientX = box.x + x + share * (right - x), clientY = box.y + y + share * (top - y);
+      lines.dispatchEvent(new PointerEvent('pointermove', { clientX, clientY }));
     }
     requestAnimationFrame(step);
   };
@@ -88,9 +89,8 @@ def press(page: browser.Browser) -> None:
     """Press the button at the low end of a lane."""
     page.middle("document.getElementById('lines')")
     x, y = page.value(
-        f"(() => {{ const box = lines.parentElement, [x, y, h] = sweepReport.lane('{LANE}');"
-        "box.scrollLeft = Math.max(0, x - 150); const b = lines.getBoundingClientRect();"
-        "return [b.x + x, b.y + y + h]; })()"
+        f"(() => {{ const [[x, y]] = sweepReport.lane('{LANE}');"
+        "const b = lines.getBoundingClientRect(); return [b.x + x, b.y + y]; })()"
     )
     page.ask("Input.dispatchMouseEvent", type="mousePressed", x=x, y=y, button="left", clickCount=1)
 

@@ -15,8 +15,10 @@ import pytest
 import browser
 import ssdlab
 from ssdlab.errors import SsdlabError
+from ssdlab.report import theme
 from ssdlab.result import Result
 from ssdlab.sweeps.report import write_sweep_report
+from ssdlab.sweeps.report.axis import Across
 from ssdlab.sweeps.report.effects import effects
 from ssdlab.sweeps.report.page import build_html
 from ssdlab.sweeps.report.reading import read
@@ -87,6 +89,28 @@ def test_a_sampled_factor_is_cut_into_groups() -> None:
     found = effects(rows, "x", "f")
     assert len(found) == 8
     assert [each.mean for each in found[:2]] == [6.0, 19.0]
+
+
+@pytest.mark.parametrize(
+    ("levels", "scale", "ticks"),
+    [
+        ([32, 1, 4], "log", {"1": 1, "4": 4, "32": 32}),
+        (["64k", "4k", "1m"], "log", {"4k": 4096, "64k": 65536, "1m": 2**20}),
+        ([0.1, 0.3, 0.2], "linear", {"0.1": 0.1, "0.2": 0.2, "0.3": 0.3}),
+        ([0, 1, 100], "linear", {"0": 0, "100": 100}),
+        (["greedy", "fifo"], "linear", {"greedy": 0, "fifo": 1}),
+        (["none", 7], "linear", {"none": 0, "7": 1}),
+    ],
+)
+def test_numbers_stand_on_an_axis_of_numbers(
+    levels: list[Any], scale: str, ticks: dict[str, float]
+) -> None:
+    """Logarithmic where ratios part them best; labels that have no room are left out."""
+    axes = theme.figure(3, 2).subplots()
+    Across.of(levels).draw(axes, 2.4)
+    assert axes.get_xscale() == scale
+    labels = [each.get_text() for each in axes.get_xticklabels()]
+    assert dict(zip(labels, axes.get_xticks(), strict=True)) == pytest.approx(ticks)
 
 
 def test_the_command_of_a_point_gives_its_row(folder: Path, command: Command) -> None:
@@ -186,11 +210,11 @@ def distance(page: browser.Browser, one: int, other: int) -> float:
 def drag(page: browser.Browser, lane: str, low: float, high: float) -> None:
     """Drag along an axis of the parallel coordinates."""
     page.middle("document.getElementById('lines')")
-    x, bottom, top = page.value(
-        f"(() => {{ const box = lines.parentElement, [x, y, h] = sweepReport.lane('{lane}');"
-        "box.scrollLeft = Math.max(0, x - 150); const b = lines.getBoundingClientRect();"
-        f"return [b.x + x, b.y + y + (1 - {low}) * h, b.y + y + (1 - {high}) * h]; }})()"
+    ends = page.value(
+        f"(() => {{ const b = lines.getBoundingClientRect();"
+        f"return sweepReport.lane('{lane}').map(([x, y]) => [b.x + x, b.y + y]); }})()"
     )
-    moves = [("mousePressed", bottom), ("mouseMoved", (bottom + top) / 2), ("mouseMoved", top)]
-    for kind, y in [*moves, ("mouseReleased", top)]:
+    moves = [("mousePressed", low), ("mouseMoved", (low + high) / 2), ("mouseMoved", high)]
+    for kind, share in [*moves, ("mouseReleased", high)]:
+        x, y = (start + share * (end - start) for start, end in zip(*ends, strict=True))
         page.ask("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)

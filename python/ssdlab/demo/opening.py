@@ -78,7 +78,9 @@ def _draw_remedies(axes: Axes, parts: dict[str, Job]) -> None:
     shown = [bar for bar in shown if bar[1] in parts]
     steady = parts.get("randwrite-steady")
     axes.set_title("What restores speed")
-    axes.set_xlabel("×: of steady · WA: bytes written to flash per byte the host writes")
+    axes.set_xlabel(
+        theme.fitting("×: of steady · WA: bytes written to flash per byte the host writes")
+    )
     axes.bar(
         range(len(shown)),
         [parts[part].iops() for _, part, _ in shown],
@@ -99,13 +101,18 @@ def _above(job: Job, steady: Job | None) -> str:
     return "\n".join(lines)
 
 
+@theme.for_both
 def chart(results: Sequence[Result]) -> str:
-    """Draw the fall on the left and the remedies on the right, on one scale."""
+    """Draw the fall and the remedies on one scale, side by side or one above the other."""
     parts = _by_part(results)
     steady = parts.get("randwrite-steady")
     with theme.style():
-        made = theme.figure(10.0, 4.2)
-        left, right = made.subplots(1, 2, sharey=True, width_ratios=[1.15, 1])
+        if theme.is_narrow():
+            made = theme.figure(theme.SMALL, 7.0)
+            left, right = made.subplots(2, 1, sharey=True)
+        else:
+            made = theme.figure(theme.WIDE, 4.2)
+            left, right = made.subplots(1, 2, sharey=True, width_ratios=[1.15, 1])
         _draw_fall(left, parts.get("fall"))
         _draw_remedies(right, parts)
         for axes in (left, right):

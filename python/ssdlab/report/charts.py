@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
 from ssdlab import text
@@ -21,8 +22,8 @@ MOST_RATES = 120
 MOST_AMPLIFICATIONS = 40
 """Points of write amplification over time: garbage collection comes in bursts, each longer."""
 # Two of them stand side by side on the page.
-_SMALL = (5.4, 2.7)
-_SMALL_TALL = (5.4, 3.8)
+_SMALL = (theme.SMALL, 2.5)
+_SMALL_TALL = (theme.SMALL, 3.6)
 _NINES = ((0.0, "0 %"), (0.5, "50 %"), (0.9, "90 %"), (0.99, "99 %"), (0.999, "99.9 %"))
 _MORE_NINES = ((0.9999, "99.99 %"), (0.99999, "99.999 %"))
 _LEAST_SHARE = 0.001
@@ -178,7 +179,9 @@ def _finish_latencies(axes: Axes, curves: Sequence[Distribution]) -> None:
     axes.set_xscale("log")
     axes.set_xlim(0.85 * left, 1.15 * right)
     fine = (1, 2, 5) if right < 100 * left else (1,)
-    axes.xaxis.set_major_locator(LogLocator(subs=fine))
+    # Within less than three times the least there may be none of these.
+    few = MaxNLocator(3) if right < 3 * left else LogLocator(subs=fine)
+    axes.xaxis.set_major_locator(few)
     axes.set_yticks([_nines(share) for share, _ in ticks], [label for _, label in ticks])
     axes.set_ylim(0, _nines(ticks[-1][0]) * 1.03)
     axes.xaxis.set_major_formatter(FuncFormatter(duration_axis))
@@ -188,47 +191,76 @@ def _finish_latencies(axes: Axes, curves: Sequence[Distribution]) -> None:
     theme.legend_above(axes)
 
 
-_RESOURCES = (
-    ("die", "flash dies, %", ("host_read", "host_write", "move", "erase")),
-    ("channel", "channels, %", ("host", "move")),
+def _shares(*kinds: str) -> dict[str, str]:
+    return {f"_{kind}": theme.SHARES[kind] for kind in kinds}
+
+
+_RESOURCES: tuple[tuple[str, str, Mapping[str, str]], ...] = (
+    ("die", "flash dies", _shares("host_read", "host_write", "move", "erase")),
+    ("channel", "channels", _shares("host", "move")),
+    ("link", "link", {"": theme.SERIES[3]}),
+    ("controller", "controller", {"": theme.SERIES[3]}),
 )
+"""What is busy, as results name it, as people do, and with what, in which colour."""
 
 
+@theme.for_both
 def where_the_time_went(runs: Sequence[Run]) -> str | None:
     """Draw which share of the time dies, channels, link and controller were busy, and with what."""
     shown = [run for run in runs if run.lab.get("utilization")]
     if not shown:
         return None
     with theme.style():
-        made = theme.figure(9.6, 1.3 + 0.24 * len(shown))
-        panels = made.subplots(1, 4, sharey=True, width_ratios=[3, 2, 1, 1])
-        places = range(len(shown))
-        for panel, (resource, title, kinds) in zip(panels, _RESOURCES, strict=False):
-            _stack(panel, shown, resource, kinds)
-            panel.set_title(title)
-        for panel, resource in zip(panels[2:], ("link", "controller"), strict=True):
-            values = [100 * run.lab["utilization"].get(resource, 0.0) for run in shown]
-            panel.barh(places, values, height=0.66, color=theme.SERIES[3])
-            panel.set_title(f"{resource}, %")
-        panels[0].set_yticks(places, [run.title for run in shown])
-        panels[0].invert_yaxis()
-        for panel in panels:
-            panel.set_xlim(0, 100)
-            panel.set_xticks([0, 50, 100])
-            theme.only_vertical_grid(panel)
+        made = _resources_by_run(shown) if theme.is_narrow() else _runs_by_resource(shown)
         return theme.svg(made, "utilization", "share of the time that each resource was busy")
 
 
-def _stack(panel: Axes, runs: Sequence[Run], resource: str, kinds: Sequence[str]) -> None:
-    left = [0.0] * len(runs)
-    for kind in kinds:
-        key = f"{resource}_{kind}"
-        shares = [100 * run.lab["utilization"].get(key, 0.0) for run in runs]
-        colour = theme.SHARES[kind]
-        panel.barh(range(len(runs)), shares, left=left, height=0.66, color=colour)
-        left = [before + share for before, share in zip(left, shares, strict=True)]
+def _runs_by_resource(runs: Sequence[Run]) -> Figure:
+    """Draw a panel for each resource, with a bar for each run."""
+    made = theme.figure(theme.WIDE, 1.3 + 0.24 * len(runs))
+    panels = made.subplots(1, 4, sharey=True, width_ratios=[3, 2, 1, 1])
+    for panel, (resource, name, kinds) in zip(panels, _RESOURCES, strict=True):
+        for place, run in enumerate(runs):
+            _stack(panel, place, run, resource, kinds, 0.66)
+        panel.set_title(f"{name}, %")
+        panel.set_xticks([0, 50, 100])
+        _finish_shares(panel)
+    panels[0].set_yticks(range(len(runs)), [run.title for run in runs])
+    panels[0].invert_yaxis()
+    return made
 
 
+def _resources_by_run(runs: Sequence[Run]) -> Figure:
+    """Draw a panel for each run, with a bar for each resource."""
+    made = theme.figure(theme.SMALL, 0.9 * len(runs) + 0.3)
+    panels = made.subplots(len(runs), 1, sharex=True, squeeze=False)
+    for (panel,), run in zip(panels, runs, strict=True):
+        for place, (resource, _, kinds) in enumerate(_RESOURCES):
+            _stack(panel, place, run, resource, kinds, 0.7)
+        panel.set_yticks(range(len(_RESOURCES)), [name for _, name, _ in _RESOURCES])
+        panel.invert_yaxis()
+        panel.set_title(theme.fitting(run.title))
+        _finish_shares(panel)
+    panels[-1][0].set_xlabel("share of the time, %")
+    return made
+
+
+def _stack(
+    panel: Axes, place: int, run: Run, resource: str, kinds: Mapping[str, str], height: float
+) -> None:
+    left = 0.0
+    for kind, colour in kinds.items():
+        share = 100 * run.lab["utilization"].get(f"{resource}{kind}", 0.0)
+        panel.barh(place, share, left=left, height=height, color=colour)
+        left += share
+
+
+def _finish_shares(panel: Axes) -> None:
+    panel.set_xlim(0, 100)
+    theme.only_vertical_grid(panel)
+
+
+@theme.for_both
 def timeline(run: Run, name: str) -> str | None:
     """Draw single operations over the dies, for the stretch that was recorded."""
     operations = [each for each in run.lab.get("timeline") or [] if each["kind"] in theme.KINDS]
@@ -239,7 +271,7 @@ def timeline(run: Run, name: str) -> str | None:
     present = {operation["kind"] for operation in operations}
     rows = {die: place for place, die in enumerate(dies)}
     with theme.style():
-        made = theme.figure(9.6, 1.1 + 0.17 * len(dies))
+        made = theme.figure(theme.width(), 1.1 + 0.17 * len(dies))
         axes = made.subplots()
         for kind in (kind for kind in theme.KINDS if kind in present):
             _bars(axes, [each for each in operations if each["kind"] == kind], rows, start)
@@ -290,6 +322,7 @@ def wear(run: Run, name: str) -> str | None:
         return theme.svg(made, name, f"erases per block, {run.title}")
 
 
+@theme.for_both
 def overview(runs: Sequence[Run]) -> str | None:
     """Draw the main figure of every run, of a mix one for each direction."""
     bars = _directions(runs)
@@ -298,16 +331,16 @@ def overview(runs: Sequence[Run]) -> str | None:
     figures = [_iops(run, direction) for run, direction in bars]
     values = [each or 0.0 for each in figures]
     with theme.style():
-        made = theme.figure(9.6, 0.8 + 0.27 * len(bars))
+        labels = [_title(run, direction) for run, direction in bars]
+        made = theme.figure(theme.width(), 0.8 + theme.rows_inches(labels, 0.27))
         axes = made.subplots()
         colours = [theme.DIRECTIONS[direction] for _, direction in bars]
-        axes.barh(range(len(bars)), values, height=0.66, color=colours)
+        axes.barh(range(len(bars)), values, height=theme.bar_height(), color=colours)
         for place, ((run, direction), value) in enumerate(zip(bars, figures, strict=True)):
             words = _figures(run, direction, value)
             axes.text(value or 0.0, place, f"  {words}", va="center", color=theme.INK)
-        axes.set_yticks(range(len(bars)), [_title(run, direction) for run, direction in bars])
-        axes.invert_yaxis()
-        axes.set_xlim(0, max(values) * 1.45 or 1.0)
+        theme.name_rows(axes, labels)
+        axes.set_xlim(0, max(values) * (2.1 if theme.is_narrow() else 1.45) or 1.0)
         axes.set_xlabel("IOPS")
         axes.xaxis.set_major_formatter(FuncFormatter(count_axis))
         theme.only_vertical_grid(axes)

@@ -106,8 +106,10 @@ class Marks:
         names = list(self.series)
         for legend in filter(None, (axes.get_legend() for axes in made.axes)):
             for handle, words in zip(legend.legend_handles, legend.get_texts(), strict=True):
-                if handle is not None and words.get_text() in names:
-                    number = names.index(words.get_text())
+                # Words that were broken into lines keep the whole as their label.
+                name = words.get_label() or words.get_text()
+                if handle is not None and name in names:
+                    number = names.index(name)
                     handle.set_gid(f"key-{number}")
                     words.set_gid(f"key-{number}")
 

@@ -14,12 +14,10 @@ from matplotlib.ticker import FuncFormatter
 
 from ssdlab import text
 from ssdlab.report import theme
-from ssdlab.reproduce import pictures
 from ssdlab.reproduce.intervals import LEVEL, Spread
 from ssdlab.reproduce.judging import Row
 
 LEVELS = (0.5, 0.8, 0.9)
-_HEIGHT = 1.9
 
 Pairs = Sequence[tuple[Row, Spread | None]]
 """Rows, each with what an ensemble says of it."""
@@ -63,23 +61,25 @@ def told(pairs: Pairs) -> str:
     ).replace("%", " %")
 
 
+@theme.for_both
 def picture(pairs: Pairs) -> str | None:
     """Draw the share of the ratios that each level holds, with a mark where it should be."""
     if not inside(pairs)[1]:
         return None
     with theme.style():
-        made = theme.figure(pictures.WIDTH, _HEIGHT)
+        labels = [f"interval of {text.percent(each, 0)}" for each in LEVELS]
+        made = theme.figure(theme.width(), 0.8 + theme.rows_inches(labels, 0.36))
         axes = made.subplots()
         for place, level in enumerate(LEVELS):
             within, of = inside(pairs, level)
-            axes.barh(place, within / of, height=0.6, color=theme.SERIES[0])
-            axes.plot([level, level], [place - 0.4, place + 0.4], color=theme.INK, linewidth=2)
+            axes.barh(place, within / of, height=theme.bar_height(), color=theme.SERIES[0])
+            axes.plot([level, level], [place - 0.25, place + 0.25], color=theme.INK, linewidth=2)
             axes.text(0.01, place, f"{within} of {of}", va="center", color=theme.PAPER)
-        axes.set_yticks(
-            range(len(LEVELS)), [f"interval of {text.percent(each, 0)}" for each in LEVELS]
-        )
+        theme.name_rows(axes, labels)
         axes.set_xlim(0, 1)
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: text.percent(value, 0)))
-        axes.set_xlabel("share of the counted ratios inside; marks: what the interval promises")
+        axes.set_xlabel(
+            theme.fitting("share of the counted ratios inside; marks: what the interval promises")
+        )
         theme.only_vertical_grid(axes)
         return theme.svg(made, "calibration", "how often the intervals hold")

@@ -8,6 +8,7 @@ from typing import Any
 
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, NullLocator
@@ -18,7 +19,8 @@ from ssdlab.report.charts import count_axis
 from ssdlab.reproduce.intervals import Spread
 from ssdlab.reproduce.judging import RED, Row
 
-WIDTH, HEIGHT = 9.6, 3.6
+_HEIGHT, _NARROW_HEIGHT = 3.6, 2.3
+"""Of a picture with its panels side by side, and of each where one stands above the other."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,7 @@ def percent(share: float) -> str:
     return text.percent(share, 0)
 
 
+@theme.for_both
 def bars(
     name: str,
     title: str,
@@ -91,13 +94,12 @@ def bars(
     """
     highest = max(max(each.value, each.theirs or 0) for _, group in panels for each in group)
     with theme.style():
-        made = theme.figure(WIDTH, HEIGHT)
         widths = [len(group) for _, group in panels]
-        row = made.subplots(1, len(panels), sharey=True, squeeze=False, width_ratios=widths)[0]
+        made, row = _panels(widths)
         for axes, (heading, group) in zip(row, panels, strict=True):
-            _group(axes, group, highest, show)
+            _group(axes, group, highest, show, max(widths) if theme.is_narrow() else len(group))
             axes.set_title(heading)
-        row[0].set_ylabel(unit)
+        _name_height(row, unit)
         row[0].set_ylim(0, 1.12 * highest)
         row[0].yaxis.set_major_formatter(FuncFormatter(lambda value, _: show(value)))
         if any(each.theirs is not None for _, group in panels for each in group):
@@ -109,11 +111,29 @@ def bars(
         return theme.svg(made, name, title)
 
 
+def _panels(widths: Sequence[int]) -> tuple[Figure, list[Axes]]:
+    """Return panels on one scale: side by side; in a narrow picture one above the other."""
+    if theme.is_narrow():
+        made = theme.figure(theme.SMALL, 0.9 + _NARROW_HEIGHT * len(widths))
+        return made, [row[0] for row in made.subplots(len(widths), 1, sharey=True, squeeze=False)]
+    made = theme.figure(theme.WIDE, _HEIGHT)
+    grid = made.subplots(1, len(widths), sharey=True, squeeze=False, width_ratios=widths)
+    return made, list(grid[0])
+
+
+def _name_height(panels: Sequence[Axes], what: str) -> None:
+    for axes in panels if theme.is_narrow() else panels[:1]:
+        axes.set_ylabel(what)
+
+
 _THEIRS: dict[str, Any] = {"facecolor": "none", "edgecolor": theme.INK, "linewidth": 1.2}
 
 
-def _group(axes: Axes, group: Sequence[Bar], highest: float, show: Callable[[float], str]) -> None:
-    size = 9 if len(group) <= 2 else 8
+def _group(
+    axes: Axes, group: Sequence[Bar], highest: float, show: Callable[[float], str], room: int
+) -> None:
+    """Draw bars where there is room for so many."""
+    size = 9 if theme.is_narrow() or len(group) <= 2 else 8
 
     def stand(place: float, value: float, width: float, **looks: Any) -> None:
         axes.bar(place, value, width=width, **looks)
@@ -128,10 +148,11 @@ def _group(axes: Axes, group: Sequence[Bar], highest: float, show: Callable[[flo
             stand(place + 0.21, each.theirs, 0.38, **_THEIRS)
     axes.set_xticks(range(len(group)), [each.label for each in group])
     axes.tick_params(axis="x", length=0, labelcolor=theme.INK, labelsize=size)
-    axes.set_xlim(-0.6, len(group) - 0.4)
+    axes.set_xlim(-0.6, room - 0.4)
     theme.only_horizontal_grid(axes)
 
 
+@theme.for_both
 def lines(
     name: str,
     title: str,
@@ -142,13 +163,13 @@ def lines(
 ) -> str:
     """Draw lines, a panel beside the other on one scale; what documents say as crosses."""
     with theme.style():
-        made = theme.figure(WIDTH, HEIGHT)
-        row = made.subplots(1, len(panels), sharey=True, squeeze=False)[0]
+        made, row = _panels([1] * len(panels))
         for axes, (heading, drawn, marks) in zip(row, panels, strict=True):
             for each in drawn:
                 _line(axes, each)
+            rightmost = max((mark.x for mark in marks), default=0.0)
             for mark in marks:
-                _mark(axes, mark)
+                _mark(axes, mark, theme.is_narrow() and mark.x == rightmost)
             axes.set_title(heading)
             axes.set_xlabel(axes_labels[0])
             if logarithmic:
@@ -157,7 +178,7 @@ def lines(
                 axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
                 axes.xaxis.set_minor_locator(NullLocator())
             theme.only_horizontal_grid(axes)
-        row[0].set_ylabel(axes_labels[1])
+        _name_height(row, axes_labels[1])
         row[0].set_ylim(bottom=0)
         row[0].yaxis.set_major_formatter(FuncFormatter(count_axis))
         return theme.svg(made, name, title)
@@ -173,12 +194,14 @@ def _line(axes: Axes, line: Line) -> None:
     )
 
 
-def _mark(axes: Axes, mark: Mark) -> None:
+def _mark(axes: Axes, mark: Mark, at_edge: bool) -> None:
     axes.plot([mark.x], [mark.y], "x", color=theme.INK, markersize=9, markeredgewidth=2)
     # Below the cross, because a rising line may pass through it.
-    axes.annotate(mark.label, (mark.x, mark.y), (8, -11), textcoords="offset points")
+    offset, side = ((6, -30), "right") if at_edge else ((8, -11), "left")
+    axes.annotate(mark.label, (mark.x, mark.y), offset, textcoords="offset points", ha=side)
 
 
+@theme.for_both
 def quotients(answers: Sequence[tuple[str, Sequence[tuple[Row, Spread | None]]]]) -> str | None:
     """Draw every judged ratio as ours / theirs, with band and interval, question after question."""
     shown = [
@@ -190,22 +213,25 @@ def quotients(answers: Sequence[tuple[str, Sequence[tuple[Row, Spread | None]]]]
     if not shown:
         return None
     with theme.style():
-        made = theme.figure(WIDTH, 1.1 + 0.21 * len(shown))
+        labels = [row.condition for _, row, _ in shown]
+        made = theme.figure(theme.width(), 1.1 + theme.rows_inches(labels, 0.21))
         axes = made.subplots()
         for place, (_, row, spread) in enumerate(shown):
             _quotient(axes, place, row)
             if spread is not None:
                 _interval(axes, place, row, spread)
-        axes.set_yticks(range(len(shown)), [row.condition for _, row, _ in shown])
-        axes.set_ylim(len(shown) - 0.3, -0.7)
+        theme.name_rows(axes, labels)
         _parted(axes, [question for question, _, _ in shown])
         axes.set_xlim(_LEAST, _MOST)
         axes.set_xscale("log", base=2)
         axes.set_xticks(_TICKS, [f"{tick:g}" for tick in _TICKS])
         axes.axvline(1, color=theme.INK, linewidth=1)
-        axes.set_xlabel("our ratio / the document's (1: the same); arrowheads: beyond the scale")
+        axes.set_xlabel(
+            theme.fitting("our ratio / the document's (1: the same); arrowheads: beyond the scale")
+        )
         theme.only_vertical_grid(axes)
-        made.legend(handles=_keys(), loc="outside upper right", ncols=5, borderaxespad=0)
+        columns = 3 if theme.is_narrow() else 5
+        made.legend(handles=_keys(), loc="outside upper right", ncols=columns, borderaxespad=0)
         return theme.svg(made, "quotients", "every judged ratio against its band")
 
 
@@ -216,7 +242,7 @@ _GOOD, _BAD = theme.SERIES[2], theme.SERIES[7]
 
 def _quotient(axes: Axes, place: int, row: Row) -> None:
     assert row.quotient is not None and row.band is not None
-    axes.barh(place, 2 * row.band, left=1 - row.band, height=0.7, color=theme.RULE)
+    axes.barh(place, 2 * row.band, left=1 - row.band, height=theme.bar_height(), color=theme.RULE)
     colour = _BAD if row.verdict in RED else _GOOD
     face = colour if row.counted else "none"
     marker = "<" if row.quotient < _LEAST else ">" if row.quotient > _MOST else "o"
@@ -239,7 +265,7 @@ def _parted(axes: Axes, questions: Sequence[str]) -> None:
             if place:
                 axes.axhline(place - 0.5, color=theme.RULE, linewidth=0.8)
             axes.text(
-                0.995, place, question, ha="right", va="center", color=theme.SOFT, size=8,
+                0.995, place, question, ha="right", va="center", color=theme.SOFT,
                 transform=axes.get_yaxis_transform(),
             )  # fmt: skip
 

@@ -14,7 +14,7 @@ from ssdlab.pts.report.charts import Quantity, add_title, drawing, known, mix, t
 from ssdlab.pts.report.reading import PartRead
 from ssdlab.report import theme
 
-_SIZE = (5.4, 4.2)
+_SIZE = (theme.SMALL, 4.0)
 _WIDTH = 0.62
 
 
@@ -63,14 +63,15 @@ def _bars(
 
 
 def _label(axes: Any, sizes: list[str], mixes: list[str], quantity: Quantity) -> None:
-    axes.set_xticks(range(len(sizes)), sizes, fontsize=7)
-    axes.set_yticks(range(len(mixes)), mixes, fontsize=7)
-    axes.set_xlabel("block size, KiB", fontsize=8)
-    axes.set_ylabel("reads/writes", fontsize=8)
+    axes.set_xticks(range(len(sizes)), sizes)
+    axes.set_yticks(range(len(mixes)), mixes)
+    axes.set_xlabel("block size, KiB", labelpad=6)
+    axes.set_ylabel("reads/writes", labelpad=10)
+    axes.tick_params(axis="x", pad=-2)
+    axes.tick_params(axis="y", pad=-2)
     axes.zaxis.set_major_formatter(FuncFormatter(quantity.tick))
-    axes.tick_params(axis="z", labelsize=7)
-    axes.set_box_aspect((1.2, 1.0, 0.8), zoom=1.0)
-    axes.view_init(elev=24, azim=-58)
+    axes.set_box_aspect((1.25, 1.25, 0.85), zoom=0.97)
+    axes.view_init(elev=24, azim=-50)
     for axis in (axes.xaxis, axes.yaxis, axes.zaxis):
         axis.set_pane_color((0, 0, 0, 0))
         axis._axinfo["grid"]["color"] = theme.RULE

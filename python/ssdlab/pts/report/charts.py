@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -25,8 +26,10 @@ from ssdlab.report import theme
 from ssdlab.report.charts import count_axis, duration_axis
 from ssdlab.report.hover import Marks, Say
 
-SIZE = (5.4, 3.5)
+SIZE = (theme.SMALL, 3.3)
 _HEADROOM = 1.05
+_LETTERS = 56
+"""In a line of a title as wide as a picture."""
 _MOST_MARKS = 60
 """Rounds of which each is marked by a dot."""
 Along = Literal["time", "written"]
@@ -109,7 +112,8 @@ def begun(title: str, size: tuple[float, float] = SIZE) -> tuple[Figure, Axes]:
 def add_title(made: Figure, title: str) -> None:
     """Put the title over a figure; what must not be missed gets a line and a colour of its own."""
     plain, remarks = (re.split(r", (?=NOT |PURGE NOT |UNFINISHED)", title, maxsplit=1) + [""])[:2]
-    words = f"{plain},\n{remarks}" if remarks else plain
+    lines = [*textwrap.wrap(plain, _LETTERS), *textwrap.wrap(remarks, _LETTERS)]
+    words = "\n".join(lines)
     colour = theme.SERIES[7] if remarks else theme.INK
     made.suptitle(words, x=0.01, ha="left", fontsize=10, color=colour)
 

@@ -103,10 +103,7 @@ def rows(results: Results) -> list[Row]:
         rate(results, "read-ahead", "read", size, hardware5) for size in ("8k", "64k", "1024k")
     )
     written = [iops(results, each, "writes") for each in (ten, five)]
-    back, through, mirrors, alone = (
-        tkperf.mean_us(results, array, "writes")
-        for array in ("write-back", hardware5, ten, "one drive")
-    )
+    mirrors, alone = (tkperf.mean_us(results, array, "writes") for array in (ten, "one drive"))
     ten_over_one = mirrors / alone
     step = seeds.figure("thomas-krenn", "raid5_software_step_latency")
     milli = ", ".join(f"{each:.3f}" for each in added)
@@ -187,18 +184,6 @@ def rows(results: Results) -> list[Row]:
             reason=(
                 "A mirror writes twice, parity reads and writes twice each, over as many drives; "
                 "reads that SSDs answer in a tenth of a write's time cost little."
-            ),
-        ),
-        judging.shape(
-            "write-back lowers the latency of RAID 5's writes",
-            EBOOK,
-            "p. 20",
-            "its only advantage",
-            f"{through:.0f} to {back:.0f} µs",
-            back < through,
-            reason=(
-                "A minute of writes, one at a time, fills the cache. From then on each write waits "
-                "for a line of 64 KiB (assumed) to be destaged."
             ),
         ),
         judging.shape(

@@ -41,7 +41,7 @@ _BLOCKS_A_DIE, _QUICK_BLOCKS_A_DIE = 96, 32
 _ROUNDS, _QUICK_ROUNDS = 5, 1
 """The window of IOPS and throughput: TKperf's, quickly one round."""
 _MINUTE_S = 60.0
-_CACHE_KIB, _LINE_KIB = 2**20, 64
+CACHE_KIB, LINE_KIB = 2**20, 64
 """The controller's cache, 1 GiB (LSI MegaRAID SAS 9361-8i), and its lines."""
 _SHOWN_BYTES = 4096
 _JOBS, _DEPTH = 2, 16
@@ -83,10 +83,14 @@ def _seconds(scale: Scale, drive: str) -> float:
     return _MINUTE_S * for_rates(scale).share(drive)
 
 
+def cache_lines(scale: Scale, drive: str) -> int:
+    """Return how many lines the controller's cache has for drives of just this scale."""
+    return round(CACHE_KIB * scale.share(drive) / LINE_KIB)
+
+
 def cache(scale: Scale, drive: str) -> str:
     """Return the controller's cache for drives of just this scale, as a layer's option."""
-    lines = round(_CACHE_KIB * scale.share(drive) / _LINE_KIB)
-    return f"cache_bytes={lines * _LINE_KIB}KiB"
+    return f"cache_bytes={cache_lines(scale, drive) * LINE_KIB}KiB"
 
 
 def _section(name: str, seconds: float, **options: Value) -> str:

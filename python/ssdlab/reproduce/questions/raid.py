@@ -9,7 +9,13 @@ from ssdlab import text
 from ssdlab.reproduce import judging, pictures, seeds
 from ssdlab.reproduce.experiment import Experiment, Scale
 from ssdlab.reproduce.judging import AFTERWARDS, FIRMWARE, MECHANISM, Row
-from ssdlab.reproduce.parts import array_statements, disk_arrays, tkperf, what_if_array
+from ssdlab.reproduce.parts import (
+    array_statements,
+    disk_arrays,
+    tkperf,
+    what_if_array,
+    write_back,
+)
 from ssdlab.reproduce.parts.array_statements import ALIKE, READS, TIMED, iops, rate
 from ssdlab.reproduce.pictures import Bar
 from ssdlab.reproduce.question import Question
@@ -74,6 +80,14 @@ def experiments(scale: Scale) -> list[Experiment | Specified]:
     """Return the tests of every array of SSDs, what is tried beside, and arrays of hard disks."""
     return [
         *(test for name, layer in ARRAYS.items() for test in _tests(scale, name, layer)),
+        *write_back.experiments(
+            scale,
+            DRIVE,
+            {
+                write_back.THROUGH: _with_cache(ARRAYS["RAID 5 of 4, controller"], scale),
+                write_back.BACK: _with_cache(ARRAYS["write-back"], scale),
+            },
+        ),
         *what_if_array.experiments(),
         *disk_arrays.experiments(),
     ]
@@ -149,6 +163,7 @@ def rows(results: Results) -> list[Row]:
         *judged,
         *what_if_array.rows(results),
         *array_statements.rows(results),
+        *write_back.rows(results),
         *disk_arrays.rows(results, "RAID 5 of 4, controller"),
         *shown,
     ]
@@ -203,7 +218,7 @@ def verdict(results: Results) -> str:
         f"{iops(results, 'RAID 1, software', 'reads'):.1f} and write × "
         f"{iops(results, 'RAID 1, software', 'writes'):.1f}. With SSDs leave the controller's "
         f"cache off: write-back keeps × {back:.2f} of the writes, read-ahead × {ahead:.2f} of the "
-        "random reads."
+        f"random reads. {write_back.sentence(results)}"
     )
 
 

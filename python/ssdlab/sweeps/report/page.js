@@ -186,18 +186,29 @@
     if (nearest >= 0) choose(nearest);
   });
 
-  const space = { left: 50, right: 60, top: 44, bottom: 22 };
+  // Lanes stand side by side where there is room for all, and lie one below the other elsewhere.
+  const least = 92, standing = { left: 50, right: 60, top: 44, bottom: 22, long: 314 };
+  const lying = { left: 12, right: 14, top: 40, bottom: 30, step: 58 };
   let lanes = null;
+  function laidOut(room) {
+    const last = names.length - 1;
+    if (room < names.length * least) {
+      const { left, right, top, bottom, step } = lying, long = room - left - right;
+      return { width: room, height: top + last * step + bottom, step, long, isLying: true, along: left, aside: top,
+        at: (k, share) => [left + share * long, top + k * step] };
+    }
+    const { left, right, top, bottom, long } = standing, step = (room - left - right) / Math.max(last, 1);
+    return { width: room, height: top + long + bottom, step, long, isLying: false, along: top, aside: left,
+      at: (k, share) => [left + k * step, top + (1 - share) * long] };
+  }
+
   // Lines are drawn from columns in the order of the lanes.
   const lanePlaces = names.map((name) => places[name]);
   function drawLines() {
     const canvas = of("lines");
-    const width = Math.max(canvas.parentElement.clientWidth, names.length * 92), height = 380;
-    const pen = sized(canvas, width, height);
-    const step = (width - space.left - space.right) / Math.max(names.length - 1, 1);
-    const h = height - space.top - space.bottom;
-    const px = (k) => space.left + k * step, py = (share) => space.top + (1 - share) * h;
-    lanes = { px, step, h };
+    lanes = laidOut(canvas.parentElement.clientWidth);
+    const pen = sized(canvas, lanes.width, lanes.height), { isLying, along, aside, long, step } = lanes;
+    canvas.style.touchAction = lanes.isLying ? "pan-y" : "pan-x";
     const shade = figures.length ? places[of("across").value] : null;
     const bins = [[], [], [], []];
     const others = [];
@@ -211,16 +222,18 @@
       for (let k = 0; k < names.length; k++) {
         const share = lanePlaces[k][i];
         if (share !== share) { open = false; continue; }
-        if (open) pen.lineTo(px(k), py(share)); else pen.moveTo(px(k), py(share));
+        const x = isLying ? along + share * long : aside + k * step;
+        const y = isLying ? aside + k * step : along + (1 - share) * long;
+        if (open) pen.lineTo(x, y); else pen.moveTo(x, y);
         open = true;
       }
     };
     const lot = (members, stroke, alpha) => {
       pen.strokeStyle = stroke; pen.globalAlpha = alpha; pen.lineWidth = 1;
       // Short paths: one of ten thousand lines takes far longer than many of fifty.
-      for (let at = 0; at < members.length; at += 50) {
+      for (let from = 0; from < members.length; from += 50) {
         pen.beginPath();
-        for (const i of members.slice(at, at + 50)) line(i);
+        for (const i of members.slice(from, from + 50)) line(i);
         pen.stroke();
       }
     };
@@ -230,10 +243,10 @@
     const linesOf = (limit) => bins.reduce((sum, bin) => sum + Math.min(bin.length, limit), 0) || 1;
     const count = rows - others.length, light = Math.max(0.08, Math.min(0.7, 300 / Math.max(count, 1)));
     const alpha = Math.min(0.7, light * linesOf(mostLines.all) / linesOf(most));
-    ["--series-7", "--series-1", "--series-4", "--series-2"].forEach((name, at) => lot(thinned(bins[at], most), colour(name), alpha));
+    ["--series-7", "--series-1", "--series-4", "--series-2"].forEach((name, bin) => lot(thinned(bins[bin], most), colour(name), alpha));
     pen.globalAlpha = 1;
     if (chosen >= 0) { pen.strokeStyle = colour("--ink"); pen.lineWidth = 2.5; pen.beginPath(); line(chosen); pen.stroke(); }
-    names.forEach((name, k) => lane(pen, name, px(k), py, k));
+    names.forEach((name, k) => (lanes.isLying ? lyingLane : standingLane)(pen, name, k));
     of("brushed").textContent = `${count.toLocaleString("en")} of ${rows.toLocaleString("en")} points`;
   }
 
@@ -244,21 +257,54 @@
     return Array.from({ length: most }, (_, at) => members[Math.floor(at * step)]);
   }
 
-  function lane(pen, name, x, py, k) {
-    const scale = scales[name], brush = brushes.get(name);
+  // Words over lines: with a rim of paper they stay readable.
+  function say(pen, words, x, y, align, most) {
+    pen.textAlign = align; pen.strokeStyle = colour("--paper"); pen.lineWidth = 3; pen.lineJoin = "round";
+    pen.strokeText(words, x, y, most);
+    pen.fillText(words, x, y, most);
+  }
+
+  function rail(pen, name, k) {
+    const brush = brushes.get(name), across = lanes.isLying ? [0, 7] : [7, 0];
     pen.strokeStyle = colour("--soft"); pen.lineWidth = 1.2;
-    pen.beginPath(); pen.moveTo(x, py(0)); pen.lineTo(x, py(1)); pen.stroke();
-    pen.fillStyle = colour("--ink"); pen.textAlign = "center";
+    pen.beginPath(); pen.moveTo(...lanes.at(k, 0)); pen.lineTo(...lanes.at(k, 1)); pen.stroke();
+    if (brush) {
+      const [[x, y], [right, bottom]] = brush.map((share) => lanes.at(k, share));
+      pen.fillStyle = colour("--series-2"); pen.globalAlpha = 0.35;
+      pen.fillRect(x - across[0], y - across[1], right - x + 2 * across[0], bottom - y + 2 * across[1]);
+      pen.globalAlpha = 1;
+    }
+  }
+
+  function endsOf({ levels, low, high }) {
+    if (!levels) return [[low, 0], [high, 1]];
+    return levels.map((level, at) => [level, levels.length === 1 ? 0.5 : at / (levels.length - 1)]);
+  }
+
+  function standingLane(pen, name, k) {
+    const [x] = lanes.at(k, 0), ends = endsOf(scales[name]);
+    rail(pen, name, k);
+    pen.fillStyle = colour("--ink");
     const parts = name.length > 13 ? [name.slice(0, name.lastIndexOf(name.includes(".") ? "." : "_", 15) + 1 || 13)] : [name];
     if (parts[0] !== name) parts.push(name.slice(parts[0].length));
-    parts.forEach((part, at) => pen.fillText(part, x, 14 + 13 * at, lanes.step - 4));
-    pen.fillStyle = colour("--soft"); pen.textAlign = "left";
-    const ends = scale.levels ? scale.levels.map((level, at) => [level, scale.levels.length === 1 ? 0.5 : at / (scale.levels.length - 1)]) : [[scale.low, 0], [scale.high, 1]];
-    if (ends.length <= 12) for (const [value, share] of ends) pen.fillText(write(value), x + 5, py(share) + (share === 0 ? 14 : -3), lanes.step - 8);
-    if (brush) {
-      pen.fillStyle = colour("--series-2"); pen.globalAlpha = 0.35;
-      pen.fillRect(x - 7, py(brush[1]), 14, py(brush[0]) - py(brush[1]));
-      pen.globalAlpha = 1;
+    parts.forEach((part, at) => say(pen, part, x, 14 + 13 * at, "center", lanes.step - 4));
+    pen.fillStyle = colour("--soft");
+    if (ends.length > 12) return;
+    for (const [value, share] of ends) {
+      say(pen, write(value), x + 5, lanes.at(k, share)[1] + (share === 0 ? 14 : -3), "left", lanes.step - 8);
+    }
+  }
+
+  function lyingLane(pen, name, k) {
+    const [left, y] = lanes.at(k, 0), ends = endsOf(scales[name]);
+    rail(pen, name, k);
+    pen.fillStyle = colour("--ink");
+    say(pen, name, left, y - 10, "left", lanes.long);
+    pen.fillStyle = colour("--soft");
+    const room = lanes.long / Math.max(ends.length - 1, 1);
+    for (const [value, share] of ends.length > 12 ? [ends[0], ends[ends.length - 1]] : ends) {
+      const align = share === 0 ? "left" : share === 1 ? "right" : "center";
+      say(pen, write(value), lanes.at(k, share)[0], y + 16, align, Math.max(room - 8, 24));
     }
   }
 
@@ -272,27 +318,32 @@
   }
 
   let drag = null;
-  const shareAt = (event) => {
-    const box = of("lines").getBoundingClientRect();
-    return Math.min(1, Math.max(0, 1 - (event.clientY - box.y - space.top) / lanes.h));
-  };
+  // Where a pointer is: along the lanes in pixels, and beside which of them.
+  function pointed(event) {
+    const box = of("lines").getBoundingClientRect(), place = [event.clientX - box.x, event.clientY - box.y];
+    const [along, aside] = lanes.isLying ? place : place.reverse();
+    const k = Math.round((aside - lanes.aside) / lanes.step);
+    const share = (along - lanes.along) / lanes.long;
+    return { along, k, off: Math.abs(aside - lanes.aside - k * lanes.step),
+      share: Math.min(1, Math.max(0, lanes.isLying ? share : 1 - share)) };
+  }
   of("lines").addEventListener("pointerdown", (event) => {
-    const box = of("lines").getBoundingClientRect();
-    const k = Math.round((event.clientX - box.x - space.left) / lanes.step);
-    if (k < 0 || k >= names.length || Math.abs(event.clientX - box.x - lanes.px(k)) > 24) return;
-    drag = { name: names[k], from: shareAt(event), y: event.clientY };
+    const { along, k, off, share } = pointed(event);
+    if (k < 0 || k >= names.length || off > 24) return;
+    drag = { name: names[k], from: share, along };
     of("lines").setPointerCapture(event.pointerId);
     event.preventDefault();
   });
   of("lines").addEventListener("pointermove", (event) => {
-    if (!drag || Math.abs(event.clientY - drag.y) < 4) return;
-    const to = shareAt(event);
+    if (!drag) return;
+    const { along, share: to } = pointed(event);
+    if (Math.abs(along - drag.along) < 4) return;
     brushes.set(drag.name, [Math.min(drag.from, to) - 1e-6, Math.max(drag.from, to) + 1e-6]);
     isDraft = true;
     brushAgain();
   });
   of("lines").addEventListener("pointerup", (event) => {
-    if (drag && Math.abs(event.clientY - drag.y) < 4) { brushes.delete(drag.name); brushAgain(); }
+    if (drag && Math.abs(pointed(event).along - drag.along) < 4) { brushes.delete(drag.name); brushAgain(); }
     drag = null;
   });
   of("lines").addEventListener("pointercancel", () => { drag = null; });
@@ -325,7 +376,7 @@
     front: () => front.slice(),
     kept: () => kept.reduce((sum, each) => sum + each, 0),
     dot: (i) => trade.at(i),
-    lane: (name) => [lanes.px(names.indexOf(name)), space.top, lanes.h],
+    lane: (name) => [0, 1].map((share) => lanes.at(names.indexOf(name), share)),
     drawn: () => ({ ...drawn }),
     redrawn: () => { draw(); return drawn.ms; },
   };
