@@ -1,4 +1,4 @@
-"""Draws job files of every option that chooses an address or a size, for fio and for ssdlab alike."""
+"""Drawn jobs of every option that chooses an address or a size, for fio and for ssdlab alike."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ _SERVICES = (
 
 
 def drawn(number: int, seed: int) -> Job:
-    """The job of a number, the same for the same seed."""
+    """Draw the job of a number, the same for the same seed."""
     draw = random.Random(f"{seed}.{number}")
     pattern = draw.choice(_PATTERNS)
     options = {"rw": pattern}
@@ -135,7 +135,7 @@ def _order(draw: random.Random, pattern: str, is_aligned: bool, has_file: bool) 
     )
     order = draw.choice(orders)
     # fio 3.33 takes steps of an alignment of its own for blocks of a skew and of an LFSR.
-    unfit = ("random_distribution", "random_generator") if is_aligned else ()
+    unfit: tuple[str, ...] = ("random_distribution", "random_generator") if is_aligned else ()
     unfit += ("rw",) if pattern == "randtrimwrite" else ()
     # A run that meets the end of the file ends the pass, but not where the target ends there.
     unfit += ("rw", "percentage_random") if has_file else ()
