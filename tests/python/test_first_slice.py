@@ -59,7 +59,10 @@ class Draw:
     def is_the_steady_one(self) -> bool:
         """Whether it goes on as the drive was made steady."""
         unit_sized = int(self.options["bs"]) == self.unit_bytes
-        return self.covers_all and unit_sized and self.is_uniform
+        # Preconditioning writes as fast as the drive takes it. One write at a time leaves a drive
+        # that collects smoothly time to keep more blocks free, and so it first collects those.
+        is_loaded = int(self.options["iodepth"]) > 1
+        return self.covers_all and unit_sized and self.is_uniform and is_loaded
 
 
 def drawn(chance: random.Random, capacity_bytes: int, unit_bytes: int) -> Draw:

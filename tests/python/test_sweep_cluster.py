@@ -188,7 +188,9 @@ def no_ops(study: Path, folder: Path, address: str) -> dict[str, Any]:
 
 def memory(found: dict[str, Any]) -> tuple[float, float, float]:
     """Return the client's MB after a quarter of the points, before the table, and at most."""
-    running = [(share, mb) for share, mb in found["seen"] if 0 < share < 1] or found["seen"][-1:]
+    running = [(share, mb) for share, mb in found["seen"] if 0 < share < 1]
+    # A thousand points can end between two looks: then nothing is compared but the most.
+    running = running or [(1.0, found["peak_mb"])]
     early = [mb for share, mb in running if share >= 0.25] or [running[-1][1]]
     return early[0], running[-1][1], found["peak_mb"]
 
