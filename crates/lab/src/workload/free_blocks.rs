@@ -36,7 +36,7 @@ impl FreeBlocks {
             level.fill(0);
             let last = level.len() - 1;
             // What lies behind the end is never free.
-            if bits % WORD_BITS != 0 {
+            if !bits.is_multiple_of(WORD_BITS) {
                 level[last] = u64::MAX << (bits % WORD_BITS);
             }
             bits = bits.div_ceil(WORD_BITS);
