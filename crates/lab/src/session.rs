@@ -341,7 +341,6 @@ impl Session {
         self.logs = file.map(str::to_string).zip(log).into_iter().chain(logs(&record)).collect();
         let context = self.context(plan, laid_out);
         if self.host_pages_written() > written {
-            self.tell_written();
             self.label.started_over = None;
         }
         Ok((record, context))
@@ -371,7 +370,6 @@ impl Session {
         let conditioned_by = self.conditioned_by();
         let result = run_scenario(self.target.device_mut(), &scenario, Nanos::ZERO, seed)?;
         self.target.check_policies()?;
-        self.tell_written();
         self.label.started_over = None;
         Ok(json!({
             "profile": self.name,

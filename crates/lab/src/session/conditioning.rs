@@ -13,9 +13,6 @@ use crate::session::target::{Target, Way};
 use crate::workload::job::Job;
 use ssdlab_device::parameter::Value as _;
 
-/// Of a drive that jobs wrote to since it came into its condition.
-const WRITTEN_SINCE: &str = "; since then the writes of earlier jobs";
-
 impl Session {
     /// Brings the drive into a condition; `span` is the share of the exported range that is used.
     ///
@@ -105,14 +102,6 @@ impl Session {
             Some(how) => format!("{told}; since then purged: {}", how.show()),
             None => told,
         })
-    }
-
-    /// What writes of jobs leave behind is no longer what the condition says alone.
-    pub(super) fn tell_written(&mut self) {
-        let told = self.conditioned_by().unwrap_or_else(|| "nothing".into());
-        if !told.ends_with(WRITTEN_SINCE) {
-            self.label.season.writes = Some(told + WRITTEN_SINCE);
-        }
     }
 
     /// What preconditioning writes.

@@ -344,19 +344,3 @@ fn another_cell_needs_its_times() {
     assert_eq!(open(&[&times[..], &[("reliability.rated_cycles", "100000")]].concat()), Ok(()));
     assert_eq!(open(&[("nand.cell", "slc")]), Ok(()));
 }
-
-/// A drive that jobs wrote to is not what its condition says alone; one that was only read is.
-#[test]
-fn writes_since_the_condition_are_told() {
-    let mut session = open();
-    let told = |session: &mut Session, rw: &str| {
-        let flags = [format!("--rw={rw}"), "--number_ios=10".into()];
-        let jobs = parse_flags(&flags).unwrap().jobs;
-        session.run(&jobs, &plan(), &mut Silent).unwrap().1.conditioned_by
-    };
-    assert_eq!(told(&mut session, "randread"), None);
-    assert_eq!(told(&mut session, "randwrite"), None);
-    let since = "nothing; since then the writes of earlier jobs";
-    assert_eq!(told(&mut session, "randwrite").as_deref(), Some(since));
-    assert_eq!(told(&mut session, "randread").as_deref(), Some(since));
-}
