@@ -1,9 +1,11 @@
 //! What a trim costs by its size, and what one that is not queued does to others.
 
-use crate::stand::{Done, Stand, config, four_kib};
+use crate::stand::{Done, SECTORS, Stand, config, four_kib};
 use proptest::prelude::*;
 use ssdlab_device::block::{Device, Operation, Request, Tag};
-use ssdlab_device::units::{Lba, Nanos};
+use ssdlab_device::ftl::mapping::Place;
+use ssdlab_device::nand::contents::Contents;
+use ssdlab_device::units::{Lba, Lpn, Nanos};
 
 const SMALL: (&str, &str) = ("capacity_bytes", "1 GiB");
 const NCQ: [(&str, &str); 3] = [SMALL, ("link.protocol", "sata-ncq"), ("link.queue_depth", "32")];
@@ -64,4 +66,32 @@ proptest! {
         }
         prop_assert!(stand.ssd.submit(stand.now, Tag(0), four_kib(Operation::Read, 0)).is_ok());
     }
+}
+
+/// Contents that note the units they are told to trim.
+#[derive(Default)]
+struct Told(Vec<u32>);
+
+impl Contents for Told {
+    type Held = ();
+    const KEEPS: bool = true;
+    fn trim(&mut self, lpn: Lpn) {
+        self.0.push(lpn.0);
+    }
+}
+
+/// Whoever keeps the bytes is told of each trimmed unit that holds data, once, be it in flash, in the buffer over flash,
+/// or in the buffer alone.
+#[test]
+fn contents_are_told_of_each_trimmed_unit() {
+    let rows = [("nand.page_bytes", "16 KiB"), ("ftl.mapping_unit_bytes", "4 KiB")];
+    let buffered = [&[SMALL, ("buffer.bytes", "1 MiB")], &rows[..]].concat();
+    let mut stand = Stand::with_contents("theory", &buffered, Told::default());
+    stand.fill(2);
+    // Two units are no row: they stay in the buffer.
+    stand.run(1, [four_kib(Operation::Write, 1), four_kib(Operation::Write, 2)]);
+    let places: Vec<bool> = (0..4).map(|lpn| matches!(stand.ssd.ftl.place(Lpn(lpn)), Place::Buffer(_))).collect();
+    assert_eq!(places, [false, true, true, false]);
+    stand.run(1, [Request::new(Operation::Trim, Lba(0), 4 * SECTORS)]);
+    assert_eq!(stand.ssd.ftl.flash.contents.0, [0, 1, 2]);
 }

@@ -36,9 +36,6 @@ impl Contents for Recorded {
     fn release(&mut self, held: Option<u32>) {
         held.map(|held| self.ram.remove(held));
     }
-    fn deliver(&mut self, _: Part, _: Whence<Option<u32>>) -> Result<(), Damaged> {
-        Ok(())
-    }
     fn put(&mut self, to: Ppn, lpn: Lpn, held: Option<u32>, _: Option<Ppn>) {
         let number = match held {
             Some(held) => self.ram.remove(held),
@@ -50,15 +47,11 @@ impl Contents for Recorded {
         let record = self.slots[&from.0];
         self.programmed_twice += u64::from(self.slots.insert(to.0, record).is_some());
     }
-    fn program_begins(&mut self, _: DieId, _: Row) {}
-    fn program_ends(&mut self, _: DieId) {}
-    fn erase_ends(&mut self, _: DieId) {}
     fn erase_begins(&mut self, _: DieId, slots: Range<u32>) {
         slots.for_each(|slot| {
             self.slots.remove(&slot);
         });
     }
-    fn trim(&mut self, _: Lpn) {}
 }
 
 impl Recorded {
@@ -213,6 +206,23 @@ fn dead_drive_refuses_writes() {
         assert_eq!(write_batch(&mut end, &[lpn]), [Status::WriteProtected]);
     }
     assert_eq!(end.stand.ssd.counters().nand_pages_written, programmed);
+}
+
+/// A trim of a read-only drive is refused too, and destroys nothing, with time and without.
+#[test]
+fn dead_drive_refuses_trims() {
+    for (name, settings) in drives() {
+        let mut end = write_to_death(&settings);
+        let mapped = end.stand.ssd.ftl.mapped_units();
+        for operation in [Operation::Trim, Operation::WriteZeroes] {
+            end.stand.submit(0, Request::new(operation, Lba(0), 4096));
+            assert_eq!(end.stand.wait()[0].status, Status::WriteProtected, "{name}");
+        }
+        assert_eq!(end.stand.ssd.apply_now(Request::new(Operation::Trim, Lba(0), 4096)), Status::WriteProtected);
+        assert_eq!(end.stand.ssd.ftl.mapped_units(), mapped, "{name}");
+        let counters = end.stand.ssd.counters();
+        assert_eq!((counters.host_trims, counters.host_bytes_trimmed), (0, 0), "{name}");
+    }
 }
 
 /// Blocks that fail are replaced from the spare while there is some: the drive goes read-only when hardly

@@ -55,6 +55,8 @@ pub struct Row {
 pub struct Damaged;
 
 /// What RAM and flash hold besides their state. `()` in simulation: no size, no code.
+///
+/// By default a call changes nothing: an implementation has those that matter to it.
 pub trait Contents {
     /// What RAM holds of one unit, by number. The default is nothing of the host's: preconditioning, map pages.
     type Held: Copy + Default;
@@ -62,31 +64,46 @@ pub trait Contents {
     const KEEPS: bool;
     /// A part of a command, or zeroes, is in RAM now. A part without sectors is a unit to be written again
     /// as it lies in flash.
-    fn take(&mut self, part: Part) -> Self::Held;
+    #[inline(always)]
+    fn take(&mut self, _part: Part) -> Self::Held {
+        Self::Held::default()
+    }
     /// A part of a command goes over what is held of the same unit.
-    fn overwrite(&mut self, held: Self::Held, part: Part);
+    #[inline(always)]
+    fn overwrite(&mut self, _held: Self::Held, _part: Part) {}
     /// What is held is dropped without being programmed.
-    fn release(&mut self, held: Self::Held);
+    #[inline(always)]
+    fn release(&mut self, _held: Self::Held) {}
     /// A part goes to the command.
     ///
     /// # Errors
     /// [`Damaged`] where it can no longer be read.
-    fn deliver(&mut self, part: Part, from: Whence<Self::Held>) -> Result<(), Damaged>;
+    #[inline(always)]
+    fn deliver(&mut self, _part: Part, _from: Whence<Self::Held>) -> Result<(), Damaged> {
+        Ok(())
+    }
     /// A unit goes into its slot, completed from its old one, and is no longer held.
-    fn put(&mut self, to: Ppn, lpn: Lpn, held: Self::Held, old: Option<Ppn>);
+    #[inline(always)]
+    fn put(&mut self, _to: Ppn, _lpn: Lpn, _held: Self::Held, _old: Option<Ppn>) {}
     /// A unit is moved; its record, with the original write's sequence, moves along.
-    fn copy(&mut self, from: Ppn, to: Ppn);
+    #[inline(always)]
+    fn copy(&mut self, _from: Ppn, _to: Ppn) {}
     /// What was put or copied since is a row that this die programs from now on; with a failed program it is
     /// several rows, one after the other.
-    fn program_begins(&mut self, by: DieId, row: Row);
+    #[inline(always)]
+    fn program_begins(&mut self, _by: DieId, _row: Row) {}
     /// What this die programs, if anything, is programmed.
-    fn program_ends(&mut self, by: DieId);
+    #[inline(always)]
+    fn program_ends(&mut self, _by: DieId) {}
     /// This die erases a block from now on. With superblocks others may program it already: that ends the erase.
-    fn erase_begins(&mut self, by: DieId, slots: Range<u32>);
+    #[inline(always)]
+    fn erase_begins(&mut self, _by: DieId, _slots: Range<u32>) {}
     /// What this die erases is erased.
-    fn erase_ends(&mut self, by: DieId);
-    /// A mapped unit is trimmed: before the map forgets it.
-    fn trim(&mut self, lpn: Lpn);
+    #[inline(always)]
+    fn erase_ends(&mut self, _by: DieId) {}
+    /// A unit that flash or RAM holds is trimmed: before the map forgets it.
+    #[inline(always)]
+    fn trim(&mut self, _lpn: Lpn) {}
     /// The key is thrown away: what was programmed before can no longer be read.
     fn discard_key(&mut self) {}
 }
@@ -94,28 +111,4 @@ pub trait Contents {
 impl Contents for () {
     type Held = ();
     const KEEPS: bool = false;
-    #[inline(always)]
-    fn take(&mut self, _: Part) {}
-    #[inline(always)]
-    fn overwrite(&mut self, (): (), _: Part) {}
-    #[inline(always)]
-    fn release(&mut self, (): ()) {}
-    #[inline(always)]
-    fn deliver(&mut self, _: Part, _: Whence<()>) -> Result<(), Damaged> {
-        Ok(())
-    }
-    #[inline(always)]
-    fn put(&mut self, _: Ppn, _: Lpn, (): (), _: Option<Ppn>) {}
-    #[inline(always)]
-    fn copy(&mut self, _: Ppn, _: Ppn) {}
-    #[inline(always)]
-    fn program_begins(&mut self, _: DieId, _: Row) {}
-    #[inline(always)]
-    fn program_ends(&mut self, _: DieId) {}
-    #[inline(always)]
-    fn erase_begins(&mut self, _: DieId, _: Range<u32>) {}
-    #[inline(always)]
-    fn erase_ends(&mut self, _: DieId) {}
-    #[inline(always)]
-    fn trim(&mut self, _: Lpn) {}
 }

@@ -93,10 +93,7 @@ impl<C: Contents> Ssd<C> {
                 };
                 self.arrivals.push(Arrival::DataIn as usize, taken, number);
             }
-            Operation::Trim => {
-                self.trim(&request);
-                self.complete(number, Status::Success, done);
-            }
+            Operation::Trim => self.begin_trim(number, &request, done),
             Operation::WriteZeroes => self.take_write(number, done),
             Operation::Flush => self.begin_flush(number, false, done),
         }

@@ -122,9 +122,9 @@ impl<C: Contents> Ssd<C> {
         self.ftl.counters.host_bytes_written += bytes;
     }
 
-    /// Unmaps a unit without time, where the drive has TRIM.
+    /// Unmaps a unit without time, where the drive has TRIM and can still be written.
     pub fn trim_now(&mut self, lpn: Lpn) {
-        if !self.shape.config.ftl.trim {
+        if !self.shape.config.ftl.trim || self.ftl.is_read_only() {
             return;
         }
         if !self.is_away() {

@@ -1,6 +1,6 @@
 //! Trim: unmaps whole, aligned granules.
 
-use crate::block::Request;
+use crate::block::{Completion, Request, Status};
 use crate::ftl::mapping::Place;
 use crate::nand::contents::Contents;
 use crate::ssd::Ssd;
@@ -8,8 +8,17 @@ use crate::ssd::pending::Owner;
 use crate::units::Lpn;
 
 impl<C: Contents> Ssd<C> {
+    /// A trim has had its controller time: a read-only drive refuses it, since it could not keep it.
+    pub(super) fn begin_trim(&mut self, number: u32, request: &Request, done: &mut Vec<Completion>) {
+        if self.ftl.is_read_only() {
+            return self.complete(number, Status::WriteProtected, done);
+        }
+        self.trim(request);
+        self.complete(number, Status::Success, done);
+    }
+
     /// Unmaps the whole granules that a request covers, where the drive has TRIM.
-    pub(super) fn trim(&mut self, request: &Request) {
+    fn trim(&mut self, request: &Request) {
         if !self.shape.config.ftl.trim {
             return;
         }
@@ -23,6 +32,10 @@ impl<C: Contents> Ssd<C> {
         if let Place::Buffer(slot) = self.ftl.place(lpn) {
             // A unit leaves the buffer without being programmed.
             self.ftl.mapping.unbuffer(lpn, slot);
+            if C::KEEPS && self.ftl.place(lpn) == Place::Unmapped {
+                // The FTL tells of units that lie in flash.
+                self.ftl.flash.contents.trim(lpn);
+            }
             if self.pending.forget(Owner::Slot(slot)) {
                 self.ftl.flash.contents.release(self.buffer.slots[slot as usize].held);
                 self.buffer.give_back(slot);

@@ -191,8 +191,6 @@ impl Contents for Sectors {
         self.empty(by.0);
     }
 
-    fn trim(&mut self, _: Lpn) {}
-
     fn discard_key(&mut self) {
         self.flash.values_mut().for_each(|(_, sectors)| sectors.fill(UNREADABLE));
     }
