@@ -5,6 +5,7 @@ mod arrows;
 mod by_hand;
 mod by_hand_rates;
 mod compression;
+mod copies;
 mod drive;
 mod fitted;
 mod flush;

@@ -38,7 +38,7 @@ const FTL: &[&[&str]] = &[
     &["layout", "die"],
     &["slc", "spare", "translation"],
     &["saved"],
-    &["empty", "grow", "plain", "reclaim", "recover", "separate", "view", "write"],
+    &["copy", "empty", "grow", "plain", "reclaim", "recover", "separate", "view", "write"],
 ];
 
 /// Parts of the drive by level, and last the steps.
@@ -64,6 +64,7 @@ const SSD: &[&[&str]] = &[
         "admit",
         "staged",
         "catch_up",
+        "copy",
         "cut",
         "flush",
         "job",

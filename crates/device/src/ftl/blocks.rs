@@ -19,6 +19,7 @@ use std::ops::Range;
 const OPEN_SUPERBLOCKS: usize = 2;
 
 /// All blocks of a drive.
+#[derive(Clone)]
 pub struct Blocks {
     /// Valid units of each group, and which are free or sealed.
     pub(super) groups: GroupTable,

@@ -41,6 +41,7 @@ pub enum Place {
 }
 
 /// The map both ways.
+#[derive(Clone)]
 pub struct Mapping {
     map: Table,
     reverse: Table,

@@ -18,6 +18,7 @@
 
 pub mod backlog;
 pub mod blocks;
+mod copy;
 pub mod die;
 pub mod empty;
 pub mod foreign;

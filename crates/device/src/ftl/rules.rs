@@ -18,6 +18,11 @@ pub struct Rules {
 }
 
 impl Rules {
+    /// The same once more, where the policy can be copied.
+    pub fn copy(&self) -> Option<Rules> {
+        Some(Rules { config: self.config.clone(), policy: self.policy.copy()?, draws: self.draws.clone() })
+    }
+
     /// The policy's victim among the sealed groups of a pool; none only where none is sealed.
     pub fn pick(&mut self, candidates: &Candidates<'_>) -> Option<Group> {
         self.policy.pick(candidates, &mut self.draws)

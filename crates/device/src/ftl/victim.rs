@@ -186,6 +186,11 @@ pub trait VictimPolicy: Send {
     fn fault(&self) -> Option<&str> {
         None
     }
+
+    /// The same once more, where it can be had: of a policy whose state lies elsewhere it cannot.
+    fn copy(&self) -> Option<Box<dyn VictimPolicy>> {
+        None
+    }
 }
 
 impl GcPolicy {
@@ -206,6 +211,10 @@ impl GcPolicy {
 struct Greedy;
 
 impl VictimPolicy for Greedy {
+    fn copy(&self) -> Option<Box<dyn VictimPolicy>> {
+        Some(Box::new(Greedy))
+    }
+
     fn order(&self) -> Order {
         Order::ByValid
     }
@@ -219,6 +228,10 @@ impl VictimPolicy for Greedy {
 struct Fifo;
 
 impl VictimPolicy for Fifo {
+    fn copy(&self) -> Option<Box<dyn VictimPolicy>> {
+        Some(Box::new(Fifo))
+    }
+
     fn pick(&mut self, candidates: &Candidates<'_>, _: &mut Stream) -> Option<Group> {
         candidates.oldest()
     }
@@ -228,6 +241,10 @@ impl VictimPolicy for Fifo {
 struct DChoices(u32);
 
 impl VictimPolicy for DChoices {
+    fn copy(&self) -> Option<Box<dyn VictimPolicy>> {
+        Some(Box::new(DChoices(self.0)))
+    }
+
     fn pick(&mut self, candidates: &Candidates<'_>, random: &mut Stream) -> Option<Group> {
         (!candidates.is_empty()).then_some(())?;
         (0..self.0).map(|_| candidates.at(random.below(candidates.len()))).min_by_key(|group| candidates.valid(*group))
@@ -239,6 +256,10 @@ impl VictimPolicy for DChoices {
 struct CostBenefit;
 
 impl VictimPolicy for CostBenefit {
+    fn copy(&self) -> Option<Box<dyn VictimPolicy>> {
+        Some(Box::new(CostBenefit))
+    }
+
     fn pick(&mut self, candidates: &Candidates<'_>, _: &mut Stream) -> Option<Group> {
         most_worth(candidates.groups, candidates.pool)
     }

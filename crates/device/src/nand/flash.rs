@@ -8,6 +8,7 @@ use crate::nand::reliability::ReadOutcome;
 use crate::units::{BlockId, DieId, Lpn, Nanos, Ppn};
 
 /// All blocks of a drive, and their contents.
+#[derive(Clone)]
 pub struct Flash<C: Contents = ()> {
     /// State, wear and times.
     pub array: Array,

@@ -52,7 +52,7 @@ pub struct Span {
 }
 
 /// Single operations of the dies that touch a stretch of time, in order of end.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Recording {
     from: Nanos,
     to: Nanos,

@@ -36,7 +36,7 @@ impl Command {
 }
 
 /// All commands under way, by number.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Commands {
     slots: Slots<Command>,
     /// The last instant that the drive lives through before the host looks what is done.

@@ -44,7 +44,7 @@ pub struct FlashRead {
 }
 
 /// A die's queue and what is under way. In this order what each move touches lies in one cache line.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub struct Die {
     channel: u32,
@@ -97,7 +97,7 @@ impl Die {
 }
 
 /// All dies, and the channels that they share.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Dies {
     dies: Vec<Die>,
     /// The next event of each die.

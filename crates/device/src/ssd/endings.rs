@@ -18,7 +18,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 /// Commands by the time at which they end.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Endings {
     /// By operation.
     latencies: [Nanos; Operation::COUNT],

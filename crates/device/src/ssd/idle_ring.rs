@@ -2,7 +2,7 @@
 //! different channels.
 
 /// A bit for each die.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct IdleRing {
     idle: Vec<u64>,
     /// The die that took the last row.

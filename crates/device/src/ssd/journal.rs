@@ -14,7 +14,7 @@ use crate::ssd::write_buffer::Flush;
 use crate::units::Lpn;
 
 /// Which changes are in flash, and who waits for the others.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Journal {
     /// The logical unit of the newest page.
     lpn: Lpn,

@@ -11,7 +11,7 @@ use crate::ssd::write_pace::WritePace;
 use crate::units::Nanos;
 
 /// The way between host and drive.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Link {
     controller: Timeline,
     inward: Timeline,

@@ -26,6 +26,7 @@ pub mod admin;
 mod admit;
 mod catch_up;
 pub mod commands;
+mod copy;
 mod cut;
 pub mod dies;
 pub mod endings;

@@ -15,7 +15,7 @@ use crate::sim::timeline::Timeline;
 use crate::units::Nanos;
 
 /// One for all dies.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct MoveProcessor {
     unit: Nanos,
     turns: Timeline,

@@ -100,7 +100,7 @@ fn make_way(runs: &mut [Run], mut place: usize) {
 }
 
 /// The runs of all dies, by channel.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct MoveRuns {
     channels: Vec<Ring>,
     /// How many there are.

@@ -35,7 +35,7 @@ pub struct Unit<H> {
 }
 
 /// All units on their way.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Pending<H> {
     units: VecDeque<Unit<H>>,
     parked: Slots<Unit<H>>,

@@ -9,7 +9,7 @@
 use std::collections::VecDeque;
 
 /// Which dies have a share of the budget, and which wait for one.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct ProgramBudget {
     left: u32,
     /// Dies that have a share.

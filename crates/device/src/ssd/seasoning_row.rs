@@ -8,6 +8,7 @@ use crate::sim::timeline::Timeline;
 use crate::units::{DieId, Lpn, Nanos};
 
 /// The row that is gathered, and the clocks of the dies.
+#[derive(Clone)]
 pub struct SeasoningRow<H> {
     units: Vec<(Lpn, H)>,
     bytes_left: u32,

@@ -19,7 +19,7 @@ const ATA_RANGE_SECTORS: u32 = 65_535;
 const ATA_RANGES: u32 = 64;
 
 /// Parameters, limits and times.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Shape {
     /// The parameters.
     pub config: DriveConfig,

@@ -10,7 +10,7 @@ use crate::sim::transfer::TransferTimes;
 use crate::units::Nanos;
 
 /// When the drive takes the next write, where it paces them.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct WritePace {
     times: TransferTimes,
     next: Nanos,

@@ -1,0 +1,165 @@
+//! What stood in the image before rows that are under program: it comes back where power fails and the row is lost.
+//!
+//! An entry is a unit that was put, by the running number of the put. It goes when the row's program ends, and the
+//! older entries of the same unit with it: the newer version stands in flash then, whatever becomes of the older.
+//! So it is with a trim. At a cut each row is drawn whole or undone; entries of undone rows are applied newest first,
+//! but never below a version of the same unit whose row is whole.
+
+use crate::unit::{Pool, Unit};
+use ssdlab_device::units::DieId;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Unit and running number of its put.
+type Key = (u32, u64);
+
+/// What stood before all rows that are under program.
+#[derive(Clone, Debug, Default)]
+pub struct Undo {
+    before: BTreeMap<Key, Unit>,
+    /// Units put into rows whose program has not begun.
+    open: Vec<Key>,
+    /// Units of the rows that each die programs.
+    programming: Vec<Vec<Key>>,
+    puts: u64,
+}
+
+/// A unit that goes back to what it was.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Undone {
+    /// Its number.
+    pub lpn: u32,
+    /// The sectors that were put, with the bytes that stood there before, and the writes that had brought the new ones.
+    pub before: Unit,
+}
+
+impl Undo {
+    /// A unit is put: this stood where its sectors go, by the writes that brought them.
+    pub fn keep(&mut self, lpn: u32, before: Unit) {
+        self.puts += 1;
+        self.before.insert((lpn, self.puts), before);
+        self.open.push((lpn, self.puts));
+    }
+
+    /// A die programs what was put since the last row began.
+    pub fn begin(&mut self, die: DieId) {
+        let die = usize::from(die.0);
+        if self.programming.len() <= die {
+            self.programming.resize_with(die + 1, Vec::new);
+        }
+        self.programming[die].append(&mut self.open);
+    }
+
+    /// What a die programs is programmed.
+    pub fn end(&mut self, die: DieId, pool: &mut Pool) {
+        let Some(row) = self.programming.get_mut(usize::from(die.0)) else { return };
+        for (lpn, put) in row.drain(..) {
+            Undo::forget_until(&mut self.before, lpn, put, pool);
+        }
+    }
+
+    /// A unit is trimmed: no older version of it comes back.
+    pub fn forget(&mut self, lpn: u32, pool: &mut Pool) {
+        Undo::forget_until(&mut self.before, lpn, u64::MAX, pool);
+    }
+
+    fn forget_until(before: &mut BTreeMap<Key, Unit>, lpn: u32, put: u64, pool: &mut Pool) {
+        while let Some((&key, _)) = before.range((lpn, 0)..=(lpn, put)).next() {
+            before.remove(&key).into_iter().for_each(|unit| pool.give_back(unit));
+        }
+    }
+
+    /// Nothing is under program any more, and nothing comes back.
+    pub fn clear(&mut self) {
+        self.before.clear();
+        self.open.clear();
+        self.programming.iter_mut().for_each(Vec::clear);
+    }
+
+    /// Nothing is under program.
+    pub fn is_empty(&self) -> bool {
+        self.before.is_empty()
+    }
+
+    /// Power fails: `is_whole` is asked for each row under program, die by die. What has to be undone, in the order in
+    /// which it is to be applied.
+    pub fn cut(&mut self, mut is_whole: impl FnMut() -> bool) -> Vec<Undone> {
+        let mut undone = Vec::new();
+        let mut whole = Vec::new();
+        for row in self.programming.iter().filter(|row| !row.is_empty()) {
+            if is_whole() { whole.extend(row) } else { undone.extend(row) }
+        }
+        // Rows whose program has not begun are not in flash.
+        undone.extend(&self.open);
+        let stands: BTreeSet<Key> = whole.into_iter().filter(|key| self.before.contains_key(key)).collect();
+        undone.sort_by_key(|(_, put)| std::cmp::Reverse(*put));
+        let is_below = |(lpn, put): Key| stands.range((lpn, put)..=(lpn, u64::MAX)).next().is_some();
+        let mut all = std::mem::take(&mut self.before);
+        self.clear();
+        let left = undone.into_iter().filter(|key| !is_below(*key));
+        left.filter_map(|key| all.remove(&key).map(|before| Undone { lpn: key.0, before })).collect()
+    }
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+
+    fn unit(write: u64) -> Unit {
+        let mut unit = Unit::new(1, 1);
+        unit.bring(&(0..1), write, None);
+        unit
+    }
+
+    fn pool() -> Pool {
+        Pool::new(1, 1)
+    }
+
+    /// Two versions of unit 5 are under program on dies 0 and 1, the newer on die 1.
+    fn two_versions() -> Undo {
+        let mut undo = Undo::default();
+        undo.keep(5, unit(1));
+        undo.begin(DieId(0));
+        undo.keep(5, unit(2));
+        undo.begin(DieId(1));
+        undo
+    }
+
+    /// The writes whose sectors go back, in order, where the rows are drawn so.
+    fn undone(mut undo: Undo, draws: &[bool]) -> Vec<u64> {
+        let mut draws = draws.iter();
+        let undone = undo.cut(|| *draws.next().unwrap());
+        assert!(undo.is_empty());
+        undone.iter().map(|each| each.before.brought[0]).collect()
+    }
+
+    /// Newest first; and an older version does not come back over a newer one that is whole.
+    #[test]
+    fn versions_go_back_newest_first() {
+        assert_eq!(undone(two_versions(), &[false, false]), [2, 1]);
+        assert_eq!(undone(two_versions(), &[true, false]), [2]);
+        assert_eq!(undone(two_versions(), &[false, true]), []);
+        assert_eq!(undone(two_versions(), &[true, true]), []);
+    }
+
+    /// The newer row has ended: the older one cannot take its unit back. Where the older has ended, the newer can.
+    #[test]
+    fn what_has_ended_stands() {
+        let mut undo = two_versions();
+        undo.end(DieId(1), &mut pool());
+        assert_eq!(undone(undo, &[false]), []);
+        let mut undo = two_versions();
+        undo.end(DieId(0), &mut pool());
+        assert_eq!(undone(undo, &[false]), [2]);
+    }
+
+    /// After a trim nothing of before comes back, but what was put since does.
+    #[test]
+    fn a_trim_stands() {
+        let mut undo = two_versions();
+        undo.forget(5, &mut pool());
+        undo.keep(5, unit(3));
+        undo.keep(6, unit(4));
+        undo.begin(DieId(2));
+        assert_eq!(undone(undo, &[false, false, false]), [4, 3]);
+    }
+}
