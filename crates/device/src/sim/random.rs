@@ -20,6 +20,8 @@ pub enum Purpose {
     Link = 5,
     /// Latencies of commands.
     Latency = 6,
+    /// What a loss of power takes.
+    PowerCut = 7,
 }
 
 /// A stream of random numbers.

@@ -1,0 +1,309 @@
+//! A drive with bytes: requests come with their payload, time is handed in, power can be cut between any two events.
+//!
+//! ```text
+//! submit(now, request, bytes) ─► advance(to) ─► Done { request, outcome, bytes }
+//!                            power_cut(seed) ─► Cut { losses, dropped }
+//! ```
+//! What a cut may take is what the host was not promised: writes that no flush, FUA or protected buffer covers.
+//! Of a row under program the seed draws whether it is whole. After a cut the drive is on again.
+
+use crate::image::{Image, Mutant, Payload, Sizes, Taken};
+use crate::medium::Medium;
+use ssdlab_device::block::{Completion, Device, Limits, Operation, Request, Status, Tag};
+use ssdlab_device::config::DriveConfig;
+use ssdlab_device::counters::Counters;
+use ssdlab_device::parameter::Problem;
+use ssdlab_device::sim::random::{Purpose, Stream};
+use ssdlab_device::sim::slots::Slots;
+use ssdlab_device::ssd::Ssd;
+use ssdlab_device::ssd::admin::{Refused, StartOver};
+use ssdlab_device::units::Nanos;
+use std::collections::BTreeSet;
+use thiserror::Error;
+
+/// What an acknowledged promise outlives.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Durable {
+    /// The end of the process: the host's kernel has the bytes.
+    #[default]
+    Process,
+    /// A loss of the host's power: its storage is synced before the answer.
+    Host,
+}
+
+/// Why a command failed.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum Failure {
+    /// A sector cannot be read.
+    #[error("a sector cannot be read (media error)")]
+    MediaError,
+    /// The drive is read-only.
+    #[error("the drive is read-only, its spare is used up")]
+    WriteProtected,
+    /// It reaches beyond the drive.
+    #[error("the request reaches beyond the end of the drive")]
+    OutOfRange,
+    /// The host's storage failed once; nothing is promised any more.
+    #[error("the storage below the drive failed ({0}); open the drive again")]
+    Poisoned(String),
+}
+
+/// A command that has ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Done {
+    /// Its name.
+    pub tag: Tag,
+    /// What it was.
+    pub request: Request,
+    /// How it ended.
+    pub outcome: Result<(), Failure>,
+    /// What was read, or the buffer of the write.
+    pub bytes: Vec<u8>,
+}
+
+/// The drive takes no more commands until one ends; these are the bytes that came with the request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Busy(pub Vec<u8>);
+
+/// A sector that a cut took back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Loss {
+    /// The sector.
+    pub lba: u64,
+    /// The number of the write that is gone from it, counted from 1.
+    pub write: u64,
+    /// That write had been acknowledged.
+    pub was_acknowledged: bool,
+}
+
+/// What a loss of power did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Cut {
+    /// Sectors of which writes are gone.
+    pub losses: Vec<Loss>,
+    /// Commands under way that never end.
+    pub dropped: Vec<(Tag, Request)>,
+}
+
+/// A command under way.
+#[derive(Clone, Copy, Debug)]
+struct UnderWay {
+    request: Request,
+    /// Its number, of a write.
+    write: u64,
+}
+
+/// A drive with bytes.
+pub struct Disk<M: Medium> {
+    ssd: Ssd<Image<M>>,
+    now: Nanos,
+    under_way: Slots<UnderWay>,
+    writes: u64,
+    durable: Durable,
+    /// Answers that are due: empty but while it lives on.
+    completions: Vec<Completion>,
+}
+
+/// Sizes of the drive that a configuration describes.
+pub fn sizes(config: &DriveConfig) -> Sizes {
+    let sector_bytes = config.export.sector_bytes;
+    Sizes {
+        sector_bytes,
+        unit_sectors: config.unit_bytes() as u32 / sector_bytes,
+        capacity_bytes: config.export.capacity_bytes.0 / u64::from(sector_bytes) * u64::from(sector_bytes),
+    }
+}
+
+/// The image of the drive that a configuration describes.
+pub fn image<M: Medium>(config: &DriveConfig, medium: M) -> Image<M> {
+    let is_protected = config.buffer.bytes.0 > 0 && config.buffer.power_loss_protected;
+    Image::new(medium, sizes(config), is_protected)
+}
+
+impl<M: Medium> Disk<M> {
+    /// A drive fresh out of the box over a medium of zeroes.
+    ///
+    /// # Errors
+    /// The key that makes the drive impossible.
+    pub fn new(config: &DriveConfig, seed: u64, medium: M) -> Result<Disk<M>, Problem> {
+        Ok(Disk::of(Ssd::new(config, seed, image(config, medium))?))
+    }
+
+    /// A drive that is there already, nothing under way.
+    pub fn of(ssd: Ssd<Image<M>>) -> Disk<M> {
+        let (under_way, durable) = (Slots::default(), Durable::Process);
+        Disk { ssd, now: Nanos::ZERO, under_way, writes: 0, durable, completions: Vec::new() }
+    }
+
+    /// The same drive whose promises outlive what is said.
+    pub fn durable(self, durable: Durable) -> Disk<M> {
+        Disk { durable, ..self }
+    }
+
+    /// Capacity, sector, what a trim must cover, whether the buffer is volatile.
+    pub fn limits(&self) -> &Limits {
+        self.ssd.limits()
+    }
+
+    /// The instant that it has lived to.
+    pub fn now(&self) -> Nanos {
+        self.now
+    }
+
+    /// The drive below, whose state tells what it is like.
+    pub fn ssd(&mut self) -> &mut Ssd<Image<M>> {
+        &mut self.ssd
+    }
+
+    /// What it has counted.
+    pub fn counters(&mut self) -> Counters {
+        self.ssd.counters()
+    }
+
+    /// Commands under way.
+    pub fn outstanding(&self) -> usize {
+        self.under_way.len()
+    }
+
+    /// Why it promises nothing any more, if so.
+    pub fn poison(&self) -> Option<&str> {
+        self.ssd.ftl.flash.contents.poison()
+    }
+
+    /// It refuses to be written.
+    pub fn is_read_only(&self) -> bool {
+        self.ssd.ftl.is_read_only()
+    }
+
+    fn image(&mut self) -> &mut Image<M> {
+        &mut self.ssd.ftl.flash.contents
+    }
+
+    /// Hands over a request at `now`, which is not before any earlier call's time, with the bytes that a write brings or
+    /// a read fills: as many as its sectors have, none for others.
+    ///
+    /// # Errors
+    /// [`Busy`] where the queue is full; the request is not taken.
+    ///
+    /// # Panics
+    /// Where the bytes are not as many as the request names.
+    pub fn submit(&mut self, now: Nanos, request: Request, bytes: Vec<u8>) -> Result<Tag, Busy> {
+        let is_write = matches!(request.operation, Operation::Write | Operation::WriteZeroes);
+        if matches!(request.operation, Operation::Read | Operation::Write) {
+            let wanted = u64::from(request.sectors) * u64::from(self.limits().sector_bytes);
+            assert_eq!(bytes.len() as u64, wanted, "a payload has the bytes of its sectors");
+        }
+        if self.under_way.len() >= self.limits().queue_depth as usize {
+            return Err(Busy(bytes));
+        }
+        self.writes += u64::from(is_write);
+        let write = if is_write { self.writes } else { 0 };
+        let tag = Tag(self.under_way.insert(UnderWay { request, write }));
+        self.image().begin(tag, Payload { bytes, write });
+        self.now = self.now.max(now);
+        if request.operation == Operation::Flush && self.image().is(Mutant::FlushAtOnce) {
+            self.completions.push(Completion { tag, status: Status::Success });
+            return Ok(tag);
+        }
+        let asked = Request { fua: request.fua && !self.image().is(Mutant::FuaIgnored), ..request };
+        self.ssd.submit(self.now, tag, asked).expect("the queue has room");
+        Ok(tag)
+    }
+
+    /// The number of the last write or write of zeroes that was submitted, counted from 1.
+    pub fn last_write(&self) -> u64 {
+        self.writes
+    }
+
+    /// When something happens next, if anything is under way.
+    pub fn next_event(&self) -> Option<Nanos> {
+        if self.completions.is_empty() { self.ssd.next_event() } else { Some(self.now) }
+    }
+
+    /// Lives on until `to`, or until the first instant at which commands end; appends those and returns the instant.
+    pub fn advance(&mut self, to: Nanos, done: &mut Vec<Done>) -> Nanos {
+        let mut completions = std::mem::take(&mut self.completions);
+        if completions.is_empty() {
+            self.now = self.ssd.advance(to, &mut completions);
+        }
+        self.image().settle_or_fail();
+        self.sync_before_answers(&completions);
+        done.extend(completions.drain(..).map(|completion| self.end(completion)));
+        self.completions = completions;
+        self.now
+    }
+
+    /// Where promises outlive the host's power, one sync for all that are answered now.
+    fn sync_before_answers(&mut self, completions: &[Completion]) {
+        let is_volatile = self.limits().volatile_cache;
+        let promises = |completion: &Completion| {
+            let request = self.under_way.get(completion.tag.0).request;
+            request.fua || request.operation == Operation::Flush || request.operation.changes_data() && !is_volatile
+        };
+        if self.durable == Durable::Host
+            && completions.iter().any(promises)
+            && !self.ssd.ftl.flash.contents.is(Mutant::SyncAfterAnswer)
+        {
+            self.image().sync();
+        }
+    }
+
+    fn end(&mut self, Completion { tag, status }: Completion) -> Done {
+        let UnderWay { request, .. } = self.under_way.remove(tag.0);
+        let bytes = self.image().end(tag).bytes;
+        let outcome = match (status, self.poison()) {
+            (_, Some(error)) if request.operation != Operation::Read => Err(Failure::Poisoned(error.to_string())),
+            (Status::Success, _) => Ok(()),
+            (Status::MediaError, _) => Err(Failure::MediaError),
+            (Status::WriteProtected, _) => Err(Failure::WriteProtected),
+            (Status::OutOfRange, _) => Err(Failure::OutOfRange),
+        };
+        Done { tag, request, outcome, bytes }
+    }
+
+    /// The power fails now and comes back: what was under way is dropped, what nobody was promised may be gone.
+    pub fn power_cut(&mut self, seed: u64) -> Cut {
+        let mut draws = Stream::new(seed, Purpose::PowerCut);
+        let under_way = self.under_way.numbers();
+        let unacknowledged: BTreeSet<u64> = under_way.iter().map(|number| self.under_way.get(*number).write).collect();
+        let mut taken = self.image().in_ram();
+        taken.extend(self.image().cut(|| draws.below(2) == 0));
+        taken.sort_unstable();
+        let now = self.now;
+        self.ssd.cut_power(now);
+        debug_assert_eq!(self.image().in_ram().len(), 0, "RAM is empty");
+        let loss = |Taken { lba, write }| Loss { lba, write, was_acknowledged: !unacknowledged.contains(&write) };
+        let losses = taken.into_iter().map(loss).collect();
+        let dropped = under_way.iter().map(|number| (Tag(*number), self.under_way.get(*number).request)).collect();
+        under_way.iter().for_each(|number| {
+            self.image().end(Tag(*number));
+        });
+        self.under_way.clear();
+        self.completions.clear();
+        Cut { losses, dropped }
+    }
+
+    /// Starts over; returns the time that it takes. Nothing is left of the bytes.
+    ///
+    /// # Errors
+    /// Where the drive is busy, read-only, or has no such command; nothing has happened then.
+    pub fn start_over(&mut self, how: StartOver) -> Result<Nanos, Refused> {
+        let time = self.ssd.start_over(how)?;
+        self.image().wipe();
+        Ok(time)
+    }
+}
+
+impl<M: Medium + Clone> Disk<M> {
+    /// The same drive once more, with all that is under way; `None` where its victim policy cannot be copied.
+    pub fn copy(&self) -> Option<Disk<M>> {
+        Some(Disk {
+            ssd: self.ssd.copy()?,
+            now: self.now,
+            under_way: self.under_way.clone(),
+            writes: self.writes,
+            durable: self.durable,
+            completions: self.completions.clone(),
+        })
+    }
+}

@@ -1,0 +1,483 @@
+//! The bytes of a drive by address: a sector lies at its offset of the medium, whichever flash page the model gives it.
+//!
+//! The medium alone is the truth about data; the map says what the drive is like. So moves, erases and a map that is
+//! behind lose nothing. What RAM holds, and when bytes reach the medium:
+//!
+//! | | volatile buffer, or none | protected buffer |
+//! |---|---|---|
+//! | a write is taken | RAM | the medium, before the command completes |
+//! | its unit is put, programming begins | the medium; what stood there is kept ([`Undo`]) | – |
+//! | the program ends | what was kept is dropped | – |
+//! | power fails | RAM is gone; a row under program is whole or undone, as drawn | nothing is gone |
+//!
+//! A trim is zeroes; adjacent trims reach the medium as one. The first error of the medium *poisons* the image: it is
+//! not written any more, what could not be stored stays in RAM and is read from there, and no command that promises
+//! anything succeeds until the drive is opened again.
+//!
+//! Left out: errors that the model's flash draws lose no bytes here; the command that met them fails.
+
+use crate::medium::Medium;
+use crate::since::{Mark, Since};
+use crate::undo::{Undo, Undone};
+use crate::unit::{Pool, Unit};
+use ssdlab_device::block::Tag;
+use ssdlab_device::nand::contents::{Contents, Damaged, Part, Row, Whence};
+use ssdlab_device::sim::slots::Slots;
+use ssdlab_device::units::{DieId, Lpn, Ppn};
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::ops::Range;
+
+/// Sizes of a drive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sizes {
+    /// Bytes of a sector.
+    pub sector_bytes: u32,
+    /// Sectors of a mapping unit.
+    pub unit_sectors: u32,
+    /// Exported bytes.
+    pub capacity_bytes: u64,
+}
+
+impl Sizes {
+    /// Bytes of a mapping unit.
+    pub fn unit_bytes(&self) -> u64 {
+        u64::from(self.sector_bytes) * u64::from(self.unit_sectors)
+    }
+
+    /// Mapping units, the last of which may reach beyond the end.
+    pub fn units(&self) -> u32 {
+        self.capacity_bytes.div_ceil(self.unit_bytes()) as u32
+    }
+}
+
+/// The bytes that a command brings or wants, and its number among those that write.
+#[derive(Clone, Debug, Default)]
+pub struct Payload {
+    /// What a write brings, what a read fills.
+    pub bytes: Vec<u8>,
+    /// The number of the write, 0 of a read.
+    pub write: u64,
+}
+
+/// A write's sector that a loss of power took.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Taken {
+    /// The sector.
+    pub lba: u64,
+    /// The write that had brought it.
+    pub write: u64,
+}
+
+/// A unit that RAM holds, by number; none of the host's otherwise, or in the medium already.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Held(Option<u32>);
+
+/// Bugs that tests must find, built in on purpose.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mutant {
+    /// A protected buffer is in RAM only.
+    ProtectedInRam,
+    /// A trim leaves the bytes.
+    TrimLeavesBytes,
+    /// A trim of a unit that only the buffer holds is ignored.
+    TrimOfBufferedIgnored,
+    /// A partial write is taken for a whole one.
+    PartialAsWhole,
+    /// What is undone comes back oldest first.
+    OldestFirst,
+    /// What is undone comes back over a newer version.
+    OverNewer,
+    /// A flush succeeds after a failed put.
+    NeverPoisoned,
+    /// A flush is answered at once.
+    FlushAtOnce,
+    /// Force unit access is ignored.
+    FuaIgnored,
+    /// The host's storage is synced after the answer.
+    SyncAfterAnswer,
+}
+
+/// The bytes of a drive.
+#[derive(Clone, Debug)]
+pub struct Image<M> {
+    /// Where they lie.
+    medium: M,
+    sizes: Sizes,
+    /// The buffer outlives a loss of power.
+    is_protected: bool,
+    /// Of commands under way, by tag.
+    payloads: Vec<Payload>,
+    /// Units that have not been put, each with its number.
+    ram: Slots<(u32, Unit)>,
+    pool: Pool,
+    undo: Undo,
+    /// What was written and trimmed since the checkpoint.
+    since: Since,
+    /// Units trimmed whose zeroes have not reached the medium.
+    trimmed: Range<u32>,
+    /// Sectors that cannot be read.
+    bad: BTreeSet<u64>,
+    /// Why the medium is no longer written.
+    poison: Option<String>,
+    /// What could not be stored.
+    stranded: BTreeMap<u32, Unit>,
+    mutant: Option<Mutant>,
+    /// What one mutant needs to know.
+    put: BTreeSet<u32>,
+}
+
+impl<M: Medium> Image<M> {
+    /// An image over a medium, with a buffer that outlives a loss of power or not.
+    pub fn new(medium: M, sizes: Sizes, is_protected: bool) -> Image<M> {
+        Image {
+            medium,
+            is_protected,
+            payloads: Vec::new(),
+            ram: Slots::default(),
+            pool: Pool::new(sizes.unit_sectors as usize, sizes.sector_bytes as usize),
+            undo: Undo::default(),
+            since: Since::new(sizes.units()),
+            trimmed: 0..0,
+            bad: BTreeSet::new(),
+            poison: None,
+            stranded: BTreeMap::new(),
+            mutant: None,
+            put: BTreeSet::new(),
+            sizes,
+        }
+    }
+
+    /// The same, but wrong: for tests of tests.
+    #[doc(hidden)]
+    pub fn wrong(self, mutant: Mutant) -> Image<M> {
+        let is_protected = self.is_protected && mutant != Mutant::ProtectedInRam;
+        Image { mutant: Some(mutant), is_protected, ..self }
+    }
+
+    /// It has this bug.
+    pub(crate) fn is(&self, mutant: Mutant) -> bool {
+        self.mutant == Some(mutant)
+    }
+
+    /// Sizes of the drive.
+    pub fn sizes(&self) -> Sizes {
+        self.sizes
+    }
+
+    /// What was written and trimmed since the checkpoint.
+    pub fn since(&self) -> &Since {
+        &self.since
+    }
+
+    /// Begins a new account of what is written and trimmed: a checkpoint has been made.
+    pub fn clear_since(&mut self) {
+        self.since.clear();
+    }
+
+    /// Why nothing is promised any more.
+    pub fn poison(&self) -> Option<&str> {
+        self.poison.as_deref()
+    }
+
+    /// A command comes, with its bytes.
+    pub fn begin(&mut self, tag: Tag, payload: Payload) {
+        let tag = tag.0 as usize;
+        if self.payloads.len() <= tag {
+            self.payloads.resize_with(tag + 1, Payload::default);
+        }
+        self.payloads[tag] = payload;
+    }
+
+    /// A command has ended; its bytes are given back.
+    pub fn end(&mut self, tag: Tag) -> Payload {
+        self.payloads.get_mut(tag.0 as usize).map(std::mem::take).unwrap_or_default()
+    }
+
+    /// Sectors that cannot be read from now on, until they are written.
+    pub fn spoil(&mut self, sectors: Range<u64>) {
+        self.bad.extend(sectors);
+    }
+
+    /// Makes what the medium has survive a loss of the host's power.
+    pub fn sync(&mut self) {
+        if self.poison.is_none()
+            && let Err(error) = self.settle().and_then(|()| self.medium.sync())
+        {
+            self.fail(&error);
+        }
+    }
+
+    /// The whole drive reads as zeroes from now on, whatever was under way.
+    pub fn wipe(&mut self) {
+        self.undo.clear();
+        self.bad.clear();
+        self.since.mark(0..self.sizes.units(), Mark::Trimmed);
+        self.trimmed = 0..self.sizes.units();
+        self.settle_or_fail();
+    }
+
+    /// Trims reach the medium: called before it is used, and when the drive has done what there was to do.
+    pub fn settle_or_fail(&mut self) {
+        if let Err(error) = self.settle() {
+            self.fail(&error);
+        }
+    }
+
+    /// Power fails. `is_whole` is asked for each row under program. Returns the sectors of writes that are gone.
+    pub fn cut(&mut self, is_whole: impl FnMut() -> bool) -> Vec<Taken> {
+        let mut taken = Vec::new();
+        let mut undone = self.undo.cut(is_whole, self.mutant == Some(Mutant::OverNewer));
+        if self.is(Mutant::OldestFirst) {
+            undone.reverse();
+        }
+        for Undone { lpn, before } in undone {
+            tell_brought(&before, u64::from(lpn) * u64::from(self.sizes.unit_sectors), &mut taken);
+            if let Err(error) = self.write_unit(lpn, &before) {
+                self.fail(&error);
+            }
+        }
+        taken.sort_unstable();
+        taken
+    }
+
+    /// The sectors of writes that are in RAM only.
+    pub fn in_ram(&self) -> Vec<Taken> {
+        let mut taken = Vec::new();
+        for (lpn, unit) in self.ram.numbers().into_iter().map(|number| self.ram.get(number)) {
+            tell_brought(unit, u64::from(*lpn) * u64::from(self.sizes.unit_sectors), &mut taken);
+        }
+        taken
+    }
+
+    /// Units in RAM.
+    pub fn units_in_ram(&self) -> usize {
+        self.ram.len()
+    }
+
+    /// The first error of the medium.
+    fn fail(&mut self, error: &io::Error) {
+        if !self.is(Mutant::NeverPoisoned) && self.poison.is_none() {
+            self.poison = Some(error.to_string());
+        }
+    }
+
+    fn settle(&mut self) -> io::Result<()> {
+        let units = std::mem::replace(&mut self.trimmed, 0..0);
+        if units.is_empty() || self.poison.is_some() {
+            return Ok(());
+        }
+        let (offset, end) = (self.offset(units.start, 0), self.offset(units.end, 0).min(self.sizes.capacity_bytes));
+        self.medium.zero(offset, end - offset)
+    }
+
+    fn offset(&self, lpn: u32, sector: usize) -> u64 {
+        u64::from(lpn) * self.sizes.unit_bytes() + sector as u64 * u64::from(self.sizes.sector_bytes)
+    }
+
+    /// The sectors of a unit that writes brought go to the medium.
+    fn write_unit(&mut self, lpn: u32, unit: &Unit) -> io::Result<()> {
+        self.settle()?;
+        for run in unit.runs() {
+            self.medium.write(self.offset(lpn, run.start), unit.of(&run))?;
+        }
+        Ok(())
+    }
+
+    /// What the medium has where the sectors of a unit will go.
+    fn read_below(&mut self, lpn: u32, unit: &Unit) -> io::Result<Unit> {
+        self.settle()?;
+        let mut below = self.pool.take();
+        below.brought.copy_from_slice(&unit.brought);
+        for run in unit.runs() {
+            self.medium.read(self.offset(lpn, run.start), below.of_mut(&run))?;
+        }
+        Ok(below)
+    }
+
+    /// A unit of the host goes to the medium; what stood there is kept until its program ends.
+    fn store(&mut self, lpn: u32, unit: &Unit) -> io::Result<()> {
+        let before = self.read_below(lpn, unit)?;
+        self.undo.keep(lpn, before);
+        self.write_unit(lpn, unit)
+    }
+
+    /// What is written whole, or in part, can be read again, and stands in the account.
+    fn note_written(&mut self, lpn: u32, unit: &Unit) {
+        self.since.mark(lpn..lpn + 1, Mark::Written);
+        if !self.bad.is_empty() {
+            let first = u64::from(lpn) * u64::from(self.sizes.unit_sectors);
+            for sector in unit.runs().into_iter().flatten() {
+                self.bad.remove(&(first + sector as u64));
+            }
+        }
+    }
+
+    /// What cannot be stored stays in RAM.
+    fn strand(&mut self, lpn: u32, unit: &Unit) {
+        let pool = &mut self.pool;
+        self.stranded.entry(lpn).or_insert_with(|| pool.take()).lay_over(unit);
+    }
+
+    /// Stores a unit, or strands it.
+    fn keep(&mut self, lpn: u32, unit: &Unit, store: fn(&mut Image<M>, u32, &Unit) -> io::Result<()>) {
+        self.note_written(lpn, unit);
+        if self.poison.is_none() {
+            match store(self, lpn, unit) {
+                Ok(()) => return,
+                Err(error) => self.fail(&error),
+            }
+        }
+        self.strand(lpn, unit);
+    }
+
+    /// Puts what a command brings of a unit over what is there.
+    fn bring(&self, unit: &mut Unit, part: &Part) {
+        let payload = &self.payloads[part.tag.0 as usize];
+        let run = part.sectors.0 as usize..part.sectors.1 as usize;
+        let first = part.at as usize * self.sizes.sector_bytes as usize;
+        let bytes = (!part.zeroes).then(|| &payload.bytes[first..first + run.len() * self.sizes.sector_bytes as usize]);
+        unit.bring(&run, payload.write, bytes);
+        if self.is(Mutant::PartialAsWhole) {
+            unit.brought.fill(payload.write);
+        }
+    }
+
+    /// A protected buffer takes a part: it lies in the medium at once.
+    fn protect(&mut self, part: Part) {
+        let mut unit = self.pool.take();
+        self.bring(&mut unit, &part);
+        self.keep(part.lpn.0, &unit, Image::write_unit);
+        self.pool.give_back(unit);
+    }
+
+    /// A part as it is now, into the bytes of its command.
+    fn fill(&mut self, part: &Part, held: Held, into: &mut [u8]) -> io::Result<()> {
+        let run = part.sectors.0 as usize..part.sectors.1 as usize;
+        let mut unit = self.pool.take();
+        let over: Vec<&Unit> =
+            self.stranded.get(&part.lpn.0).into_iter().chain(held.0.map(|number| &self.ram.get(number).1)).collect();
+        over.iter().for_each(|over| unit.lay_over(over));
+        let is_covered = unit.brought[run.clone()].iter().all(|write| *write != 0);
+        let read = if is_covered { Ok(()) } else { self.settle() }.and_then(|()| {
+            if is_covered { Ok(()) } else { self.medium.read(self.offset(part.lpn.0, run.start), into) }
+        });
+        let sector_bytes = self.sizes.sector_bytes as usize;
+        for sector in run.clone().filter(|sector| unit.brought[*sector] != 0) {
+            let at = (sector - run.start) * sector_bytes;
+            into[at..at + sector_bytes].copy_from_slice(unit.of(&(sector..sector + 1)));
+        }
+        self.pool.give_back(unit);
+        read
+    }
+
+    /// A sector of a part is bad, and RAM does not hold it.
+    fn is_bad(&self, part: &Part, held: Held) -> bool {
+        let first = u64::from(part.lpn.0) * u64::from(self.sizes.unit_sectors);
+        let sectors = first + u64::from(part.sectors.0)..first + u64::from(part.sectors.1);
+        let in_ram =
+            |lba: u64| held.0.is_some_and(|number| self.ram.get(number).1.brought[(lba - first) as usize] != 0);
+        self.bad.range(sectors).any(|lba| !in_ram(*lba))
+    }
+}
+
+/// Adds the sectors that writes brought.
+fn tell_brought(unit: &Unit, first: u64, taken: &mut Vec<Taken>) {
+    let brought = (first..).zip(&unit.brought).filter(|(_, write)| **write != 0);
+    taken.extend(brought.map(|(lba, write)| Taken { lba, write: *write }));
+}
+
+impl<M: Medium> Contents for Image<M> {
+    type Held = Held;
+    const KEEPS: bool = true;
+
+    fn take(&mut self, part: Part) -> Held {
+        let is_empty = part.sectors.0 == part.sectors.1;
+        if self.is_protected && !is_empty {
+            self.protect(part);
+            return Held(None);
+        }
+        let mut unit = self.pool.take();
+        if !is_empty {
+            self.bring(&mut unit, &part);
+        }
+        Held(Some(self.ram.insert((part.lpn.0, unit))))
+    }
+
+    fn overwrite(&mut self, held: Held, part: Part) {
+        if self.is_protected {
+            return self.protect(part);
+        }
+        let Some(number) = held.0 else { return };
+        let mut unit = std::mem::replace(&mut self.ram.get_mut(number).1, Unit::new(0, 0));
+        self.bring(&mut unit, &part);
+        self.ram.get_mut(number).1 = unit;
+    }
+
+    fn release(&mut self, held: Held) {
+        if let Some(number) = held.0 {
+            let (_, unit) = self.ram.remove(number);
+            self.pool.give_back(unit);
+        }
+    }
+
+    fn deliver(&mut self, part: Part, from: Whence<Held>) -> Result<(), Damaged> {
+        let held = if let Whence::Ram(held, _) = from { held } else { Held(None) };
+        if self.is_bad(&part, held) {
+            return Err(Damaged);
+        }
+        let sector_bytes = self.sizes.sector_bytes as usize;
+        let tag = part.tag.0 as usize;
+        let mut bytes = std::mem::take(&mut self.payloads[tag].bytes);
+        let first = part.at as usize * sector_bytes;
+        let into = &mut bytes[first..first + (part.sectors.1 - part.sectors.0) as usize * sector_bytes];
+        let filled = self.fill(&part, held, into);
+        self.payloads[tag].bytes = bytes;
+        filled.map_err(|_| Damaged)
+    }
+
+    fn put(&mut self, _: Ppn, lpn: Lpn, held: Held, _: Option<Ppn>) {
+        if self.is(Mutant::TrimOfBufferedIgnored) {
+            self.put.insert(lpn.0);
+        }
+        let Some(number) = held.0 else { return };
+        let (_, unit) = self.ram.remove(number);
+        if !unit.is_empty() {
+            self.keep(lpn.0, &unit, Image::store);
+        }
+        self.pool.give_back(unit);
+    }
+
+    fn program_begins(&mut self, by: DieId, _: Row) {
+        self.undo.begin(by);
+    }
+
+    fn program_ends(&mut self, by: DieId) {
+        self.undo.end(by, &mut self.pool);
+    }
+
+    fn trim(&mut self, lpn: Lpn) {
+        let ignores_buffered = self.is(Mutant::TrimOfBufferedIgnored) && !self.put.contains(&lpn.0);
+        if lpn.0 >= self.sizes.units() || self.is(Mutant::TrimLeavesBytes) || ignores_buffered {
+            return;
+        }
+        self.undo.forget(lpn.0, &mut self.pool);
+        self.since.mark(lpn.0..lpn.0 + 1, Mark::Trimmed);
+        if !self.bad.is_empty() {
+            let first = u64::from(lpn.0) * u64::from(self.sizes.unit_sectors);
+            (first..first + u64::from(self.sizes.unit_sectors)).for_each(|lba| {
+                self.bad.remove(&lba);
+            });
+        }
+        if self.poison.is_some() {
+            return;
+        }
+        if self.trimmed.end == lpn.0 && !self.trimmed.is_empty() {
+            self.trimmed.end += 1;
+        } else {
+            self.settle_or_fail();
+            self.trimmed = lpn.0..lpn.0 + 1;
+        }
+    }
+}
