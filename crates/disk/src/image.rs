@@ -161,6 +161,12 @@ impl<M: Medium> Image<M> {
         self.mutant == Some(mutant)
     }
 
+    /// Where the bytes lie, with all trims in it.
+    pub fn medium(&mut self) -> &mut M {
+        self.settle_or_fail();
+        &mut self.medium
+    }
+
     /// Sizes of the drive.
     pub fn sizes(&self) -> Sizes {
         self.sizes
@@ -462,6 +468,7 @@ impl<M: Medium> Contents for Image<M> {
         if lpn.0 >= self.sizes.units() || self.is(Mutant::TrimLeavesBytes) || ignores_buffered {
             return;
         }
+        self.put.remove(&lpn.0);
         self.undo.forget(lpn.0, &mut self.pool);
         self.since.mark(lpn.0..lpn.0 + 1, Mark::Trimmed);
         if !self.bad.is_empty() {

@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "every test file uses a part of it")]
 
 pub mod fickle;
+pub mod kinds;
 pub mod sectors;
 
 use ssdlab_device::block::{Completion, Device, Operation, Request, Status, Tag};

@@ -1,0 +1,11 @@
+//! All tests that span modules of the crate, in one program.
+
+#[path = "../../device/tests/arrows/mod.rs"]
+mod arrows;
+mod history;
+#[path = "../../device/tests/stand/kinds.rs"]
+mod kinds;
+mod layers;
+mod oracle;
+mod power_cuts;
+mod same_times;
