@@ -11,6 +11,9 @@ import time
 from pathlib import Path
 from typing import Any
 
+# What the table is written with is loaded late: it is no memory of points.
+import pyarrow.parquet  # noqa: F401
+
 from performers import nothing
 from ssdlab.sweeps.cluster import DaskCrew
 from ssdlab.sweeps.perform import conduct
