@@ -21,7 +21,8 @@ fn times_and_counters_are_those_of_the_simulation() {
                 assert_eq!(simulated.advance(Nanos::NEVER, &mut completions), now, "{name}");
                 let alike = |(done, completion): (&Done, &Completion)| done.tag == completion.tag;
                 assert!(done.len() == completions.len() && done.iter().zip(&completions).all(alike), "{name}");
-                (done.clear(), completions.clear());
+                done.clear();
+                completions.clear();
             }
             let operation = match draws.below(10) {
                 0..=5 => Operation::Write,
