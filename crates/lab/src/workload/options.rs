@@ -136,9 +136,7 @@ const SUPPORTED: &[OptionSpec] = &[
     value("thinktime_blocks", &[], |d, v| v.count_u32(1).map(|n| d.job.think_blocks = n)),
     switch("randrepeat", &[], |d, v| v.boolean().map(|on| d.job.rand_repeat = on)),
     value("randseed", &[], |d, v| v.bytes(0).map(|seed| d.job.rand_seed = Some(seed))),
-    switch("norandommap", &[], |d, v| {
-        v.boolean().map(|on| (d.job.no_random_map, d.order.wants_map) = (on, !on))
-    }),
+    switch("norandommap", &[], |d, v| v.boolean().map(|on| (d.job.no_random_map, d.order.wants_map) = (on, !on))),
     switch("sprandom", &[], |d, v| v.boolean().map(|on| d.order.sprandom = on)),
     value("spr_num_regions", &[], |d, v| v.count_u32(1).map(|regions| d.order.shape.regions = regions)),
     value("spr_op", &[], apply::over_provisioning),

@@ -76,3 +76,31 @@ impl Lane {
         (end <= sectors).then_some((start, self.sectors))
     }
 }
+
+#[cfg(test)]
+mod test {
+    use super::*;
+    use crate::workload::job::Distribution;
+    use crate::workload::parse::parse_job_file;
+
+    fn blocks(text: &str, count: usize) -> Vec<u64> {
+        let text = format!("[a]\nrw=randread\nbs=4k\nrandom_distribution=sequence:2,0,1\n{text}");
+        let job = parse_job_file(&text, "-").unwrap().jobs.remove(0);
+        let Distribution::Sequence { blocks, strides } = &job.distribution else { panic!("a sequence") };
+        let mut sequence = Sequence::new(&job, blocks, *strides, 12 * 8, 512).unwrap();
+        std::iter::from_fn(|| sequence.next(0)).map(|(sector, _)| sector / 8).take(count).collect()
+    }
+
+    /// As fio's example `sequence-distribution.fio` says of its two jobs.
+    #[test]
+    fn a_sequence_repeats_or_moves_on() {
+        assert_eq!(blocks("", 6), [2, 0, 1, 2, 0, 1]);
+        assert_eq!(blocks("random_sequence_stride=1\n", 6), [2, 0, 1, 5, 3, 4]);
+    }
+
+    /// One that moves on ends at the end of the region, here of 12 blocks.
+    #[test]
+    fn it_ends_with_the_region() {
+        assert_eq!(blocks("random_sequence_stride=1\n", 100).len(), 12);
+    }
+}
