@@ -114,10 +114,10 @@ impl Pass {
     }
 
     fn next_block(&mut self) -> Option<u64> {
-        if !self.waits || self.left == 0 {
-            if let Some(block) = self.due.pop_front() {
-                return Some(self.drawn(block));
-            }
+        if (!self.waits || self.left == 0)
+            && let Some(block) = self.due.pop_front()
+        {
+            return Some(self.drawn(block));
         }
         if self.left == 0 {
             if self.region == self.again.len() {
