@@ -79,6 +79,7 @@ fn of_job(job: &Job, limits: &Limits) -> String {
     };
     let mut parts = vec![order(&job.pattern).to_string(), size];
     parts.extend(skew(&job.distribution));
+    parts.extend(job.sprandom.map(|_| "by sprandom".to_string()));
     let has_map = job.pattern.random && !job.no_random_map && job.distribution == Distribution::Uniform;
     parts.extend(has_map.then(|| "each place once a pass".to_string()));
     parts.push(format!("over {}", bytes(covered(job, limits))));
@@ -102,6 +103,7 @@ fn skew(distribution: &Distribution) -> Option<String> {
         Distribution::Normal { deviation_percent, .. } => Some(format!("normal {deviation_percent} %")),
         Distribution::Zoned(_) => Some("in zones".into()),
         Distribution::Scattered(_) => Some("in scattered zones".into()),
+        Distribution::Sequence { blocks, .. } => Some(format!("a sequence of {} blocks", blocks.len())),
     }
 }
 
@@ -120,6 +122,9 @@ pub fn differs(jobs: &[Job], span: f64, limits: &Limits) -> Option<String> {
     }
     if any(|job| !job.pattern.random || job.percent_random.write < 100 || job.sequential_run > 1) {
         return Some("it writes in order".into());
+    }
+    if any(|job| job.sprandom.is_some()) {
+        return Some("it goes by sprandom, which ends after one pass".into());
     }
     if any(|job| job.distribution != Distribution::Uniform) {
         return Some("it writes some places more often than others".into());

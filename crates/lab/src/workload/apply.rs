@@ -14,7 +14,7 @@ pub use placement::{
     block_range, file_service, file_size, replay_scale, replay_skip, sg_write_mode, verify, zone_mode,
 };
 pub use report::percentiles;
-pub use skew::distribution;
+pub use skew::{distribution, over_provisioning};
 pub use timing::{
     continue_on_error, exit_what, latency, latency_percentile, rate_process, start_delay, think_blocks_type, wait_for,
 };
@@ -243,13 +243,14 @@ pub fn compress_percent(draft: &mut Draft, value: Value<'_>) -> Applied {
 
 /// `random_generator`: which numbers are drawn does not matter, whether all blocks are met does.
 pub fn random_generator(draft: &mut Draft, value: Value<'_>) -> Applied {
-    draft.job.full_period = match value.text {
+    let is_full_period = match value.text {
         "tausworthe" | "tausworthe64" => false,
         "lfsr" => true,
         _ => {
             return Err(Problem::new("expected tausworthe, tausworthe64 or lfsr", ""));
         }
     };
+    (draft.job.full_period, draft.order.wants_draws) = (is_full_period, !is_full_period);
     Ok(())
 }
 

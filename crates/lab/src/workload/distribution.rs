@@ -70,7 +70,8 @@ impl Skew {
     ) -> Result<Option<Skew>, Problem> {
         let count = blocks.count;
         Ok(Some(match distribution {
-            Distribution::Uniform => return Ok(None),
+            // A sequence draws nothing.
+            Distribution::Uniform | Distribution::Sequence { .. } => return Ok(None),
             Distribution::Zipf { theta, center, ranks: Some(ranks) } => {
                 let (ranks, spread) = (ranks_of(*ranks, count)?, Spread::new(count, *center, stream));
                 Skew::ExactZipf(Zipf::new(ranks, *theta), ranks as f64 / count as f64, spread)

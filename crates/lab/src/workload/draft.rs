@@ -9,8 +9,10 @@ use super::job::{
 use super::trace::{Open, Trace, TraceOptions};
 use ssdlab_device::units::Nanos;
 
+mod order;
 mod range;
 
+use order::Order;
 use range::{SECTOR, range_shares, rounded_down};
 
 /// The page cache's page, and the smallest sector of a drive.
@@ -88,6 +90,8 @@ pub struct Draft {
     pub exit_all: bool,
     /// `exit_what`.
     pub exit_what: ExitWhat,
+    /// In which order blocks come, where a job says so itself.
+    pub order: Order,
     /// `latency_target`.
     pub latency_target: Option<Nanos>,
     /// `latency_window`.
@@ -152,6 +156,7 @@ impl Default for Draft {
             pattern_suffix: None,
             exit_all: false,
             exit_what: ExitWhat::default(),
+            order: Order::default(),
             latency_target: None,
             latency_window: None,
             latency_percentile: 100.0,
@@ -201,6 +206,7 @@ impl Draft {
         }
         self.complete_verify();
         self.complete_strides()?;
+        self.complete_order()?;
         self.complete_latency_target()?;
         self.job.exit_all = self.exit_all.then_some(self.exit_what);
         self.check_rates()?;

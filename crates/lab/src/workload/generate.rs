@@ -13,6 +13,8 @@
 mod afterwards;
 mod passes;
 mod places;
+mod sequence;
+mod sprandom;
 
 use super::addresses::{Addresses, AtEnd, Direction, READ, Span, TRIM, UniformBlocks, WRITE};
 pub use super::error::JobError;

@@ -7,7 +7,7 @@ mod control;
 mod placement;
 
 pub use control::{ExitWhat, Flow, LatencyTarget};
-pub use placement::{FileService, Files, Strides, TrimWritten, Verify};
+pub use placement::{FileService, Files, Sprandom, Strides, TrimWritten, Verify};
 
 use super::trace::Trace;
 use serde::{Deserialize, Serialize};
@@ -97,6 +97,13 @@ pub enum Distribution {
     Zoned(PerDirection<Vec<Zone>>),
     /// Zones whose blocks lie mixed over the whole range, each zone's in every stretch of it.
     Scattered(PerDirection<Vec<Zone>>),
+    /// Given blocks in a given order, again and again.
+    Sequence {
+        /// Numbers of the blocks.
+        blocks: Vec<u64>,
+        /// Each round counts them from where the one before began, plus their number (`random_sequence_stride`).
+        strides: bool,
+    },
 }
 
 /// Values for reads, writes and trims.
@@ -306,6 +313,9 @@ pub struct Job {
     /// Each block is visited once without a map, and requests are not cut (`random_generator=lfsr`).
     #[serde(default)]
     pub full_period: bool,
+    /// Preconditions the drive in one pass, in place of a random order.
+    #[serde(default)]
+    pub sprandom: Option<Sprandom>,
     /// How random addresses are drawn.
     pub distribution: Distribution,
     /// A random address starts a run of so many consecutive requests (fio's `rw=randread:8`).
@@ -419,6 +429,7 @@ impl Default for Job {
             rand_seed: None,
             no_random_map: false,
             full_period: false,
+            sprandom: None,
             distribution: Distribution::Uniform,
             sequential_run: 1,
             repeats_place: false,

@@ -136,9 +136,14 @@ const SUPPORTED: &[OptionSpec] = &[
     value("thinktime_blocks", &[], |d, v| v.count_u32(1).map(|n| d.job.think_blocks = n)),
     switch("randrepeat", &[], |d, v| v.boolean().map(|on| d.job.rand_repeat = on)),
     value("randseed", &[], |d, v| v.bytes(0).map(|seed| d.job.rand_seed = Some(seed))),
-    switch("norandommap", &[], |d, v| v.boolean().map(|on| d.job.no_random_map = on)),
+    switch("norandommap", &[], |d, v| v.boolean().map(|on| (d.job.no_random_map, d.order.wants_map) = (on, !on))),
+    switch("sprandom", &[], |d, v| v.boolean().map(|on| d.order.sprandom = on)),
+    value("spr_num_regions", &[], |d, v| v.count_u32(1).map(|regions| d.order.shape.regions = regions)),
+    value("spr_op", &[], apply::over_provisioning),
+    value("spr_cs", &[], |d, v| v.bytes(0).map(|bytes| d.order.shape.cache_bytes = bytes)),
     value("random_generator", &[], apply::random_generator),
     value("random_distribution", &[], apply::distribution),
+    switch("random_sequence_stride", &[], |d, v| v.boolean().map(|on| d.order.strides = on)),
     value("percentage_random", &[], |d, v| v.per_direction(&mut d.job.percent_random, |v| v.percent())),
     switch("refill_buffers", &[], |d, v| v.boolean().map(|on| d.job.refill_buffers = on)),
     switch("zero_buffers", &[], |d, v| v.boolean().map(|on| d.zero_buffers = on)),
@@ -296,8 +301,7 @@ const REFUSED: &[(&str, &str)] = &[
     ("fio's built-in profiles are no job files; write the job out", "profile"),
     (
         "fio 3.33 does not know it, and it is not modelled",
-        "ramp_size=0 random_sequence_stride=0 sprandom=0 spr_num_regions spr_op spr_cs
-         thinkcycles=0 latency_run_time recover_zbd_write_error=0 write_zone_remainders=0 end_syncfs=0",
+        "ramp_size=0 thinkcycles=0 latency_run_time recover_zbd_write_error=0 write_zone_remainders=0 end_syncfs=0",
     ),
     (
         "the drives have no placement handles, and without them write amplification is another one",

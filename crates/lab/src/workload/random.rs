@@ -26,6 +26,8 @@ pub enum Purpose {
     Trim = 6,
     /// When a job starts, and when its requests come.
     Arrival = 7,
+    /// Which blocks `sprandom` writes again.
+    Again = 8,
 }
 
 /// The golden ratio's fraction in 64 bits, splitmix64's step.

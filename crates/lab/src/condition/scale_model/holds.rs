@@ -68,6 +68,10 @@ fn reason_against_job(job: &Job) -> Option<&'static str> {
             "what it writes in order lies in order",
         ),
         (job.pattern.trims || job.trim_written != TrimWritten::default(), "it trims"),
+        (
+            job.sprandom.is_some() || matches!(job.distribution, Distribution::Sequence { .. }),
+            "it gives its blocks an order of its own",
+        ),
         (sizes.len() != 1, "it writes several sizes"),
         (job.block_align.write != 0, "its writes are aligned otherwise than by their size"),
         (

@@ -1,4 +1,4 @@
-//! `random_distribution`: which law the random addresses follow.
+//! `random_distribution`: which law the random addresses follow; and the spare space that `sprandom` goes by.
 
 use super::{Applied, fill_blanks};
 use crate::workload::draft::Draft;
@@ -11,6 +11,9 @@ const DEFAULT_ZIPF_THETA: f64 = 1.1;
 const DEFAULT_PARETO_H: f64 = 0.2;
 /// A rank is drawn as a real number, which holds these without a gap.
 const MOST_RANKS: u64 = 1 << 48;
+/// fio's own limits of a sequence.
+const MOST_OF_SEQUENCE: usize = 64;
+const MOST_BLOCK: u64 = i32::MAX as u64;
 
 /// `random_distribution`
 pub fn distribution(draft: &mut Draft, value: Value<'_>) -> Applied {
@@ -26,8 +29,9 @@ pub fn distribution(draft: &mut Draft, value: Value<'_>) -> Applied {
         "zoned" => Distribution::Zoned(zones(value.part(input), false)?),
         "zoned_scatter" => Distribution::Scattered(zones(value.part(input), false)?),
         "zoned_abs" => Distribution::Zoned(zones(value.part(input), true)?),
+        "sequence" => sequence(value.part(input))?,
         kind => {
-            let known = "distributions are random, zipf, pareto, normal, zoned, zoned_abs and zoned_scatter";
+            let known = "distributions are random, zipf, pareto, normal, zoned, zoned_abs, zoned_scatter and sequence";
             return Err(Problem::new(format!("'{kind}' is not supported"), known));
         }
     };
@@ -64,6 +68,31 @@ fn normal(input: Value<'_>) -> Result<Distribution, Problem> {
         return Err(Problem::new(message, "such as normal:10"));
     }
     Ok(Distribution::Normal { deviation_percent, center })
+}
+
+/// `sequence:2,0,1`: blocks in their order.
+fn sequence(input: Value<'_>) -> Result<Distribution, Problem> {
+    let blocks: Vec<&str> = input.text.split(',').collect();
+    if blocks.len() > MOST_OF_SEQUENCE {
+        let message = format!("{} blocks are more than the {MOST_OF_SEQUENCE} of a sequence", blocks.len());
+        return Err(Problem::new(message, "give a shorter sequence, or a fio iolog with read_iolog"));
+    }
+    let number = |text: &str| {
+        let number = text.trim().parse::<u64>().ok().filter(|block| *block <= MOST_BLOCK);
+        number.ok_or_else(|| Problem::new(format!("'{}' is not the number of a block", text.trim()), "such as 2,0,1"))
+    };
+    let blocks = blocks.into_iter().map(number).collect::<Result<_, _>>()?;
+    Ok(Distribution::Sequence { blocks, strides: false })
+}
+
+/// `spr_op`
+pub fn over_provisioning(draft: &mut Draft, value: Value<'_>) -> Applied {
+    let ratio = value.real("a ratio such as 0.15")?;
+    if ratio <= 0.0 || ratio >= 1.0 {
+        return Err(Problem::new("the ratio must lie between 0 and 1", "such as 0.07 for 7 % of spare space"));
+    }
+    draft.order.shape.over_provisioning = ratio;
+    Ok(())
 }
 
 fn input_and_center(value: Value<'_>) -> Result<(Option<f64>, Option<f64>), Problem> {

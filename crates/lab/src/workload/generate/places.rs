@@ -1,5 +1,8 @@
-//! Places of a job whose region is divided: into files, or into stretches with gaps between them.
+//! Places of a job whose region is divided, into files or into stretches with gaps between them, or whose blocks have
+//! an order of their own.
 
+use super::sequence::Sequence;
+use super::sprandom::Pass;
 use crate::workload::addresses::{Addresses, AtEnd, Direction, Span};
 use crate::workload::distribution::{Blocks, Skew};
 use crate::workload::error::{Misfit, Problem};
@@ -10,21 +13,32 @@ use crate::workload::region::largest_block;
 /// fio draws from so many ranks a file, where files have a skew.
 const RANKS_OF_A_FILE_LOG2: u32 = 10;
 
-/// Places requests in a divided region; spans count from the region's start.
+/// Places requests where [`Addresses`] alone do not; spans count from the region's start.
 #[derive(Clone, Debug)]
 pub enum Places {
     /// Files, one after the other.
     Files(Box<FilePlaces>),
     /// Stretches.
     Strides(Box<StridePlaces>),
+    /// Blocks in a given order.
+    Sequence(Box<Sequence>),
+    /// A pass that preconditions the drive.
+    Sprandom(Box<Pass>),
 }
 
 impl Places {
-    /// For a region of so many sectors; `None` where it is not divided.
+    /// For a region of so many sectors; `None` where [`Addresses`] do.
     ///
     /// # Errors
-    /// Files and stretches that hold no block.
+    /// Files, stretches and regions that hold no block, and a sequence that does not fit.
     pub fn new(job: &Job, sectors: u64, sector_bytes: u32, seed: u64) -> Result<Option<Places>, Misfit> {
+        if let Some(shape) = job.sprandom {
+            return Ok(Some(Places::Sprandom(Box::new(Pass::new(job, shape, sectors, sector_bytes, seed)?))));
+        }
+        if let (Distribution::Sequence { blocks, strides }, true) = (&job.distribution, job.pattern.random) {
+            let sequence = Sequence::new(job, blocks, *strides, sectors, sector_bytes)?;
+            return Ok(Some(Places::Sequence(Box::new(sequence))));
+        }
         if let Some(strides) = job.strides {
             return Ok(Some(Places::Strides(Box::new(StridePlaces::new(job, strides, sectors, sector_bytes, seed)?))));
         }
@@ -39,14 +53,18 @@ impl Places {
         match self {
             Places::Files(places) => places.files.iter().map(|file| file.sectors).sum(),
             Places::Strides(places) => places.sectors,
+            Places::Sequence(places) => places.sectors,
+            Places::Sprandom(pass) => pass.sectors(),
         }
     }
 
-    /// The next request's place; `None` where all files are done.
+    /// The next request's place; `None` where they are used up.
     pub fn next(&mut self, direction: Direction) -> Option<Span> {
         match self {
             Places::Files(places) => places.next(direction),
             Places::Strides(places) => Some(places.next(direction)),
+            Places::Sequence(places) => places.next(direction),
+            Places::Sprandom(pass) => pass.next(),
         }
     }
 
@@ -55,6 +73,9 @@ impl Places {
         match self {
             Places::Files(places) => places.restart(repeat),
             Places::Strides(places) => places.go_to(0, repeat),
+            // It counts on through all passes.
+            Places::Sequence(_) => {}
+            Places::Sprandom(pass) => pass.restart(repeat),
         }
     }
 }

@@ -69,3 +69,20 @@ pub struct TrimWritten {
     /// So many trims at a time; 0 is as many as the backlog.
     pub batch: u64,
 }
+
+/// fio's `sprandom` (3.41): one pass of writes that leaves a drive about as uniform random writes leave it in the end.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Sprandom {
+    /// Stretches of writes, each with its own share that is written again (`spr_num_regions`).
+    pub regions: u32,
+    /// Spare space by the exported, above 0 and below 1 (`spr_op`).
+    pub over_provisioning: f64,
+    /// The drive's write cache; above 0 what is written again comes a region later (`spr_cs`).
+    pub cache_bytes: u64,
+}
+
+impl Default for Sprandom {
+    fn default() -> Sprandom {
+        Sprandom { regions: 100, over_provisioning: 0.15, cache_bytes: 0 }
+    }
+}

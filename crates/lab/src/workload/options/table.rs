@@ -15,7 +15,8 @@ pub enum Standing {
     Refused,
 }
 
-/// The chapters of fio's manual (3.33) and their options, as far as they make sense for a block device.
+/// The chapters of fio's manual and their options, as far as they make sense for a block device: those of 3.33, and what
+/// works here of later ones.
 const CHAPTERS: &[(&str, &str)] = &[
     ("Units, name, repetition", "kb_base unit_base name description loops numjobs"),
     ("Time", "runtime time_based startdelay ramp_time clocksource gtod_reduce gtod_cpu"),
@@ -32,7 +33,8 @@ const CHAPTERS: &[(&str, &str)] = &[
         "direct atomic buffered rw rw_sequencer unified_rw_reporting randrepeat allrandrepeat randseed fallocate
          fadvise_hint write_hint offset offset_align offset_increment number_ios fsync fdatasync write_barrier
          sync_file_range overwrite end_fsync fsync_on_close rwmixread rwmixwrite random_distribution
-         percentage_random norandommap softrandommap random_generator",
+         random_sequence_stride percentage_random norandommap softrandommap random_generator sprandom
+         spr_num_regions spr_op spr_cs",
     ),
     ("Block size", "bs bsrange bssplit bs_unaligned bs_is_seq_rand ba"),
     (
@@ -109,8 +111,13 @@ const NOTES: &[(&str, &str)] = &[
     ("number_ios", "for each loop, as in fio"),
     (
         "random_distribution",
-        "the laws are fio's, its hash included, the draws are not; `zoned_scatter` and `zipf:θ:ranks=N` are ours (docs/model.md, section 6)",
+        "the laws are fio's, its hash included, the draws are not; `zoned_scatter` and `zipf:θ:ranks=N` are ours (docs/model.md, section 6); `sequence:2,0,1` is newer than fio 3.42",
     ),
+    ("random_sequence_stride", "of a `sequence`; newer than fio 3.42"),
+    ("sprandom", "of fio 3.41; with `rw=randwrite`, one block size and one pass; what it leaves stands above"),
+    ("spr_num_regions", "of `sprandom`"),
+    ("spr_op", "of `sprandom`: spare space by exported, above 0 and below 1"),
+    ("spr_cs", "of `sprandom`, and of fio 3.42"),
     ("random_generator", "`lfsr` visits every block once, as in fio; the draws are ours"),
     ("bsrange", "drawn by fio's law; at most 65,536 sizes"),
     ("bs_unaligned", "in whole sectors of 512 bytes"),
