@@ -4,7 +4,7 @@
 use crate::stand::{Stand, four_kib};
 use ssdlab_device::block::{Device, Operation, Request, Status};
 use ssdlab_device::ftl::mapping::Place;
-use ssdlab_device::nand::contents::{Contents, Damaged, Part, Row, Whence};
+use ssdlab_device::nand::contents::{Contents, Part};
 use ssdlab_device::sim::random::{Purpose, Stream};
 use ssdlab_device::sim::slots::Slots;
 use ssdlab_device::units::{BlockId, DieId, Lba, Lpn, Nanos, Ppn};
