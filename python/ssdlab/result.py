@@ -173,7 +173,7 @@ class Job:
 
     @property
     def conditioned_by(self) -> str | None:
-        """What the drive was written by on its way into the condition; None of a fresh one."""
+        """What the drive was written by on its way into the condition, and by jobs since."""
         return self._said("conditioned_by")
 
     @property

@@ -94,6 +94,48 @@ def test_other_conditions_are_told(command: Command) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("state", "own", "since"),
+    [
+        ("fresh", "", "the writes of earlier jobs alone"),
+        ("steady", UNIFORM, f"{UNIFORM}; since then the writes of earlier jobs"),
+    ],
+)
+def test_writes_of_earlier_jobs_are_told(
+    command: Command, state: str, own: str, since: str
+) -> None:
+    """A drive kept behind a run that wrote says so wherever it goes on; the run itself does not."""
+    reads = ("--rw=randread", "--number_ios=10")
+
+    def shown(file: str) -> str:
+        code, out, err = command("show", file)
+        assert code == 0, err
+        return out.split("\nparameter ")[0].replace("\n", " ").strip()
+
+    run = (*DRIVE, "--state", state)
+    assert (lab(command, *reads, *run, "--save", "read.ssd")["conditioned_by"] or "") == own
+    assert (
+        lab(command, *WRITES, "--io_size=4m", *run, "--save", "on.ssd")["conditioned_by"] or ""
+    ) == own
+    assert "earlier jobs" not in shown("read.ssd")
+    assert shown("on.ssd").endswith(f"written before by {since}")
+    assert lab(command, *reads, "--drive", "on.ssd", "--save", "on.ssd")["conditioned_by"] == since
+    code, out, _ = command("run", *reads, "--drive", "on.ssd")
+    assert code == 0 and f" by {since}\n" in out.replace(" under ", " by ")
+    _, out, _ = command("run", *reads, "--drive", "on.ssd", "--output-format", "json")
+    assert since in build_html([Result.from_json(out)])
+    code, out, _ = command("season", "on.ssd", "--start-over", "secure-erase", "-o", "erased.ssd")
+    assert code == 0 and "earlier jobs" not in out + shown("erased.ssd")
+
+
+def test_a_recipe_that_ends_in_writes_says_so(command: Command) -> None:
+    """The drive file of a recipe is as fresh as its label says only in name, and tells it."""
+    code, _, err = command("season", *DRIVE[1:], "--recipe", "fill", "-o", "filled.ssd")
+    assert code == 0, err
+    told = lab(command, "--rw=randread", "--number_ios=10", "--drive", "filled.ssd")
+    assert told["conditioned_by"] == "the writes of earlier jobs alone"
+
+
 def test_a_season_is_told_to_programs(command: Command) -> None:
     """With --json stdout has what was done, whole, and the drive lies in its file."""
     code, out, _ = command("season", *DRIVE[1:], "--to", "used", "-o", "old.ssd", "--json")

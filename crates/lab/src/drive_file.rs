@@ -2,8 +2,9 @@
 //!
 //! ```text
 //! "ssdlab drive 8\n"   then postcard: profile text, settings, condition, seed, season, span, start, FTL
-//!                      then postcard: the scale model or why there is none, where one was asked for, and
-//!                      what the drive was written by, where the condition alone does not tell
+//!                      then postcard: the scale model or why there is none, where one was asked for,
+//!                      what the drive was written by, where the condition alone does not tell, and
+//!                      that jobs wrote since, where they did
 //!                      then CRC-32 of all before it, little endian
 //! ```
 //! The profile and the settings lie in the file, so that it does not depend on the profile staying
@@ -41,6 +42,9 @@ pub struct Label {
     pub span: f64,
     /// How it started over last, where nothing was done to it since.
     pub started_over: Option<StartOver>,
+    /// Jobs wrote since it came into its condition. A drive file says so at its end.
+    #[serde(skip)]
+    pub written_since: bool,
 }
 
 impl Label {
@@ -74,11 +78,15 @@ pub fn to_bytes(label: &Label, ftl: &Saved<'_>) -> Vec<u8> {
     let mut bytes = MAGIC.to_vec();
     bytes = postcard::to_extend(&(label, ftl), bytes).expect(TAKEN);
     let (way, writes) = ((&label.season.scaled, &label.season.refused), &label.season.writes);
-    if way != (&None, &None) || writes.is_some() {
+    let written = label.written_since;
+    if way != (&None, &None) || writes.is_some() || written {
         bytes = postcard::to_extend(&way, bytes).expect(TAKEN);
     }
-    if writes.is_some() {
+    if writes.is_some() || written {
         bytes = postcard::to_extend(writes, bytes).expect(TAKEN);
+    }
+    if written {
+        bytes = postcard::to_extend(&written, bytes).expect(TAKEN);
     }
     let sum = crc32fast::hash(&bytes);
     bytes.extend(sum.to_le_bytes());
@@ -103,14 +111,24 @@ pub fn from_bytes(file: &str, bytes: &[u8]) -> Result<(Label, Saved<'static>), D
     }
     let ((mut label, ftl), rest): ((Label, Saved<'static>), _) =
         postcard::take_from_bytes(&body[MAGIC.len()..]).map_err(|_| damaged())?;
-    if !rest.is_empty() {
-        let (way, rest) = postcard::take_from_bytes(rest).map_err(|_| damaged())?;
-        (label.season.scaled, label.season.refused) = way;
-        if !rest.is_empty() {
-            label.season.writes = postcard::from_bytes(rest).map_err(|_| damaged())?;
-        }
-    }
+    read_end(&mut label, rest).map_err(|_| damaged())?;
     Ok((label, ftl))
+}
+
+/// What may follow the drive; it ends where there is nothing more to say.
+fn read_end(label: &mut Label, rest: &[u8]) -> postcard::Result<()> {
+    if rest.is_empty() {
+        return Ok(());
+    }
+    let (way, rest) = postcard::take_from_bytes(rest)?;
+    (label.season.scaled, label.season.refused) = way;
+    if rest.is_empty() {
+        return Ok(());
+    }
+    let (writes, rest) = postcard::take_from_bytes(rest)?;
+    label.season.writes = writes;
+    label.written_since = !rest.is_empty() && postcard::from_bytes(rest)?;
+    Ok(())
 }
 
 #[cfg(test)]

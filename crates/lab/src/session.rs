@@ -253,6 +253,7 @@ impl Session {
         if how == StartOver::SecureErase {
             self.label.condition = Condition::Fresh;
             self.label.season = Season::default();
+            self.label.written_since = false;
         }
         self.label.started_over = Some(how);
         Ok(time)
@@ -340,10 +341,16 @@ impl Session {
         self.now = record.end;
         self.logs = file.map(str::to_string).zip(log).into_iter().chain(logs(&record)).collect();
         let context = self.context(plan, laid_out);
-        if self.host_pages_written() > written {
-            self.label.started_over = None;
-        }
+        self.note_writes_since(written);
         Ok((record, context))
+    }
+
+    /// Notes in the label whether jobs wrote after this many pages of the host.
+    fn note_writes_since(&mut self, host_pages: u64) {
+        if self.host_pages_written() > host_pages {
+            self.label.started_over = None;
+            self.label.written_since = true;
+        }
     }
 
     /// The jobs with their places on this drive.
@@ -367,10 +374,10 @@ impl Session {
     pub fn scenario(&mut self, name: &str, values: &[(String, String)], seed: u64) -> Result<Value, SessionError> {
         let scenario = Scenario::named(name, values)?;
         self.prepare();
-        let conditioned_by = self.conditioned_by();
+        let (conditioned_by, written) = (self.conditioned_by(), self.host_pages_written());
         let result = run_scenario(self.target.device_mut(), &scenario, Nanos::ZERO, seed)?;
         self.target.check_policies()?;
-        self.label.started_over = None;
+        self.note_writes_since(written);
         Ok(json!({
             "profile": self.name,
             "seed": seed,

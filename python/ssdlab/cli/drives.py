@@ -13,7 +13,14 @@ import click
 
 from ssdlab import conditions, engine, text
 from ssdlab.cli.completion import complete_drive
-from ssdlab.cli.console import is_terminal, note, print_json, print_table, print_text
+from ssdlab.cli.console import (
+    is_terminal,
+    note,
+    print_json,
+    print_paragraph,
+    print_table,
+    print_text,
+)
 from ssdlab.cli.json_option import JSON_OPTION
 from ssdlab.cli.verb import Verb
 from ssdlab.errors import SsdlabError
@@ -145,6 +152,9 @@ def show(
         print_json(shown)
         return
     print_text(_heading(shown, drive))
+    if shown.get("conditioned_by"):
+        print_paragraph(f"written before by {shown['conditioned_by']}")
+    print_text("")
     _print_parameters(shown["parameters"])
     _print_section("what follows", _derived(shown.get("derived") or []))
     if (shown.get("counters") or {}).get("nand_pages_written"):
@@ -156,7 +166,7 @@ def _heading(shown: dict[str, Any], drive: str) -> str:
     parts = [str(shown["name"]), condition_in_words(shown)]
     if drive != shown["name"]:
         parts.append(drive)
-    return " · ".join(parts) + "\n"
+    return " · ".join(parts)
 
 
 def condition_in_words(shown: dict[str, Any]) -> str:

@@ -42,7 +42,7 @@ pub struct Context {
     pub seed: u64,
     /// The drive's condition when the jobs began: `fresh`, `filled`, `used`, `steady:uniform`, `steady:job`.
     pub condition: String,
-    /// What the drive was written by on its way into the condition; `None` of a fresh one.
+    /// What the drive was written by on its way into the condition, and since; `None` of a fresh one that no job wrote to.
     pub conditioned_by: Option<String>,
     /// Whether the steady condition was reached; `None` where it was not asked for.
     pub steady_reached: Option<bool>,

@@ -49,6 +49,7 @@ impl Session {
         if condition != from {
             self.label.started_over = None;
         }
+        self.label.written_since &= from.steps_to(condition).is_empty();
         self.label.condition = condition;
         self.label.span = span;
         let limits = self.target.device().limits();
@@ -94,14 +95,24 @@ impl Session {
         scaled.as_ref().map(Scaled::told).or(refused)
     }
 
-    /// What the drive was written by on its way into its condition; `None` of one that is fresh.
+    /// What the drive was written by on its way into its condition, and what came since; `None` of one that is fresh
+    /// and that no job wrote to.
     pub fn conditioned_by(&self) -> Option<String> {
-        let told = self.label.season.writes.clone();
-        let told = told.or_else(|| writes::of_condition(self.label.condition, &self.place()))?;
+        let told = match (self.written_into_condition(), self.label.written_since) {
+            (told, false) => told?,
+            (Some(told), true) => format!("{told}; since then the writes of earlier jobs"),
+            (None, true) => "the writes of earlier jobs alone".into(),
+        };
         Some(match self.label.started_over {
             Some(how) => format!("{told}; since then purged: {}", how.show()),
             None => told,
         })
+    }
+
+    /// What the drive was written by on its way into its condition; `None` of one that is fresh.
+    fn written_into_condition(&self) -> Option<String> {
+        let told = self.label.season.writes.clone();
+        told.or_else(|| writes::of_condition(self.label.condition, &self.place()))
     }
 
     /// What preconditioning writes.
@@ -121,7 +132,7 @@ impl Session {
         Some(format!(
             "the drive is steady under {}, and the job is not that: {reason}; for this job's own steady state: \
              --state steady:job",
-            self.conditioned_by()?
+            self.written_into_condition()?
         ))
     }
 }

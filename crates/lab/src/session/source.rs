@@ -98,6 +98,7 @@ fn from_profile(
         season: Season::default(),
         span: 1.0,
         started_over: None,
+        written_since: false,
     };
     Ok(Opened { drive, profile, label })
 }

@@ -78,6 +78,62 @@ fn conditions_after_starting_over() {
     assert!(refused.contains("used already") && refused.contains("secure erase"), "{refused}");
 }
 
+/// That jobs wrote to a drive since it came into its condition is told by what goes on with it, and not by the run that
+/// wrote; reads leave nothing to tell. It lies at the end of the drive file, whose rest is as before.
+#[test]
+fn writes_of_earlier_jobs_are_told() {
+    const FILL: &str = "sequential 128 KiB writes over the whole drive, once";
+    let run = |session: &mut Session, rw: &str| {
+        let flags = [format!("--rw={rw}"), "--number_ios=10".into()];
+        session.run(&parse_flags(&flags).unwrap().jobs, &plan(), &mut Silent).unwrap().1.conditioned_by
+    };
+    for (condition, own, since) in [
+        (Condition::Fresh, None, "the writes of earlier jobs alone".to_string()),
+        (Condition::Filled, Some(FILL), format!("{FILL}; since then the writes of earlier jobs")),
+    ] {
+        let mut session = open();
+        session.bring_to(condition, &[], 1.0, 3, &mut Silent).unwrap();
+        assert_eq!(run(&mut session, "randread").as_deref(), own);
+        let mut session = saved(&session.to_bytes().unwrap(), &[]).unwrap();
+        assert_eq!(run(&mut session, "randwrite").as_deref(), own);
+        let kept = session.to_bytes().unwrap();
+        let mut session = saved(&kept, &[]).unwrap();
+        assert_eq!(session.show()["conditioned_by"], since);
+        // What is asked for is there already, so nothing is written that would make it true again.
+        session.bring_to(condition, &[], 1.0, 3, &mut Silent).unwrap();
+        assert_eq!(run(&mut session, "randread"), Some(since));
+        // Where it does not lie in the file, the drive is as those that were kept before it was told.
+        let mut session = saved(&kept, &[]).unwrap();
+        session.label.written_since = false;
+        let before = session.to_bytes().unwrap();
+        assert_eq!(kept[..before.len() - 4], before[..before.len() - 4]);
+        assert_eq!(saved(&before, &[]).unwrap().conditioned_by().as_deref(), own);
+    }
+}
+
+/// A drive that comes into another condition, or is erased, leaves the writes of earlier jobs behind; a crypto erase
+/// leaves its blocks full of them.
+#[test]
+fn another_condition_leaves_earlier_writes_behind() {
+    let written = || {
+        let mut session = open();
+        session.bring_to(Condition::Filled, &[], 1.0, 3, &mut Silent).unwrap();
+        session.run(&jobs(), &plan(), &mut Silent).unwrap();
+        session
+    };
+    let mut session = written();
+    session.bring_to(Condition::Used, &[], 1.0, 3, &mut Silent).unwrap();
+    assert!(session.conditioned_by().unwrap().ends_with("of as many bytes"));
+    let purged = |how: StartOver| {
+        let mut session = written();
+        session.start_over(how).unwrap();
+        session.conditioned_by()
+    };
+    assert_eq!(purged(StartOver::SecureErase), None);
+    let told = purged(StartOver::CryptoErase).unwrap();
+    assert!(told.ends_with("; since then the writes of earlier jobs; since then purged: crypto-erase"), "{told}");
+}
+
 /// A trimmed drive is laid out for a read job like a fresh one; a crypto-erased one holds something everywhere.
 #[test]
 fn reads_after_starting_over() {
