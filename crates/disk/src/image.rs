@@ -326,6 +326,14 @@ impl<M: Medium> Image<M> {
         self.stranded.entry(lpn).or_insert_with(|| pool.take()).lay_over(unit);
     }
 
+    /// A trim that cannot be stored: what stands below it may be older than what the trim took from RAM.
+    fn strand_zeroes(&mut self, lpn: u32) {
+        let mut zeroes = self.pool.take();
+        zeroes.bring(&(0..self.sizes.unit_sectors as usize), u64::MAX, None);
+        self.strand(lpn, &zeroes);
+        self.pool.give_back(zeroes);
+    }
+
     /// Stores a unit, or strands it.
     fn keep(&mut self, lpn: u32, unit: &Unit, store: fn(&mut Image<M>, u32, &Unit) -> io::Result<()>) {
         self.note_written(lpn, unit);
@@ -478,7 +486,7 @@ impl<M: Medium> Contents for Image<M> {
             });
         }
         if self.poison.is_some() {
-            return;
+            return self.strand_zeroes(lpn.0);
         }
         if self.trimmed.end == lpn.0 && !self.trimmed.is_empty() {
             self.trimmed.end += 1;

@@ -6,6 +6,7 @@ mod history;
 #[path = "../../device/tests/stand/kinds.rs"]
 mod kinds;
 mod layers;
+mod mediums;
 mod oracle;
 mod power_cuts;
 mod same_times;
