@@ -62,6 +62,10 @@ measured)
 mutants)
     SSDLAB_MUTANTS=all .venv/bin/pytest -v tests/python/test_mutants.py
     ;;
+power-cuts)
+    # A cut after every event: a million of them, over every kind of drive.
+    SSDLAB_CUTS=1000000 cargo test --locked -p ssdlab-disk nothing_promised -- --nocapture
+    ;;
 pts)
     # Goes on where it was interrupted; SSDLAB_PTS_DRIVE names another drive.
     SSDLAB_PTS=${SSDLAB_PTS:-target/pts} .venv/bin/pytest -s tests/python/test_pts_long.py
