@@ -37,10 +37,15 @@ def test_a_pass_leaves_a_steady_drive(command: Command) -> None:
     assert then == pytest.approx(steady, rel=0.05)
 
 
-def test_half_the_spare_space_leaves_a_drive_that_is_not_full(command: Command) -> None:
-    """What follows is better than steady, and rises: blocks are free."""
-    _, then = after_a_pass(command, SPARE / 2)
-    assert then < 2
+def test_too_little_spare_space_leaves_a_drive_that_is_not_full(command: Command) -> None:
+    """What follows is better than steady while blocks are free, and then worse."""
+    default = ("--name=pass", *EACH, "--sprandom=1", "--spr_op=0.15")
+    on = ("--name=on", "--stonewall", *EACH, "--norandommap", "--randseed=6", "--number_ios=50000")
+    _, then, later = amplifications(command, *default, *THEN, *on)
+    [steady] = amplifications(command, *THEN, "--state=steady")
+    # Measured: 1.54, then 2.67 for 2.47; a steady drive's own scatter is below 1 %.
+    assert then < 0.7 * steady
+    assert later > 1.03 * steady
 
 
 def test_fios_own_examples(command: Command) -> None:
