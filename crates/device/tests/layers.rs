@@ -69,6 +69,7 @@ const SSD: &[&[&str]] = &[
         "flush",
         "job",
         "read",
+        "recovery",
         "row",
         "seasoning",
         "trim",

@@ -9,6 +9,7 @@
 
 use crate::image::{Image, Mutant, Payload, Sizes, Taken};
 use crate::medium::Medium;
+use crate::since::{Mark, Since};
 use ssdlab_device::block::{Completion, Device, Limits, Operation, Request, Status, Tag};
 use ssdlab_device::config::DriveConfig;
 use ssdlab_device::counters::Counters;
@@ -17,7 +18,7 @@ use ssdlab_device::sim::random::{Purpose, Stream};
 use ssdlab_device::sim::slots::Slots;
 use ssdlab_device::ssd::Ssd;
 use ssdlab_device::ssd::admin::{Refused, StartOver};
-use ssdlab_device::units::Nanos;
+use ssdlab_device::units::{Lpn, Nanos};
 use std::collections::BTreeSet;
 use thiserror::Error;
 
@@ -133,6 +134,24 @@ impl<M: Medium> Disk<M> {
     pub fn of(ssd: Ssd<Image<M>>) -> Disk<M> {
         let (under_way, durable) = (Slots::default(), Durable::Process);
         Disk { ssd, now: Nanos::ZERO, under_way, writes: 0, durable, completions: Vec::new() }
+    }
+
+    /// A drive over a medium with data, of which `since` tells what is written: the map of a fresh one is brought in
+    /// line with it, in an order that the seed draws, since by address a used drive would become a sequential one.
+    ///
+    /// # Errors
+    /// The key that makes the drive impossible.
+    pub fn recover(config: &DriveConfig, seed: u64, medium: M, since: &Since) -> Result<Disk<M>, Problem> {
+        let mut disk = Disk::new(config, seed, medium)?;
+        let mut draws = Stream::new(seed, Purpose::PowerCut);
+        let mut units: Vec<u32> = since.marked(Mark::Written).collect();
+        for last in (1..units.len()).rev() {
+            units.swap(last, draws.below(last as u32 + 1) as usize);
+        }
+        let trimmed = since.marked(Mark::Trimmed).map(|unit| (Lpn(unit), false));
+        disk.ssd.recover(units.into_iter().map(|unit| (Lpn(unit), true)).chain(trimmed));
+        disk.image().resume(since.clone());
+        Ok(disk)
     }
 
     /// The same drive whose promises outlive what is said.

@@ -177,6 +177,11 @@ impl<M: Medium> Image<M> {
         &self.since
     }
 
+    /// Goes on with the account of an earlier life of the drive.
+    pub(crate) fn resume(&mut self, since: Since) {
+        self.since = since;
+    }
+
     /// Begins a new account of what is written and trimmed: a checkpoint has been made.
     pub fn clear_since(&mut self) {
         self.since.clear();

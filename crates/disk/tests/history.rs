@@ -127,6 +127,17 @@ impl History<Ram> {
         self.oracle.judge(&seen(&mut copy, &self.oracle))
     }
 
+    /// The process dies: the history goes on with a drive of fresh flash over what lies in the medium.
+    pub fn kill(&mut self, settings: &[(&str, &str)], seed: u64) -> Option<String> {
+        let image = &mut self.disk.ssd().ftl.flash.contents;
+        let (medium, since) = (image.medium().clone(), image.since().clone());
+        self.disk = Disk::recover(&config(settings), seed, medium, &since).expect("a drive of the list");
+        let seen = seen(&mut self.disk, &self.oracle);
+        let wrong = self.oracle.judge(&seen);
+        self.oracle.recovered(&seen);
+        wrong
+    }
+
     /// Cuts the drive itself, and goes on with it.
     pub fn cut(&mut self, seed: u64) -> Option<String> {
         self.disk.power_cut(seed);

@@ -3,7 +3,11 @@
 
 use crate::history::{History, disk};
 use crate::kinds::{drives, named};
+use ssdlab_device::counters::Counters;
+use ssdlab_device::ftl::mapping::Place;
+use ssdlab_device::units::Lpn;
 use ssdlab_disk::image::Mutant;
+use ssdlab_disk::since::Mark;
 
 /// Sectors that a history lies in: few, so that commands meet.
 const WIDE: u32 = 2048;
@@ -47,6 +51,31 @@ fn nothing_promised_is_lost() {
         println!("{name}");
         live(settings, None, seed, each, if seed % 2 == 0 { WIDE } else { HOT })
             .unwrap_or_else(|wrong| panic!("{name}: {wrong}"));
+    }
+}
+
+/// A process that is killed leaves what it must too, on every kind of drive; the drive that is opened again over fresh flash
+/// reads it, takes more, and is killed again. Its map has what was written and not what was trimmed, and nothing counts.
+#[test]
+fn a_killed_drive_is_recovered_onto_fresh_flash() {
+    for (seed, (name, settings)) in (0..).zip(&drives()) {
+        let mut history = History::new(disk(settings, None), seed, if seed % 2 == 0 { WIDE } else { HOT });
+        for life in 0..8 {
+            (0..60).for_each(|_| {
+                history.submit();
+                history.step();
+            });
+            let wrong = history.kill(settings, life);
+            assert!(wrong.is_none(), "{name}, life {life}: {wrong:?}");
+            let ssd = history.disk.ssd();
+            ssd.ftl.check();
+            let since = ssd.ftl.flash.contents.since();
+            for (mark, is_mapped) in [(Mark::Written, true), (Mark::Trimmed, false), (Mark::Untouched, false)] {
+                let place = |unit| ssd.ftl.place(Lpn(unit)) != Place::Unmapped;
+                assert!(since.marked(mark).all(|unit| place(unit) == is_mapped), "{name}: {mark:?}");
+            }
+            assert_eq!(history.disk.counters(), Counters::default(), "{name}");
+        }
     }
 }
 

@@ -43,6 +43,7 @@ pub mod power_states;
 pub mod program_budget;
 mod read;
 
+mod recovery;
 mod row;
 mod seasoning;
 pub mod seasoning_row;
