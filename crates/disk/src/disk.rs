@@ -103,6 +103,8 @@ pub struct Disk<M: Medium> {
     durable: Durable,
     /// Answers that are due: empty but while it lives on.
     completions: Vec<Completion>,
+    /// Commands that ended while another was waited for.
+    ended: Vec<Done>,
 }
 
 /// Sizes of the drive that a configuration describes.
@@ -133,7 +135,7 @@ impl<M: Medium> Disk<M> {
     /// A drive that is there already, nothing under way.
     pub fn of(ssd: Ssd<Image<M>>) -> Disk<M> {
         let (under_way, durable) = (Slots::default(), Durable::Process);
-        Disk { ssd, now: Nanos::ZERO, under_way, writes: 0, durable, completions: Vec::new() }
+        Disk { ssd, now: Nanos::ZERO, under_way, writes: 0, durable, completions: Vec::new(), ended: Vec::new() }
     }
 
     /// A drive over a medium with data, of which `since` tells what is written: the map of a fresh one is brought in
@@ -229,6 +231,26 @@ impl<M: Medium> Disk<M> {
         Ok(tag)
     }
 
+    /// Hands over a request and lives on until it ends; others that end meanwhile come with the next [`Disk::advance`].
+    ///
+    /// # Errors
+    /// Why it failed.
+    ///
+    /// # Panics
+    /// Where the queue is full, or the bytes are not as many as the request names.
+    pub fn perform(&mut self, request: Request, bytes: Vec<u8>) -> Result<Vec<u8>, Failure> {
+        let tag = self.submit(self.now, request, bytes).expect("the queue has room");
+        let mut done = std::mem::take(&mut self.ended);
+        loop {
+            self.advance(Nanos::NEVER, &mut done);
+            if let Some(place) = done.iter().position(|done| done.tag == tag) {
+                let Done { outcome, bytes, .. } = done.remove(place);
+                self.ended.append(&mut done);
+                return outcome.map(|()| bytes);
+            }
+        }
+    }
+
     /// The number of the last write or write of zeroes that was submitted, counted from 1.
     pub fn last_write(&self) -> u64 {
         self.writes
@@ -236,11 +258,15 @@ impl<M: Medium> Disk<M> {
 
     /// When something happens next, if anything is under way.
     pub fn next_event(&self) -> Option<Nanos> {
-        if self.completions.is_empty() { self.ssd.next_event() } else { Some(self.now) }
+        if self.completions.is_empty() && self.ended.is_empty() { self.ssd.next_event() } else { Some(self.now) }
     }
 
     /// Lives on until `to`, or until the first instant at which commands end; appends those and returns the instant.
     pub fn advance(&mut self, to: Nanos, done: &mut Vec<Done>) -> Nanos {
+        if !self.ended.is_empty() {
+            done.append(&mut self.ended);
+            return self.now;
+        }
         let mut completions = std::mem::take(&mut self.completions);
         if completions.is_empty() {
             self.now = self.ssd.advance(to, &mut completions);
@@ -299,6 +325,7 @@ impl<M: Medium> Disk<M> {
         });
         self.under_way.clear();
         self.completions.clear();
+        self.ended.clear();
         Cut { losses, dropped }
     }
 
@@ -323,6 +350,7 @@ impl<M: Medium + Clone> Disk<M> {
             writes: self.writes,
             durable: self.durable,
             completions: self.completions.clone(),
+            ended: self.ended.clone(),
         })
     }
 }

@@ -2,6 +2,32 @@
 //!
 //! No sockets, no threads, no clock: whoever uses it hands in the time and the seed, so a history is the same each time.
 //! The drive is the simulated one, with the same times and counters; what is added is where its bytes lie.
+//!
+//! ```
+//! use ssdlab_device::profile::{Profile, built_in};
+//! use ssdlab_disk::disk::sizes;
+//! use ssdlab_disk::medium::Ram;
+//! use ssdlab_disk::{Disk, Lba, Operation, Request};
+//!
+//! // A drive with a buffer that does not outlive a loss of power.
+//! let settings = [("capacity_bytes", "64MiB"), ("buffer.bytes", "1MiB")].map(|(key, value)| (key.into(), value.into()));
+//! let profile = Profile::read("theory", "theory", built_in("theory").unwrap(), &settings)?;
+//! let config = profile.ssd()?;
+//! let mut disk = Disk::new(config, 1, Ram::new(sizes(config).capacity_bytes)).unwrap();
+//!
+//! // Sector 8 is written and flushed, sector 16 is written and acknowledged.
+//! disk.perform(Request::new(Operation::Write, Lba(8), 1), vec![1; 512])?;
+//! disk.perform(Request::new(Operation::Flush, Lba(0), 0), Vec::new())?;
+//! disk.perform(Request::new(Operation::Write, Lba(16), 1), vec![2; 512])?;
+//!
+//! // The power fails: the first stands, the second may be gone, and the drive says which write that was.
+//! let cut = disk.power_cut(42);
+//! let mut sector = |lba| disk.perform(Request::new(Operation::Read, Lba(lba), 1), vec![0; 512]).map(|bytes| bytes[0]);
+//! assert_eq!(sector(8)?, 1);
+//! let is_lost = sector(16)? == 0;
+//! assert_eq!(cut.losses.iter().any(|loss| loss.lba == 16 && loss.write == 2 && loss.was_acknowledged), is_lost);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 pub mod disk;
 pub mod image;

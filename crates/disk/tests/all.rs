@@ -10,3 +10,4 @@ mod mediums;
 mod oracle;
 mod power_cuts;
 mod same_times;
+mod write_ahead_log;
