@@ -180,7 +180,8 @@ proptest! {
         let Some(Seen::Step(Step::Go(agreed))) = connection.seen.last() else { panic!("{:?}", connection.seen) };
         prop_assert_eq!((agreed.structured_replies, agreed.base_allocation), (structured, structured));
         prop_assert_eq!(&agreed.export, &exports()[0]);
-        (connection.seen.clear(), connection.out.clear());
+        connection.seen.clear();
+        connection.out.clear();
         connection.feed(&requests.concat());
         let events = connection.seen.iter().filter_map(|seen| match seen {
             Seen::Event(Event::Request(request)) => Some((request.cookie, Some(*request))),
