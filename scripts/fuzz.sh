@@ -20,3 +20,4 @@ run() { # TARGET SEEDS
 run job_file fuzz/seeds/job_file
 run trace fuzz/seeds/trace
 run profile profiles
+run nbd fuzz/seeds/nbd

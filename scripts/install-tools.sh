@@ -6,6 +6,8 @@ set -euo pipefail
 packages=(
     fio # beside our own runs: the same job on a real device or file
     nbdkit # exports of known delay and rate for fio
+    libnbd-bin # with qemu-utils: strangers that our own server of drives has to answer
+    qemu-utils
     nvme-cli # formats the guest's NVMe drive, and switches its write cache
     hdparm
     smartmontools

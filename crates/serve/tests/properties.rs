@@ -7,7 +7,7 @@ use ssdlab_serve::nbd::command::{Command, Request};
 use ssdlab_serve::nbd::handshake::{MAX_OPTION_BYTES, Step};
 use ssdlab_serve::nbd::session::Event;
 use std::collections::BTreeMap;
-use stream::{Connection, Seen, exports};
+use stream::{Connection, Seen, assert_portions_do_not_matter, exports};
 
 /// An option, mostly one that is known, with data that mostly fit.
 fn option() -> impl Strategy<Value = Vec<u8>> {
@@ -64,29 +64,6 @@ fn client() -> impl Strategy<Value = Vec<u8>> {
         }
         bytes
     })
-}
-
-/// Takes a stream in portions of those sizes, over and over, and says how much of it was taken.
-fn fed(bytes: &[u8], portions: &[usize]) -> (Connection, usize) {
-    let (mut connection, mut at) = (Connection::new(), 0);
-    for portion in portions.iter().cycle() {
-        let end = (at + portion).min(bytes.len());
-        at += connection.feed(&bytes[at..end]);
-        if connection.ended || at == bytes.len() {
-            break;
-        }
-    }
-    (connection, at)
-}
-
-fn assert_same(bytes: &[u8], portions: &[usize]) -> Result<(), TestCaseError> {
-    let (whole, taken) = fed(bytes, &[bytes.len().max(1)]);
-    let (split, split_taken) = fed(bytes, portions);
-    prop_assert_eq!(&whole.seen, &split.seen);
-    prop_assert_eq!(whole.out, split.out);
-    prop_assert_eq!((whole.ended, taken), (split.ended, split_taken));
-    prop_assert!(whole.ended || taken == bytes.len());
-    Ok(())
 }
 
 /// Reads replies as a client does: by the cookies of reads, since a simple reply does not tell its length.
@@ -156,16 +133,16 @@ proptest! {
     /// Any bytes, in any portions, are taken without a panic, and portions make no difference.
     #[test]
     fn any_bytes(bytes in prop::collection::vec(any::<u8>(), 0..300), portions in prop::collection::vec(1..40_usize, 1..5)) {
-        assert_same(&bytes, &portions)?;
-        assert_same(&[&[0, 0, 0, 3], &bytes[..]].concat(), &portions)?;
+        assert_portions_do_not_matter(&bytes, &portions);
+        assert_portions_do_not_matter(&[&[0, 0, 0, 3], &bytes[..]].concat(), &portions);
         let go = b"\x00\x00\x00\x03IHAVEOPT\x00\x00\x00\x07\x00\x00\x00\x06\x00\x00\x00\x00\x00\x00";
-        assert_same(&[go, &bytes[..]].concat(), &portions)?;
+        assert_portions_do_not_matter(&[go, &bytes[..]].concat(), &portions);
     }
 
     /// What a client sends comes to the same in any portions.
     #[test]
     fn portions_make_no_difference(bytes in client(), portions in prop::collection::vec(1..5000_usize, 1..5)) {
-        assert_same(&bytes, &portions)?;
+        assert_portions_do_not_matter(&bytes, &portions);
     }
 
     /// Each request has one reply with its cookie, which the client can read, and a read that succeeds is told whole.

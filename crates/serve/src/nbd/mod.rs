@@ -9,7 +9,7 @@
 //!
 //! A socket layer holds its own buffers: a machine consumes a portion up to the next event and says how much that was.
 //! The payload of a write never passes through: its bytes follow the request in the stream, and whoever reads the
-//! socket puts them where the drive wants them.
+//! socket puts them where the drive wants them. `tests/real_tools/server.rs` is a small one.
 //!
 //! What it offers: fixed newstyle, structured replies, `base:allocation`, read, write, flush, FUA, trim, write zeroes
 //! (also fast), cache, block status. What it leaves out: TLS, oldstyle, extended headers, resize; whoever asks for them is

@@ -123,6 +123,29 @@ impl Connection {
     }
 }
 
+/// Takes a stream in portions of those sizes, over and over, and says how much of it was taken.
+fn fed(bytes: &[u8], portions: &[usize]) -> (Connection, usize) {
+    let (mut connection, mut at) = (Connection::new(), 0);
+    for portion in portions.iter().cycle() {
+        let end = (at + portion).min(bytes.len());
+        at += connection.feed(&bytes[at..end]);
+        if connection.ended || at == bytes.len() {
+            break;
+        }
+    }
+    (connection, at)
+}
+
+/// A stream comes to the same in one piece and in portions, and all of it is taken unless the connection ends.
+pub fn assert_portions_do_not_matter(bytes: &[u8], portions: &[usize]) {
+    let (whole, taken) = fed(bytes, &[bytes.len().max(1)]);
+    let (split, split_taken) = fed(bytes, portions);
+    assert_eq!(whole.seen, split.seen);
+    assert_eq!(whole.out, split.out);
+    assert_eq!((whole.ended, taken), (split.ended, split_taken));
+    assert!(whole.ended || taken == bytes.len());
+}
+
 /// The drive may carry it out as it is.
 fn assert_is_sound(request: &Request, agreed: &Agreed) {
     let &Request { offset, length, command, .. } = request;

@@ -40,6 +40,7 @@ fn a_refused_payload_is_skipped() {
         let mut events = Vec::new();
         while !bytes.is_empty() {
             let (taken, event) = session.take(&bytes[..portion.min(bytes.len())]);
+            assert!(taken > 0, "the session ended: {event:?}");
             bytes.drain(..taken);
             events.extend((event != Event::More).then_some((bytes.len(), event)));
         }
