@@ -141,22 +141,19 @@ impl<M: Medium> Disk<M> {
         Disk { ssd, now: Nanos::ZERO, under_way, writes: 0, durable, completions: Vec::new(), ended: Vec::new() }
     }
 
-    /// A drive over a medium with data, of which `since` tells what is written: the map of a fresh one is brought in
-    /// line with it, in an order that the seed draws, since by address a used drive would become a sequential one.
-    ///
-    /// # Errors
-    /// The key that makes the drive impossible.
-    pub fn recover(config: &DriveConfig, seed: u64, medium: M, since: &Since) -> Result<Disk<M>, Problem> {
-        let mut disk = Disk::new(config, seed, medium)?;
+    /// The same drive over a medium that a later life of it wrote, of which `since` tells what is written: its map is
+    /// brought in line with that, in an order that the seed draws, since by address a used drive would become a
+    /// sequential one.
+    pub fn recovered(mut self, seed: u64, since: Since) -> Disk<M> {
         let mut draws = Stream::new(seed, Purpose::PowerCut);
         let mut units: Vec<u32> = since.marked(Mark::Written).collect();
         for last in (1..units.len()).rev() {
             units.swap(last, draws.below(last as u32 + 1) as usize);
         }
         let trimmed = since.marked(Mark::Trimmed).map(|unit| (Lpn(unit), false));
-        disk.ssd.recover(units.into_iter().map(|unit| (Lpn(unit), true)).chain(trimmed));
-        disk.image().resume(since.clone());
-        Ok(disk)
+        self.ssd.recover(units.into_iter().map(|unit| (Lpn(unit), true)).chain(trimmed));
+        self.image().resume(since);
+        self
     }
 
     /// The same drive whose promises outlive what is said.
