@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-# What the table is written with is loaded late: it is no memory of points.
+# The writer of tables is imported now, so that its memory is not counted with the points.
 import pyarrow.parquet  # noqa: F401
 
 from performers import nothing

@@ -1,17 +1,12 @@
 //! A copied drive goes on as the drive does that it was copied from, whatever is under way.
 
+use crate::stand::kinds::SMALL;
 use crate::stand::{Stand, four_kib};
 use ssdlab_device::block::{Device, Operation, Tag};
 use ssdlab_device::sim::random::{Purpose, Stream};
 use ssdlab_device::units::Nanos;
 
 const UNITS: u32 = 4096;
-const SMALL: [(&str, &str); 4] = [
-    ("capacity_bytes", "16 MiB"),
-    ("nand.channels", "2"),
-    ("nand.dies_per_channel", "2"),
-    ("nand.pages_per_block", "32"),
-];
 
 /// Submits 4 KiB requests, 16 at a time, and tells when each was done, with the counters at the end.
 fn history(stand: &mut Stand, seed: u64, requests: u32) -> (Vec<(Nanos, u32)>, String) {

@@ -1,5 +1,6 @@
 //! Single behaviours of a drive, each on the smallest drive that shows it.
 
+use crate::stand::kinds::SMALL;
 use ssdlab_device::block::{Busy, Device, Operation, Request, Status, Tag};
 use ssdlab_device::counters::Counters;
 use ssdlab_device::ftl::mapping::Place;
@@ -11,14 +12,7 @@ type Settings<'a> = &'a [(&'a str, &'a str)];
 
 /// A small drive of the theory profile with settings over it, or the key that makes it impossible.
 fn try_drive(settings: Settings) -> Result<Ssd, String> {
-    let mut all = vec![
-        ("capacity_bytes", "16 MiB"),
-        ("nand.channels", "2"),
-        ("nand.dies_per_channel", "2"),
-        ("nand.pages_per_block", "32"),
-    ];
-    all.extend_from_slice(settings);
-    let all: Vec<_> = all.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect();
+    let all: Vec<_> = SMALL.iter().chain(settings).map(|(key, value)| (key.to_string(), value.to_string())).collect();
     let profile =
         Profile::read("theory", "theory", built_in("theory").unwrap(), &all).map_err(|error| error.to_string())?;
     Ssd::new(profile.ssd().map_err(|error| error.to_string())?, 7, ())

@@ -39,14 +39,17 @@ pub enum Failure {
     #[error("a sector cannot be read (media error)")]
     MediaError,
     /// The drive is read-only.
-    #[error("the drive is read-only, its spare is used up")]
+    #[error("the drive is read-only because its spare is used up")]
     WriteProtected,
     /// It reaches beyond the drive.
     #[error("the request reaches beyond the end of the drive")]
     OutOfRange,
     /// The host's storage failed once; nothing is promised any more.
-    #[error("the storage below the drive failed ({0}); open the drive again")]
+    #[error("the storage under the drive failed: {0}; mend it and open the drive again")]
     Poisoned(String),
+    /// The drive does not start over.
+    #[error(transparent)]
+    Refused(#[from] Refused),
 }
 
 /// A command that has ended.
@@ -138,22 +141,19 @@ impl<M: Medium> Disk<M> {
         Disk { ssd, now: Nanos::ZERO, under_way, writes: 0, durable, completions: Vec::new(), ended: Vec::new() }
     }
 
-    /// A drive over a medium with data, of which `since` tells what is written: the map of a fresh one is brought in
-    /// line with it, in an order that the seed draws, since by address a used drive would become a sequential one.
-    ///
-    /// # Errors
-    /// The key that makes the drive impossible.
-    pub fn recover(config: &DriveConfig, seed: u64, medium: M, since: &Since) -> Result<Disk<M>, Problem> {
-        let mut disk = Disk::new(config, seed, medium)?;
+    /// The same drive over a medium that a later life of it wrote, of which `since` tells what is written: its map is
+    /// brought in line with that, in an order that the seed draws, since by address a used drive would become a
+    /// sequential one.
+    pub fn recovered(mut self, seed: u64, since: Since) -> Disk<M> {
         let mut draws = Stream::new(seed, Purpose::PowerCut);
         let mut units: Vec<u32> = since.marked(Mark::Written).collect();
         for last in (1..units.len()).rev() {
             units.swap(last, draws.below(last as u32 + 1) as usize);
         }
         let trimmed = since.marked(Mark::Trimmed).map(|unit| (Lpn(unit), false));
-        disk.ssd.recover(units.into_iter().map(|unit| (Lpn(unit), true)).chain(trimmed));
-        disk.image().resume(since.clone());
-        Ok(disk)
+        self.ssd.recover(units.into_iter().map(|unit| (Lpn(unit), true)).chain(trimmed));
+        self.image().resume(since);
+        self
     }
 
     /// The same drive whose promises outlive what is said.
@@ -242,10 +242,12 @@ impl<M: Medium> Disk<M> {
         let tag = self.submit(self.now, request, bytes).expect("the queue has room");
         let mut done = std::mem::take(&mut self.ended);
         loop {
+            // One that ended before may have had the same tag.
+            let before = done.len();
             self.advance(Nanos::NEVER, &mut done);
-            if let Some(place) = done.iter().position(|done| done.tag == tag) {
-                let Done { outcome, bytes, .. } = done.remove(place);
-                self.ended.append(&mut done);
+            if let Some(place) = done[before..].iter().position(|done| done.tag == tag) {
+                let Done { outcome, bytes, .. } = done.remove(before + place);
+                self.ended = done;
                 return outcome.map(|()| bytes);
             }
         }
@@ -306,17 +308,16 @@ impl<M: Medium> Disk<M> {
         Done { tag, request, outcome, bytes }
     }
 
-    /// The power fails now and comes back: what was under way is dropped, what nobody was promised may be gone.
+    /// The power fails now and comes back: what was under way is dropped, what nobody was promised may be gone. What has
+    /// ended while another was waited for still comes with the next [`Disk::advance`].
     pub fn power_cut(&mut self, seed: u64) -> Cut {
         let mut draws = Stream::new(seed, Purpose::PowerCut);
         let under_way = self.under_way.numbers();
         let unacknowledged: BTreeSet<u64> = under_way.iter().map(|number| self.under_way.get(*number).write).collect();
-        let mut taken = self.image().in_ram();
-        taken.extend(self.image().cut(|| draws.below(2) == 0));
+        let mut taken = self.image().cut(|| draws.below(2) == 0);
         taken.sort_unstable();
         let now = self.now;
         self.ssd.cut_power(now);
-        debug_assert_eq!(self.image().in_ram().len(), 0, "RAM is empty");
         let loss = |Taken { lba, write }| Loss { lba, write, was_acknowledged: !unacknowledged.contains(&write) };
         let losses = taken.into_iter().map(loss).collect();
         let dropped = under_way.iter().map(|number| (Tag(*number), self.under_way.get(*number).request)).collect();
@@ -325,18 +326,21 @@ impl<M: Medium> Disk<M> {
         });
         self.under_way.clear();
         self.completions.clear();
-        self.ended.clear();
         Cut { losses, dropped }
     }
 
     /// Starts over; returns the time that it takes. Nothing is left of the bytes.
     ///
     /// # Errors
-    /// Where the drive is busy, read-only, or has no such command; nothing has happened then.
-    pub fn start_over(&mut self, how: StartOver) -> Result<Nanos, Refused> {
+    /// Where the drive is busy, read-only, or has no such command; nothing has happened then. Where the storage under it
+    /// failed, now or before: bytes may be left.
+    pub fn start_over(&mut self, how: StartOver) -> Result<Nanos, Failure> {
         let time = self.ssd.start_over(how)?;
-        self.image().wipe();
-        Ok(time)
+        self.image().wipe(how.empties());
+        if self.durable == Durable::Host {
+            self.image().sync();
+        }
+        self.poison().map_or(Ok(time), |error| Err(Failure::Poisoned(error.to_string())))
     }
 }
 

@@ -11,8 +11,8 @@
 //! | power fails | RAM is gone; a row under program is whole or undone, as drawn | nothing is gone |
 //!
 //! A trim is zeroes; adjacent trims reach the medium as one. The first error of the medium *poisons* the image: it is
-//! not written any more, what could not be stored stays in RAM and is read from there, and no command that promises
-//! anything succeeds until the drive is opened again.
+//! not written any more, what could not be stored is kept apart ([`Unstored`]) and read from there until power fails,
+//! and no command that promises anything succeeds until the drive is opened again.
 //!
 //! Left out: errors that the model's flash draws lose no bytes here; the command that met them fails.
 
@@ -20,11 +20,12 @@ use crate::medium::Medium;
 use crate::since::{Mark, Since};
 use crate::undo::{Undo, Undone};
 use crate::unit::{Pool, Unit};
+use crate::unstored::Unstored;
 use ssdlab_device::block::Tag;
 use ssdlab_device::nand::contents::{Contents, Damaged, Part, Row, Whence};
 use ssdlab_device::sim::slots::Slots;
 use ssdlab_device::units::{DieId, Lpn, Ppn};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::io;
 use std::ops::Range;
 
@@ -121,8 +122,7 @@ pub struct Image<M> {
     bad: BTreeSet<u64>,
     /// Why the medium is no longer written.
     poison: Option<String>,
-    /// What could not be stored.
-    stranded: BTreeMap<u32, Unit>,
+    unstored: Unstored,
     mutant: Option<Mutant>,
     /// What one mutant needs to know.
     put: BTreeSet<u32>,
@@ -142,7 +142,7 @@ impl<M: Medium> Image<M> {
             trimmed: 0..0,
             bad: BTreeSet::new(),
             poison: None,
-            stranded: BTreeMap::new(),
+            unstored: Unstored::default(),
             mutant: None,
             put: BTreeSet::new(),
             sizes,
@@ -220,11 +220,13 @@ impl<M: Medium> Image<M> {
         }
     }
 
-    /// The whole drive reads as zeroes from now on, whatever was under way.
-    pub fn wipe(&mut self) {
+    /// The whole drive reads as zeroes from now on; it is unmapped, too, where `is_unmapped`. Nothing may be under way.
+    pub fn wipe(&mut self, is_unmapped: bool) {
         self.undo.clear();
         self.bad.clear();
-        self.since.mark(0..self.sizes.units(), Mark::Trimmed);
+        if is_unmapped {
+            self.since.mark(0..self.sizes.units(), Mark::Trimmed);
+        }
         self.trimmed = 0..self.sizes.units();
         self.settle_or_fail();
     }
@@ -236,28 +238,34 @@ impl<M: Medium> Image<M> {
         }
     }
 
-    /// Power fails. `is_whole` is asked for each row under program. Returns the sectors of writes that are gone.
+    /// Power fails. `is_whole` is asked for each row under program. Returns the sectors of writes that are gone: what RAM
+    /// held, what could not be stored, and what is undone. A poisoned medium is left as it is.
     pub fn cut(&mut self, is_whole: impl FnMut() -> bool) -> Vec<Taken> {
-        let mut taken = Vec::new();
+        let mut taken = self.in_ram();
+        for (lpn, unit) in self.unstored.take() {
+            tell_brought(&unit, self.first_sector(lpn), &mut taken);
+        }
+        if self.poison.is_some() {
+            self.undo.clear();
+            return taken;
+        }
         let mut undone = self.undo.cut(is_whole, self.mutant == Some(Mutant::OverNewer));
         if self.is(Mutant::OldestFirst) {
             undone.reverse();
         }
         for Undone { lpn, before } in undone {
-            tell_brought(&before, u64::from(lpn) * u64::from(self.sizes.unit_sectors), &mut taken);
+            tell_brought(&before, self.first_sector(lpn), &mut taken);
             if let Err(error) = self.write_unit(lpn, &before) {
                 self.fail(&error);
             }
         }
-        taken.sort_unstable();
         taken
     }
 
-    /// The sectors of writes that are in RAM only.
-    pub fn in_ram(&self) -> Vec<Taken> {
+    fn in_ram(&self) -> Vec<Taken> {
         let mut taken = Vec::new();
         for (lpn, unit) in self.ram.numbers().into_iter().map(|number| self.ram.get(number)) {
-            tell_brought(unit, u64::from(*lpn) * u64::from(self.sizes.unit_sectors), &mut taken);
+            tell_brought(unit, self.first_sector(*lpn), &mut taken);
         }
         taken
     }
@@ -280,7 +288,11 @@ impl<M: Medium> Image<M> {
             return Ok(());
         }
         let (offset, end) = (self.offset(units.start, 0), self.offset(units.end, 0).min(self.sizes.capacity_bytes));
-        self.medium.zero(offset, end - offset)
+        self.medium.zero(offset, end - offset).inspect_err(|_| self.unstored.trim(units))
+    }
+
+    fn first_sector(&self, lpn: u32) -> u64 {
+        u64::from(lpn) * u64::from(self.sizes.unit_sectors)
     }
 
     fn offset(&self, lpn: u32, sector: usize) -> u64 {
@@ -314,32 +326,18 @@ impl<M: Medium> Image<M> {
         self.write_unit(lpn, unit)
     }
 
-    /// What is written whole, or in part, can be read again, and stands in the account.
+    /// What is written can be read again, and stands in the account.
     fn note_written(&mut self, lpn: u32, unit: &Unit) {
         self.since.mark(lpn..lpn + 1, Mark::Written);
         if !self.bad.is_empty() {
-            let first = u64::from(lpn) * u64::from(self.sizes.unit_sectors);
-            for sector in unit.runs().into_iter().flatten() {
+            let first = self.first_sector(lpn);
+            for sector in unit.runs().flatten() {
                 self.bad.remove(&(first + sector as u64));
             }
         }
     }
 
-    /// What cannot be stored stays in RAM.
-    fn strand(&mut self, lpn: u32, unit: &Unit) {
-        let pool = &mut self.pool;
-        self.stranded.entry(lpn).or_insert_with(|| pool.take()).lay_over(unit);
-    }
-
-    /// A trim that cannot be stored: what stands below it may be older than what the trim took from RAM.
-    fn strand_zeroes(&mut self, lpn: u32) {
-        let mut zeroes = self.pool.take();
-        zeroes.bring(&(0..self.sizes.unit_sectors as usize), u64::MAX, None);
-        self.strand(lpn, &zeroes);
-        self.pool.give_back(zeroes);
-    }
-
-    /// Stores a unit, or strands it.
+    /// Stores a unit, or keeps it apart.
     fn keep(&mut self, lpn: u32, unit: &Unit, store: fn(&mut Image<M>, u32, &Unit) -> io::Result<()>) {
         self.note_written(lpn, unit);
         if self.poison.is_none() {
@@ -348,7 +346,7 @@ impl<M: Medium> Image<M> {
                 Err(error) => self.fail(&error),
             }
         }
-        self.strand(lpn, unit);
+        self.unstored.write(lpn, unit, &mut self.pool);
     }
 
     /// Puts what a command brings of a unit over what is there.
@@ -371,29 +369,25 @@ impl<M: Medium> Image<M> {
         self.pool.give_back(unit);
     }
 
-    /// A part as it is now, into the bytes of its command.
+    /// A part as it is now, into the bytes of its command: RAM over what could not be stored over the medium.
     fn fill(&mut self, part: &Part, held: Held, into: &mut [u8]) -> io::Result<()> {
         let run = part.sectors.0 as usize..part.sectors.1 as usize;
-        let mut unit = self.pool.take();
-        let over: Vec<&Unit> =
-            self.stranded.get(&part.lpn.0).into_iter().chain(held.0.map(|number| &self.ram.get(number).1)).collect();
-        over.iter().for_each(|over| unit.lay_over(over));
-        let is_covered = unit.brought[run.clone()].iter().all(|write| *write != 0);
-        let read = if is_covered { Ok(()) } else { self.settle() }.and_then(|()| {
-            if is_covered { Ok(()) } else { self.medium.read(self.offset(part.lpn.0, run.start), into) }
-        });
-        let sector_bytes = self.sizes.sector_bytes as usize;
-        for sector in run.clone().filter(|sector| unit.brought[*sector] != 0) {
-            let at = (sector - run.start) * sector_bytes;
-            into[at..at + sector_bytes].copy_from_slice(unit.of(&(sector..sector + 1)));
+        let is_whole_in_ram =
+            held.0.is_some_and(|number| self.ram.get(number).1.brought[run.clone()].iter().all(|write| *write != 0));
+        if !is_whole_in_ram {
+            self.settle_or_fail();
+            self.medium.read(self.offset(part.lpn.0, run.start), into)?;
+            self.unstored.lay_into(part.lpn.0, &run, into);
         }
-        self.pool.give_back(unit);
-        read
+        if let Some(number) = held.0 {
+            self.ram.get(number).1.lay_into(&run, into);
+        }
+        Ok(())
     }
 
     /// A sector of a part is bad, and RAM does not hold it.
     fn is_bad(&self, part: &Part, held: Held) -> bool {
-        let first = u64::from(part.lpn.0) * u64::from(self.sizes.unit_sectors);
+        let first = self.first_sector(part.lpn.0);
         let sectors = first + u64::from(part.sectors.0)..first + u64::from(part.sectors.1);
         let in_ram =
             |lba: u64| held.0.is_some_and(|number| self.ram.get(number).1.brought[(lba - first) as usize] != 0);
@@ -485,13 +479,13 @@ impl<M: Medium> Contents for Image<M> {
         self.undo.forget(lpn.0, &mut self.pool);
         self.since.mark(lpn.0..lpn.0 + 1, Mark::Trimmed);
         if !self.bad.is_empty() {
-            let first = u64::from(lpn.0) * u64::from(self.sizes.unit_sectors);
+            let first = self.first_sector(lpn.0);
             (first..first + u64::from(self.sizes.unit_sectors)).for_each(|lba| {
                 self.bad.remove(&lba);
             });
         }
         if self.poison.is_some() {
-            return self.strand_zeroes(lpn.0);
+            return self.unstored.trim(lpn.0..lpn.0 + 1);
         }
         if self.trimmed.end == lpn.0 && !self.trimmed.is_empty() {
             self.trimmed.end += 1;

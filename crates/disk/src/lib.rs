@@ -35,6 +35,7 @@ pub mod medium;
 pub mod since;
 pub mod undo;
 pub mod unit;
+pub mod unstored;
 
 pub use disk::{Cut, Disk, Done, Durable, Failure, Loss};
 pub use ssdlab_device::block::{Operation, Request};

@@ -17,16 +17,16 @@ impl Unit {
         Unit { bytes: vec![0; sectors * sector_bytes].into(), brought: vec![0; sectors].into() }
     }
 
-    /// Its runs of sectors that writes brought.
-    pub fn runs(&self) -> Vec<Range<usize>> {
-        let mut runs: Vec<Range<usize>> = Vec::new();
-        for sector in (0..self.brought.len()).filter(|sector| self.brought[*sector] != 0) {
-            match runs.last_mut() {
-                Some(run) if run.end == sector => run.end += 1,
-                _ => runs.push(sector..sector + 1),
-            }
-        }
-        runs
+    /// Its runs of sectors that writes brought, in order.
+    pub fn runs(&self) -> impl Iterator<Item = Range<usize>> + '_ {
+        let mut at = 0;
+        std::iter::from_fn(move || {
+            let is_brought = |write: &u64| *write != 0;
+            let start = at + self.brought[at..].iter().position(is_brought)?;
+            let length = self.brought[start..].iter().take_while(|write| is_brought(write)).count();
+            at = start + length;
+            Some(start..at)
+        })
     }
 
     /// No write brought any sector of it.
@@ -57,6 +57,15 @@ impl Unit {
             None => self.of_mut(run).fill(0),
         }
         self.brought[run.clone()].fill(write);
+    }
+
+    /// Puts those of a run of sectors that it has over the bytes of that run.
+    pub fn lay_into(&self, run: &Range<usize>, bytes: &mut [u8]) {
+        let sector = self.sector_bytes();
+        for place in run.clone().filter(|place| self.brought[*place] != 0) {
+            let at = (place - run.start) * sector;
+            bytes[at..at + sector].copy_from_slice(self.of(&(place..place + 1)));
+        }
     }
 
     /// Takes over the sectors that another has.
@@ -102,15 +111,18 @@ mod test {
     #[test]
     fn runs_are_what_writes_brought() {
         let mut unit = Unit::new(5, 2);
-        assert!(unit.is_empty() && unit.runs().is_empty());
+        assert!(unit.is_empty() && unit.runs().next().is_none());
         unit.bring(&(0..1), 7, Some(&[1, 2]));
         unit.bring(&(3..5), 8, Some(&[3, 4, 5, 6]));
-        assert_eq!(unit.runs(), [0..1, 3..5]);
+        assert_eq!(unit.runs().collect::<Vec<_>>(), [0..1, 3..5]);
         assert_eq!((unit.of(&(3..5)), &unit.brought[..]), ([3, 4, 5, 6].as_slice(), [7, 0, 0, 8, 8].as_slice()));
         let mut below = Unit::new(5, 2);
         below.bring(&(0..5), 1, Some(&[9; 10]));
         below.lay_over(&unit);
         assert_eq!(&below.bytes[..], [1, 2, 9, 9, 9, 9, 3, 4, 5, 6]);
+        let mut read = [7; 6];
+        unit.lay_into(&(1..4), &mut read);
+        assert_eq!(read, [7, 7, 7, 7, 3, 4], "of sectors 1 to 3 it has the last");
         unit.bring(&(4..5), 9, None);
         assert_eq!(unit.of(&(4..5)), [0, 0]);
     }

@@ -2,6 +2,7 @@
 
 #[path = "../../device/tests/arrows/mod.rs"]
 mod arrows;
+mod commands;
 mod history;
 #[path = "../../device/tests/stand/kinds.rs"]
 mod kinds;

@@ -14,10 +14,15 @@ use std::collections::BTreeMap;
 /// Commands under way at most.
 const DEPTH: usize = 16;
 
-/// A drive of 16 MiB with settings, right or wrong.
+/// A drive of 16 MiB in RAM with settings, right or wrong.
 pub fn disk(settings: &[(&str, &str)], mutant: Option<Mutant>) -> Disk<Ram> {
+    disk_over(Ram::new, settings, mutant)
+}
+
+/// The same over a medium that is made for so many bytes.
+pub fn disk_over<M: Medium>(medium: impl Fn(u64) -> M, settings: &[(&str, &str)], mutant: Option<Mutant>) -> Disk<M> {
     let config = config(settings);
-    let image = image(&config, Ram::new(sizes(&config).capacity_bytes));
+    let image = image(&config, medium(sizes(&config).capacity_bytes));
     let image = match mutant {
         Some(mutant) => image.wrong(mutant),
         None => image,
@@ -124,15 +129,16 @@ impl History<Ram> {
     pub fn judge_cut_of_copy(&self, seed: u64) -> Option<String> {
         let mut copy = self.disk.copy().expect("a built-in policy");
         copy.power_cut(seed);
-        self.oracle.judge(&seen(&mut copy, &self.oracle))
+        self.oracle.judge(&seen_of(&mut copy, &self.oracle))
     }
 
     /// The process dies: the history goes on with a drive of fresh flash over what lies in the medium.
     pub fn kill(&mut self, settings: &[(&str, &str)], seed: u64) -> Option<String> {
         let image = &mut self.disk.ssd().ftl.flash.contents;
         let (medium, since) = (image.medium().clone(), image.since().clone());
-        self.disk = Disk::recover(&config(settings), seed, medium, &since).expect("a drive of the list");
-        let seen = seen(&mut self.disk, &self.oracle);
+        let fresh = Disk::new(&config(settings), seed, medium).expect("a drive of the list");
+        self.disk = fresh.recovered(seed, since);
+        let seen = seen_of(&mut self.disk, &self.oracle);
         let wrong = self.oracle.judge(&seen);
         self.oracle.recovered(&seen);
         wrong
@@ -141,16 +147,20 @@ impl History<Ram> {
     /// Cuts the drive itself, and goes on with it.
     pub fn cut(&mut self, seed: u64) -> Option<String> {
         self.disk.power_cut(seed);
-        let seen = seen(&mut self.disk, &self.oracle);
+        let seen = seen_of(&mut self.disk, &self.oracle);
         let wrong = self.oracle.judge(&seen);
         self.oracle.recovered(&seen);
         wrong
     }
 }
 
-/// What the touched sectors of an image are.
-pub fn seen<M: Medium>(disk: &mut Disk<M>, oracle: &Oracle) -> BTreeMap<u64, u64> {
-    let medium = disk.ssd().ftl.flash.contents.medium();
+/// What the touched sectors of a drive's medium are.
+fn seen_of<M: Medium>(disk: &mut Disk<M>, oracle: &Oracle) -> BTreeMap<u64, u64> {
+    seen(disk.ssd().ftl.flash.contents.medium(), oracle)
+}
+
+/// What the touched sectors of a medium are.
+pub fn seen(medium: &mut impl Medium, oracle: &Oracle) -> BTreeMap<u64, u64> {
     let mut bytes = [0; 512];
     let touched = oracle.touched();
     touched

@@ -1,15 +1,11 @@
 //! Storage below the drive that misbehaves: a host that loses power with writes unsynced, and a call that fails.
 
-use crate::history::{History, value_of};
-use crate::kinds::{config, named};
-use crate::oracle::Oracle;
+use crate::history::{History, disk_over, seen};
+use crate::kinds::named;
 use ssdlab_device::sim::random::{Purpose, Stream};
-use ssdlab_device::ssd::Ssd;
-use ssdlab_disk::disk::{image, sizes};
+use ssdlab_disk::Durable;
 use ssdlab_disk::image::Mutant;
 use ssdlab_disk::medium::{Medium, Ram};
-use ssdlab_disk::{Disk, Durable};
-use std::collections::BTreeMap;
 use std::io;
 
 /// A host's storage with a cache: what was not synced may be lost, each write by itself.
@@ -64,13 +60,18 @@ impl Medium for Unsynced {
 }
 
 /// Storage of which one call fails, that of the number.
-struct Failing {
-    ram: Ram,
-    calls: u64,
-    fails: u64,
+pub struct Failing {
+    pub ram: Ram,
+    pub calls: u64,
+    pub fails: u64,
 }
 
 impl Failing {
+    /// Of which none fails so far.
+    pub fn new(bytes: u64) -> Failing {
+        Failing { ram: Ram::new(bytes), calls: 0, fails: 0 }
+    }
+
     fn call(&mut self) -> io::Result<()> {
         self.calls += 1;
         if self.calls == self.fails { Err(io::Error::other("no space left")) } else { Ok(()) }
@@ -94,30 +95,9 @@ impl Medium for Failing {
     }
 }
 
-fn disk<M: Medium>(settings: &[(&str, &str)], mutant: Option<Mutant>, medium: impl Fn(u64) -> M) -> Disk<M> {
-    let config = config(settings);
-    let image = image(&config, medium(sizes(&config).capacity_bytes));
-    let image = match mutant {
-        Some(mutant) => image.wrong(mutant),
-        None => image,
-    };
-    Disk::of(Ssd::new(&config, 7, image).expect("a drive of the list"))
-}
-
-fn seen(ram: &mut Ram, oracle: &Oracle) -> BTreeMap<u64, u64> {
-    let mut bytes = [0; 512];
-    let touched = oracle.touched();
-    touched
-        .map(|lba| {
-            ram.read(lba * 512, &mut bytes).expect("RAM does not fail");
-            (lba, value_of(&bytes))
-        })
-        .collect()
-}
-
 /// What is wrong after any of many losses of the host's power in a history.
 fn lose_power(name: &str, mutant: Option<Mutant>, seed: u64) -> Option<String> {
-    let disk = disk(&named(name), mutant, Unsynced::new).durable(Durable::Host);
+    let disk = disk_over(Unsynced::new, &named(name), mutant).durable(Durable::Host);
     let mut history = History::new(disk, seed, 512);
     for loss in 0..300 {
         history.submit();
@@ -150,8 +130,8 @@ fn promises_outlive_the_host() {
 fn fail_once(name: &str, mutant: Option<Mutant>, seed: u64) -> Option<String> {
     let mut draws = Stream::new(seed, Purpose::Victim);
     let fails = 1 + u64::from(draws.below(100));
-    let medium = |bytes| Failing { ram: Ram::new(bytes), calls: 0, fails };
-    let mut history = History::new(disk(&named(name), mutant, medium).durable(Durable::Host), seed, 512);
+    let medium = |bytes| Failing { fails, ..Failing::new(bytes) };
+    let mut history = History::new(disk_over(medium, &named(name), mutant).durable(Durable::Host), seed, 512);
     for _ in 0..300 {
         history.submit();
         history.step();

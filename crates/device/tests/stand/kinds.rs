@@ -4,16 +4,17 @@
 use ssdlab_device::config::DriveConfig;
 use ssdlab_device::profile::{Profile, built_in};
 
-/// 16 MiB over 4 dies of blocks of 32 pages, with settings over that.
+/// 16 MiB over 4 dies of blocks of 32 pages.
+pub const SMALL: [(&str, &str); 4] = [
+    ("capacity_bytes", "16 MiB"),
+    ("nand.channels", "2"),
+    ("nand.dies_per_channel", "2"),
+    ("nand.pages_per_block", "32"),
+];
+
+/// The small drive with settings over that.
 pub fn config(settings: &[(&str, &str)]) -> DriveConfig {
-    let mut all = vec![
-        ("capacity_bytes", "16 MiB"),
-        ("nand.channels", "2"),
-        ("nand.dies_per_channel", "2"),
-        ("nand.pages_per_block", "32"),
-    ];
-    all.extend_from_slice(settings);
-    let all: Vec<_> = all.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect();
+    let all: Vec<_> = SMALL.iter().chain(settings).map(|(key, value)| (key.to_string(), value.to_string())).collect();
     let profile =
         Profile::read("theory", "theory", built_in("theory").unwrap(), &all).unwrap_or_else(|error| panic!("{error}"));
     profile.ssd().unwrap().clone()
