@@ -76,7 +76,9 @@ lint: $(VENV)/python.stamp ## formatting, lints, types; changes nothing
 
 test-rust: ## unit, property and documentation tests of the crates
 	@scripts/require.sh rust
-	$(CARGO) test --locked
+	@# The examples of the crates are linted, and run where they are needed.
+	$(CARGO) test --locked --lib --bins --tests
+	$(CARGO) test --locked --doc
 
 test-example: ## the policy of examples/ builds, runs and keeps the drive sound
 	@scripts/require.sh rust

@@ -73,7 +73,7 @@ def boot(
         raise Missing("qemu-system-x86_64 is not installed: run scripts/install-tools.sh")
     results, console = folder / "results.jsonl", folder / "console.log"
     words = [
-        program, "-M", "q35,accel=tcg", "-cpu", _CPU, "-smp", "2", "-m", str(_MEMORY_MIB),
+        program, "-M", "q35,accel=tcg", "-cpu", _CPU, "-smp", "1", "-m", str(_MEMORY_MIB),
         "-nodefaults", "-no-reboot", "-display", "none", "-nic", "none",
         "-kernel", str(kernel.image), "-initrd", str(initrd),
         "-append", f"console=ttyS0 panic=-1 quiet loglevel=4 mitigations=off {_CLOCK}",

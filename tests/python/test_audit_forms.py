@@ -149,6 +149,13 @@ def test_a_scheduler_that_nobody_knows() -> None:
     assert found.severity is Severity.UNSEEN and "warp" in found.what
 
 
+def test_a_scheduler_in_another_form_is_told_at_once() -> None:
+    """A pattern that could split the word in several ways would try 2^100 of them."""
+    machine = plain().file("/sys/block/sda/queue/scheduler", "a" * 100 + "!")
+    told = [each.what for each in audit(machine.system()).findings if "aaa!" in each.what]
+    assert any("a list of schedulers was expected" in each for each in told), told
+
+
 def test_one_remedy_for_one_cause() -> None:
     """In every layout findings at one place that are mended by one setting agree on its value."""
     for layout in LAYOUTS:

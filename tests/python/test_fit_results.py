@@ -27,9 +27,9 @@ LOAD = ("--threads", "2", "--depth", "4")
 
 @pytest.fixture(scope="module")
 def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """All tests on a tiny drive, with two threads and cells of a fifth of a second."""
+    """All tests on a tiny drive, with two threads and cells of a tenth of a second."""
     folder = tmp_path_factory.mktemp("pts") / "out"
-    words = ("--tests", "iops,tp,lat,wsat,hir", "--cell-seconds", "0.2", "-o", str(folder))
+    words = ("--tests", "iops,tp,lat,wsat,hir", "--cell-seconds", "0.1", "-o", str(folder))
     assert ssdlab.cli.main(["pts", *DRIVE, *LOAD, *words]) == 0
     return folder
 

@@ -37,9 +37,9 @@ PRINTS = browser.found() is not None and shutil.which("pdftotext") is not None
 
 @pytest.fixture(scope="module")
 def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """All tests on a tiny drive, with cells of a fifth of a second."""
+    """All tests on a tiny drive, with cells of a tenth of a second."""
     folder = tmp_path_factory.mktemp("pts") / "out"
-    words = ("--tests", "iops,tp,lat,wsat,hir", "--cell-seconds", "0.2", "-o", str(folder))
+    words = ("--tests", "iops,tp,lat,wsat,hir", "--cell-seconds", "0.1", "-o", str(folder))
     assert ssdlab.cli.main(["pts", *DRIVE, *words]) == 0
     return folder
 
@@ -241,7 +241,7 @@ def test_commands_make_the_same_plan(measured: Path, command: Command) -> None:
     assert "--destroy /dev/DEVICE" in real and "--set" not in real
     words = again.split()
     code, out, _ = command(*words[1:], "--dry-run")
-    assert code == 0 and "SHORTENED: 0.2 s" in out
+    assert code == 0 and "SHORTENED: 0.1 s" in out
     assert words[2] == DRIVE[0] and "capacity_bytes=256MB" in words
 
 

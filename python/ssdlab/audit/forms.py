@@ -22,7 +22,8 @@ _FORMS = {
         "“write back” or “write through” was expected",
     ),
     "scheduler": (
-        re.compile(r"[\w-]+|(\[?[\w-]+\]? ?)*\[[\w-]+\]( [\w-]+)*"),
+        # Each character has one place in it: a pattern that can try several takes exponential time.
+        re.compile(r"[\w-]+|([\w-]+ )*\[[\w-]+\]( [\w-]+)*"),
         "a list of schedulers was expected, the one in use in brackets",
     ),
     "level": (
