@@ -56,7 +56,7 @@ impl<M: Medium> WithBytes<M> {
     /// The drive as the bytes of a drive file: what its buffer holds is flushed first.
     ///
     /// # Errors
-    /// Commands are under way; the flush fails.
+    /// Commands are under way; the flush fails, as where a read-only drive can program no more of what its buffer holds.
     pub fn to_bytes(&mut self) -> Result<Vec<u8>, Failure> {
         if self.disk.outstanding() > 0 {
             return Err(Failure::Refused(Refused::Outstanding));

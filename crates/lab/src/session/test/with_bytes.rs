@@ -84,3 +84,45 @@ fn only_a_solid_state_drive_holds_bytes() {
     let told = Session::open(&source, &[], 1).unwrap().with_bytes(ram).err().unwrap().to_string();
     assert!(told.contains("hard disk"), "{told}");
 }
+
+/// A drive that is written until it is worn out, with a buffer of so many bytes; and how it refused.
+fn worn_out(buffer: &str) -> (WithBytes<Ram>, Option<Failure>) {
+    // An erase takes longer than its limit once a block has had a third of its cycles.
+    let wearing = [
+        ("buffer.bytes", buffer),
+        ("reliability.rated_cycles", "10"),
+        ("nand.erase_growth", "1"),
+        ("nand.erase_limit_us", "5000"),
+    ];
+    let worn = [settings(), wearing.map(|(key, value)| (key.to_string(), value.to_string())).to_vec()];
+    let mut drive = Session::open(&theory(), &worn.concat(), 3).unwrap().with_bytes(ram).unwrap();
+    let units = drive.disk.limits().sectors / 8;
+    let write = |number: u64| Request::new(Operation::Write, Lba(number * 7919 % units * 8), 8);
+    let failed = (0..100 * units).find_map(|number| drive.disk.perform(write(number), vec![1; 8 * SECTOR]).err());
+    (drive, failed)
+}
+
+/// A drive that has worn out is kept, and is read-only when it is opened again.
+#[test]
+fn a_worn_out_drive_is_kept() {
+    let (mut drive, failed) = worn_out("0");
+    assert_eq!(failed, Some(Failure::WriteProtected));
+    let mut kept = saved(&drive.to_bytes().unwrap(), &[]).unwrap();
+    assert_eq!(kept.show()["read_only"], true);
+}
+
+/// Where its buffer holds what can be programmed no more it is not kept, since a drive file has no buffer. It goes on to
+/// hold that.
+#[test]
+fn what_a_buffer_holds_for_good_is_not_lost() {
+    let (mut drive, failed) = worn_out("1 MiB");
+    assert_eq!(failed, Some(Failure::WriteProtected));
+    let units = drive.disk.limits().sectors / 8;
+    let all = |drive: &mut WithBytes<Ram>| -> Vec<u8> {
+        (0..units).map(|unit| command(drive, Operation::Read, 8 * unit, 0)[0]).collect()
+    };
+    let before = all(&mut drive);
+    assert_eq!(drive.to_bytes(), Err(Failure::WriteProtected));
+    assert!(drive.disk.ssd().ftl.flash.contents.units_in_ram() > 0, "the buffer is stuck");
+    assert!(all(&mut drive) == before);
+}
