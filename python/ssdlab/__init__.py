@@ -17,23 +17,47 @@ from ssdlab.lazy import loader
 
 if TYPE_CHECKING:
     from ssdlab.comparison import Comparison, compare
+    from ssdlab.disk_answers import Handle, LostSector, PowerCut
+    from ssdlab.disks import Disk, disk
     from ssdlab.drives import Drive, drive
     from ssdlab.endurance import Lifetime, lifetime
     from ssdlab.engine import profiles, theory, version
-    from ssdlab.errors import SsdlabError, Stopped
+    from ssdlab.errors import (
+        BusyError,
+        DiskError,
+        DroppedError,
+        MediaError,
+        OutOfRangeError,
+        ReadOnlyError,
+        SsdlabError,
+        Stopped,
+        UnalignedError,
+    )
     from ssdlab.report import write_report
     from ssdlab.result import Job, Result
     from ssdlab.sweeps import sweep
 
 __all__ = [
+    "BusyError",
     "Comparison",
+    "Disk",
+    "DiskError",
     "Drive",
+    "DroppedError",
+    "Handle",
     "Job",
     "Lifetime",
+    "LostSector",
+    "MediaError",
+    "OutOfRangeError",
+    "PowerCut",
+    "ReadOnlyError",
     "Result",
     "SsdlabError",
     "Stopped",
+    "UnalignedError",
     "compare",
+    "disk",
     "drive",
     "lifetime",
     "profiles",
@@ -47,10 +71,22 @@ __getattr__ = loader(
     __name__,
     {
         "comparison": ("Comparison", "compare"),
+        "disk_answers": ("Handle", "LostSector", "PowerCut"),
+        "disks": ("Disk", "disk"),
         "drives": ("Drive", "drive"),
         "engine": ("profiles", "theory", "version"),
         "endurance": ("Lifetime", "lifetime"),
-        "errors": ("SsdlabError", "Stopped"),
+        "errors": (
+            "BusyError",
+            "DiskError",
+            "DroppedError",
+            "MediaError",
+            "OutOfRangeError",
+            "ReadOnlyError",
+            "SsdlabError",
+            "Stopped",
+            "UnalignedError",
+        ),
         "report": ("write_report",),
         "result": ("Job", "Result"),
         "sweeps": ("sweep",),

@@ -8,6 +8,8 @@ from ssdlab.output import PendingFile
 __all__ = [
     "EngineError",
     "Cancelled",
+    "DiskError",
+    "Disk",
     "HeldDrive",
     "version",
     "profiles",
@@ -30,6 +32,46 @@ class EngineError(Exception):
 
 class Cancelled(Exception):
     """The callback asked to stop."""
+
+class DiskError(Exception):
+    """A command of a drive with bytes was not carried out: its arguments are the kind and the message."""
+
+@final
+class Disk:
+    """A drive that holds bytes, in RAM and virtual time; callable from any thread, and each call is over at once."""
+
+    def __new__(cls, request_json: str, progress: Callable[[str, float], bool] | None) -> Disk: ...
+    def submit(self, name: int, command: tuple[str, int, int, bool], data: bytes) -> int:
+        """Hands over a command (operation, offset, length, FUA) under a name that no other has; the number of the last write."""
+
+    def wait(self, name: int) -> bytes:
+        """Lives on until a command has ended; what it read. Once for each."""
+
+    def perform(
+        self, name: int, command: tuple[str, int, int, bool], data: bytes
+    ) -> tuple[int, bytes]:
+        """As `submit` and then `wait`."""
+
+    def step(self) -> bool:
+        """Lives on until the next event; whether there was one."""
+
+    def advance(self, nanoseconds: int) -> None:
+        """Lives on for so long."""
+
+    def power_cut(self, seed: int) -> tuple[list[tuple[int, int, bool]], list[int]]:
+        """Cuts the power: sectors that are lost (offset, number of the write, acknowledged), and names of commands that were dropped."""
+
+    def copy(self) -> Disk:
+        """The same drive once more, with all that is under way."""
+
+    def now_ns(self) -> int:
+        """The instant that it has lived to."""
+
+    def limits(self) -> tuple[int, int, int, int, bool]:
+        """Bytes, bytes of a sector, bytes that a trim must cover, commands at once, whether the buffer is volatile."""
+
+    def stats(self) -> str:
+        """JSON {name, condition, read_only, write_amplification, counters}, the last two of what happened since it was opened."""
 
 @final
 class HeldDrive:

@@ -31,7 +31,8 @@ def _text(value: Value) -> str:
     return repr(value) if isinstance(value, float) else str(value)
 
 
-def _settings(*sources: Mapping[str, Value]) -> Settings:
+def settings_of(*sources: Mapping[str, Value]) -> Settings:
+    """Return keys and values as `--set` takes them."""
     return tuple((key, _text(value)) for source in sources for key, value in source.items())
 
 
@@ -329,7 +330,7 @@ def drive(
     SsdlabError
         There is no such drive, or a key, a value or a layer is wrong.
     """
-    named = Drive(name, _settings(settings or {}, parameters), layers)
+    named = Drive(name, settings_of(settings or {}, parameters), layers)
     # What a drive file holds is read by its first run: it may be large.
     if not (named.name.endswith(".ssd") and Path(named.name).exists()):
         named.show()

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 from ssdlab import guarded
 from ssdlab.conditions import BY_JOB, UNIFORM
-from ssdlab.errors import SsdlabError, Stopped
+from ssdlab.errors import KINDS, SsdlabError, Stopped
 from ssdlab.failures import with_failures
 from ssdlab.output import Nowhere, PendingFile
 from ssdlab.request import RunRequest, Settings, whole
@@ -61,6 +61,24 @@ def ask(call: Callable[[Any, Progress], T], progress: Progress | None = None) ->
         raise SsdlabError(f"{error.object!a}: not UTF-8; give another name") from None
     finally:
         guarded.tell("-")
+
+
+def ask_at_once(call: Callable[..., T], *given: Any) -> T:
+    """Ask what the engine answers at once, on this thread; its errors become ours.
+
+    Parameters
+    ----------
+    call, *given
+        A method of something that the engine made, and what it takes.
+    """
+    engine = _load()
+    try:
+        return call(*given)
+    except engine.DiskError as error:
+        kind, message = error.args
+        raise KINDS[kind](message) from None
+    except engine.EngineError as error:
+        raise SsdlabError(str(error)) from None
 
 
 def _interruptible(call: Callable[[], T], stop: threading.Event) -> T:

@@ -29,6 +29,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod commands;
 pub mod disk;
 pub mod image;
 pub mod medium;
@@ -37,6 +38,7 @@ pub mod undo;
 pub mod unit;
 pub mod unstored;
 
+pub use commands::{Asked, CommandError, Commands};
 pub use disk::{Cut, Disk, Done, Durable, Failure, Loss};
 pub use ssdlab_device::block::{Operation, Request};
 pub use ssdlab_device::units::{Lba, Nanos};

@@ -8,6 +8,7 @@ mod history;
 mod kinds;
 mod layers;
 mod mediums;
+mod named_commands;
 mod oracle;
 mod power_cuts;
 mod same_times;

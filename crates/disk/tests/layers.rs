@@ -4,7 +4,7 @@ use crate::arrows;
 use std::path::Path;
 
 /// Lowest first.
-const LEVELS: &[&[&str]] = &[&["medium", "since", "unit"], &["undo", "unstored"], &["image"], &["disk"]];
+const LEVELS: &[&[&str]] = &[&["medium", "since", "unit"], &["undo", "unstored"], &["image"], &["disk"], &["commands"]];
 
 /// No module of this crate uses one that lies above it or beside it.
 #[test]

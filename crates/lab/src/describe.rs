@@ -3,6 +3,7 @@
 
 use crate::host::registry::{KINDS, Kind, LayerPlan};
 use serde_json::{Value, json};
+use ssdlab_device::counters::Counters;
 use ssdlab_device::ftl::layout::layout;
 use ssdlab_device::parameter::{Declaration, Raw};
 use ssdlab_device::profile::{self, Model, Profile};
@@ -62,6 +63,11 @@ fn json_of(raw: &Raw) -> Value {
         Raw::Flag(flag) => json!(flag),
         Raw::List(items) => items.iter().map(json_of).collect(),
     }
+}
+
+/// Counters by name.
+pub fn counters(counters: &Counters) -> Value {
+    Value::Object(counters.entries().map(|(name, value)| (name.to_string(), json!(value))).collect())
 }
 
 /// Every kind of layer with its parameters.

@@ -52,6 +52,14 @@ impl Label {
     pub fn is_empty(&self) -> bool {
         self.condition == Condition::Fresh || self.started_over.is_some_and(StartOver::empties)
     }
+
+    /// Notes that a host wrote, where it did.
+    pub fn note_writes(&mut self, has_written: bool) {
+        if has_written {
+            self.started_over = None;
+            self.written_since = true;
+        }
+    }
 }
 
 /// Why a drive file cannot be read.

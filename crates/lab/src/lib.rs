@@ -21,4 +21,5 @@ pub mod request;
 pub mod run;
 pub mod session;
 pub mod theory;
+pub mod with_bytes;
 pub mod workload;

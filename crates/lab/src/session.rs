@@ -25,6 +25,7 @@ use crate::host::text::{LayerText, StackError};
 use crate::iolog;
 use crate::output::{Context, logs};
 use crate::run::{Observer, Record, RunError, RunOptions, regions};
+use crate::with_bytes::WithBytes;
 use crate::workload::generate::JobError;
 use crate::workload::job::Job;
 use crate::workload::layout;
@@ -39,6 +40,8 @@ use ssdlab_device::profile::{Profile, ProfileError};
 use ssdlab_device::ssd::Ssd;
 use ssdlab_device::ssd::admin::StartOver;
 use ssdlab_device::units::Nanos;
+use ssdlab_disk::image::Sizes;
+use ssdlab_disk::medium::Medium;
 use thiserror::Error;
 
 pub use source::DriveSource;
@@ -213,8 +216,7 @@ impl Session {
 
     /// The counters of all drives together, as JSON.
     pub fn counters(&mut self) -> Value {
-        let counters = self.target.device_mut().counters();
-        Value::Object(counters.entries().map(|(name, value)| (name.to_string(), json!(value))).collect())
+        describe::counters(&self.target.device_mut().counters())
     }
 
     /// Blocks erased so far, of all drives.
@@ -290,11 +292,27 @@ impl Session {
     /// # Errors
     /// As [`Session::check_can_be_kept`].
     pub fn to_bytes(&mut self) -> Result<Vec<u8>, SessionError> {
-        self.check_can_be_kept()?;
-        self.target.with_first_mut(|drive| drive.ssd_mut().map(Ssd::put_away));
-        self.target.check_policies()?;
+        self.put_away()?;
         let bytes = |drive: &Drive| drive.ssd().map(|ssd| drive_file::to_bytes(&self.label, &ssd.ftl.saved()));
         Ok(self.target.with_first(bytes).expect("just checked"))
+    }
+
+    /// The drive with bytes, over a medium that is made for its size; this one stays as it is.
+    ///
+    /// # Errors
+    /// As [`Session::check_can_be_kept`].
+    pub fn with_bytes<M: Medium>(&mut self, medium: impl FnOnce(Sizes) -> M) -> Result<WithBytes<M>, SessionError> {
+        self.put_away()?;
+        let (label, profile) = (self.label.clone(), self.profile.clone());
+        let around = |drive: &Drive| drive.ssd().map(|ssd| WithBytes::new(label, profile, ssd.ftl.saved(), medium));
+        Ok(self.target.with_first(around).expect("just checked")?)
+    }
+
+    /// Nothing is under way in the drive, so that it can be kept.
+    fn put_away(&mut self) -> Result<(), SessionError> {
+        self.check_can_be_kept()?;
+        self.target.with_first_mut(|drive| drive.ssd_mut().map(Ssd::put_away));
+        self.target.check_policies()
     }
 
     /// How traces are not replayed as they stand: requests left out, offsets made to fit the drive.
@@ -347,10 +365,8 @@ impl Session {
 
     /// Notes in the label whether jobs wrote after this many pages of the host.
     fn note_writes_since(&mut self, host_pages: u64) {
-        if self.host_pages_written() > host_pages {
-            self.label.started_over = None;
-            self.label.written_since = true;
-        }
+        let has_written = self.host_pages_written() > host_pages;
+        self.label.note_writes(has_written);
     }
 
     /// The jobs with their places on this drive.

@@ -11,6 +11,7 @@ const LEVELS: &[&[&str]] = &[
     &["bare_loop", "explain", "files", "host", "run"],
     &["condition", "derived", "describe", "iolog", "output"],
     &["drive_file", "request"],
+    &["with_bytes"],
     &["session"],
 ];
 

@@ -3,6 +3,7 @@
 //! Texts and plain values go in, JSON text comes out; the interpreter's lock is released while the
 //! engine works, so that several drives run on several cores. Files are read here (`input`); Python writes them (`output`).
 
+mod disk;
 mod drive;
 mod held;
 mod input;
@@ -159,7 +160,9 @@ fn explain(settings: Settings) -> PyResult<String> {
 fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("EngineError", module.py().get_type::<EngineError>())?;
     module.add("Cancelled", module.py().get_type::<Cancelled>())?;
+    module.add("DiskError", module.py().get_type::<disk::DiskError>())?;
     module.add_class::<held::HeldDrive>()?;
+    module.add_class::<disk::Disk>()?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
     module.add_function(wrap_pyfunction!(profiles, module)?)?;
     module.add_function(wrap_pyfunction!(layers, module)?)?;

@@ -46,7 +46,7 @@ pub fn run(request: &RunRequest, file: &JobFile, files: &Files, watch: &mut Watc
 
 /// Starts over, and brings into the condition, as the request asks; gives the time that starting over takes, and
 /// the blocks that it erased.
-fn prepare(
+pub fn prepare(
     session: &mut Session,
     request: &RunRequest,
     jobs: &[Job],

@@ -1,3 +1,5 @@
+mod with_bytes;
+
 use super::*;
 use crate::output::to_json;
 use crate::run::Silent;
