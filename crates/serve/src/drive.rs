@@ -230,6 +230,13 @@ impl<M: Medium> Drive<M> {
         }
     }
 
+    /// Answers what ended while the drive was used by hand, before the drive gives its tags again.
+    pub fn gather(&mut self) {
+        if let Some(now) = self.disk.as_ref().map(Disk::now) {
+            while self.live_on(now) {}
+        }
+    }
+
     /// When something happens next, by the wall clock.
     pub fn due(&self) -> Option<Instant> {
         let clock = self.clock.filter(|_| self.is_on)?;

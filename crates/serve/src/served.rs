@@ -82,6 +82,7 @@ impl<M: Medium> Served<M> {
         drop(wish);
         drive.catch_up();
         let used = use_it(&mut drive);
+        drive.gather();
         drop(drive);
         drop(door);
         self.sooner.notify_all();
@@ -161,5 +162,6 @@ impl<M: Medium> Served<M> {
     /// After a panic: whoever waits for the drive is answered.
     pub fn see_to_it(&self) {
         drop(self.lock());
+        self.sooner.notify_all();
     }
 }

@@ -175,6 +175,7 @@ impl<M: Medium + Send + 'static> Server<M> {
         let _ = listener.join();
         let finish = || self.house.served.with(|drive| drive.finish());
         let disk = catch_unwind(AssertUnwindSafe(finish)).ok().flatten();
+        self.house.served.see_to_it();
         self.house.close();
         self.house.empty(self.house.limits.to_leave);
         let _ = pacer.map(JoinHandle::join);
