@@ -8,6 +8,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 /// How many bytes are left.
 #[derive(Debug)]
 pub struct Budget {
+    all: u64,
     left: Mutex<Left>,
     freed: Condvar,
     /// Held by who waits; others wait behind.
@@ -32,7 +33,7 @@ impl Budget {
     /// So many bytes in all.
     pub fn new(bytes: u64) -> Arc<Budget> {
         let left = Mutex::new(Left { bytes, waiting: 0, is_closed: false });
-        Arc::new(Budget { left, freed: Condvar::new(), turn: Mutex::new(()) })
+        Arc::new(Budget { all: bytes, left, freed: Condvar::new(), turn: Mutex::new(()) })
     }
 
     fn lock(&self) -> MutexGuard<'_, Left> {
@@ -56,8 +57,11 @@ impl Budget {
         Some(self.share(bytes))
     }
 
-    /// Bytes, as soon as there are as many; none where the server ends.
+    /// Bytes, as soon as there are as many; none where there never will be, or the server ends.
     pub fn take(self: &Arc<Budget>, bytes: u64) -> Option<Share> {
+        if bytes > self.all {
+            return None;
+        }
         self.lock().waiting += 1;
         let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
         let is_short = |left: &mut Left| left.bytes < bytes && !left.is_closed;

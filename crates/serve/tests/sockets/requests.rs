@@ -82,7 +82,8 @@ fn errors_by_hand() {
     assert_eq!(one.read(1, 512), Err(EINVAL));
     assert_eq!(one.ask(0, 5, (0, 512), &[]), Err(EINVAL), "cache is not offered");
     let shown = Name { read_only: true, ..Name::default() };
-    let mut other = connected(&serve(disk("theory"), Options { name: shown, ..Options::default() }));
+    let read_only = serve(disk("theory"), Options { name: shown, ..Options::default() });
+    let mut other = connected(&read_only);
     assert_eq!(other.write(0, &[1; 512]), Err(EPERM));
     assert_eq!(other.read(0, 512), Ok(vec![0; 512]));
     assert_eq!(one.read(0, 512), Ok(vec![0; 512]));
@@ -125,7 +126,7 @@ fn poison_is_an_error() {
 #[test]
 fn worn_out_is_read_only() {
     let mut settings = crate::named("theory");
-    settings.extend([("reliability.program_fail_share", "0.3"), ("over_provisioning", "1.5")]);
+    settings.extend([("reliability.program_fail_share", "0.01"), ("over_provisioning", "1.5")]);
     let config = crate::kinds::config(&settings);
     let disk = ssdlab_disk::Disk::new(&config, 7, Ram::new(16 << 20)).unwrap_or_else(|problem| panic!("{problem:?}"));
     let server = serve(disk, Options::default());

@@ -1,6 +1,6 @@
 //! The end, at rest and under load, and panics.
 
-use crate::client::{Client, ESHUTDOWN, READ};
+use crate::client::{Client, ESHUTDOWN, READ, WRITE, head};
 use crate::histories::value_of;
 use crate::{PACES, connected, disk, serve, wait_until};
 use ssdlab_disk::medium::{Medium, Ram};
@@ -13,7 +13,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Writes ever greater values to a sector of its own until the server ends; the last that was acknowledged.
 fn write_on(mut client: Client, sector: u64, acknowledged: &AtomicU64) -> u64 {
     for value in 1.. {
-        client.send(0, 1, value, (sector * 512, 512), &value.to_le_bytes().repeat(64));
+        let request = [head(0, WRITE, value, sector * 512, 512), value.to_le_bytes().repeat(64)].concat();
+        if client.stream.write_all(&request).is_err() {
+            return value - 1;
+        }
         match client.receive(|_| 0) {
             Ok((cookie, 0, _)) => assert_eq!(cookie, value),
             Ok((_, error, _)) => {
@@ -90,7 +93,7 @@ fn commands_by_hand_come_between() {
                     scope.spawn(move || {
                         for round in 0..100 {
                             (0..8).for_each(|cookie| client.send(0, READ, cookie, (sector * 512, 512), &[]));
-                            client.send(0, 1, 8, (sector * 512, 512), &[round; 512]);
+                            client.send(0, WRITE, 8, (sector * 512, 512), &[round; 512]);
                             (0..9).for_each(|_| {
                                 let (_, error, _) =
                                     client.receive(|cookie| if cookie < 8 { 512 } else { 0 }).expect("a reply");
