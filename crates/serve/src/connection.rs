@@ -7,7 +7,7 @@
 
 use crate::drive::{Batch, Task};
 use crate::house::{Ending, House};
-use crate::input::{Input, Silence};
+use crate::input::{Input, Silence, Wait};
 use crate::nbd::command::Request;
 use crate::nbd::handshake::{Handshake, Step};
 use crate::nbd::reply::Replies;
@@ -83,7 +83,7 @@ fn shake<M: Medium>(
                 input.complete();
                 return Ok(Session::new(*agreed));
             }
-            Step::More => input.fill()?,
+            Step::More => drop(input.fill(Wait::Yes)?),
             Step::Answered => {}
             Step::Aborted => return Err(Ending::Left),
             Step::Broken(_) => return Err(Ending::BrokeProtocol),
@@ -166,8 +166,12 @@ impl<M: Medium> Connection<'_, M> {
                     if taken > 0 {
                         self.input.begin();
                     }
-                    self.hand_over()?;
-                    self.input.fill()?;
+                    // As many together as the client has sent: that is how deep the drive's queue gets.
+                    // A client that is gone is met again below, behind what it had asked.
+                    if !matches!(self.input.fill(Wait::No), Ok(true)) {
+                        self.hand_over()?;
+                        self.input.fill(Wait::Yes)?;
+                    }
                 }
                 Event::Request(request) => self.gather(request)?,
                 Event::Refused(refusal) => {
@@ -196,15 +200,30 @@ impl<M: Medium> Connection<'_, M> {
                 self.house.budget.take(bytes).ok_or(Ending::Left)?
             }
         };
-        let mut payload = vec![0; request.payload()];
-        if self.input.held().len() < payload.len() {
-            // Others' requests, and one's own, do not wait for a client that stalls.
-            self.hand_over()?;
-        }
-        self.input.read_exact(&mut payload)?;
+        let payload = self.payload(request.payload())?;
         self.input.complete();
         self.tasks.push(Task { pledge: Pledge::new(&self.outbox, request, share), payload });
         Ok(())
+    }
+
+    /// The payload of a write. Others' requests, and one's own, do not wait for a client that stalls.
+    fn payload(&mut self, length: usize) -> Result<Vec<u8>, Ending> {
+        let mut payload = vec![0; length];
+        if length == 0 {
+            return Ok(payload);
+        }
+        self.input.begin_payload();
+        let mut filled = 0;
+        while let Some(rest) = payload.get_mut(filled..).filter(|rest| !rest.is_empty()) {
+            filled += match self.input.take(rest, Wait::No) {
+                Ok(taken) if taken > 0 => taken,
+                _ => {
+                    self.hand_over()?;
+                    self.input.take(rest, Wait::Yes)?
+                }
+            };
+        }
+        Ok(payload)
     }
 
     /// There is room for one more.

@@ -22,6 +22,15 @@ pub enum Silence {
     TooSlow,
 }
 
+/// Whether to wait where nothing is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wait {
+    /// As long as it may take.
+    Yes,
+    /// Not at all.
+    No,
+}
+
 /// The client's stream.
 pub struct Input<'a> {
     socket: &'a Socket,
@@ -59,57 +68,63 @@ impl<'a> Input<'a> {
         self.begun = None;
     }
 
-    /// Waits for more, when all is used.
+    /// The payload of a write begins, for which there is room only now.
+    pub fn begin_payload(&mut self) {
+        self.begun = Some(wall());
+    }
+
+    /// Reads more, when all is used; false where nothing is there and nothing is waited for.
     ///
     /// # Errors
     /// Why nothing comes.
-    pub fn fill(&mut self) -> Result<(), Silence> {
+    pub fn fill(&mut self, wait: Wait) -> Result<bool, Silence> {
         (self.start, self.end) = (0, 0);
-        self.end = read(self.socket, &mut self.buffer, self.begun, self.patience)?;
-        Ok(())
+        self.end = read(self.socket, &mut self.buffer, self.begun, self.patience, wait)?;
+        Ok(self.end > 0)
     }
 
-    /// The next bytes of the stream.
+    /// The next bytes of the stream, at least one, and says how many; none where nothing is there and nothing is waited
+    /// for.
     ///
     /// # Errors
     /// Why they do not come.
-    pub fn read_exact(&mut self, into: &mut [u8]) -> Result<(), Silence> {
-        if into.is_empty() {
-            return Ok(());
-        }
-        self.begun = Some(wall());
-        let mut rest = into;
-        while !rest.is_empty() {
-            if self.held().is_empty() && rest.len() < DIRECT {
-                self.fill()?;
+    pub fn take(&mut self, into: &mut [u8], wait: Wait) -> Result<usize, Silence> {
+        if self.held().is_empty() {
+            if into.len() >= DIRECT {
+                return read(self.socket, into, self.begun, self.patience, wait);
             }
-            let taken = if self.held().is_empty() {
-                read(self.socket, rest, self.begun, self.patience)?
-            } else {
-                let taken = rest.len().min(self.held().len());
-                let (from, into) = (self.held().get(..taken), rest.get_mut(..taken));
-                into.zip(from).into_iter().for_each(|(into, from)| into.copy_from_slice(from));
-                self.consume(taken);
-                taken
-            };
-            rest = rest.get_mut(taken..).unwrap_or_default();
+            self.fill(wait)?;
         }
-        self.complete();
-        Ok(())
+        let taken = into.len().min(self.held().len());
+        let (from, into) = (self.held().get(..taken), into.get_mut(..taken));
+        into.zip(from).into_iter().for_each(|(into, from)| into.copy_from_slice(from));
+        self.consume(taken);
+        Ok(taken)
     }
 }
 
-/// At least one byte.
-fn read(socket: &Socket, into: &mut [u8], begun: Option<Instant>, patience: Duration) -> Result<usize, Silence> {
+/// At least one byte, or none where nothing is waited for.
+fn read(
+    socket: &Socket,
+    into: &mut [u8],
+    begun: Option<Instant>,
+    patience: Duration,
+    wait: Wait,
+) -> Result<usize, Silence> {
     loop {
-        let read = socket.read(into);
+        let read = match wait {
+            Wait::Yes => socket.read(into),
+            Wait::No => socket.read_at_once(into),
+        };
         let is_late = begun.is_some_and(|begun| wall().saturating_duration_since(begun) >= patience);
         match read {
             Ok(0) => return Err(Silence::Gone),
             _ if is_late => return Err(Silence::TooSlow),
             Ok(length) => return Ok(length),
-            Err(error) => match error.kind() {
-                ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted => {}
+            Err(error) => match (error.kind(), wait) {
+                (ErrorKind::Interrupted, _) => {}
+                (ErrorKind::WouldBlock | ErrorKind::TimedOut, Wait::Yes) => {}
+                (ErrorKind::WouldBlock, Wait::No) => return Ok(0),
                 _ => return Err(Silence::Gone),
             },
         }

@@ -3,6 +3,7 @@
 //! A socket over TCP takes only addresses of the machine itself unless it is told otherwise: the protocol knows no
 //! passwords. A unix socket is a file; one that nobody listens on any more is replaced, and the file goes with the server.
 
+use rustix::net::{RecvFlags, recv};
 use std::io::{self, IoSlice, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -177,6 +178,18 @@ impl Socket {
             Socket::Unix(stream) => (&mut &*stream).read(into),
             Socket::Tcp(stream) => (&mut &*stream).read(into),
         }
+    }
+
+    /// As [`Socket::read`], of what is there already: `WouldBlock` where nothing is.
+    ///
+    /// # Errors
+    /// What the machine says.
+    pub fn read_at_once(&self, into: &mut [u8]) -> io::Result<usize> {
+        let (length, _) = match self {
+            Socket::Unix(stream) => recv(stream, into, RecvFlags::DONTWAIT)?,
+            Socket::Tcp(stream) => recv(stream, into, RecvFlags::DONTWAIT)?,
+        };
+        Ok(length)
     }
 
     /// Writes of several pieces what can be written.

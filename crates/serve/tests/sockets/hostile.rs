@@ -5,7 +5,10 @@ use crate::{PACES, connected, disk, serve, wait_until};
 use ssdlab_device::sim::random::{Purpose, Stream};
 use ssdlab_serve::limits::Limits;
 use ssdlab_serve::server::Options;
+use ssdlab_serve::socket::Address;
 use std::io::{Read, Write};
+use std::net::Shutdown;
+use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
 /// Works with a drive as one should.
@@ -74,6 +77,26 @@ fn one_stalls_in_a_payload() {
         stalled.stream.write_all(&payload[1000..]).expect("the server reads");
         assert_eq!(stalled.receive(|_| 0).expect("a reply"), (6, 0, Vec::new()));
         assert_eq!(busy.read(2 << 20, 1 << 20), Ok(payload));
+    }
+}
+
+/// What a client asked before it left is done, whether it said goodbye, just stopped sending, or was cut off.
+#[test]
+fn what_was_asked_is_done() {
+    for pace in PACES {
+        let server = serve(disk("buffered"), Options { pace, ..Options::default() });
+        let goodbye = head(0, 2, 0, 0, 0);
+        let ends = [&goodbye[..], &[], &head(0, client::WRITE, 9, 0, 4096)[..20], &head(0, client::WRITE, 9, 0, 4096)];
+        for (place, end) in (0..).zip(ends) {
+            let Address::Unix(path) = &server.addresses()[0] else { panic!("a unix socket") };
+            let mut stream = UnixStream::connect(path).expect("a connection");
+            let requests = [client::GO, &head(0, client::WRITE, 1, place * 4096, 4096), &[place as u8 + 1; 4096], end];
+            stream.write_all(&requests.concat()).expect("the server reads");
+            stream.shutdown(Shutdown::Write).expect("a connection");
+            wait_until(|| server.stats().visits.left == 2 * place + 1);
+            assert_eq!(connected(&server).read(place * 4096, 4096), Ok(vec![place as u8 + 1; 4096]));
+            wait_until(|| server.stats().visits.left == 2 * place + 2);
+        }
     }
 }
 

@@ -14,8 +14,8 @@ fn nothing_flushed_is_lost() {
     for (pace, name) in [(Pace::Off, "buffered"), (Pace::Off, "theory"), (Pace::Factor(1.0), "buffered")] {
         let server = serve(disk(name), Options { pace, ..Options::default() });
         let mut history = History::new(&server, 4, 9);
-        for seed in 0..60 {
-            (0..50 + 7 * seed).for_each(|_| history.step());
+        for seed in 0..25 {
+            (0..50 + 20 * seed).for_each(|_| history.step());
             let cut = server.power_cut(seed).expect("it is served");
             under_way += cut.dropped.len();
             lost += cut.losses.len();
