@@ -9,12 +9,12 @@
 //!
 //! A socket layer holds its own buffers: a machine consumes a portion up to the next event and says how much that was.
 //! The payload of a write never passes through: its bytes follow the request in the stream, and whoever reads the
-//! socket puts them where the drive wants them. `tests/real_tools/server.rs` is a small one.
+//! socket puts them where the drive wants them. `connection` is ours; `tests/real_tools/server.rs` is a smaller one.
 //!
 //! What it offers: fixed newstyle, structured replies, `base:allocation`, read, write, flush, FUA, trim, write zeroes
 //! (also fast), cache, block status. What it leaves out: TLS, oldstyle, extended headers, resize; whoever asks for them is
 //! told so. A client that breaks the framing itself cannot be answered any more: [`violation::Violation`] says how.
-//! Limits of time, and of requests under way, are the socket layer's.
+//! Limits of time, and of requests under way, are the connection's.
 
 pub mod command;
 pub mod export;

@@ -1,8 +1,12 @@
-//! The machines answer strangers' programs: libnbd's, QEMU's and fio's, over a unix socket, with a vector as the drive.
+//! Strangers' programs are answered: libnbd's, QEMU's and fio's, over a unix socket. In `drives` by the server, with a
+//! drive; here by the machines of the protocol alone, with a vector as the drive and all that a drive may lack.
 //!
 //! What a machine lacks is skipped by name. Judged is what the drive was asked, what it holds, how the program ended, and
 //! what nbdinfo understood.
 
+mod drives;
+#[path = "../../../device/tests/stand/kinds.rs"]
+mod kinds;
 mod server;
 
 use server::{Drive, Server, export};
@@ -84,36 +88,6 @@ fn nbdinfo_reads_the_handshake() {
     assert!(none.expect_err("no such export").contains("No such file or directory"));
 }
 
-/// The map of a drive that holds an image has the image's hole, and zeroes where nothing was written.
-#[test]
-fn nbdinfo_maps_holes() {
-    let mut bytes = image(1 << 20);
-    bytes.extend(vec![0; 1 << 20]);
-    let server = Server::start("map", &[export()], bytes);
-    let Some(map) = succeeds("nbdinfo", "libnbd-bin", &["--map", &server.uri("drive")]) else { return };
-    let rows: Vec<Vec<&str>> = map.lines().map(|line| line.split_whitespace().take(3).collect()).collect();
-    let expected =
-        [["0", "524288", "0"], ["524288", "262144", "3"], ["786432", "262144", "0"], ["1048576", "1048576", "3"]];
-    assert_eq!(rows, expected);
-}
-
-/// An image that is copied onto the drive over four connections, and back, is the same.
-#[test]
-fn nbdcopy_there_and_back() {
-    let server = Server::start("copy", &[export()], vec![7; 8 << 20]);
-    let (there, back) = (server.path("there.img"), server.path("back.img"));
-    std::fs::write(&there, image(8 << 20)).expect("a file");
-    let uri = server.uri("drive");
-    let arguments = ["--connections=4", "--flush", text(&there), &uri];
-    if succeeds("nbdcopy", "libnbd-bin", &arguments).is_none() {
-        return;
-    }
-    assert!(server.drive().bytes == image(8 << 20), "the drive holds something else");
-    assert_eq!(changes(&server.drive()).last().map(|last| last.0), Some(Command::Flush));
-    succeeds("nbdcopy", "libnbd-bin", &["--connections=4", &uri, text(&back)]);
-    assert!(std::fs::read(&back).expect("a copy") == image(8 << 20), "what was copied back is something else");
-}
-
 /// A drive that is read-only refuses to be written, and is read.
 #[test]
 fn read_only_is_obeyed() {
@@ -160,24 +134,4 @@ fn qemu_io_asks_for_each_command() {
     ];
     // What it does as it closes the drive may be one more flush.
     assert_eq!(changes(&server.drive())[..6], expected);
-}
-
-/// fio writes, trims and verifies at depth 32 over four connections, and misses nothing.
-#[test]
-fn fio_verifies() {
-    let server = Server::start("fio", &[export()], vec![0; 16 << 20]);
-    let uri = format!("--uri={}", server.uri("drive"));
-    let job = ["--ioengine=nbd", "--thread", "--bs=4k", "--iodepth=32", "--size=4m", "--offset_increment=4m"];
-    for rw in ["randwrite", "trimwrite"] {
-        let more = ["--name=job", "--numjobs=4", "--verify=crc32c", "--verify_state_save=0"];
-        let rw = format!("--rw={rw}");
-        let arguments: Vec<&str> = job.into_iter().chain(more).chain([&rw[..], &uri]).collect();
-        if succeeds("fio", "fio", &arguments).is_none() {
-            return;
-        }
-    }
-    let drive = server.drive();
-    let count = |wanted: fn(&Command) -> bool| drive.asked.iter().filter(|request| wanted(&request.command)).count();
-    assert_eq!(count(|command| matches!(command, Command::Write { .. })), 2 * 4096);
-    assert_eq!(count(|command| matches!(command, Command::Trim { .. })), 4096);
 }

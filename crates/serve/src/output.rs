@@ -1,0 +1,76 @@
+//! What is sent to a client: all answers that are there in one call, data from where they lie, and waited for only so long.
+
+use crate::clock::wall;
+use crate::input::Silence;
+use crate::nbd::reply::Replies;
+use crate::outbox::{Answer, Outcome};
+use crate::socket::Socket;
+use std::io::{ErrorKind, IoSlice};
+use std::time::Duration;
+
+/// Sends bytes whole.
+///
+/// # Errors
+/// The client is gone, or takes too long.
+pub fn send(socket: &Socket, bytes: &[u8], patience: Duration) -> Result<(), Silence> {
+    send_pieces(socket, &mut [IoSlice::new(bytes)], patience)
+}
+
+/// Sends answers.
+///
+/// # Errors
+/// The client is gone, or takes too long.
+pub fn answer(socket: &Socket, replies: Replies, answers: &[Answer], patience: Duration) -> Result<(), Silence> {
+    let mut heads = Vec::with_capacity(answers.len() * 32);
+    // What is sent between heads: where, and what.
+    let mut data = Vec::new();
+    for answer in answers {
+        write(replies, answer, &mut heads);
+        if let Answer::Reply(_, Outcome::Data(bytes), _) = answer {
+            data.push((heads.len(), bytes));
+        }
+    }
+    let mut pieces = Vec::with_capacity(2 * data.len() + 1);
+    let mut sent = 0;
+    for (place, bytes) in data {
+        pieces.push(IoSlice::new(heads.get(sent..place).unwrap_or_default()));
+        pieces.push(IoSlice::new(bytes));
+        sent = place;
+    }
+    pieces.push(IoSlice::new(heads.get(sent..).unwrap_or_default()));
+    send_pieces(socket, &mut pieces, patience)
+}
+
+fn write(replies: Replies, answer: &Answer, out: &mut Vec<u8>) {
+    match answer {
+        Answer::Refused(refusal) => replies.refused(out, refusal),
+        Answer::Reply(request, outcome, _) => match outcome {
+            Outcome::Done => replies.done(out, request.cookie),
+            Outcome::Data(_) => replies.read(out, request),
+            Outcome::Extents(extents) => replies.block_status(out, request, extents.iter().copied()),
+            Outcome::Failed(error, why) => replies.error(out, request.cookie, *error, why),
+        },
+    }
+}
+
+fn send_pieces(socket: &Socket, mut pieces: &mut [IoSlice<'_>], patience: Duration) -> Result<(), Silence> {
+    // Empty ones in front are dropped: nothing written would look like the end.
+    IoSlice::advance_slices(&mut pieces, 0);
+    let mut begun = None;
+    while !pieces.is_empty() {
+        match socket.write(pieces) {
+            Ok(0) => return Err(Silence::Gone),
+            Ok(length) => IoSlice::advance_slices(&mut pieces, length),
+            Err(error) => match error.kind() {
+                ErrorKind::WouldBlock | ErrorKind::TimedOut => return Err(Silence::TooSlow),
+                ErrorKind::Interrupted => {}
+                _ => return Err(Silence::Gone),
+            },
+        }
+        // The first call mostly sends all, and no clock is asked.
+        if !pieces.is_empty() && wall().saturating_duration_since(*begun.get_or_insert_with(wall)) >= patience {
+            return Err(Silence::TooSlow);
+        }
+    }
+    Ok(())
+}
