@@ -20,6 +20,18 @@ macro_rules! counters {
             }
         }
 
+        impl Counters {
+            /// Counters by name; those that `of` does not know are 0.
+            pub fn by_name(of: impl Fn(&str) -> Option<u64>) -> Counters {
+                Counters { $( $field: of(stringify!($field)).unwrap_or(0), )* }
+            }
+
+            /// The greater of both readings of each counter.
+            pub fn at_least(&self, other: &Counters) -> Counters {
+                Counters { $( $field: self.$field.max(other.$field), )* }
+            }
+        }
+
         impl Sub for Counters {
             type Output = Counters;
             fn sub(self, earlier: Counters) -> Counters {
