@@ -125,11 +125,7 @@ impl Folder {
     /// # Errors
     /// Something is there already; an image whose length is not the drive's; the host's storage.
     pub fn create(path: &Path, checkpoint: &[u8], sizes: Sizes, source: &Source) -> Result<Folder, FolderError> {
-        let is_free = match fs::read_dir(path) {
-            Ok(mut entries) => entries.next().is_none(),
-            Err(error) => error.kind() == io::ErrorKind::NotFound,
-        };
-        if !is_free {
+        if !is_free(path)? {
             return Err(FolderError::Exists(path.to_path_buf()));
         }
         let beside = beside(path);
@@ -367,6 +363,15 @@ fn copy_image(image: &Path, to: &File, sizes: Sizes) -> Result<Vec<Range<u64>>, 
         }
     }
     Ok(stretches)
+}
+
+/// Nothing is there, or an empty folder.
+fn is_free(path: &Path) -> Result<bool, FolderError> {
+    match path.symlink_metadata() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(true),
+        Err(error) => Err(storage(path, "cannot be made")(error)),
+        Ok(found) => Ok(found.is_dir() && fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none())),
+    }
 }
 
 /// A name beside a folder that nobody else uses.
