@@ -26,9 +26,12 @@ macro_rules! counters {
                 Counters { $( $field: of(stringify!($field)).unwrap_or(0), )* }
             }
 
-            /// The greater of both readings of each counter.
-            pub fn at_least(&self, other: &Counters) -> Counters {
-                Counters { $( $field: self.$field.max(other.$field), )* }
+            /// The drive lost power after a later reading, if there is one: no counter goes back.
+            pub fn go_on_from(&mut self, later: Option<&Counters>) {
+                if let Some(later) = later {
+                    $( self.$field = self.$field.max(later.$field); )*
+                }
+                self.unsafe_shutdowns += 1;
             }
         }
 

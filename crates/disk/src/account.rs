@@ -17,6 +17,9 @@ const MAGIC: &str = "ssdlab since 1";
 /// Where marks begin.
 pub const MARKS_AT: u64 = MARKS as u64;
 
+/// No drive has more units, and no account more bytes.
+pub const MOST_BYTES: u64 = MARKS_AT + (1 << 30);
+
 /// What the file holds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Account {
@@ -35,7 +38,7 @@ impl Account {
     ///
     /// # Errors
     /// What is wrong with them, as the rest of a sentence about the file.
-    pub fn read(bytes: &[u8], checkpoint: &[u8], units: u32) -> Result<Account, String> {
+    pub fn read(bytes: &[u8], checkpoint: &[u8]) -> Result<Account, String> {
         let head = bytes.get(..PLACE_BYTES).ok_or("is cut: it has no head")?;
         let head = text_of(head).ok_or("its head is no text")?;
         let mut lines = head.lines();
@@ -51,9 +54,7 @@ impl Account {
         if follows != name_of(checkpoint) {
             return Err("does not follow the checkpoint drive.ssd that lies beside it".into());
         }
-        if counted != units.to_string() {
-            return Err(format!("is of {counted} units; the drive has {units}"));
-        }
+        let units = counted.parse().map_err(|_| format!("its head has `{counted}` units, which is no number"))?;
         let was_put_away = match state.as_str() {
             "put-away" => true,
             "open" => false,
@@ -139,7 +140,7 @@ mod test {
     }
 
     fn read(bytes: &[u8]) -> Result<Account, String> {
-        Account::read(bytes, CHECKPOINT, 9)
+        Account::read(bytes, CHECKPOINT)
     }
 
     fn put(bytes: &mut [u8], (at, place): (u64, Vec<u8>)) {
@@ -179,15 +180,15 @@ mod test {
     /// Whatever is wrong is named.
     #[test]
     fn what_is_wrong_is_named() {
-        let bytes = to_bytes(CHECKPOINT, &marked(), true);
+        let mut bytes = to_bytes(CHECKPOINT, &marked(), true);
         let wrong = |bytes: &[u8]| read(bytes).unwrap_err();
         assert_eq!(wrong(&bytes[..100]), "is cut: it has no head");
         assert_eq!(wrong(&bytes[..MARKS - 1]), "is cut: it has no marks");
         assert_eq!(wrong(&bytes[..bytes.len() - 1]), "its marks are cut or damaged");
-        let other = Account::read(&bytes, b"another", 9).unwrap_err();
+        let other = Account::read(&bytes, b"another").unwrap_err();
         assert_eq!(other, "does not follow the checkpoint drive.ssd that lies beside it");
-        assert_eq!(Account::read(&bytes, CHECKPOINT, 8).unwrap_err(), "is of 9 units; the drive has 8");
-        let mut bytes = bytes;
+        bytes[..PLACE_BYTES].copy_from_slice(&head(CHECKPOINT, 19, true));
+        assert_eq!(wrong(&bytes), "its marks are cut or damaged");
         bytes[0] ^= 1;
         assert_eq!(wrong(&bytes), "is of another version of ssdlab, or no account of a drive");
     }

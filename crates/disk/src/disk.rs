@@ -9,7 +9,7 @@
 
 use crate::image::{Image, Mutant, Payload, Sizes, Taken};
 use crate::medium::Medium;
-use crate::since::{Mark, Since};
+use crate::since::Since;
 use ssdlab_device::block::{Completion, Device, Limits, Operation, Request, Status, Tag};
 use ssdlab_device::config::DriveConfig;
 use ssdlab_device::counters::Counters;
@@ -18,7 +18,7 @@ use ssdlab_device::sim::random::{Purpose, Stream};
 use ssdlab_device::sim::slots::Slots;
 use ssdlab_device::ssd::Ssd;
 use ssdlab_device::ssd::admin::{Refused, StartOver};
-use ssdlab_device::units::{Lpn, Nanos};
+use ssdlab_device::units::Nanos;
 use std::collections::BTreeSet;
 use std::ops::Range;
 use thiserror::Error;
@@ -149,25 +149,16 @@ impl<M: Medium> Disk<M> {
     }
 
     /// The same drive over a medium that a later life of it wrote, of which `since` tells what is written: its map is
-    /// brought in line with that, in an order that the seed draws, since by address a used drive would become a
-    /// sequential one.
+    /// brought in line with that.
     pub fn recovered(mut self, seed: u64, since: Since) -> Disk<M> {
-        let mut draws = Stream::new(seed, Purpose::PowerCut);
-        let mut units: Vec<u32> = since.marked(Mark::Written).collect();
-        for last in (1..units.len()).rev() {
-            units.swap(last, draws.below(last as u32 + 1) as usize);
-        }
-        let trimmed = since.marked(Mark::Trimmed).map(|unit| (Lpn(unit), false));
-        self.ssd.recover(units.into_iter().map(|unit| (Lpn(unit), true)).chain(trimmed));
+        self.ssd.recover(since.to_map(seed));
         self.image().resume(since);
         self
     }
 
     /// The same drive after a later life of it, which counted so far and was not put away: counters never go back.
     pub fn not_put_away(mut self, counters: Option<&Counters>) -> Disk<M> {
-        let own = &mut self.ssd.ftl.counters;
-        *own = counters.map_or(*own, |later| own.at_least(later));
-        own.unsafe_shutdowns += 1;
+        self.ssd.ftl.counters.go_on_from(counters);
         self
     }
 

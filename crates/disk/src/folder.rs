@@ -165,9 +165,7 @@ impl Folder {
     /// # Errors
     /// It is no folder of a drive; another process has it open; the host's storage.
     pub fn open(path: &Path) -> Result<Folder, FolderError> {
-        if !path.join(CHECKPOINT).is_file() {
-            return Err(FolderError::Foreign(path.to_path_buf()));
-        }
+        check(path)?;
         Ok(Folder { path: path.to_path_buf(), _lock: locked(path)? })
     }
 
@@ -189,7 +187,12 @@ impl Folder {
     /// # Errors
     /// A file is missing, too short or too long, or damaged; the host's storage.
     pub fn resume(&self, checkpoint: &[u8], sizes: Sizes) -> Result<Life, FolderError> {
-        let (account, file) = self.account(checkpoint, sizes)?;
+        let (account, file) = account_of(&self.path, checkpoint)?;
+        let units = account.since.units();
+        if units != sizes.units() {
+            let what = format!("is of {units} units; the drive has {}", sizes.units());
+            return Err(FolderError::Damaged { file, what, remedy: PUT_BACK });
+        }
         let data = self.data(sizes)?;
         let bad = self.bad()?;
         let since = self.path.join(SINCE);
@@ -254,21 +257,6 @@ impl Folder {
         Ok(ImageFile::new(file))
     }
 
-    /// The account that follows the checkpoint, and the file that it lies in.
-    fn account(&self, checkpoint: &[u8], sizes: Sizes) -> Result<(Account, PathBuf), FolderError> {
-        let (since, next) = (self.path.join(SINCE), self.path.join(NEXT_SINCE));
-        let of = |file: &Path| -> Result<Account, String> {
-            let length = account::MARKS_AT + u64::from(sizes.units().div_ceil(4));
-            let bytes = read(file, length + 1).map_err(|error| error.to_string())?;
-            Account::read(&bytes, checkpoint, sizes.units())
-        };
-        match (of(&since), of(&next)) {
-            (Ok(account), _) => Ok((account, since)),
-            (Err(_), Ok(account)) => Ok((account, next)),
-            (Err(what), Err(_)) => Err(FolderError::Damaged { file: since, what, remedy: PUT_BACK }),
-        }
-    }
-
     fn bad(&self) -> Result<BTreeSet<u64>, FolderError> {
         let file = self.path.join(BAD);
         if !file.exists() {
@@ -277,6 +265,54 @@ impl Folder {
         let bytes = read(&file, MOST_BAD_BYTES)?;
         let remedy = "remove it, and these sectors can be read again; or put it back from a copy";
         from_text(&String::from_utf8_lossy(&bytes)).map_err(|what| FolderError::Damaged { file, what, remedy })
+    }
+}
+
+/// What a drive in a folder is like, whoever has it open.
+#[derive(Clone, Debug)]
+pub struct Seen {
+    /// The checkpoint.
+    pub checkpoint: Vec<u8>,
+    /// What was written and trimmed since.
+    pub since: Since,
+    /// What the drive has counted, where it counted since.
+    pub counters: Option<Counters>,
+    /// It was put away.
+    pub was_put_away: bool,
+}
+
+impl Seen {
+    /// Looks at a folder, and changes nothing.
+    ///
+    /// # Errors
+    /// It is no folder of a drive; a file is missing or damaged; the host's storage.
+    pub fn at(path: &Path) -> Result<Seen, FolderError> {
+        check(path)?;
+        let look = || {
+            let checkpoint = read(&path.join(CHECKPOINT), u64::MAX)?;
+            let (Account { since, counters, was_put_away, .. }, _) = account_of(path, &checkpoint)?;
+            Ok(Seen { checkpoint, since, counters, was_put_away })
+        };
+        // Whoever has it open may just have kept a checkpoint.
+        look().or_else(|_| look())
+    }
+}
+
+fn check(path: &Path) -> Result<(), FolderError> {
+    if path.join(CHECKPOINT).is_file() { Ok(()) } else { Err(FolderError::Foreign(path.to_path_buf())) }
+}
+
+/// The account that follows the checkpoint, and the file that it lies in.
+fn account_of(path: &Path, checkpoint: &[u8]) -> Result<(Account, PathBuf), FolderError> {
+    let (since, next) = (path.join(SINCE), path.join(NEXT_SINCE));
+    let of = |file: &Path| -> Result<Account, String> {
+        let bytes = read(file, account::MOST_BYTES).map_err(|error| error.to_string())?;
+        Account::read(&bytes, checkpoint)
+    };
+    match (of(&since), of(&next)) {
+        (Ok(account), _) => Ok((account, since)),
+        (Err(_), Ok(account)) => Ok((account, next)),
+        (Err(what), Err(_)) => Err(FolderError::Damaged { file: since, what, remedy: PUT_BACK }),
     }
 }
 

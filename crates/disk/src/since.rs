@@ -3,6 +3,8 @@
 //! With it the map of a checkpoint of any age is brought in line with the image: units marked as written are mapped,
 //! those marked as trimmed are not, the others are as they were.
 
+use ssdlab_device::sim::random::{Purpose, Stream};
+use ssdlab_device::units::Lpn;
 use std::ops::Range;
 
 /// What was last done to a unit since the checkpoint.
@@ -96,6 +98,20 @@ impl Since {
     /// The units that were marked so.
     pub fn marked(&self, mark: Mark) -> impl Iterator<Item = u32> + '_ {
         (0..self.units).filter(move |unit| self.of(*unit) == mark)
+    }
+}
+
+impl Since {
+    /// What brings the map of the checkpoint in line: units that are mapped, in an order that the seed draws, since by
+    /// address a used drive would become a sequential one; then units that are not.
+    pub fn to_map(&self, seed: u64) -> impl Iterator<Item = (Lpn, bool)> + '_ {
+        let mut draws = Stream::new(seed, Purpose::PowerCut);
+        let mut units: Vec<u32> = self.marked(Mark::Written).collect();
+        for last in (1..units.len()).rev() {
+            units.swap(last, draws.below(last as u32 + 1) as usize);
+        }
+        let trimmed = self.marked(Mark::Trimmed).map(|unit| (Lpn(unit), false));
+        units.into_iter().map(|unit| (Lpn(unit), true)).chain(trimmed)
     }
 }
 

@@ -98,7 +98,8 @@ fn a_checkpoint_and_its_account_are_changed_as_one() {
     folder.keep(b"later", &mut life.medium, SIZES.units(), false).unwrap();
     drop((folder, life));
     let (new_since, new_drive) = (of("since"), of("drive.ssd"));
-    let steps: [(&[u8], &[u8], Option<&[u8]>, bool); 3] = [
+    type Step<'a> = (&'a [u8], &'a [u8], Option<&'a [u8]>, bool);
+    let steps: [Step<'_>; 3] = [
         (&old_drive, &old_since, Some(&new_since), true),
         (&new_drive, &old_since, Some(&new_since), false),
         (&new_drive, &new_since, None, false),
