@@ -4,7 +4,9 @@
 use crate::host::registry::{KINDS, Kind, LayerPlan};
 use serde_json::{Value, json};
 use ssdlab_device::counters::Counters;
+use ssdlab_device::ftl::Room;
 use ssdlab_device::ftl::layout::layout;
+use ssdlab_device::nand::contents::Contents;
 use ssdlab_device::parameter::{Declaration, Raw};
 use ssdlab_device::profile::{self, Model, Profile};
 use ssdlab_device::ssd::Ssd;
@@ -106,6 +108,11 @@ pub fn layer_parameters(layers: &[LayerPlan]) -> Value {
     Value::Array(entries)
 }
 
+/// Room for data, in groups of blocks, as JSON.
+pub fn room(room: &Room) -> Value {
+    json!({ "free": room.free, "all": room.all, "collection_begins_at": room.low })
+}
+
 /// Erase counts of the blocks in use, and the bad ones, of one drive or several together.
 #[derive(Default)]
 pub struct Wear {
@@ -119,7 +126,7 @@ pub struct Wear {
 
 impl Wear {
     /// Adds a drive. Of different ones the fewest rated cycles count.
-    pub fn add(&mut self, ssd: &Ssd) {
+    pub fn add<C: Contents>(&mut self, ssd: &Ssd<C>) {
         ssd.ftl.flash.array.erase_counts().for_each(|count| *self.histogram.entry(count).or_default() += 1);
         let geometry = ssd.ftl.geometry;
         self.exported_bytes += u64::from(ssd.ftl.exported) * u64::from(geometry.unit_bytes);

@@ -8,7 +8,7 @@
 //!
 //! Left out: the bytes themselves, which a drive file does not keep.
 
-use crate::describe;
+use crate::describe::{self, Wear};
 use crate::drive_file::{self, Label};
 use serde_json::{Value, json};
 use ssdlab_device::counters::Counters;
@@ -118,12 +118,17 @@ impl About {
     /// Its condition, what it has counted since its bytes came, and what follows from that, as JSON.
     pub fn stats<M: Medium>(&self, disk: &mut Disk<M>) -> Value {
         let counters = self.since(disk);
+        let mut wear = Wear::default();
+        wear.add(disk.ssd());
         json!({
             "name": self.label.name,
             "condition": self.label.condition.to_string(),
+            "seed": self.label.seed,
             "read_only": disk.is_read_only(),
             "write_amplification": counters.write_amplification(),
             "counters": describe::counters(&counters),
+            "blocks": describe::room(&disk.ssd().ftl.room()),
+            "wear": wear.to_json(),
         })
     }
 }
