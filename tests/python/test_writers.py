@@ -29,6 +29,14 @@ NO_RESULT = {
 }
 """What else writes, and what with; no file of the user's comes of it."""
 
+KEEPERS = {
+    # A drive that holds bytes lies in a folder of its own: bytes, checkpoint, account.
+    "disk/src/folder.rs",
+    # A socket that nobody listens on any more is replaced by way of a new name.
+    "serve/src/socket.rs",
+}
+"""What of the crates keeps files: state of a drive that lives on, not results."""
+
 _WRITES = {"NamedTemporaryFile", "mkstemp", "write_text", "write_bytes", "copy", "copyfile", "move"}
 _OF_OS = {"os.replace", "os.rename", "os.link"}
 _IN_RUST = re.compile(r"File::create|OpenOptions|fs::(?:write|rename|copy|hard_link)\b")
@@ -68,10 +76,13 @@ def test_one_module_of_python_writes() -> None:
 
 
 def test_nothing_of_the_crates_writes() -> None:
-    """They hand bytes to Python."""
-    texts = {path: path.read_text("utf-8") for path in CRATES.glob("*/src/**/*.rs")}
+    """They hand bytes to Python, but for the state of a drive that is being served."""
+    texts = {
+        str(path.relative_to(CRATES)): path.read_text("utf-8")
+        for path in CRATES.glob("*/src/**/*.rs")
+    }
     assert len(texts) > 100
-    assert [str(path) for path, text in texts.items() if _IN_RUST.search(text)] == []
+    assert {path for path, text in texts.items() if _IN_RUST.search(text)} <= KEEPERS
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,8 @@ fn memory_is_bounded() {
             });
         });
         assert!(most > 0 && most <= 3 << 20, "{most} bytes were held");
-        assert_eq!(server.stats().bytes_held, 0);
+        // A reply may be with its client before the server knows that it is sent.
+        wait_until(|| server.stats().bytes_held == 0);
     }
 }
 
