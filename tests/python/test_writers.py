@@ -32,7 +32,7 @@ NO_RESULT = {
 KEEPERS = {
     # A drive that holds bytes lies in a folder of its own: bytes, checkpoint, account.
     "disk/src/folder.rs",
-    # A socket that nobody listens on any more is replaced by way of a new name.
+    # Its tests put a file where a socket should be.
     "serve/src/socket.rs",
 }
 """What of the crates keeps files: state of a drive that lives on, not results."""
