@@ -4,7 +4,7 @@
 use crate::host::registry::{KINDS, Kind, LayerPlan};
 use serde_json::{Value, json};
 use ssdlab_device::counters::Counters;
-use ssdlab_device::ftl::Room;
+use ssdlab_device::ftl::Supply;
 use ssdlab_device::ftl::layout::layout;
 use ssdlab_device::nand::contents::Contents;
 use ssdlab_device::parameter::{Declaration, Raw};
@@ -108,9 +108,9 @@ pub fn layer_parameters(layers: &[LayerPlan]) -> Value {
     Value::Array(entries)
 }
 
-/// Room for data, in groups of blocks, as JSON.
-pub fn room(room: &Room) -> Value {
-    json!({ "free": room.free, "all": room.all, "collection_begins_at": room.low })
+/// Free room for data, in groups of blocks, as JSON.
+pub fn supply(supply: &Supply) -> Value {
+    json!({ "free": supply.free, "all": supply.all, "collection_begins_at": supply.low })
 }
 
 /// Erase counts of the blocks in use, and the bad ones, of one drive or several together.

@@ -157,9 +157,9 @@ pub struct Ftl<C: Contents = ()> {
     kind: Kind,
 }
 
-/// Groups of blocks, as [`Ftl::room`] counts them.
+/// Groups of blocks, as [`Ftl::supply`] counts them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Room {
+pub struct Supply {
     /// Free for data.
     pub free: u32,
     /// In all.
@@ -278,10 +278,10 @@ impl<C: Contents> Ftl<C> {
     }
 
     /// Room for data: free groups of blocks, all groups, and how many free ones let foreground collection begin.
-    pub fn room(&self) -> Room {
+    pub fn supply(&self) -> Supply {
         let mut dies: Vec<DieId> = (0..self.geometry.dies as u16).map(DieId).collect();
         dies.dedup_by_key(|die| self.blocks.pool_of(*die));
-        Room {
+        Supply {
             free: dies.iter().map(|die| self.free_groups(*die)).sum(),
             all: self.blocks.all_groups().count() as u32,
             low: dies.len() as u32 * self.rules.config.gc_low_blocks,
