@@ -121,6 +121,41 @@ def stats(as_json: bool) -> int:
 
 
 @ctl.command(
+    cls=Verb,
+    terms=(
+        ("clock", "the drive's own time"),
+        ("MB/s", "read and written together"),
+        ("p99", "99 % of requests took no longer on that clock"),
+        ("WA", "bytes programmed into flash per byte that the host wrote"),
+        ("free", "blocks that are free, of all"),
+    ),
+    examples=(
+        "ssdlab ctl drive watch",
+        "ssdlab ctl drive watch --seconds 60 --json > drive.jsonl",
+    ),
+)
+@click.option("--seconds", metavar="N", help="End after N seconds; by default at Ctrl-C.")
+@JSON_OPTION
+@click.pass_context
+def watch(context: click.Context, seconds: str | None, as_json: bool) -> int:
+    """Show what the drive does, a line a second, and what it says.
+
+    With --json each line is a JSON object of its own.
+    """
+    from ssdlab.cli import ctl_watch
+
+    most = None if seconds is None else _number(context, "seconds", seconds, 1)
+    with _clients() as clients:
+        return ctl_watch.watch(clients, most, as_json)
+
+
+def _number(context: click.Context, name: str, value: str, low: int = 0) -> int:
+    """Read a whole number, of an option or argument of that name."""
+    option = next(each for each in context.command.params if each.name == name)
+    return whole_number(low, _MOST)(context, option, value)
+
+
+@ctl.command(
     "power-cut",
     cls=Verb,
     examples=(
@@ -145,9 +180,8 @@ def power_cut(
     without --seed the server draws one and tells it. Requests under way never end, clients get I/O
     errors, and the drive is off until power-on.
     """
-    params = {each.name: each for each in context.command.params}
-    drawn = None if seed is None else whole_number(0, _MOST)(context, params["seed"], seed)
-    more = None if after is None else whole_number(0, _MOST)(context, params["after"], after)
+    drawn = None if seed is None else _number(context, "seed", seed)
+    more = None if after is None else _number(context, "after", after)
     shown = None if at is None else text.parse_time(at, "--at")
     if more is not None and shown is not None:
         raise SsdlabError("--after and --at: the power is cut once\ngive one of them")
@@ -309,9 +343,8 @@ def inject(
 
     The sectors from byte OFFSET on cannot be read until they are written again.
     """
-    params = {each.name: each for each in context.command.params}
-    place = whole_number(0, _MOST)(context, params["offset"], offset)
-    size = None if length is None else whole_number(1, _MOST)(context, params["length"], length)
+    place = _number(context, "offset", offset)
+    size = None if length is None else _number(context, "length", length, 1)
     path = f"/inject/{what}"
     answers = _ask_all(lambda client: client.post(path, offset=place, length=size))
     return _print_done(answers, as_json, f"byte {place:,} cannot be read until it is written")

@@ -38,7 +38,7 @@ def _drive(told: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield "poisoned", str(told["poison"])
     if told.get("read_only"):
         yield "read-only", "yes: its spare is used up"
-    for key, name in (("pace", "pace"), ("durable", "durable beyond")):
+    for key, name in (("pace", "pace"), ("durable", "flushed data outlive the")):
         if key in told:
             yield name, str(told[key])
     if "now_ns" in told:

@@ -60,11 +60,19 @@ class Document:
         Bytes, or a function that gives out pieces until it is hung up on.
     headers
         More headers.
+    status
+        Of HTTP.
     """
 
     content_type: str
     content: bytes | Callable[[Callable[[bytes], object]], None]
     headers: Mapping[str, str] = field(default_factory=dict)
+    status: HTTPStatus = HTTPStatus.OK
+
+
+def document_of(answer: Answer) -> Document:
+    """Return an answer of the API as it is sent."""
+    return Document(_JSON, json.dumps(answer.document).encode(), status=answer.status)
 
 
 Documents = Mapping[str, Callable[[], Document]]
@@ -347,11 +355,11 @@ class _Request(BaseHTTPRequestHandler):
         if refusal is not None:
             # The body may not have been read.
             self.close_connection = True
-            self._send_json(refusal)
+            self._send(document_of(refusal))
         elif self.command == "GET" and path in self.server.documents:
-            self._send(HTTPStatus.OK, self.server.documents[path]())
+            self._send(self.server.documents[path]())
         else:
-            self._send_json(self.server.api.answer(self.command, path, body))
+            self._send(document_of(self.server.api.answer(self.command, path, body)))
 
     def _body(self) -> tuple[Answer | None, bytes]:
         """Read the body, or say why it is not read."""
@@ -372,14 +380,10 @@ class _Request(BaseHTTPRequestHandler):
             return refused(HTTPStatus.BAD_REQUEST, "the body is cut short\nsend all of it"), b""
         return None, body
 
-    def _send_json(self, answer: Answer) -> None:
-        content = json.dumps(answer.document).encode()
-        self._send(answer.status, Document(_JSON, content))
-
-    def _send(self, status: HTTPStatus, document: Document) -> None:
+    def _send(self, document: Document) -> None:
         self.connection.settimeout(TO_TAKE_S)
         content = document.content
-        self.send_response(status)
+        self.send_response(document.status)
         self.send_header("Content-Type", document.content_type)
         self.send_header("Cache-Control", "no-store")
         self.send_header("X-Content-Type-Options", "nosniff")
@@ -402,9 +406,8 @@ class _Request(BaseHTTPRequestHandler):
         self.close_connection = True
         status = HTTPStatus(code)
         self.request_version = self.protocol_version
-        self._send_json(
-            refused(status, f"{message or status.phrase}\nsend a GET or a POST of HTTP")
-        )
+        told = f"{message or status.phrase}\nsend a GET or a POST of HTTP/1.1"
+        self._send(document_of(refused(status, told)))
 
     def log_message(self, format: str, *values: Any) -> None:
         """Keep quiet: what clients do is counted elsewhere."""
