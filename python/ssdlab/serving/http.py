@@ -35,10 +35,12 @@ from ssdlab.serving import unix
 from ssdlab.serving.api import Answer, Api, refused
 
 CLIENTS = 32
-MOST_BYTES = 64 << 10
+MOST_BYTES = 96 << 10
 MOST_BODY = 16 << 10
 TO_ASK_S = 10.0
 TO_TAKE_S = 30.0
+TO_LEAVE_S = 1.0
+MOST_LEFT = 1 << 20
 TOKEN_HEADER = "X-Ssdlab-Token"
 _JSON = "application/json"
 _TOO_MANY = json.dumps({"error": "too many clients at once\ncome again later"}).encode()
@@ -248,7 +250,7 @@ class _Door(socketserver.ThreadingMixIn, socketserver.BaseServer):
             with suppress(OSError):
                 request.setblocking(False)
                 request.send(_BUSY)
-            self.shutdown_request(request)
+            _hang_up(request, patience_s=0)
             return
         with self._lock:
             self._inside.add(request)
@@ -267,9 +269,7 @@ class _Door(socketserver.ThreadingMixIn, socketserver.BaseServer):
 
     def shutdown_request(self, request: Any) -> None:
         """Hang up."""
-        with suppress(OSError):
-            request.shutdown(socket.SHUT_WR)
-        request.close()
+        _hang_up(request, TO_LEAVE_S)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Say nothing of clients that vanish or are late; anything else is a fault of ours."""
@@ -282,6 +282,23 @@ class _Door(socketserver.ThreadingMixIn, socketserver.BaseServer):
         with self._lock:
             self._inside.discard(request)
         self._places.release()
+
+
+def _hang_up(connection: socket.socket, patience_s: float) -> None:
+    """Close a connection, once what is still being sent has been read, for a while and a bit of it.
+
+    Where something is unread, the kernel takes back the answer that is on its way.
+    """
+    left, end = MOST_LEFT, time.monotonic() + patience_s
+    with suppress(OSError):
+        connection.shutdown(socket.SHUT_WR)
+        while left > 0:
+            connection.settimeout(max(0.0, end - time.monotonic()))
+            count = len(connection.recv(min(left, 1 << 16)))
+            left -= count
+            if count == 0:
+                break
+    connection.close()
 
 
 class _Timely(io.RawIOBase):
