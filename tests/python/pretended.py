@@ -109,8 +109,9 @@ class Pretended:
         self.refuses: str | None = None
 
     def stats(self) -> dict[str, Any]:
-        self.told["requests"]["writes"] += self.requests_each_time
-        self.told["now_ns"] += self.requests_each_time * 1_000_000
+        if self.requests_each_time:
+            self.told["requests"]["writes"] += self.requests_each_time
+            self.told["now_ns"] += self.requests_each_time * 1_000_000
         return self.told
 
     def power_cut(self, seed: int | None) -> dict[str, Any]:

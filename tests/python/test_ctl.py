@@ -14,8 +14,25 @@ from pathlib import Path
 import pytest
 
 from pretended import Pretended, served
+from ssdlab.cli.ctl import ctl
 
 Command = Callable[..., tuple[int, str, str]]
+
+
+@pytest.mark.parametrize("verb", ctl.commands)
+def test_help_of_each_verb(
+    command: Command,
+    golden: Callable[[str, str], None],
+    monkeypatch: pytest.MonkeyPatch,
+    verb: str,
+) -> None:
+    """As reviewed, as wide as a terminal, with examples that name a folder first."""
+    monkeypatch.setenv("COLUMNS", "80")
+    code, out, _ = command("ctl", "drive", verb, "--help")
+    assert code == 0
+    assert max(map(len, out.splitlines())) <= 80
+    assert f"  ssdlab ctl drive {verb}" in out
+    golden(f"help-ctl-{verb}", out)
 
 
 def test_a_drive_is_asked_and_steered(command: Command, tmp_path: Path) -> None:

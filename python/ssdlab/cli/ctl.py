@@ -16,7 +16,7 @@ from ssdlab.cli.json_option import JSON_OPTION
 from ssdlab.cli.on_folders import OnFolders, complete_folder_or_verb
 from ssdlab.cli.verb import Verb
 from ssdlab.errors import SsdlabError
-from ssdlab.serving.api import ERASES
+from ssdlab.serving.api import ERASES, OPERATIONS
 from ssdlab.serving.client import Client, at_once, spread_ns
 
 _MOST = 2**64 - 1
@@ -223,8 +223,8 @@ def _wait(clients: Sequence[Client], more: int | None, at_ns: int | None) -> Non
 
 
 def _requests(told: Mapping[str, Any]) -> int:
-    counts = told.get("requests", {})
-    return sum(counts.get(name, 0) for name in ("reads", "writes", "flushes", "trims"))
+    counts = told.get("requests") or {}
+    return sum(counts.get(name, 0) for name in OPERATIONS)
 
 
 def _cut_in_words(told: Mapping[str, Any]) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ssdlab import text
+from ssdlab.serving.api import OPERATIONS
 
 _LATENCIES = (("mean_ns", "mean"), ("p50_ns", "p50"), ("p99_ns", "p99"), ("p99_9_ns", "p99.9"))
 
@@ -30,7 +31,7 @@ def _drive(told: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             yield name, str(told[key])
     if "capacity_bytes" in told:
         yield "capacity", text.size(told["capacity_bytes"])
-    for place in told.get("addresses", ()):
+    for place in told.get("addresses") or ():
         yield "address", str(place)
     if "power" in told:
         yield "power", str(told["power"])
@@ -46,8 +47,8 @@ def _drive(told: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _work(told: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    asked = told.get("requests", {})
-    for key in ("reads", "writes", "flushes", "trims", "write_zeroes", "failed"):
+    asked = told.get("requests") or {}
+    for key in (*OPERATIONS, "failed"):
         if key in asked:
             yield key.replace("_", " "), f"{asked[key]:,}"
     for key, name in (("bytes_read", "bytes read"), ("bytes_written", "bytes written")):

@@ -21,6 +21,14 @@ from ssdlab.errors import SsdlabError
 
 ERASES = ("secure-erase", "crypto-erase", "trim")
 """Ways to empty a drive."""
+OPERATIONS = {
+    "reads": "read",
+    "writes": "write",
+    "flushes": "flush",
+    "trims": "trim",
+    "write_zeroes": "write_zeroes",
+}
+"""What clients ask for: by how `Served.stats` counts it, what one is called."""
 SNAPSHOT_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 """It becomes a part of a file's name."""
 _MOST = 2**64 - 1

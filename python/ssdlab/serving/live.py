@@ -19,7 +19,7 @@ from contextlib import suppress
 from http import HTTPStatus
 from typing import Any
 
-from ssdlab.serving.api import Served, refused
+from ssdlab.serving.api import OPERATIONS, Served, refused
 from ssdlab.serving.http import Document, document_of
 
 SECONDS = 120
@@ -27,7 +27,6 @@ SECONDS = 120
 VIEWERS = 16
 """How many may look at once: others still find a thread for what they ask."""
 PERCENTILES = {"p50_ns": 0.5, "p99_ns": 0.99, "p99_9_ns": 0.999}
-_RATES = ("reads", "writes", "flushes", "trims", "write_zeroes")
 _EVENTS = 100
 _BEAT_S = 10.0
 
@@ -50,7 +49,7 @@ def sample_of(before: Figures, now: Figures, seconds: float) -> dict[str, Any]:
         return float(max(0, asked[key] - asked_before.get(key, 0)) / seconds)
 
     found: dict[str, Any] = {
-        "rates": {key: rate(key) for key in _RATES if key in asked},
+        "rates": {key: rate(key) for key in OPERATIONS if key in asked},
         "bytes": {key: rate(key) for key in ("bytes_read", "bytes_written") if key in asked},
         "latency": _latencies(_part(before, "latency"), _part(now, "latency")),
         "write_amplification": _write_amplification(before, now),

@@ -13,16 +13,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ssdlab.serving.api import OPERATIONS
+
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 _NANO = 1e-9
 _QUANTILES = {"p50_ns": "0.5", "p99_ns": "0.99", "p99_9_ns": "0.999"}
-_OPERATIONS = {
-    "reads": "read",
-    "writes": "write",
-    "flushes": "flush",
-    "trims": "trim",
-    "write_zeroes": "write_zeroes",
-}
 _REFUSALS = ("too_many", "broke_protocol", "too_slow")
 
 Labels = Mapping[str, str]
@@ -92,7 +87,7 @@ def _counters(counts: Mapping[str, Any]) -> Iterator[Metric]:
 
 def _requests(asked: Mapping[str, Any], visits: Mapping[str, Any]) -> Iterator[Metric]:
     by_operation = [
-        ("", {"operation": name}, asked[key]) for key, name in _OPERATIONS.items() if key in asked
+        ("", {"operation": name}, asked[key]) for key, name in OPERATIONS.items() if key in asked
     ]
     yield _counter("requests", "Requests that clients sent.", by_operation)
     yield _counter("requests_failed", "Requests that failed.", _one(asked, "failed"))
