@@ -46,7 +46,7 @@ def test_a_drive_is_asked_and_steered(command: Command, tmp_path: Path) -> None:
         assert command("ctl", "a", "lost")[1] == "a: no power cut since the server began\n"
         code, out, _ = command("ctl", "a", "power-cut", "--seed", "9")
         assert code == 0
-        assert "2 sectors lost, 1 of them acknowledged; 1 requests dropped" in out
+        assert "2 sectors lost, 1 acknowledged; 1 request dropped" in out
         assert "4608" in command("ctl", "a", "lost")[1]
         for words in (
             ("power-on",),

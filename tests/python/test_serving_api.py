@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import socket
 import threading
@@ -28,6 +29,8 @@ BODIES: dict[str, dict[str, Any]] = {
     "/snapshot": {"name": "a.b-c_1"},
     "/restore": {"name": "a"},
 }
+SEEDS = range(int(os.environ.get("SSDLAB_CONTROL", "6")))
+"""Of drawn messages: `make test-long PART=control` draws for twenty minutes of processor time."""
 EVIL_NAMES = ("", "..", "../a", "/a", "a/b", ".a", "a\n", "a\0", "x" * 65, "é")
 
 
@@ -100,10 +103,10 @@ def test_what_the_drive_refuses_is_passed_on() -> None:
     drive = Pretended()
     drive.refuses = "its power is off\nturn it on"
     assert answer(drive, "POST", "/checkpoint") == (409, {"error": drive.refuses})
-    drive.told = None  # type: ignore[assignment]
+    del drive.told
     status, told = answer(drive, "GET", "/stats")
     assert status == 500
-    assert "the server failed: TypeError" in told["error"]
+    assert "the server failed: AttributeError" in told["error"]
 
 
 def test_unknown_paths_are_told() -> None:
@@ -363,7 +366,7 @@ def _is_http(reply: bytes) -> bool:
     return True
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_whatever_is_sent_is_answered_or_hung_up_on(
     folder: Path, drive: Pretended, seed: int, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -386,13 +389,13 @@ def test_whatever_is_sent_is_answered_or_hung_up_on(
     assert capfd.readouterr().err == ""
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_whatever_json_is_sent_is_judged(seed: int) -> None:
     """Drawn values in every field of every route: done with what was given, or told why not."""
     draw = random.Random(seed)
     odd: list[Any] = [None, True, 0, -1, 2**63, 2**64, 1e300, 0.5, "", "a", "trim", "../a", [], {}]
     names = ("seed", "how", "offset", "length", "name", "", "x\0")
-    for _ in range(2000):
+    for _ in range(1000):
         drive = Pretended()
         path = draw.choice([path for method, path in ROUTES if method == "POST"])
         body = {draw.choice(names): draw.choice(odd) for _ in range(draw.randrange(4))}
@@ -476,9 +479,8 @@ def test_power_needs_the_token(
 
 def test_tokens_differ(doors: Doors) -> None:
     """Each time a new one."""
-    assert (
-        doors.open_web("0").partition("#")[2] != Doors(Pretended()).open_web("0").partition("#")[2]
-    )
+    addresses = [doors.open_web("0") for _ in range(2)]
+    assert len({each.partition("#")[2] for each in addresses}) == 2
 
 
 @pytest.mark.parametrize(

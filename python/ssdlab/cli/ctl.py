@@ -91,7 +91,9 @@ def _told(clients: Sequence[Client], told: Sequence[dict[str, Any] | SsdlabError
 
 
 def _print_answers(answers: Answers, more: Mapping[str, Any] | None = None) -> None:
-    print_json({"folders": [{"folder": name, **told} for name, told in answers], **(more or {})})
+    # As it was given, also where the server tells its own path.
+    folders = [{"folder": name, **{**told, "folder": name}} for name, told in answers]
+    print_json({"folders": folders, **(more or {})})
 
 
 def _print_done(answers: Answers, as_json: bool, words: str) -> int:
@@ -178,7 +180,8 @@ def power_cut(
 
     The bytes of writes that were neither flushed nor in flash are lost, as the seed draws it;
     without --seed the server draws one and tells it. Requests under way never end, clients get I/O
-    errors, and the drive is off until power-on.
+    errors, and the drive is off until power-on. With --after and --at the power
+    goes just after: the drive is looked at every 2 ms.
     """
     drawn = None if seed is None else _number(context, "seed", seed)
     more = None if after is None else _number(context, "after", after)
@@ -232,9 +235,13 @@ def _cut_in_words(told: Mapping[str, Any]) -> str:
     acknowledged = sum(bool(each.get("was_acknowledged")) for each in lost)
     return (
         f"power cut at {text.duration(told.get('at_ns'))} of its clock, seed {told.get('seed')}: "
-        f"{len(lost):,} sectors lost, {acknowledged:,} of them acknowledged; "
-        f"{len(dropped):,} requests dropped"
+        f"{_many(len(lost), 'sector')} lost, {acknowledged:,} acknowledged; "
+        f"{_many(len(dropped), 'request')} dropped"
     )
+
+
+def _many(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 @ctl.command("power-on", cls=Verb, examples=("ssdlab ctl drive power-on",))

@@ -29,6 +29,7 @@ VIEWERS = 16
 PERCENTILES = {"p50_ns": 0.5, "p99_ns": 0.99, "p99_9_ns": 0.999}
 _EVENTS = 100
 _BEAT_S = 10.0
+_PATIENCE_S = 2.0
 
 Figures = Mapping[str, Any]
 
@@ -150,7 +151,8 @@ class Live:
 
     def start(self) -> None:
         """Take samples from now on."""
-        self._thread.start()
+        if self._thread.ident is None:
+            self._thread.start()
 
     def close(self) -> None:
         """Take no more, and let those go who look."""
@@ -158,7 +160,8 @@ class Live:
         with self._new:
             self._new.notify_all()
         if self._thread.is_alive():
-            self._thread.join()
+            # A drive that hangs does not keep its server from ending.
+            self._thread.join(_PATIENCE_S)
 
     def history(self) -> dict[str, Any]:
         """Return the samples that are kept, oldest first, and what the model said."""

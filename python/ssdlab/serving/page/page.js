@@ -17,6 +17,7 @@
   const time = withUnit([[1, " ns"], [1e3, " µs"], [1e6, " ms"], [1e9, " s"]]);
   const share = (value) => `${digits(100 * value, 3)} %`;
   const ratio = (value) => value.toFixed(2);
+  const many = (number, what) => `${whole(number)} ${what}${number === 1 ? "" : "s"}`;
   const whole = (value) => digits(value, 6);
 
   // A line: what it is called, its colour, and its figure in a sample.
@@ -28,7 +29,7 @@
   const CHARTS = [
     { title: "Requests a second", write: count, lines: [
       ["reads", 1, (s) => s.rates?.reads], ["writes", 3, (s) => s.rates?.writes],
-      ["flushes", 7, (s) => s.rates?.flushes], ["trims", 8, (s) => s.rates?.trims]] },
+      ["flushes", 7, (s) => s.rates?.flushes || undefined], ["trims", 8, (s) => s.rates?.trims || undefined]] },
     { title: "Bytes a second", write: rate, writeTick: count, lines: [
       ["read", 1, (s) => s.bytes?.bytes_read], ["written", 3, (s) => s.bytes?.bytes_written]] },
     { title: "Latency of reads", write: time, isLog: true, lines: latency("read") },
@@ -184,9 +185,8 @@
   };
 
   const TOLD = {
-    "power-cut": (cut) => `Seed ${cut.seed}: ${whole(cut.lost.length)} sectors lost, `
-      + `${whole(cut.lost.filter((each) => each.was_acknowledged).length)} of them acknowledged; `
-      + `${whole(cut.dropped.length)} requests dropped.`,
+    "power-cut": ({ seed, lost = [], dropped = [] }) => `Seed ${seed}: ${many(lost.length, "sector")} lost, `
+      + `${whole(lost.filter((each) => each.was_acknowledged).length)} acknowledged; ${many(dropped.length, "request")} dropped.`,
     "power-on": () => "Clients have to connect anew.",
     checkpoint: () => "Written down.",
   };
