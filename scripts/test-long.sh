@@ -20,7 +20,7 @@ scale)
     ;;
 control)
     # Drawn messages to a served drive, for twenty minutes of processor time.
-    SSDLAB_CONTROL=${SSDLAB_CONTROL:-4000} .venv/bin/pytest tests/python/test_serving_api.py -k whatever
+    SSDLAB_CONTROL=${SSDLAB_CONTROL:-6000} .venv/bin/pytest tests/python/test_serving_api.py -k whatever
     ;;
 coverage)
     SSDLAB_COVERAGE=all .venv/bin/pytest tests/python/test_coverage.py

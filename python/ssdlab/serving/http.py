@@ -350,6 +350,15 @@ class _Request(BaseHTTPRequestHandler):
         self._timely.begin()
         super().handle_one_request()
 
+    def parse_request(self) -> bool:
+        """Read a request, if it is of HTTP/1: older answers have no headers, so no end either."""
+        if not super().parse_request():
+            return False
+        if self.request_version == "HTTP/0.9":
+            self.send_error(HTTPStatus.HTTP_VERSION_NOT_SUPPORTED)
+            return False
+        return True
+
     def do_GET(self) -> None:
         """Answer a question."""
         self._answer()
