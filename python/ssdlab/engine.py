@@ -32,7 +32,14 @@ START_OVER = ("secure-erase", "crypto-erase", "trim")
 """How a drive starts over."""
 
 
-def _load() -> Any:
+def load() -> Any:
+    """Return the compiled engine.
+
+    Raises
+    ------
+    SsdlabError
+        It was never built.
+    """
     try:
         return importlib.import_module("ssdlab._engine")
     except ImportError as error:
@@ -43,7 +50,7 @@ def _load() -> Any:
 
 def ask(call: Callable[[Any, Progress], T], progress: Progress | None = None) -> T:
     """Ask the engine something; its errors become ours."""
-    engine = _load()
+    engine = load()
     stop = threading.Event()
 
     def told(phase: str, share: float) -> bool:
@@ -71,7 +78,7 @@ def ask_at_once(call: Callable[..., T], *given: Any) -> T:
     call, *given
         A method of something that the engine made, and what it takes.
     """
-    engine = _load()
+    engine = load()
     try:
         return call(*given)
     except engine.DiskError as error:

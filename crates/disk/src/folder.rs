@@ -35,6 +35,9 @@ const SINCE: &str = "since";
 const NEXT_SINCE: &str = "since.new";
 const BAD: &str = "bad-sectors";
 const LOCK: &str = "lock";
+const SNAPSHOTS: &str = "snapshots";
+/// What makes a drive.
+const COPIED: [&str; 4] = [DATA, CHECKPOINT, SINCE, BAD];
 
 /// Why a folder cannot be used.
 #[derive(Debug, Error)]
@@ -245,6 +248,58 @@ impl Folder {
         Ok(())
     }
 
+    /// Keeps a copy of the folder as it is, under a name. The drive must have just been kept.
+    ///
+    /// # Errors
+    /// There is one of that name; the host's storage.
+    pub fn snapshot(&self, name: &str) -> Result<(), FolderError> {
+        let (all, to) = (self.path.join(SNAPSHOTS), self.path.join(SNAPSHOTS).join(name));
+        if to.exists() {
+            return Err(FolderError::Exists(to));
+        }
+        let beside = beside(&to);
+        fs::create_dir_all(&beside).map_err(storage(&beside, "cannot be made"))?;
+        let copied = COPIED.iter().try_for_each(|name| copy(&self.path.join(name), &beside.join(name)));
+        let made = copied.and_then(|()| fs::rename(&beside, &to).map_err(storage(&to, "cannot be made")));
+        made.and_then(|()| sync_folder(&all)).inspect_err(|_| {
+            // What cannot be taken away is left beside.
+            let _ = fs::remove_dir_all(&beside);
+        })
+    }
+
+    /// Goes back to a copy; the drive has to be opened again. A process that ends meanwhile may leave the copy's bytes
+    /// with the checkpoint of before.
+    ///
+    /// # Errors
+    /// There is none of that name; the host's storage.
+    pub fn restore(&self, name: &str) -> Result<(), FolderError> {
+        let from = self.path.join(SNAPSHOTS).join(name);
+        if !from.is_dir() {
+            let entries = fs::read_dir(self.path.join(SNAPSHOTS)).into_iter().flatten().flatten();
+            let mut names: Vec<String> =
+                entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+            names.sort();
+            let what = format!("there is no such snapshot; there are: {}", names.join(", "));
+            return Err(FolderError::Damaged {
+                file: from,
+                what,
+                remedy: "make one with `ssdlab ctl FOLDER snapshot NAME`",
+            });
+        }
+        remove(&self.path.join(BAD))?;
+        for (name, as_name) in [(DATA, DATA), (SINCE, NEXT_SINCE), (CHECKPOINT, CHECKPOINT), (SINCE, SINCE), (BAD, BAD)]
+        {
+            let beside = self.path.join("restored.new");
+            remove(&beside)?;
+            copy(&from.join(name), &beside)?;
+            if beside.exists() {
+                let to = self.path.join(as_name);
+                fs::rename(&beside, &to).map_err(storage(&to, "cannot be put back"))?;
+            }
+        }
+        sync_folder(&self.path)
+    }
+
     /// The file of bytes, of the drive's length.
     fn data(&self, sizes: Sizes) -> Result<ImageFile, FolderError> {
         let path = self.path.join(DATA);
@@ -387,18 +442,40 @@ fn copy_image(image: &Path, to: &File, sizes: Sizes) -> Result<Vec<Range<u64>>, 
     if ioctl_ficlone(to, &from).is_ok() {
         return Ok(stretches);
     }
+    copy_stretches(&from, to, &stretches).map_err(storage(image, "cannot be copied"))?;
+    Ok(stretches)
+}
+
+fn copy_stretches(from: &File, to: &File, stretches: &[Range<u64>]) -> io::Result<()> {
     let mut buffer = vec![0; 1 << 20];
-    for stretch in &stretches {
+    for stretch in stretches {
         let mut at = stretch.start;
         while at < stretch.end {
             let length = buffer.len().min((stretch.end - at) as usize);
             let part = &mut buffer[..length];
-            from.read_exact_at(part, at).map_err(storage(image, "cannot be read"))?;
-            to.write_all_at(part, at).map_err(storage(image, "cannot be copied"))?;
+            from.read_exact_at(part, at)?;
+            to.write_all_at(part, at)?;
             at += length as u64;
         }
     }
-    Ok(stretches)
+    Ok(())
+}
+
+/// A new file with the bytes and the holes of another; none where there is no other.
+fn copy(from: &Path, to: &Path) -> Result<(), FolderError> {
+    if !from.exists() {
+        return Ok(());
+    }
+    let source = opened(from, OpenOptions::new().read(true))?;
+    let copy = || -> io::Result<()> {
+        let copy = File::create_new(to)?;
+        copy.set_len(source.metadata()?.len())?;
+        if ioctl_ficlone(&copy, &source).is_err() {
+            copy_stretches(&source, &copy, &data_of(&source)?)?;
+        }
+        copy.sync_all()
+    };
+    copy().map_err(storage(to, "cannot be written"))
 }
 
 /// Nothing is there, or an empty folder.

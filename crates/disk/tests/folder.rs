@@ -153,6 +153,30 @@ fn one_at_a_time_and_no_other_folder() {
     assert_eq!(files(around.path()), ["drive", "empty"], "nothing is left beside");
 }
 
+/// A copy is the drive as it was, and the drive goes back to it.
+#[test]
+fn a_snapshot_is_the_drive_as_it_was() {
+    let (_around, path) = made();
+    let (folder, mut life) = resumed(&path).unwrap();
+    life.medium.write(4096, &[1; 512]).unwrap();
+    life.medium.note(Note::Bad(&[7].into())).unwrap();
+    folder.keep(b"then", &mut life.medium, SIZES.units(), true).unwrap();
+    folder.snapshot("then").unwrap();
+    assert!(matches!(folder.snapshot("then"), Err(FolderError::Exists(_))));
+    life.medium.write(4096, &[2; 512]).unwrap();
+    life.medium.note(Note::Bad(&[].into())).unwrap();
+    folder.keep(b"now", &mut life.medium, SIZES.units(), true).unwrap();
+    assert!(folder.restore("never").unwrap_err().to_string().contains("there are: then"));
+    folder.restore("then").unwrap();
+    drop((folder, life));
+
+    let (folder, mut life) = resumed(&path).unwrap();
+    let mut read = [0; 512];
+    life.medium.read(4096, &mut read).unwrap();
+    assert_eq!((read, life.bad, life.was_put_away), ([1; 512], [7].into(), true));
+    assert_eq!(folder.checkpoint().unwrap(), b"then");
+}
+
 /// A raw image becomes a drive: its data is written, its holes are not.
 #[test]
 fn an_image_becomes_a_drive() {

@@ -110,7 +110,7 @@ pub fn layer_parameters(layers: &[LayerPlan]) -> Value {
 
 /// Free room for data, in groups of blocks, as JSON.
 pub fn supply(supply: &Supply) -> Value {
-    json!({ "free": supply.free, "all": supply.all, "collection_begins_at": supply.low })
+    json!({ "free": supply.free, "total": supply.all, "low_water": supply.low })
 }
 
 /// Erase counts of the blocks in use, and the bad ones, of one drive or several together.
@@ -137,16 +137,30 @@ impl Wear {
         self.rated_cycles = Some(self.rated_cycles.map_or(rated, |known| known.min(rated)));
     }
 
-    /// As JSON.
-    pub fn to_json(&self) -> Value {
+    /// Erases of the block with the fewest, on average, and with the most, and what it is rated for, as JSON.
+    pub fn summary(&self) -> Value {
+        json!({
+            "least": self.histogram.keys().next(),
+            "mean": self.mean_erases(),
+            "most": self.histogram.keys().next_back(),
+            "rated": self.rated_cycles,
+        })
+    }
+
+    fn mean_erases(&self) -> f64 {
         let blocks: u64 = self.histogram.values().sum();
         let erases: u64 = self.histogram.iter().map(|(count, blocks)| u64::from(*count) * blocks).sum();
+        erases as f64 / blocks.max(1) as f64
+    }
+
+    /// As JSON.
+    pub fn to_json(&self) -> Value {
         json!({
             "exported_bytes": self.exported_bytes,
             "flash_bytes": self.flash_bytes,
             "erase_counts": {
                 "min": self.histogram.keys().next(),
-                "mean": erases as f64 / blocks.max(1) as f64,
+                "mean": self.mean_erases(),
                 "max": self.histogram.keys().next_back(),
                 "histogram": self.histogram.iter().collect::<Vec<_>>(),
             },

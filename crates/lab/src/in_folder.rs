@@ -47,8 +47,14 @@ impl InFolder {
     /// It is no folder of a drive, is open already, or is damaged; nothing has changed then.
     pub fn open(path: &Path) -> Result<(InFolder, Disk<FolderMedium>), InFolderError> {
         let folder = Folder::open(path)?;
+        let (about, disk) = InFolder::revive(&folder)?;
+        Ok((InFolder { folder, about }, disk))
+    }
+
+    fn revive(folder: &Folder) -> Result<(About, Disk<FolderMedium>), InFolderError> {
         let checkpoint = folder.checkpoint()?;
-        let (label, saved) = drive_file::from_bytes(&path.join("drive.ssd").display().to_string(), &checkpoint)?;
+        let file = folder.path().join("drive.ssd").display().to_string();
+        let (label, saved) = drive_file::from_bytes(&file, &checkpoint)?;
         let profile = Profile::read(&label.name, &label.file, &label.profile, &label.settings)?;
         let mut before = None;
         let with_bytes = WithBytes::new(label, profile, saved, |sizes| {
@@ -65,7 +71,30 @@ impl InFolder {
             bad.into_iter().for_each(|sector| disk.spoil(sector..sector + 1));
         }
         about.count_from_now(&mut disk);
-        Ok((InFolder { folder, about }, disk))
+        Ok((about, disk))
+    }
+
+    /// Keeps a copy of the drive as it is now, under a name. Nothing may be under way.
+    ///
+    /// # Errors
+    /// As [`InFolder::checkpoint`]; there is one of that name.
+    pub fn snapshot(&mut self, disk: &mut Disk<FolderMedium>, name: &str) -> Result<(), InFolderError> {
+        // The copy is a drive that was put away; this one goes on.
+        self.keep(disk, true)?;
+        let copied = self.folder.snapshot(name);
+        self.keep(disk, false)?;
+        Ok(copied?)
+    }
+
+    /// The drive as a copy of that name has it, instead of what it is now.
+    ///
+    /// # Errors
+    /// There is none of that name; the host's storage.
+    pub fn restore(&mut self, name: &str) -> Result<Disk<FolderMedium>, InFolderError> {
+        self.folder.restore(name)?;
+        let (about, disk) = InFolder::revive(&self.folder)?;
+        self.about = about;
+        Ok(disk)
     }
 
     /// Keeps what the drive is like now. Nothing may be under way.

@@ -128,7 +128,7 @@ impl About {
             "write_amplification": counters.write_amplification(),
             "counters": describe::counters(&counters),
             "blocks": describe::supply(&disk.ssd().ftl.supply()),
-            "wear": wear.to_json(),
+            "wear": wear.summary(),
         })
     }
 }

@@ -47,6 +47,7 @@ pub struct Server {
     server: server::Server<FolderMedium>,
     /// Until it has been stopped.
     kept: Mutex<Option<InFolder>>,
+    durable: Durable,
 }
 
 /// Where: `unix` and a path, or `tcp` and an address with its port.
@@ -67,13 +68,14 @@ impl Server {
         let addresses = places.into_iter().map(|place| address(&place)).collect::<PyResult<Vec<_>>>()?;
         py.detach(|| {
             let (kept, disk) = InFolder::open(&folder).map_err(mend)?;
-            let disk = disk.durable(if durable_host { Durable::Host } else { Durable::Process });
+            let durable = if durable_host { Durable::Host } else { Durable::Process };
+            let disk = disk.durable(durable);
             let description = format!("{}, simulated by ssdlab", kept.about.profile.title);
             let name = Name { description, ..Name::default() };
             let pace = pace.map_or(Pace::Off, Pace::Factor);
             let options = Options { addresses, others_may_reach_it, pace, name, ..Options::default() };
             let server = server::Server::start(disk, options).map_err(mend)?;
-            Ok(Server { server, kept: Mutex::new(Some(kept)) })
+            Ok(Server { server, kept: Mutex::new(Some(kept)), durable })
         })
     }
 
@@ -97,16 +99,10 @@ impl Server {
             })?;
             if let Value::Object(told) = &mut told {
                 told.extend(of_server(&self.server.stats()));
+                let [read, write] = self.server.latencies().map(|latencies| summary(&latencies));
+                told.insert("latency".into(), json!({ "read": read, "write": write }));
             }
             Ok(told.to_string())
-        })
-    }
-
-    /// How long reads and writes took since this was asked last, as JSON.
-    fn take_latencies(&self, py: Python<'_>) -> String {
-        py.detach(|| {
-            let [reads, writes] = self.server.take_latencies().map(|each: Latencies| each.summary().map(summary));
-            json!({ "read": reads, "write": writes }).to_string()
         })
     }
 
@@ -128,6 +124,24 @@ impl Server {
     /// Keeps what the drive is like, as soon as nothing is under way.
     fn checkpoint(&self, py: Python<'_>) -> PyResult<()> {
         py.detach(|| self.with_disk(true, |kept, disk| kept.checkpoint(disk)))
+    }
+
+    /// Keeps a copy of the drive under a name, as soon as nothing is under way.
+    fn snapshot(&self, py: Python<'_>, name: &str) -> PyResult<()> {
+        py.detach(|| self.with_disk(true, |kept, disk| kept.snapshot(disk, name)))
+    }
+
+    /// The drive is what a copy has; who was connected has lost it.
+    fn restore(&self, py: Python<'_>, name: &str) -> PyResult<()> {
+        py.detach(|| {
+            self.server.power_cut(0).map_err(mend)?;
+            let restored = self.with_disk(false, |kept, disk| {
+                *disk = kept.restore(name)?.durable(self.durable);
+                Ok(())
+            });
+            self.server.power_on().map_err(mend)?;
+            restored
+        })
     }
 
     /// Starts over and keeps that; gives the time that it takes, in nanoseconds.
@@ -269,9 +283,10 @@ fn of_server(stats: &Stats) -> serde_json::Map<String, Value> {
     }
 }
 
-fn summary(told: Summary) -> Value {
-    let Summary { count, mean_ns, p50_ns, p99_ns, p99_9_ns, max_ns } = told;
-    json!({
+fn summary(latencies: &Latencies) -> Option<Value> {
+    let Summary { count, mean_ns, p50_ns, p99_ns, p99_9_ns, max_ns } = latencies.summary()?;
+    Some(json!({
         "count": count, "mean_ns": mean_ns, "p50_ns": p50_ns, "p99_ns": p99_ns, "p99_9_ns": p99_9_ns, "max_ns": max_ns,
-    })
+        "buckets": latencies.buckets(),
+    }))
 }

@@ -52,6 +52,12 @@ impl Latencies {
         self.most = self.most.max(took.0);
     }
 
+    /// How many took so long: the upper end of each bucket that is not empty, in nanoseconds, and its count.
+    pub fn buckets(&self) -> Vec<(u64, u64)> {
+        let all = self.histogram.iter().flat_map(|histogram| histogram.iter());
+        all.filter(|bucket| bucket.count() > 0).map(|bucket| (bucket.end(), bucket.count())).collect()
+    }
+
     /// What is to be told, if there was a request.
     pub fn summary(&self) -> Option<Summary> {
         let histogram = self.histogram.as_ref().filter(|_| self.count > 0)?;
@@ -82,6 +88,7 @@ mod test {
         (1..=1000).for_each(|micros| latencies.note(Nanos(micros * 1000)));
         let Some(told) = latencies.summary() else { panic!("there were requests") };
         assert_eq!((told.count, told.mean_ns, told.max_ns), (1000, 500_500.0, 1_000_000));
+        assert_eq!(latencies.buckets().iter().map(|(_, count)| count).sum::<u64>(), 1000);
         for (told, right) in [(told.p50_ns, 500_000), (told.p99_ns, 990_000), (told.p99_9_ns, 999_000)] {
             assert!(told.abs_diff(right) <= right / 100, "{told} for {right}");
         }

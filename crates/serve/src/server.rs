@@ -149,9 +149,9 @@ impl<M: Medium + Send + 'static> Server<M> {
         })
     }
 
-    /// How long reads and writes took since this was asked last.
-    pub fn take_latencies(&self) -> [Latencies; 2] {
-        self.house.served.with(|drive| std::mem::take(&mut drive.latencies))
+    /// How long reads and writes took so far.
+    pub fn latencies(&self) -> [Latencies; 2] {
+        self.house.served.with(|drive| drive.latencies.clone())
     }
 
     /// The power fails, and stays away; what the seed draws is lost. Sessions that are open stay dead.
