@@ -12,6 +12,7 @@ import json
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, TypeVar
 
 from ssdlab import guarded
@@ -239,6 +240,26 @@ def survey_trace(
 def render(result: str, output_format: str) -> str:
     """Write a result as fio's ``normal`` or ``terse`` text, or as ``json`` without histograms."""
     return ask(lambda engine, _: str(engine.render(result, output_format)))
+
+
+def make_folder(
+    request: RunRequest, folder: Path, image: str | None, progress: Progress | None = None
+) -> None:
+    """Make a folder with the drive of a request, in its condition, as `ssdlab serve` has it.
+
+    Parameters
+    ----------
+    request
+        The drive, its settings and condition.
+    folder
+        Where nothing is yet, or an empty folder.
+    image
+        A raw disk image as long as the drive; None for zeroes.
+    progress
+        As for `run`.
+    """
+    asked = request.to_json()
+    ask(lambda engine, told: engine.make_folder(asked, folder, image, told), progress)
 
 
 def season(request: RunRequest, progress: Progress | None = None) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""A drive in a folder that is being served: what `ssdlab.serving.api` asks, over the engine's server.
+"""The drive of a folder while it is served: what `ssdlab.serving.api` asks, by the engine.
 
 The folder has the drive's bytes and what it is like (docs/serve.md), and while it is served the
 sockets ``nbd.sock`` and ``ctl.sock`` and the file ``pid``.
