@@ -1,7 +1,7 @@
 //! What a drive did since its checkpoint, as the bytes of a file: written in place while the drive is open.
 //!
 //! ```text
-//! 0      head: text, then zeroes: "ssdlab since 1", the checkpoint that it follows by its CRC-32, units, open or put-away
+//! 0      head: text, then zeroes: "ssdlab since 1", the checkpoint that it follows by its checksums, units, open or put-away
 //! 4096   counters, in two places by turns, each a line with its CRC-32, its number, and a line a counter
 //! 12288  marks of units, four in a byte ([`Since`])
 //! ```
@@ -89,9 +89,11 @@ pub fn head(checkpoint: &[u8], units: u32, is_put_away: bool) -> Vec<u8> {
     head
 }
 
-/// What an account calls its checkpoint.
+/// What an account calls its checkpoint: the CRC-32 of either half. That of the whole would be the same for all bytes that
+/// end with their own CRC-32, as a drive file's do.
 fn name_of(checkpoint: &[u8]) -> String {
-    format!("{:08x}", crc32fast::hash(checkpoint))
+    let (first, second) = checkpoint.split_at(checkpoint.len() / 2);
+    format!("{:08x}{:08x}", crc32fast::hash(first), crc32fast::hash(second))
 }
 
 /// The text before the zeroes that fill a place up.
@@ -175,6 +177,21 @@ mod test {
         let (_, place) = counters_place(u64::MAX, &all);
         assert_eq!(place.len(), PLACE_BYTES);
         assert_eq!(read_counters(&place), Some((u64::MAX, all)));
+    }
+
+    /// Checkpoints that end with their own CRC-32 are told apart, wherever they differ.
+    #[test]
+    fn checkpoints_are_told_apart() {
+        let sealed = |text: &str| {
+            let sum = crc32fast::hash(text.as_bytes()).to_le_bytes();
+            [text.as_bytes(), &sum].concat()
+        };
+        let all = ["0123456789", "x123456789", "012345678x"].map(sealed);
+        for one in &all {
+            let account = to_bytes(one, &marked(), true);
+            let follows = all.iter().filter(|other| Account::read(&account, other).is_ok());
+            assert_eq!(follows.count(), 1);
+        }
     }
 
     /// Whatever is wrong is named.

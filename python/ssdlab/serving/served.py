@@ -81,7 +81,6 @@ class FolderDrive:
         self._teller = threading.Thread(target=self._tell_on, daemon=True)
         with PendingFile(self._folder / PID) as file:
             file.write(f"{os.getpid()}\n")
-            file.finish()
         self._teller.start()
 
     @property
