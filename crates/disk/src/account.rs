@@ -1,7 +1,7 @@
 //! What a drive did since its checkpoint, as the bytes of a file: written in place while the drive is open.
 //!
 //! ```text
-//! 0      head: text, then zeroes: "ssdlab since 1", the checkpoint that it follows by its checksums, units, open or put-away
+//! 0      head: text, then zeroes: "ssdlab since 1", the checkpoint that it follows by its hash, units, open or put-away
 //! 4096   counters, in two places by turns, each a line with its CRC-32, its number, and a line a counter
 //! 12288  marks of units, four in a byte ([`Since`])
 //! ```
@@ -9,6 +9,7 @@
 
 use crate::since::Since;
 use ssdlab_device::counters::Counters;
+use twox_hash::XxHash64;
 
 const PLACE_BYTES: usize = 4096;
 const MARKS: usize = 3 * PLACE_BYTES;
@@ -89,11 +90,10 @@ pub fn head(checkpoint: &[u8], units: u32, is_put_away: bool) -> Vec<u8> {
     head
 }
 
-/// What an account calls its checkpoint: the CRC-32 of either half. That of the whole would be the same for all bytes that
-/// end with their own CRC-32, as a drive file's do.
+/// What an account calls its checkpoint. A CRC-32 would be the same for all bytes that end with their own CRC-32, as a
+/// drive file's do.
 fn name_of(checkpoint: &[u8]) -> String {
-    let (first, second) = checkpoint.split_at(checkpoint.len() / 2);
-    format!("{:08x}{:08x}", crc32fast::hash(first), crc32fast::hash(second))
+    format!("{:016x}", XxHash64::oneshot(0, checkpoint))
 }
 
 /// The text before the zeroes that fill a place up.
