@@ -59,6 +59,10 @@ intervals)
 interrupt)
     SSDLAB_INTERRUPTS=20 .venv/bin/pytest tests/python/test_interrupt.py
     ;;
+kills)
+    # A server is killed under load by four connections.
+    SSDLAB_KILLS=${SSDLAB_KILLS:-300} .venv/bin/pytest tests/python/test_serve_kills.py
+    ;;
 measured)
     # Goes on where it was interrupted; another folder starts anew.
     .venv/bin/python -m ssdlab.measured -o "${SSDLAB_MEASURED:-target/measured}"
