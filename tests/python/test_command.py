@@ -35,6 +35,7 @@ VERBS = (
     "audit",
     "health",
     "align",
+    "serve",
     "ctl",
     "completion",
 )
