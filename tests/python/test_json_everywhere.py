@@ -16,6 +16,7 @@ from pretended import Pretended, served
 from process import RUN, SMALL
 from ssdlab.cli import VERBS, ssdlab
 from test_demo import part
+from test_serve import end
 
 Command = Callable[..., tuple[int, str, str]]
 S3500 = "intel-dc-s3500-80gb"
@@ -57,6 +58,7 @@ COMMANDS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("align", "check", "wrong.toml"),
         ("align", "commands", "--layer", "partition:start=1MiB", "--device", "/dev/sda"),
     ),
+    "serve": (("serve", "theory", "--set", "capacity_bytes=64MiB", "-o", "sv", "--wait-ready"),),
     "ctl": (
         ("ctl", "served", "stats"),
         ("ctl", "served", "power-cut"),
@@ -83,6 +85,8 @@ def _files(inputs: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr("ssdlab.demo.perform.Performance", _Performed)
     with served(inputs / "served", Pretended()):
         yield
+    if (inputs / "sv").exists():
+        end(inputs / "sv")
 
 
 def _drawn(_space: Any, places: Any, asked: Any, *_rest: Any) -> Any:

@@ -17,6 +17,8 @@ from typing import Any
 from ssdlab.errors import SsdlabError
 
 _MOST_SHOWN = 4000
+_started: list[subprocess.Popen[bytes]] = []
+"""Processes that go on when this one ends; Python warns of one that nobody holds."""
 
 
 def tell_ready(pipe: int, told: Mapping[str, Any]) -> None:
@@ -66,6 +68,7 @@ def start(words: Sequence[str], log: Path) -> dict[str, Any]:
     with os.fdopen(ready) as pipe:
         line = pipe.read()
     if line:
+        _started.append(process)
         found: dict[str, Any] = json.loads(line)
         return found
     process.wait()
