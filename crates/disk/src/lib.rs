@@ -32,13 +32,19 @@
 pub mod commands;
 pub mod disk;
 pub mod image;
+pub mod kept;
+pub mod losses;
 pub mod medium;
+pub mod power;
+pub mod promises;
 pub mod since;
 pub mod undo;
 pub mod unit;
 pub mod unstored;
 
 pub use commands::{Asked, CommandError, Commands};
-pub use disk::{Cut, Disk, Done, Durable, Failure, Loss};
+pub use disk::{Disk, Done, Durable, Failure};
+pub use losses::{Cut, Loss, What};
+pub use power::{Fault, Faults};
 pub use ssdlab_device::block::{Operation, Request};
 pub use ssdlab_device::units::{Lba, Nanos};

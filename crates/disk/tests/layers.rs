@@ -4,7 +4,15 @@ use crate::arrows;
 use std::path::Path;
 
 /// Lowest first.
-const LEVELS: &[&[&str]] = &[&["medium", "since", "unit"], &["undo", "unstored"], &["image"], &["disk"], &["commands"]];
+const LEVELS: &[&[&str]] = &[
+    &["losses", "medium", "promises", "since", "unit"],
+    &["undo", "unstored"],
+    &["kept"],
+    &["power"],
+    &["image"],
+    &["disk"],
+    &["commands"],
+];
 
 /// No module of this crate uses one that lies above it or beside it.
 #[test]

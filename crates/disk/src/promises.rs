@@ -1,0 +1,212 @@
+//! What the host was promised, sector by sector: kept where faults are armed, so that a loss can be told from a lie.
+//!
+//! ```text
+//! acknowledged ─► a flush that was submitted afterwards ends ─► promised
+//!            └──► at once: FUA, or a drive that is not volatile
+//! ```
+//! It is the host's view: a flush that ended counts, whatever the drive did. A trim leaves a sector without a last write.
+//! Numbers of writes are in the order of submission; of writes to one sector under way together the greatest counts.
+
+use ssdlab_device::block::{Limits, Operation, Request, Tag};
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+const PAGE: usize = 512;
+
+/// A number for each sector, 0 at first; copies share what neither changes.
+#[derive(Clone, Debug, Default)]
+struct Numbers {
+    pages: Vec<Option<Arc<[u64; PAGE]>>>,
+}
+
+impl Numbers {
+    fn get(&self, lba: u64) -> u64 {
+        let page = self.pages.get(lba as usize / PAGE).and_then(Option::as_ref);
+        page.map_or(0, |page| page[lba as usize % PAGE])
+    }
+
+    fn change(&mut self, sectors: Range<u64>, to: impl Fn(u64, u64) -> u64) {
+        for lba in sectors {
+            let (page, place) = (lba as usize / PAGE, lba as usize % PAGE);
+            if self.pages.len() <= page {
+                self.pages.resize(page + 1, None);
+            }
+            let page = Arc::make_mut(self.pages[page].get_or_insert_with(|| Arc::new([0; PAGE])));
+            page[place] = to(lba, page[place]);
+        }
+    }
+}
+
+/// A write that was acknowledged and not promised.
+#[derive(Clone, Debug)]
+struct Open {
+    acknowledged_at: u64,
+    sectors: Range<u64>,
+    write: u64,
+}
+
+/// The last acknowledged and the last promised write of each sector.
+#[derive(Clone, Debug)]
+pub struct Promises {
+    is_volatile: bool,
+    sector_bytes: u64,
+    trim_bytes: u64,
+    clock: u64,
+    acknowledged: Numbers,
+    promised: Numbers,
+    open: Vec<Open>,
+    /// When the flushes under way were submitted.
+    flushes: BTreeMap<u32, u64>,
+}
+
+impl Promises {
+    /// Of a drive with these limits: nothing is known of what was written before.
+    pub fn new(limits: &Limits) -> Promises {
+        Promises {
+            is_volatile: limits.volatile_cache,
+            sector_bytes: u64::from(limits.sector_bytes),
+            trim_bytes: u64::from(limits.discard_granularity_bytes),
+            clock: 0,
+            acknowledged: Numbers::default(),
+            promised: Numbers::default(),
+            open: Vec::new(),
+            flushes: BTreeMap::new(),
+        }
+    }
+
+    /// The last acknowledged write of a sector.
+    pub fn acknowledged(&self, lba: u64) -> Option<u64> {
+        Some(self.acknowledged.get(lba)).filter(|write| *write != 0)
+    }
+
+    /// The last promised write of a sector.
+    pub fn promised(&self, lba: u64) -> Option<u64> {
+        Some(self.promised.get(lba)).filter(|write| *write != 0)
+    }
+
+    /// A command is handed over.
+    pub fn submit(&mut self, tag: Tag, request: &Request) {
+        self.clock += 1;
+        if request.operation == Operation::Flush {
+            self.flushes.insert(tag.0, self.clock);
+        }
+    }
+
+    /// A command has ended, and well.
+    pub fn complete(&mut self, tag: Tag, request: &Request, write: u64) {
+        self.clock += 1;
+        let sectors = request.lba.0..request.lba.0 + u64::from(request.sectors);
+        match request.operation {
+            Operation::Write | Operation::WriteZeroes => {
+                self.acknowledged.change(sectors.clone(), |_, last| last.max(write));
+                if !self.is_volatile || request.fua {
+                    return self.promise(sectors, write);
+                }
+                self.open.push(Open { acknowledged_at: self.clock, sectors, write });
+            }
+            Operation::Flush => {
+                let submitted = self.flushes.remove(&tag.0).unwrap_or(0);
+                let open = std::mem::take(&mut self.open);
+                let (covered, left) = open.into_iter().partition(|open| open.acknowledged_at < submitted);
+                self.open = left;
+                let covered: Vec<Open> = covered;
+                covered.into_iter().for_each(|open| self.promise(open.sectors, open.write));
+            }
+            Operation::Trim if self.trim_bytes > 0 => {
+                let granule = self.trim_bytes / self.sector_bytes;
+                let first = sectors.start.div_ceil(granule) * granule;
+                self.forget(first..sectors.end / granule * granule);
+            }
+            Operation::Trim | Operation::Read => {}
+        }
+    }
+
+    /// What was trimmed since has no last write.
+    fn promise(&mut self, sectors: Range<u64>, write: u64) {
+        let acknowledged = &self.acknowledged;
+        self.promised.change(sectors, |lba, last| if acknowledged.get(lba) < write { last } else { last.max(write) });
+    }
+
+    fn forget(&mut self, sectors: Range<u64>) {
+        self.acknowledged.change(sectors.clone(), |_, _| 0);
+        self.promised.change(sectors, |_, _| 0);
+    }
+
+    /// Power has failed and come back: what stands, stands; of these sectors it is not known which write does.
+    pub fn cut(&mut self, lost: impl Iterator<Item = u64>) {
+        self.flushes.clear();
+        for open in std::mem::take(&mut self.open) {
+            self.promise(open.sectors, open.write);
+        }
+        lost.for_each(|lba| self.forget(lba..lba + 1));
+    }
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+    use ssdlab_device::units::Lba;
+
+    fn promises(volatile_cache: bool) -> Promises {
+        let limits = Limits {
+            sector_bytes: 512,
+            sectors: 1024,
+            queue_depth: 8,
+            discard_granularity_bytes: 4096,
+            volatile_cache,
+            optimal_io_bytes: 4096,
+        };
+        Promises::new(&limits)
+    }
+
+    fn write(fua: bool) -> Request {
+        Request { fua, ..Request::new(Operation::Write, Lba(4), 2) }
+    }
+
+    fn flush() -> Request {
+        Request::new(Operation::Flush, Lba(0), 0)
+    }
+
+    /// By hand: a flush covers what was acknowledged before it was submitted, and nothing that came meanwhile.
+    #[test]
+    fn a_flush_covers_what_came_before() {
+        let mut promises = promises(true);
+        promises.complete(Tag(0), &write(false), 1);
+        promises.submit(Tag(1), &flush());
+        promises.complete(Tag(0), &write(false), 2);
+        assert_eq!((promises.acknowledged(5), promises.promised(5)), (Some(2), None));
+        promises.complete(Tag(1), &flush(), 0);
+        assert_eq!((promises.acknowledged(5), promises.promised(5)), (Some(2), Some(1)));
+        assert_eq!((promises.acknowledged(6), promises.promised(6)), (None, None), "it was not written");
+    }
+
+    /// By hand: FUA and a drive that is not volatile promise at once; a trim leaves nothing to promise, of whole units.
+    #[test]
+    fn some_promise_at_once() {
+        let mut volatile = promises(true);
+        volatile.complete(Tag(0), &write(true), 1);
+        assert_eq!(volatile.promised(4), Some(1));
+        let mut safe = promises(false);
+        safe.complete(Tag(0), &write(false), 1);
+        assert_eq!(safe.promised(4), Some(1));
+        safe.complete(Tag(0), &Request::new(Operation::Trim, Lba(1), 8), 0);
+        assert_eq!(safe.promised(4), Some(1), "no whole unit");
+        safe.complete(Tag(0), &Request::new(Operation::Trim, Lba(0), 8), 0);
+        assert_eq!((safe.promised(4), safe.acknowledged(4)), (None, None));
+        volatile.complete(Tag(0), &write(false), 2);
+        volatile.complete(Tag(0), &Request::new(Operation::Trim, Lba(0), 8), 0);
+        volatile.submit(Tag(1), &flush());
+        volatile.complete(Tag(1), &flush(), 0);
+        assert_eq!(volatile.promised(4), None, "it was trimmed since");
+    }
+
+    /// By hand: what survives a loss of power is promised then; of what is lost nothing is known.
+    #[test]
+    fn what_survives_stands() {
+        let mut promises = promises(true);
+        promises.complete(Tag(0), &write(false), 1);
+        promises.cut(std::iter::once(5));
+        assert_eq!((promises.promised(4), promises.promised(5), promises.acknowledged(5)), (Some(1), None, None));
+    }
+}
