@@ -17,6 +17,7 @@ use crate::since::{Mark, Since};
 use ssdlab_device::block::{Completion, Device, Limits, Operation, Request, Status, Tag};
 use ssdlab_device::config::DriveConfig;
 use ssdlab_device::counters::Counters;
+use ssdlab_device::ftl::mapping::Place;
 use ssdlab_device::parameter::Problem;
 use ssdlab_device::sim::random::{Purpose, Stream};
 use ssdlab_device::sim::slots::Slots;
@@ -232,7 +233,7 @@ impl<M: Medium> Disk<M> {
         self.image().begin(tag, Payload { bytes, write });
         self.now = self.now.max(now);
         let lies = self.image().has(Fault::Lying) && self.limits().volatile_cache;
-        self.promises.iter_mut().for_each(|promises| promises.submit(tag, &request));
+        self.promises.iter_mut().for_each(|promises| promises.submit(tag, &request, write));
         if request.operation == Operation::Flush && (lies || self.image().is(Mutant::FlushAtOnce)) {
             self.ssd.ftl.counters.host_flushes += u64::from(lies);
             self.completions.push(Completion { tag, status: Status::Success });
@@ -317,14 +318,34 @@ impl<M: Medium> Disk<M> {
             (Status::WriteProtected, _) => Err(Failure::WriteProtected),
             (Status::OutOfRange, _) => Err(Failure::OutOfRange),
         };
-        if let Some(promises) = self.promises.as_mut().filter(|_| outcome.is_ok()) {
-            promises.complete(tag, &request, write);
-            if request.operation == Operation::Flush {
+        if self.promises.is_some() {
+            self.note_end(tag, &request, write, outcome.is_ok());
+        }
+        Done { tag, request, outcome, bytes }
+    }
+
+    /// Where faults are armed: what the host has been promised now.
+    #[cold]
+    fn note_end(&mut self, tag: Tag, request: &Request, write: u64, is_done: bool) {
+        let Some(promises) = &mut self.promises else { return };
+        promises.complete(tag, request, write, is_done);
+        match request.operation {
+            Operation::Flush if is_done => {
                 let promises = &**promises;
                 self.ssd.ftl.flash.contents.flushed(|lba, write| promises.promised(lba) >= Some(write));
             }
+            // Of a unit that is not mapped no write brings the zeroes.
+            Operation::WriteZeroes if is_done => {
+                let unit_sectors = u64::from(self.ssd.ftl.flash.contents.sizes().unit_sectors);
+                let end = request.lba.0 + u64::from(request.sectors);
+                for unit in request.lba.0 / unit_sectors..end.div_ceil(unit_sectors) {
+                    if self.ssd.ftl.place(Lpn(unit as u32)) == Place::Unmapped {
+                        promises.forget(unit * unit_sectors..(unit + 1) * unit_sectors);
+                    }
+                }
+            }
+            _ => {}
         }
-        Done { tag, request, outcome, bytes }
     }
 
     /// The power fails now and comes back: what was under way is dropped, what nobody was promised may be gone. What has
@@ -339,7 +360,10 @@ impl<M: Medium> Disk<M> {
         let damaged: BTreeSet<Lpn> = broken_off.iter().flat_map(|row| self.ssd.ftl.units_below(row)).collect();
         damaged.into_iter().for_each(|lpn| self.image().damage(lpn.0, &mut taken));
         let losses = self.losses(taken, &unacknowledged);
-        self.promises.iter_mut().for_each(|promises| promises.cut(losses.iter().map(|loss| loss.lba)));
+        if let Some(promises) = &mut self.promises {
+            let image = &self.ssd.ftl.flash.contents;
+            promises.cut(losses.iter().map(|loss| (loss.lba, image.stands(loss.lba))));
+        }
         let (now, is_volatile, fails) = (self.now, self.limits().volatile_cache, self.image().has(Fault::Capacitor));
         self.ssd.lose_power(now, |held: Held| !is_volatile && !(fails && held.is_in_ram()));
         let dropped = under_way.iter().map(|number| (Tag(*number), self.under_way.get(*number).request)).collect();
@@ -359,7 +383,10 @@ impl<M: Medium> Disk<M> {
             let flushed = promises.and_then(|promises| promises.promised(lba));
             let write = if write == 0 { acknowledged.unwrap_or(0) } else { write };
             let was_acknowledged = write != 0 && !unacknowledged.contains(&write);
-            Loss { lba, write, was_acknowledged, what, acknowledged, flushed }
+            let stands = self.ssd.ftl.flash.contents.stands(lba);
+            let is_older = promises.is_some_and(|promises| promises.is_broken(lba, stands));
+            let breaks_promise = is_older || matches!(what, What::Torn | What::Unreadable);
+            Loss { lba, write, was_acknowledged, what, acknowledged, flushed, breaks_promise }
         };
         let mut losses: Vec<Loss> = taken.into_iter().map(loss).collect();
         // A unit may be unreadable for two reasons.

@@ -309,10 +309,19 @@ impl<M: Medium> Image<M> {
     fn store(&mut self, lpn: u32, unit: &Unit, to: Option<Ppn>, mended: Vec<u64>) -> io::Result<()> {
         if let Some(to) = to {
             let before = self.read_below(lpn, unit)?;
-            self.undo.keep(lpn, Before { to, unit: before, mended });
+            let first = self.first_sector(lpn);
+            let writes = self.armed.as_ref().map_or_else(Vec::new, |armed| armed.stored(first, unit.brought.len()));
+            self.undo.keep(lpn, Before { to, unit: before, mended, writes });
         } else if self.armed.as_ref().is_some_and(|armed| armed.keeps_below_buffer()) {
             let before = self.read_below(lpn, unit)?;
-            self.armed.iter_mut().for_each(|armed| armed.keep_below_buffer(lpn, before.clone(), &mut self.pool));
+            let first = self.first_sector(lpn);
+            if let Some(armed) = &mut self.armed {
+                armed.keep_below_buffer(lpn, first, before, &mut self.pool);
+            }
+        }
+        if let Some(armed) = &mut self.armed {
+            let first = u64::from(lpn) * u64::from(self.sizes.unit_sectors);
+            unit.runs().for_each(|run| armed.store(first + run.start as u64, &unit.brought[run]));
         }
         self.write_unit(lpn, unit)
     }
@@ -454,7 +463,7 @@ impl<M: Medium> Contents for Image<M> {
         };
         let (_, unit) = self.ram.remove(number);
         if !unit.is_empty() {
-            self.armed.iter_mut().for_each(|armed| armed.put(to));
+            self.armed.iter_mut().for_each(|armed| armed.put(to, &mut self.pool));
             self.keep(lpn.0, &unit, Some(to));
         }
         self.pool.give_back(unit);
@@ -483,11 +492,12 @@ impl<M: Medium> Contents for Image<M> {
         }
         self.put.remove(&lpn.0);
         self.undo.forget(lpn.0, &mut self.pool);
-        self.armed.iter_mut().for_each(|armed| armed.forget(lpn.0, &mut self.pool));
+        let first = self.first_sector(lpn.0);
+        let sectors = first..first + u64::from(self.sizes.unit_sectors);
+        self.armed.iter_mut().for_each(|armed| armed.forget(lpn.0, sectors.clone(), &mut self.pool));
         self.since.mark(lpn.0..lpn.0 + 1, Mark::Trimmed);
         if !self.bad.is_empty() {
-            let first = self.first_sector(lpn.0);
-            (first..first + u64::from(self.sizes.unit_sectors)).for_each(|lba| {
+            sectors.for_each(|lba| {
                 self.bad.remove(&lba);
             });
         }

@@ -35,6 +35,7 @@ pub mod image;
 pub mod kept;
 pub mod losses;
 pub mod medium;
+pub mod numbers;
 pub mod power;
 pub mod promises;
 pub mod since;

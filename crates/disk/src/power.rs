@@ -17,14 +17,16 @@
 //! under program; trims, which stand; what only a volatile buffer holds is lost as ever.
 
 use crate::kept::Kept;
+use crate::numbers::Numbers;
 use crate::undo::{Before, Key};
 use crate::unit::{Pool, Unit};
 use ssdlab_device::nand::contents::Row;
 use ssdlab_device::nand::geometry::Geometry;
 use ssdlab_device::sim::random::{Purpose, Stream};
-use ssdlab_device::units::{DieId, Ppn};
+use ssdlab_device::units::{BlockId, DieId, Ppn};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::ops::Range;
 use std::str::FromStr;
 use thiserror::Error;
 
@@ -156,17 +158,22 @@ pub struct Armed {
     rows: Vec<Option<Row>>,
     /// Versions before what flash has.
     kept: Kept,
-    /// What stood before what a protected buffer holds, by unit.
-    buffered: BTreeMap<u32, Unit>,
-    /// Where the last unit of the host was put.
-    newest: Option<Ppn>,
+    /// What stood before what a protected buffer holds, by unit, and the writes that had brought it.
+    buffered: BTreeMap<u32, (Unit, Vec<u64>)>,
+    /// The write that each sector of the medium is of, 0 where it is of none since the faults were armed.
+    stored: Numbers,
+    /// The block of each die that a unit of the host was put into last.
+    open: BTreeMap<DieId, BlockId>,
+    /// The last of all.
+    newest: Option<BlockId>,
 }
 
 impl Armed {
     /// Faults of a drive of that shape.
     pub fn new(faults: Faults, geometry: Geometry) -> Armed {
         let (rows, kept, buffered) = (Vec::new(), Kept::default(), BTreeMap::new());
-        Armed { faults, geometry, rows, kept, buffered, newest: None }
+        let (open, stored) = (BTreeMap::new(), Numbers::default());
+        Armed { faults, geometry, rows, kept, buffered, stored, open, newest: None }
     }
 
     /// Other faults from now on; what was kept for the former ones is of use where they are the same.
@@ -198,9 +205,23 @@ impl Armed {
         self.rows.get_mut(usize::from(die.0)).map(Option::take);
     }
 
-    /// A unit of the host is put there.
-    pub fn put(&mut self, to: Ppn) {
-        self.newest = Some(to);
+    /// A unit of the host is put there: what the die's block before had is out of a rollback's reach.
+    pub fn put(&mut self, to: Ppn, pool: &mut Pool) {
+        let block = self.geometry.block(to);
+        self.newest = Some(block);
+        let is_new = self.open.insert(self.geometry.die(block), block) != Some(block);
+        if is_new && !self.faults.has(Fault::Unserialized) {
+            self.settle(|_, _| true, pool);
+        }
+    }
+
+    /// What is settled is kept for a rollback at most.
+    fn settle(&mut self, is_settled: impl Fn(u32, &Before) -> bool, pool: &mut Pool) {
+        let (rolls_back, is_serial) = (self.faults.has(Fault::Rollback), !self.faults.has(Fault::Unserialized));
+        let (geometry, open) = (&self.geometry, &self.open);
+        let is_open = |block| open.get(&geometry.die(block)) == Some(&block);
+        let is_needed = |before: &Before| rolls_back && is_open(geometry.block(before.to));
+        self.kept.settle(|lpn, before| !is_needed(before) && (is_serial || is_settled(lpn, before)), pool);
     }
 
     /// The row of a unit has ended: what stood there before is kept, or given back.
@@ -214,30 +235,47 @@ impl Armed {
     }
 
     /// What stood below sectors that a protected buffer has taken; what stood there first counts, by the last write.
-    pub fn keep_below_buffer(&mut self, lpn: u32, mut before: Unit, pool: &mut Pool) {
-        if let Some(first) = self.buffered.remove(&lpn) {
+    pub fn keep_below_buffer(&mut self, lpn: u32, first: u64, mut before: Unit, pool: &mut Pool) {
+        let mut stood = self.stored(first, before.brought.len());
+        if let Some((oldest, its_writes)) = self.buffered.remove(&lpn) {
             let writes = before.brought.clone();
-            before.lay_over(&first);
-            for (brought, write) in before.brought.iter_mut().zip(writes).filter(|(_, write)| *write != 0) {
-                *brought = write;
+            before.lay_over(&oldest);
+            for sector in 0..writes.len() {
+                if oldest.brought[sector] != 0 {
+                    stood[sector] = its_writes[sector];
+                }
+                if writes[sector] != 0 {
+                    before.brought[sector] = writes[sector];
+                }
             }
-            pool.give_back(first);
+            pool.give_back(oldest);
         }
-        self.buffered.insert(lpn, before);
+        self.buffered.insert(lpn, (before, stood));
+    }
+
+    /// The writes that brought what stands in so many sectors.
+    pub fn stored(&self, first: u64, sectors: usize) -> Vec<u64> {
+        (first..).take(sectors).map(|lba| self.stored.get(lba)).collect()
+    }
+
+    /// Sectors go to the medium: `writes` are theirs.
+    pub fn store(&mut self, first: u64, writes: &[u64]) {
+        self.stored.change(first..first + writes.len() as u64, |lba, _| writes[(lba - first) as usize]);
     }
 
     /// A unit of a protected buffer is put: it will not be lost on its way.
     pub fn put_buffered(&mut self, key: Key, to: Ppn, pool: &mut Pool) {
-        if let Some(unit) = self.buffered.remove(&key.0) {
-            self.newest = Some(to);
-            self.settle_unit(key, Before { to, unit, mended: Vec::new() }, pool);
+        if let Some((unit, writes)) = self.buffered.remove(&key.0) {
+            self.put(to, pool);
+            self.settle_unit(key, Before { to, unit, mended: Vec::new(), writes }, pool);
         }
     }
 
     /// A unit is trimmed.
-    pub fn forget(&mut self, lpn: u32, pool: &mut Pool) {
+    pub fn forget(&mut self, lpn: u32, sectors: Range<u64>, pool: &mut Pool) {
         self.kept.forget(lpn, pool);
-        self.buffered.remove(&lpn).into_iter().for_each(|unit| pool.give_back(unit));
+        self.buffered.remove(&lpn).into_iter().for_each(|(unit, _)| pool.give_back(unit));
+        self.stored.change(sectors, |_, _| 0);
     }
 
     /// The drive starts over.
@@ -245,10 +283,10 @@ impl Armed {
         *self = Armed::new(self.faults, self.geometry);
     }
 
-    /// A flush has ended: what it covers does not come back, unless the drive lies or goes beyond flushes.
+    /// A flush has ended: what it covers does not come back, unless the drive lies.
     pub fn flushed(&mut self, is_promised: impl Fn(u32, &Before) -> bool, pool: &mut Pool) {
-        if !self.faults.has(Fault::Lying) && !self.faults.has(Fault::Rollback) {
-            self.kept.settle(is_promised, pool);
+        if self.keeps() && !self.faults.has(Fault::Lying) {
+            self.settle(is_promised, pool);
         }
     }
 
@@ -287,6 +325,7 @@ impl Armed {
     ) -> Vec<(Key, Before, bool)> {
         stands.extend(self.buffered.keys());
         let run = self.run(draws);
+        self.open.clear();
         let is_serial = is_safe || !self.faults.has(Fault::Unserialized);
         let lies = self.faults.has(Fault::Lying);
         let gone = self.kept.cut(|key, before| {
@@ -299,7 +338,7 @@ impl Armed {
     /// A run of what was put into the newest open block.
     fn run(&mut self, draws: &mut Draws) -> BTreeSet<Key> {
         let newest = self.newest.take().filter(|_| self.faults.has(Fault::Rollback));
-        let Some(block) = newest.map(|newest| self.geometry.block(newest)) else { return BTreeSet::new() };
+        let Some(block) = newest else { return BTreeSet::new() };
         let slots = self.kept.in_slots(|to| self.geometry.block(to) == block);
         if slots.is_empty() {
             return BTreeSet::new();

@@ -7,41 +7,22 @@
 //! It is the host's view: a flush that ended counts, whatever the drive did. A trim leaves a sector without a last write.
 //! Numbers of writes are in the order of submission; of writes to one sector under way together the greatest counts.
 
+use crate::numbers::Numbers;
 use ssdlab_device::block::{Limits, Operation, Request, Tag};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
-use std::sync::Arc;
-
-const PAGE: usize = 512;
-
-/// A number for each sector, 0 at first; copies share what neither changes.
-#[derive(Clone, Debug, Default)]
-struct Numbers {
-    pages: Vec<Option<Arc<[u64; PAGE]>>>,
-}
-
-impl Numbers {
-    fn get(&self, lba: u64) -> u64 {
-        let page = self.pages.get(lba as usize / PAGE).and_then(Option::as_ref);
-        page.map_or(0, |page| page[lba as usize % PAGE])
-    }
-
-    fn change(&mut self, sectors: Range<u64>, to: impl Fn(u64, u64) -> u64) {
-        for lba in sectors {
-            let (page, place) = (lba as usize / PAGE, lba as usize % PAGE);
-            if self.pages.len() <= page {
-                self.pages.resize(page + 1, None);
-            }
-            let page = Arc::make_mut(self.pages[page].get_or_insert_with(|| Arc::new([0; PAGE])));
-            page[place] = to(lba, page[place]);
-        }
-    }
-}
 
 /// A write that was acknowledged and not promised.
 #[derive(Clone, Debug)]
 struct Open {
     acknowledged_at: u64,
+    sectors: Range<u64>,
+    write: u64,
+}
+
+/// A write that is under way.
+#[derive(Clone, Debug)]
+struct UnderWay {
     sectors: Range<u64>,
     write: u64,
 }
@@ -58,6 +39,9 @@ pub struct Promises {
     open: Vec<Open>,
     /// When the flushes under way were submitted.
     flushes: BTreeMap<u32, u64>,
+    writes: BTreeMap<u32, UnderWay>,
+    /// Pairs of writes that were under way together, and meet: either may stand.
+    unordered: BTreeSet<(u64, u64)>,
 }
 
 impl Promises {
@@ -72,6 +56,8 @@ impl Promises {
             promised: Numbers::default(),
             open: Vec::new(),
             flushes: BTreeMap::new(),
+            writes: BTreeMap::new(),
+            unordered: BTreeSet::new(),
         }
     }
 
@@ -85,18 +71,38 @@ impl Promises {
         Some(self.promised.get(lba)).filter(|write| *write != 0)
     }
 
+    /// A sector with that write, 0 for none, is older than what was promised.
+    pub fn is_broken(&self, lba: u64, stands: u64) -> bool {
+        let promised = self.promised.get(lba);
+        promised > stands && !self.unordered.contains(&(stands, promised))
+    }
+
     /// A command is handed over.
-    pub fn submit(&mut self, tag: Tag, request: &Request) {
+    pub fn submit(&mut self, tag: Tag, request: &Request, write: u64) {
         self.clock += 1;
-        if request.operation == Operation::Flush {
-            self.flushes.insert(tag.0, self.clock);
+        match request.operation {
+            Operation::Flush => {
+                self.flushes.insert(tag.0, self.clock);
+            }
+            Operation::Write | Operation::WriteZeroes => {
+                let sectors = sectors_of(request);
+                let meets = |other: &&UnderWay| other.sectors.start < sectors.end && sectors.start < other.sectors.end;
+                self.unordered.extend(self.writes.values().filter(meets).map(|other| (other.write, write)));
+                self.writes.insert(tag.0, UnderWay { sectors, write });
+            }
+            Operation::Trim | Operation::Read => {}
         }
     }
 
-    /// A command has ended, and well.
-    pub fn complete(&mut self, tag: Tag, request: &Request, write: u64) {
+    /// A command has ended, and well or not.
+    pub fn complete(&mut self, tag: Tag, request: &Request, write: u64, is_done: bool) {
         self.clock += 1;
-        let sectors = request.lba.0..request.lba.0 + u64::from(request.sectors);
+        self.writes.remove(&tag.0);
+        if !is_done {
+            self.flushes.remove(&tag.0);
+            return;
+        }
+        let sectors = sectors_of(request);
         match request.operation {
             Operation::Write | Operation::WriteZeroes => {
                 self.acknowledged.change(sectors.clone(), |_, last| last.max(write));
@@ -128,19 +134,29 @@ impl Promises {
         self.promised.change(sectors, |lba, last| if acknowledged.get(lba) < write { last } else { last.max(write) });
     }
 
-    fn forget(&mut self, sectors: Range<u64>) {
+    /// Sectors have no last write: they are trimmed, or zeroes that no write brought.
+    pub fn forget(&mut self, sectors: Range<u64>) {
         self.acknowledged.change(sectors.clone(), |_, _| 0);
         self.promised.change(sectors, |_, _| 0);
     }
 
-    /// Power has failed and come back: what stands, stands; of these sectors it is not known which write does.
-    pub fn cut(&mut self, lost: impl Iterator<Item = u64>) {
+    /// Power has failed and come back: what stands, stands; in these sectors it is another write than the last.
+    pub fn cut(&mut self, lost: impl Iterator<Item = (u64, u64)>) {
         self.flushes.clear();
+        self.writes.clear();
+        self.unordered.clear();
         for open in std::mem::take(&mut self.open) {
             self.promise(open.sectors, open.write);
         }
-        lost.for_each(|lba| self.forget(lba..lba + 1));
+        for (lba, stands) in lost {
+            self.acknowledged.change(lba..lba + 1, |_, _| stands);
+            self.promised.change(lba..lba + 1, |_, _| stands);
+        }
     }
+}
+
+fn sectors_of(request: &Request) -> Range<u64> {
+    request.lba.0..request.lba.0 + u64::from(request.sectors)
 }
 
 #[cfg(test)]
@@ -172,11 +188,11 @@ mod test {
     #[test]
     fn a_flush_covers_what_came_before() {
         let mut promises = promises(true);
-        promises.complete(Tag(0), &write(false), 1);
-        promises.submit(Tag(1), &flush());
-        promises.complete(Tag(0), &write(false), 2);
+        promises.complete(Tag(0), &write(false), 1, true);
+        promises.submit(Tag(1), &flush(), 0);
+        promises.complete(Tag(0), &write(false), 2, true);
         assert_eq!((promises.acknowledged(5), promises.promised(5)), (Some(2), None));
-        promises.complete(Tag(1), &flush(), 0);
+        promises.complete(Tag(1), &flush(), 0, true);
         assert_eq!((promises.acknowledged(5), promises.promised(5)), (Some(2), Some(1)));
         assert_eq!((promises.acknowledged(6), promises.promised(6)), (None, None), "it was not written");
     }
@@ -185,28 +201,42 @@ mod test {
     #[test]
     fn some_promise_at_once() {
         let mut volatile = promises(true);
-        volatile.complete(Tag(0), &write(true), 1);
+        volatile.complete(Tag(0), &write(true), 1, true);
         assert_eq!(volatile.promised(4), Some(1));
         let mut safe = promises(false);
-        safe.complete(Tag(0), &write(false), 1);
+        safe.complete(Tag(0), &write(false), 1, true);
         assert_eq!(safe.promised(4), Some(1));
-        safe.complete(Tag(0), &Request::new(Operation::Trim, Lba(1), 8), 0);
+        safe.complete(Tag(0), &Request::new(Operation::Trim, Lba(1), 8), 0, true);
         assert_eq!(safe.promised(4), Some(1), "no whole unit");
-        safe.complete(Tag(0), &Request::new(Operation::Trim, Lba(0), 8), 0);
+        safe.complete(Tag(0), &Request::new(Operation::Trim, Lba(0), 8), 0, true);
         assert_eq!((safe.promised(4), safe.acknowledged(4)), (None, None));
-        volatile.complete(Tag(0), &write(false), 2);
-        volatile.complete(Tag(0), &Request::new(Operation::Trim, Lba(0), 8), 0);
-        volatile.submit(Tag(1), &flush());
-        volatile.complete(Tag(1), &flush(), 0);
+        volatile.complete(Tag(0), &write(false), 2, true);
+        volatile.complete(Tag(0), &Request::new(Operation::Trim, Lba(0), 8), 0, true);
+        volatile.submit(Tag(1), &flush(), 0);
+        volatile.complete(Tag(1), &flush(), 0, true);
         assert_eq!(volatile.promised(4), None, "it was trimmed since");
     }
 
-    /// By hand: what survives a loss of power is promised then; of what is lost nothing is known.
+    /// By hand: of two writes under way together either may stand, whichever was promised; one of before may not.
+    #[test]
+    fn together_there_is_no_order() {
+        let mut promises = promises(false);
+        promises.complete(Tag(0), &write(false), 1, true);
+        promises.submit(Tag(0), &write(false), 2);
+        promises.submit(Tag(1), &write(false), 3);
+        promises.complete(Tag(0), &write(false), 2, true);
+        promises.complete(Tag(1), &write(false), 3, true);
+        assert_eq!([0, 1, 2, 3].map(|stands| promises.is_broken(4, stands)), [true, true, false, false]);
+        promises.complete(Tag(0), &write(false), 4, false);
+        assert!(!promises.is_broken(4, 3), "a write that failed promises nothing");
+    }
+
+    /// By hand: what survives a loss of power is promised then, and what is lost is not.
     #[test]
     fn what_survives_stands() {
         let mut promises = promises(true);
-        promises.complete(Tag(0), &write(false), 1);
-        promises.cut(std::iter::once(5));
+        promises.complete(Tag(0), &write(false), 1, true);
+        promises.cut(std::iter::once((5, 0)));
         assert_eq!((promises.promised(4), promises.promised(5), promises.acknowledged(5)), (Some(1), None, None));
     }
 }

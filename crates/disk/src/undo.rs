@@ -21,6 +21,8 @@ pub struct Before {
     pub unit: Unit,
     /// Sectors that could not be read until then.
     pub mended: Vec<u64>,
+    /// The writes that had brought what stood there, where that is known.
+    pub writes: Vec<u64>,
 }
 
 /// What stood before all rows that are under program.
@@ -130,7 +132,7 @@ mod test {
     fn before(write: u64) -> Before {
         let mut unit = Unit::new(1, 1);
         unit.bring(&(0..1), write, None);
-        Before { to: Ppn(0), unit, mended: Vec::new() }
+        Before { to: Ppn(0), unit, mended: Vec::new(), writes: Vec::new() }
     }
 
     fn pool() -> Pool {

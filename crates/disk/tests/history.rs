@@ -40,13 +40,16 @@ pub struct History<M: Medium> {
     span: u32,
     /// Where the last one lay.
     last: (u32, u32),
+    /// Commands that are under way together have no sector in common.
+    pub apart: bool,
 }
 
 impl<M: Medium> History<M> {
     pub fn new(mut disk: Disk<M>, seed: u64, span: u32) -> History<M> {
         let unit_sectors = disk.ssd().unit_bytes() / disk.limits().sector_bytes;
         let oracle = Oracle::new(disk.limits().volatile_cache, unit_sectors, disk.ssd().config().ftl.trim);
-        History { disk, oracle, draws: Stream::new(seed, Purpose::Errors), done: Vec::new(), span, last: (0, 8) }
+        let draws = Stream::new(seed, Purpose::Errors);
+        History { disk, oracle, draws, done: Vec::new(), span, last: (0, 8), apart: false }
     }
 
     fn request(&mut self) -> Request {
@@ -77,6 +80,9 @@ impl<M: Medium> History<M> {
             self.step();
         }
         let request = self.request();
+        while self.apart && self.oracle.meets(&request) {
+            self.step();
+        }
         let length = match request.operation {
             Operation::Read | Operation::Write => request.sectors as usize * 512,
             _ => 0,
@@ -96,7 +102,8 @@ impl<M: Medium> History<M> {
         self.disk.advance(next, &mut done);
         for Done { tag, request, outcome, bytes } in done.drain(..) {
             if outcome.is_err() {
-                // Only where the medium fails: nothing was promised.
+                // Only where the medium fails, or a sector cannot be read: nothing was promised.
+                self.oracle.fail(tag.0);
                 continue;
             }
             let submitted = self.oracle.submitted(tag.0);

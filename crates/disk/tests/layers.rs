@@ -5,8 +5,8 @@ use std::path::Path;
 
 /// Lowest first.
 const LEVELS: &[&[&str]] = &[
-    &["losses", "medium", "promises", "since", "unit"],
-    &["undo", "unstored"],
+    &["losses", "medium", "numbers", "since", "unit"],
+    &["promises", "undo", "unstored"],
     &["kept"],
     &["power"],
     &["image"],

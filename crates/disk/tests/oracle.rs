@@ -94,6 +94,11 @@ impl Oracle {
         request
     }
 
+    /// A command has failed.
+    pub fn fail(&mut self, tag: u32) {
+        self.under_way.remove(&tag);
+    }
+
     /// What was acknowledged before a flush was submitted is durable.
     fn flushed(&mut self, flush: u64) {
         let acknowledged = std::mem::take(&mut self.acknowledged);
@@ -147,6 +152,15 @@ impl Oracle {
         None
     }
 
+    /// A command under way has sectors of this one, so that nothing says which comes first.
+    pub fn meets(&self, request: &Request) -> bool {
+        let end = |request: &Request| request.lba.0 + u64::from(request.sectors);
+        self.under_way.values().any(|other| {
+            let other = &other.request;
+            other.lba.0 < end(request) && request.lba.0 < end(other)
+        })
+    }
+
     /// When a command under way was submitted.
     pub fn submitted(&self, tag: u32) -> u64 {
         self.under_way[&tag].submitted
@@ -162,7 +176,8 @@ impl Oracle {
         seen.iter().find_map(|(lba, value)| self.lost(*lba, *value)).or_else(|| self.torn(seen))
     }
 
-    fn lost(&self, lba: u64, value: u64) -> Option<String> {
+    /// What is wrong with what one sector reads as.
+    pub fn lost(&self, lba: u64, value: u64) -> Option<String> {
         let versions = self.sectors.get(&lba).map_or(&[] as &[Version], Vec::as_slice);
         let may_be = |version: &&Version| {
             let outlives = |newer: &Version| {
@@ -174,7 +189,8 @@ impl Oracle {
         (!is_legal).then(|| format!("sector {lba} shows {value} after the cut, may be {versions:?}"))
     }
 
-    fn torn(&self, seen: &BTreeMap<u64, u64>) -> Option<String> {
+    /// Of a write a part of a unit is there.
+    pub fn torn(&self, seen: &BTreeMap<u64, u64>) -> Option<String> {
         for (lba, value) in seen.iter().filter(|(_, value)| **value != 0) {
             let unit = lba / self.unit_sectors * self.unit_sectors;
             let newer = self.sectors[lba].iter().find(|version| version.value == *value)?;

@@ -115,6 +115,10 @@ impl<M: Medium> Image<M> {
     fn take_back(&mut self, lpn: u32, before: Before, what: What, taken: &mut Vec<Taken>) {
         tell_brought(&before.unit, self.first_sector(lpn), what, taken);
         self.bad.extend(before.mended);
+        let first = self.first_sector(lpn);
+        if let Some(armed) = self.armed.as_mut().filter(|_| !before.writes.is_empty()) {
+            before.unit.runs().for_each(|run| armed.store(first + run.start as u64, &before.writes[run]));
+        }
         if let Err(error) = self.write_unit(lpn, &before.unit) {
             self.fail(&error);
         }
@@ -129,6 +133,11 @@ impl<M: Medium> Image<M> {
             let write = brought.iter().find(|each| each.lba == lba).map_or(0, |each| each.write);
             Taken { lba, write, what: What::Unreadable }
         }));
+    }
+
+    /// The write that stands in a sector, 0 for none: known where faults are armed.
+    pub(crate) fn stands(&self, lba: u64) -> u64 {
+        self.armed.as_ref().map_or(0, |armed| armed.stored(lba, 1)[0])
     }
 
     /// A unit of the host, if it is one, lies in a page that a loss of power has damaged.
