@@ -17,7 +17,6 @@ use crate::since::{Mark, Since};
 use ssdlab_device::block::{Completion, Device, Limits, Operation, Request, Status, Tag};
 use ssdlab_device::config::DriveConfig;
 use ssdlab_device::counters::Counters;
-use ssdlab_device::ftl::mapping::Place;
 use ssdlab_device::parameter::Problem;
 use ssdlab_device::sim::random::{Purpose, Stream};
 use ssdlab_device::sim::slots::Slots;
@@ -329,22 +328,9 @@ impl<M: Medium> Disk<M> {
     fn note_end(&mut self, tag: Tag, request: &Request, write: u64, is_done: bool) {
         let Some(promises) = &mut self.promises else { return };
         promises.complete(tag, request, write, is_done);
-        match request.operation {
-            Operation::Flush if is_done => {
-                let promises = &**promises;
-                self.ssd.ftl.flash.contents.flushed(|lba, write| promises.promised(lba) >= Some(write));
-            }
-            // Of a unit that is not mapped no write brings the zeroes.
-            Operation::WriteZeroes if is_done => {
-                let unit_sectors = u64::from(self.ssd.ftl.flash.contents.sizes().unit_sectors);
-                let end = request.lba.0 + u64::from(request.sectors);
-                for unit in request.lba.0 / unit_sectors..end.div_ceil(unit_sectors) {
-                    if self.ssd.ftl.place(Lpn(unit as u32)) == Place::Unmapped {
-                        promises.forget(unit * unit_sectors..(unit + 1) * unit_sectors);
-                    }
-                }
-            }
-            _ => {}
+        if is_done && request.operation == Operation::Flush {
+            let promises = &**promises;
+            self.ssd.ftl.flash.contents.flushed(|lba, stands| promises.is_broken(lba, stands));
         }
     }
 
@@ -355,8 +341,8 @@ impl<M: Medium> Disk<M> {
         let under_way = self.under_way.numbers();
         let unacknowledged: BTreeSet<u64> = under_way.iter().map(|number| self.under_way.get(*number).write).collect();
         let promises = self.promises.as_deref();
-        let is_promised = |lba, write| promises.is_some_and(|promises| promises.promised(lba) >= Some(write));
-        let Struck { mut taken, broken_off, undo_dropped } = self.ssd.ftl.flash.contents.cut(&mut draws, is_promised);
+        let is_broken = |lba, stands| promises.is_some_and(|promises| promises.is_broken(lba, stands));
+        let Struck { mut taken, broken_off, undo_dropped } = self.ssd.ftl.flash.contents.cut(&mut draws, is_broken);
         let damaged: BTreeSet<Lpn> = broken_off.iter().flat_map(|row| self.ssd.ftl.units_below(row)).collect();
         damaged.into_iter().for_each(|lpn| self.image().damage(lpn.0, &mut taken));
         let losses = self.losses(taken, &unacknowledged);

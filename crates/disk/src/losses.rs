@@ -11,7 +11,7 @@ use std::ops::Range;
 pub enum What {
     /// A write is gone from it: what stood there before stands there again.
     Lost,
-    /// As lost, and of the same write another sector of the same unit is there.
+    /// As lost, and other sectors of the same unit that were programmed with it are there.
     Torn,
     /// As lost, though flash had it.
     RolledBack,

@@ -284,9 +284,9 @@ impl Armed {
     }
 
     /// A flush has ended: what it covers does not come back, unless the drive lies.
-    pub fn flushed(&mut self, is_promised: impl Fn(u32, &Before) -> bool, pool: &mut Pool) {
+    pub fn flushed(&mut self, is_settled: impl Fn(u32, &Before) -> bool, pool: &mut Pool) {
         if self.keeps() && !self.faults.has(Fault::Lying) {
-            self.settle(is_promised, pool);
+            self.settle(is_settled, pool);
         }
     }
 

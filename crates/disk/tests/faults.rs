@@ -305,6 +305,23 @@ fn a_capacitor_fails_later() {
     assert_eq!(read(&mut disk, 24), Ok(0), "it is known to be there");
 }
 
+/// Of 80 MiB that no flush covers the last 64 can be lost; the cut says that the first 16 can no longer.
+#[test]
+fn undo_is_dropped_and_told() {
+    let settings = [volatile(), vec![("capacity_bytes", "128 MiB")]].concat();
+    let mut disk = armed(&settings, &[Fault::Unserialized]);
+    let mib = 1 << 20;
+    (0..80).for_each(|at| put(&mut disk, at * (mib / 512), mib / 512, 1));
+    rest(&mut disk);
+    let mut flushed = disk.copy().unwrap();
+    let cut = disk.power_cut(1);
+    assert_eq!(cut.undo_dropped, [0..16 * u64::from(mib) / 512]);
+    let first = cut.losses.first().expect("half of the rest").lba;
+    assert!(first >= cut.undo_dropped[0].end && cut.losses.len() > 32 * 2048 * 7 / 8, "{first}");
+    flush(&mut flushed);
+    assert_eq!(flushed.power_cut(1), Cut::default());
+}
+
 // ---- drawn histories
 
 /// What a drive's cuts came to.
@@ -356,7 +373,6 @@ fn judge(disk: &mut Disk<Ram>, cut: &Cut, oracle: &Oracle, seen: &mut Seen) -> B
 /// Lives through a history with cuts of copies, every now and then of the drive itself.
 fn live(settings: &[(&str, &str)], faults: Faults, seed: u64, cuts: u64) -> Seen {
     let mut history = History::new(disk(settings, None).armed(faults), seed, if seed % 2 == 0 { 2048 } else { 96 });
-    history.apart = true;
     let mut seen = Seen::default();
     let mut cut = 0;
     while cut < cuts {
@@ -382,11 +398,13 @@ fn live(settings: &[(&str, &str)], faults: Faults, seed: u64, cuts: u64) -> Seen
 #[test]
 fn the_cut_tells_what_the_drive_broke() {
     let mut draws = Stream::new(3, Purpose::Errors);
-    for (seed, (name, settings)) in (0..).zip(&drives()) {
+    let drives = drives();
+    let each = crate::power_cuts::cuts().div_ceil(2 * drives.len() as u64);
+    for (seed, (name, settings)) in (0..).zip(&drives) {
         let mut some = || Fault::ALL.into_iter().filter(|_| draws.below(3) == 0).collect::<Faults>();
         for faults in [some(), some()] {
             println!("{name}, {faults:?}");
-            live(settings, faults, seed, 150);
+            live(settings, faults, seed, each);
         }
     }
 }

@@ -40,8 +40,6 @@ pub struct History<M: Medium> {
     span: u32,
     /// Where the last one lay.
     last: (u32, u32),
-    /// Commands that are under way together have no sector in common.
-    pub apart: bool,
 }
 
 impl<M: Medium> History<M> {
@@ -49,7 +47,7 @@ impl<M: Medium> History<M> {
         let unit_sectors = disk.ssd().unit_bytes() / disk.limits().sector_bytes;
         let oracle = Oracle::new(disk.limits().volatile_cache, unit_sectors, disk.ssd().config().ftl.trim);
         let draws = Stream::new(seed, Purpose::Errors);
-        History { disk, oracle, draws, done: Vec::new(), span, last: (0, 8), apart: false }
+        History { disk, oracle, draws, done: Vec::new(), span, last: (0, 8) }
     }
 
     fn request(&mut self) -> Request {
@@ -80,9 +78,6 @@ impl<M: Medium> History<M> {
             self.step();
         }
         let request = self.request();
-        while self.apart && self.oracle.meets(&request) {
-            self.step();
-        }
         let length = match request.operation {
             Operation::Read | Operation::Write => request.sectors as usize * 512,
             _ => 0,

@@ -152,15 +152,6 @@ impl Oracle {
         None
     }
 
-    /// A command under way has sectors of this one, so that nothing says which comes first.
-    pub fn meets(&self, request: &Request) -> bool {
-        let end = |request: &Request| request.lba.0 + u64::from(request.sectors);
-        self.under_way.values().any(|other| {
-            let other = &other.request;
-            other.lba.0 < end(request) && request.lba.0 < end(other)
-        })
-    }
-
     /// When a command under way was submitted.
     pub fn submitted(&self, tag: u32) -> u64 {
         self.under_way[&tag].submitted

@@ -5,7 +5,6 @@ use crate::losses::{Taken, What};
 use crate::medium::Medium;
 use crate::power::{Draws, Fate, Fault};
 use crate::undo::{Before, Undone};
-use crate::unit::Unit;
 use ssdlab_device::nand::contents::Row;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -32,9 +31,9 @@ impl<M: Medium> Image<M> {
         self.is_protected && !self.has(Fault::Capacitor)
     }
 
-    /// Power fails. `is_promised` tells whether the host was promised a sector's write. Returns what is gone: what RAM
+    /// Power fails. `is_broken` tells whether the host was promised more of a sector than that write. Returns what is gone: what RAM
     /// held, what could not be stored, and what is undone. A poisoned medium is left as it is.
-    pub fn cut(&mut self, draws: &mut Draws, is_promised: impl Fn(u64, u64) -> bool) -> Struck {
+    pub fn cut(&mut self, draws: &mut Draws, is_broken: impl Fn(u64, u64) -> bool) -> Struck {
         let mut struck = Struck::default();
         let is_safe = self.protects();
         if !is_safe {
@@ -64,7 +63,7 @@ impl<M: Medium> Image<M> {
             };
             self.undo(lpn, before, fate, &mut stands, &mut struck.taken);
         }
-        self.fall_back(stands, is_promised, is_safe, draws, &mut struck);
+        self.fall_back(stands, is_broken, is_safe, draws, &mut struck);
         if let Some(armed) = &mut self.armed {
             struck.broken_off = armed.broken_off(&whole, draws);
         }
@@ -88,16 +87,12 @@ impl<M: Medium> Image<M> {
             Fate::Gone => self.take_back(lpn, before, What::Lost, taken),
             Fate::Shorn(at) => {
                 let mut before = before;
-                let is_new = before.unit.brought[..at].to_vec();
-                before.unit.brought[..at].fill(0);
-                // Of a write that has no sector before the shear, nothing is torn.
                 let first = self.first_sector(lpn);
+                let is_torn = before.unit.brought[..at].iter().any(|write| *write != 0);
+                before.unit.brought[..at].fill(0);
                 before.mended.retain(|lba| *lba >= first + at as u64);
-                let whole_before = taken.len();
-                self.take_back(lpn, before, What::Lost, taken);
-                let torn = taken[whole_before..].iter_mut().filter(|each| is_new.contains(&each.write));
-                torn.for_each(|each| each.what = What::Torn);
-                if is_new.iter().any(|write| *write != 0) {
+                self.take_back(lpn, before, if is_torn { What::Torn } else { What::Lost }, taken);
+                if is_torn {
                     stands.insert(lpn);
                 }
             }
@@ -151,7 +146,7 @@ impl<M: Medium> Image<M> {
     fn fall_back(
         &mut self,
         stands: BTreeSet<u32>,
-        is_promised: impl Fn(u64, u64) -> bool,
+        is_broken: impl Fn(u64, u64) -> bool,
         is_safe: bool,
         draws: &mut Draws,
         struck: &mut Struck,
@@ -165,21 +160,24 @@ impl<M: Medium> Image<M> {
                 _ => struck.undo_dropped.push(range),
             }
         }
-        let is_settled = |lpn, before: &Before| is_any_promised(&before.unit, u64::from(lpn) * sectors, &is_promised);
-        for ((lpn, _), before, is_rollback) in armed.fall_back(stands, is_settled, is_safe, draws) {
+        let settles = |lpn, before: &Before| is_settled(before, u64::from(lpn) * sectors, &is_broken);
+        for ((lpn, _), before, is_rollback) in armed.fall_back(stands, settles, is_safe, draws) {
             let what = if is_rollback { What::RolledBack } else { What::Lost };
             self.take_back(lpn, before, what, &mut struck.taken);
         }
     }
 
     /// A flush has ended: what it covers does not fall back.
-    pub(crate) fn flushed(&mut self, is_promised: impl Fn(u64, u64) -> bool) {
+    pub(crate) fn flushed(&mut self, is_broken: impl Fn(u64, u64) -> bool) {
         let sectors = u64::from(self.sizes.unit_sectors);
-        let is_settled = |lpn, before: &Before| is_any_promised(&before.unit, u64::from(lpn) * sectors, &is_promised);
-        self.armed.iter_mut().for_each(|armed| armed.flushed(is_settled, &mut self.pool));
+        let settles = |lpn, before: &Before| is_settled(before, u64::from(lpn) * sectors, &is_broken);
+        self.armed.iter_mut().for_each(|armed| armed.flushed(settles, &mut self.pool));
     }
 }
 
-fn is_any_promised(unit: &Unit, first: u64, is_promised: impl Fn(u64, u64) -> bool) -> bool {
-    (first..).zip(&unit.brought).any(|(lba, write)| *write != 0 && is_promised(lba, *write))
+/// Without the version that stands now a promise would be broken, also that of a write which a later one went over in the
+/// buffer.
+fn is_settled(before: &Before, first: u64, is_broken: impl Fn(u64, u64) -> bool) -> bool {
+    let sectors = (first..).zip(&before.unit.brought).zip(&before.writes);
+    sectors.filter(|((_, brought), _)| **brought != 0).any(|((lba, _), stood)| is_broken(lba, *stood))
 }
