@@ -98,7 +98,6 @@ impl<M: Medium> History<M> {
         for Done { tag, request, outcome, bytes } in done.drain(..) {
             if outcome.is_err() {
                 // Only where the medium fails, or a sector cannot be read: nothing was promised.
-                self.oracle.fail(tag.0);
                 continue;
             }
             let submitted = self.oracle.submitted(tag.0);

@@ -94,11 +94,6 @@ impl Oracle {
         request
     }
 
-    /// A command has failed.
-    pub fn fail(&mut self, tag: u32) {
-        self.under_way.remove(&tag);
-    }
-
     /// What was acknowledged before a flush was submitted is durable.
     fn flushed(&mut self, flush: u64) {
         let acknowledged = std::mem::take(&mut self.acknowledged);
