@@ -28,6 +28,8 @@
 //! assert_eq!(cut.losses.iter().any(|loss| loss.lba == 16 && loss.write == 2 && loss.was_acknowledged), is_lost);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! Armed with [`Fault`]s a drive breaks its word, and the cut says so: [`Loss::breaks_promise`].
 
 pub mod commands;
 pub mod disk;
