@@ -13,6 +13,7 @@ mod foreign;
 mod host_speed;
 mod latency;
 mod layers;
+mod lower_pages;
 mod own_writes;
 mod parts;
 mod plain_map;
