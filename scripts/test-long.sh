@@ -18,6 +18,10 @@ scale)
     # shellcheck disable=SC2086
     cargo run --locked --release -p ssdlab-lab --example scale_model -- $SCALED
     ;;
+control)
+    # Drawn messages to a served drive, for twenty minutes of processor time.
+    SSDLAB_CONTROL=${SSDLAB_CONTROL:-6000} .venv/bin/pytest tests/python/test_serving_api.py -k whatever
+    ;;
 coverage)
     SSDLAB_COVERAGE=all .venv/bin/pytest tests/python/test_coverage.py
     ;;
@@ -54,6 +58,10 @@ intervals)
     ;;
 interrupt)
     SSDLAB_INTERRUPTS=20 .venv/bin/pytest tests/python/test_interrupt.py
+    ;;
+kills)
+    # A server is killed under load by four connections.
+    SSDLAB_KILLS=${SSDLAB_KILLS:-300} .venv/bin/pytest tests/python/test_serve_kills.py
     ;;
 measured)
     # Goes on where it was interrupted; another folder starts anew.

@@ -1,6 +1,7 @@
 """The compiled engine: converts between Python and Rust, holds no logic."""
 
 from collections.abc import Callable
+from os import PathLike
 from typing import final
 
 from ssdlab.output import PendingFile
@@ -10,6 +11,8 @@ __all__ = [
     "Cancelled",
     "DiskError",
     "Disk",
+    "Server",
+    "make_folder",
     "HeldDrive",
     "version",
     "profiles",
@@ -74,6 +77,50 @@ class Disk:
         """JSON {name, condition, read_only, write_amplification, counters}, the last two of what happened since it was opened."""
 
 @final
+class Server:
+    """A drive in a folder that is served over NBD until it is stopped; callable from any thread."""
+
+    def __new__(
+        cls,
+        folder: PathLike[str] | str,
+        places: list[tuple[str, str]],
+        others_may_reach_it: bool,
+        pace: float | None,
+        durable_host: bool,
+    ) -> Server:
+        """Places are `unix` and a path, or `tcp` and an address with its port; a pace of None is as fast as it is computed."""
+
+    def places(self) -> list[tuple[str, str]]:
+        """Where clients find it, with the ports that the machine chose."""
+
+    def stats(self) -> str:
+        """What it is like and what it has done, as JSON; see `ssdlab.serving.api.Served.stats`."""
+
+    def power_cut(self, seed: int) -> str:
+        """Cuts the power, which stays away; JSON {seed, at_ns, lost, dropped}."""
+
+    def power_on(self) -> None:
+        """The power comes back."""
+
+    def checkpoint(self) -> None:
+        """Keeps what the drive is like, as soon as nothing is under way."""
+
+    def snapshot(self, name: str) -> None:
+        """Keeps a copy of the drive."""
+
+    def restore(self, name: str) -> None:
+        """The drive is what a copy has; who was connected has lost it."""
+
+    def erase(self, how: str) -> int:
+        """Starts over; the time that it takes, in nanoseconds."""
+
+    def spoil(self, offset: int, length: int) -> None:
+        """Sectors that hold these bytes cannot be read until they are written or trimmed."""
+
+    def stop(self) -> None:
+        """Ends what is under way, puts the drive away and closes its folder."""
+
+@final
 class HeldDrive:
     """A drive or a stack that goes on from run to run, with no time between them; callable from any thread."""
 
@@ -94,6 +141,14 @@ class HeldDrive:
 
     def show(self) -> str:
         """As the function `show`."""
+
+def make_folder(
+    request_json: str,
+    folder: PathLike[str] | str,
+    image: PathLike[str] | str | None,
+    progress: Callable[[str, float], bool] | None,
+) -> None:
+    """Makes a folder with the drive of a request, in its condition, and the bytes of a raw image or zeroes."""
 
 def version() -> str: ...
 def profiles() -> str:

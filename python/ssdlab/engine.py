@@ -12,6 +12,7 @@ import json
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, TypeVar
 
 from ssdlab import guarded
@@ -32,7 +33,14 @@ START_OVER = ("secure-erase", "crypto-erase", "trim")
 """How a drive starts over."""
 
 
-def _load() -> Any:
+def load() -> Any:
+    """Return the compiled engine.
+
+    Raises
+    ------
+    SsdlabError
+        It was never built.
+    """
     try:
         return importlib.import_module("ssdlab._engine")
     except ImportError as error:
@@ -43,7 +51,7 @@ def _load() -> Any:
 
 def ask(call: Callable[[Any, Progress], T], progress: Progress | None = None) -> T:
     """Ask the engine something; its errors become ours."""
-    engine = _load()
+    engine = load()
     stop = threading.Event()
 
     def told(phase: str, share: float) -> bool:
@@ -71,7 +79,7 @@ def ask_at_once(call: Callable[..., T], *given: Any) -> T:
     call, *given
         A method of something that the engine made, and what it takes.
     """
-    engine = _load()
+    engine = load()
     try:
         return call(*given)
     except engine.DiskError as error:
@@ -232,6 +240,26 @@ def survey_trace(
 def render(result: str, output_format: str) -> str:
     """Write a result as fio's ``normal`` or ``terse`` text, or as ``json`` without histograms."""
     return ask(lambda engine, _: str(engine.render(result, output_format)))
+
+
+def make_folder(
+    request: RunRequest, folder: Path, image: str | None, progress: Progress | None = None
+) -> None:
+    """Make a folder with the drive of a request, in its condition, as `ssdlab serve` has it.
+
+    Parameters
+    ----------
+    request
+        The drive, its settings and condition.
+    folder
+        Where nothing is yet, or an empty folder.
+    image
+        A raw disk image as long as the drive; None for zeroes.
+    progress
+        As for `run`.
+    """
+    asked = request.to_json()
+    ask(lambda engine, told: engine.make_folder(asked, folder, image, told), progress)
 
 
 def season(request: RunRequest, progress: Progress | None = None) -> dict[str, Any]:

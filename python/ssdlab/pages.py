@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from importlib import resources
 from typing import Any
 
@@ -23,6 +24,12 @@ def render(package: str, **values: Any) -> str:
 def embedded(package: str, file: str) -> Markup:
     """Return a package's style sheet or script, for a page that holds it."""
     return Markup(_read(package, file))
+
+
+def embedded_json(value: Any) -> Markup:
+    """Return JSON for a page that holds it; it ends no script element, whatever is in it."""
+    text = json.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return Markup(text.replace("<", "\\u003c"))
 
 
 def _read(package: str, file: str) -> str:

@@ -37,15 +37,20 @@ class Browser:
     Parameters
     ----------
     page
-        The file to open.
+        The file to open, or an address, whose server it may ask.
     folder
         For the browser's own files.
     width, height
         Of the window, in pixels.
     """
 
-    def __init__(self, page: Path, folder: Path, width: int = 1280, height: int = 900) -> None:
+    def __init__(
+        self, page: Path | str, folder: Path, width: int = 1280, height: int = 900
+    ) -> None:
         self.complaints: list[str] = []
+        url = page.as_uri() if isinstance(page, Path) else page
+        own = () if isinstance(page, Path) else (page.partition("#")[0],)
+        self._expected = ("file:", "data:", "about:", *own)
         self._answers: dict[int, dict[str, Any]] = {}
         self._rest, self._number, self._session = b"", 0, ""
         theirs_in, ours_out = _high_pipe()
@@ -69,7 +74,7 @@ class Browser:
             self.ask(f"{domain}.enable")
         size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
         self.ask("Emulation.setDeviceMetricsOverride", **size)
-        self.ask("Page.navigate", url=page.as_uri())
+        self.ask("Page.navigate", url=url)
         self.wait_for('document.readyState === "complete"')
 
     def ask(self, method: str, **parameters: Any) -> dict[str, Any]:
@@ -151,7 +156,7 @@ class Browser:
             self.complaints.append(f"{method}: {json.dumps(parameters)}")
         if method == "Network.requestWillBeSent":
             url = str(parameters["request"]["url"])
-            if not url.startswith(("file:", "data:", "about:")):
+            if not url.startswith(self._expected):
                 self.complaints.append(f"fetches {url}")
 
     def close(self) -> None:

@@ -11,8 +11,19 @@ import click
 import ssdlab.cli
 
 ROOT = Path(__file__).parents[2]
-_NEEDS_MORE = ("/dev/", "nbd", "--prove-trim", "--load", "cluster", "completion", "| ", "kubectl")
-"""Examples that want a device, a cluster or a shell of the reader's own."""
+_NEEDS_MORE = (
+    "/dev/",
+    "nbd",
+    "--prove-trim",
+    "--load",
+    "cluster",
+    "completion",
+    "| ",
+    "kubectl",
+    "ssdlab ctl",
+    "ssdlab serve",
+)
+"""Examples that want a device, a served drive, a cluster or a shell of the reader's own."""
 _FILES = (".fio", ".xml", ".trace", ".json", ".toml", ".csv", ".log", ".img", ".txt", ".gz", ".ssd")
 
 

@@ -35,6 +35,8 @@ VERBS = (
     "audit",
     "health",
     "align",
+    "serve",
+    "ctl",
     "completion",
 )
 

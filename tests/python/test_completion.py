@@ -66,6 +66,9 @@ def _plain(words: str, before: str = "") -> list[str]:
         ("ssdlab layers sch", _plain("scheduler")),
         ("ssdlab align check --layer crypt:key", _plain("crypt:key_bits=")),
         ("ssdlab pts theory --tests iops,w", _plain("iops,wsat")),
+        ("ssdlab ctl my", ["dir,my"]),
+        ("ssdlab ctl drive power", ["dir,power", *_plain("power-cut power-on")]),
+        ("ssdlab ctl drive erase c", _plain("crypto-erase")),
         ("ssdlab reproduce s", _plain("spare-area start-over")),
     ],
 )
@@ -164,6 +167,7 @@ def _after_tab(typed: str, folder: Path) -> str:
         ),
         ("run --set over", "run --set over_provisioning="),
         ("pts theory --tests iops,w", "pts theory --tests iops,wsat"),
+        ("ctl drive watc", "ctl drive watch"),
     ],
 )
 def test_bash_completes_what_was_typed(typed: str, completed: str, tmp_path: Path) -> None:

@@ -58,6 +58,7 @@ VERBS = {
     "align": Verb(("align", "--layer", "partition:start=63s")),
     "audit": Verb(("audit", "--json"), 2),
     "audit a capture": Verb(("audit", "--capture", "machine.json"), 2),
+    "ctl": Verb(("ctl", "none", "stats")),
     "health": Verb(("health", "--from", "old.json")),
     "run": Verb(("run", *WRITES, "--io_size=2000g", *DRIVE, *TO_JSON), 3),
     "run to stdout": Verb(("run", *WRITES, "--io_size=2000g", *DRIVE), 3),

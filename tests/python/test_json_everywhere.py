@@ -12,9 +12,11 @@ import click
 import numpy as np
 import pytest
 
+from pretended import Pretended, served
 from process import RUN, SMALL
 from ssdlab.cli import VERBS, ssdlab
 from test_demo import part
+from test_serve import end
 
 Command = Callable[..., tuple[int, str, str]]
 S3500 = "intel-dc-s3500-80gb"
@@ -56,12 +58,18 @@ COMMANDS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("align", "check", "wrong.toml"),
         ("align", "commands", "--layer", "partition:start=1MiB", "--device", "/dev/sda"),
     ),
+    "serve": (("serve", "theory", "--set", "capacity_bytes=64MiB", "-o", "sv", "--wait-ready"),),
+    "ctl": (
+        ("ctl", "served", "stats"),
+        ("ctl", "served", "power-cut"),
+        ("ctl", "served", "power-on"),
+    ),
 }
 """Of each verb short ones, some of which end with a finding, or with something not judged."""
 
 
 @pytest.fixture(autouse=True)
-def _files(inputs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _files(inputs: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Put what the commands read into the folder, and short work in the place of hours."""
     old = json.loads((inputs / "old.json").read_text())
     old["jobs"][0]["drive_is_dying"] = "soon"
@@ -75,6 +83,10 @@ def _files(inputs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (inputs / "capture.json").write_text(json.dumps(capture))
     monkeypatch.setattr("ssdlab.fitting.waves.run_wave", _drawn)
     monkeypatch.setattr("ssdlab.demo.perform.Performance", _Performed)
+    with served(inputs / "served", Pretended()):
+        yield
+    if (inputs / "sv").exists():
+        end(inputs / "sv")
 
 
 def _drawn(_space: Any, places: Any, asked: Any, *_rest: Any) -> Any:

@@ -35,7 +35,10 @@ def test_manual_page_has_every_verb_and_option() -> None:
 
 def _commands(path: str, command: click.Command) -> list[tuple[str, click.Command]]:
     below = command.commands if isinstance(command, click.Group) else {}
-    found = [each for name, verb in below.items() for each in _commands(f"{path} {name}", verb)]
+    # What a verb takes before the verbs below it.
+    words = [str(each.metavar) for each in command.params if isinstance(each, click.Argument)]
+    start = " ".join([path, *words])
+    found = [each for name, verb in below.items() for each in _commands(f"{start} {name}", verb)]
     return [(path, command), *found]
 
 

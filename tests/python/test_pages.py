@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import browser
+import pretended
 import readable
 import ssdlab.cli
 import synthetic
@@ -25,6 +26,7 @@ from ssdlab.reproduce import QUICK
 from ssdlab.reproduce.catalogue import questions
 from ssdlab.reproduce.document import Answer
 from ssdlab.reproduce.page import build_html as reproduce_page
+from ssdlab.serving.page import build_html as live_page
 from ssdlab.sweeps.report.page import build_html as sweep_page
 from ssdlab.sweeps.store import Store
 from test_demo import part
@@ -32,6 +34,7 @@ from test_ensemble_compare import arm, figure
 from test_pts_report import DRIVE
 from test_report import two_runs
 from test_reproduce import answered
+from test_serving_page import history as live_history
 from test_sweep_study import BASE
 
 NEEDS_BROWSER = pytest.mark.skipif(browser.found() is None, reason="no Chromium")
@@ -98,6 +101,10 @@ def _pts(folder: Path) -> str:
     return pts_page(read_results([folder / "pts"]))
 
 
+def _live(_folder: Path) -> str:
+    return live_page(pretended.STATS, live_history())
+
+
 PAGES: dict[str, tuple[str, Callable[[Path], str]]] = {
     "report": ("ssdlab.report", _report),
     "compared": ("ssdlab.report", _compared),
@@ -107,6 +114,7 @@ PAGES: dict[str, tuple[str, Callable[[Path], str]]] = {
     "explain": ("ssdlab.explain", _explain),
     "sweep": ("ssdlab.sweeps.report", _sweep),
     "pts": ("ssdlab.pts.report", _pts),
+    "live": ("ssdlab.serving.page", _live),
 }
 """Every page: the package of its template, and what makes one."""
 

@@ -20,6 +20,21 @@ macro_rules! counters {
             }
         }
 
+        impl Counters {
+            /// Counters by name; those that `of` does not know are 0.
+            pub fn by_name(of: impl Fn(&str) -> Option<u64>) -> Counters {
+                Counters { $( $field: of(stringify!($field)).unwrap_or(0), )* }
+            }
+
+            /// The drive lost power after a later reading, if there is one: no counter goes back.
+            pub fn go_on_from(&mut self, later: Option<&Counters>) {
+                if let Some(later) = later {
+                    $( self.$field = self.$field.max(later.$field); )*
+                }
+                self.unsafe_shutdowns += 1;
+            }
+        }
+
         impl Sub for Counters {
             type Output = Counters;
             fn sub(self, earlier: Counters) -> Counters {

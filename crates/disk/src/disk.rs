@@ -9,7 +9,7 @@
 
 use crate::image::{Image, Mutant, Payload, Sizes, Taken};
 use crate::medium::Medium;
-use crate::since::{Mark, Since};
+use crate::since::Since;
 use ssdlab_device::block::{Completion, Device, Limits, Operation, Request, Status, Tag};
 use ssdlab_device::config::DriveConfig;
 use ssdlab_device::counters::Counters;
@@ -18,8 +18,9 @@ use ssdlab_device::sim::random::{Purpose, Stream};
 use ssdlab_device::sim::slots::Slots;
 use ssdlab_device::ssd::Ssd;
 use ssdlab_device::ssd::admin::{Refused, StartOver};
-use ssdlab_device::units::{Lpn, Nanos};
+use ssdlab_device::units::Nanos;
 use std::collections::BTreeSet;
+use std::ops::Range;
 use thiserror::Error;
 
 /// What an acknowledged promise outlives.
@@ -108,7 +109,12 @@ pub struct Disk<M: Medium> {
     completions: Vec<Completion>,
     /// Commands that ended while another was waited for.
     ended: Vec<Done>,
+    /// When counters are kept again, at the latest.
+    counters_due: Nanos,
 }
+
+/// A drive that is killed has forgotten at most so much of what it counted.
+const COUNTERS_EVERY: Nanos = Nanos(1_000_000_000);
 
 /// Sizes of the drive that a configuration describes.
 pub fn sizes(config: &DriveConfig) -> Sizes {
@@ -138,22 +144,28 @@ impl<M: Medium> Disk<M> {
     /// A drive that is there already, nothing under way.
     pub fn of(ssd: Ssd<Image<M>>) -> Disk<M> {
         let (under_way, durable) = (Slots::default(), Durable::Process);
-        Disk { ssd, now: Nanos::ZERO, under_way, writes: 0, durable, completions: Vec::new(), ended: Vec::new() }
+        let (now, counters_due) = (Nanos::ZERO, COUNTERS_EVERY);
+        Disk { ssd, now, under_way, writes: 0, durable, completions: Vec::new(), ended: Vec::new(), counters_due }
     }
 
     /// The same drive over a medium that a later life of it wrote, of which `since` tells what is written: its map is
-    /// brought in line with that, in an order that the seed draws, since by address a used drive would become a
-    /// sequential one.
+    /// brought in line with that.
     pub fn recovered(mut self, seed: u64, since: Since) -> Disk<M> {
-        let mut draws = Stream::new(seed, Purpose::PowerCut);
-        let mut units: Vec<u32> = since.marked(Mark::Written).collect();
-        for last in (1..units.len()).rev() {
-            units.swap(last, draws.below(last as u32 + 1) as usize);
-        }
-        let trimmed = since.marked(Mark::Trimmed).map(|unit| (Lpn(unit), false));
-        self.ssd.recover(units.into_iter().map(|unit| (Lpn(unit), true)).chain(trimmed));
+        self.ssd.recover(since.to_map(seed));
         self.image().resume(since);
         self
+    }
+
+    /// The same drive after a later life of it, which counted so far and was not put away: counters never go back.
+    pub fn not_put_away(mut self, counters: Option<&Counters>) -> Disk<M> {
+        self.ssd.ftl.counters.go_on_from(counters);
+        self
+    }
+
+    /// Sectors that cannot be read until they are written or trimmed: a media error.
+    pub fn spoil(&mut self, sectors: Range<u64>) {
+        self.image().spoil(sectors);
+        self.image().keep_account();
     }
 
     /// The same drive whose promises outlive what is said.
@@ -274,10 +286,23 @@ impl<M: Medium> Disk<M> {
             self.now = self.ssd.advance(to, &mut completions);
         }
         self.image().settle_or_fail();
+        self.keep_account(&completions);
         self.sync_before_answers(&completions);
         done.extend(completions.drain(..).map(|completion| self.end(completion)));
         self.completions = completions;
         self.now
+    }
+
+    /// What a later life of the drive will ask for lies beside the bytes before the answers are given.
+    fn keep_account(&mut self, completions: &[Completion]) {
+        self.image().keep_account();
+        let is_flush =
+            |completion: &Completion| self.under_way.get(completion.tag.0).request.operation == Operation::Flush;
+        if self.now >= self.counters_due || completions.iter().any(is_flush) {
+            self.counters_due = self.now + COUNTERS_EVERY;
+            let counters = self.ssd.ftl.counters;
+            self.image().keep_counters(&counters);
+        }
     }
 
     /// Where promises outlive the host's power, one sync for all that are answered now.
@@ -326,6 +351,7 @@ impl<M: Medium> Disk<M> {
         });
         self.under_way.clear();
         self.completions.clear();
+        self.keep_account(&[]);
         Cut { losses, dropped }
     }
 
@@ -337,6 +363,7 @@ impl<M: Medium> Disk<M> {
     pub fn start_over(&mut self, how: StartOver) -> Result<Nanos, Failure> {
         let time = self.ssd.start_over(how)?;
         self.image().wipe(how.empties());
+        self.keep_account(&[]);
         if self.durable == Durable::Host {
             self.image().sync();
         }
@@ -355,6 +382,7 @@ impl<M: Medium + Clone> Disk<M> {
             durable: self.durable,
             completions: self.completions.clone(),
             ended: self.ended.clone(),
+            counters_due: self.counters_due,
         })
     }
 }

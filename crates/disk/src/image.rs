@@ -16,12 +16,14 @@
 //!
 //! Left out: errors that the model's flash draws lose no bytes here; the command that met them fails.
 
-use crate::medium::Medium;
+use crate::bad::BadSectors;
+use crate::medium::{Medium, Note};
 use crate::since::{Mark, Since};
 use crate::undo::{Undo, Undone};
 use crate::unit::{Pool, Unit};
 use crate::unstored::Unstored;
 use ssdlab_device::block::Tag;
+use ssdlab_device::counters::Counters;
 use ssdlab_device::nand::contents::{Contents, Damaged, Part, Row, Whence};
 use ssdlab_device::sim::slots::Slots;
 use ssdlab_device::units::{DieId, Lpn, Ppn};
@@ -119,7 +121,7 @@ pub struct Image<M> {
     /// Units trimmed whose zeroes have not reached the medium.
     trimmed: Range<u32>,
     /// Sectors that cannot be read.
-    bad: BTreeSet<u64>,
+    bad: BadSectors,
     /// Why the medium is no longer written.
     poison: Option<String>,
     unstored: Unstored,
@@ -140,7 +142,7 @@ impl<M: Medium> Image<M> {
             undo: Undo::default(),
             since: Since::new(sizes.units()),
             trimmed: 0..0,
-            bad: BTreeSet::new(),
+            bad: BadSectors::default(),
             poison: None,
             unstored: Unstored::default(),
             mutant: None,
@@ -208,7 +210,7 @@ impl<M: Medium> Image<M> {
 
     /// Sectors that cannot be read from now on, until they are written.
     pub fn spoil(&mut self, sectors: Range<u64>) {
-        self.bad.extend(sectors);
+        self.bad.spoil(sectors);
     }
 
     /// Makes what the medium has survive a loss of the host's power.
@@ -234,6 +236,28 @@ impl<M: Medium> Image<M> {
     /// Trims reach the medium: called before it is used, and when the drive has done what there was to do.
     pub fn settle_or_fail(&mut self) {
         if let Err(error) = self.settle() {
+            self.fail(&error);
+        }
+    }
+
+    /// What is known beside the bytes is kept with them. It is about what the drive is like, not about data.
+    pub fn keep_account(&mut self) {
+        if self.poison.is_some() {
+            return;
+        }
+        let medium = &mut self.medium;
+        let told = self.since.tell_changed(|from, marks| medium.note(Note::Marks(from, marks)));
+        let told = told.and_then(|()| self.bad.take_changed().map_or(Ok(()), |bad| medium.note(Note::Bad(bad))));
+        if let Err(error) = told {
+            self.fail(&error);
+        }
+    }
+
+    /// What the drive has counted is kept, too.
+    pub(crate) fn keep_counters(&mut self, counters: &Counters) {
+        if self.poison.is_none()
+            && let Err(error) = self.medium.note(Note::Counters(counters))
+        {
             self.fail(&error);
         }
     }
@@ -329,12 +353,8 @@ impl<M: Medium> Image<M> {
     /// What is written can be read again, and stands in the account.
     fn note_written(&mut self, lpn: u32, unit: &Unit) {
         self.since.mark(lpn..lpn + 1, Mark::Written);
-        if !self.bad.is_empty() {
-            let first = self.first_sector(lpn);
-            for sector in unit.runs().flatten() {
-                self.bad.remove(&(first + sector as u64));
-            }
-        }
+        let first = self.first_sector(lpn);
+        self.bad.mend(unit.runs().flatten().map(|sector| first + sector as u64));
     }
 
     /// Stores a unit, or keeps it apart.
@@ -391,7 +411,7 @@ impl<M: Medium> Image<M> {
         let sectors = first + u64::from(part.sectors.0)..first + u64::from(part.sectors.1);
         let in_ram =
             |lba: u64| held.0.is_some_and(|number| self.ram.get(number).1.brought[(lba - first) as usize] != 0);
-        self.bad.range(sectors).any(|lba| !in_ram(*lba))
+        self.bad.within(sectors).any(|lba| !in_ram(lba))
     }
 }
 
@@ -478,12 +498,8 @@ impl<M: Medium> Contents for Image<M> {
         self.put.remove(&lpn.0);
         self.undo.forget(lpn.0, &mut self.pool);
         self.since.mark(lpn.0..lpn.0 + 1, Mark::Trimmed);
-        if !self.bad.is_empty() {
-            let first = self.first_sector(lpn.0);
-            (first..first + u64::from(self.sizes.unit_sectors)).for_each(|lba| {
-                self.bad.remove(&lba);
-            });
-        }
+        let first = self.first_sector(lpn.0);
+        self.bad.mend(first..first + u64::from(self.sizes.unit_sectors));
         if self.poison.is_some() {
             return self.unstored.trim(lpn.0..lpn.0 + 1);
         }

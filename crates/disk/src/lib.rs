@@ -29,8 +29,12 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod account;
+pub mod bad;
 pub mod commands;
 pub mod disk;
+pub mod file;
+pub mod folder;
 pub mod image;
 pub mod medium;
 pub mod since;

@@ -1,8 +1,10 @@
 //! Where the bytes of a drive lie: a row of bytes of fixed length, all zero at first.
 //!
 //! [`Ram`] for tests and programs in virtual time: pages of 16 KiB that copies share until one writes
-//! (copy on write), so that a copy costs 8 bytes a page. Files lie in `folder`, with what makes them durable.
+//! (copy on write), so that a copy costs 8 bytes a page. [`crate::folder`] has them in files.
 
+use ssdlab_device::counters::Counters;
+use std::collections::BTreeSet;
 use std::io;
 use std::sync::Arc;
 
@@ -28,6 +30,24 @@ pub trait Medium {
     /// # Errors
     /// What the host's storage says.
     fn sync(&mut self) -> io::Result<()>;
+    /// Keeps what is known of the drive beside its bytes, where a later life of it will ask.
+    ///
+    /// # Errors
+    /// What the host's storage says.
+    fn note(&mut self, _: Note<'_>) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// What is kept beside the bytes.
+#[derive(Clone, Copy, Debug)]
+pub enum Note<'a> {
+    /// Marks of [`crate::since::Since`] that have changed, from this byte on.
+    Marks(usize, &'a [u8]),
+    /// All sectors that cannot be read.
+    Bad(&'a BTreeSet<u64>),
+    /// What the drive has counted.
+    Counters(&'a Counters),
 }
 
 const PAGE: usize = 16 << 10;

@@ -3,6 +3,8 @@
 //! With it the map of a checkpoint of any age is brought in line with the image: units marked as written are mapped,
 //! those marked as trimmed are not, the others are as they were.
 
+use ssdlab_device::sim::random::{Purpose, Stream};
+use ssdlab_device::units::Lpn;
 use std::ops::Range;
 
 /// What was last done to a unit since the checkpoint.
@@ -21,26 +23,31 @@ pub enum Mark {
 pub struct Since {
     bits: Vec<u8>,
     units: u32,
-    /// Bytes that whoever keeps the marks in a file has not seen yet.
-    changed: Range<usize>,
+    /// Bytes that whoever keeps the marks in a file has not seen yet, neighbours as one.
+    changed: Vec<Range<usize>>,
 }
 
 impl Since {
     /// So many untouched units.
     pub fn new(units: u32) -> Since {
-        Since { bits: vec![0; units.div_ceil(4) as usize], units, changed: 0..0 }
+        Since { bits: vec![0; units.div_ceil(4) as usize], units, changed: Vec::new() }
     }
 
     /// From the bytes that a file kept; `None` where they are too few or too many, or no marks.
     pub fn from_bytes(units: u32, bits: Vec<u8>) -> Option<Since> {
         let is_mark = |byte: &u8| (0..4).all(|place| byte >> (2 * place) & 3 < 3);
         let fits = bits.len() == units.div_ceil(4) as usize && bits.iter().all(is_mark);
-        fits.then_some(Since { bits, units, changed: 0..0 })
+        fits.then_some(Since { bits, units, changed: Vec::new() })
     }
 
     /// The bytes that a file keeps.
     pub fn bytes(&self) -> &[u8] {
         &self.bits
+    }
+
+    /// How many units.
+    pub fn units(&self) -> u32 {
+        self.units
     }
 
     /// The mark of a unit.
@@ -59,22 +66,33 @@ impl Since {
             let marked = self.bits[byte] & !(3 << shift) | (mark as u8) << shift;
             if marked != self.bits[byte] {
                 self.bits[byte] = marked;
-                let seen = self.changed.is_empty();
-                self.changed.start = if seen { byte } else { self.changed.start.min(byte) };
-                self.changed.end = self.changed.end.max(byte + 1);
+                self.note_change(byte);
             }
         }
     }
 
-    /// The range of bytes that changed since it was last asked for.
-    pub fn take_changed(&mut self) -> Range<usize> {
-        std::mem::replace(&mut self.changed, 0..0)
+    fn note_change(&mut self, byte: usize) {
+        match self.changed.last_mut() {
+            Some(last) if last.contains(&byte) => {}
+            Some(last) if last.end == byte => last.end += 1,
+            _ => self.changed.push(byte..byte + 1),
+        }
     }
 
-    /// All units are untouched.
+    /// Tells which bytes changed since they were last told, each stretch with what it is now; stops at the first error.
+    ///
+    /// # Errors
+    /// What `tell` says; all counts as told then.
+    pub fn tell_changed<E>(&mut self, mut tell: impl FnMut(usize, &[u8]) -> Result<(), E>) -> Result<(), E> {
+        let told = self.changed.iter().try_for_each(|range| tell(range.start, &self.bits[range.clone()]));
+        self.changed.clear();
+        told
+    }
+
+    /// All units are untouched. Nothing of it is told as changed: a new account begins empty.
     pub fn clear(&mut self) {
         self.bits.fill(0);
-        self.changed = 0..self.bits.len();
+        self.changed.clear();
     }
 
     /// The units that were marked so.
@@ -83,9 +101,33 @@ impl Since {
     }
 }
 
+impl Since {
+    /// What brings the map of the checkpoint in line: units that are mapped, in an order that the seed draws, since by
+    /// address a used drive would become a sequential one; then units that are not.
+    pub fn to_map(&self, seed: u64) -> impl Iterator<Item = (Lpn, bool)> + '_ {
+        let mut draws = Stream::new(seed, Purpose::PowerCut);
+        let mut units: Vec<u32> = self.marked(Mark::Written).collect();
+        for last in (1..units.len()).rev() {
+            units.swap(last, draws.below(last as u32 + 1) as usize);
+        }
+        let trimmed = self.marked(Mark::Trimmed).map(|unit| (Lpn(unit), false));
+        units.into_iter().map(|unit| (Lpn(unit), true)).chain(trimmed)
+    }
+}
+
 #[cfg(test)]
 mod test {
     use super::*;
+
+    fn told(since: &mut Since) -> Vec<(usize, Vec<u8>)> {
+        let mut told = Vec::new();
+        let all: Result<(), ()> = since.tell_changed(|at, bytes| {
+            told.push((at, bytes.to_vec()));
+            Ok(())
+        });
+        all.unwrap();
+        told
+    }
 
     /// By hand: units 3 and 4 lie in different bytes; the last mark counts.
     #[test]
@@ -93,18 +135,27 @@ mod test {
         let mut since = Since::new(6);
         since.mark(3..5, Mark::Written);
         assert_eq!(since.bytes(), [0b0100_0000, 0b0000_0001]);
-        assert_eq!(since.take_changed(), 0..2);
+        assert_eq!(told(&mut since), [(0, vec![0b0100_0000, 0b0000_0001])]);
         since.mark(4..9, Mark::Trimmed);
-        assert_eq!(since.take_changed(), 1..2);
+        assert_eq!(told(&mut since), [(1, vec![0b1010])]);
         since.mark(5..6, Mark::Trimmed);
-        assert_eq!(since.take_changed(), 0..0, "nothing new");
+        assert_eq!(told(&mut since), [], "nothing new");
         assert_eq!(since.marked(Mark::Trimmed).collect::<Vec<_>>(), [4, 5]);
         assert_eq!(
             Since::from_bytes(6, since.bytes().to_vec()).map(|read| read.marked(Mark::Written).collect()),
             Some(vec![3])
         );
         since.clear();
-        assert_eq!(since, Since { changed: 0..2, ..Since::new(6) });
+        assert_eq!(since, Since::new(6));
+    }
+
+    /// Units far apart are two stretches, whatever lies between.
+    #[test]
+    fn units_far_apart_are_told_apart() {
+        let mut since = Since::new(4000);
+        since.mark(0..1, Mark::Written);
+        since.mark(3999..4000, Mark::Trimmed);
+        assert_eq!(told(&mut since), [(0, vec![1]), (999, vec![0b1000_0000])]);
     }
 
     /// Bytes that are no marks, or of another drive, are not taken.

@@ -3,6 +3,7 @@
 #[path = "../../device/tests/arrows/mod.rs"]
 mod arrows;
 mod commands;
+mod folder;
 mod history;
 #[path = "../../device/tests/stand/kinds.rs"]
 mod kinds;

@@ -4,7 +4,13 @@ use crate::arrows;
 use std::path::Path;
 
 /// Lowest first.
-const LEVELS: &[&[&str]] = &[&["medium", "since", "unit"], &["undo", "unstored"], &["image"], &["disk"], &["commands"]];
+const LEVELS: &[&[&str]] = &[
+    &["bad", "medium", "since", "unit"],
+    &["account", "file", "undo", "unstored"],
+    &["image"],
+    &["folder", "disk"],
+    &["commands"],
+];
 
 /// No module of this crate uses one that lies above it or beside it.
 #[test]

@@ -4,7 +4,9 @@
 use crate::host::registry::{KINDS, Kind, LayerPlan};
 use serde_json::{Value, json};
 use ssdlab_device::counters::Counters;
+use ssdlab_device::ftl::Supply;
 use ssdlab_device::ftl::layout::layout;
+use ssdlab_device::nand::contents::Contents;
 use ssdlab_device::parameter::{Declaration, Raw};
 use ssdlab_device::profile::{self, Model, Profile};
 use ssdlab_device::ssd::Ssd;
@@ -106,6 +108,11 @@ pub fn layer_parameters(layers: &[LayerPlan]) -> Value {
     Value::Array(entries)
 }
 
+/// Free room for data, in groups of blocks, as JSON.
+pub fn supply(supply: &Supply) -> Value {
+    json!({ "free": supply.free, "total": supply.all, "low_water": supply.low })
+}
+
 /// Erase counts of the blocks in use, and the bad ones, of one drive or several together.
 #[derive(Default)]
 pub struct Wear {
@@ -119,7 +126,7 @@ pub struct Wear {
 
 impl Wear {
     /// Adds a drive. Of different ones the fewest rated cycles count.
-    pub fn add(&mut self, ssd: &Ssd) {
+    pub fn add<C: Contents>(&mut self, ssd: &Ssd<C>) {
         ssd.ftl.flash.array.erase_counts().for_each(|count| *self.histogram.entry(count).or_default() += 1);
         let geometry = ssd.ftl.geometry;
         self.exported_bytes += u64::from(ssd.ftl.exported) * u64::from(geometry.unit_bytes);
@@ -130,16 +137,30 @@ impl Wear {
         self.rated_cycles = Some(self.rated_cycles.map_or(rated, |known| known.min(rated)));
     }
 
-    /// As JSON.
-    pub fn to_json(&self) -> Value {
+    /// Erases of the block with the fewest, on average, and with the most, and what it is rated for, as JSON.
+    pub fn summary(&self) -> Value {
+        json!({
+            "least": self.histogram.keys().next(),
+            "mean": self.mean_erases(),
+            "most": self.histogram.keys().next_back(),
+            "rated": self.rated_cycles,
+        })
+    }
+
+    fn mean_erases(&self) -> f64 {
         let blocks: u64 = self.histogram.values().sum();
         let erases: u64 = self.histogram.iter().map(|(count, blocks)| u64::from(*count) * blocks).sum();
+        erases as f64 / blocks.max(1) as f64
+    }
+
+    /// As JSON.
+    pub fn to_json(&self) -> Value {
         json!({
             "exported_bytes": self.exported_bytes,
             "flash_bytes": self.flash_bytes,
             "erase_counts": {
                 "min": self.histogram.keys().next(),
-                "mean": erases as f64 / blocks.max(1) as f64,
+                "mean": self.mean_erases(),
                 "max": self.histogram.keys().next_back(),
                 "histogram": self.histogram.iter().collect::<Vec<_>>(),
             },

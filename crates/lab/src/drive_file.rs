@@ -53,6 +53,17 @@ impl Label {
         self.condition == Condition::Fresh || self.started_over.is_some_and(StartOver::empties)
     }
 
+    /// It has started over. A secure erase makes it fresh again, wear aside; after the other ways it is in the condition
+    /// that it was in: its blocks are full, of data nobody can read or of nothing valid.
+    pub fn start_over(&mut self, how: StartOver) {
+        if how == StartOver::SecureErase {
+            self.condition = Condition::Fresh;
+            self.season = Season::default();
+            self.written_since = false;
+        }
+        self.started_over = Some(how);
+    }
+
     /// Notes that a host wrote, where it did.
     pub fn note_writes(&mut self, has_written: bool) {
         if has_written {

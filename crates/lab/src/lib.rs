@@ -13,6 +13,7 @@ pub mod drive_file;
 pub mod explain;
 pub mod files;
 pub mod host;
+pub mod in_folder;
 pub mod iolog;
 pub mod mapping_ram;
 pub mod null;

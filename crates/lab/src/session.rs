@@ -40,8 +40,11 @@ use ssdlab_device::profile::{Profile, ProfileError};
 use ssdlab_device::ssd::Ssd;
 use ssdlab_device::ssd::admin::StartOver;
 use ssdlab_device::units::Nanos;
+use ssdlab_disk::disk::sizes;
+use ssdlab_disk::folder;
 use ssdlab_disk::image::Sizes;
 use ssdlab_disk::medium::Medium;
+use std::path::Path;
 use thiserror::Error;
 
 pub use source::DriveSource;
@@ -58,6 +61,9 @@ pub enum SessionError {
     /// The drive file.
     #[error(transparent)]
     DriveFile(#[from] DriveFileError),
+    /// The folder of a drive.
+    #[error(transparent)]
+    Folder(#[from] folder::FolderError),
     /// A layer.
     #[error(transparent)]
     Stack(#[from] StackError),
@@ -239,9 +245,7 @@ impl Session {
         self.label.started_over
     }
 
-    /// Starts over; returns the time that it takes. A secure erase makes the drive fresh again, wear
-    /// aside. After the other ways it is in the condition that it was in: its blocks are full, of
-    /// data nobody can read or of nothing valid.
+    /// Starts over, as [`Label::start_over`] says; returns the time that it takes.
     ///
     /// # Errors
     /// Why the drive cannot.
@@ -252,12 +256,7 @@ impl Session {
             return Err(refused("only a solid-state drive without layers starts over".into()));
         };
         let time = ssd.start_over(how).map_err(|reason| refused(reason.to_string()))?;
-        if how == StartOver::SecureErase {
-            self.label.condition = Condition::Fresh;
-            self.label.season = Season::default();
-            self.label.written_since = false;
-        }
-        self.label.started_over = Some(how);
+        self.label.start_over(how);
         Ok(time)
     }
 
@@ -304,8 +303,19 @@ impl Session {
     pub fn with_bytes<M: Medium>(&mut self, medium: impl FnOnce(Sizes) -> M) -> Result<WithBytes<M>, SessionError> {
         self.put_away()?;
         let (label, profile) = (self.label.clone(), self.profile.clone());
+        let medium = |sizes| Ok::<M, ProfileError>(medium(sizes));
         let around = |drive: &Drive| drive.ssd().map(|ssd| WithBytes::new(label, profile, ssd.ftl.saved(), medium));
         Ok(self.target.with_first(around).expect("just checked")?)
+    }
+
+    /// Makes a folder with the drive and the bytes of an image, or zeroes.
+    ///
+    /// # Errors
+    /// As [`Session::check_can_be_kept`]; what the folder says.
+    pub fn to_folder(&mut self, path: &Path, source: &folder::Source) -> Result<(), SessionError> {
+        let checkpoint = self.to_bytes()?;
+        folder::Folder::create(path, &checkpoint, sizes(self.profile.ssd()?), source)?;
+        Ok(())
     }
 
     /// Nothing is under way in the drive, so that it can be kept.

@@ -12,6 +12,7 @@ const LEVELS: &[&[&str]] = &[
     &["condition", "derived", "describe", "iolog", "output"],
     &["drive_file", "request"],
     &["with_bytes"],
+    &["in_folder"],
     &["session"],
 ];
 

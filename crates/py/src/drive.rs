@@ -4,6 +4,7 @@ use crate::input::{DRIVE_BYTES, Input, TEXT_BYTES};
 use crate::mend;
 use pyo3::PyResult;
 use ssdlab_device::profile::{built_in, names, nearest};
+use ssdlab_disk::folder::Seen;
 use ssdlab_lab::drive_file::{DriveFileError, is_drive_file};
 use ssdlab_lab::host::text::{LayerText, StackText};
 use ssdlab_lab::request::RunRequest;
@@ -52,6 +53,10 @@ fn source_of(drive: &str) -> Result<Source, String> {
     if let Some(text) = built_in(drive) {
         let file = format!("profile {drive}");
         return Ok(Source::Drive(DriveSource::Profile { name: drive.into(), file, text: text.into() }));
+    }
+    if Path::new(drive).is_dir() {
+        let seen = Box::new(Seen::at(Path::new(drive)).map_err(|error| error.to_string())?);
+        return Ok(Source::Drive(DriveSource::Folder { folder: drive.into(), seen }));
     }
     // A device that can be read is never looked at as a file.
     if std::fs::metadata(drive).is_ok_and(|found| found.file_type().is_block_device()) {

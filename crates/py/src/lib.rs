@@ -11,6 +11,7 @@ mod jobs;
 mod output;
 mod perform;
 mod policy;
+mod serve;
 mod surroundings;
 mod traces;
 mod watch;
@@ -163,6 +164,8 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("DiskError", module.py().get_type::<disk::DiskError>())?;
     module.add_class::<held::HeldDrive>()?;
     module.add_class::<disk::Disk>()?;
+    module.add_class::<serve::Server>()?;
+    module.add_function(wrap_pyfunction!(serve::make_folder, module)?)?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
     module.add_function(wrap_pyfunction!(profiles, module)?)?;
     module.add_function(wrap_pyfunction!(layers, module)?)?;

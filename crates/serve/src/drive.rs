@@ -9,6 +9,7 @@
 
 use crate::clock::{Clock, wall};
 use crate::counts::{Counts, Lateness};
+use crate::latency::Latencies;
 use crate::nbd::command::{Command, Error, Request};
 use crate::offer::extents;
 use crate::outbox::{Outcome, Pledge};
@@ -41,6 +42,8 @@ pub struct Batch {
 struct Job {
     task: Task,
     steps: Steps,
+    /// When the drive was first asked.
+    began: Nanos,
 }
 
 impl Job {
@@ -72,6 +75,8 @@ pub struct Drive<M: Medium> {
     pub counts: Counts,
     /// How late answers were.
     pub lateness: Lateness,
+    /// How long reads and writes took.
+    pub latencies: [Latencies; 2],
 }
 
 impl<M: Medium> Drive<M> {
@@ -88,6 +93,7 @@ impl<M: Medium> Drive<M> {
             done: Vec::new(),
             counts: Counts::default(),
             lateness: Lateness::default(),
+            latencies: Default::default(),
         }
     }
 
@@ -117,7 +123,8 @@ impl<M: Medium> Drive<M> {
         for task in batch.tasks {
             self.counts.count(task.pledge.request());
             let sector_bytes = self.disk.as_ref().map_or(1, |disk| disk.limits().sector_bytes);
-            let job = Job { steps: Steps::of(task.pledge.request(), sector_bytes), task };
+            let began = self.disk.as_ref().map_or(Nanos::ZERO, Disk::now);
+            let job = Job { steps: Steps::of(task.pledge.request(), sector_bytes), task, began };
             match refusal {
                 Some((error, why)) => self.fail(job, error, why.into()),
                 None => self.start(job),
@@ -198,6 +205,11 @@ impl<M: Medium> Drive<M> {
             return self.start(job);
         }
         let is_read = matches!(job.request().command, Command::Read { .. });
+        let is_write = matches!(job.request().command, Command::Write { .. });
+        let [reads, writes] = &mut self.latencies;
+        if let Some(latencies) = is_read.then_some(reads).or(is_write.then_some(writes)) {
+            latencies.note(self.disk.as_ref().map_or(Nanos::ZERO, Disk::now) - job.began);
+        }
         job.answer(if is_read { Outcome::Data(done.bytes) } else { Outcome::Done });
     }
 
@@ -271,6 +283,14 @@ impl<M: Medium> Drive<M> {
             self.clock = self.clock.map(|clock| clock.again(wall(), disk.now()));
         }
         true
+    }
+
+    /// Ends and answers what is under way, as fast as it can be computed. Time by the clock goes on from there.
+    pub fn calm(&mut self) {
+        while self.is_on && self.is_busy() && self.live_on(Nanos::NEVER) {}
+        if let Some(disk) = &self.disk {
+            self.clock = self.clock.map(|clock| clock.again(wall(), disk.now()));
+        }
     }
 
     /// Ends what is under way, as fast as it can be computed, and begins nothing new. The drive has flushed and its

@@ -40,6 +40,7 @@ pub mod counts;
 pub mod drive;
 pub mod house;
 pub mod input;
+pub mod latency;
 pub mod limits;
 pub mod listener;
 pub mod nbd;

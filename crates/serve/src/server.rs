@@ -3,6 +3,7 @@
 use crate::clock::{BadPace, Pace};
 use crate::counts::{Counts, Lateness, Visits};
 use crate::house::House;
+use crate::latency::Latencies;
 use crate::limits::Limits;
 use crate::listener::listen;
 use crate::nbd::export::BadExport;
@@ -134,6 +135,23 @@ impl<M: Medium + Send + 'static> Server<M> {
             Some(disk) => Ok(use_it(disk)),
             None => Err(if drive.is_ending() { Gone::Stopped } else { Gone::Broken }),
         })
+    }
+
+    /// As [`Server::with_disk`], when all that is under way has ended and was answered.
+    ///
+    /// # Errors
+    /// The drive is gone.
+    pub fn with_calm_disk<R>(&self, use_it: impl FnOnce(&mut Disk<M>) -> R) -> Result<R, Gone> {
+        self.house.served.with(|drive| {
+            drive.calm();
+            let is_ending = drive.is_ending();
+            drive.disk().map(use_it).ok_or(if is_ending { Gone::Stopped } else { Gone::Broken })
+        })
+    }
+
+    /// How long reads and writes took so far.
+    pub fn latencies(&self) -> [Latencies; 2] {
+        self.house.served.with(|drive| drive.latencies.clone())
     }
 
     /// The power fails, and stays away; what the seed draws is lost. Sessions that are open stay dead.

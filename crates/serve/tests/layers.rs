@@ -11,7 +11,7 @@ const NBD: &[&[&str]] = &[&["wire"], &["export", "violation"], &["command", "han
 /// The crate's modules, lowest first: the protocol; what stands alone; a drive and its users; sockets and threads.
 const LEVELS: &[&[&str]] = &[
     &["nbd"],
-    &["budget", "clock", "counts", "limits", "offer", "socket", "steps"],
+    &["budget", "clock", "counts", "latency", "limits", "offer", "socket", "steps"],
     &["input", "outbox"],
     &["drive", "output"],
     &["served"],

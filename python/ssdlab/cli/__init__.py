@@ -48,6 +48,8 @@ VERBS = {
     "audit": ("audit:audit", "Check how the storage of this machine is set up."),
     "health": ("health:health", "Read the wear of real drives, as each vendor defines it."),
     "align": ("align:align", "Find boundaries, check layouts, and print the commands to type."),
+    "serve": ("serve:serve", "Serve a drive that holds bytes to other programs."),
+    "ctl": ("ctl:ctl", "Ask and steer drives that are being served."),
     "completion": ("completion:completion", "Print the completion script for a shell."),
 }
 """Where each verb is below `ssdlab.cli`, and the sentence that the list of verbs shows."""

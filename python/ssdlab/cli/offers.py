@@ -63,6 +63,11 @@ def files(incomplete: str) -> list[CompletionItem]:
     return [CompletionItem(incomplete, type="file")]
 
 
+def folders(incomplete: str) -> list[CompletionItem]:
+    """Leave it to the shell to offer folders."""
+    return [CompletionItem(incomplete, type="dir")]
+
+
 def _beginning(incomplete: str, words: Iterable[str]) -> list[CompletionItem]:
     return [CompletionItem(word) for word in words if word.startswith(incomplete)]
 

@@ -33,6 +33,8 @@ _BASH = """\
     while IFS=',' read -r type value; do
         if [[ $type == file ]]; then
             compopt -o default
+        elif [[ $type == dir ]]; then
+            compopt -o plusdirs
         elif [[ $type == plain ]]; then
             value="${value#"$before"}"
             [[ $value == *[=:] ]] && compopt -o nospace

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
-
-from markupsafe import Markup
 
 from ssdlab import pages
 
@@ -35,7 +32,7 @@ def build_html(told: Mapping[str, Any], version: str) -> str:
         own,
         css=pages.embedded("ssdlab.report", "page.css") + pages.embedded(own, "page.css"),
         script=pages.embedded(own, "page.js"),
-        record=Markup(_embedded(told)),
+        record=pages.embedded_json(told),
         drive=drive,
         page_size=_size(drive["page_bytes"]),
         chapters=told["chapters"],
@@ -48,8 +45,3 @@ def build_html(told: Mapping[str, Any], version: str) -> str:
 def _size(size_bytes: int) -> str:
     """Pages are powers of two, and people know them in KiB."""
     return f"{size_bytes} B" if size_bytes % 1024 else f"{size_bytes // 1024} KiB"
-
-
-def _embedded(told: Mapping[str, Any]) -> str:
-    """JSON that ends no script element, whatever it holds."""
-    return json.dumps(told, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")

@@ -157,6 +157,17 @@ pub struct Ftl<C: Contents = ()> {
     kind: Kind,
 }
 
+/// Groups of blocks, as [`Ftl::supply`] counts them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Supply {
+    /// Free for data.
+    pub free: u32,
+    /// In all.
+    pub all: u32,
+    /// Where foreground collection begins.
+    pub low: u32,
+}
+
 impl<C: Contents> Ftl<C> {
     /// A factory-new FTL with the policy that the configuration names.
     ///
@@ -264,6 +275,17 @@ impl<C: Contents> Ftl<C> {
     pub fn free_groups(&self, die: DieId) -> u32 {
         let pool = self.blocks.pool_of(die);
         (self.blocks.groups.free(pool) as u32).saturating_sub(self.slc.waiting(pool))
+    }
+
+    /// Room for data: free groups of blocks, all groups, and how many free ones let foreground collection begin.
+    pub fn supply(&self) -> Supply {
+        let mut dies: Vec<DieId> = (0..self.geometry.dies as u16).map(DieId).collect();
+        dies.dedup_by_key(|die| self.blocks.pool_of(*die));
+        Supply {
+            free: dies.iter().map(|die| self.free_groups(*die)).sum(),
+            all: self.blocks.all_groups().count() as u32,
+            low: dies.len() as u32 * self.rules.config.gc_low_blocks,
+        }
     }
 
     /// Changes as often as a block is sealed, chosen as victim or freed.

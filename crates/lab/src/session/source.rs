@@ -11,6 +11,7 @@ use ssdlab_device::ftl::Ftl;
 use ssdlab_device::parameter::Value as _;
 use ssdlab_device::profile::{Profile, parse_setting};
 use ssdlab_device::ssd::Ssd;
+use ssdlab_disk::folder::Seen;
 
 /// What a drive is opened from.
 #[derive(Clone, Debug)]
@@ -31,6 +32,13 @@ pub enum DriveSource {
         /// The file.
         bytes: Vec<u8>,
     },
+    /// What was seen of a folder: a drive in a condition, as the host has left it.
+    Folder {
+        /// Its name.
+        folder: String,
+        /// What was seen of it.
+        seen: Box<Seen>,
+    },
 }
 
 /// A drive that was opened.
@@ -49,6 +57,7 @@ impl DriveSource {
         match self {
             DriveSource::Profile { .. } => None,
             DriveSource::File { file, .. } => Some(file.clone()),
+            DriveSource::Folder { folder, .. } => Some(folder.clone()),
         }
     }
 
@@ -72,6 +81,7 @@ impl DriveSource {
         match self {
             DriveSource::Profile { name, file, text } => from_profile(name, file, text, settings, seed, memory),
             DriveSource::File { file, bytes } => from_file(file, bytes, settings, memory),
+            DriveSource::Folder { folder, seen } => from_folder(folder, seen, settings, memory),
         }
     }
 }
@@ -172,4 +182,23 @@ fn from_file(
     let ftl = Ftl::restore(kept, config, ()).map_err(|problem| profile.locate(&problem))?;
     let drive = Drive::Ssd(Box::new(Ssd::around(config, ftl)));
     Ok(Opened { drive, profile, label })
+}
+
+/// The drive of a checkpoint, brought in line with what happened since.
+fn from_folder(
+    folder: &str,
+    seen: &Seen,
+    settings: &[(String, String)],
+    memory: &mut Memory,
+) -> Result<Opened, SessionError> {
+    let mut opened = from_file(folder, &seen.checkpoint, settings, memory)?;
+    let mut has_written = false;
+    if let Drive::Ssd(ssd) = &mut opened.drive {
+        ssd.recover(seen.since.to_map(opened.label.seed).inspect(|(_, is_written)| has_written |= is_written));
+        if !seen.was_put_away {
+            ssd.ftl.counters.go_on_from(seen.counters.as_ref());
+        }
+    }
+    opened.label.note_writes(has_written);
+    Ok(opened)
 }

@@ -217,7 +217,7 @@ fn reads_on_a_fresh_drive_are_laid_out() {
 fn stack(source: &DriveSource, layers: &[&str]) -> Result<Session, SessionError> {
     let settings: &[_] = match source {
         DriveSource::Profile { .. } => &settings(),
-        DriveSource::File { .. } => &[],
+        DriveSource::File { .. } | DriveSource::Folder { .. } => &[],
     };
     let layers = layers.iter().map(|layer| LayerText::parse(layer)).collect::<Result<_, _>>()?;
     Session::open_stack(source, settings, layers, 3, &mut |name| Err(SessionError::Drive(name.into())))

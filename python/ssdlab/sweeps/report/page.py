@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
-
-from markupsafe import Markup
 
 from ssdlab import pages
 from ssdlab.sweeps.report import charts
@@ -47,7 +44,7 @@ def build_html(folder: str | Path, title: str | None = None) -> str:
         sweep=sweep,
         shown=len(shown),
         charts=_charts(sweep),
-        data=_embedded(_data(sweep, shown)),
+        data=pages.embedded_json(_data(sweep, shown)),
     )
 
 
@@ -77,9 +74,3 @@ def _data(sweep: Sweep, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 def _rounded(value: float | None) -> float | None:
     return None if value is None else float(f"{value:.5g}")
-
-
-def _embedded(data: dict[str, Any]) -> Markup:
-    """Return JSON that ends no script element, whatever is in it."""
-    text = json.dumps(data, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
-    return Markup(text.replace("<", "\\u003c"))

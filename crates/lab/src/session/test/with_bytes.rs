@@ -29,7 +29,7 @@ fn preconditioned_units_read_as_zeroes() {
     for condition in [Condition::Fresh, Condition::Filled, Condition::Used, Condition::SteadyUniform] {
         let mut drive = session(condition).with_bytes(ram).unwrap();
         assert_eq!(command(&mut drive, Operation::Read, 8 * 1000 + 3, 7), [0; SECTOR]);
-        let counters = drive.since();
+        let counters = drive.about.since(&mut drive.disk);
         let (mapped, unmapped) = (counters.nand_pages_read, counters.unmapped_reads);
         assert_eq!((mapped, unmapped), if condition == Condition::Fresh { (0, 1) } else { (1, 0) });
     }
@@ -62,7 +62,8 @@ fn a_drive_is_kept_and_goes_on() {
     // Over a new medium the unit is read from flash.
     let mut other = kept.with_bytes(ram).unwrap();
     assert_eq!(command(&mut other, Operation::Read, 8 * 50, 7), [0; SECTOR]);
-    assert_eq!((other.since().nand_pages_read, other.since().unmapped_reads), (1, 0));
+    let counted = other.about.since(&mut other.disk);
+    assert_eq!((counted.nand_pages_read, counted.unmapped_reads), (1, 0));
 }
 
 /// A drive with commands under way is not kept.

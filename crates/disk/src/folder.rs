@@ -1,0 +1,549 @@
+//! A drive that lies in a folder, so that it outlives the process: bytes, checkpoint, and what happened since.
+//!
+//! | file | what | when |
+//! |---|---|---|
+//! | `data.img` | the bytes, the one truth about data | as [`crate::image`] says |
+//! | `drive.ssd` | the checkpoint: what the drive was like, as bytes of a drive file, which nothing here looks into | [`Folder::keep`] |
+//! | `since` | what the drive did since ([`crate::account`]) | unsynced, for it is about the model |
+//! | `bad-sectors` | sectors that cannot be read, as ranges | synced when they change; not there where there are none |
+//! | `lock` | held while the drive is open; the number of the process | |
+//!
+//! `since` names the checkpoint that it follows, so that a checkpoint and its account are changed as one: the new account is written and synced as `since.new`, the checkpoint is renamed into its place, then
+//! the account is. A process that ends between the two leaves `since.new`, which fits the checkpoint that is there.
+//!
+//! Left out: a checksum of `data.img`. It is a plain disk that others may change while the drive is closed.
+
+use crate::account::{self, Account};
+use crate::bad::{from_text, to_text};
+use crate::file::{ImageFile, data_of};
+use crate::image::Sizes;
+use crate::medium::{Medium, Note};
+use crate::since::{Mark, Since};
+use rustix::fs::{FlockOperation, OFlags, flock, ioctl_ficlone};
+use ssdlab_device::counters::Counters;
+use std::collections::BTreeSet;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::ops::Range;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use thiserror::Error;
+
+const DATA: &str = "data.img";
+const CHECKPOINT: &str = "drive.ssd";
+const SINCE: &str = "since";
+const NEXT_SINCE: &str = "since.new";
+const BAD: &str = "bad-sectors";
+const LOCK: &str = "lock";
+const SNAPSHOTS: &str = "snapshots";
+/// What makes a drive.
+const COPIED: [&str; 4] = [DATA, CHECKPOINT, SINCE, BAD];
+
+/// Why a folder cannot be used.
+#[derive(Debug, Error)]
+pub enum FolderError {
+    /// The host's storage.
+    #[error("{file}: {what}: {error}\nsee to the file and its folder")]
+    Storage {
+        /// Which file.
+        file: PathBuf,
+        /// What was not possible.
+        what: &'static str,
+        /// Why.
+        error: io::Error,
+    },
+    /// Something is there already.
+    #[error(
+        "{0}: is there already, and not an empty folder\nname another folder, or open this one without a drive's name"
+    )]
+    Exists(PathBuf),
+    /// Another process has it open.
+    #[error(
+        "{folder}: another process ({process}) has the drive open\nend that one first, or ask it with `ssdlab ctl`"
+    )]
+    InUse {
+        /// The folder.
+        folder: PathBuf,
+        /// Its number, where it is known.
+        process: String,
+    },
+    /// No folder of a drive.
+    #[error("{0}: is no folder of a drive, for it has no drive.ssd\nmake one with `ssdlab serve DRIVE -o FOLDER`")]
+    Foreign(PathBuf),
+    /// A file is not what it should be.
+    #[error("{file}: {what}\n{remedy}")]
+    Damaged {
+        /// Which file.
+        file: PathBuf,
+        /// What is wrong.
+        what: String,
+        /// What helps.
+        remedy: &'static str,
+    },
+}
+
+/// More ranges than anybody has.
+const MOST_BAD_BYTES: u64 = 64 << 20;
+
+const PUT_BACK: &str = "put it back from a copy: what is in it cannot be made again";
+
+fn storage(file: &Path, what: &'static str) -> impl Fn(io::Error) -> FolderError {
+    let file = file.to_path_buf();
+    move |error| FolderError::Storage { file: file.clone(), what, error }
+}
+
+/// A folder that this process alone has open.
+#[derive(Debug)]
+pub struct Folder {
+    path: PathBuf,
+    /// Held until it is dropped.
+    _lock: File,
+}
+
+/// What is in a folder beside the checkpoint.
+#[derive(Debug)]
+pub struct Life {
+    /// The bytes.
+    pub medium: FolderMedium,
+    /// What was written and trimmed since the checkpoint.
+    pub since: Since,
+    /// What the drive has counted, where it counted since the checkpoint.
+    pub counters: Option<Counters>,
+    /// Sectors that cannot be read.
+    pub bad: BTreeSet<u64>,
+    /// The drive was put away before it was closed.
+    pub was_put_away: bool,
+}
+
+/// What a new drive's bytes come from.
+#[derive(Debug, Default)]
+pub struct Source {
+    /// A raw image as long as the drive; zeroes without one.
+    pub image: Option<PathBuf>,
+}
+
+impl Folder {
+    /// Makes a folder for a drive with its checkpoint, and opens it. It is there whole, or not at all.
+    ///
+    /// # Errors
+    /// Something is there already; an image whose length is not the drive's; the host's storage.
+    pub fn create(path: &Path, checkpoint: &[u8], sizes: Sizes, source: &Source) -> Result<Folder, FolderError> {
+        if !is_free(path)? {
+            return Err(FolderError::Exists(path.to_path_buf()));
+        }
+        let beside = beside(path);
+        fs::create_dir(&beside).map_err(storage(&beside, "cannot be made"))?;
+        let made = Folder::fill(&beside, checkpoint, sizes, source)
+            .and_then(|lock| fs::rename(&beside, path).map_err(storage(path, "cannot be made")).map(|()| lock));
+        match made {
+            Ok(lock) => Ok(Folder { path: path.to_path_buf(), _lock: lock }),
+            Err(error) => {
+                // What cannot be taken away is left beside, and named by the error.
+                let _ = fs::remove_dir_all(&beside);
+                Err(error)
+            }
+        }
+    }
+
+    fn fill(path: &Path, checkpoint: &[u8], sizes: Sizes, source: &Source) -> Result<File, FolderError> {
+        let lock = locked(path)?;
+        let mut since = Since::new(sizes.units());
+        let data = path.join(DATA);
+        let file = File::create_new(&data).map_err(storage(&data, "cannot be made"))?;
+        file.set_len(sizes.capacity_bytes).map_err(storage(&data, "has no room"))?;
+        if let Some(image) = &source.image {
+            for bytes in copy_image(image, &file, sizes)? {
+                let units = bytes.start / sizes.unit_bytes()..bytes.end.div_ceil(sizes.unit_bytes());
+                since.mark(units.start as u32..units.end as u32, Mark::Written);
+            }
+        }
+        file.sync_all().map_err(storage(&data, "cannot be kept"))?;
+        write_whole(&path.join(SINCE), &account::to_bytes(checkpoint, &since, true))?;
+        write_whole(&path.join(CHECKPOINT), checkpoint)?;
+        Ok(lock)
+    }
+
+    /// Opens a folder, which stays as it is.
+    ///
+    /// # Errors
+    /// It is no folder of a drive; another process has it open; the host's storage.
+    pub fn open(path: &Path) -> Result<Folder, FolderError> {
+        check(path)?;
+        Ok(Folder { path: path.to_path_buf(), _lock: locked(path)? })
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The checkpoint.
+    ///
+    /// # Errors
+    /// The host's storage.
+    pub fn checkpoint(&self) -> Result<Vec<u8>, FolderError> {
+        read(&self.path.join(CHECKPOINT), u64::MAX)
+    }
+
+    /// The drive lives on: what is kept since the checkpoint is read, and the account says from now on that it is open.
+    ///
+    /// # Errors
+    /// A file is missing, too short or too long, or damaged; the host's storage.
+    pub fn resume(&self, checkpoint: &[u8], sizes: Sizes) -> Result<Life, FolderError> {
+        let (account, file) = account_of(&self.path, checkpoint)?;
+        let units = account.since.units();
+        if units != sizes.units() {
+            let what = format!("is of {units} units; the drive has {}", sizes.units());
+            return Err(FolderError::Damaged { file, what, remedy: PUT_BACK });
+        }
+        let data = self.data(sizes)?;
+        let bad = self.bad()?;
+        let since = self.path.join(SINCE);
+        let file_of_since = open_for_writing(&file)?;
+        let head = account::head(checkpoint, sizes.units(), false);
+        file_of_since.write_all_at(&head, 0).map_err(storage(&since, "cannot be written"))?;
+        if file != since {
+            fs::rename(&file, &since).map_err(storage(&since, "cannot be written"))?;
+        } else {
+            remove(&self.path.join(NEXT_SINCE))?;
+        }
+        let medium = FolderMedium {
+            data,
+            since: file_of_since,
+            path: self.path.clone(),
+            notes: account.notes,
+            has_bad: !bad.is_empty(),
+        };
+        let Account { since, counters, was_put_away, .. } = account;
+        Ok(Life { medium, since, counters, bad, was_put_away })
+    }
+
+    /// Keeps a checkpoint, which holds all that happened: the account begins anew. The drive of `medium` must have nothing
+    /// under way, and its bytes must be stored.
+    ///
+    /// # Errors
+    /// The host's storage; the checkpoint of before and its account are there then, or the new ones.
+    pub fn keep(
+        &self,
+        checkpoint: &[u8],
+        medium: &mut FolderMedium,
+        units: u32,
+        is_put_away: bool,
+    ) -> Result<(), FolderError> {
+        let data = self.path.join(DATA);
+        medium.sync().map_err(storage(&data, "cannot be kept"))?;
+        let (next, since) = (self.path.join(NEXT_SINCE), self.path.join(SINCE));
+        remove(&next)?;
+        write_whole(&next, &account::to_bytes(checkpoint, &Since::new(units), is_put_away))?;
+        let beside = self.path.join("drive.ssd.new");
+        remove(&beside)?;
+        write_whole(&beside, checkpoint)?;
+        let kept = self.path.join(CHECKPOINT);
+        fs::rename(&beside, &kept).map_err(storage(&kept, "cannot be kept"))?;
+        sync_folder(&self.path)?;
+        fs::rename(&next, &since).map_err(storage(&since, "cannot be kept"))?;
+        sync_folder(&self.path)?;
+        medium.since = open_for_writing(&since)?;
+        medium.notes = 0;
+        Ok(())
+    }
+
+    /// Keeps a copy of the folder as it is, under a name. The drive must have just been kept.
+    ///
+    /// # Errors
+    /// There is one of that name; the host's storage.
+    pub fn snapshot(&self, name: &str) -> Result<(), FolderError> {
+        let (all, to) = (self.path.join(SNAPSHOTS), self.path.join(SNAPSHOTS).join(name));
+        if to.exists() {
+            return Err(FolderError::Exists(to));
+        }
+        let beside = beside(&to);
+        fs::create_dir_all(&beside).map_err(storage(&beside, "cannot be made"))?;
+        let copied = COPIED.iter().try_for_each(|name| copy(&self.path.join(name), &beside.join(name)));
+        let made = copied.and_then(|()| fs::rename(&beside, &to).map_err(storage(&to, "cannot be made")));
+        made.and_then(|()| sync_folder(&all)).inspect_err(|_| {
+            // What cannot be taken away is left beside.
+            let _ = fs::remove_dir_all(&beside);
+        })
+    }
+
+    /// Goes back to a copy; the drive has to be opened again. A process that ends meanwhile may leave the copy's bytes
+    /// with the checkpoint of before.
+    ///
+    /// # Errors
+    /// There is none of that name; the host's storage.
+    pub fn restore(&self, name: &str) -> Result<(), FolderError> {
+        let from = self.path.join(SNAPSHOTS).join(name);
+        if !from.is_dir() {
+            let entries = fs::read_dir(self.path.join(SNAPSHOTS)).into_iter().flatten().flatten();
+            let mut names: Vec<String> =
+                entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+            names.sort();
+            let what = format!("there is no such snapshot; there are: {}", names.join(", "));
+            return Err(FolderError::Damaged {
+                file: from,
+                what,
+                remedy: "make one with `ssdlab ctl FOLDER snapshot NAME`",
+            });
+        }
+        remove(&self.path.join(BAD))?;
+        for (name, as_name) in [(DATA, DATA), (SINCE, NEXT_SINCE), (CHECKPOINT, CHECKPOINT), (SINCE, SINCE), (BAD, BAD)]
+        {
+            let beside = self.path.join("restored.new");
+            remove(&beside)?;
+            copy(&from.join(name), &beside)?;
+            if beside.exists() {
+                let to = self.path.join(as_name);
+                fs::rename(&beside, &to).map_err(storage(&to, "cannot be put back"))?;
+            }
+        }
+        sync_folder(&self.path)
+    }
+
+    /// The file of bytes, of the drive's length.
+    fn data(&self, sizes: Sizes) -> Result<ImageFile, FolderError> {
+        let path = self.path.join(DATA);
+        let file = open_for_writing(&path)?;
+        let length = file.metadata().map_err(storage(&path, "cannot be read"))?.len();
+        if length != sizes.capacity_bytes {
+            let what = format!("has {length} bytes; the drive has {}", sizes.capacity_bytes);
+            return Err(FolderError::Damaged { file: path, what, remedy: PUT_BACK });
+        }
+        Ok(ImageFile::new(file))
+    }
+
+    fn bad(&self) -> Result<BTreeSet<u64>, FolderError> {
+        let file = self.path.join(BAD);
+        if !file.exists() {
+            return Ok(BTreeSet::new());
+        }
+        let bytes = read(&file, MOST_BAD_BYTES)?;
+        let remedy = "remove it, and these sectors can be read again; or put it back from a copy";
+        from_text(&String::from_utf8_lossy(&bytes)).map_err(|what| FolderError::Damaged { file, what, remedy })
+    }
+}
+
+/// What a drive in a folder is like, whoever has it open.
+#[derive(Clone, Debug)]
+pub struct Seen {
+    /// The checkpoint.
+    pub checkpoint: Vec<u8>,
+    /// What was written and trimmed since.
+    pub since: Since,
+    /// What the drive has counted, where it counted since.
+    pub counters: Option<Counters>,
+    /// It was put away.
+    pub was_put_away: bool,
+}
+
+impl Seen {
+    /// Looks at a folder, and changes nothing.
+    ///
+    /// # Errors
+    /// It is no folder of a drive; a file is missing or damaged; the host's storage.
+    pub fn at(path: &Path) -> Result<Seen, FolderError> {
+        check(path)?;
+        let look = || {
+            let checkpoint = read(&path.join(CHECKPOINT), u64::MAX)?;
+            let (Account { since, counters, was_put_away, .. }, _) = account_of(path, &checkpoint)?;
+            Ok(Seen { checkpoint, since, counters, was_put_away })
+        };
+        // Whoever has it open may just have kept a checkpoint.
+        look().or_else(|_| look())
+    }
+}
+
+fn check(path: &Path) -> Result<(), FolderError> {
+    if path.join(CHECKPOINT).is_file() { Ok(()) } else { Err(FolderError::Foreign(path.to_path_buf())) }
+}
+
+/// The account that follows the checkpoint, and the file that it lies in.
+fn account_of(path: &Path, checkpoint: &[u8]) -> Result<(Account, PathBuf), FolderError> {
+    let (since, next) = (path.join(SINCE), path.join(NEXT_SINCE));
+    let of = |file: &Path| -> Result<Account, String> {
+        let bytes = read(file, account::MOST_BYTES).map_err(|error| error.to_string())?;
+        Account::read(&bytes, checkpoint)
+    };
+    match (of(&since), of(&next)) {
+        (Ok(account), _) => Ok((account, since)),
+        (Err(_), Ok(account)) => Ok((account, next)),
+        (Err(what), Err(_)) => Err(FolderError::Damaged { file: since, what, remedy: PUT_BACK }),
+    }
+}
+
+/// The bytes of a drive and what is kept beside them, in files.
+#[derive(Debug)]
+pub struct FolderMedium {
+    data: ImageFile,
+    since: File,
+    path: PathBuf,
+    notes: u64,
+    has_bad: bool,
+}
+
+impl FolderMedium {
+    fn keep_bad(&mut self, bad: &BTreeSet<u64>) -> io::Result<()> {
+        let path = self.path.join(BAD);
+        if bad.is_empty() {
+            return if std::mem::take(&mut self.has_bad) { fs::remove_file(&path) } else { Ok(()) };
+        }
+        let beside = self.path.join("bad-sectors.new");
+        let mut file = File::create(&beside)?;
+        file.write_all(to_text(bad).as_bytes())?;
+        file.sync_all()?;
+        self.has_bad = true;
+        fs::rename(&beside, &path)
+    }
+
+    fn keep_counters(&mut self, counters: &Counters) -> io::Result<()> {
+        self.notes += 1;
+        let (at, place) = account::counters_place(self.notes, counters);
+        self.since.write_all_at(&place, at)
+    }
+}
+
+impl Medium for FolderMedium {
+    fn read(&mut self, offset: u64, into: &mut [u8]) -> io::Result<()> {
+        self.data.read(offset, into)
+    }
+
+    fn write(&mut self, offset: u64, from: &[u8]) -> io::Result<()> {
+        self.data.write(offset, from)
+    }
+
+    fn zero(&mut self, offset: u64, length: u64) -> io::Result<()> {
+        self.data.zero(offset, length)
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        self.data.sync()
+    }
+
+    fn note(&mut self, note: Note<'_>) -> io::Result<()> {
+        match note {
+            Note::Marks(from, marks) => self.since.write_all_at(marks, account::MARKS_AT + from as u64),
+            Note::Bad(bad) => self.keep_bad(bad),
+            Note::Counters(counters) => self.keep_counters(counters),
+        }
+    }
+}
+
+/// Copies what is data of a raw image, and tells where that was.
+fn copy_image(image: &Path, to: &File, sizes: Sizes) -> Result<Vec<Range<u64>>, FolderError> {
+    let from = opened(image, OpenOptions::new().read(true))?;
+    let length = from.metadata().map_err(storage(image, "cannot be read"))?.len();
+    if length != sizes.capacity_bytes {
+        let what = format!("has {length} bytes; the drive has {}", sizes.capacity_bytes);
+        let remedy = "make the image as long as the drive (`truncate -s`), or the drive as long as the image (--set capacity_bytes=…)";
+        return Err(FolderError::Damaged { file: image.to_path_buf(), what, remedy });
+    }
+    let stretches = data_of(&from).map_err(storage(image, "cannot be read"))?;
+    // A file system that can lets both share what nobody has changed yet.
+    if ioctl_ficlone(to, &from).is_ok() {
+        return Ok(stretches);
+    }
+    copy_stretches(&from, to, &stretches).map_err(storage(image, "cannot be copied"))?;
+    Ok(stretches)
+}
+
+fn copy_stretches(from: &File, to: &File, stretches: &[Range<u64>]) -> io::Result<()> {
+    let mut buffer = vec![0; 1 << 20];
+    for stretch in stretches {
+        let mut at = stretch.start;
+        while at < stretch.end {
+            let length = buffer.len().min((stretch.end - at) as usize);
+            let part = &mut buffer[..length];
+            from.read_exact_at(part, at)?;
+            to.write_all_at(part, at)?;
+            at += length as u64;
+        }
+    }
+    Ok(())
+}
+
+/// A new file with the bytes and the holes of another; none where there is no other.
+fn copy(from: &Path, to: &Path) -> Result<(), FolderError> {
+    if !from.exists() {
+        return Ok(());
+    }
+    let source = opened(from, OpenOptions::new().read(true))?;
+    let copy = || -> io::Result<()> {
+        let copy = File::create_new(to)?;
+        copy.set_len(source.metadata()?.len())?;
+        if ioctl_ficlone(&copy, &source).is_err() {
+            copy_stretches(&source, &copy, &data_of(&source)?)?;
+        }
+        copy.sync_all()
+    };
+    copy().map_err(storage(to, "cannot be written"))
+}
+
+/// Nothing is there, or an empty folder.
+fn is_free(path: &Path) -> Result<bool, FolderError> {
+    match path.symlink_metadata() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(true),
+        Err(error) => Err(storage(path, "cannot be made")(error)),
+        Ok(found) => Ok(found.is_dir() && fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none())),
+    }
+}
+
+/// A name beside a folder that nobody else uses.
+fn beside(path: &Path) -> PathBuf {
+    let mut name = path.file_name().unwrap_or_default().to_os_string();
+    name.push(format!(".new-{}", std::process::id()));
+    path.with_file_name(name)
+}
+
+fn locked(path: &Path) -> Result<File, FolderError> {
+    let place = path.join(LOCK);
+    let file = opened(&place, OpenOptions::new().read(true).write(true).create(true).truncate(false))?;
+    if flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
+        let mut process = String::new();
+        // Who has it is told where it is known.
+        let _ = file.take(32).read_to_string(&mut process);
+        return Err(FolderError::InUse { folder: path.to_path_buf(), process: process.trim().to_string() });
+    }
+    let text = format!("{}\n", std::process::id());
+    let written = file.set_len(0).and_then(|()| file.write_all_at(text.as_bytes(), 0));
+    written.map_err(storage(&place, "cannot be written"))?;
+    Ok(file)
+}
+
+/// Opens a regular file, and nothing else: a pipe would wait for ever.
+fn opened(path: &Path, how: &mut OpenOptions) -> Result<File, FolderError> {
+    let file =
+        how.custom_flags(OFlags::NONBLOCK.bits() as i32).open(path).map_err(storage(path, "cannot be opened"))?;
+    let is_file = file.metadata().map_err(storage(path, "cannot be opened"))?.is_file();
+    let other =
+        || FolderError::Damaged { file: path.to_path_buf(), what: "is no regular file".into(), remedy: PUT_BACK };
+    is_file.then_some(file).ok_or_else(other)
+}
+
+fn open_for_writing(path: &Path) -> Result<File, FolderError> {
+    opened(path, OpenOptions::new().read(true).write(true))
+}
+
+/// A file's bytes, `most` of them.
+fn read(path: &Path, most: u64) -> Result<Vec<u8>, FolderError> {
+    let mut bytes = Vec::new();
+    let read = opened(path, OpenOptions::new().read(true))?.take(most).read_to_end(&mut bytes);
+    read.map_err(storage(path, "cannot be read"))?;
+    Ok(bytes)
+}
+
+/// A new file with these bytes, synced.
+fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), FolderError> {
+    let written = File::create_new(path).and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()));
+    written.map_err(storage(path, "cannot be written"))
+}
+
+fn remove(path: &Path) -> Result<(), FolderError> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(storage(path, "cannot be removed")(error)),
+        _ => Ok(()),
+    }
+}
+
+fn sync_folder(path: &Path) -> Result<(), FolderError> {
+    File::open(path).and_then(|folder| folder.sync_all()).map_err(storage(path, "cannot be kept"))
+}

@@ -1,0 +1,292 @@
+//! A drive in a folder that is served to other programs: the handle by which Python asks and steers it.
+
+use crate::drive::open;
+use crate::mend;
+use crate::perform::{own_jobs, prepare};
+use crate::request_of;
+use crate::watch::{Callback, Watch};
+use pyo3::prelude::*;
+use serde_json::{Value, json};
+use ssdlab_device::parameter::Value as _;
+use ssdlab_device::ssd::admin::StartOver;
+use ssdlab_disk::folder::{FolderMedium, Source};
+use ssdlab_disk::{Cut, Disk, Durable, Lba, Nanos, Operation};
+use ssdlab_lab::in_folder::{InFolder, InFolderError};
+use ssdlab_serve::clock::Pace;
+use ssdlab_serve::latency::{Latencies, Summary};
+use ssdlab_serve::offer::Name;
+use ssdlab_serve::server::{self, Options, Stats};
+use ssdlab_serve::socket::Address;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Makes a folder with the drive of a request, in its condition, and the bytes of a raw image or zeroes.
+#[pyfunction]
+pub fn make_folder(
+    py: Python<'_>,
+    request_json: &str,
+    folder: PathBuf,
+    image: Option<PathBuf>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<()> {
+    let request = request_of(request_json)?;
+    let callback = Callback::new(progress);
+    let jobs = own_jobs(&request, &callback)?;
+    py.detach(|| {
+        let mut session = open(&request)?;
+        session.check_can_be_kept().map_err(mend)?;
+        prepare(&mut session, &request, &jobs, &mut Watch::new(callback))?;
+        session.to_folder(&folder, &Source { image }).map_err(mend)
+    })
+}
+
+/// A drive that is served.
+#[pyclass(frozen)]
+pub struct Server {
+    server: server::Server<FolderMedium>,
+    /// Until it has been stopped.
+    kept: Mutex<Option<InFolder>>,
+    durable: Durable,
+}
+
+/// Where: `unix` and a path, or `tcp` and an address with its port.
+type Place = (String, String);
+
+#[pymethods]
+impl Server {
+    /// Opens the drive of a folder and serves it; `pace` is a factor, or nothing for as fast as it is computed.
+    #[new]
+    fn new(
+        py: Python<'_>,
+        folder: PathBuf,
+        places: Vec<Place>,
+        others_may_reach_it: bool,
+        pace: Option<f64>,
+        durable_host: bool,
+    ) -> PyResult<Server> {
+        let addresses = places.into_iter().map(|place| address(&place)).collect::<PyResult<Vec<_>>>()?;
+        py.detach(|| {
+            let (kept, disk) = InFolder::open(&folder).map_err(mend)?;
+            let durable = if durable_host { Durable::Host } else { Durable::Process };
+            let disk = disk.durable(durable);
+            let description = format!("{}, simulated by ssdlab", kept.about.profile.title);
+            let name = Name { description, ..Name::default() };
+            let pace = pace.map_or(Pace::Off, Pace::Factor);
+            let options = Options { addresses, others_may_reach_it, pace, name, ..Options::default() };
+            let server = server::Server::start(disk, options).map_err(mend)?;
+            Ok(Server { server, kept: Mutex::new(Some(kept)), durable })
+        })
+    }
+
+    /// Where clients find it: `unix` or `tcp`, and the place.
+    fn places(&self) -> Vec<Place> {
+        self.server.addresses().iter().map(place).collect()
+    }
+
+    /// What it is like and what it has done, as JSON.
+    fn stats(&self, py: Python<'_>) -> PyResult<String> {
+        py.detach(|| {
+            let mut told = self.with_disk(false, |kept, disk| {
+                let mut told = kept.about.stats(disk);
+                let limits = disk.limits();
+                told["capacity_bytes"] = json!(limits.capacity_bytes());
+                told["sector_bytes"] = json!(limits.sector_bytes);
+                told["volatile"] = json!(limits.volatile_cache);
+                told["now_ns"] = json!(disk.now().0);
+                told["poison"] = json!(disk.poison());
+                Ok(told)
+            })?;
+            if let Value::Object(told) = &mut told {
+                told.extend(of_server(&self.server.stats()));
+                let [read, write] = self.server.latencies().map(|latencies| summary(&latencies));
+                told.insert("latency".into(), json!({ "read": read, "write": write }));
+            }
+            Ok(told.to_string())
+        })
+    }
+
+    /// The power fails, and stays away; what that took, as JSON.
+    fn power_cut(&self, py: Python<'_>, seed: u64) -> PyResult<String> {
+        py.detach(|| {
+            let (sector_bytes, at) =
+                self.server.with_disk(|disk| (disk.limits().sector_bytes, disk.now())).map_err(mend)?;
+            let cut = self.server.power_cut(seed).map_err(mend)?;
+            Ok(told(&cut, u64::from(sector_bytes), seed, at).to_string())
+        })
+    }
+
+    /// The power comes back.
+    fn power_on(&self, py: Python<'_>) -> PyResult<()> {
+        py.detach(|| self.server.power_on().map_err(mend))
+    }
+
+    /// Keeps what the drive is like, as soon as nothing is under way.
+    fn checkpoint(&self, py: Python<'_>) -> PyResult<()> {
+        py.detach(|| self.with_disk(true, |kept, disk| kept.checkpoint(disk)))
+    }
+
+    /// Keeps a copy of the drive under a name, as soon as nothing is under way.
+    fn snapshot(&self, py: Python<'_>, name: &str) -> PyResult<()> {
+        py.detach(|| self.with_disk(true, |kept, disk| kept.snapshot(disk, name)))
+    }
+
+    /// The drive is what a copy has; who was connected has lost it.
+    fn restore(&self, py: Python<'_>, name: &str) -> PyResult<()> {
+        py.detach(|| {
+            self.server.power_cut(0).map_err(mend)?;
+            let restored = self.with_disk(false, |kept, disk| {
+                *disk = kept.restore(name)?.durable(self.durable);
+                Ok(())
+            });
+            self.server.power_on().map_err(mend)?;
+            restored
+        })
+    }
+
+    /// Starts over and keeps that; gives the time that it takes, in nanoseconds.
+    fn erase(&self, py: Python<'_>, how: &str) -> PyResult<u64> {
+        let how = StartOver::read(&ssdlab_device::parameter::Raw::Text(how.into()))
+            .ok_or_else(|| mend(format!("erase {how}: expected {}", StartOver::EXPECTS)))?;
+        py.detach(|| {
+            self.with_disk(true, |kept, disk| {
+                let took = kept.about.start_over(disk, how)?;
+                kept.checkpoint(disk)?;
+                Ok(took.0)
+            })
+        })
+    }
+
+    /// Sectors that hold these bytes cannot be read until they are written or trimmed.
+    fn spoil(&self, py: Python<'_>, offset: u64, length: u64) -> PyResult<()> {
+        py.detach(|| {
+            let (capacity, sector) = self
+                .server
+                .with_disk(|disk| (disk.limits().capacity_bytes(), u64::from(disk.limits().sector_bytes)))
+                .map_err(mend)?;
+            let end = offset.checked_add(length).filter(|end| *end <= capacity && length > 0);
+            let end = end.ok_or_else(|| {
+                mend(format!("{length} bytes at offset {offset}: the drive has {capacity} bytes\nstay below that, with one byte at least"))
+            })?;
+            self.server.with_disk(|disk| disk.spoil(offset / sector..end.div_ceil(sector))).map_err(mend)
+        })
+    }
+
+    /// Ends what is under way, puts the drive away and closes its folder; does nothing the second time.
+    fn stop(&self, py: Python<'_>) -> PyResult<()> {
+        py.detach(|| {
+            let stopped = self.server.stop();
+            let Some(kept) = self.kept().take() else { return Ok(()) };
+            let Some(mut disk) = stopped else {
+                return Err(mend(
+                    "the simulation has broken down, which is a bug of ssdlab's; the bytes are as stored",
+                ));
+            };
+            kept.close(&mut disk).map_err(mend)
+        })
+    }
+}
+
+impl Server {
+    fn kept(&self) -> MutexGuard<'_, Option<InFolder>> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Uses the drive and its folder between two events, or once it is calm.
+    fn with_disk<R>(
+        &self,
+        calm: bool,
+        use_it: impl FnOnce(&mut InFolder, &mut Disk<FolderMedium>) -> Result<R, InFolderError>,
+    ) -> PyResult<R> {
+        let mut kept = self.kept();
+        let kept = kept.as_mut().ok_or_else(|| mend(server::Gone::Stopped))?;
+        let use_it = |disk: &mut Disk<FolderMedium>| use_it(kept, disk);
+        let used = if calm { self.server.with_calm_disk(use_it) } else { self.server.with_disk(use_it) };
+        used.map_err(mend)?.map_err(mend)
+    }
+}
+
+fn address((kind, place): &Place) -> PyResult<Address> {
+    match kind.as_str() {
+        "unix" => Ok(Address::Unix(Path::new(place).to_path_buf())),
+        _ => {
+            let parsed: Result<SocketAddr, _> = place.parse();
+            parsed
+                .map(Address::Tcp)
+                .map_err(|error| mend(format!("{place}: {error}\ngive an address as 127.0.0.1:10809")))
+        }
+    }
+}
+
+fn place(address: &Address) -> Place {
+    match address {
+        Address::Unix(path) => ("unix".into(), path.display().to_string()),
+        Address::Tcp(address) => ("tcp".into(), address.to_string()),
+    }
+}
+
+/// What a loss of power took, by byte.
+fn told(cut: &Cut, sector_bytes: u64, seed: u64, at: Nanos) -> Value {
+    let lost = cut.losses.iter().map(|loss| {
+        json!({ "offset": loss.lba * sector_bytes, "write": loss.write, "was_acknowledged": loss.was_acknowledged })
+    });
+    let dropped = cut.dropped.iter().map(|(_, request)| {
+        json!({
+            "operation": operation(request.operation),
+            "offset": if request.operation == Operation::Flush { Lba(0) } else { request.lba }.0 * sector_bytes,
+            "length": u64::from(request.sectors) * sector_bytes,
+        })
+    });
+    json!({
+        "seed": seed,
+        "at_ns": at.0,
+        "lost": lost.collect::<Vec<_>>(),
+        "dropped": dropped.collect::<Vec<_>>(),
+    })
+}
+
+fn operation(operation: Operation) -> &'static str {
+    match operation {
+        Operation::Read => "read",
+        Operation::Write => "write",
+        Operation::Trim => "trim",
+        Operation::WriteZeroes => "write_zeroes",
+        Operation::Flush => "flush",
+    }
+}
+
+fn of_server(stats: &Stats) -> serde_json::Map<String, Value> {
+    let Stats { pace, is_on, counts, lateness, visits, bytes_held } = stats;
+    let told = json!({
+        "pace": match pace { Pace::Off => json!("off"), Pace::Factor(factor) => json!(factor) },
+        "power": if *is_on { "on" } else { "off" },
+        "requests": {
+            "reads": counts.reads, "writes": counts.writes, "flushes": counts.flushes, "trims": counts.trims,
+            "write_zeroes": counts.zeroes, "block_statuses": counts.statuses, "failed": counts.failed,
+            "bytes_read": counts.read_bytes, "bytes_written": counts.written_bytes,
+            "bytes_trimmed": counts.trimmed_bytes, "bytes_zeroed": counts.zeroed_bytes,
+        },
+        "lateness": {
+            "answers": lateness.events,
+            "mean_ns": lateness.mean().as_nanos() as u64,
+            "worst_ns": lateness.worst.as_nanos() as u64,
+        },
+        "connections": {
+            "open": visits.open, "taken": visits.taken, "too_many": visits.too_many, "left": visits.left,
+            "broke_protocol": visits.broke_protocol, "too_slow": visits.too_slow,
+        },
+        "bytes_held": bytes_held,
+    });
+    match told {
+        Value::Object(told) => told,
+        _ => unreachable!("it is written as an object"),
+    }
+}
+
+fn summary(latencies: &Latencies) -> Option<Value> {
+    let Summary { count, mean_ns, p50_ns, p99_ns, p99_9_ns, max_ns } = latencies.summary()?;
+    Some(json!({
+        "count": count, "mean_ns": mean_ns, "p50_ns": p50_ns, "p99_ns": p99_ns, "p99_9_ns": p99_9_ns, "max_ns": max_ns,
+        "buckets": latencies.buckets(),
+    }))
+}

@@ -1,0 +1,375 @@
+"""``ssdlab ctl``: ask drives that are being served, and steer them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import click
+
+from ssdlab import text
+from ssdlab.cli.arguments import whole_number
+from ssdlab.cli.console import print_json, print_table, print_text
+from ssdlab.cli.json_option import JSON_OPTION
+from ssdlab.cli.on_folders import OnFolders, complete_folder_or_verb
+from ssdlab.cli.verb import Verb
+from ssdlab.errors import SsdlabError
+from ssdlab.serving.api import ERASES, OPERATIONS
+from ssdlab.serving.client import Client, at_once, spread_ns
+
+_MOST = 2**64 - 1
+_MOST_ROWS = 20
+_LOOK_EVERY_S = 0.002
+
+Answers = list[tuple[str, dict[str, Any]]]
+
+
+@click.group(
+    cls=OnFolders,
+    short_help="Ask and steer drives that are being served.",
+    examples=(
+        "ssdlab ctl drive stats",
+        "ssdlab ctl drive watch",
+        "ssdlab ctl drive power-cut --seed 7",
+        "ssdlab ctl drive power-on",
+        "ssdlab ctl disk1 disk2 power-cut --after 1000",
+    ),
+)
+@click.argument(
+    "folders",
+    nargs=-1,
+    required=True,
+    metavar="FOLDER...",
+    shell_complete=complete_folder_or_verb,
+)
+def ctl(folders: Sequence[str]) -> None:
+    """Ask and steer the drives in FOLDER..., which `ssdlab serve` serves."""
+
+
+def _folders() -> Sequence[str]:
+    context = click.get_current_context().parent
+    assert context is not None, "a verb below has one above"
+    found: Sequence[str] = context.params["folders"]
+    return found
+
+
+@contextmanager
+def _clients() -> Iterator[list[Client]]:
+    clients = [Client(folder) for folder in _folders()]
+    try:
+        yield clients
+    finally:
+        for client in clients:
+            client.close()
+
+
+def _ask_all(ask: Callable[[Client], dict[str, Any]]) -> Answers:
+    """Ask all at once; what one refuses does not keep the others from it.
+
+    Raises
+    ------
+    SsdlabError
+        All that went wrong; what went well is printed then.
+    """
+    with _clients() as clients:
+        return _told(clients, at_once(clients, ask))
+
+
+def _told(clients: Sequence[Client], told: Sequence[dict[str, Any] | SsdlabError]) -> Answers:
+    errors = [each for each in told if isinstance(each, SsdlabError)]
+    answers = [
+        (client.folder, each)
+        for client, each in zip(clients, told, strict=True)
+        if not isinstance(each, SsdlabError)
+    ]
+    if errors:
+        done = [f"{folder}: done all the same" for folder, _ in answers]
+        raise SsdlabError("\n".join([*map(str, errors), *done]))
+    return answers
+
+
+def _print_answers(answers: Answers, more: Mapping[str, Any] | None = None) -> None:
+    # As it was given, also where the server tells its own path.
+    folders = [{"folder": name, **{**told, "folder": name}} for name, told in answers]
+    print_json({"folders": folders, **(more or {})})
+
+
+def _print_done(answers: Answers, as_json: bool, words: str) -> int:
+    if as_json:
+        _print_answers(answers)
+    else:
+        for folder, _ in answers:
+            print_text(f"{folder}: {words}")
+    return 0
+
+
+@ctl.command(cls=Verb, examples=("ssdlab ctl drive stats --json",))
+@JSON_OPTION
+def stats(as_json: bool) -> int:
+    """Show how the drive is, and what it has done since its server began."""
+    answers = _ask_all(lambda client: client.get("/stats"))
+    if as_json:
+        _print_answers(answers)
+        return 0
+    from ssdlab.cli.served_figures import rows_of
+
+    columns = [dict(rows_of(told)) for _, told in answers]
+    names = dict.fromkeys(name for column in columns for name in column)
+    rows = [(name, *(column.get(name, text.NOTHING) for column in columns)) for name in names]
+    print_table(("", *(folder for folder, _ in answers)), rows)
+    return 0
+
+
+@ctl.command(
+    cls=Verb,
+    terms=(
+        ("clock", "the drive's own time"),
+        ("MB/s", "read and written together"),
+        ("p99", "99 % of requests took no longer on that clock"),
+        ("WA", "bytes programmed into flash per byte that the host wrote"),
+        ("free", "blocks that are free, of all"),
+    ),
+    examples=(
+        "ssdlab ctl drive watch",
+        "ssdlab ctl drive watch --seconds 60 --json > drive.jsonl",
+    ),
+)
+@click.option("--seconds", metavar="N", help="End after N seconds; by default at Ctrl-C.")
+@JSON_OPTION
+@click.pass_context
+def watch(context: click.Context, seconds: str | None, as_json: bool) -> int:
+    """Show what the drive does, a line a second, and what it says.
+
+    With --json each line is a JSON object of its own.
+    """
+    from ssdlab.cli import ctl_watch
+
+    most = None if seconds is None else _number(context, "seconds", seconds, 1)
+    with _clients() as clients:
+        return ctl_watch.watch(clients, most, as_json)
+
+
+def _number(context: click.Context, name: str, value: str, low: int = 0) -> int:
+    """Read a whole number, of an option or argument of that name."""
+    option = next(each for each in context.command.params if each.name == name)
+    return whole_number(low, _MOST)(context, option, value)
+
+
+@ctl.command(
+    "power-cut",
+    cls=Verb,
+    examples=(
+        "ssdlab ctl drive power-cut",
+        "ssdlab ctl drive power-cut --after 1000 --seed 7",
+        "ssdlab ctl disk1 disk2 power-cut",
+    ),
+)
+@click.option(
+    "--after", metavar="N", help="Wait until clients have sent N requests more, to all drives."
+)
+@click.option("--at", metavar="TIME", help="Wait until a drive's clock shows TIME, such as 10s.")
+@click.option("--seed", metavar="N", help="Draw with this seed what of the writes survives.")
+@JSON_OPTION
+@click.pass_context
+def power_cut(
+    context: click.Context, after: str | None, at: str | None, seed: str | None, as_json: bool
+) -> int:
+    """Cut the power, of all FOLDERs at the same instant.
+
+    The bytes of writes that were neither flushed nor in flash are lost, as the seed draws it;
+    without --seed the server draws one and tells it. Requests under way never end, clients get I/O
+    errors, and the drive is off until power-on. With --after and --at the power
+    goes just after: the drive is looked at every 2 ms.
+    """
+    drawn = None if seed is None else _number(context, "seed", seed)
+    more = None if after is None else _number(context, "after", after)
+    shown = None if at is None else text.parse_time(at, "--at")
+    if more is not None and shown is not None:
+        raise SsdlabError("--after and --at: the power is cut once\ngive one of them")
+    with _clients() as clients:
+        _wait(clients, more, shown)
+        answers = _told(clients, at_once(clients, lambda each: each.post("/power-cut", seed=drawn)))
+    spread = spread_ns([told for _, told in answers])
+    if as_json:
+        _print_answers(answers, {"spread_ns": spread})
+        return 0
+    for folder, told in answers:
+        print_text(f"{folder}: {_cut_in_words(told)}")
+    if len(answers) > 1:
+        print_text(f"the cuts lie within {text.duration(spread)} of each other")
+    print_text(f"what was lost: ssdlab ctl {answers[0][0]} lost")
+    return 0
+
+
+def _wait(clients: Sequence[Client], more: int | None, at_ns: int | None) -> None:
+    """Wait for a number of requests, or a time; looked at so often that a cut comes just after."""
+    if more is None and at_ns is None:
+        return
+    first = [client.get("/stats") for client in clients]
+    for told, client in zip(first, clients, strict=True):
+        if told.get("power") == "off":
+            raise SsdlabError(
+                f"{client.folder}: its power is off\n"
+                f"turn it on: ssdlab ctl {client.folder} power-on"
+            )
+    begun = sum(map(_requests, first))
+    now = first
+    while True:
+        if more is not None and sum(map(_requests, now)) >= begun + more:
+            return
+        if at_ns is not None and any(told.get("now_ns", 0) >= at_ns for told in now):
+            return
+        time.sleep(_LOOK_EVERY_S)
+        now = [client.get("/stats") for client in clients]
+
+
+def _requests(told: Mapping[str, Any]) -> int:
+    counts = told.get("requests") or {}
+    return sum(counts.get(name, 0) for name in OPERATIONS)
+
+
+def _cut_in_words(told: Mapping[str, Any]) -> str:
+    lost, dropped = told.get("lost", []), told.get("dropped", [])
+    acknowledged = sum(bool(each.get("was_acknowledged")) for each in lost)
+    return (
+        f"power cut at {text.duration(told.get('at_ns'))} of its clock, seed {told.get('seed')}: "
+        f"{_many(len(lost), 'sector')} lost, {acknowledged:,} acknowledged; "
+        f"{_many(len(dropped), 'request')} dropped"
+    )
+
+
+def _many(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+@ctl.command("power-on", cls=Verb, examples=("ssdlab ctl drive power-on",))
+@JSON_OPTION
+def power_on(as_json: bool) -> int:
+    """Turn the power on again; clients have to connect anew."""
+    return _print_done(_ask_all(lambda client: client.post("/power-on")), as_json, "power is on")
+
+
+@ctl.command(cls=Verb, examples=("ssdlab ctl drive lost", "ssdlab ctl drive lost --json"))
+@JSON_OPTION
+def lost(as_json: bool) -> int:
+    """Show what the last power cut took: sectors lost, requests dropped."""
+    answers = _ask_all(lambda client: client.get("/lost"))
+    if as_json:
+        _print_answers(answers)
+        return 0
+    for folder, told in answers:
+        cut = told.get("cut")
+        if cut is None:
+            print_text(f"{folder}: no power cut since the server began")
+            continue
+        print_text(f"{folder}: {_cut_in_words(cut)}")
+        _print_lost(cut)
+    return 0
+
+
+def _print_lost(cut: Mapping[str, Any]) -> None:
+    sectors, dropped = cut.get("lost", []), cut.get("dropped", [])
+    if sectors:
+        rows = [
+            (
+                str(each.get("offset", text.NOTHING)),
+                str(each.get("write", text.NOTHING)),
+                "yes" if each.get("was_acknowledged") else "no",
+            )
+            for each in sectors[:_MOST_ROWS]
+        ]
+        print_text("")
+        print_table(("lost at byte", "by write", "acknowledged"), rows, right=(0, 1))
+        _print_more(len(sectors))
+    if dropped:
+        rows = [
+            (
+                str(each.get("operation", text.NOTHING)),
+                str(each.get("offset", text.NOTHING)),
+                str(each.get("length", text.NOTHING)),
+            )
+            for each in dropped[:_MOST_ROWS]
+        ]
+        print_text("")
+        print_table(("dropped", "at byte", "bytes"), rows, right=(1, 2))
+        _print_more(len(dropped))
+
+
+def _print_more(number: int) -> None:
+    if number > _MOST_ROWS:
+        print_text(f"and {number - _MOST_ROWS:,} more: --json has all")
+
+
+@ctl.command(cls=Verb, examples=("ssdlab ctl drive checkpoint",))
+@JSON_OPTION
+def checkpoint(as_json: bool) -> int:
+    """Write down map, wear and counters now, as a clean end does."""
+    return _print_done(_ask_all(lambda client: client.post("/checkpoint")), as_json, "written down")
+
+
+@ctl.command(
+    cls=Verb,
+    terms=(
+        ("secure-erase", "erases every block"),
+        ("crypto-erase", "throws the key away"),
+        ("trim", "trims all sectors"),
+    ),
+    examples=("ssdlab ctl drive erase secure-erase",),
+)
+@click.argument("how", type=click.Choice(ERASES), metavar="HOW")
+@JSON_OPTION
+def erase(how: str, as_json: bool) -> int:
+    """Empty the drive; HOW is secure-erase, crypto-erase or trim."""
+    answers = _ask_all(lambda client: client.post("/erase", how=how))
+    if as_json:
+        _print_answers(answers)
+        return 0
+    for folder, told in answers:
+        print_text(f"{folder}: empty; took {text.duration(told.get('took_ns'))} of its clock")
+    return 0
+
+
+@ctl.command(
+    cls=Verb,
+    examples=(
+        "ssdlab ctl drive inject media-error 1048576",
+        "ssdlab ctl drive inject media-error 1048576 --length 65536",
+    ),
+)
+@click.argument("what", type=click.Choice(("media-error",)), metavar="WHAT")
+@click.argument("offset", metavar="OFFSET")
+@click.option("--length", metavar="BYTES", help="So many bytes; by default one sector.")
+@JSON_OPTION
+@click.pass_context
+def inject(
+    context: click.Context, what: str, offset: str, length: str | None, as_json: bool
+) -> int:
+    """Break something; WHAT is media-error.
+
+    The sectors from byte OFFSET on cannot be read until they are written again.
+    """
+    place = _number(context, "offset", offset)
+    size = None if length is None else _number(context, "length", length, 1)
+    path = f"/inject/{what}"
+    answers = _ask_all(lambda client: client.post(path, offset=place, length=size))
+    return _print_done(answers, as_json, f"byte {place:,} cannot be read until it is written")
+
+
+@ctl.command(cls=Verb, examples=("ssdlab ctl drive snapshot before",))
+@click.argument("name", metavar="NAME")
+@JSON_OPTION
+def snapshot(name: str, as_json: bool) -> int:
+    """Keep the drive as it is now, under NAME."""
+    answers = _ask_all(lambda client: client.post("/snapshot", name=name))
+    return _print_done(answers, as_json, f"kept as {name}")
+
+
+@ctl.command(cls=Verb, examples=("ssdlab ctl drive restore before",))
+@click.argument("name", metavar="NAME")
+@JSON_OPTION
+def restore(name: str, as_json: bool) -> int:
+    """Bring the drive back to what snapshot kept under NAME."""
+    answers = _ask_all(lambda client: client.post("/restore", name=name))
+    return _print_done(answers, as_json, f"as it was at {name}")
