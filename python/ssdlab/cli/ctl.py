@@ -298,7 +298,7 @@ def _print_lost(cut: Mapping[str, Any]) -> None:
         )
         _print_more(len(sectors))
     if dropped:
-        rows = [
+        requests = [
             (
                 str(each.get("operation", text.NOTHING)),
                 str(each.get("offset", text.NOTHING)),
@@ -307,7 +307,7 @@ def _print_lost(cut: Mapping[str, Any]) -> None:
             for each in dropped[:_MOST_ROWS]
         ]
         print_text("")
-        print_table(("dropped", "at byte", "bytes"), rows, right=(1, 2))
+        print_table(("dropped", "at byte", "bytes"), requests, right=(1, 2))
         _print_more(len(dropped))
 
 

@@ -101,7 +101,7 @@ _ONLY_MAKING = ("condition", "settings", "span", "exact", "image")
     multiple=True,
     type=click.Choice(FAULTS),
     metavar="NAME",
-    help="Let this go wrong at power cuts (ssdlab ctl FOLDER faults -h lists them); may be repeated.",
+    help="Let this go wrong at power cuts; `ssdlab ctl FOLDER faults -h` lists what. Repeatable.",
 )
 @click.option("--web", metavar="[HOST:]PORT", help="Serve a page that shows the drive live.")
 @click.option(
