@@ -7,7 +7,7 @@ ssdlab serve intel-dc-s3500-80gb --set capacity_bytes=1GB --state steady -o driv
 trap 'kill "$(cat drive/pid)"' EXIT
 page=$(sed -n 's|\(http://[^/]*\)/.*|\1|p' addresses)
 
-ssdlab ctl drive inject media-error 1048576
 qemu-io -f raw -c 'write 0 16M' "$uri" >/dev/null
+ssdlab ctl drive inject media-error 1048576
 qemu-io -f raw -c 'read 1M 4k' "$uri" || echo "the sector cannot be read"
 curl -s "$page/metrics" | grep -E '^ssdlab_(requests_failed|host_bytes_written)'

@@ -138,7 +138,7 @@ class Pretended:
         self._note("inject_media_error", offset, length)
 
     def arm(self, faults: Sequence[str]) -> None:
-        self.asked.append(("arm", *faults))
+        self.asked.append(("arm", list(faults)))
 
     def snapshot(self, name: str) -> None:
         self._note("snapshot", name)
