@@ -123,7 +123,7 @@ lock: ## bring the lock files up to date once a Cargo.toml has changed
 
 golden: install ## write the golden texts, the manual page and what README shows anew; read the difference
 	$(BIN)/pytest --renew-golden
-	RENEW_GOLDEN=1 $(CARGO) test --locked -p ssdlab-lab --test fio_options --test golden_digits
+	RENEW_GOLDEN=1 $(CARGO) test --locked -p ssdlab-lab --test all -- fio_options golden_digits
 
 clean: ## remove all that was made
 	rm -rf $(VENV) target examples/*/target examples/policies/*/target fuzz/target fuzz/corpus fuzz/artifacts demo dist

@@ -34,7 +34,7 @@ examples)
     SSDLAB_EXAMPLES=${SSDLAB_EXAMPLES:-all} .venv/bin/pytest -s -rs tests/python/test_examples_long.py
     ;;
 drawn-drives)
-    SSDLAB_DRAWS=0..10000 cargo test --locked -p ssdlab-lab --test drawn_drives -- --nocapture
+    SSDLAB_DRAWS=0..10000 cargo test --locked -p ssdlab-lab --test all -- drawn_drives --nocapture
     ;;
 fio)
     # The tests of real drives with the fio of Debian's stable release, and with its newest.

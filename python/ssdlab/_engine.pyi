@@ -1,6 +1,6 @@
 """The compiled engine: converts between Python and Rust, holds no logic."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from os import PathLike
 from typing import final
 
@@ -43,7 +43,9 @@ class DiskError(Exception):
 class Disk:
     """A drive that holds bytes, in RAM and virtual time; callable from any thread, and each call is over at once."""
 
-    def __new__(cls, request_json: str, progress: Callable[[str, float], bool] | None) -> Disk: ...
+    def __new__(
+        cls, request_json: str, faults: Sequence[str], progress: Callable[[str, float], bool] | None
+    ) -> Disk: ...
     def submit(self, name: int, command: tuple[str, int, int, bool], data: bytes) -> int:
         """Hands over a command (operation, offset, length, FUA) under a name that no other has; the number of the last write."""
 
@@ -61,8 +63,14 @@ class Disk:
     def advance(self, nanoseconds: int) -> None:
         """Lives on for so long."""
 
-    def power_cut(self, seed: int) -> tuple[list[tuple[int, int, bool]], list[int]]:
-        """Cuts the power: sectors that are lost (offset, number of the write, acknowledged), and names of commands that were dropped."""
+    def power_cut(
+        self, seed: int
+    ) -> tuple[
+        list[tuple[int, int, bool, str, int | None, int | None, bool]],
+        list[int],
+        list[tuple[int, int]],
+    ]:
+        """Cuts the power: sectors that are lost (as `LostSector`), names of commands that were dropped, stretches whose undo had been dropped."""
 
     def copy(self) -> Disk:
         """The same drive once more, with all that is under way."""
@@ -104,6 +112,9 @@ class Server:
 
     def checkpoint(self) -> None:
         """Keeps what the drive is like, as soon as nothing is under way."""
+
+    def arm(self, faults: Sequence[str]) -> None:
+        """What goes wrong at cuts from now on."""
 
     def snapshot(self, name: str) -> None:
         """Keeps a copy of the drive."""

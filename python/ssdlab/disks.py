@@ -2,7 +2,8 @@
 
 Nothing here waits: the drive's clock moves when it is asked something. One seed gives one history.
 What a loss of power may take is what the program was not promised: writes that no flush, no FUA and
-no protected buffer covers. docs/disk.md is the guide.
+no protected buffer covers. With faults the drive breaks its word, and says so. docs/disk.md is the
+guide.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import itertools
 import json
 import operator
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, SupportsIndex
 
@@ -215,9 +216,9 @@ class Disk:
         self._cuts += 1
         own = (self.seed + self._cuts * _BETWEEN_CUTS) % 2**64
         drawn = own if seed is None else whole("seed", seed)
-        lost, dropped = self._held.power_cut(drawn)
+        lost, dropped, undo_dropped = self._held.power_cut(drawn)
         handles = tuple(self._handles.pop(name) for name in dropped)
-        return PowerCut(tuple(LostSector(*each) for each in lost), handles)
+        return PowerCut(tuple(LostSector(*each) for each in lost), handles, tuple(undo_dropped))
 
     def clone(self) -> Disk:
         """Return the same drive once more, with all that is under way; each goes its own way."""
@@ -267,6 +268,7 @@ def disk(
     name: str,
     settings: Mapping[str, Value] | None = None,
     *,
+    faults: str | Iterable[str] = (),
     state: str | None = None,
     span: float = 1.0,
     exact: bool = False,
@@ -284,6 +286,9 @@ def disk(
         A profile's name (`profiles` lists them), a profile of your own (TOML), or a drive file.
     settings
         Dotted keys and values that differ from the profile: ``{"buffer.bytes": "1MiB"}``.
+    faults
+        How it breaks its word when power fails: any of ``shorn``, ``unreadable``, ``paired``,
+        ``unserialized``, ``rollback``, ``lying`` and ``capacitor`` (docs/disk.md).
     state
         Condition to bring the drive into first (`ssdlab.conditions`); None leaves it as it is.
     span, exact
@@ -311,7 +316,8 @@ def disk(
     Raises
     ------
     SsdlabError
-        There is no such drive, a setting is wrong, or the drive cannot come into the condition.
+        There is no such drive or fault, a setting is wrong, or the drive cannot come into the
+        condition.
     Stopped
         `progress` returned False.
     """
@@ -329,5 +335,6 @@ def disk(
         cache=cache,
     )
     asked = conditioned(request, progress).to_json()
-    held = ask(lambda engine, told: engine.Disk(asked, told), progress)
+    armed = [faults] if isinstance(faults, str) else list(faults)
+    held = ask(lambda engine, told: engine.Disk(asked, armed, told), progress)
     return Disk(held, seed, 0, {})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -136,6 +136,9 @@ class Pretended:
 
     def inject_media_error(self, offset: int, length: int) -> None:
         self._note("inject_media_error", offset, length)
+
+    def arm(self, faults: Sequence[str]) -> None:
+        self.asked.append(("arm", list(faults)))
 
     def snapshot(self, name: str) -> None:
         self._note("snapshot", name)

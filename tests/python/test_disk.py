@@ -147,6 +147,62 @@ def test_the_seed_draws_what_is_whole() -> None:
     assert lost(None) == lost(None)
 
 
+# ---- faults
+
+
+def test_a_drive_may_lie() -> None:
+    """What it said to have flushed is lost, and told as its fault; what was not flushed is not."""
+    for faults in ((), ("lying",)):
+        drive = tiny(faults=faults)
+        first = drive.write(0, filled(1, 8))
+        drive.flush()
+        second = drive.write(4096, filled(2, 8))
+        broken, gone = set(), set()
+        for seed in range(8):
+            clone = drive.clone()
+            cut = clone.power_cut(seed)
+            broken |= {(each.offset, each.write, each.flushed) for each in cut.broken_promises}
+            gone |= {each.write for each in cut.lost}
+            assert (clone.read(0, SECTOR) == filled(0)) == (len(cut.broken_promises) > 0)
+            assert cut.undo_dropped == ()
+        assert broken == {(SECTOR * sector, first, first) for sector in range(8 * len(faults))}
+        assert gone == ({first, second} if faults else {second})
+
+
+def test_what_a_fault_does_is_named() -> None:
+    """A unit under program is shorn or unreadable, as the seed draws; a clone has faults, too."""
+    drive = tiny({"buffer.bytes": "0"}, faults=("shorn", "unreadable"))
+    drive.write(0, filled(1, 8))
+    drive.submit_write(0, filled(2, 8))
+    before = drive.stats().counters["nand_pages_written"]
+    while drive.stats().counters["nand_pages_written"] == before:
+        assert drive.step()
+    seen = set()
+    for seed in range(40):
+        clone = drive.clone()
+        cut = clone.power_cut(seed)
+        seen |= {each.what for each in cut.lost}
+        for each in cut.lost:
+            assert (each.acknowledged, each.flushed, each.was_acknowledged) == (1, 1, False)
+            if each.what == "unreadable":
+                with pytest.raises(ssdlab.MediaError):
+                    clone.read(each.offset, SECTOR)
+            else:
+                assert clone.read(each.offset, SECTOR) == filled(1)
+        assert cut.broken_promises == tuple(each for each in cut.lost if each.what != "lost")
+    assert seen == {"lost", "torn", "unreadable"}
+
+
+def test_a_fault_that_is_none_is_refused() -> None:
+    """Its name is told, and those that there are; a single name is taken as it is."""
+    with pytest.raises(ssdlab.SsdlabError, match="fault torn: .*\nchoose among shorn, unreadable"):
+        tiny(faults="torn")
+    drive = tiny({"buffer.power_loss_protected": True}, faults="capacitor")
+    drive.write(0, filled(1))
+    cuts = [drive.clone().power_cut(seed) for seed in range(8)]
+    assert {each.flushed for cut in cuts for each in cut.broken_promises} == {1}
+
+
 # ---- queued calls
 
 

@@ -46,6 +46,7 @@ def test_the_example_runs() -> None:
     done = subprocess.run(asked, capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[0] == "with flush: 50 cuts, nothing lost"
     assert done.stdout.splitlines()[1].startswith("without flush: cut ")
+    assert all("the drive had promised write" in each for each in done.stdout.splitlines()[2:])
 
 
 def test_the_guide_is_right(pytester: pytest.Pytester) -> None:
@@ -56,9 +57,11 @@ def test_the_guide_is_right(pytester: pytest.Pytester) -> None:
     ]
     programs = [each for each in blocks if each.lstrip().startswith("import ssdlab")]
     tests = [each for each in blocks if each.lstrip().startswith("def test_")]
-    assert (len(programs), len(tests)) == (1, 1)
-    exec(programs[0], {})
+    assert (len(programs), len(tests)) == (2, 1)
+    for program in programs:
+        exec(program, {})
     pytester.makepyfile(tests[0].lstrip())
     pytester.runpytest_subprocess().assert_outcomes(passed=1)
-    drive = ssdlab.disk("intel-x25-m-g2-80gb", capacity_bytes="1GB")
-    assert f"without flush: {write_ahead_log.broken_promise(drive, False, 100)}\n" in guide
+    for title, name, flushes, faults in write_ahead_log.TRIALS[1:]:
+        drive = ssdlab.disk(name, capacity_bytes="1GB", faults=faults)
+        assert f"{title}: {write_ahead_log.broken_promise(drive, flushes, 100)}\n" in guide

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +11,7 @@ import click
 import pytest
 
 import ssdlab.cli
+from ssdlab.cli.verb import Verbs
 
 HEAVY = {
     *("asyncio", "concurrent.futures", "dask", "importlib.metadata", "jinja2", "matplotlib"),
@@ -20,13 +22,14 @@ HEAVY = {
 RUN = "run --rw=randwrite --bs=4k --number_ios=100 --drive intel-dc-s3500-80gb --output result"
 
 
-def _loaded(line: str, folder: Path) -> set[str]:
+def _loaded(line: str, folder: Path, **variables: str) -> set[str]:
     """Carry out a command line; return the modules that it leaves loaded."""
     tell = "import atexit, sys; atexit.register(lambda: print('', *sys.modules, file=sys.stderr))"
     done = subprocess.run(
         [sys.executable, "-c", f"{tell}; from ssdlab.__main__ import entry_point; entry_point()"]
         + line.split(),
         cwd=folder,
+        env={**os.environ, **variables},
         capture_output=True,
         text=True,
         check=False,
@@ -56,6 +59,24 @@ def test_a_command_loads_what_it_needs(
     assert len(loaded) < most
 
 
+@pytest.mark.parametrize(
+    ("line", "without", "most"),
+    [
+        ("ssdlab align --", "ssdlab.align", 160),
+        ("ssdlab align check --", "ssdlab.align.listings", 190),
+    ],
+)
+def test_completion_does_without_what_reads_and_judges(
+    line: str, without: str, most: int, tmp_path: Path
+) -> None:
+    """TAB is answered at once: readers of listings have hundreds of patterns to prepare."""
+    loaded = _loaded("", tmp_path, _SSDLAB_COMPLETE="bash_complete", COMP_LINE=line)
+    assert "ssdlab.cli.align" in loaded
+    assert without not in loaded
+    assert not loaded & HEAVY
+    assert len(loaded) < most
+
+
 @pytest.mark.parametrize("verb", ssdlab.cli.VERBS)
 def test_help_draws_and_computes_nothing(verb: str, tmp_path: Path) -> None:
     """The help of a verb loads that verb, and neither numpy nor anything that draws."""
@@ -72,3 +93,6 @@ def test_the_list_tells_what_a_verb_says_of_itself(verb: str) -> None:
     assert isinstance(command, click.Command)
     assert command.name == verb
     assert ssdlab.cli.VERBS[verb][1] == command.get_short_help_str(limit=100)
+    if isinstance(command, Verbs):
+        for name, sentence in command.sentences.items():
+            assert command.commands[name].get_short_help_str(limit=100) == sentence

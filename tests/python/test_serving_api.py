@@ -26,6 +26,7 @@ BODIES: dict[str, dict[str, Any]] = {
     "/power-cut": {"seed": 3},
     "/erase": {"how": "trim"},
     "/inject/media-error": {"offset": 512, "length": 1024},
+    "/faults": {"faults": ["lying", "shorn"]},
     "/snapshot": {"name": "a.b-c_1"},
     "/restore": {"name": "a"},
 }

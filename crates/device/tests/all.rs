@@ -13,6 +13,7 @@ mod foreign;
 mod host_speed;
 mod latency;
 mod layers;
+mod lower_pages;
 mod own_writes;
 mod parts;
 mod plain_map;
@@ -33,11 +34,5 @@ mod write_pace;
 #[test]
 fn every_file_is_named() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
-    for entry in std::fs::read_dir(folder).expect("the folder is there") {
-        let path = entry.expect("it can be read").path();
-        let name = path.file_stem().expect("files have names").to_string_lossy().into_owned();
-        if path.extension().is_some_and(|kind| kind == "rs") && name != "all" {
-            assert!(include_str!("all.rs").contains(&format!("\nmod {name};\n")), "tests/all.rs does not name {name}");
-        }
-    }
+    stand::named::assert_every_file_is_named(&folder, include_str!("all.rs"));
 }

@@ -15,19 +15,20 @@ pub struct BadSectors {
 
 impl BadSectors {
     /// They cannot be read from now on.
-    pub fn spoil(&mut self, sectors: Range<u64>) {
-        self.has_changed |= !sectors.is_empty();
-        self.sectors.extend(sectors);
+    pub fn spoil(&mut self, sectors: impl IntoIterator<Item = u64>) {
+        for sector in sectors {
+            self.has_changed |= self.sectors.insert(sector);
+        }
     }
 
-    /// They can be read again.
-    pub fn mend(&mut self, sectors: impl IntoIterator<Item = u64>) {
+    /// They can be read again; returns which could not be.
+    pub fn mend(&mut self, sectors: impl IntoIterator<Item = u64>) -> Vec<u64> {
         if self.sectors.is_empty() {
-            return;
+            return Vec::new();
         }
-        for sector in sectors {
-            self.has_changed |= self.sectors.remove(&sector);
-        }
+        let mended: Vec<u64> = sectors.into_iter().filter(|sector| self.sectors.remove(sector)).collect();
+        self.has_changed |= !mended.is_empty();
+        mended
     }
 
     /// All can be read again.

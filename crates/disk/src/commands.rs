@@ -9,7 +9,8 @@
 //!
 //! Left out: parts of sectors. A drive writes whole ones, and what a program does instead is the program's to say.
 
-use crate::disk::{Busy, Cut, Disk, Done, Failure};
+use crate::disk::{Busy, Disk, Done, Failure};
+use crate::losses::Cut;
 use crate::medium::Medium;
 use ssdlab_device::block::{Operation, Request, Tag};
 use ssdlab_device::units::{Lba, Nanos};

@@ -7,18 +7,21 @@
 //! What a cut may take is what the host was not promised: writes that no flush, FUA or protected buffer covers.
 //! Of a row under program the seed draws whether it is whole. After a cut the drive is on again.
 
-use crate::image::{Image, Mutant, Payload, Sizes, Taken};
+use crate::image::cut::Struck;
+use crate::image::{Held, Image, Mutant, Payload, Sizes};
+use crate::losses::{Cut, Loss, Taken, What};
 use crate::medium::Medium;
+use crate::power::{Armed, Draws, Fault, Faults};
+use crate::promises::Promises;
 use crate::since::Since;
 use ssdlab_device::block::{Completion, Device, Limits, Operation, Request, Status, Tag};
 use ssdlab_device::config::DriveConfig;
 use ssdlab_device::counters::Counters;
 use ssdlab_device::parameter::Problem;
-use ssdlab_device::sim::random::{Purpose, Stream};
 use ssdlab_device::sim::slots::Slots;
 use ssdlab_device::ssd::Ssd;
 use ssdlab_device::ssd::admin::{Refused, StartOver};
-use ssdlab_device::units::Nanos;
+use ssdlab_device::units::{Lpn, Nanos};
 use std::collections::BTreeSet;
 use std::ops::Range;
 use thiserror::Error;
@@ -70,26 +73,6 @@ pub struct Done {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Busy(pub Vec<u8>);
 
-/// A sector that a cut took back.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Loss {
-    /// The sector.
-    pub lba: u64,
-    /// The number of the write that is gone from it, counted from 1.
-    pub write: u64,
-    /// That write had been acknowledged.
-    pub was_acknowledged: bool,
-}
-
-/// What a loss of power did.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Cut {
-    /// Sectors of which writes are gone.
-    pub losses: Vec<Loss>,
-    /// Commands under way that never end.
-    pub dropped: Vec<(Tag, Request)>,
-}
-
 /// A command under way.
 #[derive(Clone, Copy, Debug)]
 struct UnderWay {
@@ -111,6 +94,8 @@ pub struct Disk<M: Medium> {
     ended: Vec<Done>,
     /// When counters are kept again, at the latest.
     counters_due: Nanos,
+    /// What the host was promised, where faults are armed.
+    promises: Option<Box<Promises>>,
 }
 
 /// A drive that is killed has forgotten at most so much of what it counted.
@@ -144,8 +129,9 @@ impl<M: Medium> Disk<M> {
     /// A drive that is there already, nothing under way.
     pub fn of(ssd: Ssd<Image<M>>) -> Disk<M> {
         let (under_way, durable) = (Slots::default(), Durable::Process);
+        let (completions, ended, promises) = (Vec::new(), Vec::new(), None);
         let (now, counters_due) = (Nanos::ZERO, COUNTERS_EVERY);
-        Disk { ssd, now, under_way, writes: 0, durable, completions: Vec::new(), ended: Vec::new(), counters_due }
+        Disk { ssd, now, under_way, writes: 0, durable, completions, ended, counters_due, promises }
     }
 
     /// The same drive over a medium that a later life of it wrote, of which `since` tells what is written: its map is
@@ -171,6 +157,28 @@ impl<M: Medium> Disk<M> {
     /// The same drive whose promises outlive what is said.
     pub fn durable(self, durable: Durable) -> Disk<M> {
         Disk { durable, ..self }
+    }
+
+    /// The same drive with faults: what they need to know is kept from now on.
+    pub fn armed(mut self, faults: Faults) -> Disk<M> {
+        self.arm(faults);
+        self
+    }
+
+    /// Arms these faults from now on, and no others.
+    pub fn arm(&mut self, faults: Faults) {
+        let (geometry, limits) = (self.ssd.ftl.geometry, self.limits().clone());
+        match self.image().armed() {
+            _ if faults.is_none() => {
+                self.promises = None;
+                self.image().arm(None);
+            }
+            Some(armed) => armed.change(faults),
+            None => {
+                self.promises = Some(Box::new(Promises::new(&limits)));
+                self.image().arm(Some(Box::new(Armed::new(faults, geometry))));
+            }
+        }
     }
 
     /// Capacity, sector, what a trim must cover, whether the buffer is volatile.
@@ -234,11 +242,14 @@ impl<M: Medium> Disk<M> {
         let tag = Tag(self.under_way.insert(UnderWay { request, write }));
         self.image().begin(tag, Payload { bytes, write });
         self.now = self.now.max(now);
-        if request.operation == Operation::Flush && self.image().is(Mutant::FlushAtOnce) {
+        let lies = self.image().has(Fault::Lying) && self.limits().volatile_cache;
+        self.promises.iter_mut().for_each(|promises| promises.submit(tag, &request, write));
+        if request.operation == Operation::Flush && (lies || self.image().is(Mutant::FlushAtOnce)) {
+            self.ssd.ftl.counters.host_flushes += u64::from(lies);
             self.completions.push(Completion { tag, status: Status::Success });
             return Ok(tag);
         }
-        let asked = Request { fua: request.fua && !self.image().is(Mutant::FuaIgnored), ..request };
+        let asked = Request { fua: request.fua && !lies && !self.image().is(Mutant::FuaIgnored), ..request };
         self.ssd.submit(self.now, tag, asked).expect("the queue has room");
         Ok(tag)
     }
@@ -321,7 +332,7 @@ impl<M: Medium> Disk<M> {
     }
 
     fn end(&mut self, Completion { tag, status }: Completion) -> Done {
-        let UnderWay { request, .. } = self.under_way.remove(tag.0);
+        let UnderWay { request, write } = self.under_way.remove(tag.0);
         let bytes = self.image().end(tag).bytes;
         let outcome = match (status, self.poison()) {
             (_, Some(error)) if request.operation != Operation::Read => Err(Failure::Poisoned(error.to_string())),
@@ -330,21 +341,41 @@ impl<M: Medium> Disk<M> {
             (Status::WriteProtected, _) => Err(Failure::WriteProtected),
             (Status::OutOfRange, _) => Err(Failure::OutOfRange),
         };
+        if self.promises.is_some() {
+            self.note_end(tag, &request, write, outcome.is_ok());
+        }
         Done { tag, request, outcome, bytes }
+    }
+
+    /// Where faults are armed: what the host has been promised now.
+    #[cold]
+    fn note_end(&mut self, tag: Tag, request: &Request, write: u64, is_done: bool) {
+        let Some(promises) = &mut self.promises else { return };
+        promises.complete(tag, request, write, is_done);
+        if is_done && request.operation == Operation::Flush {
+            let promises = &**promises;
+            self.ssd.ftl.flash.contents.flushed(|lba, stands| promises.is_broken(lba, stands));
+        }
     }
 
     /// The power fails now and comes back: what was under way is dropped, what nobody was promised may be gone. What has
     /// ended while another was waited for still comes with the next [`Disk::advance`].
     pub fn power_cut(&mut self, seed: u64) -> Cut {
-        let mut draws = Stream::new(seed, Purpose::PowerCut);
+        let mut draws = Draws::new(seed);
         let under_way = self.under_way.numbers();
         let unacknowledged: BTreeSet<u64> = under_way.iter().map(|number| self.under_way.get(*number).write).collect();
-        let mut taken = self.image().cut(|| draws.below(2) == 0);
-        taken.sort_unstable();
-        let now = self.now;
-        self.ssd.cut_power(now);
-        let loss = |Taken { lba, write }| Loss { lba, write, was_acknowledged: !unacknowledged.contains(&write) };
-        let losses = taken.into_iter().map(loss).collect();
+        let promises = self.promises.as_deref();
+        let is_broken = |lba, stands| promises.is_some_and(|promises| promises.is_broken(lba, stands));
+        let Struck { mut taken, broken_off, undo_dropped } = self.ssd.ftl.flash.contents.cut(&mut draws, is_broken);
+        let damaged: BTreeSet<Lpn> = broken_off.iter().flat_map(|row| self.ssd.ftl.units_below(row)).collect();
+        damaged.into_iter().for_each(|lpn| self.image().damage(lpn.0, &mut taken));
+        let losses = self.losses(taken, &unacknowledged);
+        if let Some(promises) = &mut self.promises {
+            let image = &self.ssd.ftl.flash.contents;
+            promises.cut(losses.iter().map(|loss| (loss.lba, image.stands(loss.lba))));
+        }
+        let (now, is_volatile, fails) = (self.now, self.limits().volatile_cache, self.image().has(Fault::Capacitor));
+        self.ssd.lose_power(now, |held: Held| !(is_volatile || fails && held.is_in_ram()));
         let dropped = under_way.iter().map(|number| (Tag(*number), self.under_way.get(*number).request)).collect();
         under_way.iter().for_each(|number| {
             self.image().end(Tag(*number));
@@ -352,7 +383,28 @@ impl<M: Medium> Disk<M> {
         self.under_way.clear();
         self.completions.clear();
         self.keep_account(&[]);
-        Cut { losses, dropped }
+        Cut { losses, dropped, undo_dropped }
+    }
+
+    /// What was taken, beside what the host knows of each sector.
+    fn losses(&self, taken: Vec<Taken>, unacknowledged: &BTreeSet<u64>) -> Vec<Loss> {
+        let promises = self.promises.as_deref();
+        let loss = |Taken { lba, write, what }| {
+            let acknowledged = promises.and_then(|promises| promises.acknowledged(lba));
+            let flushed = promises.and_then(|promises| promises.promised(lba));
+            let write = if write == 0 { acknowledged.unwrap_or(0) } else { write };
+            let was_acknowledged = write != 0 && !unacknowledged.contains(&write);
+            let stands = self.ssd.ftl.flash.contents.stands(lba);
+            let is_older = promises.is_some_and(|promises| promises.is_broken(lba, stands));
+            let breaks_promise = is_older || matches!(what, What::Torn | What::Unreadable);
+            Loss { lba, write, was_acknowledged, what, acknowledged, flushed, breaks_promise }
+        };
+        let mut losses: Vec<Loss> = taken.into_iter().map(loss).collect();
+        // A unit may be unreadable for two reasons.
+        losses.sort_unstable_by_key(|loss| (loss.lba, loss.what, std::cmp::Reverse(loss.write)));
+        losses.dedup_by_key(|loss| (loss.lba, loss.what, if loss.what == What::Unreadable { 0 } else { loss.write }));
+        losses.sort_unstable();
+        losses
     }
 
     /// Starts over; returns the time that it takes. Nothing is left of the bytes.
@@ -383,6 +435,7 @@ impl<M: Medium + Clone> Disk<M> {
             completions: self.completions.clone(),
             ended: self.ended.clone(),
             counters_due: self.counters_due,
+            promises: self.promises.clone(),
         })
     }
 }

@@ -14,12 +14,18 @@
 //! not written any more, what could not be stored is kept apart ([`Unstored`]) and read from there until power fails,
 //! and no command that promises anything succeeds until the drive is opened again.
 //!
+//! With a fault ([`Armed`]) a protected buffer may be in RAM as a volatile one is, and more is kept of what stood before.
+//!
 //! Left out: errors that the model's flash draws lose no bytes here; the command that met them fails.
 
+pub mod cut;
+
 use crate::bad::BadSectors;
+use crate::losses::{Taken, What};
 use crate::medium::{Medium, Note};
+use crate::power::Armed;
 use crate::since::{Mark, Since};
-use crate::undo::{Undo, Undone};
+use crate::undo::{Before, Undo};
 use crate::unit::{Pool, Unit};
 use crate::unstored::Unstored;
 use ssdlab_device::block::Tag;
@@ -63,18 +69,16 @@ pub struct Payload {
     pub write: u64,
 }
 
-/// A write's sector that a loss of power took.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Taken {
-    /// The sector.
-    pub lba: u64,
-    /// The write that had brought it.
-    pub write: u64,
-}
-
 /// A unit that RAM holds, by number; none of the host's otherwise, or in the medium already.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Held(Option<u32>);
+
+impl Held {
+    /// RAM has bytes of it that the medium has not.
+    pub(crate) fn is_in_ram(self) -> bool {
+        self.0.is_some()
+    }
+}
 
 /// Bugs that tests must find, built in on purpose.
 #[doc(hidden)]
@@ -125,6 +129,8 @@ pub struct Image<M> {
     /// Why the medium is no longer written.
     poison: Option<String>,
     unstored: Unstored,
+    /// Faults that are armed, and what they need to know.
+    armed: Option<Box<Armed>>,
     mutant: Option<Mutant>,
     /// What one mutant needs to know.
     put: BTreeSet<u32>,
@@ -145,6 +151,7 @@ impl<M: Medium> Image<M> {
             bad: BadSectors::default(),
             poison: None,
             unstored: Unstored::default(),
+            armed: None,
             mutant: None,
             put: BTreeSet::new(),
             sizes,
@@ -161,6 +168,16 @@ impl<M: Medium> Image<M> {
     /// It has this bug.
     pub(crate) fn is(&self, mutant: Mutant) -> bool {
         self.mutant == Some(mutant)
+    }
+
+    /// How it breaks its word when power fails.
+    pub(crate) fn arm(&mut self, armed: Option<Box<Armed>>) {
+        self.armed = armed;
+    }
+
+    /// What is armed.
+    pub(crate) fn armed(&mut self) -> Option<&mut Armed> {
+        self.armed.as_deref_mut()
     }
 
     /// Where the bytes lie, with all trims in it.
@@ -225,6 +242,7 @@ impl<M: Medium> Image<M> {
     /// The whole drive reads as zeroes from now on; it is unmapped, too, where `is_unmapped`. Nothing may be under way.
     pub fn wipe(&mut self, is_unmapped: bool) {
         self.undo.clear();
+        self.armed.iter_mut().for_each(|armed| armed.clear());
         self.bad.clear();
         if is_unmapped {
             self.since.mark(0..self.sizes.units(), Mark::Trimmed);
@@ -260,38 +278,6 @@ impl<M: Medium> Image<M> {
         {
             self.fail(&error);
         }
-    }
-
-    /// Power fails. `is_whole` is asked for each row under program. Returns the sectors of writes that are gone: what RAM
-    /// held, what could not be stored, and what is undone. A poisoned medium is left as it is.
-    pub fn cut(&mut self, is_whole: impl FnMut() -> bool) -> Vec<Taken> {
-        let mut taken = self.in_ram();
-        for (lpn, unit) in self.unstored.take() {
-            tell_brought(&unit, self.first_sector(lpn), &mut taken);
-        }
-        if self.poison.is_some() {
-            self.undo.clear();
-            return taken;
-        }
-        let mut undone = self.undo.cut(is_whole, self.mutant == Some(Mutant::OverNewer));
-        if self.is(Mutant::OldestFirst) {
-            undone.reverse();
-        }
-        for Undone { lpn, before } in undone {
-            tell_brought(&before, self.first_sector(lpn), &mut taken);
-            if let Err(error) = self.write_unit(lpn, &before) {
-                self.fail(&error);
-            }
-        }
-        taken
-    }
-
-    fn in_ram(&self) -> Vec<Taken> {
-        let mut taken = Vec::new();
-        for (lpn, unit) in self.ram.numbers().into_iter().map(|number| self.ram.get(number)) {
-            tell_brought(unit, self.first_sector(*lpn), &mut taken);
-        }
-        taken
     }
 
     /// Units in RAM.
@@ -343,25 +329,39 @@ impl<M: Medium> Image<M> {
         Ok(below)
     }
 
-    /// A unit of the host goes to the medium; what stood there is kept until its program ends.
-    fn store(&mut self, lpn: u32, unit: &Unit) -> io::Result<()> {
-        let before = self.read_below(lpn, unit)?;
-        self.undo.keep(lpn, before);
+    /// A unit of the host goes to the medium; where it is put, what stood there is kept until its program ends.
+    fn store(&mut self, lpn: u32, unit: &Unit, to: Option<Ppn>, mended: Vec<u64>) -> io::Result<()> {
+        if let Some(to) = to {
+            let before = self.read_below(lpn, unit)?;
+            let first = self.first_sector(lpn);
+            let writes = self.armed.as_ref().map_or_else(Vec::new, |armed| armed.stored(first, unit.brought.len()));
+            self.undo.keep(lpn, Before { to, unit: before, mended, writes });
+        } else if self.armed.as_ref().is_some_and(|armed| armed.keeps_below_buffer()) {
+            let before = self.read_below(lpn, unit)?;
+            let first = self.first_sector(lpn);
+            if let Some(armed) = &mut self.armed {
+                armed.keep_below_buffer(lpn, first, before, &mut self.pool);
+            }
+        }
+        if let Some(armed) = &mut self.armed {
+            let first = u64::from(lpn) * u64::from(self.sizes.unit_sectors);
+            unit.runs().for_each(|run| armed.store(first + run.start as u64, &unit.brought[run]));
+        }
         self.write_unit(lpn, unit)
     }
 
-    /// What is written can be read again, and stands in the account.
-    fn note_written(&mut self, lpn: u32, unit: &Unit) {
+    /// What is written can be read again, and stands in the account; returns what could not be read.
+    fn note_written(&mut self, lpn: u32, unit: &Unit) -> Vec<u64> {
         self.since.mark(lpn..lpn + 1, Mark::Written);
         let first = self.first_sector(lpn);
-        self.bad.mend(unit.runs().flatten().map(|sector| first + sector as u64));
+        self.bad.mend(unit.runs().flatten().map(|sector| first + sector as u64))
     }
 
-    /// Stores a unit, or keeps it apart.
-    fn keep(&mut self, lpn: u32, unit: &Unit, store: fn(&mut Image<M>, u32, &Unit) -> io::Result<()>) {
-        self.note_written(lpn, unit);
+    /// Stores a unit that is put into a slot, or that a protected buffer takes; or keeps it apart.
+    fn keep(&mut self, lpn: u32, unit: &Unit, to: Option<Ppn>) {
+        let mended = self.note_written(lpn, unit);
         if self.poison.is_none() {
-            match store(self, lpn, unit) {
+            match self.store(lpn, unit, to, mended) {
                 Ok(()) => return,
                 Err(error) => self.fail(&error),
             }
@@ -385,7 +385,7 @@ impl<M: Medium> Image<M> {
     fn protect(&mut self, part: Part) {
         let mut unit = self.pool.take();
         self.bring(&mut unit, &part);
-        self.keep(part.lpn.0, &unit, Image::write_unit);
+        self.keep(part.lpn.0, &unit, None);
         self.pool.give_back(unit);
     }
 
@@ -416,9 +416,9 @@ impl<M: Medium> Image<M> {
 }
 
 /// Adds the sectors that writes brought.
-fn tell_brought(unit: &Unit, first: u64, taken: &mut Vec<Taken>) {
+fn tell_brought(unit: &Unit, first: u64, what: What, taken: &mut Vec<Taken>) {
     let brought = (first..).zip(&unit.brought).filter(|(_, write)| **write != 0);
-    taken.extend(brought.map(|(lba, write)| Taken { lba, write: *write }));
+    taken.extend(brought.map(|(lba, write)| Taken { lba, write: *write, what }));
 }
 
 impl<M: Medium> Contents for Image<M> {
@@ -427,7 +427,7 @@ impl<M: Medium> Contents for Image<M> {
 
     fn take(&mut self, part: Part) -> Held {
         let is_empty = part.sectors.0 == part.sectors.1;
-        if self.is_protected && !is_empty {
+        if !is_empty && self.protects() {
             self.protect(part);
             return Held(None);
         }
@@ -439,10 +439,12 @@ impl<M: Medium> Contents for Image<M> {
     }
 
     fn overwrite(&mut self, held: Held, part: Part) {
-        if self.is_protected {
-            return self.protect(part);
-        }
-        let Some(number) = held.0 else { return };
+        let Some(number) = held.0 else {
+            if self.is_protected {
+                self.protect(part);
+            }
+            return;
+        };
         let mut unit = std::mem::replace(&mut self.ram.get_mut(number).1, Unit::new(0, 0));
         self.bring(&mut unit, &part);
         self.ram.get_mut(number).1 = unit;
@@ -470,24 +472,38 @@ impl<M: Medium> Contents for Image<M> {
         filled.map_err(|_| Damaged)
     }
 
-    fn put(&mut self, _: Ppn, lpn: Lpn, held: Held, _: Option<Ppn>) {
+    fn put(&mut self, to: Ppn, lpn: Lpn, held: Held, _: Option<Ppn>) {
         if self.is(Mutant::TrimOfBufferedIgnored) {
             self.put.insert(lpn.0);
         }
-        let Some(number) = held.0 else { return };
+        let Some(number) = held.0 else {
+            if let Some(armed) = &mut self.armed {
+                armed.put_buffered(self.undo.next(lpn.0), to, &mut self.pool);
+            }
+            return;
+        };
         let (_, unit) = self.ram.remove(number);
         if !unit.is_empty() {
-            self.keep(lpn.0, &unit, Image::store);
+            self.armed.iter_mut().for_each(|armed| armed.put(to, &mut self.pool));
+            self.keep(lpn.0, &unit, Some(to));
         }
         self.pool.give_back(unit);
     }
 
-    fn program_begins(&mut self, by: DieId, _: Row) {
+    fn program_begins(&mut self, by: DieId, row: Row) {
         self.undo.begin(by);
+        self.armed.iter_mut().for_each(|armed| armed.begin(by, row.clone()));
     }
 
     fn program_ends(&mut self, by: DieId) {
-        self.undo.end(by, &mut self.pool);
+        let (pool, armed) = (&mut self.pool, &mut self.armed);
+        match armed {
+            None => self.undo.end(by, |_, before| pool.give_back(before.unit)),
+            Some(armed) => {
+                armed.end(by);
+                self.undo.end(by, |key, before| armed.settle_unit(key, before, pool));
+            }
+        }
     }
 
     fn trim(&mut self, lpn: Lpn) {
@@ -497,9 +513,11 @@ impl<M: Medium> Contents for Image<M> {
         }
         self.put.remove(&lpn.0);
         self.undo.forget(lpn.0, &mut self.pool);
-        self.since.mark(lpn.0..lpn.0 + 1, Mark::Trimmed);
         let first = self.first_sector(lpn.0);
-        self.bad.mend(first..first + u64::from(self.sizes.unit_sectors));
+        let sectors = first..first + u64::from(self.sizes.unit_sectors);
+        self.armed.iter_mut().for_each(|armed| armed.forget(lpn.0, sectors.clone(), &mut self.pool));
+        self.since.mark(lpn.0..lpn.0 + 1, Mark::Trimmed);
+        self.bad.mend(sectors);
         if self.poison.is_some() {
             return self.unstored.trim(lpn.0..lpn.0 + 1);
         }

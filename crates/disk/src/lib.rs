@@ -28,6 +28,8 @@
 //! assert_eq!(cut.losses.iter().any(|loss| loss.lba == 16 && loss.write == 2 && loss.was_acknowledged), is_lost);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! Armed with [`Fault`]s a drive breaks its word, and the cut says so: [`Loss::breaks_promise`].
 
 pub mod account;
 pub mod bad;
@@ -36,13 +38,20 @@ pub mod disk;
 pub mod file;
 pub mod folder;
 pub mod image;
+pub mod kept;
+pub mod losses;
 pub mod medium;
+pub mod numbers;
+pub mod power;
+pub mod promises;
 pub mod since;
 pub mod undo;
 pub mod unit;
 pub mod unstored;
 
 pub use commands::{Asked, CommandError, Commands};
-pub use disk::{Cut, Disk, Done, Durable, Failure, Loss};
+pub use disk::{Disk, Done, Durable, Failure};
+pub use losses::{Cut, Loss, What};
+pub use power::{Fault, Faults};
 pub use ssdlab_device::block::{Operation, Request};
 pub use ssdlab_device::units::{Lba, Nanos};

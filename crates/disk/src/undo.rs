@@ -6,16 +6,29 @@
 //! but never below a version of the same unit whose row is whole.
 
 use crate::unit::{Pool, Unit};
-use ssdlab_device::units::DieId;
+use ssdlab_device::units::{DieId, Ppn};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Unit and running number of its put.
-type Key = (u32, u64);
+pub type Key = (u32, u64);
+
+/// What stood in the image before a unit was put.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Before {
+    /// The slot that the unit was put into.
+    pub to: Ppn,
+    /// The sectors that were put, with the bytes that stood there before, and the writes that had brought the new ones.
+    pub unit: Unit,
+    /// Sectors that could not be read until then.
+    pub mended: Vec<u64>,
+    /// The writes that had brought what stood there, where that is known.
+    pub writes: Vec<u64>,
+}
 
 /// What stood before all rows that are under program.
 #[derive(Clone, Debug, Default)]
 pub struct Undo {
-    before: BTreeMap<Key, Unit>,
+    before: BTreeMap<Key, Before>,
     /// Units put into rows whose program has not begun.
     open: Vec<Key>,
     /// Units of the rows that each die programs.
@@ -28,16 +41,24 @@ pub struct Undo {
 pub struct Undone {
     /// Its number.
     pub lpn: u32,
-    /// The sectors that were put, with the bytes that stood there before, and the writes that had brought the new ones.
-    pub before: Unit,
+    /// What it was.
+    pub before: Before,
+    /// Its row was under program.
+    pub is_in_row: bool,
 }
 
 impl Undo {
     /// A unit is put: this stood where its sectors go, by the writes that brought them.
-    pub fn keep(&mut self, lpn: u32, before: Unit) {
+    pub fn keep(&mut self, lpn: u32, before: Before) {
+        let key = self.next(lpn);
+        self.before.insert(key, before);
+        self.open.push(key);
+    }
+
+    /// The name of the next put of a unit.
+    pub fn next(&mut self, lpn: u32) -> Key {
         self.puts += 1;
-        self.before.insert((lpn, self.puts), before);
-        self.open.push((lpn, self.puts));
+        (lpn, self.puts)
     }
 
     /// A die programs what was put since the last row began.
@@ -49,22 +70,22 @@ impl Undo {
         self.programming[die].append(&mut self.open);
     }
 
-    /// What a die programs is programmed.
-    pub fn end(&mut self, die: DieId, pool: &mut Pool) {
+    /// What a die programs is programmed; `settle` gets what does not come back.
+    pub fn end(&mut self, die: DieId, mut settle: impl FnMut(Key, Before)) {
         let Some(row) = self.programming.get_mut(usize::from(die.0)) else { return };
         for (lpn, put) in row.drain(..) {
-            Undo::forget_until(&mut self.before, lpn, put, pool);
+            Undo::forget_until(&mut self.before, lpn, put, &mut settle);
         }
     }
 
     /// A unit is trimmed: no older version of it comes back.
     pub fn forget(&mut self, lpn: u32, pool: &mut Pool) {
-        Undo::forget_until(&mut self.before, lpn, u64::MAX, pool);
+        Undo::forget_until(&mut self.before, lpn, u64::MAX, &mut |_, before| pool.give_back(before.unit));
     }
 
-    fn forget_until(before: &mut BTreeMap<Key, Unit>, lpn: u32, put: u64, pool: &mut Pool) {
+    fn forget_until(before: &mut BTreeMap<Key, Before>, lpn: u32, put: u64, settle: &mut impl FnMut(Key, Before)) {
         while let Some((&key, _)) = before.range((lpn, 0)..=(lpn, put)).next() {
-            before.remove(&key).into_iter().for_each(|unit| pool.give_back(unit));
+            before.remove(&key).into_iter().for_each(|before| settle(key, before));
         }
     }
 
@@ -81,23 +102,26 @@ impl Undo {
     }
 
     /// Power fails: `is_whole` is asked for each row under program, die by die. What has to be undone, in the order in
-    /// which it is to be applied.
+    /// which it is to be applied, and the units of which a newer version stands.
     /// `over_newer` is a bug that a test must find.
-    pub fn cut(&mut self, mut is_whole: impl FnMut() -> bool, over_newer: bool) -> Vec<Undone> {
+    pub fn cut(&mut self, mut is_whole: impl FnMut(DieId) -> bool, over_newer: bool) -> (Vec<Undone>, BTreeSet<u32>) {
         let mut undone = Vec::new();
         let mut whole = Vec::new();
-        for row in self.programming.iter().filter(|row| !row.is_empty()) {
-            if is_whole() { whole.extend(row) } else { undone.extend(row) }
+        for (die, row) in (0..).zip(&self.programming).filter(|(_, row)| !row.is_empty()) {
+            if is_whole(DieId(die)) { whole.extend(row) } else { undone.extend(row) }
         }
         // Rows whose program has not begun are not in flash.
-        undone.extend(&self.open);
+        let open: BTreeSet<Key> = self.open.iter().copied().collect();
+        undone.extend(&open);
         let stands: BTreeSet<Key> = whole.into_iter().filter(|key| self.before.contains_key(key)).collect();
         undone.sort_by_key(|(_, put)| std::cmp::Reverse(*put));
         let is_below = |(lpn, put): Key| stands.range((lpn, put)..=(lpn, u64::MAX)).next().is_some();
         let mut all = std::mem::take(&mut self.before);
         self.clear();
         let left = undone.into_iter().filter(|key| over_newer || !is_below(*key));
-        left.filter_map(|key| all.remove(&key).map(|before| Undone { lpn: key.0, before })).collect()
+        let undo = |key: Key, before| Undone { lpn: key.0, before, is_in_row: !open.contains(&key) };
+        let undone = left.filter_map(|key| all.remove(&key).map(|before| undo(key, before))).collect();
+        (undone, stands.into_iter().map(|(lpn, _)| lpn).collect())
     }
 }
 
@@ -105,10 +129,10 @@ impl Undo {
 mod test {
     use super::*;
 
-    fn unit(write: u64) -> Unit {
+    fn before(write: u64) -> Before {
         let mut unit = Unit::new(1, 1);
         unit.bring(&(0..1), write, None);
-        unit
+        Before { to: Ppn(0), unit, mended: Vec::new(), writes: Vec::new() }
     }
 
     fn pool() -> Pool {
@@ -118,9 +142,9 @@ mod test {
     /// Two versions of unit 5 are under program on dies 0 and 1, the newer on die 1.
     fn two_versions() -> Undo {
         let mut undo = Undo::default();
-        undo.keep(5, unit(1));
+        undo.keep(5, before(1));
         undo.begin(DieId(0));
-        undo.keep(5, unit(2));
+        undo.keep(5, before(2));
         undo.begin(DieId(1));
         undo
     }
@@ -128,9 +152,9 @@ mod test {
     /// The writes whose sectors go back, in order, where the rows are drawn so.
     fn undone(mut undo: Undo, draws: &[bool]) -> Vec<u64> {
         let mut draws = draws.iter();
-        let undone = undo.cut(|| *draws.next().unwrap(), false);
+        let (undone, _) = undo.cut(|_| *draws.next().unwrap(), false);
         assert!(undo.is_empty());
-        undone.iter().map(|each| each.before.brought[0]).collect()
+        undone.iter().map(|each| each.before.unit.brought[0]).collect()
     }
 
     /// Newest first; and an older version does not come back over a newer one that is whole.
@@ -146,10 +170,10 @@ mod test {
     #[test]
     fn what_has_ended_stands() {
         let mut undo = two_versions();
-        undo.end(DieId(1), &mut pool());
+        undo.end(DieId(1), |_, _| ());
         assert_eq!(undone(undo, &[false]), []);
         let mut undo = two_versions();
-        undo.end(DieId(0), &mut pool());
+        undo.end(DieId(0), |_, _| ());
         assert_eq!(undone(undo, &[false]), [2]);
     }
 
@@ -158,8 +182,8 @@ mod test {
     fn a_trim_stands() {
         let mut undo = two_versions();
         undo.forget(5, &mut pool());
-        undo.keep(5, unit(3));
-        undo.keep(6, unit(4));
+        undo.keep(5, before(3));
+        undo.keep(6, before(4));
         undo.begin(DieId(2));
         assert_eq!(undone(undo, &[false, false, false]), [4, 3]);
     }

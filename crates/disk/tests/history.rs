@@ -46,7 +46,8 @@ impl<M: Medium> History<M> {
     pub fn new(mut disk: Disk<M>, seed: u64, span: u32) -> History<M> {
         let unit_sectors = disk.ssd().unit_bytes() / disk.limits().sector_bytes;
         let oracle = Oracle::new(disk.limits().volatile_cache, unit_sectors, disk.ssd().config().ftl.trim);
-        History { disk, oracle, draws: Stream::new(seed, Purpose::Errors), done: Vec::new(), span, last: (0, 8) }
+        let draws = Stream::new(seed, Purpose::Errors);
+        History { disk, oracle, draws, done: Vec::new(), span, last: (0, 8) }
     }
 
     fn request(&mut self) -> Request {
@@ -96,7 +97,7 @@ impl<M: Medium> History<M> {
         self.disk.advance(next, &mut done);
         for Done { tag, request, outcome, bytes } in done.drain(..) {
             if outcome.is_err() {
-                // Only where the medium fails: nothing was promised.
+                // Only where the medium fails, or a sector cannot be read: nothing was promised.
                 continue;
             }
             let submitted = self.oracle.submitted(tag.0);

@@ -5,8 +5,10 @@ use std::path::Path;
 
 /// Lowest first.
 const LEVELS: &[&[&str]] = &[
-    &["bad", "medium", "since", "unit"],
-    &["account", "file", "undo", "unstored"],
+    &["bad", "losses", "medium", "numbers", "since", "unit"],
+    &["account", "file", "promises", "undo", "unstored"],
+    &["kept"],
+    &["power"],
     &["image"],
     &["folder", "disk"],
     &["commands"],

@@ -162,7 +162,8 @@ impl Oracle {
         seen.iter().find_map(|(lba, value)| self.lost(*lba, *value)).or_else(|| self.torn(seen))
     }
 
-    fn lost(&self, lba: u64, value: u64) -> Option<String> {
+    /// What is wrong with what one sector reads as.
+    pub fn lost(&self, lba: u64, value: u64) -> Option<String> {
         let versions = self.sectors.get(&lba).map_or(&[] as &[Version], Vec::as_slice);
         let may_be = |version: &&Version| {
             let outlives = |newer: &Version| {
@@ -174,7 +175,8 @@ impl Oracle {
         (!is_legal).then(|| format!("sector {lba} shows {value} after the cut, may be {versions:?}"))
     }
 
-    fn torn(&self, seen: &BTreeMap<u64, u64>) -> Option<String> {
+    /// Of a write a part of a unit is there.
+    pub fn torn(&self, seen: &BTreeMap<u64, u64>) -> Option<String> {
         for (lba, value) in seen.iter().filter(|(_, value)| **value != 0) {
             let unit = lba / self.unit_sectors * self.unit_sectors;
             let newer = self.sectors[lba].iter().find(|version| version.value == *value)?;

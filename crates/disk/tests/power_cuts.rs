@@ -38,7 +38,7 @@ fn live(settings: &[(&str, &str)], mutant: Option<Mutant>, seed: u64, cuts: u64,
 }
 
 /// How many cuts to draw: `SSDLAB_CUTS`, 10,000 where it is not set.
-fn cuts() -> u64 {
+pub fn cuts() -> u64 {
     std::env::var("SSDLAB_CUTS").map_or(10_000, |text| text.parse().expect("SSDLAB_CUTS is a number"))
 }
 

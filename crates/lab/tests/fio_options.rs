@@ -1,7 +1,7 @@
 //! The table of `docs/fio.md` and the list for completion are made from the option table, so that they cannot
 //! disagree.
 //!
-//! `RENEW_GOLDEN=1 cargo test -p ssdlab-lab --test fio_options` writes both anew.
+//! `RENEW_GOLDEN=1 cargo test -p ssdlab-lab --test all fio_options` writes both anew.
 
 use ssdlab_lab::workload::options::table::{Standing, markdown, names, standing};
 use ssdlab_lab::workload::options::{Class, all};

@@ -4,7 +4,7 @@
 //! CRC-32s of the whole result as JSON, but for the parameters, and of the drive file afterwards. Profiles are
 //! cut to a capacity that a second suffices for; mechanisms that no profile has are set on `theory`.
 //!
-//! `RENEW_GOLDEN=1 cargo test -p ssdlab-lab --test golden_digits` writes `tests/data/golden_digits.txt`
+//! `RENEW_GOLDEN=1 cargo test -p ssdlab-lab --test all golden_digits` writes `tests/data/golden_digits.txt`
 //! anew: only where a change is meant to move digits.
 
 use serde_json::Value;

@@ -1,8 +1,6 @@
 //! Keeps the modules in their order: arrows point down.
 
-#[path = "../../device/tests/arrows/mod.rs"]
-mod arrows;
-
+use crate::arrows;
 use std::path::Path;
 
 /// Lowest first.

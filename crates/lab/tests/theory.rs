@@ -1,8 +1,7 @@
 //! Steady-state write amplification of the simulated drive against the closed forms, at points
 //! drawn with a fixed seed: over-provisioning 5 to 80 %, 32 to 512 pages a block.
 
-mod steady;
-
+use crate::steady::{assert_theory, drawn, drive, point, settle, spare_and_pages, steady, writes};
 use proptest::prelude::*;
 use ssdlab_device::block::Device;
 use ssdlab_device::ftl::mapping::Place;
@@ -11,7 +10,6 @@ use ssdlab_device::ssd::Ssd;
 use ssdlab_device::units::Lpn;
 use ssdlab_lab::theory::{Point, Policy};
 use ssdlab_lab::workload::job::{Extent, Job};
-use steady::{assert_theory, drawn, drive, point, settle, spare_and_pages, steady, writes};
 
 fn uniform_point_holds(point: &Point) {
     assert_theory(point, steady(&mut drive(point, &[]), &writes(&[]), 1.0));

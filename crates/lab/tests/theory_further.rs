@@ -1,15 +1,13 @@
 //! What the closed forms do not say: the way into the steady state, skew with one frontier and with
 //! two, and that time changes nothing.
 
-mod steady;
-
+use crate::steady::{Host, assert_theory, drive, point, settle, steady, writes};
 use ssdlab_device::block::Device;
 use ssdlab_device::units::Nanos;
 use ssdlab_lab::condition::{Condition, season};
 use ssdlab_lab::run::{RunOptions, Silent, run};
 use ssdlab_lab::theory::{Policy, write_amplification};
 use ssdlab_lab::workload::job::Job;
-use steady::{Host, assert_theory, drive, point, settle, steady, writes};
 
 /// After a sequential fill at OP 28 % write amplification is 1 until the spare is used, overshoots its steady value to about
 /// 3.0 near 0.4 fills, and settles at the closed form's.

@@ -8,8 +8,9 @@ use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use ssdlab_disk::medium::Ram;
-use ssdlab_disk::{Asked, CommandError, Commands, Failure, Loss, Nanos, Operation};
+use ssdlab_disk::{Asked, CommandError, Commands, Failure, Fault, Faults, Loss, Nanos, Operation};
 use ssdlab_lab::with_bytes::WithBytes;
+use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 pyo3::create_exception!(_engine, DiskError, PyException, "What kind of error a command met, and its message.");
@@ -36,21 +37,26 @@ impl Held {
 
 /// Operation, offset, length, and whether a write completes only when it is durable.
 type Command = (String, u64, u64, bool);
-/// Offset, number of the write, whether it was acknowledged.
-type Lost = (u64, u64, bool);
+/// Offset, number of the write, whether it was acknowledged; what became of the sector, the last acknowledged and the
+/// last promised write, whether a promise is broken.
+type Lost = (u64, u64, bool, &'static str, Option<u64>, Option<u64>, bool);
+/// First byte and length.
+type Stretch = (u64, u64);
 
 #[pymethods]
 impl Disk {
-    /// Opens the drive of a request and brings it into its condition; its job plays no other part.
+    /// Opens the drive of a request and brings it into its condition; its job plays no other part. Faults are by name.
     #[new]
-    fn new(py: Python<'_>, request_json: &str, progress: Option<Py<PyAny>>) -> PyResult<Disk> {
+    fn new(py: Python<'_>, request_json: &str, faults: Vec<String>, progress: Option<Py<PyAny>>) -> PyResult<Disk> {
         let request = request_of(request_json)?;
+        let faults = faults.iter().map(|name| name.parse::<Fault>()).collect::<Result<Faults, _>>().map_err(mend)?;
         let callback = Callback::new(progress);
         let jobs = own_jobs(&request, &callback)?;
         py.detach(|| {
             let mut session = open(&request)?;
             prepare(&mut session, &request, &jobs, &mut Watch::new(callback))?;
-            let drive = session.with_bytes(|sizes| Ram::new(sizes.capacity_bytes)).map_err(mend)?;
+            let mut drive = session.with_bytes(|sizes| Ram::new(sizes.capacity_bytes)).map_err(mend)?;
+            drive.disk.arm(faults);
             Ok(Disk::of(Held { drive, commands: Commands::default() }))
         })
     }
@@ -98,13 +104,19 @@ impl Disk {
         });
     }
 
-    /// Cuts the power; gives what is lost, and the names of the commands that were dropped.
-    fn power_cut(&self, py: Python<'_>, seed: u64) -> (Vec<Lost>, Vec<u64>) {
+    /// Cuts the power; gives what is lost, the names of the commands that were dropped, and where undo had been dropped.
+    fn power_cut(&self, py: Python<'_>, seed: u64) -> (Vec<Lost>, Vec<u64>, Vec<Stretch>) {
         self.with(py, |Held { drive, commands }| {
             let sector_bytes = u64::from(drive.disk.limits().sector_bytes);
             let (cut, dropped) = commands.power_cut(&mut drive.disk, seed);
-            let lost = |loss: &Loss| (loss.lba * sector_bytes, loss.write, loss.was_acknowledged);
-            (cut.losses.iter().map(lost).collect(), dropped.collect())
+            let lost = |loss: &Loss| {
+                let Loss { lba, write, was_acknowledged, what, acknowledged, flushed, breaks_promise } = *loss;
+                (lba * sector_bytes, write, was_acknowledged, what.name(), acknowledged, flushed, breaks_promise)
+            };
+            let stretch =
+                |sectors: &Range<u64>| (sectors.start * sector_bytes, (sectors.end - sectors.start) * sector_bytes);
+            let undo_dropped = cut.undo_dropped.iter().map(stretch).collect();
+            (cut.losses.iter().map(lost).collect(), dropped.collect(), undo_dropped)
         })
     }
 

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use ssdlab_device::parameter::Value as _;
 use ssdlab_device::ssd::admin::StartOver;
 use ssdlab_disk::folder::{FolderMedium, Source};
+use ssdlab_disk::power::{Fault, Faults};
 use ssdlab_disk::{Cut, Disk, Durable, Lba, Nanos, Operation};
 use ssdlab_lab::in_folder::{InFolder, InFolderError};
 use ssdlab_serve::clock::Pace;
@@ -126,6 +127,12 @@ impl Server {
         py.detach(|| self.with_disk(true, |kept, disk| kept.checkpoint(disk)))
     }
 
+    /// What goes wrong at cuts from now on; what came before is no longer known to such faults that were not armed.
+    fn arm(&self, py: Python<'_>, faults: Vec<String>) -> PyResult<()> {
+        let faults = faults.iter().map(|name| name.parse::<Fault>()).collect::<Result<Faults, _>>().map_err(mend)?;
+        py.detach(|| self.server.with_disk(|disk| disk.arm(faults)).map_err(mend))
+    }
+
     /// Keeps a copy of the drive under a name, as soon as nothing is under way.
     fn snapshot(&self, py: Python<'_>, name: &str) -> PyResult<()> {
         py.detach(|| self.with_disk(true, |kept, disk| kept.snapshot(disk, name)))
@@ -228,7 +235,11 @@ fn place(address: &Address) -> Place {
 /// What a loss of power took, by byte.
 fn told(cut: &Cut, sector_bytes: u64, seed: u64, at: Nanos) -> Value {
     let lost = cut.losses.iter().map(|loss| {
-        json!({ "offset": loss.lba * sector_bytes, "write": loss.write, "was_acknowledged": loss.was_acknowledged })
+        json!({
+            "offset": loss.lba * sector_bytes, "write": loss.write, "was_acknowledged": loss.was_acknowledged,
+            "what": loss.what.name(), "breaks_promise": loss.breaks_promise,
+            "acknowledged": loss.acknowledged, "flushed": loss.flushed,
+        })
     });
     let dropped = cut.dropped.iter().map(|(_, request)| {
         json!({

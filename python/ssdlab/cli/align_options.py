@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from math import lcm
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ssdlab.align import grid as grids
-from ssdlab.align import reading
 from ssdlab.align.layout import Layout
-from ssdlab.align.listings import Listing, is_listing, read_listing
 from ssdlab.align.notation import parse_geometry, parse_position
 from ssdlab.cli.completion import complete_drive
 from ssdlab.cli.drives import SET_OPTION, parse_settings
 from ssdlab.errors import SsdlabError
+
+if TYPE_CHECKING:
+    from ssdlab.align.listings import Listing
 
 _PAGE_BYTES = 4096
 _LAYERS = "--layer partition:start_sector=63,size=100GiB"
@@ -166,6 +167,9 @@ def read_given(
     SsdlabError
         Neither or both are given, or it makes no sense.
     """
+    from ssdlab.align import reading
+    from ssdlab.align.listings import is_listing, read_listing
+
     geometry = Chosen(options).geometry
     if (file is None) == (not layers):
         raise SsdlabError(f"give either a layout file or layers, such as {_LAYERS}")

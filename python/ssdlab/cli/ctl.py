@@ -16,11 +16,21 @@ from ssdlab.cli.json_option import JSON_OPTION
 from ssdlab.cli.on_folders import OnFolders, complete_folder_or_verb
 from ssdlab.cli.verb import Verb
 from ssdlab.errors import SsdlabError
-from ssdlab.serving.api import ERASES, OPERATIONS
+from ssdlab.serving.api import ERASES, FAULTS, OPERATIONS
 from ssdlab.serving.client import Client, at_once, spread_ns
 
 _MOST = 2**64 - 1
 _MOST_ROWS = 20
+FAULT_TERMS = (
+    ("shorn", "of a unit under program some first sectors are new, the rest old"),
+    ("unreadable", "a unit under program cannot be read until it is written whole"),
+    ("paired", "pages that share cells with a row under program become unreadable"),
+    ("unserialized", "of the writes that were not flushed any survive, in no order"),
+    ("rollback", "the newest units fall back to what stood before, though flushed"),
+    ("lying", "a flush is answered at once, and flushes nothing"),
+    ("capacitor", "a protected buffer is lost"),
+)
+"""What may go wrong at a power cut."""
 _LOOK_EVERY_S = 0.002
 
 Answers = list[tuple[str, dict[str, Any]]]
@@ -277,14 +287,18 @@ def _print_lost(cut: Mapping[str, Any]) -> None:
                 str(each.get("offset", text.NOTHING)),
                 str(each.get("write", text.NOTHING)),
                 "yes" if each.get("was_acknowledged") else "no",
+                str(each.get("what", text.NOTHING)),
+                "the drive broke its word" if each.get("breaks_promise") else "nobody promised it",
             )
             for each in sectors[:_MOST_ROWS]
         ]
         print_text("")
-        print_table(("lost at byte", "by write", "acknowledged"), rows, right=(0, 1))
+        print_table(
+            ("lost at byte", "by write", "acknowledged", "what", "whose fault"), rows, right=(0, 1)
+        )
         _print_more(len(sectors))
     if dropped:
-        rows = [
+        requests = [
             (
                 str(each.get("operation", text.NOTHING)),
                 str(each.get("offset", text.NOTHING)),
@@ -293,7 +307,7 @@ def _print_lost(cut: Mapping[str, Any]) -> None:
             for each in dropped[:_MOST_ROWS]
         ]
         print_text("")
-        print_table(("dropped", "at byte", "bytes"), rows, right=(1, 2))
+        print_table(("dropped", "at byte", "bytes"), requests, right=(1, 2))
         _print_more(len(dropped))
 
 
@@ -355,6 +369,27 @@ def inject(
     path = f"/inject/{what}"
     answers = _ask_all(lambda client: client.post(path, offset=place, length=size))
     return _print_done(answers, as_json, f"byte {place:,} cannot be read until it is written")
+
+
+@ctl.command(
+    cls=Verb,
+    terms=FAULT_TERMS,
+    examples=("ssdlab ctl drive faults lying shorn", "ssdlab ctl drive faults none"),
+)
+@click.argument(
+    "names", nargs=-1, required=True, type=click.Choice((*FAULTS, "none")), metavar="NAME..."
+)
+@JSON_OPTION
+def faults(names: Sequence[str], as_json: bool) -> int:
+    """Let faults NAME... happen at power cuts from now on, and no others; none ends them.
+
+    A fault knows of the writes since it was armed.
+    """
+    wanted = [name for name in names if name != "none"]
+    if wanted and "none" in names:
+        raise SsdlabError("none: goes without others\nleave it out, or the others")
+    answers = _ask_all(lambda client: client.post("/faults", faults=wanted))
+    return _print_done(answers, as_json, f"faults: {', '.join(wanted) or 'none'}")
 
 
 @ctl.command(cls=Verb, examples=("ssdlab ctl drive snapshot before",))

@@ -31,6 +31,7 @@ from ssdlab.cli.verb import Verb
 from ssdlab.errors import SsdlabError, Stopped
 from ssdlab.request import RunRequest
 from ssdlab.serving import background
+from ssdlab.serving.api import FAULTS
 
 _DURABLE = ("process", "host")
 LOG = "serve.log"
@@ -93,6 +94,14 @@ _ONLY_MAKING = ("condition", "settings", "span", "exact", "image")
     default="process",
     show_default=True,
     help="What acknowledged data outlive.",
+)
+@click.option(
+    "--fault",
+    "faults",
+    multiple=True,
+    type=click.Choice(FAULTS),
+    metavar="NAME",
+    help="Let this go wrong at power cuts; `ssdlab ctl FOLDER faults -h` lists what. Repeatable.",
 )
 @click.option("--web", metavar="[HOST:]PORT", help="Serve a page that shows the drive live.")
 @click.option(
@@ -205,7 +214,8 @@ def _serve(folder: Path, given: dict[str, Any]) -> int:
 
     ended = _Ending()
     reach = given["others_may_reach_it"]
-    wishes = Wishes(_places(folder, given["places"]), reach, given["pace"], given["durable"])
+    places = _places(folder, given["places"])
+    wishes = Wishes(places, reach, given["pace"], given["durable"], given["faults"])
     drive = FolderDrive(folder, wishes)
     doors = Doors(drive)
     try:
@@ -267,6 +277,7 @@ def _in_background(folder: Path, given: dict[str, Any]) -> int:
 def _words(given: dict[str, Any]) -> list[str]:
     """Return the options of the process that serves."""
     words = [word for place in given["places"] for word in ("--nbd", place)]
+    words += [word for fault in given["faults"] for word in ("--fault", fault)]
     words += ["--pace", given["pace"], "--durable", given["durable"]]
     if given["web"] is not None:
         words += ["--web", given["web"]]

@@ -12,7 +12,7 @@ import json
 import re
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any, Protocol
@@ -21,6 +21,8 @@ from ssdlab.errors import SsdlabError
 
 ERASES = ("secure-erase", "crypto-erase", "trim")
 """Ways to empty a drive."""
+FAULTS = (*("shorn", "unreadable", "paired", "unserialized", "rollback", "lying", "capacitor"),)
+"""What may go wrong at a power cut (docs/disk.md)."""
 OPERATIONS = {
     "reads": "read",
     "writes": "write",
@@ -58,6 +60,9 @@ class Served(Protocol):
 
     def inject_media_error(self, offset: int, length: int) -> None:
         """Let bytes be unreadable until they are written again."""
+
+    def arm(self, faults: Sequence[str]) -> None:
+        """Let these faults happen at cuts from now on, and no others."""
 
     def snapshot(self, name: str) -> None:
         """Keep the drive as it is."""
@@ -106,6 +111,14 @@ def _way_to_erase(name: str, value: Any) -> str:
     if isinstance(value, str) and value in ERASES:
         return value
     raise _WrongInput(f"{name} {_shown(value)}: no such way\nthere are {', '.join(ERASES)}")
+
+
+def _faults(name: str, value: Any) -> list[str]:
+    if isinstance(value, list) and all(each in FAULTS for each in value):
+        return value
+    raise _WrongInput(
+        f"{name} {_shown(value)}: is no list of faults\nthere are {', '.join(FAULTS)}"
+    )
 
 
 def _snapshot_name(name: str, value: Any) -> str:
@@ -159,6 +172,7 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("POST", "/inject/media-error"): Route(
         _make_unreadable, {"offset": _whole_number(0)}, {"length": _whole_number(1)}
     ),
+    ("POST", "/faults"): Route(lambda drive, at: drive.arm(at["faults"]), {"faults": _faults}),
     ("POST", "/snapshot"): Route(lambda drive, at: drive.snapshot(at["name"]), _NAMED),
     ("POST", "/restore"): Route(lambda drive, at: drive.restore(at["name"]), _NAMED),
 }

@@ -40,12 +40,15 @@ class Wishes:
         Virtual seconds a second; None is as fast as it can be computed.
     durable
         What flushed data outlive: the ``process`` or the ``host``.
+    faults
+        What goes wrong at cuts: some of `FAULTS`.
     """
 
     places: Sequence[tuple[str, str]]
     others_may_reach_it: bool = False
     pace: float | None = None
     durable: str = "process"
+    faults: Sequence[str] = ()
 
 
 class FolderDrive:
@@ -76,6 +79,8 @@ class FolderDrive:
             wishes.durable == "host",
         )
         self._lost: dict[str, Any] | None = None
+        self._faults: list[str] = []
+        self.arm(wishes.faults)
         self._story = Story()
         self._ended = threading.Event()
         self._teller = threading.Thread(target=self._tell_on, daemon=True)
@@ -105,6 +110,7 @@ class FolderDrive:
             "version": engine.version(),
             "addresses": self.addresses,
             "durable": self._wishes.durable,
+            "faults": self._faults,
         }
 
     def power_cut(self, seed: int | None) -> dict[str, Any]:
@@ -134,6 +140,11 @@ class FolderDrive:
         """See `ssdlab.serving.api.Served`."""
         ask_at_once(self._server.spoil, offset, length)
 
+    def arm(self, faults: Sequence[str]) -> None:
+        """See `ssdlab.serving.api.Served`."""
+        ask_at_once(self._server.arm, list(faults))
+        self._faults = list(faults)
+
     def snapshot(self, name: str) -> None:
         """See `ssdlab.serving.api.Served`."""
         ask_at_once(self._server.snapshot, name)
@@ -141,6 +152,7 @@ class FolderDrive:
     def restore(self, name: str) -> None:
         """See `ssdlab.serving.api.Served`."""
         ask_at_once(self._server.restore, name)
+        self.arm(self._faults)
         self._lost = None
 
     def close(self) -> None:

@@ -5,8 +5,8 @@
 use crate::ftl::Ftl;
 use crate::ftl::frontier::{Frontier, Purpose};
 use crate::ftl::job::Reason;
-use crate::nand::contents::Contents;
-use crate::units::BlockId;
+use crate::nand::contents::{Contents, Row};
+use crate::units::{BlockId, Lpn, Ppn};
 use serde::Serialize;
 
 /// State of a block.
@@ -57,6 +57,20 @@ impl<C: Contents> Ftl<C> {
     /// Blocks that jobs empty now, and why.
     pub fn victims(&self) -> impl Iterator<Item = (BlockId, Reason)> + '_ {
         self.dies.iter().filter_map(|die| die.job.as_ref()).map(|job| (job.victim(), job.reason))
+    }
+
+    /// Units in the lower pages of the cells that a row goes to, which programming it further puts at risk: rows of a
+    /// block take turns in its page kinds. With one bit a cell there are none.
+    pub fn units_below(&self, row: &Row) -> Vec<Lpn> {
+        let geometry = &self.geometry;
+        if self.flash.array.is_slc(row.block) || row.slots.is_empty() {
+            return Vec::new();
+        }
+        let first = self.row(Ppn(row.slots.start));
+        let cells = first - first % geometry.page_kinds;
+        let shares = |ppn: &Ppn| (cells..first).contains(&(self.row(*ppn) + geometry.rows_per_unit - 1));
+        let slots = (0..self.slots_programmed(row.block)).map(|slot| geometry.ppn(row.block, slot));
+        slots.filter(shares).filter_map(|ppn| self.mapping.owner(ppn)).collect()
     }
 
     /// Slots of a block that were programmed since its last erase.

@@ -22,6 +22,8 @@ pub enum Purpose {
     Latency = 6,
     /// What a loss of power takes.
     PowerCut = 7,
+    /// What a faulty drive does besides at a loss of power.
+    Faults = 8,
 }
 
 /// A stream of random numbers.

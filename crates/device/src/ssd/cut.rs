@@ -7,7 +7,7 @@ use crate::nand::contents::Contents;
 use crate::ssd::Ssd;
 use crate::ssd::pending::{Owner, Unit};
 use crate::ssd::write_buffer::Slot;
-use crate::units::DieId;
+use crate::units::{DieId, Nanos};
 
 impl<C: Contents> Ssd<C> {
     /// Nothing is under way, and yet units are pending for which a command waits.
@@ -31,9 +31,11 @@ impl<C: Contents> Ssd<C> {
         }
     }
 
-    /// The power is gone: commands are dropped, and what was only in a volatile buffer is lost; a protected
-    /// buffer stays. Nothing runs any more: no row is programmed, no block collected.
-    pub(super) fn lose_power(&mut self) {
+    /// The power is gone: commands are dropped, and of what was only in the buffer that is lost which it does not keep.
+    /// Nothing runs any more: no row is programmed, no block collected.
+    pub fn lose_power(&mut self, now: Nanos, keeps: impl Fn(C::Held) -> bool) {
+        self.now = now;
+        self.catch_up_all();
         let busy = self.commands.outstanding() > 0 || self.buffer.used() > 0;
         self.ftl.counters.unsafe_shutdowns += u64::from(busy);
         self.end_operations();
@@ -42,7 +44,7 @@ impl<C: Contents> Ssd<C> {
         self.rest();
         self.restart();
         for slot in buffered {
-            if self.shape.limits.volatile_cache {
+            if !keeps(slot.held) {
                 self.ftl.counters.units_lost_at_power_cut += 1;
                 self.ftl.flash.contents.release(slot.held);
             } else if let Some(number) = self.buffer.take(slot.lpn, slot.covered, slot.bytes, || slot.held) {

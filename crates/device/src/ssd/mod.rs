@@ -325,8 +325,7 @@ impl<C: Contents> Device for Ssd<C> {
     }
 
     fn cut_power(&mut self, now: Nanos) {
-        self.now = now;
-        self.catch_up_all();
-        self.lose_power();
+        let is_volatile = self.shape.limits.volatile_cache;
+        self.lose_power(now, |_| !is_volatile);
     }
 }

@@ -4,6 +4,7 @@
 
 pub mod fickle;
 pub mod kinds;
+pub mod named;
 pub mod sectors;
 
 use ssdlab_device::block::{Completion, Device, Operation, Request, Status, Tag};

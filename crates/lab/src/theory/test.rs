@@ -192,7 +192,7 @@ fn agree(policy: Policy, count: usize, tolerance: f64, adapt: impl Fn(Point, &mu
         let spare = draws.fraction(0.05, 0.8);
         let pages = 32 + draws.below(481) as u32;
         let point = adapt(point(policy, spare, pages), &mut draws);
-        let blocks = (400_000 / pages as usize).max(2048);
+        let blocks = (200_000 / pages as usize).max(1024);
         let expected = amplification(&point);
         let found = simulate(&point, blocks, 4, seed);
         assert!(

@@ -1,6 +1,6 @@
 //! Write amplification of the simulated drive at a point of the closed forms.
 //!
-//! They hold for many blocks and after many writes: the theory drive with two dies and at least 2048
+//! They hold for many blocks and after many writes: the theory drive with two dies and at least 1024
 //! blocks, seasoned until steady, and measured over four more fills.
 #![allow(dead_code, reason = "every test file uses a part of it")]
 
@@ -18,7 +18,7 @@ use ssdlab_lab::workload::job::Job;
 use ssdlab_lab::workload::parse::parse_flags;
 
 /// Blocks that hold the exported capacity; the spare comes on top.
-const BLOCKS: u64 = 2048;
+const BLOCKS: u64 = 1024;
 const UNIT_BYTES: u64 = 4096;
 /// Fills after which a slow policy has forgotten how the drive was filled.
 const WARM_UP_FILLS: u64 = 8;
