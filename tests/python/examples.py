@@ -22,6 +22,8 @@ _NEEDS_MORE = (
     "kubectl",
     "ssdlab ctl",
     "ssdlab serve",
+    "ssdlab attach",
+    "ssdlab detach",
 )
 """Examples that want a device, a served drive, a cluster or a shell of the reader's own."""
 _FILES = (".fio", ".xml", ".trace", ".json", ".toml", ".csv", ".log", ".img", ".txt", ".gz", ".ssd")

@@ -36,6 +36,8 @@ VERBS = (
     "health",
     "align",
     "serve",
+    "attach",
+    "detach",
     "ctl",
     "completion",
 )

@@ -27,7 +27,8 @@ SECTOR = 512
 SECTORS = 4096
 CONNECTIONS = 4
 DEPTH = 8
-LOAD_S = 0.15
+ANSWERS = 300
+"""Before a kill there are so many at least."""
 
 
 def pattern(sector: int, version: int) -> bytes:
@@ -42,6 +43,7 @@ class Oracle:
         self.durable = [0] * SECTORS
         self.acknowledged = [0] * SECTORS
         self.submitted = [0] * SECTORS
+        self.answers = 0
         self.lock = threading.Lock()
 
     def judge(self, image: bytes) -> int:
@@ -58,13 +60,12 @@ class Oracle:
         return lost
 
 
-def load(folder: Path, oracle: Oracle, number: int, seed: int) -> None:
+def load(client: NbdClient, oracle: Oracle, number: int, seed: int) -> None:
     """Write, flush and force until the server has gone; one connection's sectors."""
     draws = random.Random(seed)
     own = range(number, SECTORS, CONNECTIONS)
     under_way: dict[int, tuple[str, list[tuple[int, int]]]] = {}
     busy: set[int] = set()
-    client = NbdClient(folder / "nbd.sock")
     try:
         while True:
             while len(under_way) < DEPTH:
@@ -73,6 +74,7 @@ def load(folder: Path, oracle: Oracle, number: int, seed: int) -> None:
             assert error == 0
             kind, versions = under_way.pop(cookie)
             with oracle.lock:
+                oracle.answers += 1
                 for sector, version in versions:
                     oracle.acknowledged[sector] = max(oracle.acknowledged[sector], version)
                     if kind != "write":
@@ -120,15 +122,17 @@ def test_kills_lose_nothing_that_was_promised(folder: Path, kind: str) -> None:
     words = [word for each in ("capacity_bytes=64MiB", *settings) for word in ("--set", each)]
     oracle = Oracle()
     start("theory", *words, "-o", str(folder))
-    versions = 0
     for kill in range(KILLS // 2):
+        clients = [NbdClient(folder / "nbd.sock") for _ in range(CONNECTIONS)]
         threads = [
-            threading.Thread(target=load, args=(folder, oracle, number, kill * 10 + number))
-            for number in range(CONNECTIONS)
+            threading.Thread(target=load, args=(client, oracle, number, kill * 10 + number))
+            for number, client in enumerate(clients)
         ]
+        enough = oracle.answers + ANSWERS + random.Random(kill).randrange(ANSWERS)
         for thread in threads:
             thread.start()
-        time.sleep(LOAD_S)
+        while oracle.answers < enough and all(thread.is_alive() for thread in threads):
+            time.sleep(0.001)
         end(folder, signal.SIGKILL)
         for thread in threads:
             thread.join()
@@ -137,7 +141,6 @@ def test_kills_lose_nothing_that_was_promised(folder: Path, kind: str) -> None:
         lost = oracle.judge(client.read(0, SECTORS * SECTOR))
         client.close()
         assert lost == 0 or kind == "volatile"
-        assert sum(oracle.submitted) > versions, "there was load"
-        versions = sum(oracle.submitted)
+        assert oracle.answers >= enough, "there was load"
         oracle.submitted = list(oracle.durable)
     end(folder)

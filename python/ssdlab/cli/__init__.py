@@ -49,6 +49,8 @@ VERBS = {
     "health": ("health:health", "Read the wear of real drives, as each vendor defines it."),
     "align": ("align:align", "Find boundaries, check layouts, and print the commands to type."),
     "serve": ("serve:serve", "Serve a drive that holds bytes to other programs."),
+    "attach": ("attach:attach", "Make a served drive a block device of this machine."),
+    "detach": ("attach:detach", "Take the block device of a served drive away."),
     "ctl": ("ctl:ctl", "Ask and steer drives that are being served."),
     "completion": ("completion:completion", "Print the completion script for a shell."),
 }

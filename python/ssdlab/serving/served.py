@@ -86,6 +86,7 @@ class FolderDrive:
         self._teller = threading.Thread(target=self._tell_on, daemon=True)
         with PendingFile(self._folder / PID) as file:
             file.write(f"{os.getpid()}\n")
+        self._story.go_on(self._engine_stats())
         self._teller.start()
 
     @property

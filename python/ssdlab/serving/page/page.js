@@ -19,6 +19,7 @@
   const ratio = (value) => value.toFixed(2);
   const many = (number, what) => `${whole(number)} ${what}${number === 1 ? "" : "s"}`;
   const whole = (value) => digits(value, 6);
+  const short = (value) => digits(value, 4);
 
   // A line: what it is called, its colour, and its figure in a sample.
   const latency = (direction) => [
@@ -37,7 +38,7 @@
     { title: "Write amplification", write: ratio, lines: [
       ["bytes into flash per byte written", 2, (s) => s.write_amplification]] },
     { title: "Free blocks", write: share, low: (s) => s.low, lines: [["of all blocks", 3, (s) => s.free]] },
-    { title: "Erases a block", write: whole, isNarrow: true, lines: [
+    { title: "Erases a block", write: short, isNarrow: true, lines: [
       ["least", 3, (s) => s.wear?.least], ["mean", 1, (s) => s.wear?.mean], ["most", 8, (s) => s.wear?.most]] },
     { title: "Connections", write: whole, isWhole: true, lines: [["open", 7, (s) => s.connections]] },
   ];
