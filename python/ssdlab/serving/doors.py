@@ -119,7 +119,7 @@ def web_address(place: str, others_may_reach_it: bool = False) -> tuple[str, int
     if not others_may_reach_it and not all(_is_loopback(each) for each in reached):
         raise SsdlabError(
             f"--web {place}: can be reached from other machines, and whoever comes sees the drive\n"
-            f"write 127.0.0.1:{port} (from elsewhere: ssh -L), or say that others may reach it"
+            f"write 127.0.0.1:{port} (from elsewhere: ssh -L), or --let-other-machines-in"
         )
     return host, port
 
