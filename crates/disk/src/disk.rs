@@ -351,7 +351,7 @@ impl<M: Medium> Disk<M> {
             promises.cut(losses.iter().map(|loss| (loss.lba, image.stands(loss.lba))));
         }
         let (now, is_volatile, fails) = (self.now, self.limits().volatile_cache, self.image().has(Fault::Capacitor));
-        self.ssd.lose_power(now, |held: Held| !is_volatile && !(fails && held.is_in_ram()));
+        self.ssd.lose_power(now, |held: Held| !(is_volatile || fails && held.is_in_ram()));
         let dropped = under_way.iter().map(|number| (Tag(*number), self.under_way.get(*number).request)).collect();
         under_way.iter().for_each(|number| {
             self.image().end(Tag(*number));

@@ -315,7 +315,7 @@ fn undo_is_dropped_and_told() {
     rest(&mut disk);
     let mut flushed = disk.copy().unwrap();
     let cut = disk.power_cut(1);
-    assert_eq!(cut.undo_dropped, [0..16 * u64::from(mib) / 512]);
+    assert_eq!(cut.undo_dropped, std::slice::from_ref(&(0..16 * u64::from(mib) / 512)));
     let first = cut.losses.first().expect("half of the rest").lba;
     assert!(first >= cut.undo_dropped[0].end && cut.losses.len() > 32 * 2048 * 7 / 8, "{first}");
     flush(&mut flushed);
@@ -372,7 +372,8 @@ fn judge(disk: &mut Disk<Ram>, cut: &Cut, oracle: &Oracle, seen: &mut Seen) -> B
 
 /// Lives through a history with cuts of copies, every now and then of the drive itself.
 fn live(settings: &[(&str, &str)], faults: Faults, seed: u64, cuts: u64) -> Seen {
-    let mut history = History::new(disk(settings, None).armed(faults), seed, if seed % 2 == 0 { 2048 } else { 96 });
+    let mut history =
+        History::new(disk(settings, None).armed(faults), seed, if seed.is_multiple_of(2) { 2048 } else { 96 });
     let mut seen = Seen::default();
     let mut cut = 0;
     while cut < cuts {
