@@ -25,7 +25,7 @@ use crate::losses::{Taken, What};
 use crate::medium::{Medium, Note};
 use crate::power::Armed;
 use crate::since::{Mark, Since};
-use crate::undo::{Before, Undo};
+use crate::undo::{Before, More, Undo};
 use crate::unit::{Pool, Unit};
 use crate::unstored::Unstored;
 use ssdlab_device::block::Tag;
@@ -335,7 +335,7 @@ impl<M: Medium> Image<M> {
             let before = self.read_below(lpn, unit)?;
             let first = self.first_sector(lpn);
             let writes = self.armed.as_ref().map_or_else(Vec::new, |armed| armed.stored(first, unit.brought.len()));
-            self.undo.keep(lpn, Before { to, unit: before, mended, writes });
+            self.undo.keep(lpn, Before { to, unit: before, more: More::of(mended, writes) });
         } else if self.armed.as_ref().is_some_and(|armed| armed.keeps_below_buffer()) {
             let before = self.read_below(lpn, unit)?;
             let first = self.first_sector(lpn);

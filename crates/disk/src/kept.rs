@@ -126,7 +126,7 @@ mod test {
     fn before(write: u64, to: u32) -> Before {
         let mut unit = Unit::new(1, UNIT);
         unit.bring(&(0..1), write, None);
-        Before { to: Ppn(to), unit, mended: Vec::new(), writes: Vec::new() }
+        Before { to: Ppn(to), unit, more: None }
     }
 
     fn pool() -> Pool {

@@ -18,7 +18,7 @@
 
 use crate::kept::Kept;
 use crate::numbers::Numbers;
-use crate::undo::{Before, Key};
+use crate::undo::{Before, Key, More};
 use crate::unit::{Pool, Unit};
 use ssdlab_device::nand::contents::Row;
 use ssdlab_device::nand::geometry::Geometry;
@@ -267,7 +267,7 @@ impl Armed {
     pub fn put_buffered(&mut self, key: Key, to: Ppn, pool: &mut Pool) {
         if let Some((unit, writes)) = self.buffered.remove(&key.0) {
             self.put(to, pool);
-            self.settle_unit(key, Before { to, unit, mended: Vec::new(), writes }, pool);
+            self.settle_unit(key, Before { to, unit, more: More::of(Vec::new(), writes) }, pool);
         }
     }
 

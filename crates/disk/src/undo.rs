@@ -19,10 +19,24 @@ pub struct Before {
     pub to: Ppn,
     /// The sectors that were put, with the bytes that stood there before, and the writes that had brought the new ones.
     pub unit: Unit,
-    /// Sectors that could not be read until then.
+    /// More of it, where there is more: apart, since most have none.
+    pub more: Option<Box<More>>,
+}
+
+/// What is known of sectors before a unit was put, besides their bytes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct More {
+    /// Sectors that could not be read.
     pub mended: Vec<u64>,
-    /// The writes that had brought what stood there, where that is known.
+    /// The writes that had brought what stood in each sector of the unit; none where that is not known.
     pub writes: Vec<u64>,
+}
+
+impl More {
+    /// Apart, where there is any.
+    pub fn of(mended: Vec<u64>, writes: Vec<u64>) -> Option<Box<More>> {
+        (!mended.is_empty() || !writes.is_empty()).then(|| Box::new(More { mended, writes }))
+    }
 }
 
 /// What stood before all rows that are under program.
@@ -132,7 +146,7 @@ mod test {
     fn before(write: u64) -> Before {
         let mut unit = Unit::new(1, 1);
         unit.bring(&(0..1), write, None);
-        Before { to: Ppn(0), unit, mended: Vec::new(), writes: Vec::new() }
+        Before { to: Ppn(0), unit, more: None }
     }
 
     fn pool() -> Pool {

@@ -94,7 +94,8 @@ impl<M: Medium> Image<M> {
                 let first = self.first_sector(lpn);
                 let is_torn = before.unit.brought[..at].iter().any(|write| *write != 0);
                 before.unit.brought[..at].fill(0);
-                before.mended.retain(|lba| *lba >= first + at as u64);
+                let more = before.more.iter_mut();
+                more.for_each(|more| more.mended.retain(|lba| *lba >= first + at as u64));
                 self.take_back(lpn, before, if is_torn { What::Torn } else { What::Lost }, taken);
                 if is_torn {
                     stands.insert(lpn);
@@ -113,10 +114,12 @@ impl<M: Medium> Image<M> {
     /// What stood before comes back.
     fn take_back(&mut self, lpn: u32, before: Before, what: What, taken: &mut Vec<Taken>) {
         tell_brought(&before.unit, self.first_sector(lpn), what, taken);
-        self.bad.spoil(before.mended);
-        let first = self.first_sector(lpn);
-        if let Some(armed) = self.armed.as_mut().filter(|_| !before.writes.is_empty()) {
-            before.unit.runs().for_each(|run| armed.store(first + run.start as u64, &before.writes[run]));
+        if let Some(more) = before.more {
+            self.bad.spoil(more.mended);
+            let first = self.first_sector(lpn);
+            if let Some(armed) = self.armed.as_mut().filter(|_| !more.writes.is_empty()) {
+                before.unit.runs().for_each(|run| armed.store(first + run.start as u64, &more.writes[run]));
+            }
         }
         if let Err(error) = self.write_unit(lpn, &before.unit) {
             self.fail(&error);
@@ -182,6 +185,7 @@ impl<M: Medium> Image<M> {
 /// Without the version that stands now a promise would be broken, also that of a write which a later one went over in the
 /// buffer.
 fn is_settled(before: &Before, first: u64, is_broken: impl Fn(u64, u64) -> bool) -> bool {
-    let sectors = (first..).zip(&before.unit.brought).zip(&before.writes);
+    let Some(more) = &before.more else { return false };
+    let sectors = (first..).zip(&before.unit.brought).zip(&more.writes);
     sectors.filter(|((_, brought), _)| **brought != 0).any(|((lba, _), stood)| is_broken(lba, *stood))
 }
