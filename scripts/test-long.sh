@@ -37,10 +37,11 @@ drawn-drives)
     SSDLAB_DRAWS=0..10000 cargo test --locked -p ssdlab-lab --test all -- drawn_drives --nocapture
     ;;
 fio)
-    # The tests of real drives with the fio of Debian's stable release, and with its newest.
+    # The tests of real drives with the fio of Debian's stable release, and with its newest; sprandom is of the newest alone.
     for release in stable unstable; do
         scripts/debian-fio.sh "$release" "target/fio-$release"
-        PATH=$PWD/target/fio-$release/bin:$PATH .venv/bin/pytest -rs tests/python/test_real_*.py tests/python/test_season_real.py
+        PATH=$PWD/target/fio-$release/bin:$PATH .venv/bin/pytest -rs tests/python/test_real_*.py tests/python/test_season_real.py \
+            tests/python/test_sprandom.py
     done
     ;;
 first-slices)
