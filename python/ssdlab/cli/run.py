@@ -42,7 +42,7 @@ from ssdlab.result import Result
         "ssdlab run --scenario everyday --drive fujitsu-mhz2250bh --drive samsung-870-qvo-1tb",
         "ssdlab run job.fio --drive old.ssd --output-format json+ --output result.json",
         "ssdlab run job.fio --drive theory --layer partition:start_sector=63 --layer crypt:cores=2",
-        "ssdlab run job.fio --drive intel-dc-s3500-80gb --state steady --ensemble 16",
+        "ssdlab run job.fio --drive intel-dc-s3500-80gb --state steady --ensemble 8",
     ),
 )
 @click.argument(
