@@ -80,8 +80,10 @@ test-rust: ## unit, property and documentation tests of the crates
 	$(CARGO) test --locked --lib --bins --tests
 	$(CARGO) test --locked --doc
 
-test-example: ## the policy of examples/ builds, runs and keeps the drive sound
+test-example: ## the policy of examples/ builds, runs and keeps the drive sound; a drive in a simulation keeps time
 	@scripts/require.sh rust
+	@# With all crates, so that what their tests built is used again.
+	$(CARGO) test --locked --workspace --example simulation
 	$(CARGO) run --locked --release --manifest-path $(EXAMPLE)
 
 test-python: install ## tests of the package and the command, on all cores (JOBS); tells the slowest twenty

@@ -29,6 +29,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! A simulation with a clock of its own asks [`Disk::next_event`] beside its timers, and lives on with [`Disk::advance`]:
+//! `crates/lab/examples/simulation` has an executor of futures that does.
+//!
 //! Armed with [`Fault`]s a drive breaks its word, and the cut says so: [`Loss::breaks_promise`].
 
 pub mod account;
