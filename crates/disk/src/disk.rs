@@ -9,6 +9,7 @@
 
 use crate::image::cut::Struck;
 use crate::image::{Held, Image, Mutant, Payload, Sizes};
+use crate::log::{Entry, Log};
 use crate::losses::{Cut, Loss, Taken, What};
 use crate::medium::Medium;
 use crate::power::{Armed, Draws, Fault, Faults};
@@ -96,6 +97,8 @@ pub struct Disk<M: Medium> {
     counters_due: Nanos,
     /// What the host was promised, where faults are armed.
     promises: Option<Box<Promises>>,
+    /// Where what is done to it is written.
+    log: Option<Box<Log>>,
 }
 
 /// A drive that is killed has forgotten at most so much of what it counted.
@@ -129,9 +132,9 @@ impl<M: Medium> Disk<M> {
     /// A drive that is there already, nothing under way.
     pub fn of(ssd: Ssd<Image<M>>) -> Disk<M> {
         let (under_way, durable) = (Slots::default(), Durable::Process);
-        let (completions, ended, promises) = (Vec::new(), Vec::new(), None);
+        let (completions, ended, promises, log) = (Vec::new(), Vec::new(), None, None);
         let (now, counters_due) = (Nanos::ZERO, COUNTERS_EVERY);
-        Disk { ssd, now, under_way, writes: 0, durable, completions, ended, counters_due, promises }
+        Disk { ssd, now, under_way, writes: 0, durable, completions, ended, counters_due, promises, log }
     }
 
     /// The same drive over a medium that a later life of it wrote, of which `since` tells what is written: its map is
@@ -150,8 +153,38 @@ impl<M: Medium> Disk<M> {
 
     /// Sectors that cannot be read until they are written or trimmed: a media error.
     pub fn spoil(&mut self, sectors: Range<u64>) {
+        self.note(|| Entry::Spoil(sectors.clone()));
         self.image().spoil(sectors);
         self.image().keep_account();
+    }
+
+    /// The same drive, which writes what is done to it into a log from now on.
+    pub fn logged(self, log: Log) -> Disk<M> {
+        Disk { log: Some(Box::new(log)), ..self }
+    }
+
+    /// Why its log has ended, where it could not be written.
+    pub fn log_error(&self) -> Option<&str> {
+        self.log.as_ref()?.error()
+    }
+
+    /// Its log ends here, and says why.
+    pub fn end_log(&mut self, why: &str) {
+        self.note(|| Entry::End(why.into()));
+        self.log = None;
+    }
+
+    #[inline]
+    fn note(&mut self, entry: impl FnOnce() -> Entry) {
+        if let Some(log) = &mut self.log {
+            log.note(&entry());
+        }
+    }
+
+    /// Buffers and open blocks are as before a checkpoint. Nothing may be under way.
+    pub fn put_away(&mut self) {
+        self.note(|| Entry::PutAway);
+        self.ssd.put_away();
     }
 
     /// The same drive whose promises outlive what is said.
@@ -167,6 +200,7 @@ impl<M: Medium> Disk<M> {
 
     /// Arms these faults from now on, and no others.
     pub fn arm(&mut self, faults: Faults) {
+        self.note(|| Entry::Arm(faults));
         let (geometry, limits) = (self.ssd.ftl.geometry, self.limits().clone());
         match self.image().armed() {
             _ if faults.is_none() => {
@@ -242,6 +276,8 @@ impl<M: Medium> Disk<M> {
         let tag = Tag(self.under_way.insert(UnderWay { request, write }));
         self.image().begin(tag, Payload { bytes, write });
         self.now = self.now.max(now);
+        let at = self.now;
+        self.note(|| Entry::Submit(at, request));
         let lies = self.image().has(Fault::Lying) && self.limits().volatile_cache;
         self.promises.iter_mut().for_each(|promises| promises.submit(tag, &request, write));
         if request.operation == Operation::Flush && (lies || self.image().is(Mutant::FlushAtOnce)) {
@@ -296,6 +332,9 @@ impl<M: Medium> Disk<M> {
         if completions.is_empty() {
             self.now = self.ssd.advance(to, &mut completions);
         }
+        let at = self.now;
+        let ended = || completions.iter().map(|completion| completion.tag.0).collect();
+        self.note(|| Entry::Live { to, at, ended: ended() });
         self.image().settle_or_fail();
         self.keep_account(&completions);
         self.sync_before_answers(&completions);
@@ -361,6 +400,7 @@ impl<M: Medium> Disk<M> {
     /// The power fails now and comes back: what was under way is dropped, what nobody was promised may be gone. What has
     /// ended while another was waited for still comes with the next [`Disk::advance`].
     pub fn power_cut(&mut self, seed: u64) -> Cut {
+        self.note(|| Entry::Cut(seed));
         let mut draws = Draws::new(seed);
         let under_way = self.under_way.numbers();
         let unacknowledged: BTreeSet<u64> = under_way.iter().map(|number| self.under_way.get(*number).write).collect();
@@ -414,6 +454,7 @@ impl<M: Medium> Disk<M> {
     /// failed, now or before: bytes may be left.
     pub fn start_over(&mut self, how: StartOver) -> Result<Nanos, Failure> {
         let time = self.ssd.start_over(how)?;
+        self.note(|| Entry::StartOver(how));
         self.image().wipe(how.empties());
         self.keep_account(&[]);
         if self.durable == Durable::Host {
@@ -424,7 +465,8 @@ impl<M: Medium> Disk<M> {
 }
 
 impl<M: Medium + Clone> Disk<M> {
-    /// The same drive once more, with all that is under way; `None` where its victim policy cannot be copied.
+    /// The same drive once more, with all that is under way, and without its log; `None` where its victim policy cannot be
+    /// copied.
     pub fn copy(&self) -> Option<Disk<M>> {
         Some(Disk {
             ssd: self.ssd.copy()?,
@@ -436,6 +478,7 @@ impl<M: Medium + Clone> Disk<M> {
             ended: self.ended.clone(),
             counters_due: self.counters_due,
             promises: self.promises.clone(),
+            log: None,
         })
     }
 }

@@ -29,12 +29,12 @@ use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
-const DATA: &str = "data.img";
-const CHECKPOINT: &str = "drive.ssd";
-const SINCE: &str = "since";
-const NEXT_SINCE: &str = "since.new";
-const BAD: &str = "bad-sectors";
-const LOCK: &str = "lock";
+pub(crate) const DATA: &str = "data.img";
+pub(crate) const CHECKPOINT: &str = "drive.ssd";
+pub(crate) const SINCE: &str = "since";
+pub(crate) const NEXT_SINCE: &str = "since.new";
+pub(crate) const BAD: &str = "bad-sectors";
+pub(crate) const LOCK: &str = "lock";
 const SNAPSHOTS: &str = "snapshots";
 /// What makes a drive.
 const COPIED: [&str; 4] = [DATA, CHECKPOINT, SINCE, BAD];
@@ -85,7 +85,7 @@ pub enum FolderError {
 /// More ranges than anybody has.
 const MOST_BAD_BYTES: u64 = 64 << 20;
 
-const PUT_BACK: &str = "put it back from a copy: what is in it cannot be made again";
+pub(crate) const PUT_BACK: &str = "put it back from a copy: what is in it cannot be made again";
 
 fn storage(file: &Path, what: &'static str) -> impl Fn(io::Error) -> FolderError {
     let file = file.to_path_buf();
@@ -102,9 +102,9 @@ pub struct Folder {
 
 /// What is in a folder beside the checkpoint.
 #[derive(Debug)]
-pub struct Life {
+pub struct Life<M = FolderMedium> {
     /// The bytes.
-    pub medium: FolderMedium,
+    pub medium: M,
     /// What was written and trimmed since the checkpoint.
     pub since: Since,
     /// What the drive has counted, where it counted since the checkpoint.
@@ -191,13 +191,12 @@ impl Folder {
     /// A file is missing, too short or too long, or damaged; the host's storage.
     pub fn resume(&self, checkpoint: &[u8], sizes: Sizes) -> Result<Life, FolderError> {
         let (account, file) = account_of(&self.path, checkpoint)?;
-        let units = account.since.units();
-        if units != sizes.units() {
-            let what = format!("is of {units} units; the drive has {}", sizes.units());
-            return Err(FolderError::Damaged { file, what, remedy: PUT_BACK });
-        }
-        let data = self.data(sizes)?;
-        let bad = self.bad()?;
+        check_units(&account, &file, sizes)?;
+        let data = open_for_writing(&self.path.join(DATA))?;
+        check_length(&self.path, sizes)?;
+        let data = ImageFile::new(data);
+        let bad = bad_of(&self.path)?;
+        check_bad(&bad, &self.path, sizes)?;
         let since = self.path.join(SINCE);
         let file_of_since = open_for_writing(&file)?;
         let head = account::head(checkpoint, sizes.units(), false);
@@ -299,27 +298,53 @@ impl Folder {
         }
         sync_folder(&self.path)
     }
+}
 
-    /// The file of bytes, of the drive's length.
-    fn data(&self, sizes: Sizes) -> Result<ImageFile, FolderError> {
-        let path = self.path.join(DATA);
-        let file = open_for_writing(&path)?;
-        let length = file.metadata().map_err(storage(&path, "cannot be read"))?.len();
-        if length != sizes.capacity_bytes {
-            let what = format!("has {length} bytes; the drive has {}", sizes.capacity_bytes);
-            return Err(FolderError::Damaged { file: path, what, remedy: PUT_BACK });
-        }
-        Ok(ImageFile::new(file))
+/// The account is one of a drive of that size.
+pub(crate) fn check_units(account: &Account, file: &Path, sizes: Sizes) -> Result<(), FolderError> {
+    let (units, wanted) = (account.since.units(), sizes.units());
+    let what = format!("is of {units} units; the drive has {wanted}");
+    let error = || FolderError::Damaged { file: file.to_path_buf(), what, remedy: PUT_BACK };
+    (units == wanted).then_some(()).ok_or_else(error)
+}
+
+/// How long the file of bytes is.
+pub(crate) fn length_of_data(path: &Path) -> Result<u64, FolderError> {
+    let path = path.join(DATA);
+    let metadata = opened(&path, OpenOptions::new().read(true))?.metadata();
+    Ok(metadata.map_err(storage(&path, "cannot be read"))?.len())
+}
+
+/// The file of bytes is as long as the drive.
+pub(crate) fn check_length(path: &Path, sizes: Sizes) -> Result<(), FolderError> {
+    let (length, wanted) = (length_of_data(path)?, sizes.capacity_bytes);
+    let what = format!("has {length} bytes; the drive has {wanted}");
+    let error = || FolderError::Damaged { file: path.join(DATA), what, remedy: PUT_BACK };
+    (length == wanted).then_some(()).ok_or_else(error)
+}
+
+const WITHOUT_BAD: &str = "remove it, and these sectors can be read again; or put it back from a copy";
+
+/// Sectors that cannot be read.
+pub(crate) fn bad_of(path: &Path) -> Result<BTreeSet<u64>, FolderError> {
+    let file = path.join(BAD);
+    if !file.exists() {
+        return Ok(BTreeSet::new());
     }
+    let bytes = read(&file, MOST_BAD_BYTES)?;
+    let remedy = WITHOUT_BAD;
+    from_text(&String::from_utf8_lossy(&bytes)).map_err(|what| FolderError::Damaged { file, what, remedy })
+}
 
-    fn bad(&self) -> Result<BTreeSet<u64>, FolderError> {
-        let file = self.path.join(BAD);
-        if !file.exists() {
-            return Ok(BTreeSet::new());
+/// Sectors that cannot be read are some of the drive.
+pub(crate) fn check_bad(bad: &BTreeSet<u64>, path: &Path, sizes: Sizes) -> Result<(), FolderError> {
+    let sectors = sizes.capacity_bytes / u64::from(sizes.sector_bytes);
+    match bad.last().filter(|last| **last >= sectors) {
+        None => Ok(()),
+        Some(last) => {
+            let what = format!("names sector {last}; the drive has {sectors}");
+            Err(FolderError::Damaged { file: path.join(BAD), what, remedy: WITHOUT_BAD })
         }
-        let bytes = read(&file, MOST_BAD_BYTES)?;
-        let remedy = "remove it, and these sectors can be read again; or put it back from a copy";
-        from_text(&String::from_utf8_lossy(&bytes)).map_err(|what| FolderError::Damaged { file, what, remedy })
     }
 }
 
@@ -358,10 +383,14 @@ fn check(path: &Path) -> Result<(), FolderError> {
 }
 
 /// The account that follows the checkpoint, and the file that it lies in.
-fn account_of(path: &Path, checkpoint: &[u8]) -> Result<(Account, PathBuf), FolderError> {
+pub(crate) fn account_of(path: &Path, checkpoint: &[u8]) -> Result<(Account, PathBuf), FolderError> {
     let (since, next) = (path.join(SINCE), path.join(NEXT_SINCE));
     let of = |file: &Path| -> Result<Account, String> {
-        let bytes = read(file, account::MOST_BYTES).map_err(|error| error.to_string())?;
+        let bytes = read(file, account::MOST_BYTES).map_err(|error| match error {
+            FolderError::Storage { what, error, .. } => format!("{what}: {error}"),
+            FolderError::Damaged { what, .. } => what,
+            other => other.to_string(),
+        })?;
         Account::read(&bytes, checkpoint)
     };
     match (of(&since), of(&next)) {
@@ -510,7 +539,7 @@ fn locked(path: &Path) -> Result<File, FolderError> {
 }
 
 /// Opens a regular file, and nothing else: a pipe would wait for ever.
-fn opened(path: &Path, how: &mut OpenOptions) -> Result<File, FolderError> {
+pub(crate) fn opened(path: &Path, how: &mut OpenOptions) -> Result<File, FolderError> {
     let file =
         how.custom_flags(OFlags::NONBLOCK.bits() as i32).open(path).map_err(storage(path, "cannot be opened"))?;
     let is_file = file.metadata().map_err(storage(path, "cannot be opened"))?.is_file();
@@ -524,7 +553,7 @@ fn open_for_writing(path: &Path) -> Result<File, FolderError> {
 }
 
 /// A file's bytes, `most` of them.
-fn read(path: &Path, most: u64) -> Result<Vec<u8>, FolderError> {
+pub(crate) fn read(path: &Path, most: u64) -> Result<Vec<u8>, FolderError> {
     let mut bytes = Vec::new();
     let read = opened(path, OpenOptions::new().read(true))?.take(most).read_to_end(&mut bytes);
     read.map_err(storage(path, "cannot be read"))?;

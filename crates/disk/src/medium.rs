@@ -113,6 +113,29 @@ impl Medium for Ram {
     }
 }
 
+/// Holds no bytes: for what a drive does, whatever stands on it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoBytes;
+
+impl Medium for NoBytes {
+    fn read(&mut self, _: u64, into: &mut [u8]) -> io::Result<()> {
+        into.fill(0);
+        Ok(())
+    }
+
+    fn write(&mut self, _: u64, _: &[u8]) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn zero(&mut self, _: u64, _: u64) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 #[cfg(test)]
 mod test {
     use super::*;

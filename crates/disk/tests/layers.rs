@@ -9,9 +9,9 @@ const LEVELS: &[&[&str]] = &[
     &["account", "file", "promises", "undo", "unstored"],
     &["kept"],
     &["power"],
-    &["image"],
+    &["image", "log"],
     &["folder", "disk"],
-    &["commands"],
+    &["commands", "look", "replay"],
 ];
 
 /// No module of this crate uses one that lies above it or beside it.

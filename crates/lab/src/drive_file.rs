@@ -92,6 +92,12 @@ pub fn is_drive_file(bytes: &[u8]) -> bool {
     bytes.starts_with(FAMILY)
 }
 
+/// The version of its layout that a drive file says it is of.
+pub fn version_of(bytes: &[u8]) -> Option<&str> {
+    let line = bytes.strip_prefix(FAMILY)?.split(|byte| *byte == b'\n').next()?;
+    std::str::from_utf8(line).ok().filter(|version| version.len() < 8)
+}
+
 /// A drive as the bytes of a file.
 pub fn to_bytes(label: &Label, ftl: &Saved<'_>) -> Vec<u8> {
     let mut bytes = MAGIC.to_vec();

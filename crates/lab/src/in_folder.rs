@@ -12,6 +12,8 @@ use crate::drive_file::{self, DriveFileError};
 use crate::with_bytes::{About, WithBytes};
 use ssdlab_device::profile::{Profile, ProfileError};
 use ssdlab_disk::folder::{Folder, FolderError, FolderMedium, Life};
+use ssdlab_disk::image::Sizes;
+use ssdlab_disk::medium::Medium;
 use ssdlab_disk::{Disk, Failure};
 use std::path::Path;
 use thiserror::Error;
@@ -54,24 +56,7 @@ impl InFolder {
     fn revive(folder: &Folder) -> Result<(About, Disk<FolderMedium>), InFolderError> {
         let checkpoint = folder.checkpoint()?;
         let file = folder.path().join("drive.ssd").display().to_string();
-        let (label, saved) = drive_file::from_bytes(&file, &checkpoint)?;
-        let profile = Profile::read(&label.name, &label.file, &label.profile, &label.settings)?;
-        let mut before = None;
-        let with_bytes = WithBytes::new(label, profile, saved, |sizes| {
-            let Life { medium, since, counters, bad, was_put_away } = folder.resume(&checkpoint, sizes)?;
-            before = Some((since, counters, bad, was_put_away));
-            Ok::<FolderMedium, InFolderError>(medium)
-        });
-        let WithBytes { mut disk, mut about } = with_bytes?;
-        if let Some((since, counters, bad, was_put_away)) = before {
-            disk = disk.recovered(about.seed(), since);
-            if !was_put_away {
-                disk = disk.not_put_away(counters.as_ref());
-            }
-            bad.into_iter().for_each(|sector| disk.spoil(sector..sector + 1));
-        }
-        about.count_from_now(&mut disk);
-        Ok((about, disk))
+        revive(&file, &checkpoint, |sizes| Ok(folder.resume(&checkpoint, sizes)?))
     }
 
     /// Keeps a copy of the drive as it is now, under a name. Nothing may be under way.
@@ -132,4 +117,33 @@ impl InFolder {
     pub fn path(&self) -> &Path {
         self.folder.path()
     }
+}
+
+/// The drive of a checkpoint, brought in line with what `life` tells of the time since.
+///
+/// # Errors
+/// What is wrong with the checkpoint; what `life` says.
+pub fn revive<M: Medium>(
+    file: &str,
+    checkpoint: &[u8],
+    life: impl FnOnce(Sizes) -> Result<Life<M>, InFolderError>,
+) -> Result<(About, Disk<M>), InFolderError> {
+    let (label, saved) = drive_file::from_bytes(file, checkpoint)?;
+    let profile = Profile::read(&label.name, &label.file, &label.profile, &label.settings)?;
+    let mut before = None;
+    let with_bytes = WithBytes::new(label, profile, saved, |sizes| {
+        let Life { medium, since, counters, bad, was_put_away } = life(sizes)?;
+        before = Some((since, counters, bad, was_put_away));
+        Ok::<M, InFolderError>(medium)
+    });
+    let WithBytes { mut disk, mut about } = with_bytes?;
+    if let Some((since, counters, bad, was_put_away)) = before {
+        disk = disk.recovered(about.seed(), since);
+        if !was_put_away {
+            disk = disk.not_put_away(counters.as_ref());
+        }
+        bad.into_iter().for_each(|sector| disk.spoil(sector..sector + 1));
+    }
+    about.count_from_now(&mut disk);
+    Ok((about, disk))
 }

@@ -12,6 +12,7 @@ pub mod describe;
 pub mod drive_file;
 pub mod explain;
 pub mod files;
+pub mod folder_check;
 pub mod host;
 pub mod in_folder;
 pub mod iolog;

@@ -84,7 +84,7 @@ impl About {
             return Err(Failure::Refused(Refused::Outstanding));
         }
         disk.perform(Request::new(Operation::Flush, Lba(0), 0), Vec::new())?;
-        disk.ssd().put_away();
+        disk.put_away();
         let has_written = self.since(disk).host_pages_written > 0;
         Arc::make_mut(&mut self.label).note_writes(has_written);
         Ok(drive_file::to_bytes(&self.label, &disk.ssd().ftl.saved()))

@@ -3,6 +3,8 @@
 #[path = "../../device/tests/arrows/mod.rs"]
 mod arrows;
 mod behaviour;
+mod damaged;
+mod damaged_folders;
 mod drawn_drives;
 mod durable;
 mod fio_options;

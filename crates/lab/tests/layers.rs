@@ -11,7 +11,7 @@ const LEVELS: &[&[&str]] = &[
     &["drive_file", "request"],
     &["with_bytes"],
     &["in_folder"],
-    &["session"],
+    &["folder_check", "session"],
 ];
 
 fn source() -> arrows::Crate {

@@ -5,6 +5,7 @@
 
 mod disk;
 mod drive;
+mod folder;
 mod held;
 mod input;
 mod jobs;
@@ -166,6 +167,8 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<disk::Disk>()?;
     module.add_class::<serve::Server>()?;
     module.add_function(wrap_pyfunction!(serve::make_folder, module)?)?;
+    module.add_function(wrap_pyfunction!(folder::check_folder, module)?)?;
+    module.add_function(wrap_pyfunction!(folder::replay_log, module)?)?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
     module.add_function(wrap_pyfunction!(profiles, module)?)?;
     module.add_function(wrap_pyfunction!(layers, module)?)?;
