@@ -159,8 +159,9 @@ def sizing(
     else:
         _refuse_with_job(job)
         source = read_job_source([job])
-        engine.check_job(source.text, job, ())
-        load = of_job(source.text or "", job, writes=writes, iops=iops)
+        stationary = bool(engine.check_job(source.text, job, ())["stationary"])
+        text = source.text or ""
+        load = of_job(text, job, writes=writes, iops=iops, stationary=stationary)
     limits = read_limits(years, p99, read_p99, write_p99, data)
     considered, not_tried = _drives(drives)
     ratings = read_ratings(rated, considered)

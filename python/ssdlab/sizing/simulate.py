@@ -32,7 +32,7 @@ from ssdlab.request import RunRequest, Settings
 from ssdlab.result import Job, Result
 from ssdlab.sizing import nights
 from ssdlab.sizing.candidate import Candidate, sheet
-from ssdlab.sizing.jobs import RUSH, flags, measured, writes
+from ssdlab.sizing.jobs import RUSH, ends, flags, measured, writes
 from ssdlab.sizing.load import Load
 from ssdlab.sizing.slices import Slice, most_iops, parts_of, slice_of
 from ssdlab.sizing.steady import run_on
@@ -204,6 +204,7 @@ def simulate(
         season,
         layers=candidate.layout.layers if draw is None else draw.layers,
         job_text=_measured(candidate, load, part.parts, wear_alone=wear_alone),
+        flags=ends(load),
         json_plus=True,
     )
     drawn = () if draw is None else draw.settings
@@ -323,7 +324,7 @@ def commands(
     of_season = flags(writes(load, unit_bytes)) if load.job is None else ["--job", load.job_name]
     season, part = conditioning(candidate, load, seed, wear_alone=wear_alone, exact=exact)
     job = _measured(candidate, load, part.parts, wear_alone=wear_alone)
-    of_run = flags(job) if load.job is None else [load.job_name]
+    of_run = flags(job) if load.job is None else [load.job_name, *ends(load)]
     layers = [word for each in candidate.layout.layers for word in ("--layer", each)]
     found = _commands(season, "drive.ssd", of_season, [*layers, *of_run])
     if nights.lived(candidate, load):

@@ -483,4 +483,12 @@ impl Job {
         let random = self.pattern.random;
         PerDirection::all(if random { self.block_sizes.write.clone() } else { self.block_sizes.read.clone() })
     }
+
+    /// Whether any stretch of it is like any other on a drive that is steady under it, however long it is: nothing
+    /// that it uses up, such as a map of blocks to visit or a trace, and no end that its own figures bring about.
+    pub fn is_stationary(&self) -> bool {
+        let uses_up = self.pattern.random && !self.no_random_map || self.sprandom.is_some() || self.replay.is_some();
+        let ends_by_figures = self.number_ios.is_some() || self.steady_state.is_some() || self.latency_target.is_some();
+        !uses_up && !ends_by_figures && self.strides.is_none() && self.verify.is_none() && self.wait_for.is_none()
+    }
 }
