@@ -91,6 +91,7 @@ fn check_job(job_text: Option<&str>, job_name: &str, flags: Vec<String>) -> PyRe
         "notices": file.notices,
         "compress_percent": compress_percent,
         "stationary": stationary,
+        "scales": file.jobs.iter().all(Job::scales),
     });
     Ok(told.to_string())
 }

@@ -87,7 +87,7 @@ def _seconds(asked: Asked, candidate: Candidate) -> float:
         part = conditioning(candidate, asked.load, asked.seed, exact=asked.exact)[1]
     except SsdlabError:
         return _S_PER_RUN
-    units = facts.capacity_bytes / facts.unit_bytes / part.parts
+    units = facts.capacity_bytes / facts.unit_bytes / part.parts * part.blocks
     to_its_end = asked.load.job is not None and not asked.load.stationary
     return units * (_S_PER_UNIT + to_its_end * _S_PER_UNIT_OF_A_JOB) + _S_PER_RUN
 

@@ -62,6 +62,8 @@ class Load:
         The text of a fio job file that takes the place of all this, and where it came from.
     stationary
         Any stretch of the job is like any other.
+    scales
+        It works on the same share of any drive.
     """
 
     iops: float | None
@@ -76,6 +78,7 @@ class Load:
     job: str | None = None
     job_name: str = "sizing"
     stationary: bool = False
+    scales: bool = False
 
     @property
     def write_share(self) -> float:
@@ -167,7 +170,13 @@ def plain(
 
 
 def of_job(
-    text: str, name: str, *, writes: str | None, iops: float | None, stationary: bool = False
+    text: str,
+    name: str,
+    *,
+    writes: str | None,
+    iops: float | None,
+    stationary: bool = False,
+    scales: bool = False,
 ) -> Load:
     """Return a fio job as a load.
 
@@ -179,8 +188,8 @@ def of_job(
         What the host writes in a time, which the job does not say.
     iops
         Reads and writes a second that are asked; None where the job sets its own pace.
-    stationary
-        Any stretch of the job is like any other, as `engine.check_job` tells.
+    stationary, scales
+        As `engine.check_job` tells of the job.
 
     Raises
     ------
@@ -191,7 +200,8 @@ def of_job(
         raise SsdlabError(f"{name}: does not say what is written a day; add --writes 200GB/day")
     _check_rate(iops)
     per_day = parse_amount_per_day(writes)
-    return Load(iops, 0.0, 0, per_day, job=text, job_name=name, stationary=stationary)
+    kind = {"stationary": stationary, "scales": scales}
+    return Load(iops, 0.0, 0, per_day, job=text, job_name=name, **kind)
 
 
 def with_trims(load: Load, text: str) -> Load:

@@ -491,4 +491,13 @@ impl Job {
         let ends_by_figures = self.number_ios.is_some() || self.steady_state.is_some() || self.latency_target.is_some();
         !uses_up && !ends_by_figures && self.strides.is_none() && self.verify.is_none() && self.wait_for.is_none()
     }
+
+    /// Whether it works on the same share of any drive, uniformly or in sequence: no place or length of it is in bytes.
+    pub fn scales(&self) -> bool {
+        let is_share = |extent: &Extent| matches!(extent, Extent::Percent(_) | Extent::Bytes(0));
+        let lengths = [self.size, self.pass_size];
+        let whole = self.filename.is_none() && self.own_ranges.is_empty() && self.files == Files::default();
+        let shares = lengths.iter().flatten().chain([&self.offset, &self.offset_increment]).all(is_share);
+        whole && shares && self.distribution == Distribution::Uniform && self.hole_bytes == 0
+    }
 }

@@ -52,6 +52,22 @@ fn a_job_that_uses_nothing_up_is_stationary() {
     }
 }
 
+#[test]
+fn a_job_without_bytes_scales() {
+    for same in ["rw=randwrite", "rw=write --size=50%", "rw=randrw --size=20% --offset=80% --bs=16k"] {
+        assert!(one(&format!("--name=a --{same}")).scales(), "{same}");
+    }
+    for other in [
+        "rw=write --size=1g",
+        "rw=randwrite --size=50% --offset=1m",
+        "rw=randwrite --random_distribution=zipf:1.2",
+        "rw=write:8k",
+        "rw=randwrite --nrfiles=4 --filesize=1g",
+    ] {
+        assert!(!one(&format!("--name=a --{other}")).scales(), "{other}");
+    }
+}
+
 /// Every error tells file, line, option, value and remedy.
 #[test]
 fn errors_name_line_and_remedy() {
