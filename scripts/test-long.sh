@@ -25,6 +25,10 @@ control)
 coverage)
     SSDLAB_COVERAGE=all .venv/bin/pytest tests/python/test_coverage.py
     ;;
+databases)
+    # SQLite and PostgreSQL on an attached drive whose power is cut while they commit.
+    SSDLAB_DATABASE_CUTS=${SSDLAB_DATABASE_CUTS:-200} .venv/bin/pytest -rs tests/python/test_databases.py tests/python/test_published_losses.py
+    ;;
 datasheets)
     # Goes on where it was interrupted; another folder starts anew.
     .venv/bin/python -m ssdlab.published -o "${SSDLAB_PUBLISHED:-target/published}"
