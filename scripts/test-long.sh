@@ -98,6 +98,10 @@ real)
     # On a loop device in memory, which needs root and fio.
     SSDLAB_REAL_KILLS=${SSDLAB_REAL_KILLS:-50} .venv/bin/pytest -s -rs tests/python/test_real_long.py
     ;;
+served)
+    # The served drive beside the simulated one, by fio and by the performance test; memory; the way back after a kill.
+    SSDLAB_SERVED=1 .venv/bin/pytest -s -rs tests/python/test_served_long.py
+    ;;
 sizing)
     # A hundred drawn drives, loads and limits: what closed forms decide is run, too.
     SSDLAB_SIZING=${SSDLAB_SIZING:-100} .venv/bin/pytest -s tests/python/test_sizing_long.py
