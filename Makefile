@@ -98,10 +98,10 @@ package: install ## wheel and source distribution, each installed into an empty 
 	@scripts/package.sh
 
 # Parts of the long tests, each at most an hour on two cores.
-test-long: install ## PART=conditions|control|coverage|datasheets|drawn-drives|examples|fio|first-slices|fit|intervals|interrupt|kills|measured|mutants|power-cuts|predictions|pts|pts-960gb|real|scale|sizing|sweep|traces: tests that take longer than CI may
+test-long: install ## PART=conditions|control|coverage|databases|datasheets|drawn-drives|examples|fio|first-slices|fit|intervals|interrupt|kills|measured|mutants|power-cuts|predictions|pts|pts-960gb|real|scale|served|sizing|sweep|traces: tests that take longer than CI may
 	@scripts/test-long.sh "$(PART)"
 
-bench: ## simulated writes per CPU second beside the bare mapping loop, and instructions a write
+bench: install ## simulated writes per CPU second beside the bare mapping loop, instructions a write, the served drive beside nbdkit
 	@scripts/require.sh rust
 	@scripts/bench.sh
 

@@ -14,6 +14,8 @@ packages=(
     zstd # packs the traces of tests
     strace # whether a file is synced before it is renamed
     fio-examples # fio's own jobs, which run here too
+    postgresql # with git and xfsprogs: programs on a drive whose power is cut
+    git
     valgrind # counts instructions for `make bench`
     # the guest of `make test-guest`: an emulator, and what builds layouts inside it
     qemu-system-x86

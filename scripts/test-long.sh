@@ -25,6 +25,10 @@ control)
 coverage)
     SSDLAB_COVERAGE=all .venv/bin/pytest tests/python/test_coverage.py
     ;;
+databases)
+    # SQLite and PostgreSQL on an attached drive whose power is cut while they commit.
+    SSDLAB_DATABASE_CUTS=${SSDLAB_DATABASE_CUTS:-200} .venv/bin/pytest -rs tests/python/test_databases.py tests/python/test_published_losses.py
+    ;;
 datasheets)
     # Goes on where it was interrupted; another folder starts anew.
     .venv/bin/python -m ssdlab.published -o "${SSDLAB_PUBLISHED:-target/published}"
@@ -93,6 +97,10 @@ predictions)
 real)
     # On a loop device in memory, which needs root and fio.
     SSDLAB_REAL_KILLS=${SSDLAB_REAL_KILLS:-50} .venv/bin/pytest -s -rs tests/python/test_real_long.py
+    ;;
+served)
+    # The served drive beside the simulated one, by fio and by the performance test; memory; the way back after a kill.
+    SSDLAB_SERVED=1 .venv/bin/pytest -s -rs tests/python/test_served_long.py
     ;;
 sizing)
     # A hundred drawn drives, loads and limits: what closed forms decide is run, too.

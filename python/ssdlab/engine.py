@@ -195,7 +195,9 @@ def check_job(job_text: str | None, job_name: str, flags: Sequence[str]) -> dict
     -------
     dict
         ``jobs``, their names; ``notices``, a sentence each; ``compress_percent``, how far what they
-        write can be compressed.
+        write can be compressed; ``stationary``, whether all run together and any stretch of them is
+        like any other on a drive that is steady under them; ``scales``, whether they work on the
+        same share of any drive, uniformly or in sequence.
 
     Raises
     ------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -118,6 +119,68 @@ def test_a_flushed_file_outlives_a_power_cut(folder: Path, mount: Path) -> None:
         assert ssdlab("detach", str(folder)).returncode == 0
         client.post("/power-on")
     client.close()
+
+
+def test_a_misaligned_partition_is_seen_by_the_drive(folder: Path) -> None:
+    """From sector 63 on each write of 4 KiB lies in two units, which have to be read first."""
+    if (lacks := missing("sfdisk", "partx", "fio")) is not None:
+        pytest.skip(lacks)
+    start("theory", "--set", "capacity_bytes=512MiB", "-o", str(folder))
+    device = attach(folder)
+    table = "label: dos\nstart=63, size=131072\nstart=262144, size=131072\n"
+    words = ["sfdisk", "--no-reread", "--no-tell-kernel", "-q", device]
+    subprocess.run(words, input=table, text=True, check=True)
+    run("partx", "-a", device)
+    job = ["--rw=randwrite", "--bs=4k", "--io_size=4m", "--direct=1", "--ioengine=libaio"]
+    counted = []
+    try:
+        for part in (1, 2):
+            run("fio", "--name=fill", f"--filename={device}p{part}", "--rw=write", "--bs=1m")
+            before = stats(folder)["counters"]
+            run("fio", "--name=a", f"--filename={device}p{part}", *job)
+            after = stats(folder)["counters"]
+            names = ("read_modify_writes", "host_pages_written")
+            counted.append({name: after[name] - before[name] for name in names})
+    finally:
+        run("partx", "-d", device)
+        ssdlab("detach", str(folder))
+    misaligned, aligned = counted
+    assert misaligned == {"read_modify_writes": 2048, "host_pages_written": 2048}
+    assert aligned == {"read_modify_writes": 0, "host_pages_written": 1024}
+
+
+def test_a_mirror_heals_what_cannot_be_read(folder: Path, mount: Path) -> None:
+    """A scrub of btrfs reads a bad sector, takes the other drive's, and writes it again."""
+    if (lacks := missing("mkfs.btrfs", "btrfs")) is not None:
+        pytest.skip(lacks)
+    other = folder.parent / "other"
+    devices = []
+    try:
+        for each in (folder, other):
+            start("theory", "--set", "capacity_bytes=256MiB", "-o", str(each))
+            devices.append(attach(each))
+        run("mkfs.btrfs", "-q", "-d", "raid1", "-m", "raid1", *devices)
+        run("mount", "-t", "btrfs", devices[0], str(mount))
+        content = os.urandom(1 << 20)
+        (mount / "file").write_bytes(content)
+        os.sync()
+        at = (folder / "data.img").read_bytes().find(content[8192:12288])
+        assert at >= 0, "the bytes lie in the image"
+        done = ssdlab("ctl", str(folder), "inject", "media-error", str(at))
+        assert done.returncode == 0, done.stderr
+        said = run("btrfs", "scrub", "start", "-B", str(mount))
+        assert re.search(r"Corrected: +[1-9]", said) and re.search(r"Uncorrectable: +0", said)
+        told = run("btrfs", "device", "stats", str(mount))
+        assert re.search(rf"\[{devices[0]}\].read_io_errs +[1-9]", told), told
+        assert re.search(rf"\[{devices[1]}\].read_io_errs +0", told), told
+        again = run("btrfs", "scrub", "start", "-B", str(mount))
+        assert "no errors found" in again
+        assert (mount / "file").read_bytes() == content
+    finally:
+        subprocess.run(["umount", str(mount)], capture_output=True)
+        if (other / "pid").exists():
+            ssdlab("detach", str(other))
+            end(other, signal.SIGKILL)
 
 
 def test_a_device_goes_when_its_server_was_killed(folder: Path, mount: Path) -> None:

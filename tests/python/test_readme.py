@@ -14,6 +14,7 @@ import re
 import shutil
 import subprocess
 import sys
+import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +23,7 @@ import pytest
 
 from builders import readme_server
 from ssdlab.audit.capture import capture
+from test_attach import missing
 
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
@@ -117,6 +119,34 @@ def test_commands_print_what_is_shown(request: pytest.FixtureRequest, tmp_path: 
         return
     for step, output in zip(steps, printed, strict=True):
         assert output == step.shown, f"{step.command}\nif this is right: make golden"
+
+
+@pytest.mark.parametrize(
+    ("first", "tools"),
+    [("drive", ["mkfs.ext4", "fio"]), ("disk", ["qemu-io"])],
+    ids=["mounted", "over NBD"],
+)
+def test_it_is_mounted_as_it_stands(first: str, tools: list[str], tmp_path: Path) -> None:
+    """The five lines that mount a drive, and those that do without root, in an empty folder."""
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}:/usr/sbin:/sbin"
+    lacks = [tool for tool in tools if shutil.which(tool, path=path) is None]
+    reason = f"{lacks[0]} is not here" if lacks else missing() if first == "drive" else None
+    if reason is not None:
+        pytest.skip(reason)
+    text = README.read_text(encoding="utf-8")
+    (block,) = re.findall(rf"\n\n((?:    .*\n)*    .*-o {first} --wait-ready\n(?:    .*\n)*)", text)
+    assert len(block.splitlines()) == 5
+    environment = {**os.environ, "PATH": path, "XDG_CACHE_HOME": str(tmp_path / "cache")}
+
+    def typed(script: str) -> subprocess.CompletedProcess[str]:
+        words = ["bash", "-e", "-c", script]
+        return subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True)
+
+    done = typed(textwrap.dedent(block))
+    if done.returncode != 0:
+        typed("umount mnt || :; ssdlab detach drive || :; kill $(cat */pid)")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert ("write amplification" in done.stdout) == (first == "drive")
 
 
 def test_python_block_prints_what_is_shown(request: pytest.FixtureRequest) -> None:

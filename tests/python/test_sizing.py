@@ -453,6 +453,24 @@ def test_a_fio_job(command: Command, tmp_path: Path) -> None:
     assert "misses" in out and "throughput" in out
 
 
+def test_a_job_that_is_alike_all_along_is_cut(command: Command, tmp_path: Path) -> None:
+    """Half a million requests have the figures of the whole job, and the command line says so."""
+    (tmp_path / "alike.fio").write_text("[a]\nrw=randwrite\nbs=4k\niodepth=16\nnorandommap\n")
+    words = ("--writes", "1TB/day", "--years", "5", "--drive", THEORY, "--spare", "0%")
+    _, out, err = command("sizing", "alike.fio", *words, "--output-format", "json")
+    (row,) = json.loads(out)["sizing"]["rows"]
+    season, run = (shlex.split(each)[1:] for each in row["commands"])
+    assert "--number_ios=500000" in run, err
+    assert command(*season)[0] == 0
+    of_cut, of_whole = (
+        json.loads(command(*words, "--output-format", "json")[1])["jobs"][0]["write"]
+        for words in (run, [each for each in run if "number_ios" not in each])
+    )
+    assert of_whole["total_ios"] > 2 * of_cut["total_ios"] == 2 * 500_000
+    assert row["figures"]["iops"] == pytest.approx(of_cut["iops"])
+    assert of_cut["iops"] == pytest.approx(of_whole["iops"], rel=0.02)
+
+
 def test_a_job_that_is_wrong_is_refused(command: Command, tmp_path: Path) -> None:
     """Before anything is run; one that writes nothing wears nothing, which is not judged."""
     (tmp_path / "wrong.fio").write_text("[a]\nrw=sideways\n")

@@ -21,7 +21,7 @@ from ssdlab.sizing.load import Limits, Load
 from ssdlab.sizing.ratings import known, read_ratings
 from ssdlab.sizing.search import Asked
 from ssdlab.sizing.simulate import Figures, simulate
-from ssdlab.sizing.slices import parts_of
+from ssdlab.sizing.slices import blocks_of, parts_of
 from ssdlab.sizing.verdict import Verdict, by_run, impossible
 
 Command = Callable[..., tuple[int, str, str]]
@@ -67,6 +67,33 @@ def test_a_slice_has_the_figures_of_its_drive() -> None:
     assert part.read_p99_ns == pytest.approx(whole.read_p99_ns, rel=0.02)
     assert part.write_p99_ns == pytest.approx(whole.write_p99_ns, rel=0.25)
     assert part.years(20e9) == pytest.approx(whole.years(20e9), rel=0.01)
+
+
+def test_a_job_runs_on_fewer_blocks_of_every_die() -> None:
+    """Of the S3500, a fifth unused: WA, IOPS, writes and the years of all its flash."""
+    job = "[a]\nrw=randwrite\nbs=4k\niodepth=16\nnorandommap\n"
+    load = Load(None, 0.0, 0, 200e9, job=job, stationary=True, scales=True)
+    candidate = Candidate(S3500, 0.2, ALONE)
+    part = simulate(candidate, load, 1, _progress)
+    whole = simulate(candidate, load, 1, _progress, exact=True)
+    assert (part.way, whole.way) == ("53.7 % of the blocks", "scale model")
+    assert part.write_amplification == pytest.approx(whole.write_amplification, rel=0.02)
+    assert part.iops == pytest.approx(whole.iops, rel=0.02)
+    assert part.write_p99_ns == pytest.approx(whole.write_p99_ns, rel=0.05)
+    assert part.flash_bytes == pytest.approx(whole.flash_bytes)
+    assert part.years(200e9) == pytest.approx(whole.years(200e9), rel=0.02)
+
+
+def test_which_jobs_run_on_fewer_blocks() -> None:
+    """By hand: 2^23 units of 234 million, but no fewer than 64 blocks a die."""
+    alike = replace(MIXED, job="[a]", stationary=True, scales=True)
+    facts = sheet("samsung-pm9a3-960gb")
+    a_die = facts.capacity_bytes / facts.unit_bytes / facts.units_a_block / facts.dies
+    assert blocks_of(Candidate("samsung-pm9a3-960gb", 0.0, ALONE), alike) == 64 / a_die
+    of_qvo = blocks_of(Candidate("samsung-870-qvo-1tb", 0.0, ALONE), alike)
+    assert of_qvo == pytest.approx(2**23 * 4096 / 1e12, rel=0.001)
+    for other in (MIXED, replace(alike, stationary=False), replace(alike, scales=False)):
+        assert blocks_of(Candidate("samsung-870-qvo-1tb", 0.0, ALONE), other) == 1
 
 
 def test_the_link_bounds_slices() -> None:

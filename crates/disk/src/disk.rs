@@ -274,7 +274,11 @@ impl<M: Medium> Disk<M> {
         self.writes += u64::from(is_write);
         let write = if is_write { self.writes } else { 0 };
         let tag = Tag(self.under_way.insert(UnderWay { request, write }));
+        let is_atomic = bytes.len() as u64 <= self.ssd.config().export.atomic_write_bytes.0;
         self.image().begin(tag, Payload { bytes, write });
+        if request.operation == Operation::Write && request.sectors > 0 && is_atomic {
+            self.image().begin_atomic(write, request.lba.0, request.sectors);
+        }
         self.now = self.now.max(now);
         let at = self.now;
         self.note(|| Entry::Submit(at, request));
@@ -380,6 +384,9 @@ impl<M: Medium> Disk<M> {
             (Status::WriteProtected, _) => Err(Failure::WriteProtected),
             (Status::OutOfRange, _) => Err(Failure::OutOfRange),
         };
+        if outcome.is_err() {
+            self.image().failed(write);
+        }
         if self.promises.is_some() {
             self.note_end(tag, &request, write, outcome.is_ok());
         }

@@ -10,9 +10,12 @@
 //! | the program ends | what was kept is dropped | – |
 //! | power fails | RAM is gone; a row under program is whole or undone, as drawn | nothing is gone |
 //!
-//! A trim is zeroes; adjacent trims reach the medium as one. The first error of the medium *poisons* the image: it is
+//! A write up to the drive's atomic size is undone as a whole, whichever of its units stand ([`Groups`]). A trim is
+//! zeroes; adjacent trims reach the medium as one. The first error of the medium *poisons* the image: it is
 //! not written any more, what could not be stored is kept apart ([`Unstored`]) and read from there until power fails,
 //! and no command that promises anything succeeds until the drive is opened again.
+//!
+//! [`Groups`]: crate::groups::Groups
 //!
 //! With a fault ([`Armed`]) a protected buffer may be in RAM as a volatile one is, and more is kept of what stood before.
 //!
@@ -104,6 +107,8 @@ pub enum Mutant {
     FuaIgnored,
     /// The host's storage is synced after the answer.
     SyncAfterAnswer,
+    /// Units of a write up to the atomic size are undone one by one.
+    GroupsIgnored,
 }
 
 /// The bytes of a drive.
@@ -172,6 +177,7 @@ impl<M: Medium> Image<M> {
 
     /// How it breaks its word when power fails.
     pub(crate) fn arm(&mut self, armed: Option<Box<Armed>>) {
+        self.undo.end_groups(&mut self.pool);
         self.armed = armed;
     }
 
@@ -218,6 +224,19 @@ impl<M: Medium> Image<M> {
             self.payloads.resize_with(tag + 1, Payload::default);
         }
         self.payloads[tag] = payload;
+    }
+
+    /// A write of so many sectors comes that power takes whole or not at all. A drive with a fault keeps no such word.
+    pub(crate) fn begin_atomic(&mut self, write: u64, first: u64, sectors: u32) {
+        if self.armed.is_none() && !self.is(Mutant::GroupsIgnored) {
+            let unit = |lba: u64| (lba / u64::from(self.sizes.unit_sectors)) as u32;
+            self.undo.begin_group(write, unit(first)..unit(first + u64::from(sectors) - 1) + 1);
+        }
+    }
+
+    /// A write has failed.
+    pub(crate) fn failed(&mut self, write: u64) {
+        self.undo.end_group(write, &mut self.pool);
     }
 
     /// A command has ended; its bytes are given back.
@@ -323,6 +342,7 @@ impl<M: Medium> Image<M> {
         self.settle()?;
         let mut below = self.pool.take();
         below.brought.copy_from_slice(&unit.brought);
+        below.groups.clone_from(&unit.groups);
         for run in unit.runs() {
             self.medium.read(self.offset(lpn, run.start), below.of_mut(&run))?;
         }
@@ -336,6 +356,11 @@ impl<M: Medium> Image<M> {
             let first = self.first_sector(lpn);
             let writes = self.armed.as_ref().map_or_else(Vec::new, |armed| armed.stored(first, unit.brought.len()));
             self.undo.keep(lpn, Before { to, unit: before, more: More::of(mended, writes) });
+        } else if self.undo.is_of_group(lpn, unit) {
+            let unit = self.read_below(lpn, unit)?;
+            // It stands in RAM, in no slot yet.
+            let before = Before { to: Ppn(0), unit, more: More::of(mended, Vec::new()) };
+            self.undo.keep_standing(lpn, before, &mut self.pool);
         } else if self.armed.as_ref().is_some_and(|armed| armed.keeps_below_buffer()) {
             let before = self.read_below(lpn, unit)?;
             let first = self.first_sector(lpn);
@@ -375,7 +400,11 @@ impl<M: Medium> Image<M> {
         let run = part.sectors.0 as usize..part.sectors.1 as usize;
         let first = part.at as usize * self.sizes.sector_bytes as usize;
         let bytes = (!part.zeroes).then(|| &payload.bytes[first..first + run.len() * self.sizes.sector_bytes as usize]);
-        unit.bring(&run, payload.write, bytes);
+        if self.undo.is_group(payload.write) {
+            unit.bring_over(&run, payload.write, bytes);
+        } else {
+            unit.bring(&run, payload.write, bytes);
+        }
         if self.is(Mutant::PartialAsWhole) {
             unit.brought.fill(payload.write);
         }

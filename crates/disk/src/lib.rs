@@ -40,6 +40,7 @@ pub mod commands;
 pub mod disk;
 pub mod file;
 pub mod folder;
+pub mod groups;
 pub mod image;
 pub mod kept;
 pub mod log;

@@ -9,12 +9,23 @@ pub struct Unit {
     pub bytes: Box<[u8]>,
     /// The number of the write that brought each sector, 0 where none did.
     pub brought: Box<[u64]>,
+    /// Parts of writes that are whole or not at all, oldest first, also of those that later ones went over.
+    pub groups: Vec<Layer>,
+}
+
+/// A part of a write that may have to go back while the unit stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Layer {
+    /// The write.
+    pub write: u64,
+    /// What RAM held where it lies, if anything.
+    pub under: Option<Box<Unit>>,
 }
 
 impl Unit {
     /// Nothing yet of a unit of so many sectors of so many bytes.
     pub fn new(sectors: usize, sector_bytes: usize) -> Unit {
-        Unit { bytes: vec![0; sectors * sector_bytes].into(), brought: vec![0; sectors].into() }
+        Unit { bytes: vec![0; sectors * sector_bytes].into(), brought: vec![0; sectors].into(), groups: Vec::new() }
     }
 
     /// Its runs of sectors that writes brought, in order.
@@ -59,6 +70,26 @@ impl Unit {
         self.brought[run.clone()].fill(write);
     }
 
+    /// As [`Unit::bring`], of a write that may have to go back: what was here is kept below it.
+    pub fn bring_over(&mut self, run: &Range<usize>, write: u64, bytes: Option<&[u8]>) {
+        let is_over = self.brought[run.clone()].iter().any(|write| *write != 0);
+        let under = is_over.then(|| {
+            let mut under = Unit::new(self.brought.len(), self.sector_bytes());
+            under.of_mut(run).copy_from_slice(self.of(run));
+            under.brought[run.clone()].copy_from_slice(&self.brought[run.clone()]);
+            Box::new(under)
+        });
+        self.groups.push(Layer { write, under });
+        self.bring(run, write, bytes);
+    }
+
+    /// What writes that stand have brought of a sector, below those that do not.
+    pub fn below(&self, sector: usize, is_gone: impl Fn(u64) -> bool) -> Option<&[u8]> {
+        let layers = self.groups.iter().rev().filter_map(|layer| layer.under.as_deref());
+        let stands = |under: &&Unit| under.brought[sector] != 0 && !is_gone(under.brought[sector]);
+        layers.into_iter().find(stands).map(|under| under.of(&(sector..sector + 1)))
+    }
+
     /// Puts those of a run of sectors that it has over the bytes of that run.
     pub fn lay_into(&self, run: &Range<usize>, bytes: &mut [u8]) {
         let sector = self.sector_bytes();
@@ -99,6 +130,7 @@ impl Pool {
     /// A unit is no longer needed.
     pub fn give_back(&mut self, mut unit: Unit) {
         unit.brought.fill(0);
+        unit.groups.clear();
         self.free.push(unit);
     }
 }
@@ -125,6 +157,18 @@ mod test {
         assert_eq!(read, [7, 7, 7, 7, 3, 4], "of sectors 1 to 3 it has the last");
         unit.bring(&(4..5), 9, None);
         assert_eq!(unit.of(&(4..5)), [0, 0]);
+    }
+
+    /// By hand: writes 4, 5 and 6 lie over each other; without 6 the last sector is that of 5, without 5 and 6 that of 4.
+    #[test]
+    fn what_lies_below_is_kept() {
+        let mut unit = Unit::new(2, 1);
+        unit.bring(&(1..2), 4, Some(&[4]));
+        unit.bring_over(&(0..2), 5, Some(&[5, 5]));
+        unit.bring_over(&(1..2), 6, Some(&[6]));
+        let below = |gone: &[u64]| unit.below(1, |write| gone.contains(&write));
+        assert_eq!((below(&[6]), below(&[5, 6]), below(&[4, 5, 6])), (Some(&[5_u8][..]), Some(&[4_u8][..]), None));
+        assert_eq!(unit.below(0, |write| write == 5), None, "nothing lay there");
     }
 
     /// What comes out of the pool is empty, whatever it held.

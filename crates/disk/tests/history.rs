@@ -45,7 +45,9 @@ pub struct History<M: Medium> {
 impl<M: Medium> History<M> {
     pub fn new(mut disk: Disk<M>, seed: u64, span: u32) -> History<M> {
         let unit_sectors = disk.ssd().unit_bytes() / disk.limits().sector_bytes;
-        let oracle = Oracle::new(disk.limits().volatile_cache, unit_sectors, disk.ssd().config().ftl.trim);
+        let config = disk.ssd().config().clone();
+        let oracle = Oracle::new(disk.limits().volatile_cache, unit_sectors, config.ftl.trim)
+            .atomic(config.export.atomic_write_bytes.0 / 512);
         let draws = Stream::new(seed, Purpose::Errors);
         History { disk, oracle, draws, done: Vec::new(), span, last: (0, 8) }
     }
@@ -130,7 +132,7 @@ impl History<Ram> {
     pub fn judge_cut_of_copy(&self, seed: u64) -> Option<String> {
         let mut copy = self.disk.copy().expect("a built-in policy");
         copy.power_cut(seed);
-        self.oracle.judge(&seen_of(&mut copy, &self.oracle))
+        self.oracle.judge_cut(&seen_of(&mut copy, &self.oracle))
     }
 
     /// The process dies: the history goes on with a drive of fresh flash over what lies in the medium.
@@ -149,7 +151,7 @@ impl History<Ram> {
     pub fn cut(&mut self, seed: u64) -> Option<String> {
         self.disk.power_cut(seed);
         let seen = seen_of(&mut self.disk, &self.oracle);
-        let wrong = self.oracle.judge(&seen);
+        let wrong = self.oracle.judge_cut(&seen);
         self.oracle.recovered(&seen);
         wrong
     }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 /// Lowest first.
 const LEVELS: &[&[&str]] = &[
-    &["bad", "losses", "medium", "numbers", "since", "unit"],
+    &["bad", "groups", "losses", "medium", "numbers", "since", "unit"],
     &["account", "file", "promises", "undo", "unstored"],
     &["kept"],
     &["power"],

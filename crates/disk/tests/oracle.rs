@@ -3,10 +3,12 @@
 //! A sector has the list of what was written to it, each with when it was submitted and completed. A value may be seen
 //! unless a newer one, submitted after it completed, is *durable*: completed before a flush was submitted that completed,
 //! or written with FUA, or completed by a drive that is not volatile. What recovery showed is durable from then on.
-//! Within a unit no sector shows an older write where another shows a newer one that covers both: nothing is torn.
+//! Within a unit no sector shows an older write where another shows a newer one that covers both: nothing is torn. After
+//! a cut, unlike after a kill, this holds within a write up to the atomic size, whichever units it lies in.
 
 use ssdlab_disk::{Operation, Request};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ops::Range;
 
 /// What was written to a sector; a trim writes zero.
 #[derive(Clone, Copy, Debug)]
@@ -15,6 +17,8 @@ struct Version {
     submitted: u64,
     completed: Option<u64>,
     is_durable: bool,
+    /// First and end sector of a write that is there whole or not at all; none else.
+    whole: (u64, u64),
 }
 
 /// A command under way.
@@ -29,6 +33,8 @@ struct Command {
 pub struct Oracle {
     is_volatile: bool,
     unit_sectors: u64,
+    /// Sectors of a write that is there whole or not at all.
+    atomic_sectors: u64,
     has_trim: bool,
     clock: u64,
     sectors: HashMap<u64, Vec<Version>>,
@@ -45,6 +51,11 @@ impl Oracle {
         Oracle { is_volatile, unit_sectors: u64::from(unit_sectors), has_trim, ..Oracle::default() }
     }
 
+    /// The same of a drive whose writes up to so many sectors are there whole or not at all after a cut.
+    pub fn atomic(self, sectors: u64) -> Oracle {
+        Oracle { atomic_sectors: sectors, ..self }
+    }
+
     /// Sectors that a command changes: of a trim those of whole units.
     fn changed(&self, request: &Request) -> std::ops::Range<u64> {
         let (first, end) = (request.lba.0, request.lba.0 + u64::from(request.sectors));
@@ -59,7 +70,7 @@ impl Oracle {
     }
 
     fn versions(&mut self, lba: u64) -> &mut Vec<Version> {
-        let zero = Version { value: 0, submitted: 0, completed: Some(0), is_durable: true };
+        let zero = Version { value: 0, submitted: 0, completed: Some(0), is_durable: true, whole: (0, 0) };
         self.sectors.entry(lba).or_insert_with(|| vec![zero])
     }
 
@@ -67,8 +78,10 @@ impl Oracle {
     pub fn submit(&mut self, tag: u32, request: Request, value: u64) {
         self.clock += 1;
         let submitted = self.clock;
+        let is_atomic = request.operation == Operation::Write && u64::from(request.sectors) <= self.atomic_sectors;
+        let whole = if is_atomic { (request.lba.0, request.lba.0 + u64::from(request.sectors)) } else { (0, 0) };
         for lba in self.changed(&request) {
-            self.versions(lba).push(Version { value, submitted, completed: None, is_durable: false });
+            self.versions(lba).push(Version { value, submitted, completed: None, is_durable: false, whole });
             self.touched.insert(lba);
         }
         self.under_way.insert(tag, Command { request, submitted });
@@ -175,12 +188,24 @@ impl Oracle {
         (!is_legal).then(|| format!("sector {lba} shows {value} after the cut, may be {versions:?}"))
     }
 
+    /// As [`Oracle::judge`], after a cut.
+    pub fn judge_cut(&self, seen: &BTreeMap<u64, u64>) -> Option<String> {
+        self.judge(seen).or_else(|| self.in_part(seen, |_, write| write.whole.0..write.whole.1))
+    }
+
     /// Of a write a part of a unit is there.
     pub fn torn(&self, seen: &BTreeMap<u64, u64>) -> Option<String> {
-        for (lba, value) in seen.iter().filter(|(_, value)| **value != 0) {
+        self.in_part(seen, |lba, _| {
             let unit = lba / self.unit_sectors * self.unit_sectors;
+            unit..unit + self.unit_sectors
+        })
+    }
+
+    /// A write is there in part of where it has to be whole.
+    fn in_part(&self, seen: &BTreeMap<u64, u64>, within: impl Fn(u64, &Version) -> Range<u64>) -> Option<String> {
+        for (lba, value) in seen.iter().filter(|(_, value)| **value != 0) {
             let newer = self.sectors[lba].iter().find(|version| version.value == *value)?;
-            for other in unit..unit + self.unit_sectors {
+            for other in within(*lba, newer) {
                 let (Some(versions), Some(shown)) = (self.sectors.get(&other), seen.get(&other)) else { continue };
                 if !versions.iter().any(|version| version.submitted == newer.submitted) {
                     continue;
@@ -189,7 +214,7 @@ impl Oracle {
                 let is_older =
                     |version: &Version| version.completed.is_some_and(|completed| completed < newer.submitted);
                 if shown.clone().count() > 0 && shown.clone().all(is_older) {
-                    return Some(format!("sector {lba} shows write {value}, sector {other} of its unit an older one"));
+                    return Some(format!("sector {lba} shows write {value}, sector {other} of it an older one"));
                 }
             }
         }
@@ -203,7 +228,8 @@ impl Oracle {
         self.under_way.clear();
         self.acknowledged.clear();
         for (lba, value) in seen {
-            let shown = Version { value: *value, submitted: clock, completed: Some(clock), is_durable: true };
+            let shown =
+                Version { value: *value, submitted: clock, completed: Some(clock), is_durable: true, whole: (0, 0) };
             self.sectors.insert(*lba, vec![shown]);
         }
         self.touched.clear();
@@ -240,4 +266,18 @@ fn the_oracle_sees_what_is_torn() {
     let is_whole = |first, second| oracle.judge(&BTreeMap::from([(4, first), (5, second)])).is_none();
     assert!(is_whole(1, 1) && is_whole(2, 2) && is_whole(0, 0));
     assert!(!is_whole(1, 2) && !is_whole(2, 0) && !is_whole(0, 1));
+}
+
+/// By hand: a write of sectors 6 to 9, in two units, of which one shows what was there before.
+#[test]
+fn the_oracle_sees_an_atomic_write_in_part() {
+    let mut oracle = Oracle::new(true, 8, true).atomic(4);
+    for (sectors, value) in [(4, 1), (4, 2), (5, 3)] {
+        oracle.submit(0, Request::new(Operation::Write, ssdlab_disk::Lba(6), sectors), value);
+        oracle.complete(0);
+    }
+    let is_whole = |first, second| oracle.judge_cut(&BTreeMap::from([(7, first), (8, second)])).is_none();
+    assert!(is_whole(1, 1) && is_whole(2, 2) && !is_whole(1, 2) && !is_whole(2, 0));
+    assert!(is_whole(3, 1) && is_whole(2, 3), "five sectors are more than the drive takes at once");
+    assert!(oracle.judge(&BTreeMap::from([(7, 1), (8, 2)])).is_none(), "a kill takes units one by one");
 }

@@ -49,7 +49,11 @@ fn nothing_promised_is_lost() {
     let each = cuts().div_ceil(drives.len() as u64);
     for (seed, (name, settings)) in (0..).zip(&drives) {
         println!("{name}");
-        live(settings, None, seed, each, if seed % 2 == 0 { WIDE } else { HOT })
+        let mut settings = settings.clone();
+        if seed % 3 == 0 {
+            settings.push(("atomic_write_bytes", "16 KiB"));
+        }
+        live(&settings, None, seed, each, if seed % 2 == 0 { WIDE } else { HOT })
             .unwrap_or_else(|wrong| panic!("{name}: {wrong}"));
     }
 }
@@ -92,12 +96,17 @@ fn every_mutant_is_found() {
         (Mutant::OverNewer, "suspend", HOT),
         (Mutant::FlushAtOnce, "buffered", WIDE),
         (Mutant::FuaIgnored, "buffered", WIDE),
+        (Mutant::GroupsIgnored, "buffered", WIDE),
+        (Mutant::GroupsIgnored, "protected buffer", WIDE),
     ];
     for (mutant, name, span) in mutants {
         let mut settings = named(name);
         if mutant == Mutant::TrimOfBufferedIgnored {
             // Rows of four units: what is written stays in the buffer for a while, and its bytes are in the image.
             settings.push(("buffer.power_loss_protected", "true"));
+        }
+        if mutant == Mutant::GroupsIgnored {
+            settings.extend([("atomic_write_bytes", "16 KiB"), ("buffer.bytes", "16 KiB")]);
         }
         let survives = |seed| {
             std::panic::catch_unwind(|| live(&settings, Some(mutant), seed, 1000, span))

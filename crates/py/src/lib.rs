@@ -30,6 +30,7 @@ use ssdlab_lab::condition::compress_percent;
 use ssdlab_lab::output::{NOT_IN_NORMAL, read_without, to_normal, to_terse};
 use ssdlab_lab::request::RunRequest;
 use ssdlab_lab::session::VERSION;
+use ssdlab_lab::workload::job::Job;
 use ssdlab_lab::{describe, explain as small_drive, theory as closed_forms};
 use std::fmt::Display;
 use watch::{Callback, Watch};
@@ -84,7 +85,16 @@ fn check_job(job_text: Option<&str>, job_name: &str, flags: Vec<String>) -> PyRe
     let file = jobs_of(job_text, job_name, &flags, &Callback::new(None))?;
     let names: Vec<&str> = file.jobs.iter().map(|job| job.name.as_str()).collect();
     let compress_percent = compress_percent(&file.jobs);
-    Ok(json!({ "jobs": names, "notices": file.notices, "compress_percent": compress_percent }).to_string())
+    let together = file.jobs.iter().skip(1).all(|job| !job.stonewall);
+    let stationary = together && file.jobs.iter().all(Job::is_stationary);
+    let told = json!({
+        "jobs": names,
+        "notices": file.notices,
+        "compress_percent": compress_percent,
+        "stationary": stationary,
+        "scales": file.jobs.iter().all(Job::scales),
+    });
+    Ok(told.to_string())
 }
 
 #[pyfunction]

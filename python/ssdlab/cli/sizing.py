@@ -148,9 +148,9 @@ def sizing(
 
     Closed forms decide what they can; the rest is run in steady state, a few dies of each large
     drive, and the table says which is which. Of each drive, the least share left unused that meets
-    the limits is looked for. JOB.fio, which may replay a trace, runs as it stands in place of a
-    plain load, on whole drives. Exits with 3 where nothing meets, with 4 where something could not
-    be judged.
+    the limits is looked for. JOB.fio, which may replay a trace, takes the place of a plain load. It
+    runs as it stands, on whole drives, unless any stretch of it is like any other. Exits with 3
+    where nothing meets, with 4 where something could not be judged.
     """
     words: dict[str, Any] = {"mix": mix, "bs": bs, "hours": hours, "sequential": sequential}
     if job is None:
@@ -159,8 +159,9 @@ def sizing(
     else:
         _refuse_with_job(job)
         source = read_job_source([job])
-        engine.check_job(source.text, job, ())
-        load = of_job(source.text or "", job, writes=writes, iops=iops)
+        checked = engine.check_job(source.text, job, ())
+        kind = {key: bool(checked[key]) for key in ("stationary", "scales")}
+        load = of_job(source.text or "", job, writes=writes, iops=iops, **kind)
     limits = read_limits(years, p99, read_p99, write_p99, data)
     considered, not_tried = _drives(drives)
     ratings = read_ratings(rated, considered)

@@ -1,8 +1,9 @@
 """What a search takes, told before: drives that need runs, processor time, memory.
 
-A run writes its mapping units about five times over, which takes half a microsecond a unit; of a
-drive and layout one or two shares are run. In memory at once are as many as there are cores, or
-fewer where they would take more than 4 GB. What is in the cache already takes a tenth of the time.
+A run writes its mapping units about five times over, which takes half a microsecond a unit, and a
+fio job that has to run to its end as much again; of a drive and layout one or two shares are run.
+In memory at once are as many as there are cores, or fewer where they would take more than 4 GB.
+What is in the cache already takes a tenth of the time.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from ssdlab.sizing.candidate import Candidate, Layout, sheet
 from ssdlab.sizing.search import Asked, decide
 from ssdlab.sizing.simulate import conditioning
 
-_S_PER_UNIT, _S_PER_RUN, _RUNS = 4e-7, 1.5, 1.5
+_S_PER_UNIT, _S_PER_UNIT_OF_A_JOB, _S_PER_RUN, _RUNS = 4e-7, 6e-7, 1.5, 1.5
 _MOST_BYTES = 4e9
 
 
@@ -55,7 +56,8 @@ def plan(asked: Asked, pairs: Sequence[tuple[str, Layout]], shares: Sequence[flo
     run = {pair: each for pair, each in left.items() if each is not None}
     seconds = {pair: _seconds(asked, each) for pair, each in run.items()}
     needed = sorted((_bytes(asked, each) for each in run.values()), reverse=True)
-    fitting = [n for n in range(1, cores() + 1) if sum(needed[:n]) <= _MOST_BYTES]
+    most = min(cores(), len(run))
+    fitting = [n for n in range(1, most + 1) if sum(needed[:n]) <= _MOST_BYTES]
     workers = max(fitting, default=1)
     return Effort(
         sorted(pairs, key=lambda pair: seconds.get(pair, 0.0)),
@@ -85,8 +87,9 @@ def _seconds(asked: Asked, candidate: Candidate) -> float:
         part = conditioning(candidate, asked.load, asked.seed, exact=asked.exact)[1]
     except SsdlabError:
         return _S_PER_RUN
-    units = facts.capacity_bytes / facts.unit_bytes / part.parts
-    return units * _S_PER_UNIT + _S_PER_RUN
+    units = facts.capacity_bytes / facts.unit_bytes / part.parts * part.blocks
+    to_its_end = asked.load.job is not None and not asked.load.stationary
+    return units * (_S_PER_UNIT + to_its_end * _S_PER_UNIT_OF_A_JOB) + _S_PER_RUN
 
 
 def _bytes(asked: Asked, candidate: Candidate) -> float:

@@ -6,9 +6,10 @@
     morning     the same after idle hours
     rush        256 requests outstanding, after idle hours again
 
-The last two are for drives that do something in idle hours. A fio job runs alone instead. At the
-rate that is asked reads and writes are jobs of their own: in one job, one would wait for the
-other's turn and come in bursts, the longer the lower the rate.
+The last two are for drives that do something in idle hours. A fio job runs alone instead: for as
+many requests as latencies need if any stretch of it is like any other, else to its end. At the rate
+that is asked reads and writes are jobs of their own: in one job, one would wait for the other's
+turn and come in bursts, the longer the lower the rate.
 
 Of a slice (`sizing/slices.py`), 1/n of a drive, the rate and the requests outstanding are 1/n; the
 saturated job has no more of them than the drive's queue.
@@ -28,6 +29,7 @@ _DEPTH = 256
 _MOST_OUTSTANDING, _LEAST_OUTSTANDING = 4096, 256
 REQUESTS = 300_000
 """Of the load: three thousand of them lie above the 99th percentile."""
+_OF_A_JOB = 500_000
 _LEAST_REQUESTS = 50_000
 _SETTLE_S, _SETTLE_REQUESTS = 20.0, 3_000_000
 
@@ -122,6 +124,16 @@ def measured(
         rush = section(RUSH, iodepth=depth, number_ios=REQUESTS // parts, **night, **access)
         jobs.append(rush)
     return in_turn(jobs)
+
+
+def ends(load: Load) -> tuple[str, ...]:
+    """Return the fio options that end a job of the user's when it has told enough.
+
+    All sections end with the first of them, so that each is measured beside the others.
+    """
+    if not load.stationary:
+        return ()
+    return (f"--number_ios={_OF_A_JOB}", "--exitall", "--exit_what=stonewall")
 
 
 def in_turn(groups: Sequence[str]) -> str:

@@ -60,6 +60,10 @@ class Load:
         Share of the drive that is free and trimmed at one go, each so many days.
     job, job_name
         The text of a fio job file that takes the place of all this, and where it came from.
+    stationary
+        Any stretch of the job is like any other.
+    scales
+        It works on the same share of any drive.
     """
 
     iops: float | None
@@ -73,6 +77,8 @@ class Load:
     trim_days: float = 1.0
     job: str | None = None
     job_name: str = "sizing"
+    stationary: bool = False
+    scales: bool = False
 
     @property
     def write_share(self) -> float:
@@ -163,7 +169,15 @@ def plain(
     return Load(rate, read_share, block, per_day, sequential, hours=hours)
 
 
-def of_job(text: str, name: str, *, writes: str | None, iops: float | None) -> Load:
+def of_job(
+    text: str,
+    name: str,
+    *,
+    writes: str | None,
+    iops: float | None,
+    stationary: bool = False,
+    scales: bool = False,
+) -> Load:
     """Return a fio job as a load.
 
     Parameters
@@ -174,6 +188,8 @@ def of_job(text: str, name: str, *, writes: str | None, iops: float | None) -> L
         What the host writes in a time, which the job does not say.
     iops
         Reads and writes a second that are asked; None where the job sets its own pace.
+    stationary, scales
+        As `engine.check_job` tells of the job.
 
     Raises
     ------
@@ -183,7 +199,9 @@ def of_job(text: str, name: str, *, writes: str | None, iops: float | None) -> L
     if writes is None:
         raise SsdlabError(f"{name}: does not say what is written a day; add --writes 200GB/day")
     _check_rate(iops)
-    return Load(iops, 0.0, 0, parse_amount_per_day(writes), job=text, job_name=name)
+    per_day = parse_amount_per_day(writes)
+    kind = {"stationary": stationary, "scales": scales}
+    return Load(iops, 0.0, 0, per_day, job=text, job_name=name, **kind)
 
 
 def with_trims(load: Load, text: str) -> Load:

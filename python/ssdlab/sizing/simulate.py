@@ -24,7 +24,7 @@ from dataclasses import asdict, dataclass, replace
 from itertools import groupby
 from typing import Any
 
-from ssdlab import conditions, latency
+from ssdlab import conditions, engine, latency
 from ssdlab.endurance import lifetime_years
 from ssdlab.engine import Progress
 from ssdlab.errors import SsdlabError
@@ -32,9 +32,9 @@ from ssdlab.request import RunRequest, Settings
 from ssdlab.result import Job, Result
 from ssdlab.sizing import nights
 from ssdlab.sizing.candidate import Candidate, sheet
-from ssdlab.sizing.jobs import RUSH, flags, measured, writes
+from ssdlab.sizing.jobs import RUSH, ends, flags, measured, writes
 from ssdlab.sizing.load import Load
-from ssdlab.sizing.slices import Slice, most_iops, parts_of, slice_of
+from ssdlab.sizing.slices import Slice, blocks_of, most_iops, parts_of, slice_of
 from ssdlab.sizing.steady import run_on
 
 _PLACE_OF_LOAD = 2
@@ -142,16 +142,18 @@ def conditioning(
     exact
         The whole drive, however large.
     """
-    parts = 1 if exact else parts_of(candidate, load, wear_alone=wear_alone)
-    return _conditioning(candidate, load, seed, parts)
-
-
-def _conditioning(
-    candidate: Candidate, load: Load, seed: int, parts: int, draw: Draw | None = None
-) -> tuple[RunRequest, Slice]:
-    season = _season(nights.evening(candidate, load), load, seed, draw)
-    part = slice_of(candidate, season.settings, parts)
+    season = _season(nights.evening(candidate, load), load, seed, None)
+    part = _part(candidate, load, season.settings, wear_alone=wear_alone, exact=exact)
     return replace(season, settings=part.settings), part
+
+
+def _part(
+    candidate: Candidate, load: Load, settings: Settings, *, wear_alone: bool, exact: bool
+) -> Slice:
+    if exact:
+        return slice_of(candidate, settings, 1)
+    parts = parts_of(candidate, load, wear_alone=wear_alone)
+    return slice_of(candidate, settings, parts, blocks_of(candidate, load))
 
 
 def _season(candidate: Candidate, load: Load, seed: int, draw: Draw | None) -> RunRequest:
@@ -195,18 +197,24 @@ def simulate(
     Stopped
         `progress` returned False.
     """
-    parts = 1 if exact else parts_of(candidate, load, wear_alone=wear_alone)
+    season = _season(nights.evening(candidate, load), load, seed, draw)
     if draw is not None and wear_alone and not draw.layers:
         # Within 1 % of the whole drive, far less than draws differ by, in a tenth of the time.
-        parts = sheet(candidate.drive).dies
-    season, part = _conditioning(candidate, load, seed, parts, draw)
+        part = slice_of(candidate, season.settings, sheet(candidate.drive).dies)
+    else:
+        part = _part(candidate, load, season.settings, wear_alone=wear_alone, exact=exact)
+    whole, season = season, replace(season, settings=part.settings)
     request = replace(
         season,
         layers=candidate.layout.layers if draw is None else draw.layers,
         job_text=_measured(candidate, load, part.parts, wear_alone=wear_alone),
+        flags=ends(load),
         json_plus=True,
     )
     drawn = () if draw is None else draw.settings
+    if part.blocks < 1:
+        found = figures(run_on(season, request, progress), load)
+        return replace(found, flash_bytes=_flash_bytes(candidate, whole), way=part.told)
     if not nights.lived(candidate, load):
         return _of_whole(
             figures(run_on(season, request, progress), load), candidate, load, part, drawn
@@ -218,6 +226,12 @@ def simulate(
     )
     found = _of_whole(figures(result, load, amplification), candidate, load, part, drawn)
     return replace(found, way=f"{found.way}; days and nights on one die")
+
+
+def _flash_bytes(candidate: Candidate, season: RunRequest) -> float:
+    """Return those of all drives."""
+    shown = engine.show(candidate.drive, season.settings)
+    return float(shown["wear"]["flash_bytes"]) * candidate.layout.drives
 
 
 def _measured(candidate: Candidate, load: Load, parts: int, *, wear_alone: bool) -> str:
@@ -323,7 +337,7 @@ def commands(
     of_season = flags(writes(load, unit_bytes)) if load.job is None else ["--job", load.job_name]
     season, part = conditioning(candidate, load, seed, wear_alone=wear_alone, exact=exact)
     job = _measured(candidate, load, part.parts, wear_alone=wear_alone)
-    of_run = flags(job) if load.job is None else [load.job_name]
+    of_run = flags(job) if load.job is None else [load.job_name, *ends(load)]
     layers = [word for each in candidate.layout.layers for word in ("--layer", each)]
     found = _commands(season, "drive.ssd", of_season, [*layers, *of_run])
     if nights.lived(candidate, load):

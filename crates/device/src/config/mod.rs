@@ -26,6 +26,7 @@ section! {
         capacity_bytes: Bytes ["B"] {1048576 .. 17592186044416.0}, "Exported capacity.";
         over_provisioning: Option<f64> [""] {0 .. 20} = "\"none\"", "(physical − exported) / exported; follows from nand.blocks_per_plane where not given.";
         sector_bytes: u32 ["B"] {512 .. 4096} = "512", "Logical block size, 512 or 4096.";
+        atomic_write_bytes: Bytes ["B"] {512 .. 1048576} = "4096", "Writes up to this size are there whole or not at all after a loss of power (NVMe AWUPF).";
     }
 }
 

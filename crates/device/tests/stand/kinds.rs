@@ -153,7 +153,16 @@ pub fn drives() -> Vec<(&'static str, Vec<(&'static str, &'static str)>)> {
                 ("reliability.retries", "8"),
             ]),
         ),
-        ("failing programs", with(&[("reliability.program_fail_share", "0.001"), ("over_provisioning", "1.5")])),
+        (
+            // More blocks are kept free than the programs of one job are likely to fail on.
+            "failing programs",
+            with(&[
+                ("reliability.program_fail_share", "0.001"),
+                ("over_provisioning", "1.5"),
+                ("ftl.gc_low_blocks", "4"),
+                ("ftl.gc_high_blocks", "5"),
+            ]),
+        ),
         ("cached map", with(&[("ftl.mapping_cache_bytes", "8 KiB"), ("over_provisioning", "0.5")])),
         (
             "slc cache",

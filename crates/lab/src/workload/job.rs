@@ -483,4 +483,21 @@ impl Job {
         let random = self.pattern.random;
         PerDirection::all(if random { self.block_sizes.write.clone() } else { self.block_sizes.read.clone() })
     }
+
+    /// Whether any stretch of it is like any other on a drive that is steady under it, however long it is: nothing
+    /// that it uses up, such as a map of blocks to visit or a trace, and no end that its own figures bring about.
+    pub fn is_stationary(&self) -> bool {
+        let uses_up = self.pattern.random && !self.no_random_map || self.sprandom.is_some() || self.replay.is_some();
+        let ends_by_figures = self.number_ios.is_some() || self.steady_state.is_some() || self.latency_target.is_some();
+        !uses_up && !ends_by_figures && self.strides.is_none() && self.verify.is_none() && self.wait_for.is_none()
+    }
+
+    /// Whether it works on the same share of any drive, uniformly or in sequence: no place or length of it is in bytes.
+    pub fn scales(&self) -> bool {
+        let is_share = |extent: &Extent| matches!(extent, Extent::Percent(_) | Extent::Bytes(0));
+        let lengths = [self.size, self.pass_size];
+        let whole = self.filename.is_none() && self.own_ranges.is_empty() && self.files == Files::default();
+        let shares = lengths.iter().flatten().chain([&self.offset, &self.offset_increment]).all(is_share);
+        whole && shares && self.distribution == Distribution::Uniform && self.hole_bytes == 0
+    }
 }

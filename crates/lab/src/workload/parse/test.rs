@@ -35,6 +35,39 @@ fn sections_inherit_as_in_fio() {
     assert!(file.notices.is_empty());
 }
 
+/// A map of blocks, a trace or an end by its own figures makes a stretch of a job unlike the next.
+#[test]
+fn a_job_that_uses_nothing_up_is_stationary() {
+    for alike in ["rw=randwrite --norandommap", "rw=write", "rw=rw", "rw=randrw --norandommap --rate_iops=100"] {
+        assert!(one(&format!("--name=a --{alike}")).is_stationary(), "{alike}");
+    }
+    for unlike in [
+        "rw=randwrite",
+        "rw=randread --norandommap --number_ios=7",
+        "rw=randwrite --norandommap --steadystate=iops:2% --ss_dur=60",
+        "rw=write --zonemode=strided --zonesize=1m --zonerange=2m",
+        "rw=write --verify=crc32c",
+    ] {
+        assert!(!one(&format!("--name=a --{unlike}")).is_stationary(), "{unlike}");
+    }
+}
+
+#[test]
+fn a_job_without_bytes_scales() {
+    for same in ["rw=randwrite", "rw=write --size=50%", "rw=randrw --size=20% --offset=80% --bs=16k"] {
+        assert!(one(&format!("--name=a --{same}")).scales(), "{same}");
+    }
+    for other in [
+        "rw=write --size=1g",
+        "rw=randwrite --size=50% --offset=1m",
+        "rw=randwrite --random_distribution=zipf:1.2",
+        "rw=write:8k",
+        "rw=randwrite --nrfiles=4 --filesize=1g",
+    ] {
+        assert!(!one(&format!("--name=a --{other}")).scales(), "{other}");
+    }
+}
+
 /// Every error tells file, line, option, value and remedy.
 #[test]
 fn errors_name_line_and_remedy() {
