@@ -21,3 +21,4 @@ run job_file fuzz/seeds/job_file
 run trace fuzz/seeds/trace
 run profile profiles
 run nbd fuzz/seeds/nbd
+run folder fuzz/seeds/folder

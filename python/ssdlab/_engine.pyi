@@ -12,7 +12,9 @@ __all__ = [
     "DiskError",
     "Disk",
     "Server",
+    "check_folder",
     "make_folder",
+    "replay_log",
     "HeldDrive",
     "version",
     "profiles",
@@ -95,8 +97,9 @@ class Server:
         others_may_reach_it: bool,
         pace: float | None,
         durable_host: bool,
+        log: PathLike[str] | str | None,
     ) -> Server:
-        """Places are `unix` and a path, or `tcp` and an address with its port; a pace of None is as fast as it is computed."""
+        """Places are `unix` and a path, or `tcp` and an address with its port; a pace of None is as fast as it is computed; what is done to the drive goes into a new folder `log`."""
 
     def places(self) -> list[tuple[str, str]]:
         """Where clients find it, with the ports that the machine chose."""
@@ -152,6 +155,12 @@ class HeldDrive:
 
     def show(self) -> str:
         """As the function `show`."""
+
+def check_folder(folder: PathLike[str] | str) -> str:
+    """What is in a drive's folder and what is wrong with it, as JSON; see `ssdlab.engine.check_folder`."""
+
+def replay_log(folder: PathLike[str] | str) -> str | None:
+    """What the cuts of a log take when it is played again, as JSON; None where the folder is of no log."""
 
 def make_folder(
     request_json: str,

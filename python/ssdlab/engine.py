@@ -264,6 +264,43 @@ def make_folder(
     ask(lambda engine, told: engine.make_folder(asked, folder, image, told), progress)
 
 
+def check_folder(folder: Path) -> dict[str, Any]:
+    """Look at the folder of a drive, whoever serves it; nothing changes there.
+
+    Returns
+    -------
+    dict
+        ``opens``, whether the drive would; ``faults``, each with ``file``, ``what``, ``remedy`` and
+        ``unknown`` where it could not be looked at; ``files`` with their lengths; ``drive`` as it
+        would be, ``served_by``, ``put_away``, ``units_written``, ``units_trimmed`` and more.
+
+    Raises
+    ------
+    SsdlabError
+        It is no folder of a drive.
+    """
+    told: dict[str, Any] = json.loads(ask_at_once(load().check_folder, folder))
+    return told
+
+
+def replay_log(folder: Path) -> dict[str, Any] | None:
+    """Play a log of commands again.
+
+    Returns
+    -------
+    dict or None
+        ``drive``, ``commands``, ``ends`` and ``cuts``, each as `ssdlab ctl lost` has it; None where
+        the folder holds no log.
+
+    Raises
+    ------
+    SsdlabError
+        The log is of another drive or version, was changed, or cannot be read.
+    """
+    told = ask_at_once(load().replay_log, folder)
+    return None if told is None else dict(json.loads(told))
+
+
 def season(request: RunRequest, progress: Progress | None = None) -> dict[str, Any]:
     """Start a drive over, bring it into a condition, or both, and save it as a drive file.
 

@@ -20,6 +20,7 @@ _NEEDS_MORE = (
     "completion",
     "| ",
     "kubectl",
+    "ssdlab check",
     "ssdlab ctl",
     "ssdlab serve",
     "ssdlab attach",

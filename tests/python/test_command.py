@@ -39,6 +39,7 @@ VERBS = (
     "attach",
     "detach",
     "ctl",
+    "check",
     "completion",
 )
 

@@ -14,7 +14,9 @@ import pytest
 
 from pretended import Pretended, served
 from process import RUN, SMALL
+from ssdlab import engine
 from ssdlab.cli import VERBS, ssdlab
+from ssdlab.request import RunRequest
 from test_demo import part
 from test_serve import end
 
@@ -61,6 +63,7 @@ COMMANDS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("align", "commands", "--layer", "partition:start=1MiB", "--device", "/dev/sda"),
     ),
     "serve": (("serve", "theory", "--set", "capacity_bytes=64MiB", "-o", "sv", "--wait-ready"),),
+    "check": (("check", "sound"), ("check", "cut")),
     "ctl": (
         ("ctl", "served", "stats"),
         ("ctl", "served", "power-cut"),
@@ -85,6 +88,10 @@ def _files(inputs: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     (inputs / "capture.json").write_text(json.dumps(capture))
     monkeypatch.setattr("ssdlab.fitting.waves.run_wave", _drawn)
     monkeypatch.setattr("ssdlab.demo.perform.Performance", _Performed)
+    small = RunRequest("theory", settings=(("capacity_bytes", "64MiB"),))
+    engine.make_folder(small, inputs / "sound", None)
+    shutil.copytree(inputs / "sound", inputs / "cut")
+    (inputs / "cut" / "since").write_bytes(b"")
     with served(inputs / "served", Pretended()):
         yield
     if (inputs / "sv").exists():

@@ -249,6 +249,11 @@ impl<M: Medium> Image<M> {
         self.bad.spoil(sectors);
     }
 
+    /// Sectors that cannot be read.
+    pub fn bad_sectors(&self) -> impl Iterator<Item = u64> + '_ {
+        self.bad.within(0..u64::MAX)
+    }
+
     /// Makes what the medium has survive a loss of the host's power.
     pub fn sync(&mut self) {
         if self.poison.is_none()

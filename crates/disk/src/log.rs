@@ -114,7 +114,9 @@ impl FromStr for Entry {
                 at: Nanos(number(words.next())?),
                 ended: words.by_ref().map(|word| number(Some(word))).collect::<Result<_, _>>()?,
             },
-            Some("faults") => Entry::Arm(words.by_ref().map(|name| name.parse::<Fault>().map_err(|_| NoEntry)).collect::<Result<_, _>>()?),
+            Some("faults") => Entry::Arm(
+                words.by_ref().map(|name| name.parse::<Fault>().map_err(|_| NoEntry)).collect::<Result<_, _>>()?,
+            ),
             Some("spoil") => Entry::Spoil(number(words.next())?..number(words.next())?),
             Some("start-over") => {
                 let how = words.next().ok_or(NoEntry)?;
@@ -124,7 +126,8 @@ impl FromStr for Entry {
             Some("cut") => Entry::Cut(number(words.next())?),
             Some("end") => Entry::End(words.by_ref().collect::<Vec<_>>().join(" ")),
             Some(name) => {
-                let all = [Operation::Read, Operation::Write, Operation::Trim, Operation::WriteZeroes, Operation::Flush];
+                let all =
+                    [Operation::Read, Operation::Write, Operation::Trim, Operation::WriteZeroes, Operation::Flush];
                 let operation = all.into_iter().find(|operation| name_of(*operation) == name).ok_or(NoEntry)?;
                 let at = Nanos(number(words.next())?);
                 let request = Request::new(operation, Lba(number(words.next())?), number(words.next())?);
@@ -200,7 +203,9 @@ mod test {
             assert_eq!(entry.to_string(), line);
             assert_eq!(line.parse(), Ok(entry));
         }
-        for line in ["", "write", "write 1 2", "write 1 2 3 4", "cut", "cut -1", "cut 1 2", "live 1", "faults x", "put-away 1"] {
+        for line in
+            ["", "write", "write 1 2", "write 1 2 3 4", "cut", "cut -1", "cut 1 2", "live 1", "faults x", "put-away 1"]
+        {
             assert_eq!(line.parse::<Entry>(), Err(NoEntry), "{line}");
         }
     }

@@ -25,7 +25,9 @@ pub enum ReplayError {
     #[error("cannot be read: {0}\nsee to the file")]
     Storage(#[from] io::Error),
     /// Another kind of file.
-    #[error("is no log of a drive, or of another version of ssdlab: its first line is not `{HEAD}`\nname the folder that `ssdlab serve --log` made")]
+    #[error(
+        "is no log of a drive, or of another version of ssdlab: its first line is not `{HEAD}`\nname the folder that `ssdlab serve --log` made"
+    )]
     Foreign,
     /// A line that is none.
     #[error("line {0}: is no line of a log\nput the log back from a copy")]

@@ -16,6 +16,7 @@ pub mod folder_check;
 pub mod host;
 pub mod in_folder;
 pub mod iolog;
+pub mod log_folder;
 pub mod mapping_ram;
 pub mod null;
 pub mod output;

@@ -12,6 +12,7 @@ const LEVELS: &[&[&str]] = &[
     &["with_bytes"],
     &["in_folder"],
     &["folder_check", "session"],
+    &["log_folder"],
 ];
 
 fn source() -> arrows::Crate {

@@ -13,6 +13,7 @@ use ssdlab_disk::folder::{FolderMedium, Source};
 use ssdlab_disk::power::{Fault, Faults};
 use ssdlab_disk::{Cut, Disk, Durable, Lba, Nanos, Operation};
 use ssdlab_lab::in_folder::{InFolder, InFolderError};
+use ssdlab_lab::log_folder::open_logged;
 use ssdlab_serve::clock::Pace;
 use ssdlab_serve::latency::{Latencies, Summary};
 use ssdlab_serve::offer::Name;
@@ -56,7 +57,8 @@ type Place = (String, String);
 
 #[pymethods]
 impl Server {
-    /// Opens the drive of a folder and serves it; `pace` is a factor, or nothing for as fast as it is computed.
+    /// Opens the drive of a folder and serves it; `pace` is a factor, or nothing for as fast as it is computed. What is
+    /// done to it goes into a new folder `log`, if there is one.
     #[new]
     fn new(
         py: Python<'_>,
@@ -65,10 +67,14 @@ impl Server {
         others_may_reach_it: bool,
         pace: Option<f64>,
         durable_host: bool,
+        log: Option<PathBuf>,
     ) -> PyResult<Server> {
         let addresses = places.into_iter().map(|place| address(&place)).collect::<PyResult<Vec<_>>>()?;
         py.detach(|| {
-            let (kept, disk) = InFolder::open(&folder).map_err(mend)?;
+            let (kept, disk) = match log {
+                None => InFolder::open(&folder).map_err(mend)?,
+                Some(log) => open_logged(&folder, &log).map_err(mend)?,
+            };
             let durable = if durable_host { Durable::Host } else { Durable::Process };
             let disk = disk.durable(durable);
             let description = format!("{}, simulated by ssdlab", kept.about.profile.title);
@@ -96,6 +102,7 @@ impl Server {
                 told["volatile"] = json!(limits.volatile_cache);
                 told["now_ns"] = json!(disk.now().0);
                 told["poison"] = json!(disk.poison());
+                told["log_error"] = json!(disk.log_error());
                 Ok(told)
             })?;
             if let Value::Object(told) = &mut told {
@@ -143,7 +150,9 @@ impl Server {
         py.detach(|| {
             self.server.power_cut(0).map_err(mend)?;
             let restored = self.with_disk(false, |kept, disk| {
-                *disk = kept.restore(name)?.durable(self.durable);
+                let restored = kept.restore(name)?.durable(self.durable);
+                disk.end_log("the drive was restored from a snapshot");
+                *disk = restored;
                 Ok(())
             });
             self.server.power_on().map_err(mend)?;
@@ -233,7 +242,7 @@ fn place(address: &Address) -> Place {
 }
 
 /// What a loss of power took, by byte.
-fn told(cut: &Cut, sector_bytes: u64, seed: u64, at: Nanos) -> Value {
+pub fn told(cut: &Cut, sector_bytes: u64, seed: u64, at: Nanos) -> Value {
     let lost = cut.losses.iter().map(|loss| {
         json!({
             "offset": loss.lba * sector_bytes, "write": loss.write, "was_acknowledged": loss.was_acknowledged,

@@ -52,6 +52,10 @@ VERBS = {
     "attach": ("attach:attach", "Make a served drive a block device of this machine."),
     "detach": ("attach:detach", "Take the block device of a served drive away."),
     "ctl": ("ctl:ctl", "Ask and steer drives that are being served."),
+    "check": (
+        "check:check",
+        "Check the folder of a served drive, or play a log of its commands again.",
+    ),
     "completion": ("completion:completion", "Print the completion script for a shell."),
 }
 """Where each verb is below `ssdlab.cli`, and the sentence that the list of verbs shows."""

@@ -13,6 +13,7 @@ from ssdlab import text
 from ssdlab.cli.arguments import whole_number
 from ssdlab.cli.console import print_json, print_table, print_text
 from ssdlab.cli.json_option import JSON_OPTION
+from ssdlab.cli.lost import cut_in_words, print_lost
 from ssdlab.cli.on_folders import OnFolders, complete_folder_or_verb
 from ssdlab.cli.verb import Verb
 from ssdlab.errors import SsdlabError
@@ -20,7 +21,6 @@ from ssdlab.serving.api import ERASES, FAULTS, OPERATIONS
 from ssdlab.serving.client import Client, at_once, spread_ns
 
 _MOST = 2**64 - 1
-_MOST_ROWS = 20
 FAULT_TERMS = (
     ("shorn", "of a unit under program some first sectors are new, the rest old"),
     ("unreadable", "a unit under program cannot be read until it is written whole"),
@@ -206,7 +206,7 @@ def power_cut(
         _print_answers(answers, {"spread_ns": spread})
         return 0
     for folder, told in answers:
-        print_text(f"{folder}: {_cut_in_words(told)}")
+        print_text(f"{folder}: {cut_in_words(told)}")
     if len(answers) > 1:
         print_text(f"the cuts lie within {text.duration(spread)} of each other")
     print_text(f"what was lost: ssdlab ctl {answers[0][0]} lost")
@@ -240,20 +240,6 @@ def _requests(told: Mapping[str, Any]) -> int:
     return sum(counts.get(name, 0) for name in OPERATIONS)
 
 
-def _cut_in_words(told: Mapping[str, Any]) -> str:
-    lost, dropped = told.get("lost", []), told.get("dropped", [])
-    acknowledged = sum(bool(each.get("was_acknowledged")) for each in lost)
-    return (
-        f"power cut at {text.duration(told.get('at_ns'))} of its clock, seed {told.get('seed')}: "
-        f"{_many(len(lost), 'sector')} lost, {acknowledged:,} acknowledged; "
-        f"{_many(len(dropped), 'request')} dropped"
-    )
-
-
-def _many(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
-
-
 @ctl.command("power-on", cls=Verb, examples=("ssdlab ctl drive power-on",))
 @JSON_OPTION
 def power_on(as_json: bool) -> int:
@@ -274,46 +260,9 @@ def lost(as_json: bool) -> int:
         if cut is None:
             print_text(f"{folder}: no power cut since the server began")
             continue
-        print_text(f"{folder}: {_cut_in_words(cut)}")
-        _print_lost(cut)
+        print_text(f"{folder}: {cut_in_words(cut)}")
+        print_lost(cut)
     return 0
-
-
-def _print_lost(cut: Mapping[str, Any]) -> None:
-    sectors, dropped = cut.get("lost", []), cut.get("dropped", [])
-    if sectors:
-        rows = [
-            (
-                str(each.get("offset", text.NOTHING)),
-                str(each.get("write", text.NOTHING)),
-                "yes" if each.get("was_acknowledged") else "no",
-                str(each.get("what", text.NOTHING)),
-                "the drive broke its word" if each.get("breaks_promise") else "nobody promised it",
-            )
-            for each in sectors[:_MOST_ROWS]
-        ]
-        print_text("")
-        print_table(
-            ("lost at byte", "by write", "acknowledged", "what", "whose fault"), rows, right=(0, 1)
-        )
-        _print_more(len(sectors))
-    if dropped:
-        requests = [
-            (
-                str(each.get("operation", text.NOTHING)),
-                str(each.get("offset", text.NOTHING)),
-                str(each.get("length", text.NOTHING)),
-            )
-            for each in dropped[:_MOST_ROWS]
-        ]
-        print_text("")
-        print_table(("dropped", "at byte", "bytes"), requests, right=(1, 2))
-        _print_more(len(dropped))
-
-
-def _print_more(number: int) -> None:
-    if number > _MOST_ROWS:
-        print_text(f"and {number - _MOST_ROWS:,} more: --json has all")
 
 
 @ctl.command(cls=Verb, examples=("ssdlab ctl drive checkpoint",))

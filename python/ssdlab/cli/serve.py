@@ -103,6 +103,11 @@ _ONLY_MAKING = ("condition", "settings", "span", "exact", "image")
     metavar="NAME",
     help="Let this go wrong at power cuts; `ssdlab ctl FOLDER faults -h` lists what. Repeatable.",
 )
+@click.option(
+    "--log",
+    metavar="FOLDER",
+    help="Write what is done to the drive into this new folder; `ssdlab check` plays it again.",
+)
 @click.option("--web", metavar="[HOST:]PORT", help="Serve a page that shows the drive live.")
 @click.option(
     "--let-other-machines-in",
@@ -215,7 +220,8 @@ def _serve(folder: Path, given: dict[str, Any]) -> int:
     ended = _Ending()
     reach = given["others_may_reach_it"]
     places = _places(folder, given["places"])
-    wishes = Wishes(places, reach, given["pace"], given["durable"], given["faults"])
+    log = None if given["log"] is None else Path(given["log"])
+    wishes = Wishes(places, reach, given["pace"], given["durable"], given["faults"], log)
     drive = FolderDrive(folder, wishes)
     doors = Doors(drive)
     try:
@@ -279,8 +285,9 @@ def _words(given: dict[str, Any]) -> list[str]:
     words = [word for place in given["places"] for word in ("--nbd", place)]
     words += [word for fault in given["faults"] for word in ("--fault", fault)]
     words += ["--pace", given["pace"], "--durable", given["durable"]]
-    if given["web"] is not None:
-        words += ["--web", given["web"]]
+    for name in ("web", "log"):
+        if given[name] is not None:
+            words += [f"--{name}", given[name]]
     if given["others_may_reach_it"]:
         words.append("--let-other-machines-in")
     return words

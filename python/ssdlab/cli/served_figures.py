@@ -37,6 +37,8 @@ def _drive(told: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield "power", str(told["power"])
     if told.get("poison"):
         yield "poisoned", str(told["poison"])
+    if told.get("log_error"):
+        yield "its log", f"has ended: {told['log_error']}"
     if told.get("read_only"):
         yield "read-only", "yes: its spare is used up"
     for key, name in (("pace", "pace"), ("durable", "flushed data outlive the")):

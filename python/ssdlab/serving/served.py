@@ -42,6 +42,8 @@ class Wishes:
         What flushed data outlive: the ``process`` or the ``host``.
     faults
         What goes wrong at cuts: some of `FAULTS`.
+    log
+        A new folder, into which what is done to the drive is written.
     """
 
     places: Sequence[tuple[str, str]]
@@ -49,6 +51,7 @@ class Wishes:
     pace: float | None = None
     durable: str = "process"
     faults: Sequence[str] = ()
+    log: Path | None = None
 
 
 class FolderDrive:
@@ -77,6 +80,7 @@ class FolderDrive:
             wishes.others_may_reach_it,
             wishes.pace,
             wishes.durable == "host",
+            wishes.log,
         )
         self._lost: dict[str, Any] | None = None
         self._faults: list[str] = []
