@@ -134,6 +134,9 @@ class Pretended:
         self._note("erase", how)
         return {"took_ns": 2_000_000_000}
 
+    def hold_back(self, latency_ns: int, count: int | None, *, hangs: bool) -> None:
+        self._note("hold_back", latency_ns, count, hangs)
+
     def inject_media_error(self, offset: int, length: int) -> None:
         self._note("inject_media_error", offset, length)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -227,3 +228,31 @@ def test_others_are_not_let_in(folder: Path) -> None:
     assert "can be reached from other machines" in refused.stderr
     told = start(str(folder), "--nbd", "127.0.0.1:0")
     assert told["addresses"][0].startswith("nbd://127.0.0.1:")
+
+
+@needs_qemu_io
+def test_requests_are_held_back(folder: Path) -> None:
+    """A latency shows in what a client waits; a hang ends when it is told to, or with the power."""
+    start("theory", "--set", "capacity_bytes=64MiB", "-o", str(folder))
+
+    def inject(*words: str) -> None:
+        done = ssdlab("ctl", str(folder), "inject", *words)
+        assert done.returncode == 0, done.stderr
+
+    inject("latency", "300ms", "--count", "1")
+    slow, _ = re.findall(r"1 ops; ([\d.]+) sec", qemu_io(folder, "read 0 4k", "read 0 4k"))
+    assert float(slow) >= 0.3
+    assert stats(folder)["injected"] == {"latency_ns": 300_000_000, "left": 0, "hangs": False}
+    uri = f"nbd+unix:///?socket={folder / 'nbd.sock'}"
+    for release, code in (("inject", 0), ("power-cut", 1)):
+        inject("hang")
+        words = ["qemu-io", "-f", "raw", "-c", "read 0 4k", uri]
+        waits = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        with pytest.raises(subprocess.TimeoutExpired):
+            waits.wait(0.5)
+        words = [release, "nothing"] if release == "inject" else [release]
+        assert ssdlab("ctl", str(folder), *words).returncode == 0
+        assert waits.wait(60) == code
+    assert ssdlab("ctl", str(folder), "power-on").returncode == 0
+    inject("hang")
+    end(folder)

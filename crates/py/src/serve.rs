@@ -14,6 +14,7 @@ use ssdlab_disk::power::{Fault, Faults};
 use ssdlab_disk::{Cut, Disk, Durable, Lba, Nanos, Operation};
 use ssdlab_lab::in_folder::{InFolder, InFolderError};
 use ssdlab_lab::log_folder::open_logged;
+use ssdlab_serve::brake::Injected;
 use ssdlab_serve::clock::Pace;
 use ssdlab_serve::latency::{Latencies, Summary};
 use ssdlab_serve::offer::Name;
@@ -22,6 +23,7 @@ use ssdlab_serve::socket::Address;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 /// Makes a folder with the drive of a request, in its condition, and the bytes of a raw image or zeroes.
 #[pyfunction]
@@ -107,6 +109,9 @@ impl Server {
             })?;
             if let Value::Object(told) = &mut told {
                 told.extend(of_server(&self.server.stats()));
+                let Injected { latency, left, hangs } = self.server.injected();
+                let injected = json!({ "latency_ns": latency.as_nanos() as u64, "left": left, "hangs": hangs });
+                told.insert("injected".into(), injected);
                 let [read, write] = self.server.latencies().map(|latencies| summary(&latencies));
                 told.insert("latency".into(), json!({ "read": read, "write": write }));
             }
@@ -171,6 +176,11 @@ impl Server {
                 Ok(took.0)
             })
         })
+    }
+
+    /// Holds requests back from now on, for so long or, with `hangs`, until that is ended; `count` of them, or all.
+    fn inject(&self, latency_ns: u64, count: Option<u64>, hangs: bool) {
+        self.server.inject(Injected { latency: Duration::from_nanos(latency_ns), left: count, hangs });
     }
 
     /// Sectors that hold these bytes cannot be read until they are written or trimmed.

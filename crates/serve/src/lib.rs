@@ -33,6 +33,7 @@
     deny(clippy::indexing_slicing, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::unreachable)
 )]
 
+pub mod brake;
 pub mod budget;
 pub mod clock;
 pub mod connection;

@@ -9,6 +9,7 @@
 //! looks at the drive or cuts its power ([`Served::with`]) comes between two events, not behind all requests. A panic under
 //! the lock ends the drive, not the server: what is under way gets an error.
 
+use crate::brake::Brake;
 use crate::clock::{Clock, Pace, wall};
 use crate::drive::{Batch, Drive};
 use crate::outbox::Outbox;
@@ -28,6 +29,8 @@ pub struct Served<M: Medium> {
     door: Mutex<()>,
     /// What happens next may come sooner than it was thought.
     sooner: Condvar,
+    /// What holds requests back.
+    pub brake: Brake,
 }
 
 /// One more wants the drive, until it is dropped.
@@ -53,6 +56,7 @@ impl<M: Medium> Served<M> {
             wanted: AtomicUsize::new(0),
             door: Mutex::default(),
             sooner: Condvar::new(),
+            brake: Brake::default(),
         }
     }
 
@@ -101,6 +105,7 @@ impl<M: Medium> Served<M> {
 
     /// Hands requests of one client to the drive. Without a clock all that it asked is answered when this returns.
     pub fn ask(&self, batch: Batch, outbox: &Outbox) {
+        self.brake.pass(batch.tasks.len() as u64);
         if self.pace.is_paced() { self.begin(batch) } else { self.carry_out(batch, outbox) }
     }
 

@@ -1,5 +1,6 @@
 //! A drive that is served, from start to stop.
 
+use crate::brake::Injected;
 use crate::clock::{BadPace, Pace};
 use crate::counts::{Counts, Lateness, Visits};
 use crate::house::House;
@@ -149,6 +150,16 @@ impl<M: Medium + Send + 'static> Server<M> {
         })
     }
 
+    /// Holds requests back from now on, in place of what held them.
+    pub fn inject(&self, injected: Injected) {
+        self.house.served.brake.inject(injected);
+    }
+
+    /// What holds requests back.
+    pub fn injected(&self) -> Injected {
+        self.house.served.brake.injected()
+    }
+
     /// How long reads and writes took so far.
     pub fn latencies(&self) -> [Latencies; 2] {
         self.house.served.with(|drive| drive.latencies.clone())
@@ -160,6 +171,7 @@ impl<M: Medium + Send + 'static> Server<M> {
     /// The drive is gone.
     pub fn power_cut(&self, seed: u64) -> Result<Cut, Gone> {
         let cut = self.house.served.with(|drive| drive.cut(seed).ok_or(drive.is_ending()));
+        self.house.served.brake.end_hang();
         cut.map_err(|is_ending| if is_ending { Gone::Stopped } else { Gone::Broken })
     }
 
@@ -188,6 +200,7 @@ impl<M: Medium + Send + 'static> Server<M> {
     pub fn stop(&self) -> Option<Disk<M>> {
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         let Running { bell, listener, pacer } = running.take()?;
+        self.house.served.brake.end();
         drop(bell);
         // A thread that panicked has ended, too.
         let _ = listener.join();

@@ -12,7 +12,7 @@ const NBD: &[&[&str]] = &[&["wire"], &["export", "violation"], &["command", "han
 const LEVELS: &[&[&str]] = &[
     &["nbd"],
     &["budget", "clock", "counts", "latency", "limits", "offer", "socket", "steps"],
-    &["input", "outbox"],
+    &["brake", "input", "outbox"],
     &["drive", "output"],
     &["served"],
     &["house"],

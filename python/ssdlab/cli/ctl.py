@@ -21,6 +21,13 @@ from ssdlab.serving.api import ERASES, FAULTS, OPERATIONS
 from ssdlab.serving.client import Client, at_once, spread_ns
 
 _MOST = 2**64 - 1
+_INJECTED = {
+    "media-error": "byte {} cannot be read until it is written",
+    "latency": "requests take {} longer",
+    "hang": "no request goes on; end that: inject nothing",
+    "nothing": "requests take as long as the drive",
+}
+"""What can be injected, and what is said of it."""
 FAULT_TERMS = (
     ("shorn", "of a unit under program some first sectors are new, the rest old"),
     ("unreadable", "a unit under program cannot be read until it is written whole"),
@@ -296,28 +303,53 @@ def erase(how: str, as_json: bool) -> int:
 
 @ctl.command(
     cls=Verb,
+    terms=(
+        ("media-error", "sectors from byte VALUE on cannot be read until they are written again"),
+        ("latency", "each request takes VALUE longer, such as 20ms, by the machine's clock"),
+        ("hang", "no request goes on, until it is ended or the power is cut"),
+        ("nothing", "ends a latency or a hang"),
+    ),
     examples=(
-        "ssdlab ctl drive inject media-error 1048576",
         "ssdlab ctl drive inject media-error 1048576 --length 65536",
+        "ssdlab ctl drive inject latency 200ms --count 1000",
+        "ssdlab ctl drive inject hang",
+        "ssdlab ctl drive inject nothing",
     ),
 )
-@click.argument("what", type=click.Choice(("media-error",)), metavar="WHAT")
-@click.argument("offset", metavar="OFFSET")
-@click.option("--length", metavar="BYTES", help="So many bytes; by default one sector.")
+@click.argument("what", type=click.Choice(tuple(_INJECTED)), metavar="WHAT")
+@click.argument("value", metavar="[VALUE]", required=False)
+@click.option("--length", metavar="BYTES", help="media-error: so many; by default one sector.")
+@click.option("--count", metavar="N", help="latency: of N requests; by default of all.")
 @JSON_OPTION
 @click.pass_context
-def inject(
-    context: click.Context, what: str, offset: str, length: str | None, as_json: bool
-) -> int:
-    """Break something; WHAT is media-error.
+def inject(context: click.Context, /, what: str, as_json: bool, **given: str | None) -> int:
+    """Break something; WHAT is media-error, latency, hang or nothing."""
+    fields = _fields(context, what, given)
+    answers = _ask_all(lambda client: client.post(f"/inject/{what}", **fields))
+    value = f"{fields['offset']:,}" if "offset" in fields else ""
+    value = text.duration(fields["latency_ns"]) if "latency_ns" in fields else value
+    return _print_done(answers, as_json, _INJECTED[what].format(value))
 
-    The sectors from byte OFFSET on cannot be read until they are written again.
-    """
-    place = _number(context, "offset", offset)
-    size = None if length is None else _number(context, "length", length, 1)
-    path = f"/inject/{what}"
-    answers = _ask_all(lambda client: client.post(path, offset=place, length=size))
-    return _print_done(answers, as_json, f"byte {place:,} cannot be read until it is written")
+
+def _fields(
+    context: click.Context, what: str, given: Mapping[str, str | None]
+) -> dict[str, int | None]:
+    """Read what is injected."""
+    more = {"media-error": "length", "latency": "count"}.get(what)
+    for name in ("length", "count"):
+        if given[name] is not None and name != more:
+            raise SsdlabError(f"--{name}: is not for {what}\nleave it out")
+    value = given["value"]
+    if value is None and more is None:
+        return {}
+    if value is None or more is None:
+        wanted = {"length": "needs an OFFSET in bytes", "count": "needs a time, such as 20ms"}
+        raise SsdlabError(f"inject {what}: {wanted.get(str(more), 'takes no value')}")
+    option = given[more]
+    number = None if option is None else _number(context, more, option, 1)
+    if what == "latency":
+        return {"latency_ns": text.parse_time(value, "latency"), more: number}
+    return {"offset": _number(context, "value", value), more: number}
 
 
 @ctl.command(

@@ -39,6 +39,11 @@ def _drive(told: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield "poisoned", str(told["poison"])
     if told.get("log_error"):
         yield "its log", f"has ended: {told['log_error']}"
+    injected = told.get("injected") or {}
+    if injected.get("hangs"):
+        yield "injected", "it hangs"
+    elif injected.get("latency_ns") and injected.get("left") != 0:
+        yield "injected", f"{text.duration(injected['latency_ns'])} for each request"
     if told.get("read_only"):
         yield "read-only", "yes: its spare is used up"
     for key, name in (("pace", "pace"), ("durable", "flushed data outlive the")):

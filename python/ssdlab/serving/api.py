@@ -61,6 +61,9 @@ class Served(Protocol):
     def inject_media_error(self, offset: int, length: int) -> None:
         """Let bytes be unreadable until they are written again."""
 
+    def hold_back(self, latency_ns: int, count: int | None, *, hangs: bool) -> None:
+        """Let requests take so much longer, `count` of them or all, or let none go on."""
+
     def arm(self, faults: Sequence[str]) -> None:
         """Let these faults happen at cuts from now on, and no others."""
 
@@ -172,6 +175,13 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("POST", "/inject/media-error"): Route(
         _make_unreadable, {"offset": _whole_number(0)}, {"length": _whole_number(1)}
     ),
+    ("POST", "/inject/latency"): Route(
+        lambda drive, at: drive.hold_back(at["latency_ns"], at.get("count"), hangs=False),
+        {"latency_ns": _whole_number(1)},
+        {"count": _nothing_or_whole_number},
+    ),
+    ("POST", "/inject/hang"): Route(lambda drive, _: drive.hold_back(0, None, hangs=True)),
+    ("POST", "/inject/nothing"): Route(lambda drive, _: drive.hold_back(0, None, hangs=False)),
     ("POST", "/faults"): Route(lambda drive, at: drive.arm(at["faults"]), {"faults": _faults}),
     ("POST", "/snapshot"): Route(lambda drive, at: drive.snapshot(at["name"]), _NAMED),
     ("POST", "/restore"): Route(lambda drive, at: drive.restore(at["name"]), _NAMED),

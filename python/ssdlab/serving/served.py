@@ -145,6 +145,10 @@ class FolderDrive:
         """See `ssdlab.serving.api.Served`."""
         ask_at_once(self._server.spoil, offset, length)
 
+    def hold_back(self, latency_ns: int, count: int | None, *, hangs: bool) -> None:
+        """See `ssdlab.serving.api.Served`."""
+        ask_at_once(self._server.inject, latency_ns, count, hangs)
+
     def arm(self, faults: Sequence[str]) -> None:
         """See `ssdlab.serving.api.Served`."""
         ask_at_once(self._server.arm, list(faults))
