@@ -128,6 +128,9 @@ class Server:
     def erase(self, how: str) -> int:
         """Starts over; the time that it takes, in nanoseconds."""
 
+    def age(self, cycles: int) -> None:
+        """Each good block has been erased so many times more."""
+
     def inject(self, latency_ns: int, count: int | None, hangs: bool) -> None:
         """Holds requests back from now on, for so long, or until a hang is ended; `count` of them, or all."""
 

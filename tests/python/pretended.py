@@ -137,6 +137,9 @@ class Pretended:
     def hold_back(self, latency_ns: int, count: int | None, *, hangs: bool) -> None:
         self._note("hold_back", latency_ns, count, hangs)
 
+    def age(self, cycles: int) -> None:
+        self._note("age", cycles)
+
     def inject_media_error(self, offset: int, length: int) -> None:
         self._note("inject_media_error", offset, length)
 

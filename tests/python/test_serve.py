@@ -256,3 +256,28 @@ def test_requests_are_held_back(folder: Path) -> None:
     assert ssdlab("ctl", str(folder), "power-on").returncode == 0
     inject("hang")
     end(folder)
+
+
+def test_a_drive_ages_and_keeps_that(folder: Path) -> None:
+    """Each block has so many erases more, also once it was put away; a log has it, too."""
+    log = folder.parent / "log"
+    start("theory", "--set", "capacity_bytes=64MiB", "-o", str(folder), "--log", str(log))
+    before = stats(folder)["wear"]["least"]
+    assert ssdlab("ctl", str(folder), "age", "2500").returncode == 0
+    assert stats(folder)["wear"]["least"] == before + 2500
+    end(folder)
+    assert "\nage 2500\n" in (log / "commands.log").read_text()
+    assert ssdlab("check", str(log)).returncode == 0
+    shown = json.loads(ssdlab("show", str(folder), "--json").stdout)
+    assert shown["wear"]["erase_counts"]["min"] == before + 2500
+
+
+def test_a_drive_is_steady_under_a_job(folder: Path) -> None:
+    """As `run` and `season` make it; without the state the job would do nothing."""
+    (folder.parent / "a.fio").write_text("[a]\nrw=randwrite\nbs=16k\nnorandommap\n")
+    words = ("theory", "--set", "capacity_bytes=1GiB", "--job", "a.fio", "-o", "drive")
+    refused = ssdlab("serve", *words, cwd=folder.parent)
+    assert (refused.returncode, "add --state steady:job" in refused.stderr) == (2, True)
+    made = ssdlab("serve", *words, "--state", "steady:job", "--wait-ready", cwd=folder.parent)
+    assert made.returncode == 0, made.stderr
+    assert stats(folder)["condition"] == "steady:job"

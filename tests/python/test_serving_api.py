@@ -26,6 +26,7 @@ BODIES: dict[str, dict[str, Any]] = {
     "/power-cut": {"seed": 3},
     "/erase": {"how": "trim"},
     "/inject/media-error": {"offset": 512, "length": 1024},
+    "/age": {"cycles": 7},
     "/inject/latency": {"latency_ns": 5, "count": 3},
     "/faults": {"faults": ["lying", "shorn"]},
     "/snapshot": {"name": "a.b-c_1"},
@@ -400,7 +401,7 @@ def test_whatever_json_is_sent_is_judged(seed: int) -> None:
     """Drawn values in every field of every route: done with what was given, or told why not."""
     draw = random.Random(seed)
     odd: list[Any] = [None, True, 0, -1, 2**63, 2**64, 1e300, 0.5, "", "a", "trim", "../a", [], {}]
-    names = ("seed", "how", "offset", "length", "name", "latency_ns", "count", "", "x\0")
+    names = ("seed", "how", "offset", "length", "name", "latency_ns", "count", "cycles", "", "x\0")
     # A sector where no length is given; no latency; whether it hangs.
     own = (None, 512, 0, True, False)
     for _ in range(1000):

@@ -158,6 +158,12 @@ impl<M: Medium> Disk<M> {
         self.image().keep_account();
     }
 
+    /// Each good block has been erased so many times more.
+    pub fn age(&mut self, cycles: u32) {
+        self.note(|| Entry::Age(cycles));
+        self.ssd.ftl.flash.array.age(cycles);
+    }
+
     /// The same drive, which writes what is done to it into a log from now on.
     pub fn logged(self, log: Log) -> Disk<M> {
         Disk { log: Some(Box::new(log)), ..self }

@@ -7,6 +7,7 @@
 //! faults lying shorn     armed from now on, and no others
 //! spoil 8 9              sectors that cannot be read, the end left out
 //! start-over trim
+//! age 500                each good block erased so many times more
 //! put-away               buffers and open blocks as before a checkpoint
 //! cut 7                  lost its power; the seed draws what that takes
 //! end restored           what came after is not in the log
@@ -47,6 +48,8 @@ pub enum Entry {
     Spoil(Range<u64>),
     /// It started over.
     StartOver(StartOver),
+    /// Its blocks have been erased so many times more.
+    Age(u32),
     /// It was made ready to be kept.
     PutAway,
     /// Its power was cut, with this seed.
@@ -86,6 +89,7 @@ impl fmt::Display for Entry {
             }
             Entry::Spoil(sectors) => write!(to, "spoil {} {}", sectors.start, sectors.end),
             Entry::StartOver(how) => write!(to, "start-over {}", how.show()),
+            Entry::Age(cycles) => write!(to, "age {cycles}"),
             Entry::PutAway => to.write_str("put-away"),
             Entry::Cut(seed) => write!(to, "cut {seed}"),
             Entry::End(why) => write!(to, "end {why}"),
@@ -122,6 +126,7 @@ impl FromStr for Entry {
                 let how = words.next().ok_or(NoEntry)?;
                 Entry::StartOver(StartOver::read(&Raw::Text(how.into())).ok_or(NoEntry)?)
             }
+            Some("age") => Entry::Age(number(words.next())?),
             Some("put-away") => Entry::PutAway,
             Some("cut") => Entry::Cut(number(words.next())?),
             Some("end") => Entry::End(words.by_ref().collect::<Vec<_>>().join(" ")),
@@ -195,6 +200,7 @@ mod test {
             (Entry::Arm(Faults::default()), "faults"),
             (Entry::Spoil(8..9), "spoil 8 9"),
             (Entry::StartOver(StartOver::CryptoErase), "start-over crypto-erase"),
+            (Entry::Age(500), "age 500"),
             (Entry::PutAway, "put-away"),
             (Entry::Cut(u64::MAX), "cut 18446744073709551615"),
             (Entry::End("restored as it was".into()), "end restored as it was"),

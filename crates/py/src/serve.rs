@@ -178,6 +178,16 @@ impl Server {
         })
     }
 
+    /// Each good block has been erased so many times more; that is kept.
+    fn age(&self, py: Python<'_>, cycles: u32) -> PyResult<()> {
+        py.detach(|| {
+            self.with_disk(true, |kept, disk| {
+                disk.age(cycles);
+                kept.checkpoint(disk)
+            })
+        })
+    }
+
     /// Holds requests back from now on, for so long or, with `hangs`, until that is ended; `count` of them, or all.
     fn inject(&self, latency_ns: u64, count: Option<u64>, hangs: bool) {
         self.server.inject(Injected { latency: Duration::from_nanos(latency_ns), left: count, hangs });

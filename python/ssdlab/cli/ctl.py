@@ -301,6 +301,21 @@ def erase(how: str, as_json: bool) -> int:
     return 0
 
 
+@ctl.command(cls=Verb, examples=("ssdlab ctl drive age 2500",))
+@click.argument("cycles", metavar="CYCLES")
+@JSON_OPTION
+@click.pass_context
+def age(context: click.Context, cycles: str, as_json: bool) -> int:
+    """Wear the drive, as if each good block had been erased CYCLES times more.
+
+    Blocks beyond their endurance go bad when they are erased next. Nothing is written: write
+    amplification and the data stay as they are. `stats` and `ssdlab health` show the wear.
+    """
+    more = _number(context, "cycles", cycles, 1)
+    answers = _ask_all(lambda client: client.post("/age", cycles=more))
+    return _print_done(answers, as_json, f"each block has been erased {more:,} times more")
+
+
 @ctl.command(
     cls=Verb,
     terms=(

@@ -14,7 +14,7 @@ from typing import Any
 import click
 
 from ssdlab import cache, conditions, text
-from ssdlab.cli.arguments import SEED_OPTION
+from ssdlab.cli.arguments import SEED_OPTION, read_job_source
 from ssdlab.cli.completion import complete_drive
 from ssdlab.cli.console import note, print_json, print_text
 from ssdlab.cli.drives import (
@@ -36,7 +36,7 @@ from ssdlab.serving.api import FAULTS
 _DURABLE = ("process", "host")
 LOG = "serve.log"
 """What a process in the background says, in the folder."""
-_ONLY_MAKING = ("condition", "settings", "span", "exact", "image")
+_ONLY_MAKING = ("condition", "job", "settings", "span", "exact", "image")
 
 
 @click.command(
@@ -50,6 +50,7 @@ _ONLY_MAKING = ("condition", "settings", "span", "exact", "image")
     ),
     examples=(
         "ssdlab serve intel-dc-s3500-80gb --state steady -o drive",
+        "ssdlab serve my.toml --state steady:job --job mail.fio -o drive",
         "ssdlab serve drive --pace 1 --web 8080",
         "ssdlab serve drive --wait-ready && nbdinfo 'nbd+unix:///?socket=drive/nbd.sock'",
         "ssdlab serve theory --set capacity_bytes=1GiB --data image.raw -o drive",
@@ -63,6 +64,11 @@ _ONLY_MAKING = ("condition", "settings", "span", "exact", "image")
     "condition",
     type=click.Choice(conditions.CHOICES),
     help="Bring the new drive into this condition first.",
+)
+@click.option(
+    "--job",
+    metavar="JOB.fio",
+    help="Reach steady:job with this job's writes; by default, with 4 KiB random writes.",
 )
 @SET_OPTION
 @SPAN_OPTION
@@ -180,10 +186,15 @@ def _make(drive: str, folder: Path, given: dict[str, Any]) -> None:
             f"{folder}: is there already, and not an empty folder\n"
             f"name another one, or go on with its drive: ssdlab serve {folder}"
         )
+    job = read_job_source([given["job"]]) if given["job"] is not None else None
+    if job is not None and given["condition"] != conditions.BY_JOB:
+        raise SsdlabError(f"--job: its writes lead to {conditions.BY_JOB}\nadd --state steady:job")
     request = RunRequest(
         drive=drive,
         settings=parse_settings(given["settings"]),
         condition=given["condition"],
+        job_text=None if job is None else job.text,
+        job_name="command line" if job is None else job.name,
         span=text.parse_span(given["span"]),
         exact=given["exact"],
         seed=given["seed"],

@@ -31,6 +31,8 @@ OPERATIONS = {
     "write_zeroes": "write_zeroes",
 }
 """What clients ask for: by how `Served.stats` counts it, what one is called."""
+MOST_CYCLES = 10**7
+"""No profile has more."""
 SNAPSHOT_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 """It becomes a part of a file's name."""
 _MOST = 2**64 - 1
@@ -57,6 +59,9 @@ class Served(Protocol):
 
     def erase(self, how: str) -> dict[str, Any]:
         """Empty the drive in one of the `ERASES`; tell how long it took."""
+
+    def age(self, cycles: int) -> None:
+        """Let each block have been erased so many times more."""
 
     def inject_media_error(self, offset: int, length: int) -> None:
         """Let bytes be unreadable until they are written again."""
@@ -108,6 +113,13 @@ def _whole_number(low: int) -> Reader:
 
 def _nothing_or_whole_number(name: str, value: Any) -> int | None:
     return None if value is None else int(_whole_number(0)(name, value))
+
+
+def _cycles(name: str, value: Any) -> int:
+    cycles = int(_whole_number(1)(name, value))
+    if cycles > MOST_CYCLES:
+        raise _WrongInput(f"{name} {cycles}: no flash endures as many\ngive at most {MOST_CYCLES}")
+    return cycles
 
 
 def _way_to_erase(name: str, value: Any) -> str:
@@ -172,6 +184,7 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("POST", "/power-on"): Route(lambda drive, _: drive.power_on()),
     ("POST", "/checkpoint"): Route(lambda drive, _: drive.checkpoint()),
     ("POST", "/erase"): Route(lambda drive, at: drive.erase(at["how"]), {"how": _way_to_erase}),
+    ("POST", "/age"): Route(lambda drive, at: drive.age(at["cycles"]), {"cycles": _cycles}),
     ("POST", "/inject/media-error"): Route(
         _make_unreadable, {"offset": _whole_number(0)}, {"length": _whole_number(1)}
     ),

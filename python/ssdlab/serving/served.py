@@ -141,6 +141,10 @@ class FolderDrive:
         """See `ssdlab.serving.api.Served`."""
         return {"took_ns": ask_at_once(self._server.erase, how)}
 
+    def age(self, cycles: int) -> None:
+        """See `ssdlab.serving.api.Served`."""
+        ask_at_once(self._server.age, cycles)
+
     def inject_media_error(self, offset: int, length: int) -> None:
         """See `ssdlab.serving.api.Served`."""
         ask_at_once(self._server.spoil, offset, length)

@@ -347,6 +347,13 @@ impl Array {
         self.blocks[block.0 as usize].erases
     }
 
+    /// All good blocks have been erased so many times more, as in a life before. Those beyond their endurance go bad when
+    /// they are erased next.
+    pub fn age(&mut self, cycles: u32) {
+        let good = self.blocks.iter_mut().filter(|block| !block.bad);
+        good.for_each(|block| block.erases = block.erases.saturating_add(cycles));
+    }
+
     /// Where the erases of a block and of every so many further ones lie: the first, and the bytes to the next.
     pub fn erases_by_step(&self, first: BlockId, step: u32) -> (*const u32, u64) {
         let erases = self.blocks[first.0 as usize..].as_ptr().wrapping_byte_add(offset_of!(Block, erases));
