@@ -281,3 +281,17 @@ def test_a_drive_is_steady_under_a_job(folder: Path) -> None:
     made = ssdlab("serve", *words, "--state", "steady:job", "--wait-ready", cwd=folder.parent)
     assert made.returncode == 0, made.stderr
     assert stats(folder)["condition"] == "steady:job"
+
+
+def test_health_and_show_read_a_folder(folder: Path) -> None:
+    """A drive worn to its rating is CRITICAL; while it is served, the last checkpoint counts."""
+    start("intel-dc-s3500-80gb", "--set", "capacity_bytes=1GB", "-o", str(folder))
+    sound = ssdlab("health", str(folder))
+    assert (sound.returncode, "is being served" in sound.stderr) == (0, True), sound.stdout
+    assert ssdlab("ctl", str(folder), "age", "3100").returncode == 0
+    end(folder)
+    worn = ssdlab("health", str(folder), "--json")
+    assert (worn.returncode, worn.stderr) == (3, ""), worn.stdout
+    assert "is being served" not in ssdlab("show", str(folder)).stderr
+    nothing = ssdlab("health", str(folder.parent))
+    assert (nothing.returncode, "UNKNOWN" in nothing.stdout) == (4, True)

@@ -22,6 +22,7 @@ from ssdlab.cli.console import (
     print_text,
 )
 from ssdlab.cli.json_option import JSON_OPTION
+from ssdlab.cli.served_note import tell_if_served
 from ssdlab.cli.verb import Verb
 from ssdlab.errors import SsdlabError
 from ssdlab.exit_codes import Exit
@@ -142,6 +143,7 @@ def show(
     smart_json: bool,
 ) -> None:
     """Show every parameter of a DRIVE with its unit and source, and the values that follow."""
+    tell_if_served(drive)
     shown = engine.show(drive, parse_settings(settings), layers)
     if smart_json:
         from ssdlab.health import simulated

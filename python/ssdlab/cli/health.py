@@ -16,6 +16,7 @@ from ssdlab import text
 from ssdlab.cli.console import is_terminal, note, print_json, print_list, print_table, print_text
 from ssdlab.cli.json_option import JSON_OPTION
 from ssdlab.cli.plug_in import FORMAT_OPTION, TERM, PlugIn, failure
+from ssdlab.cli.served_note import tell_if_served
 from ssdlab.errors import SsdlabError
 from ssdlab.exit_codes import Exit
 from ssdlab.health import live, monitoring
@@ -67,7 +68,11 @@ class _Asked:
     cls=PlugIn,
     short_help="Read the wear of real drives, as each vendor defines it.",
     terms=(
-        ("DEVICE", "such as /dev/sda; without one, every drive that smartctl finds"),
+        (
+            "DEVICE",
+            "such as /dev/sda, or a folder of `ssdlab serve`; without one, every drive that "
+            "smartctl finds",
+        ),
         ("exit 0", "OK: all that was looked at looks right"),
         ("1, 3", "WARNING, CRITICAL"),
         ("4", "UNKNOWN: not judged: no drive, no answer, something that is not understood"),
@@ -203,11 +208,23 @@ def _ask(words: Sequence[str], smartctl: str) -> _Asked:
     try:
         if not Path(device).exists():
             raise SsdlabError("there is no such device\nlsblk lists the devices")
+        if Path(device).is_dir():
+            return _Asked(device, kind, _simulated(device))
         if Path(device).is_file():
             raise SsdlabError(f"it is a file\nread a report with: ssdlab health --from {device}")
         return _Asked(device, kind, live.ask(words, smartctl))
     except SsdlabError as error:
         return _Asked(device, kind, error)
+
+
+def _simulated(folder: str) -> DriveReport:
+    """Read the report of a drive that `ssdlab serve` has in a folder."""
+    from ssdlab import engine
+    from ssdlab.health import simulated
+
+    tell_if_served(folder)
+    document = simulated.smart_json(engine.show(folder), folder)
+    return read_file(json.dumps(document).encode(), folder)
 
 
 def _examine(
