@@ -139,6 +139,11 @@ def _of_folder(place: Path) -> Kind | None:
     known = (
         ("study.toml", Kind("a folder of ssdlab sweep", f"ssdlab report {place} -o study.html")),
         ("plan.json", Kind("a folder of ssdlab pts", f"ssdlab report {place} -o pts.html")),
+        ("commands.log", Kind("a log of ssdlab serve", f"ssdlab check {place}")),
+        (
+            "data.img",
+            Kind("a drive of ssdlab serve", f"ssdlab run job.fio --drive {place} -o result.json"),
+        ),
         ("proc", Kind("a captured tree of a machine", f"ssdlab audit --root {place}")),
     )
     return next((kind for name, kind in known if (place / name).exists()), Kind("a folder"))

@@ -58,12 +58,21 @@ def test_a_sign_that_the_limit_cuts_is_no_fault() -> None:
     assert what_it_is(content) is None
 
 
-def test_folders_are_told_by_what_is_in_them(tmp_path: Path) -> None:
-    """Folders of sweep and pts are named with the verb that draws them."""
-    (tmp_path / "study.toml").write_text("")
+@pytest.mark.parametrize(
+    ("name", "verb"),
+    [
+        ("study.toml", "report"),
+        ("plan.json", "report"),
+        ("data.img", "run"),
+        ("commands.log", "check"),
+    ],
+)
+def test_folders_are_told_by_what_is_in_them(name: str, verb: str, tmp_path: Path) -> None:
+    """Folders of sweep, pts and served drives are named with the verb that is for them."""
+    (tmp_path / name).write_text("")
     found = what_the_file_is(tmp_path)
     assert found is not None
-    assert found.told().splitlines()[1].startswith("it is for: ssdlab report ")
+    assert found.told().splitlines()[1].startswith(f"it is for: ssdlab {verb} ")
 
 
 def test_thousands_of_blank_lines_are_passed_over_at_once() -> None:
