@@ -118,7 +118,7 @@ traces)
     SSDLAB_TRACES=${SSDLAB_TRACES:-target/traces} .venv/bin/pytest -s tests/python/test_trace_long.py
     ;;
 *)
-    echo "test-long: PART must be conditions, coverage, datasheets, drawn-drives, examples, fio, first-slices, fit, intervals, interrupt, measured, mutants, power-cuts, predictions, pts, pts-960gb, real, scale, sizing, sweep or traces: make test-long PART=drawn-drives" >&2
+    echo "test-long: PART must be conditions, control, coverage, databases, datasheets, drawn-drives, examples, fio, first-slices, fit, intervals, interrupt, kills, measured, mutants, power-cuts, predictions, pts, pts-960gb, real, scale, served, sizing, sweep or traces: make test-long PART=drawn-drives" >&2
     exit 2
     ;;
 esac

@@ -87,6 +87,36 @@ def test_a_folder_is_told_file_by_file(folder: Path, command: Command) -> None:
         assert ssdlab("serve", str(damaged)).returncode == 2, "and it is not served"
 
 
+def test_snapshots_are_looked_at(folder: Path, command: Command) -> None:
+    """A damaged one is a finding, and the drive opens all the same."""
+    start(*SMALL, "-o", str(folder))
+    for name in ("first", "second"):
+        assert ssdlab("ctl", str(folder), "snapshot", name).returncode == 0
+    end(folder)
+    assert command("check", str(folder))[0] == 0
+    (folder / "snapshots" / "second" / "data.img").unlink()
+    code, out, _ = command("check", str(folder), "--json")
+    (told,) = json.loads(out)["folders"]
+    told = told["drive_folder"]
+    assert (code, told["opens"]) == (3, True)
+    assert [each["opens"] for each in told["snapshots"]] == [True, False]
+    assert [fault["file"] for fault in told["faults"]] == [f"{folder}/snapshots/second/data.img"]
+
+
+def test_a_drive_that_is_bad_all_over(folder: Path, command: Command) -> None:
+    """It opens again, and keeps its bad sectors as one range."""
+    start(*SMALL, "-o", str(folder))
+    client = Client(str(folder))
+    client.post("/inject/media-error", offset=0, length=64 << 20)
+    client.close()
+    end(folder, signal.SIGKILL)
+    assert (folder / "bad-sectors").read_text() == "0-131071\nend\n"
+    start(str(folder))
+    end(folder)
+    (told,) = json.loads(command("check", str(folder), "--json")[1])["folders"]
+    assert told["drive_folder"]["bad_sectors"] == 131072
+
+
 def _cut(file: Path) -> None:
     file.write_bytes(file.read_bytes()[:-9])
 
@@ -99,9 +129,11 @@ def test_another_version_is_not_judged(folder: Path, command: Command) -> None:
     head, _, rest = checkpoint.read_bytes().partition(b"\n")
     checkpoint.write_bytes(head + b"9\n" + rest)
     code, out, _ = command("check", str(folder))
-    assert (code, "is of another version of ssdlab" in out) in ((4, True), (3, True))
-    told = json.loads(command("check", str(folder), "--json")[1])["folders"][0]["drive_folder"]
-    assert not told["opens"] and told["faults"]
+    assert (code, "is of another version of ssdlab" in out) == (4, True)
+    (told,) = json.loads(command("check", str(folder), "--json")[1])["folders"]
+    faults = told["drive_folder"]["faults"]
+    assert not told["drive_folder"]["opens"]
+    assert [(fault["file"], fault["unknown"]) for fault in faults] == [(str(checkpoint), True)]
 
 
 @pytest.mark.parametrize("what", ["nothing", "file", "empty"])

@@ -15,6 +15,7 @@ use crate::medium::Medium;
 use crate::power::{Armed, Draws, Fault, Faults};
 use crate::promises::Promises;
 use crate::since::Since;
+use rangemap::RangeSet;
 use ssdlab_device::block::{Completion, Device, Limits, Operation, Request, Status, Tag};
 use ssdlab_device::config::DriveConfig;
 use ssdlab_device::counters::Counters;
@@ -151,6 +152,13 @@ impl<M: Medium> Disk<M> {
         self
     }
 
+    /// The same drive with sectors that cannot be read since a later life of it: the medium knows of them, and is not told
+    /// of a part of them meanwhile.
+    pub fn not_readable(mut self, sectors: RangeSet<u64>) -> Disk<M> {
+        self.image().resume_bad(sectors);
+        self
+    }
+
     /// Sectors that cannot be read until they are written or trimmed: a media error.
     pub fn spoil(&mut self, sectors: Range<u64>) {
         self.note(|| Entry::Spoil(sectors.clone()));
@@ -164,9 +172,13 @@ impl<M: Medium> Disk<M> {
         self.ssd.ftl.flash.array.age(cycles);
     }
 
-    /// The same drive, which writes what is done to it into a log from now on.
+    /// The same drive, which writes what is done to it into a log from now on; first what a checkpoint has not.
     pub fn logged(self, log: Log) -> Disk<M> {
-        Disk { log: Some(Box::new(log)), ..self }
+        let mut disk = Disk { log: Some(Box::new(log)), ..self };
+        for sectors in disk.image().bad_sectors().clone() {
+            disk.note(|| Entry::Spoil(sectors));
+        }
+        disk
     }
 
     /// Why its log has ended, where it could not be written.

@@ -19,9 +19,9 @@ use crate::file::{ImageFile, data_of};
 use crate::image::Sizes;
 use crate::medium::{Medium, Note};
 use crate::since::{Mark, Since};
+use rangemap::RangeSet;
 use rustix::fs::{FlockOperation, OFlags, flock, ioctl_ficlone};
 use ssdlab_device::counters::Counters;
-use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::ops::Range;
@@ -110,7 +110,7 @@ pub struct Life<M = FolderMedium> {
     /// What the drive has counted, where it counted since the checkpoint.
     pub counters: Option<Counters>,
     /// Sectors that cannot be read.
-    pub bad: BTreeSet<u64>,
+    pub bad: RangeSet<u64>,
     /// The drive was put away before it was closed.
     pub was_put_away: bool,
 }
@@ -274,10 +274,7 @@ impl Folder {
     pub fn restore(&self, name: &str) -> Result<(), FolderError> {
         let from = self.path.join(SNAPSHOTS).join(name);
         if !from.is_dir() {
-            let entries = fs::read_dir(self.path.join(SNAPSHOTS)).into_iter().flatten().flatten();
-            let mut names: Vec<String> =
-                entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
-            names.sort();
+            let names = snapshots(&self.path).into_iter().map(|(name, _)| name).collect::<Vec<_>>();
             let what = format!("there is no such snapshot; there are: {}", names.join(", "));
             return Err(FolderError::Damaged {
                 file: from,
@@ -298,6 +295,15 @@ impl Folder {
         }
         sync_folder(&self.path)
     }
+}
+
+/// The snapshots of a folder, by name; copies that were not made to their end are none.
+pub fn snapshots(path: &Path) -> Vec<(String, PathBuf)> {
+    let entries = fs::read_dir(path.join(SNAPSHOTS)).into_iter().flatten().flatten();
+    let named = entries.map(|entry| (entry.file_name().to_string_lossy().into_owned(), entry.path()));
+    let mut snapshots: Vec<_> = named.filter(|(name, path)| path.is_dir() && !name.contains(BESIDE)).collect();
+    snapshots.sort();
+    snapshots
 }
 
 /// The account is one of a drive of that size.
@@ -326,10 +332,10 @@ pub(crate) fn check_length(path: &Path, sizes: Sizes) -> Result<(), FolderError>
 const WITHOUT_BAD: &str = "remove it, and these sectors can be read again; or put it back from a copy";
 
 /// Sectors that cannot be read.
-pub(crate) fn bad_of(path: &Path) -> Result<BTreeSet<u64>, FolderError> {
+pub(crate) fn bad_of(path: &Path) -> Result<RangeSet<u64>, FolderError> {
     let file = path.join(BAD);
     if !file.exists() {
-        return Ok(BTreeSet::new());
+        return Ok(RangeSet::new());
     }
     let bytes = read(&file, MOST_BAD_BYTES)?;
     let remedy = WITHOUT_BAD;
@@ -337,12 +343,12 @@ pub(crate) fn bad_of(path: &Path) -> Result<BTreeSet<u64>, FolderError> {
 }
 
 /// Sectors that cannot be read are some of the drive.
-pub(crate) fn check_bad(bad: &BTreeSet<u64>, path: &Path, sizes: Sizes) -> Result<(), FolderError> {
+pub(crate) fn check_bad(bad: &RangeSet<u64>, path: &Path, sizes: Sizes) -> Result<(), FolderError> {
     let sectors = sizes.capacity_bytes / u64::from(sizes.sector_bytes);
-    match bad.last().filter(|last| **last >= sectors) {
+    match bad.last().filter(|last| last.end > sectors) {
         None => Ok(()),
         Some(last) => {
-            let what = format!("names sector {last}; the drive has {sectors}");
+            let what = format!("names sector {}; the drive has {sectors}", last.end - 1);
             Err(FolderError::Damaged { file: path.join(BAD), what, remedy: WITHOUT_BAD })
         }
     }
@@ -411,7 +417,7 @@ pub struct FolderMedium {
 }
 
 impl FolderMedium {
-    fn keep_bad(&mut self, bad: &BTreeSet<u64>) -> io::Result<()> {
+    fn keep_bad(&mut self, bad: &RangeSet<u64>) -> io::Result<()> {
         let path = self.path.join(BAD);
         if bad.is_empty() {
             return if std::mem::take(&mut self.has_bad) { fs::remove_file(&path) } else { Ok(()) };
@@ -516,10 +522,12 @@ fn is_free(path: &Path) -> Result<bool, FolderError> {
     }
 }
 
+const BESIDE: &str = ".new-";
+
 /// A name beside a folder that nobody else uses.
 fn beside(path: &Path) -> PathBuf {
     let mut name = path.file_name().unwrap_or_default().to_os_string();
-    name.push(format!(".new-{}", std::process::id()));
+    name.push(format!("{BESIDE}{}", std::process::id()));
     path.with_file_name(name)
 }
 

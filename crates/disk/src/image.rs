@@ -31,6 +31,7 @@ use crate::since::{Mark, Since};
 use crate::undo::{Before, More, Undo};
 use crate::unit::{Pool, Unit};
 use crate::unstored::Unstored;
+use rangemap::RangeSet;
 use ssdlab_device::block::Tag;
 use ssdlab_device::counters::Counters;
 use ssdlab_device::nand::contents::{Contents, Damaged, Part, Row, Whence};
@@ -207,6 +208,11 @@ impl<M: Medium> Image<M> {
         self.since = since;
     }
 
+    /// Goes on with the sectors that cannot be read: the medium knows of them.
+    pub(crate) fn resume_bad(&mut self, sectors: RangeSet<u64>) {
+        self.bad = BadSectors::known(sectors);
+    }
+
     /// Begins a new account of what is written and trimmed: a checkpoint has been made.
     pub fn clear_since(&mut self) {
         self.since.clear();
@@ -250,8 +256,8 @@ impl<M: Medium> Image<M> {
     }
 
     /// Sectors that cannot be read.
-    pub fn bad_sectors(&self) -> impl Iterator<Item = u64> + '_ {
-        self.bad.within(0..u64::MAX)
+    pub fn bad_sectors(&self) -> &RangeSet<u64> {
+        self.bad.all()
     }
 
     /// Makes what the medium has survive a loss of the host's power.
@@ -384,7 +390,10 @@ impl<M: Medium> Image<M> {
     fn note_written(&mut self, lpn: u32, unit: &Unit) -> Vec<u64> {
         self.since.mark(lpn..lpn + 1, Mark::Written);
         let first = self.first_sector(lpn);
-        self.bad.mend(unit.runs().flatten().map(|sector| first + sector as u64))
+        if self.bad.all().is_empty() {
+            return Vec::new();
+        }
+        unit.runs().flat_map(|run| self.bad.mend(first + run.start as u64..first + run.end as u64)).collect()
     }
 
     /// Stores a unit that is put into a slot, or that a protected buffer takes; or keeps it apart.
@@ -445,7 +454,7 @@ impl<M: Medium> Image<M> {
         let sectors = first + u64::from(part.sectors.0)..first + u64::from(part.sectors.1);
         let in_ram =
             |lba: u64| held.0.is_some_and(|number| self.ram.get(number).1.brought[(lba - first) as usize] != 0);
-        self.bad.within(sectors).any(|lba| !in_ram(lba))
+        self.bad.within(sectors).flatten().any(|lba| !in_ram(lba))
     }
 }
 

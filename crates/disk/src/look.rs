@@ -7,8 +7,8 @@ use crate::account::Account;
 use crate::folder::{self, FolderError, Life};
 use crate::image::Sizes;
 use crate::medium::NoBytes;
+use rangemap::RangeSet;
 use rustix::fs::{FlockOperation, flock};
-use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -74,7 +74,7 @@ pub struct Look {
     /// The account lies in `since.new`: a checkpoint was not kept to its end.
     pub is_next: bool,
     /// Sectors that cannot be read.
-    pub bad: BTreeSet<u64>,
+    pub bad: RangeSet<u64>,
     /// What is wrong.
     pub faults: Vec<Fault>,
 }

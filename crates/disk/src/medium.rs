@@ -3,8 +3,8 @@
 //! [`Ram`] for tests and programs in virtual time: pages of 16 KiB that copies share until one writes
 //! (copy on write), so that a copy costs 8 bytes a page. [`crate::folder`] has them in files.
 
+use rangemap::RangeSet;
 use ssdlab_device::counters::Counters;
-use std::collections::BTreeSet;
 use std::io;
 use std::sync::Arc;
 
@@ -45,7 +45,7 @@ pub enum Note<'a> {
     /// Marks of [`crate::since::Since`] that have changed, from this byte on.
     Marks(usize, &'a [u8]),
     /// All sectors that cannot be read.
-    Bad(&'a BTreeSet<u64>),
+    Bad(&'a RangeSet<u64>),
     /// What the drive has counted.
     Counters(&'a Counters),
 }

@@ -10,6 +10,7 @@ use ssdlab_disk::medium::{Medium, Note};
 use ssdlab_disk::since::{Mark, Since};
 use ssdlab_disk::{Lba, Operation, Request};
 use std::fs;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 const CHECKPOINT: &[u8] = b"what the drive was like";
@@ -68,14 +69,14 @@ fn what_is_noted_is_kept() {
     for host_writes in 1..4 {
         life.medium.note(Note::Counters(&Counters { host_writes, ..Counters::default() })).unwrap();
     }
-    life.medium.note(Note::Bad(&[7, 8, 99].into())).unwrap();
+    life.medium.note(Note::Bad(&[7..9, 99..100].into())).unwrap();
     life.medium.write(4096, &[5; 512]).unwrap();
     drop((folder, life));
 
     let (folder, mut life) = resumed(&path).unwrap();
     assert_eq!(life.since, since);
     assert_eq!(life.counters.map(|counters| counters.host_writes), Some(3));
-    assert_eq!(life.bad, [7, 8, 99].into());
+    assert_eq!(life.bad, [7..9, 99..100].into());
     let mut read = [0; 512];
     life.medium.read(4096, &mut read).unwrap();
     assert_eq!(read, [5; 512]);
@@ -159,7 +160,7 @@ fn a_snapshot_is_the_drive_as_it_was() {
     let (_around, path) = made();
     let (folder, mut life) = resumed(&path).unwrap();
     life.medium.write(4096, &[1; 512]).unwrap();
-    life.medium.note(Note::Bad(&[7].into())).unwrap();
+    life.medium.note(Note::Bad(&[7..8, 9..10].into())).unwrap();
     folder.keep(b"then", &mut life.medium, SIZES.units(), true).unwrap();
     folder.snapshot("then").unwrap();
     assert!(matches!(folder.snapshot("then"), Err(FolderError::Exists(_))));
@@ -173,7 +174,7 @@ fn a_snapshot_is_the_drive_as_it_was() {
     let (folder, mut life) = resumed(&path).unwrap();
     let mut read = [0; 512];
     life.medium.read(4096, &mut read).unwrap();
-    assert_eq!((read, life.bad, life.was_put_away), ([1; 512], [7].into(), true));
+    assert_eq!((read, life.bad, life.was_put_away), ([1; 512], [7..8, 9..10].into(), true));
     assert_eq!(folder.checkpoint().unwrap(), b"then");
 }
 
@@ -247,8 +248,7 @@ fn a_drive_outlives_its_process() {
         let folder = Folder::open(path).unwrap();
         let Life { medium, since, counters, bad, was_put_away } = folder.resume(CHECKPOINT, sizes).unwrap();
         let fresh = ssdlab_device::ssd::Ssd::new(&config, 1, image(&config, medium)).unwrap();
-        let mut disk = Disk::of(fresh).recovered(1, since);
-        bad.iter().for_each(|sector| disk.spoil(*sector..*sector + 1));
+        let disk = Disk::of(fresh).recovered(1, since).not_readable(bad);
         let disk = if was_put_away { disk } else { disk.not_put_away(counters.as_ref()) };
         (folder, disk, was_put_away)
     };
@@ -267,13 +267,19 @@ fn a_drive_outlives_its_process() {
     first.spoil(24..25);
     write(&mut first, 0, 77);
     let counted = first.counters().host_writes;
+    first.spoil(26..27);
     drop((folder, first));
 
+    // Held open, so that no other file gets its number.
+    let bad = fs::File::open(path.join("bad-sectors")).unwrap();
     let (_folder, mut second, was_put_away) = disk(&path);
     assert!(!was_put_away);
     assert_eq!(read(&mut second, 8).unwrap(), vec![2; 4096]);
     assert_eq!(read(&mut second, 16).unwrap(), vec![0; 4096], "trimmed");
     read(&mut second, 24).unwrap_err();
+    let number = |metadata: fs::Metadata| metadata.ino();
+    let same = number(fs::metadata(path.join("bad-sectors")).unwrap()) == number(bad.metadata().unwrap());
+    assert!(same, "an opening that is cut short forgets no bad sector: it does not write them anew");
     let unflushed = read(&mut second, 0).unwrap();
     assert!(unflushed == vec![77; 4096] || unflushed == vec![1; 4096]);
     let counters = second.counters();

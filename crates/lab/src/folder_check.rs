@@ -10,7 +10,7 @@ use crate::in_folder::{InFolderError, revive};
 use serde_json::{Value, json};
 use ssdlab_device::profile::Profile;
 use ssdlab_disk::disk::sizes;
-use ssdlab_disk::folder::FolderError;
+use ssdlab_disk::folder::{FolderError, snapshots};
 use ssdlab_disk::image::Sizes;
 use ssdlab_disk::look::{Fault, Holder, Look};
 use ssdlab_disk::since::Mark;
@@ -18,24 +18,37 @@ use std::path::Path;
 
 const ANEW: &str = "put it back from a copy, such as one in snapshots; or make a new drive of the bytes: `ssdlab serve DRIVE --data data.img -o NEW`";
 
-/// Looks at a folder; what it holds, as JSON.
+/// Looks at a folder and at its snapshots; what they hold, as JSON.
 ///
 /// # Errors
 /// It is no folder of a drive.
 pub fn check(path: &Path) -> Result<Value, FolderError> {
+    let (mut told, mut faults) = look(path)?;
+    let mut copies = Vec::new();
+    for (name, path) in snapshots(path) {
+        let (told, of_it) = look(&path).unwrap_or_else(|error| (json!({ "opens": false }), vec![Fault::of(error)]));
+        copies.push(json!({ "name": name, "opens": told["opens"] }));
+        faults.extend(of_it);
+    }
+    let faults = faults.into_iter().map(|Fault { file, what, remedy, is_unknown }| {
+        json!({ "file": file.display().to_string(), "what": what, "remedy": remedy, "unknown": is_unknown })
+    });
+    told["snapshots"] = copies.into();
+    told["faults"] = faults.collect();
+    Ok(told)
+}
+
+/// What one folder holds, and what is wrong there.
+fn look(path: &Path) -> Result<(Value, Vec<Fault>), FolderError> {
     let mut look = Look::at(path)?;
     if look.faults.iter().any(|fault| !fault.is_unknown) && look.holder != Holder::Nobody {
         // Whoever has it open may just have kept a checkpoint.
         look = Look::at(path)?;
     }
     let drive = drive(path, &mut look);
-    let faults = look.faults.iter().map(|Fault { file, what, remedy, is_unknown }| {
-        json!({ "file": file.display().to_string(), "what": what, "remedy": remedy, "unknown": is_unknown })
-    });
-    let faults: Vec<Value> = faults.collect();
     let marked = |mark| look.account.as_ref().map(|account| account.since.marked(mark).count());
     let files = look.files.iter().map(|(name, bytes)| json!({ "name": name, "bytes": bytes }));
-    Ok(json!({
+    let told = json!({
         "files": files.collect::<Vec<_>>(),
         "served_by": match &look.holder {
             Holder::Nobody => Value::Null,
@@ -46,11 +59,11 @@ pub fn check(path: &Path) -> Result<Value, FolderError> {
         "checkpoint_unfinished": look.is_next,
         "units_written": marked(Mark::Written),
         "units_trimmed": marked(Mark::Trimmed),
-        "bad_sectors": look.bad.len(),
-        "opens": drive.is_some() && faults.is_empty(),
+        "bad_sectors": look.bad.iter().map(|range| range.end - range.start).sum::<u64>(),
+        "opens": drive.is_some() && look.faults.is_empty(),
         "drive": drive,
-        "faults": faults,
-    }))
+    });
+    Ok((told, look.faults))
 }
 
 /// The drive as the next to open it would find it; what keeps it from that is a fault.
@@ -60,7 +73,12 @@ fn drive(path: &Path, look: &mut Look) -> Option<Value> {
     let fault = |error: InFolderError| fault_of(&file, error);
     match size_of(&file, &checkpoint) {
         Err(error) => {
-            look.faults.push(fault(error));
+            let fault = fault(error);
+            if fault.is_unknown {
+                // Nor can be told what that version's account says.
+                look.faults.retain(|other| !other.file.ends_with("since"));
+            }
+            look.faults.push(fault);
             None
         }
         Ok(sizes) => {

@@ -138,11 +138,10 @@ pub fn revive<M: Medium>(
     });
     let WithBytes { mut disk, mut about } = with_bytes?;
     if let Some((since, counters, bad, was_put_away)) = before {
-        disk = disk.recovered(about.seed(), since);
+        disk = disk.recovered(about.seed(), since).not_readable(bad);
         if !was_put_away {
             disk = disk.not_put_away(counters.as_ref());
         }
-        bad.into_iter().for_each(|sector| disk.spoil(sector..sector + 1));
     }
     about.count_from_now(&mut disk);
     Ok((about, disk))

@@ -79,10 +79,7 @@ pub fn open_logged(path: &Path, log: &Path) -> Result<(InFolder, Disk<FolderMedi
     let commands = log.join(COMMANDS);
     let file = OpenOptions::new().write(true).create_new(true).open(&commands).map_err(storage(&commands))?;
     let log = Log::new(Box::new(BufWriter::new(file))).map_err(storage(&commands))?;
-    let mut disk = disk.logged(log);
-    let bad: Vec<u64> = disk.ssd().ftl.flash.contents.bad_sectors().collect();
-    bad.into_iter().for_each(|sector| disk.spoil(sector..sector + 1));
-    Ok((kept, disk))
+    Ok((kept, disk.logged(log)))
 }
 
 /// A log that was played.
@@ -130,9 +127,11 @@ mod test {
         let settings = settings.map(|(key, value)| (key.to_string(), value.to_string()));
         let mut session = Session::open(&source, &settings, 1).unwrap();
         session.to_folder(&path, &Default::default()).unwrap();
+        InFolder::open(&path).unwrap().1.spoil(20..22);
         let (mut kept, mut disk) = open_logged(&path, &log).unwrap();
         assert!(matches!(open_logged(&path, &log), Err(LogError::Drive(_))), "it is open");
         disk.spoil(7..9);
+        disk.spoil(11..12);
         let cuts: Vec<Cut> = (0..4)
             .map(|seed| {
                 if seed == 1 {
@@ -148,6 +147,7 @@ mod test {
             })
             .collect();
         assert!(cuts.iter().all(|cut| !cut.losses.is_empty()));
+        assert!(fs::read_to_string(log.join(COMMANDS)).unwrap().starts_with("ssdlab log 1\nspoil 20 22\n"));
         let found = play(&log).unwrap();
         assert_eq!(
             found.played.cuts.iter().map(|played| &played.cut).collect::<Vec<_>>(),

@@ -31,10 +31,10 @@ from ssdlab.exit_codes import Exit, worst
 def check(folders: Sequence[str], as_json: bool) -> int:
     """Check the folder of a drive that `ssdlab serve` serves, or play its log again.
 
-    Of a drive's folder it tells whether the drive opens, what is wrong with which file, and what
-    helps; the bytes themselves have no checksum. Of a folder that `ssdlab serve --log` made it
-    plays the commands again, and tells what each power cut took. Exits with 3 where something is
-    wrong, with 4 where something could not be looked at.
+    Of a drive's folder it tells whether the drive and its snapshots open, what is wrong with which
+    file, and what helps; the bytes themselves have no checksum. Of a folder that `ssdlab serve
+    --log` made it plays the commands again, and tells what each power cut took. Exits with 3 where
+    something is wrong, with 4 where something could not be looked at.
     """
     answers = [(folder, _look(Path(folder))) for folder in folders]
     if as_json:
@@ -105,6 +105,8 @@ def _rows(told: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         if number is not None:
             yield f"units {name}", f"{number:,} since the checkpoint"
     yield "bad sectors", f"{told['bad_sectors']:,}"
+    for snapshot in told["snapshots"]:
+        yield f"snapshot {snapshot['name']}", "opens" if snapshot["opens"] else "does not open"
     for file in told["files"]:
         size = text.NOTHING if file["bytes"] is None else f"{file['bytes']:,} B"
         yield file["name"], size

@@ -115,7 +115,7 @@ impl<M: Medium> Image<M> {
     fn take_back(&mut self, lpn: u32, before: Before, what: What, taken: &mut Vec<Taken>) {
         tell_brought(&before.unit, self.first_sector(lpn), what, taken);
         if let Some(more) = before.more {
-            self.bad.spoil(more.mended);
+            more.mended.into_iter().for_each(|sector| self.bad.spoil(sector..sector + 1));
             let first = self.first_sector(lpn);
             if let Some(armed) = self.armed.as_mut().filter(|_| !more.writes.is_empty()) {
                 before.unit.runs().for_each(|run| armed.store(first + run.start as u64, &more.writes[run]));
