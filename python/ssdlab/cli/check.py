@@ -22,7 +22,8 @@ from ssdlab.exit_codes import Exit, worst
     short_help="Check the folder of a served drive, or play a log of its commands again.",
     examples=(
         "ssdlab check drive",
-        "ssdlab serve drive --log log --wait-ready; ssdlab ctl drive power-cut; ssdlab check log",
+        "ssdlab serve drive --log log",
+        "ssdlab check log",
     ),
 )
 @click.argument("folders", nargs=-1, required=True, metavar="FOLDER...", type=click.Path())
