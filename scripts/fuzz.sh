@@ -22,3 +22,4 @@ run trace fuzz/seeds/trace
 run profile profiles
 run nbd fuzz/seeds/nbd
 run folder fuzz/seeds/folder
+run log fuzz/seeds/log

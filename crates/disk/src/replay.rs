@@ -18,6 +18,9 @@ const MOST_LINE_BYTES: u64 = 1 << 20;
 /// No command moves more.
 const MOST_COMMAND_BYTES: u64 = 256 << 20;
 
+/// No drive gets older, 146 years: what it does thereafter has still room in the numbers.
+const LATEST: Nanos = Nanos(1 << 62);
+
 /// Why a log cannot be played.
 #[derive(Debug, Error)]
 pub enum ReplayError {
@@ -126,7 +129,7 @@ fn submit<M: Medium>(disk: &mut Disk<M>, at: Nanos, request: Request) -> Result<
     if moves && bytes > MOST_COMMAND_BYTES {
         return Err(format!("moves {bytes} bytes at once"));
     }
-    if at < disk.now() {
+    if at < disk.now() || at > LATEST {
         return Err(format!("is at {} ns, and the drive is at {} ns", at.0, disk.now().0));
     }
     let payload = if moves { vec![0; bytes as usize] } else { Vec::new() };
@@ -135,6 +138,9 @@ fn submit<M: Medium>(disk: &mut Disk<M>, at: Nanos, request: Request) -> Result<
 
 fn live<M: Medium>(disk: &mut Disk<M>, to: Nanos, at: Nanos, ended: &[u32]) -> Result<(), String> {
     let mut done: Vec<Done> = Vec::new();
+    if to > LATEST && to != Nanos::NEVER {
+        return Err(format!("lives until {} ns, and the drive is at {} ns", to.0, disk.now().0));
+    }
     let came_to = disk.advance(to, &mut done);
     let tags: Vec<u32> = done.iter().map(|done| done.tag.0).collect();
     if (came_to, tags.as_slice()) == (at, ended) {

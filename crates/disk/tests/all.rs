@@ -3,12 +3,14 @@
 #[path = "../../device/tests/arrows/mod.rs"]
 mod arrows;
 mod commands;
+mod drawn_logs;
 mod faults;
 mod folder;
 mod history;
 #[path = "../../device/tests/stand/kinds.rs"]
 mod kinds;
 mod layers;
+mod logs;
 mod mediums;
 #[path = "../../device/tests/stand/named.rs"]
 mod named;
