@@ -1,9 +1,9 @@
 //! One client, from the greeting to the end.
 //!
 //! The thread of the connection takes all requests that are there, hands them to the drive under one lock, and reads on.
-//! Without a clock the drive has answered them when it returns, and the thread sends the answers; with one, a second thread
-//! sends them when they come. A request is read only when there is room for it, in the connection's limits and in the
-//! memory of all. Whatever a client does ends its own connection at worst.
+//! Without a clock the drive has answered them when it returns, and the thread sends the answers; with one, whoever ends
+//! them sends, and a second thread what the client did not take at once. A request is read only when there is room for it,
+//! in the connection's limits and in the memory of all. Whatever a client does ends its own connection at worst.
 
 use crate::drive::{Batch, Task};
 use crate::house::{Ending, House};
@@ -14,7 +14,7 @@ use crate::nbd::reply::Replies;
 use crate::nbd::session::{Event, Session};
 use crate::nbd::wire::GREETING;
 use crate::offer::export;
-use crate::outbox::{Outbox, Pledge};
+use crate::outbox::{Outbox, Pledge, Unsent, Way};
 use crate::output::{answer, send};
 use crate::socket::Socket;
 use crate::steps::bytes_of;
@@ -33,7 +33,7 @@ impl From<Silence> for Ending {
 }
 
 /// Serves a client until it leaves. A panic is the connection's end, and the drive's if it came from there.
-pub fn serve<M: Medium + Send>(house: &House<M>, socket: &Socket) -> Ending {
+pub fn serve<M: Medium + Send>(house: &House<M>, socket: &Arc<Socket>) -> Ending {
     let served = catch_unwind(AssertUnwindSafe(|| greet(house, socket)));
     socket.shut(Shutdown::Both);
     served.unwrap_or_else(|_| {
@@ -42,7 +42,7 @@ pub fn serve<M: Medium + Send>(house: &House<M>, socket: &Socket) -> Ending {
     })
 }
 
-fn greet<M: Medium + Send>(house: &House<M>, socket: &Socket) -> Ending {
+fn greet<M: Medium + Send>(house: &House<M>, socket: &Arc<Socket>) -> Ending {
     let limits = &house.limits;
     if socket.set_patience(limits.to_ask, limits.to_take).is_err() {
         return Ending::Left;
@@ -94,15 +94,17 @@ fn shake<M: Medium>(
 /// Requests and answers, by one thread or two.
 fn converse<M: Medium + Send>(
     house: &House<M>,
-    socket: &Socket,
+    socket: &Arc<Socket>,
     input: Input<'_>,
     session: Session,
     cycle: u64,
 ) -> Ending {
     let replies = session.replies();
-    let outbox = Arc::new(Outbox::default());
+    let is_paced = house.served.pace().is_paced();
+    let way = Way { socket: socket.clone(), replies };
+    let outbox = Arc::new(if is_paced { Outbox::with_way(way) } else { Outbox::default() });
     let mut connection = Connection { house, socket, input, session, cycle, outbox: outbox.clone(), tasks: Vec::new() };
-    if !house.served.pace().is_paced() {
+    if !is_paced {
         let Err(ending) = connection.ask_on();
         return ending;
     }
@@ -128,14 +130,15 @@ fn hang_up(socket: &Socket, outbox: &Outbox) {
     socket.shut(Shutdown::Both);
 }
 
-/// Sends answers as they come.
+/// Sends what the client did not take at once.
 fn send_on<M: Medium>(house: &House<M>, socket: &Socket, replies: Replies, outbox: &Outbox) -> Result<(), Silence> {
-    while let Some(answers) = outbox.wait() {
-        if let Err(silence) = answer(socket, replies, &answers, house.limits.to_take) {
+    while let Some(unsent) = outbox.wait() {
+        let sent = answer(socket, replies, &unsent, house.limits.to_take);
+        if sent.is_err() {
             hang_up(socket, outbox);
-            return Err(silence);
         }
-        outbox.sent(&answers);
+        outbox.end_sending(unsent, sent.is_ok());
+        sent?;
     }
     Ok(())
 }
@@ -242,9 +245,9 @@ impl<M: Medium> Connection<'_, M> {
             self.house.served.ask(Batch { cycle: self.cycle, tasks }, &self.outbox);
         }
         if !self.house.served.pace().is_paced() {
-            let answers = self.outbox.take();
-            answer(self.socket, self.session.replies(), &answers, self.house.limits.to_take)?;
-            self.outbox.sent(&answers);
+            let unsent = Unsent { answers: self.outbox.take(), sent_bytes: 0 };
+            answer(self.socket, self.session.replies(), &unsent, self.house.limits.to_take)?;
+            self.outbox.sent(&unsent.answers);
         }
         if self.house.is_closed() { Err(Ending::Left) } else { Ok(()) }
     }

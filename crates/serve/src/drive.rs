@@ -12,11 +12,12 @@ use crate::counts::{Counts, Lateness};
 use crate::latency::Latencies;
 use crate::nbd::command::{Command, Error, Request};
 use crate::offer::extents;
-use crate::outbox::{Outcome, Pledge};
+use crate::outbox::{Outbox, Outcome, Pledge};
 use crate::steps::Steps;
 use ssdlab_disk::medium::Medium;
 use ssdlab_disk::{Cut, Disk, Done, Failure, Nanos, Operation};
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::time::Instant;
 
 /// A request of a client, with the payload of a write.
@@ -50,10 +51,6 @@ impl Job {
     fn request(&self) -> &Request {
         self.task.pledge.request()
     }
-
-    fn answer(self, outcome: Outcome) {
-        self.task.pledge.answer(outcome);
-    }
 }
 
 /// See the module.
@@ -71,6 +68,8 @@ pub struct Drive<M: Medium> {
     /// The drive's queue is full.
     waiting: VecDeque<Job>,
     done: Vec<Done>,
+    /// At a pace: where answers wait to be sent, once each.
+    answered: Vec<Arc<Outbox>>,
     /// Requests so far.
     pub counts: Counts,
     /// How late answers were.
@@ -91,6 +90,7 @@ impl<M: Medium> Drive<M> {
             jobs: Vec::new(),
             waiting: VecDeque::new(),
             done: Vec::new(),
+            answered: Vec::new(),
             counts: Counts::default(),
             lateness: Lateness::default(),
             latencies: Default::default(),
@@ -151,7 +151,7 @@ impl<M: Medium> Drive<M> {
                 Command::BlockStatus { .. } => Outcome::Extents(extents(disk, job.request())),
                 _ => Outcome::Done,
             };
-            return job.answer(outcome);
+            return self.answer(job, outcome);
         };
         if disk.outstanding() >= disk.limits().queue_depth as usize {
             return self.waiting.push_back(job);
@@ -175,7 +175,24 @@ impl<M: Medium> Drive<M> {
 
     fn fail(&mut self, job: Job, error: Error, why: String) {
         self.counts.failed += 1;
-        job.answer(Outcome::Failed(error, why));
+        self.answer(job, Outcome::Failed(error, why));
+    }
+
+    fn answer(&mut self, job: Job, outcome: Outcome) {
+        let Some(outbox) = job.task.pledge.answer(outcome).filter(|outbox| outbox.way().is_some()) else { return };
+        if !self.answered.iter().any(|other| Arc::ptr_eq(other, &outbox)) {
+            self.answered.push(outbox);
+        }
+    }
+
+    /// Answers wait to be sent.
+    pub fn has_answered(&self) -> bool {
+        !self.answered.is_empty()
+    }
+
+    /// Where answers wait since the last time. They are sent once the drive is free for others.
+    pub fn take_answered(&mut self) -> Vec<Arc<Outbox>> {
+        std::mem::take(&mut self.answered)
     }
 
     /// Lives on to the next instant at which requests end, `to` at the latest; answers them. False where none did.
@@ -210,7 +227,7 @@ impl<M: Medium> Drive<M> {
         if let Some(latencies) = is_read.then_some(reads).or(is_write.then_some(writes)) {
             latencies.note(self.disk.as_ref().map_or(Nanos::ZERO, Disk::now) - job.began);
         }
-        job.answer(if is_read { Outcome::Data(done.bytes) } else { Outcome::Done });
+        self.answer(job, if is_read { Outcome::Data(done.bytes) } else { Outcome::Done });
     }
 
     fn fill_queue(&mut self) {

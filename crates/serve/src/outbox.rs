@@ -1,13 +1,20 @@
 //! The answers on their way to one client, and how much the server has to do for it.
 //!
 //! A request counts from when it goes to the drive until its reply is sent, so that a client that takes no replies is not
-//! read any further. Whoever ends a request puts the answer in; the connection's own thread, or its writer, takes all that
-//! are there at once.
+//! read any further. Whoever ends a request puts the answer in. Who takes all that are there, and sends them together:
+//!
+//! | the drive | who sends |
+//! |---|---|
+//! | without a clock | the connection's own thread |
+//! | at a pace | whoever ended the requests, as far as the client takes it at once; the connection's writer the rest |
+//!
+//! One at a time sends, so that answers do not mix.
 
 use crate::budget::Share;
 use crate::limits::Limits;
 use crate::nbd::command::{Error, Refusal, Request};
-use crate::nbd::reply::Extent;
+use crate::nbd::reply::{Extent, Replies};
+use crate::socket::Socket;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
@@ -45,22 +52,22 @@ impl Pledge {
         &self.request
     }
 
-    /// Answers it.
-    pub fn answer(mut self, outcome: Outcome) {
-        self.keep(outcome);
+    /// Answers it. The answer waits in this outbox for whoever sends it.
+    pub fn answer(mut self, outcome: Outcome) -> Option<Arc<Outbox>> {
+        self.keep(outcome)
     }
 
-    fn keep(&mut self, outcome: Outcome) {
-        if let Some(outbox) = self.outbox.take() {
-            outbox.answer(Answer::Reply(self.request, outcome, std::mem::take(&mut self.share)));
-        }
+    fn keep(&mut self, outcome: Outcome) -> Option<Arc<Outbox>> {
+        let outbox = self.outbox.take()?;
+        outbox.answer(Answer::Reply(self.request, outcome, std::mem::take(&mut self.share)));
+        Some(outbox)
     }
 }
 
 impl Drop for Pledge {
     fn drop(&mut self) {
-        if self.outbox.is_some() {
-            self.keep(Outcome::Failed(Error::Eio, "The request was given up.".into()));
+        if let Some(outbox) = self.keep(Outcome::Failed(Error::Eio, "The request was given up.".into())) {
+            outbox.changed.notify_all();
         }
     }
 }
@@ -83,9 +90,31 @@ impl Answer {
     }
 }
 
+/// Answers that are about to be sent, together.
+#[derive(Debug, Default)]
+pub struct Unsent {
+    /// In the order in which the requests ended.
+    pub answers: Vec<Answer>,
+    /// So many bytes of the replies are sent already.
+    pub sent_bytes: usize,
+}
+
+/// Where answers go.
+#[derive(Clone, Debug)]
+pub struct Way {
+    /// To whom.
+    pub socket: Arc<Socket>,
+    /// How they are written.
+    pub replies: Replies,
+}
+
 #[derive(Debug, Default)]
 struct Inside {
     answers: Vec<Answer>,
+    /// What the client did not take at once.
+    rest: Option<Unsent>,
+    /// Somebody sends.
+    is_sending: bool,
     /// Requests, and their bytes, that are not answered or whose answer is not sent.
     requests: usize,
     bytes: u64,
@@ -99,12 +128,27 @@ struct Inside {
 #[derive(Debug, Default)]
 pub struct Outbox {
     inside: Mutex<Inside>,
+    /// There is something to do for the connection's writer.
     changed: Condvar,
+    /// Answers were sent, or no more will be.
+    room: Condvar,
+    /// Where answers go; none where only the connection's own thread sends.
+    way: Option<Way>,
     /// Requests that the drive has not answered.
     unanswered: AtomicUsize,
 }
 
 impl Outbox {
+    /// One that whoever ends requests may send from.
+    pub fn with_way(way: Way) -> Outbox {
+        Outbox { way: Some(way), ..Outbox::default() }
+    }
+
+    /// Where answers go, if others than the connection's own thread may send them.
+    pub fn way(&self) -> Option<&Way> {
+        self.way.as_ref()
+    }
+
     fn lock(&self) -> MutexGuard<'_, Inside> {
         self.inside.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -127,6 +171,7 @@ impl Outbox {
     pub fn refuse(&self, refusal: Refusal) {
         self.lock().requests += 1;
         self.put(Answer::Refused(refusal));
+        self.changed.notify_all();
     }
 
     fn put(&self, answer: Answer) {
@@ -136,8 +181,6 @@ impl Outbox {
         } else {
             inside.answers.push(answer);
         }
-        drop(inside);
-        self.changed.notify_all();
     }
 
     /// The drive has answered all that it was asked.
@@ -150,20 +193,46 @@ impl Outbox {
         std::mem::take(&mut self.lock().answers)
     }
 
-    /// As [`Outbox::take`], and waits for the first; none where no more will come.
-    pub fn wait(&self) -> Option<Vec<Answer>> {
-        let is_early = |inside: &mut Inside| {
-            inside.answers.is_empty() && !inside.is_closed && !(inside.is_complete && inside.requests == 0)
-        };
-        let mut inside = self.changed.wait_while(self.lock(), is_early).unwrap_or_else(PoisonError::into_inner);
-        let answers = std::mem::take(&mut inside.answers);
-        (!answers.is_empty()).then_some(answers)
-    }
-
     /// Answers were sent.
     pub fn sent(&self, answers: &[Answer]) {
-        self.lock().forget(answers.len(), answers.iter().map(Answer::bytes).sum());
-        self.changed.notify_all();
+        self.lock().forget_all(answers);
+        self.room.notify_all();
+    }
+
+    /// All that is there, to be sent by the caller alone until [`Outbox::end_sending`]; none where another one sends, or a
+    /// rest waits for the writer.
+    pub fn begin_sending(&self) -> Option<Unsent> {
+        let mut inside = self.lock();
+        let is_free = !inside.is_sending && inside.rest.is_none() && !inside.answers.is_empty();
+        is_free.then(|| inside.begin_sending())
+    }
+
+    /// As [`Outbox::begin_sending`], and waits for something, a rest or answers; none where no more will come.
+    pub fn wait(&self) -> Option<Unsent> {
+        let is_early = |inside: &mut Inside| {
+            let has_none = inside.answers.is_empty() && inside.rest.is_none();
+            inside.is_sending || has_none && !inside.is_closed && !(inside.is_complete && inside.requests == 0)
+        };
+        let mut inside = self.changed.wait_while(self.lock(), is_early).unwrap_or_else(PoisonError::into_inner);
+        let has_some = inside.rest.is_some() || !inside.answers.is_empty();
+        has_some.then(|| inside.begin_sending())
+    }
+
+    /// It was sent; what is left of it is for the writer.
+    pub fn end_sending(&self, unsent: Unsent, is_whole: bool) {
+        let mut inside = self.lock();
+        inside.is_sending = false;
+        if is_whole || inside.is_closed {
+            inside.forget_all(&unsent.answers);
+        } else {
+            inside.rest = Some(unsent);
+        }
+        let is_for_writer = inside.rest.is_some() || inside.is_complete || inside.is_closed;
+        drop(inside);
+        self.room.notify_all();
+        if is_for_writer {
+            self.changed.notify_all();
+        }
     }
 
     /// There is room for one more request of so many bytes.
@@ -174,7 +243,7 @@ impl Outbox {
     /// Waits for room for one more request; false where the client is gone.
     pub fn wait_for_room(&self, bytes: u64, limits: &Limits) -> bool {
         let is_full = |inside: &mut Inside| !inside.has_room(bytes, limits) && !inside.is_closed;
-        let inside = self.changed.wait_while(self.lock(), is_full).unwrap_or_else(PoisonError::into_inner);
+        let inside = self.room.wait_while(self.lock(), is_full).unwrap_or_else(PoisonError::into_inner);
         !inside.is_closed
     }
 
@@ -189,13 +258,28 @@ impl Outbox {
         let mut inside = self.lock();
         inside.is_closed = true;
         let answers = std::mem::take(&mut inside.answers);
-        inside.forget(answers.len(), answers.iter().map(Answer::bytes).sum());
+        inside.forget_all(&answers);
+        if let Some(rest) = inside.rest.take() {
+            inside.forget_all(&rest.answers);
+        }
         drop(inside);
         self.changed.notify_all();
+        self.room.notify_all();
     }
 }
 
 impl Inside {
+    /// A rest goes first.
+    fn begin_sending(&mut self) -> Unsent {
+        self.is_sending = true;
+        let answers = || Unsent { answers: std::mem::take(&mut self.answers), sent_bytes: 0 };
+        self.rest.take().unwrap_or_else(answers)
+    }
+
+    fn forget_all(&mut self, answers: &[Answer]) {
+        self.forget(answers.len(), answers.iter().map(Answer::bytes).sum());
+    }
+
     fn forget(&mut self, requests: usize, bytes: u64) {
         self.requests = self.requests.saturating_sub(requests);
         self.bytes = self.bytes.saturating_sub(bytes);
@@ -250,6 +334,35 @@ mod test {
         assert_eq!(budget.left(), 600);
     }
 
+    fn count(unsent: Option<Unsent>) -> Option<usize> {
+        unsent.map(|unsent| unsent.answers.len())
+    }
+
+    /// One at a time sends; what a client did not take goes before later answers, and only the writer takes it.
+    #[test]
+    fn one_at_a_time_sends() {
+        let (outbox, budget) = (Arc::new(Outbox::default()), Budget::new(1800));
+        let three = [(); 3].map(|()| pledge(&outbox, &budget));
+        assert!(outbox.begin_sending().is_none(), "nothing is there");
+        let [first, second, third] = three;
+        first.answer(Outcome::Done);
+        let mut unsent = outbox.begin_sending().expect("one");
+        second.answer(Outcome::Done);
+        assert!(outbox.begin_sending().is_none(), "another one sends");
+        unsent.sent_bytes = 7;
+        outbox.end_sending(unsent, false);
+        assert!(outbox.begin_sending().is_none(), "a rest waits for the writer");
+        let rest = outbox.wait().expect("the rest");
+        assert_eq!((rest.answers.len(), rest.sent_bytes), (1, 7));
+        outbox.end_sending(rest, true);
+        third.answer(Outcome::Done);
+        let both = outbox.begin_sending().expect("the later ones");
+        assert_eq!((both.answers.len(), both.sent_bytes), (2, 0));
+        outbox.end_sending(both, true);
+        assert!(outbox.has_room(1000, &LIMITS));
+        assert_eq!(budget.left(), 1800);
+    }
+
     /// What is forgotten is answered with an error.
     #[test]
     fn nothing_is_forgotten() {
@@ -264,12 +377,13 @@ mod test {
     #[test]
     fn ends() {
         let (outbox, budget) = (Arc::new(Outbox::default()), Budget::new(600));
-        let asked = pledge(&outbox, &budget);
+        pledge(&outbox, &budget).answer(Outcome::Done);
+        let unsent = outbox.begin_sending().expect("one");
         outbox.complete();
         std::thread::scope(|scope| {
-            let waits = scope.spawn(|| outbox.wait().map(|answers| answers.len()));
-            asked.answer(Outcome::Done);
-            assert_eq!(waits.join().expect("no panic"), Some(1));
+            let waits = scope.spawn(|| count(outbox.wait()));
+            outbox.end_sending(unsent, true);
+            assert_eq!(waits.join().expect("no panic"), None);
         });
         assert_eq!(budget.left(), 600);
         let asked = pledge(&outbox, &budget);

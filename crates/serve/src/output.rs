@@ -3,7 +3,7 @@
 use crate::clock::wall;
 use crate::input::Silence;
 use crate::nbd::reply::Replies;
-use crate::outbox::{Answer, Outcome};
+use crate::outbox::{Answer, Outbox, Outcome, Unsent};
 use crate::socket::Socket;
 use std::io::{ErrorKind, IoSlice};
 use std::time::Duration;
@@ -20,7 +20,28 @@ pub fn send(socket: &Socket, bytes: &[u8], patience: Duration) -> Result<(), Sil
 ///
 /// # Errors
 /// The client is gone, or takes too long.
-pub fn answer(socket: &Socket, replies: Replies, answers: &[Answer], patience: Duration) -> Result<(), Silence> {
+pub fn answer(socket: &Socket, replies: Replies, unsent: &Unsent, patience: Duration) -> Result<(), Silence> {
+    in_pieces(replies, unsent, |pieces| send_pieces(socket, pieces, patience))
+}
+
+/// Sends all answers that wait, as far as the client takes them at once: the rest is left to the connection's writer, and
+/// so are clients that are gone. Nobody is waited for.
+pub fn answer_at_once(outbox: &Outbox) {
+    let Some(way) = outbox.way() else { return };
+    while let Some(mut unsent) = outbox.begin_sending() {
+        let (sent, is_whole) = in_pieces(way.replies, &unsent, |pieces| {
+            let length: usize = pieces.iter().map(|piece| piece.len()).sum();
+            let sent = way.socket.write_at_once(pieces).unwrap_or(0);
+            (sent, sent == length)
+        });
+        unsent.sent_bytes += sent;
+        outbox.end_sending(unsent, is_whole);
+    }
+}
+
+/// Answers as bytes, without what is sent already.
+fn in_pieces<R>(replies: Replies, unsent: &Unsent, send: impl FnOnce(&mut [IoSlice<'_>]) -> R) -> R {
+    let answers = &unsent.answers;
     let mut heads = Vec::with_capacity(answers.len() * 32);
     // What is sent between heads: where, and what.
     let mut data = Vec::new();
@@ -38,7 +59,9 @@ pub fn answer(socket: &Socket, replies: Replies, answers: &[Answer], patience: D
         sent = place;
     }
     pieces.push(IoSlice::new(heads.get(sent..).unwrap_or_default()));
-    send_pieces(socket, &mut pieces, patience)
+    let mut left = pieces.as_mut_slice();
+    IoSlice::advance_slices(&mut left, unsent.sent_bytes);
+    send(left)
 }
 
 fn write(replies: Replies, answer: &Answer, out: &mut Vec<u8>) {

@@ -5,6 +5,8 @@
 //! | off | the thread that asks, until its own requests are answered; it takes along what others ask meanwhile |
 //! | paced | whoever asks brings it to now; one thread of its own sleeps until the next event ([`Served::keep_pace`]) |
 //!
+//! At a pace whoever has brought the drive on sends what it answered, once the lock is free: a thread less to wake.
+//!
 //! Requests go through `incoming`, so that without a clock, too, those of several connections are under way together. Who
 //! looks at the drive or cuts its power ([`Served::with`]) comes between two events, not behind all requests. A panic under
 //! the lock ends the drive, not the server: what is under way gets an error.
@@ -13,6 +15,7 @@ use crate::brake::Brake;
 use crate::clock::{Clock, Pace, wall};
 use crate::drive::{Batch, Drive};
 use crate::outbox::Outbox;
+use crate::output::answer_at_once;
 use ssdlab_disk::Disk;
 use ssdlab_disk::medium::Medium;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -87,7 +90,7 @@ impl<M: Medium> Served<M> {
         drive.catch_up();
         let used = use_it(&mut drive);
         drive.gather();
-        drop(drive);
+        release(drive);
         drop(door);
         self.sooner.notify_all();
         used
@@ -119,7 +122,7 @@ impl<M: Medium> Served<M> {
             (None, Some(_)) => true,
             (Some(before), Some(due)) => due < before,
         };
-        drop(drive);
+        release(drive);
         if is_sooner {
             self.sooner.notify_all();
         }
@@ -148,11 +151,17 @@ impl<M: Medium> Served<M> {
         let mut drive = self.lock();
         while !drive.is_ending() {
             drive.catch_up();
+            if drive.has_answered() {
+                // Answers go out without the lock; what happened meanwhile is looked at again.
+                release(drive);
+                drive = self.lock();
+                continue;
+            }
             drive = match drive.due().map(|due| due.saturating_duration_since(wall())) {
                 None => self.sooner.wait(drive).unwrap_or_else(|poisoned| self.mend(poisoned)),
                 Some(left) if left.is_zero() => {
                     // The machine does not keep up: others get their turn.
-                    drop(drive);
+                    release(drive);
                     std::thread::yield_now();
                     self.lock()
                 }
@@ -166,7 +175,14 @@ impl<M: Medium> Served<M> {
 
     /// After a panic: whoever waits for the drive is answered.
     pub fn see_to_it(&self) {
-        drop(self.lock());
+        release(self.lock());
         self.sooner.notify_all();
     }
+}
+
+/// Frees the drive for others, and sends what it has answered at a pace.
+fn release<M: Medium>(mut drive: MutexGuard<'_, Drive<M>>) {
+    let answered = drive.take_answered();
+    drop(drive);
+    answered.iter().for_each(|outbox| answer_at_once(outbox));
 }

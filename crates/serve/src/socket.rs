@@ -3,13 +3,16 @@
 //! A socket over TCP takes only addresses of the machine itself unless it is told otherwise: the protocol knows no
 //! passwords. A unix socket is a file; one that nobody listens on any more is replaced, and the file goes with the server.
 
-use rustix::net::{RecvFlags, recv};
+use rustix::net::{RecvFlags, SendAncillaryBuffer, SendFlags, recv, sendmsg};
 use std::io::{self, IoSlice, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+/// As many pieces as Linux takes in one call (`IOV_MAX`).
+const PIECES: usize = 1024;
 
 /// Where clients find the server.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -201,6 +204,20 @@ impl Socket {
             Socket::Unix(stream) => (&mut &*stream).write_vectored(pieces),
             Socket::Tcp(stream) => (&mut &*stream).write_vectored(pieces),
         }
+    }
+
+    /// As [`Socket::write`], what the client takes at once: `WouldBlock` where that is nothing.
+    ///
+    /// # Errors
+    /// What the machine says.
+    pub fn write_at_once(&self, pieces: &[IoSlice<'_>]) -> io::Result<usize> {
+        let pieces = pieces.get(..PIECES).unwrap_or(pieces);
+        let (flags, mut no_files) = (SendFlags::DONTWAIT | SendFlags::NOSIGNAL, SendAncillaryBuffer::default());
+        let sent = match self {
+            Socket::Unix(stream) => sendmsg(stream, pieces, &mut no_files, flags)?,
+            Socket::Tcp(stream) => sendmsg(stream, pieces, &mut no_files, flags)?,
+        };
+        Ok(sent)
     }
 
     /// Ends reading, or both ways: whoever waits in a call wakes up.
