@@ -51,7 +51,14 @@ STATS: dict[str, Any] = {
         "nand_bytes_written": 20_480_000,
         "die_move_ns": 1_500_000_000,
     },
-    "blocks": {"total": 1000, "free": 40, "low_water": 20, "collecting": True},
+    "blocks": {
+        "total": 1000,
+        "free": 40,
+        "low_water": 20,
+        "collecting": True,
+        "every": 10,
+        "each": "f" * 4 + "omvb" + "0123456789" * 9 + "99",
+    },
     "wear": {"least": 100, "mean": 250.5, "most": 400, "rated": 3000},
     "requests": {
         "reads": 1000,

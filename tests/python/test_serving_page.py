@@ -331,6 +331,10 @@ def test_the_page_lives(page: tuple[str, Busy], tmp_path: Path) -> None:
         assert "block 3 <b>failed</b>" in text, "as text, not as markup"
         amplification = "[...document.querySelectorAll('figure')][4].innerText"
         assert "2.50" in window.value(amplification)
+        shown = "document.querySelectorAll('#blocks .block.{}').length"
+        states = ("free", "open", "open-for-moves", "collecting", "bad", "sealed")
+        assert [window.value(shown.format(each)) for each in states] == [4, 1, 1, 1, 1, 92]
+        assert "one of 10 is shown" in text
         assert window.complaints == []
 
 

@@ -4,12 +4,14 @@
 use crate::host::registry::{KINDS, Kind, LayerPlan};
 use serde_json::{Value, json};
 use ssdlab_device::counters::Counters;
-use ssdlab_device::ftl::Supply;
+use ssdlab_device::ftl::Ftl;
 use ssdlab_device::ftl::layout::layout;
+use ssdlab_device::ftl::view::BlockState;
 use ssdlab_device::nand::contents::Contents;
 use ssdlab_device::parameter::{Declaration, Raw};
 use ssdlab_device::profile::{self, Model, Profile};
 use ssdlab_device::ssd::Ssd;
+use ssdlab_device::units::BlockId;
 use std::collections::BTreeMap;
 
 /// Every profile that comes along, one object each.
@@ -108,9 +110,30 @@ pub fn layer_parameters(layers: &[LayerPlan]) -> Value {
     Value::Array(entries)
 }
 
-/// Free room for data, in groups of blocks, as JSON.
-pub fn supply(supply: &Supply) -> Value {
-    json!({ "free": supply.free, "total": supply.all, "low_water": supply.low })
+/// So many blocks at most are shown one by one.
+const MOST_BLOCKS: u32 = 960;
+
+/// Free room for data, in groups of blocks; and `each`, of every block or of each `every`-th one a letter: `f`ree, `o`pen,
+/// open for `m`oves, a `v`ictim, `b`ad, or in full ones the tenths that are valid, 0 to 9.
+pub fn blocks<C: Contents>(ftl: &Ftl<C>) -> Value {
+    let (supply, count) = (ftl.supply(), ftl.geometry.blocks);
+    let every = count.div_ceil(MOST_BLOCKS).max(1);
+    let each: String = (0..count).step_by(every as usize).map(|block| letter(ftl, BlockId(block))).collect();
+    json!({ "free": supply.free, "total": supply.all, "low_water": supply.low, "every": every, "each": each })
+}
+
+fn letter<C: Contents>(ftl: &Ftl<C>, block: BlockId) -> char {
+    match ftl.block_state(block) {
+        BlockState::Free => 'f',
+        BlockState::Open => 'o',
+        BlockState::OpenForMoves => 'm',
+        BlockState::Collecting => 'v',
+        BlockState::Bad => 'b',
+        BlockState::Sealed => {
+            let tenths = (10.0 * ftl.valid_share(block)).min(9.0) as u32;
+            char::from_digit(tenths, 10).unwrap_or('9')
+        }
+    }
 }
 
 /// Erase counts of the blocks in use, and the bad ones, of one drive or several together.

@@ -127,7 +127,7 @@ impl About {
             "read_only": disk.is_read_only(),
             "write_amplification": counters.write_amplification(),
             "counters": describe::counters(&counters),
-            "blocks": describe::supply(&disk.ssd().ftl.supply()),
+            "blocks": describe::blocks(&disk.ssd().ftl),
             "wear": wear.summary(),
         })
     }

@@ -5,7 +5,8 @@ difference divided by the time that really passed; write amplification is bytes 
 flash per byte that the host wrote in that second; percentiles of latency are those of the second
 where the drive tells its histogram (``buckets``: pairs of an upper bound in nanoseconds and a
 count), else those since the server began. A figure that the drive does not tell is left out. What
-nobody looks at costs one reading a second; `SECONDS` of samples are kept for who comes later.
+nobody looks at costs one reading a second; `SECONDS` of samples are kept for who comes later, and
+of the blocks one by one the last reading.
 """
 
 from __future__ import annotations
@@ -143,6 +144,7 @@ class Live:
         self._every_s = every_s
         self._samples: deque[dict[str, Any]] = deque(maxlen=SECONDS)
         self._events: deque[dict[str, Any]] = deque(maxlen=_EVENTS)
+        self._blocks: dict[str, Any] = {}
         self._number = 0
         self._viewers = 0
         self._new = threading.Condition()
@@ -164,9 +166,13 @@ class Live:
             self._thread.join(_PATIENCE_S)
 
     def history(self) -> dict[str, Any]:
-        """Return the samples that are kept, oldest first, and what the model said."""
+        """Return the samples that are kept, oldest first, what the model said, and the blocks."""
         with self._new:
-            return {"samples": list(self._samples), "events": list(self._events)}
+            return {
+                "samples": list(self._samples),
+                "events": list(self._events),
+                "blocks": self._blocks,
+            }
 
     def stream(self) -> Document:
         """Return the events for somebody who looks, if there is room."""
@@ -197,7 +203,7 @@ class Live:
             self._new.wait_for(lambda: self._ends.is_set() or self._number > seen, _BEAT_S)
             fresh = [each for each in self._samples if each["number"] > seen]
             words = [each for each in self._events if each["sample"] > seen]
-            return self._number, {"samples": fresh, "events": words}
+            return self._number, {"samples": fresh, "events": words, "blocks": self._blocks}
 
     def _sample_always(self) -> None:
         before, read_at = None, time.monotonic()
@@ -215,6 +221,8 @@ class Live:
         with self._new:
             self._number += 1
             self._samples.append({"number": self._number, **sample})
+            blocks = _part(now, "blocks")
+            self._blocks = {key: blocks[key] for key in ("every", "each") if key in blocks}
             known = self._events[-1]["number"] if self._events else -1
             for each in now.get("events") or ():
                 if each["number"] > known:

@@ -44,6 +44,14 @@ impl<C: Contents> Ftl<C> {
         }
     }
 
+    /// The share of what was programmed into a block, or into the superblock that it is a part of, that is still valid.
+    /// While the host's writes go there, what it has still to take counts as valid.
+    pub fn valid_share(&self, block: BlockId) -> f64 {
+        let group = self.blocks.group_of(block);
+        let programmed: u32 = self.blocks.lanes(group).map(|lane| self.slots_programmed(lane)).sum();
+        f64::from(self.blocks.groups.valid(group)) / f64::from(programmed.max(1))
+    }
+
     /// Which frontier of its die a block with room is.
     pub(super) fn frontier_in(&self, block: BlockId) -> Option<usize> {
         let die = self.geometry.die(block);

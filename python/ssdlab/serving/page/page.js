@@ -4,7 +4,8 @@
   const SECONDS = recorded.seconds, SILENT_MS = 4000, MOST_WORDS = 100;
   const WIDTH = 340, HEIGHT = 140, LEFT = 48, RIGHT = 334, TOP = 8, BOTTOM = 118;
   const LARGEST = 1.25;
-  let { samples, events } = recorded;
+  const STATES = { f: "free", o: "open", m: "open-for-moves", v: "collecting", b: "bad" };
+  let { samples, events, blocks } = recorded;
   let heard = Date.now(), isOpen = false;
 
   const digits = (number, most) => number.toLocaleString("en-US", { maximumSignificantDigits: most });
@@ -160,9 +161,28 @@
     document.getElementById("silence").hidden = list.length > 0;
   };
 
+  const showBlocks = () => {
+    const { each, every } = blocks ?? {}, grid = document.getElementById("blocks");
+    document.getElementById("flash").hidden = !each;
+    if (!each) return;
+    while (grid.childElementCount > each.length) grid.lastChild.remove();
+    while (grid.childElementCount < each.length) grid.append(element("i"));
+    [...each].forEach((letter, at) => {
+      const block = grid.children[at], state = STATES[letter] ?? "sealed";
+      block.className = `block ${state}`;
+      // A tenth is drawn by its middle.
+      block.style.setProperty("--valid", state === "sealed" ? (Number(letter) + 0.5) / 10 : 0);
+    });
+    const counted = (wanted) => [...each].filter(wanted).length;
+    const told = [["free", (letter) => letter === "f"], ["full", (letter) => /\d/.test(letter)], ["being collected", (letter) => letter === "v"]];
+    grid.setAttribute("aria-label", told.map(([name, is]) => `${counted(is)} ${name}`).join(", "));
+    document.getElementById("every").textContent = every > 1 ? `Each square is a block; one of ${every} is shown.` : "Each square is a block.";
+  };
+
   const show = () => {
     if (samples.length) figures.forEach(draw);
     else figures.forEach(({ made }) => (made.hidden = true));
+    showBlocks();
     showWords();
     showState();
   };
@@ -170,6 +190,7 @@
   const take = (told, isAll) => {
     samples = (isAll ? told.samples : [...samples, ...told.samples]).slice(-SECONDS);
     events = (isAll ? told.events : [...events, ...told.events]).slice(-MOST_WORDS);
+    blocks = told.blocks;
     heard = Date.now();
     isOpen = true;
     show();

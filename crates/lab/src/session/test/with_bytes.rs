@@ -127,3 +127,22 @@ fn what_a_buffer_holds_for_good_is_not_lost() {
     assert!(drive.disk.ssd().ftl.flash.contents.units_in_ram() > 0, "the buffer is stuck");
     assert!(all(&mut drive) == before);
 }
+
+/// Each block has its letter: the free ones are those that are counted; after a fill all that is full is valid, after a
+/// trim of all nothing is.
+#[test]
+fn blocks_are_told_one_by_one() {
+    let each = |drive: &mut WithBytes<Ram>| drive.stats()["blocks"]["each"].as_str().unwrap().to_string();
+    let mut drive = session(Condition::Fresh).with_bytes(ram).unwrap();
+    assert!(each(&mut drive).bytes().all(|letter| letter == b'f'));
+    let mut drive = session(Condition::Filled).with_bytes(ram).unwrap();
+    let (told, filled) = (drive.stats()["blocks"].clone(), each(&mut drive));
+    assert_eq!(told["every"], 1);
+    assert_eq!(filled.matches('f').count(), told["free"]);
+    let full = |each: &str, digit| each.chars().filter(char::is_ascii_digit).all(|letter| letter == digit);
+    assert!(filled.contains('9') && full(&filled, '9'), "{filled}");
+    let sectors = drive.disk.limits().sectors;
+    drive.disk.perform(Request::new(Operation::Trim, Lba(0), sectors as u32), Vec::new()).unwrap();
+    let trimmed = each(&mut drive);
+    assert!(trimmed.contains('0') && full(&trimmed, '0'), "{trimmed}");
+}
