@@ -31,7 +31,7 @@ databases)
     ;;
 datasheets)
     # Goes on where it was interrupted; another folder starts anew.
-    .venv/bin/python -m ssdlab.published -o "${SSDLAB_PUBLISHED:-target/published}"
+    .venv/bin/python -m ssdlab.referee.published -o "${SSDLAB_PUBLISHED:-target/published}"
     ;;
 examples)
     # Every example of README and help, from a cold start; SSDLAB_EXAMPLES=sizing types one verb's.
@@ -70,7 +70,7 @@ kills)
     ;;
 measured)
     # Goes on where it was interrupted; another folder starts anew.
-    .venv/bin/python -m ssdlab.measured -o "${SSDLAB_MEASURED:-target/measured}"
+    .venv/bin/python -m ssdlab.referee.measured -o "${SSDLAB_MEASURED:-target/measured}"
     ;;
 mutants)
     SSDLAB_MUTANTS=all .venv/bin/pytest -v tests/python/test_mutants.py
@@ -91,7 +91,7 @@ pts-960gb)
     ;;
 predictions)
     # Goes on where it was interrupted; about fifty minutes of processor time. What is committed must be what it gives.
-    .venv/bin/python -m ssdlab.predicted --draws 16 -o target/7450.json
+    .venv/bin/python -m ssdlab.referee.predicted --draws 16 -o target/7450.json
     cmp target/7450.json docs/predictions/7450.json
     ;;
 real)

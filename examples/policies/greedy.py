@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import ssdlab
-from ssdlab import compiled
+from ssdlab.engine import compiled
 
 
 @compiled.policy

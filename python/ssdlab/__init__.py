@@ -11,18 +11,25 @@ ssdlab.write_report([result], "report.html")
 
 from __future__ import annotations
 
+import importlib
+import sys
 from typing import TYPE_CHECKING
 
-from ssdlab.lazy import loader
+from ssdlab.ground.lazy import loader
+
+if "IPython" in sys.modules:
+    # Results show themselves as tables in a notebook.
+    importlib.import_module("ssdlab.report.notebook")
 
 if TYPE_CHECKING:
-    from ssdlab.comparison import Comparison, compare
-    from ssdlab.disk_answers import Handle, LostSector, PowerCut
-    from ssdlab.disks import Disk, disk
-    from ssdlab.drives import Drive, drive
-    from ssdlab.endurance import Lifetime, lifetime
     from ssdlab.engine import profiles, theory, version
-    from ssdlab.errors import (
+    from ssdlab.engine.endurance import Lifetime, lifetime
+    from ssdlab.engine.result import Job, Result
+    from ssdlab.experiment.comparison import Comparison, compare
+    from ssdlab.experiment.disk_answers import Handle, LostSector, PowerCut
+    from ssdlab.experiment.disks import Disk, disk
+    from ssdlab.experiment.drives import Drive, drive
+    from ssdlab.ground.errors import (
         BusyError,
         DiskError,
         DroppedError,
@@ -34,8 +41,7 @@ if TYPE_CHECKING:
         UnalignedError,
     )
     from ssdlab.report import write_report
-    from ssdlab.result import Job, Result
-    from ssdlab.sweeps import sweep
+    from ssdlab.study.sweeps import sweep
 
 __all__ = [
     "BusyError",
@@ -70,13 +76,13 @@ __all__ = [
 __getattr__ = loader(
     __name__,
     {
-        "comparison": ("Comparison", "compare"),
-        "disk_answers": ("Handle", "LostSector", "PowerCut"),
-        "disks": ("Disk", "disk"),
-        "drives": ("Drive", "drive"),
-        "engine": ("profiles", "theory", "version"),
-        "endurance": ("Lifetime", "lifetime"),
-        "errors": (
+        ".experiment.comparison": ("Comparison", "compare"),
+        ".experiment.disk_answers": ("Handle", "LostSector", "PowerCut"),
+        ".experiment.disks": ("Disk", "disk"),
+        ".experiment.drives": ("Drive", "drive"),
+        ".engine": ("compiled", "policy", "profiles", "theory", "version"),
+        ".engine.endurance": ("Lifetime", "lifetime"),
+        ".ground.errors": (
             "BusyError",
             "DiskError",
             "DroppedError",
@@ -87,9 +93,9 @@ __getattr__ = loader(
             "Stopped",
             "UnalignedError",
         ),
-        "report": ("write_report",),
-        "result": ("Job", "Result"),
-        "sweeps": ("sweep",),
+        ".report": ("write_report",),
+        ".engine.result": ("Job", "Result"),
+        ".study.sweeps": ("sweep",),
     },
 )
 

@@ -11,7 +11,7 @@ import signal
 import sys
 import threading
 
-from ssdlab.signals import SIGNALS, leave_on_signals
+from ssdlab.ground.signals import SIGNALS, leave_on_signals
 
 
 def entry_point() -> None:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from os import PathLike
 from typing import final
 
-from ssdlab.output import PendingFile
+from ssdlab.ground.output import PendingFile
 
 __all__ = [
     "EngineError",
@@ -105,7 +105,7 @@ class Server:
         """Where clients find it, with the ports that the machine chose."""
 
     def stats(self) -> str:
-        """What it is like and what it has done, as JSON; see `ssdlab.serving.api.Served.stats`."""
+        """What it is like and what it has done, as JSON; see `ssdlab.live.api.Served.stats`."""
 
     def power_cut(self, seed: int) -> str:
         """Cuts the power, which stays away; JSON {seed, at_ns, lost, dropped}."""

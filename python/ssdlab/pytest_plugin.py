@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from ssdlab.disks import Disk
+    from ssdlab.experiment.disks import Disk
 
 _SEED: pytest.StashKey[int] = pytest.StashKey()
 
@@ -49,7 +49,7 @@ class Drives:
         name, settings, **options
             As for `ssdlab.disk`.
         """
-        from ssdlab.disks import disk
+        from ssdlab.experiment.disks import disk
 
         drive = disk(name, settings, **options)
         # What preconditioning leaves can be kept and used again; the cuts are this test's own.

@@ -16,9 +16,9 @@ import traceback
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from ssdlab.audit import LiveSystem, Severity, audit
-from ssdlab.audit.prove_trim import prove_trim
-from ssdlab.errors import SsdlabError
+from ssdlab.ground.errors import SsdlabError
+from ssdlab.machine.audit import LiveSystem, Severity, audit
+from ssdlab.machine.audit.prove_trim import prove_trim
 
 _PORT = "/dev/ttyS1"
 _DRIVES = ("vda", "vdb", "vdc", "vdd", "vde", "paths")

@@ -13,13 +13,13 @@ from typing import Any
 
 from common import failures, report_each, shell, wait_until_idle
 
-from ssdlab.errors import SsdlabError
-from ssdlab.pts import book
-from ssdlab.pts.procedure import PartRun
-from ssdlab.pts.real.opening import open_real
-from ssdlab.pts.real.wishes import Wishes
-from ssdlab.pts.shorter import with_cells_of
-from ssdlab.pts.store import Store
+from ssdlab.bench import book
+from ssdlab.bench.procedure import PartRun
+from ssdlab.bench.real.opening import open_real
+from ssdlab.bench.real.wishes import Wishes
+from ssdlab.bench.shorter import with_cells_of
+from ssdlab.bench.store import Store
+from ssdlab.ground.errors import SsdlabError
 
 
 def content(path: str) -> bytes:

@@ -15,11 +15,11 @@ import pytest
 
 from machine import GuestDrive
 from results import HERE, Results, boot_with
-from ssdlab import align
-from ssdlab.align import Array, Crypt, Geometry, Grid, Layout, PhysicalVolume
-from ssdlab.align.layout import PARITY_DISKS
-from ssdlab.align.listings import judge, read_listing
-from ssdlab.align.reading import from_options
+from ssdlab.machine import align
+from ssdlab.machine.align import Array, Crypt, Geometry, Grid, Layout, PhysicalVolume
+from ssdlab.machine.align.layout import PARITY_DISKS
+from ssdlab.machine.align.listings import judge, read_listing
+from ssdlab.machine.align.reading import from_options
 
 DRIVE_MIB = 512
 DRIVES = [GuestDrive(DRIVE_MIB)] * 4 + [GuestDrive(), GuestDrive(controllers=2)]

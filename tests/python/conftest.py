@@ -45,7 +45,7 @@ def stand_in(monkeypatch: pytest.MonkeyPatch) -> StandIn:
     module = StandIn()
     monkeypatch.setitem(sys.modules, "ssdlab._engine", module)
     # The stand-in preconditions nothing that could be kept.
-    monkeypatch.setattr("ssdlab.cache.conditioned", lambda request, _progress: request)
+    monkeypatch.setattr("ssdlab.experiment.cache.conditioned", lambda request, _progress: request)
     return module
 
 

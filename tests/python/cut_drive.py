@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from ssdlab.serving.client import Client
+from ssdlab.live.client import Client
 from test_attach import attach, missing, run
 from test_serve import folder, ssdlab, start
 

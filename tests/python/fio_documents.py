@@ -2,7 +2,7 @@
 
 ``fio/3.33-*.json`` and ``fio/3.41-*.json`` were printed by those versions with the null engine; the
 others are from public threads, in the versions that their names say. Older forms are made of the
-newest one by the rules of fio's history (`ssdlab.fio_json.version`).
+newest one by the rules of fio's history (`ssdlab.engine.fio_json.version`).
 """
 
 from __future__ import annotations

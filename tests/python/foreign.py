@@ -1,4 +1,4 @@
-"""Files that readers of other things are given: one of each kind that `ssdlab.recognise` knows.
+"""Files that readers of other things are given: one of each kind that `recognise` knows.
 
 All are made up by the forms of the programs named, and tell of no real machine.
 """

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from copy import deepcopy
 from typing import Any
 
-from ssdlab.errors import SsdlabError
-from ssdlab.unread import Unread
+from ssdlab.ground.errors import SsdlabError
+from ssdlab.ground.unread import Unread
 
 Path_ = tuple[str | int, ...]
 FIELD, VALUE = "drive_is_dying", "soon-7"

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from ssdlab.exit_codes import Exit
+from ssdlab.ground.exit_codes import Exit
 
 FOLDER = Path(__file__).parent / "listings"
 GPT = (2048, 206848, 616487)

@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 from process import HANG_S, wait_for
-from ssdlab.pts.real.claims import writers
-from ssdlab.pts.real.node import find_node
+from ssdlab.bench.real.claims import writers
+from ssdlab.bench.real.node import find_node
 
 MIB = 1 << 20
 SIZE = 64 * MIB

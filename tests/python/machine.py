@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ssdlab.audit.system import CapturedSystem
+from ssdlab.real.system import CapturedSystem
 
 GIB = 1 << 30
 DISCARDS = 2_147_450_880

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from ssdlab.bench.estimate import Speeds
+from ssdlab.bench.measurement import Measurement
+from ssdlab.bench.plan import Deviation, Step
+from ssdlab.bench.target import Counters, Description, Purged, Resumption, WriteCache
 from ssdlab.engine import Progress
-from ssdlab.errors import SsdlabError
-from ssdlab.pts.estimate import Speeds
-from ssdlab.pts.measurement import Measurement
-from ssdlab.pts.plan import Deviation, Step
-from ssdlab.pts.target import Counters, Description, Purged, Resumption, WriteCache
+from ssdlab.ground.errors import SsdlabError
 
 CAPACITY = 1_000_000_000
 Rate = Callable[[Step, int], float]

@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from ssdlab.engine import show
-from ssdlab.reproduce.catalogue import find
-from ssdlab.reproduce.experiment import QUICK, Experiment, Scene
-from ssdlab.reproduce.judging import RED, Row
-from ssdlab.reproduce.perform import Performance
-from ssdlab.reproduce.specified import Specified
+from ssdlab.experiment.experiment import QUICK, Experiment, Scene
+from ssdlab.referee.reproduce.catalogue import find
+from ssdlab.referee.reproduce.judging import RED, Row
+from ssdlab.referee.reproduce.perform import Performance
+from ssdlab.referee.reproduce.specified import Specified
 
 Piece = Experiment | Scene | Specified
 Change = Callable[[Piece], Piece]

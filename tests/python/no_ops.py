@@ -15,10 +15,10 @@ from typing import Any
 import pyarrow.parquet  # noqa: F401
 
 from performers import nothing
-from ssdlab.sweeps.cluster import DaskCrew
-from ssdlab.sweeps.perform import conduct
-from ssdlab.sweeps.plan import plan
-from ssdlab.sweeps.strict import load
+from ssdlab.study.sweeps.cluster import DaskCrew
+from ssdlab.study.sweeps.perform import conduct
+from ssdlab.study.sweeps.plan import plan
+from ssdlab.study.sweeps.strict import load
 
 
 def main(study: str, folder: str, address: str) -> None:

@@ -6,9 +6,9 @@ import os
 import signal
 
 import synthetic
-from ssdlab.cache import run_conditioned
 from ssdlab.engine import Progress
-from ssdlab.request import RunRequest
+from ssdlab.engine.request import RunRequest
+from ssdlab.experiment.cache import run_conditioned
 
 _NOTHING = synthetic.text(synthetic.job())
 

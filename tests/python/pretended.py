@@ -10,11 +10,11 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from ssdlab.errors import SsdlabError
-from ssdlab.serving import unix
-from ssdlab.serving.api import Api
-from ssdlab.serving.client import SOCKET
-from ssdlab.serving.http import HttpServer
+from ssdlab.ground.errors import SsdlabError
+from ssdlab.live import unix
+from ssdlab.live.api import Api
+from ssdlab.live.client import SOCKET
+from ssdlab.live.http import HttpServer
 
 CUT: dict[str, Any] = {
     "seed": 7,

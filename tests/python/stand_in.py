@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import synthetic
-from ssdlab.output import PendingFile
+from ssdlab.ground.output import PendingFile
 
 
 class EngineError(Exception):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from ssdlab.result import Result
+from ssdlab.engine.result import Result
 
 PERCENTILES = (1, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 99, 99.5, 99.9, 99.95, 99.99)
 

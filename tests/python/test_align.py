@@ -7,15 +7,15 @@ from math import lcm
 
 import pytest
 
-from ssdlab import align
-from ssdlab.align import Array, FileSystem, Finding, Geometry, Grid, Layout, Partition, Unit
-from ssdlab.align.grid import DEFAULT_UNITS, read_unit, track_units
-from ssdlab.align.layout import first_extent, luks1_payload
-from ssdlab.align.notation import decimal_text, in_all_units, parse_geometry, parse_position
-from ssdlab.align.places import WRITE_SIZES, Offsets, spots, straddles
-from ssdlab.align.reading import from_options, from_text
-from ssdlab.align.rule import Judgement
-from ssdlab.errors import SsdlabError
+from ssdlab.ground.errors import SsdlabError
+from ssdlab.machine import align
+from ssdlab.machine.align import Array, FileSystem, Finding, Geometry, Grid, Layout, Partition, Unit
+from ssdlab.machine.align.grid import DEFAULT_UNITS, read_unit, track_units
+from ssdlab.machine.align.layout import first_extent, luks1_payload
+from ssdlab.machine.align.notation import decimal_text, in_all_units, parse_geometry, parse_position
+from ssdlab.machine.align.places import WRITE_SIZES, Offsets, spots, straddles
+from ssdlab.machine.align.reading import from_options, from_text
+from ssdlab.machine.align.rule import Judgement
 
 SECTOR = 512
 MIB = 2**20

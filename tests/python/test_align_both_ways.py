@@ -9,15 +9,15 @@ import pytest
 from listing_files import RIGHT, text_of
 from machine import GIB, MadeMachine
 from real_listings import REAL
-from ssdlab import align
-from ssdlab.align import Geometry, Grid
-from ssdlab.align.grid import read_unit
-from ssdlab.align.listings import judge, read_listing
-from ssdlab.align.reading import from_options
-from ssdlab.align.rule import Judgement, judge_byte, worst
-from ssdlab.audit import audit
-from ssdlab.audit.finding import Finding, Severity
-from ssdlab.audit.texts import audit_texts
+from ssdlab.machine import align
+from ssdlab.machine.align import Geometry, Grid
+from ssdlab.machine.align.grid import read_unit
+from ssdlab.machine.align.listings import judge, read_listing
+from ssdlab.machine.align.reading import from_options
+from ssdlab.machine.align.rule import Judgement, judge_byte, worst
+from ssdlab.machine.audit import audit
+from ssdlab.machine.audit.finding import Finding, Severity
+from ssdlab.machine.audit.texts import audit_texts
 
 SEVERITIES = {
     Judgement.MISALIGNED: Severity.RED,

@@ -13,11 +13,11 @@ from collections.abc import Callable, Iterator, Sequence
 
 import pytest
 
-from ssdlab import align
-from ssdlab.align import Geometry, Grid, Layout, Lines
-from ssdlab.align.grid import read_drive, read_unit
-from ssdlab.align.reading import from_options
-from ssdlab.errors import SsdlabError
+from ssdlab.ground.errors import SsdlabError
+from ssdlab.machine import align
+from ssdlab.machine.align import Geometry, Grid, Layout, Lines
+from ssdlab.machine.align.grid import read_drive, read_unit
+from ssdlab.machine.align.reading import from_options
 
 Command = Callable[..., tuple[int, str, str]]
 MIB = 2**20

@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from ssdlab import align, engine
-from ssdlab.align import Disk, Geometry, Grid, Layout
-from ssdlab.align.grid import read_drive
-from ssdlab.align.reading import CRYPT_FORMATS, from_options
-from ssdlab.errors import SsdlabError
+from ssdlab import engine
+from ssdlab.ground.errors import SsdlabError
+from ssdlab.machine import align
+from ssdlab.machine.align import Disk, Geometry, Grid, Layout
+from ssdlab.machine.align.grid import read_drive
+from ssdlab.machine.align.reading import CRYPT_FORMATS, from_options
 
 Command = Callable[..., tuple[int, str, str]]
 MIB = 2**20

@@ -11,11 +11,11 @@ import pytest
 
 from listing_files import FOLDER, RIGHT, text_of
 from real_listings import REAL
-from ssdlab.align import Grid
-from ssdlab.align.listings import Listing, judge, read_listing
 from ssdlab.cli.align_listing import answer_of
-from ssdlab.errors import SsdlabError
-from ssdlab.exit_codes import Exit
+from ssdlab.ground.errors import SsdlabError
+from ssdlab.ground.exit_codes import Exit
+from ssdlab.machine.align import Grid
+from ssdlab.machine.align.listings import Listing, judge, read_listing
 
 Command = Callable[..., tuple[int, str, str]]
 TEXTS = {

@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 from real_listings import REAL
-from ssdlab.align import Grid
-from ssdlab.align.grid import read_unit, track_units
-from ssdlab.align.listings import Start, is_listing, judge, read_listing
-from ssdlab.align.notation import Geometry
-from ssdlab.align.rule import Judgement
-from ssdlab.errors import SsdlabError
-from ssdlab.exit_codes import Exit
+from ssdlab.ground.errors import SsdlabError
+from ssdlab.ground.exit_codes import Exit
+from ssdlab.machine.align import Grid
+from ssdlab.machine.align.grid import read_unit, track_units
+from ssdlab.machine.align.listings import Start, is_listing, judge, read_listing
+from ssdlab.machine.align.notation import Geometry
+from ssdlab.machine.align.rule import Judgement
 
 Command = Callable[..., tuple[int, str, str]]
 

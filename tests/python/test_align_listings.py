@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from real_listings import REAL, Real
-from ssdlab.align import Grid
-from ssdlab.align.grid import read_unit
-from ssdlab.align.listings import JudgedDisk, judge, read_listing
-from ssdlab.align.notation import Geometry
+from ssdlab.machine.align import Grid
+from ssdlab.machine.align.grid import read_unit
+from ssdlab.machine.align.listings import JudgedDisk, judge, read_listing
+from ssdlab.machine.align.notation import Geometry
 
 
 def judged(real: Real) -> list[JudgedDisk]:

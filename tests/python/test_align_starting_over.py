@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from ssdlab.align.starting_over import ALL, NOTHING, Stage, ways
+from ssdlab.machine.align.starting_over import ALL, NOTHING, Stage, ways
 
 Command = Callable[..., tuple[int, str, str]]
 DESTRUCTIVE = (

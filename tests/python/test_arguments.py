@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ssdlab.cli.arguments import read_job_source
-from ssdlab.errors import SsdlabError
+from ssdlab.ground.errors import SsdlabError
 
 
 def test_fio_options_in_all_spellings_become_flags() -> None:

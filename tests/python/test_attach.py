@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from ssdlab.serving.client import Client
+from ssdlab.live.client import Client
 from test_serve import end, folder, ssdlab, start, stats
 
 __all__ = ["folder"]

@@ -15,15 +15,15 @@ from layout import Layout
 from layouts import LAYOUTS
 from machine import MadeMachine
 from makers import PUBLIC, PublicMachine
-from ssdlab.audit import Severity, audit
-from ssdlab.audit.capture import capture, scrub
-from ssdlab.audit.checks import all_checks
-from ssdlab.audit.finding import Check, Machine
-from ssdlab.audit.prove_trim import LayerProof, Proof, prove_trim
-from ssdlab.audit.reading import read_topology
-from ssdlab.audit.system import CapturedSystem, open_root
-from ssdlab.errors import SsdlabError
-from ssdlab.verdict import Verdict
+from ssdlab.ground.errors import SsdlabError
+from ssdlab.machine.audit import Severity, audit
+from ssdlab.machine.audit.capture import capture, scrub
+from ssdlab.machine.audit.checks import all_checks
+from ssdlab.machine.audit.finding import Check, Machine
+from ssdlab.machine.audit.prove_trim import LayerProof, Proof, prove_trim
+from ssdlab.machine.verdict import Verdict
+from ssdlab.real.reading import read_topology
+from ssdlab.real.system import CapturedSystem, open_root
 
 Command = Callable[..., tuple[int, str, str]]
 

@@ -12,10 +12,10 @@ from builders import behind, generation, with_queue, worn
 from layouts import LAYOUTS
 from layouts_host import nameless_family
 from machine import MadeMachine
-from ssdlab.audit import audit
-from ssdlab.audit.capture import capture
-from ssdlab.audit.checklist import Checklist, checklist
-from ssdlab.verdict import Verdict
+from ssdlab.machine.audit import audit
+from ssdlab.machine.audit.capture import capture
+from ssdlab.machine.audit.checklist import Checklist, checklist
+from ssdlab.machine.verdict import Verdict
 
 Command = Callable[..., tuple[int, str, str]]
 RIGHT, WRONG, UNSEEN = Verdict.RIGHT, Verdict.WRONG, Verdict.NOT_LOOKED_AT

@@ -12,9 +12,9 @@ import pytest
 
 from layouts import LAYOUTS
 from machine import MadeMachine
-from ssdlab.audit import Severity, audit
-from ssdlab.audit.capture import capture
-from ssdlab.audit.finding import Finding
+from ssdlab.machine.audit import Severity, audit
+from ssdlab.machine.audit.capture import capture
+from ssdlab.machine.audit.finding import Finding
 
 Command = Callable[..., tuple[int, str, str]]
 FREE_TEXT = ("/device/", "/etc/default/", "proc_name", "/etc/mdadm", "/etc/cron.d")

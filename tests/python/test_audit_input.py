@@ -14,10 +14,10 @@ import pytest
 from layouts import LAYOUTS
 from machine import MadeMachine
 from process import HANG_S
-from ssdlab.audit import Severity, audit
-from ssdlab.audit.capture import capture
-from ssdlab.audit.reading import MOST_DEVICES, read_topology
-from ssdlab.audit.system import CapturedSystem, LiveSystem, open_root
+from ssdlab.machine.audit import Severity, audit
+from ssdlab.machine.audit.capture import capture
+from ssdlab.real.reading import MOST_DEVICES, read_topology
+from ssdlab.real.system import CapturedSystem, LiveSystem, open_root
 
 Command = Callable[..., tuple[int, str, str]]
 SMARTCTL = "smartctl --json -x --nocheck=standby /dev/sda"

@@ -10,9 +10,9 @@ import pytest
 
 from layouts import LAYOUTS
 from machine import MadeMachine
-from ssdlab.audit import audit
-from ssdlab.audit.device import Device
-from ssdlab.audit.remedy import Remedy, drive_rule
+from ssdlab.machine.audit import audit
+from ssdlab.machine.audit.remedy import Remedy, drive_rule
+from ssdlab.real.device import Device
 
 
 def drive(model: str) -> Device:

@@ -19,12 +19,12 @@ import pytest
 from builders import plain
 from machine import MadeMachine
 from process import HANG_S
-from ssdlab.audit.load import Clock, DeviceLoad, Load, Requests, parse_duration, watch
-from ssdlab.audit.load_job import job_of
-from ssdlab.audit.reading import read_topology
-from ssdlab.audit.system import CapturedSystem, LiveSystem
-from ssdlab.audit.walk import chosen_devices
-from ssdlab.errors import SsdlabError
+from ssdlab.ground.errors import SsdlabError
+from ssdlab.machine.audit.load import Clock, DeviceLoad, Load, Requests, parse_duration, watch
+from ssdlab.machine.audit.load_job import job_of
+from ssdlab.machine.audit.walk import chosen_devices
+from ssdlab.real.reading import read_topology
+from ssdlab.real.system import CapturedSystem, LiveSystem
 
 Command = Callable[..., tuple[int, str, str]]
 BEFORE = [100, 5, 800, 50, 200, 7, 1600, 60, 0, 100, 110, 3, 0, 24, 1, 9, 2]

@@ -10,14 +10,14 @@ import pytest
 from builders import array, plain, thin
 from machine import GIB, MadeMachine
 from ssdlab import engine
-from ssdlab.audit import audit
-from ssdlab.audit.capture import capture
-from ssdlab.audit.checks.spare import check
-from ssdlab.audit.cost import cost_of_room
-from ssdlab.audit.finding import Finding, Machine, Severity
-from ssdlab.audit.reading import read_topology
-from ssdlab.audit.room import Room, room_of
-from ssdlab.audit.system import open_root
+from ssdlab.machine.audit import audit
+from ssdlab.machine.audit.capture import capture
+from ssdlab.machine.audit.checks.spare import check
+from ssdlab.machine.audit.cost import cost_of_room
+from ssdlab.machine.audit.finding import Finding, Machine, Severity
+from ssdlab.machine.audit.room import Room, room_of
+from ssdlab.real.reading import read_topology
+from ssdlab.real.system import open_root
 
 
 def look(machine: MadeMachine) -> Machine:

@@ -12,12 +12,12 @@ from builders import array, plain, volumes
 from layouts import LAYOUTS
 from layouts_deep import cached
 from machine import MadeMachine
-from ssdlab.audit import Finding, Severity, audit
-from ssdlab.audit.controllers import family_of
-from ssdlab.audit.device import Device
-from ssdlab.audit.remedy import Remedy, refused
-from ssdlab.errors import SsdlabError
-from ssdlab.verdict import Verdict
+from ssdlab.ground.errors import SsdlabError
+from ssdlab.machine.audit import Finding, Severity, audit
+from ssdlab.machine.audit.controllers import family_of
+from ssdlab.machine.audit.remedy import Remedy, refused
+from ssdlab.machine.verdict import Verdict
+from ssdlab.real.device import Device
 
 DESTROYS = re.compile(
     r"pvcreate|--add /dev/NEW|replace start|--fail|sync_action|raid456|luksFormat|mkfs|--repair"

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from ssdlab.audit.finding import Finding, Severity
-from ssdlab.audit.texts import audit_texts
-from ssdlab.errors import SsdlabError
-from ssdlab.verdict import Verdict
+from ssdlab.ground.errors import SsdlabError
+from ssdlab.machine.audit.finding import Finding, Severity
+from ssdlab.machine.audit.texts import audit_texts
+from ssdlab.machine.verdict import Verdict
 
 Command = Callable[..., tuple[int, str, str]]
 

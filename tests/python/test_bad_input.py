@@ -10,7 +10,7 @@ import pytest
 
 import ssdlab
 from process import HEALTH, RUN, SMALL, ssdlab_run
-from ssdlab.errors import SsdlabError
+from ssdlab.ground.errors import SsdlabError
 
 Command = Callable[..., tuple[int, str, str]]
 

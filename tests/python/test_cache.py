@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 
-from ssdlab import cache, engine
-from ssdlab.errors import SsdlabError
-from ssdlab.request import RunRequest, Settings
+from ssdlab import engine
+from ssdlab.engine.request import RunRequest, Settings
+from ssdlab.experiment import cache
+from ssdlab.ground.errors import SsdlabError
 
 Command = Callable[..., tuple[int, str, str]]
 

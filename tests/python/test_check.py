@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ssdlab.serving.client import Client
+from ssdlab.live.client import Client
 from test_serve import end, folder, needs_qemu_io, process_of, qemu_io, ssdlab, start
 
 __all__ = ["folder"]

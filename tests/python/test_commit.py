@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 import ssdlab
-from ssdlab.errors import SsdlabError
-from ssdlab.result import Job
+from ssdlab.engine.result import Job
+from ssdlab.ground.errors import SsdlabError
 
 PROTECTED, UNPROTECTED = "micron-7450-pro-960gb", "samsung-990-pro-1tb"
 WRITES: dict[str, Any] = {"rw": "write", "bs": "4k", "ioengine": "sync", "size": "1m"}

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 import synthetic
-from ssdlab.comparison import Row, compare
-from ssdlab.errors import SsdlabError
-from ssdlab.result import Result
+from ssdlab.engine.result import Result
+from ssdlab.experiment.comparison import Row, compare
+from ssdlab.ground.errors import SsdlabError
 
 
 def side(name: str, iops_by_seed: dict[int, float]) -> Result:

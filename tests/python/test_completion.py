@@ -86,7 +86,7 @@ def test_options_are_offered_and_need_no_value_to_be_right() -> None:
 
 def test_every_question_is_offered() -> None:
     """Files of questions are named as the questions are."""
-    from ssdlab.reproduce.catalogue import questions
+    from ssdlab.referee.reproduce.catalogue import questions
 
     names = sorted(question.name for question in questions())
     assert _offered("ssdlab reproduce ") == _plain(" ".join(names))

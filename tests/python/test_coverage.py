@@ -23,17 +23,18 @@ import pytest
 
 from conftest import GOLDEN
 from layouts import LAYOUTS
-from ssdlab import engine, text
-from ssdlab.audit import audit
+from ssdlab import engine
 from ssdlab.cli import ssdlab
 from ssdlab.cli.align_options import read_layout
 from ssdlab.cli.arguments import read_job_source
 from ssdlab.cli.drives import parse_settings
-from ssdlab.errors import SsdlabError
-from ssdlab.everyday.catalogue import resolve
-from ssdlab.reproduce import QUICK, Performance, find, judging, seeds
-from ssdlab.reproduce.catalogue import questions
-from ssdlab.request import RunRequest
+from ssdlab.engine.request import RunRequest
+from ssdlab.ground import seeds, text
+from ssdlab.ground.errors import SsdlabError
+from ssdlab.machine.audit import audit
+from ssdlab.referee.reproduce import QUICK, Performance, find, judging
+from ssdlab.referee.reproduce.catalogue import questions
+from ssdlab.study.everyday.catalogue import resolve
 from test_reproduce import answered
 
 DOCS = Path(__file__).parents[2] / "docs"

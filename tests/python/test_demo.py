@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 import synthetic
-from ssdlab.demo import figures, plan
+from ssdlab.engine.result import Result
 from ssdlab.report.page import build_html
-from ssdlab.result import Result
+from ssdlab.study.demo import figures, plan
+from ssdlab.study.demo.opening import opening
 from test_report import Page
 
 _SPEED = {"fresh": 21_000.0, "steady": 7000.0, "unused-20": 14_000.0, "fall": 9000.0}
@@ -89,7 +90,7 @@ def test_fitted_figures_are_not_shown_as_predicted() -> None:
 
 def test_page_opens_with_the_fall_and_closes_with_three_commands() -> None:
     """The first chart is the fall; the last lines are one's own job, drive and policy."""
-    html = build_html([part(name) for name in plan.parts()])
+    html = build_html([part(name) for name in plan.parts()], opening=opening)
     page = Page(html)
     assert page.headings[0] == "An SSD once it is no longer new"
     first_chart = html[html.index("<svg") : html.index("</svg>")]
@@ -103,5 +104,5 @@ def test_page_opens_with_the_fall_and_closes_with_three_commands() -> None:
 
 def test_page_of_a_demo_that_was_stopped() -> None:
     """With parts missing the page is still made of what there is."""
-    page = Page(build_html([part("randwrite-fresh"), part("readtp-fresh")]))
+    page = Page(build_html([part("randwrite-fresh"), part("readtp-fresh")], opening=opening))
     assert page.headings[0] == "An SSD once it is no longer new"

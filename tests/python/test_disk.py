@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import ssdlab
-from ssdlab import policy
+from ssdlab.engine import policy
 from test_simulated_health import SMALL
 
 SECTOR = 512

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from ssdlab import engine
-from ssdlab.drives import Drive, drive
-from ssdlab.errors import SsdlabError
+from ssdlab.experiment.drives import Drive, drive
+from ssdlab.ground.errors import SsdlabError
 
 Command = Callable[..., tuple[int, str, str]]
 

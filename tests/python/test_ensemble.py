@@ -8,13 +8,13 @@ from collections.abc import Callable
 import pytest
 
 from ssdlab import engine
-from ssdlab.comparison import Metric
-from ssdlab.ensemble import model_error, ranges
-from ssdlab.ensemble.draw import draws, layers, settings
-from ssdlab.ensemble.ranges import Range
-from ssdlab.ensemble.summary import summarise
-from ssdlab.errors import SsdlabError
-from ssdlab.text import ratio
+from ssdlab.experiment.comparison import Metric
+from ssdlab.experiment.ensemble import model_error, ranges
+from ssdlab.experiment.ensemble.draw import draws, layers, settings
+from ssdlab.experiment.ensemble.ranges import Range
+from ssdlab.experiment.ensemble.summary import summarise
+from ssdlab.ground.errors import SsdlabError
+from ssdlab.ground.text import ratio
 
 Command = Callable[..., tuple[int, str, str]]
 KNOWN = ranges.known()

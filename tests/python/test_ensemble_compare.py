@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 import synthetic
-from ssdlab import signals
-from ssdlab.ensemble import pairing, seasons
-from ssdlab.ensemble.document import Arm, Drawn, is_ensemble, read
-from ssdlab.ensemble.report.page import build_html
-from ssdlab.errors import SsdlabError
+from ssdlab.experiment.ensemble import pairing, seasons
+from ssdlab.experiment.ensemble.document import Arm, Drawn, is_ensemble, read
+from ssdlab.ground import signals
+from ssdlab.ground.errors import SsdlabError
+from ssdlab.report.ensemble.page import build_html
 from test_report import Page
 
 Command = Callable[..., tuple[int, str, str]]

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 import browser
-from ssdlab.explain import recorded
-from ssdlab.explain.page import build_html
-from ssdlab.explain.words import CHAPTERS
+from ssdlab.study.explain import recorded
+from ssdlab.study.explain.page import build_html
+from ssdlab.study.explain.words import CHAPTERS
 
 Command = Callable[..., tuple[int, str, str]]
 
@@ -46,7 +46,7 @@ def test_page_shows_what_json_says(command: Command, tmp_path: Path) -> None:
 
 def test_the_page_needs_no_drawing_library() -> None:
     """The drawing library takes longer to load than the page takes to make."""
-    asked = "import sys, ssdlab.explain.page; print('matplotlib' in sys.modules)"
+    asked = "import sys, ssdlab.study.explain.page; print('matplotlib' in sys.modules)"
     told = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
     assert told.stdout == "False\n"
 

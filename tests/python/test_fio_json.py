@@ -11,12 +11,12 @@ import pytest
 
 from fio_documents import FIO, as_version, changes, drive_job, recorded
 from ssdlab.cli.results import exit_code_of
-from ssdlab.comparison import compare
-from ssdlab.errors import SsdlabError
-from ssdlab.exit_codes import Exit
-from ssdlab.fio_json.keys import OUR_SCHEMAS, OURS
-from ssdlab.fio_json.version import version_of
-from ssdlab.result import Result
+from ssdlab.engine.fio_json.keys import OUR_SCHEMAS, OURS
+from ssdlab.engine.fio_json.version import version_of
+from ssdlab.engine.result import Result
+from ssdlab.experiment.comparison import compare
+from ssdlab.ground.errors import SsdlabError
+from ssdlab.ground.exit_codes import Exit
 
 Command = Callable[..., tuple[int, str, str]]
 _SCHEMA = Path(__file__).parents[2] / "docs" / "result.schema.json"

@@ -19,7 +19,7 @@ import pytest
 
 import ssdlab
 from ssdlab import engine
-from ssdlab.result import Job, Result
+from ssdlab.engine.result import Job, Result
 
 SLICE_WRITES = 100_000
 LEAST_SLICES = 4

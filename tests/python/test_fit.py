@@ -12,19 +12,19 @@ import numpy as np
 import pytest
 
 from ssdlab import engine
-from ssdlab.ensemble.ranges import Range
-from ssdlab.errors import SsdlabError
-from ssdlab.fitting import forward
-from ssdlab.fitting.emulator import Emulator, fit_emulator
-from ssdlab.fitting.measurement import SPREAD, Load, Measurement, figure
-from ssdlab.fitting.misfit import Unexplained, check_explained, misfit_of
-from ssdlab.fitting.plan import Candidate, rank
-from ssdlab.fitting.point import point_of
-from ssdlab.fitting.posterior import MODEL_ERROR, Likelihood, sample
-from ssdlab.fitting.prediction import predict
-from ssdlab.fitting.unknowns import Array, Space, Unknown, space_of
-from ssdlab.request import Settings
-from ssdlab.result import Result
+from ssdlab.engine.request import Settings
+from ssdlab.engine.result import Result
+from ssdlab.experiment.ensemble.ranges import Range
+from ssdlab.ground.errors import SsdlabError
+from ssdlab.study.fitting import forward
+from ssdlab.study.fitting.emulator import Emulator, fit_emulator
+from ssdlab.study.fitting.measurement import SPREAD, Load, Measurement, figure
+from ssdlab.study.fitting.misfit import Unexplained, check_explained, misfit_of
+from ssdlab.study.fitting.plan import Candidate, rank
+from ssdlab.study.fitting.point import point_of
+from ssdlab.study.fitting.posterior import MODEL_ERROR, Likelihood, sample
+from ssdlab.study.fitting.prediction import predict
+from ssdlab.study.fitting.unknowns import Array, Space, Unknown, space_of
 
 Command = Callable[..., tuple[int, str, str]]
 BASE = "intel-dc-s3500-80gb"
@@ -419,8 +419,8 @@ def test_a_metric_that_no_run_gives_is_refused(command: Command, tmp_path: Path)
 
 def test_a_stopped_wave_gives_nothing() -> None:
     """Runs that were stopped are no figures."""
-    from ssdlab.errors import Stopped
-    from ssdlab.fitting.waves import run_wave
+    from ssdlab.ground.errors import Stopped
+    from ssdlab.study.fitting.waves import run_wave
 
     space, asked = space_of(BASE), [Measurement(LOAD, "iops", 1.0, 0.02, "")]
     stop = threading.Event()

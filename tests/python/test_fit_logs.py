@@ -11,8 +11,8 @@ import pytest
 
 import synthetic
 from ssdlab import engine
-from ssdlab.fitting.measurement import SPREAD, Measurement
-from ssdlab.fitting.read_any import read_all
+from ssdlab.study.fitting.measurement import SPREAD, Measurement
+from ssdlab.study.fitting.read_any import read_all
 
 Command = Callable[..., tuple[int, str, str]]
 BASE = "intel-dc-s3500-80gb"

@@ -24,17 +24,17 @@ import numpy as np
 import pytest
 
 from ssdlab import engine
-from ssdlab.endurance import lifetime_years
-from ssdlab.fitting.measurement import Load, Measurement, figure
-from ssdlab.fitting.misfit import misfit_of
-from ssdlab.fitting.point import Point
-from ssdlab.fitting.profile import profile_text
-from ssdlab.fitting.refine import Refined, refine
-from ssdlab.fitting.unknowns import Array, space_of
-from ssdlab.fitting.waves import Fit, fit
-from ssdlab.parallel import run_all
-from ssdlab.request import RunRequest, Settings
-from ssdlab.result import Job, Result
+from ssdlab.engine.endurance import lifetime_years
+from ssdlab.engine.request import RunRequest, Settings
+from ssdlab.engine.result import Job, Result
+from ssdlab.experiment.parallel import run_all
+from ssdlab.study.fitting.measurement import Load, Measurement, figure
+from ssdlab.study.fitting.misfit import misfit_of
+from ssdlab.study.fitting.point import Point
+from ssdlab.study.fitting.profile import profile_text
+from ssdlab.study.fitting.refine import Refined, refine
+from ssdlab.study.fitting.unknowns import Array, space_of
+from ssdlab.study.fitting.waves import Fit, fit
 
 ROOT = Path(__file__).parents[2]
 T = TypeVar("T")

@@ -6,7 +6,7 @@ import pytest
 
 from ssdlab.cli.compare import _print_conditions
 from ssdlab.cli.fit_plan import print_plan
-from ssdlab.fitting.plan import CANDIDATES, Ranked
+from ssdlab.study.fitting.plan import CANDIDATES, Ranked
 
 _OF = {"ftl.parity_stripe_pages": 0.68, "nand.pages_per_block": 0.38, "buffer.bytes": 0.21}
 

@@ -10,7 +10,9 @@ import pytest
 
 import synthetic
 from ssdlab import engine
-from ssdlab.fitting.measurement import (
+from ssdlab.engine.request import RunRequest
+from ssdlab.engine.result import Result
+from ssdlab.study.fitting.measurement import (
     METRICS,
     TAIL_SPREAD,
     Load,
@@ -19,10 +21,8 @@ from ssdlab.fitting.measurement import (
     hold_back,
     loads,
 )
-from ssdlab.fitting.read_csv import read_csv
-from ssdlab.fitting.read_fio import read_fio
-from ssdlab.request import RunRequest
-from ssdlab.result import Result
+from ssdlab.study.fitting.read_csv import read_csv
+from ssdlab.study.fitting.read_fio import read_fio
 
 Command = Callable[..., tuple[int, str, str]]
 HEADER = "job,condition,metric,value,spread,settings,span\n"

@@ -12,11 +12,11 @@ from xml.etree import ElementTree
 import pytest
 
 import ssdlab.cli
-from ssdlab.fitting import forward
-from ssdlab.fitting.measurement import SPREAD, TAIL_SPREAD, Measurement, figure, loads
-from ssdlab.fitting.read_any import read_all
-from ssdlab.fitting.unknowns import space_of
-from ssdlab.result import Result
+from ssdlab.engine.result import Result
+from ssdlab.study.fitting import forward
+from ssdlab.study.fitting.measurement import SPREAD, TAIL_SPREAD, Measurement, figure, loads
+from ssdlab.study.fitting.read_any import read_all
+from ssdlab.study.fitting.unknowns import space_of
 from test_pts_tkperf import BOMB, IOPS, LAT, TP, document, spoiled, whole
 
 Command = Callable[..., tuple[int, str, str]]

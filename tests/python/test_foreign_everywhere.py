@@ -10,7 +10,7 @@ import pytest
 from foreign import EXAMPLES, UNKNOWN
 from process import SMALL
 from ssdlab.cli.given_files import what_was_given
-from ssdlab.recognise import what_it_is
+from ssdlab.ground.recognise import what_it_is
 
 Command = Callable[..., tuple[int, str, str]]
 S3500 = "intel-dc-s3500-80gb"

@@ -9,7 +9,7 @@ import pytest
 
 from fio_documents import recorded
 from foreign import EXAMPLES, UNKNOWN
-from ssdlab.recognise import what_it_is
+from ssdlab.ground.recognise import what_it_is
 
 Command = Callable[..., tuple[int, str, str]]
 _READ_HERE = {

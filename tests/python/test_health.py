@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from ssdlab.errors import SsdlabError
-from ssdlab.health import Examination, examine, read_report
-from ssdlab.health.meanings import built_in, parse_families
+from ssdlab.ground.errors import SsdlabError
+from ssdlab.machine.health import Examination, examine, read_report
+from ssdlab.real.smart.meanings import built_in, parse_families
 
 SMART = Path(__file__).parent / "smart"
 RECORDED = sorted(path.stem for path in SMART.glob("*.json"))

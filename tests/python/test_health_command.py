@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from ssdlab.errors import SsdlabError
-from ssdlab.health.history import Reading, WearOut, read_history, wear_out, write_history
+from ssdlab.ground.errors import SsdlabError
+from ssdlab.machine.health.history import Reading, WearOut, read_history, wear_out, write_history
 from test_health import SMART, drive, nvme
 
 Command = Callable[..., tuple[int, str, str]]

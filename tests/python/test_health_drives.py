@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from ssdlab.health.reading import read_report
+from ssdlab.real.smart.reading import read_report
 from test_health import SMART, drive, nvme
 from test_health_command import crucial, saved
 

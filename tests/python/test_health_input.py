@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 from process import HANG_S
-from ssdlab.errors import SsdlabError
-from ssdlab.health import live, read_report
+from ssdlab.ground.errors import SsdlabError
+from ssdlab.machine.health import read_report
+from ssdlab.real.smart import live
 from test_health import SMART, load
 from test_health_command import crucial, saved
 
@@ -67,7 +68,7 @@ def test_absurd_reports() -> None:
             report = read_report(content, "x")
         except SsdlabError:
             continue
-        from ssdlab.health import examine
+        from ssdlab.machine.health import examine
 
         examine(report).to_dict()
 

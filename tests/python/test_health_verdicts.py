@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from ssdlab.health.meanings import family_of
-from ssdlab.health.report import DriveReport
-from ssdlab.verdict import Verdict
+from ssdlab.machine.verdict import Verdict
+from ssdlab.real.smart.meanings import family_of
+from ssdlab.real.smart.report import DriveReport
 from test_health import SMART, drive, examined, load, nvme
 from test_health_command import crucial, saved
 
@@ -281,7 +281,9 @@ def test_findings_need_nothing_but_python() -> None:
     """The audit, which runs on bare Python, can ask for findings."""
     missing = ("numpy", "scipy", "click", "rich", "ssdlab._engine")
     hidden = "".join(f"sys.modules[{name!r}] = None; " for name in missing)
-    wanted = "import ssdlab.health.findings, ssdlab.health.life, ssdlab.health.report"
+    wanted = (
+        "import ssdlab.machine.health.findings, ssdlab.real.smart.life, ssdlab.real.smart.report"
+    )
     done = subprocess.run(
         [sys.executable, "-c", f"import sys; {hidden}{wanted}"], check=False, capture_output=True
     )

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ssdlab import engine
-from ssdlab.drives import drive
+from ssdlab.experiment.drives import drive
 
 Command = Callable[..., tuple[int, str, str]]
 

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from ssdlab import jobs
-from ssdlab.demo import figures, perform, plan
-from ssdlab.errors import SsdlabError
-from ssdlab.result import Result
+from ssdlab.engine.result import Result
+from ssdlab.experiment import jobs
+from ssdlab.ground.errors import SsdlabError
+from ssdlab.study.demo import figures, perform, plan
 from stand_in import StandIn
 from test_demo import part
 

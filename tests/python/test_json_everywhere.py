@@ -16,7 +16,7 @@ from pretended import Pretended, served
 from process import RUN, SMALL
 from ssdlab import engine
 from ssdlab.cli import VERBS, ssdlab
-from ssdlab.request import RunRequest
+from ssdlab.engine.request import RunRequest
 from test_demo import part
 from test_serve import end
 
@@ -86,8 +86,8 @@ def _files(inputs: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     (inputs / "wrong.toml").write_text("[[layer]]\nkind = 'partition'\nstart_sector = 63\n")
     capture = {"files": {"/proc/1/comm": "systemd"}, "folders": {}, "commands": {}}
     (inputs / "capture.json").write_text(json.dumps(capture))
-    monkeypatch.setattr("ssdlab.fitting.waves.run_wave", _drawn)
-    monkeypatch.setattr("ssdlab.demo.perform.Performance", _Performed)
+    monkeypatch.setattr("ssdlab.study.fitting.waves.run_wave", _drawn)
+    monkeypatch.setattr("ssdlab.study.demo.perform.Performance", _Performed)
     small = RunRequest("theory", settings=(("capacity_bytes", "64MiB"),))
     engine.make_folder(small, inputs / "sound", None)
     shutil.copytree(inputs / "sound", inputs / "cut")

@@ -9,7 +9,7 @@ import pytest
 
 import ssdlab
 import synthetic
-from ssdlab import jobs
+from ssdlab.experiment import jobs
 
 KIB = 1024
 

@@ -62,8 +62,8 @@ def test_a_command_loads_what_it_needs(
 @pytest.mark.parametrize(
     ("line", "without", "most"),
     [
-        ("ssdlab align --", "ssdlab.align", 160),
-        ("ssdlab align check --", "ssdlab.align.listings", 190),
+        ("ssdlab align --", "ssdlab.machine.align", 160),
+        ("ssdlab align check --", "ssdlab.machine.align.listings", 190),
     ],
 )
 def test_completion_does_without_what_reads_and_judges(

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from ssdlab import engine
-from ssdlab.errors import SsdlabError
-from ssdlab.measured import judge, patterns, rows, table, transient
-from ssdlab.measured.__main__ import main
-from ssdlab.measured.twin import twin
-from ssdlab.series import Series
+from ssdlab.engine.series import Series
+from ssdlab.experiment.twin import twin
+from ssdlab.ground.errors import SsdlabError
+from ssdlab.referee.measured import judge, patterns, rows, table, transient
+from ssdlab.referee.measured.__main__ import main
 
 STEADY = rows.Row("d", "zipf-0.4", 5, 200.0, 198.0, 202.0, 1.0)
 DRIFTING = rows.Row("d", "never-rewritten 0.6", 7, 300.0, 250.0, 350.0, 0.8)

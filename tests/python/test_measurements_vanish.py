@@ -14,12 +14,12 @@ import pytest
 
 import ssdlab.cli
 from insertions import FIELD, VALUE, fields_inserted, is_told, rows_inserted, units_changed
-from ssdlab.ensemble.document import read as read_ensemble
-from ssdlab.fitting.read_any import read_all
-from ssdlab.pts.report.reading import not_judged
-from ssdlab.pts.report.sources import read_results
-from ssdlab.sizing.prices import read_prices
-from ssdlab.unread import Unread
+from ssdlab.bench.report.reading import not_judged
+from ssdlab.bench.report.sources import read_results
+from ssdlab.experiment.ensemble.document import read as read_ensemble
+from ssdlab.ground.unread import Unread
+from ssdlab.study.fitting.read_any import read_all
+from ssdlab.study.sizing.prices import read_prices
 from test_ensemble_compare import document as ensemble_document
 from test_fit_logs import averaged, result
 from test_pts_tkperf import whole

@@ -7,7 +7,7 @@ import os
 import pytest
 
 from mutants import MUTANTS, UNTURNED, Mutant, rows, turned
-from ssdlab.reproduce.judging import HOLDS, INSIDE
+from ssdlab.referee.reproduce.judging import HOLDS, INSIDE
 
 _QUICK = ("compression", "start-over", "commit")
 """Questions that take a second or two: all mutants are a part of `make test-long`."""

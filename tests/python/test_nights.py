@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 
 from ssdlab import engine
-from ssdlab.sizing import nights
-from ssdlab.sizing.candidate import SINGLE, Candidate, layout, sheet
-from ssdlab.sizing.closed_form import least_write_amplification, room
-from ssdlab.sizing.lifetime import cases, key
-from ssdlab.sizing.load import Load, plain, with_trims
-from ssdlab.sizing.simulate import conditioning, simulate
+from ssdlab.study.sizing import nights
+from ssdlab.study.sizing.candidate import SINGLE, Candidate, layout, sheet
+from ssdlab.study.sizing.closed_form import least_write_amplification, room
+from ssdlab.study.sizing.lifetime import cases, key
+from ssdlab.study.sizing.load import Load, plain, with_trims
+from ssdlab.study.sizing.simulate import conditioning, simulate
 
 Command = Callable[..., tuple[int, str, str]]
 THEORY = Candidate("theory", 0.0, layout(SINGLE))

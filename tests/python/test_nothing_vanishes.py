@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from ssdlab.errors import SsdlabError
-from ssdlab.health import Examination, Severity, examine
-from ssdlab.health.reading import read_file, read_report
+from ssdlab.ground.errors import SsdlabError
+from ssdlab.machine.health import Examination, Severity, examine
+from ssdlab.real.smart.reading import read_file, read_report
 from test_health import RECORDED, SMART, load
 
 FORMS = SMART / "forms"

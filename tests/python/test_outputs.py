@@ -21,9 +21,9 @@ import pytest
 import ssdlab
 from process import HANG_S, RUN, WRITERS
 from ssdlab import engine
-from ssdlab.errors import SsdlabError
-from ssdlab.output import PendingFile, remove_abandoned
-from ssdlab.request import RunRequest
+from ssdlab.engine.request import RunRequest
+from ssdlab.ground.errors import SsdlabError
+from ssdlab.ground.output import PendingFile, remove_abandoned
 
 Command = Callable[..., tuple[int, str, str]]
 

@@ -15,20 +15,20 @@ import pretended
 import readable
 import ssdlab.cli
 import synthetic
-from ssdlab.demo import plan
-from ssdlab.ensemble.report.page import build_html as ensemble_page
-from ssdlab.explain import recorded
-from ssdlab.explain.page import build_html as explain_page
-from ssdlab.pts.report.page import build_html as pts_page
-from ssdlab.pts.report.sources import read_results
+from ssdlab.bench.report.page import build_html as pts_page
+from ssdlab.bench.report.sources import read_results
+from ssdlab.live.page import build_html as live_page
+from ssdlab.referee.reproduce import QUICK
+from ssdlab.referee.reproduce.catalogue import questions
+from ssdlab.referee.reproduce.document import Answer
+from ssdlab.referee.reproduce.page import build_html as reproduce_page
+from ssdlab.report.ensemble.page import build_html as ensemble_page
 from ssdlab.report.page import build_html as report_page
-from ssdlab.reproduce import QUICK
-from ssdlab.reproduce.catalogue import questions
-from ssdlab.reproduce.document import Answer
-from ssdlab.reproduce.page import build_html as reproduce_page
-from ssdlab.serving.page import build_html as live_page
-from ssdlab.sweeps.report.page import build_html as sweep_page
-from ssdlab.sweeps.store import Store
+from ssdlab.study.demo import plan
+from ssdlab.study.explain import recorded
+from ssdlab.study.explain.page import build_html as explain_page
+from ssdlab.study.sweeps.report.page import build_html as sweep_page
+from ssdlab.study.sweeps.store import Store
 from test_demo import part
 from test_ensemble_compare import arm, figure
 from test_pts_report import DRIVE
@@ -109,12 +109,12 @@ PAGES: dict[str, tuple[str, Callable[[Path], str]]] = {
     "report": ("ssdlab.report", _report),
     "compared": ("ssdlab.report", _compared),
     "demo": ("ssdlab.report", _demo),
-    "ensemble": ("ssdlab.ensemble.report", _ensemble),
-    "reproduce": ("ssdlab.reproduce", _reproduce),
-    "explain": ("ssdlab.explain", _explain),
-    "sweep": ("ssdlab.sweeps.report", _sweep),
-    "pts": ("ssdlab.pts.report", _pts),
-    "live": ("ssdlab.serving.page", _live),
+    "ensemble": ("ssdlab.report.ensemble", _ensemble),
+    "reproduce": ("ssdlab.referee.reproduce", _reproduce),
+    "explain": ("ssdlab.study.explain", _explain),
+    "sweep": ("ssdlab.study.sweeps.report", _sweep),
+    "pts": ("ssdlab.bench.report", _pts),
+    "live": ("ssdlab.live.page", _live),
 }
 """Every page: the package of its template, and what makes one."""
 

@@ -18,7 +18,8 @@ import scipy
 
 import ssdlab
 from process import HANG_S, ssdlab_run
-from ssdlab import engine, policy
+from ssdlab import engine
+from ssdlab.engine import policy
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples/policies"
@@ -521,6 +522,6 @@ def test_an_unknown_function_is_refused() -> None:
 
 def test_hang_guard_is_above_the_timeout() -> None:
     """The tests' own guard would tell a policy that is never ended."""
-    from ssdlab import policy_child
+    from ssdlab.engine import policy_child
 
     assert policy_child.TIMEOUT_S < HANG_S

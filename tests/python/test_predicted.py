@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from ssdlab import engine
-from ssdlab.ensemble.draw import draws
-from ssdlab.ensemble.ranges import Range, known
-from ssdlab.measured import patterns
-from ssdlab.predicted.__main__ import main
-from ssdlab.predicted.drawn import Drawn, Predicted
-from ssdlab.predicted.prediction import summarised
-from ssdlab.predicted.rows import MAX, PRO, Row, rows
+from ssdlab.experiment.ensemble.draw import draws
+from ssdlab.experiment.ensemble.ranges import Range, known
+from ssdlab.referee.measured import patterns
+from ssdlab.referee.predicted.__main__ import main
+from ssdlab.referee.predicted.drawn import Drawn, Predicted
+from ssdlab.referee.predicted.prediction import summarised
+from ssdlab.referee.predicted.rows import MAX, PRO, Row, rows
 
 KNOWN = known("predicted/micron-7450.toml")
 FILE = Path(__file__).parents[2] / "docs/predictions/7450.json"

@@ -9,8 +9,8 @@ import pytest
 from builders import array, behind, encrypted, plain
 from layouts_deep import bcache, cached, lvm_raid, two_btrfs
 from machine import MadeMachine
-from ssdlab.audit.prove_trim import Proof, prove_trim
-from ssdlab.verdict import Verdict
+from ssdlab.machine.audit.prove_trim import Proof, prove_trim
+from ssdlab.machine.verdict import Verdict
 
 
 def proved(machine: MadeMachine, place: str, heard: str, said: str = "1 MiB trimmed") -> Proof:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from ssdlab.errors import SsdlabError
-from ssdlab.pts import book
-from ssdlab.pts.plan import Part, Plan, StopRule
+from ssdlab.bench import book
+from ssdlab.bench.plan import Part, Plan, StopRule
+from ssdlab.ground.errors import SsdlabError
 
 
 def planned(*tests: str, threads: int = 2, quick: bool = False, sector: int = 512) -> Plan:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ssdlab.pts.measurement import Measurement, figures
+from ssdlab.bench.measurement import Measurement, figures
 
 
 def block(bins: dict[int, int], size: int = 4096) -> dict[str, Any]:

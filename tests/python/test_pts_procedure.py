@@ -10,15 +10,15 @@ from pathlib import Path
 import pytest
 
 from made_target import CAPACITY, MadeTarget
-from ssdlab.errors import SsdlabError, Stopped
-from ssdlab.pts import book
-from ssdlab.pts.bench import Pace
-from ssdlab.pts.estimate import parts_of
-from ssdlab.pts.plan import Part, Step
-from ssdlab.pts.procedure import PartRun
-from ssdlab.pts.shorter import with_rounds_of
-from ssdlab.pts.store import PartStore, Store
-from ssdlab.pts.summary import part_summary
+from ssdlab.bench import book
+from ssdlab.bench.bench import Pace
+from ssdlab.bench.estimate import parts_of
+from ssdlab.bench.plan import Part, Step
+from ssdlab.bench.procedure import PartRun
+from ssdlab.bench.shorter import with_rounds_of
+from ssdlab.bench.store import PartStore, Store
+from ssdlab.bench.summary import part_summary
+from ssdlab.ground.errors import SsdlabError, Stopped
 
 
 def part(name: str, threads: int = 1) -> Part:

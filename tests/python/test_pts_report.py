@@ -15,16 +15,16 @@ import pytest
 
 import browser
 import ssdlab.cli
-from ssdlab import text
-from ssdlab.errors import SsdlabError
-from ssdlab.pts.report import write_pts_report
-from ssdlab.pts.report.commands import commands
-from ssdlab.pts.report.conditions import drive_rows
-from ssdlab.pts.report.determination import determination_rows
-from ssdlab.pts.report.overlay import overlay
-from ssdlab.pts.report.page import build_html
-from ssdlab.pts.report.reading import Measured
-from ssdlab.pts.report.sources import read_results
+from ssdlab.bench.report import write_pts_report
+from ssdlab.bench.report.commands import commands
+from ssdlab.bench.report.conditions import drive_rows
+from ssdlab.bench.report.determination import determination_rows
+from ssdlab.bench.report.overlay import overlay
+from ssdlab.bench.report.page import build_html
+from ssdlab.bench.report.reading import Measured
+from ssdlab.bench.report.sources import read_results
+from ssdlab.ground import text
+from ssdlab.ground.errors import SsdlabError
 from ssdlab.report import printing
 from test_report import Page
 
@@ -296,7 +296,7 @@ def test_pdf_needs_a_browser(
         assert not interactive
         return "<p>page</p>"
 
-    monkeypatch.setattr("ssdlab.pts.report.page.build_html", without_script)
+    monkeypatch.setattr("ssdlab.bench.report.page.build_html", without_script)
     with pytest.raises(SsdlabError, match="apt install chromium"):
         write_pts_report([measured], tmp_path / "report.pdf")
     assert list(tmp_path.iterdir()) == []

@@ -12,9 +12,8 @@ from typing import Any
 import pytest
 
 from ssdlab import engine
-from ssdlab.errors import Stopped
-from ssdlab.pts import book
-from ssdlab.pts.plan import (
+from ssdlab.bench import book
+from ssdlab.bench.plan import (
     Afterwards,
     Conditioning,
     Load,
@@ -25,10 +24,11 @@ from ssdlab.pts.plan import (
     StopRule,
     Tracking,
 )
-from ssdlab.pts.procedure import PartRun
-from ssdlab.pts.simulated import SimulatedTarget
-from ssdlab.pts.store import Store
-from ssdlab.request import RunRequest
+from ssdlab.bench.procedure import PartRun
+from ssdlab.bench.simulated import SimulatedTarget
+from ssdlab.bench.store import Store
+from ssdlab.engine.request import RunRequest
+from ssdlab.ground.errors import Stopped
 
 SMALL = (("capacity_bytes", "256MB"), ("nand.pages_per_block", "32"))
 DRIVE = RunRequest("intel-dc-s3500-80gb", settings=SMALL)

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import pytest
 from scipy.stats import linregress
 
-from ssdlab.pts.plan import StopRule
-from ssdlab.pts.steady import Steadiness, judge
+from ssdlab.bench.plan import StopRule
+from ssdlab.bench.steady import Steadiness, judge
 
 RULE = StopRule()
 

@@ -11,13 +11,13 @@ from xml.etree import ElementTree
 
 import pytest
 
-from ssdlab.errors import SsdlabError
-from ssdlab.pts.report.conditions import drive_rows, part_rows
-from ssdlab.pts.report.determination import determination_rows
-from ssdlab.pts.report.overlay import overlay
-from ssdlab.pts.report.page import build_html
-from ssdlab.pts.report.reading import Measured, PartRead
-from ssdlab.pts.report.sources import read_results
+from ssdlab.bench.report.conditions import drive_rows, part_rows
+from ssdlab.bench.report.determination import determination_rows
+from ssdlab.bench.report.overlay import overlay
+from ssdlab.bench.report.page import build_html
+from ssdlab.bench.report.reading import Measured, PartRead
+from ssdlab.bench.report.sources import read_results
+from ssdlab.ground.errors import SsdlabError
 from test_report import Page
 
 Command = Callable[..., tuple[int, str, str]]

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from ssdlab import engine
-from ssdlab.published import rows as published
-from ssdlab.published.__main__ import main
-from ssdlab.published.judge import Judged, document, failures, is_run, mean
-from ssdlab.published.rows import Row
-from ssdlab.published.runs import Runs
+from ssdlab.referee.published import rows as published
+from ssdlab.referee.published.__main__ import main
+from ssdlab.referee.published.judge import Judged, document, failures, is_run, mean
+from ssdlab.referee.published.rows import Row
+from ssdlab.referee.published.runs import Runs
 
 ROW = Row("d", 100.0, "4k", 32, "", "found", "counted", "a data sheet", "")
 FITTED = replace(ROW, drive="f", use="fitted", why="the pool")
@@ -88,7 +88,7 @@ def test_the_command_judges_and_goes_on(
 ) -> None:
     """A figure of 1 is missed by far: exit code 1; what has run is not run again."""
     row = replace(ROW, drive="theory", iops=1.0)
-    monkeypatch.setattr("ssdlab.published.__main__.rows", lambda: [row])
+    monkeypatch.setattr("ssdlab.referee.published.__main__.rows", lambda: [row])
     asked = ["--seconds", "1", "-o", str(tmp_path)]
     assert main(asked) == 1
     (kept,) = tmp_path.glob("theory-*.json")

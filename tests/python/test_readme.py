@@ -22,7 +22,7 @@ from pathlib import Path
 import pytest
 
 from builders import readme_server
-from ssdlab.audit.capture import capture
+from ssdlab.machine.audit.capture import capture
 from test_attach import missing
 
 ROOT = Path(__file__).parents[2]

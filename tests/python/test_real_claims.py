@@ -7,10 +7,10 @@ from collections.abc import Callable
 import pytest
 
 from machine import GIB, MadeMachine
-from ssdlab.pts.real.claims import claims
-from ssdlab.pts.real.identity import identify
-from ssdlab.pts.real.node import Node, describe
-from ssdlab.pts.real.surroundings import surroundings
+from ssdlab.bench.real.claims import claims
+from ssdlab.bench.real.identity import identify
+from ssdlab.bench.real.node import Node, describe
+from ssdlab.bench.real.surroundings import surroundings
 
 Build = Callable[[MadeMachine], object]
 

@@ -11,17 +11,17 @@ from pathlib import Path
 import pytest
 
 from loop_devices import MIB, digest, loop_device, memory_folder, need
-from ssdlab.errors import SsdlabError, Stopped
-from ssdlab.pts.book import plan
-from ssdlab.pts.plan import Load, Pauses, Step
-from ssdlab.pts.real.claims import writers
-from ssdlab.pts.real.device import DeviceTarget
-from ssdlab.pts.real.fio_output import FioError
-from ssdlab.pts.real.fio_program import Fio
-from ssdlab.pts.real.fio_words import Place, commands
-from ssdlab.pts.real.node import find_node
-from ssdlab.pts.real.safety import Refused, permit
-from ssdlab.pts.target import Target
+from ssdlab.bench.book import plan
+from ssdlab.bench.plan import Load, Pauses, Step
+from ssdlab.bench.real.claims import writers
+from ssdlab.bench.real.device import DeviceTarget
+from ssdlab.bench.real.fio_output import FioError
+from ssdlab.bench.real.fio_program import Fio
+from ssdlab.bench.real.fio_words import Place, commands
+from ssdlab.bench.real.node import find_node
+from ssdlab.bench.real.safety import Refused, permit
+from ssdlab.bench.target import Target
+from ssdlab.ground.errors import SsdlabError, Stopped
 
 # Not a multiple of the 128 KiB blocks that fill it: three blocks of 4 KiB are left over.
 SIZE = 48 * MIB + 3 * 4096

@@ -14,15 +14,15 @@ import pytest
 
 from loop_devices import MIB, digest, need, run
 from process import wait_for
-from ssdlab.errors import SsdlabError
-from ssdlab.pts.measurement import Measurement
-from ssdlab.pts.plan import Load, Step
-from ssdlab.pts.real.export import ExportTarget, permit_uri
-from ssdlab.pts.real.fio_program import Fio
-from ssdlab.pts.real.nbd import Client
-from ssdlab.pts.real.opening import look, open_real
-from ssdlab.pts.real.safety import Refused
-from ssdlab.pts.real.wishes import Wishes, is_uri
+from ssdlab.bench.measurement import Measurement
+from ssdlab.bench.plan import Load, Step
+from ssdlab.bench.real.export import ExportTarget, permit_uri
+from ssdlab.bench.real.fio_program import Fio
+from ssdlab.bench.real.nbd import Client
+from ssdlab.bench.real.opening import look, open_real
+from ssdlab.bench.real.safety import Refused
+from ssdlab.bench.real.wishes import Wishes, is_uri
+from ssdlab.ground.errors import SsdlabError
 
 SIZE = 32 * MIB
 

@@ -14,14 +14,14 @@ from typing import Any
 import pytest
 
 from loop_devices import need
-from ssdlab.errors import SsdlabError, Stopped
-from ssdlab.pts.measurement import Measurement
-from ssdlab.pts.plan import Load, Pauses, Precision, Step
-from ssdlab.pts.real.fio_output import FioError, read_output
-from ssdlab.pts.real.fio_program import Fio, leash
-from ssdlab.pts.real.fio_words import Place, commands, remainder, share_bytes, unwritten
-from ssdlab.pts.real.loading import Loader
-from ssdlab.tool import run_to_end
+from ssdlab.bench.measurement import Measurement
+from ssdlab.bench.plan import Load, Pauses, Precision, Step
+from ssdlab.bench.real.fio_output import FioError, read_output
+from ssdlab.bench.real.fio_program import Fio, leash
+from ssdlab.bench.real.fio_words import Place, commands, remainder, share_bytes, unwritten
+from ssdlab.bench.real.loading import Loader
+from ssdlab.ground.errors import SsdlabError, Stopped
+from ssdlab.ground.tool import run_to_end
 
 MIB = 1 << 20
 PLACE = Place("io_uring", ("--filename=/dev/x",), 1000 * MIB)

@@ -12,16 +12,16 @@ import pytest
 
 from loop_devices import loop_device
 from machine import MadeMachine
-from ssdlab.audit.system import System
-from ssdlab.errors import SsdlabError
-from ssdlab.pts.real.device import purged
-from ssdlab.pts.real.identity import Identity
-from ssdlab.pts.real.node import Node
-from ssdlab.pts.real.purge import Answer, CannotPurge, Purger, security_of, utilization
-from ssdlab.pts.real.safety import Permission, permit
-from ssdlab.pts.real.samples import Samples, Seen
-from ssdlab.pts.real.write_cache import Switch
-from ssdlab.tool import Ended
+from ssdlab.bench.real.device import purged
+from ssdlab.bench.real.identity import Identity
+from ssdlab.bench.real.node import Node
+from ssdlab.bench.real.purge import Answer, CannotPurge, Purger, security_of, utilization
+from ssdlab.bench.real.safety import Permission, permit
+from ssdlab.bench.real.samples import Samples, Seen
+from ssdlab.bench.real.write_cache import Switch
+from ssdlab.ground.errors import SsdlabError
+from ssdlab.ground.tool import Ended
+from ssdlab.real.system import System
 
 SECURITY = """
 Security:
@@ -173,7 +173,7 @@ def test_a_failed_erase_tells_the_password(tmp_path: Path) -> None:
 
 def test_a_sanitize_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Until the log says that it was completed; it is never begun unless wished for."""
-    monkeypatch.setattr("ssdlab.pts.real.purge._LOOK_S", 0.0)
+    monkeypatch.setattr("ssdlab.bench.real.purge._LOOK_S", 0.0)
     states = iter((2, 2, 1))
 
     def log(_line: str) -> str:

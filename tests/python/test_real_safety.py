@@ -13,11 +13,11 @@ import pytest
 
 import ssdlab
 from loop_devices import MIB, SIZE, digest, loop_device, need, run
-from ssdlab.errors import SsdlabError
-from ssdlab.pts.real import safety
-from ssdlab.pts.real.claims import writers
-from ssdlab.pts.real.node import find_node
-from ssdlab.pts.real.safety import Permission, Refused, examine, permit
+from ssdlab.bench.real import safety
+from ssdlab.bench.real.claims import writers
+from ssdlab.bench.real.node import find_node
+from ssdlab.bench.real.safety import Permission, Refused, examine, permit
+from ssdlab.ground.errors import SsdlabError
 
 Made = Callable[[Path], None]
 

@@ -6,14 +6,14 @@ import json
 from collections.abc import Sequence
 
 from machine import MadeMachine
-from ssdlab.audit.system import System
-from ssdlab.errors import SsdlabError
-from ssdlab.health.report import DriveReport, NvmeHealth
-from ssdlab.pts.real.identity import Identity
-from ssdlab.pts.real.node import Node, controllers
-from ssdlab.pts.real.surroundings import Throttle
-from ssdlab.pts.real.written import Log
-from ssdlab.tool import Ended
+from ssdlab.bench.real.identity import Identity
+from ssdlab.bench.real.node import Node, controllers
+from ssdlab.bench.real.surroundings import Throttle
+from ssdlab.bench.real.written import Log
+from ssdlab.ground.errors import SsdlabError
+from ssdlab.ground.tool import Ended
+from ssdlab.real.smart.report import DriveReport, NvmeHealth
+from ssdlab.real.system import System
 
 STAT = "10 0 80 1 {writes} 0 {sectors} 5 0 6 6 0 0 0 0"
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from foreign import EXAMPLES, UNKNOWN
-from ssdlab.recognise import _rules, what_it_is, what_the_file_is
+from ssdlab.ground.recognise import _rules, what_it_is, what_the_file_is
 
 _RECORDED = Path(__file__).parent / "smart"
 

@@ -12,13 +12,13 @@ import pytest
 
 import synthetic
 from ssdlab import write_report
-from ssdlab.errors import SsdlabError
+from ssdlab.engine.result import Result
+from ssdlab.ground.errors import SsdlabError
 from ssdlab.report.charts import colours_of
 from ssdlab.report.limits import of_these
 from ssdlab.report.page import build_html
 from ssdlab.report.parameters import drives_of
 from ssdlab.report.runs import collect
-from ssdlab.result import Result
 
 _VOID = {"meta", "br", "link", "img", "hr"}
 

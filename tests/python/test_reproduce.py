@@ -15,8 +15,12 @@ import pytest
 
 import synthetic
 from ssdlab import engine
-from ssdlab.errors import SsdlabError, Stopped
-from ssdlab.reproduce import (
+from ssdlab.engine.result import Result
+from ssdlab.experiment.experiment import Scene, section, story
+from ssdlab.ground import seeds
+from ssdlab.ground.errors import SsdlabError, Stopped
+from ssdlab.ground.seeds import Stated
+from ssdlab.referee.reproduce import (
     FULL,
     QUICK,
     Experiment,
@@ -26,19 +30,15 @@ from ssdlab.reproduce import (
     find,
     judging,
     provenance,
-    seeds,
     table,
 )
-from ssdlab.reproduce.catalogue import questions
-from ssdlab.reproduce.document import Answer, answer, as_data, fitted, tally
-from ssdlab.reproduce.experiment import Scene, section, story
-from ssdlab.reproduce.judging import Row
-from ssdlab.reproduce.page import build_html
-from ssdlab.reproduce.parts import tkperf
-from ssdlab.reproduce.results import Results
-from ssdlab.reproduce.seeds import Stated
-from ssdlab.reproduce.specified import Specified
-from ssdlab.result import Result
+from ssdlab.referee.reproduce.catalogue import questions
+from ssdlab.referee.reproduce.document import Answer, answer, as_data, fitted, tally
+from ssdlab.referee.reproduce.judging import Row
+from ssdlab.referee.reproduce.page import build_html
+from ssdlab.referee.reproduce.parts import tkperf
+from ssdlab.referee.reproduce.results import Results
+from ssdlab.referee.reproduce.specified import Specified
 from stand_in import StandIn
 from test_report import Page
 
@@ -423,7 +423,7 @@ def test_stopping_reaches_the_runs() -> None:
     performance = Performance(find(["compression"]), TINY)
     stop = threading.Event()
     stop.set()
-    from ssdlab.parallel import run_all
+    from ssdlab.experiment.parallel import run_all
 
     tasks = performance.tasks(performance.pieces())
     assert set(run_all(tasks, stop=stop)) == {None}

@@ -19,18 +19,18 @@ else:
     import tomli as tomllib
 
 from ssdlab import engine
-from ssdlab.ensemble import ranges
-from ssdlab.ensemble.model_error import MODEL_ERROR
-from ssdlab.reproduce import QUICK, Question, calibration, intervals, judging
-from ssdlab.reproduce.assumed import Assumed, assumptions
-from ssdlab.reproduce.catalogue import questions
-from ssdlab.reproduce.ensemble import Attempt, Ensemble
-from ssdlab.reproduce.experiment import Experiment, Scale, Scene, section
-from ssdlab.reproduce.intervals import Spread
-from ssdlab.reproduce.judging import Row
-from ssdlab.reproduce.results import Results
-from ssdlab.reproduce.seeds import Stated
-from ssdlab.request import Settings
+from ssdlab.engine.request import Settings
+from ssdlab.experiment.ensemble import ranges
+from ssdlab.experiment.ensemble.model_error import MODEL_ERROR
+from ssdlab.experiment.experiment import Experiment, Scale, Scene, section
+from ssdlab.ground.seeds import Stated
+from ssdlab.referee.reproduce import QUICK, Question, calibration, intervals, judging
+from ssdlab.referee.reproduce.assumed import Assumed, assumptions
+from ssdlab.referee.reproduce.catalogue import questions
+from ssdlab.referee.reproduce.ensemble import Attempt, Ensemble
+from ssdlab.referee.reproduce.intervals import Spread
+from ssdlab.referee.reproduce.judging import Row
+from ssdlab.referee.reproduce.results import Results
 
 Command = Callable[..., tuple[int, str, str]]
 KNOWN = ranges.known()

@@ -15,9 +15,9 @@ import pytest
 
 import ssdlab
 from ssdlab import engine
-from ssdlab.errors import SsdlabError
-from ssdlab.output import PendingFile
-from ssdlab.request import OWN, RunRequest
+from ssdlab.engine.request import OWN, RunRequest
+from ssdlab.ground.errors import SsdlabError
+from ssdlab.ground.output import PendingFile
 
 FIELDS = {field.name for field in fields(RunRequest)}
 REQUEST = RunRequest("theory", (("capacity_bytes", "1GiB"),), flags=("--rw=read", "--size=1m"))

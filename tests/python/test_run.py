@@ -137,7 +137,7 @@ def test_interrupt_keeps_what_had_finished(stand_in: StandIn, command: Command) 
     stand_in.on_run = interrupt_during_second
     # One worker only, so that the first seed has finished when the second begins.
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("ssdlab.parallel.cores", lambda: 1)
+        patch.setattr("ssdlab.experiment.parallel.cores", lambda: 1)
         code, out, err = command(
             "run", "--rw=read", "--drive", "a", "--seed", "1-3", "--output-format=json"
         )

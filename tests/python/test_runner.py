@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from ssdlab import engine, runner
-from ssdlab.errors import Stopped
-from ssdlab.request import RunRequest
-from ssdlab.result import Result
-from ssdlab.runner import Chain
+from ssdlab import engine
+from ssdlab.engine.request import RunRequest
+from ssdlab.engine.result import Result
+from ssdlab.experiment import runner
+from ssdlab.experiment.runner import Chain
+from ssdlab.ground.errors import Stopped
 from test_engine import without_clock
 
 FRESH = RunRequest("theory", (("capacity_bytes", "1GiB"),))

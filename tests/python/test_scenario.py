@@ -14,11 +14,10 @@ from typing import Any
 import pytest
 
 from ssdlab import engine
-from ssdlab.errors import SsdlabError, Stopped
-from ssdlab.everyday import catalogue, tables
-from ssdlab.exit_codes import Exit
-from ssdlab.reproduce.parts import pcmark
-from ssdlab.request import RunRequest, Settings
+from ssdlab.engine.request import RunRequest, Settings
+from ssdlab.ground.errors import SsdlabError, Stopped
+from ssdlab.ground.exit_codes import Exit
+from ssdlab.study.everyday import catalogue, pcmark, tables
 from test_worn_out import SETTINGS, WRITES
 
 PAGE = (Path(__file__).parents[2] / "docs/everyday.md").read_text(encoding="utf-8")
@@ -240,7 +239,7 @@ def test_stopped_runs_keep_what_every_drive_has(
         return real(request, name, values)
 
     monkeypatch.setattr(engine, "scenario", stopped)
-    monkeypatch.setattr("ssdlab.parallel.cores", lambda: 1)
+    monkeypatch.setattr("ssdlab.experiment.parallel.cores", lambda: 1)
     code, out, err = command("run", "--scenario", "search,start", "--drive", SSD, *SMALL)
     assert code == 130
     assert "search-packages" in out and "start-firefox" not in out

@@ -13,14 +13,14 @@ import pytest
 from loop_devices import MIB, digest, loop_device, memory_folder, need, stopped_at
 from made_target import CAPACITY, MadeTarget
 from ssdlab import engine
-from ssdlab.exit_codes import Exit
-from ssdlab.pts.plan import MixedLoad, Part, Step
-from ssdlab.pts.procedure import PartRun
-from ssdlab.pts.real.fio_program import Fio
-from ssdlab.pts.real.fio_words import Place, commands
-from ssdlab.pts.recipes import RECIPES, plan
-from ssdlab.pts.seasoned import seasoned
-from ssdlab.pts.store import Store
+from ssdlab.bench.plan import MixedLoad, Part, Step
+from ssdlab.bench.procedure import PartRun
+from ssdlab.bench.real.fio_program import Fio
+from ssdlab.bench.real.fio_words import Place, commands
+from ssdlab.bench.recipes import RECIPES, plan
+from ssdlab.bench.seasoned import seasoned
+from ssdlab.bench.store import Store
+from ssdlab.ground.exit_codes import Exit
 
 Command = Callable[..., tuple[int, str, str]]
 SIZE = 24 * MIB

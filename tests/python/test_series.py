@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ssdlab.series import Amplification, Series
+from ssdlab.engine.series import Amplification, Series
 
 
 def test_rates_by_hand() -> None:

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from ssdlab.serving.client import Client
+from ssdlab.live.client import Client
 
 DRIVE = "intel-dc-s3500-80gb"
 SMALL = ("--set", "capacity_bytes=1GB")

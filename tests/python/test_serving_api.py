@@ -16,11 +16,11 @@ from typing import Any
 import pytest
 
 from pretended import Pretended, heard, served, spoken, until, visitor
-from ssdlab.errors import SsdlabError
-from ssdlab.serving import http
-from ssdlab.serving.api import ROUTES, Api
-from ssdlab.serving.doors import Doors, web_address
-from ssdlab.serving.http import CLIENTS, MOST_BODY
+from ssdlab.ground.errors import SsdlabError
+from ssdlab.live import http
+from ssdlab.live.api import ROUTES, Api
+from ssdlab.live.doors import Doors, web_address
+from ssdlab.live.http import CLIENTS, MOST_BODY
 
 BODIES: dict[str, dict[str, Any]] = {
     "/power-cut": {"seed": 3},

@@ -21,10 +21,10 @@ import browser
 import readable
 from pretended import STATS, Pretended, served, until
 from process import HANG_S
-from ssdlab.serving import live, metrics
-from ssdlab.serving.doors import Doors
-from ssdlab.serving.live import SECONDS, VIEWERS, Live, percentile, sample_of
-from ssdlab.serving.page import build_html, policy
+from ssdlab.live import live, metrics
+from ssdlab.live.doors import Doors
+from ssdlab.live.live import SECONDS, VIEWERS, Live, percentile, sample_of
+from ssdlab.live.page import build_html, policy
 
 Command = Callable[..., tuple[int, str, str]]
 NEEDS_BROWSER = pytest.mark.skipif(browser.found() is None, reason="no Chromium")

@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from ssdlab import engine
-from ssdlab.errors import SsdlabError
-from ssdlab.health import Examination, examine, read_report
-from ssdlab.health.simulated import smart_json
-from ssdlab.request import RunRequest
+from ssdlab.engine.request import RunRequest
+from ssdlab.ground.errors import SsdlabError
+from ssdlab.machine.health import Examination, examine, read_report
+from ssdlab.machine.health.simulated import smart_json
 
 Command = Callable[..., tuple[int, str, str]]
 SMALL = (

@@ -12,18 +12,18 @@ from typing import Any
 import pytest
 
 from ssdlab import engine
-from ssdlab.endurance import DAYS_PER_YEAR
-from ssdlab.errors import SsdlabError
-from ssdlab.exit_codes import Exit
-from ssdlab.sizing import answer
-from ssdlab.sizing.candidate import SINGLE, Candidate, layout, sheet
-from ssdlab.sizing.closed_form import bounds, least_write_amplification, ruled_out
-from ssdlab.sizing.intervals import drawn, interval, of_wear
-from ssdlab.sizing.load import Limits, Load, parse_amount_per_day, plain
-from ssdlab.sizing.prices import read_prices
-from ssdlab.sizing.search import Asked, ranked, search
-from ssdlab.sizing.simulate import Draw, Figures, simulate
-from ssdlab.sizing.verdict import Verdict, by_run, reserves
+from ssdlab.engine.endurance import DAYS_PER_YEAR
+from ssdlab.ground.errors import SsdlabError
+from ssdlab.ground.exit_codes import Exit
+from ssdlab.study.sizing import answer
+from ssdlab.study.sizing.candidate import SINGLE, Candidate, layout, sheet
+from ssdlab.study.sizing.closed_form import bounds, least_write_amplification, ruled_out
+from ssdlab.study.sizing.intervals import drawn, interval, of_wear
+from ssdlab.study.sizing.load import Limits, Load, parse_amount_per_day, plain
+from ssdlab.study.sizing.prices import read_prices
+from ssdlab.study.sizing.search import Asked, ranked, search
+from ssdlab.study.sizing.simulate import Draw, Figures, simulate
+from ssdlab.study.sizing.verdict import Verdict, by_run, reserves
 
 Command = Callable[..., tuple[int, str, str]]
 ROOT = Path(__file__).parents[2]

@@ -7,12 +7,12 @@ import random
 
 import pytest
 
-from ssdlab.sizing.candidate import SINGLE, Candidate, layout, sheet
-from ssdlab.sizing.closed_form import clearly_keeps, ruled_out
-from ssdlab.sizing.load import Limits, Load
-from ssdlab.sizing.ratings import known
-from ssdlab.sizing.simulate import simulate
-from ssdlab.sizing.verdict import by_run
+from ssdlab.study.sizing.candidate import SINGLE, Candidate, layout, sheet
+from ssdlab.study.sizing.closed_form import clearly_keeps, ruled_out
+from ssdlab.study.sizing.load import Limits, Load
+from ssdlab.study.sizing.ratings import known
+from ssdlab.study.sizing.simulate import simulate
+from ssdlab.study.sizing.verdict import by_run
 from test_sizing import SSDS
 
 DRAWS = int(os.environ.get("SSDLAB_SIZING", "0"))

@@ -10,19 +10,19 @@ import pytest
 
 import ssdlab.cli.sizing
 from ssdlab.cli.sizing import exit_code
-from ssdlab.endurance import DAYS_PER_YEAR
-from ssdlab.errors import SsdlabError
-from ssdlab.exit_codes import Exit
-from ssdlab.parallel import Task
-from ssdlab.sizing import answer, search
-from ssdlab.sizing.candidate import SINGLE, Candidate, layout, sheet
-from ssdlab.sizing.closed_form import clearly_keeps, ruled_out
-from ssdlab.sizing.load import Limits, Load
-from ssdlab.sizing.ratings import known, read_ratings
-from ssdlab.sizing.search import Asked
-from ssdlab.sizing.simulate import Figures, simulate
-from ssdlab.sizing.slices import blocks_of, parts_of
-from ssdlab.sizing.verdict import Verdict, by_run, impossible
+from ssdlab.engine.endurance import DAYS_PER_YEAR
+from ssdlab.experiment.parallel import Task
+from ssdlab.ground.errors import SsdlabError
+from ssdlab.ground.exit_codes import Exit
+from ssdlab.study.sizing import answer, search
+from ssdlab.study.sizing.candidate import SINGLE, Candidate, layout, sheet
+from ssdlab.study.sizing.closed_form import clearly_keeps, ruled_out
+from ssdlab.study.sizing.load import Limits, Load
+from ssdlab.study.sizing.ratings import known, read_ratings
+from ssdlab.study.sizing.search import Asked
+from ssdlab.study.sizing.simulate import Figures, simulate
+from ssdlab.study.sizing.slices import blocks_of, parts_of
+from ssdlab.study.sizing.verdict import Verdict, by_run, impossible
 
 Command = Callable[..., tuple[int, str, str]]
 ALONE = layout(SINGLE)

@@ -12,11 +12,12 @@ import numpy as np
 import pytest
 
 import ssdlab
-from ssdlab.errors import SsdlabError
-from ssdlab.exit_codes import Exit
-from ssdlab.policy import Blocks
+from ssdlab.engine.policy import Blocks
+from ssdlab.engine.result import Result
+from ssdlab.ground.errors import SsdlabError
+from ssdlab.ground.exit_codes import Exit
+from ssdlab.report.notebook import summary_html
 from ssdlab.report.page import build_html
-from ssdlab.result import Result
 
 Command = Callable[..., tuple[int, str, str]]
 
@@ -188,7 +189,7 @@ def test_what_is_not_steady_says_so_in_python_text_and_page() -> None:
     assert job.lab["steady_reached"] is False
     assert job.not_steady is not None and job.not_steady.startswith("write amplification went from")
     assert "NOT STEADY: write amplification went from" in repr(result)
-    assert "NOT STEADY" in result._repr_html_()
+    assert "NOT STEADY" in summary_html([result])
     assert "NOT STEADY" in build_html([result])
     assert result.rows()[0]["not_steady"] == job.not_steady
     text = ssdlab.engine.render(result.to_json(), "normal")

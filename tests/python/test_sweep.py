@@ -18,21 +18,22 @@ from pyarrow import parquet
 import ssdlab
 from performers import dying
 from process import HANG_S, wait_for
-from ssdlab import cache, engine
+from ssdlab import engine
 from ssdlab.cli.sweep_watch import rows_of
-from ssdlab.errors import SsdlabError
-from ssdlab.lock import locked
-from ssdlab.output import PendingFile
-from ssdlab.request import RunRequest
-from ssdlab.result import Result
-from ssdlab.sweeps import perform
-from ssdlab.sweeps.crew import Crew, LocalCrew
-from ssdlab.sweeps.plan import plan
-from ssdlab.sweeps.row import COLUMNS, TIMES
-from ssdlab.sweeps.store import LOST
-from ssdlab.sweeps.strict import parse
-from ssdlab.sweeps.study import Study
-from ssdlab.sweeps.work import Task
+from ssdlab.engine.request import RunRequest
+from ssdlab.engine.result import Result
+from ssdlab.experiment import cache
+from ssdlab.ground.errors import SsdlabError
+from ssdlab.ground.lock import locked
+from ssdlab.ground.output import PendingFile
+from ssdlab.study.sweeps import perform
+from ssdlab.study.sweeps.crew import Crew, LocalCrew
+from ssdlab.study.sweeps.plan import plan
+from ssdlab.study.sweeps.row import COLUMNS, TIMES
+from ssdlab.study.sweeps.store import LOST
+from ssdlab.study.sweeps.strict import parse
+from ssdlab.study.sweeps.study import Study
+from ssdlab.study.sweeps.work import Task
 from test_sweep_study import BASE, FACTORS
 
 Command = Callable[..., tuple[int, str, str]]

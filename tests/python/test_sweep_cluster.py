@@ -23,15 +23,15 @@ from pyarrow import parquet
 import ssdlab
 from performers import dying
 from process import HANG_S, wait_for
-from ssdlab import cache
-from ssdlab.errors import SsdlabError
-from ssdlab.sweeps import sent
-from ssdlab.sweeps.cluster import DaskCrew
-from ssdlab.sweeps.perform import conduct
-from ssdlab.sweeps.plan import plan
-from ssdlab.sweeps.row import TIMES
-from ssdlab.sweeps.store import LOST
-from ssdlab.sweeps.strict import parse
+from ssdlab.experiment import cache
+from ssdlab.ground.errors import SsdlabError
+from ssdlab.study.sweeps import sent
+from ssdlab.study.sweeps.cluster import DaskCrew
+from ssdlab.study.sweeps.perform import conduct
+from ssdlab.study.sweeps.plan import plan
+from ssdlab.study.sweeps.row import TIMES
+from ssdlab.study.sweeps.store import LOST
+from ssdlab.study.sweeps.strict import parse
 from test_sweep import LONG, POINTS, STUDY, table
 from test_sweep_study import BASE
 

@@ -17,7 +17,7 @@ from pyarrow import parquet
 
 import ssdlab
 from ssdlab import engine
-from ssdlab.parallel import cores
+from ssdlab.experiment.parallel import cores
 
 STUDY = Path(__file__).parents[2] / "examples/sweep-theory.toml"
 POINTS = 2000

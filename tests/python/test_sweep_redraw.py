@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 import browser
-from ssdlab.sweeps.report import write_sweep_report
-from ssdlab.sweeps.report.reading import FIGURES
-from ssdlab.sweeps.store import Store
+from ssdlab.study.sweeps.report import write_sweep_report
+from ssdlab.study.sweeps.report.reading import FIGURES
+from ssdlab.study.sweeps.store import Store
 from test_sweep_study import BASE
 
 POINTS = 10_000

@@ -14,16 +14,16 @@ import pytest
 
 import browser
 import ssdlab
-from ssdlab.errors import SsdlabError
+from ssdlab.engine.result import Result
+from ssdlab.ground.errors import SsdlabError
 from ssdlab.report import theme
-from ssdlab.result import Result
-from ssdlab.sweeps.report import write_sweep_report
-from ssdlab.sweeps.report.axis import Across
-from ssdlab.sweeps.report.effects import effects
-from ssdlab.sweeps.report.page import build_html
-from ssdlab.sweeps.report.reading import read
-from ssdlab.sweeps.store import Store
-from ssdlab.sweeps.strict import parse
+from ssdlab.study.sweeps.report import write_sweep_report
+from ssdlab.study.sweeps.report.axis import Across
+from ssdlab.study.sweeps.report.effects import effects
+from ssdlab.study.sweeps.report.page import build_html
+from ssdlab.study.sweeps.report.reading import read
+from ssdlab.study.sweeps.store import Store
+from ssdlab.study.sweeps.strict import parse
 from test_sweep import STUDY, table
 from test_sweep_study import BASE
 

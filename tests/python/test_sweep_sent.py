@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from ssdlab import cache
-from ssdlab.errors import SsdlabError
-from ssdlab.request import RunRequest
-from ssdlab.sweeps import sent
-from ssdlab.sweeps.inside import with_included
-from ssdlab.sweeps.point import Point, points
-from ssdlab.sweeps.strict import parse
+from ssdlab.engine.request import RunRequest
+from ssdlab.experiment import cache
+from ssdlab.ground.errors import SsdlabError
+from ssdlab.study.sweeps import sent
+from ssdlab.study.sweeps.inside import with_included
+from ssdlab.study.sweeps.point import Point, points
+from ssdlab.study.sweeps.strict import parse
 
 REQUEST = RunRequest(
     drive="mine.toml",

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from ssdlab.errors import SsdlabError
-from ssdlab.sweeps.factors import Factor, Range, Sample, combinations
-from ssdlab.sweeps.plan import plan
-from ssdlab.sweeps.point import points
-from ssdlab.sweeps.strict import parse
+from ssdlab.ground.errors import SsdlabError
+from ssdlab.study.sweeps.factors import Factor, Range, Sample, combinations
+from ssdlab.study.sweeps.plan import plan
+from ssdlab.study.sweeps.point import points
+from ssdlab.study.sweeps.strict import parse
 
 BASE = """
 [base]
@@ -165,5 +165,5 @@ def test_a_key_hangs_on_all_that_shapes_a_point_and_on_nothing_else(tmp_path: Pa
 def test_another_engine_makes_other_points(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every change of the engine may change a result."""
     key = next(points(parse(BASE))).key
-    monkeypatch.setattr("ssdlab.sweeps.point.engine_hash", lambda: "another build")
+    monkeypatch.setattr("ssdlab.study.sweeps.point.engine_hash", lambda: "another build")
     assert next(points(parse(BASE))).key != key

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from pyarrow import csv, parquet
 
-from ssdlab.errors import SsdlabError
-from ssdlab.output import PendingFile
-from ssdlab.sweeps import table
-from ssdlab.sweeps.store import Store
+from ssdlab.ground.errors import SsdlabError
+from ssdlab.ground.output import PendingFile
+from ssdlab.study.sweeps import table
+from ssdlab.study.sweeps.store import Store
 
 FACTORS = {"drive": "string", "ftl.gc": "string"}
 POINTS = 40

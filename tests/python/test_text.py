@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ssdlab import text
-from ssdlab.errors import SsdlabError
+from ssdlab.ground import text
+from ssdlab.ground.errors import SsdlabError
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from ssdlab import engine
-from ssdlab.errors import SsdlabError, Stopped
+from ssdlab.ground.errors import SsdlabError, Stopped
 
 Command = Callable[..., tuple[int, str, str]]
 SMALL = ("--drive", "theory", "--set", "capacity_bytes=64MiB")

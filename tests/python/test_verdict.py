@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ssdlab.verdict import Verdict, count, not_looked_at, summary
+from ssdlab.machine.verdict import Verdict, count, not_looked_at, summary
 
 RIGHT, WRONG, UNSEEN = Verdict.RIGHT, Verdict.WRONG, Verdict.NOT_LOOKED_AT
 

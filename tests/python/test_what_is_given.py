@@ -51,7 +51,7 @@ def test_a_real_drive_for_a_simulated_one(command: Command) -> None:
 def test_a_question_that_nobody_answers(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without a terminal nothing is done, and the option that agrees is named."""
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"")))
-    monkeypatch.setattr("ssdlab.cache.entries", lambda: [_Kept()])
+    monkeypatch.setattr("ssdlab.experiment.cache.entries", lambda: [_Kept()])
     code, out, error = command("cache", "clear")
     assert (code, out) == (2, "")
     assert "\nssdlab: " in error and "nothing was done\ngive --yes to agree" in error

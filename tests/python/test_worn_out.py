@@ -14,12 +14,12 @@ import pytest
 
 from machine import MadeMachine
 from ssdlab import engine
-from ssdlab.audit import Severity, audit
-from ssdlab.exit_codes import Exit
-from ssdlab.failures import failures_of, with_failures
-from ssdlab.health.simulated import smart_json
-from ssdlab.known_faults import all_faults, faults_of
-from ssdlab.result import Result
+from ssdlab.engine.failures import failures_of, with_failures
+from ssdlab.engine.result import Result
+from ssdlab.ground.exit_codes import Exit
+from ssdlab.machine.audit import Severity, audit
+from ssdlab.machine.health.simulated import smart_json
+from ssdlab.machine.known_faults import all_faults, faults_of
 from test_health import examined, nvme
 from test_simulated_health import SMALL
 

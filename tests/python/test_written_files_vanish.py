@@ -11,9 +11,9 @@ import pytest
 
 from insertions import is_told, rows_inserted, units_changed
 from ssdlab import engine
-from ssdlab.errors import SsdlabError
-from ssdlab.sweeps.plan import plan
-from ssdlab.sweeps.strict import load
+from ssdlab.ground.errors import SsdlabError
+from ssdlab.study.sweeps.plan import plan
+from ssdlab.study.sweeps.strict import load
 from test_trace import SAME
 
 ROOT = Path(__file__).parents[2]

@@ -1,5 +1,5 @@
 //! What a run is asked for, strictly from JSON: an option is a field here, one in Python
-//! (`ssdlab/request.py`), and one on the command line.
+//! (`ssdlab/engine/request.py`), and one on the command line.
 //!
 //! Defaults are Python's: only an optional field may be null or left out. What is no field is refused,
 //! and so is a value of another type, by name.

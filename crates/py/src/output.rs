@@ -1,4 +1,4 @@
-//! Bytes on their way to a file: Python's `ssdlab.output` alone writes files, and is handed pieces here.
+//! Bytes on their way to a file: Python's `ssdlab.ground.output` alone writes files, and is handed pieces here.
 //!
 //! Between two pieces it is asked whether to go on, so that even a large drive file stops soon.
 
@@ -10,7 +10,7 @@ use pyo3::types::PyBytes;
 /// Handed over between two questions whether to go on.
 const PIECE_BYTES: usize = 4 << 20;
 
-/// What makes an `Output`: `ssdlab.output.PendingFile`, called with path, option and whether the file must be new.
+/// What makes an `Output`: `ssdlab.ground.output.PendingFile`, called with path, option and whether the file must be new.
 pub type Files = Py<PyAny>;
 
 /// A place that can be written to, tried before the long work whose result it takes.

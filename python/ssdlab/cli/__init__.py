@@ -1,6 +1,6 @@
 """The ``ssdlab`` command: one verb a module, one way to fail.
 
-`ssdlab.exit_codes` has the exit codes of all verbs.
+`ssdlab.ground.exit_codes` has the exit codes of all verbs.
 """
 
 from __future__ import annotations
@@ -13,11 +13,12 @@ from contextlib import suppress
 
 import click
 
-from ssdlab import guarded, signals
 from ssdlab.cli import streams
 from ssdlab.cli.verb import Verbs
-from ssdlab.errors import SsdlabError, Stopped
-from ssdlab.exit_codes import Exit
+from ssdlab.engine import guarded
+from ssdlab.ground import signals
+from ssdlab.ground.errors import SsdlabError, Stopped
+from ssdlab.ground.exit_codes import Exit
 
 VERBS = {
     "drives": ("drives:drives", "List the profiles."),
@@ -147,7 +148,7 @@ def _answer(arguments: Sequence[str] | None) -> int:
 
 
 def _in_child(policy: str, arguments: Sequence[str]) -> int:
-    from ssdlab import policy_child
+    from ssdlab.engine import policy_child
 
     return policy_child.run(policy, arguments)
 

@@ -8,13 +8,13 @@ from typing import Any
 
 import click
 
-from ssdlab.align import grid as grids
-from ssdlab.align.notation import decimal_text, in_all_units
 from ssdlab.cli.align_options import GRID_OPTIONS, Chosen, with_options
 from ssdlab.cli.align_words import size_of
 from ssdlab.cli.console import print_json, print_paragraph, print_table
 from ssdlab.cli.json_option import JSON_OPTION
 from ssdlab.cli.verb import Verb
+from ssdlab.machine.align import grid as grids
+from ssdlab.machine.align.notation import decimal_text, in_all_units
 
 
 @click.command(

@@ -8,23 +8,17 @@ from typing import Any
 
 import click
 
-from ssdlab import text
-from ssdlab.align import findings as checking
-from ssdlab.align.layout import Layout
-from ssdlab.align.notation import binary_size, decimal_text
-from ssdlab.align.rule import Judgement
-from ssdlab.cli.align_options import (
-    GRID_OPTIONS,
-    LAYER_OPTION,
-    Chosen,
-    read_given,
-    with_options,
-)
+from ssdlab.cli.align_options import GRID_OPTIONS, LAYER_OPTION, Chosen, read_given, with_options
 from ssdlab.cli.align_words import size_of, writes_that_straddle
 from ssdlab.cli.console import print_json, print_list, print_paragraph, print_table
 from ssdlab.cli.json_option import JSON_OPTION
 from ssdlab.cli.verb import Verb
-from ssdlab.exit_codes import Exit
+from ssdlab.ground import text
+from ssdlab.ground.exit_codes import Exit
+from ssdlab.machine.align import findings as checking
+from ssdlab.machine.align.layout import Layout
+from ssdlab.machine.align.notation import binary_size, decimal_text
+from ssdlab.machine.align.rule import Judgement
 
 
 @click.command(

@@ -7,18 +7,12 @@ from typing import Any
 
 import click
 
-from ssdlab.align import tools
-from ssdlab.align.commands import commands as commands_for
-from ssdlab.cli.align_options import (
-    GRID_OPTIONS,
-    LAYER_OPTION,
-    Chosen,
-    read_layout,
-    with_options,
-)
+from ssdlab.cli.align_options import GRID_OPTIONS, LAYER_OPTION, Chosen, read_layout, with_options
 from ssdlab.cli.console import print_json, print_text
 from ssdlab.cli.json_option import JSON_OPTION
 from ssdlab.cli.verb import Verb
+from ssdlab.machine.align import tools
+from ssdlab.machine.align.commands import commands as commands_for
 
 
 @click.command(

@@ -8,15 +8,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ssdlab import text
-from ssdlab.align.grid import Grid
-from ssdlab.align.listings import JudgedDisk, JudgedPartition, ListedDisk, Listing, Start, judge
-from ssdlab.align.notation import decimal_text
-from ssdlab.align.rule import Judgement
-from ssdlab.align.rule import worst as worst_judgement
 from ssdlab.cli.align_words import size_of, writes_that_straddle
 from ssdlab.cli.console import print_json, print_list, print_paragraph, print_table, print_text
-from ssdlab.exit_codes import Exit, worst
+from ssdlab.ground import text
+from ssdlab.ground.exit_codes import Exit, worst
+from ssdlab.machine.align.grid import Grid
+from ssdlab.machine.align.listings import (
+    JudgedDisk,
+    JudgedPartition,
+    ListedDisk,
+    Listing,
+    Start,
+    judge,
+)
+from ssdlab.machine.align.notation import decimal_text
+from ssdlab.machine.align.rule import Judgement
+from ssdlab.machine.align.rule import worst as worst_judgement
 
 _FITS = {True: "yes", False: "no", None: "not known"}
 _ASK = (

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ssdlab.align import grid as grids
-from ssdlab.align.layout import Layout
-from ssdlab.align.notation import parse_geometry, parse_position
 from ssdlab.cli.completion import complete_drive
 from ssdlab.cli.drives import SET_OPTION, parse_settings
-from ssdlab.errors import SsdlabError
+from ssdlab.ground.errors import SsdlabError
+from ssdlab.machine.align import grid as grids
+from ssdlab.machine.align.layout import Layout
+from ssdlab.machine.align.notation import parse_geometry, parse_position
 
 if TYPE_CHECKING:
-    from ssdlab.align.listings import Listing
+    from ssdlab.machine.align.listings import Listing
 
 _PAGE_BYTES = 4096
 _LAYERS = "--layer partition:start_sector=63,size=100GiB"
@@ -167,8 +167,8 @@ def read_given(
     SsdlabError
         Neither or both are given, or it makes no sense.
     """
-    from ssdlab.align import reading
-    from ssdlab.align.listings import is_listing, read_listing
+    from ssdlab.machine.align import reading
+    from ssdlab.machine.align.listings import is_listing, read_listing
 
     geometry = Chosen(options).geometry
     if (file is None) == (not layers):

@@ -9,11 +9,6 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from ssdlab import text
-from ssdlab.align import moving, starting_over
-from ssdlab.align import spare_area as sparing
-from ssdlab.align.notation import binary_size
-from ssdlab.align.procedure import Disk, Step
 from ssdlab.cli.align_options import (
     DEVICE_OPTION,
     GRID_OPTIONS,
@@ -26,7 +21,12 @@ from ssdlab.cli.align_options import (
 from ssdlab.cli.console import print_filled, print_json, print_paragraph, print_text
 from ssdlab.cli.json_option import JSON_OPTION
 from ssdlab.cli.verb import Verb
-from ssdlab.errors import SsdlabError
+from ssdlab.ground import text
+from ssdlab.ground.errors import SsdlabError
+from ssdlab.machine.align import moving, starting_over
+from ssdlab.machine.align import spare_area as sparing
+from ssdlab.machine.align.notation import binary_size
+from ssdlab.machine.align.procedure import Disk, Step
 
 
 @click.command(

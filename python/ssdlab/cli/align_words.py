@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ssdlab import text
-from ssdlab.align.grid import Unit
-from ssdlab.align.notation import binary_size
-from ssdlab.align.places import Straddle
+from ssdlab.ground import text
+from ssdlab.machine.align.grid import Unit
+from ssdlab.machine.align.notation import binary_size
+from ssdlab.machine.align.places import Straddle
 
 
 def size_of(unit: Unit) -> str:

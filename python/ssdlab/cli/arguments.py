@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ssdlab import jobs
 from ssdlab.cli.verb import Verb
-from ssdlab.errors import SsdlabError
+from ssdlab.experiment import jobs
+from ssdlab.ground.errors import SsdlabError
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem

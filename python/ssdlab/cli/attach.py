@@ -27,7 +27,7 @@ def attach(folder: str, as_json: bool) -> int:
     It needs root, FUSE and loop devices, and nbdfuse (Debian: libnbd-bin). After a power cut:
     unmount, detach, `ssdlab ctl FOLDER power-on`, attach.
     """
-    from ssdlab.serving import attach as attaching
+    from ssdlab.live import attach as attaching
 
     found = attaching.attach(Path(folder))
     if as_json:
@@ -49,7 +49,7 @@ def detach(folder: str, as_json: bool) -> int:
 
     It works, too, where the server has ended.
     """
-    from ssdlab.serving import attach as attaching
+    from ssdlab.live import attach as attaching
 
     device = attaching.detach(Path(folder))
     if as_json:

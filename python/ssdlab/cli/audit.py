@@ -7,33 +7,26 @@ import sys
 
 import click
 
-from ssdlab import signals
-from ssdlab.audit import monitoring
-from ssdlab.audit.capture import capture
-from ssdlab.audit.checklist import Checklist, checklist
-from ssdlab.audit.finding import Finding, Severity
-from ssdlab.audit.prove_trim import places_trimmed, prove_trim
-from ssdlab.audit.system import LiveSystem, System, open_root
-from ssdlab.audit.texts import audit_texts
-from ssdlab.audit.trim_proof import Proof
-from ssdlab.audit.walk import Audit
-from ssdlab.audit.walk import audit as look
 from ssdlab.cli.audit_load import count_load
 from ssdlab.cli.audit_texts import read_texts
-from ssdlab.cli.console import (
-    check_agreed,
-    is_terminal,
-    note,
-    print_json,
-    print_table,
-    print_text,
-)
+from ssdlab.cli.console import check_agreed, is_terminal, note, print_json, print_table, print_text
 from ssdlab.cli.json_option import JSON_OPTION
 from ssdlab.cli.plug_in import FORMAT_OPTION, TERM, PlugIn
 from ssdlab.cli.streams import printable
-from ssdlab.errors import SsdlabError
-from ssdlab.output import PendingFile, is_stdout
-from ssdlab.verdict import Verdict
+from ssdlab.ground import signals
+from ssdlab.ground.errors import SsdlabError
+from ssdlab.ground.output import PendingFile, is_stdout
+from ssdlab.machine.audit import monitoring
+from ssdlab.machine.audit.capture import capture
+from ssdlab.machine.audit.checklist import Checklist, checklist
+from ssdlab.machine.audit.finding import Finding, Severity
+from ssdlab.machine.audit.prove_trim import places_trimmed, prove_trim
+from ssdlab.machine.audit.texts import audit_texts
+from ssdlab.machine.audit.trim_proof import Proof
+from ssdlab.machine.audit.walk import Audit
+from ssdlab.machine.audit.walk import audit as look
+from ssdlab.machine.verdict import Verdict
+from ssdlab.real.system import LiveSystem, System, open_root
 
 _WIDE_COLUMNS = 140
 """From so many columns of a terminal on a place has a column of its own."""

@@ -6,19 +6,19 @@ import shutil
 import sys
 from collections.abc import Sequence
 
-from ssdlab import signals
-from ssdlab.audit.load import DeviceLoad, Load, Requests, parse_duration, watch
-from ssdlab.audit.load_job import job_of
-from ssdlab.audit.reading import read_topology
-from ssdlab.audit.system import System
-from ssdlab.audit.topology import Topology
-from ssdlab.audit.walk import chosen_devices, device_of
 from ssdlab.cli.console import is_terminal, note, print_json, print_list, print_table, print_text
 from ssdlab.cli.streams import printable
-from ssdlab.errors import SsdlabError
-from ssdlab.exit_codes import Exit
-from ssdlab.output import PendingFile, is_stdout
-from ssdlab.text import NOTHING, percent, significant
+from ssdlab.ground import signals
+from ssdlab.ground.errors import SsdlabError
+from ssdlab.ground.exit_codes import Exit
+from ssdlab.ground.output import PendingFile, is_stdout
+from ssdlab.ground.text import NOTHING, percent, significant
+from ssdlab.machine.audit.load import DeviceLoad, Load, Requests, parse_duration, watch
+from ssdlab.machine.audit.load_job import job_of
+from ssdlab.machine.audit.walk import chosen_devices, device_of
+from ssdlab.real.reading import read_topology
+from ssdlab.real.system import System
+from ssdlab.real.topology import Topology
 
 _HEADINGS = (
     "device",

@@ -5,8 +5,8 @@ from __future__ import annotations
 import codecs
 from collections.abc import Sequence
 
-from ssdlab.errors import SsdlabError
-from ssdlab.input import InputError, read_bytes
+from ssdlab.ground.errors import SsdlabError
+from ssdlab.ground.input import InputError, read_bytes
 
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 

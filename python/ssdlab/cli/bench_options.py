@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 
+from ssdlab.bench.real.wishes import WAYS
+from ssdlab.bench.shorter import BOOK_S
 from ssdlab.cli.console import note
 from ssdlab.cli.folder import output_folder
 from ssdlab.cli.tasks import carry_out
-from ssdlab.pts.real.wishes import WAYS
-from ssdlab.pts.shorter import BOOK_S
 
 if TYPE_CHECKING:
-    from ssdlab.pts.bench import Bench
+    from ssdlab.bench.bench import Bench
 
 Function = TypeVar("Function", bound=Callable[..., object])
 _EFFORT = (

@@ -6,11 +6,11 @@ from datetime import datetime
 
 import click
 
-from ssdlab import cache as kept
-from ssdlab import text
 from ssdlab.cli.console import check_agreed, print_json, print_table, print_text
 from ssdlab.cli.json_option import JSON_OPTION
 from ssdlab.cli.verb import Verb, Verbs
+from ssdlab.experiment import cache as kept
+from ssdlab.ground import text
 
 
 @click.group(

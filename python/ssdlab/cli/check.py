@@ -8,13 +8,14 @@ from typing import Any
 
 import click
 
-from ssdlab import engine, text
+from ssdlab import engine
 from ssdlab.cli.console import print_json, print_table, print_text
 from ssdlab.cli.json_option import JSON_OPTION
 from ssdlab.cli.lost import cut_in_words, print_lost
 from ssdlab.cli.verb import Verb
-from ssdlab.errors import SsdlabError
-from ssdlab.exit_codes import Exit, worst
+from ssdlab.ground import text
+from ssdlab.ground.errors import SsdlabError
+from ssdlab.ground.exit_codes import Exit, worst
 
 
 @click.command(

@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ssdlab import text
 from ssdlab.cli.completion import complete_file
 from ssdlab.cli.console import note, print_filled, print_json, print_list, print_table, print_text
 from ssdlab.cli.ensemble import MODEL_ERROR_NOTE
 from ssdlab.cli.json_option import JSON_OPTION
 from ssdlab.cli.results import are_pts_results, documents_of, ensembles_in, exit_code_of, loaded
 from ssdlab.cli.verb import Verb
-from ssdlab.comparison import Comparison, Row
-from ssdlab.comparison import compare as compare_results
-from ssdlab.ensemble import pairing
-from ssdlab.ensemble.document import Arm
-from ssdlab.exit_codes import Exit
+from ssdlab.experiment.comparison import Comparison, Row
+from ssdlab.experiment.comparison import compare as compare_results
+from ssdlab.experiment.ensemble import pairing
+from ssdlab.experiment.ensemble.document import Arm
+from ssdlab.ground import text
+from ssdlab.ground.exit_codes import Exit
 
 if TYPE_CHECKING:
-    from ssdlab.pts.report.overlay import Overlay
+    from ssdlab.bench.report.overlay import Overlay
 
 _NARROW = 80
 _MOST_OF_LABELS = 30
@@ -75,9 +75,9 @@ def compare(results: tuple[str, ...], as_json: bool) -> int:
 
 
 def _compare_pts(results: Sequence[str], as_json: bool) -> Exit:
-    from ssdlab.pts.report.overlay import overlay
-    from ssdlab.pts.report.reading import not_judged
-    from ssdlab.pts.report.sources import read_results
+    from ssdlab.bench.report.overlay import overlay
+    from ssdlab.bench.report.reading import not_judged
+    from ssdlab.bench.report.sources import read_results
 
     measured = read_results([Path(result) for result in results])
     found, unread = overlay(measured, pictures=False), not_judged(measured)

@@ -20,7 +20,7 @@ import click
 
 from ssdlab.cli.progress_lines import ProgressLines, are_wanted
 from ssdlab.cli.streams import escaped
-from ssdlab.errors import SsdlabError
+from ssdlab.ground.errors import SsdlabError
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID

@@ -9,16 +9,16 @@ from typing import Any
 
 import click
 
-from ssdlab import text
 from ssdlab.cli.arguments import whole_number
 from ssdlab.cli.console import print_json, print_table, print_text
 from ssdlab.cli.json_option import JSON_OPTION
 from ssdlab.cli.lost import cut_in_words, print_lost
 from ssdlab.cli.on_folders import OnFolders, complete_folder_or_verb
 from ssdlab.cli.verb import Verb
-from ssdlab.errors import SsdlabError
-from ssdlab.serving.api import ERASES, FAULTS, OPERATIONS
-from ssdlab.serving.client import Client, at_once, spread_ns
+from ssdlab.ground import text
+from ssdlab.ground.errors import SsdlabError
+from ssdlab.live.api import ERASES, FAULTS, OPERATIONS
+from ssdlab.live.client import Client, at_once, spread_ns
 
 _MOST = 2**64 - 1
 _INJECTED = {

@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
-from ssdlab import signals, text
 from ssdlab.cli.console import is_terminal, print_text
 from ssdlab.cli.streams import escaped
-from ssdlab.errors import SsdlabError
-from ssdlab.serving.client import Client, at_once
-from ssdlab.serving.live import sample_of
+from ssdlab.ground import signals, text
+from ssdlab.ground.errors import SsdlabError
+from ssdlab.live.client import Client, at_once
+from ssdlab.live.live import sample_of
 
 EVERY_S = 1.0
 _MOST_ROWS = 100

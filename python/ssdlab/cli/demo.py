@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from ssdlab import engine, signals
+from ssdlab import engine
 from ssdlab.cli.arguments import SEED_OPTION
 from ssdlab.cli.completion import complete_drive
 from ssdlab.cli.console import (
@@ -24,10 +24,11 @@ from ssdlab.cli.folder import output_folder
 from ssdlab.cli.json_option import JSON_OPTION
 from ssdlab.cli.tasks import carry_out
 from ssdlab.cli.verb import Verb
-from ssdlab.demo import plan
-from ssdlab.errors import SsdlabError, Stopped
-from ssdlab.request import Settings
-from ssdlab.result import Result
+from ssdlab.engine.request import Settings
+from ssdlab.engine.result import Result
+from ssdlab.ground import signals
+from ssdlab.ground.errors import SsdlabError, Stopped
+from ssdlab.study.demo import plan
 
 
 @click.command(
@@ -68,8 +69,8 @@ def demo(drive: str, output: str, capacity: str | None, seed: int, as_json: bool
     and with TRIM. Writes every result and report.html to DIR. The fio command that ssdlab run
     baseline prints runs the five jobs on a real drive.
     """
-    from ssdlab.demo import perform
     from ssdlab.report import write_report
+    from ssdlab.study.demo import perform
 
     settings = () if capacity is None else (("capacity_bytes", capacity),)
     _check_capacity(drive, settings)
@@ -89,7 +90,9 @@ def demo(drive: str, output: str, capacity: str | None, seed: int, as_json: bool
         kept = " ".join(str(folder / result.name) for result in results)
         note(f"ssdlab: stopped; to draw the finished runs: ssdlab report {kept}")
         return signals.exit_code()
-    write_report(results, folder / "report.html")
+    from ssdlab.study.demo.opening import opening
+
+    write_report(results, folder / "report.html", opening=opening)
     if not as_json:
         print_text(f"\nopen {folder / 'report.html'}")
     return tell_not_steady((result.name, result.not_steady) for result in results)
@@ -106,7 +109,7 @@ def _check_capacity(drive: str, settings: Settings) -> None:
 
 
 def _print_json(results: Sequence[Result], report: Path | None) -> None:
-    from ssdlab.demo import figures
+    from ssdlab.study.demo import figures
 
     print_json(
         {
@@ -118,7 +121,7 @@ def _print_json(results: Sequence[Result], report: Path | None) -> None:
 
 
 def _print(results: Sequence[Result]) -> None:
-    from ssdlab.demo import figures
+    from ssdlab.study.demo import figures
 
     rows = figures.brief_rows(results)
     print_table(figures.HEADINGS, rows, right=(1, 2, 3, 4, 5, 6), fold=7)

@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from ssdlab import conditions, engine, text
+from ssdlab import engine
 from ssdlab.cli.completion import complete_drive
 from ssdlab.cli.console import (
     is_terminal,
@@ -24,9 +24,11 @@ from ssdlab.cli.console import (
 from ssdlab.cli.json_option import JSON_OPTION
 from ssdlab.cli.served_note import tell_if_served
 from ssdlab.cli.verb import Verb
-from ssdlab.errors import SsdlabError
-from ssdlab.exit_codes import Exit
-from ssdlab.request import RunRequest, Settings
+from ssdlab.engine import conditions
+from ssdlab.engine.request import RunRequest, Settings
+from ssdlab.ground import text
+from ssdlab.ground.errors import SsdlabError
+from ssdlab.ground.exit_codes import Exit
 
 SET_OPTION = click.option(
     "--set",
@@ -78,7 +80,7 @@ def tell_not_steady(names_and_reasons: Iterable[tuple[str, str | None]]) -> Exit
 
 def tell_memory(requests: Sequence[RunRequest]) -> None:
     """Say before large drives are preconditioned what they take of this machine's memory."""
-    from ssdlab.parallel import cores
+    from ssdlab.experiment.parallel import cores
 
     large = (each for each in requests if each.condition not in (None, "fresh"))
     drives = [(each.drive, each.settings, each.layers) for each in large]
@@ -146,7 +148,7 @@ def show(
     tell_if_served(drive)
     shown = engine.show(drive, parse_settings(settings), layers)
     if smart_json:
-        from ssdlab.health import simulated
+        from ssdlab.machine.health import simulated
 
         print_json(simulated.smart_json(shown, drive))
         return

@@ -12,22 +12,22 @@ from collections.abc import Sequence
 from contextlib import redirect_stdout
 from typing import TYPE_CHECKING
 
-from ssdlab import signals, text
 from ssdlab.cli.console import is_terminal, note, print_list, print_table, print_text
 from ssdlab.cli.drives import tell_not_steady
 from ssdlab.cli.formats import write_document
 from ssdlab.cli.tasks import carry_out
-from ssdlab.ensemble.model_error import LEFT_OUT, MODEL_ERROR
-from ssdlab.errors import SsdlabError, Stopped
-from ssdlab.exit_codes import Exit
-from ssdlab.output import PendingFile
-from ssdlab.request import RunRequest
-from ssdlab.result import Result
+from ssdlab.engine.request import RunRequest
+from ssdlab.engine.result import Result
+from ssdlab.experiment.ensemble.model_error import LEFT_OUT, MODEL_ERROR
+from ssdlab.ground import signals, text
+from ssdlab.ground.errors import SsdlabError, Stopped
+from ssdlab.ground.exit_codes import Exit
+from ssdlab.ground.output import PendingFile
 
 if TYPE_CHECKING:
-    from ssdlab.ensemble import document
-    from ssdlab.ensemble.runs import Ensemble, Outcome
-    from ssdlab.ensemble.summary import Figure
+    from ssdlab.experiment.ensemble import document
+    from ssdlab.experiment.ensemble.runs import Ensemble, Outcome
+    from ssdlab.experiment.ensemble.summary import Figure
 
 _LEAST, _MOST = 8, 4096
 MODEL_ERROR_NOTE = (
@@ -55,7 +55,7 @@ def run_ensembles(
     """Run a job on each drive and on as many as are drawn of it; return the exit code."""
     if output_format not in ("normal", "json"):
         raise SsdlabError(f"--output-format {output_format}: an ensemble prints normal or json")
-    from ssdlab.ensemble.runs import ensemble
+    from ssdlab.experiment.ensemble.runs import ensemble
 
     drives = [ensemble(request, count) for request in requests]
     tasks = [task for each in drives for task in each.tasks()]
@@ -111,7 +111,7 @@ def check_any(found: document.Found, stopped: bool) -> None:
         return
     if stopped:
         raise Stopped
-    from ssdlab.ensemble import document
+    from ssdlab.experiment.ensemble import document
 
     reasons = [reason for _, outcomes, _ in found for reason in document.left_out(outcomes)]
     said = reasons[0] if reasons else "no run ended"
@@ -166,14 +166,14 @@ def cells(drives: Ensemble, figure: Figure) -> tuple[str, ...]:
 
 
 def _json(found: document.Found, count: int) -> str:
-    from ssdlab.ensemble import document
+    from ssdlab.experiment.ensemble import document
 
     return json.dumps(document.written(found, count), indent=2, ensure_ascii=False)
 
 
 def tell(found: document.Found, stopped: bool) -> None:
     """Say what the figures stand for, and what is missing."""
-    from ssdlab.ensemble import document
+    from ssdlab.experiment.ensemble import document
 
     for each, outcomes, _ in found:
         left_out = document.left_out(outcomes)

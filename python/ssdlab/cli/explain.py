@@ -8,10 +8,10 @@ from ssdlab.cli.console import note, print_json
 from ssdlab.cli.drives import SET_OPTION, parse_settings
 from ssdlab.cli.json_option import JSON_OPTION
 from ssdlab.cli.verb import Verb
-from ssdlab.errors import SsdlabError
-from ssdlab.explain import recorded, write_page
-from ssdlab.output import is_stdout
+from ssdlab.ground.errors import SsdlabError
+from ssdlab.ground.output import is_stdout
 from ssdlab.report.printing import check_ending
+from ssdlab.study.explain import recorded, write_page
 
 
 @click.command(

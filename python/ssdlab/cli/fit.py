@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ssdlab import conditions, text
 from ssdlab.cli.arguments import SEED_OPTION, whole_number
 from ssdlab.cli.completion import complete_drive, complete_file
 from ssdlab.cli.console import note, print_json
@@ -16,14 +15,16 @@ from ssdlab.cli.drives import SET_OPTION, parse_settings
 from ssdlab.cli.fit_plan import as_data, perform, print_plan, ranked_plan
 from ssdlab.cli.json_option import JSON_OPTION, check_json_alone
 from ssdlab.cli.verb import Verb
-from ssdlab.errors import SsdlabError
-from ssdlab.exit_codes import Exit, worst
-from ssdlab.output import PendingFile, is_stdout
+from ssdlab.engine import conditions
+from ssdlab.ground import text
+from ssdlab.ground.errors import SsdlabError
+from ssdlab.ground.exit_codes import Exit, worst
+from ssdlab.ground.output import PendingFile, is_stdout
 from ssdlab.report.printing import check_ending
 
 if TYPE_CHECKING:
-    from ssdlab.fitting.measurement import Gathered
-    from ssdlab.fitting.unknowns import Space
+    from ssdlab.study.fitting.measurement import Gathered
+    from ssdlab.study.fitting.unknowns import Space
 
 _LEAST_DRAWS, _MOST_DRAWS = 16, 1024
 _FEW = 5
@@ -97,7 +98,7 @@ def fit(
     measurements determine, and names those that they do not. It needs -o, unless --plan asks what
     to measure.
     """
-    from ssdlab.fitting.unknowns import space_of
+    from ssdlab.study.fitting.unknowns import space_of
 
     share = _share(hold_back)
     if plan:
@@ -139,11 +140,11 @@ def _fit(
     as_json: bool,
 ) -> Exit:
     from ssdlab.cli.fit_told import Told
-    from ssdlab.fitting.measurement import hold_back
-    from ssdlab.fitting.misfit import Unexplained, check_explained, misfit_of
-    from ssdlab.fitting.profile import profile_text
-    from ssdlab.fitting.refine import refine
-    from ssdlab.fitting.waves import fit as fit_waves
+    from ssdlab.study.fitting.measurement import hold_back
+    from ssdlab.study.fitting.misfit import Unexplained, check_explained, misfit_of
+    from ssdlab.study.fitting.profile import profile_text
+    from ssdlab.study.fitting.refine import refine
+    from ssdlab.study.fitting.waves import fit as fit_waves
 
     measurements = read.measurements
     at_least = 1 / len(measurements) if len(measurements) >= _FEW and share > 0 else 0.0
@@ -177,7 +178,7 @@ def _share(value: str) -> float:
 
 
 def _read(paths: Sequence[str], state: str | None) -> Gathered:
-    from ssdlab.fitting.read_any import read_all
+    from ssdlab.study.fitting.read_any import read_all
 
     found = read_all(paths, state)
     for each in found.notices:

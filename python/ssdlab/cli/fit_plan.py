@@ -10,10 +10,10 @@ from ssdlab.cli.tasks import carry_out
 from ssdlab.engine import Progress
 
 if TYPE_CHECKING:
-    from ssdlab.fitting.forward import Outcome
-    from ssdlab.fitting.measurement import Measurement
-    from ssdlab.fitting.plan import Ranked
-    from ssdlab.fitting.unknowns import Space
+    from ssdlab.study.fitting.forward import Outcome
+    from ssdlab.study.fitting.measurement import Measurement
+    from ssdlab.study.fitting.plan import Ranked
+    from ssdlab.study.fitting.unknowns import Space
 
 
 def perform(
@@ -39,9 +39,9 @@ def ranked_plan(
     seed
         The one source of chance.
     """
-    from ssdlab.fitting.measurement import loads
-    from ssdlab.fitting.plan import CANDIDATES, rank
-    from ssdlab.fitting.waves import emulators_of, run_wave
+    from ssdlab.study.fitting.measurement import loads
+    from ssdlab.study.fitting.plan import CANDIDATES, rank
+    from ssdlab.study.fitting.waves import emulators_of, run_wave
 
     wanted = [each for candidate in CANDIDATES for each in candidate.measurements()]
     asked = [*measured, *wanted]

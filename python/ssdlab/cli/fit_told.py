@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from ssdlab import text
 from ssdlab.cli.console import note, print_table, print_text
-from ssdlab.fitting.measurement import Measurement
-from ssdlab.fitting.misfit import Misfit
-from ssdlab.fitting.point import Estimate, Point
-from ssdlab.fitting.prediction import Prediction, predict
-from ssdlab.fitting.profile import interval
-from ssdlab.fitting.waves import Fit
+from ssdlab.ground import text
+from ssdlab.study.fitting.measurement import Measurement
+from ssdlab.study.fitting.misfit import Misfit
+from ssdlab.study.fitting.point import Estimate, Point
+from ssdlab.study.fitting.prediction import Prediction, predict
+from ssdlab.study.fitting.profile import interval
+from ssdlab.study.fitting.waves import Fit
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ssdlab.errors import SsdlabError
-from ssdlab.output import check_writable, is_stdout
+from ssdlab.ground.errors import SsdlabError
+from ssdlab.ground.output import check_writable, is_stdout
 
 
 def output_folder(output: str, first_file: str) -> Path:

@@ -9,9 +9,9 @@ import click
 
 from ssdlab import engine
 from ssdlab.cli.console import print_json_text, print_text
-from ssdlab.errors import SsdlabError
-from ssdlab.output import PendingFile
-from ssdlab.result import merge
+from ssdlab.engine.result import merge
+from ssdlab.ground.errors import SsdlabError
+from ssdlab.ground.output import PendingFile
 
 # Several are written in this order, as fio does.
 FORMATS = ("terse", "json", "json+", "normal")

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 
-from ssdlab.recognise import what_the_file_is
+from ssdlab.ground.recognise import what_the_file_is
 
 _DRIVES = ("a drive file of ssdlab", "a profile of a drive", "a layout")
 _JOBS = ("a job file of fio",)

@@ -12,24 +12,25 @@ from pathlib import Path
 
 import click
 
-from ssdlab import text
 from ssdlab.cli.console import is_terminal, note, print_json, print_list, print_table, print_text
 from ssdlab.cli.json_option import JSON_OPTION
 from ssdlab.cli.plug_in import FORMAT_OPTION, TERM, PlugIn, failure
 from ssdlab.cli.served_note import tell_if_served
-from ssdlab.errors import SsdlabError
-from ssdlab.exit_codes import Exit
-from ssdlab.health import live, monitoring
-from ssdlab.health.baseline import read_baseline, write_baseline
-from ssdlab.health.examination import Examination, date_of, examine, gone, unanswered
-from ssdlab.health.finding import Finding, Limits, Severity
-from ssdlab.health.history import Reading, read_history, vanished, write_history
-from ssdlab.health.life import life_of
-from ssdlab.health.meanings import Family, read_overrides
-from ssdlab.health.reading import read_file
-from ssdlab.health.report import DriveReport, address_of
-from ssdlab.output import PendingFile, check_writable
-from ssdlab.verdict import Verdict
+from ssdlab.ground import text
+from ssdlab.ground.errors import SsdlabError
+from ssdlab.ground.exit_codes import Exit
+from ssdlab.ground.output import PendingFile, check_writable
+from ssdlab.machine.health import monitoring
+from ssdlab.machine.health.baseline import read_baseline, write_baseline
+from ssdlab.machine.health.examination import Examination, date_of, examine, gone, unanswered
+from ssdlab.machine.health.finding import Finding, Limits, Severity
+from ssdlab.machine.health.history import Reading, read_history, vanished, write_history
+from ssdlab.machine.verdict import Verdict
+from ssdlab.real.smart import live
+from ssdlab.real.smart.life import life_of
+from ssdlab.real.smart.meanings import Family, read_overrides
+from ssdlab.real.smart.reading import read_file
+from ssdlab.real.smart.report import DriveReport, address_of
 
 _LONGEST_FILE = 16 << 20
 _WIDE = 110
@@ -220,7 +221,7 @@ def _ask(words: Sequence[str], smartctl: str) -> _Asked:
 def _simulated(folder: str) -> DriveReport:
     """Read the report of a drive that `ssdlab serve` has in a folder."""
     from ssdlab import engine
-    from ssdlab.health import simulated
+    from ssdlab.machine.health import simulated
 
     tell_if_served(folder)
     document = simulated.smart_json(engine.show(folder), folder)

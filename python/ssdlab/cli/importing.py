@@ -11,16 +11,16 @@ from xml.etree import ElementTree
 
 import click
 
-from ssdlab import text
 from ssdlab.cli.console import note, print_json
 from ssdlab.cli.json_option import JSON_OPTION, check_json_alone
 from ssdlab.cli.verb import Verb
-from ssdlab.errors import SsdlabError
-from ssdlab.output import PendingFile
-from ssdlab.recognise import what_the_file_is
+from ssdlab.ground import text
+from ssdlab.ground.errors import SsdlabError
+from ssdlab.ground.output import PendingFile
+from ssdlab.ground.recognise import what_the_file_is
 
 if TYPE_CHECKING:
-    from ssdlab.mqsim.workload import Scenario
+    from ssdlab.study.mqsim.workload import Scenario
 
 _ADDED_BYTES = 1 << 20
 Tell = Callable[[str], None]
@@ -70,7 +70,7 @@ def import_(file: str, output: str, as_json: bool) -> int:
 
 def _import_document(path: Path, pending: PendingFile, output: str, tell: Tell) -> list[str]:
     """Write what comes of a document; return the files' names."""
-    from ssdlab.mqsim.elements import CONFIGURATION, read_document
+    from ssdlab.study.mqsim.elements import CONFIGURATION, read_document
 
     root = read_document(path)
     if root.tag == CONFIGURATION:
@@ -80,7 +80,7 @@ def _import_document(path: Path, pending: PendingFile, output: str, tell: Tell) 
 
 
 def _import_drive(path: Path, root: ElementTree.Element, pending: PendingFile, tell: Tell) -> None:
-    from ssdlab.mqsim.profile import profile_of
+    from ssdlab.study.mqsim.profile import profile_of
 
     profile, left = profile_of(path, root)
     _check_loads(path, profile)
@@ -110,7 +110,7 @@ def _import_workload(
     path: Path, root: ElementTree.Element, pending: PendingFile, output: str, tell: Tell
 ) -> list[str]:
     """Write the scenarios' job files and the iologs that they replay: all of them, or none."""
-    from ssdlab.mqsim.workload import scenarios_of
+    from ssdlab.study.mqsim.workload import scenarios_of
 
     scenarios = scenarios_of(path, root, Path(output))
     names = [str(name) for job, each in scenarios for name in (job, *each.traces)]
@@ -144,7 +144,7 @@ def _write_all(names: list[str], scenarios: list[Scenario], tell: Tell) -> None:
 
 
 def _import_trace(path: Path, pending: PendingFile, tell: Tell, percent: int = 100) -> None:
-    from ssdlab.mqsim.trace import Told, iolog
+    from ssdlab.study.mqsim.trace import Told, iolog
 
     told, lines = Told(0, set(), 0), bytearray()
     for line in iolog(path, told, percent):

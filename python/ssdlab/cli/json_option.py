@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from ssdlab.errors import SsdlabError
-from ssdlab.output import is_stdout
+from ssdlab.ground.errors import SsdlabError
+from ssdlab.ground.output import is_stdout
 
 JSON_OPTION = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
 """Of a verb that has tables and JSON."""

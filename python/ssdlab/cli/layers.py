@@ -6,11 +6,12 @@ from typing import Any
 
 import click
 
-from ssdlab import engine, text
+from ssdlab import engine
 from ssdlab.cli.console import print_json, print_table, print_text
 from ssdlab.cli.json_option import JSON_OPTION
 from ssdlab.cli.verb import Verb
-from ssdlab.errors import SsdlabError
+from ssdlab.ground import text
+from ssdlab.ground.errors import SsdlabError
 
 
 @click.command(

@@ -9,7 +9,6 @@ from contextlib import redirect_stdout
 
 import click
 
-from ssdlab import signals, text
 from ssdlab.cli.arguments import SEED_OPTION
 from ssdlab.cli.completion import complete_drive
 from ssdlab.cli.console import note, print_filled, print_table, print_text
@@ -18,18 +17,19 @@ from ssdlab.cli.formats import write_document
 from ssdlab.cli.load_options import load_options, output_options, parse_shares, parse_years
 from ssdlab.cli.tasks import carry_out
 from ssdlab.cli.verb import Verb
-from ssdlab.errors import SsdlabError, Stopped
-from ssdlab.exit_codes import Exit
-from ssdlab.output import PendingFile
-from ssdlab.sizing import shown
-from ssdlab.sizing.candidate import sheet
-from ssdlab.sizing.closed_form import under_warranty
-from ssdlab.sizing.intervals import Interval, drawn
-from ssdlab.sizing.lifetime import Case, Years, cases, drawn_runs, key, runs
-from ssdlab.sizing.load import Limits, plain, with_trims
-from ssdlab.sizing.nights import remarks
-from ssdlab.sizing.ratings import OWN, Rating, read_ratings
-from ssdlab.sizing.simulate import Draw, Figures
+from ssdlab.ground import signals, text
+from ssdlab.ground.errors import SsdlabError, Stopped
+from ssdlab.ground.exit_codes import Exit
+from ssdlab.ground.output import PendingFile
+from ssdlab.study.sizing import shown
+from ssdlab.study.sizing.candidate import sheet
+from ssdlab.study.sizing.closed_form import under_warranty
+from ssdlab.study.sizing.intervals import Interval, drawn
+from ssdlab.study.sizing.lifetime import Case, Years, cases, drawn_runs, key, runs
+from ssdlab.study.sizing.load import Limits, plain, with_trims
+from ssdlab.study.sizing.nights import remarks
+from ssdlab.study.sizing.ratings import OWN, Rating, read_ratings
+from ssdlab.study.sizing.simulate import Draw, Figures
 
 _HEADINGS = ("case", "WA", "TBW of the cells", "years", "by")
 _SPREAD_HEADINGS = ("median, 5 to 95 %", "draws", "WA", "", "TBW", "", "years", "")

@@ -7,11 +7,11 @@ from typing import Any
 
 import click
 
-from ssdlab import text
 from ssdlab.cli.json_option import result_form
-from ssdlab.errors import SsdlabError
-from ssdlab.sizing.candidate import MOST_UNUSED
-from ssdlab.sizing.load import Limits, parse_bytes
+from ssdlab.ground import text
+from ssdlab.ground.errors import SsdlabError
+from ssdlab.study.sizing.candidate import MOST_UNUSED
+from ssdlab.study.sizing.load import Limits, parse_bytes
 
 _Option = Callable[[Any], Any]
 _MOST_YEARS = 1000

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ssdlab import text
 from ssdlab.cli.console import print_table, print_text
+from ssdlab.ground import text
 
 _MOST_ROWS = 20
 

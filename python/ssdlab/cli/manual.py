@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 import click
 
-from ssdlab.exit_codes import MEANINGS
+from ssdlab.ground.exit_codes import MEANINGS
 
 _SEE_ALSO = "fio(1), smartctl(8), fstrim(8), cryptsetup(8), lsblk(8)"
 

@@ -31,7 +31,7 @@ def by_metavar(
     if first == "key=value":
         return _settings(context, parameter, incomplete)
     if first.startswith("kind:"):
-        from ssdlab.align.reading import kinds
+        from ssdlab.machine.align.reading import kinds
 
         return _layers(incomplete, kinds())
     if first == "kind":
@@ -96,7 +96,7 @@ def _fio_value_or_job(context: click.Context, incomplete: str) -> list[Completio
         options = _fio()
         words = options.get(f"{name}=", options.get(name, []))
         return _beginning(incomplete, words) or files(incomplete)
-    from ssdlab import jobs
+    from ssdlab.experiment import jobs
 
     return _beginning(incomplete, jobs.names() if incomplete else ()) or files(incomplete)
 
@@ -123,7 +123,7 @@ def _given(context: click.Context, *names: str) -> tuple[str, ...]:
 
 def _keys(drives: Sequence[str], layers: Sequence[str]) -> list[str]:
     from ssdlab import engine
-    from ssdlab.errors import SsdlabError
+    from ssdlab.ground.errors import SsdlabError
 
     for drive, over in ((drives[-1] if drives else _ANY_DRIVE, layers), (_ANY_DRIVE, ())):
         try:
@@ -156,12 +156,12 @@ def _kinds_of_stacks() -> dict[str, list[str]]:
 
 
 def _tests() -> Iterable[str]:
-    from ssdlab.pts import book
+    from ssdlab.bench import book
 
     return book.TESTS
 
 
 def _questions() -> Iterable[str]:
     """Name the questions by their files, which is quicker than loading them."""
-    folder = Path(__file__).parents[1] / "reproduce" / "questions"
+    folder = Path(__file__).parents[1] / "referee" / "reproduce" / "questions"
     return (each.name.replace("_", "-") for each in pkgutil.iter_modules([str(folder)]))

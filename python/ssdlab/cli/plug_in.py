@@ -1,7 +1,7 @@
 """A verb that monitors call too (``--format nagios``): it ends with a plug-in's exit code.
 
 Those are 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN; a wrong option or a mistake of ours is UNKNOWN, in
-one line on stdout. Every other form ends with the codes of `ssdlab.exit_codes`.
+one line on stdout. Every other form ends with the codes of `ssdlab.ground.exit_codes`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import click
 
 from ssdlab.cli.console import print_text
 from ssdlab.cli.verb import Verb
-from ssdlab.errors import SsdlabError, Stopped
+from ssdlab.ground.errors import SsdlabError, Stopped
 
 UNKNOWN = 3
 FORMATS = ("table", "json", "nagios", "prometheus")

@@ -12,7 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ssdlab import engine, signals
+from ssdlab import engine
+from ssdlab.bench import book
+from ssdlab.bench.real.wishes import Wishes, is_real
+from ssdlab.bench.shorter import with_cells_of, with_rounds_of
 from ssdlab.cli.arguments import SEED_OPTION
 from ssdlab.cli.bench_options import (
     begin,
@@ -27,17 +30,15 @@ from ssdlab.cli.console import note, print_json, print_table, print_text
 from ssdlab.cli.drives import LAYER_OPTION, SET_OPTION, parse_settings, tell_memory
 from ssdlab.cli.json_option import result_form
 from ssdlab.cli.verb import Verb
-from ssdlab.pts import book
-from ssdlab.pts.real.wishes import Wishes, is_real
-from ssdlab.pts.shorter import with_cells_of, with_rounds_of
-from ssdlab.request import RunRequest
+from ssdlab.engine.request import RunRequest
+from ssdlab.ground import signals
 
 if TYPE_CHECKING:
-    from ssdlab.pts.bench import Bench
-    from ssdlab.pts.estimate import Speeds
-    from ssdlab.pts.plan import Plan
-    from ssdlab.pts.target import Description
-    from ssdlab.pts.targets import Source
+    from ssdlab.bench.bench import Bench
+    from ssdlab.bench.estimate import Speeds
+    from ssdlab.bench.plan import Plan
+    from ssdlab.bench.target import Description
+    from ssdlab.bench.targets import Source
 
 
 @dataclass(frozen=True)
@@ -197,7 +198,7 @@ def _prepared(
     wishes: Wishes | None,
     held: ExitStack,
 ) -> _Prepared:
-    from ssdlab.pts.targets import source
+    from ssdlab.bench.targets import source
 
     settings = parse_settings(drive["settings"])
     found = source(name, settings, drive["layers"], drive["seed"], wishes, show_drive)
@@ -214,9 +215,9 @@ def _prepared(
 def _bench(
     prepared: _Prepared, output: str | None, several: bool, options: Mapping[str, Any]
 ) -> Bench:
-    from ssdlab.pts.bench import Bench
-    from ssdlab.pts.command import command
-    from ssdlab.pts.store import Store
+    from ssdlab.bench.bench import Bench
+    from ssdlab.bench.command import command
+    from ssdlab.bench.store import Store
 
     told = {"target": prepared.name, **options, "version": engine.version()}
     told["command"] = command(options, prepared.name, is_real=is_real(prepared.name))
@@ -228,7 +229,7 @@ def _print(names: Sequence[str], results: Sequence[Mapping[str, Any]], form: str
     if form == "json":
         print_json(results[0] if len(results) == 1 else list(results))
         return
-    from ssdlab.pts.table import tables
+    from ssdlab.bench.table import tables
 
     for name, result in zip(names, results, strict=True):
         if len(results) > 1:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ssdlab import text
+from ssdlab.bench.estimate import Effort, Speeds, part_effort, parts_of, plan_effort
+from ssdlab.bench.plan import Part, Plan, StopRule
+from ssdlab.bench.target import Description
 from ssdlab.cli.console import note, print_filled, print_table, print_text
-from ssdlab.pts.estimate import Effort, Speeds, long_time, part_effort, parts_of, plan_effort
-from ssdlab.pts.plan import Part, Plan, StopRule
-from ssdlab.pts.target import Description
+from ssdlab.ground import text
 
 
 def tell_effort(
@@ -62,7 +62,7 @@ def _steps(part: Part) -> str:
 
     Examples
     --------
-    >>> from ssdlab.pts import book
+    >>> from ssdlab.bench import book
     >>> plan = book.plan(["wsat"], 1, 32, 1, False, 512)
     >>> _steps(plan.tests[0].parts[0])
     'purge; rounds of 1 cell until steady, at most 4 × the capacity or 24.0 h'
@@ -101,14 +101,14 @@ def _limits(stop: StopRule) -> str:
     if stop.most_passes is not None:
         limits.append(f"{stop.most_passes:g} × the capacity")
     if stop.most_seconds is not None:
-        limits.append(long_time(stop.most_seconds))
+        limits.append(text.long_time(stop.most_seconds))
     return " or ".join(limits)
 
 
 def _in_words(least: Effort, most: Effort) -> tuple[str, str, str]:
     return (
-        _span(least.target_s, most.target_s, long_time),
-        _span(least.machine_s, most.machine_s, long_time),
+        _span(least.target_s, most.target_s, text.long_time),
+        _span(least.machine_s, most.machine_s, text.long_time),
         _span(least.written_bytes, most.written_bytes, text.size),
     )
 

@@ -20,13 +20,14 @@ from ssdlab.cli.results import (
     unread_of,
 )
 from ssdlab.cli.verb import Verb
-from ssdlab.errors import SsdlabError
-from ssdlab.exit_codes import Exit, worst
-from ssdlab.output import is_stdout
+from ssdlab.engine.result import Result
+from ssdlab.ground.errors import SsdlabError
+from ssdlab.ground.exit_codes import Exit, worst
+from ssdlab.ground.output import is_stdout
+from ssdlab.ground.unread import Unread
 from ssdlab.report import write_report
+from ssdlab.report.opening import Opener
 from ssdlab.report.printing import check_ending
-from ssdlab.result import Result
-from ssdlab.unread import Unread
 
 
 @click.command(
@@ -75,11 +76,11 @@ def report(results: tuple[str, ...], output: str, title: str | None, as_json: bo
             raise SsdlabError(
                 f"{results[1]}: a sweep has a page of its own\nname the folder of one sweep"
             )
-        from ssdlab.sweeps.report import write_sweep_report
+        from ssdlab.study.sweeps.report import write_sweep_report
 
         write_sweep_report(results[0], output, title=title)
     elif are_pts_results(results):
-        from ssdlab.pts.report import write_pts_report
+        from ssdlab.bench.report import write_pts_report
 
         unread = write_pts_report(results, output, title=title)
         tell_unread(unread)
@@ -100,10 +101,19 @@ def _report_runs(results: Sequence[str], output: str, title: str | None) -> Sequ
     """Write the page of runs, or of ensembles; return the runs."""
     documents = documents_of(results)
     if arms := ensembles_in(documents):
-        from ssdlab.ensemble.report import write_ensemble_report
+        from ssdlab.report.ensemble import write_ensemble_report
 
         write_ensemble_report(arms, output, title=title)
         return ()
     with loaded(documents) as found:
-        write_report(found, output, title=title)
+        write_report(found, output, title=title, opening=_opening_of(found))
     return found
+
+
+def _opening_of(results: Sequence[Result]) -> Opener | None:
+    """Return what the page of an experiment that ships with the package opens with."""
+    if {str(result.experiment.get("name", "")) for result in results} != {"demo"}:
+        return None
+    from ssdlab.study.demo.opening import opening
+
+    return opening

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ssdlab import engine, signals
+from ssdlab import engine
 from ssdlab.cli.console import (
     is_terminal,
     note,
@@ -26,15 +26,16 @@ from ssdlab.cli.folder import output_folder
 from ssdlab.cli.json_option import JSON_OPTION
 from ssdlab.cli.tasks import carry_out
 from ssdlab.cli.verb import Verb
-from ssdlab.output import PendingFile
+from ssdlab.ground import signals
+from ssdlab.ground.output import PendingFile
 
 if TYPE_CHECKING:
-    from ssdlab.reproduce.document import Answer
-    from ssdlab.reproduce.ensemble import Ensemble
-    from ssdlab.reproduce.experiment import Scale
-    from ssdlab.reproduce.intervals import Kept
-    from ssdlab.reproduce.kept_runs import KeptRuns
-    from ssdlab.reproduce.perform import Found, Performance
+    from ssdlab.experiment.experiment import Scale
+    from ssdlab.referee.reproduce.document import Answer
+    from ssdlab.referee.reproduce.ensemble import Ensemble
+    from ssdlab.referee.reproduce.intervals import Kept
+    from ssdlab.referee.reproduce.kept_runs import KeptRuns
+    from ssdlab.referee.reproduce.perform import Found, Performance
 
 
 @click.command(
@@ -83,10 +84,10 @@ def reproduce(
     assumptions leave open. Each run is kept in DIR/runs as it ends; after Ctrl-C the same command
     goes on.
     """
-    from ssdlab.reproduce import FULL, QUICK, Performance, find, intervals
-    from ssdlab.reproduce.document import as_data
-    from ssdlab.reproduce.ensemble import Ensemble
-    from ssdlab.reproduce.kept_runs import KeptRuns
+    from ssdlab.referee.reproduce import FULL, QUICK, Performance, find, intervals
+    from ssdlab.referee.reproduce.document import as_data
+    from ssdlab.referee.reproduce.ensemble import Ensemble
+    from ssdlab.referee.reproduce.kept_runs import KeptRuns
 
     asked = find(questions)
     if only_list and as_json:
@@ -128,7 +129,7 @@ def reproduce(
 
 def _perform(performance: Performance, runs: KeptRuns) -> bool:
     """Run everything that is not kept yet; tell whether it was stopped."""
-    from ssdlab.reproduce.effort import told
+    from ssdlab.referee.reproduce.effort import told
 
     missing = []
     for piece in performance.planned():
@@ -149,7 +150,7 @@ def _perform(performance: Performance, runs: KeptRuns) -> bool:
 
 def _drawn(ensemble: Ensemble, folder: Path) -> tuple[Kept, bool]:
     """Perform every draw; return what they say, and whether they were stopped."""
-    from ssdlab.reproduce import intervals
+    from ssdlab.referee.reproduce import intervals
 
     ensemble.folder.mkdir(exist_ok=True)
     found = ensemble.perform(lambda *work: carry_out(*work)[1])
@@ -163,7 +164,7 @@ def _drawn(ensemble: Ensemble, folder: Path) -> tuple[Kept, bool]:
 
 def ensemble_command(names: Sequence[str], scale: str, draws: int) -> str:
     """Return the command that makes the intervals of these questions again."""
-    from ssdlab.reproduce.catalogue import questions
+    from ssdlab.referee.reproduce.catalogue import questions
 
     asked = [] if len(names) == len(questions()) else list(names)
     quick = ["--quick"] if scale == "quick" else []
@@ -179,7 +180,7 @@ def _tell_stopped(left_out: int, asked: int, folder: Path) -> None:
 
 
 def _answers(performance: Performance, kept: Kept) -> list[Answer]:
-    from ssdlab.reproduce.document import answer
+    from ssdlab.referee.reproduce.document import answer
 
     return [
         answer(question, results, performance.cpu_s[question.name], kept.spreads)
@@ -188,8 +189,8 @@ def _answers(performance: Performance, kept: Kept) -> list[Answer]:
 
 
 def _print(answers: Sequence[Answer], wall_s: float) -> None:
-    from ssdlab.reproduce import calibration, table
-    from ssdlab.reproduce.document import all_rows, rows_with_spreads, tally
+    from ssdlab.referee.reproduce import calibration, table
+    from ssdlab.referee.reproduce.document import all_rows, rows_with_spreads, tally
 
     if is_terminal(sys.stdout):
         _print_by_question(answers)
@@ -210,7 +211,7 @@ def _print(answers: Sequence[Answer], wall_s: float) -> None:
 
 
 def _print_by_question(answers: Sequence[Answer]) -> None:
-    from ssdlab.reproduce import table
+    from ssdlab.referee.reproduce import table
 
     width = shutil.get_terminal_size().columns
     for each in answers:
@@ -226,7 +227,7 @@ def _write_data(data: dict[str, Any], folder: Path) -> None:
 
 
 def _write_page(answers: Sequence[Answer], scale: Scale, folder: Path, kept: Kept) -> None:
-    from ssdlab.reproduce.page import build_html
+    from ssdlab.referee.reproduce.page import build_html
 
     page = build_html(answers, scale, engine.version(), kept)
     with PendingFile(folder / "reproduce.html", "-o") as pending:

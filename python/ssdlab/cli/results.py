@@ -8,12 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from ssdlab.cli.console import note
-from ssdlab.ensemble.document import Arm, is_ensemble, read
-from ssdlab.errors import SsdlabError
-from ssdlab.exit_codes import Exit, worst
-from ssdlab.recognise import what_the_file_is
-from ssdlab.result import Result, document_of
-from ssdlab.unread import Unread
+from ssdlab.engine.result import Result, document_of
+from ssdlab.experiment.ensemble.document import Arm, is_ensemble, read
+from ssdlab.ground.errors import SsdlabError
+from ssdlab.ground.exit_codes import Exit, worst
+from ssdlab.ground.recognise import what_the_file_is
+from ssdlab.ground.unread import Unread
 
 _OF_ANOTHER_SHAPE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 

@@ -6,8 +6,7 @@ import dataclasses
 
 import click
 
-from ssdlab import conditions, engine, jobs, signals, text
-from ssdlab.cache import run_conditioned
+from ssdlab import engine
 from ssdlab.cli.arguments import FioCommand, JobSource, read_job_source, with_own_suggestion
 from ssdlab.cli.completion import complete_drive, complete_file
 from ssdlab.cli.console import note, print_text
@@ -25,11 +24,15 @@ from ssdlab.cli.ensemble import parse_count, run_ensembles
 from ssdlab.cli.formats import document, fio_flags, write_document
 from ssdlab.cli.scenario import check_alone, run_scenarios, scenario_options
 from ssdlab.cli.tasks import carry_out
-from ssdlab.errors import SsdlabError, Stopped
-from ssdlab.exit_codes import Exit, worst
-from ssdlab.output import PendingFile, check_writable, is_stdout
-from ssdlab.request import RunRequest
-from ssdlab.result import Result
+from ssdlab.engine import conditions
+from ssdlab.engine.request import RunRequest
+from ssdlab.engine.result import Result
+from ssdlab.experiment import jobs
+from ssdlab.experiment.cache import run_conditioned
+from ssdlab.ground import signals, text
+from ssdlab.ground.errors import SsdlabError, Stopped
+from ssdlab.ground.exit_codes import Exit, worst
+from ssdlab.ground.output import PendingFile, check_writable, is_stdout
 
 
 @click.command(

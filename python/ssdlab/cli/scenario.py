@@ -12,21 +12,16 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
-from ssdlab import engine, signals
-from ssdlab.cli.console import (
-    note,
-    print_json_text,
-    print_paragraph,
-    print_table,
-    print_text,
-)
+from ssdlab import engine
+from ssdlab.cli.console import note, print_json_text, print_paragraph, print_table, print_text
 from ssdlab.cli.drives import tell_not_steady
 from ssdlab.cli.tasks import carry_out
-from ssdlab.errors import SsdlabError, Stopped
-from ssdlab.everyday.catalogue import NAMES, PCMARK, resolve
-from ssdlab.exit_codes import Exit, worst
-from ssdlab.output import PendingFile
-from ssdlab.request import RunRequest, Settings
+from ssdlab.engine.request import RunRequest, Settings
+from ssdlab.ground import signals
+from ssdlab.ground.errors import SsdlabError, Stopped
+from ssdlab.ground.exit_codes import Exit, worst
+from ssdlab.ground.output import PendingFile
+from ssdlab.study.everyday.catalogue import NAMES, PCMARK, resolve
 
 Run = tuple[str, list[dict[str, Any]]]
 """A label, and what came of each scenario."""
@@ -155,7 +150,7 @@ def _perform(
     shows_progress: bool,
 ) -> tuple[list[Run], bool]:
     """Return every drive with the scenarios that finished on all, and whether some did not."""
-    from ssdlab.everyday.perform import Bench
+    from ssdlab.study.everyday.perform import Bench
 
     with tempfile.TemporaryDirectory(prefix="ssdlab-scenario-") as folder:
         benches = [
@@ -199,7 +194,7 @@ def _write(runs: Sequence[Run], output_format: str, pending: PendingFile) -> Non
 
 def _as_data(runs: Sequence[Run]) -> dict[str, Any]:
     """Return what programs read: each scenario's outcome, and the weights where PCMark ran."""
-    from ssdlab.reproduce.parts import pcmark
+    from ssdlab.study.everyday import pcmark
 
     outcomes = [each for _, told in runs for each in told]
     data: dict[str, Any] = {"version": engine.version(), "scenarios": outcomes}
@@ -210,7 +205,7 @@ def _as_data(runs: Sequence[Run]) -> dict[str, Any]:
 
 
 def _print(runs: Sequence[Run]) -> None:
-    from ssdlab.everyday.tables import pcmark_notes, tables
+    from ssdlab.study.everyday.tables import pcmark_notes, tables
 
     runs = _without_failed(runs)
     if not runs:

@@ -13,7 +13,9 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from ssdlab import cache, conditions, engine, text
+from ssdlab import engine
+from ssdlab.bench.real.wishes import is_real
+from ssdlab.bench.recipes import RECIPES
 from ssdlab.cli.arguments import SEED_OPTION, FioCommand, JobSource, read_job_source
 from ssdlab.cli.bench_options import EFFORT_NAMES, REAL_NAMES, effort_options, real_options
 from ssdlab.cli.completion import complete_drive
@@ -29,12 +31,13 @@ from ssdlab.cli.drives import (
     tell_not_steady,
 )
 from ssdlab.cli.tasks import carry_out
-from ssdlab.errors import SsdlabError, Stopped
-from ssdlab.exit_codes import Exit
-from ssdlab.output import check_writable, is_stdout
-from ssdlab.pts.real.wishes import is_real
-from ssdlab.pts.recipes import RECIPES
-from ssdlab.request import RunRequest, Settings
+from ssdlab.engine import conditions
+from ssdlab.engine.request import RunRequest, Settings
+from ssdlab.experiment import cache
+from ssdlab.ground import text
+from ssdlab.ground.errors import SsdlabError, Stopped
+from ssdlab.ground.exit_codes import Exit
+from ssdlab.ground.output import check_writable, is_stdout
 
 _OF_BOTH = frozenset({"drive", "output", "seed"})
 _OF_REAL = _OF_BOTH | EFFORT_NAMES | REAL_NAMES | {"recipe"}
@@ -277,7 +280,7 @@ def _told(answer: dict[str, Any], place: str) -> str:
         lines.append(f"the purge took {took}; {erased:,} blocks were erased; their wear stays")
     rounds = answer.get("rounds") or []
     if rounds:
-        from ssdlab.ensemble.seasons import last_amplification
+        from ssdlab.experiment.ensemble.seasons import last_amplification
 
         reached = "reached" if answer.get("steady_reached") else "not reached"
         whose = " of the scale model" if answer.get("scale_model") else ""

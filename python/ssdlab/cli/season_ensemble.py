@@ -5,16 +5,17 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from ssdlab import conditions, signals
 from ssdlab.cli.console import is_terminal, print_json, print_text
 from ssdlab.cli.drives import tell_not_steady
 from ssdlab.cli.ensemble import cells, check_any, names_of, parse_count, print_figures, tell
 from ssdlab.cli.tasks import carry_out
-from ssdlab.ensemble import document, seasons
-from ssdlab.ensemble.runs import Ensemble, ensemble
-from ssdlab.ensemble.seasons import Outcome
-from ssdlab.errors import SsdlabError
-from ssdlab.request import RunRequest
+from ssdlab.engine import conditions
+from ssdlab.engine.request import RunRequest
+from ssdlab.experiment.ensemble import document, seasons
+from ssdlab.experiment.ensemble.runs import Ensemble, ensemble
+from ssdlab.experiment.ensemble.seasons import Outcome
+from ssdlab.ground import signals
+from ssdlab.ground.errors import SsdlabError
 
 
 def check_alone(

@@ -7,20 +7,21 @@ from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from ssdlab import engine, signals
+from ssdlab import engine
+from ssdlab.bench import recipes
+from ssdlab.bench.bench import Bench
+from ssdlab.bench.plan import Plan
+from ssdlab.bench.real.wishes import Wishes
+from ssdlab.bench.seasoned import exit_code, seasoned
+from ssdlab.bench.shorter import BOOK_S, with_cells_of, with_rounds_of
+from ssdlab.bench.store import Store
+from ssdlab.bench.target import Target
+from ssdlab.bench.targets import source
 from ssdlab.cli.bench_options import begin, perform, result_folder, show_drive
 from ssdlab.cli.console import note, print_text
 from ssdlab.cli.pts_effort import tell_effort, tell_obstacles
-from ssdlab.errors import SsdlabError
-from ssdlab.pts import recipes
-from ssdlab.pts.bench import Bench
-from ssdlab.pts.plan import Plan
-from ssdlab.pts.real.wishes import Wishes
-from ssdlab.pts.seasoned import exit_code, seasoned
-from ssdlab.pts.shorter import BOOK_S, with_cells_of, with_rounds_of
-from ssdlab.pts.store import Store
-from ssdlab.pts.target import Target
-from ssdlab.pts.targets import source
+from ssdlab.ground import signals
+from ssdlab.ground.errors import SsdlabError
 
 
 @dataclass(frozen=True)

@@ -7,20 +7,20 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from ssdlab.bench import recipes
+from ssdlab.bench.bench import Pace
+from ssdlab.bench.procedure import PartRun
+from ssdlab.bench.seasoned import exit_code, seasoned
+from ssdlab.bench.shorter import with_cells_of, with_rounds_of
+from ssdlab.bench.simulated import SimulatedTarget
+from ssdlab.bench.store import Store
 from ssdlab.cli.console import print_json, print_text
 from ssdlab.cli.tasks import carry_out
 from ssdlab.engine import Progress
-from ssdlab.errors import SsdlabError, Stopped
-from ssdlab.exit_codes import Exit
-from ssdlab.output import is_stdout
-from ssdlab.pts import recipes
-from ssdlab.pts.bench import Pace
-from ssdlab.pts.procedure import PartRun
-from ssdlab.pts.seasoned import exit_code, seasoned
-from ssdlab.pts.shorter import with_cells_of, with_rounds_of
-from ssdlab.pts.simulated import SimulatedTarget
-from ssdlab.pts.store import Store
-from ssdlab.request import RunRequest
+from ssdlab.engine.request import RunRequest
+from ssdlab.ground.errors import SsdlabError, Stopped
+from ssdlab.ground.exit_codes import Exit
+from ssdlab.ground.output import is_stdout
 
 
 @dataclass(frozen=True)

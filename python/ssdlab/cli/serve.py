@@ -13,7 +13,6 @@ from typing import Any
 
 import click
 
-from ssdlab import cache, conditions, text
 from ssdlab.cli.arguments import SEED_OPTION, read_job_source
 from ssdlab.cli.completion import complete_drive
 from ssdlab.cli.console import note, print_json, print_text
@@ -28,10 +27,13 @@ from ssdlab.cli.drives import (
 from ssdlab.cli.json_option import JSON_OPTION
 from ssdlab.cli.tasks import carry_out
 from ssdlab.cli.verb import Verb
-from ssdlab.errors import SsdlabError, Stopped
-from ssdlab.request import RunRequest
-from ssdlab.serving import background
-from ssdlab.serving.api import FAULTS
+from ssdlab.engine import conditions
+from ssdlab.engine.request import RunRequest
+from ssdlab.experiment import cache
+from ssdlab.ground import text
+from ssdlab.ground.errors import SsdlabError, Stopped
+from ssdlab.live import background
+from ssdlab.live.api import FAULTS
 
 _DURABLE = ("process", "host")
 LOG = "serve.log"
@@ -212,7 +214,7 @@ def _make(drive: str, folder: Path, given: dict[str, Any]) -> None:
 
 
 def _places(folder: Path, places: Sequence[str]) -> list[tuple[str, str]]:
-    from ssdlab.serving.served import NBD_SOCKET
+    from ssdlab.live.served import NBD_SOCKET
 
     if not places:
         return [("unix", str((folder / NBD_SOCKET).absolute()))]
@@ -225,8 +227,8 @@ def _places(folder: Path, places: Sequence[str]) -> list[tuple[str, str]]:
 
 def _serve(folder: Path, given: dict[str, Any]) -> int:
     """Serve until a signal comes."""
-    from ssdlab.serving.doors import Doors
-    from ssdlab.serving.served import FolderDrive, Wishes
+    from ssdlab.live.doors import Doors
+    from ssdlab.live.served import FolderDrive, Wishes
 
     ended = _Ending()
     reach = given["others_may_reach_it"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ssdlab import text
-from ssdlab.serving.api import OPERATIONS
+from ssdlab.ground import text
+from ssdlab.live.api import OPERATIONS
 
 _LATENCIES = (("mean_ns", "mean"), ("p50_ns", "p50"), ("p99_ns", "p99"), ("p99_9_ns", "p99.9"))
 

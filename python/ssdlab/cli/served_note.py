@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from ssdlab.cli.console import note
-from ssdlab.errors import SsdlabError
+from ssdlab.ground.errors import SsdlabError
 
 
 def tell_if_served(drive: str) -> None:
     """Say that what is read of a folder is as of its last checkpoint, where a server has it."""
-    from ssdlab.serving.client import SOCKET, Client
+    from ssdlab.live.client import SOCKET, Client
 
     if not Path(drive, SOCKET).exists():
         return

@@ -8,7 +8,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from ssdlab import engine, signals
+from ssdlab import engine
 from ssdlab.cli.arguments import SEED_OPTION, read_job_source
 from ssdlab.cli.completion import complete_drive, complete_file
 from ssdlab.cli.console import note
@@ -19,19 +19,20 @@ from ssdlab.cli.sizing_table import as_json, normal, tell
 from ssdlab.cli.tasks import carry_out
 from ssdlab.cli.verb import Verb
 from ssdlab.engine import Progress
-from ssdlab.errors import SsdlabError, Stopped
-from ssdlab.exit_codes import Exit, worst
-from ssdlab.output import PendingFile
-from ssdlab.parallel import Task
-from ssdlab.sizing import answer, effort
-from ssdlab.sizing.candidate import SINGLE, Layout, layout, sheet
-from ssdlab.sizing.intervals import Spread, drawn, spread, tasks
-from ssdlab.sizing.load import of_job, plain, with_trims
-from ssdlab.sizing.nights import remarks
-from ssdlab.sizing.prices import read_prices
-from ssdlab.sizing.ratings import read_ratings
-from ssdlab.sizing.search import Asked, ranked, search
-from ssdlab.sizing.verdict import Verdict
+from ssdlab.experiment.parallel import Task
+from ssdlab.ground import signals
+from ssdlab.ground.errors import SsdlabError, Stopped
+from ssdlab.ground.exit_codes import Exit, worst
+from ssdlab.ground.output import PendingFile
+from ssdlab.study.sizing import answer, effort
+from ssdlab.study.sizing.candidate import SINGLE, Layout, layout, sheet
+from ssdlab.study.sizing.intervals import Spread, drawn, spread, tasks
+from ssdlab.study.sizing.load import of_job, plain, with_trims
+from ssdlab.study.sizing.nights import remarks
+from ssdlab.study.sizing.prices import read_prices
+from ssdlab.study.sizing.ratings import read_ratings
+from ssdlab.study.sizing.search import Asked, ranked, search
+from ssdlab.study.sizing.verdict import Verdict
 
 _DEFAULT_SPARE = "0%,10%,20%,30%"
 

@@ -7,17 +7,17 @@ import json
 from collections.abc import Mapping, Sequence
 from contextlib import redirect_stdout
 
-from ssdlab import text
 from ssdlab.cli.console import note, print_filled, print_table, print_text
 from ssdlab.cli.ensemble import MODEL_ERROR_NOTE
-from ssdlab.sizing import answer, shown
-from ssdlab.sizing.intervals import Spread
-from ssdlab.sizing.jobs import REQUESTS
-from ssdlab.sizing.load import Limits, Load
-from ssdlab.sizing.ratings import Rating
-from ssdlab.sizing.search import Asked
-from ssdlab.sizing.simulate import Morning
-from ssdlab.sizing.verdict import CLOSED_FORM, Verdict
+from ssdlab.ground import text
+from ssdlab.study.sizing import answer, shown
+from ssdlab.study.sizing.intervals import Spread
+from ssdlab.study.sizing.jobs import REQUESTS
+from ssdlab.study.sizing.load import Limits, Load
+from ssdlab.study.sizing.ratings import Rating
+from ssdlab.study.sizing.search import Asked
+from ssdlab.study.sizing.simulate import Morning
+from ssdlab.study.sizing.verdict import CLOSED_FORM, Verdict
 
 _HEADINGS = (
     *("drive", "unused", "layout", "verdict", "IOPS", "p99 write", "p99 read", "WA", "years"),

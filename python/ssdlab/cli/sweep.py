@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ssdlab import signals, text
 from ssdlab.cli.arguments import whole_number
 from ssdlab.cli.completion import complete_file
 from ssdlab.cli.console import note, print_json, print_table, progress_display
 from ssdlab.cli.json_option import JSON_OPTION
 from ssdlab.cli.sweep_watch import seconds, watch
 from ssdlab.cli.verb import Verb
-from ssdlab.errors import SsdlabError
-from ssdlab.output import is_stdout
+from ssdlab.ground import signals, text
+from ssdlab.ground.errors import SsdlabError
+from ssdlab.ground.output import is_stdout
 
 if TYPE_CHECKING:
-    from ssdlab.sweeps.perform import Outcome
-    from ssdlab.sweeps.plan import Plan
+    from ssdlab.study.sweeps.perform import Outcome
+    from ssdlab.study.sweeps.plan import Plan
 
 
 _COUNT = whole_number(1, 4096)
@@ -81,9 +81,9 @@ def sweep(
         raise SsdlabError(
             "STUDY.toml is missing\nsee examples/sweep-theory.toml, or: ssdlab sweep --help"
         )
-    from ssdlab.sweeps.perform import run_plan
-    from ssdlab.sweeps.plan import plan
-    from ssdlab.sweeps.strict import load
+    from ssdlab.study.sweeps.perform import run_plan
+    from ssdlab.study.sweeps.plan import plan
+    from ssdlab.study.sweeps.strict import load
 
     planned = plan(load(study))
     if dry_run:
@@ -135,9 +135,9 @@ def _told(outcome: Outcome, folder: str) -> int:
 
 def _show(planned: Plan, output: str | None, workers: int | None, as_json: bool) -> None:
     """Show a study's size, time and memory, and what of it is there already."""
-    from ssdlab.sweeps.crew import at_once
-    from ssdlab.sweeps.estimate import seconds_a_point
-    from ssdlab.sweeps.store import finished_in
+    from ssdlab.study.sweeps.crew import at_once
+    from ssdlab.study.sweeps.estimate import seconds_a_point
+    from ssdlab.study.sweeps.store import finished_in
 
     done = finished_in(Path(output)) if output else {}
     left = planned.count - sum(each.key in done for each in planned.points())

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ssdlab import text
 from ssdlab.cli.console import is_terminal, print_json, print_table
+from ssdlab.ground import text
 
 _LOOK_EVERY_S = 1.0
 _SILENT_S = 30.0
@@ -27,7 +27,7 @@ def watch(folder: str, as_json: bool = False) -> None:
     SsdlabError
         There is no sweep in the folder.
     """
-    from ssdlab.sweeps.store import status
+    from ssdlab.study.sweeps.store import status
 
     found = status(Path(folder))
     if as_json:

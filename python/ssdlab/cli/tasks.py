@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from ssdlab.cli.console import progress_display
-from ssdlab.parallel import Task, run_all, stop_on_interrupt
+from ssdlab.experiment.parallel import Task, run_all, stop_on_interrupt
 
 T = TypeVar("T")
 

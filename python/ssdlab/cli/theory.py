@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import click
 
-from ssdlab import engine, text
+from ssdlab import engine
 from ssdlab.cli.arguments import whole_number
 from ssdlab.cli.console import print_json, print_text
 from ssdlab.cli.json_option import JSON_OPTION
 from ssdlab.cli.verb import Verb
-from ssdlab.errors import SsdlabError
+from ssdlab.ground import text
+from ssdlab.ground.errors import SsdlabError
 
 _MOST_OVER_PROVISIONING = 10.0
 

@@ -7,13 +7,14 @@ from typing import Any
 
 import click
 
-from ssdlab import engine, text
+from ssdlab import engine
 from ssdlab.cli.completion import complete_file
 from ssdlab.cli.console import print_filled, print_json, print_table, print_text
 from ssdlab.cli.json_option import result_form
 from ssdlab.cli.tasks import carry_out
 from ssdlab.cli.verb import Verb
-from ssdlab.errors import Stopped
+from ssdlab.ground import text
+from ssdlab.ground.errors import Stopped
 
 _KINDS = ("reads", "writes", "trims", "flushes")
 

@@ -6,9 +6,10 @@ import logging
 from collections.abc import Sequence
 from pathlib import Path
 
-from ssdlab.output import PendingFile
+from ssdlab.engine.result import Result
+from ssdlab.ground.output import PendingFile
+from ssdlab.report.opening import Opener
 from ssdlab.report.printing import write_page
-from ssdlab.result import Result
 
 __all__ = ["write_report"]
 
@@ -21,7 +22,13 @@ def _is_worth_telling(record: logging.LogRecord) -> bool:
 logging.getLogger("matplotlib").addFilter(_is_worth_telling)
 
 
-def write_report(results: Sequence[Result], path: str | Path, *, title: str | None = None) -> None:
+def write_report(
+    results: Sequence[Result],
+    path: str | Path,
+    *,
+    title: str | None = None,
+    opening: Opener | None = None,
+) -> None:
     """Write the page.
 
     Parameters
@@ -31,7 +38,9 @@ def write_report(results: Sequence[Result], path: str | Path, *, title: str | No
     path
         Where the page shall be; it is printed as PDF where this ends in ``.pdf``.
     title
-        The heading; by default that of the experiment.
+        The heading; by default that of the opening.
+    opening
+        Makes what the page opens with; without it, that is an overview of the runs.
 
     Raises
     ------
@@ -42,4 +51,4 @@ def write_report(results: Sequence[Result], path: str | Path, *, title: str | No
         # The drawing library takes a while to load, and most commands draw nothing.
         from ssdlab.report.page import build_html
 
-        write_page(pending, build_html(results, title), path)
+        write_page(pending, build_html(results, title, opening), path)

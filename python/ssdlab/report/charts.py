@@ -10,10 +10,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
-from ssdlab import text
+from ssdlab.engine.series import Amplification, Series
+from ssdlab.ground import text
 from ssdlab.report import theme
 from ssdlab.report.runs import Run
-from ssdlab.series import Amplification, Series
 
 MOST_LINES = len(theme.SERIES)
 """Lines that are drawn in one chart; more could not be told apart, and get another chart."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ssdlab import conditions
+from ssdlab.engine import conditions
+from ssdlab.engine.result import Job
 from ssdlab.report.runs import Run
-from ssdlab.result import Job
 
 HEADINGS = ("run", "condition", "written by", "reached", "during the job")
 

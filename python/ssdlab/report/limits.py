@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ssdlab import text
+from ssdlab.ground import text
 from ssdlab.report.runs import Run
 
 HOST = (

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
-from typing import TYPE_CHECKING
 
-from ssdlab import text
-from ssdlab.comparison import mean_interval
+from ssdlab.engine.result import Result
+from ssdlab.experiment.comparison import mean_interval
+from ssdlab.ground import text
 from ssdlab.report.runs import Run, collect
-
-if TYPE_CHECKING:
-    from ssdlab.result import Result
 
 _ALWAYS = ("job", "run", "IOPS", "throughput", "mean", "p50", "p99", "p99.9", "WA")
 
@@ -97,3 +94,6 @@ def summary_html(results: Sequence[Result]) -> str:
 def _not_steady(results: Sequence[Result]) -> list[str]:
     told = ((result.name, result.not_steady) for result in results)
     return [f"{name}: NOT STEADY: {reason}" for name, reason in told if reason]
+
+
+Result.drawn = staticmethod(lambda result: summary_html([result]))

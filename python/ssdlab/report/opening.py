@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+
+from ssdlab.engine.result import Result
 
 
 @dataclass(frozen=True)
@@ -30,3 +32,7 @@ class Opening:
     headings: Sequence[str] = ()
     rows: Sequence[Sequence[str]] = ()
     notes: Sequence[str] = ()
+
+
+Opener = Callable[[Sequence[Result]], Opening]
+"""Makes an opening of results."""

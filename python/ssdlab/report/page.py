@@ -5,27 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ssdlab import pages, text
-from ssdlab.errors import SsdlabError
+from ssdlab.engine.result import Result
+from ssdlab.ground import pages, text
+from ssdlab.ground.errors import SsdlabError
 from ssdlab.report import charts, conditions, limits
 from ssdlab.report.notebook import summary_table
-from ssdlab.report.opening import Opening
+from ssdlab.report.opening import Opener, Opening
 from ssdlab.report.parameters import KINDS, drives_of, kinds_in_words
 from ssdlab.report.runs import Run, by_job, collect
 from ssdlab.report.stack import HEADINGS, stacks_of
 from ssdlab.report.troubles import troubles_of
-from ssdlab.result import Result
 
 _TITLE = "What the drive does"
 
 
-def _opening(results: Sequence[Result], runs: Sequence[Run]) -> Opening:
-    """Experiments that ship with the package bring their own opening."""
-    names = {str(result.experiment.get("name", "")) for result in results}
-    if names == {"demo"}:
-        from ssdlab.demo.opening import opening
-
-        return opening(results)
+def _opening(runs: Sequence[Run]) -> Opening:
     drives = ", ".join(dict.fromkeys(run.first.profile or "fio on a real drive" for run in runs))
     return Opening(_TITLE, f"Drives: {drives}.", charts.overview(runs))
 
@@ -115,7 +109,9 @@ def _footer(runs: Sequence[Run]) -> list[tuple[str, str]]:
     ]
 
 
-def build_html(results: Sequence[Result], title: str | None = None) -> str:
+def build_html(
+    results: Sequence[Result], title: str | None = None, opening: Opener | None = None
+) -> str:
     """Return the page as text.
 
     Parameters
@@ -123,7 +119,9 @@ def build_html(results: Sequence[Result], title: str | None = None) -> str:
     results
         In the order in which they shall appear.
     title
-        The heading; by default that of the experiment.
+        The heading; by default that of the opening.
+    opening
+        Makes what the page opens with; without it, that is an overview of the runs.
 
     Raises
     ------
@@ -134,12 +132,12 @@ def build_html(results: Sequence[Result], title: str | None = None) -> str:
     if not runs:
         names = ", ".join(result.name for result in results) or "none given"
         raise SsdlabError(f"no jobs in the results: {names}")
-    opening = _opening(results, runs)
+    opens = _opening(runs) if opening is None else opening(results)
     return pages.render(
         "ssdlab.report",
         css=pages.embedded("ssdlab.report", "page.css"),
-        title=title or opening.title,
-        opening=opening,
+        title=title or opens.title,
+        opening=opens,
         versions=", ".join(
             dict.fromkeys(str(run.lab["version"]) for run in runs if run.lab.get("version"))
         ),

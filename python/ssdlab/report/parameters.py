@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ssdlab import text
+from ssdlab.ground import text
 from ssdlab.report.runs import Run
 
 KINDS = {

@@ -13,8 +13,8 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from ssdlab.errors import SsdlabError
-from ssdlab.output import PendingFile
+from ssdlab.ground.errors import SsdlabError
+from ssdlab.ground.output import PendingFile
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 _FORMS = {".html": "HTML", ".pdf": "PDF", ".toml": "TOML"}

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ssdlab.comparison import mean_interval
+from ssdlab.experiment.comparison import mean_interval
 
 if TYPE_CHECKING:
-    from ssdlab.result import Job, Result
+    from ssdlab.engine.result import Job, Result
 
 
 @dataclass

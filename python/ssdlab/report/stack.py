@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ssdlab import text
+from ssdlab.ground import text
 from ssdlab.report.runs import Run
 
 HEADINGS = ("device", "reads", "writes", "trims", "flushes", "of its own")

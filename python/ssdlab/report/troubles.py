@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ssdlab.result import Result
+from ssdlab.engine.result import Result
 
 
 def troubles_of(results: Sequence[Result]) -> list[str]:

@@ -1,0 +1,1 @@
+"""Runs that are set up, kept and compared: every run begins from a copy of a prepared drive."""

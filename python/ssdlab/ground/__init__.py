@@ -1,0 +1,1 @@
+"""What knows no drive: files, locks, signals, numbers as text, pages, errors, other programs."""

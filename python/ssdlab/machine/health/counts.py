@@ -1,0 +1,128 @@
+"""Counts of errors: what the family's attributes tell, sectors of disks, SCSI's and NVMe's own.
+
+Sectors, from the raw numbers of attributes 5 (reallocated), 197 (pending) and 198 (offline
+uncorrectable): limits that users of check_smart_attributes publish for some forty hard disks. After
+the first of any of the three a disk is 14, 16 and 21 times as likely to fail within 60 days as one
+without (Pinheiro, Weber and Barroso, FAST 2007). An SSD is judged by them only where smartctl gives
+the attribute its usual name and the family has no other meaning for it.
+
+Counts that are known and acknowledged alarm only when they grow.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from ssdlab.machine.health.finding import Finding, Severity, at_least, below
+from ssdlab.real.smart.meanings import Family, Meaning
+from ssdlab.real.smart.report import Attribute, DriveReport
+
+Acknowledged = Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class _Sectors:
+    """Limits of one of the attributes that count sectors."""
+
+    id: int
+    what: str
+    warning: int
+    critical: int
+    usual_name: re.Pattern[str]
+
+
+_SECTORS = (
+    _Sectors(5, "reallocated sectors", 20, 40, re.compile("Reallocated_Sector|Retired_Block")),
+    _Sectors(197, "pending sectors", 1, 10, re.compile("Current_Pending_Sector|Pending_Sector")),
+    _Sectors(198, "offline uncorrectable sectors", 1, 10, re.compile("Offline_Uncorrectable")),
+)
+
+
+def counted(
+    report: DriveReport, family: Family | None, acknowledged: Acknowledged
+) -> Iterator[Finding]:
+    """Judge every count of errors that a drive tells.
+
+    Parameters
+    ----------
+    report
+        What the drive told.
+    family
+        Whose meanings its attributes have.
+    acknowledged
+        Counts that are known, by name.
+    """
+    yield from _of_family(report, family, acknowledged)
+    yield from _sectors(report, family, acknowledged)
+    for name, number, warning, critical in _standard(report):
+        if number is not None:
+            severity = at_least(number, warning, critical)
+            yield count(name, number, severity, acknowledged, "")
+
+
+def _of_family(
+    report: DriveReport, family: Family | None, acknowledged: Acknowledged
+) -> Iterator[Finding]:
+    for meaning in family.of("errors") if family else ():
+        number = meaning.number(report)
+        if number is not None and (meaning.warning, meaning.critical) != (None, None):
+            rule = f"attribute {meaning.id}"
+            yield count(meaning.name, number, judge(meaning, report), acknowledged, rule)
+
+
+def _sectors(
+    report: DriveReport, family: Family | None, acknowledged: Acknowledged
+) -> Iterator[Finding]:
+    taken = {meaning.id for meaning in family.meanings} if family else set()
+    for sectors in _SECTORS:
+        attribute = report.attributes.get(sectors.id)
+        if attribute is None or sectors.id in taken:
+            continue
+        if not report.rotates and not sectors.usual_name.search(attribute.name):
+            continue
+        number = _sectors_of(attribute)
+        if number is not None:
+            severity = at_least(number, sectors.warning, sectors.critical)
+            rule = f"attribute {sectors.id}"
+            yield count(sectors.what, number, severity, acknowledged, rule)
+
+
+def _sectors_of(attribute: Attribute) -> int | None:
+    return attribute.raw if attribute.count is None else attribute.count
+
+
+def _standard(report: DriveReport) -> Iterator[tuple[str, int | None, int, int]]:
+    """Name the counts of the standards, with the numbers from which they warn and are critical."""
+    yield "NVMe media errors", report.nvme.media_errors if report.nvme else None, 1, 10
+    yield "SCSI grown defects", report.scsi_grown_defects, 20, 40
+    yield "SCSI pending defects", report.scsi_pending_defects, 1, 10
+    yield "SCSI uncorrected errors", report.scsi_uncorrected, 1, 1
+    yield "failed self-tests", report.failed_self_tests, 1, 1 << 32
+
+
+def count(
+    name: str, number: int, severity: Severity, acknowledged: Acknowledged, rule: str
+) -> Finding:
+    """Make the finding of a count, in the light of what is known of it."""
+    known = acknowledged.get(name)
+    if known is not None and number <= known:
+        return Finding(Severity.OK, f"{name}: {number}, known", f"acknowledged at {known}")
+    if known is not None:
+        grown = f"{name}: grown from {known} to {number}"
+        why = f"{rule}, acknowledged at {known}".removeprefix(", ")
+        return Finding(max(severity, Severity.WARNING), grown, why, (name, number))
+    known_later = (name, number) if severity else None
+    return Finding(severity, f"{name}: {number}", rule, known_later)
+
+
+def judge(meaning: Meaning, report: DriveReport) -> Severity:
+    """Judge an attribute by the limits that its family has for it."""
+    number = meaning.number(report)
+    if number is None:
+        return Severity.OK
+    critical = meaning.critical
+    if meaning.means == "power-loss protection" and critical is None:
+        critical = 100
+    return (below if meaning.alarms_below else at_least)(number, meaning.warning, critical)

@@ -1,0 +1,1 @@
+"""What touches a machine: its block devices, what lies on them, what drives say of themselves."""

@@ -1,0 +1,45 @@
+"""How long questions take, told before they are run: processor time that they took elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ssdlab.experiment.experiment import Scale
+from ssdlab.experiment.parallel import cores
+from ssdlab.ground import text
+from ssdlab.referee.reproduce.perform import Piece
+
+_SECONDS = {
+    "quick": {
+        "used-drive": 9,
+        "spare-area": 8,
+        "trim": 5,
+        "alignment": 4,
+        "encryption": 2,
+        "raid": 30,
+        "hard-disk": 8,
+        "queueing": 4,
+        "compression": 3,
+        "start-over": 6,
+        "lifetime": 6,
+        "commit": 2,
+    },
+}
+"""Of processor time, of all runs of a question (x86-64 of 2023)."""
+_FULL_TIMES = 10
+"""The full set takes so many times as long as the quick one."""
+
+
+def told(scale: Scale, missing: Sequence[Piece], planned: int) -> str:
+    """Say how long the runs take that are not kept yet."""
+    kept = planned - len(missing)
+    runs = f"{len(missing)} runs" if not kept else f"{len(missing)} of {planned} runs are left, and"
+    return f"{runs} take about {text.long_time(seconds(scale, missing, planned) / cores())} here"
+
+
+def seconds(scale: Scale, missing: Sequence[Piece], planned: int) -> float:
+    """Return the processor time of runs: of all runs of their questions, their share."""
+    times = 1 if scale.name == "quick" else _FULL_TIMES
+    names = {piece.question.name for piece in missing}
+    of_questions = sum(_SECONDS["quick"].get(name, 5) for name in names) * times
+    return of_questions * len(missing) / max(1, planned)

@@ -1,0 +1,123 @@
+"""Performs the questions on drives that are drawn, one draw after the other.
+
+What a draw gave is kept in a folder, so an interrupted ensemble goes on. A draw in which a drive
+cannot work leaves that question out.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from ssdlab import engine
+from ssdlab.engine import Progress
+from ssdlab.experiment.experiment import Scale
+from ssdlab.experiment.parallel import Task
+from ssdlab.ground.errors import SsdlabError
+from ssdlab.ground.output import PendingFile
+from ssdlab.referee.reproduce import intervals
+from ssdlab.referee.reproduce.assumed import Assumed, assumptions
+from ssdlab.referee.reproduce.intervals import Drawn
+from ssdlab.referee.reproduce.perform import Found, Performance
+from ssdlab.referee.reproduce.question import Question
+
+Attempt = tuple[Found, float] | None
+"""What a run gave; None where no such drive can work."""
+
+Carry = Callable[[Sequence[str], Sequence[Task[Attempt]], Callable[[int, Attempt], None]], bool]
+"""Carries tasks out under their labels, hands on what they gave; tells whether it was stopped."""
+
+
+@dataclass(frozen=True)
+class Ensemble:
+    """Draws of all questions.
+
+    Attributes
+    ----------
+    questions
+        What is asked.
+    scale
+        Sizes and seeds.
+    count
+        How many draws.
+    folder
+        Where what they gave is kept.
+    seed
+        Of the draws.
+    """
+
+    questions: Sequence[Question]
+    scale: Scale
+    count: int
+    folder: Path
+    seed: int = 1
+
+    def perform(self, carry: Carry) -> list[Drawn]:
+        """Perform every draw; return those that ended, fewer if it was stopped."""
+        found: list[Drawn] = []
+        for number, assumed in enumerate(assumptions(self.count, self.seed), 1):
+            if not self._draw(number, assumed, carry):
+                break
+            found.append(self._kept(number, assumed))
+        return found
+
+    def _draw(self, number: int, assumed: Assumed, carry: Carry) -> bool:
+        """Perform the questions of a draw that are not kept; tell whether all of them ended."""
+        files = {each.name: self._file(number, each, assumed) for each in self.questions}
+        missing = [each for each in self.questions if not files[each.name].exists()]
+        performance = Performance(missing, self.scale, assumed)
+        pieces = performance.pieces()
+        labels = [f"draw {number} of {self.count}: {piece.label}" for piece in pieces]
+
+        def keep(index: int, found: Attempt) -> None:
+            if found is not None:
+                performance.keep(pieces[index], found)
+
+        tasks = [_attempt(task) for task in performance.tasks(pieces)]
+        if tasks and carry(labels, tasks, keep):
+            return False
+        figures = {
+            question.name: intervals.figures(question.rows(results))
+            for question, results in performance.answered()
+        }
+        for question in missing:
+            with PendingFile(files[question.name], "-o") as pending:
+                told = figures.get(question.name, {})
+                pending.write(json.dumps(told, indent=1, ensure_ascii=False) + "\n")
+        return True
+
+    def _kept(self, number: int, assumed: Assumed) -> Drawn:
+        """Return what a draw gave; a question that it could not answer is left out."""
+        found = {
+            each.name: json.loads(self._file(number, each, assumed).read_text("utf-8"))
+            for each in self.questions
+        }
+        return {name: figures for name, figures in found.items() if figures}
+
+    def _file(self, number: int, question: Question, assumed: Assumed) -> Path:
+        """Name a file by all that is asked for, the drives' parameters among it."""
+        drawn = [assumed.on(each) for each in question.experiments(self.scale)]
+        shown = [_parameters(drive) for drive in sorted({each.drive for each in drawn})]
+        asked = [repr(self.scale), [repr(each) for each in drawn], shown, engine.version()]
+        digest = hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:12]
+        return self.folder / f"draw-{number}-{question.name}-{digest}.json"
+
+
+@cache
+def _parameters(drive: str) -> Any:
+    return engine.show(drive)["parameters"]
+
+
+def _attempt(task: Task[tuple[Found, float]]) -> Task[Attempt]:
+    def run(progress: Progress) -> Attempt:
+        try:
+            return task(progress)
+        except SsdlabError:
+            return None
+
+    return run

@@ -1,0 +1,72 @@
+"""What link power management saves, and what it costs: a drive that is asked now and then."""
+
+from __future__ import annotations
+
+from ssdlab.engine.request import Settings
+from ssdlab.experiment.experiment import Experiment, section
+from ssdlab.ground import seeds, text
+from ssdlab.referee.reproduce import judging
+from ssdlab.referee.reproduce.judging import Row
+from ssdlab.referee.reproduce.results import Results
+
+SSD = "super-talent-ultradrive-gx-256gb"
+ARTICLE = "Stapelberg, Super Talent Solid State Disk im Test"
+AWAKE, ASLEEP, HANGS = "link awake", "link managed", "link managed, as that drive's"
+_AFTER: Settings = (("power.slumber_after_ms", "20"),)
+_NEVER: Settings = (("link.hang_share", "0"),)
+BATTERY_WH, NOTEBOOK_W = 60.0, 10.0
+"""Assumed: a notebook of 2009 with a battery of nine cells, at rest."""
+
+
+def experiments() -> list[Experiment]:
+    """Return a read five times a second with the link awake, managed, and with one that hangs."""
+    job = section("reads", rw="randread", bs="4k", iodepth=1, number_ios=500, thinktime="200ms")
+    settings = {AWAKE: _NEVER, ASLEEP: (*_AFTER, *_NEVER), HANGS: _AFTER}
+    return [Experiment(name, SSD, job, settings=each) for name, each in settings.items()]
+
+
+def _power(results: Results, name: str) -> dict[str, float]:
+    return dict(results.first(name, "reads").lab.get("power") or {})
+
+
+def _watts(results: Results, name: str) -> float:
+    return float(_power(results, name).get("average_mw") or 0.0) / 1e3
+
+
+def rows(results: Results, disk: str) -> list[Row]:
+    """Return what is compared; `disk` is an experiment on the hard disk."""
+    told = results.first(disk, "random read").lab.get("parameters") or []
+    idle = next((float(each["value"]) for each in told if each["key"] == "hdd.idle_w"), 0.0)
+    awake, asleep = (_watts(results, name) for name in (AWAKE, ASLEEP))
+    saved = idle - asleep
+    minutes = 60 * BATTERY_WH * (1 / (NOTEBOOK_W - saved) - 1 / NOTEBOOK_W)
+    waits = [results.mean_us(name, "reads") / 1e3 for name in (AWAKE, ASLEEP)]
+    resets = float(_power(results, HANGS).get("link_resets") or 0)
+    low, high = (seeds.figure("thomas-krenn", f"battery_{each}") for each in ("low", "high"))
+    return [
+        judging.shown(
+            "power saved by an SSD with a managed link against a hard disk, both at rest",
+            seeds.figure("stapelberg", "power_saved"),
+            f"{saved:.2f} W ({idle:.2f} W, {asleep:.2f} W)",
+            reason="Rests on powers of the profiles, most of them assumed.",
+        ),
+        judging.shape(
+            "that is 20 to 30 minutes of battery",
+            seeds.figure("thomas-krenn", "battery_low").document,
+            low.place,
+            f"{low} to {high}",
+            f"{minutes:.0f} min of {BATTERY_WH:.0f} Wh at {NOTEBOOK_W:.0f} W",
+            low.value <= minutes <= high.value,
+            reason="Battery and notebook are assumed; a more frugal notebook gains more minutes.",
+        ),
+        judging.shape(
+            "managing the link saves power and makes each first access wait",
+            ARTICLE,
+            "conclusion",
+            "on; it made this drive hang until the port was reset",
+            f"{awake:.2f} to {asleep:.2f} W, {text.significant(waits[0], 2)} to "
+            f"{text.significant(waits[1], 2)} ms; as that drive's link: "
+            f"{resets:.0f} resets in 500 waits",
+            asleep < awake and waits[1] > waits[0] and resets > 0,
+        ),
+    ]

@@ -1,0 +1,70 @@
+"""Hard disk and SSD by themselves, without a file system: places found, and rates in sequence."""
+
+from __future__ import annotations
+
+from ssdlab.ground import seeds, text
+from ssdlab.referee.reproduce import judging
+from ssdlab.referee.reproduce.judging import Row
+from ssdlab.referee.reproduce.results import Results
+
+_RANDOM, _SEQUENTIAL = "random read", "sequential read"
+
+
+def rows(results: Results, disk: str, ssd: str) -> list[Row]:
+    """Return what is compared; `disk` and `ssd` are experiments with both kinds of reads."""
+    iops = results.iops(disk, _RANDOM)
+    places = [results.mean_us(name, _RANDOM) / 1e3 for name in (disk, ssd)]
+    rates = [results.mb_per_s(name, _SEQUENTIAL) for name in (disk, ssd)]
+    few, many = (seeds.figure("media-addicted", f"hdd_iops_{end}") for end in ("low", "high"))
+    slow, fast = (seeds.figure("thomas-krenn", f"hdd_rate_{end}") for end in ("low", "high"))
+    less, more = (
+        seeds.figure("thomas-krenn", f"ssd_over_hdd_rate_{end}") for end in ("low", "high")
+    )
+    ratio = rates[1] / rates[0]
+    return [
+        judging.judged(
+            "random access, hard disk against SSD",
+            seeds.ratio("stapelberg", "hdd_access", "ssd_access"),
+            places[0] / places[1],
+            judging.MECHANISM,
+            decided_by=("hdd.rpm", "hdd.average_seek_ms", "nand.read_us"),
+            reason=(
+                f"{places[0]:.1f} and {places[1]:.2f} ms: both are slower than the round figures "
+                "of the article, which are of no drive in particular."
+            ),
+        ),
+        judging.shape(
+            "random reads of a hard disk",
+            few.document,
+            few.place,
+            f"{few} to {many}",
+            f"{text.count(iops)} IOPS, one at a time",
+            few.value <= iops <= many.value,
+        ),
+        judging.shape(
+            "a hard disk in sequence",
+            slow.document,
+            slow.place,
+            f"{slow} to {fast}",
+            f"{text.significant(rates[0])} MB/s",
+            slow.value <= rates[0] <= fast.value,
+        ),
+        judging.shown(
+            "a new SSD in sequence: more than",
+            seeds.figure("thomas-krenn", "ssd_rate"),
+            f"{text.significant(rates[1])} MB/s",
+            reason="The profile is fitted to a data sheet's 250 MB/s, so this is not judged.",
+        ),
+        judging.shape(
+            "an SSD has two to three times a hard disk's throughput",
+            less.document,
+            less.place,
+            f"{less} to {more}",
+            f"× {ratio:.1f}",
+            less.value <= ratio <= more.value,
+            reason=(
+                "A 2.5-inch drive at 5400 rpm is slower than the servers' drives meant there, and "
+                "reads from its outer tracks here, where it is fastest."
+            ),
+        ),
+    ]

@@ -1,1 +1,0 @@
-"""One file a question; `ssdlab.reproduce.catalogue` finds them by their `QUESTION`."""

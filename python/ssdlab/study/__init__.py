@@ -1,0 +1,1 @@
+"""Questions to simulated drives: a demo, everyday work, sweeps, sizing, fits."""

@@ -1,0 +1,169 @@
+"""Measurements from a table: a line each, with its job, the drive's condition, a figure, its value.
+
+    job,condition,metric,value,spread
+    --rw=randread --bs=4k --iodepth=1 --runtime=2 --time_based,steady,mean_us,140,
+    write.fio,steady,iops,9100,0.01
+
+A job is fio's options, or a job file beside the table. Optional are the columns `spread` (relative
+standard deviation, 2 % where it is empty), `settings` (``key=value key=value``, what was set on the
+drive for it) and `span` (the share of the drive that was used before). Left out: job files with
+several jobs, whose figures could not be told apart by a line.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
+
+from ssdlab import engine
+from ssdlab.engine import conditions
+from ssdlab.ground import text
+from ssdlab.ground.errors import SsdlabError
+from ssdlab.ground.input import InputError, read_text
+from ssdlab.study.fitting.measurement import METRICS, SPREAD, Load, Measurement
+
+_NEEDED = ("job", "condition", "metric", "value")
+_OPTIONAL = ("spread", "settings", "span")
+_MOST_SPREAD = 1.0
+
+
+def read_csv(path: Path) -> list[Measurement]:
+    """Read a table of measurements.
+
+    Raises
+    ------
+    SsdlabError
+        Something in it is wrong; file, line and value are named.
+    """
+    try:
+        document = read_text(path)
+    except FileNotFoundError:
+        raise SsdlabError(f"{path}: cannot be read: No such file or directory") from None
+    except InputError as error:
+        raise SsdlabError(f"{path}: cannot be read: {error}") from None
+    lines = csv.reader(io.StringIO(document), skipinitialspace=True)
+    try:
+        header = [each.strip() for each in next(lines, [])]
+        _check_header(path, header)
+        found = [
+            _measurement(path.parent, f"{path}:{lines.line_num}", header, cells)
+            for cells in lines
+            if any(cell.strip() for cell in cells)
+        ]
+    except csv.Error as error:
+        raise SsdlabError(f"{path}:{lines.line_num}: {error}\nquote cells with commas") from None
+    if not found:
+        raise SsdlabError(f"{path}: no measurements in it\nadd a line each below the header")
+    return found
+
+
+def _check_header(path: Path, header: list[str]) -> None:
+    missing = [name for name in _NEEDED if name not in header]
+    strange = [name for name in header if name not in (*_NEEDED, *_OPTIONAL)]
+    if missing or strange or len(set(header)) < len(header):
+        wrong = f"no column {missing[0]}" if missing else f"column {(strange or header)[0]!r}"
+        raise SsdlabError(
+            f"{path}:1: {wrong}\nthe first line is {','.join((*_NEEDED, *_OPTIONAL))}; "
+            f"{', '.join(_OPTIONAL)} may be left out"
+        )
+
+
+def _measurement(folder: Path, place: str, header: list[str], cells: list[str]) -> Measurement:
+    if len(cells) > len(header):
+        raise SsdlabError(
+            f"{place}: {len(cells)} cells for {len(header)} columns\nquote cells with commas"
+        )
+    cut = [name for name in header[len(cells) :] if name in _NEEDED]
+    if cut:
+        raise SsdlabError(
+            f"{place}: {','.join(cells)[:80]}: ends before its {cut[0]}\n"
+            f"write a cell for each of {', '.join(header)}"
+        )
+    row = {name: "" for name in _OPTIONAL}
+    row.update((name, cell.strip()) for name, cell in zip(header, cells, strict=False))
+    spread = row.get("spread") or str(SPREAD)
+    return Measurement(
+        _load(folder, place, row),
+        _metric(place, row.get("metric", "")),
+        _number(place, "value", row.get("value", "")),
+        _number(place, "spread", spread, _MOST_SPREAD),
+        place,
+    )
+
+
+def _load(folder: Path, place: str, row: Mapping[str, str]) -> Load:
+    job, name, flags = _job(folder, place, row.get("job", ""))
+    try:
+        checked = engine.check_job(job, name, flags)
+        settings = [text.parse_setting(each, "settings") for each in shlex.split(row["settings"])]
+        span = text.parse_span(row["span"] or None, "span")
+    except (SsdlabError, ValueError) as error:
+        raise SsdlabError(f"{place}: {error}") from None
+    if len(checked["jobs"]) != 1:
+        raise SsdlabError(
+            f"{place}: {row['job']}: has {len(checked['jobs'])} jobs\n"
+            "name a file with one job, so that it is clear which one was measured"
+        )
+    return Load(flags, condition_of(row["condition"], place), job, name, tuple(settings), span)
+
+
+def _job(folder: Path, place: str, job: str) -> tuple[str | None, str, tuple[str, ...]]:
+    """Return a job file's text, its name, and flags; the text is None where there are flags."""
+    if job.startswith("-"):
+        try:
+            return None, "job", tuple(shlex.split(job))
+        except ValueError as error:
+            raise SsdlabError(f"{place}: job {job}: {error}\nclose the quotation") from None
+    try:
+        return read_text(folder / job), job, ()
+    except FileNotFoundError:
+        said = "no such job file"
+    except InputError as error:
+        said = str(error)
+    raise SsdlabError(
+        f"{place}: job {job or '(empty)'}: {said}\n"
+        "give fio's options, such as --rw=randread --bs=4k, or a job file beside the table"
+    )
+
+
+def condition_of(name: str, place: str) -> str | None:
+    """Read a condition; fresh, or nothing, is None.
+
+    Raises
+    ------
+    SsdlabError
+        There is no such condition.
+    """
+    if name not in ("", *conditions.CHOICES):
+        raise SsdlabError(
+            f"{place}: condition {name}: there is none of that name\n"
+            f"give one of {', '.join(conditions.CHOICES)}, or leave it empty for fresh"
+        )
+    return None if name in ("", "fresh") else conditions.named(name)
+
+
+def _metric(place: str, name: str) -> str:
+    if name not in METRICS:
+        raise SsdlabError(
+            f"{place}: metric {name or '(empty)'}: there is none of that name\n"
+            f"give one of {', '.join(METRICS)}"
+        )
+    return name
+
+
+def _number(place: str, what: str, value: str, most: float = math.inf) -> float:
+    try:
+        number = float(value)
+    except ValueError:
+        number = math.nan
+    if not (math.isfinite(number) and 0 < number <= most):
+        bound = "" if math.isinf(most) else f" and at most {most:g}"
+        raise SsdlabError(
+            f"{place}: {what} {value or '(empty)'}: must be a number above 0{bound}\n"
+            "write it with a point and without a unit, such as 9100 or 0.02"
+        )
+    return number

@@ -1,5 +1,0 @@
-"""Sweeps: a study's points, each run once, on the cores or machines there are, into one table."""
-
-from ssdlab.sweeps.perform import Outcome, sweep
-
-__all__ = ["Outcome", "sweep"]
