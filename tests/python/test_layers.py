@@ -7,6 +7,8 @@ a string counts as well: it may be imported by it, and what lies beside a module
 from __future__ import annotations
 
 import ast
+import subprocess
+import sys
 from collections.abc import Iterator
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
@@ -165,3 +167,12 @@ def test_an_arrow_up_is_found(tmp_path: Path, wing: str, line: str, *, is_wrong:
     (folder / "__init__.py").touch()
     (folder / wing / "module.py").write_text(line + "\n")
     assert bool(wrong_arrows(folder)) is is_wrong
+
+
+def test_a_request_takes_few_folders() -> None:
+    """From the command to the engine: at most five folders, none twice."""
+    script = Path(__file__).parents[2] / "scripts/walk.py"
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True)
+    folders = [line.partition(":")[0] for line in done.stdout.splitlines()]
+    assert folders[0] == "cli" and folders[-1] == "engine", done.stderr
+    assert len(folders) == len(set(folders)) <= 5

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from functools import partial
 
 import click
 
@@ -334,9 +335,7 @@ def _run(
     requests: list[RunRequest], shows_progress: bool
 ) -> tuple[list[tuple[RunRequest, str]], bool]:
     """Return the runs that finished, and whether they were stopped before all had."""
-    tasks = [
-        lambda progress, request=request: run_conditioned(request, progress) for request in requests
-    ]
+    tasks = [partial(run_conditioned, request) for request in requests]
     labels = [_label(request, requests) for request in requests]
     results, stopped = carry_out(labels, tasks, shows_progress=shows_progress)
     pairs = zip(requests, results, strict=True)
