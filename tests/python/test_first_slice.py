@@ -20,6 +20,7 @@ import pytest
 import ssdlab
 from ssdlab import engine
 from ssdlab.engine.result import Job, Result
+from ssdlab.engine.shown import sizes
 
 SLICE_WRITES = 100_000
 LEAST_SLICES = 4
@@ -148,12 +149,12 @@ def judged(result: Result, draw: Draw) -> bool:
 def hold(drive: ssdlab.Drive, jobs: int, seed: str) -> int:
     """Draw jobs on a drive and judge each; return how many first slices were compared."""
     shown = engine.show(drive.name, drive.settings)
-    derived = engine.derived(shown)
-    unit = max(int(derived["mapping unit"]), 4096)
+    found = sizes(shown)
+    unit = max(found.flash.mapping_unit_bytes, 4096)
     chance = random.Random(seed)
     compared = 0
     for _ in range(jobs):
-        draw = drawn(chance, int(derived["capacity"]), unit)
+        draw = drawn(chance, found.capacity_bytes, unit)
         result = drive.run(state="steady", span=draw.span, **draw.options)
         compared += judged(result, draw)
     return compared

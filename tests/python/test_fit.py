@@ -14,6 +14,7 @@ import pytest
 from ssdlab import engine
 from ssdlab.engine.request import Settings
 from ssdlab.engine.result import Result
+from ssdlab.engine.shown import sizes
 from ssdlab.experiment.ensemble.ranges import Range
 from ssdlab.ground.errors import SsdlabError
 from ssdlab.study.fitting import forward
@@ -174,10 +175,10 @@ def test_which_drives_stay_larger(
     small = (*set_to, ("nand.pages_per_block", "64"))
     asked = forward.request(space_of(BASE), Load(flags, "steady", span=span), small, 1)
     assert asked.exact == exact
-    sizes = engine.derived(engine.show(BASE, asked.settings))
+    found = sizes(engine.show(BASE, asked.settings))
     # The bytes are rounded down to MiB, and blocks that have to stay free come on top.
     most = 192 if exact else 768
-    assert most - 8 <= sizes["blocks a die"] <= most + 8
+    assert most - 8 <= found.flash.blocks_per_die <= most + 8
 
 
 def test_an_emulator_of_a_known_function() -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from ssdlab import engine
+from ssdlab.engine.shown import sizes
 from ssdlab.experiment.drives import drive
 
 Command = Callable[..., tuple[int, str, str]]
@@ -81,9 +82,7 @@ def imported(command: Command, **changed: str | None) -> dict[str, object]:
 def test_numbers_by_hand(command: Command) -> None:
     """Sizes, times and rates of the small drive; 128 MiB less a fifth is exported."""
     values = imported(command)
-    assert (
-        engine.derived(engine.show("mine.toml"))["capacity"] == (128 << 20) * 4 // 5 // 8192 * 8192
-    )
+    assert sizes(engine.show("mine.toml")).capacity_bytes == (128 << 20) * 4 // 5 // 8192 * 8192
     assert (values["nand.channels"], values["nand.dies_per_channel"]) == (2, 4)
     assert values["nand.read_us"] == [50.0, 70.0], "MLC has no CSB pages"
     assert (values["nand.program_us"], values["nand.erase_us"]) == (750.0, 3800.0)

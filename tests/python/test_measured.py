@@ -9,6 +9,7 @@ import pytest
 
 from ssdlab import engine
 from ssdlab.engine.series import Series
+from ssdlab.engine.shown import sizes
 from ssdlab.experiment.twin import twin
 from ssdlab.ground.errors import SsdlabError
 from ssdlab.referee.measured import judge, patterns, rows, table, transient
@@ -131,11 +132,11 @@ def test_fitted_rows_stand_apart() -> None:
 @pytest.mark.parametrize("drive", rows.DRIVES)
 def test_a_slice_has_the_blocks_of_its_dies(drive: str) -> None:
     """As many blocks a die as the whole drive has (one more or less), of the same size."""
-    whole = engine.derived(engine.show(drive))
-    part = engine.derived(engine.show(drive, twin(drive, 16).settings))
-    assert abs(part["blocks a die"] - whole["blocks a die"]) <= 1
-    assert part["block"] == whole["block"]
-    assert part["capacity"] == pytest.approx(whole["capacity"] / 16, rel=1e-6)
+    whole = sizes(engine.show(drive))
+    part = sizes(engine.show(drive, twin(drive, 16).settings))
+    assert abs(part.flash.blocks_per_die - whole.flash.blocks_per_die) <= 1
+    assert part.flash.block_bytes == whole.flash.block_bytes
+    assert part.capacity_bytes == pytest.approx(whole.capacity_bytes / 16, rel=1e-6)
 
 
 def test_dies_are_not_cut() -> None:

@@ -16,6 +16,7 @@ import pytest
 import synthetic
 from ssdlab import engine
 from ssdlab.engine.result import Result
+from ssdlab.engine.shown import sizes
 from ssdlab.experiment.experiment import Scene, section, story
 from ssdlab.ground import seeds
 from ssdlab.ground.errors import SsdlabError, Stopped
@@ -289,9 +290,9 @@ def test_a_smaller_drive_has_fewer_blocks_and_the_same_dies() -> None:
     assert size % 2**20 == 0
     assert size == pytest.approx(40e9, rel=0.001)
     assert whole.settings == ()
-    sizes = engine.derived(engine.show(drive, half.settings))
+    found = sizes(engine.show(drive, half.settings))
     # Blocks that collection keeps free come on top.
-    assert sizes["blocks a die"] == pytest.approx(1408, abs=16)
+    assert found.flash.blocks_per_die == pytest.approx(1408, abs=16)
 
 
 def test_sections_follow_one_another() -> None:

@@ -13,6 +13,7 @@ import pytest
 
 from ssdlab import engine
 from ssdlab.engine.endurance import DAYS_PER_YEAR
+from ssdlab.engine.shown import sizes
 from ssdlab.ground.errors import SsdlabError
 from ssdlab.ground.exit_codes import Exit
 from ssdlab.study.sizing import answer
@@ -70,8 +71,8 @@ def test_unused_space_is_spare() -> None:
     """All blocks stay: the same share of them lies beyond what is exported."""
     candidate = Candidate(S3500, 0.2, ALONE)
     assert candidate.exported_bytes == pytest.approx(64e9, rel=1e-4)
-    shown = engine.derived(engine.show(S3500, candidate.settings()))
-    assert shown["physical"] == pytest.approx(sheet(S3500).physical_bytes, rel=1e-3)
+    shown = sizes(engine.show(S3500, candidate.settings()))
+    assert shown.flash.physical_bytes == pytest.approx(sheet(S3500).physical_bytes, rel=1e-3)
     assert candidate.over_provisioning == pytest.approx(1.1811 / 0.8 - 1, rel=1e-4)
 
 

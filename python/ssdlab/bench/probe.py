@@ -13,6 +13,7 @@ from ssdlab import engine
 from ssdlab.bench.estimate import Speeds
 from ssdlab.engine.held import HeldDrive
 from ssdlab.engine.request import RunRequest
+from ssdlab.engine.shown import sizes
 from ssdlab.ground.errors import SsdlabError
 
 _WRITTEN = 256 << 20
@@ -31,7 +32,7 @@ def speeds(request: RunRequest) -> Speeds:
     """
     held = HeldDrive(request)
     shown = held.show()
-    size = min(_WRITTEN, int(engine.derived(shown)["capacity"]) // 2)
+    size = min(_WRITTEN, sizes(shown).capacity_bytes // 2)
     places = f"filename=/dev/ssd\niodepth=32\nsize={size}\n"
     (write,) = held.run(f"[probe]\nrw=write\nbs=128k\n{places}", 1)
     (read,) = held.run(f"[probe]\nrw=read\nbs=128k\n{places}", 1)
@@ -53,11 +54,11 @@ def _machine_s(job: Mapping[str, Any]) -> float:
 
 
 def _amplification(shown: Mapping[str, Any]) -> float:
-    spare_percent = engine.derived(shown).get("spare share")
-    if spare_percent is None:
+    found = sizes(shown)
+    if not found.has_flash:
         return 1.0
     try:
-        answer = engine.theory(float(spare_percent) / 100)
+        answer = engine.theory(found.flash.spare_share)
     except SsdlabError:
         return _ASSUMED_AMPLIFICATION
     return float(answer["write_amplification"])

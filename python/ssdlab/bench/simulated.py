@@ -22,6 +22,7 @@ from ssdlab.bench.target import Counters, Description, Purged, Resumption, Write
 from ssdlab.engine import Progress
 from ssdlab.engine.held import HeldDrive
 from ssdlab.engine.request import RunRequest
+from ssdlab.engine.shown import parameters, sizes
 from ssdlab.ground.errors import SsdlabError
 
 _KEPT = ("jobname", "error", "job options", "job_runtime", "read", "write")
@@ -212,18 +213,16 @@ class SimulatedTarget:
         return self._held
 
     def _has_volatile_buffer(self) -> bool:
-        values = {each["key"]: str(each["value"]) for each in self._shown["parameters"]}
-        size = values.get("buffer.bytes", "0").split()[0]
-        protected = values.get("buffer.power_loss_protected", "").lower() == "true"
+        values = parameters(self._shown)
+        size = str(values.get("buffer.bytes", 0)).split()[0]
+        protected = str(values.get("buffer.power_loss_protected")).lower() == "true"
         return float(size) > 0 and not protected
 
 
 def host_sees(shown: Mapping[str, Any]) -> tuple[int, int]:
     """Return capacity and sector in bytes, of a stack those at its top, not those of its drives."""
-    derived = engine.derived(shown)
-    values = {each["key"]: each["value"] for each in shown["parameters"]}
-    capacity = derived.get("host sees", derived["capacity"])
-    return int(capacity), int(derived.get("sector", values.get("sector_bytes", 512)))
+    found = sizes(shown)
+    return found.host_bytes, found.host_sector_bytes
 
 
 def _shares(capacity: int, threads: int, block: int, offset: int) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib
 import json
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -19,6 +19,7 @@ from ssdlab.engine import guarded
 from ssdlab.engine.conditions import BY_JOB, UNIFORM
 from ssdlab.engine.failures import with_failures
 from ssdlab.engine.request import RunRequest, Settings, whole
+from ssdlab.engine.shown import parameters
 from ssdlab.ground.errors import KINDS, SsdlabError, Stopped
 from ssdlab.ground.output import Nowhere, PendingFile
 
@@ -148,17 +149,6 @@ def layers() -> list[dict[str, Any]]:
 def show(drive: str, settings: Settings = (), layers: Sequence[str] = ()) -> dict[str, Any]:
     """Return every parameter of a drive and its layers with its source, and what follows."""
     return _object(ask(lambda engine, _: str(engine.show(drive, list(settings), list(layers)))))
-
-
-def derived(shown: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what follows from a drive's parameters: values by key, in the units that `show` tells.
-
-    Parameters
-    ----------
-    shown
-        What `show` returned.
-    """
-    return {each["key"]: each["value"] for each in shown["derived"]}
 
 
 def memory_bytes(drive: str, settings: Settings = (), layers: Sequence[str] = ()) -> int:
@@ -345,9 +335,7 @@ def compress_percent(request: RunRequest) -> int:
     """Return how far a job's writes can be compressed; 0 where that changes no drive."""
     if request.condition != UNIFORM or not (request.job_text or request.flags):
         return 0
-    values = {
-        each["key"]: each["value"] for each in show(request.drive, request.settings)["parameters"]
-    }
+    values = parameters(show(request.drive, request.settings))
     if values.get("controller.compression") not in (True, "true"):
         return 0
     return int(check_job(request.job_text, request.job_name, request.flags)["compress_percent"])

@@ -31,6 +31,7 @@ from ssdlab.engine import Progress
 from ssdlab.engine.conditions import BY_JOB, UNIFORM, is_steady
 from ssdlab.engine.policy_setting import contents, is_function
 from ssdlab.engine.request import RunRequest
+from ssdlab.engine.shown import sizes
 from ssdlab.ground.errors import SsdlabError, Stopped
 from ssdlab.ground.input import InputError, read_text
 from ssdlab.ground.lock import locked
@@ -166,7 +167,7 @@ def _is_one_drive(request: RunRequest) -> bool:
     if request.condition != UNIFORM or request.span != 1:
         return False
     shown = engine.show(request.drive, request.settings, request.layers)
-    return engine.derived(shown).get("drives") == 1
+    return sizes(shown).drives == 1
 
 
 def _path(request: RunRequest) -> Path | None:
@@ -269,7 +270,8 @@ def _remove(entry: Entry) -> None:
 
 def _file_bytes(shown: dict[str, Any]) -> int:
     """About what a drive file takes: the map, and a tenth for the rest; 0 for a hard disk."""
-    return int(engine.derived(shown).get("map", 0)) * 11 // 10
+    found = sizes(shown)
+    return found.flash.map_bytes * 11 // 10 if found.has_flash else 0
 
 
 def _make_room(needed: int) -> None:

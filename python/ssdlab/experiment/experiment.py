@@ -20,6 +20,7 @@ from typing import Any
 
 from ssdlab import engine
 from ssdlab.engine.request import RunRequest, Settings
+from ssdlab.engine.shown import parameters, sizes
 
 
 @dataclass(frozen=True)
@@ -64,15 +65,14 @@ _GRAIN_BYTES = 2**20
 @cache
 def _size(drive: str, settings: Settings) -> tuple[int, int]:
     """Return exported bytes, and erase groups a die."""
-    sizes = engine.derived(engine.show(drive, settings))
-    return sizes["capacity"], sizes["blocks a die"]
+    found = sizes(engine.show(drive, settings))
+    return found.capacity_bytes, found.flash.blocks_per_die
 
 
 @cache
 def _less_parity(drive: str, settings: Settings) -> dict[str, str]:
     """Return the over-provisioning without the pages that parity takes, where it takes any."""
-    shown = engine.show(drive, settings)
-    values = {each["key"]: each["value"] for each in shown["parameters"]}
+    values = parameters(engine.show(drive, settings))
     share = data_share(values)
     if share == 1:
         return {}

@@ -15,6 +15,7 @@ from typing import Any
 
 from ssdlab import engine
 from ssdlab.engine.request import Settings
+from ssdlab.engine.shown import parameters, sizes
 from ssdlab.ground.errors import SsdlabError
 
 PAGE_BYTES = 4096
@@ -65,8 +66,8 @@ def twin(drive: str, parts: int, given: Settings = (), *, slower: bool = True) -
         Its dies do not come in so many parts.
     """
     shown = engine.show(drive, given)
-    values = {each["key"]: each["value"] for each in shown["parameters"]}
-    pages = engine.derived(shown)["capacity"] // PAGE_BYTES
+    values = parameters(shown)
+    pages = sizes(shown).capacity_bytes // PAGE_BYTES
     changed = {"capacity_bytes": pages // parts * PAGE_BYTES, **_dies(values, parts)}
     changed |= {key: _bytes(values[key]) // parts for key in _OF_THE_WHOLE if _bytes(values[key])}
     if slower:

@@ -16,6 +16,7 @@ from typing import Any
 
 from ssdlab import engine
 from ssdlab.engine.request import Settings
+from ssdlab.engine.shown import parameters
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -138,7 +139,7 @@ def with_own(ranges: Sequence[Range], own: Sequence[Range]) -> list[Range]:
 
 def spare(shown: Mapping[str, Any]) -> float | None:
     """Return the over-provisioning of a drive that parity takes room from; None for others."""
-    values = {each["key"]: each["value"] for each in shown["parameters"]}
+    values = parameters(shown)
     if values.get("ftl.spare_counts") != "all" or values.get("over_provisioning") is None:
         return None
     return float(values["over_provisioning"])

@@ -15,6 +15,7 @@ from math import lcm
 
 from ssdlab import engine
 from ssdlab.engine.request import Settings
+from ssdlab.engine.shown import sizes
 from ssdlab.ground.errors import SsdlabError
 from ssdlab.machine.align.notation import Geometry, binary_size, parse_position
 from ssdlab.machine.align.rule import GOOD_PRACTICE_BYTES, PAGE_BYTES, Standing
@@ -220,20 +221,21 @@ def read_drive(drive: str, settings: Settings, *, strict: bool = False) -> Drive
     parameters = {each["key"]: each for each in shown["parameters"]}
     if "nand.page_bytes" not in parameters:
         raise SsdlabError(f"{drive} has no flash, so no pages to align to; leave out --drive")
-    sizes = engine.derived(shown)
+    drive_sizes = sizes(shown)
+    flash = drive_sizes.flash
 
-    def unit(name: str, size: str, key: str, *, required: bool) -> Unit:
+    def unit(name: str, size_bytes: int, key: str, *, required: bool) -> Unit:
         standing = Standing.MUST if required else Standing.SHOWN
-        return Unit(name, sizes[size], FLASH, standing, f"{drive}, {parameters[key]['kind']}")
+        return Unit(name, size_bytes, FLASH, standing, f"{drive}, {parameters[key]['kind']}")
 
     units = (
-        unit("mapping unit", "mapping unit", "ftl.mapping_unit_bytes", required=True),
-        unit("page", "page", "nand.page_bytes", required=True),
-        unit("row", "row", "nand.planes", required=strict),
-        unit("erase block", "block", "nand.pages_per_block", required=strict),
+        unit("mapping unit", flash.mapping_unit_bytes, "ftl.mapping_unit_bytes", required=True),
+        unit("page", flash.page_bytes, "nand.page_bytes", required=True),
+        unit("row", flash.row_bytes, "nand.planes", required=strict),
+        unit("erase block", flash.block_bytes, "nand.pages_per_block", required=strict),
     )
     each_once = {unit.bytes: unit for unit in reversed(units)}
     # A drive of so many blocks has no such parameter, but has spare.
     stated = parameters["over_provisioning"]["value"]
-    share = stated if isinstance(stated, int | float) else sizes["spare share"] / 100
-    return DriveFacts(tuple(reversed(each_once.values())), sizes["capacity"], share)
+    share = stated if isinstance(stated, int | float) else flash.spare_share
+    return DriveFacts(tuple(reversed(each_once.values())), drive_sizes.capacity_bytes, share)

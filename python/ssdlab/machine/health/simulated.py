@@ -18,6 +18,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from ssdlab.engine.shown import parameters
 from ssdlab.ground.errors import SsdlabError
 from ssdlab.real.smart.life import NVME_UNIT_BYTES
 from ssdlab.real.smart.meanings import Family, family_of
@@ -103,7 +104,7 @@ def _figures(shown: Mapping[str, Any]) -> Figures:
 
 
 def _parameter(shown: Mapping[str, Any], key: str) -> Any:
-    return next((each["value"] for each in shown["parameters"] if each["key"] == key), None)
+    return parameters(shown).get(key)
 
 
 @cache

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 from ssdlab import engine
 from ssdlab.engine.request import Settings
+from ssdlab.engine.shown import parameters, sizes
 from ssdlab.experiment.ensemble.draw import Draw
 from ssdlab.experiment.ensemble.ranges import Range
 from ssdlab.referee.predicted.rows import PRO, Row
@@ -41,9 +42,9 @@ class Drawn:
         self._drive = drive
         self._values = {each.key: each.at(draw[each.key], 1.0) or "" for each in ranges}
         shown = engine.show(drive)
-        sizes = engine.derived(shown)
-        self._exported_bytes, self._page_bytes = sizes["capacity"], sizes["page"]
-        self._profile = {each["key"]: each["value"] for each in shown["parameters"]}
+        found = sizes(shown)
+        self._exported_bytes, self._page_bytes = found.capacity_bytes, found.flash.page_bytes
+        self._profile = parameters(shown)
 
     def settings(self) -> Settings:
         """Return what differs from the profile."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from ssdlab.engine.shown import sizes
 from ssdlab import engine
 from ssdlab.experiment import runner
 from ssdlab.engine.conditions import UNIFORM
@@ -39,12 +40,12 @@ def drive_facts(drive: str) -> dict[str, Any]:
             f"--drive {drive}: the demo needs a fresh SSD, and brings it into steady state itself\n"
             "name a profile of an SSD; ssdlab drives lists the profiles"
         )
-    sizes = engine.derived(shown)
+    found = sizes(shown)
     return {
         "drive": shown["name"],
         "title": shown["title"],
-        "capacity_bytes": sizes["capacity"],
-        "flash_bytes": sizes["physical"],
+        "capacity_bytes": found.capacity_bytes,
+        "flash_bytes": found.flash.physical_bytes,
         "load_bytes_per_day": plan.LOAD_BYTES_PER_DAY,
     }
 

@@ -23,6 +23,7 @@ from ssdlab import engine
 from ssdlab.engine import Progress, conditions
 from ssdlab.engine.request import RunRequest, Settings
 from ssdlab.engine.result import Result
+from ssdlab.engine.shown import parameters, sizes
 from ssdlab.experiment import runner
 from ssdlab.experiment.experiment import Scale, data_share
 from ssdlab.ground.errors import SsdlabError
@@ -128,9 +129,8 @@ def _is_uniform(load: Load) -> bool:
 
 
 def _is_quick(drive: str, settings: Settings) -> bool:
-    shown = engine.show(drive, settings)["parameters"]
-    values = {each["key"]: str(each["value"]) for each in shown}
-    return all(values[key] in allowed for key, allowed in _QUICK.items())
+    values = parameters(engine.show(drive, settings))
+    return all(str(values[key]) in allowed for key, allowed in _QUICK.items())
 
 
 def _spare_alone(drive: str, settings: Settings, capacity_bytes: int) -> dict[str, str]:
@@ -145,13 +145,12 @@ def _spare_alone(drive: str, settings: Settings, capacity_bytes: int) -> dict[st
     for blocks that stay free come on top, too, and those that are open for writing do not.
     """
     shown = engine.show(drive, settings)
-    values = {each["key"]: each["value"] for each in shown["parameters"]}
-    sizes = engine.derived(shown)
+    values, found = parameters(shown), sizes(shown)
     good = 1 - float(values[_BAD_SHARE])
     factor = (1 + float(values[_SPARE])) * good * data_share(values)
-    exported = sizes["blocks a die"] * good / factor
+    exported = found.flash.blocks_per_die * good / factor
     kept, unwritten = _kept_free(values), _unwritten(values)
-    factor += (unwritten * (sizes["capacity"] / capacity_bytes - 1) - kept) / exported
+    factor += (unwritten * (found.capacity_bytes / capacity_bytes - 1) - kept) / exported
     return {_SPARE: f"{factor - 1:.6g}", _BAD_SHARE: "0"}
 
 

@@ -20,6 +20,7 @@ from typing import Any
 
 from ssdlab import engine
 from ssdlab.engine.request import Settings
+from ssdlab.engine.shown import parameters, sizes
 from ssdlab.ground import text
 from ssdlab.ground.errors import SsdlabError
 
@@ -93,7 +94,7 @@ def sheet(drive: str) -> Sheet:
         There is no such drive, it has no flash, or it is a drive file.
     """
     shown = engine.show(drive)
-    values = {each["key"]: each["value"] for each in shown["parameters"]}
+    values = parameters(shown)
     if "nand.cell" not in values or shown.get("layers"):
         raise SsdlabError(f"{drive}: is no single SSD\ngive a profile that ssdlab drives lists")
     if shown.get("drive_file"):
@@ -102,7 +103,7 @@ def sheet(drive: str) -> Sheet:
 
 
 def _sheet(shown: dict[str, Any], values: dict[str, Any]) -> Sheet:
-    sizes, wear = engine.derived(shown), shown["wear"]
+    flash, wear = sizes(shown).flash, shown["wear"]
     programs = [values["nand.program_us"]]
     if values["ftl.slc_cache"] != "none":
         programs.append(values["nand.slc_program_us"])
@@ -110,16 +111,16 @@ def _sheet(shown: dict[str, Any], values: dict[str, Any]) -> Sheet:
     if values["ftl.slc_cache"] != "none":
         reads += _numbers(values["nand.slc_read_us"])
     return Sheet(
-        capacity_bytes=int(sizes["capacity"]),
-        physical_bytes=int(sizes["physical"]),
+        capacity_bytes=sizes(shown).capacity_bytes,
+        physical_bytes=flash.physical_bytes,
         flash_bytes=float(wear["flash_bytes"]),
         over_provisioning=_number(values["over_provisioning"]),
         spare_counts=str(values["ftl.spare_counts"]),
         rated_cycles=float(wear["rated_cycles"]),
         dies=round(_number(values["nand.channels"]) * _number(values["nand.dies_per_channel"])),
-        row_bytes=int(sizes["row"]),
-        unit_bytes=int(sizes["mapping unit"]),
-        units_a_block=max(1, int(sizes["block"]) // int(sizes["mapping unit"])),
+        row_bytes=flash.row_bytes,
+        unit_bytes=flash.mapping_unit_bytes,
+        units_a_block=max(1, flash.block_bytes // flash.mapping_unit_bytes),
         sense_s=min(_mean(values["nand.read_us"]), min(reads) if len(programs) > 1 else math.inf)
         / 1e6,
         program_s=min(_mean(each) for each in programs) / 1e6,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from ssdlab.engine.conditions import BY_JOB
 from ssdlab.engine.request import Settings
+from ssdlab.engine.shown import parameters
 from ssdlab.experiment.experiment import Experiment, Scale, Value, section, story
 from ssdlab.ground import seeds, text
 from ssdlab.referee.reproduce import judging, pictures
@@ -84,15 +85,13 @@ def _wa(results: Results, drive: str, load: str) -> float:
 
 def _writes_of_capacity(results: Results, drive: str, load: str) -> float:
     """Return how often the host can write the whole drive."""
-    found = results.first(f"{DRIVES[drive]}, {load}", "load").lab
-    keys = {each["key"]: each["value"] for each in found["parameters"]}
+    keys = parameters(results.first(f"{DRIVES[drive]}, {load}", "load").lab)
     cycles, spare = float(keys["reliability.rated_cycles"]), float(keys["over_provisioning"])
     return cycles * (1 + spare) / _wa(results, drive, load)
 
 
 def _cycles(results: Results, drive: str) -> float:
-    parameters = results.first(f"{DRIVES[drive]}, random", "load").lab["parameters"]
-    keys = {each["key"]: each["value"] for each in parameters}
+    keys = parameters(results.first(f"{DRIVES[drive]}, random", "load").lab)
     return float(keys["reliability.rated_cycles"])
 
 
