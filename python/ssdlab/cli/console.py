@@ -51,21 +51,27 @@ def print_text(document: str) -> None:
 
 def print_paragraph(sentences: str) -> None:
     """Write a paragraph after an empty line, broken to the width of a terminal."""
-    print_text("\n" + _filled(sentences))
+    print_text("\n" + filled(sentences))
 
 
 def print_filled(sentences: str, mark: str = "") -> None:
     """Write sentences, broken to the width of a terminal and indented behind their mark."""
-    print_text(_filled(sentences, mark))
+    print_text(filled(sentences, mark))
 
 
 def print_list(heading: str, entries: Sequence[str]) -> None:
     """Write a heading and entries below it; nothing where there are none."""
     if entries:
-        print_text("\n".join(["", heading, *(_filled(entry, "- ") for entry in entries)]))
+        print_text(list_text(heading, entries))
 
 
-def _filled(sentences: str, mark: str = "") -> str:
+def list_text(heading: str, entries: Sequence[str]) -> str:
+    """Return an empty line, a heading and entries below it."""
+    return "\n".join(["", heading, *(filled(entry, "- ") for entry in entries)])
+
+
+def filled(sentences: str, mark: str = "") -> str:
+    """Return sentences, broken to the width of a terminal and indented behind their mark."""
     columns = min(shutil.get_terminal_size((100, 24)).columns, 100)
     indent = " " * len(mark)
     return textwrap.fill(
@@ -119,9 +125,25 @@ def print_table(
     fold: int | None = None,
     cut: int | None = None,
     red: Sequence[int] = (),
-    terminal: bool | None = None,
 ) -> None:
-    """Write a table: fitted to a terminal, or one line per row in a pipe.
+    """Write a table as `table_text` has it, fitted to where stdout goes."""
+    terminal = is_terminal(sys.stdout)
+    print_text(
+        table_text(headings, rows, right=right, fold=fold, cut=cut, red=red, terminal=terminal)
+    )
+
+
+def table_text(
+    headings: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    *,
+    right: Sequence[int] = (),
+    fold: int | None = None,
+    cut: int | None = None,
+    red: Sequence[int] = (),
+    terminal: bool = False,
+) -> str:
+    """Return a table without its last newline: fitted to a terminal, or one line per row.
 
     Parameters
     ----------
@@ -138,13 +160,12 @@ def print_table(
     red
         Rows that are red on a terminal.
     terminal
-        Whether a terminal gets it in the end; by default what stdout is.
+        Whether a terminal gets it in the end.
     """
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
     from rich.text import Text
 
-    terminal = is_terminal(sys.stdout) if terminal is None else terminal
     table = Table(
         box=SIMPLE_HEAD if terminal else None,
         pad_edge=False,
@@ -162,10 +183,10 @@ def print_table(
     for place, row in enumerate(rows):
         style = "red" if place in red and terminal else None
         table.add_row(*(Text(cell) for cell in row), style=style)
-    _print_renderable(table, terminal)
+    return _drawn(table, terminal)
 
 
-def _print_renderable(table: Table, terminal: bool) -> None:
+def _drawn(table: Table, terminal: bool) -> str:
     from rich.console import Console
 
     console = Console(
@@ -177,7 +198,7 @@ def _print_renderable(table: Table, terminal: bool) -> None:
     with console.capture() as capture:
         console.print(table)
     lines = capture.get().split("\n")
-    sys.stdout.write("\n".join(line.rstrip() for line in lines).strip("\n") + "\n")
+    return "\n".join(line.rstrip() for line in lines).strip("\n")
 
 
 class Display(Protocol):

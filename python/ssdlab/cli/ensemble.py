@@ -5,14 +5,12 @@ What draws and judges is loaded when an ensemble is run: every `ssdlab run` load
 
 from __future__ import annotations
 
-import io
 import json
 import sys
-from collections.abc import Sequence
-from contextlib import redirect_stdout
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from ssdlab.cli.console import is_terminal, note, print_list, print_table, print_text
+from ssdlab.cli.console import is_terminal, list_text, note, table_text
 from ssdlab.cli.drives import tell_not_steady
 from ssdlab.cli.formats import write_document
 from ssdlab.cli.tasks import carry_out
@@ -119,37 +117,34 @@ def check_any(found: document.Found, stopped: bool) -> None:
 
 
 def _normal(found: document.Found, on_terminal: bool) -> str:
-    written = io.StringIO()
-    with redirect_stdout(written):
-        if on_terminal:
-            _print_narrow(found)
-        else:
-            rows = [
-                (drives.request.drive, figure.job, *cells(drives, figure))
-                for drives, _, figures in found
-                for figure in figures
-            ]
-            print_table(_HEADINGS, rows, right=(3, 4, 5))
-    return written.getvalue()
+    if on_terminal:
+        return "\n".join(_narrow(found)) + "\n"
+    rows = [
+        (drives.request.drive, figure.job, *cells(drives, figure))
+        for drives, _, figures in found
+        for figure in figures
+    ]
+    return table_text(_HEADINGS, rows, right=(3, 4, 5)) + "\n"
 
 
-def _print_narrow(found: document.Found) -> None:
+def _narrow(found: document.Found) -> Iterator[str]:
     """Give each drive and job a table of its own, so that 80 columns do."""
     for drives, _, figures in found:
         for job in dict.fromkeys(figure.job for figure in figures):
-            print_text(f"== {drives.request.drive}: {job}")
+            yield f"== {drives.request.drive}: {job}"
             rows = [cells(drives, figure) for figure in figures if figure.job == job]
-            print_figures(rows, terminal=True)
+            yield figures_text(rows, terminal=True)
 
 
-def print_figures(rows: Sequence[Sequence[str]], *, terminal: bool) -> None:
-    """Write figures as `cells` gives them; on a terminal, what they hang on stands below."""
+def figures_text(rows: Sequence[Sequence[str]], *, terminal: bool) -> str:
+    """Return figures as `cells` gives them; on a terminal, what they hang on stands below."""
     headings = _HEADINGS[2:]
     if not terminal:
-        print_table(headings, rows, right=(1, 2, 3))
-        return
-    print_table(headings[:-1], [row[:-1] for row in rows], right=(1, 2, 3), terminal=True)
-    print_list("They hang on:", [f"{row[0]}: {row[-1]}" for row in rows if row[-1]])
+        return table_text(headings, rows, right=(1, 2, 3))
+    short = [row[:-1] for row in rows]
+    table = table_text(headings[:-1], short, right=(1, 2, 3), terminal=True)
+    hang_on = [f"{row[0]}: {row[-1]}" for row in rows if row[-1]]
+    return "\n".join([table, list_text("They hang on:", hang_on)] if hang_on else [table])
 
 
 def cells(drives: Ensemble, figure: Figure) -> tuple[str, ...]:

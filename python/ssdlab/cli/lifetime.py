@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import io
 import json
 from collections.abc import Mapping, Sequence
-from contextlib import redirect_stdout
 
 import click
 
 from ssdlab.cli.arguments import SEED_OPTION
 from ssdlab.cli.completion import complete_drive
-from ssdlab.cli.console import note, print_filled, print_table, print_text
+from ssdlab.cli.console import filled, note, table_text
 from ssdlab.cli.ensemble import MODEL_ERROR_NOTE, parse_count
 from ssdlab.cli.formats import write_document
 from ssdlab.cli.load_options import load_options, output_options, parse_shares, parse_years
@@ -204,17 +202,12 @@ def _normal(found: Sequence[Years], said: Sequence[str]) -> str:
         )
         for each in found
     ]
-    written = io.StringIO()
-    with redirect_stdout(written):
-        print_table(_HEADINGS, rows, right=(1, 2, 3))
-        print_text("")
-        spreads = [(each.case.name, len(each.drawn), each.intervals()) for each in found]
-        if any(intervals for _, _, intervals in spreads):
-            intervals_of = [_spread_row(*each) for each in spreads if each[2]]
-            print_table(_SPREAD_HEADINGS, intervals_of, right=(1, 2, 3, 4, 5, 6, 7))
-            print_text("")
-        print_filled(" ".join(said))
-    return written.getvalue()
+    tables = [table_text(_HEADINGS, rows, right=(1, 2, 3))]
+    spreads = [(each.case.name, len(each.drawn), each.intervals()) for each in found]
+    if any(intervals for _, _, intervals in spreads):
+        intervals_of = [_spread_row(*each) for each in spreads if each[2]]
+        tables.append(table_text(_SPREAD_HEADINGS, intervals_of, right=(1, 2, 3, 4, 5, 6, 7)))
+    return "\n\n".join([*tables, filled(" ".join(said))]) + "\n"
 
 
 def _spread_row(name: str, draws: int, intervals: Mapping[str, Interval]) -> tuple[str, ...]:

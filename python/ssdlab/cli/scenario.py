@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import json
+import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -13,7 +12,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from ssdlab import engine
-from ssdlab.cli.console import note, print_json_text, print_paragraph, print_table, print_text
+from ssdlab.cli.console import filled, is_terminal, note, print_json_text, table_text
 from ssdlab.cli.drives import tell_not_steady
 from ssdlab.cli.tasks import carry_out
 from ssdlab.engine.request import RunRequest, Settings
@@ -184,12 +183,8 @@ def _write(runs: Sequence[Run], output_format: str, pending: PendingFile) -> Non
             print_json_text(document)
         else:
             pending.write(document + "\n")
-    elif pending.is_stdout:
-        _print(runs)
     else:
-        with contextlib.redirect_stdout(io.StringIO()) as written:
-            _print(runs)
-        pending.write(written.getvalue())
+        pending.write(_normal(runs, pending.is_stdout and is_terminal(sys.stdout)))
 
 
 def _as_data(runs: Sequence[Run]) -> dict[str, Any]:
@@ -204,22 +199,22 @@ def _as_data(runs: Sequence[Run]) -> dict[str, Any]:
     return data
 
 
-def _print(runs: Sequence[Run]) -> None:
+def _normal(runs: Sequence[Run], on_terminal: bool) -> str:
+    """Return what people read: tables, and what is to be known of them."""
     from ssdlab.study.everyday.tables import pcmark_notes, tables
 
     runs = _without_failed(runs)
     if not runs:
-        return
-    for number, table in enumerate(tables(runs)):
-        if number:
-            print_text("")
-        if table.title:
-            print_text(table.title)
-        print_table(table.headings, table.rows, right=range(1, len(table.headings)), fold=0)
+        return ""
+    parts = []
+    for table in tables(runs):
+        right = range(1, len(table.headings))
+        drawn = table_text(table.headings, table.rows, right=right, fold=0, terminal=on_terminal)
+        parts.append(f"{table.title}\n{drawn}" if table.title else drawn)
     for label, told in runs:
         if told[0]["conditioned_by"] is not None:
             missed = "NOT STEADY, " if told[0]["not_steady"] else ""
-            print_paragraph(f"{label}: {missed}written before by {told[0]['conditioned_by']}.")
+            parts.append(filled(f"{label}: {missed}written before by {told[0]['conditioned_by']}."))
     if any(each["scenario"] == PCMARK for each in runs[0][1]):
-        for sentences in pcmark_notes():
-            print_paragraph(sentences)
+        parts.extend(map(filled, pcmark_notes()))
+    return "\n\n".join(parts) + "\n"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from ssdlab.cli.console import is_terminal, print_json, print_text
 from ssdlab.cli.drives import tell_not_steady
-from ssdlab.cli.ensemble import cells, check_any, names_of, parse_count, print_figures, tell
+from ssdlab.cli.ensemble import cells, check_any, figures_text, names_of, parse_count, tell
 from ssdlab.cli.tasks import carry_out
 from ssdlab.engine import conditions
 from ssdlab.engine.request import RunRequest
@@ -55,5 +55,5 @@ def season_ensemble(request: RunRequest, value: str, *, as_json: bool) -> int:
 def _print(drives: Ensemble, outcomes: Sequence[Outcome | None], found: document.Found) -> None:
     reached = [each for each in seasons.reached_in(outcomes)["draws"] if each is not None]
     rows = [cells(drives, figure) for _, _, figures in found for figure in figures]
-    print_figures(rows, terminal=is_terminal(sys.stdout))
+    print_text(figures_text(rows, terminal=is_terminal(sys.stdout)))
     print_text(f"steady state: reached in {sum(reached)} of {len(reached)} draws")

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import io
 import json
 from collections.abc import Mapping, Sequence
-from contextlib import redirect_stdout
 
-from ssdlab.cli.console import note, print_filled, print_table, print_text
+from ssdlab.cli.console import filled, note, table_text
 from ssdlab.cli.ensemble import MODEL_ERROR_NOTE
 from ssdlab.ground import text
 from ssdlab.study.sizing import answer, shown
@@ -38,25 +36,16 @@ def normal(found: Sequence[Verdict], spreads: Sequence[Spread], asked: Asked) ->
         for column in range(len(_HEADINGS))
         if any(row[column] not in ("", text.NOTHING) for row in rows)
     ]
-    written = io.StringIO()
-    with redirect_stdout(written):
-        print_table(
-            [_HEADINGS[column] for column in columns],
-            [[row[column] for column in columns] for row in rows],
-            right=[place for place, column in enumerate(columns) if column in _NUMBERS],
-            fold=0,
-        )
-        print_text("")
-        if mornings := [_morning_row(each, asked.load) for each in found if _morning(each)]:
-            heading = f"after {24 - asked.load.hours:g} h idle"
-            print_table((heading, *_MORNING_HEADINGS), mornings, right=(1, 3, 4, 5), fold=0)
-            print_text("")
-        if spreads:
-            print_table(_SPREAD_HEADINGS, [_spread_row(each) for each in spreads], fold=0)
-            print_text("")
-        for sentence in answer.sentences(found, asked.load, asked.limits):
-            print_filled(sentence)
-    return written.getvalue()
+    shown = [[row[column] for column in columns] for row in rows]
+    right = [place for place, column in enumerate(columns) if column in _NUMBERS]
+    tables = [table_text([_HEADINGS[column] for column in columns], shown, right=right)]
+    if mornings := [_morning_row(each, asked.load) for each in found if _morning(each)]:
+        heading = f"after {24 - asked.load.hours:g} h idle"
+        tables.append(table_text((heading, *_MORNING_HEADINGS), mornings, right=(1, 3, 4, 5)))
+    if spreads:
+        tables.append(table_text(_SPREAD_HEADINGS, [_spread_row(each) for each in spreads]))
+    sentences = map(filled, answer.sentences(found, asked.load, asked.limits))
+    return "\n\n".join([*tables, "\n".join(sentences)]) + "\n"
 
 
 def _row(verdict: Verdict, load: Load, limits: Limits) -> tuple[str, ...]:
