@@ -15,17 +15,17 @@ PACKAGE = Path(ssdlab.__file__).parent
 CRATES = Path(__file__).parents[2] / "crates"
 NO_RESULT = {
     # Something to trim, removed before it is closed.
-    "audit/prove_trim.py": {"NamedTemporaryFile"},
+    "machine/audit/prove_trim.py": {"NamedTemporaryFile"},
     # A copy of an export's ends, to be looked at; it is removed before it is closed.
-    "pts/real/export.py": {"NamedTemporaryFile"},
+    "bench/real/export.py": {"NamedTemporaryFile"},
     # A block device, opened exclusively by the leave to destroy it.
-    "pts/real/safety.py": {"os.open"},
+    "bench/real/safety.py": {"os.open"},
     # A lock: empty, and removed by whoever held it last.
-    "lock.py": {"os.open"},
+    "ground/lock.py": {"os.open"},
     # What a server in the background says, in the folder of its drive.
-    "serving/background.py": {"os.open"},
+    "live/background.py": {"os.open"},
     # What sysfs has as a switch.
-    "pts/real/write_cache.py": {"os.open"},
+    "bench/real/write_cache.py": {"os.open"},
     # The standard streams, where they were closed.
     "cli/streams.py": {"open", "os.open"},
 }
@@ -75,7 +75,7 @@ def test_one_module_of_python_writes() -> None:
         str(path.relative_to(PACKAGE)): set(writers(path.read_text("utf-8")))
         for path in PACKAGE.rglob("*.py")
     }
-    assert found.pop("output.py") == {"os.open", "os.replace", "os.link"}
+    assert found.pop("ground/output.py") == {"os.open", "os.replace", "os.link"}
     assert {name: with_ for name, with_ in found.items() if with_} == NO_RESULT
 
 

@@ -10,7 +10,7 @@ The folder is ``ssdlab`` in ``$XDG_CACHE_HOME`` or ``~/.cache``, or what ``SSDLA
 holds at most ``SSDLAB_CACHE_BYTES`` (10 GB) of them; the files used longest ago go first. However
 many runs of a machine want a drive at once, one of them makes it. A run goes on without the cache
 where the folder cannot be written to or the disk is nearly full. Files that a worker of a sweep was
-sent lie there, too (`sweeps/sent.py`).
+sent lie there, too (`study/sweeps/sent.py`).
 """
 
 from __future__ import annotations

@@ -12,13 +12,13 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from ssdlab.experiment.kept import Figures, performed
 from ssdlab.experiment.parallel import Task
 from ssdlab.experiment.twin import twin
 from ssdlab.ground.errors import SsdlabError
 from ssdlab.ground.output import PendingFile
 from ssdlab.referee.measured import judge, rows, table, transient
 from ssdlab.referee.measured.judge import Judged
-from ssdlab.referee.measured.kept import Figures, performed
 from ssdlab.referee.measured.replay import Replay
 
 _PARTS = 16

@@ -17,9 +17,9 @@ from ssdlab.engine.request import RunRequest
 from ssdlab.engine.result import Result
 from ssdlab.engine.series import Amplification, Series
 from ssdlab.experiment import runner
+from ssdlab.experiment.kept import Figures, kept
 from ssdlab.experiment.twin import Twin, twin
 from ssdlab.referee.measured import patterns, rows, transient
-from ssdlab.referee.measured.kept import Figures, kept
 
 DEPTH = 512
 """4 threads of 128 requests each."""

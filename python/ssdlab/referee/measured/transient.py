@@ -24,7 +24,7 @@ from statistics import fmean
 import numpy as np
 
 from ssdlab.engine.series import Series
-from ssdlab.referee.measured.kept import Figures
+from ssdlab.experiment.kept import Figures
 from ssdlab.referee.measured.rows import Stretch, Transient
 
 _MIB = 1 << 20

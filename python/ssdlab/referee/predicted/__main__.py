@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from ssdlab.experiment.kept import performed
 from ssdlab.ground.errors import SsdlabError
 from ssdlab.ground.output import PendingFile
-from ssdlab.referee.measured.kept import performed
 from ssdlab.referee.predicted.prediction import Prediction, summarised
 from ssdlab.referee.predicted.rows import rows
 

@@ -18,10 +18,10 @@ from ssdlab.engine.request import RunRequest
 from ssdlab.experiment import runner
 from ssdlab.experiment.ensemble.draw import draws
 from ssdlab.experiment.ensemble.ranges import known
+from ssdlab.experiment.kept import Figures, kept
 from ssdlab.experiment.parallel import Task
 from ssdlab.experiment.twin import PAGE_BYTES, twin
 from ssdlab.referee.measured import patterns
-from ssdlab.referee.measured.kept import Figures, kept
 from ssdlab.referee.measured.replay import DEPTH, rates
 from ssdlab.referee.predicted.drawn import Drawn, Predicted
 from ssdlab.referee.predicted.rows import Row

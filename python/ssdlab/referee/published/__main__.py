@@ -12,9 +12,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from ssdlab.experiment.kept import performed
 from ssdlab.ground.errors import SsdlabError
 from ssdlab.ground.output import PendingFile
-from ssdlab.referee.measured.kept import performed
 from ssdlab.referee.published.judge import Judged, document, failures, is_run
 from ssdlab.referee.published.rows import Row, rows
 from ssdlab.referee.published.runs import Runs

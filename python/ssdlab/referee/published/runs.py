@@ -14,7 +14,7 @@ from ssdlab import engine
 from ssdlab.engine import Progress, conditions
 from ssdlab.engine.request import RunRequest
 from ssdlab.experiment import runner
-from ssdlab.referee.measured.kept import Figures, kept
+from ssdlab.experiment.kept import Figures, kept
 from ssdlab.referee.published.rows import Row
 
 RAMP_S = 3600

@@ -6,20 +6,16 @@ cannot work leaves that question out.
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ssdlab import engine
 from ssdlab.engine import Progress
 from ssdlab.experiment.experiment import Scale
+from ssdlab.experiment.kept import Kept, parameters_of
 from ssdlab.experiment.parallel import Task
 from ssdlab.ground.errors import SsdlabError
-from ssdlab.ground.output import PendingFile
 from ssdlab.referee.reproduce import intervals
 from ssdlab.referee.reproduce.assumed import Assumed, assumptions
 from ssdlab.referee.reproduce.intervals import Drawn
@@ -68,8 +64,7 @@ class Ensemble:
 
     def _draw(self, number: int, assumed: Assumed, carry: Carry) -> bool:
         """Perform the questions of a draw that are not kept; tell whether all of them ended."""
-        files = {each.name: self._file(number, each, assumed) for each in self.questions}
-        missing = [each for each in self.questions if not files[each.name].exists()]
+        missing = [each for each in self.questions if self._kept_of(number, each, assumed) is None]
         performance = Performance(missing, self.scale, assumed)
         pieces = performance.pieces()
         labels = [f"draw {number} of {self.count}: {piece.label}" for piece in pieces]
@@ -86,31 +81,23 @@ class Ensemble:
             for question, results in performance.answered()
         }
         for question in missing:
-            with PendingFile(files[question.name], "-o") as pending:
-                told = figures.get(question.name, {})
-                pending.write(json.dumps(told, indent=1, ensure_ascii=False) + "\n")
+            told = figures.get(question.name, {})
+            Kept(self.folder).keep(*self._asked(number, question, assumed), told)
         return True
 
     def _kept(self, number: int, assumed: Assumed) -> Drawn:
         """Return what a draw gave; a question that it could not answer is left out."""
-        found = {
-            each.name: json.loads(self._file(number, each, assumed).read_text("utf-8"))
-            for each in self.questions
-        }
+        found = {each.name: self._kept_of(number, each, assumed) for each in self.questions}
         return {name: figures for name, figures in found.items() if figures}
 
-    def _file(self, number: int, question: Question, assumed: Assumed) -> Path:
-        """Name a file by all that is asked for, the drives' parameters among it."""
+    def _kept_of(self, number: int, question: Question, assumed: Assumed) -> Any:
+        return Kept(self.folder).find(*self._asked(number, question, assumed))
+
+    def _asked(self, number: int, question: Question, assumed: Assumed) -> tuple[str, Any]:
+        """Return a name, and all that is asked for, the drives' parameters among it."""
         drawn = [assumed.on(each) for each in question.experiments(self.scale)]
-        shown = [_parameters(drive) for drive in sorted({each.drive for each in drawn})]
-        asked = [repr(self.scale), [repr(each) for each in drawn], shown, engine.version()]
-        digest = hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:12]
-        return self.folder / f"draw-{number}-{question.name}-{digest}.json"
-
-
-@cache
-def _parameters(drive: str) -> Any:
-    return engine.show(drive)["parameters"]
+        shown = [parameters_of(drive) for drive in sorted({each.drive for each in drawn})]
+        return f"draw-{number}-{question.name}", [repr(self.scale), [*map(repr, drawn)], shown]
 
 
 def _attempt(task: Task[tuple[Found, float]]) -> Task[Attempt]:
