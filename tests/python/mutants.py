@@ -14,7 +14,7 @@ from functools import cache
 from ssdlab.engine import show
 from ssdlab.experiment.experiment import QUICK, Experiment, Scene
 from ssdlab.referee.reproduce.catalogue import find
-from ssdlab.referee.reproduce.judging import RED, Row
+from ssdlab.referee.reproduce.judging import RED, JudgedRow
 from ssdlab.referee.reproduce.perform import Performance
 from ssdlab.referee.reproduce.specified import Specified
 
@@ -384,7 +384,7 @@ UNTURNED = {
 
 
 @cache
-def rows(question: str, change: Change = unchanged) -> dict[str, Row]:
+def rows(question: str, change: Change = unchanged) -> dict[str, JudgedRow]:
     """Return the rows of a question on changed drives, by condition."""
     asked = find([question])[0]
 

@@ -20,7 +20,7 @@ from builders import plain
 from machine import MadeMachine
 from process import HANG_S
 from ssdlab.ground.errors import SsdlabError
-from ssdlab.machine.audit.load import Clock, DeviceLoad, Load, Requests, parse_duration, watch
+from ssdlab.machine.audit.load import Clock, DeviceLoad, Requests, WriteLoad, parse_duration, watch
 from ssdlab.machine.audit.load_job import job_of
 from ssdlab.machine.audit.walk import chosen_devices
 from ssdlab.real.reading import read_topology
@@ -42,7 +42,7 @@ def seen(
     after: dict[str, list[int]],
     machine: MadeMachine | None = None,
     stop_at: float | None = None,
-) -> Load:
+) -> WriteLoad:
     """Count for ten seconds of a clock that a test turns."""
     made = machine or plain().mount("sda1", "/")
     system: CapturedSystem = made.file("/proc/diskstats", stats(before)).system()
@@ -62,7 +62,7 @@ def added(numbers: list[int], more: list[int]) -> list[int]:
     return [before + change for before, change in zip(numbers, more, strict=True)]
 
 
-def drive(load: Load) -> DeviceLoad:
+def drive(load: WriteLoad) -> DeviceLoad:
     return next(device for device in load.devices if device.name == "sda")
 
 

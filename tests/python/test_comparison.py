@@ -11,7 +11,7 @@ import pytest
 
 import synthetic
 from ssdlab.engine.result import Result
-from ssdlab.experiment.comparison import Row, compare
+from ssdlab.experiment.comparison import ComparedFigure, compare
 from ssdlab.ground.errors import SsdlabError
 
 
@@ -20,7 +20,7 @@ def side(name: str, iops_by_seed: dict[int, float]) -> Result:
     return synthetic.result(*jobs, name=name)
 
 
-def iops_row(rows: list[Row]) -> Row:
+def iops_row(rows: list[ComparedFigure]) -> ComparedFigure:
     return next(row for row in rows if row.metric.key == "iops")
 
 

@@ -170,7 +170,7 @@ def _work_fits(given: dict[str, Any]) -> None:
 
 
 @cache
-def _rows() -> dict[str, dict[str, judging.Row]]:
+def _rows() -> dict[str, dict[str, judging.JudgedRow]]:
     """Every row of every question, from results that are made up: labels are the same."""
     return {each.name: {row.condition: row for row in answered(each).rows} for each in questions()}
 

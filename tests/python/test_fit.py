@@ -19,7 +19,7 @@ from ssdlab.experiment.ensemble.ranges import Range
 from ssdlab.ground.errors import SsdlabError
 from ssdlab.study.fitting import forward
 from ssdlab.study.fitting.emulator import Emulator, fit_emulator
-from ssdlab.study.fitting.measurement import SPREAD, Load, Measurement, figure
+from ssdlab.study.fitting.measurement import SPREAD, MeasuredLoad, Measurement, figure
 from ssdlab.study.fitting.misfit import Unexplained, check_explained, misfit_of
 from ssdlab.study.fitting.plan import Candidate, rank
 from ssdlab.study.fitting.point import point_of
@@ -29,7 +29,7 @@ from ssdlab.study.fitting.unknowns import Array, Space, Unknown, space_of
 
 Command = Callable[..., tuple[int, str, str]]
 BASE = "intel-dc-s3500-80gb"
-LOAD = Load(("--rw=read",))
+LOAD = MeasuredLoad(("--rw=read",))
 
 
 def line(key: str) -> Unknown:
@@ -110,7 +110,9 @@ def test_a_small_drive_has_the_spare_of_a_large_one() -> None:
         "ftl.parity_stripe_pages": "8",
     }
     space = space_of(BASE)
-    asked = forward.request(space, Load(("--rw=randwrite",), "steady"), tuple(set_to.items()), 1)
+    asked = forward.request(
+        space, MeasuredLoad(("--rw=randwrite",), "steady"), tuple(set_to.items()), 1
+    )
     found = dict(asked.settings)
     times = 80e9 / int(found["capacity_bytes"])
     exported_blocks = 80e9 / 8 / (7 / 8 * 4 * 2**20)
@@ -131,7 +133,7 @@ def test_a_small_drive_has_the_spare_of_a_large_one() -> None:
 def test_open_blocks_do_not_shrink_with_the_drive(settings: dict[str, str], blocks: float) -> None:
     """A drive whose spare counts collected blocks alone gets the open ones of a large one back."""
     given = {"ftl.spare_counts": "collected", "reliability.factory_bad_share": "0", **settings}
-    load = Load(("--rw=randwrite",), "steady")
+    load = MeasuredLoad(("--rw=randwrite",), "steady")
     found = dict(forward.request(space_of(BASE), load, tuple(given.items()), 1).settings)
     times = 80e9 / int(found["capacity_bytes"])
     exported_blocks = 80e9 / 8 / (4 * 2**20)
@@ -153,7 +155,7 @@ def test_which_drives_are_made_smaller(
     flags: tuple[str, ...], condition: str | None, smaller: bool
 ) -> None:
     """Those that are preconditioned, unless the job names places or amounts in bytes."""
-    asked = forward.request(space_of(BASE), Load(flags, condition), (), 1)
+    asked = forward.request(space_of(BASE), MeasuredLoad(flags, condition), (), 1)
     assert ("capacity_bytes" in dict(asked.settings)) == smaller
 
 
@@ -173,7 +175,7 @@ def test_which_drives_stay_larger(
 ) -> None:
     """Those that the engine's scale model brings into steady state; the others go the long way."""
     small = (*set_to, ("nand.pages_per_block", "64"))
-    asked = forward.request(space_of(BASE), Load(flags, "steady", span=span), small, 1)
+    asked = forward.request(space_of(BASE), MeasuredLoad(flags, "steady", span=span), small, 1)
     assert asked.exact == exact
     found = sizes(engine.show(BASE, asked.settings))
     # The bytes are rounded down to MiB, and blocks that have to stay free come on top.
@@ -310,8 +312,8 @@ def test_the_plan_prefers_what_is_not_known() -> None:
     first = emulator_of(space, lambda x: x[:, 0])
     second = emulator_of(space, lambda x: x[:, 1])
     candidates = [
-        (Candidate(Load(("--n=0",)), ("iops",)), [first]),
-        (Candidate(Load(("--n=1",)), ("iops",)), [second]),
+        (Candidate(MeasuredLoad(("--n=0",)), ("iops",)), [first]),
+        (Candidate(MeasuredLoad(("--n=1",)), ("iops",)), [second]),
     ]
     ranked = rank(space, candidates, [], 1)
     assert [each.explained for each in ranked] == pytest.approx([0.5, 0.5], abs=0.02)
@@ -327,7 +329,7 @@ def measured_table(drive: dict[str, str], rows: Sequence[tuple[str, str, str]], 
     chance = np.random.default_rng(seed)
     lines = ["job,condition,metric,value,spread"]
     for flags, condition, metric in rows:
-        load = Load(tuple(flags.split()), condition or None)
+        load = MeasuredLoad(tuple(flags.split()), condition or None)
         result = engine.run(load.request(BASE, tuple(drive.items())))
         value = figure(Result.from_json(result).job(), metric)
         assert value is not None
@@ -360,8 +362,10 @@ def test_a_mystery_drive(command: Command, tmp_path: Path) -> None:
     code, out, err = command("fit", "m.csv", *words, "-o", "mine.toml")
     assert code == 0, err
     assert "nand.read_us" in out and "do not determine" in err
-    load = Load(tuple(f"--rw=randread --iodepth=2 --runtime=200ms {RANDOM}".split()))
-    mixed = Load(tuple(f"--rw=randwrite --iodepth=8 --runtime=1 {RANDOM}".split()), "steady")
+    load = MeasuredLoad(tuple(f"--rw=randread --iodepth=2 --runtime=200ms {RANDOM}".split()))
+    mixed = MeasuredLoad(
+        tuple(f"--rw=randwrite --iodepth=8 --runtime=1 {RANDOM}".split()), "steady"
+    )
     for asked in (load, mixed):
         expected, found = (
             Result.from_json(engine.run(asked.request(drive, tuple(settings.items())))).job().iops()

@@ -28,7 +28,7 @@ from ssdlab.engine.endurance import lifetime_years
 from ssdlab.engine.request import RunRequest, Settings
 from ssdlab.engine.result import Job, Result
 from ssdlab.experiment.parallel import run_all
-from ssdlab.study.fitting.measurement import Load, Measurement, figure
+from ssdlab.study.fitting.measurement import MeasuredLoad, Measurement, figure
 from ssdlab.study.fitting.misfit import misfit_of
 from ssdlab.study.fitting.point import Point
 from ssdlab.study.fitting.profile import profile_text
@@ -47,8 +47,8 @@ NOISE = 0.02
 DRAWS = 32
 
 
-def load(flags: str, condition: str | None = None, span: float = 1.0) -> Load:
-    return Load(tuple(f"--{each}" for each in flags.split()), condition, span=span)
+def load(flags: str, condition: str | None = None, span: float = 1.0) -> MeasuredLoad:
+    return MeasuredLoad(tuple(f"--{each}" for each in flags.split()), condition, span=span)
 
 
 RANDOM = "bs=4k time_based norandommap"
@@ -56,7 +56,7 @@ STEADY = load(f"rw=randwrite iodepth=32 runtime=30 {RANDOM}", "steady")
 """Half a minute: in four seconds write amplification differs by up to 12 % from seed to seed."""
 UNUSED = load(f"rw=randwrite iodepth=32 runtime=10 size=60% {RANDOM}", "steady", 0.6)
 """With 40 % unused, as `--plan` asks first: it tells spare area from what else is written."""
-MEASURED: tuple[tuple[Load, str], ...] = (
+MEASURED: tuple[tuple[MeasuredLoad, str], ...] = (
     (STEADY, "iops"),
     (STEADY, "write_amplification"),
     (UNUSED, "iops"),
@@ -113,7 +113,7 @@ class Solved:
 def measure(settings: Settings, number: int) -> list[Measurement]:
     """Measure a whole drive, with noise."""
     chance = np.random.default_rng(number)
-    jobs: dict[Load, Job] = {}
+    jobs: dict[MeasuredLoad, Job] = {}
     found = []
     for run, metric in MEASURED:
         if run not in jobs:

@@ -15,7 +15,7 @@ from ssdlab.engine.result import Result
 from ssdlab.study.fitting.measurement import (
     METRICS,
     TAIL_SPREAD,
-    Load,
+    MeasuredLoad,
     Measurement,
     figure,
     hold_back,
@@ -36,7 +36,7 @@ def test_a_table(tmp_path: Path) -> None:
     table = tmp_path / "m.csv"
     table.write_text(HEADER + GOOD + "\njob.fio,fresh,p99_us,55.5,,,\n")
     first, second = read_csv(table)
-    assert first.load == Load(
+    assert first.load == MeasuredLoad(
         tuple(READS.split()),
         "steady:uniform",
         job_name="job",
@@ -225,7 +225,7 @@ def test_every_metric_can_be_read() -> None:
 
 def test_whole_runs_are_held_back() -> None:
     """Never part of a run, at least the share, never all; another seed chooses others."""
-    runs = [Load((f"--bs={number}k",)) for number in range(1, 6)]
+    runs = [MeasuredLoad((f"--bs={number}k",)) for number in range(1, 6)]
     some = [Measurement(run, name, 1, 0.02, "") for run in runs for name in ("iops", "mean_us")]
     chosen = {seed: hold_back(some, 0.2, seed) for seed in range(8)}
     for held in chosen.values():

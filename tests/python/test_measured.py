@@ -15,8 +15,8 @@ from ssdlab.ground.errors import SsdlabError
 from ssdlab.referee.measured import judge, patterns, rows, table, transient
 from ssdlab.referee.measured.__main__ import main
 
-STEADY = rows.Row("d", "zipf-0.4", 5, 200.0, 198.0, 202.0, 1.0)
-DRIFTING = rows.Row("d", "never-rewritten 0.6", 7, 300.0, 250.0, 350.0, 0.8)
+STEADY = rows.MeasuredRow("d", "zipf-0.4", 5, 200.0, 198.0, 202.0, 1.0)
+DRIFTING = rows.MeasuredRow("d", "never-rewritten 0.6", 7, 300.0, 250.0, 350.0, 0.8)
 
 
 @pytest.mark.parametrize(

@@ -16,14 +16,14 @@ from ssdlab.study.sizing import nights
 from ssdlab.study.sizing.candidate import SINGLE, Candidate, layout, sheet
 from ssdlab.study.sizing.closed_form import least_write_amplification, room
 from ssdlab.study.sizing.lifetime import cases, key
-from ssdlab.study.sizing.load import Load, plain, with_trims
+from ssdlab.study.sizing.load import HostLoad, plain, with_trims
 from ssdlab.study.sizing.simulate import conditioning, simulate
 
 Command = Callable[..., tuple[int, str, str]]
 THEORY = Candidate("theory", 0.0, layout(SINGLE))
 CAPACITY = 2**34
 ROOT = Path(__file__).parents[2]
-WRITES = Load(iops=100, read_share=0.0, block_bytes=4096, bytes_per_day=CAPACITY)
+WRITES = HostLoad(iops=100, read_share=0.0, block_bytes=4096, bytes_per_day=CAPACITY)
 
 
 def test_drive_writes_from_trim_to_trim() -> None:

@@ -14,7 +14,7 @@ from ssdlab.referee.measured import patterns
 from ssdlab.referee.predicted.__main__ import main
 from ssdlab.referee.predicted.drawn import Drawn, Predicted
 from ssdlab.referee.predicted.prediction import summarised
-from ssdlab.referee.predicted.rows import MAX, PRO, Row, rows
+from ssdlab.referee.predicted.rows import MAX, PRO, PredictedRow, rows
 
 KNOWN = known("predicted/micron-7450.toml")
 FILE = Path(__file__).parents[2] / "docs/predictions/7450.json"
@@ -83,10 +83,10 @@ def test_moves_of_another_maker_by_hand() -> None:
     """
     drawn = Drawn(MAX, BY_HAND, DRAW)
     fresh = 64 * 16384 / 737e-6 / 2**20
-    found = drawn.corrected(Row(MAX, "zipf-1.0", 1, 6), 3.2, fresh / 2)
+    found = drawn.corrected(PredictedRow(MAX, "zipf-1.0", 1, 6), 3.2, fresh / 2)
     assert found.write_amplification == pytest.approx(16 / 15 * 3.4)
     assert found.mib_per_s == pytest.approx(fresh / 2 / 1.1)
-    same = drawn.corrected(Row(MAX, "uniform", 1, 5), 3.2, fresh / 2)
+    same = drawn.corrected(PredictedRow(MAX, "uniform", 1, 5), 3.2, fresh / 2)
     assert (same.write_amplification, same.mib_per_s) == pytest.approx((3.2, fresh / 2))
 
 
@@ -101,7 +101,7 @@ def test_the_file_has_every_row() -> None:
     """In the order of the rows; an interval goes up; less written or skewed more is moved less."""
     found = json.loads(FILE.read_text("utf-8"))
     assert [
-        Row(each["drive"], each["pattern"], each["written_share"], each["drive_writes"])
+        PredictedRow(each["drive"], each["pattern"], each["written_share"], each["drive_writes"])
         for each in found
     ] == rows()
     for each in found:

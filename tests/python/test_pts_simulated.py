@@ -16,13 +16,13 @@ from ssdlab.bench import book
 from ssdlab.bench.plan import (
     Afterwards,
     Conditioning,
-    Load,
     Part,
     Pauses,
     Precision,
     Step,
     StopRule,
     Tracking,
+    Workload,
 )
 from ssdlab.bench.procedure import PartRun
 from ssdlab.bench.simulated import SimulatedTarget
@@ -33,8 +33,8 @@ from ssdlab.ground.errors import Stopped
 SMALL = (("capacity_bytes", "256MB"), ("nand.pages_per_block", "32"))
 DRIVE = RunRequest("intel-dc-s3500-80gb", settings=SMALL)
 RAID = replace(DRIVE, layers=("raid:level=5,disks=3",))
-WRITES = Load("random", 0, 4096, 1, 32)
-MIX = Load("random", 65, 4096, 2, 8)
+WRITES = Workload("random", 0, 4096, 1, 32)
+MIX = Workload("random", 65, 4096, 2, 8)
 
 
 def go_on(*_: object) -> bool:
@@ -48,7 +48,7 @@ def purged(request: RunRequest = DRIVE) -> SimulatedTarget:
 
 
 def fill(target: SimulatedTarget, threads: int = 1, passes: float = 2.0) -> int:
-    step = Step("fill", Load("sequential", 0, 131072, threads, 8), 1, passes=passes)
+    step = Step("fill", Workload("sequential", 0, 131072, threads, 8), 1, passes=passes)
     return target.perform(step, go_on).write.total_bytes
 
 
@@ -98,7 +98,7 @@ def test_conditioning_writes_all_of_a_stack(layer: str) -> None:
     capacity = target.describe().capacity_bytes
     block = 131072
     assert 2 * (capacity - block) <= fill(target) <= 2 * capacity
-    reads = Step("reads", Load("random", 100, 4096, 1, 8), 2, seconds=0.2)
+    reads = Step("reads", Workload("random", 100, 4096, 1, 8), 2, seconds=0.2)
     (job,) = target.perform(reads, go_on).raw
     assert job["read"]["total_ios"] > 1000
     assert job["ssdlab"]["unmapped_reads"] * 1000 < job["read"]["total_ios"]
@@ -151,7 +151,7 @@ def test_data_is_random() -> None:
 def test_volatile_cache_is_off() -> None:
     """A buffer that a power cut would empty answers no write before it is programmed."""
     settings = (*DRIVE.settings, ("buffer.power_loss_protected", "false"))
-    step = Step("write", Load("random", 0, 4096, 1, 1), 1, seconds=0.5)
+    step = Step("write", Workload("random", 0, 4096, 1, 1), 1, seconds=0.5)
     safe, volatile = purged(), purged(replace(DRIVE, settings=settings))
     assert (safe.write_cache_off().found, safe.write_cache_off().during) == ("none", "none")
     found = volatile.write_cache_off()
@@ -166,11 +166,11 @@ def test_step_ends_once_its_mean_is_known() -> None:
     target = purged()
     fill(target)
     known = Precision(1.3, 5)
-    reads = Step("reads", Load("random", 100, 4096, 1, 32), 1, seconds=60.0, precision=known)
+    reads = Step("reads", Workload("random", 100, 4096, 1, 32), 1, seconds=60.0, precision=known)
     measured = target.perform(reads, go_on)
     assert 5 <= measured.seconds <= 10
     assert measured.rest_bytes == 0
-    mix = replace(reads, load=Load("random", 95, 4096, 1, 32), precision=Precision(30.0, 5))
+    mix = replace(reads, load=Workload("random", 95, 4096, 1, 32), precision=Precision(30.0, 5))
     before = target.counters().host_bytes_written
     measured = target.perform(mix, go_on)
     written = target.counters().host_bytes_written - before
@@ -182,7 +182,7 @@ def test_step_ends_once_its_mean_is_known() -> None:
 
 SMALL_PART = Part(
     "small",
-    Conditioning(Load("sequential", 0, 131072, 2, 8), 1.0),
+    Conditioning(Workload("sequential", 0, 131072, 2, 8), 1.0),
     tuple(
         replace(book.cell("random", reads, 4096, 2, 8), seconds=0.4, precision=None)
         for reads in (65, 0)
@@ -252,7 +252,7 @@ def test_idle_time_lies_within_a_step() -> None:
     """Of a second in ten steps of work, a tenth each, the drive works for a fifth of the time."""
     target = purged()
     fill(target)
-    load = Load("random", 100, 4096, 1, 1)
+    load = Workload("random", 100, 4096, 1, 1)
     step = Step("turns", load, 1, seconds=5.0, pauses=Pauses(0.1, 0.4))
     turns = target.perform(step, go_on).both
     steady = target.perform(replace(step, pauses=None), go_on).both

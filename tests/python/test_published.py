@@ -12,10 +12,10 @@ from ssdlab import engine
 from ssdlab.referee.published import rows as published
 from ssdlab.referee.published.__main__ import main
 from ssdlab.referee.published.judge import Judged, document, failures, is_run, mean
-from ssdlab.referee.published.rows import Row
+from ssdlab.referee.published.rows import PublishedRate
 from ssdlab.referee.published.runs import Runs
 
-ROW = Row("d", 100.0, "4k", 32, "", "found", "counted", "a data sheet", "")
+ROW = PublishedRate("d", 100.0, "4k", 32, "", "found", "counted", "a data sheet", "")
 FITTED = replace(ROW, drive="f", use="fitted", why="the pool")
 BURST = replace(ROW, drive="b", use="burst", why="a cache")
 

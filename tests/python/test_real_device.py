@@ -12,7 +12,7 @@ import pytest
 
 from loop_devices import MIB, digest, loop_device, memory_folder, need
 from ssdlab.bench.book import plan
-from ssdlab.bench.plan import Load, Pauses, Step
+from ssdlab.bench.plan import Pauses, Step, Workload
 from ssdlab.bench.real.claims import writers
 from ssdlab.bench.real.device import DeviceTarget
 from ssdlab.bench.real.fio_output import FioError
@@ -25,7 +25,7 @@ from ssdlab.ground.errors import SsdlabError, Stopped
 
 # Not a multiple of the 128 KiB blocks that fill it: three blocks of 4 KiB are left over.
 SIZE = 48 * MIB + 3 * 4096
-RANDOM = Load("random", 0, 4096, threads=2, depth=4)
+RANDOM = Workload("random", 0, 4096, threads=2, depth=4)
 
 
 def _go_on(_what: str, _share: float) -> bool:
@@ -76,7 +76,7 @@ def test_preconditioning_writes_what_it_says(tmp_path: Path, threads: int) -> No
     """Twice every byte, by fio's count and by the kernel's, and no byte is left as it was."""
     with _target(tmp_path) as target:
         before = target.counters()
-        step = Step("fill", Load("sequential", 0, 128 << 10, threads, 4), 7, passes=2.0)
+        step = Step("fill", Workload("sequential", 0, 128 << 10, threads, 4), 7, passes=2.0)
         measured = target.perform(step, _go_on)
         after = target.counters()
         assert measured.write.total_bytes == 2 * SIZE
@@ -94,7 +94,9 @@ def test_preconditioning_writes_what_it_says(tmp_path: Path, threads: int) -> No
 def test_the_purge_is_proved(tmp_path: Path) -> None:
     """A discard leaves zeroes where there were data; without one the title says not purged."""
     with _target(tmp_path) as target:
-        target.perform(Step("fill", Load("sequential", 0, 128 << 10, 1, 4), 7, passes=1.0), _go_on)
+        target.perform(
+            Step("fill", Workload("sequential", 0, 128 << 10, 1, 4), 7, passes=1.0), _go_on
+        )
         purged = target.purge()
         assert purged.proved
         assert purged.asked.startswith("blkdiscard ")
@@ -121,7 +123,7 @@ def test_a_way_that_is_not_there_says_so(tmp_path: Path) -> None:
 def test_a_mix_has_one_distribution(tmp_path: Path) -> None:
     """The mix's figures add up from both directions, and its extremes are theirs."""
     with _target(tmp_path) as target:
-        step = Step("random 65/35 4 KiB", Load("random", 65, 4096, 2, 4), 3, passes=0.5)
+        step = Step("random 65/35 4 KiB", Workload("random", 65, 4096, 2, 4), 3, passes=0.5)
         found = target.perform(step, _go_on)
         assert found.both.requests == found.read.requests + found.write.requests
         assert found.both.total_bytes == pytest.approx(SIZE / 2, abs=2 * 4096)
@@ -173,10 +175,10 @@ def test_4096_byte_sectors(tmp_path: Path) -> None:
                 assert min(cell.load.block_bytes for cell in part.cells) == 4096
                 assert part.tracking.cell == "random 0/100 4 KiB"
         assert target.purge().proved
-        fill = Step("fill", Load("sequential", 0, 128 << 10, 2, 4), 7, passes=2.0)
+        fill = Step("fill", Workload("sequential", 0, 128 << 10, 2, 4), 7, passes=2.0)
         assert target.perform(fill, _go_on).write.total_bytes == 2 * SIZE
         with pytest.raises(FioError):
-            small = Load("random", 0, 512, 1, 1)
+            small = Workload("random", 0, 512, 1, 1)
             target.perform(Step("too small", small, 1, seconds=0.2), _go_on)
 
 
@@ -184,7 +186,7 @@ def test_a_sequential_load_wraps_around(tmp_path: Path) -> None:
     """From just before the end, and then from the beginning for the time that is left."""
     with _target(tmp_path) as target:
         block, blocks = 128 << 10, SIZE // (128 << 10)
-        load = Load("sequential", 0, block, 1, 4)
+        load = Workload("sequential", 0, block, 1, 4)
         step = Step("tp", load, 5, seconds=2.0, offset_bytes=(blocks - 2) * block)
         found = target.perform(step, _go_on)
         first, second = found.raw
@@ -205,7 +207,7 @@ def test_pauses_are_without_requests(tmp_path: Path) -> None:
     need("fio")
     with loop_device(tmp_path / "drive.img") as device:
         place = Place("libaio", (f"--filename={device}",), 64 * MIB)
-        load = Load("random", 0, 4096, 1, 1)
+        load = Workload("random", 0, 4096, 1, 1)
         (words,) = commands(Step("turns", load, 6, seconds=3.0, pauses=Pauses(0.02, 0.3)), place)
         log = tmp_path / "turns"
         Fio().perform([*words, f"--write_lat_log={log}"], None)
@@ -227,7 +229,9 @@ def test_a_device_that_fails_is_an_error(tmp_path: Path) -> None:
         with _file(target).open("r+b") as file:
             file.truncate(4096)
         with pytest.raises(FioError, match=r"fio: .*(error|No space)"):
-            target.perform(Step("reads", Load("random", 100, 4096, 1, 1), 1, seconds=1.0), _go_on)
+            target.perform(
+                Step("reads", Workload("random", 100, 4096, 1, 1), 1, seconds=1.0), _go_on
+            )
 
 
 def test_nothing_is_written_once_it_is_given_back(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ import pytest
 from loop_devices import MIB, digest, need, run
 from process import wait_for
 from ssdlab.bench.measurement import Measurement
-from ssdlab.bench.plan import Load, Step
+from ssdlab.bench.plan import Step, Workload
 from ssdlab.bench.real.export import ExportTarget, permit_uri
 from ssdlab.bench.real.fio_program import Fio
 from ssdlab.bench.real.nbd import Client
@@ -62,7 +62,7 @@ def _performed(uri: str, step: Step) -> Measurement:
         target.release()
 
 
-def _measured(uri: str, load: Load, seconds: float = 2.0) -> Measurement:
+def _measured(uri: str, load: Workload, seconds: float = 2.0) -> Measurement:
     return _performed(uri, Step("step", load, 3, seconds=seconds))
 
 
@@ -71,7 +71,7 @@ def test_a_delay_is_measured_as_it_is(tmp_path: Path) -> None:
     delay = ("memory", f"{SIZE}", "--filter=delay", "rdelay=5ms", "wdelay=10ms")
     with _served(tmp_path, *delay) as uri:
         for reads in (100, 0, 65):
-            found = _measured(uri, Load("random", reads, 4096, 1, 1))
+            found = _measured(uri, Workload("random", reads, 4096, 1, 1))
             for direction, least_ns in ((found.read, 5e6), (found.write, 10e6)):
                 if direction.requests:
                     # The server waits so long at least; a busy machine adds to it.
@@ -88,7 +88,7 @@ def test_a_mix_of_delays_has_both_peaks(tmp_path: Path) -> None:
     """The median is no more than a write's, the 90th percentile is one: no average of the two."""
     delay = ("memory", f"{SIZE}", "--filter=delay", "rdelay=5ms", "wdelay=20ms")
     with _served(tmp_path, *delay) as uri:
-        found = _measured(uri, Load("random", 65, 4096, 1, 1), 4.0)
+        found = _measured(uri, Workload("random", 65, 4096, 1, 1), 4.0)
     assert 5e6 <= found.both.percentiles_ns["50"] <= found.write.percentiles_ns["50"]
     assert found.both.percentiles_ns["90"] >= 20e6
 
@@ -109,13 +109,13 @@ def test_requests_overlap_by_threads_and_depth(tmp_path: Path, threads: int, dep
     log = tmp_path / "log"
     slow = ("--filter=log", "--filter=delay", f"logfile={log}", "rdelay=50ms")
     with _served(tmp_path, "memory", f"{SIZE}", *slow) as uri:
-        _measured(uri, Load("random", 100, 4096, threads, depth))
+        _measured(uri, Workload("random", 100, 4096, threads, depth))
     assert _most_at_once(log) == threads * depth
 
 
 def test_a_rate_is_measured_as_it_is(tmp_path: Path) -> None:
     """80 Mbit/s are 10 MB/s, in decimal units; two seconds' worth passes at once at first."""
-    step = Step("fill", Load("sequential", 0, 64 << 10, 1, 4), 3, passes=2.0)
+    step = Step("fill", Workload("sequential", 0, 64 << 10, 1, 4), 3, passes=2.0)
     with _served(tmp_path, "memory", f"{SIZE}", "--filter=rate", "rate=80000000") as uri:
         found = _performed(uri, step)
     assert found.seconds >= (2 * SIZE - 2 * 10e6) / 10e6 * 0.99
@@ -129,7 +129,7 @@ def test_purge_and_fill(tmp_path: Path) -> None:
         opened.truncate(SIZE)
     with _served(tmp_path, "file", str(file)) as uri:
         target = open_real(uri, Wishes(destroy=[uri]), lambda _lines: None)
-        fill = Step("fill", Load("sequential", 0, 128 << 10, 2, 4), 5, passes=2.0)
+        fill = Step("fill", Workload("sequential", 0, 128 << 10, 2, 4), 5, passes=2.0)
         assert target.perform(fill, _go_on).write.total_bytes == 2 * SIZE
         content = file.read_bytes()
         assert bytes(1024) not in [content[at : at + 1024] for at in range(0, SIZE, 1024)]
@@ -183,7 +183,9 @@ def test_an_export_has_to_be_named_and_empty(tmp_path: Path) -> None:
         assert any("ext4" in each for each in seen.content)
         for write in (
             seen.target.purge,
-            lambda: seen.target.perform(Step("s", Load("random", 0, 4096, 1, 1), 1, 1.0), _go_on),
+            lambda: seen.target.perform(
+                Step("s", Workload("random", 0, 4096, 1, 1), 1, 1.0), _go_on
+            ),
         ):
             with pytest.raises(Refused, match="no permission"):
                 write()
@@ -204,7 +206,7 @@ def test_errors_of_a_server_are_told(tmp_path: Path) -> None:
     """A server whose writes fail: fio's words, never zeros."""
     error = ("memory", f"{SIZE}", "--filter=error", "error-pread-rate=0%", "error-pwrite-rate=100%")
     with _served(tmp_path, *error) as uri, pytest.raises(SsdlabError, match="fio failed"):
-        _measured(uri, Load("random", 0, 4096, 1, 1))
+        _measured(uri, Workload("random", 0, 4096, 1, 1))
 
 
 def test_a_fio_without_the_engine_is_told(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ import pytest
 
 from loop_devices import need
 from ssdlab.bench.measurement import Measurement
-from ssdlab.bench.plan import Load, Pauses, Precision, Step
+from ssdlab.bench.plan import Pauses, Precision, Step, Workload
 from ssdlab.bench.real.fio_output import FioError, read_output
 from ssdlab.bench.real.fio_program import Fio, leash
 from ssdlab.bench.real.fio_words import Place, commands, remainder, share_bytes, unwritten
@@ -211,7 +211,7 @@ def _shares(
 
 def test_a_cell_is_as_far_as_its_seconds(tmp_path: Path) -> None:
     """By a clock that the test turns; never further than all of it."""
-    cell = Step("cell", Load("random", 65, 4096, 4, 16), 1, seconds=10.0)
+    cell = Step("cell", Workload("random", 65, 4096, 4, 16), 1, seconds=10.0)
     # At the beginning of the step and of its command.
     clock = chain((100.0, 100.0, 101.0, 105.0, 112.0), repeat(112.0))
     assert _shares(tmp_path, cell, clock, count(0, MIB)) == [0.1, 0.5, 1.0]
@@ -219,7 +219,7 @@ def test_a_cell_is_as_far_as_its_seconds(tmp_path: Path) -> None:
 
 def test_a_fill_is_as_far_as_its_bytes(tmp_path: Path) -> None:
     """By what the kernel counts, of the passes that are asked for."""
-    fill = Step("fill", Load("random", 0, 4096, 1, 4), 1, passes=2.0)
+    fill = Step("fill", Workload("random", 0, 4096, 1, 4), 1, passes=2.0)
     told = (5 * MIB, 5 * MIB, 505 * MIB, 1005 * MIB, 2005 * MIB)
     written = chain(told, repeat(2005 * MIB))
     assert _shares(tmp_path, fill, count(100.0), written) == [0.25, 0.5, 1.0]
@@ -232,7 +232,7 @@ def _value(words: list[str], name: str) -> str:
 
 def test_options_that_the_standard_asks_for() -> None:
     """Direct, random data, offsets that may repeat, 64 bits of generator, the step's own seed."""
-    load = Load("random", 65, 4096, 4, 16)
+    load = Workload("random", 65, 4096, 4, 16)
     (words,) = commands(Step("a", load, 41, seconds=60.0), PLACE)
     for word in ("--direct=1", "--refill_buffers", "--norandommap", "--output-format=json+"):
         assert word in words
@@ -251,7 +251,7 @@ def test_options_that_the_standard_asks_for() -> None:
 def test_a_pass_writes_every_byte_once(threads: int, capacity: int) -> None:
     """Shares do not overlap, and the rest that no share has is written by a command of its own."""
     place = Place("libaio", ("--filename=/dev/x",), capacity)
-    step = Step("fill", Load("sequential", 0, 128 * 1024, threads, 8), 1, passes=2.0)
+    step = Step("fill", Workload("sequential", 0, 128 * 1024, threads, 8), 1, passes=2.0)
     written = 0
     for words in commands(step, place):
         size, jobs = int(_value(words, "size")), int(_value(words, "numjobs"))
@@ -264,7 +264,7 @@ def test_a_pass_writes_every_byte_once(threads: int, capacity: int) -> None:
 
 def test_a_sequential_load_goes_on_from_the_beginning() -> None:
     """One that begins in the middle ends at the end of its share, and has the rest of its time."""
-    load = Load("sequential", 0, MIB, 2, 8)
+    load = Workload("sequential", 0, MIB, 2, 8)
     step = Step("tp", load, 1, seconds=60.0, offset_bytes=400 * MIB + 5)
     (words,) = commands(step, PLACE)
     assert share_bytes(load, PLACE) == 500 * MIB
@@ -278,7 +278,7 @@ def test_a_sequential_load_goes_on_from_the_beginning() -> None:
 
 def test_a_step_may_end_by_fio_s_rule() -> None:
     """Then its writes go on for what was left, uncounted; a step of reads has nothing to go on."""
-    load = Load("random", 65, 4096, 2, 4)
+    load = Workload("random", 65, 4096, 2, 4)
     step = Step("quick", load, 1, seconds=60.0, precision=Precision())
     (words,) = commands(step, PLACE)
     assert _value(words, "steadystate") == "iops:1.3%"
@@ -294,7 +294,7 @@ def test_a_step_may_end_by_fio_s_rule() -> None:
 
 def test_pauses_are_fio_s_thinktime() -> None:
     """Five seconds of work and ten of idle time take turns."""
-    step = Step("hir", Load("random", 0, 4096, 1, 4), 1, seconds=60.0, pauses=Pauses(5.0, 10.0))
+    step = Step("hir", Workload("random", 0, 4096, 1, 4), 1, seconds=60.0, pauses=Pauses(5.0, 10.0))
     (words,) = commands(step, PLACE)
     assert _value(words, "thinktime") == "10000000us"
     assert _value(words, "thinktime_iotime") == "5000000us"

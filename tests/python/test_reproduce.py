@@ -35,7 +35,7 @@ from ssdlab.referee.reproduce import (
 )
 from ssdlab.referee.reproduce.catalogue import questions
 from ssdlab.referee.reproduce.document import Answer, answer, as_data, fitted, tally
-from ssdlab.referee.reproduce.judging import Row
+from ssdlab.referee.reproduce.judging import JudgedRow
 from ssdlab.referee.reproduce.page import build_html
 from ssdlab.referee.reproduce.parts import tkperf
 from ssdlab.referee.reproduce.results import Results
@@ -217,7 +217,7 @@ def test_every_figure_is_asked_for_or_says_why_not(monkeypatch: pytest.MonkeyPat
     asked: set[tuple[str, str]] = set()
     figure = seeds.figure
 
-    def watched(document: str, name: str) -> seeds.Figure:
+    def watched(document: str, name: str) -> seeds.StatedFigure:
         asked.add((document, name))
         return figure(document, name)
 
@@ -372,7 +372,7 @@ def test_data_for_programs(answers: list[Answer]) -> None:
 
 def test_fitted_parameters_are_said_to_be_fitted(answers: list[Answer]) -> None:
     """What decides a row is named with its kind, and every fitted parameter with its drive."""
-    row = Row("a", "d", "p", "1", "1", judging.INSIDE, decided_by=("nand.program_us",))
+    row = JudgedRow("a", "d", "p", "1", "1", judging.INSIDE, decided_by=("nand.program_us",))
     drives = answers[0].results.parameters()
     assert provenance.kinds(row, drives) == {"nand.program_us": "fitted"}
     found = provenance.fitted([each.results for each in answers])

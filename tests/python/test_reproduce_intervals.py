@@ -29,7 +29,7 @@ from ssdlab.referee.reproduce.assumed import Assumed, assumptions
 from ssdlab.referee.reproduce.catalogue import questions
 from ssdlab.referee.reproduce.ensemble import Attempt, Ensemble
 from ssdlab.referee.reproduce.intervals import Spread
-from ssdlab.referee.reproduce.judging import Row
+from ssdlab.referee.reproduce.judging import JudgedRow
 from ssdlab.referee.reproduce.results import Results
 
 Command = Callable[..., tuple[int, str, str]]
@@ -41,14 +41,14 @@ JOB = section("writes", rw="randwrite", bs="4k", iodepth=8, io_size="4m")
 TWICE = Stated(2.0, "× 2", "document", "p. 1")
 
 
-def row(ours: float, **others: Any) -> Row:
+def row(ours: float, **others: Any) -> JudgedRow:
     return judging.judged("a against b", TWICE, ours, judging.MECHANISM, **others)
 
 
 def question(experiments: Sequence[Experiment]) -> Question:
     """Make a question up: how much faster the drive writes than 1000 times a second."""
 
-    def rows(results: Results) -> list[Row]:
+    def rows(results: Results) -> list[JudgedRow]:
         return [
             replace(row(results.iops(each.name, "writes") / 1000), condition=each.name)
             for each in experiments

@@ -20,7 +20,7 @@ from ssdlab.study.sizing import answer
 from ssdlab.study.sizing.candidate import SINGLE, Candidate, layout, sheet
 from ssdlab.study.sizing.closed_form import bounds, least_write_amplification, ruled_out
 from ssdlab.study.sizing.intervals import drawn, interval, of_wear
-from ssdlab.study.sizing.load import Limits, Load, parse_amount_per_day, plain
+from ssdlab.study.sizing.load import HostLoad, Limits, parse_amount_per_day, plain
 from ssdlab.study.sizing.prices import read_prices
 from ssdlab.study.sizing.search import Asked, ranked, search
 from ssdlab.study.sizing.simulate import Draw, Figures, simulate
@@ -30,7 +30,7 @@ Command = Callable[..., tuple[int, str, str]]
 ROOT = Path(__file__).parents[2]
 S3500, THEORY = "intel-dc-s3500-80gb", "theory"
 ALONE = layout(SINGLE)
-MIXED = Load(iops=3000, read_share=0.7, block_bytes=4096, bytes_per_day=200e9)
+MIXED = HostLoad(iops=3000, read_share=0.7, block_bytes=4096, bytes_per_day=200e9)
 WRITES = replace(MIXED, iops=1000, read_share=0.0, bytes_per_day=20e9)
 SSDS = [each["name"] for each in engine.profiles() if "nand.cell" in str(engine.show(each["name"]))]
 
@@ -116,7 +116,7 @@ def test_bounds_by_hand() -> None:
 
 @pytest.mark.parametrize("drive", SSDS)
 @pytest.mark.parametrize("load", [MIXED, WRITES, replace(WRITES, sequential=True)])
-def test_more_spare_never_shortens_life(drive: str, load: Load) -> None:
+def test_more_spare_never_shortens_life(drive: str, load: HostLoad) -> None:
     """In the closed form, of any drive: neither years nor rate fall as more is left unused."""
     found = [bounds(Candidate(drive, share / 20, ALONE), load) for share in range(0, 16)]
     for less, more in zip(found, found[1:], strict=False):
@@ -137,7 +137,9 @@ def test_more_spare_never_shortens_life(drive: str, load: Load) -> None:
         (Limits(data_bytes=80e9), MIXED, ()),
     ],
 )
-def test_what_closed_forms_rule_out(limits: Limits, load: Load, missed: tuple[str, ...]) -> None:
+def test_what_closed_forms_rule_out(
+    limits: Limits, load: HostLoad, missed: tuple[str, ...]
+) -> None:
     """The limit that cannot be kept, and no other."""
     assert ruled_out(Candidate(S3500, 0.0, ALONE), load, limits) == missed
 

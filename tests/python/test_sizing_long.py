@@ -9,7 +9,7 @@ import pytest
 
 from ssdlab.study.sizing.candidate import SINGLE, Candidate, layout, sheet
 from ssdlab.study.sizing.closed_form import clearly_keeps, ruled_out
-from ssdlab.study.sizing.load import Limits, Load
+from ssdlab.study.sizing.load import HostLoad, Limits
 from ssdlab.study.sizing.ratings import known
 from ssdlab.study.sizing.simulate import simulate
 from ssdlab.study.sizing.verdict import by_run
@@ -19,7 +19,7 @@ DRAWS = int(os.environ.get("SSDLAB_SIZING", "0"))
 pytestmark = pytest.mark.skipif(not DRAWS, reason="a part of make test-long")
 
 
-def _drawn(number: int) -> tuple[Candidate, Load, Limits]:
+def _drawn(number: int) -> tuple[Candidate, HostLoad, Limits]:
     chance = random.Random(number)
     drive = chance.choice([each for each in SSDS if each != "theory"])
     candidate = Candidate(drive, chance.choice([0.0, 0.1, 0.2, 0.3]), layout(SINGLE))
@@ -31,7 +31,7 @@ def _drawn(number: int) -> tuple[Candidate, Load, Limits]:
         years=chance.choice([None, 1.0, 3.0, 5.0]),
         read_p99_ns=chance.choice([None, None, 60e3]) if read else None,
     )
-    return candidate, Load(iops, read, 4096, per_day), limits
+    return candidate, HostLoad(iops, read, 4096, per_day), limits
 
 
 @pytest.mark.parametrize("number", range(DRAWS))

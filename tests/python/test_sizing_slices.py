@@ -17,7 +17,7 @@ from ssdlab.ground.exit_codes import Exit
 from ssdlab.study.sizing import answer, search
 from ssdlab.study.sizing.candidate import SINGLE, Candidate, layout, sheet
 from ssdlab.study.sizing.closed_form import clearly_keeps, ruled_out
-from ssdlab.study.sizing.load import Limits, Load
+from ssdlab.study.sizing.load import HostLoad, Limits
 from ssdlab.study.sizing.ratings import known, read_ratings
 from ssdlab.study.sizing.search import Asked
 from ssdlab.study.sizing.simulate import Figures, simulate
@@ -27,7 +27,7 @@ from ssdlab.study.sizing.verdict import Verdict, by_run, impossible
 Command = Callable[..., tuple[int, str, str]]
 ALONE = layout(SINGLE)
 S3500, LARGER = "intel-dc-s3500-80gb", "intel-dc-s3500-480gb"
-MIXED = Load(iops=3000, read_share=0.7, block_bytes=4096, bytes_per_day=200e9)
+MIXED = HostLoad(iops=3000, read_share=0.7, block_bytes=4096, bytes_per_day=200e9)
 FIGURES = Figures(6000, 3000, 500_000, 500_000, 2.0, 2.0, 1e13, 3000, "scale model")
 
 
@@ -72,7 +72,7 @@ def test_a_slice_has_the_figures_of_its_drive() -> None:
 def test_a_job_runs_on_fewer_blocks_of_every_die() -> None:
     """Of the S3500, a fifth unused: WA, IOPS, writes and the years of all its flash."""
     job = "[a]\nrw=randwrite\nbs=4k\niodepth=16\nnorandommap\n"
-    load = Load(None, 0.0, 0, 200e9, job=job, stationary=True, scales=True)
+    load = HostLoad(None, 0.0, 0, 200e9, job=job, stationary=True, scales=True)
     candidate = Candidate(S3500, 0.2, ALONE)
     part = simulate(candidate, load, 1, _progress)
     whole = simulate(candidate, load, 1, _progress, exact=True)
@@ -98,7 +98,9 @@ def test_which_jobs_run_on_fewer_blocks() -> None:
 
 def test_the_link_bounds_slices() -> None:
     """Reads in order of the S3500 take its whole link: two slices do not get two links."""
-    load = Load(iops=100, read_share=0.9, block_bytes=1 << 17, bytes_per_day=1e9, sequential=True)
+    load = HostLoad(
+        iops=100, read_share=0.9, block_bytes=1 << 17, bytes_per_day=1e9, sequential=True
+    )
     found = simulate(Candidate(S3500, 0.0, ALONE), load, 1, _progress)
     link = sheet(S3500).link_bytes_per_s / (0.9 * (1 << 17))
     assert 0.8 * link < found.iops <= link

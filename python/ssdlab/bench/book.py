@@ -23,7 +23,6 @@ from ssdlab.bench.plan import (
     Cell,
     Conditioning,
     Deviation,
-    Load,
     Part,
     Pattern,
     Pauses,
@@ -32,6 +31,7 @@ from ssdlab.bench.plan import (
     StopRule,
     Test,
     Tracking,
+    Workload,
 )
 from ssdlab.ground.errors import SsdlabError
 
@@ -102,11 +102,11 @@ def cell(
     'random 65/35 0.5 KiB'
     """
     name = f"{pattern} {reads}/{100 - reads} {size / 1024:g} KiB"
-    return Cell(name, Load(pattern, reads, size, threads, depth), seconds)
+    return Cell(name, Workload(pattern, reads, size, threads, depth), seconds)
 
 
 def _sequential_fill(size: int, threads: int, depth: int) -> Conditioning:
-    return Conditioning(Load("sequential", 0, size, threads, depth), passes=2.0)
+    return Conditioning(Workload("sequential", 0, size, threads, depth), passes=2.0)
 
 
 def _iops(threads: int, depth: int) -> Test:

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ssdlab.bench.plan import Cell, Load, Part, Plan
+from ssdlab.bench.plan import Cell, Part, Plan, Workload
 
 UNIT_BYTES = 4096
 """What most drives map; a smaller write costs as much."""
@@ -137,20 +137,22 @@ def _of_cell(cell: Cell, capacity_bytes: int, speeds: Speeds) -> Effort:
     return _lasting(cell.load, size / cell.load.block_bytes * _request_s(cell.load, speeds), speeds)
 
 
-def _lasting(load: Load, seconds: float, speeds: Speeds) -> Effort:
+def _lasting(load: Workload, seconds: float, speeds: Speeds) -> Effort:
     """Return the effort of a load for some time."""
     rate = 1 / _request_s(load, speeds)
     written = rate * seconds * (1 - load.read_percent / 100) * load.block_bytes
     return _effort(seconds, rate * seconds, written, load, speeds)
 
 
-def _writing(load: Load, size: float, speeds: Speeds) -> Effort:
+def _writing(load: Workload, size: float, speeds: Speeds) -> Effort:
     """Return the effort of writing so many bytes."""
     requests = size / load.block_bytes
     return _effort(requests * _request_s(load, speeds), requests, size, load, speeds)
 
 
-def _effort(seconds: float, requests: float, written: float, load: Load, speeds: Speeds) -> Effort:
+def _effort(
+    seconds: float, requests: float, written: float, load: Workload, speeds: Speeds
+) -> Effort:
     # A write of less than a mapping unit programs one.
     units = max(load.block_bytes, UNIT_BYTES) / load.block_bytes
     programmed = written * units * _amplification(load, speeds)
@@ -160,11 +162,11 @@ def _effort(seconds: float, requests: float, written: float, load: Load, speeds:
     return Effort(seconds, machine, written, programmed)
 
 
-def _amplification(load: Load, speeds: Speeds) -> float:
+def _amplification(load: Workload, speeds: Speeds) -> float:
     return speeds.write_amplification if load.pattern == "random" else 1.0
 
 
-def _request_s(load: Load, speeds: Speeds) -> float:
+def _request_s(load: Workload, speeds: Speeds) -> float:
     """Return the seconds a request takes when it follows others."""
     reads = load.read_percent / 100
     read_s = max(1 / speeds.read_iops, load.block_bytes / speeds.read_bytes_per_s)

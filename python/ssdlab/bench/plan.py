@@ -17,7 +17,7 @@ Figure = Literal["iops", "mb_per_s", "mean_ns"]
 
 
 @dataclass(frozen=True)
-class Load:
+class Workload:
     """Requests of one kind.
 
     Attributes
@@ -47,7 +47,7 @@ class Load:
 
 
 @dataclass(frozen=True)
-class MixedLoad(Load):
+class MixedLoad(Workload):
     """Random requests of several sizes, more of them in some parts of the drive than in others.
 
     Attributes
@@ -117,7 +117,7 @@ class Step:
     """
 
     name: str
-    load: Load
+    load: Workload
     seed: int
     seconds: float | None = None
     passes: float | None = None
@@ -146,7 +146,7 @@ class Cell:
     """
 
     name: str
-    load: Load
+    load: Workload
     seconds: float = 60.0
     precision: Precision | None = None
     passes: float | None = None
@@ -156,7 +156,7 @@ class Cell:
 class Conditioning:
     """Workload-independent preconditioning (WIPC): the active range is written so many times."""
 
-    load: Load
+    load: Workload
     passes: float
 
 

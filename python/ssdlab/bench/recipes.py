@@ -23,18 +23,18 @@ from ssdlab.bench.plan import (
     Cell,
     Conditioning,
     Deviation,
-    Load,
     MixedLoad,
     Part,
     Plan,
     StopRule,
     Test,
     Tracking,
+    Workload,
 )
 
-_FILL = Load("sequential", 0, 128 << 10, threads=1, depth=32)
+_FILL = Workload("sequential", 0, 128 << 10, threads=1, depth=32)
 _WRITES = cell("random", 0, 4096, threads=1, depth=32)
-IMAGE = Cell("restored image", Load("random", 0, 64 << 10, threads=1, depth=4), passes=0.25)
+IMAGE = Cell("restored image", Workload("random", 0, 64 << 10, threads=1, depth=4), passes=0.25)
 """Files of an installed system, copied over a drive that is full (assumed)."""
 _TENTH = 0.1
 _TENTHS = 10

@@ -13,7 +13,7 @@ from ssdlab.ground.errors import SsdlabError
 from ssdlab.ground.exit_codes import Exit
 from ssdlab.ground.output import PendingFile, is_stdout
 from ssdlab.ground.text import NOTHING, percent, significant
-from ssdlab.machine.audit.load import DeviceLoad, Load, Requests, parse_duration, watch
+from ssdlab.machine.audit.load import DeviceLoad, Requests, WriteLoad, parse_duration, watch
 from ssdlab.machine.audit.load_job import job_of
 from ssdlab.machine.audit.walk import chosen_devices, device_of
 from ssdlab.real.reading import read_topology
@@ -82,7 +82,9 @@ def count_load(
     return signals.exit_code() if load.was_stopped else 0
 
 
-def _meant(load: Load, system: System, topology: Topology, places: Sequence[str]) -> DeviceLoad:
+def _meant(
+    load: WriteLoad, system: System, topology: Topology, places: Sequence[str]
+) -> DeviceLoad:
     """Give the device whose load the job is: that of the first place, or the busiest drive."""
     wanted = topology.devices[device_of(system, topology, places[0])] if places else None
     # A btrfs on several devices has no counters of its own; its busiest drive stands for it.
@@ -98,7 +100,7 @@ def _meant(load: Load, system: System, topology: Topology, places: Sequence[str]
     return max(found, key=lambda device: device.reads.count + device.writes.count)
 
 
-def _print(load: Load) -> None:
+def _print(load: WriteLoad) -> None:
     if is_terminal(sys.stdout) and shutil.get_terminal_size((80, 24)).columns < _WIDE_COLUMNS:
         rows = [row for device in load.devices for row in _narrow_rows(device)]
         print_table(_NARROW_HEADINGS, rows, right=(2, 3, 4), fold=0)

@@ -15,7 +15,7 @@ from ssdlab.cli.ensemble import MODEL_ERROR_NOTE
 from ssdlab.cli.json_option import JSON_OPTION
 from ssdlab.cli.results import are_pts_results, documents_of, ensembles_in, exit_code_of, loaded
 from ssdlab.cli.verb import Verb
-from ssdlab.experiment.comparison import Comparison, Row
+from ssdlab.experiment.comparison import ComparedFigure, Comparison
 from ssdlab.experiment.comparison import compare as compare_results
 from ssdlab.experiment.ensemble import pairing
 from ssdlab.experiment.ensemble.document import Arm
@@ -146,7 +146,7 @@ def _print(comparison: Comparison) -> None:
     print_list("not judged:", [each.told() for each in comparison.unread])
 
 
-def _cells(row: Row) -> tuple[str, ...]:
+def _cells(row: ComparedFigure) -> tuple[str, ...]:
     low_high = row.ratio_interval
     return (
         row.job,

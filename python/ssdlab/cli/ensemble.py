@@ -24,8 +24,8 @@ from ssdlab.ground.output import PendingFile
 
 if TYPE_CHECKING:
     from ssdlab.experiment.ensemble import document
-    from ssdlab.experiment.ensemble.runs import Ensemble, Outcome
-    from ssdlab.experiment.ensemble.summary import Figure
+    from ssdlab.experiment.ensemble.runs import Ensemble, RunOrReason
+    from ssdlab.experiment.ensemble.summary import DrawnFigure
 
 _LEAST, _MOST = 8, 4096
 MODEL_ERROR_NOTE = (
@@ -71,7 +71,9 @@ def run_ensembles(
     return signals.exit_code() if stopped else code
 
 
-def _tell_not_steady(drives: Sequence[Ensemble], parts: Sequence[Sequence[Outcome | None]]) -> Exit:
+def _tell_not_steady(
+    drives: Sequence[Ensemble], parts: Sequence[Sequence[RunOrReason | None]]
+) -> Exit:
     """Say which profiles, and how many of their draws, are not in the condition asked for."""
     reasons = []
     for each, (point, *draws) in zip(drives, parts, strict=True):
@@ -89,8 +91,8 @@ def names_of(drives: Ensemble) -> list[str]:
 
 
 def _parts(
-    drives: Sequence[Ensemble], outcomes: Sequence[Outcome | None]
-) -> list[Sequence[Outcome | None]]:
+    drives: Sequence[Ensemble], outcomes: Sequence[RunOrReason | None]
+) -> list[Sequence[RunOrReason | None]]:
     each = len(outcomes) // len(drives)
     return [outcomes[number * each : (number + 1) * each] for number in range(len(drives))]
 
@@ -147,7 +149,7 @@ def figures_text(rows: Sequence[Sequence[str]], *, terminal: bool) -> str:
     return "\n".join([table, list_text("They hang on:", hang_on)] if hang_on else [table])
 
 
-def cells(drives: Ensemble, figure: Figure) -> tuple[str, ...]:
+def cells(drives: Ensemble, figure: DrawnFigure) -> tuple[str, ...]:
     """Return a figure's name, the profile's value, median, interval, and what it hangs on."""
     names = {each.key: each.upwards() for each in drives.uncertain}
     show = figure.metric.show

@@ -10,15 +10,15 @@ from ssdlab.cli.tasks import carry_out
 from ssdlab.engine import Progress
 
 if TYPE_CHECKING:
-    from ssdlab.study.fitting.forward import Outcome
+    from ssdlab.study.fitting.forward import RunOrReason
     from ssdlab.study.fitting.measurement import Measurement
     from ssdlab.study.fitting.plan import Ranked
     from ssdlab.study.fitting.unknowns import Space
 
 
 def perform(
-    names: Sequence[str], tasks: Sequence[Callable[[Progress], Outcome]]
-) -> list[Outcome | None]:
+    names: Sequence[str], tasks: Sequence[Callable[[Progress], RunOrReason]]
+) -> list[RunOrReason | None]:
     """Run the drives of a wave, with progress."""
     return carry_out(names, tasks)[0]
 

@@ -13,7 +13,7 @@ from ssdlab.engine import conditions
 from ssdlab.engine.request import RunRequest
 from ssdlab.experiment.ensemble import document, seasons
 from ssdlab.experiment.ensemble.runs import Ensemble, ensemble
-from ssdlab.experiment.ensemble.seasons import Outcome
+from ssdlab.experiment.ensemble.seasons import SeasonOrReason
 from ssdlab.ground import signals
 from ssdlab.ground.errors import SsdlabError
 
@@ -52,7 +52,9 @@ def season_ensemble(request: RunRequest, value: str, *, as_json: bool) -> int:
     return signals.exit_code() if stopped else code
 
 
-def _print(drives: Ensemble, outcomes: Sequence[Outcome | None], found: document.Found) -> None:
+def _print(
+    drives: Ensemble, outcomes: Sequence[SeasonOrReason | None], found: document.Found
+) -> None:
     reached = [each for each in seasons.reached_in(outcomes)["draws"] if each is not None]
     rows = [cells(drives, figure) for _, _, figures in found for figure in figures]
     print_text(figures_text(rows, terminal=is_terminal(sys.stdout)))

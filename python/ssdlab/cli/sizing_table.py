@@ -11,7 +11,7 @@ from ssdlab.ground import text
 from ssdlab.study.sizing import answer, shown
 from ssdlab.study.sizing.intervals import Spread
 from ssdlab.study.sizing.jobs import REQUESTS
-from ssdlab.study.sizing.load import Limits, Load
+from ssdlab.study.sizing.load import HostLoad, Limits
 from ssdlab.study.sizing.ratings import Rating
 from ssdlab.study.sizing.search import Asked
 from ssdlab.study.sizing.simulate import Morning
@@ -48,7 +48,7 @@ def normal(found: Sequence[Verdict], spreads: Sequence[Spread], asked: Asked) ->
     return "\n\n".join([*tables, "\n".join(sentences)]) + "\n"
 
 
-def _row(verdict: Verdict, load: Load, limits: Limits) -> tuple[str, ...]:
+def _row(verdict: Verdict, load: HostLoad, limits: Limits) -> tuple[str, ...]:
     candidate, figures = verdict.candidate, verdict.figures
     start = (candidate.drive, text.percent(candidate.unused, 0), candidate.layout.name)
     warranty = shown.years(verdict.warranty_years(load), limits)
@@ -85,7 +85,7 @@ def _morning(verdict: Verdict) -> Morning | None:
     return None if verdict.figures is None else verdict.figures.morning
 
 
-def _morning_row(verdict: Verdict, load: Load) -> tuple[str, ...]:
+def _morning_row(verdict: Verdict, load: HostLoad) -> tuple[str, ...]:
     """Write what the first requests after idle hours find; of a verdict that has it."""
     candidate, found = verdict.candidate, _morning(verdict)
     assert found is not None

@@ -97,7 +97,7 @@ def metrics_of(job: Job) -> list[Metric[Job]]:
 
 
 @dataclass(frozen=True)
-class Row:
+class ComparedFigure:
     """One figure of one job, against the baseline; None on a side that does not have it."""
 
     arm: str
@@ -144,7 +144,7 @@ class Comparison:
     """
 
     arms: list[str]
-    rows: list[Row]
+    rows: list[ComparedFigure]
     remarks: list[str]
     failures: list[str] = field(default_factory=list)
     said: list[str] = field(default_factory=list)
@@ -229,7 +229,9 @@ def _paired(baseline: dict[_Seed, Job], other: dict[_Seed, Job]) -> list[tuple[J
     return []
 
 
-def _row(arm: str, job: str, metric: Metric[Job], pairs: Sequence[tuple[Job, Job]]) -> Row | None:
+def _row(
+    arm: str, job: str, metric: Metric[Job], pairs: Sequence[tuple[Job, Job]]
+) -> ComparedFigure | None:
     """Return a figure's row; None where neither side has it and none would miss it."""
     found = [(metric.read(one), metric.read(two)) for one, two in pairs]
     both = [(a, b) for a, b in found if a is not None and b is not None]
@@ -238,10 +240,10 @@ def _row(arm: str, job: str, metric: Metric[Job], pairs: Sequence[tuple[Job, Job
         if metric.of_ssdlab and not any(sides):
             return None
         baseline, value = (statistics.fmean(side) if side else None for side in sides)
-        return Row(arm, job, metric, baseline, value, 0, None, None, None, None)
+        return ComparedFigure(arm, job, metric, baseline, value, 0, None, None, None, None)
     difference, difference_interval = mean_interval([b - a for a, b in both])
     ratio, interval = ratio_interval(both)
-    return Row(
+    return ComparedFigure(
         arm,
         job,
         metric,
@@ -255,7 +257,7 @@ def _row(arm: str, job: str, metric: Metric[Job], pairs: Sequence[tuple[Job, Job
     )
 
 
-def _remarks(baseline: _Arm, arms: Sequence[_Arm], rows: Sequence[Row]) -> list[str]:
+def _remarks(baseline: _Arm, arms: Sequence[_Arm], rows: Sequence[ComparedFigure]) -> list[str]:
     remarks = []
     for arm in arms:
         for job in sorted(baseline.jobs.keys() ^ arm.jobs.keys()):

@@ -41,11 +41,11 @@ class Document:
     name: str
     title: str
     about: str
-    figures: Mapping[str, Figure]
+    figures: Mapping[str, StatedFigure]
 
 
 @dataclass(frozen=True)
-class Figure:
+class StatedFigure:
     """A figure of a document.
 
     Attributes
@@ -130,7 +130,7 @@ class Stated:
     rounding: float = 0.0
 
     @classmethod
-    def of(cls, figure: Figure, base: Figure | None = None) -> Stated:
+    def of(cls, figure: StatedFigure, base: StatedFigure | None = None) -> Stated:
         """Return a figure divided by another, or one that is a ratio by itself."""
         if base is None:
             return cls(figure.value, str(figure), figure.document, figure.place, figure.rounding)
@@ -154,11 +154,11 @@ def documents() -> dict[str, Document]:
 
 def _document(name: str, content: Mapping[str, Any]) -> Document:
     title = str(content["title"])
-    figures = {key: Figure(document=title, **each) for key, each in content["figure"].items()}
+    figures = {key: StatedFigure(document=title, **each) for key, each in content["figure"].items()}
     return Document(name, title, str(content["about"]), figures)
 
 
-def figure(document: str, name: str) -> Figure:
+def figure(document: str, name: str) -> StatedFigure:
     """Return a figure.
 
     Examples

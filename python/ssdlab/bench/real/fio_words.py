@@ -25,7 +25,7 @@ from dataclasses import dataclass, replace
 from hashlib import blake2b
 
 from ssdlab.bench.measurement import PERCENTS
-from ssdlab.bench.plan import Load, MixedLoad, Step
+from ssdlab.bench.plan import MixedLoad, Step, Workload
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ def unwritten(step: Step, place: Place, done_s: float, written_bytes: int) -> li
     return [*_common(rest, place), f"--size={place.capacity_bytes}", f"--io_size={each}"]
 
 
-def share_bytes(load: Load, place: Place) -> int:
+def share_bytes(load: Workload, place: Place) -> int:
     """Give the bytes of the target that one thread of a sequential load has for itself."""
     return place.capacity_bytes // load.threads // load.block_bytes * load.block_bytes
 
@@ -124,7 +124,7 @@ def _common(step: Step, place: Place) -> list[str]:
     return words
 
 
-def _sizes(load: Load) -> list[str]:
+def _sizes(load: Workload) -> list[str]:
     """Say how large requests are; of a mix, also where they go.
 
     Requests of a mix begin at multiples of its most frequent size, as far as fio aligns them.
@@ -197,7 +197,7 @@ def _rest(step: Step, place: Place, share: int) -> list[list[str]]:
     rest = place.capacity_bytes - share * step.load.threads
     if rest == 0 or not step.load.writes:
         return []
-    load = Load("sequential", step.load.read_percent, rest, threads=1, depth=1)
+    load = Workload("sequential", step.load.read_percent, rest, threads=1, depth=1)
     alone = Step(step.name, load, step.seed, passes=step.passes)
     offset = [f"--offset={place.capacity_bytes - rest}", f"--size={rest}"]
     passes = round(step.passes or 0) or 1

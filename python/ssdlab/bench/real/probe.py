@@ -8,7 +8,7 @@ bytes are the safe error for the drive's life. The write amplification is assume
 from __future__ import annotations
 
 from ssdlab.bench.estimate import Speeds
-from ssdlab.bench.plan import Load, Step
+from ssdlab.bench.plan import Step, Workload
 from ssdlab.bench.real.fio_program import Fio
 from ssdlab.bench.real.fio_words import Place, commands
 
@@ -32,8 +32,8 @@ def speeds(fio: Fio, place: Place) -> Speeds:
     SsdlabError
         It cannot be read.
     """
-    reads = _reads(fio, place, Load("random", 100, 4096, 1, 32))
-    stream = _reads(fio, place, Load("sequential", 100, 128 << 10, 1, 32)) * (128 << 10)
+    reads = _reads(fio, place, Workload("random", 100, 4096, 1, 32))
+    stream = _reads(fio, place, Workload("sequential", 100, 128 << 10, 1, 32)) * (128 << 10)
     return Speeds(
         read_iops=reads,
         read_bytes_per_s=stream,
@@ -42,7 +42,7 @@ def speeds(fio: Fio, place: Place) -> Speeds:
     )
 
 
-def _reads(fio: Fio, place: Place, load: Load) -> float:
+def _reads(fio: Fio, place: Place, load: Workload) -> float:
     (words,) = commands(Step("probe", load, 1, seconds=_SECONDS), place)
     (job,) = fio.perform([*words, "--readonly"], _SECONDS).jobs
     return float(job["read"]["total_ios"]) / (int(job["job_runtime"]) / 1e3)

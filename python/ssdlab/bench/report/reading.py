@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ssdlab.bench.ending import has_ended
-from ssdlab.bench.plan import Cell, Conditioning, Load, Part, Precision, StopRule, Tracking
+from ssdlab.bench.plan import Cell, Conditioning, Part, Precision, StopRule, Tracking, Workload
 from ssdlab.bench.report import known
 from ssdlab.bench.store import Store
 from ssdlab.bench.summary import part_summary
@@ -224,7 +224,7 @@ def _part(data: Mapping[str, Any]) -> Part:
     wipc = data["conditioning"]
     return Part(
         name=str(data["name"]),
-        conditioning=wipc and Conditioning(Load(**wipc["load"]), wipc["passes"]),
+        conditioning=wipc and Conditioning(Workload(**wipc["load"]), wipc["passes"]),
         cells=tuple(_cell(each) for each in data["cells"]),
         tracking=Tracking(**data["tracking"]),
         stop=StopRule(**data["stop"]),
@@ -236,7 +236,7 @@ def _cell(data: Mapping[str, Any]) -> Cell:
     precision = data["precision"]
     return Cell(
         data["name"],
-        Load(**data["load"]),
+        Workload(**data["load"]),
         data["seconds"],
         precision and Precision(**precision),
     )

@@ -17,11 +17,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from ssdlab.experiment.ensemble.runs import Ensemble
-from ssdlab.experiment.ensemble.summary import Figure, strongest
+from ssdlab.experiment.ensemble.summary import DrawnFigure, strongest
 from ssdlab.ground import text
 from ssdlab.ground.errors import SsdlabError
 
-Found = Sequence[tuple[Ensemble, Sequence[Any], Sequence[Figure]]]
+Found = Sequence[tuple[Ensemble, Sequence[Any], Sequence[DrawnFigure]]]
 """Drives; what the profile and the draws gave, a text where there is no such drive; figures."""
 
 _REMEDY = (

@@ -38,7 +38,7 @@ _Ends = tuple[float, float]
 
 
 @dataclass(frozen=True)
-class Row:
+class PairedFigure:
     """A figure of a job on one side, against the baseline.
 
     Attributes
@@ -89,7 +89,7 @@ class Pairing:
 
     arms: list[str]
     seed: int
-    rows: list[Row]
+    rows: list[PairedFigure]
     remarks: list[str]
 
     def to_dict(self) -> dict[str, Any]:
@@ -127,7 +127,7 @@ def compare(arms: Sequence[Arm]) -> Pairing:
     return Pairing([arm.name for arm in arms], baseline.seed, rows, _remarks(baseline, others))
 
 
-def cells(row: Row) -> tuple[str, ...]:
+def cells(row: PairedFigure) -> tuple[str, ...]:
     """Return a row for people: medians, the ratio's interval, and that of independent draws."""
     return (
         row.job,
@@ -150,7 +150,7 @@ def _jobs(arm: Arm) -> list[str]:
     return list(dict.fromkeys(each.job for each in arm.figures))
 
 
-def _rows(baseline: Arm, arm: Arm) -> list[Row]:
+def _rows(baseline: Arm, arm: Arm) -> list[PairedFigure]:
     theirs = _by_place(arm)
     pairs = [
         (each, theirs[place]) for place, each in _by_place(baseline).items() if place in theirs
@@ -168,7 +168,7 @@ def _by_place(arm: Arm) -> dict[tuple[str, str, int], Drawn]:
     return found
 
 
-def _row(arm: str, one: Drawn, other: Drawn) -> Row | None:
+def _row(arm: str, one: Drawn, other: Drawn) -> PairedFigure | None:
     # Those of the shorter ensemble are the first of the longer one.
     both = [
         (a, b)
@@ -184,7 +184,7 @@ def _row(arm: str, one: Drawn, other: Drawn) -> Row | None:
     start, end = model_error.quantiles(ratios, [0.0] * len(ratios), (LOW, HIGH))
     errors = [max(_error(one.metric, a), _error(one.metric, b)) for a, b in both]
     low, high = model_error.quantiles(ratios, errors, (LOW, HIGH))
-    return Row(
+    return PairedFigure(
         arm,
         one.job,
         one.metric,

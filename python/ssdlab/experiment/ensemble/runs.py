@@ -20,10 +20,10 @@ from ssdlab.experiment.comparison import metrics_of
 from ssdlab.experiment.ensemble import ranges
 from ssdlab.experiment.ensemble.draw import Draw, draws_of, layers, settings
 from ssdlab.experiment.ensemble.ranges import Range
-from ssdlab.experiment.ensemble.summary import Figure, figures
+from ssdlab.experiment.ensemble.summary import DrawnFigure, figures
 from ssdlab.ground.errors import SsdlabError
 
-Outcome = Result | str
+RunOrReason = Result | str
 """What a run gave, or why there is no such drive."""
 
 
@@ -48,12 +48,12 @@ class Ensemble:
     drawn: tuple[Draw, ...]
     requests: tuple[RunRequest, ...]
 
-    def tasks(self) -> list[Callable[[Progress], Outcome]]:
+    def tasks(self) -> list[Callable[[Progress], RunOrReason]]:
         """Return the runs: the profile's, then those of the draws."""
         of_draws = [lambda progress, each=each: _drawn(each, progress) for each in self.requests]
         return [lambda progress: _run(self.request, progress), *of_draws]
 
-    def figures(self, outcomes: Sequence[Outcome | None]) -> list[Figure]:
+    def figures(self, outcomes: Sequence[RunOrReason | None]) -> list[DrawnFigure]:
         """Summarise what `tasks` gave: each figure of each job; None is a run that was stopped."""
         point = outcomes[0]
         if not isinstance(point, Result):
@@ -114,7 +114,7 @@ def _run(request: RunRequest, progress: Progress) -> Result:
     return runner.whole(engine.run(request, progress), request.job_name)
 
 
-def _drawn(request: RunRequest, progress: Progress) -> Outcome:
+def _drawn(request: RunRequest, progress: Progress) -> RunOrReason:
     try:
         return _run(request, progress)
     except SsdlabError as error:

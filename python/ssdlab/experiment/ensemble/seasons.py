@@ -14,13 +14,13 @@ from ssdlab.engine import Progress
 from ssdlab.engine.request import RunRequest
 from ssdlab.experiment.comparison import Metric
 from ssdlab.experiment.ensemble.runs import Ensemble
-from ssdlab.experiment.ensemble.summary import Figure, figures
+from ssdlab.experiment.ensemble.summary import DrawnFigure, figures
 from ssdlab.ground import text
 from ssdlab.ground.errors import SsdlabError
 
 Season = dict[str, Any]
 """What `engine.season` tells."""
-Outcome = Season | str
+SeasonOrReason = Season | str
 """What a draw gave, or why there is no such drive."""
 
 JOB = "season"
@@ -44,26 +44,26 @@ _METRICS: tuple[Metric[Season], ...] = (
 )
 
 
-def tasks(drives: Ensemble) -> list[Callable[[Progress], Outcome]]:
+def tasks(drives: Ensemble) -> list[Callable[[Progress], SeasonOrReason]]:
     """Return the seasons: the profile's, then those of the draws."""
     of_draws = [lambda progress, each=each: _drawn(each, progress) for each in drives.requests]
     return [lambda progress: engine.seasoning(drives.request, progress), *of_draws]
 
 
-def _drawn(request: RunRequest, progress: Progress) -> Outcome:
+def _drawn(request: RunRequest, progress: Progress) -> SeasonOrReason:
     try:
         return engine.seasoning(request, progress)
     except SsdlabError as error:
         return str(error)
 
 
-def of(drives: Ensemble, outcomes: Sequence[Outcome | None]) -> list[Figure]:
+def of(drives: Ensemble, outcomes: Sequence[SeasonOrReason | None]) -> list[DrawnFigure]:
     """Summarise what `tasks` gave; None is one that was stopped."""
     point, *draws = (each if isinstance(each, dict) else None for each in outcomes)
     return [] if point is None else figures(JOB, _METRICS, point, drives.drawn, draws)
 
 
-def reached_in(outcomes: Sequence[Outcome | None]) -> dict[str, Any]:
+def reached_in(outcomes: Sequence[SeasonOrReason | None]) -> dict[str, Any]:
     """Return whether the profile and each draw reached steady state; None for one that is none."""
     point, *draws = (
         bool(each["steady_reached"]) if isinstance(each, dict) else None for each in outcomes

@@ -27,7 +27,7 @@ _MOST_TOLD = 3
 
 
 @dataclass(frozen=True)
-class Figure:
+class DrawnFigure:
     """A figure of one job over an ensemble.
 
     Attributes
@@ -97,7 +97,7 @@ def summarise(
     point: float,
     drawn: Sequence[Draw],
     draws: Sequence[float | None],
-) -> Figure:
+) -> DrawnFigure:
     """Summarise a figure over its draws, of which one at least has it.
 
     Parameters
@@ -119,7 +119,7 @@ def summarise(
     places = {key: [draw[key] for draw, _ in values] for key in values[0][0]}
     influences = _influences(places, figures)
     ends = (start, end)
-    return Figure(job, metric, point, low, median, high, ends, error, influences, tuple(draws))
+    return DrawnFigure(job, metric, point, low, median, high, ends, error, influences, tuple(draws))
 
 
 def figures(
@@ -128,7 +128,7 @@ def figures(
     point: T,
     drawn: Sequence[Draw],
     of_draws: Sequence[T | None],
-) -> list[Figure]:
+) -> list[DrawnFigure]:
     """Summarise all figures that both the profile and a draw have.
 
     Parameters

@@ -140,7 +140,7 @@ def _kind_to_dict(load: DeviceLoad, name: str, requests: Requests) -> dict[str, 
 
 
 @dataclass(frozen=True)
-class Load:
+class WriteLoad:
     """What all devices did.
 
     Attributes
@@ -206,7 +206,7 @@ def watch(
     seconds: float,
     clock: Clock | None = None,
     begun: Callable[[], None] = lambda: None,
-) -> Load:
+) -> WriteLoad:
     """Count for some time; Ctrl-C (KeyboardInterrupt) ends it early and keeps what was seen.
 
     Parameters
@@ -244,7 +244,7 @@ def watch(
         change = _change(before.get(device.name), after.get(device.name))
         if change is not None:
             found.append(_load(device, max(elapsed, 1e-3), change))
-    return Load(elapsed, was_stopped, found)
+    return WriteLoad(elapsed, was_stopped, found)
 
 
 def _counters(system: System) -> dict[str, list[int]]:

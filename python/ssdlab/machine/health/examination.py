@@ -19,7 +19,7 @@ from ssdlab.machine.health.finding import (
 from ssdlab.machine.health.findings import findings_of, silence
 from ssdlab.machine.health.history import Reading, WearOut, wear_out
 from ssdlab.machine.verdict import Verdict, count
-from ssdlab.real.smart.life import Figure, Life, life_of
+from ssdlab.real.smart.life import Life, LifeFigure, life_of
 from ssdlab.real.smart.meanings import Family
 from ssdlab.real.smart.report import DriveReport
 
@@ -107,7 +107,7 @@ _FIGURES = (
 
 
 def _figure(life: Life | None, name: str) -> dict[str, Any] | None:
-    figure: Figure | None = getattr(life, name) if life else None
+    figure: LifeFigure | None = getattr(life, name) if life else None
     return asdict(figure) if figure else None
 
 

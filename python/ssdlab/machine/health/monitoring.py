@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from ssdlab.machine.health.examination import Examination
 from ssdlab.machine.health.finding import Limits, Severity, worst
 from ssdlab.machine.verdict import Verdict, count, summary
-from ssdlab.real.smart.life import Figure
+from ssdlab.real.smart.life import LifeFigure
 
 
 def overall(examined: Sequence[Examination]) -> Severity:
@@ -189,7 +189,7 @@ def _values(each: Examination) -> Iterator[tuple[str, float]]:
     yield from ((name, value) for name, value in told.items() if value is not None)
 
 
-def _number(figure: Figure | None) -> float | None:
+def _number(figure: LifeFigure | None) -> float | None:
     return figure.number if figure else None
 
 

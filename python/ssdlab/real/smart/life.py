@@ -29,7 +29,7 @@ _MOST = {"life left": 100, "life used": 255, "spare left": 100}
 
 
 @dataclass(frozen=True)
-class Figure:
+class LifeFigure:
     """A number and the rule that produced it."""
 
     number: float
@@ -56,12 +56,12 @@ class Life:
         The family whose meanings were used; None where the model is unknown.
     """
 
-    used_percent: Figure | None
-    spare_percent: Figure | None
-    host_written_bytes: Figure | None
-    flash_written_bytes: Figure | None
-    write_amplification: Figure | None
-    mean_erases: Figure | None
+    used_percent: LifeFigure | None
+    spare_percent: LifeFigure | None
+    host_written_bytes: LifeFigure | None
+    flash_written_bytes: LifeFigure | None
+    write_amplification: LifeFigure | None
+    mean_erases: LifeFigure | None
     family: Family | None
 
 
@@ -80,15 +80,15 @@ def life_of(report: DriveReport, overrides: Iterable[Family] = ()) -> Life:
     )
 
 
-def used_percent(report: DriveReport, family: Family | None) -> Figure | None:
+def used_percent(report: DriveReport, family: Family | None) -> LifeFigure | None:
     """Give the share of the rated life that is used, by the first rule that applies."""
     if report.nvme is not None and report.nvme.percentage_used is not None:
-        return Figure(report.nvme.percentage_used, "NVMe percentage used")
+        return LifeFigure(report.nvme.percentage_used, "NVMe percentage used")
     if report.scsi_endurance_used is not None:
-        return Figure(report.scsi_endurance_used, "SCSI percentage used endurance indicator")
+        return LifeFigure(report.scsi_endurance_used, "SCSI percentage used endurance indicator")
     statistic = endurance_statistic(report)
     if statistic is not None:
-        return Figure(statistic, "ATA device statistics, percentage used endurance indicator")
+        return LifeFigure(statistic, "ATA device statistics, percentage used endurance indicator")
     return (
         vendor_used_percent(report, family)
         or erases_used_percent(report, family)
@@ -96,7 +96,7 @@ def used_percent(report: DriveReport, family: Family | None) -> Figure | None:
     )
 
 
-def vendor_used_percent(report: DriveReport, family: Family | None) -> Figure | None:
+def vendor_used_percent(report: DriveReport, family: Family | None) -> LifeFigure | None:
     """Give the share of the rated life that is used, by the vendor's attribute."""
     for meaning in family.meanings if family else ():
         number = meaning.number(report)
@@ -104,7 +104,7 @@ def vendor_used_percent(report: DriveReport, family: Family | None) -> Figure | 
             continue
         if number <= _MOST[meaning.means]:
             used = 100 - number if meaning.means == "life left" else number
-            return Figure(max(used, 0), _rule(meaning))
+            return LifeFigure(max(used, 0), _rule(meaning))
     return None
 
 
@@ -117,18 +117,18 @@ def unlikely(report: DriveReport, family: Family | None, *means: str) -> str:
     return ""
 
 
-def erases_used_percent(report: DriveReport, family: Family | None) -> Figure | None:
+def erases_used_percent(report: DriveReport, family: Family | None) -> LifeFigure | None:
     """Give the share of the rated erases that is used, where the drive tells both."""
     mean, rated = _first(report, family, "average erases"), _first(report, family, "rated erases")
     if mean is None or rated is None or not rated.number:
         return None
-    return Figure(100 * mean.number / rated.number, f"{mean.rule} / {rated.rule}")
+    return LifeFigure(100 * mean.number / rated.number, f"{mean.rule} / {rated.rule}")
 
 
-def _smartctl_used(report: DriveReport) -> Figure | None:
+def _smartctl_used(report: DriveReport) -> LifeFigure | None:
     if report.endurance_used is None:
         return None
-    return Figure(report.endurance_used, "smartctl's own reading (endurance_used)")
+    return LifeFigure(report.endurance_used, "smartctl's own reading (endurance_used)")
 
 
 def _rule(meaning: Meaning) -> str:
@@ -138,7 +138,7 @@ def _rule(meaning: Meaning) -> str:
     return f"attribute {meaning.id} {meaning.name}, {read}: {meaning.means}"
 
 
-def _spare(report: DriveReport, family: Family | None) -> Figure | None:
+def _spare(report: DriveReport, family: Family | None) -> LifeFigure | None:
     nvme = report.nvme
     if nvme is None or nvme.available_spare is None:
         told = _first(report, family, "spare left")
@@ -146,42 +146,46 @@ def _spare(report: DriveReport, family: Family | None) -> Figure | None:
     if nvme.available_spare == 0 and not nvme.available_spare_threshold:
         # A drive with nothing left has a threshold to compare it with: this one reports neither.
         return None
-    return Figure(nvme.available_spare, "NVMe available spare")
+    return LifeFigure(nvme.available_spare, "NVMe available spare")
 
 
-def _host_written(report: DriveReport, family: Family | None) -> Figure | None:
+def _host_written(report: DriveReport, family: Family | None) -> LifeFigure | None:
     if report.nvme is not None and report.nvme.data_units_written is not None:
-        return Figure(report.nvme.data_units_written * NVME_UNIT_BYTES, "NVMe data units written")
+        return LifeFigure(
+            report.nvme.data_units_written * NVME_UNIT_BYTES, "NVMe data units written"
+        )
     vendor = _first(report, family, "host written")
     sectors = sectors_written_statistic(report)
     if vendor is None and sectors is not None:
         rule = "ATA device statistics, logical sectors written"
-        return Figure(sectors * _STATISTIC_SECTOR_BYTES, rule)
+        return LifeFigure(sectors * _STATISTIC_SECTOR_BYTES, rule)
     return vendor
 
 
 def _amplification(
-    report: DriveReport, family: Family | None, host: Figure | None, flash: Figure | None
-) -> Figure | None:
+    report: DriveReport, family: Family | None, host: LifeFigure | None, flash: LifeFigure | None
+) -> LifeFigure | None:
     if host and flash and host.number > 0:
-        return Figure(flash.number / host.number, f"{flash.rule} / {host.rule}")
+        return LifeFigure(flash.number / host.number, f"{flash.rule} / {host.rule}")
     pages, others = _first(report, family, "host pages"), _first(report, family, "other pages")
     if pages and others and pages.number > 0:
-        return Figure(1 + others.number / pages.number, f"1 + {others.rule} / {pages.rule}")
+        return LifeFigure(1 + others.number / pages.number, f"1 + {others.rule} / {pages.rule}")
     return None
 
 
-def _first(report: DriveReport, family: Family | None, means: str) -> Figure | None:
+def _first(report: DriveReport, family: Family | None, means: str) -> LifeFigure | None:
     for meaning in family.of(means) if family else ():
         number = meaning.number(report)
         if number is not None:
-            return Figure(number, _rule(meaning))
+            return LifeFigure(number, _rule(meaning))
     return None
 
 
-def _sum(report: DriveReport, family: Family | None, means: str) -> Figure | None:
+def _sum(report: DriveReport, family: Family | None, means: str) -> LifeFigure | None:
     told = [(meaning, meaning.number(report)) for meaning in (family.of(means) if family else ())]
     known = [(meaning, number) for meaning, number in told if number is not None]
     if not known:
         return None
-    return Figure(sum(number for _, number in known), " + ".join(_rule(each) for each, _ in known))
+    return LifeFigure(
+        sum(number for _, number in known), " + ".join(_rule(each) for each, _ in known)
+    )

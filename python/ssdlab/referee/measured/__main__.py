@@ -96,19 +96,19 @@ def _replayed(options: argparse.Namespace) -> int:
     return 1 if failed else 0
 
 
-def _is_asked(row: rows.Row, options: argparse.Namespace) -> bool:
+def _is_asked(row: rows.MeasuredRow, options: argparse.Namespace) -> bool:
     return not options.patterns or row.pattern in options.patterns.split(",")
 
 
-def _name(row: rows.Row) -> str:
+def _name(row: rows.MeasuredRow) -> str:
     return f"{row.drive}, {row.pattern}"
 
 
-def _pieces(replay: Replay, asked: Sequence[rows.Row]) -> list[tuple[str, Task[Figures]]]:
+def _pieces(replay: Replay, asked: Sequence[rows.MeasuredRow]) -> list[tuple[str, Task[Figures]]]:
     return [(_name(row), functools.partial(replay.pattern, row)) for row in asked]
 
 
-def _transients(replay: Replay, asked: Sequence[rows.Row]) -> list[Judged]:
+def _transients(replay: Replay, asked: Sequence[rows.MeasuredRow]) -> list[Judged]:
     pieces = [
         (f"{row.drive}, transient", functools.partial(replay.transient, row)) for row in asked
     ]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ssdlab.referee.measured.rows import Latency, Row, Stretch, Transient
+from ssdlab.referee.measured.rows import Latency, MeasuredRow, Stretch, Transient
 from ssdlab.referee.measured.transient import measured_dip
 
 NEEDED = ((0.07, 0.65), (0.20, 0.85))
@@ -47,7 +47,7 @@ class Judged:
     fitted: bool = False
 
 
-def judge_rate(row: Row, rate: float) -> Judged:
+def judge_rate(row: MeasuredRow, rate: float) -> Judged:
     """Judge a pattern's rate.
 
     Examples

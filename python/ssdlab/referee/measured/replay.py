@@ -71,7 +71,7 @@ class Replay:
     parts: int
     share: float = 1.0
 
-    def pattern(self, row: rows.Row, progress: Progress) -> Figures:
+    def pattern(self, row: rows.MeasuredRow, progress: Progress) -> Figures:
         """Return rate (MiB/s) and write amplification in a pattern."""
         slice_ = twin(row.drive, self.parts)
         request = self._writes(slice_, row, row.drive_writes * self.share)
@@ -82,7 +82,7 @@ class Replay:
             lambda: rates(runner.whole(engine.run(request, progress), row.pattern), self.parts),
         )
 
-    def transient(self, row: rows.Row, progress: Progress) -> Figures:
+    def transient(self, row: rows.MeasuredRow, progress: Progress) -> Figures:
         """Return rates (MiB/s) of the transient of uniform writes: a run of its own.
 
         A longer run keeps its series in longer intervals than minutes.
@@ -98,7 +98,7 @@ class Replay:
 
         return kept(self.folder, f"{row.drive}-transient-{self.parts}", [request], run)
 
-    def _writes(self, slice_: Twin, row: rows.Row, drive_writes: float) -> RunRequest:
+    def _writes(self, slice_: Twin, row: rows.MeasuredRow, drive_writes: float) -> RunRequest:
         return RunRequest(
             row.drive,
             settings=slice_.settings,

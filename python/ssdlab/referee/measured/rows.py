@@ -32,7 +32,7 @@ _MOST_DRIFT = 0.1
 
 
 @dataclass(frozen=True)
-class Row:
+class MeasuredRow:
     """Rates of 4 KiB writes in a pattern.
 
     Attributes
@@ -103,7 +103,7 @@ class Latency:
     write_p99: float
 
 
-def rows(drive: str) -> list[Row]:
+def rows(drive: str) -> list[MeasuredRow]:
     """Return the rates of a drive; a pattern that was measured twice is one row, the mean of both.
 
     Examples
@@ -112,7 +112,7 @@ def rows(drive: str) -> list[Row]:
     [327.4]
     """
     measured = [
-        Row(each["drive"], each["pattern"], *(float(each[key]) for key in _FIGURES))
+        MeasuredRow(each["drive"], each["pattern"], *(float(each[key]) for key in _FIGURES))
         for each in _read("patterns")
         if each["drive"] == drive
     ]
@@ -122,19 +122,19 @@ def rows(drive: str) -> list[Row]:
 _FIGURES = ("drive_writes", "median", "p10", "p90", "drift")
 
 
-def merged(measured: list[Row]) -> list[Row]:
+def merged(measured: list[MeasuredRow]) -> list[MeasuredRow]:
     """Return one row a pattern, in the order of the first."""
-    by_pattern: dict[str, list[Row]] = {}
+    by_pattern: dict[str, list[MeasuredRow]] = {}
     for row in measured:
         by_pattern.setdefault(row.pattern, []).append(row)
     return [_mean(same) for same in by_pattern.values()]
 
 
-def _mean(same: list[Row]) -> Row:
+def _mean(same: list[MeasuredRow]) -> MeasuredRow:
     if len(same) == 1:
         return same[0]
     figures = {key: round(fmean(getattr(row, key) for row in same), 4) for key in _FIGURES}
-    return Row(same[0].drive, same[0].pattern, **figures)
+    return MeasuredRow(same[0].drive, same[0].pattern, **figures)
 
 
 def transient(drive: str) -> Transient:

@@ -19,7 +19,7 @@ from ssdlab.engine.request import Settings
 from ssdlab.engine.shown import parameters, sizes
 from ssdlab.experiment.ensemble.draw import Draw
 from ssdlab.experiment.ensemble.ranges import Range
-from ssdlab.referee.predicted.rows import PRO, Row
+from ssdlab.referee.predicted.rows import PRO, PredictedRow
 
 _GIB = 1 << 30
 _MIB = 1 << 20
@@ -60,7 +60,7 @@ class Drawn:
             *((key, self._values[key]) for key in _AS_DRAWN),
         )
 
-    def corrected(self, row: Row, amplification: float, mib_per_s: float) -> Predicted:
+    def corrected(self, row: PredictedRow, amplification: float, mib_per_s: float) -> Predicted:
         """Return figures with as many moves as the drawn maker's drive makes in this pattern."""
         factor = self._copies_factor(row.pattern)
         stripe = self._number(_STRIPE)

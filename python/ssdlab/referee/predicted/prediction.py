@@ -24,7 +24,7 @@ from ssdlab.experiment.twin import PAGE_BYTES, twin
 from ssdlab.referee.measured import patterns
 from ssdlab.referee.measured.replay import DEPTH, rates
 from ssdlab.referee.predicted.drawn import Drawn, Predicted
-from ssdlab.referee.predicted.rows import Row
+from ssdlab.referee.predicted.rows import PredictedRow
 
 QUANTILES = (0.05, 0.5, 0.95)
 _RANGES = "predicted/micron-7450.toml"
@@ -51,14 +51,18 @@ class Prediction:
     count: int
     seed: int = 1
 
-    def pieces(self, asked: Sequence[Row]) -> list[tuple[Row, Task[list[Predicted]]]]:
+    def pieces(
+        self, asked: Sequence[PredictedRow]
+    ) -> list[tuple[PredictedRow, Task[list[Predicted]]]]:
         """Return the rows, each with the work that gives its figures, one a draw."""
         ranges = known(_RANGES)
         drawn = draws(ranges, self.count, self.seed)
         drives = {row.drive: [Drawn(row.drive, ranges, draw) for draw in drawn] for row in asked}
         return [(row, functools.partial(self._row, row, drives[row.drive])) for row in asked]
 
-    def _row(self, row: Row, drives: Sequence[Drawn], progress: Progress) -> list[Predicted]:
+    def _row(
+        self, row: PredictedRow, drives: Sequence[Drawn], progress: Progress
+    ) -> list[Predicted]:
         found = []
         for number, drawn in enumerate(drives):
             done = number / len(drives)
@@ -70,7 +74,7 @@ class Prediction:
             found.append(drawn.corrected(row, figures["write_amplification"], figures["rate"]))
         return found
 
-    def _run(self, row: Row, drawn: Drawn, progress: Progress) -> Figures:
+    def _run(self, row: PredictedRow, drawn: Drawn, progress: Progress) -> Figures:
         request = self._request(row, drawn)
         return kept(
             self.folder,
@@ -79,7 +83,7 @@ class Prediction:
             lambda: rates(runner.whole(engine.run(request, progress), row.pattern), self.parts),
         )
 
-    def _request(self, row: Row, drawn: Drawn) -> RunRequest:
+    def _request(self, row: PredictedRow, drawn: Drawn) -> RunRequest:
         slice_ = twin(row.drive, self.parts, drawn.settings())
         used = round(slice_.capacity_bytes * row.written_share) // PAGE_BYTES * PAGE_BYTES
         written = round(slice_.capacity_bytes * row.drive_writes)
@@ -99,7 +103,7 @@ class Prediction:
         )
 
 
-def summarised(row: Row, found: Sequence[Predicted]) -> dict[str, Any]:
+def summarised(row: PredictedRow, found: Sequence[Predicted]) -> dict[str, Any]:
     """Return a row as plain data, with low, median and high of both figures."""
     return {
         "drive": row.drive,

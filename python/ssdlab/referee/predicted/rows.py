@@ -23,7 +23,7 @@ _WHOLE: tuple[tuple[str, float], ...] = (
 
 
 @dataclass(frozen=True)
-class Row:
+class PredictedRow:
     """A pattern on a drive.
 
     Attributes
@@ -47,7 +47,7 @@ class Row:
         return f"{self.drive}, {self.pattern}, {self.written_share:g} written"
 
 
-def rows() -> list[Row]:
+def rows() -> list[PredictedRow]:
     """Return every row, the PRO's first.
 
     Examples
@@ -59,7 +59,7 @@ def rows() -> list[Row]:
         row
         for drive in (PRO, MAX)
         for row in (
-            *(Row(drive, "uniform", share, 5) for share in _SHARES[drive]),
-            *(Row(drive, pattern, 1.0, written) for pattern, written in _WHOLE),
+            *(PredictedRow(drive, "uniform", share, 5) for share in _SHARES[drive]),
+            *(PredictedRow(drive, pattern, 1.0, written) for pattern, written in _WHOLE),
         )
     ]

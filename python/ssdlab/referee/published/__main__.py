@@ -16,7 +16,7 @@ from ssdlab.experiment.kept import performed
 from ssdlab.ground.errors import SsdlabError
 from ssdlab.ground.output import PendingFile
 from ssdlab.referee.published.judge import Judged, document, failures, is_run
-from ssdlab.referee.published.rows import Row, rows
+from ssdlab.referee.published.rows import PublishedRate, rows
 from ssdlab.referee.published.runs import Runs
 
 _SECONDS = 30
@@ -50,7 +50,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     return options
 
 
-def _judged(asked: Sequence[Row], runs: Runs) -> int:
+def _judged(asked: Sequence[PublishedRate], runs: Runs) -> int:
     pieces = [(row.drive, functools.partial(runs.iops, row)) for row in asked if is_run(row)]
     found = performed(pieces)
     judged = [
@@ -65,7 +65,7 @@ def _judged(asked: Sequence[Row], runs: Runs) -> int:
     return 1 if failed else 0
 
 
-def _asked(drives: str) -> list[Row]:
+def _asked(drives: str) -> list[PublishedRate]:
     every = rows()
     wanted = [each for each in drives.split(",") if each]
     known = [row.drive for row in every]

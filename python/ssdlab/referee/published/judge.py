@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from statistics import geometric_mean
 
 from ssdlab.ground import text
-from ssdlab.referee.published.rows import BURST, COUNTED, FOUND, MEMORY, UNSURE, Row
+from ssdlab.referee.published.rows import BURST, COUNTED, FOUND, MEMORY, UNSURE, PublishedRate
 
 LOW, HIGH = 0.85, 1.15
 """Where the mean has to lie."""
@@ -34,7 +34,7 @@ class Judged:
         Of the same run.
     """
 
-    row: Row
+    row: PublishedRate
     iops: float | None
     write_amplification: float | None
 
@@ -100,6 +100,6 @@ def failures(judged: Sequence[Judged]) -> list[str]:
     return [f"the mean of {value:.3f} lies outside {LOW} to {HIGH}"]
 
 
-def is_run(row: Row) -> bool:
+def is_run(row: PublishedRate) -> bool:
     """Tell whether a steady drive can be held against a figure; not against that of a cache."""
     return row.use != BURST

@@ -18,7 +18,7 @@ KINDS = (FOUND, MEMORY)
 
 
 @dataclass(frozen=True)
-class Row:
+class PublishedRate:
     """A figure of a drive.
 
     Attributes
@@ -59,7 +59,7 @@ class Row:
         return self.use == COUNTED
 
 
-def rows() -> list[Row]:
+def rows() -> list[PublishedRate]:
     """Return every figure.
 
     Examples
@@ -72,6 +72,6 @@ def rows() -> list[Row]:
     return [_row(each) for each in csv.DictReader(lines)]
 
 
-def _row(told: dict[str, str]) -> Row:
+def _row(told: dict[str, str]) -> PublishedRate:
     figures = {**told, "iops": float(told["iops"]), "depth": int(told["depth"])}
-    return Row(**figures)  # type: ignore[arg-type]
+    return PublishedRate(**figures)  # type: ignore[arg-type]

@@ -15,7 +15,7 @@ from ssdlab.engine import Progress, conditions
 from ssdlab.engine.request import RunRequest
 from ssdlab.experiment import runner
 from ssdlab.experiment.kept import Figures, kept
-from ssdlab.referee.published.rows import Row
+from ssdlab.referee.published.rows import PublishedRate
 
 RAMP_S = 3600
 """Of a part: at the rates that are published, it is overwritten five times and more by then."""
@@ -36,7 +36,7 @@ class Runs:
     folder: Path
     seconds: int
 
-    def iops(self, row: Row, progress: Progress) -> Figures:
+    def iops(self, row: PublishedRate, progress: Progress) -> Figures:
         """Return a drive's writes a second and its write amplification."""
         request = self.request(row)
 
@@ -47,7 +47,7 @@ class Runs:
 
         return kept(self.folder, row.drive, [request], run)
 
-    def request(self, row: Row) -> RunRequest:
+    def request(self, row: PublishedRate) -> RunRequest:
         """Return what is run for a figure."""
         writes = ("--rw=randwrite", f"--bs={row.block}", f"--iodepth={row.depth}", "--norandommap")
         timed = ("--time_based", f"--runtime={self.seconds}")

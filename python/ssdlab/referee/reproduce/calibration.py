@@ -14,12 +14,12 @@ from matplotlib.ticker import FuncFormatter
 
 from ssdlab.ground import text
 from ssdlab.referee.reproduce.intervals import LEVEL, Spread
-from ssdlab.referee.reproduce.judging import Row
+from ssdlab.referee.reproduce.judging import JudgedRow
 from ssdlab.report import theme
 
 LEVELS = (0.5, 0.8, 0.9)
 
-Pairs = Sequence[tuple[Row, Spread | None]]
+Pairs = Sequence[tuple[JudgedRow, Spread | None]]
 """Rows, each with what an ensemble says of it."""
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from ssdlab.experiment.experiment import Experiment, Scale, Scene
 from ssdlab.referee.reproduce import calibration, judging, provenance
 from ssdlab.referee.reproduce.intervals import Spread, Spreads
-from ssdlab.referee.reproduce.judging import Row
+from ssdlab.referee.reproduce.judging import JudgedRow
 from ssdlab.referee.reproduce.provenance import Fitted
 from ssdlab.referee.reproduce.question import Question
 from ssdlab.referee.reproduce.results import Results
@@ -38,7 +38,7 @@ class Answer:
 
     question: Question
     results: Results
-    rows: list[Row]
+    rows: list[JudgedRow]
     kinds: list[dict[str, str]]
     spreads: list[Spread | None]
     verdict: str
@@ -58,7 +58,7 @@ def answer(
     return Answer(question, results, rows, kinds, of_rows, verdict, picture, cpu_s)
 
 
-def tally(rows: Sequence[Row]) -> str:
+def tally(rows: Sequence[JudgedRow]) -> str:
     """Say how many rows hold.
 
     Examples
@@ -79,12 +79,12 @@ def tally(rows: Sequence[Row]) -> str:
     )
 
 
-def all_rows(answers: Sequence[Answer]) -> list[Row]:
+def all_rows(answers: Sequence[Answer]) -> list[JudgedRow]:
     """Return the rows of all questions."""
     return [row for each in answers for row in each.rows]
 
 
-def rows_with_spreads(answers: Sequence[Answer]) -> list[tuple[Row, Spread | None]]:
+def rows_with_spreads(answers: Sequence[Answer]) -> list[tuple[JudgedRow, Spread | None]]:
     """Return the rows of all questions, each with what an ensemble says of it."""
     return [pair for each in answers for pair in zip(each.rows, each.spreads, strict=True)]
 
@@ -128,7 +128,7 @@ def _question(found: Answer, scale: Scale) -> dict[str, Any]:
     }
 
 
-def _row(row: Row, kinds: dict[str, str], spread: Spread | None) -> dict[str, Any]:
+def _row(row: JudgedRow, kinds: dict[str, str], spread: Spread | None) -> dict[str, Any]:
     return {
         **asdict(row),
         "ensemble": None if spread is None else spread.to_dict(row),

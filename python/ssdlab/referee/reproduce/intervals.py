@@ -22,7 +22,7 @@ from importlib import resources
 from typing import Any
 
 from ssdlab.experiment.ensemble.model_error import MODEL_ERROR, quantiles
-from ssdlab.referee.reproduce.judging import HOLDS, SHOWN, Row
+from ssdlab.referee.reproduce.judging import HOLDS, SHOWN, JudgedRow
 
 LEVEL = 0.9
 """The interval that is shown."""
@@ -71,13 +71,13 @@ class Spread:
         low, high = quantiles(figures, [scatter] * len(figures), [(1 - level) / 2, (1 + level) / 2])
         return low, high
 
-    def contains(self, row: Row, level: float = LEVEL) -> bool:
+    def contains(self, row: JudgedRow, level: float = LEVEL) -> bool:
         """Tell whether a document's ratio lies in the interval."""
         assert row.their_ratio is not None, "a statement has no interval"
         low, high = self.interval(row.their_rounding, level)
         return low <= row.their_ratio <= high
 
-    def to_dict(self, row: Row) -> dict[str, Any]:
+    def to_dict(self, row: JudgedRow) -> dict[str, Any]:
         """Return what it says of its row as plain data."""
         found: dict[str, Any] = {"draws": len(self.figures)}
         if not self.is_ratio or row.their_ratio is None:
@@ -90,7 +90,7 @@ Spreads = Mapping[tuple[str, str], Spread]
 """By question and condition."""
 
 
-def figures(rows: Sequence[Row]) -> dict[str, Figure]:
+def figures(rows: Sequence[JudgedRow]) -> dict[str, Figure]:
     """Return what one draw says of the rows of a question."""
     found: dict[str, Figure] = {}
     for row in rows:

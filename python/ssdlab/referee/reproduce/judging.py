@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ssdlab.ground import text
-from ssdlab.ground.seeds import Figure, Stated
+from ssdlab.ground.seeds import Stated, StatedFigure
 
 MECHANISM = 0.15
 FIRMWARE = 0.30
@@ -41,7 +41,7 @@ UNKNOWN = "Why is not known."
 
 
 @dataclass(frozen=True)
-class Row:
+class JudgedRow:
     """A row of the table.
 
     Attributes
@@ -113,7 +113,7 @@ def judged(
     decided_by: tuple[str, ...] = (),
     profile: str = "",
     reason: str = "",
-) -> Row:
+) -> JudgedRow:
     """Return a row of a ratio.
 
     Examples
@@ -126,7 +126,7 @@ def judged(
     alike = min(abs(theirs_more), abs(ours_more)) < _ALIKE
     same_way = alike or theirs_more * ours_more > 0
     inside = abs(ours / stated.value - 1) <= band and same_way
-    return Row(
+    return JudgedRow(
         condition,
         stated.document,
         stated.place,
@@ -154,7 +154,7 @@ def shape(
     *,
     figures: Sequence[tuple[float, float, float]] = (),
     reason: str = "",
-) -> Row:
+) -> JudgedRow:
     """Return a row of a statement.
 
     Parameters
@@ -173,7 +173,7 @@ def shape(
     verdict = HOLDS if holds else FAILS
     if holds and not all(least <= ours_ <= most for least, ours_, most in figures):
         verdict, reason = OUTSIDE, f"{_OUTSIDE} {reason}".rstrip()
-    return Row(condition, document, place, theirs, ours, verdict, reason=reason)
+    return JudgedRow(condition, document, place, theirs, ours, verdict, reason=reason)
 
 
 def near(stated: float, ours: float, band: float) -> tuple[float, float, float]:
@@ -181,6 +181,8 @@ def near(stated: float, ours: float, band: float) -> tuple[float, float, float]:
     return stated * (1 - band), ours, stated * (1 + band)
 
 
-def shown(condition: str, stated: Figure, ours: str, *, reason: str = "") -> Row:
+def shown(condition: str, stated: StatedFigure, ours: str, *, reason: str = "") -> JudgedRow:
     """Return a row of an absolute figure, which is not judged."""
-    return Row(condition, stated.document, stated.place, str(stated), ours, SHOWN, reason=reason)
+    return JudgedRow(
+        condition, stated.document, stated.place, str(stated), ours, SHOWN, reason=reason
+    )

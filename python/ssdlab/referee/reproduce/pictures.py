@@ -15,7 +15,7 @@ from matplotlib.ticker import FuncFormatter, NullLocator
 
 from ssdlab.ground import text
 from ssdlab.referee.reproduce.intervals import Spread
-from ssdlab.referee.reproduce.judging import RED, Row
+from ssdlab.referee.reproduce.judging import RED, JudgedRow
 from ssdlab.report import theme
 from ssdlab.report.charts import count_axis
 
@@ -202,7 +202,9 @@ def _mark(axes: Axes, mark: Mark, at_edge: bool) -> None:
 
 
 @theme.for_both
-def quotients(answers: Sequence[tuple[str, Sequence[tuple[Row, Spread | None]]]]) -> str | None:
+def quotients(
+    answers: Sequence[tuple[str, Sequence[tuple[JudgedRow, Spread | None]]]],
+) -> str | None:
     """Draw every judged ratio as ours / theirs, with band and interval, question after question."""
     shown = [
         (question, row, spread)
@@ -240,7 +242,7 @@ _TICKS = (0.25, 0.5, 0.7, 1, 1.3, 2, 4)
 _GOOD, _BAD = theme.SERIES[2], theme.SERIES[7]
 
 
-def _quotient(axes: Axes, place: int, row: Row) -> None:
+def _quotient(axes: Axes, place: int, row: JudgedRow) -> None:
     assert row.quotient is not None and row.band is not None
     axes.barh(place, 2 * row.band, left=1 - row.band, height=theme.bar_height(), color=theme.RULE)
     colour = _BAD if row.verdict in RED else _GOOD
@@ -250,7 +252,7 @@ def _quotient(axes: Axes, place: int, row: Row) -> None:
     axes.plot([at], [place], marker, color=colour, markerfacecolor=face, markersize=6)
 
 
-def _interval(axes: Axes, place: int, row: Row, spread: Spread) -> None:
+def _interval(axes: Axes, place: int, row: JudgedRow, spread: Spread) -> None:
     """Draw the interval of ours / theirs: it holds where it reaches over 1."""
     assert row.their_ratio is not None
     low, high = (end / row.their_ratio for end in spread.interval(row.their_rounding))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ssdlab.ground import text
-from ssdlab.referee.reproduce.judging import Row
+from ssdlab.referee.reproduce.judging import JudgedRow
 from ssdlab.referee.reproduce.results import Results
 
 Parameters = Mapping[str, Mapping[str, Any]]
@@ -33,7 +33,7 @@ class Fitted:
     source: str
 
 
-def kinds(row: Row, drives: Mapping[str, Parameters]) -> dict[str, str]:
+def kinds(row: JudgedRow, drives: Mapping[str, Parameters]) -> dict[str, str]:
     """Return where each parameter that decides a row comes from, in every drive it rests on."""
     found: dict[str, dict[str, None]] = {}
     for profile, parameters in drives.items():

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ssdlab.experiment.experiment import Experiment, Scale, Scene
-from ssdlab.referee.reproduce.judging import Row
+from ssdlab.referee.reproduce.judging import JudgedRow
 from ssdlab.referee.reproduce.provenance import Fitted
 from ssdlab.referee.reproduce.results import Results
 from ssdlab.referee.reproduce.specified import Specified
@@ -49,7 +49,7 @@ class Question:
     title: str
     said: Sequence[tuple[str, str]]
     experiments: Callable[[Scale], Sequence[Experiment | Scene | Specified]]
-    rows: Callable[[Results], list[Row]]
+    rows: Callable[[Results], list[JudgedRow]]
     picture: Callable[[Results], str]
     caption: str
     mechanism: str

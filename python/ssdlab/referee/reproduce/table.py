@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from ssdlab.ground import text
 from ssdlab.referee.reproduce.document import Answer
 from ssdlab.referee.reproduce.intervals import Spread
-from ssdlab.referee.reproduce.judging import RED, Row
+from ssdlab.referee.reproduce.judging import RED, JudgedRow
 
 HEADINGS = (
     "question",
@@ -30,7 +30,9 @@ WIDE = 126
 _NARROW, _BROAD = (1, 3, 4, 5, 7, 8), (1, 2, 3, 4, 5, 6, 7, 8, 9)
 
 
-def cells(name: str, row: Row, kinds: dict[str, str], spread: Spread | None) -> tuple[str, ...]:
+def cells(
+    name: str, row: JudgedRow, kinds: dict[str, str], spread: Spread | None
+) -> tuple[str, ...]:
     """Write a row; the verdict of a ratio that is not counted stands in brackets."""
     return (
         name,
@@ -46,7 +48,7 @@ def cells(name: str, row: Row, kinds: dict[str, str], spread: Spread | None) -> 
     )
 
 
-def _spread(row: Row, spread: Spread) -> str:
+def _spread(row: JudgedRow, spread: Spread) -> str:
     """Write an interval and whether the document is inside it, or in how many draws it holds."""
     if not spread.is_ratio or row.their_ratio is None:
         return f"holds in {spread.holding} of {len(spread.figures)}"

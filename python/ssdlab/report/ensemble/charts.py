@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from ssdlab.experiment.ensemble.document import Arm
-from ssdlab.experiment.ensemble.pairing import Row
+from ssdlab.experiment.ensemble.pairing import PairedFigure
 from ssdlab.report import theme
 
 _ROW_INCHES, _AROUND_INCHES = 0.3, 0.8
@@ -32,7 +32,7 @@ def intervals(name: str, arm: Arm) -> str | None:
 
 
 @theme.for_both
-def ratios(name: str, rows: Sequence[Row]) -> str:
+def ratios(name: str, rows: Sequence[PairedFigure]) -> str:
     """Draw each ratio's interval draw by draw, and below it that of independent draws."""
     with theme.style():
         axes = _axes([f"{row.job}: {row.label}" for row in rows])

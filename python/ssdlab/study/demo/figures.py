@@ -28,7 +28,7 @@ HEADINGS = ("run", "IOPS", "throughput", "p99", "WA", "years", "× steady", "pub
 
 
 @dataclass(frozen=True)
-class Figure:
+class DemoFigure:
     """A row of the table.
 
     Attributes
@@ -77,7 +77,7 @@ def _years(result: Result, job: Job) -> float | None:
     return lifetime_years(facts["flash_bytes"], rated, job.write_amplification, load)
 
 
-def figures(results: Sequence[Result]) -> list[Figure]:
+def figures(results: Sequence[Result]) -> list[DemoFigure]:
     """Return the rows, in the order of the results; the fall is drawn, not listed."""
     parts = {str(result.experiment.get("part")): result.jobs[0] for result in results if result.jobs}
     rows = []
@@ -88,7 +88,7 @@ def figures(results: Sequence[Result]) -> list[Figure]:
         job = parts[part]
         steady = parts.get(f"{job.name}-steady")
         rows.append(
-            Figure(
+            DemoFigure(
                 part,
                 f"{job.name}, {result.experiment.get('label')}",
                 job,
@@ -100,20 +100,20 @@ def figures(results: Sequence[Result]) -> list[Figure]:
     return rows
 
 
-def _is_fitted(figure: Figure) -> bool:
+def _is_fitted(figure: DemoFigure) -> bool:
     kinds = {each["key"]: each["kind"] for each in figure.job.lab.get("parameters") or []}
     parameter = figure.published.get("parameter") if figure.published else None
     return kinds.get(parameter) == "fitted"
 
 
-def _remark(figure: Figure) -> str:
+def _remark(figure: DemoFigure) -> str:
     """Say what a figure is fitted to: that is not shown as predicted."""
     if figure.published is None or not _is_fitted(figure):
         return ""
     return f"; not predicted, because {figure.published['parameter']} is fitted"
 
 
-def published(figure: Figure) -> str:
+def published(figure: DemoFigure) -> str:
     """Write what a document says, with its source."""
     said = figure.published
     if said is None:
@@ -121,7 +121,7 @@ def published(figure: Figure) -> str:
     return f"{said['text']}: {said['about']} ({said['source']}){_remark(figure)}"
 
 
-def _cells(figure: Figure) -> tuple[str, ...]:
+def _cells(figure: DemoFigure) -> tuple[str, ...]:
     return (
         figure.label,
         text.count(figure.job.iops()),

@@ -24,7 +24,7 @@ from ssdlab.ground.errors import SsdlabError, Stopped
 from ssdlab.study.everyday import pcmark
 from ssdlab.study.everyday.catalogue import PCMARK
 
-Outcome = dict[str, Any]
+ScenarioOutcome = dict[str, Any]
 """What a scenario told, and what it was run on; ``failure`` alone where the drive failed it."""
 _DRIVE_FAILED = "the device could not do it: "
 """The engine's words where a request of a scenario failed (`crates/lab/src/files/run.rs`)."""
@@ -50,7 +50,7 @@ class Bench:
         self._lock = threading.Lock()
         self._ready: RunRequest | None = None
 
-    def perform(self, scenario: str, values: Settings, progress: Progress) -> Outcome:
+    def perform(self, scenario: str, values: Settings, progress: Progress) -> ScenarioOutcome:
         """Carry one scenario out; callable from any thread.
 
         Parameters
@@ -115,12 +115,12 @@ def _conditioned(request: RunRequest, file: str, progress: Progress) -> RunReque
     return replace(alone, layers=request.layers)
 
 
-def _state(told: Mapping[str, Any]) -> Outcome:
+def _state(told: Mapping[str, Any]) -> ScenarioOutcome:
     """Return what the drive was written by before, and whether it came into its condition."""
     return {key: told.get(key) for key in ("conditioned_by", "steady_reached", "not_steady")}
 
 
-def _pcmark(request: RunRequest, progress: Progress) -> Outcome:
+def _pcmark(request: RunRequest, progress: Progress) -> ScenarioOutcome:
     result = _played(request, progress)
     state = _state(result.jobs[0].lab)
     if result.failures:

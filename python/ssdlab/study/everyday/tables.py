@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ssdlab.ground import seeds, text
 from ssdlab.study.everyday import pcmark
 from ssdlab.study.everyday.catalogue import PCMARK
-from ssdlab.study.everyday.perform import Outcome
+from ssdlab.study.everyday.perform import ScenarioOutcome
 
 BONNIE = "bonnie"
 
@@ -30,7 +30,7 @@ class Table:
     title: str = ""
 
 
-def tables(runs: Sequence[tuple[str, Sequence[Outcome]]]) -> list[Table]:
+def tables(runs: Sequence[tuple[str, Sequence[ScenarioOutcome]]]) -> list[Table]:
     """Return the tables of several runs, each with its label and the same scenarios in order."""
     files = [each["scenario"] for each in runs[0][1] if each["scenario"] != PCMARK]
     found = []
@@ -45,11 +45,13 @@ def tables(runs: Sequence[tuple[str, Sequence[Outcome]]]) -> list[Table]:
     return found
 
 
-def _outcome(outcomes: Sequence[Outcome], scenario: str) -> Outcome:
+def _outcome(outcomes: Sequence[ScenarioOutcome], scenario: str) -> ScenarioOutcome:
     return next(each for each in outcomes if each["scenario"] == scenario)
 
 
-def _waiting(runs: Sequence[tuple[str, Sequence[Outcome]]], scenarios: Sequence[str]) -> Table:
+def _waiting(
+    runs: Sequence[tuple[str, Sequence[ScenarioOutcome]]], scenarios: Sequence[str]
+) -> Table:
     def cells(scenario: str) -> list[str]:
         found = (_outcome(outcomes, scenario)["elapsed_s"] for _, outcomes in runs)
         return [text.significant(each) for each in found]
@@ -58,13 +60,13 @@ def _waiting(runs: Sequence[tuple[str, Sequence[Outcome]]], scenarios: Sequence[
     return Table(("seconds of waiting", *(label for label, _ in runs)), rows)
 
 
-def _details(label: str, outcomes: Sequence[Outcome], scenarios: Sequence[str]) -> Table:
+def _details(label: str, outcomes: Sequence[ScenarioOutcome], scenarios: Sequence[str]) -> Table:
     headings = ("scenario", "time", "CPU", "read", "written", "extents", "at most")
     rows = [(scenario, *_figures(_outcome(outcomes, scenario))) for scenario in scenarios]
     return Table(headings, rows, label)
 
 
-def _figures(outcome: Outcome) -> tuple[str, ...]:
+def _figures(outcome: ScenarioOutcome) -> tuple[str, ...]:
     """Return times, what the drive was asked, and extents: a file's on average, and the most."""
     traffic = outcome["traffic"]
     extents, most = outcome["extents_per_file"], outcome["most_extents"]
@@ -78,7 +80,7 @@ def _figures(outcome: Outcome) -> tuple[str, ...]:
     )
 
 
-def _bonnie(runs: Sequence[tuple[str, Sequence[Outcome]]]) -> Table:
+def _bonnie(runs: Sequence[tuple[str, Sequence[ScenarioOutcome]]]) -> Table:
     found = [bonnie_rates(_outcome(outcomes, BONNIE)) for _, outcomes in runs]
     rows = [
         (name, *(text.significant(each[name]) for each in found))
@@ -87,7 +89,7 @@ def _bonnie(runs: Sequence[tuple[str, Sequence[Outcome]]]) -> Table:
     return Table(("Bonnie++'s stand-in", *(label for label, _ in runs)), rows)
 
 
-def bonnie_rates(outcome: Outcome) -> dict[str, float]:
+def bonnie_rates(outcome: ScenarioOutcome) -> dict[str, float]:
     """Return what Bonnie++ reports: bytes of the file over time, and places a second.
 
     Parameters
@@ -109,7 +111,7 @@ _CHUNK_BYTES = 8192
 """What Bonnie++ reads at a place (its manual page)."""
 
 
-def _pcmark(runs: Sequence[tuple[str, Sequence[Outcome]]]) -> Table:
+def _pcmark(runs: Sequence[tuple[str, Sequence[ScenarioOutcome]]]) -> Table:
     found = [_outcome(outcomes, PCMARK) for _, outcomes in runs]
     rows = [
         (f"{task}, MB/s", *(text.significant(each["tasks_mb_per_s"][task]) for each in found))

@@ -25,9 +25,10 @@ from ssdlab.engine.request import RunRequest, Settings
 from ssdlab.engine.result import Result
 from ssdlab.engine.shown import parameters, sizes
 from ssdlab.experiment import runner
+from ssdlab.experiment.ensemble.runs import RunOrReason
 from ssdlab.experiment.experiment import Scale, data_share
 from ssdlab.ground.errors import SsdlabError
-from ssdlab.study.fitting.measurement import Load, Measurement, figure
+from ssdlab.study.fitting.measurement import MeasuredLoad, Measurement, figure
 from ssdlab.study.fitting.unknowns import Array, Space
 
 SMALL = Scale("fit", 192, (1,))
@@ -54,9 +55,6 @@ _NAMES_AN_AMOUNT = re.compile(
 
 _SPARE, _BAD_SHARE = "over_provisioning", "reliability.factory_bad_share"
 
-Outcome = Result | str
-"""What a run gave, or why there is no such drive."""
-
 
 @dataclass(frozen=True)
 class Wave:
@@ -75,8 +73,8 @@ class Wave:
 
 
 def tasks_of(
-    space: Space, drives: Sequence[Settings], runs: Sequence[Load], seed: int
-) -> list[Callable[[Progress], Outcome]]:
+    space: Space, drives: Sequence[Settings], runs: Sequence[MeasuredLoad], seed: int
+) -> list[Callable[[Progress], RunOrReason]]:
     """Return the runs of a wave: all loads on the first drive, then on the next."""
     asked = [
         request(space, load, settings, seed + number)
@@ -87,7 +85,9 @@ def tasks_of(
 
 
 def figures_of(
-    outcomes: Sequence[Outcome | None], runs: Sequence[Load], measurements: Sequence[Measurement]
+    outcomes: Sequence[RunOrReason | None],
+    runs: Sequence[MeasuredLoad],
+    measurements: Sequence[Measurement],
 ) -> Array:
     """Return what `tasks_of` gave as a row a drive and a column a measurement."""
     drives = [outcomes[start : start + len(runs)] for start in range(0, len(outcomes), len(runs))]
@@ -99,7 +99,7 @@ def figures_of(
     return np.array(rows, dtype=float).reshape(len(drives), len(measurements))
 
 
-def request(space: Space, load: Load, settings: Settings, seed: int) -> RunRequest:
+def request(space: Space, load: MeasuredLoad, settings: Settings, seed: int) -> RunRequest:
     """Return a load on a drive, made smaller where that changes nothing but the time it takes."""
     asked = replace(load.request(space.drive, settings), seed=seed)
     if load.condition in (None, "fresh") or _names_an_amount(load):
@@ -120,7 +120,7 @@ def request(space: Space, load: Load, settings: Settings, seed: int) -> RunReque
     return replace(asked, settings=settings, exact=not quick)
 
 
-def _is_uniform(load: Load) -> bool:
+def _is_uniform(load: MeasuredLoad) -> bool:
     """Tell whether a load writes one size all over the drive, each place whenever it is drawn."""
     if not conditions.is_steady(load.condition) or load.span != 1 or load.job_text:
         return False
@@ -172,11 +172,11 @@ def _unwritten(values: Mapping[str, Any]) -> float:
     return 1.0 if values["ftl.gc_pace"] == "smooth" else 0.5
 
 
-def _names_an_amount(load: Load) -> bool:
+def _names_an_amount(load: MeasuredLoad) -> bool:
     return bool(_NAMES_AN_AMOUNT.search("\n".join([*load.flags, load.job_text or ""])))
 
 
-def _figure(outcome: Outcome | None, measurement: Measurement) -> float:
+def _figure(outcome: RunOrReason | None, measurement: Measurement) -> float:
     """Return a figure above 0, or NaN: figures are fitted by their logarithms."""
     if not isinstance(outcome, Result):
         return np.nan
@@ -184,7 +184,7 @@ def _figure(outcome: Outcome | None, measurement: Measurement) -> float:
     return found if found is not None and found > 0 else np.nan
 
 
-def _run(asked: RunRequest, progress: Progress) -> Outcome:
+def _run(asked: RunRequest, progress: Progress) -> RunOrReason:
     try:
         return runner.whole(engine.run(asked, progress), asked.job_name)
     except SsdlabError as error:

@@ -40,7 +40,7 @@ METRICS = (
 
 
 @dataclass(frozen=True)
-class Load:
+class MeasuredLoad:
     """A run that is measured.
 
     Attributes
@@ -105,7 +105,7 @@ class Measurement:
         Where it was read, for messages.
     """
 
-    load: Load
+    load: MeasuredLoad
     metric: str
     value: float
     spread: float
@@ -154,7 +154,7 @@ def figure(job: Job, metric: str) -> float | None:
     return _FIGURES[name](job, direction) if direction in job.directions else None
 
 
-def loads(measurements: Sequence[Measurement]) -> list[Load]:
+def loads(measurements: Sequence[Measurement]) -> list[MeasuredLoad]:
     """Return the runs that measurements are of, each once."""
     return list(dict.fromkeys(each.load for each in measurements))
 
@@ -178,7 +178,7 @@ def hold_back(measurements: Sequence[Measurement], share: float, seed: int) -> l
     """
     runs = loads(measurements)
     random.Random(seed).shuffle(runs)
-    held: set[Load] = set()
+    held: set[MeasuredLoad] = set()
     wanted = share * len(measurements)
     for run in runs[:-1]:
         if sum(each.load in held for each in measurements) >= wanted - 0.5:

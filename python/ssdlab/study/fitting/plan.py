@@ -20,7 +20,7 @@ from scipy.stats import rankdata
 
 from ssdlab.engine import conditions
 from ssdlab.study.fitting.emulator import Emulator
-from ssdlab.study.fitting.measurement import SPREAD, Load, Measurement
+from ssdlab.study.fitting.measurement import SPREAD, MeasuredLoad, Measurement
 from ssdlab.study.fitting.posterior import MODEL_ERROR
 from ssdlab.study.fitting.unknowns import Array, Space
 
@@ -41,7 +41,7 @@ class Candidate:
         What it would give.
     """
 
-    load: Load
+    load: MeasuredLoad
     metrics: tuple[str, ...]
 
     def measurements(self) -> list[Measurement]:
@@ -49,11 +49,11 @@ class Candidate:
         return [Measurement(self.load, each, 1.0, SPREAD, "plan") for each in self.metrics]
 
 
-def _load(*flags: str, condition: str | None = None, span: float = 1.0) -> Load:
-    return Load(tuple(f"--{each}" for each in flags), condition, span=span)
+def _load(*flags: str, condition: str | None = None, span: float = 1.0) -> MeasuredLoad:
+    return MeasuredLoad(tuple(f"--{each}" for each in flags), condition, span=span)
 
 
-def _random(*flags: str, condition: str | None = None, span: float = 1.0) -> Load:
+def _random(*flags: str, condition: str | None = None, span: float = 1.0) -> MeasuredLoad:
     named = tuple(each.removeprefix("--") for each in _RANDOM)
     return _load(*flags, *named, condition=condition, span=span)
 

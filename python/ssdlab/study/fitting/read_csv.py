@@ -24,7 +24,7 @@ from ssdlab.engine import conditions
 from ssdlab.ground import text
 from ssdlab.ground.errors import SsdlabError
 from ssdlab.ground.input import InputError, read_text
-from ssdlab.study.fitting.measurement import METRICS, SPREAD, Load, Measurement
+from ssdlab.study.fitting.measurement import METRICS, SPREAD, MeasuredLoad, Measurement
 
 _NEEDED = ("job", "condition", "metric", "value")
 _OPTIONAL = ("spread", "settings", "span")
@@ -95,7 +95,7 @@ def _measurement(folder: Path, place: str, header: list[str], cells: list[str]) 
     )
 
 
-def _load(folder: Path, place: str, row: Mapping[str, str]) -> Load:
+def _load(folder: Path, place: str, row: Mapping[str, str]) -> MeasuredLoad:
     job, name, flags = _job(folder, place, row.get("job", ""))
     try:
         checked = engine.check_job(job, name, flags)
@@ -108,7 +108,9 @@ def _load(folder: Path, place: str, row: Mapping[str, str]) -> Load:
             f"{place}: {row['job']}: has {len(checked['jobs'])} jobs\n"
             "name a file with one job, so that it is clear which one was measured"
         )
-    return Load(flags, condition_of(row["condition"], place), job, name, tuple(settings), span)
+    return MeasuredLoad(
+        flags, condition_of(row["condition"], place), job, name, tuple(settings), span
+    )
 
 
 def _job(folder: Path, place: str, job: str) -> tuple[str | None, str, tuple[str, ...]]:

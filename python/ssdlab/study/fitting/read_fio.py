@@ -30,7 +30,7 @@ from ssdlab.study.fitting.measurement import (
     SPREAD,
     TAIL_SPREAD,
     Gathered,
-    Load,
+    MeasuredLoad,
     Measurement,
     figure,
 )
@@ -166,7 +166,7 @@ def _add_job(
     condition: str | None,
 ) -> None:
     flags = _flags(job, options, place)
-    load = Load(flags, condition_of(condition or job.condition or "", place))
+    load = MeasuredLoad(flags, condition_of(condition or job.condition or "", place))
     is_alone = not any(each.startswith("--iodepth=") and each != "--iodepth=1" for each in flags)
     several = len(job.directions) > 1
     for direction in job.directions:

@@ -31,7 +31,13 @@ from ssdlab.bench.report.sources import read_results
 from ssdlab.engine import conditions
 from ssdlab.engine.request import Settings
 from ssdlab.ground.errors import SsdlabError
-from ssdlab.study.fitting.measurement import SPREAD, TAIL_SPREAD, Gathered, Load, Measurement
+from ssdlab.study.fitting.measurement import (
+    SPREAD,
+    TAIL_SPREAD,
+    Gathered,
+    MeasuredLoad,
+    Measurement,
+)
 
 _MIXES = (100, 65, 0)
 _KIB = 1024
@@ -180,7 +186,7 @@ def _of_part(path: Path, part: PartRead, settings: Settings) -> Iterator[Measure
 
 def _load(
     asked: Mapping[str, Any], chosen: _Chosen, settings: Settings, waits: bool, place: str
-) -> Load:
+) -> MeasuredLoad:
     """Return the short job that stands for a cell; threads become depth."""
     reads, size = asked["read_percent"], asked["block_bytes"]
     kind = {100: "read", 0: "write"}.get(reads, "rw")
@@ -196,7 +202,7 @@ def _load(
         engine.check_job(None, "job", flags)
     except SsdlabError as error:
         raise SsdlabError(f"{place}: {error}") from None
-    return Load(tuple(flags), chosen.condition, settings=settings)
+    return MeasuredLoad(tuple(flags), chosen.condition, settings=settings)
 
 
 def _figure(both: Mapping[str, Any], metric: str) -> float | None:

@@ -17,7 +17,7 @@ from ssdlab.engine.request import Settings
 from ssdlab.ground.errors import SsdlabError, Stopped
 from ssdlab.study.fitting import forward
 from ssdlab.study.fitting.emulator import Emulator, fit_emulator
-from ssdlab.study.fitting.forward import Outcome
+from ssdlab.study.fitting.forward import RunOrReason
 from ssdlab.study.fitting.measurement import Measurement, loads
 from ssdlab.study.fitting.posterior import Likelihood, sample
 from ssdlab.study.fitting.unknowns import Array, Space
@@ -27,7 +27,7 @@ _LEAST_RUNS = 8
 """With fewer drives that gave a figure nothing can be learnt."""
 
 Perform = Callable[
-    [Sequence[str], Sequence[Callable[[Progress], Outcome]]], Sequence[Outcome | None]
+    [Sequence[str], Sequence[Callable[[Progress], RunOrReason]]], Sequence[RunOrReason | None]
 ]
 """Runs tasks by their labels; None is one that was stopped."""
 
@@ -209,7 +209,7 @@ def run_wave(
     return figures
 
 
-def _complain(measurement: Measurement, outcomes: Sequence[Outcome | None]) -> None:
+def _complain(measurement: Measurement, outcomes: Sequence[RunOrReason | None]) -> None:
     """Refuse a measurement that the runs say nothing of."""
     said = next((each for each in outcomes if isinstance(each, str)), None)
     raise SsdlabError(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ssdlab.ground import text
 from ssdlab.study.sizing import shown
 from ssdlab.study.sizing.candidate import Layout
-from ssdlab.study.sizing.load import Limits, Load
+from ssdlab.study.sizing.load import HostLoad, Limits
 from ssdlab.study.sizing.search import ranked
 from ssdlab.study.sizing.verdict import Verdict
 
@@ -33,7 +33,7 @@ def _brief(group: Sequence[Verdict]) -> list[Verdict]:
     return [next((each for each in reversed(rising) if each.figures is not None), rising[-1])]
 
 
-def of_drive(group: Sequence[Verdict], load: Load, limits: Limits) -> str:
+def of_drive(group: Sequence[Verdict], load: HostLoad, limits: Limits) -> str:
     """Say in a line what was found of a drive in a layout, of all its shares."""
     found = _brief(group)[-1]
     share = text.percent(found.candidate.unused, 0)
@@ -74,7 +74,7 @@ def fewer_drives(chosen: Verdict, verdicts: Sequence[Verdict]) -> Verdict | None
     return ranked(mine)[0] if mine else None
 
 
-def sentences(verdicts: Sequence[Verdict], load: Load, limits: Limits) -> list[str]:
+def sentences(verdicts: Sequence[Verdict], load: HostLoad, limits: Limits) -> list[str]:
     """Say what was found; the first sentence is the answer."""
     chosen = best(verdicts)
     if chosen is None:
@@ -98,7 +98,7 @@ def sentences(verdicts: Sequence[Verdict], load: Load, limits: Limits) -> list[s
     return said
 
 
-def _fewer(found: Verdict, load: Load, limits: Limits) -> str:
+def _fewer(found: Verdict, load: HostLoad, limits: Limits) -> str:
     name = found.candidate.layout.name
     share = text.percent(found.candidate.unused, 0)
     if found.meets:
@@ -106,7 +106,7 @@ def _fewer(found: Verdict, load: Load, limits: Limits) -> str:
     return f"{name} would not do: {share} unused misses {shown.missed(found, load, limits)}."
 
 
-def _none_meets(verdicts: Sequence[Verdict], load: Load, limits: Limits) -> str:
+def _none_meets(verdicts: Sequence[Verdict], load: HostLoad, limits: Limits) -> str:
     run = [each for each in verdicts if each.figures is not None]
     if not any(each.is_judged for each in verdicts):
         return "None of them could be judged."

@@ -33,7 +33,7 @@ from typing import Any
 from ssdlab import engine
 from ssdlab.engine.endurance import DAYS_PER_YEAR, lifetime_years
 from ssdlab.study.sizing.candidate import Candidate, Sheet, sheet
-from ssdlab.study.sizing.load import Limits, Load
+from ssdlab.study.sizing.load import HostLoad, Limits
 from ssdlab.study.sizing.ratings import Rating
 
 MARGIN = 1.05
@@ -73,7 +73,7 @@ class Bounds:
         return asdict(self)
 
 
-def bounds(candidate: Candidate, load: Load) -> Bounds:
+def bounds(candidate: Candidate, load: HostLoad) -> Bounds:
     """Return what a candidate cannot pass under a load."""
     facts = sheet(candidate.drive)
     amplification = least_write_amplification(candidate, load)
@@ -89,7 +89,7 @@ def bounds(candidate: Candidate, load: Load) -> Bounds:
     return Bounds(amplification, rates[slowest], slowest, years, facts.least_read_s * 1e9)
 
 
-def least_write_amplification(candidate: Candidate, load: Load) -> float:
+def least_write_amplification(candidate: Candidate, load: HostLoad) -> float:
     """Return the least bytes programmed for each byte that a drive receives."""
     facts = sheet(candidate.drive)
     if facts.compresses:
@@ -111,7 +111,7 @@ def _greedy(over_provisioning: float, units_a_block: int) -> float:
 
 
 def _rates(
-    facts: Sheet, candidate: Candidate, load: Load, amplification: float
+    facts: Sheet, candidate: Candidate, load: HostLoad, amplification: float
 ) -> dict[str, float]:
     read, write = load.read_share, load.write_share * candidate.layout.least_copies
     rows = load.block_bytes / facts.row_bytes
@@ -123,7 +123,7 @@ def _rates(
     return _shared_rates(facts, candidate, load) | of_flash
 
 
-def _shared_rates(facts: Sheet, candidate: Candidate, load: Load) -> dict[str, float]:
+def _shared_rates(facts: Sheet, candidate: Candidate, load: HostLoad) -> dict[str, float]:
     """Return what the parts of a drive let through that all its dies share."""
     drives, copies = candidate.layout.drives, candidate.layout.least_copies
     read, write = load.read_share, load.write_share * copies
@@ -134,17 +134,17 @@ def _shared_rates(facts: Sheet, candidate: Candidate, load: Load) -> dict[str, f
     return {part: drives / seconds for part, seconds in busy.items() if seconds > 0}
 
 
-def shared_iops(facts: Sheet, candidate: Candidate, load: Load) -> float:
+def shared_iops(facts: Sheet, candidate: Candidate, load: HostLoad) -> float:
     """Return the IOPS that link and controller let through, whatever the flash does."""
     return min(_shared_rates(facts, candidate, load).values(), default=math.inf)
 
 
-def room(candidate: Candidate, load: Load) -> float:
+def room(candidate: Candidate, load: HostLoad) -> float:
     """Return the bytes of data that find room; what a file system has to keep free is none."""
     return candidate.host_bytes * (1 - load.free)
 
 
-def under_warranty(candidate: Candidate, load: Load, rating: Rating | None) -> float | None:
+def under_warranty(candidate: Candidate, load: HostLoad, rating: Rating | None) -> float | None:
     """Return the years until what its drives are rated for is written; None where nobody knows."""
     if rating is None:
         return None
@@ -154,7 +154,7 @@ def under_warranty(candidate: Candidate, load: Load, rating: Rating | None) -> f
 
 
 def clearly_keeps(
-    candidate: Candidate, load: Load, limits: Limits, rating: Rating | None = None
+    candidate: Candidate, load: HostLoad, limits: Limits, rating: Rating | None = None
 ) -> bool:
     """Tell whether a candidate keeps all limits by so much that no run is needed."""
     facts = sheet(candidate.drive)
@@ -171,7 +171,7 @@ def clearly_keeps(
 
 
 def ruled_out(
-    candidate: Candidate, load: Load, limits: Limits, rating: Rating | None = None
+    candidate: Candidate, load: HostLoad, limits: Limits, rating: Rating | None = None
 ) -> tuple[str, ...]:
     """Name the limits that a candidate cannot keep: capacity, throughput, tail, wear, warranty."""
     warranty = under_warranty(candidate, load, rating)
@@ -186,6 +186,6 @@ def ruled_out(
     return tuple(name for name, is_missed in missed.items() if is_missed)
 
 
-def _cannot_read(found: Bounds, load: Load, limits: Limits) -> bool:
+def _cannot_read(found: Bounds, load: HostLoad, limits: Limits) -> bool:
     limit = limits.read_p99_ns
     return load.read_share > 0 and limit is not None and found.read_ns > limit * MARGIN

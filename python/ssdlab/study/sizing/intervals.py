@@ -26,11 +26,11 @@ from ssdlab.experiment.ensemble.runs import ensemble
 from ssdlab.experiment.ensemble.summary import HIGH, LOW
 from ssdlab.ground.errors import SsdlabError
 from ssdlab.study.sizing.candidate import Candidate
-from ssdlab.study.sizing.load import Limits, Load
+from ssdlab.study.sizing.load import HostLoad, Limits
 from ssdlab.study.sizing.simulate import Draw, Figures, simulate
 from ssdlab.study.sizing.verdict import reserves
 
-Outcome = Figures | str
+FiguresOrReason = Figures | str
 """What the runs of a draw gave, or why there is no such drive."""
 
 _AMPLIFICATION = "write_amplification"
@@ -95,12 +95,17 @@ def drawn(candidate: Candidate, count: int, seed: int) -> list[Draw]:
 
 
 def tasks(
-    candidate: Candidate, load: Load, draws: Sequence[Draw], seed: int, *, wear_alone: bool = False
-) -> list[Callable[[Progress], Outcome]]:
+    candidate: Candidate,
+    load: HostLoad,
+    draws: Sequence[Draw],
+    seed: int,
+    *,
+    wear_alone: bool = False,
+) -> list[Callable[[Progress], FiguresOrReason]]:
     """Return the runs of each draw."""
 
-    def run(draw: Draw) -> Callable[[Progress], Outcome]:
-        def task(progress: Progress) -> Outcome:
+    def run(draw: Draw) -> Callable[[Progress], FiguresOrReason]:
+        def task(progress: Progress) -> FiguresOrReason:
             try:
                 return simulate(candidate, load, seed, progress, draw=draw, wear_alone=wear_alone)
             except SsdlabError as error:
@@ -112,7 +117,7 @@ def tasks(
 
 
 def spread(
-    candidate: Candidate, load: Load, limits: Limits, found: Sequence[Outcome | None]
+    candidate: Candidate, load: HostLoad, limits: Limits, found: Sequence[FiguresOrReason | None]
 ) -> Spread | None:
     """Summarise the draws; None where none of them worked."""
     worked = [each for each in found if isinstance(each, Figures)]
@@ -135,7 +140,7 @@ def spread(
     return Spread(candidate, len(worked), sum(kept), intervals)
 
 
-def of_wear(worked: Sequence[Figures], load: Load) -> dict[str, Interval]:
+def of_wear(worked: Sequence[Figures], load: HostLoad) -> dict[str, Interval]:
     """Return the intervals of what wears, by the names of `Figures`.
 
     Parameters

@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ssdlab.experiment.experiment import Value, section
-from ssdlab.study.sizing.load import Load
+from ssdlab.study.sizing.load import HostLoad
 
 SATURATED, SETTLE, LOAD = "saturated", "settle", "load"
 MORNING, RUSH = "morning", "rush"
@@ -34,7 +34,7 @@ _LEAST_REQUESTS = 50_000
 _SETTLE_S, _SETTLE_REQUESTS = 20.0, 3_000_000
 
 
-def _access(load: Load) -> dict[str, Value]:
+def _access(load: HostLoad) -> dict[str, Value]:
     kind = "" if load.sequential else "rand"
     options: dict[str, Value] = {"rw": f"{kind}write", "bs": load.block_bytes}
     if load.read_share > 0:
@@ -43,12 +43,12 @@ def _access(load: Load) -> dict[str, Value]:
     return options if load.sequential else options | {"norandommap": True}
 
 
-def _rate(load: Load, share: float, parts: int) -> int:
+def _rate(load: HostLoad, share: float, parts: int) -> int:
     """Return a rate as fio takes it: whole requests a second."""
     return max(1, round(load.rate / parts * share)) if share else 0
 
 
-def _paced(name: str, load: Load, parts: int, **options: Value) -> str:
+def _paced(name: str, load: HostLoad, parts: int, **options: Value) -> str:
     """Return reads and writes at the load's rate, side by side; ``number_ios`` is of both."""
     both = options.pop("number_ios", None)
     sections = []
@@ -67,7 +67,7 @@ def _paced(name: str, load: Load, parts: int, **options: Value) -> str:
     return "\n".join(sections)
 
 
-def writes(load: Load, unit_bytes: int) -> str:
+def writes(load: HostLoad, unit_bytes: int) -> str:
     """Return the job that brings a drive into steady state: writes alone, trims where there are.
 
     With t of the trims and w of the writes uniform over the drive, a share t / (t + w) is free in
@@ -85,7 +85,7 @@ def writes(load: Load, unit_bytes: int) -> str:
 
 
 def measured(
-    load: Load,
+    load: HostLoad,
     *,
     wear_alone: bool = False,
     idle_hours: float = 0.0,
@@ -126,7 +126,7 @@ def measured(
     return in_turn(jobs)
 
 
-def ends(load: Load) -> tuple[str, ...]:
+def ends(load: HostLoad) -> tuple[str, ...]:
     """Return the fio options that end a job of the user's when it has told enough.
 
     All sections end with the first of them, so that each is measured beside the others.

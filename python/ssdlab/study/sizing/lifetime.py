@@ -18,8 +18,8 @@ from ssdlab.engine import Progress
 from ssdlab.ground import text
 from ssdlab.study.sizing import nights
 from ssdlab.study.sizing.candidate import SINGLE, Candidate, layout
-from ssdlab.study.sizing.intervals import Interval, Outcome, of_wear, tasks
-from ssdlab.study.sizing.load import Load
+from ssdlab.study.sizing.intervals import FiguresOrReason, Interval, of_wear, tasks
+from ssdlab.study.sizing.load import HostLoad
 from ssdlab.study.sizing.simulate import Draw, Figures, commands, conditioning, simulate
 
 CHANGE = 0.2
@@ -40,7 +40,7 @@ class Case:
 
     name: str
     candidate: Candidate
-    load: Load
+    load: HostLoad
 
     def figures(self, seed: int, progress: Progress, *, exact: bool = False) -> Figures:
         """Run it; the whole drive where that is asked."""
@@ -83,7 +83,7 @@ class Years:
         }
 
 
-def cases(drive: str, unused: float, load: Load) -> list[Case]:
+def cases(drive: str, unused: float, load: HostLoad) -> list[Case]:
     """Return the case that is asked, and the changes to it that are not there already."""
     plain = Candidate(drive, unused, layout(SINGLE))
     found = [Case("as asked", plain, load)]
@@ -115,7 +115,7 @@ def runs(
 
 def drawn_runs(
     asked: Sequence[Case], wanted: str, draws: Sequence[Draw], seed: int
-) -> list[Callable[[Progress], Outcome]]:
+) -> list[Callable[[Progress], FiguresOrReason]]:
     """Return the runs of each draw for the cases that one conditioning, by its key, is for."""
     case = next(each for each in asked if key(each, seed) == wanted)
     return tasks(case.candidate, case.load, draws, seed, wear_alone=True)

@@ -37,7 +37,7 @@ _ROUNDING = 1.001
 
 
 @dataclass(frozen=True)
-class Load:
+class HostLoad:
     """What the host does.
 
     Attributes
@@ -91,7 +91,7 @@ class Load:
         assert self.iops is not None
         return self.iops
 
-    def times(self, factor: float) -> Load:
+    def times(self, factor: float) -> HostLoad:
         """Return so many times the load, as rate and as bytes a day."""
         iops = None if self.iops is None else self.iops * factor
         return replace(self, iops=iops, bytes_per_day=self.bytes_per_day * factor)
@@ -127,7 +127,7 @@ class Limits:
 
 def plain(
     *, writes: str | None, iops: float | None, mix: str, bs: str, hours: float, sequential: bool
-) -> Load:
+) -> HostLoad:
     """Read a plain load as it is typed.
 
     Parameters
@@ -166,7 +166,7 @@ def plain(
             f"({most / 1e9:.4g} GB)\nraise --iops or --hours, or leave --iops out"
         )
     per_day = most if amount is None else amount
-    return Load(rate, read_share, block, per_day, sequential, hours=hours)
+    return HostLoad(rate, read_share, block, per_day, sequential, hours=hours)
 
 
 def of_job(
@@ -177,7 +177,7 @@ def of_job(
     iops: float | None,
     stationary: bool = False,
     scales: bool = False,
-) -> Load:
+) -> HostLoad:
     """Return a fio job as a load.
 
     Parameters
@@ -201,10 +201,10 @@ def of_job(
     _check_rate(iops)
     per_day = parse_amount_per_day(writes)
     kind = {"stationary": stationary, "scales": scales}
-    return Load(iops, 0.0, 0, per_day, job=text, job_name=name, **kind)
+    return HostLoad(iops, 0.0, 0, per_day, job=text, job_name=name, **kind)
 
 
-def with_trims(load: Load, text: str) -> Load:
+def with_trims(load: HostLoad, text: str) -> HostLoad:
     """Return a load whose file system is trimmed as it is typed: ``daily:20%``.
 
     Parameters

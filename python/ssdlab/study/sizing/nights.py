@@ -48,7 +48,7 @@ from ssdlab.experiment.experiment import Value, section, story
 from ssdlab.experiment.twin import twin
 from ssdlab.study.sizing.candidate import Candidate, sheet
 from ssdlab.study.sizing.jobs import seconds
-from ssdlab.study.sizing.load import Load
+from ssdlab.study.sizing.load import HostLoad
 from ssdlab.study.sizing.steady import run_on
 
 _DEPTH = 32
@@ -59,7 +59,7 @@ _AGREE_WITHIN = 0.01
 _TIMES = (1, 2, 4)
 
 
-def drive_writes(candidate: Candidate, load: Load) -> float:
+def drive_writes(candidate: Candidate, load: HostLoad) -> float:
     """Return how often a drive is written over from one trim to the next."""
     layout = candidate.layout
     written = load.bytes_per_day * load.trim_days * layout.least_copies / layout.drives
@@ -67,7 +67,7 @@ def drive_writes(candidate: Candidate, load: Load) -> float:
     return written * smallest / candidate.exported_bytes
 
 
-def still_free(candidate: Candidate, load: Load) -> float:
+def still_free(candidate: Candidate, load: HostLoad) -> float:
     """Return the share of a drive that is still unmapped in the evening.
 
     A drive without TRIM never hears what is free.
@@ -77,7 +77,7 @@ def still_free(candidate: Candidate, load: Load) -> float:
     return load.free * math.exp(-drive_writes(candidate, load))
 
 
-def remarks(drives: Sequence[str], load: Load) -> list[str]:
+def remarks(drives: Sequence[str], load: HostLoad) -> list[str]:
     """Say of which drives nights make no difference."""
     deaf = [each for each in drives if load.free and not sheet(each).trims]
     idle = [each for each in drives if load.hours < 24 and not sheet(each).collects_idle]
@@ -91,7 +91,7 @@ def remarks(drives: Sequence[str], load: Load) -> list[str]:
     ]
 
 
-def evening(candidate: Candidate, load: Load) -> Candidate:
+def evening(candidate: Candidate, load: HostLoad) -> Candidate:
     """Return the candidate as it is just before the trim: with so much more unused.
 
     Examples
@@ -114,13 +114,13 @@ def deleted(free: float, drive_writes_between: float) -> float:
     return (free - left) / (1 - left)
 
 
-def idle_hours(candidate: Candidate, load: Load) -> float:
+def idle_hours(candidate: Candidate, load: HostLoad) -> float:
     """Return the hours of a day in which a drive does something that is not asked for."""
     runs = sheet(candidate.drive).collects_idle and not load.sequential and not load.trimmed
     return 24.0 - load.hours if runs else 0.0
 
 
-def lived(candidate: Candidate, load: Load) -> bool:
+def lived(candidate: Candidate, load: HostLoad) -> bool:
     """Tell whether nights make a difference, so that they have to be run."""
     return still_free(candidate, load) > 0 or idle_hours(candidate, load) > 0
 
@@ -156,7 +156,7 @@ class Rhythm:
         return step * max(1, round(1 / (self.day * step)))
 
 
-def rhythm(candidate: Candidate, load: Load) -> Rhythm:
+def rhythm(candidate: Candidate, load: HostLoad) -> Rhythm:
     """Return the days of a load: where idle hours make no difference, they go from trim to trim."""
     between, trims = drive_writes(candidate, load), still_free(candidate, load) > 0
     if not idle_hours(candidate, load):
@@ -166,7 +166,7 @@ def rhythm(candidate: Candidate, load: Load) -> Rhythm:
     return Rhythm(asked, day, max(1, round(between / day)) if trims else 0)
 
 
-def days(candidate: Candidate, load: Load, capacity_bytes: int, times: int = 1) -> str:
+def days(candidate: Candidate, load: HostLoad, capacity_bytes: int, times: int = 1) -> str:
     """Return the job of nights and days on a slice.
 
     Parameters
@@ -194,7 +194,7 @@ def days(candidate: Candidate, load: Load, capacity_bytes: int, times: int = 1) 
 
 
 def amplification(
-    candidate: Candidate, load: Load, season: RunRequest, progress: Progress
+    candidate: Candidate, load: HostLoad, season: RunRequest, progress: Progress
 ) -> float:
     """Return the write amplification over days and nights, from a run.
 

@@ -16,7 +16,7 @@ from ssdlab.engine import Progress
 from ssdlab.ground import text
 from ssdlab.ground.errors import SsdlabError
 from ssdlab.study.sizing.candidate import Candidate, Layout
-from ssdlab.study.sizing.load import Limits, Load
+from ssdlab.study.sizing.load import HostLoad, Limits
 from ssdlab.study.sizing.ratings import Rating
 from ssdlab.study.sizing.simulate import simulate
 from ssdlab.study.sizing.verdict import Verdict, by_closed_form, by_more_spare, by_run, impossible
@@ -40,7 +40,7 @@ class Asked:
         Whole drives are run, however large.
     """
 
-    load: Load
+    load: HostLoad
     limits: Limits
     prices: dict[str, float]
     seed: int

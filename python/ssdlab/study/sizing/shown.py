@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from ssdlab.ground import text
-from ssdlab.study.sizing.load import Limits, Load
+from ssdlab.study.sizing.load import HostLoad, Limits
 from ssdlab.study.sizing.simulate import Figures
 from ssdlab.study.sizing.verdict import Verdict
 
@@ -41,7 +41,7 @@ def percentiles(figures: Figures, limits: Limits) -> dict[str, str]:
     }
 
 
-def line(found: Verdict, load: Load, limits: Limits) -> str:
+def line(found: Verdict, load: HostLoad, limits: Limits) -> str:
     """Write what is known of a verdict, such as ``8.8 × the IOPS, read p99 160 µs, 9.1 years``."""
     figures = found.figures
     if figures is None:
@@ -58,7 +58,7 @@ def line(found: Verdict, load: Load, limits: Limits) -> str:
     return ", ".join(said)
 
 
-def missed(found: Verdict, load: Load, limits: Limits) -> str:
+def missed(found: Verdict, load: HostLoad, limits: Limits) -> str:
     """Write which limits are missed, and by what figures."""
     if found.reason:
         return "there is no such drive"

@@ -33,7 +33,7 @@ from ssdlab.ground.errors import SsdlabError
 from ssdlab.study.sizing import nights
 from ssdlab.study.sizing.candidate import Candidate, sheet
 from ssdlab.study.sizing.jobs import RUSH, ends, flags, measured, writes
-from ssdlab.study.sizing.load import Load
+from ssdlab.study.sizing.load import HostLoad
 from ssdlab.study.sizing.slices import Slice, blocks_of, most_iops, parts_of, slice_of
 from ssdlab.study.sizing.steady import run_on
 
@@ -104,7 +104,7 @@ class Figures:
         """Host bytes until the cells are worn to their rating."""
         return self.flash_bytes * self.rated_cycles / self.programmed
 
-    def headroom(self, load: Load) -> float | None:
+    def headroom(self, load: HostLoad) -> float | None:
         """IOPS in multiples of what is asked; what a drive falls behind counts first."""
         if load.iops is None:
             return None
@@ -125,7 +125,7 @@ class Draw:
 
 def conditioning(
     candidate: Candidate,
-    load: Load,
+    load: HostLoad,
     seed: int,
     *,
     wear_alone: bool = False,
@@ -148,7 +148,7 @@ def conditioning(
 
 
 def _part(
-    candidate: Candidate, load: Load, settings: Settings, *, wear_alone: bool, exact: bool
+    candidate: Candidate, load: HostLoad, settings: Settings, *, wear_alone: bool, exact: bool
 ) -> Slice:
     if exact:
         return slice_of(candidate, settings, 1)
@@ -156,7 +156,7 @@ def _part(
     return slice_of(candidate, settings, parts, blocks_of(candidate, load))
 
 
-def _season(candidate: Candidate, load: Load, seed: int, draw: Draw | None) -> RunRequest:
+def _season(candidate: Candidate, load: HostLoad, seed: int, draw: Draw | None) -> RunRequest:
     """Return what brings a whole drive into steady state; a draw is not kept."""
     return RunRequest(
         drive=candidate.drive,
@@ -171,7 +171,7 @@ def _season(candidate: Candidate, load: Load, seed: int, draw: Draw | None) -> R
 
 def simulate(
     candidate: Candidate,
-    load: Load,
+    load: HostLoad,
     seed: int,
     progress: Progress,
     *,
@@ -234,7 +234,7 @@ def _flash_bytes(candidate: Candidate, season: RunRequest) -> float:
     return float(shown["wear"]["flash_bytes"]) * candidate.layout.drives
 
 
-def _measured(candidate: Candidate, load: Load, parts: int, *, wear_alone: bool) -> str:
+def _measured(candidate: Candidate, load: HostLoad, parts: int, *, wear_alone: bool) -> str:
     return measured(
         load,
         wear_alone=wear_alone,
@@ -245,7 +245,7 @@ def _measured(candidate: Candidate, load: Load, parts: int, *, wear_alone: bool)
 
 
 def _of_whole(
-    found: Figures, candidate: Candidate, load: Load, part: Slice, drawn: Settings
+    found: Figures, candidate: Candidate, load: HostLoad, part: Slice, drawn: Settings
 ) -> Figures:
     """Return the figures of the drive that a slice is of."""
     if part.parts == 1:
@@ -266,7 +266,7 @@ def _of_whole(
     )
 
 
-def figures(result: Result, load: Load, amplification: float | None = None) -> Figures:
+def figures(result: Result, load: HostLoad, amplification: float | None = None) -> Figures:
     """Read the figures of a run.
 
     Parameters
@@ -327,7 +327,12 @@ def _programmed(jobs: Sequence[Job], amplification: float | None) -> float:
 
 
 def commands(
-    candidate: Candidate, load: Load, seed: int, *, wear_alone: bool = False, exact: bool = False
+    candidate: Candidate,
+    load: HostLoad,
+    seed: int,
+    *,
+    wear_alone: bool = False,
+    exact: bool = False,
 ) -> list[str]:
     """Return the command lines that make the same runs; a plain load needs no job file.
 

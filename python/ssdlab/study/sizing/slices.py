@@ -35,7 +35,7 @@ from ssdlab.experiment.twin import twin
 from ssdlab.ground import text
 from ssdlab.study.sizing.candidate import Candidate, Sheet, sheet
 from ssdlab.study.sizing.closed_form import shared_iops
-from ssdlab.study.sizing.load import Load
+from ssdlab.study.sizing.load import HostLoad
 
 _WHOLE_UNITS, _MOST_UNITS = 2**23, 2**24
 _LEAST_DIES, _LEAST_DIES_OF_WEAR = 4, 2
@@ -73,7 +73,7 @@ class Slice:
         return f"{self.dies} of {self.of_dies} dies" if self.parts > 1 else ""
 
 
-def parts_of(candidate: Candidate, load: Load, *, wear_alone: bool = False) -> int:
+def parts_of(candidate: Candidate, load: HostLoad, *, wear_alone: bool = False) -> int:
     """Return of how many equal parts one is run: of arrays and jobs the whole.
 
     Examples
@@ -96,7 +96,7 @@ def _parts(drive: str, least: int) -> int:
     return facts.dies // min((n for n in fitting if n >= least), default=max(fitting))
 
 
-def blocks_of(candidate: Candidate, load: Load) -> float:
+def blocks_of(candidate: Candidate, load: HostLoad) -> float:
     """Return the share of each die's blocks that a load is run on; of most loads all."""
     if load.job is None or not (load.stationary and load.scales):
         return 1.0
@@ -137,7 +137,7 @@ def _with_fewer_blocks(candidate: Candidate, settings: Settings, blocks: float) 
     return tuple(values.items())
 
 
-def most_iops(candidate: Candidate, load: Load, drawn: Settings = ()) -> float:
+def most_iops(candidate: Candidate, load: HostLoad, drawn: Settings = ()) -> float:
     """Return what the link and the controller of the whole drive let through."""
     return shared_iops(_drawn(sheet(candidate.drive), dict(drawn)), candidate, load)
 

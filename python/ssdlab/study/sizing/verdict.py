@@ -26,7 +26,7 @@ from ssdlab.study.sizing.closed_form import (
     ruled_out,
     under_warranty,
 )
-from ssdlab.study.sizing.load import Limits, Load
+from ssdlab.study.sizing.load import HostLoad, Limits
 from ssdlab.study.sizing.ratings import Rating
 from ssdlab.study.sizing.simulate import Figures, Morning, commands
 
@@ -77,11 +77,11 @@ class Verdict:
         """Whether it says if the limits are kept."""
         return self.decided_by != REFUSED
 
-    def warranty_years(self, load: Load) -> float | None:
+    def warranty_years(self, load: HostLoad) -> float | None:
         """Years until what the drives are rated for is written; None where it is not known."""
         return under_warranty(self.candidate, load, self.rating)
 
-    def to_dict(self, load: Load) -> dict[str, Any]:
+    def to_dict(self, load: HostLoad) -> dict[str, Any]:
         """Return the verdict as plain data."""
         candidate, found = self.candidate, self.figures
         return {
@@ -106,7 +106,7 @@ class Verdict:
 
 
 def by_closed_form(
-    candidate: Candidate, load: Load, limits: Limits, rating: Rating | None = None
+    candidate: Candidate, load: HostLoad, limits: Limits, rating: Rating | None = None
 ) -> Verdict | None:
     """Return the verdict where no run is needed; None where one is."""
     missed = ruled_out(candidate, load, limits, rating)
@@ -117,7 +117,7 @@ def by_closed_form(
     return Verdict(candidate, found, None, keeps, missed, CLOSED_FORM, rating=rating)
 
 
-def by_more_spare(candidate: Candidate, load: Load, most: Verdict) -> Verdict:
+def by_more_spare(candidate: Candidate, load: HostLoad, most: Verdict) -> Verdict:
     """Return the verdict on less spare where more of it misses: it moves no less."""
     missed, share = most.limited_by, text.percent(most.candidate.unused, 0)
     decided_by = f"{share} unused misses, too"
@@ -127,7 +127,7 @@ def by_more_spare(candidate: Candidate, load: Load, most: Verdict) -> Verdict:
 
 def by_run(
     candidate: Candidate,
-    load: Load,
+    load: HostLoad,
     limits: Limits,
     found: Figures,
     seed: int,
@@ -150,13 +150,17 @@ def by_run(
     )
 
 
-def impossible(candidate: Candidate, load: Load, reason: str) -> Verdict:
+def impossible(candidate: Candidate, load: HostLoad, reason: str) -> Verdict:
     """Return the verdict on a drive that the engine cannot make."""
     return Verdict(candidate, bounds(candidate, load), None, False, (), REFUSED, reason=reason)
 
 
 def reserves(
-    candidate: Candidate, load: Load, limits: Limits, found: Figures, rating: Rating | None = None
+    candidate: Candidate,
+    load: HostLoad,
+    limits: Limits,
+    found: Figures,
+    rating: Rating | None = None,
 ) -> dict[str, float]:
     """Return how many times over each limit is kept, by its name."""
     headroom = found.headroom(load)

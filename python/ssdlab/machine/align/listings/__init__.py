@@ -32,7 +32,7 @@ from ssdlab.machine.align.listings.model import (
 )
 from ssdlab.machine.align.listings.notices import is_typed, without_prompt
 from ssdlab.machine.align.listings.parted import Parted
-from ssdlab.machine.align.listings.rows import Reader, Row
+from ssdlab.machine.align.listings.rows import ListingRow, Reader
 from ssdlab.machine.align.listings.sfdisk import Dump, OldSfdisk, read_sfdisk_json
 from ssdlab.machine.align.listings.windows import Windows
 from ssdlab.machine.align.notation import LARGEST_BYTES
@@ -117,9 +117,9 @@ def _read_rows(text: str) -> Listing:
     """Let each row be taken by the reader at work, or by the one that it starts."""
     readers: list[Reader] = []
     unread: list[Unread] = []
-    before: list[Row] = []
+    before: list[ListingRow] = []
     for number, line in enumerate(text.splitlines(), 1):
-        row = Row(number, without_prompt(line.expandtabs().translate(_BLANKS)).rstrip())
+        row = ListingRow(number, without_prompt(line.expandtabs().translate(_BLANKS)).rstrip())
         if not row.text.strip():
             if readers:
                 readers[-1].blank()
@@ -147,7 +147,7 @@ def _read_rows(text: str) -> Listing:
     return _gathered(readers, unread)
 
 
-def _taken_before(rows: list[Row], reader: Reader) -> list[Unread]:
+def _taken_before(rows: list[ListingRow], reader: Reader) -> list[Unread]:
     """Give what stands before a listing to its reader, and what that does not know to nobody."""
     why = "no listing that is known here begins before it"
     unread = [

@@ -13,8 +13,8 @@ from typing import ClassVar
 from ssdlab.machine.align.listings.model import PROTECTIVE, Start
 from ssdlab.machine.align.listings.rows import (
     Draft,
+    ListingRow,
     Reader,
-    Row,
     Rule,
     Unclear,
     add,
@@ -39,22 +39,22 @@ class BsdFdisk(Reader):
         self._number: str | None = None
         self._type = ""
 
-    def _disk(self, row: Row, match: _Match) -> None:
+    def _disk(self, row: ListingRow, match: _Match) -> None:
         told = match.groupdict()
         self.drafts.append(Draft(match["name"]))
         if told.get("count"):
             self.draft.capacity = int(told["count"]) * self.draft.sector_bytes
 
-    def _sector(self, row: Row, match: _Match) -> None:
+    def _sector(self, row: ListingRow, match: _Match) -> None:
         self.draft.sector = sector_size(match["logical"])
 
-    def _data(self, row: Row, match: _Match) -> None:
+    def _data(self, row: ListingRow, match: _Match) -> None:
         self._number, self._type = match["number"], ""
 
-    def _sysid(self, row: Row, match: _Match) -> None:
+    def _sysid(self, row: ListingRow, match: _Match) -> None:
         self._type = match["id"]
 
-    def _start(self, row: Row, match: _Match) -> None:
+    def _start(self, row: ListingRow, match: _Match) -> None:
         if self._number is None:
             raise Unclear("which partition it is of is not known")
         name, sector = f"{self.draft.name}s{self._number}", self.draft.sector_bytes
@@ -62,14 +62,14 @@ class BsdFdisk(Reader):
         self._number = None
         self._add(row, name, start, size, self._type)
 
-    def _row(self, row: Row, match: _Match) -> None:
+    def _row(self, row: ListingRow, match: _Match) -> None:
         if match["size"] == "0":
             return
         name, sector = f"{self.draft.name}s{match['number']}", self.draft.sector_bytes
         start, size = int(match["start"]) * sector, int(match["size"]) * sector
         self._add(row, name, start, size, match["id"])
 
-    def _add(self, row: Row, name: str, start: int, size: int, kind: str) -> None:
+    def _add(self, row: ListingRow, name: str, start: int, size: int, kind: str) -> None:
         add(self.draft, row, name, Start.at(start), size, kind)
         if self.draft.partitions[-1].idle == PROTECTIVE:
             self.draft.unseen = _GPT_ELSEWHERE
@@ -116,10 +116,10 @@ class BsdLabel(Reader):
 
     program = "bsdlabel"
 
-    def _disk(self, row: Row, match: _Match) -> None:
+    def _disk(self, row: ListingRow, match: _Match) -> None:
         self.drafts.append(Draft(match["name"]))
 
-    def _row(self, row: Row, match: _Match) -> None:
+    def _row(self, row: ListingRow, match: _Match) -> None:
         name, sector = self.draft.name, self.draft.sector_bytes
         start = int(match["offset"]) * sector
         if match["letter"] == "c":
@@ -148,13 +148,13 @@ class Gpt(Reader):
 
     program = "gpt show"
 
-    def _disk(self, row: Row, match: _Match) -> None:
+    def _disk(self, row: ListingRow, match: _Match) -> None:
         draft = Draft(match["name"])
         self.drafts.append(draft)
         draft.sector = sector_size(match["logical"])
         draft.capacity = int(match["bytes"])
 
-    def _row(self, row: Row, match: _Match) -> None:
+    def _row(self, row: ListingRow, match: _Match) -> None:
         draft = self.draft
         name = f"{draft.name}s{match['index']}"
         start, size = (int(match[each]) * draft.sector_bytes for each in ("start", "size"))
@@ -184,19 +184,19 @@ class Diskutil(Reader):
 
     program = "diskutil list, which does not show where partitions begin"
 
-    def _disk(self, row: Row, match: _Match) -> None:
+    def _disk(self, row: ListingRow, match: _Match) -> None:
         self.drafts.append(Draft(match["name"]))
         self.draft.notes.append(
             "diskutil list does not show where partitions begin; gpt -r show /dev/diskN does, or "
             "diskutil info diskNsM (Partition Offset)"
         )
 
-    def _row(self, row: Row, match: _Match) -> None:
+    def _row(self, row: ListingRow, match: _Match) -> None:
         if match["number"] == "0" or match["whole"]:
             return
         add(self.draft, row, match["name"], Start.anywhere())
 
-    def _info(self, row: Row, match: _Match) -> None:
+    def _info(self, row: ListingRow, match: _Match) -> None:
         self.drafts.append(Draft("the drive"))
         name = f"partition {len(self.drafts)}"
         byte, logical = int(match["byte"]), sector_size(match["logical"])

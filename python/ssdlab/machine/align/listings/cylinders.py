@@ -9,13 +9,18 @@ from __future__ import annotations
 import re
 
 from ssdlab.machine.align.listings.model import ListedPartition, Start, idle_reason, may_hold
-from ssdlab.machine.align.listings.rows import Row, Unclear
+from ssdlab.machine.align.listings.rows import ListingRow, Unclear
 
 _Match = re.Match[str]
 
 
 def in_cylinders(
-    row: Row, match: _Match, per_unit: int, sector: int, types: tuple[str, ...], no_blocks: bool
+    row: ListingRow,
+    match: _Match,
+    per_unit: int,
+    sector: int,
+    types: tuple[str, ...],
+    no_blocks: bool,
 ) -> ListedPartition:
     """List a partition whose row counts in cylinders.
 

@@ -19,8 +19,8 @@ from ssdlab.machine.align.listings.model import PROTECTIVE, Start
 from ssdlab.machine.align.listings.notices import DEVICES, FDISK, LABELS, MODELS, UNIT_WORDS
 from ssdlab.machine.align.listings.rows import (
     Draft,
+    ListingRow,
     Reader,
-    Row,
     Rule,
     Unclear,
     add,
@@ -69,7 +69,7 @@ class _Table:
     unit_sector: int | None = None
     unclear: str = ""
     sizes: int = 0
-    rows: list[tuple[Row, _Match]] = field(default_factory=list)
+    rows: list[tuple[ListingRow, _Match]] = field(default_factory=list)
     free: bool = False
     gpt: bool = False
     expert: bool = False
@@ -84,19 +84,19 @@ class Fdisk(Reader):
     def __init__(self) -> None:
         super().__init__()
         self._table = _Table()
-        self._info: dict[str, tuple[Row, str]] = {}
-        self._wrapped: Row | None = None
+        self._info: dict[str, tuple[ListingRow, str]] = {}
+        self._wrapped: ListingRow | None = None
         self._forms: dict[str, None] = {}
 
-    def _disk(self, row: Row, match: _Match) -> None:
+    def _disk(self, row: ListingRow, match: _Match) -> None:
         self._close()
         self.drafts.append(Draft(match["name"], capacity=int(match["bytes"])))
 
-    def _free(self, row: Row, match: _Match) -> None:
+    def _free(self, row: ListingRow, match: _Match) -> None:
         self._close()
         self._table.free = True
 
-    def _units(self, row: Row, match: _Match) -> None:
+    def _units(self, row: ListingRow, match: _Match) -> None:
         try:
             count, size = _unit_of(row.text, match)
         except Unclear:
@@ -106,11 +106,11 @@ class Fdisk(Reader):
             self._table.per_unit, self._table.unit_sector = count, size
             self.draft.sector = size
 
-    def _unknown_units(self, row: Row, match: _Match) -> None:
+    def _unknown_units(self, row: ListingRow, match: _Match) -> None:
         self._table.unclear = "the line of units is not understood"
         raise Unclear("not a unit that fdisk is known to count in")
 
-    def _sizes(self, row: Row, match: _Match) -> None:
+    def _sizes(self, row: ListingRow, match: _Match) -> None:
         first, second = int(match["first"]), int(match["second"])
         if self._table.free:
             sector_size(match["first"])
@@ -125,22 +125,22 @@ class Fdisk(Reader):
             raise Unclear(f"sectors of {first} or {second} bytes contradict the line of units")
         self.draft.sector, self.draft.physical = logical, physical
 
-    def _offset(self, row: Row, match: _Match) -> None:
+    def _offset(self, row: ListingRow, match: _Match) -> None:
         if int(match["offset"]):
             self._table.unclear = "the drive's own offset is not reckoned with"
             raise Unclear("an offset of the drive's physical sectors is not reckoned with")
 
-    def _heading(self, row: Row, match: _Match) -> None:
+    def _heading(self, row: ListingRow, match: _Match) -> None:
         words = row.text.split()
         self._table.third = next((each for each in _FORMS if each in words), "")
         self._table.gpt = words[0] == "#"
         form = "#" if self._table.gpt else "StartLBA" if "StartLBA" in words else self._table.third
         self._forms[_FORMS.get(form, "")] = None
 
-    def _expert_heading(self, row: Row, match: _Match) -> None:
+    def _expert_heading(self, row: ListingRow, match: _Match) -> None:
         self._table.expert = True
 
-    def _device_row(self, row: Row, match: _Match) -> None:
+    def _device_row(self, row: ListingRow, match: _Match) -> None:
         self._unwrap()
         drive = self.drafts[-1].name if self.drafts else "/"
         if not match["name"].startswith(drive) and drive != "the drive":
@@ -148,7 +148,7 @@ class Fdisk(Reader):
         self._table.free = False
         self._table.rows.append((row, match))
 
-    def _number_row(self, row: Row, match: _Match) -> None:
+    def _number_row(self, row: ListingRow, match: _Match) -> None:
         """Take a row that names no device: of GPT in 2.23, or of a name on the line before."""
         if self._wrapped is not None:
             name, self._wrapped = self._wrapped, None
@@ -167,7 +167,7 @@ class Fdisk(Reader):
         else:
             raise Unclear("it names no device, and no heading of such rows precedes it")
 
-    def _gpt_row(self, row: Row) -> None:
+    def _gpt_row(self, row: ListingRow) -> None:
         form = r"\s*(\d+)\s+(\d+)\s+(\d+)\s+([\d.]+[KMGTPE]?)(?:\s+(\S.*?))?\s*"
         match = re.fullmatch(form, row.text)
         if match is None:
@@ -187,7 +187,7 @@ class Fdisk(Reader):
         if self._table.per_unit not in (None, 1):
             raise Unclear("its numbers are not cylinders, which the line of units names")
 
-    def _expert_row(self, row: Row) -> None:
+    def _expert_row(self, row: ListingRow) -> None:
         words = row.text.split()
         if len(words) != 11 or not all(each.isdecimal() for each in words[:1] + words[8:10]):
             raise Unclear("expected the 11 columns of the expert's list")
@@ -198,7 +198,7 @@ class Fdisk(Reader):
         start = Start.at(int(words[8]) * sector)
         add(self.draft, row, name, start, int(words[9]) * sector, words[10])
 
-    def _wrapped_name(self, row: Row, match: _Match) -> None:
+    def _wrapped_name(self, row: ListingRow, match: _Match) -> None:
         self._unwrap()
         self._wrapped = row
 
@@ -207,7 +207,7 @@ class Fdisk(Reader):
             self.leave(self._wrapped, "no start follows it")
             self._wrapped = None
 
-    def _fact(self, row: Row, match: _Match) -> None:
+    def _fact(self, row: ListingRow, match: _Match) -> None:
         """Take a line of the command ``i``."""
         if match["key"] == "Device":
             self._close_info()
@@ -234,7 +234,7 @@ class Fdisk(Reader):
             row = next(iter(info.values()))[0]
             self.attempt(row, Fdisk._informed, info)
 
-    def _informed(self, row: Row, info: dict[str, tuple[Row, str]]) -> None:
+    def _informed(self, row: ListingRow, info: dict[str, tuple[ListingRow, str]]) -> None:
         told = {key: value for key, (_, value) in info.items()}
         if not {"Device", "Start", "End", "Sectors"} <= told.keys():
             raise Unclear("expected Device, Start, End and Sectors, as the command i prints")
@@ -248,7 +248,7 @@ class Fdisk(Reader):
         types = (told.get("Type", ""), told.get("Type-UUID", ""), told.get("Id", ""))
         add(draft, row, told["Device"], Start.at(start * sector), length * sector, *types)
 
-    def _partition(self, row: Row, match: _Match, table: _Table) -> None:
+    def _partition(self, row: ListingRow, match: _Match, table: _Table) -> None:
         if table.unclear:
             raise Unclear(table.unclear)
         draft = self.draft

@@ -17,8 +17,8 @@ from typing import ClassVar
 from ssdlab.machine.align.listings.model import CONTAINER, SECTOR_BYTES, ListedPartition, Start
 from ssdlab.machine.align.listings.rows import (
     Draft,
+    ListingRow,
     Reader,
-    Row,
     Rule,
     Unclear,
     add,
@@ -52,10 +52,10 @@ class _Table:
 
     name: str
     scheme: str
-    row: Row
+    row: ListingRow
     size: int
     sector: int | None
-    rows: list[tuple[Row, _Match]] = field(default_factory=list)
+    rows: list[tuple[ListingRow, _Match]] = field(default_factory=list)
 
 
 class FreeBsd(Reader):
@@ -66,32 +66,32 @@ class FreeBsd(Reader):
     def __init__(self) -> None:
         super().__init__()
         self._tables: list[_Table] = []
-        self._infos: dict[str, tuple[Row, dict[str, int]]] = {}
-        self._device: tuple[str, Row] | None = None
+        self._infos: dict[str, tuple[ListingRow, dict[str, int]]] = {}
+        self._device: tuple[str, ListingRow] | None = None
         self._provider: dict[str, str] = {}
-        self._provider_row: Row | None = None
+        self._provider_row: ListingRow | None = None
         self._consumers = False
 
-    def _table(self, row: Row, match: _Match) -> None:
+    def _table(self, row: ListingRow, match: _Match) -> None:
         size = int(match["size"])
         sector = _sector(match["human"], size)
         if match["human"] and sector is None:
             raise Unclear(f"{size} sectors of no known size make {match['human']}")
         self._tables.append(_Table(match["name"], match["scheme"], row, size, sector))
 
-    def _row(self, row: Row, match: _Match) -> None:
+    def _row(self, row: ListingRow, match: _Match) -> None:
         if not self._tables:
             raise Unclear("no line of a table (=>) precedes it")
         table = self._tables[-1]
         _agrees(match, table.sector)
         table.rows.append((row, match))
 
-    def _free(self, row: Row, match: _Match) -> None:
+    def _free(self, row: ListingRow, match: _Match) -> None:
         if not self._tables:
             raise Unclear("no line of a table (=>) precedes it")
         _agrees(match, self._tables[-1].sector)
 
-    def _named(self, row: Row, match: _Match) -> None:
+    def _named(self, row: ListingRow, match: _Match) -> None:
         self._close_named()
         self._device = (match["name"], row)
 
@@ -99,7 +99,7 @@ class FreeBsd(Reader):
         if self._device is not None and self._device[0] not in self._infos:
             self.leave(self._device[1], "nothing of diskinfo -v follows it")
 
-    def _fact(self, row: Row, match: _Match) -> None:
+    def _fact(self, row: ListingRow, match: _Match) -> None:
         name, first = self._device or ("the drive", row)
         facts = self._infos.setdefault(name, (first, {}))[1]
         key = _FACTS[match["key"]]
@@ -107,20 +107,20 @@ class FreeBsd(Reader):
             raise Unclear("it stands twice; which device it is of is not known")
         facts[key] = int(match["value"])
 
-    def _geom(self, row: Row, match: _Match) -> None:
+    def _geom(self, row: ListingRow, match: _Match) -> None:
         self._close_provider()
         self._consumers = False
         self.named(match["name"])
 
-    def _section(self, row: Row, match: _Match) -> None:
+    def _section(self, row: ListingRow, match: _Match) -> None:
         self._close_provider()
         self._consumers = match["which"] == "Consumers"
 
-    def _entry(self, row: Row, match: _Match) -> None:
+    def _entry(self, row: ListingRow, match: _Match) -> None:
         self._close_provider()
         self._provider, self._provider_row = {"name": match["name"]}, row
 
-    def _key(self, row: Row, match: _Match) -> None:
+    def _key(self, row: ListingRow, match: _Match) -> None:
         if not self.drafts:
             raise Unclear("no line “Geom name” precedes it")
         if match["key"] == "Sectorsize":
@@ -138,7 +138,7 @@ class FreeBsd(Reader):
         else:
             self.attempt(row, FreeBsd._provided, told)
 
-    def _provided(self, row: Row, told: dict[str, str]) -> None:
+    def _provided(self, row: ListingRow, told: dict[str, str]) -> None:
         offset, length = told.get("offset", ""), told.get("length", "")
         if not offset.isdecimal():
             raise Unclear("no offset in bytes follows it, as gpart list prints")
@@ -168,7 +168,7 @@ class FreeBsd(Reader):
         for draft in self.drafts:
             draft.partitions = [_as_container(each, labelled) for each in draft.partitions]
 
-    def _whole(self, row: Row, device: str, facts: dict[str, int]) -> None:
+    def _whole(self, row: ListingRow, device: str, facts: dict[str, int]) -> None:
         draft = self.named(device)
         if "sector" in facts:
             draft.sector = sector_size(str(facts["sector"]))
@@ -201,7 +201,7 @@ class FreeBsd(Reader):
             self.attempt(row, FreeBsd._partition, match, table, base, slices)
 
     def _partition(
-        self, row: Row, match: _Match, table: _Table, base: Start, slices: dict[str, Start]
+        self, row: ListingRow, match: _Match, table: _Table, base: Start, slices: dict[str, Start]
     ) -> None:
         draft = self.named(_drive_of(table.name))
         sector = draft.sector_bytes
@@ -215,7 +215,7 @@ class FreeBsd(Reader):
         add(draft, row, name, start, size, kind, is_label=table.scheme == "BSD")
         slices[name] = start
 
-    def _informed(self, row: Row, device: str, facts: dict[str, int]) -> None:
+    def _informed(self, row: ListingRow, device: str, facts: dict[str, int]) -> None:
         missing = [key for key, own in _FACTS.items() if own in ("stripe", "offset")]
         missing = [key for key in missing if _FACTS[key] not in facts]
         if missing:

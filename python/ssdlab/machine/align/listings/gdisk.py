@@ -13,8 +13,8 @@ from ssdlab.machine.align.listings.model import Start
 from ssdlab.machine.align.listings.notices import GDISK
 from ssdlab.machine.align.listings.rows import (
     Draft,
+    ListingRow,
     Reader,
-    Row,
     Rule,
     Unclear,
     add,
@@ -37,16 +37,16 @@ class Gdisk(Reader):
         self._columns = False
         self._unclear = ""
         self._facts: dict[str, int] = {}
-        self._first: Row | None = None
+        self._first: ListingRow | None = None
         self._types: tuple[str, ...] = ()
 
-    def _disk(self, row: Row, match: _Match) -> None:
+    def _disk(self, row: ListingRow, match: _Match) -> None:
         self._close()
         self._columns, self._unclear = False, ""
         self.drafts.append(Draft(match["name"]))
         self._count = int(match["count"])
 
-    def _sector(self, row: Row, match: _Match) -> None:
+    def _sector(self, row: ListingRow, match: _Match) -> None:
         try:
             self.sector_rows(row, match)
         except Unclear:
@@ -54,10 +54,10 @@ class Gdisk(Reader):
             raise
         self.draft.capacity = getattr(self, "_count", 0) * self.draft.sector_bytes or None
 
-    def _heading(self, row: Row, match: _Match) -> None:
+    def _heading(self, row: ListingRow, match: _Match) -> None:
         self._columns = True
 
-    def _row(self, row: Row, match: _Match) -> None:
+    def _row(self, row: ListingRow, match: _Match) -> None:
         if not self._columns:
             raise Unclear("no heading of such rows precedes it")
         if self._unclear:
@@ -93,13 +93,13 @@ class Gdisk(Reader):
                 f"{match['size']} {match['unit']}"
             )
 
-    def _fact(self, row: Row, match: _Match) -> None:
+    def _fact(self, row: ListingRow, match: _Match) -> None:
         if match["key"] == "First":
             self._close()
             self._first = row
         self._facts[match["key"]] = int(match["value"])
 
-    def _type(self, row: Row, match: _Match) -> None:
+    def _type(self, row: ListingRow, match: _Match) -> None:
         self._close()
         self._types = (match["guid"], match["words"] or "")
 
@@ -108,7 +108,7 @@ class Gdisk(Reader):
         if row is not None:
             self.attempt(row, Gdisk._informed, facts)
 
-    def _informed(self, row: Row, facts: dict[str, int]) -> None:
+    def _informed(self, row: ListingRow, facts: dict[str, int]) -> None:
         if facts.keys() != {"First", "Last", "Partition"}:
             raise Unclear("expected first sector, last sector and size, as sgdisk -i prints")
         start, length = sectors(str(facts["First"]), str(facts["Last"]), str(facts["Partition"]))

@@ -12,8 +12,8 @@ from typing import ClassVar
 
 from ssdlab.machine.align.listings.model import SECTOR_BYTES, Start
 from ssdlab.machine.align.listings.rows import (
+    ListingRow,
     Reader,
-    Row,
     Rule,
     Unclear,
     add,
@@ -62,10 +62,10 @@ class Blockdev(Reader):
         super().__init__()
         self._columns = False
 
-    def _heading(self, row: Row, match: _Match) -> None:
+    def _heading(self, row: ListingRow, match: _Match) -> None:
         self._columns = True
 
-    def _row(self, row: Row, match: _Match) -> None:
+    def _row(self, row: ListingRow, match: _Match) -> None:
         if not self._columns:
             raise Unclear("no heading with StartSec precedes it")
         name = match["name"]
@@ -105,9 +105,9 @@ class Blkid(Reader):
         super().__init__()
         self._name = ""
         self._types: tuple[str, ...] = ()
-        self._held: tuple[Row, str] | None = None
+        self._held: tuple[ListingRow, str] | None = None
 
-    def _line(self, row: Row, match: _Match) -> None:
+    def _line(self, row: ListingRow, match: _Match) -> None:
         told = dict(re.findall(r'([A-Z_]+)="([^"]*)"', match["rest"]))
         if re.sub(r'\s*[A-Z_\d]+="[^"]*"\s*', "", match["rest"]):
             raise Unclear('expected KEY="value" only, as blkid prints')
@@ -119,22 +119,22 @@ class Blkid(Reader):
             return
         self._add(row, match["name"], offset, told.get("PART_ENTRY_TYPE", ""))
 
-    def _add(self, row: Row, name: str, offset: str, kind: str) -> None:
+    def _add(self, row: ListingRow, name: str, offset: str, kind: str) -> None:
         if not offset.isdecimal():
             raise Unclear(f"an offset of {offset} is no number of sectors")
         draft = self.named(drive_of(name) or name if name.startswith("/dev/") else "the drive")
         draft.notes.append(f"blkid counts {COUNTS_512}")
         add(draft, row, name, Start.at(int(offset) * SECTOR_BYTES), None, kind)
 
-    def _device(self, row: Row, match: _Match) -> None:
+    def _device(self, row: ListingRow, match: _Match) -> None:
         self._close()
         self._name = match["value"]
 
-    def _offset(self, row: Row, match: _Match) -> None:
+    def _offset(self, row: ListingRow, match: _Match) -> None:
         self._close()
         self._held = (row, match["value"])
 
-    def _type(self, row: Row, match: _Match) -> None:
+    def _type(self, row: ListingRow, match: _Match) -> None:
         self._types = (match["value"],)
 
     def _close(self) -> None:
@@ -170,24 +170,24 @@ class Partx(Reader):
         super().__init__()
         self._columns = False
 
-    def _heading(self, row: Row, match: _Match) -> None:
+    def _heading(self, row: ListingRow, match: _Match) -> None:
         self._columns = True
 
-    def _row(self, row: Row, match: _Match) -> None:
+    def _row(self, row: ListingRow, match: _Match) -> None:
         if not self._columns:
             raise Unclear("no heading of partx precedes it")
         self._ranged(row, match)
 
-    def _ranged(self, row: Row, match: _Match) -> None:
+    def _ranged(self, row: ListingRow, match: _Match) -> None:
         start, length = sectors(match["start"], match["end"], match["count"])
         self._add(row, f"partition {match['number']}", start, length)
 
-    def _add(self, row: Row, name: str, start: int, length: int | None) -> None:
+    def _add(self, row: ListingRow, name: str, start: int, length: int | None) -> None:
         size = None if length is None else length * SECTOR_BYTES
         self.draft.notes.append(f"it counts {COUNTS_512}")
         add(self.draft, row, name, Start.at(start * SECTOR_BYTES), size)
 
-    def _mapped(self, row: Row, match: _Match) -> None:
+    def _mapped(self, row: ListingRow, match: _Match) -> None:
         """Take a partition; one of an extended partition counts from there."""
         size = int(match["count"]) * SECTOR_BYTES
         start = Start.at(int(match["start"]) * SECTOR_BYTES)
@@ -202,10 +202,10 @@ class Partx(Reader):
             raise Unclear(f"it counts from {match['drive']}, whose start is not listed")
         add(self.named(match["drive"]), row, match["name"], start, size)
 
-    def _grown(self, row: Row, match: _Match) -> None:
+    def _grown(self, row: ListingRow, match: _Match) -> None:
         self._add(row, f"partition {match['number']}", int(match["start"]), None)
 
-    def _geometry(self, row: Row, match: _Match) -> None:
+    def _geometry(self, row: ListingRow, match: _Match) -> None:
         name, start = match["name"], int(match["start"])
         drive = drive_of(name)
         if drive is not None:
@@ -214,7 +214,7 @@ class Partx(Reader):
         elif start:
             raise Unclear(f"{name} is no partition, and begins at {start}")
 
-    def _sysfs(self, row: Row, match: _Match) -> None:
+    def _sysfs(self, row: ListingRow, match: _Match) -> None:
         draft = self.named(match["drive"] or drive_of(match["name"]) or "the drive")
         add(draft, row, match["name"], Start.at(int(match["start"]) * SECTOR_BYTES))
 
@@ -265,10 +265,10 @@ class Proc(Reader):
         super().__init__()
         self._columns = False
 
-    def _heading(self, row: Row, match: _Match) -> None:
+    def _heading(self, row: ListingRow, match: _Match) -> None:
         self._columns = True
 
-    def _row(self, row: Row, match: _Match) -> None:
+    def _row(self, row: ListingRow, match: _Match) -> None:
         if not self._columns:
             raise Unclear("no heading of /proc/partitions precedes it")
         drive, size = drive_of(match["name"]), int(match["blocks"]) * 1024
@@ -293,10 +293,10 @@ class Mmls(Reader):
 
     program = "mmls"
 
-    def _unit(self, row: Row, match: _Match) -> None:
+    def _unit(self, row: ListingRow, match: _Match) -> None:
         self.draft.sector = sector_size(match["logical"])
 
-    def _row(self, row: Row, match: _Match) -> None:
+    def _row(self, row: ListingRow, match: _Match) -> None:
         if self.draft.sector is None:
             raise Unclear("no line of units precedes it")
         start, length = sectors(match["start"], match["end"], match["count"])

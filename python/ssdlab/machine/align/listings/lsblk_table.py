@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from ssdlab.machine.align.listings.linux import COUNTS_512, drive_of
 from ssdlab.machine.align.listings.model import SECTOR_BYTES, Start
-from ssdlab.machine.align.listings.rows import Reader, Row, Rule, Unclear, add, rule
+from ssdlab.machine.align.listings.rows import ListingRow, Reader, Rule, Unclear, add, rule
 
 _Match = re.Match[str]
 
@@ -24,7 +24,7 @@ class LsblkTable(Reader):
         super().__init__()
         self._columns: dict[str, tuple[int, int]] = {}
 
-    def _heading(self, row: Row, match: _Match) -> None:
+    def _heading(self, row: ListingRow, match: _Match) -> None:
         words = list(re.finditer(r"\S+", row.text))
         unknown = [each[0] for each in words if each[0] not in COLUMNS]
         self._columns = {}
@@ -32,12 +32,12 @@ class LsblkTable(Reader):
             raise Unclear(f"{', '.join(unknown)} is no column that lsblk is known to have")
         self._columns = {each[0]: each.span() for each in words}
 
-    def _row(self, row: Row, match: _Match) -> None:
+    def _row(self, row: ListingRow, match: _Match) -> None:
         if not self._columns:
             raise Unclear("no heading of lsblk precedes it")
         self._device(row, match["name"], None)
 
-    def _device(self, row: Row, name: str, told: dict[str, str] | None) -> None:
+    def _device(self, row: ListingRow, name: str, told: dict[str, str] | None) -> None:
         kind = told.get("TYPE") if told is not None else self._cell(row.text, "TYPE")
         if kind is None:
             drive = drive_of(name)
@@ -74,7 +74,7 @@ class LsblkTable(Reader):
             raise Unclear(f"what stands below {column} is not clear; give lsblk -J")
         return beside[0][0]
 
-    def _pairs(self, row: Row, match: _Match) -> None:
+    def _pairs(self, row: ListingRow, match: _Match) -> None:
         told = dict(re.findall(r'([A-Z][A-Z:_%-]*)="([^"]*)"', row.text))
         unknown = [each for each in told if each not in COLUMNS]
         if unknown or "NAME" not in told:

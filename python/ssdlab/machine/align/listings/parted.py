@@ -15,8 +15,8 @@ from ssdlab.machine.align.listings.model import Start
 from ssdlab.machine.align.listings.notices import PARTED
 from ssdlab.machine.align.listings.rows import (
     Draft,
+    ListingRow,
     Reader,
-    Row,
     Rule,
     Unclear,
     add,
@@ -55,14 +55,14 @@ class Parted(Reader):
         self._size = ""
         self._is_machine = False
 
-    def _disk(self, row: Row, match: _Match) -> None:
+    def _disk(self, row: ListingRow, match: _Match) -> None:
         self._unclear, self._headings, self._size = "", [], match["size"]
         self._is_machine = False
         self.drafts.append(Draft(match["name"]))
         if _range(match["size"], 512) is None:
             raise Unclear(f"{match['size']} is no size that parted is known to print")
 
-    def _sectors(self, row: Row, match: _Match) -> None:
+    def _sectors(self, row: ListingRow, match: _Match) -> None:
         try:
             self.sector_rows(row, match)
         except Unclear:
@@ -77,12 +77,12 @@ class Parted(Reader):
             raise Unclear(f"{self._size} is no size that parted is known to print; {_ASK}")
         self.draft.capacity = whole.byte if whole is not None else None
 
-    def _heading(self, row: Row, match: _Match) -> None:
+    def _heading(self, row: ListingRow, match: _Match) -> None:
         self._headings = [
             (each[0], each.start()) for each in re.finditer(r"\S+(?: \S+)*", row.text)
         ]
 
-    def _row(self, row: Row, match: _Match) -> None:
+    def _row(self, row: ListingRow, match: _Match) -> None:
         if self._unclear:
             raise Unclear(self._unclear)
         if not self.drafts:
@@ -107,7 +107,7 @@ class Parted(Reader):
         known = [each for each in words if each in ("bios_grub", "msftres")]
         return (*([first[0]] if first else []), *known)
 
-    def _partition(self, row: Row, fields: list[str], types: tuple[str, ...]) -> None:
+    def _partition(self, row: ListingRow, fields: list[str], types: tuple[str, ...]) -> None:
         number, first, last, length = fields
         draft = self.draft
         sector = draft.sector_bytes
@@ -121,14 +121,14 @@ class Parted(Reader):
             draft.notes.append(_ROUNDS)
         add(draft, row, partition_name(draft.name, number), start, size.byte, *types)
 
-    def _free(self, row: Row, match: _Match) -> None:
+    def _free(self, row: ListingRow, match: _Match) -> None:
         if _range(match["start"], 512) is None or _range(match["size"], 512) is None:
             raise Unclear(f"{match['start']} is no place that parted is known to print")
 
-    def _in_chs(self, row: Row, match: _Match) -> None:
+    def _in_chs(self, row: ListingRow, match: _Match) -> None:
         raise Unclear(f"cylinder, head and sector do not say where it begins; {_ASK}")
 
-    def _machine_disk(self, row: Row, match: _Match) -> None:
+    def _machine_disk(self, row: ListingRow, match: _Match) -> None:
         self._unclear, self._size, self._is_machine = "", match["size"], True
         self.drafts.append(Draft(match["name"]))
         try:
@@ -138,7 +138,7 @@ class Parted(Reader):
             raise
         self._measure()
 
-    def _machine_row(self, row: Row, match: _Match) -> None:
+    def _machine_row(self, row: ListingRow, match: _Match) -> None:
         if self._unclear:
             raise Unclear(self._unclear)
         if not self.drafts:

@@ -30,7 +30,7 @@ class Unclear(Exception):  # noqa: N818
 
 
 @dataclass(frozen=True)
-class Row:
+class ListingRow:
     """A line of a listing, and its number from 1."""
 
     number: int
@@ -54,14 +54,14 @@ class Rule:
     """
 
     pattern: re.Pattern[str]
-    use: Callable[[Any, Row, re.Match[str]], None] | None = None
+    use: Callable[[Any, ListingRow, re.Match[str]], None] | None = None
     starts: bool = False
     weak: bool = False
 
 
 def rule(
     pattern: str,
-    use: Callable[[Any, Row, re.Match[str]], None] | None = None,
+    use: Callable[[Any, ListingRow, re.Match[str]], None] | None = None,
     *,
     starts: bool = False,
     weak: bool = False,
@@ -124,7 +124,7 @@ class Reader:
         rules = (each for each in self.rules if not (surely and each.weak))
         return any(each.pattern.fullmatch(text.strip()) for each in rules)
 
-    def take(self, row: Row) -> None:
+    def take(self, row: ListingRow) -> None:
         """Take a row, or leave it unread."""
         for each in self.rules:
             match = each.pattern.fullmatch(row.text.strip())
@@ -135,14 +135,14 @@ class Reader:
             return
         self.leave(row, f"it is no row that {self.program} is known to print")
 
-    def attempt(self, row: Row, use: Callable[..., None], *arguments: Any) -> None:
+    def attempt(self, row: ListingRow, use: Callable[..., None], *arguments: Any) -> None:
         """Let something take a row; if it makes no sense there, the row is unread."""
         try:
             use(self, row, *arguments)
         except Unclear as reason:
             self.leave(row, str(reason))
 
-    def leave(self, row: Row, why: str) -> None:
+    def leave(self, row: ListingRow, why: str) -> None:
         """Keep a row as unread."""
         self.unread.append(Unread(f"line {row.number}", row.text, why))
 
@@ -171,7 +171,7 @@ class Reader:
             self.drafts.append(found)
         return found
 
-    def sector_rows(self, row: Row, match: re.Match[str]) -> None:
+    def sector_rows(self, row: ListingRow, match: re.Match[str]) -> None:
         """Take the sizes of a logical and, where it is named, a physical sector."""
         sizes = match.groupdict()
         self.draft.sector = sector_size(sizes["logical"])
@@ -194,7 +194,7 @@ def sector_size(text: str) -> int:
 
 def add(
     draft: Draft,
-    row: Row,
+    row: ListingRow,
     name: str,
     start: Start,
     size: int | None = None,

@@ -15,8 +15,8 @@ from ssdlab.ground.unread import Unread
 from ssdlab.machine.align.listings.model import PROTECTIVE, SECTOR_BYTES, ListedDisk, Listing, Start
 from ssdlab.machine.align.listings.rows import (
     Draft,
+    ListingRow,
     Reader,
-    Row,
     Rule,
     Unclear,
     add,
@@ -45,14 +45,14 @@ class OldSfdisk(Reader):
         self._unit: int | None = None
         self._columns_fit = False
 
-    def _disk(self, row: Row, match: _Match) -> None:
+    def _disk(self, row: ListingRow, match: _Match) -> None:
         self._unit, self._columns_fit = None, False
         cylinders, heads, tracks = (int(match[each]) for each in ("c", "h", "s"))
         limit = (cylinders + 1) * heads * tracks * SECTOR_BYTES or None
         # sysfs's geometry of 0 heads, or of an endless drive, says nothing.
         self.drafts.append(Draft(match["name"], limit=limit))
 
-    def _units(self, row: Row, match: _Match) -> None:
+    def _units(self, row: ListingRow, match: _Match) -> None:
         self._unit = None
         word, size = match["word"].lower(), int(match["size"])
         if word == "cylinders":
@@ -62,11 +62,11 @@ class OldSfdisk(Reader):
             raise Unclear(f"{word} of {size} bytes are no unit of sfdisk's")
         self._unit = size
 
-    def _unknown_units(self, row: Row, match: _Match) -> None:
+    def _unknown_units(self, row: ListingRow, match: _Match) -> None:
         self._unit = None
         raise Unclear("not a unit that sfdisk is known to count in")
 
-    def _heading(self, row: Row, match: _Match) -> None:
+    def _heading(self, row: ListingRow, match: _Match) -> None:
         words = row.text.split()
         counted = words[words.index("End") + 1]
         wanted = _COLUMNS.get(self._unit or 0, "#cyls")
@@ -76,7 +76,7 @@ class OldSfdisk(Reader):
         if not self._columns_fit:
             raise Unclear(f"its column {counted} contradicts the line of units")
 
-    def _row(self, row: Row, match: _Match) -> None:
+    def _row(self, row: ListingRow, match: _Match) -> None:
         if match["count"] == "0":
             return
         if self._unit is None or not self._columns_fit:
@@ -170,11 +170,11 @@ class Dump(Reader):
         self.draft.name = name if name != "the drive" else self.draft.name
         return self.draft
 
-    def _table(self, row: Row, match: _Match) -> None:
+    def _table(self, row: ListingRow, match: _Match) -> None:
         self._known = True
         self._new(match["name"])
 
-    def _key(self, row: Row, match: _Match) -> None:
+    def _key(self, row: ListingRow, match: _Match) -> None:
         key, value = match["key"], match["value"]
         if key == "label":
             self._known = True
@@ -191,7 +191,7 @@ class Dump(Reader):
                 self._unclear = "the sector's size is not understood"
                 raise
 
-    def _row(self, row: Row, match: _Match) -> None:
+    def _row(self, row: ListingRow, match: _Match) -> None:
         if self._unclear:
             raise Unclear(self._unclear)
         draft = self._new(self.draft.name)
@@ -335,6 +335,6 @@ def _partition(draft: Draft, row: Mapping[str, Any]) -> None:
     start, size = (int(each) * draft.sector_bytes for each in told)
     if size == 0:
         return
-    add(draft, Row(0, ""), str(row["node"]), Start.at(start), size, str(row.get("type", "")))
+    add(draft, ListingRow(0, ""), str(row["node"]), Start.at(start), size, str(row.get("type", "")))
     if draft.partitions[-1].idle == PROTECTIVE:
         draft.unseen = _NOT_LISTED

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ssdlab.machine.align.listings.model import SECTOR_BYTES, ListedPartition, Start, idle_reason
-from ssdlab.machine.align.listings.rows import Draft, Reader, Row, Rule, Unclear, add, rule
+from ssdlab.machine.align.listings.rows import Draft, ListingRow, Reader, Rule, Unclear, add, rule
 
 _Match = re.Match[str]
 _UNITS = {"B": 1, "KB": 2**10, "MB": 2**20, "GB": 2**30, "TB": 2**40}
@@ -57,7 +57,7 @@ class Windows(Reader):
         self._disk = ""
         self._columns: list[_Column] = []
         self._table = ""
-        self._block: dict[str, tuple[Row, str]] = {}
+        self._block: dict[str, tuple[ListingRow, str]] = {}
         self._heading = ""
         self._rounded: list[tuple[Draft, ListedPartition]] = []
         self._last_name = ""
@@ -65,16 +65,16 @@ class Windows(Reader):
     def _of(self) -> Draft:
         return self.named(self._disk or "the drive")
 
-    def _selected(self, row: Row, match: _Match) -> None:
+    def _selected(self, row: ListingRow, match: _Match) -> None:
         self._close()
         number = match["a"]
         self._disk = f"Disk {number}"
 
-    def _path(self, row: Row, match: _Match) -> None:
+    def _path(self, row: ListingRow, match: _Match) -> None:
         self._close()
         self._disk = match["path"]
 
-    def _diskpart(self, row: Row, match: _Match) -> None:
+    def _diskpart(self, row: ListingRow, match: _Match) -> None:
         self._close()
         grain = _UNITS[match["grain"]]
         shown = int(match["start"]) * grain
@@ -92,11 +92,11 @@ class Windows(Reader):
         )
         self._rounded.append((self._of(), found))
 
-    def _detail(self, row: Row, match: _Match) -> None:
+    def _detail(self, row: ListingRow, match: _Match) -> None:
         self._close()
         self._heading = match["name"]
 
-    def _columns_of(self, row: Row, match: _Match) -> None:
+    def _columns_of(self, row: ListingRow, match: _Match) -> None:
         self._close()
         self._columns = [
             _Column(each[0], *each.span())
@@ -107,7 +107,7 @@ class Windows(Reader):
             self._columns = []
             raise Unclear(f"{', '.join(unknown)} is no column that is known here")
 
-    def _row(self, row: Row, match: _Match) -> None:
+    def _row(self, row: ListingRow, match: _Match) -> None:
         """Take a row below headings; a number stands at its heading's left or right."""
         if not self._columns:
             raise Unclear("no heading of a table precedes it")
@@ -141,10 +141,10 @@ class Windows(Reader):
         words = [each for each in re.finditer(r"\S+", text) if _overlap(each, column)]
         return words[0][0] if len(words) == 1 else ""
 
-    def _dashes(self, row: Row, match: _Match) -> None:
+    def _dashes(self, row: ListingRow, match: _Match) -> None:
         """Take the line below headings, which says how wide columns are."""
 
-    def _field(self, row: Row, match: _Match) -> None:
+    def _field(self, row: ListingRow, match: _Match) -> None:
         key = match["key"].lower()
         if key in self._block:
             self._close()
@@ -165,7 +165,7 @@ class Windows(Reader):
             self.leave(next(iter(block.values()))[0], "no offset of this partition is listed")
 
     def _informed(
-        self, row: Row, heading: str, block: dict[str, tuple[Row, str]], offset: str
+        self, row: ListingRow, heading: str, block: dict[str, tuple[ListingRow, str]], offset: str
     ) -> None:
         told = {key: value for key, (_, value) in block.items()}
         number = told.get("partitionnumber")
@@ -179,7 +179,7 @@ class Windows(Reader):
         kind = told.get("type", "")
         add(self._of(), row, name, Start.at(int(offset)), length, kind)
 
-    def _msinfo(self, row: Row, match: _Match) -> None:
+    def _msinfo(self, row: ListingRow, match: _Match) -> None:
         byte = re.sub(r"\D", "", match["start"])
         if len(byte) > _LONGEST_NUMBER:
             raise Unclear("more bytes than any drive has")
@@ -187,14 +187,14 @@ class Windows(Reader):
         self._last_name = ""
         add(self._of(), row, name, Start.at(int(byte)))
 
-    def _msinfo_name(self, row: Row, match: _Match) -> None:
+    def _msinfo_name(self, row: ListingRow, match: _Match) -> None:
         self._last_name = match["name"]
 
-    def _csv(self, row: Row, match: _Match) -> None:
+    def _csv(self, row: ListingRow, match: _Match) -> None:
         self._close()
         self._csv_columns = row.text.strip().split(",")
 
-    def _csv_row(self, row: Row, match: _Match) -> None:
+    def _csv_row(self, row: ListingRow, match: _Match) -> None:
         columns = getattr(self, "_csv_columns", [])
         # The name itself has a comma: Disk #0, Partition #0.
         cells = re.sub(r"(Disk #\d+), (Partition #\d+)", r"\1; \2", row.text.strip()).split(",")

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from ssdlab.ground import seeds
 from ssdlab.referee.reproduce import judging
-from ssdlab.referee.reproduce.judging import MECHANISM, Row
+from ssdlab.referee.reproduce.judging import MECHANISM, JudgedRow
 from ssdlab.referee.reproduce.parts import tkperf
 from ssdlab.referee.reproduce.results import Results
 
@@ -85,7 +85,7 @@ def _added_ms(results: Results, array: str) -> list[float]:
     ]
 
 
-def rows(results: Results) -> list[Row]:
+def rows(results: Results) -> list[JudgedRow]:
     """Return what holds or does not."""
     hardware5, ten, five = (
         "RAID 5 of 4, controller",

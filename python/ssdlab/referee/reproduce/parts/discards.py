@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ssdlab.experiment.experiment import Experiment, Value, section, story
 from ssdlab.referee.reproduce import judging
-from ssdlab.referee.reproduce.judging import Row
+from ssdlab.referee.reproduce.judging import JudgedRow
 from ssdlab.referee.reproduce.results import Results
 
 DRIVE = "intel-x25-m-g2-80gb"
@@ -34,7 +34,7 @@ def _seconds(results: Results, name: str) -> float:
     return sum(float(job.data.get("job_runtime") or 1.0) / 1e3 for job in first.jobs)
 
 
-def rows(results: Results) -> list[Row]:
+def rows(results: Results) -> list[JudgedRow]:
     """Return what is compared."""
     quick, slow = (
         _seconds(results, f"batched discards, {speed}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ssdlab.experiment.experiment import Experiment, Value, section, story
 from ssdlab.ground import seeds, text
 from ssdlab.referee.reproduce import judging
-from ssdlab.referee.reproduce.judging import Row
+from ssdlab.referee.reproduce.judging import JudgedRow
 from ssdlab.referee.reproduce.parts import tkperf
 from ssdlab.referee.reproduce.results import Results
 
@@ -42,7 +42,7 @@ def experiments() -> list[Experiment]:
     ]
 
 
-def rows(results: Results, ssds: str) -> list[Row]:
+def rows(results: Results, ssds: str) -> list[JudgedRow]:
     """Return what is compared; `ssds` is an array of as many SSDs with the same controller."""
     through, back = (results.mean_us(name, "writes, one") / 1e3 for name in (THROUGH, BACK))
     few, many = (results.iops(name, "writes") for name in (THROUGH, BACK))

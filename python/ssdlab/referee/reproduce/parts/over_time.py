@@ -5,7 +5,7 @@ from __future__ import annotations
 from ssdlab.experiment.experiment import Experiment, Value, section, story
 from ssdlab.ground import text
 from ssdlab.referee.reproduce import judging
-from ssdlab.referee.reproduce.judging import Row
+from ssdlab.referee.reproduce.judging import JudgedRow
 from ssdlab.referee.reproduce.results import Results
 
 SERVER, CONSUMER = "intel-dc-s3500-80gb", "intel-x25-m-g1-80gb"
@@ -39,7 +39,7 @@ def _tail_ms(results: Results, name: str) -> float:
     return results.mean(name, _BURSTS, lambda job: job.percentile_ns(99)) / 1e6
 
 
-def rows(results: Results) -> list[Row]:
+def rows(results: Results) -> list[JudgedRow]:
     """Return what holds or does not."""
     first, later = (results.iops(FILLS, job) for job in ("first tenth", "next tenth"))
     means = [results.mean_us(name, _BURSTS) / 1e3 for name in (BUSY, CLEANS)]

@@ -6,7 +6,7 @@ from ssdlab.engine.request import Settings
 from ssdlab.experiment.experiment import Experiment, section
 from ssdlab.ground import seeds, text
 from ssdlab.referee.reproduce import judging
-from ssdlab.referee.reproduce.judging import Row
+from ssdlab.referee.reproduce.judging import JudgedRow
 from ssdlab.referee.reproduce.results import Results
 
 SSD = "super-talent-ultradrive-gx-256gb"
@@ -33,7 +33,7 @@ def _watts(results: Results, name: str) -> float:
     return float(_power(results, name).get("average_mw") or 0.0) / 1e3
 
 
-def rows(results: Results, disk: str) -> list[Row]:
+def rows(results: Results, disk: str) -> list[JudgedRow]:
     """Return what is compared; `disk` is an experiment on the hard disk."""
     told = results.first(disk, "random read").lab.get("parameters") or []
     idle = next((float(each["value"]) for each in told if each["key"] == "hdd.idle_w"), 0.0)

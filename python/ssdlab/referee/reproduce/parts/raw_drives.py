@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from ssdlab.ground import seeds, text
 from ssdlab.referee.reproduce import judging
-from ssdlab.referee.reproduce.judging import Row
+from ssdlab.referee.reproduce.judging import JudgedRow
 from ssdlab.referee.reproduce.results import Results
 
 _RANDOM, _SEQUENTIAL = "random read", "sequential read"
 
 
-def rows(results: Results, disk: str, ssd: str) -> list[Row]:
+def rows(results: Results, disk: str, ssd: str) -> list[JudgedRow]:
     """Return what is compared; `disk` and `ssd` are experiments with both kinds of reads."""
     iops = results.iops(disk, _RANDOM)
     places = [results.mean_us(name, _RANDOM) / 1e3 for name in (disk, ssd)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ssdlab.experiment.experiment import Experiment, section
 from ssdlab.ground import text
 from ssdlab.referee.reproduce import judging
-from ssdlab.referee.reproduce.judging import Row
+from ssdlab.referee.reproduce.judging import JudgedRow
 from ssdlab.referee.reproduce.results import Results
 
 SSD, DISK = "intel-x25-m-g2-80gb", "hitachi-deskstar-7k1000c-1tb"
@@ -43,7 +43,7 @@ def experiments() -> list[Experiment]:
     ]
 
 
-def rows(results: Results) -> list[Row]:
+def rows(results: Results) -> list[JudgedRow]:
     """Return what is compared."""
     read, written = (
         {

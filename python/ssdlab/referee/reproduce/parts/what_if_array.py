@@ -5,7 +5,7 @@ from __future__ import annotations
 from ssdlab.experiment.experiment import Experiment, section, story
 from ssdlab.ground import seeds, text
 from ssdlab.referee.reproduce import judging
-from ssdlab.referee.reproduce.judging import FIRMWARE, MECHANISM, WHAT_IF, Row
+from ssdlab.referee.reproduce.judging import FIRMWARE, MECHANISM, WHAT_IF, JudgedRow
 from ssdlab.referee.reproduce.parts import tkperf
 from ssdlab.referee.reproduce.parts.array_statements import iops
 from ssdlab.referee.reproduce.results import Results
@@ -25,12 +25,12 @@ def experiments() -> list[Experiment]:
     return [Experiment(_EARLY, DRIVE, story(*tenths), "filled")]
 
 
-def rows(results: Results) -> list[Row]:
+def rows(results: Results) -> list[JudgedRow]:
     """Return what is compared."""
     return [*_early(results), _smaller_lines(results)]
 
 
-def _early(results: Results) -> list[Row]:
+def _early(results: Results) -> list[JudgedRow]:
     pace = ", ".join(text.count(round(results.iops(_EARLY, name))) for name in _TENTHS)
     base = results.iops(_EARLY, _SECOND)
     return [
@@ -53,7 +53,7 @@ def _early(results: Results) -> list[Row]:
     ]
 
 
-def _smaller_lines(results: Results) -> Row:
+def _smaller_lines(results: Results) -> JudgedRow:
     name = "write-back, lines of 16 KiB"
     return judging.judged(
         "write-back against write-through, if the cache's lines were 16 KiB",

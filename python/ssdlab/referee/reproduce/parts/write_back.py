@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from ssdlab.experiment.experiment import Experiment, Scale, Value, section, story
 from ssdlab.ground import text
 from ssdlab.referee.reproduce import judging
-from ssdlab.referee.reproduce.judging import Row
+from ssdlab.referee.reproduce.judging import JudgedRow
 from ssdlab.referee.reproduce.parts import tkperf
 from ssdlab.referee.reproduce.parts.array_statements import EBOOK
 from ssdlab.referee.reproduce.results import Results
@@ -40,7 +40,7 @@ def experiments(
     ]
 
 
-def rows(results: Results) -> list[Row]:
+def rows(results: Results) -> list[JudgedRow]:
     """Return where write-back lowers latency, and where not."""
     through, room, full = _times(results)
     minutes = [

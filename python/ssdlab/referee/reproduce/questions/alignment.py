@@ -10,7 +10,7 @@ from ssdlab.experiment.experiment import Experiment, Scale, Scene, section, stor
 from ssdlab.ground import seeds, text
 from ssdlab.ground.seeds import Stated
 from ssdlab.referee.reproduce import judging, pictures
-from ssdlab.referee.reproduce.judging import Row
+from ssdlab.referee.reproduce.judging import JudgedRow
 from ssdlab.referee.reproduce.pictures import Bar
 from ssdlab.referee.reproduce.question import Question
 from ssdlab.referee.reproduce.results import Results
@@ -121,7 +121,7 @@ def _slower_on_disk(results: Results) -> float:
     return aligned / unaligned
 
 
-def _disk_row(results: Results) -> Row:
+def _disk_row(results: Results) -> JudgedRow:
     return judging.judged(
         "small writes at sector 2048 against 63, disk with sectors of 4 KiB",
         seeds.ratio("thomas-krenn", "misaligned_small_writes"),
@@ -151,7 +151,7 @@ def _unjoined_rates(results: Results, start: int) -> list[float]:
     return [step["program_bytes"] / step["elapsed_s"] / 1e6 for step in written] or [1.0]
 
 
-def _unjoined_rows(results: Results) -> list[Row]:
+def _unjoined_rows(results: Results) -> list[JudgedRow]:
     unaligned, aligned = (_unjoined_rates(results, start) for start in (UNALIGNED, ALIGNED))
     return [
         judging.judged(
@@ -172,7 +172,7 @@ def _unjoined_rows(results: Results) -> list[Row]:
     ]
 
 
-def _dd_rows(results: Results) -> list[Row]:
+def _dd_rows(results: Results) -> list[JudgedRow]:
     reason = (
         "The unit that two requests share is completed in the model's write buffer, so nothing is "
         "read or programmed twice. How this controller, which has no DRAM, treats partial units "
@@ -206,7 +206,7 @@ def _dd_rows(results: Results) -> list[Row]:
     ]
 
 
-def rows(results: Results) -> list[Row]:
+def rows(results: Results) -> list[JudgedRow]:
     """Return what is compared."""
     x25 = "intel-x25-m-g2-80gb"
     first, last, trimmed = (

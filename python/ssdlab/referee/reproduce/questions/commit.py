@@ -12,7 +12,7 @@ from ssdlab.engine.request import Settings
 from ssdlab.experiment.experiment import Experiment, Scale, Value, section, story
 from ssdlab.ground import seeds, text
 from ssdlab.referee.reproduce import judging, pictures
-from ssdlab.referee.reproduce.judging import Row
+from ssdlab.referee.reproduce.judging import JudgedRow
 from ssdlab.referee.reproduce.pictures import Bar
 from ssdlab.referee.reproduce.question import Question
 from ssdlab.referee.reproduce.results import Results
@@ -70,7 +70,7 @@ def _slowest_p99_ms(results: Results) -> float:
     return max(p99) / 1e6
 
 
-def rows(results: Results) -> list[Row]:
+def rows(results: Results) -> list[JudgedRow]:
     """Return what is compared."""
     server, consumer = (commit_us(results, each) for each in (SERVER, CONSUMER))
     synced = {name: results.iops(name, SYNC) for name in DRIVES}

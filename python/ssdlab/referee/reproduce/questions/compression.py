@@ -10,7 +10,7 @@ from ssdlab.engine.request import Settings
 from ssdlab.experiment.experiment import Experiment, Scale, section, story
 from ssdlab.ground import seeds, text
 from ssdlab.referee.reproduce import judging, pictures
-from ssdlab.referee.reproduce.judging import Row
+from ssdlab.referee.reproduce.judging import JudgedRow
 from ssdlab.referee.reproduce.pictures import Bar
 from ssdlab.referee.reproduce.question import Question
 from ssdlab.referee.reproduce.results import Results
@@ -70,7 +70,7 @@ def _by_sector(results: Results, data: str) -> float:
     return _rate(results, data, "4096 B") / _rate(results, data, "512 B")
 
 
-def rows(results: Results) -> list[Row]:
+def rows(results: Results) -> list[JudgedRow]:
     """Return what is compared."""
     no_gap = (
         "A unit that two records share is completed in the write buffer before it is programmed, "

@@ -13,7 +13,7 @@ from ssdlab.experiment.experiment import Experiment, Scale, Value, section, stor
 from ssdlab.ground import seeds, text
 from ssdlab.ground.seeds import Stated
 from ssdlab.referee.reproduce import judging, pictures
-from ssdlab.referee.reproduce.judging import Row
+from ssdlab.referee.reproduce.judging import JudgedRow
 from ssdlab.referee.reproduce.pictures import Bar
 from ssdlab.referee.reproduce.question import Question
 from ssdlab.referee.reproduce.results import Results
@@ -82,7 +82,7 @@ def _writes(results: Results, name: str) -> float:
     return results.iops(name, "writes") / results.iops(PLAIN, "writes")
 
 
-def rows(results: Results) -> list[Row]:
+def rows(results: Results) -> list[JudgedRow]:
     """Return what is compared."""
     loss = seeds.figure("media-addicted", "desktop_worst_loss")
     stated = Stated(

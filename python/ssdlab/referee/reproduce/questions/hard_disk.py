@@ -11,7 +11,7 @@ from ssdlab.experiment.experiment import Experiment, Scale, Scene, section, stor
 from ssdlab.ground import seeds, text
 from ssdlab.ground.seeds import Stated
 from ssdlab.referee.reproduce import judging, pictures
-from ssdlab.referee.reproduce.judging import Row
+from ssdlab.referee.reproduce.judging import JudgedRow
 from ssdlab.referee.reproduce.parts import power, raw_drives
 from ssdlab.referee.reproduce.pictures import Bar
 from ssdlab.referee.reproduce.provenance import Fitted
@@ -80,7 +80,7 @@ def _ratio(one: str, other: str) -> Stated:
     return seeds.ratio("stapelberg", one, other)
 
 
-def _everyday(results: Results) -> list[Row]:
+def _everyday(results: Results) -> list[JudgedRow]:
     rows = []
     for job, scenario in JOBS.items():
         plain, new, old = (_seconds(results, column, scenario) for column in (PLAIN, NEW, OLD))
@@ -105,7 +105,7 @@ def _everyday(results: Results) -> list[Row]:
     return [*rows, _fuller(results)]
 
 
-def _fuller(results: Results) -> Row:
+def _fuller(results: Results) -> JudgedRow:
     return judging.judged(
         "install-package: hard disk, fragmented against fresh, if it were 97 % full",
         _ratio("hdd_old_install", "hdd_new_install"),
@@ -116,7 +116,7 @@ def _fuller(results: Results) -> Row:
     )
 
 
-def _encrypted(results: Results) -> list[Row]:
+def _encrypted(results: Results) -> list[JudgedRow]:
     return [
         judging.judged(
             f"{scenario}: SSD encrypted against not",
@@ -130,7 +130,7 @@ def _encrypted(results: Results) -> list[Row]:
     ]
 
 
-def rows(results: Results) -> list[Row]:
+def rows(results: Results) -> list[JudgedRow]:
     """Return what is compared."""
     gains = [
         _seconds(results, NEW, scenario) / _seconds(results, PLAIN, scenario)

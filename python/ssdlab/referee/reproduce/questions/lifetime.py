@@ -11,7 +11,7 @@ from ssdlab.engine.shown import parameters
 from ssdlab.experiment.experiment import Experiment, Scale, Value, section, story
 from ssdlab.ground import seeds, text
 from ssdlab.referee.reproduce import judging, pictures
-from ssdlab.referee.reproduce.judging import Row
+from ssdlab.referee.reproduce.judging import JudgedRow
 from ssdlab.referee.reproduce.pictures import Bar
 from ssdlab.referee.reproduce.question import Question
 from ssdlab.referee.reproduce.results import Results
@@ -101,7 +101,7 @@ def _erases(results: Results, order: str) -> float:
     return float(job.lab["blocks_erased"]) * _FILE_BYTES / float(job.direction("write")["io_bytes"])
 
 
-def rows(results: Results) -> list[Row]:
+def rows(results: Results) -> list[JudgedRow]:
     """Return what is compared."""
     one, scattered = (_erases(results, each) for each in FILES)
     erases = results.first(_COLD, "hot").lab["wear"]["erase_counts"]
@@ -154,7 +154,7 @@ def rows(results: Results) -> list[Row]:
     ]
 
 
-def _valid_data(results: Results) -> Row:
+def _valid_data(results: Results) -> JudgedRow:
     """Compare how much is valid in a block when it is collected, under random writes."""
     low, high = (seeds.figure("thomas-krenn", f"gc_valid_{end}") for end in ("low", "high"))
 
@@ -178,7 +178,7 @@ def _valid_data(results: Results) -> Row:
     )
 
 
-def _bad_blocks(results: Results) -> Row:
+def _bad_blocks(results: Results) -> JudgedRow:
     job = results.first(_SLOW, "write")
     counters = job.lab.get("counters") or {}
     bad, lost = (int(counters.get(key, 0)) for key in ("grown_bad_blocks", "uncorrectable_reads"))

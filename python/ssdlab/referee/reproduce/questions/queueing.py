@@ -9,7 +9,7 @@ from ssdlab.engine.request import Settings
 from ssdlab.experiment.experiment import Experiment, Scale, Value, section, story
 from ssdlab.ground import seeds, text
 from ssdlab.referee.reproduce import judging, pictures
-from ssdlab.referee.reproduce.judging import Row
+from ssdlab.referee.reproduce.judging import JudgedRow
 from ssdlab.referee.reproduce.parts import schedulers
 from ssdlab.referee.reproduce.pictures import Line
 from ssdlab.referee.reproduce.question import Question
@@ -73,7 +73,7 @@ def _deep(results: Results, name: str) -> float:
     return results.iops(name, _depth(32)) / results.iops(name, _depth(1))
 
 
-def rows(results: Results) -> list[Row]:
+def rows(results: Results) -> list[JudgedRow]:
     """Return what is compared."""
     iops = [results.iops("server", _depth(each)) for each in DEPTHS]
     latencies = [results.mean_us("server", _depth(each)) for each in DEPTHS]

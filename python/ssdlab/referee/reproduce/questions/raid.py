@@ -9,7 +9,7 @@ from ssdlab.experiment.experiment import Experiment, Scale
 from ssdlab.ground import seeds, text
 from ssdlab.ground.seeds import Stated
 from ssdlab.referee.reproduce import judging, pictures
-from ssdlab.referee.reproduce.judging import AFTERWARDS, FIRMWARE, MECHANISM, Row
+from ssdlab.referee.reproduce.judging import AFTERWARDS, FIRMWARE, MECHANISM, JudgedRow
 from ssdlab.referee.reproduce.parts import (
     array_statements,
     disk_arrays,
@@ -132,7 +132,7 @@ def _ratios(results: Results) -> list[tuple[str, Stated, float, float]]:
     ]  # fmt: skip
 
 
-def rows(results: Results) -> list[Row]:
+def rows(results: Results) -> list[JudgedRow]:
     """Return what is compared."""
     judged = [
         judging.judged(

@@ -7,7 +7,7 @@ from ssdlab.engine.request import Settings
 from ssdlab.experiment.experiment import Experiment, Scale, Value, section, story
 from ssdlab.ground import seeds, text
 from ssdlab.referee.reproduce import judging, pictures
-from ssdlab.referee.reproduce.judging import Row
+from ssdlab.referee.reproduce.judging import JudgedRow
 from ssdlab.referee.reproduce.pictures import Line, Mark
 from ssdlab.referee.reproduce.question import Question
 from ssdlab.referee.reproduce.results import Results
@@ -96,7 +96,7 @@ def _enough(results: Results, drive: str) -> int:
     return next(share for share, gain in curve if gain >= 0.9 * curve[-1][1])
 
 
-def rows(results: Results) -> list[Row]:
+def rows(results: Results) -> list[JudgedRow]:
     """Return what is compared."""
     small, large = (_sequential_rate(results, drive, 0) for drive in (SMALL, LARGE))
     return [

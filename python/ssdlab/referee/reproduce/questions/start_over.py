@@ -6,7 +6,7 @@ from ssdlab.engine.conditions import BY_JOB
 from ssdlab.experiment.experiment import Experiment, Scale, Value, section, story
 from ssdlab.ground import text
 from ssdlab.referee.reproduce import judging, pictures
-from ssdlab.referee.reproduce.judging import Row
+from ssdlab.referee.reproduce.judging import JudgedRow
 from ssdlab.referee.reproduce.pictures import Bar
 from ssdlab.referee.reproduce.question import Question
 from ssdlab.referee.reproduce.results import Results
@@ -40,7 +40,7 @@ def _as_new(share: float) -> bool:
     return abs(share - 1) <= judging.MECHANISM
 
 
-def rows(results: Results) -> list[Row]:
+def rows(results: Results) -> list[JudgedRow]:
     """Return what is compared."""
     used, secure, crypto, trimmed = (_share(results, name) for name in (USED, *WAYS))
     later = _share(results, "crypto erase", AFTER_TRIM)

@@ -6,7 +6,7 @@ from ssdlab.engine.conditions import BY_JOB
 from ssdlab.experiment.experiment import Experiment, Scale, Value, section, story
 from ssdlab.ground import seeds, text
 from ssdlab.referee.reproduce import judging, pictures
-from ssdlab.referee.reproduce.judging import Row
+from ssdlab.referee.reproduce.judging import JudgedRow
 from ssdlab.referee.reproduce.parts import discards
 from ssdlab.referee.reproduce.pictures import Bar
 from ssdlab.referee.reproduce.question import Question
@@ -73,7 +73,7 @@ def _share(results: Results, drive: str, job: str) -> float:
     return results.iops(drive, job) / results.iops(drive, "clean")
 
 
-def rows(results: Results) -> list[Row]:
+def rows(results: Results) -> list[JudgedRow]:
     """Return what is compared."""
     again, deleted, trimmed = (
         _share(results, "with TRIM", job) for job in ("again", "deleted", "trimmed")
@@ -138,7 +138,7 @@ def rows(results: Results) -> list[Row]:
     ]
 
 
-def _state_map() -> Row:
+def _state_map() -> JudgedRow:
     """Return how much memory it takes to know what is free, beside the whole map."""
     units = seeds.figure("anandtech", "units_64_gib")
     stated = [seeds.figure("anandtech", f"state_map_{name}") for name in _STATE_MAPS]

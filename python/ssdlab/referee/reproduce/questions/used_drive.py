@@ -11,7 +11,7 @@ from ssdlab.bench.recipes import IMAGE
 from ssdlab.experiment.experiment import Experiment, Scale, section, story
 from ssdlab.ground import seeds, text
 from ssdlab.referee.reproduce import judging, pictures
-from ssdlab.referee.reproduce.judging import Row
+from ssdlab.referee.reproduce.judging import JudgedRow
 from ssdlab.referee.reproduce.parts import over_time
 from ssdlab.referee.reproduce.pictures import Bar
 from ssdlab.referee.reproduce.question import Question
@@ -53,7 +53,7 @@ def _of_task(results: Results, condition: str, task: str) -> float:
     return results.mb_per_s(condition, task) / results.mb_per_s(FRESH, task)
 
 
-def rows(results: Results) -> list[Row]:
+def rows(results: Results) -> list[JudgedRow]:
     """Return what is compared."""
     lost = 1 - seeds.ratio("anandtech", "long_used_hdd", "fresh_hdd").value
     reads, writes = (_of_task(results, RECIPE, task) for task in ("games", "Movie Maker"))
