@@ -45,8 +45,9 @@ def _of(command: click.Command, context: click.Context) -> Iterator[str]:
 
 
 def of_readme() -> Iterator[str]:
-    """Give what README says in running text; its console blocks have a test of their own."""
-    for part in (ROOT / "README.md").read_text("utf-8").split("`")[1::2]:
+    """Give what README and its like say in running text; console blocks have their own test."""
+    documents = (ROOT / each for each in ("README.md", "docs/howto/commands.md"))
+    for part in (part for each in documents for part in each.read_text("utf-8").split("`")[1::2]):
         if part.startswith("ssdlab ") and "…" not in part and " " in part and "DRIVE" not in part:
             yield " ".join(part.split())
 

@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 import synthetic
+from ssdlab import engine
+from ssdlab.engine.request import RunRequest
 from ssdlab.engine.result import Result
 from ssdlab.report.page import build_html
 from ssdlab.study.demo import figures, plan
@@ -106,3 +108,17 @@ def test_page_of_a_demo_that_was_stopped() -> None:
     """With parts missing the page is still made of what there is."""
     page = Page(build_html([part("randwrite-fresh"), part("readtp-fresh")], opening=opening))
     assert page.headings[0] == "An SSD once it is no longer new"
+
+
+def test_the_fall_falls() -> None:
+    """Passes have orders of their own, so that the drive has to collect: not by fio's default."""
+    measured = (each for chain in plan.chains() for each in chain.measurements)
+    (job,) = (each.job_text for each in measured if each.part == "fall")
+
+    def amplification(job_text: str) -> float:
+        settings = (("capacity_bytes", "1 GiB"),)
+        request = RunRequest("intel-dc-s3500-80gb", settings, job_text=job_text)
+        return Result.from_json(engine.run(request)).job().write_amplification or 0.0
+
+    assert amplification(job) > 2
+    assert amplification(job.replace("randrepeat=0\n", "")) < 1.05

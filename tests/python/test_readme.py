@@ -1,7 +1,7 @@
-"""The README: its commands are run as they stand, and print what it shows.
+"""README and docs/howto: their commands are run as they stand, and print what is shown.
 
-`pytest --renew-golden` (`make golden`) writes what they print into the README, and the machine of
-its audit into ``examples/server.json``.
+`pytest --renew-golden` (`make golden`) writes what they print into the documents, README's picture
+into ``docs/demo.svg``, and the machine of the audit into ``examples/server.json``.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ from test_attach import missing
 
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
+COMMANDS = ROOT / "docs/howto/commands.md"
+PICTURE = ROOT / "docs/demo.svg"
 SERVER = ROOT / "examples/server.json"
 _INDENT = "    "
 _PROMPT = f"{_INDENT}$ "
@@ -106,19 +108,37 @@ def test_example_server_is_a_capture(request: pytest.FixtureRequest) -> None:
 
 
 def test_commands_print_what_is_shown(request: pytest.FixtureRequest, tmp_path: Path) -> None:
-    """Every `$` line, in the order of the README, in a folder that has the shipped examples."""
+    """Every `$` line, in the order of the documents, in a folder with the shipped examples."""
     shutil.copytree(ROOT / "examples", tmp_path / "examples", ignore=lambda *_: ["victim-policy"])
-    lines = README.read_text(encoding="utf-8").splitlines()
-    steps = list(_steps(lines))
-    assert len(steps) > 5, "the README's console blocks are not found"
-    printed = [_run(step, tmp_path) for step in steps]
-    if request.config.getoption("--renew-golden"):
-        for step, output in reversed(list(zip(steps, printed, strict=True))):
+    renews = request.config.getoption("--renew-golden")
+    for document in (README, COMMANDS):
+        lines = document.read_text(encoding="utf-8").splitlines()
+        steps = list(_steps(lines))
+        assert len(steps) > 2, f"the console blocks of {document} are not found"
+        printed = [_run(step, tmp_path) for step in steps]
+        pairs = list(zip(steps, printed, strict=True))
+        if not renews:
+            for step, output in pairs:
+                assert output == step.shown, f"{step.command}\nif this is right: make golden"
+            continue
+        for step, output in reversed(pairs):
             lines[step.begin : step.end] = [_INDENT + line for line in output]
-        README.write_text("\n".join(lines) + "\n", encoding="utf-8")
-        return
-    for step, output in zip(steps, printed, strict=True):
-        assert output == step.shown, f"{step.command}\nif this is right: make golden"
+        document.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    picture = _picture((tmp_path / "demo/report.html").read_text("utf-8"))
+    if renews:
+        PICTURE.write_text(picture, encoding="utf-8")
+    assert picture == PICTURE.read_text(encoding="utf-8"), "if this is right: make golden"
+
+
+def _picture(page: str) -> str:
+    """Return the chart that a demo's page opens with, in the page's light colours."""
+    found = re.search(r"<svg.*?</svg>", page, re.DOTALL)
+    assert found is not None
+    chart = found[0]
+    for name, colour in re.findall(r"(--[a-z0-9-]+): (#[0-9a-f]+)", page.partition("@media")[0]):
+        chart = chart.replace(f"var({name})", colour)
+    assert "var(" not in chart
+    return chart.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1) + "\n"
 
 
 @pytest.mark.parametrize(
@@ -133,7 +153,7 @@ def test_it_is_mounted_as_it_stands(first: str, tools: list[str], tmp_path: Path
     reason = f"{lacks[0]} is not here" if lacks else missing() if first == "drive" else None
     if reason is not None:
         pytest.skip(reason)
-    text = README.read_text(encoding="utf-8")
+    text = (README if first == "drive" else COMMANDS).read_text(encoding="utf-8")
     (block,) = re.findall(rf"\n\n((?:    .*\n)*    .*-o {first} --wait-ready\n(?:    .*\n)*)", text)
     assert len(block.splitlines()) == 5
     environment = {**os.environ, "PATH": path, "XDG_CACHE_HOME": str(tmp_path / "cache")}

@@ -10,7 +10,7 @@ from ssdlab.cli.tasks import carry_out
 from ssdlab.engine import Progress
 
 if TYPE_CHECKING:
-    from ssdlab.study.fitting.forward import RunOrReason
+    from ssdlab.experiment.ensemble.runs import RunOrReason
     from ssdlab.study.fitting.measurement import Measurement
     from ssdlab.study.fitting.plan import Ranked
     from ssdlab.study.fitting.unknowns import Space

@@ -14,10 +14,10 @@ import numpy as np
 
 from ssdlab.engine import Progress
 from ssdlab.engine.request import Settings
+from ssdlab.experiment.ensemble.runs import RunOrReason
 from ssdlab.ground.errors import SsdlabError, Stopped
 from ssdlab.study.fitting import forward
 from ssdlab.study.fitting.emulator import Emulator, fit_emulator
-from ssdlab.study.fitting.forward import RunOrReason
 from ssdlab.study.fitting.measurement import Measurement, loads
 from ssdlab.study.fitting.posterior import Likelihood, sample
 from ssdlab.study.fitting.unknowns import Array, Space
