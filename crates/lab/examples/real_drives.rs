@@ -7,6 +7,7 @@
 //! amplification: what `scripts/bench.sh` has callgrind count instructions of.
 
 use cpu_time::ProcessTime;
+use ssdlab_device::block::Device;
 use ssdlab_device::profile::{Profile, built_in};
 use ssdlab_device::ssd::Ssd;
 use ssdlab_device::units::Nanos;
