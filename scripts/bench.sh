@@ -9,6 +9,10 @@ throughput=${CARGO_TARGET_DIR:-target}/release/examples/throughput
 "$throughput"
 echo
 "$throughput" mechanisms
+echo
+cargo build --locked --release -p ssdlab-lab --example real_drives
+real_drives=${CARGO_TARGET_DIR:-target}/release/examples/real_drives
+"$real_drives"
 
 count() { # NAME FUNCTION PROGRAM…: instructions a write within the function
     local name=$1 function=$2 output writes amplification instructions
@@ -24,6 +28,12 @@ if command -v valgrind >/dev/null; then
     echo "Instructions a host write, 8 GiB, condition used:"
     for over_provisioning in 0.28 0.07; do
         count "OP $over_provisioning" 'ssdlab_lab::run::run*' "$throughput" count "$over_provisioning"
+    done
+    echo "Instructions a 4 KiB request, random, 32 deep, on steady drives of 4 GiB:"
+    for drive in $("$real_drives" names); do
+        for operation in write read; do
+            count "$drive, $operation" 'ssdlab_lab::run::run*' "$real_drives" count "$drive" "$operation"
+        done
     done
     cargo build --locked --release -p ssdlab-disk --example steady_writes
     echo "Instructions a 4 KiB write to a drive that holds its bytes, 64 MiB in RAM, steady:"

@@ -3,7 +3,8 @@
 //! `cargo run --release -p ssdlab-lab --example real_drives` brings each drive of [`DRIVES`] into `steady`, each in a process
 //! of its own, and prints what that took, and millions of requests, and of units programmed, per CPU second.
 //!
-//! `real_drives count DRIVE read|write` only runs the requests, on a drive of 4 GiB, and prints how many and the write
+//! `real_drives names` lists them. `real_drives count DRIVE read|write` only runs the requests, on a drive of 4 GiB, and
+//! prints how many and the write
 //! amplification: what `scripts/bench.sh` has callgrind count instructions of.
 
 use cpu_time::ProcessTime;
@@ -36,8 +37,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     match &arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         [] => measure_all(),
         ["one", drive] => measure(drive),
+        ["names"] => {
+            DRIVES.iter().for_each(|(name, _)| println!("{name}"));
+            Ok(())
+        }
         ["count", drive, operation] => count(drive, operation),
-        _ => Err("real_drives [count DRIVE read|write]".into()),
+        _ => Err("real_drives [names | count DRIVE read|write]".into()),
     }
 }
 
@@ -90,7 +95,8 @@ struct Bench {
 
 impl Bench {
     fn steady(drive: &str, capacity: Option<&str>) -> Result<Bench, Box<dyn Error>> {
-        let settings: Vec<_> = capacity.map(|capacity| ("capacity_bytes".into(), capacity.into())).into_iter().collect();
+        let settings: Vec<_> =
+            capacity.map(|capacity| ("capacity_bytes".into(), capacity.into())).into_iter().collect();
         let text = built_in(drive).ok_or_else(|| format!("there is no drive {drive}"))?;
         let profile = Profile::read(drive, drive, text, &settings)?;
         let mut ssd = Ssd::new(profile.ssd()?, 1, ()).map_err(|problem| problem.message)?;
