@@ -29,7 +29,7 @@ if command -v valgrind >/dev/null; then
     for over_provisioning in 0.28 0.07; do
         count "OP $over_provisioning" 'ssdlab_lab::run::run*' "$throughput" count "$over_provisioning"
     done
-    echo "Instructions a 4 KiB request, random, 32 deep, on steady drives of 4 GiB:"
+    echo "Instructions a 4 KiB request, random, 32 deep, on steady drives of four dies:"
     for drive in $("$real_drives" names); do
         for operation in write read; do
             count "$drive, $operation" 'ssdlab_lab::run::run*' "$real_drives" count "$drive" "$operation"

@@ -3,9 +3,8 @@
 //! `cargo run --release -p ssdlab-lab --example real_drives` brings each drive of [`DRIVES`] into `steady`, each in a process
 //! of its own, and prints what that took, and millions of requests, and of units programmed, per CPU second.
 //!
-//! `real_drives names` lists them. `real_drives count DRIVE read|write` only runs the requests, on a drive of 4 GiB, and
-//! prints how many and the write
-//! amplification: what `scripts/bench.sh` has callgrind count instructions of.
+//! `real_drives names` lists them. `real_drives count DRIVE read|write` only runs the requests, on a small drive of four
+//! dies, and prints how many and the write amplification: what `scripts/bench.sh` has callgrind count instructions of.
 
 use cpu_time::ProcessTime;
 use ssdlab_device::block::Device;
@@ -29,7 +28,8 @@ const DRIVES: [(&str, Option<&str>); 7] = [
     ("theory", None),
 ];
 const REQUESTS: u64 = 2 << 20;
-const COUNTED_CAPACITY: &str = "4 GiB";
+/// What a drive is made smaller by for counting: of the large blocks of the QLC drive it needs more.
+const COUNTED_DIES: [(&str, &str); 2] = [("nand.channels", "4"), ("nand.dies_per_channel", "1")];
 const COUNTED_REQUESTS: u64 = 1 << 17;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -60,8 +60,9 @@ fn measure_all() -> Result<(), Box<dyn Error>> {
 
 fn measure(drive: &str) -> Result<(), Box<dyn Error>> {
     let capacity = DRIVES.iter().find(|(name, _)| *name == drive).and_then(|(_, capacity)| *capacity);
+    let settings: Vec<_> = capacity.map(|capacity| ("capacity_bytes", capacity)).into_iter().collect();
     let start = ProcessTime::now();
-    let mut bench = Bench::steady(drive, capacity)?;
+    let mut bench = Bench::steady(drive, &settings)?;
     let (conditioning, memory) = (start.elapsed().as_secs_f64(), highest_resident_bytes() / (1u64 << 20) as f64);
     let before = bench.ssd.counters();
     let writing = bench.timed("write", REQUESTS)?;
@@ -79,7 +80,8 @@ fn measure(drive: &str) -> Result<(), Box<dyn Error>> {
 }
 
 fn count(drive: &str, operation: &str) -> Result<(), Box<dyn Error>> {
-    let mut bench = Bench::steady(drive, Some(COUNTED_CAPACITY))?;
+    let capacity = if drive.starts_with("solidigm") { "16 GiB" } else { "4 GiB" };
+    let mut bench = Bench::steady(drive, &[&COUNTED_DIES[..], &[("capacity_bytes", capacity)]].concat())?;
     let before = bench.ssd.counters();
     bench.timed(operation, COUNTED_REQUESTS)?;
     let counters = bench.ssd.counters() - before;
@@ -94,9 +96,8 @@ struct Bench {
 }
 
 impl Bench {
-    fn steady(drive: &str, capacity: Option<&str>) -> Result<Bench, Box<dyn Error>> {
-        let settings: Vec<_> =
-            capacity.map(|capacity| ("capacity_bytes".into(), capacity.into())).into_iter().collect();
+    fn steady(drive: &str, settings: &[(&str, &str)]) -> Result<Bench, Box<dyn Error>> {
+        let settings: Vec<_> = settings.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect();
         let text = built_in(drive).ok_or_else(|| format!("there is no drive {drive}"))?;
         let profile = Profile::read(drive, drive, text, &settings)?;
         let mut ssd = Ssd::new(profile.ssd()?, 1, ()).map_err(|problem| problem.message)?;
