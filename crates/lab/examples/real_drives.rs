@@ -11,6 +11,7 @@ use ssdlab_device::block::Device;
 use ssdlab_device::profile::{Profile, built_in};
 use ssdlab_device::ssd::Ssd;
 use ssdlab_device::units::Nanos;
+use ssdlab_lab::condition::scale_model::{Outcome, season_by_model};
 use ssdlab_lab::condition::{Condition, season};
 use ssdlab_lab::run::{RunOptions, Silent, run};
 use ssdlab_lab::workload::parse::parse_flags;
@@ -101,7 +102,10 @@ impl Bench {
         let text = built_in(drive).ok_or_else(|| format!("there is no drive {drive}"))?;
         let profile = Profile::read(drive, drive, text, &settings)?;
         let mut ssd = Ssd::new(profile.ssd()?, 1, ()).map_err(|problem| problem.message)?;
-        season(&mut ssd, Condition::Fresh, Condition::SteadyUniform, &[], 1.0, 1, &mut Silent)?;
+        // As a session does: the long way where no scale model holds.
+        if let Outcome::Refused(_) = season_by_model(&mut ssd, &[], 1.0, 1, &mut Silent)? {
+            season(&mut ssd, Condition::Fresh, Condition::SteadyUniform, &[], 1.0, 1, &mut Silent)?;
+        }
         Ok(Bench { ssd, now: Nanos::ZERO })
     }
 
