@@ -82,7 +82,7 @@ class StatedFigure:
         Examples
         --------
         >>> pairs = (5, "s"), (2.5, "×")
-        >>> figures = [Figure("", "", *pair, "", "") for pair in pairs]
+        >>> figures = [StatedFigure("", "", *pair, "", "") for pair in pairs]
         >>> [round(each.rounding * 12**0.5, 4) for each in figures]
         [0.2, 0.04]
         """

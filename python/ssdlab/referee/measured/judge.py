@@ -52,7 +52,7 @@ def judge_rate(row: MeasuredRow, rate: float) -> Judged:
 
     Examples
     --------
-    >>> drifting = Row("d", "never-rewritten 0.8", 7, 360, 300, 400, 1.34)
+    >>> drifting = MeasuredRow("d", "never-rewritten 0.8", 7, 360, 300, 400, 1.34)
     >>> judge_rate(drifting, 390).difference, judge_rate(drifting, 440).difference
     (0.0, 0.1)
     """

@@ -49,7 +49,7 @@ def mean(judged: Sequence[Judged], uses: Sequence[str] = (COUNTED,)) -> float | 
 
     Examples
     --------
-    >>> row = Row("d", 100.0, "4k", 32, "", "found", "counted", "", "")
+    >>> row = PublishedRate("d", 100.0, "4k", 32, "", "found", "counted", "", "")
     >>> round(mean([Judged(row, 200.0, 2.0), Judged(row, 50.0, 5.0)]), 9)
     1.0
     """
