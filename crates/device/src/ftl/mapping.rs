@@ -191,13 +191,21 @@ impl Mapping {
     }
 
     /// A unit is now in the write buffer; its flash copy stays until the new one is programmed.
+    #[inline(always)]
     pub fn buffer(&mut self, lpn: Lpn, slot: u32) {
-        if self.shadows.len() <= slot as usize {
-            self.shadows.resize(slot as usize + 1, NONE);
-        }
         let old = self.map.replace(lpn.0, FIRST_BUFFERED + slot);
         debug_assert!(!is_buffered(old), "a unit is buffered once");
-        self.shadows[slot as usize] = old;
+        match self.shadows.get_mut(slot as usize) {
+            Some(shadow) => *shadow = old,
+            None => self.first_shadow(slot, old),
+        }
+    }
+
+    /// A slot of the buffer is used for the first time.
+    #[cold]
+    fn first_shadow(&mut self, slot: u32, old: u32) {
+        self.shadows.resize(slot as usize, NONE);
+        self.shadows.push(old);
     }
 
     /// The flash copy behind a buffered unit, if there is one.
@@ -217,6 +225,19 @@ impl Mapping {
     pub(super) fn put(&mut self, lpn: Lpn, to: Ppn) -> Option<Ppn> {
         let old = self.map.replace(lpn.0, to.0);
         debug_assert!(!is_buffered(old), "unbuffer before put");
+        if old != NONE {
+            self.reverse.set(old, NONE);
+        }
+        self.reverse.set(to.0, lpn.0);
+        slot(old)
+    }
+
+    /// As [`Mapping::put`], of a unit in that slot of the buffer, where it is no longer.
+    #[inline(always)]
+    pub(super) fn put_buffered(&mut self, lpn: Lpn, slot_in_buffer: u32, to: Ppn) -> Option<Ppn> {
+        debug_assert_eq!(self.map.get(lpn.0), FIRST_BUFFERED + slot_in_buffer);
+        let old = std::mem::replace(&mut self.shadows[slot_in_buffer as usize], NONE);
+        self.map.set(lpn.0, to.0);
         if old != NONE {
             self.reverse.set(old, NONE);
         }
@@ -249,15 +270,21 @@ impl Mapping {
     /// shadow moves.
     #[inline(always)]
     pub(super) fn move_slot(&mut self, from: Ppn, to: Ppn) -> Lpn {
-        let lpn = self.reverse.replace(from.0, NONE);
-        self.reverse.set(to.0, lpn);
-        let entry = self.map.get(lpn);
+        let lpn = Lpn(self.reverse.replace(from.0, NONE));
+        self.lead_on(lpn, from, to);
+        lpn
+    }
+
+    /// What led to a unit's old slot leads to its new one, and back.
+    #[inline(always)]
+    fn lead_on(&mut self, lpn: Lpn, from: Ppn, to: Ppn) {
+        self.reverse.set(to.0, lpn.0);
+        let entry = self.map.get(lpn.0);
         if entry == from.0 {
-            self.map.set(lpn, to.0);
+            self.map.set(lpn.0, to.0);
         } else {
             self.shadows[(entry - FIRST_BUFFERED) as usize] = to.0;
         }
-        Lpn(lpn)
     }
 
     /// As [`Mapping::move_slot`], of the units in those slots that are valid, to slots one behind the other; tells from
@@ -266,8 +293,9 @@ impl Mapping {
     pub(super) fn move_slots(&mut self, slots: &[u32], to: Ppn, mut moves: impl FnMut(Ppn, Ppn)) -> u32 {
         let mut next = to;
         for from in slots.iter().copied().map(Ppn) {
-            if self.owner(from).is_some() {
-                self.move_slot(from, next);
+            let lpn = self.reverse.replace(from.0, NONE);
+            if lpn != NONE {
+                self.lead_on(Lpn(lpn), from, next);
                 moves(from, next);
                 next.0 += 1;
             }

@@ -155,11 +155,15 @@ impl<C: Contents> Ftl<C> {
         }
     }
 
-    /// Puts a unit into the open row of a frontier that has room; its old place becomes invalid.
+    /// Puts a unit, which may be in a slot of the buffer, into the open row of a frontier that has room; its old place
+    /// becomes invalid.
     #[inline(always)]
-    pub fn put(&mut self, die: DieId, purpose: Purpose, lpn: Lpn, held: C::Held) -> Ppn {
+    pub fn put(&mut self, die: DieId, purpose: Purpose, lpn: Lpn, buffered: Option<u32>, held: C::Held) -> Ppn {
         let ppn = self.dies[usize::from(die.0)].frontier_mut(purpose).take_slot(&self.geometry);
-        let old = self.mapping.put(lpn, ppn);
+        let old = match buffered {
+            Some(slot) => self.mapping.put_buffered(lpn, slot, ppn),
+            None => self.mapping.put(lpn, ppn),
+        };
         if let Some(old) = old {
             self.blocks.invalidate(self.geometry.block(old));
             self.blocks.superseded.add(die, self.geometry.block(old));

@@ -21,7 +21,7 @@ impl<C: Contents> Ssd<C> {
         if self.rests {
             self.go_on_with(request.operation);
         }
-        if !self.commands.hold(number) {
+        if !self.commands.hold(number, request.operation) {
             self.issue(number, request);
         }
         Ok(())
@@ -154,9 +154,7 @@ impl<C: Contents> Ssd<C> {
     pub(super) fn end(&mut self, number: u32, status: Status, done: &mut Vec<Completion>) {
         let command = self.commands.end(number);
         self.answer(&command, status, done);
-        if self.commands.some_go_alone() {
-            self.issue_held();
-        }
+        self.issue_held();
     }
 
     /// The host is told how a command ended.

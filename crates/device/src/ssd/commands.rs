@@ -45,29 +45,23 @@ pub struct Commands {
     held: VecDeque<u32>,
     /// The command that is not queued and under way.
     alone: Option<u32>,
-    /// Operations that are not queued, each alone in the drive; and whether there are any.
+    /// Operations that are not queued, each alone in the drive.
     goes_alone: [bool; Operation::COUNT],
-    some_go_alone: bool,
     /// Those whose work is done, where that takes time.
     endings: Option<Endings>,
-    /// A command ends with its work, and nothing waits for its end: none goes alone.
-    plain_ends: bool,
 }
 
 impl Commands {
     /// None, of a drive with these parameters.
     pub fn new(config: &DriveConfig, seed: u64) -> Commands {
         let goes_alone = operations_alone(config);
-        let (some_go_alone, endings) = (goes_alone.contains(&true), Endings::new(config, seed));
         Commands {
             slots: Slots::default(),
             host_looks_at: Nanos::ZERO,
             held: VecDeque::new(),
             alone: None,
             goes_alone,
-            some_go_alone,
-            plain_ends: !some_go_alone && endings.is_none(),
-            endings,
+            endings: Endings::new(config, seed),
         }
     }
 
@@ -103,7 +97,13 @@ impl Commands {
     /// A command ends with its work, and nothing waits for its end.
     #[inline(always)]
     pub fn has_plain_ends(&self) -> bool {
-        self.plain_ends
+        self.endings.is_none() && self.none_waits()
+    }
+
+    /// No command is alone in the drive, and none is kept back.
+    #[inline(always)]
+    fn none_waits(&self) -> bool {
+        self.alone.is_none() && self.held.is_empty()
     }
 
     /// The work of a command is done, and this is how it will end: later, or at once (false).
@@ -124,12 +124,6 @@ impl Commands {
         self.endings.as_mut().and_then(Endings::end_next)
     }
 
-    /// Some operations are not queued.
-    #[inline(always)]
-    pub fn some_go_alone(&self) -> bool {
-        self.some_go_alone
-    }
-
     /// A command has ended: those kept back behind it may start ([`Commands::release`]).
     #[inline(always)]
     pub fn end(&mut self, number: u32) -> Command {
@@ -139,7 +133,7 @@ impl Commands {
         self.slots.remove(number)
     }
 
-    /// As [`Commands::end`], where commands have plain ends.
+    /// As [`Commands::end`], where it has a plain end.
     #[inline(always)]
     pub fn end_plainly(&mut self, number: u32) -> Command {
         self.slots.remove(number)
@@ -147,13 +141,14 @@ impl Commands {
 
     /// A command has come: whether it is kept back for now.
     #[inline(always)]
-    pub fn hold(&mut self, number: u32) -> bool {
-        self.some_go_alone && self.is_held(number)
+    pub fn hold(&mut self, number: u32, operation: Operation) -> bool {
+        let goes_alone = self.goes_alone[operation as usize];
+        (goes_alone || !self.none_waits()) && self.is_held(number, goes_alone)
     }
 
-    fn is_held(&mut self, number: u32) -> bool {
+    #[cold]
+    fn is_held(&mut self, number: u32, goes_alone: bool) -> bool {
         let others = self.outstanding() - 1 - self.held.len() as u32;
-        let goes_alone = self.goes_alone[self.get(number).request.operation as usize];
         if self.alone.is_some() || !self.held.is_empty() || goes_alone && others > 0 {
             self.held.push_back(number);
             return true;
@@ -216,16 +211,14 @@ mod test {
             held: VecDeque::new(),
             alone: None,
             goes_alone,
-            some_go_alone: true,
             endings: None,
-            plain_ends: false,
         }
     }
 
     /// Starts a command; says whether it is held.
     fn start(commands: &mut Commands, operation: Operation) -> (u32, bool) {
         let number = commands.start(Command::new(Tag(0), Request::new(operation, Lba(0), 8)));
-        (number, commands.hold(number))
+        (number, commands.hold(number, operation))
     }
 
     /// Ends a command; returns those that may start then.

@@ -221,20 +221,23 @@ impl<C: Contents> Ssd<C> {
     #[inline]
     fn put_unit(&mut self, die: usize, purpose: Purpose, unit: Unit<C::Held>) -> bool {
         self.meet_unit(unit.lpn);
+        let mut from = None;
         if let Owner::Slot(slot) = unit.owner
             && let Place::Buffer(_) = self.ftl.place(unit.lpn)
         {
             let whole = (0, self.shape.unit_size.sectors());
             let held = &mut self.buffer.slots[slot as usize];
-            if let Some(ppn) = self.ftl.mapping.shadow(slot).filter(|_| held.covered != whole) {
+            if held.covered != whole
+                && let Some(ppn) = self.ftl.mapping.shadow(slot)
+            {
                 held.covered = whole;
                 self.read_first(ppn, unit);
                 return false;
             }
-            self.ftl.mapping.unbuffer(unit.lpn, slot);
+            from = Some(slot);
         }
         self.ftl.touch_map(unit.lpn, true);
-        self.ftl.put(DieId(die as u16), purpose, unit.lpn, unit.held);
+        self.ftl.put(DieId(die as u16), purpose, unit.lpn, from, unit.held);
         self.dies.get_mut(die).row.push(unit.owner);
         true
     }
@@ -248,10 +251,28 @@ impl<C: Contents> Ssd<C> {
         if let Some(owner) = lone {
             return self.unit_programmed(owner, done);
         }
+        if self.buffer.is_present() && !self.buffer.is_flushing() && self.give_row_back(die) {
+            return self.take_stalled(done);
+        }
         for place in 0..self.dies.get(die).row.len() {
             let owner = self.dies.get(die).row[place];
             self.unit_programmed(owner, done);
         }
         self.dies.get_mut(die).row.clear();
+    }
+
+    /// The slots of the buffer that a row was in are free again, all at once: while no flush waits, that is the same as
+    /// one after the other. False, with nothing changed, where others wait for a unit of it.
+    #[inline(always)]
+    fn give_row_back(&mut self, die: usize) -> bool {
+        let row = &mut self.dies.get_mut(die).row;
+        let slot = |owner: &Owner| if let Owner::Slot(slot) = owner { Some(*slot) } else { None };
+        let all_buffered = row.iter().all(|owner| slot(owner).is_some());
+        if all_buffered {
+            row.drain(..).filter_map(|owner| slot(&owner)).for_each(|slot| {
+                self.buffer.give_back(slot);
+            });
+        }
+        all_buffered
     }
 }

@@ -223,7 +223,7 @@ impl<C: Contents> Ssd<C> {
         let count = units.len().min(self.ftl.row_slots_left(die, purpose) as usize);
         for &(lpn, held) in &units[..count] {
             self.ftl.touch_map(lpn, true);
-            self.ftl.put(die, purpose, lpn, held);
+            self.ftl.put(die, purpose, lpn, None, held);
         }
         let programmed = self.ftl.end_row(die, die, purpose);
         self.ftl.program_ended(die);

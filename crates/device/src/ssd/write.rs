@@ -97,8 +97,28 @@ impl<C: Contents> Ssd<C> {
 
     /// Moves a command's units into the buffer, as far as there is room; done when all are in.
     fn take_buffered(&mut self, index: u32, done: &mut Vec<Completion>) -> bool {
-        let Command { tag, request, taken, .. } = *self.commands.get(index);
+        let Command { tag, request, .. } = *self.commands.get(index);
         let bytes = self.shape.flash_bytes(request.compress_percent);
+        let are_in = match self.shape.unit_size.whole_unit(&request) {
+            Some(lpn) if request.operation == Operation::Write => {
+                self.buffer_part(Part { tag, lpn, at: 0, sectors: (0, request.sectors), zeroes: false }, bytes)
+            }
+            _ => self.buffer_pieces(index, bytes),
+        };
+        if !are_in {
+            self.buffer.stall_again(index);
+        } else if request.fua && self.shape.limits.volatile_cache {
+            self.begin_flush(index, true, done);
+        } else {
+            self.complete(index, Status::Success, done);
+        }
+        are_in
+    }
+
+    /// As [`Ssd::take_buffered`], of whatever is to be written: false where there is no room for all of it.
+    #[inline(never)]
+    fn buffer_pieces(&mut self, index: u32, bytes: u32) -> bool {
+        let Command { tag, request, taken, .. } = *self.commands.get(index);
         for (number, piece) in (0..).zip(self.shape.unit_size.pieces(&request)).skip(taken as usize) {
             if request.operation == Operation::WriteZeroes && self.is_zeroed_by_map(&piece) {
                 continue;
@@ -106,34 +126,20 @@ impl<C: Contents> Ssd<C> {
             let part = piece.part(tag, request.operation == Operation::WriteZeroes);
             if !self.buffer_part(part, bytes) {
                 self.commands.get_mut(index).taken = number;
-                self.buffer.stall_again(index);
                 return false;
             }
-        }
-        if request.fua && self.shape.limits.volatile_cache {
-            self.begin_flush(index, true, done);
-        } else {
-            self.complete(index, Status::Success, done);
         }
         true
     }
 
     /// Moves a part of a command into the buffer, over what lies there of the same unit; false where there is
     /// no room.
+    #[inline(always)]
     fn buffer_part(&mut self, part: Part, bytes: u32) -> bool {
         let Part { lpn, sectors, .. } = part;
         let contents = &mut self.ftl.flash.contents;
         if let Place::Buffer(slot) = self.ftl.mapping.place(lpn) {
-            let slot = &mut self.buffer.slots[slot as usize];
-            let touches = sectors.0 <= slot.covered.1 && slot.covered.0 <= sectors.1;
-            // Parts with a gap between them need the old contents after all: covered stays as it was.
-            if touches {
-                slot.covered = (slot.covered.0.min(sectors.0), slot.covered.1.max(sectors.1));
-            }
-            slot.bytes = bytes;
-            contents.overwrite(slot.held, part);
-            self.ftl.counters.host_pages_written += 1;
-            self.ftl.counters.buffer_coalesced += 1;
+            self.coalesce(slot, part, bytes);
             return true;
         }
         let Some(slot) = self.buffer.take(lpn, sectors, bytes, || contents.take(part)) else { return false };
@@ -142,7 +148,23 @@ impl<C: Contents> Ssd<C> {
         true
     }
 
+    /// Moves a part of a command into a slot of the buffer, over what lies there of the same unit.
+    #[inline(never)]
+    fn coalesce(&mut self, slot: u32, part: Part, bytes: u32) {
+        let (slot, sectors) = (&mut self.buffer.slots[slot as usize], part.sectors);
+        let touches = sectors.0 <= slot.covered.1 && slot.covered.0 <= sectors.1;
+        // Parts with a gap between them need the old contents after all: covered stays as it was.
+        if touches {
+            slot.covered = (slot.covered.0.min(sectors.0), slot.covered.1.max(sectors.1));
+        }
+        slot.bytes = bytes;
+        self.ftl.flash.contents.overwrite(slot.held, part);
+        self.ftl.counters.host_pages_written += 1;
+        self.ftl.counters.buffer_coalesced += 1;
+    }
+
     /// What a slot of the buffer holds is to be programmed.
+    #[inline(always)]
     pub(super) fn pend_buffered(&mut self, slot: u32) {
         let Slot { lpn, bytes, held, .. } = self.buffer.slots[slot as usize];
         self.ftl.mapping.buffer(lpn, slot);
@@ -185,6 +207,11 @@ impl<C: Contents> Ssd<C> {
         if self.buffer.give_back(slot) {
             self.finish_flushes(done);
         }
+        self.take_stalled(done);
+    }
+
+    /// Slots of the buffer are free: writes that waited for room go on, as far as it goes.
+    pub(super) fn take_stalled(&mut self, done: &mut Vec<Completion>) {
         while let Some(index) = self.buffer.take_stalled() {
             if !self.take_buffered(index, done) {
                 break;

@@ -46,9 +46,11 @@ pub struct WriteBuffer<H> {
     /// Contents, by slot.
     pub slots: Vec<Slot<H>>,
     free: Vec<u32>,
-    /// Flush epochs still open: units outstanding in each, oldest first.
-    outstanding: VecDeque<u64>,
-    first_epoch: u64,
+    /// The epoch that what comes now belongs to, and units outstanding in it.
+    epoch: u64,
+    outstanding: u64,
+    /// Units outstanding in each epoch that a flush ended and still waits for, oldest first.
+    ended: VecDeque<u64>,
     /// Flushes and the epoch that each waits for.
     flushes: VecDeque<(u64, Flush)>,
     /// Writes for which there is no room, in order.
@@ -68,8 +70,9 @@ impl<H: Copy + Default> WriteBuffer<H> {
         WriteBuffer {
             slots: vec![Slot::default(); slots],
             free: (0..slots as u32).rev().collect(),
-            outstanding: VecDeque::from([0]),
-            first_epoch: 0,
+            epoch: 0,
+            outstanding: 0,
+            ended: VecDeque::new(),
             flushes: VecDeque::new(),
             stalled: VecDeque::new(),
         }
@@ -83,34 +86,39 @@ impl<H: Copy + Default> WriteBuffer<H> {
     /// Takes a slot for a unit; `None`, and nothing held, when the buffer is full.
     pub fn take(&mut self, lpn: Lpn, covered: (u32, u32), bytes: u32, held: impl FnOnce() -> H) -> Option<u32> {
         let slot = self.free.pop()?;
-        let epoch = self.first_epoch + self.outstanding.len() as u64 - 1;
-        *self.outstanding.back_mut().expect("an epoch is open") += 1;
-        self.slots[slot as usize] = Slot { lpn, covered, epoch, bytes, held: held() };
+        self.outstanding += 1;
+        self.slots[slot as usize] = Slot { lpn, covered, epoch: self.epoch, bytes, held: held() };
         Some(slot)
     }
 
     /// Gives a slot back; true when a flush may have become complete.
+    #[inline]
     pub fn give_back(&mut self, slot: u32) -> bool {
         self.free.push(slot);
-        let index = (self.slots[slot as usize].epoch - self.first_epoch) as usize;
-        self.outstanding[index] -= 1;
-        index == 0 && self.outstanding[0] == 0 && self.outstanding.len() > 1
+        let ago = (self.epoch - self.slots[slot as usize].epoch) as usize;
+        if ago == 0 {
+            self.outstanding -= 1;
+            return false;
+        }
+        let index = self.ended.len() - ago;
+        self.ended[index] -= 1;
+        index == 0 && self.ended[0] == 0
     }
 
     /// A flush begins: it waits for everything taken so far.
     pub fn begin_flush(&mut self, flush: Flush) {
-        self.outstanding.push_back(0);
-        let epoch = self.first_epoch + self.outstanding.len() as u64 - 2;
-        self.flushes.push_back((epoch, flush));
+        self.ended.push_back(std::mem::take(&mut self.outstanding));
+        self.flushes.push_back((self.epoch, flush));
+        self.epoch += 1;
     }
 
     /// Closes the epochs that have drained, and counts the flushes that waited for them.
     pub fn close_drained(&mut self) -> usize {
-        while self.outstanding.len() > 1 && self.outstanding[0] == 0 {
-            self.outstanding.pop_front();
-            self.first_epoch += 1;
+        while self.ended.front() == Some(&0) {
+            self.ended.pop_front();
         }
-        self.flushes.iter().take_while(|(epoch, _)| *epoch < self.first_epoch).count()
+        let oldest = self.epoch - self.ended.len() as u64;
+        self.flushes.iter().take_while(|(epoch, _)| *epoch < oldest).count()
     }
 
     /// The flush that began first.
@@ -120,7 +128,7 @@ impl<H: Copy + Default> WriteBuffer<H> {
 
     /// A flush waits: what is pending must not wait for full rows.
     pub fn is_flushing(&self) -> bool {
-        self.outstanding.len() > 1
+        !self.ended.is_empty()
     }
 
     /// Slots in use.

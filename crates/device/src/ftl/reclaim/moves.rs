@@ -109,7 +109,9 @@ impl<C: Contents> Ftl<C> {
         let row = if self.kind.separates { self.bring_row_forward(die, &mut batch) } else { batch.len() };
         let count = wanted.min(most).min(row as u32) as usize;
         let moved = self.move_slots(&batch[..count], to, purpose);
-        batch.drain(..count);
+        // As `drain` would, of the few that are left.
+        batch.copy_within(count.., 0);
+        batch.truncate(batch.len() - count);
         if self.kind.separates {
             self.blocks.streams.gathered(die).drain(..count);
         }
