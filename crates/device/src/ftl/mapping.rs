@@ -169,10 +169,38 @@ impl Mapping {
         }
     }
 
-    /// Adds those of these slots that are valid; returns how many they are. Without a branch for each slot: which ones
-    /// are valid is chance.
+    /// Adds those of these slots that are valid, and fetches the map's lines of the units in those `ahead` of them;
+    /// returns how many are valid. Without a branch for each slot: which ones are valid is chance.
     #[inline(always)]
-    pub(super) fn gather_valid(&self, slots: Range<u32>, into: &mut Vec<u32>) -> u32 {
+    pub(super) fn gather_valid(&self, slots: Range<u32>, ahead: u32, into: &mut Vec<u32>) -> u32 {
+        match slots.len() {
+            2 => self.gather_few::<2>(slots.start, ahead, into),
+            4 => self.gather_few::<4>(slots.start, ahead, into),
+            8 => self.gather_few::<8>(slots.start, ahead, into),
+            _ => self.gather_many(slots, ahead, into),
+        }
+    }
+
+    /// As [`Mapping::gather_valid`], of a number of slots for which the loops are unrolled.
+    #[inline(always)]
+    fn gather_few<const N: usize>(&self, first: u32, ahead: u32, into: &mut Vec<u32>) -> u32 {
+        if let Some(later) = self.reverse.window::<N>(first + ahead) {
+            later.into_iter().for_each(|lpn| self.map.prefetch(lpn));
+        }
+        let (mut valid, mut count) = ([0; N], 0);
+        let lpns = self.reverse.window::<N>(first).expect("the slots lie in the table");
+        for (slot, lpn) in (first..).zip(lpns) {
+            valid[count % N] = slot;
+            count += usize::from(lpn != NONE);
+        }
+        into.extend_from_slice(&valid);
+        into.truncate(into.len() - N + count);
+        count as u32
+    }
+
+    #[inline(never)]
+    fn gather_many(&self, slots: Range<u32>, ahead: u32, into: &mut Vec<u32>) -> u32 {
+        self.prefetch_owners(slots.start + ahead..slots.end + ahead);
         let before = into.len();
         into.extend(slots.clone());
         let mut kept = before;
@@ -368,7 +396,8 @@ mod test {
         mapping.put(Lpn(9), Ppn(3));
         mapping.buffer(Lpn(9), 0);
         let mut gathered = vec![40];
-        assert_eq!((mapping.gather_valid(0..5, &mut gathered), &gathered[..]), (2, &[40, 1, 3][..]));
+        assert_eq!((mapping.gather_valid(0..5, 6, &mut gathered), &gathered[..]), (2, &[40, 1, 3][..]));
+        assert_eq!((mapping.gather_valid(0..4, 60, &mut gathered), &gathered[3..]), (2, &[1, 3][..]));
         let mut moves = Vec::new();
         assert_eq!(mapping.move_slots(&[0, 1, 2, 3], Ppn(10), |from, to| moves.push((from.0, to.0))), 2);
         assert_eq!(moves, [(1, 10), (3, 11)]);

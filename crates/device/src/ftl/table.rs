@@ -79,6 +79,13 @@ impl Table {
         self.inverted[range.start as usize..range.end as usize].iter().map(|inverted| !inverted)
     }
 
+    /// So many entries from one on, where they lie in the table.
+    #[inline(always)]
+    pub fn window<const N: usize>(&self, first: u32) -> Option<[u32; N]> {
+        let entries = self.inverted.get(first as usize..)?.first_chunk::<N>()?;
+        Some(entries.map(|inverted| !inverted))
+    }
+
     /// Asks for the cache line of an entry, which need not exist.
     #[inline]
     pub fn prefetch(&self, index: u32) {

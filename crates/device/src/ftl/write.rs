@@ -175,6 +175,38 @@ impl<C: Contents> Ftl<C> {
         ppn
     }
 
+    /// A unit of the host goes into a slot, and nothing more has to be asked: nothing is packed, the map is in RAM, and the
+    /// policy looks at blocks alone.
+    #[inline(always)]
+    pub fn puts_plainly(&self) -> bool {
+        let tells_nobody = !self.kind.separates && !self.kind.notes_invalidations;
+        self.geometry.packing == 1 && self.map_cache.is_none() && tells_nobody
+    }
+
+    /// The next slot of the open row of a frontier that has room.
+    #[inline(always)]
+    pub fn next_slot(&self, die: DieId, purpose: Purpose) -> Ppn {
+        self.die(die).frontier(purpose).next_slot(&self.geometry)
+    }
+
+    /// Takes so many slots of the open row, into which units were put by [`Ftl::put_buffered`].
+    #[inline(always)]
+    pub fn take_slots(&mut self, die: DieId, purpose: Purpose, count: u32) {
+        self.die_mut(die).frontier_mut(purpose).take_slots(count);
+    }
+
+    /// As [`Ftl::put`], of a unit in that slot of the buffer, where [`Ftl::puts_plainly`].
+    #[inline(always)]
+    pub fn put_buffered(&mut self, die: DieId, lpn: Lpn, buffered: u32, held: C::Held, to: Ppn) {
+        let old = self.mapping.put_buffered(lpn, buffered, to);
+        if let Some(old) = old {
+            let block = self.geometry.block(old);
+            self.blocks.invalidate(block);
+            self.blocks.superseded.add(die, block);
+        }
+        self.flash.put(to, lpn, held, old);
+    }
+
     /// Slots that may still be put into the open row.
     #[inline]
     pub fn row_slots_left(&self, die: DieId, purpose: Purpose) -> u32 {

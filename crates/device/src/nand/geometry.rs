@@ -65,10 +65,17 @@ impl Geometry {
         }
     }
 
+    /// Rows of a block, in steps of what one unit or row takes.
+    #[inline(always)]
+    pub fn steps(&self) -> u32 {
+        // A division is slow, and mostly by one.
+        if self.rows_per_unit == 1 { self.rows } else { self.rows / self.rows_per_unit }
+    }
+
     /// Slots of a block.
     #[inline]
     pub fn slots(&self) -> u32 {
-        self.rows / self.rows_per_unit * self.units_per_row * self.packing
+        self.steps() * self.units_per_row * self.packing
     }
 
     /// Units that a block holds uncompressed.

@@ -59,6 +59,16 @@ impl<const N: usize> Arrivals<N> {
         number
     }
 
+    /// A queue has this entry and no other, or none where the time is [`Nanos::NEVER`].
+    #[inline(always)]
+    pub fn set(&mut self, queue: usize, time: Nanos, number: u32) {
+        debug_assert!(self.behind[queue].is_empty(), "one entry at most");
+        self.count += usize::from(time != Nanos::NEVER);
+        self.count -= usize::from(self.times[queue] != Nanos::NEVER);
+        (self.times[queue], self.numbers[queue]) = (time, number);
+        self.choose_next();
+    }
+
     /// Empties a queue.
     pub fn clear(&mut self, queue: usize) {
         self.count -= self.behind[queue].len() + usize::from(self.times[queue] != Nanos::NEVER);
@@ -102,5 +112,16 @@ mod test {
         arrivals.push(1, Nanos(4), 7);
         arrivals.clear(1);
         assert_eq!(arrivals.next().0, Nanos::NEVER);
+    }
+
+    /// A queue of one entry at most has the one that was set last.
+    #[test]
+    fn what_is_set_last_stands() {
+        let mut arrivals: Arrivals<2> = Arrivals::default();
+        arrivals.push(0, Nanos(5), 1);
+        [9, 3].iter().for_each(|time| arrivals.set(1, Nanos(*time), 2));
+        assert_eq!((arrivals.next(), arrivals.pop(1)), ((Nanos(3), 1), 2));
+        arrivals.set(1, Nanos::NEVER, 0);
+        assert_eq!((arrivals.pop(0), arrivals.next().0), (1, Nanos::NEVER));
     }
 }

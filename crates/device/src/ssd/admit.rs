@@ -143,15 +143,16 @@ impl<C: Contents> Ssd<C> {
     /// The queue of ends has one entry, the earliest: commands overtake each other in their latency.
     #[inline(never)]
     fn await_end(&mut self) {
-        self.arrivals.clear(Arrival::End as usize);
-        if let Some(time) = self.commands.next_end() {
-            self.arrivals.push(Arrival::End as usize, time, 0);
-        }
+        self.arrivals.set(Arrival::End as usize, self.commands.next_end().unwrap_or(Nanos::NEVER), 0);
     }
 
     /// A command ends, and those that were held back behind it may start.
     #[inline(never)]
     pub(super) fn end(&mut self, number: u32, status: Status, done: &mut Vec<Completion>) {
+        if self.commands.none_waits() {
+            let command = self.commands.end_plainly(number);
+            return self.answer(&command, status, done);
+        }
         let command = self.commands.end(number);
         self.answer(&command, status, done);
         self.issue_held();

@@ -102,7 +102,7 @@ impl Commands {
 
     /// No command is alone in the drive, and none is kept back.
     #[inline(always)]
-    fn none_waits(&self) -> bool {
+    pub fn none_waits(&self) -> bool {
         self.alone.is_none() && self.held.is_empty()
     }
 

@@ -66,6 +66,12 @@ impl<H: Copy> Pending<H> {
         self.units.iter()
     }
 
+    /// The unit before which so many come.
+    #[inline(always)]
+    pub fn get(&self, place: usize) -> Option<&Unit<H>> {
+        self.units.get(place)
+    }
+
     /// The next unit.
     #[inline(always)]
     pub fn front(&self) -> Option<&Unit<H>> {

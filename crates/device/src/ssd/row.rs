@@ -142,6 +142,9 @@ impl<C: Contents> Ssd<C> {
         let mut bytes_left = self.shape.row_bytes;
         let mut slots_left = self.ftl.row_slots_left(id, purpose);
         self.prefetch_next_row();
+        if self.ftl.puts_plainly() {
+            slots_left -= self.put_buffered(die, purpose, slots_left);
+        }
         while slots_left > 0
             && let Some(unit) = self.next_of_row(id, purpose, bytes_left)
         {
@@ -168,12 +171,35 @@ impl<C: Contents> Ssd<C> {
         true
     }
 
+    /// Puts the units that come first into the open row, so many at most, as long as they are whole and in the buffer: the
+    /// common row in one go, as [`Ssd::put_unit`] does it one by one. Returns how many they are.
+    #[inline(always)]
+    fn put_buffered(&mut self, die: usize, purpose: Purpose, most: u32) -> u32 {
+        let (id, whole) = (DieId(die as u16), (0, self.shape.unit_size.sectors()));
+        let row = &mut self.dies.get_mut(die).row;
+        let mut to = self.ftl.next_slot(id, purpose);
+        let mut count = 0;
+        while count < most
+            && let Some(&Unit { lpn, owner: Owner::Slot(slot), held, .. }) = self.pending.front()
+            && self.buffer.slots[slot as usize].covered == whole
+        {
+            self.pending.pop();
+            self.ftl.put_buffered(id, lpn, slot, held, to);
+            row.push(Owner::Slot(slot));
+            to.0 += 1;
+            count += 1;
+        }
+        self.ftl.take_slots(id, purpose, count);
+        count
+    }
+
     /// Fetches what the units behind those of this row will touch: by the time that a buffered unit is programmed, its
     /// entry, looked up as it came, has mostly left the cache.
     #[inline(always)]
     fn prefetch_next_row(&self) {
         let units = self.ftl.geometry.units_per_row as usize;
-        for unit in self.pending.iter().skip(units).take(units) {
+        for place in units..2 * units {
+            let Some(unit) = self.pending.get(place) else { return };
             match unit.owner {
                 Owner::Slot(slot) => self.ftl.mapping.prefetch_buffered(unit.lpn, slot),
                 _ => self.ftl.mapping.prefetch(unit.lpn),

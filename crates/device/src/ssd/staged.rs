@@ -80,8 +80,11 @@ impl<C: Contents> Ssd<C> {
     }
 
     /// A die has programmed or erased: the share that it had goes to whoever waits for it.
+    #[inline(always)]
     pub(super) fn give_back_share(&mut self, die: usize) {
-        if let Some(next) = self.dies.give_back_share(die) {
+        if self.dies.budget.is_some()
+            && let Some(next) = self.dies.give_back_share(die)
+        {
             self.work(next);
         }
     }

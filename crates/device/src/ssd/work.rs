@@ -42,33 +42,45 @@ impl<C: Contents> Ssd<C> {
     /// The end of what is not the writing of a row.
     #[inline(never)]
     fn event_apart(&mut self, die: usize, kind: u8, done: &mut Vec<Completion>) {
-        if kind == Activity::MovingOn as u8 {
-            return self.moved_and_sensed(die);
+        const GATHERING: u8 = Activity::Gathering as u8;
+        const MOVING: u8 = Activity::Moving as u8;
+        const MOVING_ON: u8 = Activity::MovingOn as u8;
+        const SENSING: u8 = Activity::Sensing as u8;
+        match kind {
+            GATHERING => {
+                self.end_span_of(die, Activity::Gathering);
+                self.gathered(die);
+            }
+            MOVING => {
+                self.ftl.program_ended(DieId(die as u16));
+                self.end_operation(die, Activity::Moving);
+            }
+            MOVING_ON => self.moved_and_sensed(die),
+            SENSING => self.sensed(die),
+            _ => self.other_event(die, done),
         }
-        if kind == Activity::Sensing as u8 {
-            return self.sensed(die);
-        }
-        self.other_event(die, done);
     }
 
     /// What comes less often.
     #[inline(never)]
     fn other_event(&mut self, die: usize, done: &mut Vec<Completion>) {
-        match self.dies.activity(die) {
-            Activity::Gathering => {
-                self.end_span(die);
-                return self.gathered(die);
-            }
+        let activity = self.dies.activity(die);
+        match activity {
             Activity::MovingRun => return self.look_at_run(die),
             Activity::Loading => return self.loaded(die),
             Activity::Held => return self.work(die),
             Activity::Programming => return self.programmed(die, done),
             Activity::Sending => self.sent(die, done),
-            Activity::Moving => self.ftl.program_ended(DieId(die as u16)),
             Activity::Erasing => self.ftl.erase_ended(DieId(die as u16)),
-            activity => unreachable!("no event of its own: {die} {activity:?} {:?}", self.now),
+            _ => unreachable!("no event of its own: {die} {activity:?} {:?}", self.now),
         }
-        self.end_span(die);
+        self.end_operation(die, activity);
+    }
+
+    /// What a die did has ended, and it finds its next work.
+    #[inline(always)]
+    fn end_operation(&mut self, die: usize, activity: Activity) {
+        self.end_span_of(die, activity);
         self.give_back_share(die);
         self.work(die);
         self.feed_others();
@@ -164,7 +176,13 @@ impl<C: Contents> Ssd<C> {
     /// What a die does has ended now, and is counted.
     #[inline]
     pub(super) fn end_span(&mut self, die: usize) {
-        self.dies.end_span(die, self.dies.activity(die), self.now, &mut self.ftl.counters);
+        self.end_span_of(die, self.dies.activity(die));
+    }
+
+    /// As [`Ssd::end_span`], where it is known what the die does.
+    #[inline(always)]
+    fn end_span_of(&mut self, die: usize, activity: Activity) {
+        self.dies.end_span(die, activity, self.now, &mut self.ftl.counters);
     }
 
     /// The drive has been idle for long enough.

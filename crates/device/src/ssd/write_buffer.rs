@@ -92,7 +92,7 @@ impl<H: Copy + Default> WriteBuffer<H> {
     }
 
     /// Gives a slot back; true when a flush may have become complete.
-    #[inline]
+    #[inline(always)]
     pub fn give_back(&mut self, slot: u32) -> bool {
         self.free.push(slot);
         let ago = (self.epoch - self.slots[slot as usize].epoch) as usize;

@@ -73,6 +73,34 @@ impl<C: Contents> Ftl<C> {
 
     /// The next step where a row is several units.
     fn next_row(&mut self, die: DieId) -> Step {
+        if self.kind.separates || self.geometry.packing > 1 {
+            return self.next_row_apart(die);
+        }
+        let (rows, units_per_row) = (self.geometry.steps(), self.geometry.units_per_row);
+        let state = &mut self.dies[usize::from(die.0)];
+        let (job, gathered) = (state.job.as_mut().expect("a job is under way"), &mut state.gathered.slots);
+        if gathered.len() >= units_per_row as usize {
+            return Step::Program;
+        }
+        let block = job.victim();
+        let mut first = self.geometry.ppn(block, job.cursor * units_per_row).0;
+        while job.cursor < rows {
+            let slots = first..first + units_per_row;
+            self.mapping.prefetch_slot(slots.start + SLOTS_AHEAD);
+            let units = self.mapping.gather_valid(slots, MOVES_AHEAD as u32, gathered);
+            let row = job.cursor * self.geometry.rows_per_unit;
+            job.cursor += 1;
+            first += units_per_row;
+            if units > 0 {
+                return Step::Read(SourceRow { block, row, units });
+            }
+        }
+        if gathered.is_empty() { Step::Erase } else { Step::Program }
+    }
+
+    /// As [`Ftl::next_row`], where units are packed or streams are kept apart.
+    #[inline(never)]
+    fn next_row_apart(&mut self, die: DieId) -> Step {
         if self.kind.separates {
             self.ask_gathered(die);
         }
@@ -85,7 +113,7 @@ impl<C: Contents> Ftl<C> {
         let block = job.victim();
         let fill = self.blocks.packing.fill(&self.flash.array, geometry, block);
         let base = geometry.ppn(block, 0).0;
-        let steps = fill.map_or(geometry.rows / geometry.rows_per_unit, |fill| fill.rows);
+        let steps = fill.map_or(geometry.steps(), |fill| fill.rows);
         while job.cursor < steps {
             let (first, end) = match fill {
                 None => (job.cursor * geometry.units_per_row, (job.cursor + 1) * geometry.units_per_row),
@@ -93,8 +121,7 @@ impl<C: Contents> Ftl<C> {
             };
             let slots = base + first..base + end;
             self.mapping.prefetch_slot(slots.start + SLOTS_AHEAD);
-            self.mapping.prefetch_owners(slots.start + MOVES_AHEAD as u32..slots.end + MOVES_AHEAD as u32);
-            let units = self.mapping.gather_valid(slots, gathered);
+            let units = self.mapping.gather_valid(slots, MOVES_AHEAD as u32, gathered);
             let row = job.cursor * geometry.rows_per_unit;
             job.cursor += 1;
             if units > 0 {
