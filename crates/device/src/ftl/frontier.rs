@@ -112,6 +112,14 @@ impl Frontier {
         ppn
     }
 
+    /// Takes the next row, of so many slots, whether all are used or not.
+    #[inline(always)]
+    pub fn fill_row(&mut self, slots: u32) {
+        self.slot += slots;
+        self.row_start = self.slot;
+        self.rows_left -= 1;
+    }
+
     /// Takes the next row where that is one slot.
     #[inline(always)]
     pub fn take_row(&mut self, geometry: &Geometry) -> Ppn {

@@ -94,6 +94,12 @@ pub(crate) struct Kind {
     /// The common case, for which there is a short way (`plain`).
     #[serde(skip)]
     plain: bool,
+    /// As `plain`, but flash may fail: moves have a short way still.
+    #[serde(skip)]
+    moves_plainly: bool,
+    /// The same where a row is several units.
+    #[serde(skip)]
+    moves_rows_plainly: bool,
     /// Dies that share a group: 1, or with superblocks all or so many.
     width: u32,
     /// Collection writes to the host's open block.
@@ -116,6 +122,8 @@ impl Kind {
             one_unit_rows: geometry.units_per_row * geometry.packing == 1,
             slots: geometry.slots(),
             plain: false,
+            moves_plainly: false,
+            moves_rows_plainly: false,
             width: match config.ftl.striping {
                 Striping::PerDie => 1,
                 Striping::Superblock => config.ftl.superblock_dies.unwrap_or(geometry.dies),
@@ -214,17 +222,21 @@ impl<C: Contents> Ftl<C> {
         Ok(ftl)
     }
 
-    fn is_plain(&self) -> bool {
+    /// Settles which short ways there are: where nothing else happens besides.
+    fn find_short_ways(&mut self) {
         let one_slot_rows = self.kind.one_unit_rows && self.geometry.rows_per_unit == 1;
         let alone = !self.blocks.span_dies() && !self.slc.is_present() && self.map_cache.is_none();
         let costs_no_more = !self.kind.writes_own && self.rules.config.move_unit_us.0 == Nanos::ZERO;
         let tells_nobody = !self.kind.separates && !self.kind.notes_invalidations;
-        !C::KEEPS && one_slot_rows && alone && costs_no_more && tells_nobody && self.flash.array.is_reliable()
+        self.kind.moves_plainly = !C::KEEPS && one_slot_rows && alone && costs_no_more && tells_nobody;
+        self.kind.plain = self.kind.moves_plainly && self.flash.array.is_reliable();
+        let unit_rows = self.geometry.packing == 1 && self.geometry.units_per_row > 1;
+        self.kind.moves_rows_plainly = unit_rows && alone && !self.kind.writes_own && !self.kind.separates;
     }
 
     /// The common case goes the general way too: the drive has to be asked before each program.
     pub fn leave_short_way(&mut self) {
-        self.kind.plain = false;
+        (self.kind.plain, self.kind.moves_plainly) = (false, false);
     }
 
     #[inline(always)]

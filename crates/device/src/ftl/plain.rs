@@ -1,5 +1,5 @@
-//! The common case in one go: a row is one unit, a block is collected alone, nothing fails, there is no SLC
-//! mode, and the whole map is in RAM. Each step has the same outcome as the general ones it stands for, and
+//! The common case in one go: a row is one unit, a block is collected alone, there is no SLC mode, the whole map is in
+//! RAM, and nothing fails, or ([`Ftl::move_on`]) may fail. [`Ftl::move_row_on`] is that of rows of several units. Each step has the same outcome as the general ones it stands for, and
 //! does nothing where anything else is due. Not taken where there are contents: those go the general way.
 
 use crate::ftl::Ftl;
@@ -8,11 +8,13 @@ use crate::ftl::frontier::Purpose;
 use crate::ftl::job::Reason;
 use crate::ftl::pool::Counter;
 use crate::ftl::table::NONE;
-use crate::nand::contents::Contents;
+use crate::nand::contents::{Contents, Row};
 use crate::units::{BlockId, DieId, Lpn, Nanos, Ppn};
 
 /// As in `reclaim/sources.rs`, where time goes by between two moves, in which other dies move theirs.
 const MOVES_AHEAD: usize = 0;
+/// As there, where each move has an event of its own.
+const MOVES_AHEAD_BETWEEN_EVENTS: usize = 6;
 
 impl<C: Contents> Ftl<C> {
     /// A row of one unit of the host, as [`Ftl::put`] and [`Ftl::end_row`]: returns the array time. `None`
@@ -42,7 +44,7 @@ impl<C: Contents> Ftl<C> {
     #[inline(always)]
     pub fn move_on(&mut self, die: DieId) -> Option<(Nanos, Option<Nanos>)> {
         if !self.kind.plain {
-            return None;
+            return if self.kind.moves_plainly { self.move_on_failing(die) } else { None };
         }
         let purpose = self.destination();
         let state = &mut self.dies[usize::from(die.0)];
@@ -65,6 +67,76 @@ impl<C: Contents> Ftl<C> {
         self.count_collected(counter, 1);
         let programmed = self.flash.array.program_row(block);
         Some((programmed, next.map(|ppn| self.flash.array.native_read_time(self.geometry.slot(ppn)))))
+    }
+
+    /// As [`Ftl::move_on`], where the program may fail and the read need retries, and units may be in the buffer.
+    fn move_on_failing(&mut self, die: DieId) -> Option<(Nanos, Option<Nanos>)> {
+        let purpose = self.destination();
+        let state = &mut self.dies[usize::from(die.0)];
+        let Source { slot: from, lpn } = state.held_source()?;
+        let counter = state.victim_counter;
+        let (job, frontier) = (state.job.as_mut()?, &mut state.frontiers[purpose as usize]);
+        let is_common = job.held == from && job.reason == Reason::Garbage && frontier.stays_open();
+        if !is_common || !self.mapping.leads_to(Lpn(lpn), Ppn(from)) {
+            return None;
+        }
+        let (victim, block, to) = (job.victim(), frontier.block(), frontier.take_row(&self.geometry));
+        job.held = NONE;
+        self.mapping.move_slot(Ppn(from), to);
+        self.count_collected(counter, 1);
+        let row = Row { block, slots: to.0..to.0 + 1 };
+        let (mut programmed, outcome) = self.flash.program(die, row, 1, &mut self.counters);
+        if outcome.is_err() {
+            let slot = self.geometry.slot(to);
+            programmed += self.replace_row(die, die, purpose, block, slot..slot + 1);
+        }
+        let next = self.dies[usize::from(die.0)].next_source(&self.mapping, MOVES_AHEAD_BETWEEN_EVENTS, false);
+        let Some(ppn) = next else { return Some((programmed, None)) };
+        let outcome = self.flash.read(victim, &mut self.counters);
+        let array = self.flash.array.native_read_time(self.geometry.slot(ppn));
+        Some((programmed, Some(Nanos(array.0 * u64::from(1 + outcome.retries)))))
+    }
+
+    /// What a job has gathered is programmed as a row of several units, as [`Ftl::program_gathered`] does it: returns the
+    /// array time and how many units moved. `None` where more than a row has to be asked for, or the open block is filled
+    /// by this.
+    #[inline(always)]
+    pub fn move_row_on(&mut self, die: DieId) -> Option<(Nanos, u32)> {
+        if !self.kind.moves_rows_plainly {
+            return None;
+        }
+        let (purpose, units_per_row) = (self.destination(), self.geometry.units_per_row);
+        let state = &mut self.dies[usize::from(die.0)];
+        let (job, frontier) = (state.job.as_ref()?, &mut state.frontiers[purpose as usize]);
+        if job.reason != Reason::Garbage || !frontier.stays_open() {
+            return None;
+        }
+        let (victim, block, to) = (job.victim(), frontier.block(), frontier.next_slot(&self.geometry));
+        let gathered = &mut state.gathered.slots;
+        let count = gathered.len().min(units_per_row as usize);
+        let moved = self.mapping.move_slots(&gathered[..count], to, |from, to| self.flash.copy(from, to));
+        // As `drain` would, of the few that are left.
+        gathered.copy_within(count.., 0);
+        gathered.truncate(gathered.len() - count);
+        if moved == 0 {
+            return Some((Nanos::ZERO, 0));
+        }
+        frontier.fill_row(units_per_row);
+        self.blocks.invalidate_units(victim, moved);
+        let padding = units_per_row - moved;
+        if padding > 0 {
+            self.blocks.groups.skip_valid(self.blocks.group_of(block), padding);
+        }
+        self.counters.gc_pages_moved += u64::from(moved);
+        self.counters.nand_pages_written += u64::from(units_per_row);
+        self.counters.padding_pages_written += u64::from(padding);
+        let row = Row { block, slots: to.0..to.0 + moved };
+        let (mut programmed, outcome) = self.flash.program(die, row, 1, &mut self.counters);
+        if outcome.is_err() {
+            let first = self.geometry.slot(to);
+            programmed += self.replace_row(die, die, purpose, block, first..first + moved);
+        }
+        Some((programmed, moved))
     }
 
     /// Moves, each with a next one behind it, for which [`Ftl::move_on`] has nothing to ask, while the host leaves

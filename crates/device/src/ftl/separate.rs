@@ -31,7 +31,7 @@ impl<C: Contents> Ftl<C> {
             self.check_streams(config, streams)?;
             self.blocks.streams = Streams::new(streams, self.geometry.dies, groups);
         }
-        self.kind.plain = self.is_plain();
+        self.find_short_ways();
         Ok(())
     }
 

@@ -273,7 +273,14 @@ impl<C: Contents> Ftl<C> {
 
     /// A program failed: its units are written elsewhere (the controller still has them). Returns the time.
     #[cold]
-    fn replace_row(&mut self, by: DieId, die: DieId, purpose: Purpose, block: BlockId, slots: Range<u32>) -> Nanos {
+    pub(super) fn replace_row(
+        &mut self,
+        by: DieId,
+        die: DieId,
+        purpose: Purpose,
+        block: BlockId,
+        slots: Range<u32>,
+    ) -> Nanos {
         let takes_reserve = self.kind.single_frontier && self.spare.reserve() > 0;
         let state = self.die_mut(die);
         state.frontier_mut(purpose).close();

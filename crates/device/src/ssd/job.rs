@@ -116,8 +116,10 @@ impl<C: Contents> Ssd<C> {
     #[inline]
     fn program_move(&mut self, die: usize) {
         let out = std::mem::take(&mut self.dies.get_mut(die).gathered_transfer);
-        let (programmed, moved) = self.ftl.program_gathered(DieId(die as u16));
-        self.drain_map_work(None);
+        let (programmed, moved) = match self.ftl.move_row_on(DieId(die as u16)) {
+            Some(row) => row,
+            None => self.program_otherwise(die),
+        };
         if self.ftl.is_smooth() {
             self.ftl.pay(DieId(die as u16));
         }
@@ -143,6 +145,14 @@ impl<C: Contents> Ssd<C> {
                 }
             }
         }
+    }
+
+    /// What is gathered is programmed, whatever that costs besides.
+    #[inline(never)]
+    fn program_otherwise(&mut self, die: usize) -> (Nanos, u32) {
+        let outcome = self.ftl.program_gathered(DieId(die as u16));
+        self.drain_map_work(None);
+        outcome
     }
 
     /// Gathered data goes out over the channel and in again as a row, in one tenure with the program's
