@@ -1,5 +1,5 @@
-//! The short way of the common write and the common move ends where the general steps do, which a drive that keeps
-//! contents takes.
+//! The short ways of the common write and the common move end where the general steps do, which a drive that keeps
+//! contents takes, and one that is told to.
 
 use crate::stand::sectors::Sectors;
 use ssdlab_device::block::{Completion, Device, Operation, Request, Tag};
@@ -20,6 +20,13 @@ const SMALL: [Setting; 5] = [
     ("nand.dies_per_channel", "2"),
     ("nand.pages_per_block", "16"),
 ];
+
+/// With units of 4 KiB: rows of four.
+const ROWS: Setting = ("nand.page_bytes", "16 KiB");
+const UNITS: Setting = ("ftl.mapping_unit_bytes", "4 KiB");
+const FAILS: Setting = ("reliability.program_fail_share", "0.0002");
+/// Some reads need a second attempt.
+const RETRIES: Setting = ("reliability.rber_fresh", "0.004");
 
 fn drive<C: Contents>(settings: &[Setting], contents: C) -> Ssd<C> {
     let settings: Vec<_> =
@@ -79,10 +86,11 @@ fn lives<C: Contents>(mut ssd: Ssd<C>) -> Vec<(Completions, Counters)> {
 }
 
 /// Each completion comes at the same nanosecond and each counter is the same, with one frontier and
-/// with two, in batches and smoothly, with a buffer, copyback, command cycles and suspension.
+/// with two, in batches and smoothly, with a buffer, copyback, command cycles and suspension, on flash that fails, in
+/// rows of one unit and of four.
 #[test]
 fn the_short_way_ends_where_the_long_one_does() {
-    let kinds: [&[Setting]; 7] = [
+    let kinds: [&[Setting]; 11] = [
         &[],
         &[("ftl.frontiers", "host-gc")],
         &[("ftl.frontiers", "host-gc"), ("ftl.gc_pace", "smooth")],
@@ -90,12 +98,29 @@ fn the_short_way_ends_where_the_long_one_does() {
         &[("nand.copyback", "true")],
         &[("nand.command_us", "2")],
         &[("nand.suspend", "true"), ("nand.suspend_us", "20")],
+        &[("buffer.bytes", "128 KiB"), FAILS, RETRIES, ("ftl.frontiers", "host-gc")],
+        &[
+            ("buffer.bytes", "128 KiB"),
+            FAILS,
+            RETRIES,
+            ROWS,
+            UNITS,
+            ("ftl.frontiers", "host-gc"),
+            ("ftl.gc_pace", "smooth"),
+        ],
+        &[("buffer.bytes", "128 KiB"), RETRIES, ROWS, UNITS],
+        &[ROWS, UNITS, FAILS],
     ];
     for settings in kinds {
         let contents = Sectors::new(8, REQUESTS as usize + 16);
-        let (short, long) = (lives(drive(settings, ())), lives(drive(settings, contents)));
-        let moved = short[LIVES - 1].1.gc_pages_moved;
+        let mut general = drive(settings, contents);
+        general.ftl.leave_short_ways();
+        let (short, long) = (lives(drive(settings, ())), lives(general));
+        let counted = &short[LIVES - 1].1;
+        let moved = counted.gc_pages_moved;
         assert!(moved > 5_000, "{settings:?}: {moved} moves");
+        assert_eq!(counted.program_failures > 0, settings.contains(&FAILS), "{settings:?}");
+        assert_eq!(counted.read_retries > 0, settings.contains(&RETRIES), "{settings:?}");
         for (life, (short, long)) in short.iter().zip(&long).enumerate() {
             assert_eq!(short.1, long.1, "{settings:?}, life {life}");
             assert_eq!(short.0, long.0, "{settings:?}, life {life}");

@@ -100,6 +100,9 @@ pub(crate) struct Kind {
     /// The same where a row is several units.
     #[serde(skip)]
     moves_rows_plainly: bool,
+    /// A unit of the host goes into a slot, and nothing more has to be asked.
+    #[serde(skip)]
+    puts_plainly: bool,
     /// Dies that share a group: 1, or with superblocks all or so many.
     width: u32,
     /// Collection writes to the host's open block.
@@ -124,6 +127,7 @@ impl Kind {
             plain: false,
             moves_plainly: false,
             moves_rows_plainly: false,
+            puts_plainly: false,
             width: match config.ftl.striping {
                 Striping::PerDie => 1,
                 Striping::Superblock => config.ftl.superblock_dies.unwrap_or(geometry.dies),
@@ -230,13 +234,16 @@ impl<C: Contents> Ftl<C> {
         let tells_nobody = !self.kind.separates && !self.kind.notes_invalidations;
         self.kind.moves_plainly = !C::KEEPS && one_slot_rows && alone && costs_no_more && tells_nobody;
         self.kind.plain = self.kind.moves_plainly && self.flash.array.is_reliable();
-        let unit_rows = self.geometry.packing == 1 && self.geometry.units_per_row > 1;
-        self.kind.moves_rows_plainly = unit_rows && alone && !self.kind.writes_own && !self.kind.separates;
+        let unpacked = self.geometry.packing == 1;
+        let rows = unpacked && self.geometry.units_per_row > 1;
+        self.kind.moves_rows_plainly = rows && alone && !self.kind.writes_own && !self.kind.separates;
+        self.kind.puts_plainly = unpacked && self.map_cache.is_none() && tells_nobody;
     }
 
     /// The common case goes the general way too: the drive has to be asked before each program.
-    pub fn leave_short_way(&mut self) {
+    pub fn leave_short_ways(&mut self) {
         (self.kind.plain, self.kind.moves_plainly) = (false, false);
+        (self.kind.moves_rows_plainly, self.kind.puts_plainly) = (false, false);
     }
 
     #[inline(always)]

@@ -179,8 +179,7 @@ impl<C: Contents> Ftl<C> {
     /// policy looks at blocks alone.
     #[inline(always)]
     pub fn puts_plainly(&self) -> bool {
-        let tells_nobody = !self.kind.separates && !self.kind.notes_invalidations;
-        self.geometry.packing == 1 && self.map_cache.is_none() && tells_nobody
+        self.kind.puts_plainly
     }
 
     /// The next slot of the open row of a frontier that has room.

@@ -147,7 +147,7 @@ impl<C: Contents> Ssd<C> {
         ftl.backlog.limit(ftl.exported, buffer.slots.len());
         let shape = Shape::new(config, &geometry);
         if config.power.programs_at_once.is_some() {
-            ftl.leave_short_way();
+            ftl.leave_short_ways();
         }
         let commands = (buffer.slots.len() as u64).max(u64::from(config.link.queue_depth));
         let ahead = Nanos(shape.times.command[Operation::Write as usize].0 * commands);
