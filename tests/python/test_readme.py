@@ -1,4 +1,4 @@
-"""README and docs/howto: their commands are run as they stand, and print what is shown.
+"""README, docs/howto and docs/tutorial: each command runs as it stands, and prints what is shown.
 
 `pytest --renew-golden` (`make golden`) writes what they print into the documents, README's picture
 into ``docs/demo.svg``, and the machine of the audit into ``examples/server.json``.
@@ -107,27 +107,45 @@ def test_example_server_is_a_capture(request: pytest.FixtureRequest) -> None:
     assert made == SERVER.read_text(encoding="utf-8"), "renew it with: make golden"
 
 
-def test_commands_print_what_is_shown(request: pytest.FixtureRequest, tmp_path: Path) -> None:
-    """Every `$` line, in the order of the documents, in a folder with the shipped examples."""
+def _print_what_they_show(document: Path, folder: Path, renews: bool) -> None:
+    lines = document.read_text(encoding="utf-8").splitlines()
+    steps = list(_steps(lines))
+    assert len(steps) > 2, f"the console blocks of {document} are not found"
+    pairs = [(step, _run(step, folder)) for step in steps]
+    if not renews:
+        for step, output in pairs:
+            assert output == step.shown, f"{step.command}\nif this is right: make golden"
+        return
+    for step, output in reversed(pairs):
+        lines[step.begin : step.end] = [_INDENT + line for line in output]
+    document.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Return a folder with the shipped examples."""
     shutil.copytree(ROOT / "examples", tmp_path / "examples", ignore=lambda *_: ["victim-policy"])
+    return tmp_path
+
+
+def test_commands_print_what_is_shown(request: pytest.FixtureRequest, folder: Path) -> None:
+    """Every `$` line, in the order of the documents."""
     renews = request.config.getoption("--renew-golden")
     for document in (README, COMMANDS):
-        lines = document.read_text(encoding="utf-8").splitlines()
-        steps = list(_steps(lines))
-        assert len(steps) > 2, f"the console blocks of {document} are not found"
-        printed = [_run(step, tmp_path) for step in steps]
-        pairs = list(zip(steps, printed, strict=True))
-        if not renews:
-            for step, output in pairs:
-                assert output == step.shown, f"{step.command}\nif this is right: make golden"
-            continue
-        for step, output in reversed(pairs):
-            lines[step.begin : step.end] = [_INDENT + line for line in output]
-        document.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    picture = _picture((tmp_path / "demo/report.html").read_text("utf-8"))
+        _print_what_they_show(document, folder, renews)
+    picture = _picture((folder / "demo/report.html").read_text("utf-8"))
     if renews:
         PICTURE.write_text(picture, encoding="utf-8")
     assert picture == PICTURE.read_text(encoding="utf-8"), "if this is right: make golden"
+
+
+@pytest.mark.parametrize("reader", ["buyer", "administrator", "researcher"])
+def test_a_tutorial_prints_what_is_shown(
+    reader: str, request: pytest.FixtureRequest, folder: Path
+) -> None:
+    """Every `$` line of a tutorial, in an empty folder with the shipped examples."""
+    document = ROOT / f"docs/tutorial/{reader}.md"
+    _print_what_they_show(document, folder, request.config.getoption("--renew-golden"))
 
 
 def _picture(page: str) -> str:
