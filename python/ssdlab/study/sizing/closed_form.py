@@ -37,7 +37,7 @@ from ssdlab.study.sizing.load import HostLoad, Limits
 from ssdlab.study.sizing.ratings import Rating
 
 MARGIN = 1.05
-"""A judgement: of the runs in docs/validation.md, section 7, the closed form of WA lies 0 to 10 %
+"""A judgement: of the runs in docs/validation.md, Scale model, the closed form of WA lies 0 to 10 %
 below, and above none by more than 0.1 %."""
 _COMPRESSED_TO = 0.0
 _CLEARLY = 2.0
