@@ -195,7 +195,7 @@ HARM = (
         lambda: plain(63).mount("sda1", r"/a\012reboot"),
         (("alignment", "red"),),
         "/dev/sda1 on /dev/sda",
-        "no remedy is given, because a name in it has signs that cannot be typed safely",
+        "no remedy is given, because a name in it contains characters that are unsafe to type",
     ),
 )
 

@@ -33,7 +33,7 @@ pub struct RunRequest {
     pub condition: Option<Condition>,
     /// Share of the exported range that preconditioning uses.
     pub span: f64,
-    /// The whole drive goes the long way into steady state, even where a scale model can be used.
+    /// The whole drive is preconditioned, even where a scale model can be used.
     pub exact: bool,
     /// The one source of chance.
     pub seed: u64,

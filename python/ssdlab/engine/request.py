@@ -46,7 +46,7 @@ class RunRequest:
     span
         Share of the exported range that preconditioning uses.
     exact
-        The whole drive goes the long way into steady state, even where a scale model can be used.
+        The whole drive is preconditioned, even where a scale model can be used.
     seed
         The run's one source of chance.
     job_text

@@ -113,7 +113,7 @@ class Drive:
         span
             Share of the drive that is used while it is brought there; the rest stays unwritten.
         exact
-            Whether the whole drive goes the long way into steady state, even where a scale model
+            Whether the whole drive is preconditioned, even where a scale model
             can be used (docs/model.md, section 5).
         seed
             The run's one source of chance.
@@ -195,7 +195,7 @@ class Drive:
         span
             Share of the drive that is used; the rest stays unwritten.
         exact
-            Whether the whole drive goes the long way into steady state, even where a scale model
+            Whether the whole drive is preconditioned, even where a scale model
             can be used (docs/model.md, section 5).
         seed
             The one source of chance.

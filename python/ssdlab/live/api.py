@@ -265,7 +265,7 @@ def _fields(route: Route, body: bytes) -> dict[str, Any]:
     for name in given:
         if name not in readers:
             known = ", ".join(readers) or "none"
-            raise _WrongInput(f"{_shown(name)}: is no field here\nfields: {known}")
+            raise _WrongInput(f"{_shown(name)}: unknown field\nfields: {known}")
     for name in route.needs:
         if name not in given:
             raise _WrongInput(f"{name}: is missing\ngive it in the JSON object that is sent")

@@ -89,9 +89,9 @@ impl Session {
     /// Which way the drive came into steady state, where there was a choice.
     pub fn way_told(&self) -> Option<String> {
         let Season { scaled, refused, .. } = &self.label.season;
-        let refused = refused.as_ref().map(|reason| {
-            format!("the drive went the long way into steady state, since no scale model can be used: {reason}")
-        });
+        let refused = refused
+            .as_ref()
+            .map(|reason| format!("the whole drive was preconditioned, since no scale model can be used: {reason}"));
         scaled.as_ref().map(Scaled::told).or(refused)
     }
 

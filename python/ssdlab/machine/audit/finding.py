@@ -73,7 +73,7 @@ class Finding:
     def __post_init__(self) -> None:
         """Take away a remedy whose names could not be typed as they are."""
         if self.remedy is not None and not self.remedy.is_printable:
-            reason = "a name in it has signs that cannot be typed safely"
+            reason = "a name in it contains characters that are unsafe to type"
             object.__setattr__(self, "remedy", refused(reason))
 
     @property
