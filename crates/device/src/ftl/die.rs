@@ -13,6 +13,10 @@ use std::ops::Range;
 /// Lines of the map that are fetched together: their way through the address tables overlaps.
 pub(super) const BATCH: usize = 8;
 
+/// Moves by which the map's lines of the units to be moved are fetched ahead at least, where moves follow
+/// each other at once.
+pub(super) const MOVES_AHEAD: usize = 6;
+
 /// Where units move one after the other, lines of the map are fetched so many batches ahead.
 const BATCHES_AHEAD: usize = 2;
 

@@ -1,9 +1,13 @@
-//! The common case in one go: a row is one unit, a block is collected alone, there is no SLC mode, the whole map is in
-//! RAM, and nothing fails, or ([`Ftl::move_on`]) may fail. [`Ftl::move_row_on`] is that of rows of several units. Each step has the same outcome as the general ones it stands for, and
-//! does nothing where anything else is due. Not taken where there are contents: those go the general way.
+//! Short ways of the common write and the common move. Each has the same outcome as the general steps that it stands for,
+//! and does nothing where anything else is due (`tests/short_way.rs` compares them).
+//!
+//! All need blocks that are collected alone, no SLC mode, and the whole map in RAM. [`Ftl::write_on`], [`Ftl::move_on`] and
+//! runs of moves need rows of one unit and flash that cannot fail; `move_on_failing` is [`Ftl::move_on`] of flash that
+//! can. Where there are contents they go the general way. [`Ftl::move_row_on`] is for rows of several units, with contents
+//! or without. Which of them a drive has, `Ftl::find_short_ways` settles.
 
 use crate::ftl::Ftl;
-use crate::ftl::die::Source;
+use crate::ftl::die::{MOVES_AHEAD, Source};
 use crate::ftl::frontier::Purpose;
 use crate::ftl::job::Reason;
 use crate::ftl::pool::Counter;
@@ -11,10 +15,8 @@ use crate::ftl::table::NONE;
 use crate::nand::contents::{Contents, Row};
 use crate::units::{BlockId, DieId, Lpn, Nanos, Ppn};
 
-/// As in `reclaim/sources.rs`, where time goes by between two moves, in which other dies move theirs.
-const MOVES_AHEAD: usize = 0;
-/// As there, where each move has an event of its own.
-const MOVES_AHEAD_BETWEEN_EVENTS: usize = 6;
+/// As [`MOVES_AHEAD`], where time goes by between two moves, in which other dies move theirs.
+const MOVES_AHEAD_APART: usize = 0;
 
 impl<C: Contents> Ftl<C> {
     /// A row of one unit of the host, as [`Ftl::put`] and [`Ftl::end_row`]: returns the array time. `None`
@@ -62,7 +64,7 @@ impl<C: Contents> Ftl<C> {
         }
         let (block, to) = (frontier.block(), frontier.take_row(&self.geometry));
         job.held = NONE;
-        let next = state.next_source(&self.mapping, MOVES_AHEAD, all_valid);
+        let next = state.next_source(&self.mapping, MOVES_AHEAD_APART, all_valid);
         self.mapping.move_unit(Lpn(lpn), to);
         self.count_collected(counter, 1);
         let programmed = self.flash.array.program_row(block);
@@ -90,7 +92,7 @@ impl<C: Contents> Ftl<C> {
             let slot = self.geometry.slot(to);
             programmed += self.replace_row(die, die, purpose, block, slot..slot + 1);
         }
-        let next = self.dies[usize::from(die.0)].next_source(&self.mapping, MOVES_AHEAD_BETWEEN_EVENTS, false);
+        let next = self.dies[usize::from(die.0)].next_source(&self.mapping, MOVES_AHEAD, false);
         let Some(ppn) = next else { return Some((programmed, None)) };
         let outcome = self.flash.read(victim, &mut self.counters);
         let array = self.flash.array.native_read_time(self.geometry.slot(ppn));

@@ -118,7 +118,7 @@ impl<C: Contents> Ssd<C> {
         let out = std::mem::take(&mut self.dies.get_mut(die).gathered_transfer);
         let (programmed, moved) = match self.ftl.move_row_on(DieId(die as u16)) {
             Some(row) => row,
-            None => self.program_otherwise(die),
+            None => self.program_in_general(die),
         };
         if self.ftl.is_smooth() {
             self.ftl.pay(DieId(die as u16));
@@ -147,9 +147,9 @@ impl<C: Contents> Ssd<C> {
         }
     }
 
-    /// What is gathered is programmed, whatever that costs besides.
+    /// What is gathered is programmed, and the map's pages that this needs are read and written.
     #[inline(never)]
-    fn program_otherwise(&mut self, die: usize) -> (Nanos, u32) {
+    fn program_in_general(&mut self, die: usize) -> (Nanos, u32) {
         let outcome = self.ftl.program_gathered(DieId(die as u16));
         self.drain_map_work(None);
         outcome

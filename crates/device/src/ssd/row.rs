@@ -143,7 +143,7 @@ impl<C: Contents> Ssd<C> {
         let mut slots_left = self.ftl.row_slots_left(id, purpose);
         self.prefetch_next_row();
         if self.ftl.puts_plainly() {
-            slots_left -= self.put_buffered(die, purpose, slots_left);
+            slots_left -= self.put_buffered_units(die, purpose, slots_left);
         }
         while slots_left > 0
             && let Some(unit) = self.next_of_row(id, purpose, bytes_left)
@@ -174,7 +174,7 @@ impl<C: Contents> Ssd<C> {
     /// Puts the units that come first into the open row, so many at most, as long as they are whole and in the buffer: the
     /// common row in one go, as [`Ssd::put_unit`] does it one by one. Returns how many they are.
     #[inline(always)]
-    fn put_buffered(&mut self, die: usize, purpose: Purpose, most: u32) -> u32 {
+    fn put_buffered_units(&mut self, die: usize, purpose: Purpose, most: u32) -> u32 {
         let (id, whole) = (DieId(die as u16), (0, self.shape.unit_size.sectors()));
         let row = &mut self.dies.get_mut(die).row;
         let mut to = self.ftl.next_slot(id, purpose);

@@ -81,11 +81,8 @@ impl<C: Contents> Ftl<C> {
             self.abandon_job(die);
             return (Nanos::ZERO, 0);
         };
-        let moved = match (self.kind.one_unit_rows, self.kind.separates || self.geometry.packing > 1) {
-            (true, _) => self.move_held(die, to, purpose),
-            (false, false) => self.move_row(die, to, purpose),
-            (false, true) => self.move_row_apart(die, to, purpose),
-        };
+        let moved =
+            if self.kind.one_unit_rows { self.move_held(die, to, purpose) } else { self.move_row(die, to, purpose) };
         self.count_moves(reason, u64::from(moved));
         (if moved > 0 { self.end_row(die, to, purpose) } else { Nanos::ZERO }, moved)
     }
@@ -103,21 +100,7 @@ impl<C: Contents> Ftl<C> {
     }
 
     /// Moves as many of the gathered units as a row holds; those that the host has overwritten stay behind.
-    #[inline(always)]
     fn move_row(&mut self, die: DieId, to: DieId, purpose: Purpose) -> u32 {
-        let mut batch = std::mem::take(&mut self.die_mut(die).gathered.slots);
-        let count = (self.row_slots_left(to, purpose) as usize).min(batch.len());
-        let moved = self.move_slots(&batch[..count], to, purpose);
-        // As `drain` would, of the few that are left.
-        batch.copy_within(count.., 0);
-        batch.truncate(batch.len() - count);
-        self.die_mut(die).gathered.slots = batch;
-        moved
-    }
-
-    /// As [`Ftl::move_row`], where units are packed or streams are kept apart.
-    #[inline(never)]
-    fn move_row_apart(&mut self, die: DieId, to: DieId, purpose: Purpose) -> u32 {
         let most = self.row_slots_left(to, purpose);
         let state = self.die_mut(die);
         let units_per_row = state.job().units_per_row;

@@ -2,15 +2,12 @@
 
 use super::Step;
 use crate::ftl::Ftl;
-use crate::ftl::die::DieState;
+use crate::ftl::die::{DieState, MOVES_AHEAD};
 use crate::ftl::job::SourceRow;
 use crate::ftl::table::NONE;
 use crate::nand::contents::Contents;
 use crate::units::{BlockId, DieId};
 
-/// Moves by which the map's lines of the units to be moved are fetched ahead at least, where moves follow
-/// each other at once.
-const MOVES_AHEAD: usize = 6;
 /// Slots by which the map back of the victim is fetched again: what was fetched when the job began may have left the
 /// cache, since other dies go on between two rows.
 const SLOTS_AHEAD: u32 = 48;
@@ -73,10 +70,10 @@ impl<C: Contents> Ftl<C> {
 
     /// The next step where a row is several units.
     fn next_row(&mut self, die: DieId) -> Step {
-        if self.kind.separates || self.geometry.packing > 1 {
-            return self.next_row_apart(die);
+        if !self.kind.moves_rows_plainly {
+            return self.next_row_in_general(die);
         }
-        let (rows, units_per_row) = (self.geometry.steps(), self.geometry.units_per_row);
+        let (rows, units_per_row) = (self.geometry.rows, self.geometry.units_per_row);
         let state = &mut self.dies[usize::from(die.0)];
         let (job, gathered) = (state.job.as_mut().expect("a job is under way"), &mut state.gathered.slots);
         if gathered.len() >= units_per_row as usize {
@@ -88,7 +85,7 @@ impl<C: Contents> Ftl<C> {
             let slots = first..first + units_per_row;
             self.mapping.prefetch_slot(slots.start + SLOTS_AHEAD);
             let units = self.mapping.gather_valid(slots, MOVES_AHEAD as u32, gathered);
-            let row = job.cursor * self.geometry.rows_per_unit;
+            let row = job.cursor;
             job.cursor += 1;
             first += units_per_row;
             if units > 0 {
@@ -98,9 +95,9 @@ impl<C: Contents> Ftl<C> {
         if gathered.is_empty() { Step::Erase } else { Step::Program }
     }
 
-    /// As [`Ftl::next_row`], where units are packed or streams are kept apart.
+    /// As [`Ftl::next_row`], also where units are packed or streams are kept apart.
     #[inline(never)]
-    fn next_row_apart(&mut self, die: DieId) -> Step {
+    fn next_row_in_general(&mut self, die: DieId) -> Step {
         if self.kind.separates {
             self.ask_gathered(die);
         }
