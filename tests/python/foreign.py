@@ -128,7 +128,10 @@ EXAMPLES: dict[str, tuple[bytes, ...]] = {
     "an error message of Python": (b'Traceback (most recent call last):\n  File "x", line 1\n',),
     "what a shell showed": (b"$ fio job.fio\n", b"root@host:~# ls\n"),
     "a patch": (b"diff --git a/x b/x\n",),
-    "a page of Markdown": (b"# Results\n\nHere:\n```\n1\n```\n",),
+    "a page of Markdown": (
+        b"# Results\n\nHere:\n```\n1\n```\n",
+        b"# Results\n\nFast, slow, and both.\n\n## Reads\n",
+    ),
     "a table (CSV)": (b"device,read,write\nsda,1,2\n",),
     "a table whose columns stand apart by ; or tabs": (b"device;read;write\nsda;1;2\n",),
 }

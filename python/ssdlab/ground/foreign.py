@@ -6,6 +6,8 @@ import json
 import re
 from collections.abc import Mapping
 
+from ssdlab.ground.recognise import what_it_is
+
 _MAGIC = (
     (b"\x1f\x8b", "a gzip archive: unpack it first (gunzip)"),
     (b"PK\x03\x04", "a zip archive or an Office document: unpack it first"),
@@ -64,7 +66,6 @@ _TEXTS = (
     (r"^# (HELP|TYPE) ", "metrics for Prometheus"),
     (r"^(OK|WARNING|CRITICAL|UNKNOWN) - ", "a monitoring plug-in's line"),
     (r"^%YAML|^---\n\w+:", "YAML"),
-    (r"^[\w %()/\".-]+([,;\t])[\w %()/\".-]+(\1[\w %()/\".-]*)+$", "a table (CSV)"),
 )
 _LOOKED_AT = 200_000
 
@@ -104,6 +105,9 @@ def of_text(content: str) -> str:
     for pattern, what in _TEXTS:
         if re.search(pattern, head, re.MULTILINE | re.IGNORECASE):
             return what
+    known = what_it_is(head.encode())
+    if known is not None:
+        return known.name
     first = next(line for line in head.splitlines() if line.strip()).strip()
     shown = "".join(sign if sign.isprintable() else " " for sign in first)[:80]
     return f"a text of another kind, which begins with {json.dumps(shown, ensure_ascii=False)}"
