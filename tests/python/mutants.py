@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from ssdlab.engine import show
-from ssdlab.experiment.experiment import QUICK, Experiment, Scene
+from ssdlab.experiment.experiment import Experiment, Scene
+from ssdlab.experiment.scale import QUICK
 from ssdlab.referee.reproduce.catalogue import find
 from ssdlab.referee.reproduce.judging import RED, JudgedRow
 from ssdlab.referee.reproduce.perform import Performance

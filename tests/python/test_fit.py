@@ -99,46 +99,15 @@ def test_parity_takes_half_the_spare_at_most() -> None:
 
 
 def test_a_small_drive_has_the_spare_of_a_large_one() -> None:
-    """By hand: of 1.2 × 0.99 blocks an eighth is parity, and the spare is 1.2 × 0.99 × 7/8 − 1.
-
-    Of the large drive, three blocks a die (two free, one open) are not collected. The small one has
-    the free ones on top of its spare, and its open one is as large as that of the large drive.
-    """
-    set_to = {
-        "over_provisioning": "0.2",
-        "reliability.factory_bad_share": "0.01",
-        "ftl.parity_stripe_pages": "8",
-    }
-    space = space_of(BASE)
-    asked = forward.request(
-        space, MeasuredLoad(("--rw=randwrite",), "steady"), tuple(set_to.items()), 1
-    )
-    found = dict(asked.settings)
-    times = 80e9 / int(found["capacity_bytes"])
-    exported_blocks = 80e9 / 8 / (7 / 8 * 4 * 2**20)
-    expected = 1.2 * 0.99 * 7 / 8 - 1 + (times - 3) / exported_blocks
-    assert float(found["over_provisioning"]) == pytest.approx(expected, abs=3e-6)
-    assert found["reliability.factory_bad_share"] == "0"
-    assert int(found["capacity_bytes"]) < 80e9 / 8
-
-
-@pytest.mark.parametrize(
-    ("settings", "blocks"),
-    [
-        ({"ftl.frontiers": "single"}, 0.0),
-        ({"ftl.gc_pace": "batch"}, 0.5),
-        ({"ftl.gc_pace": "smooth"}, 1.0),
-    ],
-)
-def test_open_blocks_do_not_shrink_with_the_drive(settings: dict[str, str], blocks: float) -> None:
-    """A drive whose spare counts collected blocks alone gets the open ones of a large one back."""
-    given = {"ftl.spare_counts": "collected", "reliability.factory_bad_share": "0", **settings}
+    """The capacity alone is set, and the engine says that the spare follows from it."""
+    set_to = (("over_provisioning", "0.2"), ("ftl.parity_stripe_pages", "8"))
     load = MeasuredLoad(("--rw=randwrite",), "steady")
-    found = dict(forward.request(space_of(BASE), load, tuple(given.items()), 1).settings)
-    times = 80e9 / int(found["capacity_bytes"])
-    exported_blocks = 80e9 / 8 / (4 * 2**20)
-    expected = 0.1811 + blocks * (times - 1) / exported_blocks
-    assert float(found["over_provisioning"]) == pytest.approx(expected, rel=1e-3)
+    asked = forward.request(space_of(BASE), load, set_to, 1)
+    (capacity,) = set(asked.settings) - set(set_to)
+    assert capacity[0] == "capacity_bytes" and int(capacity[1]) < 80e9 / 8
+    shown = engine.show(BASE, asked.settings)["parameters"]
+    (spare,) = (each for each in shown if each["key"] == "over_provisioning")
+    assert float(spare["value"]) > 0.2 and spare["source"].startswith("follows from capacity_bytes")
 
 
 @pytest.mark.parametrize(

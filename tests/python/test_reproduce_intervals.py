@@ -22,7 +22,8 @@ from ssdlab import engine
 from ssdlab.engine.request import Settings
 from ssdlab.experiment.ensemble import ranges
 from ssdlab.experiment.ensemble.model_error import MODEL_ERROR
-from ssdlab.experiment.experiment import Experiment, Scale, Scene, section
+from ssdlab.experiment.experiment import Experiment, Scene, section
+from ssdlab.experiment.scale import Scale
 from ssdlab.ground.seeds import Stated
 from ssdlab.referee.reproduce import QUICK, Question, calibration, intervals, judging
 from ssdlab.referee.reproduce.assumed import Assumed, assumptions

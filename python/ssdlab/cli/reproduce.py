@@ -30,7 +30,7 @@ from ssdlab.ground import signals
 from ssdlab.ground.output import PendingFile
 
 if TYPE_CHECKING:
-    from ssdlab.experiment.experiment import Scale
+    from ssdlab.experiment.scale import Scale
     from ssdlab.referee.reproduce.document import Answer
     from ssdlab.referee.reproduce.ensemble import Ensemble
     from ssdlab.referee.reproduce.intervals import Kept

@@ -20,6 +20,24 @@ def parameters(shown: Shown) -> dict[str, Any]:
     return {each["key"]: each["value"] for each in shown["parameters"]}
 
 
+_UNITS = {"": 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
+_UNITS |= {"kB": 10**3, "MB": 10**6, "GB": 10**9}
+
+
+def in_bytes(value: Any) -> int:
+    """Return a parameter's amount in bytes; 0 of ``none``.
+
+    Examples
+    --------
+    >>> in_bytes("16 MiB"), in_bytes(4096), in_bytes("none")
+    (16777216, 4096, 0)
+    """
+    if value == "none":
+        return 0
+    number, _, unit = str(value).partition(" ")
+    return round(float(number) * _UNITS[unit])
+
+
 @dataclass(frozen=True)
 class FlashSizes:
     """Sizes of flash.

@@ -3,101 +3,18 @@
 A job is a fio job file. Its parts, parted by ``stonewall``, run one after the other on the same
 drive, so that an experiment can tell a story: write, delete, write again, trim, write again.
 
-**Scale.** A drive is made smaller by giving its dies fewer blocks: channels, dies, times and the
-share of spare blocks stay, and with them rates and write amplification. But a die keeps a few
-blocks free for collection; of the whole drive's spare they are next to nothing, of a small one's a
-part. So they come on top here (``ftl.spare_counts = collected``), and what parity takes goes off.
 Sizes in jobs are shares of the drive where the drive's size matters, and bytes where the request's
 does.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from functools import cache
+from dataclasses import dataclass
 from typing import Any
 
 from ssdlab import engine
 from ssdlab.engine.request import RunRequest, Settings
-from ssdlab.engine.shown import parameters, sizes
-
-
-@dataclass(frozen=True)
-class Scale:
-    """How large the drives are and how often each experiment is run.
-
-    Attributes
-    ----------
-    name
-        For people.
-    blocks_a_die
-        At most so many erase groups (a block of each plane) a die.
-    seeds
-        A run each.
-    """
-
-    name: str
-    blocks_a_die: int
-    seeds: tuple[int, ...]
-
-    def capacity_bytes(self, drive: str, settings: Settings = ()) -> int | None:
-        """Return the exported capacity of a drive at this scale; None for that of the profile."""
-        capacity, blocks = _size(drive, settings)
-        if blocks <= self.blocks_a_die:
-            return None
-        return capacity * self.blocks_a_die // blocks // _GRAIN_BYTES * _GRAIN_BYTES
-
-    def share(self, drive: str) -> float:
-        """Return how much of a drive is left at this scale."""
-        return (self.capacity_bytes(drive) or _size(drive, ())[0]) / _size(drive, ())[0]
-
-    def at_most(self, blocks_a_die: int) -> Scale:
-        """Return this scale, or a smaller one with so many blocks a die."""
-        return replace(self, blocks_a_die=min(self.blocks_a_die, blocks_a_die))
-
-
-FULL = Scale("full", 512, (1, 2))
-QUICK = Scale("quick", 96, (1,))
-_GRAIN_BYTES = 2**20
-
-
-@cache
-def _size(drive: str, settings: Settings) -> tuple[int, int]:
-    """Return exported bytes, and erase groups a die."""
-    found = sizes(engine.show(drive, settings))
-    return found.capacity_bytes, found.flash.blocks_per_die
-
-
-@cache
-def _less_parity(drive: str, settings: Settings) -> dict[str, str]:
-    """Return the over-provisioning without the pages that parity takes, where it takes any."""
-    values = parameters(engine.show(drive, settings))
-    share = data_share(values)
-    if share == 1:
-        return {}
-    return {"over_provisioning": f"{(1 + float(values['over_provisioning'])) * share - 1:.6g}"}
-
-
-def data_share(values: Mapping[str, Any]) -> float:
-    """Return the share of the pages that parity leaves, where it is part of the spare.
-
-    Parameters
-    ----------
-    values
-        A drive's parameters by key.
-
-    Examples
-    --------
-    >>> stripe = {"ftl.parity_stripe_pages": "16", "nand.pages_per_block": 64}
-    >>> data_share({**stripe, "ftl.spare_counts": "all"})
-    0.9375
-    """
-    stripe = values["ftl.parity_stripe_pages"]
-    if stripe == "none" or values["ftl.spare_counts"] != "all":
-        return 1.0
-    pages = int(values["nand.pages_per_block"])
-    return 1 - max(1, pages // int(stripe)) / pages
+from ssdlab.experiment.scale import Scale
 
 
 @dataclass(frozen=True)
@@ -149,14 +66,10 @@ class Experiment:
         """Return what the engine is asked for."""
         if self.most_blocks_a_die is not None:
             scale = scale.at_most(self.most_blocks_a_die)
-        capacity = None if self.whole else scale.capacity_bytes(self.drive, self.settings)
-        smaller = {}
-        if capacity is not None:
-            smaller = {"capacity_bytes": str(capacity), "ftl.spare_counts": "collected"}
-            smaller |= _less_parity(self.drive, self.settings)
+        settings = self.settings if self.whole else scale.settings(self.drive, self.settings)
         return RunRequest(
             drive=self.drive,
-            settings=tuple({**dict(self.settings), **smaller}.items()),
+            settings=settings,
             layers=self.layers,
             job_text=self.job,
             job_name=self.name,

@@ -1,8 +1,9 @@
 """Runs experiments: a drive is prepared once, and every run starts from a copy of it.
 
-What is run is data: requests. The prepared drive lies in a temporary file for as long as its runs
-last. A run that was stopped half way is no result. Left out: which runs there are, and what their
-results are kept for; `ssdlab.experiment.parallel` shares chains out over the cores.
+What is run is data: requests. The prepared drive comes from the user's cache, or lies in a
+temporary file for as long as its runs last. A run that was stopped half way is no result. Left out:
+which runs there are, and what their results are kept for; `ssdlab.experiment.parallel` shares
+chains out over the cores.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ from dataclasses import dataclass
 
 from ssdlab import engine
 from ssdlab.engine import Progress
-from ssdlab.engine.conditions import UNIFORM
 from ssdlab.engine.request import RunRequest
 from ssdlab.engine.result import Result
 from ssdlab.experiment import cache
@@ -44,8 +44,17 @@ class Chain:
     drive: RunRequest | None = None
     start_over: str | None = None
 
+    @classmethod
+    def of(
+        cls, run: RunRequest, drive: RunRequest | None = None, start_over: str | None = None
+    ) -> Chain:
+        """Return a chain of one run."""
+        return cls((("", run),), drive, start_over)
 
-def perform(chain: Chain, progress: Progress, keep: Callable[[int, Result], None]) -> None:
+
+def perform(
+    chain: Chain, progress: Progress, keep: Callable[[int, Result], None] | None = None
+) -> list[Result]:
     """Prepare the drive, and run everything on a copy of it.
 
     Parameters
@@ -57,6 +66,11 @@ def perform(chain: Chain, progress: Progress, keep: Callable[[int, Result], None
     keep
         Hears of each run's number and result as it comes.
 
+    Returns
+    -------
+    list
+        A result per run.
+
     Raises
     ------
     SsdlabError
@@ -65,13 +79,30 @@ def perform(chain: Chain, progress: Progress, keep: Callable[[int, Result], None
         `progress` returned False.
     """
     done = 0.0 if chain.drive is None else _PREPARING_SHARE
+    found = []
     with _prepared(chain, _part(progress, "season" if chain.runs[0][0] else "", 0.0, done)) as file:
         step = (1 - done) / len(chain.runs)
         for number, (name, request) in enumerate(chain.runs):
             begun = done + number * step
             part = _part(progress, name, begun, begun + step)
             asked = request if file is None else request.on(file)
-            keep(number, whole(engine.run(asked, part), request.job_name))
+            found.append(run(asked, part))
+            if keep is not None:
+                keep(number, found[-1])
+    return found
+
+
+def run(request: RunRequest, progress: Progress) -> Result:
+    """Run a job to its end.
+
+    Raises
+    ------
+    SsdlabError
+        What the user can mend.
+    Stopped
+        `progress` returned False.
+    """
+    return whole(engine.run(request, progress), request.job_name)
 
 
 def whole(document: str, name: str) -> Result:
@@ -88,6 +119,25 @@ def whole(document: str, name: str) -> Result:
     return result
 
 
+def prepared(drive: RunRequest, file: str, progress: Progress) -> RunRequest:
+    """Return the request on a drive file in its condition, from the cache where it can be kept.
+
+    Parameters
+    ----------
+    drive
+        A single drive, and what brings it into its condition.
+    file
+        Where the drive lies otherwise.
+    progress
+        As for `engine.run`.
+    """
+    kept = cache.conditioned(drive, progress)
+    if kept is not drive:
+        return kept
+    engine.precondition(drive, file, progress)
+    return drive.on(file)
+
+
 @contextmanager
 def _prepared(chain: Chain, progress: Progress) -> Iterator[str | None]:
     """Keep the prepared drive in a file while the block runs; None where there is none."""
@@ -95,12 +145,8 @@ def _prepared(chain: Chain, progress: Progress) -> Iterator[str | None]:
         yield None
         return
     with tempfile.TemporaryDirectory(prefix="ssdlab-") as folder:
-        file, drive = f"{folder}/drive.ssd", chain.drive
-        # Uniform writes are every run's, so that the drive may lie in the cache already.
-        kept = cache.conditioned(drive, progress) if drive.condition == UNIFORM else drive
-        made = file if kept is drive else kept.drive
-        if kept is drive:
-            engine.precondition(drive, file, progress)
+        file = f"{folder}/drive.ssd"
+        made = prepared(chain.drive, file, progress).drive
         if chain.start_over is not None:
             engine.season(RunRequest(made, start_over=chain.start_over, save=file), progress)
             made = file

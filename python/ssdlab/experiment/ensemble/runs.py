@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ssdlab import engine
 from ssdlab.engine import Progress
 from ssdlab.engine.request import RunRequest
 from ssdlab.engine.result import Result
@@ -51,7 +50,7 @@ class Ensemble:
     def tasks(self) -> list[Callable[[Progress], RunOrReason]]:
         """Return the runs: the profile's, then those of the draws."""
         of_draws = [lambda progress, each=each: _drawn(each, progress) for each in self.requests]
-        return [lambda progress: _run(self.request, progress), *of_draws]
+        return [lambda progress: runner.run(self.request, progress), *of_draws]
 
     def figures(self, outcomes: Sequence[RunOrReason | None]) -> list[DrawnFigure]:
         """Summarise what `tasks` gave: each figure of each job; None is a run that was stopped."""
@@ -110,12 +109,8 @@ def ensemble(request: RunRequest, count: int) -> Ensemble:
     return Ensemble(request, uncertain, places, requests)
 
 
-def _run(request: RunRequest, progress: Progress) -> Result:
-    return runner.whole(engine.run(request, progress), request.job_name)
-
-
 def _drawn(request: RunRequest, progress: Progress) -> RunOrReason:
     try:
-        return _run(request, progress)
+        return runner.run(request, progress)
     except SsdlabError as error:
         return str(error)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from ssdlab.experiment.kept import Figures, performed
 from ssdlab.experiment.parallel import Task
-from ssdlab.experiment.twin import twin
+from ssdlab.experiment.scale import slice_of
 from ssdlab.ground.errors import SsdlabError
 from ssdlab.ground.output import PendingFile
 from ssdlab.referee.measured import judge, rows, table, transient
@@ -120,7 +120,7 @@ def _transients(replay: Replay, asked: Sequence[rows.MeasuredRow]) -> list[Judge
             rows.transient(row.drive),
             rows.stretch(row.drive, transient.QUARTER),
             rows.stretch(row.drive, transient.HALF),
-            twin(row.drive, 1).capacity_bytes,
+            slice_of(row.drive, 1).capacity_bytes,
             found[f"{row.drive}, transient"],
         )
     ]

@@ -11,14 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-from ssdlab import engine
 from ssdlab.engine import Progress, conditions
 from ssdlab.engine.request import RunRequest
 from ssdlab.engine.result import Result
 from ssdlab.engine.series import Amplification, Series
 from ssdlab.experiment import runner
 from ssdlab.experiment.kept import Figures, kept
-from ssdlab.experiment.twin import Twin, twin
+from ssdlab.experiment.scale import DieSlice, slice_of
 from ssdlab.referee.measured import patterns, rows, transient
 
 DEPTH = 512
@@ -73,13 +72,13 @@ class Replay:
 
     def pattern(self, row: rows.MeasuredRow, progress: Progress) -> Figures:
         """Return rate (MiB/s) and write amplification in a pattern."""
-        slice_ = twin(row.drive, self.parts)
+        slice_ = slice_of(row.drive, self.parts)
         request = self._writes(slice_, row, row.drive_writes * self.share)
         return kept(
             self.folder,
             f"{row.drive}-{row.pattern}-{self.parts}",
             [request],
-            lambda: rates(runner.whole(engine.run(request, progress), row.pattern), self.parts),
+            lambda: rates(runner.run(request, progress), self.parts),
         )
 
     def transient(self, row: rows.MeasuredRow, progress: Progress) -> Figures:
@@ -87,18 +86,18 @@ class Replay:
 
         A longer run keeps its series in longer intervals than minutes.
         """
-        slice_ = twin(row.drive, self.parts)
+        slice_ = slice_of(row.drive, self.parts)
         request = self._writes(slice_, row, _TRANSIENT_DRIVE_WRITES)
         capacity = slice_.capacity_bytes
         fresh = transient.fresh_minutes(rows.transient(row.drive), capacity * self.parts)
 
         def run() -> Figures:
-            series = _series(runner.whole(engine.run(request, progress), row.pattern))
+            series = _series(runner.run(request, progress))
             return transient.figures(transient.minutes(series, self.parts, capacity), fresh)
 
         return kept(self.folder, f"{row.drive}-transient-{self.parts}", [request], run)
 
-    def _writes(self, slice_: Twin, row: rows.MeasuredRow, drive_writes: float) -> RunRequest:
+    def _writes(self, slice_: DieSlice, row: rows.MeasuredRow, drive_writes: float) -> RunRequest:
         return RunRequest(
             row.drive,
             settings=slice_.settings,
@@ -114,17 +113,16 @@ class Replay:
 
     def latencies(self, drive: str, loads: Sequence[int], progress: Progress) -> list[Figures]:
         """Return percentiles in µs of the probe at each rate, on the whole drive, used steadily."""
-        steady = RunRequest(drive, condition=conditions.BY_JOB)
+        steady = RunRequest(drive, condition=conditions.BY_JOB, cache=False)
         runs = [(f"{load} a second", _latency_request(drive, load)) for load in loads]
-        found: list[Figures] = []
         chain = runner.Chain(tuple(runs), steady)
 
         def run() -> Figures:
-            runner.perform(chain, progress, lambda _, result: found.append(percentiles(result)))
+            results = runner.perform(chain, progress)
             return {
                 f"{load} {key}": value
-                for load, each in zip(loads, found, strict=True)
-                for key, value in each.items()
+                for load, result in zip(loads, results, strict=True)
+                for key, value in percentiles(result).items()
             }
 
         name = "-".join([drive, *(str(load) for load in loads)])

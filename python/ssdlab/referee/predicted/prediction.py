@@ -1,6 +1,6 @@
 """Runs a row on every drawn drive, and says what they have in common: 5, 50 and 95 %.
 
-Each run is on 1/64 of the dies (`ssdlab.experiment.twin`). Left out: chance within a run, and the
+Each run is on 1/64 of the dies (`ssdlab.experiment.scale`). Left out: chance within a run, and the
 slice's own error, both small beside what is drawn.
 """
 
@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ssdlab import engine
 from ssdlab.engine import Progress
 from ssdlab.engine.request import RunRequest
 from ssdlab.experiment import runner
@@ -20,7 +19,7 @@ from ssdlab.experiment.ensemble.draw import draws
 from ssdlab.experiment.ensemble.ranges import known
 from ssdlab.experiment.kept import Figures, kept
 from ssdlab.experiment.parallel import Task
-from ssdlab.experiment.twin import PAGE_BYTES, twin
+from ssdlab.experiment.scale import PAGE_BYTES, slice_of
 from ssdlab.referee.measured import patterns
 from ssdlab.referee.measured.replay import DEPTH, rates
 from ssdlab.referee.predicted.drawn import Drawn, Predicted
@@ -80,11 +79,11 @@ class Prediction:
             self.folder,
             f"{row.drive}-{row.pattern}-{row.written_share:g}",
             [request],
-            lambda: rates(runner.whole(engine.run(request, progress), row.pattern), self.parts),
+            lambda: rates(runner.run(request, progress), self.parts),
         )
 
     def _request(self, row: PredictedRow, drawn: Drawn) -> RunRequest:
-        slice_ = twin(row.drive, self.parts, drawn.settings())
+        slice_ = slice_of(row.drive, self.parts, drawn.settings())
         used = round(slice_.capacity_bytes * row.written_share) // PAGE_BYTES * PAGE_BYTES
         written = round(slice_.capacity_bytes * row.drive_writes)
         pages = round(slice_.pages * row.written_share)

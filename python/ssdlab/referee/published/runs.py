@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from ssdlab import engine
 from ssdlab.engine import Progress, conditions
 from ssdlab.engine.request import RunRequest
 from ssdlab.experiment import runner
@@ -41,7 +40,7 @@ class Runs:
         request = self.request(row)
 
         def run() -> Figures:
-            job = runner.whole(engine.run(request, progress), row.drive).job()
+            job = runner.run(request, progress).job()
             assert job.write_amplification is not None, "it wrote"
             return {"iops": job.iops(), "write_amplification": job.write_amplification}
 

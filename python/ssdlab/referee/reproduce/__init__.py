@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 from ssdlab.ground.lazy import loader
 
 if TYPE_CHECKING:
-    from ssdlab.experiment.experiment import FULL, QUICK, Experiment, Scale
+    from ssdlab.experiment.experiment import Experiment
+    from ssdlab.experiment.scale import FULL, QUICK, Scale
     from ssdlab.referee.reproduce.catalogue import find
     from ssdlab.referee.reproduce.perform import Performance
     from ssdlab.referee.reproduce.question import Question
@@ -33,7 +34,8 @@ __getattr__ = loader(
     __name__,
     {
         ".catalogue": ("find",),
-        "ssdlab.experiment.experiment": ("FULL", "QUICK", "Experiment", "Scale"),
+        "ssdlab.experiment.experiment": ("Experiment",),
+        "ssdlab.experiment.scale": ("FULL", "QUICK", "Scale"),
         ".perform": ("Performance",),
         ".question": ("Question",),
     },

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from ssdlab.experiment.experiment import Experiment, Scale, Scene
+from ssdlab.experiment.experiment import Experiment, Scene
+from ssdlab.experiment.scale import Scale
 from ssdlab.referee.reproduce import calibration, judging, provenance
 from ssdlab.referee.reproduce.intervals import Spread, Spreads
 from ssdlab.referee.reproduce.judging import JudgedRow

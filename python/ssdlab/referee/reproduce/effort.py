@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ssdlab.experiment.experiment import Scale
 from ssdlab.experiment.parallel import cores
+from ssdlab.experiment.scale import Scale
 from ssdlab.ground import text
 from ssdlab.referee.reproduce.perform import Piece
 

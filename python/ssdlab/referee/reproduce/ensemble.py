@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from ssdlab.engine import Progress
-from ssdlab.experiment.experiment import Scale
 from ssdlab.experiment.kept import Kept, parameters_of
 from ssdlab.experiment.parallel import Task
+from ssdlab.experiment.scale import Scale
 from ssdlab.ground.errors import SsdlabError
 from ssdlab.referee.reproduce import intervals
 from ssdlab.referee.reproduce.assumed import Assumed, assumptions

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from ssdlab.engine.result import Result
-from ssdlab.experiment.experiment import Scale
 from ssdlab.experiment.kept import Kept, parameters_of
+from ssdlab.experiment.scale import Scale
 from ssdlab.referee.reproduce.perform import Found, Piece
 
 

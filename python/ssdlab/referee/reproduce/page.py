@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ssdlab.experiment.ensemble.model_error import MODEL_ERROR
-from ssdlab.experiment.experiment import Scale
+from ssdlab.experiment.scale import Scale
 from ssdlab.ground import pages, text
 from ssdlab.referee.reproduce import calibration, pictures, table
 from ssdlab.referee.reproduce.document import Answer, all_rows, fitted, rows_with_spreads, tally

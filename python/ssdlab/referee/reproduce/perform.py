@@ -11,9 +11,10 @@ from ssdlab.engine import Progress
 from ssdlab.engine.request import RunRequest
 from ssdlab.engine.result import Result
 from ssdlab.experiment import runner
-from ssdlab.experiment.experiment import Experiment, Scale, Scene
+from ssdlab.experiment.experiment import Experiment, Scene
 from ssdlab.experiment.parallel import Task
 from ssdlab.experiment.runner import Chain
+from ssdlab.experiment.scale import Scale
 from ssdlab.ground.errors import Stopped
 from ssdlab.referee.reproduce.assumed import AnyExperiment, Assumed
 from ssdlab.referee.reproduce.question import Question
@@ -126,15 +127,13 @@ def _perform(scale: Scale, piece: Piece, progress: Progress) -> Found:
         return piece.experiment.perform(piece.seed)
     if isinstance(piece.experiment, Specified):
         return piece.experiment.perform(scale, piece.seed, progress)
-    found: list[Result] = []
     chain = _chain(piece.experiment, piece.experiment.request(scale, piece.seed))
-    runner.perform(chain, progress, lambda _, result: found.append(result))
-    return found[0]
+    return runner.perform(chain, progress)[0]
 
 
 def _chain(experiment: Experiment, request: RunRequest) -> Chain:
     if not (experiment.each_member or experiment.start_over):
-        return Chain((("", request),))
-    # Steady by uniform writes, whatever the experiment's own are.
-    drive = replace(request, job_text=None)
-    return Chain((("", request),), drive, experiment.start_over)
+        return Chain.of(request)
+    # Steady by uniform writes, whatever the experiment's own are; of a size that no other run has.
+    drive = replace(request, job_text=None, cache=False)
+    return Chain.of(request, drive, experiment.start_over)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from ssdlab.experiment.experiment import Experiment, Scale, Scene
+from ssdlab.experiment.experiment import Experiment, Scene
+from ssdlab.experiment.scale import Scale
 from ssdlab.referee.reproduce.judging import JudgedRow
 from ssdlab.referee.reproduce.provenance import Fitted
 from ssdlab.referee.reproduce.results import Results

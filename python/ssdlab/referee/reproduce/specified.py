@@ -20,7 +20,8 @@ from ssdlab.bench.store import Store
 from ssdlab.bench.summary import part_summary
 from ssdlab.engine import Progress
 from ssdlab.engine.request import Settings
-from ssdlab.experiment.experiment import Experiment, Scale
+from ssdlab.experiment.experiment import Experiment
+from ssdlab.experiment.scale import Scale
 
 
 @dataclass(frozen=True)

@@ -108,10 +108,7 @@ def _conditioned(request: RunRequest, file: str, progress: Progress) -> RunReque
             "preconditions a single drive\n"
             "precondition its drive with ssdlab season, and name that drive file in the stack"
         )
-    alone = cache.conditioned(replace(request, layers=()), progress)
-    if alone.condition is not None:
-        engine.precondition(request, file, progress)
-        alone = alone.on(file)
+    alone = runner.prepared(replace(request, layers=()), file, progress)
     return replace(alone, layers=request.layers)
 
 

@@ -1,21 +1,18 @@
 """The forward model: each load run on each drive that is drawn, and the figures of these runs.
 
-A drive that has to be preconditioned is made smaller first, by fewer blocks a die
-(`reproduce.experiment`, "Scale"). Blocks in which nothing is written as a victim is chosen do not
-shrink with the others (`_spare_alone`), or write amplification would be too high: by 3 % on an
-80 GB S3500 with 192 blocks a die. Where the engine has a quick way (its scale model: uniform writes
-of one size over the whole drive) a die keeps up to 768 blocks, which take hardly longer. A fresh
-drive keeps its size, for it costs only what is written; so does one whose job names places or
-amounts, which would mean something else on a small drive.
+A drive that has to be preconditioned is made smaller first, by fewer blocks a die; the engine sees
+to its write amplification (`crates/lab/src/session/smaller.rs`). Where the engine has a quick way
+(its scale model: uniform writes of one size over the whole drive) a die keeps up to 768 blocks,
+which take hardly longer. A fresh drive keeps its size, for it costs only what is written; so does
+one whose job names places or amounts, which would mean something else on a small drive.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -23,10 +20,10 @@ from ssdlab import engine
 from ssdlab.engine import Progress, conditions
 from ssdlab.engine.request import RunRequest, Settings
 from ssdlab.engine.result import Result
-from ssdlab.engine.shown import parameters, sizes
+from ssdlab.engine.shown import parameters
 from ssdlab.experiment import runner
 from ssdlab.experiment.ensemble.runs import RunOrReason
-from ssdlab.experiment.experiment import Scale, data_share
+from ssdlab.experiment.scale import Scale
 from ssdlab.ground.errors import SsdlabError
 from ssdlab.study.fitting.measurement import MeasuredLoad, Measurement, figure
 from ssdlab.study.fitting.unknowns import Array, Space
@@ -52,8 +49,6 @@ _NAMES_AN_AMOUNT = re.compile(
     r"|random_distribution)\s*(?:=|$)(?!\s*\d+%)",
     re.MULTILINE,
 )
-
-_SPARE, _BAD_SHARE = "over_provisioning", "reliability.factory_bad_share"
 
 
 @dataclass(frozen=True)
@@ -111,13 +106,8 @@ def request(space: Space, load: MeasuredLoad, settings: Settings, seed: int) -> 
         return asked  # There is no such drive, which the run itself will say.
     if capacity is None:
         return asked
-    smaller = {
-        "capacity_bytes": str(capacity),
-        "ftl.spare_counts": "collected",
-        **_spare_alone(space.drive, asked.settings, capacity),
-    }
-    settings = tuple({**dict(asked.settings), **smaller}.items())
-    return replace(asked, settings=settings, exact=not quick)
+    smaller = {**dict(asked.settings), "capacity_bytes": str(capacity)}
+    return replace(asked, settings=tuple(smaller.items()), exact=not quick)
 
 
 def _is_uniform(load: MeasuredLoad) -> bool:
@@ -131,45 +121,6 @@ def _is_uniform(load: MeasuredLoad) -> bool:
 def _is_quick(drive: str, settings: Settings) -> bool:
     values = parameters(engine.show(drive, settings))
     return all(str(values[key]) in allowed for key, allowed in _QUICK.items())
-
-
-def _spare_alone(drive: str, settings: Settings, capacity_bytes: int) -> dict[str, str]:
-    """Return the spare of a smaller drive that collects as many blocks in proportion.
-
-    It has no bad blocks, of which chance decides the number among few, and none of what parity
-    takes of the spare: where only collected blocks count as spare, parity comes on top. With *F*
-    physical / exported blocks, *X* exported blocks a die, *k* times as large a drive::
-
-        F' = F - (kept free + open) / X + open * k / X
-
-    for blocks that stay free come on top, too, and those that are open for writing do not.
-    """
-    shown = engine.show(drive, settings)
-    values, found = parameters(shown), sizes(shown)
-    good = 1 - float(values[_BAD_SHARE])
-    factor = (1 + float(values[_SPARE])) * good * data_share(values)
-    exported = found.flash.blocks_per_die * good / factor
-    kept, unwritten = _kept_free(values), _unwritten(values)
-    factor += (unwritten * (found.capacity_bytes / capacity_bytes - 1) - kept) / exported
-    return {_SPARE: f"{factor - 1:.6g}", _BAD_SHARE: "0"}
-
-
-def _kept_free(values: Mapping[str, Any]) -> int:
-    """Return the blocks a die that stay free and are part of the spare."""
-    if values["ftl.spare_counts"] != "all":
-        return 0
-    return 1 if values["ftl.frontiers"] == "single" else int(values["ftl.gc_low_blocks"])
-
-
-def _unwritten(values: Mapping[str, Any]) -> float:
-    """Return how much of a die's open blocks is empty as it chooses a victim, in blocks.
-
-    One open block is full then. Of two, collection's is half empty; the host's is full where it
-    waits for a batch, and half empty where collection keeps pace with it.
-    """
-    if values["ftl.frontiers"] == "single":
-        return 0.0
-    return 1.0 if values["ftl.gc_pace"] == "smooth" else 0.5
 
 
 def _names_an_amount(load: MeasuredLoad) -> bool:
@@ -186,6 +137,6 @@ def _figure(outcome: RunOrReason | None, measurement: Measurement) -> float:
 
 def _run(asked: RunRequest, progress: Progress) -> RunOrReason:
     try:
-        return runner.whole(engine.run(asked, progress), asked.job_name)
+        return runner.run(asked, progress)
     except SsdlabError as error:
         return str(error)

@@ -44,12 +44,13 @@ from typing import Any
 from ssdlab.engine import Progress
 from ssdlab.engine.request import RunRequest
 from ssdlab.engine.result import Job, Result
+from ssdlab.experiment import runner
 from ssdlab.experiment.experiment import Value, section, story
-from ssdlab.experiment.twin import twin
+from ssdlab.experiment.runner import Chain
+from ssdlab.experiment.scale import slice_of
 from ssdlab.study.sizing.candidate import Candidate, sheet
 from ssdlab.study.sizing.jobs import seconds
 from ssdlab.study.sizing.load import HostLoad
-from ssdlab.study.sizing.steady import run_on
 
 _DEPTH = 32
 _LEAST_DAY, _LEAST_IDLE_DAY, _MOST_DAY = 0.05, 0.01, 4.0
@@ -214,7 +215,7 @@ def amplification(
     found = rhythm(candidate, load)
     for times in _TIMES:
         job = days(candidate, load, capacity, times)
-        result = run_on(small, replace(small, job_text=job), progress)
+        result = runner.perform(Chain.of(replace(small, job_text=job), small), progress)[0]
         lasting, agrees = settled(result, found)
         if agrees:
             break
@@ -227,7 +228,7 @@ def amplification(
 def one_die(candidate: Candidate, season: RunRequest) -> tuple[RunRequest, int]:
     """Return what brings a slice of one die into steady state, and its capacity in bytes."""
     dies = sheet(candidate.drive).dies
-    small = twin(season.drive, dies, season.settings)
+    small = slice_of(season.drive, dies, season.settings)
     return replace(season, settings=small.settings), small.capacity_bytes
 
 

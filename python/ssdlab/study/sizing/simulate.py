@@ -29,13 +29,14 @@ from ssdlab.engine import Progress, conditions, latency
 from ssdlab.engine.endurance import lifetime_years
 from ssdlab.engine.request import RunRequest, Settings
 from ssdlab.engine.result import Job, Result
+from ssdlab.experiment import runner
+from ssdlab.experiment.runner import Chain
 from ssdlab.ground.errors import SsdlabError
 from ssdlab.study.sizing import nights
 from ssdlab.study.sizing.candidate import Candidate, sheet
 from ssdlab.study.sizing.jobs import RUSH, ends, flags, measured, writes
 from ssdlab.study.sizing.load import HostLoad
 from ssdlab.study.sizing.slices import Slice, blocks_of, most_iops, parts_of, slice_of
-from ssdlab.study.sizing.steady import run_on
 
 _PLACE_OF_LOAD = 2
 """Among the jobs of a plain load."""
@@ -212,14 +213,14 @@ def simulate(
         json_plus=True,
     )
     drawn = () if draw is None else draw.settings
+    chain = Chain.of(request, season)
     if part.blocks < 1:
-        found = figures(run_on(season, request, progress), load)
+        found = figures(runner.perform(chain, progress)[0], load)
         return replace(found, flash_bytes=_flash_bytes(candidate, whole), way=part.told)
     if not nights.lived(candidate, load):
-        return _of_whole(
-            figures(run_on(season, request, progress), load), candidate, load, part, drawn
-        )
-    result = run_on(season, request, lambda phase, share: progress(phase, share / 2))
+        (result,) = runner.perform(chain, progress)
+        return _of_whole(figures(result, load), candidate, load, part, drawn)
+    (result,) = runner.perform(chain, lambda phase, share: progress(phase, share / 2))
     days = _season(candidate, load, seed, draw)
     amplification = nights.amplification(
         candidate, load, days, lambda phase, share: progress(f"nights: {phase}", (1 + share) / 2)

@@ -4,7 +4,7 @@ Of a plain load a few dies are run, with as much of the load as falls on them.
 
 With per-die blocks each die collects by itself, and at random loads each gets as much, so that a
 slice of 1/n of the dies, the capacity, the caches and the buffer, at 1/n of the rate, does what the
-drive does (`measured/twin.py`). The link and the controller stay as fast as they are: a request
+drive does (`experiment/scale.py`). The link and the controller stay as fast as they are: a request
 takes as long there as on the whole drive, while they are far from busy. What they let through at
 most is a closed form, which bounds the IOPS of n slices:
 
@@ -31,7 +31,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from ssdlab.engine.request import Settings
-from ssdlab.experiment.twin import twin
+from ssdlab.experiment import scale
 from ssdlab.ground import text
 from ssdlab.study.sizing.candidate import Candidate, Sheet, sheet
 from ssdlab.study.sizing.closed_form import shared_iops
@@ -126,7 +126,7 @@ def slice_of(candidate: Candidate, settings: Settings, parts: int, blocks: float
         return Slice(_with_fewer_blocks(candidate, settings, blocks), 1, dies, dies, blocks)
     if parts == 1:
         return Slice(settings, 1, dies, dies)
-    small = twin(candidate.drive, parts, settings, slower=False)
+    small = scale.slice_of(candidate.drive, parts, settings, slower=False)
     return Slice(small.settings, parts, dies // parts, dies)
 
 

@@ -31,7 +31,8 @@ from statistics import fmean
 from ssdlab.bench import book
 from ssdlab.bench.plan import Part
 from ssdlab.bench.shorter import shorter_part
-from ssdlab.experiment.experiment import Scale, Value, section, story
+from ssdlab.experiment.experiment import Value, section, story
+from ssdlab.experiment.scale import Scale
 from ssdlab.referee.reproduce.results import Results
 
 STRIP = "64KiB"

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ssdlab.experiment.experiment import Experiment, Scale, Value, section, story
+from ssdlab.experiment.experiment import Experiment, Value, section, story
+from ssdlab.experiment.scale import Scale
 from ssdlab.ground import text
 from ssdlab.referee.reproduce import judging
 from ssdlab.referee.reproduce.judging import JudgedRow

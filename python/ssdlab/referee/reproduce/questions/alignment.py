@@ -6,7 +6,8 @@ dd through UFS reaches the drive as clusters of 128 KiB in sequence, several at 
 from __future__ import annotations
 
 from ssdlab.engine.conditions import BY_JOB
-from ssdlab.experiment.experiment import Experiment, Scale, Scene, section, story
+from ssdlab.experiment.experiment import Experiment, Scene, section, story
+from ssdlab.experiment.scale import Scale
 from ssdlab.ground import seeds, text
 from ssdlab.ground.seeds import Stated
 from ssdlab.referee.reproduce import judging, pictures

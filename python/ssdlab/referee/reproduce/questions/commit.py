@@ -9,7 +9,8 @@ of their figures are shown beside ours, and what is put to the test is how much 
 from __future__ import annotations
 
 from ssdlab.engine.request import Settings
-from ssdlab.experiment.experiment import Experiment, Scale, Value, section, story
+from ssdlab.experiment.experiment import Experiment, Value, section, story
+from ssdlab.experiment.scale import Scale
 from ssdlab.ground import seeds, text
 from ssdlab.referee.reproduce import judging, pictures
 from ssdlab.referee.reproduce.judging import JudgedRow

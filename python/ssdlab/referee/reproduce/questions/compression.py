@@ -7,7 +7,8 @@ rounded up to the pool's sector.
 from __future__ import annotations
 
 from ssdlab.engine.request import Settings
-from ssdlab.experiment.experiment import Experiment, Scale, section, story
+from ssdlab.experiment.experiment import Experiment, section, story
+from ssdlab.experiment.scale import Scale
 from ssdlab.ground import seeds, text
 from ssdlab.referee.reproduce import judging, pictures
 from ssdlab.referee.reproduce.judging import JudgedRow

@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ssdlab.engine.conditions import BY_JOB
-from ssdlab.experiment.experiment import Experiment, Scale, Value, section, story
+from ssdlab.experiment.experiment import Experiment, Value, section, story
+from ssdlab.experiment.scale import Scale
 from ssdlab.ground import seeds, text
 from ssdlab.ground.seeds import Stated
 from ssdlab.referee.reproduce import judging, pictures

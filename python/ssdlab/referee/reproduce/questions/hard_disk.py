@@ -7,7 +7,8 @@ nothing; the hard disk's columns and the encrypted one are predicted.
 from __future__ import annotations
 
 from ssdlab.engine.request import Settings
-from ssdlab.experiment.experiment import Experiment, Scale, Scene, section, story
+from ssdlab.experiment.experiment import Experiment, Scene, section, story
+from ssdlab.experiment.scale import Scale
 from ssdlab.ground import seeds, text
 from ssdlab.ground.seeds import Stated
 from ssdlab.referee.reproduce import judging, pictures

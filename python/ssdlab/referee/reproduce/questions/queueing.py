@@ -6,7 +6,8 @@ from itertools import pairwise
 
 from ssdlab.engine.conditions import BY_JOB
 from ssdlab.engine.request import Settings
-from ssdlab.experiment.experiment import Experiment, Scale, Value, section, story
+from ssdlab.experiment.experiment import Experiment, Value, section, story
+from ssdlab.experiment.scale import Scale
 from ssdlab.ground import seeds, text
 from ssdlab.referee.reproduce import judging, pictures
 from ssdlab.referee.reproduce.judging import JudgedRow

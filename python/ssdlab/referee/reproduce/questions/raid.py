@@ -5,7 +5,8 @@ TKperf keeps 2 × 16 requests outstanding for IOPS and throughput, and one for l
 
 from __future__ import annotations
 
-from ssdlab.experiment.experiment import Experiment, Scale
+from ssdlab.experiment.experiment import Experiment
+from ssdlab.experiment.scale import Scale
 from ssdlab.ground import seeds, text
 from ssdlab.ground.seeds import Stated
 from ssdlab.referee.reproduce import judging, pictures

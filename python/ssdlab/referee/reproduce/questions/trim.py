@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ssdlab.engine.conditions import BY_JOB
-from ssdlab.experiment.experiment import Experiment, Scale, Value, section, story
+from ssdlab.experiment.experiment import Experiment, Value, section, story
+from ssdlab.experiment.scale import Scale
 from ssdlab.ground import seeds, text
 from ssdlab.referee.reproduce import judging, pictures
 from ssdlab.referee.reproduce.judging import JudgedRow

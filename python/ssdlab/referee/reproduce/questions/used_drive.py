@@ -8,7 +8,8 @@ from __future__ import annotations
 from statistics import geometric_mean
 
 from ssdlab.bench.recipes import IMAGE
-from ssdlab.experiment.experiment import Experiment, Scale, section, story
+from ssdlab.experiment.experiment import Experiment, section, story
+from ssdlab.experiment.scale import Scale
 from ssdlab.ground import seeds, text
 from ssdlab.referee.reproduce import judging, pictures
 from ssdlab.referee.reproduce.judging import JudgedRow
