@@ -69,6 +69,14 @@ impl<const N: usize> Arrivals<N> {
         self.choose_next();
     }
 
+    /// The one entry of a queue is due by then, if that is earlier.
+    #[inline(always)]
+    pub fn bring_forward(&mut self, queue: usize, time: Nanos) {
+        if time < self.times[queue] {
+            self.set(queue, time, 0);
+        }
+    }
+
     /// Empties a queue.
     pub fn clear(&mut self, queue: usize) {
         self.count -= self.behind[queue].len() + usize::from(self.times[queue] != Nanos::NEVER);
@@ -85,9 +93,14 @@ impl<const N: usize> Arrivals<N> {
 
     #[inline(always)]
     fn choose_next(&mut self) {
-        let earlier = |first: usize, queue: usize| if self.times[queue] < self.times[first] { queue } else { first };
-        let first = (1..N).fold(0, earlier);
-        self.next = (self.times[first], first);
+        // A loop, which is unrolled; a fold is a call.
+        let mut next = (self.times[0], 0);
+        for queue in 1..N {
+            if self.times[queue] < next.0 {
+                next = (self.times[queue], queue);
+            }
+        }
+        self.next = next;
     }
 }
 
@@ -120,7 +133,11 @@ mod test {
         let mut arrivals: Arrivals<2> = Arrivals::default();
         arrivals.push(0, Nanos(5), 1);
         [9, 3].iter().for_each(|time| arrivals.set(1, Nanos(*time), 2));
+        arrivals.bring_forward(1, Nanos(4));
         assert_eq!((arrivals.next(), arrivals.pop(1)), ((Nanos(3), 1), 2));
+        [9, 7].iter().for_each(|time| arrivals.bring_forward(1, Nanos(*time)));
+        assert_eq!((arrivals.next(), arrivals.pop(0), arrivals.next().0), ((Nanos(5), 0), 1, Nanos(7)));
+        arrivals.push(0, Nanos(5), 1);
         arrivals.set(1, Nanos::NEVER, 0);
         assert_eq!((arrivals.pop(0), arrivals.next().0), (1, Nanos::NEVER));
     }

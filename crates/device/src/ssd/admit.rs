@@ -125,10 +125,10 @@ impl<C: Contents> Ssd<C> {
             let command = self.commands.end_plainly(number);
             return self.answer(&command, status, done);
         }
-        if self.commands.begin_end(self.now, number, status) {
-            return self.await_end();
+        match self.commands.begin_end(self.now, number, status) {
+            Some(time) => self.arrivals.bring_forward(Arrival::End as usize, time),
+            None => self.end(number, status, done),
         }
-        self.end(number, status, done);
     }
 
     /// The latency of the next command to end is over.
@@ -137,12 +137,7 @@ impl<C: Contents> Ssd<C> {
         if let Some(number) = self.commands.take_next_end() {
             self.end(number, self.commands.get(number).status, done);
         }
-        self.await_end();
-    }
-
-    /// The queue of ends has one entry, the earliest: commands overtake each other in their latency.
-    #[inline(never)]
-    fn await_end(&mut self) {
+        // The queue of ends has one entry, the earliest: commands overtake each other in their latency.
         self.arrivals.set(Arrival::End as usize, self.commands.next_end().unwrap_or(Nanos::NEVER), 0);
     }
 

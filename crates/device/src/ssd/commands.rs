@@ -106,9 +106,10 @@ impl Commands {
         self.alone.is_none() && self.held.is_empty()
     }
 
-    /// The work of a command is done, and this is how it will end: later, or at once (false).
-    pub fn begin_end(&mut self, now: Nanos, number: u32, status: Status) -> bool {
-        let Some(endings) = &mut self.endings else { return false };
+    /// The work of a command is done, and this is how it will end: then, or at once (none).
+    #[inline(always)]
+    pub fn begin_end(&mut self, now: Nanos, number: u32, status: Status) -> Option<Nanos> {
+        let endings = self.endings.as_mut()?;
         let command = self.slots.get_mut(number);
         command.status = status;
         endings.begin(now, command.request.operation, number)

@@ -45,16 +45,16 @@ impl Endings {
         Endings { latencies, jitter_ns, draws: Stream::new(seed, Purpose::Latency), coming: BinaryHeap::new() }
     }
 
-    /// The work of a command is done: it ends later. False where it ends at once.
-    pub fn begin(&mut self, now: Nanos, operation: Operation, number: u32) -> bool {
+    /// The work of a command is done: it ends then. None where it ends at once.
+    pub fn begin(&mut self, now: Nanos, operation: Operation, number: u32) -> Option<Nanos> {
         if !matches!(operation, Operation::Read | Operation::Write) {
-            return false;
+            return None;
         }
         let jitter = if self.jitter_ns > 0.0 { self.draws.exponential() * self.jitter_ns } else { 0.0 };
         // Rounded: `round` is a call where the processor need not have the instruction.
         let latency = self.latencies[operation as usize] + Nanos((jitter + 0.5) as u64);
         self.coming.push(Reverse((now + latency, number)));
-        true
+        Some(now + latency)
     }
 
     /// When the next one ends.
@@ -87,9 +87,9 @@ mod test {
     #[test]
     fn latencies_are_those_of_the_operation() {
         let mut endings = endings(0.0);
-        assert!(endings.begin(Nanos(500), Operation::Read, 7));
-        assert!(endings.begin(Nanos(600), Operation::Write, 8));
-        assert!(!endings.begin(Nanos(600), Operation::Flush, 9));
+        assert_eq!(endings.begin(Nanos(500), Operation::Read, 7), Some(Nanos(3500)));
+        assert_eq!(endings.begin(Nanos(600), Operation::Write, 8), Some(Nanos(600)));
+        assert_eq!(endings.begin(Nanos(600), Operation::Flush, 9), None);
         assert_eq!((endings.next_time(), endings.end_next()), (Some(Nanos(600)), Some(8)));
         assert_eq!((endings.next_time(), endings.end_next()), (Some(Nanos(3500)), Some(7)));
         assert_eq!((endings.next_time(), endings.end_next()), (None, None));
@@ -100,7 +100,7 @@ mod test {
     #[test]
     fn jitter_is_exponential() {
         let mut endings = endings(2000.0);
-        (0..10_000).for_each(|number| assert!(endings.begin(Nanos::ZERO, Operation::Write, number)));
+        (0..10_000).for_each(|number| assert!(endings.begin(Nanos::ZERO, Operation::Write, number).is_some()));
         let times: Vec<f64> = std::iter::from_fn(|| {
             let time = endings.next_time()?;
             endings.end_next();
