@@ -5,7 +5,7 @@
  *
  * Needed: ssdlab_policy_version and ssdlab_policy_choose, which names the victims of garbage collection. The others are
  * optional. A library of version 1 works as before.
- * docs/policy.md says what the values mean and what happens to wrong answers.
+ * docs/howto/policy.md says what the values mean and what happens to wrong answers.
  */
 #ifndef SSDLAB_POLICY_H
 #define SSDLAB_POLICY_H

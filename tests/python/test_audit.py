@@ -65,9 +65,9 @@ def test_every_check_has_a_good_and_a_broken_layout(name: str, check: Check) -> 
 
 
 def test_the_document_has_every_layout() -> None:
-    """The tables of docs/audit.md name each layout and say truly where it is shown."""
+    """The tables of docs/reference/audit.md name each layout and say truly where it is shown."""
     root = Path(__file__).parent.parent.parent
-    document = (root / "docs/audit.md").read_text(encoding="utf-8")
+    document = (root / "docs/reference/audit.md").read_text(encoding="utf-8")
     rows = [
         [cell.strip() for cell in line.strip("|").split(" | ")]
         for line in document.partition("## Layouts and findings")[2].splitlines()

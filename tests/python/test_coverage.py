@@ -1,4 +1,4 @@
-"""docs/coverage.md: every item has a status, and what it names is there.
+"""docs/reference/coverage.md: every item has a status, and what it names is there.
 
 Commands are parsed by the command line's own parser and not run; rows, checks, drives and chapters
 are looked up where they are made. The status itself is a judgement, but a row that is red when it
@@ -37,8 +37,8 @@ from ssdlab.referee.reproduce.catalogue import questions
 from ssdlab.study.everyday.catalogue import resolve
 from test_reproduce import answered
 
-DOCS = Path(__file__).parents[2] / "docs"
-PAGE = (DOCS / "coverage.md").read_text(encoding="utf-8")
+REFERENCE = Path(__file__).parents[2] / "docs" / "reference"
+PAGE = (REFERENCE / "coverage.md").read_text(encoding="utf-8")
 WORKS, PARTLY, ABSENT, NOT_OURS = STATUSES = ("works", "partly", "absent", "not ours")
 DOCUMENTS = ("anandtech", "freebsd-forum", "media-addicted", "stapelberg", "thomas-krenn")
 _CODE = re.compile(r"`([^`]+)`")
@@ -123,7 +123,7 @@ def resolved(reference: str) -> None:
             raise LookupError(reference)
     else:
         page, _, heading = reference.partition("#")
-        if not (DOCS / page).is_file() or (heading and heading not in _headings(page)):
+        if not (REFERENCE / page).is_file() or (heading and heading not in _headings(page)):
             raise LookupError(reference)
 
 
@@ -188,7 +188,7 @@ def _profiles() -> set[str]:
 
 @cache
 def _headings(page: str) -> set[str]:
-    lines = re.findall(r"^#+ (.+)$", (DOCS / page).read_text(encoding="utf-8"), re.MULTILINE)
+    lines = re.findall(r"^#+ (.+)$", (REFERENCE / page).read_text(encoding="utf-8"), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", line.lower()).replace(" ", "-") for line in lines}
 
 
@@ -241,7 +241,7 @@ def test_an_item_without_status_name_or_reason_is_refused(
         "audit: dreams",
         "profile dream",
         "dream.md#trim",
-        "model.md#dream",
+        "../explanation/model.md#dream",
     ],
 )
 def test_what_is_invented_is_refused(invented: str) -> None:

@@ -1,4 +1,4 @@
-"""docs/design.md walks through functions that are there."""
+"""docs/explanation/design.md walks through functions that are there."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 _STEP = re.compile(r"^\| .+ \| `([\w/]+\.rs)` \| `(\w+)` \|$", re.MULTILINE)
-STEPS = _STEP.findall((ROOT / "docs/design.md").read_text("utf-8"))
+STEPS = _STEP.findall((ROOT / "docs/explanation/design.md").read_text("utf-8"))
 
 
 def test_both_walks_are_read() -> None:

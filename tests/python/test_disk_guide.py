@@ -1,4 +1,4 @@
-"""The guide to a drive with bytes, docs/disk.md, and its example: a log that loses power."""
+"""The guide to a drive with bytes, docs/howto/disk.md, and its example: a log that loses power."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_a_log_survives_cuts_and_its_wrong_one_is_caught() -> None:
 
 
 def test_the_example_runs() -> None:
-    """As docs/disk.md says."""
+    """As docs/howto/disk.md says."""
     asked = [sys.executable, str(EXAMPLE), "50"]
     done = subprocess.run(asked, capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[0] == "with flush: 50 cuts, nothing lost"
@@ -50,8 +50,8 @@ def test_the_example_runs() -> None:
 
 
 def test_the_guide_is_right(pytester: pytest.Pytester) -> None:
-    """What docs/disk.md shows does what it says there, and tells what the example prints."""
-    guide = (ROOT / "docs/disk.md").read_text("utf-8")
+    """What docs/howto/disk.md shows does what it says there, and tells what the example prints."""
+    guide = (ROOT / "docs/howto/disk.md").read_text("utf-8")
     blocks = [
         textwrap.dedent(each) for each in re.findall(r"(?:^(?:    .*)?\n)+", guide, re.MULTILINE)
     ]

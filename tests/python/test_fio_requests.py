@@ -192,7 +192,7 @@ def period(requests: Requests) -> int:
 
 
 def differing(job: fio_jobs.Job) -> frozenset[str]:
-    """Figures in which we differ (docs/fio.md, "Where it differs")."""
+    """Figures in which we differ (docs/reference/fio.md, "Where it differs")."""
     found = set()
     if job.options["rw"].startswith("rand") and job.has("bs") and not job.has("norandommap"):
         # Towards the end of a pass neighbours follow each other more often in fio's random map.

@@ -1,4 +1,4 @@
-"""docs/glossary.md and the code use the same words."""
+"""docs/reference/glossary.md and the code use the same words."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-GLOSSARY = (ROOT / "docs/glossary.md").read_text("utf-8")
+GLOSSARY = (ROOT / "docs/reference/glossary.md").read_text("utf-8")
 SOURCES = ("crates/*/src/**/*.rs", "python/ssdlab/**/*.py", "profiles/*.toml")
 """Where a name of the glossary may stand."""
 

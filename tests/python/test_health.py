@@ -199,8 +199,8 @@ means = "life left"
 
 def test_overrides_narrowed_by_firmware() -> None:
     """The example of the manual is understood, and firmware narrows a family down."""
-    manual = (SMART.parents[2] / "docs" / "health.md").read_text(encoding="utf-8")
-    own = parse_families(manual.partition("```toml")[2].partition("```")[0], "docs/health.md")
+    manual = (SMART.parents[2] / "docs" / "reference" / "health.md").read_text(encoding="utf-8")
+    own = parse_families(manual.partition("```toml")[2].partition("```")[0], "health.md")
     content = drive("NEW SSD 1", a202=(100, 19 << 8))
     for firmware, expected in (("1.0b", 81), ("2.0", None), ("", None)):
         report = read_report(content | {"firmware_version": firmware}, "x")

@@ -35,7 +35,7 @@ NAMES = {
     "referee": _RUNS | {"real", "study", "bench", "machine"},
     "cli": _RUNS | {"real", "study", "bench", "machine", "live", "referee"},
 }
-"""The wings, and what each may name (docs/design.md)."""
+"""The wings, and what each may name (docs/explanation/design.md)."""
 EXCEPTIONS = {
     ("ssdlab.study.fitting.read_pts", f"ssdlab.bench.report.{name}"): "a fit reads what pts wrote"
     for name in ("reading", "sources")

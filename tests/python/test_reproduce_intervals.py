@@ -35,7 +35,7 @@ from ssdlab.referee.reproduce.results import Results
 
 Command = Callable[..., tuple[int, str, str]]
 KNOWN = ranges.known()
-DOCS = Path(__file__).parents[2] / "docs"
+VALIDATION = Path(__file__).parents[2] / "docs" / "explanation" / "validation"
 DRIVE = "intel-dc-s3500-80gb"
 AGE = ("system.age.fill", "0.5")
 JOB = section("writes", rw="randwrite", bs="4k", iodepth=8, io_size="4m")
@@ -73,8 +73,8 @@ def test_an_interval_by_hand() -> None:
 
 
 def test_the_models_error_is_that_of_the_measured_drives() -> None:
-    """The root mean square of the differences that docs/validation lists as predicted rates."""
-    with DOCS.joinpath("validation/measured_predicted.csv").open(encoding="utf-8") as file:
+    """The root mean square of the differences that it lists as predicted rates."""
+    with VALIDATION.joinpath("measured_predicted.csv").open(encoding="utf-8") as file:
         rates = [row["difference"].removesuffix("%") for row in csv.DictReader(file)]
     squares = [math.log(1 + float(rate) / 100) ** 2 for rate in rates]
     assert len(squares) == 28

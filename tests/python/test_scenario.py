@@ -20,7 +20,7 @@ from ssdlab.ground.exit_codes import Exit
 from ssdlab.study.everyday import catalogue, pcmark, tables
 from test_worn_out import SETTINGS, WRITES
 
-PAGE = (Path(__file__).parents[2] / "docs/everyday.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs/reference/everyday.md").read_text(encoding="utf-8")
 Command = Callable[..., tuple[int, str, str]]
 SMALL = ("--scenario-set", "system.age.fill=0.05")
 """Nearly empty, so that a test is quick; on an SSD places do not matter."""
@@ -44,7 +44,7 @@ def test_every_name_runs_a_scenario_of_the_engine() -> None:
 
 
 def test_the_page_has_every_scenario() -> None:
-    """docs/everyday.md names each with what it runs, each task of PCMark with its share."""
+    """The reference names each with what it runs, and each task of PCMark with its share."""
     rows = [line.split("|") for line in PAGE.splitlines() if line.startswith("| ")]
     named = {row[1].strip(" `"): row[2] for row in rows if len(row) == 6}
     for name, runs in catalogue.NAMES.items():

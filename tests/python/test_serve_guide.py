@@ -1,4 +1,4 @@
-"""docs/serve.md: its scripts run as they stand."""
+"""docs/howto/serve.md: its scripts run as they stand."""
 
 from __future__ import annotations
 
@@ -37,4 +37,4 @@ def test_a_script_runs_as_it_stands(name: str, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     for words in SHOWS[name]:
         assert words in done.stdout
-    assert f"examples/serve/{name}.sh" in (ROOT / "docs/serve.md").read_text("utf-8")
+    assert f"examples/serve/{name}.sh" in (ROOT / "docs/howto/serve.md").read_text("utf-8")

@@ -1,4 +1,4 @@
-//! The table of `docs/fio.md` and the list for completion are made from the option table, so that they cannot
+//! The table of `docs/reference/fio.md` and the list for completion are made from the option table, so that they cannot
 //! disagree.
 //!
 //! `RENEW_GOLDEN=1 cargo test -p ssdlab-lab --test all fio_options` writes both anew.
@@ -15,8 +15,8 @@ const END: &str = "<!-- end of table -->\n";
 /// The document holds the table as the code would write it.
 #[test]
 fn document_and_options_agree() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/fio.md");
-    let text = std::fs::read_to_string(&path).expect("docs/fio.md is there");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/fio.md");
+    let text = std::fs::read_to_string(&path).expect("docs/reference/fio.md is there");
     let (before, rest) = text.split_once(BEGIN).expect("the table's beginning is marked");
     let (table, after) = rest.split_once(END).expect("the table's end is marked");
     if std::env::var_os("RENEW_GOLDEN").is_some() {

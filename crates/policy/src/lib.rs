@@ -1,7 +1,7 @@
 //! A policy of your own in Rust, as a shared library: `ssdlab run --set ftl.gc=libmine.so`.
 //!
 //! The interface is that of `include/ssdlab_policy.h`, version 2. [`ssdlab_policy!`] exports its functions around a
-//! [`Policy`]; a panic becomes an error that names the library. What a policy may see is told in `docs/policy.md`.
+//! [`Policy`]; a panic becomes an error that names the library. What a policy may see is told in `docs/howto/policy.md`.
 //!
 //! Left out: whatever a policy would have to see of single pages.
 //!

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _LEAST, _MOST = 8, 4096
 MODEL_ERROR_NOTE = (
     f"ssdlab: intervals of rates and write amplification hold the model's own error "
-    f"({MODEL_ERROR:.1%}, docs/validation.md, Measured drives); {LEFT_OUT}"
+    f"({MODEL_ERROR:.1%}, docs/explanation/validation.md, Measured drives); {LEFT_OUT}"
 ).replace("%,", " %,")
 _HEADINGS = ("drive", "job", "figure", "profile", "median", "5 to 95 %", "hangs on")
 

@@ -160,7 +160,7 @@ def tell(
     if any("dies" in each.decided_by for each in found):
         note(
             "ssdlab: of large drives a few dies were run, with their part of the load; --exact "
-            "runs whole drives, and docs/sizing.md says how far the two differ"
+            "runs whole drives, and docs/howto/sizing.md says how far the two differ"
         )
     if any(_morning(each) for each in found):
         note(
@@ -188,7 +188,9 @@ def _tell_ratings(found: Sequence[Verdict]) -> None:
     ]
     unknown = [name for name, rating in drives.items() if rating is None]
     if len(unknown) < len(drives):
-        note("ssdlab: warranty: years until the rated TBW is written; docs/sizing.md lists them")
+        note(
+            "ssdlab: warranty: years until the rated TBW is written (docs/howto/sizing.md lists it)"
+        )
     if assumed:
         note(f"ssdlab: * a rating that no data sheet here says: {'; '.join(assumed)}")
     if unknown:

@@ -2,8 +2,9 @@
 
 A policy reaches the engine as the setting ``ftl.gc``: ``PATH.so`` or ``PATH.so:ARGUMENT`` for a
 library, ``function:NUMBER:NAME`` for a function of this process, which is registered for as long as
-runs may need it. The interface is that of ``include/ssdlab_policy.h``; docs/policy.md says what a
-policy may see. Left out: what happens inside a library that crashes (`ssdlab.engine.policy_child`).
+runs may need it. The interface is that of ``include/ssdlab_policy.h``; docs/howto/policy.md says
+what a policy may see. Left out: what happens inside a library that crashes
+(`ssdlab.engine.policy_child`).
 """
 
 from __future__ import annotations
@@ -189,7 +190,7 @@ def _compiled(policy: Policy, failures: list[BaseException]) -> Any:
         return _behind_ctypes(policy, failures)
     raise SsdlabError(
         f"gc {policy!r}: is no policy\n"
-        'name one ("greedy", "./mine.so"), or give a function (docs/policy.md)'
+        'name one ("greedy", "./mine.so"), or give a function (docs/howto/policy.md)'
     )
 
 

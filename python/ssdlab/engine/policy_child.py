@@ -71,7 +71,7 @@ def run(policy: str, arguments: Sequence[str]) -> int:
     if not ended and child.returncode not in _BY_SIGNAL:
         raise SsdlabError(
             f"policy {policy}: ended the process with code {child.returncode}\n"
-            "answer a negative number for an error (docs/policy.md)"
+            "answer a negative number for an error (docs/howto/policy.md)"
         )
     return child.returncode
 

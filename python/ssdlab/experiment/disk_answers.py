@@ -103,7 +103,7 @@ class Stats:
         Bytes written to flash per byte that the program wrote, since the drive was opened; None
         where it wrote nothing.
     counters
-        All that the drive counts (docs/glossary.md), since it was opened.
+        All that the drive counts (docs/reference/glossary.md), since it was opened.
     """
 
     condition: str

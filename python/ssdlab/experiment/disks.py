@@ -2,8 +2,8 @@
 
 Nothing here waits: the drive's clock moves when it is asked something. One seed gives one history.
 What a loss of power may take is what the program was not promised: writes that no flush, no FUA and
-no protected buffer covers. With faults the drive breaks its word, and says so. docs/disk.md is the
-guide.
+no protected buffer covers. With faults the drive breaks its word, and says so. docs/howto/disk.md
+is the guide.
 """
 
 from __future__ import annotations
@@ -287,7 +287,7 @@ def disk(
         Dotted keys and values that differ from the profile: ``{"buffer.bytes": "1MiB"}``.
     faults
         How it breaks its word when power fails: any of ``shorn``, ``unreadable``, ``paired``,
-        ``unserialized``, ``rollback``, ``lying`` and ``capacitor`` (docs/disk.md).
+        ``unserialized``, ``rollback``, ``lying`` and ``capacitor`` (docs/howto/disk.md).
     state
         Condition to bring the drive into first (`ssdlab.engine.conditions`); None leaves it as it
         is. span, exact

@@ -114,7 +114,7 @@ class Drive:
             Share of the drive that is used while it is brought there; the rest stays unwritten.
         exact
             Whether the whole drive is preconditioned, even where a scale model
-            can be used (docs/model.md, section 5).
+            can be used (docs/explanation/model.md, section 5).
         seed
             The run's one source of chance.
         layout
@@ -127,7 +127,7 @@ class Drive:
             Whether a preconditioned drive may be taken from the user's cache folder, or kept there.
         gc
             The victim policy of this run in place of the drive's: a name, a library's path, or a
-            function of your own (docs/policy.md), of Numba, ctypes or plain Python.
+            function of your own (docs/howto/policy.md), of Numba, ctypes or plain Python.
         progress
             Called with phase and share; returns False to stop.
         **options
@@ -196,7 +196,7 @@ class Drive:
             Share of the drive that is used; the rest stays unwritten.
         exact
             Whether the whole drive is preconditioned, even where a scale model
-            can be used (docs/model.md, section 5).
+            can be used (docs/explanation/model.md, section 5).
         seed
             The one source of chance.
         progress

@@ -1,7 +1,7 @@
 """The drive of a folder while it is served: what `ssdlab.live.api` asks, by the engine.
 
-The folder has the drive's bytes and what it is like (docs/serve.md), and while it is served the
-sockets ``nbd.sock`` and ``ctl.sock`` and the file ``pid``.
+The folder has the drive's bytes and what it is like (docs/howto/serve.md), and while it is served
+the sockets ``nbd.sock`` and ``ctl.sock`` and the file ``pid``.
 """
 
 from __future__ import annotations

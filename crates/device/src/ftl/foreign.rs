@@ -1,5 +1,5 @@
 //! A policy that is not ours: a shared library, or a function of this process, behind the C interface of
-//! `include/ssdlab_policy.h` (docs/policy.md).
+//! `include/ssdlab_policy.h` (docs/howto/policy.md).
 //!
 //! The counters are handed over where they lie; nothing is copied, and nothing is added to what a write does unless the
 //! policy asks for it. Each answer is checked. What is wrong with one is a *fault*: it is kept with the policy's name, the
@@ -228,7 +228,7 @@ fn wrong(answer: i64, what: &str, remedy: &str) -> String {
 
 /// The group that an answer means.
 fn checked(answer: i64, blocks: &RawBlocks, candidates: &Candidates<'_>) -> Result<Group, String> {
-    let remedy = "answer a block whose SSDLAB_NOT_A_CANDIDATE is not set (docs/policy.md)";
+    let remedy = "answer a block whose SSDLAB_NOT_A_CANDIDATE is not set (docs/howto/policy.md)";
     let last = blocks.count - 1;
     let index = u32::try_from(answer).ok().filter(|index| *index < blocks.count);
     let index = index.ok_or_else(|| wrong(answer, &format!("the pool has the blocks 0 to {last}"), remedy))?;

@@ -149,10 +149,10 @@ mod test {
     /// One seed is one history, and the guide shows it.
     #[test]
     fn the_guide_shows_what_it_prints() {
-        let guide = include_str!("../../../../docs/disk.md");
+        let guide = include_str!("../../../../docs/howto/disk.md");
         for condition in [Condition::Fresh, Condition::SteadyUniform] {
             let row = row(condition).unwrap();
-            assert!(guide.contains(&row), "docs/disk.md lacks: {row}");
+            assert!(guide.contains(&row), "docs/howto/disk.md lacks: {row}");
         }
     }
 }

@@ -3,7 +3,7 @@
 //! An option is carried out, or accepted because it changes no I/O here, or refused because it
 //! would change the I/O and is not modelled. Nothing is dropped in silence: what is accepted without
 //! an effect and what is refused have their reason here, from which notices, errors and the table of
-//! `docs/fio.md` are made. A refused option is let through with a value that asks for nothing
+//! `docs/reference/fio.md` are made. A refused option is let through with a value that asks for nothing
 //! (`zonemode=none`).
 
 use super::apply;

@@ -3,8 +3,8 @@
     the drive's figure = the model's figure · f,    f normal, mean 1, standard deviation s
 
 s is 10.4 % for a **rate**: the root mean square of ln(model / measured) over the 28 predicted rates
-of docs/validation.md, Measured drives. It was seen in random writes of three drives, and stands for
-other rates too, as in `ssdlab reproduce`.
+of docs/explanation/validation.md, Measured drives. It was seen in random writes of three drives,
+and stands for other rates too, as in `ssdlab reproduce`.
 
 Of **write amplification** A it is min(s, 1 − 1/A). A write takes a + b·c there, with c copies for
 each write, A = 1 + c, and b ≥ a, since a copy is read as well; so what shifts the rate by a share

@@ -1,7 +1,7 @@
 """What a finding costs, in figures of the model: greedy collection, uniform random writes.
 
-The closed form of docs/model.md at 128 pages a block, for a drive whose own spare is 7 %. Where
-the engine is not installed, the figures are left out.
+The closed form of docs/explanation/model.md at 128 pages a block, for a drive whose own spare is 7
+%. Where the engine is not installed, the figures are left out.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from ssdlab.referee.predicted.prediction import Prediction, summarised
 from ssdlab.referee.predicted.rows import rows
 
 _PARTS = 64
-"""One die: within 0.3 % of four, and five times as fast (docs/validation.md, Blind predictions)."""
+"""One die: within 0.3 % of four, and five times as fast (docs/explanation/validation.md)."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -6,8 +6,8 @@ partition leaves it, or whether the drive exports so much less, so it is put as 
     C' = C · (1 − u)        OP' = (1 + OP) · C / C' − 1
 
 with the same blocks. So a drive with unused space is written all over, and the scale model of
-steady state (docs/model.md, section 5) holds for it. Left out: space that was once written; it has
-to be trimmed before it is spare.
+steady state (docs/explanation/model.md, section 5) holds for it. Left out: space that was once
+written; it has to be trimmed before it is spare.
 """
 
 from __future__ import annotations

@@ -37,11 +37,11 @@ from ssdlab.study.sizing.load import HostLoad, Limits
 from ssdlab.study.sizing.ratings import Rating
 
 MARGIN = 1.05
-"""A judgement: of the runs in docs/validation.md, Scale model, the closed form of WA lies 0 to 10 %
-below, and above none by more than 0.1 %."""
+"""A judgement: of the runs in docs/explanation/validation.md, Scale model, the closed form of WA
+lies 0 to 10 % below, and above none by more than 0.1 %."""
 _COMPRESSED_TO = 0.0
 _CLEARLY = 2.0
-"""Of the runs in docs/validation.md none has a WA of more than 1.3 times the closed form."""
+"""Of those runs none has a WA of more than 1.3 times the closed form."""
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,8 @@ unmapped, and spare. Then writes, uniform over the drive, map it again; after t 
     mapped share        v(t) = 1 − f · e^(−t)
     effective spare     1 + OP'(t) = (1 + OP) / v(t)
 
-as for trims at any time (docs/model.md, section 8), so over d drive writes from trim to trim
+as for trims at any time (docs/explanation/model.md, section 8), so over d drive writes from trim to
+trim
 
     WA ≈ 1/d · ∫₀^d A(OP'(t)) dt,   A the closed form of the policy
 
@@ -15,9 +16,9 @@ into the free space in the meantime are new files, and as many others were delet
 of all units the share r = f · (1 − e^(−d)) / (1 − f · e^(−d)) is trimmed, which makes f unmapped
 again.
 
-**Idle hours**: a drive that collects when idle (``ftl.idle_gc_after_ms``; docs/model.md, section 4)
-empties its SLC cache and collects ahead of need in the hours without load. That costs wear, and a
-morning finds more free blocks. Other drives do nothing.
+**Idle hours**: a drive that collects when idle (``ftl.idle_gc_after_ms``;
+docs/explanation/model.md, section 4) empties its SLC cache and collects ahead of need in the hours
+without load. That costs wear, and a morning finds more free blocks. Other drives do nothing.
 
 The formula explains; **the answer is a run**: a slice of one die, in steady state, lives through
 days (so many writes, without a pause) and nights (trims, idle hours) until 3 drive writes and 3

@@ -34,7 +34,7 @@ class Rating:
     bytes_written
         By the host, until the warranty ends.
     kind, source
-        How it is known (docs/glossary.md), and where from.
+        How it is known (docs/reference/glossary.md), and where from.
     """
 
     bytes_written: float

@@ -13,8 +13,8 @@ most is a closed form, which bounds the IOPS of n slices:
 Of a drive of up to 2^23 mapping units all is run; of a larger one four dies, for wear alone two, or
 fewer where those have more than 2^24 units. Left out: waiting at the link and the controller beyond
 that of the slice, which shortens a 99th percentile of reads by up to 13 % where half of what the
-drive can do is asked, and those of writes, where they only wait there (docs/sizing.md); arrays of
-plain loads, which run on whole drives.
+drive can do is asked, and those of writes, where they only wait there (docs/howto/sizing.md);
+arrays of plain loads, which run on whole drives.
 
 A fio job has a depth, which is not divided among slices. If any stretch of it is like any other,
 and it works on a share of the drive, whatever that is in bytes, it runs on all dies with fewer

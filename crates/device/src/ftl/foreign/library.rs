@@ -68,13 +68,14 @@ impl Functions {
     pub fn load(policy: &LibraryPolicy) -> Result<Functions, String> {
         if !std::path::Path::new(&policy.path).is_file() {
             return Err(format!(
-                "there is no file {}\nname the shared library of a policy (docs/policy.md)",
+                "there is no file {}\nname the shared library of a policy (docs/howto/policy.md)",
                 policy.path
             ));
         }
         // SAFETY: the user has named the library, whose code runs with their rights as any program that they start.
-        let library = unsafe { Library::new(&policy.path) }
-            .map_err(|error| format!("cannot be loaded: {error}\nbuild it as a shared library (docs/policy.md)"))?;
+        let library = unsafe { Library::new(&policy.path) }.map_err(|error| {
+            format!("cannot be loaded: {error}\nbuild it as a shared library (docs/howto/policy.md)")
+        })?;
         check_version(&library)?;
         // SAFETY: a library of this version has these functions with these signatures, as far as it has them.
         let (mut functions, new, sees, streams) = unsafe {

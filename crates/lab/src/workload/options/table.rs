@@ -1,4 +1,4 @@
-//! The table of `docs/fio.md`, made from the options themselves: one row an option, in the order of the
+//! The table of `docs/reference/fio.md`, made from the options themselves: one row an option, in the order of the
 //! chapters of fio's manual.
 
 use super::{Class, find};
@@ -111,7 +111,7 @@ const NOTES: &[(&str, &str)] = &[
     ("number_ios", "for each loop, as in fio"),
     (
         "random_distribution",
-        "the laws are fio's, its hash included, the draws are not; `zoned_scatter` and `zipf:θ:ranks=N` are ours (docs/model.md, section 6); `sequence:2,0,1` is newer than fio 3.42",
+        "the laws are fio's, its hash included, the draws are not; `zoned_scatter` and `zipf:θ:ranks=N` are ours (docs/explanation/model.md, section 6); `sequence:2,0,1` is newer than fio 3.42",
     ),
     ("random_sequence_stride", "of a `sequence`; newer than fio 3.42"),
     ("sprandom", "of fio 3.41; with `rw=randwrite`, one block size and one pass; what it leaves stands above"),

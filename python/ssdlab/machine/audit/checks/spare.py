@@ -21,7 +21,7 @@ from ssdlab.real.device import Device, Use
 
 _SOURCE = (
     "Thomas-Krenn SSD e-book, ch. 2 and 3 (use 90 % without TRIM, 80 % in arrays); "
-    "blog post of 5 December 2012 (spare area of a full SSD); docs/model.md"
+    "blog post of 5 December 2012 (spare area of a full SSD); docs/explanation/model.md"
 )
 
 

@@ -13,7 +13,7 @@ from ssdlab.machine.audit.finding import Finding, Machine, Severity, not_looked_
 from ssdlab.machine.audit.identity import smartctl_words
 from ssdlab.real.device import Device
 
-_SOURCE = "smartctl -x; meanings by vendor: docs/health.md"
+_SOURCE = "smartctl -x; meanings by vendor: docs/reference/health.md"
 _SEVERITIES = {0: Severity.GREEN, 1: Severity.YELLOW, 2: Severity.RED}
 
 
@@ -75,5 +75,5 @@ def _documented(drive: Device, family: str, is_nvme: bool) -> Finding:
     if family:
         what = f"what its attributes mean is published ({family})"
         return Finding("SMART", Severity.GREEN, what, drive.label)
-    because = "no description of this model's attributes is known here (docs/health.md)"
+    because = "no description of this model's attributes is known here (docs/reference/health.md)"
     return not_looked_at("SMART", because, drive.label)

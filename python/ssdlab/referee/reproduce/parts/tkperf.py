@@ -16,11 +16,11 @@ holds, 64 KiB (MegaRAID Storage Manager 17.05, help); arrays by software have md
 On a smaller drive the minute is shorter by as much, so that each load writes the same share of it,
 and for IOPS and latency the controller's cache is smaller by as much, so that it holds the same
 share. Drives for latency are as large as the scale allows: its means differ from those of drives of
-full size by 3 % at most, on small ones by up to 16 % (`docs/validation.md`). For throughput each
-member is filled once by itself; an array that is filled as a whole comes into another state, in
-which the size of the drives decides. In sequence one job keeps all 32 requests: two that begin at
-one place in one instant would overwrite each other in the drive's buffer, which threads of a real
-host, one a little later, hardly do.
+full size by 3 % at most, on small ones by up to 16 % (`docs/explanation/validation.md`). For
+throughput each member is filled once by itself; an array that is filled as a whole comes into
+another state, in which the size of the drives decides. In sequence one job keeps all 32 requests:
+two that begin at one place in one instant would overwrite each other in the drive's buffer, which
+threads of a real host, one a little later, hardly do.
 """
 
 from __future__ import annotations
