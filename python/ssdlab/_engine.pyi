@@ -88,21 +88,25 @@ class Disk:
 
 @final
 class Server:
-    """A drive in a folder that is served over NBD until it is stopped; callable from any thread."""
+    """A drive in a folder that is served over NBD, and NVMe over TCP, until it is stopped; callable from any thread."""
 
     def __new__(
         cls,
         folder: PathLike[str] | str,
         places: list[tuple[str, str]],
+        nvme: tuple[list[str], tuple[str, str, str, str]] | None,
         others_may_reach_it: bool,
         pace: float | None,
         durable_host: bool,
         log: PathLike[str] | str | None,
     ) -> Server:
-        """Places are `unix` and a path, or `tcp` and an address with its port; a pace of None is as fast as it is computed; what is done to the drive goes into a new folder `log`."""
+        """Places are `unix` and a path, or `tcp` and an address with its port; NVMe has addresses, and model, serial number, firmware and qualified name; a pace of None is as fast as it is computed; what is done to the drive goes into a new folder `log`."""
 
     def places(self) -> list[tuple[str, str]]:
-        """Where clients find it, with the ports that the machine chose."""
+        """Where NBD clients find it, with the ports that the machine chose."""
+
+    def nvme_places(self) -> list[str]:
+        """Where NVMe hosts find it."""
 
     def stats(self) -> str:
         """What it is like and what it has done, as JSON; see `ssdlab.live.api.Served.stats`."""

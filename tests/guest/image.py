@@ -34,7 +34,7 @@ MODULES = (
     "virtio_pci virtio_blk raid0 raid1 raid10 raid456 dm-mod dm-crypt dm-thin-pool dm-mirror bfq "
     "xts aes_generic ecb cbc sha256_generic algif_skcipher algif_hash af_alg crc32c_generic "
     "dm-raid dm-cache dm-cache-smq dm-writecache dm-integrity dm-verity dm-multipath "
-    "dm-round-robin loop btrfs bcache xfs"
+    "dm-round-robin loop btrfs bcache xfs virtio_net nvme-tcp"
 ).split()
 _KERNEL_PACKAGE = "linux-image-cloud-amd64"
 _DOWNLOAD_S = 180

@@ -20,7 +20,7 @@ from ssdlab.ground.errors import SsdlabError
 from ssdlab.machine.audit import LiveSystem, Severity, audit
 from ssdlab.machine.audit.prove_trim import prove_trim
 
-_PORT = "/dev/ttyS1"
+PORT = "/dev/ttyS1"
 _DRIVES = ("vda", "vdb", "vdc", "vdd", "vde", "paths")
 _IDLE_AT_MOST_S = 300.0
 _LINE_AT_MOST_S = 300.0
@@ -155,7 +155,7 @@ def report_each(
     items: Iterable[dict[str, Any]], carry_out: Callable[[dict[str, Any], dict[str, Any]], None]
 ) -> None:
     """Carry out and undo each item, wipe the drives, and write what became of it."""
-    with open(_PORT, "w", encoding="utf-8") as port:
+    with open(PORT, "w", encoding="utf-8") as port:
         for item in items:
             start = time.monotonic()
             print(item["name"], flush=True)

@@ -59,9 +59,20 @@ class Run:
 
 
 def boot(
-    kernel: Kernel, initrd: Path, drives: list[GuestDrive], folder: Path, timeout_s: float
+    kernel: Kernel,
+    initrd: Path,
+    drives: list[GuestDrive],
+    folder: Path,
+    timeout_s: float,
+    *,
+    reaches_host: bool = False,
 ) -> Run:
     """Boot a guest, wait until it powers off or its time is over, and give what it reported.
+
+    Parameters
+    ----------
+    reaches_host
+        It has a network card, behind which 10.0.2.2 is this machine.
 
     Raises
     ------
@@ -74,7 +85,8 @@ def boot(
     results, console = folder / "results.jsonl", folder / "console.log"
     words = [
         program, "-M", "q35,accel=tcg", "-cpu", _CPU, "-smp", "1", "-m", str(_MEMORY_MIB),
-        "-nodefaults", "-no-reboot", "-display", "none", "-nic", "none",
+        "-nodefaults", "-no-reboot", "-display", "none",
+        "-nic", "user,model=virtio-net-pci,restrict=off" if reaches_host else "none",
         "-kernel", str(kernel.image), "-initrd", str(initrd),
         "-append", f"console=ttyS0 panic=-1 quiet loglevel=4 mitigations=off {_CLOCK}",
         "-serial", f"file:{console}", "-serial", f"file:{results}",

@@ -36,6 +36,7 @@ def boot_with(
     folder: Path,
     *,
     programs: Iterable[str] = (),
+    reaches_host: bool = False,
 ) -> Results:
     """Boot a guest with the package and `files` by their places in it; skip where a tool misses.
 
@@ -49,6 +50,8 @@ def boot_with(
         Where to work.
     programs
         What it gets beside the usual ones.
+    reaches_host
+        Whether it has a network, in which 10.0.2.2 is this machine.
     """
     brought = [
         (HERE / "init", "/init"),
@@ -58,6 +61,7 @@ def boot_with(
     try:
         kernel = fetch_kernel()
         initrd = build(kernel, folder, brought, programs)
-        return Results(boot(kernel, initrd, drives, folder, _TIMEOUT_S))
+        run = boot(kernel, initrd, drives, folder, _TIMEOUT_S, reaches_host=reaches_host)
+        return Results(run)
     except Missing as missing:
         pytest.skip(str(missing))

@@ -17,12 +17,13 @@ use ssdlab_lab::log_folder::open_logged;
 use ssdlab_serve::brake::Injected;
 use ssdlab_serve::clock::Pace;
 use ssdlab_serve::latency::{Latencies, Summary};
+use ssdlab_serve::nvme::facts::Identity;
 use ssdlab_serve::offer::Name;
 use ssdlab_serve::server::{self, Options, Stats};
 use ssdlab_serve::socket::Address;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// Makes a folder with the drive of a request, in its condition, and the bytes of a raw image or zeroes.
@@ -47,7 +48,9 @@ pub fn make_folder(
 
 /// A drive that is served.
 #[pyclass(frozen)]
-pub struct Server {
+pub struct Server(Arc<Served>);
+
+struct Served {
     server: server::Server<FolderMedium>,
     /// Until it has been stopped.
     kept: Mutex<Option<InFolder>>,
@@ -57,21 +60,26 @@ pub struct Server {
 /// Where: `unix` and a path, or `tcp` and an address with its port.
 type Place = (String, String);
 
+/// Addresses with their ports, and model, serial number, firmware revision and qualified name of the drive.
+type Nvme = (Vec<String>, (String, String, String, String));
+
 #[pymethods]
 impl Server {
-    /// Opens the drive of a folder and serves it; `pace` is a factor, or nothing for as fast as it is computed. What is
+    /// Opens the drive of a folder and serves it, over NBD and, if wanted, over NVMe; `pace` is a factor, or nothing for as fast as it is computed. What is
     /// done to it goes into a new folder `log`, if there is one.
     #[new]
     fn new(
         py: Python<'_>,
         folder: PathBuf,
         places: Vec<Place>,
+        nvme: Option<Nvme>,
         others_may_reach_it: bool,
         pace: Option<f64>,
         durable_host: bool,
         log: Option<PathBuf>,
     ) -> PyResult<Server> {
         let addresses = places.into_iter().map(|place| address(&place)).collect::<PyResult<Vec<_>>>()?;
+        let nvme = nvme.map(of_nvme).transpose()?;
         py.detach(|| {
             let (kept, disk) = match log {
                 None => InFolder::open(&folder).map_err(mend)?,
@@ -82,21 +90,32 @@ impl Server {
             let description = format!("{}, simulated by ssdlab", kept.about.profile.title);
             let name = Name { description, ..Name::default() };
             let pace = pace.map_or(Pace::Off, Pace::Factor);
-            let options = Options { addresses, others_may_reach_it, pace, name, ..Options::default() };
+            let options = Options { addresses, nvme, others_may_reach_it, pace, name, ..Options::default() };
             let server = server::Server::start(disk, options).map_err(mend)?;
-            Ok(Server { server, kept: Mutex::new(Some(kept)), durable })
+            let served = Arc::new(Served { server, kept: Mutex::new(Some(kept)), durable });
+            let weak = Arc::downgrade(&served);
+            served.server.on_start_over(Box::new(move |how| {
+                let served = weak.upgrade().ok_or("The server has ended.")?;
+                served.start_over(how).map_err(|error| error.to_string())
+            }));
+            Ok(Server(served))
         })
     }
 
     /// Where clients find it: `unix` or `tcp`, and the place.
     fn places(&self) -> Vec<Place> {
-        self.server.addresses().iter().map(place).collect()
+        self.0.server.addresses().iter().map(place).collect()
+    }
+
+    /// Where NVMe hosts find it: addresses over TCP.
+    fn nvme_places(&self) -> Vec<String> {
+        self.0.server.nvme_addresses().iter().map(|address| place(address).1).collect()
     }
 
     /// What it is like and what it has done, as JSON.
     fn stats(&self, py: Python<'_>) -> PyResult<String> {
         py.detach(|| {
-            let mut told = self.with_disk(false, |kept, disk| {
+            let mut told = self.0.with_disk(false, |kept, disk| {
                 let mut told = kept.about.stats(disk);
                 let limits = disk.limits();
                 told["capacity_bytes"] = json!(limits.capacity_bytes());
@@ -108,11 +127,11 @@ impl Server {
                 Ok(told)
             })?;
             if let Value::Object(told) = &mut told {
-                told.extend(of_server(&self.server.stats()));
-                let Injected { latency, left, hangs } = self.server.injected();
+                told.extend(of_server(&self.0.server.stats()));
+                let Injected { latency, left, hangs } = self.0.server.injected();
                 let injected = json!({ "latency_ns": latency.as_nanos() as u64, "left": left, "hangs": hangs });
                 told.insert("injected".into(), injected);
-                let [read, write] = self.server.latencies().map(|latencies| summary(&latencies));
+                let [read, write] = self.0.server.latencies().map(|latencies| summary(&latencies));
                 told.insert("latency".into(), json!({ "read": read, "write": write }));
             }
             Ok(told.to_string())
@@ -123,44 +142,44 @@ impl Server {
     fn power_cut(&self, py: Python<'_>, seed: u64) -> PyResult<String> {
         py.detach(|| {
             let (sector_bytes, at) =
-                self.server.with_disk(|disk| (disk.limits().sector_bytes, disk.now())).map_err(mend)?;
-            let cut = self.server.power_cut(seed).map_err(mend)?;
+                self.0.server.with_disk(|disk| (disk.limits().sector_bytes, disk.now())).map_err(mend)?;
+            let cut = self.0.server.power_cut(seed).map_err(mend)?;
             Ok(told(&cut, u64::from(sector_bytes), seed, at).to_string())
         })
     }
 
     /// The power comes back.
     fn power_on(&self, py: Python<'_>) -> PyResult<()> {
-        py.detach(|| self.server.power_on().map_err(mend))
+        py.detach(|| self.0.server.power_on().map_err(mend))
     }
 
     /// Keeps what the drive is like, as soon as nothing is under way.
     fn checkpoint(&self, py: Python<'_>) -> PyResult<()> {
-        py.detach(|| self.with_disk(true, |kept, disk| kept.checkpoint(disk)))
+        py.detach(|| self.0.with_disk(true, |kept, disk| kept.checkpoint(disk)))
     }
 
     /// What goes wrong at cuts from now on; what came before is no longer known to such faults that were not armed.
     fn arm(&self, py: Python<'_>, faults: Vec<String>) -> PyResult<()> {
         let faults = faults.iter().map(|name| name.parse::<Fault>()).collect::<Result<Faults, _>>().map_err(mend)?;
-        py.detach(|| self.server.with_disk(|disk| disk.arm(faults)).map_err(mend))
+        py.detach(|| self.0.server.with_disk(|disk| disk.arm(faults)).map_err(mend))
     }
 
     /// Keeps a copy of the drive under a name, as soon as nothing is under way.
     fn snapshot(&self, py: Python<'_>, name: &str) -> PyResult<()> {
-        py.detach(|| self.with_disk(true, |kept, disk| kept.snapshot(disk, name)))
+        py.detach(|| self.0.with_disk(true, |kept, disk| kept.snapshot(disk, name)))
     }
 
     /// The drive is what a copy has; who was connected has lost it.
     fn restore(&self, py: Python<'_>, name: &str) -> PyResult<()> {
         py.detach(|| {
-            self.server.power_cut(0).map_err(mend)?;
-            let restored = self.with_disk(false, |kept, disk| {
-                let restored = kept.restore(name)?.durable(self.durable);
+            self.0.server.power_cut(0).map_err(mend)?;
+            let restored = self.0.with_disk(false, |kept, disk| {
+                let restored = kept.restore(name)?.durable(self.0.durable);
                 disk.end_log("the drive was restored from a snapshot");
                 *disk = restored;
                 Ok(())
             });
-            self.server.power_on().map_err(mend)?;
+            self.0.server.power_on().map_err(mend)?;
             restored
         })
     }
@@ -169,19 +188,13 @@ impl Server {
     fn erase(&self, py: Python<'_>, how: &str) -> PyResult<u64> {
         let how = StartOver::read(&ssdlab_device::parameter::Raw::Text(how.into()))
             .ok_or_else(|| mend(format!("erase {how}: expected {}", StartOver::EXPECTS)))?;
-        py.detach(|| {
-            self.with_disk(true, |kept, disk| {
-                let took = kept.about.start_over(disk, how)?;
-                kept.checkpoint(disk)?;
-                Ok(took.0)
-            })
-        })
+        py.detach(|| self.0.start_over(how).map(|took| took.0))
     }
 
     /// Each good block has been erased so many times more; that is kept.
     fn age(&self, py: Python<'_>, cycles: u32) -> PyResult<()> {
         py.detach(|| {
-            self.with_disk(true, |kept, disk| {
+            self.0.with_disk(true, |kept, disk| {
                 disk.age(cycles);
                 kept.checkpoint(disk)
             })
@@ -190,13 +203,14 @@ impl Server {
 
     /// Holds requests back from now on, for so long or, with `hangs`, until that is ended; `count` of them, or all.
     fn inject(&self, latency_ns: u64, count: Option<u64>, hangs: bool) {
-        self.server.inject(Injected { latency: Duration::from_nanos(latency_ns), left: count, hangs });
+        self.0.server.inject(Injected { latency: Duration::from_nanos(latency_ns), left: count, hangs });
     }
 
     /// Sectors that hold these bytes cannot be read until they are written or trimmed.
     fn spoil(&self, py: Python<'_>, offset: u64, length: u64) -> PyResult<()> {
         py.detach(|| {
             let (capacity, sector) = self
+                .0
                 .server
                 .with_disk(|disk| (disk.limits().capacity_bytes(), u64::from(disk.limits().sector_bytes)))
                 .map_err(mend)?;
@@ -204,15 +218,15 @@ impl Server {
             let end = end.ok_or_else(|| {
                 mend(format!("{length} bytes at offset {offset}: the drive has {capacity} bytes\nstay below that, with one byte at least"))
             })?;
-            self.server.with_disk(|disk| disk.spoil(offset / sector..end.div_ceil(sector))).map_err(mend)
+            self.0.server.with_disk(|disk| disk.spoil(offset / sector..end.div_ceil(sector))).map_err(mend)
         })
     }
 
     /// Ends what is under way, puts the drive away and closes its folder; does nothing the second time.
     fn stop(&self, py: Python<'_>) -> PyResult<()> {
         py.detach(|| {
-            let stopped = self.server.stop();
-            let Some(kept) = self.kept().take() else { return Ok(()) };
+            let stopped = self.0.server.stop();
+            let Some(kept) = self.0.kept().take() else { return Ok(()) };
             let Some(mut disk) = stopped else {
                 return Err(mend(
                     "the simulation has broken down, which is a bug of ssdlab's; the bytes are as stored",
@@ -223,7 +237,16 @@ impl Server {
     }
 }
 
-impl Server {
+impl Served {
+    /// Starts over and keeps that; gives the time that it takes.
+    fn start_over(&self, how: StartOver) -> PyResult<Nanos> {
+        self.with_disk(true, |kept, disk| {
+            let took = kept.about.start_over(disk, how)?;
+            kept.checkpoint(disk)?;
+            Ok(took)
+        })
+    }
+
     fn kept(&self) -> MutexGuard<'_, Option<InFolder>> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -245,13 +268,17 @@ impl Server {
 fn address((kind, place): &Place) -> PyResult<Address> {
     match kind.as_str() {
         "unix" => Ok(Address::Unix(Path::new(place).to_path_buf())),
-        _ => {
-            let parsed: Result<SocketAddr, _> = place.parse();
-            parsed
-                .map(Address::Tcp)
-                .map_err(|error| mend(format!("{place}: {error}\ngive an address as 127.0.0.1:10809")))
-        }
+        _ => tcp(place, 10809).map(Address::Tcp),
     }
+}
+
+fn tcp(place: &str, port: u16) -> PyResult<SocketAddr> {
+    place.parse().map_err(|error| mend(format!("{place}: {error}\ngive an address as 127.0.0.1:{port}")))
+}
+
+fn of_nvme((places, (model, serial, firmware, qualified_name)): Nvme) -> PyResult<(Vec<SocketAddr>, Identity)> {
+    let places = places.iter().map(|place| tcp(place, 4420)).collect::<PyResult<_>>()?;
+    Ok((places, Identity { model, serial, firmware, qualified_name }))
 }
 
 fn place(address: &Address) -> Place {

@@ -1,6 +1,6 @@
 //! What was asked, and how it went: sums since the server began.
 
-use crate::nbd::command::{Command, Request};
+use crate::request::{Command, Request};
 use std::time::Duration;
 
 /// Requests that came to the drive.
@@ -35,13 +35,13 @@ impl Counts {
     pub fn count(&mut self, request: &Request) {
         let none = &mut 0;
         let (requests, bytes) = match request.command {
-            Command::Read { .. } => (&mut self.reads, &mut self.read_bytes),
+            Command::Read { .. } | Command::Compare | Command::Verify => (&mut self.reads, &mut self.read_bytes),
             Command::Write { .. } => (&mut self.writes, &mut self.written_bytes),
             Command::Flush => (&mut self.flushes, none),
             Command::Trim { .. } => (&mut self.trims, &mut self.trimmed_bytes),
             Command::WriteZeroes { .. } => (&mut self.zeroes, &mut self.zeroed_bytes),
             Command::BlockStatus { .. } => (&mut self.statuses, none),
-            Command::Cache => return,
+            Command::Cache | Command::WriteUncorrectable => return,
         };
         *requests += 1;
         *bytes += u64::from(request.length);

@@ -10,9 +10,10 @@
 use crate::clock::{Clock, wall};
 use crate::counts::{Counts, Lateness};
 use crate::latency::Latencies;
-use crate::nbd::command::{Command, Error, Request};
 use crate::offer::extents;
-use crate::outbox::{Outbox, Outcome, Pledge};
+use crate::outbox::{Outbox, Pledge};
+use crate::outcome::Outcome;
+use crate::request::{Command, Fault, Request};
 use crate::steps::Steps;
 use ssdlab_disk::medium::Medium;
 use ssdlab_disk::{Cut, Disk, Done, Failure, Nanos, Operation};
@@ -25,8 +26,10 @@ use std::time::Instant;
 pub struct Task {
     /// What is to be done, and that it will be answered.
     pub pledge: Pledge,
-    /// What a write brings.
+    /// What a write or a compare brings.
     pub payload: Vec<u8>,
+    /// What is asked besides, and answered with it: the last of these comes next.
+    pub more: Vec<Request>,
 }
 
 /// Requests of one client.
@@ -121,24 +124,24 @@ impl<M: Medium> Drive<M> {
     pub fn take(&mut self, batch: Batch) {
         let refusal = self.refusal(batch.cycle);
         for task in batch.tasks {
-            self.counts.count(task.pledge.request());
+            std::iter::once(task.pledge.request()).chain(&task.more).for_each(|request| self.counts.count(request));
             let sector_bytes = self.disk.as_ref().map_or(1, |disk| disk.limits().sector_bytes);
             let began = self.disk.as_ref().map_or(Nanos::ZERO, Disk::now);
             let job = Job { steps: Steps::of(task.pledge.request(), sector_bytes), task, began };
             match refusal {
-                Some((error, why)) => self.fail(job, error, why.into()),
+                Some((fault, why)) => self.fail(job, fault, why.into()),
                 None => self.start(job),
             }
         }
     }
 
     /// Why a session of that cycle gets nothing, if so.
-    fn refusal(&self, cycle: u64) -> Option<(Error, &'static str)> {
+    fn refusal(&self, cycle: u64) -> Option<(Fault, &'static str)> {
         match () {
-            () if self.is_ending => Some((Error::Eshutdown, "The server ends.")),
-            () if self.disk.is_none() => Some((Error::Eio, "The simulation has broken down.")),
-            () if !self.is_on => Some((Error::Eio, "The drive has no power.")),
-            () if cycle != self.cycle => Some((Error::Eio, "The drive lost power: connect anew.")),
+            () if self.is_ending => Some((Fault::Ends, "The server ends.")),
+            () if self.disk.is_none() => Some((Fault::Broken, "The simulation has broken down.")),
+            () if !self.is_on => Some((Fault::NoPower, "The drive has no power.")),
+            () if cycle != self.cycle => Some((Fault::NoPower, "The drive lost power: connect anew.")),
             () => None,
         }
     }
@@ -147,11 +150,7 @@ impl<M: Medium> Drive<M> {
     fn start(&mut self, mut job: Job) {
         let Some(disk) = &mut self.disk else { return };
         let Some(request) = job.steps.next() else {
-            let outcome = match job.request().command {
-                Command::BlockStatus { .. } => Outcome::Extents(extents(disk, job.request())),
-                _ => Outcome::Done,
-            };
-            return self.answer(job, outcome);
+            return self.end_at_once(job);
         };
         if disk.outstanding() >= disk.limits().queue_depth as usize {
             return self.waiting.push_back(job);
@@ -173,9 +172,27 @@ impl<M: Medium> Drive<M> {
         }
     }
 
-    fn fail(&mut self, job: Job, error: Error, why: String) {
+    /// A job that takes the drive no time.
+    fn end_at_once(&mut self, job: Job) {
+        let Some(disk) = &mut self.disk else { return };
+        let (&Request { offset, length, command, .. }, sector) = (job.request(), u64::from(disk.limits().sector_bytes));
+        let outcome = match command {
+            Command::BlockStatus { .. } => Outcome::Extents(extents(disk, job.request())),
+            Command::WriteUncorrectable if disk.is_read_only() => {
+                return self.fail(job, Fault::WriteProtected, "The drive is read-only.".into());
+            }
+            Command::WriteUncorrectable => {
+                disk.spoil(offset / sector..(offset + u64::from(length)) / sector);
+                Outcome::Done
+            }
+            _ => Outcome::Done,
+        };
+        self.answer(job, outcome);
+    }
+
+    fn fail(&mut self, job: Job, fault: Fault, why: String) {
         self.counts.failed += 1;
-        self.answer(job, Outcome::Failed(error, why));
+        self.answer(job, Outcome::Failed(fault, why));
     }
 
     fn answer(&mut self, job: Job, outcome: Outcome) {
@@ -214,18 +231,26 @@ impl<M: Medium> Drive<M> {
     fn end(&mut self, done: Done) {
         let Some(mut job) = self.jobs.get_mut(done.tag.0 as usize).and_then(Option::take) else { return };
         if let Err(failure) = done.outcome {
-            let error = error_of(&failure, job.request());
-            return self.fail(job, error, failure.to_string());
+            return self.fail(job, fault_of(&failure), failure.to_string());
         }
         job.steps.step();
         if job.steps.next().is_some() {
             return self.start(job);
         }
-        let is_read = matches!(job.request().command, Command::Read { .. });
-        let is_write = matches!(job.request().command, Command::Write { .. });
+        if let Some(next) = job.task.more.pop() {
+            let sector_bytes = self.disk.as_ref().map_or(1, |disk| disk.limits().sector_bytes);
+            job.steps = Steps::of(&next, sector_bytes);
+            return self.start(job);
+        }
+        let command = job.request().command;
+        let is_read = matches!(command, Command::Read { .. });
+        let is_write = matches!(command, Command::Write { .. });
         let [reads, writes] = &mut self.latencies;
         if let Some(latencies) = is_read.then_some(reads).or(is_write.then_some(writes)) {
             latencies.note(self.disk.as_ref().map_or(Nanos::ZERO, Disk::now) - job.began);
+        }
+        if command == Command::Compare && done.bytes != job.task.payload {
+            return self.fail(job, Fault::Unequal, "What was compared differs.".into());
         }
         self.answer(job, if is_read { Outcome::Data(done.bytes) } else { Outcome::Done });
     }
@@ -247,7 +272,7 @@ impl<M: Medium> Drive<M> {
     /// Without a clock: on to whatever ends next. What never ends is answered, too.
     pub fn jump(&mut self) {
         if !self.live_on(Nanos::NEVER) {
-            self.fail_all(Error::Eio, "The drive does not answer.");
+            self.fail_all(Fault::Broken, "The drive does not answer.");
         }
     }
 
@@ -273,10 +298,10 @@ impl<M: Medium> Drive<M> {
     }
 
     /// All that is under way is answered so, also what the drive no longer knows.
-    fn fail_all(&mut self, error: Error, why: &str) {
+    fn fail_all(&mut self, fault: Fault, why: &str) {
         let jobs = std::mem::take(&mut self.jobs).into_iter().flatten();
         for job in jobs.chain(std::mem::take(&mut self.waiting)) {
-            self.fail(job, error, why.into());
+            self.fail(job, fault, why.into());
         }
     }
 
@@ -288,7 +313,7 @@ impl<M: Medium> Drive<M> {
         }
         let cut = disk.power_cut(seed);
         (self.is_on, self.cycle) = (false, self.cycle + 1);
-        self.fail_all(Error::Eio, "The drive lost power.");
+        self.fail_all(Fault::NoPower, "The drive lost power.");
         Some(cut)
     }
 
@@ -316,7 +341,7 @@ impl<M: Medium> Drive<M> {
         self.is_ending = true;
         self.clock = None;
         while self.is_on && self.is_busy() && self.live_on(Nanos::NEVER) {}
-        self.fail_all(Error::Eshutdown, "The server ends.");
+        self.fail_all(Fault::Ends, "The server ends.");
         let mut disk = self.disk.take()?;
         if self.is_on {
             // A failure is the drive's own to tell.
@@ -329,16 +354,14 @@ impl<M: Medium> Drive<M> {
     /// A panic went through the simulation: nothing it says can be believed any more.
     pub fn break_down(&mut self) {
         self.disk = None;
-        self.fail_all(Error::Eio, "The simulation has broken down.");
+        self.fail_all(Fault::Broken, "The simulation has broken down.");
     }
 }
 
-/// The error that answers a client.
-fn error_of(failure: &Failure, request: &Request) -> Error {
+fn fault_of(failure: &Failure) -> Fault {
     match failure {
-        Failure::WriteProtected => Error::Eperm,
-        Failure::OutOfRange if request.command.writes() => Error::Enospc,
-        Failure::OutOfRange => Error::Einval,
-        Failure::MediaError | Failure::Poisoned(_) | Failure::Refused(_) => Error::Eio,
+        Failure::WriteProtected => Fault::WriteProtected,
+        Failure::OutOfRange => Fault::OutOfRange,
+        Failure::MediaError | Failure::Poisoned(_) | Failure::Refused(_) => Fault::Media,
     }
 }

@@ -6,11 +6,17 @@ use crate::limits::Limits;
 use crate::offer::Name;
 use crate::served::Served;
 use crate::socket::Socket;
+use crate::target::Target;
+use ssdlab_device::ssd::admin::StartOver;
+use ssdlab_disk::Nanos;
 use ssdlab_disk::medium::Medium;
 use std::collections::BTreeMap;
 use std::net::Shutdown;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
+
+/// Lets a drive start over; tells how long that takes, or why it does not.
+pub type StartsOver = Box<dyn Fn(StartOver) -> Result<Nanos, String> + Send + Sync>;
 
 /// How a connection ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,19 +46,47 @@ pub struct House<M: Medium> {
     pub limits: Limits,
     /// How the drive is called.
     pub name: Name,
+    /// What NVMe queues share, where there are any.
+    pub target: Option<Target>,
+    /// What lets the drive start over, and keeps that; without it the drive does so alone.
+    pub starts_over: OnceLock<StartsOver>,
     guests: Mutex<Guests>,
     one_left: Condvar,
 }
 
 impl<M: Medium> House<M> {
     /// Nobody is there.
-    pub fn new(served: Served<M>, limits: Limits, name: Name) -> House<M> {
+    pub fn new(served: Served<M>, limits: Limits, name: Name, target: Option<Target>) -> House<M> {
         let budget = Budget::new(limits.all_bytes);
-        House { served, budget, limits, name, guests: Mutex::default(), one_left: Condvar::new() }
+        House {
+            served,
+            budget,
+            limits,
+            name,
+            target,
+            starts_over: OnceLock::new(),
+            guests: Mutex::default(),
+            one_left: Condvar::new(),
+        }
     }
 
     fn guests(&self) -> MutexGuard<'_, Guests> {
         self.guests.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The drive starts over once all that is under way has ended; tells how long that takes.
+    ///
+    /// # Errors
+    /// Why it does not, in words.
+    pub fn start_over(&self, how: StartOver) -> Result<Nanos, String> {
+        if let Some(starts_over) = self.starts_over.get() {
+            return starts_over(how);
+        }
+        self.served.with(|drive| {
+            drive.calm();
+            let disk = drive.disk().ok_or("The simulation has broken down.")?;
+            disk.start_over(how).map_err(|failure| failure.to_string())
+        })
     }
 
     /// A client comes in and gets a number, if there is room.

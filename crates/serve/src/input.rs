@@ -48,6 +48,11 @@ impl<'a> Input<'a> {
         Input { socket, buffer, start: 0, end: 0, begun: Some(wall()), patience }
     }
 
+    /// A request that has begun has so long from now on.
+    pub fn set_patience(&mut self, patience: Duration) {
+        self.patience = patience;
+    }
+
     /// What is there.
     pub fn held(&self) -> &[u8] {
         self.buffer.get(self.start..self.end).unwrap_or_default()

@@ -35,6 +35,7 @@
 
 pub mod brake;
 pub mod budget;
+pub mod client;
 pub mod clock;
 pub mod connection;
 pub mod counts;
@@ -45,10 +46,16 @@ pub mod latency;
 pub mod limits;
 pub mod listener;
 pub mod nbd;
+pub mod nvme;
 pub mod offer;
 pub mod outbox;
+pub mod outcome;
 pub mod output;
+pub mod queue;
+pub mod replies;
+pub mod request;
 pub mod served;
 pub mod server;
 pub mod socket;
 pub mod steps;
+pub mod target;

@@ -3,10 +3,10 @@
 //! Only what the drive has is offered: trim where `ftl.trim` is set; cache never, since there is nothing that it would fill.
 //! A unit that the map does not know is a hole and reads as zeroes. What is mapped counts as data, whatever it holds.
 
-use crate::nbd::command::Request;
 use crate::nbd::export::Export;
 use crate::nbd::reply::Extent;
 use crate::nbd::wire::MAX_PAYLOAD_BYTES;
+use crate::request::Request;
 use ssdlab_device::ftl::mapping::Place;
 use ssdlab_device::units::Lpn;
 use ssdlab_disk::Disk;

@@ -12,24 +12,12 @@
 
 use crate::budget::Share;
 use crate::limits::Limits;
-use crate::nbd::command::{Error, Refusal, Request};
-use crate::nbd::reply::{Extent, Replies};
+use crate::outcome::Outcome;
+use crate::replies::Replies;
+use crate::request::{Fault, Request};
 use crate::socket::Socket;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-
-/// What came of a request.
-#[derive(Debug)]
-pub enum Outcome {
-    /// It was done.
-    Done,
-    /// It was read.
-    Data(Vec<u8>),
-    /// Where holes are.
-    Extents(Vec<Extent>),
-    /// It failed, and why in words.
-    Failed(Error, String),
-}
 
 /// A request that will be answered: where it is dropped instead, with an error. So none is ever forgotten.
 #[derive(Debug)]
@@ -66,7 +54,7 @@ impl Pledge {
 
 impl Drop for Pledge {
     fn drop(&mut self) {
-        if let Some(outbox) = self.keep(Outcome::Failed(Error::Eio, "The request was given up.".into())) {
+        if let Some(outbox) = self.keep(Outcome::Failed(Fault::Broken, "The request was given up.".into())) {
             outbox.changed.notify_all();
         }
     }
@@ -77,15 +65,15 @@ impl Drop for Pledge {
 pub enum Answer {
     /// To a request.
     Reply(Request, Outcome, Share),
-    /// To what was no request.
-    Refused(Refusal),
+    /// To what the drive is not asked, as bytes.
+    Written(Vec<u8>),
 }
 
 impl Answer {
     fn bytes(&self) -> u64 {
         match self {
             Answer::Reply(_, _, share) => share.bytes(),
-            Answer::Refused(_) => 0,
+            Answer::Written(_) => 0,
         }
     }
 }
@@ -167,10 +155,10 @@ impl Outbox {
         self.unanswered.fetch_sub(1, Ordering::AcqRel);
     }
 
-    /// The answer to what was no request, and was not expected.
-    pub fn refuse(&self, refusal: Refusal) {
+    /// An answer that was not expected, to what the drive is not asked.
+    pub fn put_written(&self, bytes: Vec<u8>) {
         self.lock().requests += 1;
-        self.put(Answer::Refused(refusal));
+        self.put(Answer::Written(bytes));
         self.changed.notify_all();
     }
 
@@ -296,7 +284,7 @@ impl Inside {
 mod test {
     use super::*;
     use crate::budget::Budget;
-    use crate::nbd::command::Command;
+    use crate::request::Command;
 
     const READ: Request =
         Request { cookie: 1, offset: 0, length: 512, command: Command::Read { dont_fragment: false } };
@@ -369,7 +357,7 @@ mod test {
         let (outbox, budget) = (Arc::new(Outbox::default()), Budget::new(600));
         drop(pledge(&outbox, &budget));
         let answers = outbox.take();
-        assert!(matches!(answers[..], [Answer::Reply(READ, Outcome::Failed(Error::Eio, _), _)]), "{answers:?}");
+        assert!(matches!(answers[..], [Answer::Reply(READ, Outcome::Failed(Fault::Broken, _), _)]), "{answers:?}");
         assert!(outbox.is_answered());
     }
 

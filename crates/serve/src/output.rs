@@ -2,8 +2,9 @@
 
 use crate::clock::wall;
 use crate::input::Silence;
-use crate::nbd::reply::Replies;
-use crate::outbox::{Answer, Outbox, Outcome, Unsent};
+use crate::outbox::{Answer, Outbox, Unsent};
+use crate::outcome::Outcome;
+use crate::replies::Replies;
 use crate::socket::Socket;
 use std::io::{ErrorKind, IoSlice};
 use std::time::Duration;
@@ -20,7 +21,7 @@ pub fn send(socket: &Socket, bytes: &[u8], patience: Duration) -> Result<(), Sil
 ///
 /// # Errors
 /// The client is gone, or takes too long.
-pub fn answer(socket: &Socket, replies: Replies, unsent: &Unsent, patience: Duration) -> Result<(), Silence> {
+pub fn answer(socket: &Socket, replies: &Replies, unsent: &Unsent, patience: Duration) -> Result<(), Silence> {
     in_pieces(replies, unsent, |pieces| send_pieces(socket, pieces, patience))
 }
 
@@ -29,7 +30,7 @@ pub fn answer(socket: &Socket, replies: Replies, unsent: &Unsent, patience: Dura
 pub fn answer_at_once(outbox: &Outbox) {
     let Some(way) = outbox.way() else { return };
     while let Some(mut unsent) = outbox.begin_sending() {
-        let (sent, is_whole) = in_pieces(way.replies, &unsent, |pieces| {
+        let (sent, is_whole) = in_pieces(&way.replies, &unsent, |pieces| {
             let length: usize = pieces.iter().map(|piece| piece.len()).sum();
             let sent = way.socket.write_at_once(pieces).unwrap_or(0);
             (sent, sent == length)
@@ -40,15 +41,21 @@ pub fn answer_at_once(outbox: &Outbox) {
 }
 
 /// Answers as bytes, without what is sent already.
-fn in_pieces<R>(replies: Replies, unsent: &Unsent, send: impl FnOnce(&mut [IoSlice<'_>]) -> R) -> R {
+fn in_pieces<R>(replies: &Replies, unsent: &Unsent, send: impl FnOnce(&mut [IoSlice<'_>]) -> R) -> R {
     let answers = &unsent.answers;
     let mut heads = Vec::with_capacity(answers.len() * 32);
     // What is sent between heads: where, and what.
     let mut data = Vec::new();
     for answer in answers {
-        write(replies, answer, &mut heads);
-        if let Answer::Reply(_, Outcome::Data(bytes), _) = answer {
-            data.push((heads.len(), bytes));
+        match answer {
+            Answer::Written(bytes) => heads.extend_from_slice(bytes),
+            Answer::Reply(request, outcome, _) => {
+                replies.head(&mut heads, request, outcome);
+                if let Outcome::Data(bytes) = outcome {
+                    data.push((heads.len(), bytes));
+                }
+                replies.tail(&mut heads, request, outcome);
+            }
         }
     }
     let mut pieces = Vec::with_capacity(2 * data.len() + 1);
@@ -62,18 +69,6 @@ fn in_pieces<R>(replies: Replies, unsent: &Unsent, send: impl FnOnce(&mut [IoSli
     let mut left = pieces.as_mut_slice();
     IoSlice::advance_slices(&mut left, unsent.sent_bytes);
     send(left)
-}
-
-fn write(replies: Replies, answer: &Answer, out: &mut Vec<u8>) {
-    match answer {
-        Answer::Refused(refusal) => replies.refused(out, refusal),
-        Answer::Reply(request, outcome, _) => match outcome {
-            Outcome::Done => replies.done(out, request.cookie),
-            Outcome::Data(_) => replies.read(out, request),
-            Outcome::Extents(extents) => replies.block_status(out, request, extents.iter().copied()),
-            Outcome::Failed(error, why) => replies.error(out, request.cookie, *error, why),
-        },
-    }
 }
 
 fn send_pieces(socket: &Socket, mut pieces: &mut [IoSlice<'_>], patience: Duration) -> Result<(), Silence> {

@@ -3,17 +3,20 @@
 use crate::brake::Injected;
 use crate::clock::{BadPace, Pace};
 use crate::counts::{Counts, Lateness, Visits};
-use crate::house::House;
+use crate::house::{House, StartsOver};
 use crate::latency::Latencies;
 use crate::limits::Limits;
-use crate::listener::listen;
+use crate::listener::{Protocol, listen};
 use crate::nbd::export::BadExport;
+use crate::nvme::facts::Identity;
 use crate::offer::{Name, export};
 use crate::served::Served;
 use crate::socket::{Address, BadAddress, Door};
+use crate::target::Target;
 use ssdlab_disk::medium::Medium;
 use ssdlab_disk::{Cut, Disk};
 use std::io;
+use std::net::SocketAddr;
 use std::num::NonZeroU64;
 use std::os::unix::net::UnixStream;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -23,8 +26,10 @@ use std::thread::JoinHandle;
 /// How a drive is served.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Options {
-    /// Where; at least one place, or nobody can come.
+    /// Where NBD is spoken.
     pub addresses: Vec<Address>,
+    /// Where NVMe is spoken, over TCP, and what the drive is called there.
+    pub nvme: Option<(Vec<SocketAddr>, Identity)>,
     /// Addresses over TCP may be reached from other machines.
     pub others_may_reach_it: bool,
     /// How virtual time goes.
@@ -94,6 +99,7 @@ struct Running {
 pub struct Server<M: Medium + Send + 'static> {
     house: Arc<House<M>>,
     addresses: Vec<Address>,
+    nvme_addresses: Vec<Address>,
     running: Mutex<Option<Running>>,
 }
 
@@ -103,27 +109,45 @@ impl<M: Medium + Send + 'static> Server<M> {
     /// # Errors
     /// Why it cannot be served; nothing has begun then.
     pub fn start(mut disk: Disk<M>, options: Options) -> Result<Server<M>, BadStart> {
-        let Options { addresses, others_may_reach_it, pace, name, limits } = options;
+        let Options { addresses, nvme, others_may_reach_it, pace, name, limits } = options;
         let pace = pace.check()?;
         export(&mut disk, &name).check()?;
-        let doors = addresses.iter().map(|address| Door::open(address, others_may_reach_it));
-        let doors = doors.collect::<Result<Vec<Door>, _>>()?;
-        let addresses = doors.iter().map(Door::address).collect::<io::Result<_>>()?;
+        let (nvme, identity) = nvme.unzip();
+        let wanted = addresses.into_iter().map(|address| (Protocol::Nbd, address));
+        let wanted = wanted.chain(nvme.into_iter().flatten().map(|address| (Protocol::Nvme, Address::Tcp(address))));
+        let doors = wanted.map(|(protocol, at)| Ok((protocol, Door::open(&at, others_may_reach_it)?)));
+        let doors = doors.collect::<Result<Vec<(Protocol, Door)>, BadAddress>>()?;
+        let addresses = |spoken: Protocol| {
+            let spoken = doors.iter().filter(move |(protocol, _)| *protocol == spoken);
+            spoken.map(|(_, door)| door.address()).collect::<io::Result<Vec<Address>>>()
+        };
+        let (addresses, nvme_addresses) = (addresses(Protocol::Nbd)?, addresses(Protocol::Nvme)?);
         let (bell, heard) = UnixStream::pair()?;
-        let house = Arc::new(House::new(Served::new(disk, pace), limits, name));
+        let house = Arc::new(House::new(Served::new(disk, pace), limits, name, identity.map(Target::new)));
         let at_door = house.clone();
-        let listener = std::thread::Builder::new().name("nbd listener".into());
+        let listener = std::thread::Builder::new().name("listener".into());
         let listener = listener.spawn(move || listen(&at_door, &doors, &heard))?;
         let mut running = Running { bell, listener, pacer: None };
         if pace.is_paced() {
             running.pacer = Some(pacer(&house)?);
         }
-        Ok(Server { house, addresses, running: Mutex::new(Some(running)) })
+        Ok(Server { house, addresses, nvme_addresses, running: Mutex::new(Some(running)) })
     }
 
-    /// Where clients find it, with the ports that the machine chose.
+    /// Where NBD clients find it, with the ports that the machine chose.
     pub fn addresses(&self) -> &[Address] {
         &self.addresses
+    }
+
+    /// Where NVMe hosts find it, with the ports that the machine chose.
+    pub fn nvme_addresses(&self) -> &[Address] {
+        &self.nvme_addresses
+    }
+
+    /// Who lets the drive start over from now on, for hosts that format or sanitize it, and keeps that. The first call
+    /// counts.
+    pub fn on_start_over(&self, starts_over: StartsOver) {
+        let _ = self.house.starts_over.set(starts_over);
     }
 
     /// Looks at the drive, or changes it, between two events. To advance it, or to submit to it without waiting for the
@@ -172,6 +196,9 @@ impl<M: Medium + Send + 'static> Server<M> {
     pub fn power_cut(&self, seed: u64) -> Result<Cut, Gone> {
         let cut = self.house.served.with(|drive| drive.cut(seed).ok_or(drive.is_ending()));
         self.house.served.brake.end_hang();
+        if let Some(target) = &self.house.target {
+            target.hang_up();
+        }
         cut.map_err(|is_ending| if is_ending { Gone::Stopped } else { Gone::Broken })
     }
 
@@ -223,7 +250,7 @@ impl<M: Medium + Send + 'static> Drop for Server<M> {
 /// The thread that keeps the pace.
 fn pacer<M: Medium + Send + 'static>(house: &Arc<House<M>>) -> io::Result<JoinHandle<()>> {
     let house = house.clone();
-    std::thread::Builder::new().name("nbd pacer".into()).spawn(move || {
+    std::thread::Builder::new().name("pacer".into()).spawn(move || {
         // Else the machine may wake it 50 µs late, as long as a read of flash. It is not needed for what is right.
         let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
         // A panic breaks the drive, which the next to look at it answers to all; then nothing is left to be paced.

@@ -157,6 +157,14 @@ pub enum Socket {
 }
 
 impl Socket {
+    /// The end of a connection over TCP that is the server's.
+    pub fn local_address(&self) -> Option<SocketAddr> {
+        match self {
+            Socket::Unix(_) => None,
+            Socket::Tcp(stream) => stream.local_addr().ok(),
+        }
+    }
+
     /// Reading and writing give up after these times without a byte.
     ///
     /// # Errors

@@ -1,22 +1,25 @@
 //! What the drive is asked for one request of a client: one command, or several after each other.
 //!
-//! | NBD | drive |
+//! | a client | drive |
 //! |---|---|
 //! | read, write (FUA), flush | the same |
+//! | compare | a read |
+//! | verify | reads of at most 1 MiB |
 //! | trim | trims of at most 64 MiB |
 //! | write zeroes | write zeroes of at most 64 MiB: whole units are unmapped |
 //! | write zeroes, no hole | writes of at most 1 MiB of zeroes |
 //! | trim or zeroes with FUA | a flush behind them |
 //!
 //! Pieces end at multiples of their greatest size, so that no granule of the drive's is cut in two. They are what keeps
-//! a request for 4 GiB from holding up the others. Left out: cache, which the drive has nothing for.
+//! a request for 4 GiB from holding up the others. Left out: cache, which the drive has nothing for; block status and
+//! write uncorrectable take no time.
 
-use crate::nbd::command::{Command, Request};
+use crate::request::{Command, Request};
 use ssdlab_disk::{Lba, Operation};
 
 /// The greatest trim or write of zeroes, in bytes.
 const MOST_WITHOUT_DATA: u64 = 64 << 20;
-/// The greatest write of zeroes as data, in bytes.
+/// The greatest write of zeroes as data, and read of what is kept, in bytes.
 const MOST_ZEROES: u64 = 1 << 20;
 
 /// Commands of the drive, the next one in front.
@@ -44,7 +47,8 @@ impl Steps {
             flush: false,
         };
         match request.command {
-            Command::Read { .. } => steps(Operation::Read, u64::MAX),
+            Command::Read { .. } | Command::Compare => steps(Operation::Read, u64::MAX),
+            Command::Verify => steps(Operation::Read, MOST_ZEROES),
             Command::Write { fua } => Steps { fua, ..steps(Operation::Write, u64::MAX) },
             Command::Trim { fua } => Steps { flush: fua, ..steps(Operation::Trim, MOST_WITHOUT_DATA) },
             Command::WriteZeroes { fua, no_hole: false } => {
@@ -52,7 +56,9 @@ impl Steps {
             }
             Command::WriteZeroes { fua, no_hole: true } => Steps { flush: fua, ..steps(Operation::Write, MOST_ZEROES) },
             Command::Flush => Steps { sectors: (0, 0), flush: true, ..steps(Operation::Flush, u64::MAX) },
-            Command::Cache | Command::BlockStatus { .. } => Steps { sectors: (0, 0), ..steps(Operation::Read, 1) },
+            Command::Cache | Command::BlockStatus { .. } | Command::WriteUncorrectable => {
+                Steps { sectors: (0, 0), ..steps(Operation::Read, 1) }
+            }
         }
     }
 
@@ -85,7 +91,8 @@ impl Steps {
 pub fn bytes_of(request: &Request) -> u64 {
     match request.command {
         Command::Read { .. } | Command::Write { .. } => request.length.into(),
-        Command::WriteZeroes { no_hole: true, .. } => u64::from(request.length).min(MOST_ZEROES),
+        Command::Compare => 2 * u64::from(request.length),
+        Command::Verify | Command::WriteZeroes { no_hole: true, .. } => u64::from(request.length).min(MOST_ZEROES),
         _ => 0,
     }
 }

@@ -10,13 +10,19 @@ const NBD: &[&[&str]] = &[&["wire"], &["export", "violation"], &["command", "han
 
 /// The crate's modules, lowest first: the protocol; what stands alone; a drive and its users; sockets and threads.
 const LEVELS: &[&[&str]] = &[
+    &["request"],
     &["nbd"],
+    &["outcome"],
+    &["nvme"],
+    &["replies"],
     &["budget", "clock", "counts", "latency", "limits", "offer", "socket", "steps"],
     &["brake", "input", "outbox"],
     &["drive", "output"],
     &["served"],
+    &["target"],
     &["house"],
-    &["connection"],
+    &["client"],
+    &["connection", "queue"],
     &["listener"],
     &["server"],
 ];

@@ -3,9 +3,9 @@
 mod stream;
 
 use proptest::prelude::*;
-use ssdlab_serve::nbd::command::{Command, Request};
 use ssdlab_serve::nbd::handshake::{MAX_OPTION_BYTES, Step};
 use ssdlab_serve::nbd::session::Event;
+use ssdlab_serve::request::{Command, Request};
 use std::collections::BTreeMap;
 use stream::{Connection, Seen, assert_portions_do_not_matter, exports};
 

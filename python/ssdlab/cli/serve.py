@@ -1,4 +1,4 @@
-"""``ssdlab serve``: a drive as a block device for other programs, over NBD, until it is stopped."""
+"""``ssdlab serve``: a drive as a block device for other programs, until it is stopped."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import threading
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -35,6 +35,9 @@ from ssdlab.ground.errors import SsdlabError, Stopped
 from ssdlab.live import background
 from ssdlab.live.api import FAULTS
 
+if TYPE_CHECKING:
+    from ssdlab.live.served import Nvme
+
 _DURABLE = ("process", "host")
 LOG = "serve.log"
 """What a process in the background says, in the folder."""
@@ -56,6 +59,7 @@ _ONLY_MAKING = ("condition", "job", "settings", "span", "exact", "image")
         "ssdlab serve drive --pace 1 --web 8080",
         "ssdlab serve drive --wait-ready && nbdinfo 'nbd+unix:///?socket=drive/nbd.sock'",
         "ssdlab serve theory --set capacity_bytes=1GiB --data image.raw -o drive",
+        "ssdlab serve drive --nvme-tcp 127.0.0.1:4420",
         "kill $(cat drive/pid)",
     ),
 )
@@ -90,6 +94,13 @@ _ONLY_MAKING = ("condition", "job", "settings", "span", "exact", "image")
     help="Speak NBD there; by default at nbd.sock in the folder. May be repeated.",
 )
 @click.option(
+    "--nvme-tcp",
+    "nvme_places",
+    multiple=True,
+    metavar="HOST:PORT",
+    help="Speak NVMe over TCP there, too, as with 127.0.0.1:4420. May be repeated.",
+)
+@click.option(
     "--pace",
     default="off",
     show_default=True,
@@ -121,7 +132,7 @@ _ONLY_MAKING = ("condition", "job", "settings", "span", "exact", "image")
     "--let-other-machines-in",
     "others_may_reach_it",
     is_flag=True,
-    help="Take addresses that other machines can reach: NBD knows no passwords.",
+    help="Take addresses that other machines can reach: no protocol here has passwords.",
 )
 @click.option(
     "--wait-ready",
@@ -132,7 +143,7 @@ _ONLY_MAKING = ("condition", "job", "settings", "span", "exact", "image")
 @click.option("--ready-fd", type=int, hidden=True)
 @click.pass_context
 def serve(context: click.Context, /, drive: str, output: str | None, **given: Any) -> int:
-    """Serve a drive to other programs as a block device, over NBD.
+    """Serve a drive to other programs as a block device, over NBD or NVMe.
 
     DRIVE is a profile, a profile file or a drive file, from which -o makes a folder; FOLDER is
     such a folder, whose drive goes on. Ctrl-C, SIGINT and SIGTERM end it: the drive is put away,
@@ -225,6 +236,17 @@ def _places(folder: Path, places: Sequence[str]) -> list[tuple[str, str]]:
     return found
 
 
+def _nvme(folder: Path, places: Sequence[str]) -> Nvme | None:
+    """Return how NVMe hosts see the drive, where they shall."""
+    if not places:
+        return None
+    from ssdlab import engine
+    from ssdlab.live.served import nvme_of
+    from ssdlab.machine.health.simulated import model_name
+
+    return nvme_of(folder, places, model_name(engine.show(str(folder))), engine.version())
+
+
 def _serve(folder: Path, given: dict[str, Any]) -> int:
     """Serve until a signal comes."""
     from ssdlab.live.doors import Doors
@@ -234,7 +256,8 @@ def _serve(folder: Path, given: dict[str, Any]) -> int:
     reach = given["others_may_reach_it"]
     places = _places(folder, given["places"])
     log = None if given["log"] is None else Path(given["log"])
-    wishes = Wishes(places, reach, given["pace"], given["durable"], given["faults"], log)
+    nvme = _nvme(folder, given["nvme_places"])
+    wishes = Wishes(places, reach, given["pace"], given["durable"], given["faults"], log, nvme)
     drive = FolderDrive(folder, wishes)
     doors = Doors(drive)
     try:
@@ -296,6 +319,7 @@ def _in_background(folder: Path, given: dict[str, Any]) -> int:
 def _words(given: dict[str, Any]) -> list[str]:
     """Return the options of the process that serves."""
     words = [word for place in given["places"] for word in ("--nbd", place)]
+    words += [word for place in given["nvme_places"] for word in ("--nvme-tcp", place)]
     words += [word for fault in given["faults"] for word in ("--fault", fault)]
     words += ["--pace", given["pace"], "--durable", given["durable"]]
     for name in ("web", "log"):

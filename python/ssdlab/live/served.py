@@ -10,6 +10,7 @@ import json
 import os
 import secrets
 import threading
+import uuid
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -24,6 +25,40 @@ from ssdlab.live.words import Story
 NBD_SOCKET = "nbd.sock"
 PID = "pid"
 _LOOK_EVERY_S = 1.0
+
+
+@dataclass(frozen=True)
+class Nvme:
+    """How NVMe hosts see a drive.
+
+    Attributes
+    ----------
+    places
+        Addresses with their ports, at which it is spoken over TCP.
+    model, serial, firmware
+        Of the drive.
+    qualified_name
+        Of its subsystem (NQN), by which hosts ask for it.
+    """
+
+    places: Sequence[str]
+    model: str
+    serial: str
+    firmware: str
+    qualified_name: str
+
+
+def nvme_of(folder: Path, places: Sequence[str], model: str, firmware: str) -> Nvme:
+    """Return how NVMe hosts see the drive of a folder; where that lies makes its serial number.
+
+    Examples
+    --------
+    >>> nvme_of(Path("/drive"), ["127.0.0.1:4420"], "ssdlab", "0.1.0").serial
+    'E8FBE6D13BE95E2CB4D2'
+    """
+    name = uuid.uuid5(uuid.NAMESPACE_URL, folder.resolve().as_uri())
+    serial = name.hex[:20].upper()
+    return Nvme(places, model, serial, firmware, f"nqn.2014-08.org.nvmexpress:uuid:{name}")
 
 
 @dataclass(frozen=True)
@@ -44,6 +79,8 @@ class Wishes:
         What goes wrong at cuts: some of `FAULTS`.
     log
         A new folder, into which what is done to the drive is written.
+    nvme
+        Where NVMe is spoken over TCP, and what the drive is called there.
     """
 
     places: Sequence[tuple[str, str]]
@@ -52,6 +89,7 @@ class Wishes:
     durable: str = "process"
     faults: Sequence[str] = ()
     log: Path | None = None
+    nvme: Nvme | None = None
 
 
 class FolderDrive:
@@ -77,6 +115,7 @@ class FolderDrive:
             load().Server,
             self._folder,
             list(wishes.places),
+            _plain(wishes.nvme),
             wishes.others_may_reach_it,
             wishes.pace,
             wishes.durable == "host",
@@ -95,8 +134,12 @@ class FolderDrive:
 
     @property
     def addresses(self) -> list[str]:
-        """URIs that NBD clients take."""
-        return [_uri(kind, place) for kind, place in self._server.places()]
+        """URIs that NBD clients take, and those of NVMe over TCP, with the qualified name."""
+        nbd = [_uri(kind, place) for kind, place in self._server.places()]
+        if (nvme := self._wishes.nvme) is None:
+            return nbd
+        places = self._server.nvme_places()
+        return [*nbd, *(f"nvme+tcp://{place}/{nvme.qualified_name}" for place in places)]
 
     def stats(self) -> dict[str, Any]:
         """See `ssdlab.live.api.Served`."""
@@ -194,6 +237,12 @@ class FolderDrive:
                 if told["read_only"] and was_read_only is False:
                     self.checkpoint()
                 was_read_only = told["read_only"]
+
+
+def _plain(nvme: Nvme | None) -> tuple[list[str], tuple[str, str, str, str]] | None:
+    if nvme is None:
+        return None
+    return list(nvme.places), (nvme.model, nvme.serial, nvme.firmware, nvme.qualified_name)
 
 
 def _uri(kind: str, place: str) -> str:

@@ -31,6 +31,7 @@ mod cut;
 pub mod dies;
 pub mod endings;
 mod flush;
+pub mod health;
 pub mod idle_ring;
 mod job;
 pub mod journal;

@@ -5,6 +5,7 @@
 
 use super::export::Agreed;
 use super::wire::{self, RequestHead};
+use crate::request::{Command, Fault, Request};
 
 /// The errors that a request can be answered with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,66 +27,16 @@ pub enum Error {
     Eshutdown = wire::NBD_ESHUTDOWN,
 }
 
-/// What is to be done.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Command {
-    /// Send what stands there.
-    Read {
-        /// In one chunk, holes as zeroes.
-        dont_fragment: bool,
-    },
-    /// Write the payload, `length` bytes that follow in the stream.
-    Write {
-        /// Reply once it is durable.
-        fua: bool,
-    },
-    /// Make all durable that was replied to.
-    Flush,
-    /// Forget what stands there.
-    Trim {
-        /// Reply once it is durable.
-        fua: bool,
-    },
-    /// Get ready to read.
-    Cache,
-    /// Let it read as zeroes.
-    WriteZeroes {
-        /// Reply once it is durable.
-        fua: bool,
-        /// Written, not trimmed.
-        no_hole: bool,
-    },
-    /// Tell where holes and zeroes are.
-    BlockStatus {
-        /// Only of one extent.
-        one: bool,
-    },
-}
-
-impl Command {
-    /// It changes what is read.
-    pub fn writes(self) -> bool {
-        matches!(self, Command::Write { .. } | Command::Trim { .. } | Command::WriteZeroes { .. })
-    }
-}
-
-/// A request that may be carried out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Request {
-    /// What the reply repeats.
-    pub cookie: u64,
-    /// In bytes; zero for a flush.
-    pub offset: u64,
-    /// In bytes; zero for a flush.
-    pub length: u32,
-    /// What is to be done.
-    pub command: Command,
-}
-
-impl Request {
-    /// Bytes of the stream that belong to it and come next: the caller reads them, not the session.
-    pub fn payload(&self) -> usize {
-        if matches!(self.command, Command::Write { .. }) { self.length as usize } else { 0 }
+impl Error {
+    /// The error that answers a request that failed.
+    pub fn of(fault: Fault, command: Command) -> Error {
+        match fault {
+            Fault::WriteProtected => Error::Eperm,
+            Fault::OutOfRange if command.writes() => Error::Enospc,
+            Fault::OutOfRange => Error::Einval,
+            Fault::Ends => Error::Eshutdown,
+            Fault::Media | Fault::NoPower | Fault::Broken | Fault::Unequal => Error::Eio,
+        }
     }
 }
 
@@ -110,10 +61,10 @@ pub(super) fn check(head: &RequestHead, agreed: &Agreed) -> Result<Request, Refu
     read.map_err(|(error, why)| Refusal { cookie: head.cookie, error, why })
 }
 
-type Fault = (Error, &'static str);
+type Wrong = (Error, &'static str);
 
 /// The command, with flags that it knows.
-fn command(head: &RequestHead, agreed: &Agreed) -> Result<Command, Fault> {
+fn command(head: &RequestHead, agreed: &Agreed) -> Result<Command, Wrong> {
     let has = |flag| head.flags & flag != 0;
     let fua = has(wire::NBD_CMD_FLAG_FUA);
     let (command, flags) = match head.command {
@@ -148,7 +99,7 @@ fn command(head: &RequestHead, agreed: &Agreed) -> Result<Command, Fault> {
 }
 
 /// The command was offered, and can be done as the flags want it.
-fn offered(command: Command, head: &RequestHead, agreed: &Agreed) -> Result<(), Fault> {
+fn offered(command: Command, head: &RequestHead, agreed: &Agreed) -> Result<(), Wrong> {
     let export = &agreed.export;
     let (offered, why) = match command {
         Command::Read { .. } | Command::Write { .. } => (true, ""),
@@ -157,6 +108,7 @@ fn offered(command: Command, head: &RequestHead, agreed: &Agreed) -> Result<(), 
         Command::Cache => (export.cache, "Cache was not offered."),
         Command::WriteZeroes { .. } => (export.write_zeroes, "Write zeroes was not offered."),
         Command::BlockStatus { .. } => (agreed.base_allocation, "No metadata context was selected."),
+        Command::Compare | Command::Verify | Command::WriteUncorrectable => (false, "NBD has no such command."),
     };
     if !offered {
         return Err((Error::Einval, why));
@@ -169,7 +121,7 @@ fn offered(command: Command, head: &RequestHead, agreed: &Agreed) -> Result<(), 
 }
 
 /// Offset and length are whole sectors of the export, and no more than one request may carry.
-fn place(command: Command, head: &RequestHead, agreed: &Agreed) -> Result<(), Fault> {
+fn place(command: Command, head: &RequestHead, agreed: &Agreed) -> Result<(), Wrong> {
     let &RequestHead { offset, length, .. } = head;
     let export = &agreed.export;
     if command == Command::Flush {

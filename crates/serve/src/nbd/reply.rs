@@ -4,10 +4,11 @@
 //! caller sends them from where they lie. Replies may be sent in any order, and chunks of different replies between each
 //! other. A success without data is a simple reply, which is allowed in any case and shorter.
 
-use super::command::{Command, Error, Refusal, Request};
+use super::command::{Error, Refusal};
 use super::export::Agreed;
 use super::handshake::BASE_ALLOCATION_ID;
 use super::wire::{self, MAX_STRING_BYTES};
+use crate::request::{Command, Request};
 
 /// Extents that one reply tells at most; the client asks on.
 pub const MAX_EXTENTS: usize = 1 << 16;

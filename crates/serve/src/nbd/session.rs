@@ -4,11 +4,12 @@
 //! stream are the caller's; the payload of a write that is refused is skipped here, and only then is the refusal told,
 //! since clients do not expect a reply to what they still send.
 
-use super::command::{self, Refusal, Request};
+use super::command::{self, Refusal};
 use super::export::Agreed;
 use super::reply::Replies;
 use super::violation::Violation;
 use super::wire::{self, RequestHead};
+use crate::request::Request;
 
 /// What came of a portion of bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -10,8 +10,8 @@ mod kinds;
 mod server;
 
 use server::{Drive, Server, export};
-use ssdlab_serve::nbd::command::{Command, Request};
 use ssdlab_serve::nbd::export::Export;
+use ssdlab_serve::request::{Command, Request};
 use std::io::{self, Write};
 use std::path::Path;
 use std::process;

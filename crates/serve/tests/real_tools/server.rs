@@ -3,12 +3,12 @@
 //! It shows how a socket layer uses them: bytes that no machine has taken are held, and the payload of a write goes from
 //! the socket to where the drive wants it.
 
-use ssdlab_serve::nbd::command::{Command, Request};
 use ssdlab_serve::nbd::export::Export;
 use ssdlab_serve::nbd::handshake::{Handshake, Step};
 use ssdlab_serve::nbd::reply::{Extent, Replies};
 use ssdlab_serve::nbd::session::{Event, Session};
 use ssdlab_serve::nbd::wire;
+use ssdlab_serve::request::{Command, Request};
 use std::io::{self, Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;

@@ -3,11 +3,12 @@
 //!
 //! It answers every request in one of the ways that a server may, and holds the machines to what they promise.
 
-use ssdlab_serve::nbd::command::{Command, Error, Request};
+use ssdlab_serve::nbd::command::Error;
 use ssdlab_serve::nbd::export::{Agreed, Export};
 use ssdlab_serve::nbd::handshake::{Handshake, Step};
 use ssdlab_serve::nbd::reply::{Extent, Replies};
 use ssdlab_serve::nbd::session::{Event, Session};
+use ssdlab_serve::request::{Command, Request};
 use std::sync::Arc;
 
 /// The drive of 1 MiB in sectors of 4096 bytes that is offered, and one that knows next to nothing.

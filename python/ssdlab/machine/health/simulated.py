@@ -123,6 +123,11 @@ def _model(shown: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
     return str(shown.get("title") or shown["name"]), {}
 
 
+def model_name(shown: Mapping[str, Any]) -> str:
+    """Return what a drive calls itself."""
+    return _model(shown)[0]
+
+
 def _nvme(shown: Mapping[str, Any], figures: Figures) -> dict[str, Any]:
     counters = shown["counters"]
     spare, used = int(figures["spare left"] or 0), figures["life used"]

@@ -1,6 +1,7 @@
-use super::super::command::{Command, Error};
+use super::super::command::Error;
 use super::super::export::example;
 use super::*;
+use crate::request::Command;
 
 fn session() -> Session {
     Session::new(Agreed { export: example(), structured_replies: false, base_allocation: false })

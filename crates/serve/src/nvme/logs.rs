@@ -1,0 +1,248 @@
+//! Log pages: Base Specification 2.0, section 5.16.1; page C0h of the OCP Datacenter NVMe SSD Specification 2.0.
+//!
+//! Every value is the model's. What it does not have is zero, which the pages define as not reported or as never: the
+//! temperature, hours of power, busy time, power cycles.
+
+use super::command::Submission;
+use super::fabric::MOST_ENTRIES;
+use super::facts::{Facts, Identity, Namespace};
+use super::fields::Page;
+use super::status::Status;
+use std::collections::VecDeque;
+
+const ERRORS: u8 = 0x01;
+const HEALTH: u8 = 0x02;
+const FIRMWARE: u8 = 0x03;
+const EFFECTS: u8 = 0x05;
+const SELF_TESTS: u8 = 0x06;
+const DISCOVERY: u8 = 0x70;
+const SANITIZE: u8 = 0x81;
+/// The page of the OCP specification.
+pub const OCP_HEALTH: u8 = 0xC0;
+
+/// Entries of the error log that are kept.
+pub const MOST_ERRORS: usize = 64;
+const MOST_SELF_TESTS: usize = 20;
+/// Bytes of a log that one command reads at most.
+const MOST_BYTES: u64 = 1 << 20;
+/// A data unit of the health log.
+const UNIT_BYTES: u64 = 512_000;
+const SPARE_THRESHOLD: u8 = 10;
+const LARGEST_PERCENTAGE: u32 = 255;
+const OCP_GUID: [u8; 16] =
+    [0xC5, 0xAF, 0x10, 0x28, 0xEA, 0xBF, 0xF2, 0xA4, 0x9C, 0x4F, 0x6F, 0x7C, 0xC9, 0x14, 0xD5, 0xAF];
+
+/// A command that failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Failed {
+    /// Of which queue.
+    pub queue: u16,
+    /// The command.
+    pub command: u16,
+    /// How it ended.
+    pub status: Status,
+    /// The first sector that it named.
+    pub sector: u64,
+}
+
+/// Commands that failed, the last one in front.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Errors {
+    count: u64,
+    kept: VecDeque<(u64, Failed)>,
+}
+
+impl Errors {
+    /// One more.
+    pub fn note(&mut self, failed: Failed) {
+        self.count += 1;
+        self.kept.push_front((self.count, failed));
+        self.kept.truncate(MOST_ERRORS);
+    }
+
+    fn page(&self) -> Page {
+        self.kept.iter().enumerate().fold(Page::new(64 * MOST_ERRORS), |page, (place, (count, failed))| {
+            let at = 64 * place;
+            page.put_u64(at, *count)
+                .put_u16(at + 8, failed.queue)
+                .put_u16(at + 10, failed.command)
+                .put_u16(at + 12, failed.status.field())
+                // No parameter is named.
+                .put_u16(at + 14, 0xFFFF)
+                .put_u64(at + 16, failed.sector)
+                .put_u32(at + 24, Namespace::ID)
+        })
+    }
+}
+
+/// What a drive remembers that was done to it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Past {
+    /// Commands that failed.
+    pub errors: Errors,
+    /// Self-tests: what was run, and how it ended; the last one in front.
+    self_tests: VecDeque<(u8, u8)>,
+    /// The last sanitize.
+    pub sanitize: Option<Sanitize>,
+}
+
+/// A sanitize, which is over once its command has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sanitize {
+    /// Command dword 10, which asked for it.
+    pub asked: u32,
+    /// It was done.
+    pub is_done: bool,
+}
+
+impl Past {
+    /// A self-test was run, and passed or did not.
+    pub fn note_self_test(&mut self, code: u8, passed: bool) {
+        self.self_tests.push_front((code, if passed { 0 } else { 7 }));
+        self.self_tests.truncate(MOST_SELF_TESTS);
+    }
+
+    fn self_tests(&self) -> Page {
+        let kept = (0..MOST_SELF_TESTS).map(|place| self.self_tests.get(place).copied().unwrap_or((0, 0x0F)));
+        kept.enumerate().fold(Page::new(4 + 28 * MOST_SELF_TESTS), |page, (place, (code, result))| {
+            page.put_u8(4 + 28 * place, code << 4 | result)
+        })
+    }
+
+    fn sanitize(&self) -> Page {
+        let (progress, status, asked) = match self.sanitize {
+            None => (0xFFFF, 0, 0),
+            Some(Sanitize { asked, is_done: true }) => (0xFFFF, 1, asked),
+            Some(Sanitize { asked, is_done: false }) => (0xFFFF, 3, asked),
+        };
+        // Times are not told in advance.
+        let page = Page::new(512).put_u16(0, progress).put_u16(2, status).put_u32(4, asked);
+        [8, 12, 16, 20, 24, 28].into_iter().fold(page, |page, at| page.put_u32(at, u32::MAX))
+    }
+}
+
+/// Where a host finds the drive.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// Address, without the port.
+    pub address: String,
+    /// Port.
+    pub port: u16,
+    /// It is of the sixth version of the internet protocol.
+    pub is_v6: bool,
+}
+
+/// The part of a log that is asked for.
+///
+/// # Errors
+/// There is no such log, or nothing there.
+pub fn read(
+    command: &Submission,
+    identity: &Identity,
+    facts: &Facts,
+    past: &Past,
+    place: Option<&Place>,
+) -> Result<Vec<u8>, Status> {
+    let page = match (command.dword(10) as u8, place) {
+        (DISCOVERY, Some(place)) => discovery(identity, place),
+        (_, Some(_)) => return Err(Status::INVALID_LOG_PAGE),
+        (ERRORS, _) => past.errors.page(),
+        (HEALTH, _) => health(facts, past),
+        (FIRMWARE, _) => Page::new(512).put_u8(0, 1).put_text(8, 8, b' ', &identity.firmware),
+        (EFFECTS, _) => effects(facts),
+        (SELF_TESTS, _) => past.self_tests(),
+        (SANITIZE, _) => past.sanitize(),
+        (OCP_HEALTH, _) => ocp_health(facts),
+        _ => return Err(Status::INVALID_LOG_PAGE),
+    };
+    part(command, page.bytes())
+}
+
+/// A part of a page, with zeroes behind its end.
+fn part(command: &Submission, page: Vec<u8>) -> Result<Vec<u8>, Status> {
+    let dwords = u64::from(command.dword(10) >> 16) | u64::from(command.dword(11) & 0xFFFF) << 16;
+    let length = 4 * (dwords + 1);
+    let offset = u64::from(command.dword(12)) | u64::from(command.dword(13)) << 32;
+    let begins = usize::try_from(offset).ok().filter(|begins| *begins <= page.len() && offset % 4 == 0);
+    let rest = begins.and_then(|begins| page.get(begins..)).ok_or(Status::INVALID_FIELD)?;
+    if length > MOST_BYTES {
+        return Err(Status::INVALID_FIELD);
+    }
+    let mut part = vec![0; length as usize];
+    part.iter_mut().zip(rest).for_each(|(byte, page)| *byte = *page);
+    Ok(part)
+}
+
+/// Critical warnings: spare is short, the drive is worn or failing, it is read-only.
+pub fn warnings(facts: &Facts) -> u8 {
+    let health = &facts.health;
+    u8::from(health.spare_percent < u32::from(SPARE_THRESHOLD))
+        | u8::from(facts.is_poisoned || health.is_read_only) << 2
+        | u8::from(health.is_read_only) << 3
+}
+
+fn health(facts: &Facts, past: &Past) -> Page {
+    let counters = &facts.counters;
+    Page::new(512)
+        .put_u8(0, warnings(facts))
+        .put_u8(3, facts.health.spare_percent.min(100) as u8)
+        .put_u8(4, SPARE_THRESHOLD)
+        .put_u8(5, facts.health.used_percent.min(LARGEST_PERCENTAGE) as u8)
+        .put_u64(32, counters.host_bytes_read.div_ceil(UNIT_BYTES))
+        .put_u64(48, counters.host_bytes_written.div_ceil(UNIT_BYTES))
+        .put_u64(64, counters.host_reads)
+        .put_u64(80, counters.host_writes)
+        .put_u64(144, counters.unsafe_shutdowns)
+        .put_u64(160, counters.uncorrectable_reads)
+        .put_u64(176, past.errors.count)
+}
+
+fn ocp_health(facts: &Facts) -> Page {
+    let (counters, health) = (&facts.counters, &facts.health);
+    Page::new(512)
+        .put_u64(0, counters.nand_bytes_written)
+        .put_u64(16, counters.nand_pages_read * u64::from(facts.namespace.unit_bytes))
+        .put_u64(32, health.bad_blocks & 0xFFFF_FFFF_FFFF | u64::from(health.spare_percent.min(100)) << 48)
+        .put_u64(56, counters.uncorrectable_reads)
+        .put_u32(88, health.most_erases)
+        .put_u32(92, health.least_erases)
+        .put_u32(112, counters.unsafe_shutdowns.min(u32::MAX.into()) as u32)
+        .put_u64(136, counters.read_modify_writes)
+        .put_u64(152, facts.used_sectors)
+        .put_u16(494, 3)
+        .put(496, &OCP_GUID)
+}
+
+/// Which commands there are, and which of them change what is stored.
+fn effects(facts: &Facts) -> Page {
+    const SUPPORTED: u32 = 1;
+    const CHANGES_DATA: u32 = 1 << 1;
+    const ALONE: u32 = 3 << 16;
+    let admin = [0x02, 0x06, 0x08, 0x09, 0x0A, 0x0C, 0x14, 0x18].map(|opcode| (opcode, SUPPORTED));
+    let erasing = [0x80, 0x84].map(|opcode| (opcode, SUPPORTED | CHANGES_DATA | ALONE));
+    let reading = [0x00, 0x02, 0x05, 0x0C].map(|opcode| (256 + opcode, SUPPORTED));
+    let writing = [0x01, 0x04, 0x08].map(|opcode| (256 + opcode, SUPPORTED | CHANGES_DATA));
+    let trimming = facts.namespace.trims.then_some((256 + 0x09, SUPPORTED | CHANGES_DATA));
+    let all = admin.into_iter().chain(erasing).chain(reading).chain(writing).chain(trimming);
+    all.fold(Page::new(4096), |page, (number, effects)| page.put_u32(4 * number, effects))
+}
+
+/// One record: the drive, where it was asked.
+fn discovery(identity: &Identity, place: &Place) -> Page {
+    const RECORD: usize = 1024;
+    const TCP: u8 = 3;
+    const NVM_SUBSYSTEM: u8 = 2;
+    Page::new(2 * RECORD)
+        .put_u64(0, 1)
+        .put_u64(8, 1)
+        .put(RECORD, &[TCP, if place.is_v6 { 2 } else { 1 }, NVM_SUBSYSTEM])
+        .put_u16(RECORD + 4, 1)
+        .put_u16(RECORD + 6, 0xFFFF)
+        .put_u16(RECORD + 8, MOST_ENTRIES)
+        .put_text(RECORD + 32, 32, b' ', &place.port.to_string())
+        .put_text(RECORD + 256, 256, 0, &identity.qualified_name)
+        .put_text(RECORD + 512, 256, b' ', &place.address)
+}
+
+#[cfg(test)]
+mod test;

@@ -1,0 +1,175 @@
+//! What all NVMe queues share: what the drive is called, who is connected, and what was done.
+//!
+//! A controller begins with its admin queue, and its I/O queues go with it. A loss of power ends all; hosts connect anew
+//! once it is back.
+
+use crate::nvme::admin::{Answer, Controller, Surroundings, answer};
+use crate::nvme::command::Submission;
+use crate::nvme::fabric::{ANY_CONTROLLER, Connect, DISCOVERY};
+use crate::nvme::facts::{Facts, Identity, Namespace};
+use crate::nvme::features::MOST_QUEUES;
+use crate::nvme::identify::Kind;
+use crate::nvme::logs::{Errors, Past, Place, Sanitize};
+use crate::nvme::status::Status;
+use crate::socket::Socket;
+use ssdlab_disk::Disk;
+use ssdlab_disk::medium::Medium;
+use std::collections::BTreeMap;
+use std::net::Shutdown;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// A host that is connected.
+struct Guest {
+    controller: Controller,
+    host: String,
+    /// Of its queues.
+    sockets: BTreeMap<u16, Arc<Socket>>,
+}
+
+#[derive(Default)]
+struct Inside {
+    last: u16,
+    guests: BTreeMap<u16, Guest>,
+    past: Past,
+    cache_is_off: bool,
+}
+
+/// See the module.
+pub struct Target {
+    /// What the drive is called.
+    pub identity: Identity,
+    /// Commands that failed.
+    pub errors: Arc<Mutex<Errors>>,
+    inside: Mutex<Inside>,
+}
+
+impl Target {
+    /// Nobody is connected.
+    pub fn new(identity: Identity) -> Target {
+        Target { identity, errors: Arc::default(), inside: Mutex::default() }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inside> {
+        self.inside.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A host connects a queue; returns the number of its controller, and what that is for.
+    ///
+    /// # Errors
+    /// The status that the command ends with.
+    pub fn connect(&self, wish: &Connect, socket: &Arc<Socket>) -> Result<(u16, Kind), Status> {
+        let kind = match wish.subsystem.as_str() {
+            DISCOVERY => Kind::Discovery,
+            name if name == self.identity.qualified_name => Kind::Drive,
+            _ => return Err(Status::CONNECT_PARAMETERS),
+        };
+        let mut inside = self.lock();
+        if wish.queue > 0 {
+            return inside.join(wish, socket);
+        }
+        if wish.controller != ANY_CONTROLLER {
+            return Err(Status::CONNECT_PARAMETERS);
+        }
+        let id = inside.number().ok_or(Status::CONNECT_BUSY)?;
+        let controller = Controller::new(id, kind, wish.keep_alive_ms);
+        let sockets = BTreeMap::from([(0, socket.clone())]);
+        inside.guests.insert(id, Guest { controller, host: wish.host.clone(), sockets });
+        Ok((id, kind))
+    }
+
+    /// The admin queue has ended, and with it the others of its controller.
+    pub fn leave(&self, controller: u16) {
+        if let Some(guest) = self.lock().guests.remove(&controller) {
+            guest.sockets.values().for_each(|socket| socket.shut(Shutdown::Both));
+        }
+    }
+
+    /// An I/O queue has ended.
+    pub fn leave_queue(&self, controller: u16, queue: u16) {
+        if let Some(guest) = self.lock().guests.get_mut(&controller) {
+            guest.sockets.remove(&queue);
+        }
+    }
+
+    /// Everybody is hung up on: the drive lost its power.
+    pub fn hang_up(&self) {
+        let guests = std::mem::take(&mut self.lock().guests);
+        guests.values().flat_map(|guest| guest.sockets.values()).for_each(|socket| socket.shut(Shutdown::Both));
+    }
+
+    /// Uses the registers and features of a controller; none where it is gone.
+    pub fn with<R>(&self, controller: u16, use_it: impl FnOnce(&mut Controller) -> R) -> Option<R> {
+        self.lock().guests.get_mut(&controller).map(|guest| use_it(&mut guest.controller))
+    }
+
+    /// The answer to an admin command of a controller.
+    ///
+    /// # Errors
+    /// The status that it ends with.
+    pub fn answer(&self, id: u16, command: &Submission, facts: &Facts, place: &Place) -> Result<Answer, Status> {
+        let inside = &mut *self.lock();
+        let guest = inside.guests.get_mut(&id).ok_or(Status::INTERNAL_ERROR)?;
+        let mut cache_is_on = !inside.cache_is_off;
+        inside.past.errors = self.errors.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let past = &mut inside.past;
+        let mut around = Surroundings { identity: &self.identity, facts, past, cache_is_on: &mut cache_is_on, place };
+        let answered = answer(command, &mut guest.controller, &mut around);
+        inside.cache_is_off = !cache_is_on;
+        answered
+    }
+
+    /// The volatile write cache is used, where there is one.
+    pub fn cache_is_on(&self) -> bool {
+        !self.lock().cache_is_off
+    }
+
+    /// A sanitize has ended.
+    pub fn note_sanitize(&self, sanitize: Sanitize) {
+        self.lock().past.sanitize = Some(sanitize);
+    }
+}
+
+impl Inside {
+    /// The next number that no controller has.
+    fn number(&mut self) -> Option<u16> {
+        let numbers = (1..ANY_CONTROLLER).map(|step| (self.last + step - 1) % (ANY_CONTROLLER - 1) + 1);
+        let free = numbers.into_iter().find(|number| !self.guests.contains_key(number))?;
+        self.last = free;
+        Some(free)
+    }
+
+    /// An I/O queue of a controller that is there, of the same host, and takes commands.
+    fn join(&mut self, wish: &Connect, socket: &Arc<Socket>) -> Result<(u16, Kind), Status> {
+        let guest = self.guests.get_mut(&wish.controller).ok_or(Status::CONNECT_PARAMETERS)?;
+        let is_right = guest.host == wish.host && guest.controller.kind == Kind::Drive && wish.queue <= MOST_QUEUES;
+        if !is_right || guest.sockets.contains_key(&wish.queue) {
+            return Err(Status::CONNECT_PARAMETERS);
+        }
+        if !guest.controller.properties.is_enabled() {
+            return Err(Status::SEQUENCE_ERROR);
+        }
+        guest.sockets.insert(wish.queue, socket.clone());
+        Ok((wish.controller, Kind::Drive))
+    }
+}
+
+/// The namespace that a drive is.
+pub fn namespace<M: Medium>(disk: &mut Disk<M>) -> Namespace {
+    let limits = disk.limits();
+    let (sectors, sector_bytes) = (limits.sectors, limits.sector_bytes);
+    let ssd = disk.ssd();
+    Namespace { sectors, sector_bytes, unit_bytes: ssd.unit_bytes(), trims: ssd.config().ftl.trim }
+}
+
+/// How a drive is now; how much of it is used, which takes longer to find, only where that is asked for.
+pub fn facts<M: Medium>(disk: &mut Disk<M>, with_use: bool) -> Facts {
+    let namespace = namespace(disk);
+    let (counters, has_volatile_cache) = (disk.counters(), disk.limits().volatile_cache);
+    let is_poisoned = disk.poison().is_some();
+    let ssd = disk.ssd();
+    let used = if with_use { ssd.ftl.mapping.mapped(0..ssd.ftl.exported) as u64 } else { 0 };
+    let unit_sectors = u64::from(namespace.unit_bytes / namespace.sector_bytes.max(1)).max(1);
+    let used_sectors = (used * unit_sectors).min(namespace.sectors);
+    let health = ssd.health();
+    Facts { namespace, used_sectors, has_volatile_cache, counters, health, is_poisoned }
+}

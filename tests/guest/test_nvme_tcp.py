@@ -1,0 +1,351 @@
+"""Served drives in a guest kernel over NVMe/TCP, by Debian's tools as they are.
+
+The guest reaches this machine at 10.0.2.2. What the tools say there is held against what the drives
+say of themselves here.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from results import HERE, Results, boot_with
+
+SMALL = "nand.dies_per_channel=1 nand.channels=2 nand.pages_per_block=64 capacity_bytes=128MiB"
+PROTECTED, VOLATILE = "micron-7450-pro-960gb", "theory"
+PROGRAMS = ("nvme", "ip", "smartctl", "fio", "dmesg", "tail", "cmp", "tr", "seq", "timeout", "head")
+PORT = "$(cat /sys/class/nvme/nvme0/address | sed 's/.*trsvcid=//')"
+LOAD = (
+    "fio --name=load --filename=/dev/nvme0n1 --rw=randwrite --bs=4k --iodepth=16 --direct=1 "
+    "--ioengine=libaio --time_based --runtime={seconds} --output-format=json"
+)
+CUT = "the plug is about to be pulled"
+
+
+@dataclass(frozen=True)
+class ServedDrive:
+    """A drive that is served, in its folder."""
+
+    folder: Path
+    port: str
+    name: str
+
+    def ctl(self, *words: str) -> dict[str, Any]:
+        """Ask or steer it."""
+        command = [sys.executable, "-m", "ssdlab", "ctl", str(self.folder), *words, "--json"]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        told: dict[str, Any] = json.loads(done.stdout or "{}")
+        return told
+
+    def connect(self, *words: str) -> str:
+        """Return the line that connects it in the guest."""
+        given = " ".join(words)
+        return f"nvme connect -t tcp -a 10.0.2.2 -s {self.port} -n {self.name} {given}".strip()
+
+
+def serve(folder: Path, profile: str, *words: str) -> ServedDrive:
+    """Serve a small drive of a profile until `kill` of its pid."""
+    settings = [word for each in SMALL.split() for word in ("--set", each)]
+    if profile == VOLATILE:
+        settings = ["--set", "capacity_bytes=128MiB", "--set", "buffer.bytes=4MiB"]
+    made = [profile, *settings, "-o", str(folder), "--nvme-tcp", "127.0.0.1:0", "--wait-ready"]
+    done = subprocess.run(
+        [sys.executable, "-m", "ssdlab", "serve", *made, *words],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    found = re.search(r"nvme\+tcp://127\.0\.0\.1:(\d+)/(\S+)", done.stdout)
+    assert found is not None, done.stdout
+    return ServedDrive(folder, found[1], found[2])
+
+
+def items(drive: ServedDrive, volatile: ServedDrive) -> list[dict[str, Any]]:
+    """Return what is typed in the guest, by name."""
+    zero, noise = "head -c 4096 /dev/zero", "head -c 4096 /dev/urandom > /tmp/noise"
+    read = "nvme read /dev/nvme0n1 -s {sector} -c 7 -z 4096 -d /tmp/read"
+    write = "nvme write /dev/nvme0n1 -s {sector} -c 7 -z 4096 -d /tmp/noise"
+    at = {"sector": 80}
+    typed = {
+        "discover": [f"nvme discover -t tcp -a 10.0.2.2 -s {drive.port}"],
+        "connect": [drive.connect("-c 1", "-l 120"), "sleep 1", "nvme list -o json"],
+        "id-ctrl": ["nvme id-ctrl /dev/nvme0 -o json", "nvme id-ns /dev/nvme0n1 -o json"],
+        "write": [noise, write.format(**at), read.format(**at), "cmp /tmp/noise /tmp/read"],
+        "compare": [
+            "nvme compare /dev/nvme0n1 -s 80 -c 7 -z 4096 -d /tmp/noise",
+            f"{zero} > /tmp/zero; nvme compare /dev/nvme0n1 -s 80 -c 7 -z 4096 -d /tmp/zero",
+        ],
+        "verify": ["nvme verify /dev/nvme0n1 -s 0 -c 255"],
+        "write-zeroes": [
+            "nvme write-zeroes /dev/nvme0n1 -s 80 -c 7", read.format(**at), f"{zero} | cmp - /tmp/read",
+        ],
+        "write-uncor": [
+            write.format(**at), "nvme write-uncor /dev/nvme0n1 -s 80 -c 7", read.format(**at),
+            "nvme error-log /dev/nvme0 -e 1 -o json", write.format(**at), read.format(**at),
+            "cmp /tmp/noise /tmp/read",
+        ],
+        "dsm": [
+            "nvme dsm /dev/nvme0n1 -d -s 80,800 -b 8,8", read.format(**at),
+            f"{zero} | cmp - /tmp/read", "nvme flush /dev/nvme0n1",
+        ],
+        "features": [
+            "nvme get-feature /dev/nvme0 -f 7 -H", "nvme get-feature /dev/nvme0 -f 0x0b",
+            "nvme set-feature /dev/nvme0 -f 0x0b -v 0x1f", "nvme get-feature /dev/nvme0 -f 0x0b",
+            "nvme get-feature /dev/nvme0 -f 6", "nvme get-feature /dev/nvme0 -f 0xd0",
+        ],
+        "logs": [
+            "nvme smart-log /dev/nvme0 -o json", "nvme ocp smart-add-log /dev/nvme0 -o json",
+            "nvme fw-log /dev/nvme0", "nvme effects-log /dev/nvme0",
+        ],
+        "smartctl": ["smartctl -a /dev/nvme0", "smartctl -x /dev/nvme0", "smartctl -H /dev/nvme0"],
+        "self-test": [
+            "nvme device-self-test /dev/nvme0 -s 1", "nvme self-test-log /dev/nvme0 -o json",
+        ],
+        "digests": [
+            "nvme disconnect-all", drive.connect("-g", "-G", "-c 1", "-l 120"), "sleep 1",
+            LOAD.format(seconds=2) + " --verify=crc32c --size=4m --loops=1 --time_based=0",
+        ],
+        "format": [
+            *(
+                line
+                for kind in (1, 2, 0)
+                for line in (
+                    write.format(**at), f"nvme format /dev/nvme0n1 --ses={kind} --force",
+                    read.format(**at), "cmp /tmp/noise /tmp/read",
+                )
+            ),
+            "nvme format /dev/nvme0n1 --lbaf=1 --force",
+        ],
+        "sanitize": [
+            *(
+                line
+                for action in (2, 4)
+                for line in (
+                    write.format(**at), f"nvme sanitize /dev/nvme0 -a {action}",
+                    "nvme sanitize-log /dev/nvme0 -o json", read.format(**at),
+                    "cmp /tmp/noise /tmp/read",
+                )
+            ),
+            "nvme sanitize /dev/nvme0 -a 3",
+        ],
+        "reset under load": [
+            f"{LOAD.format(seconds=6)} > /tmp/load.json & sleep 2; nvme reset /dev/nvme0; sleep 1; "
+            "nvme reset /dev/nvme0; wait; cat /tmp/load.json",
+        ],
+        "two hosts": [
+            f"{drive.connect('--duplicate-connect', '-q nqn.2014-08.org.nvmexpress:uuid:11111111-1111-4111-8111-111111111111')}",
+            "sleep 1", "nvme list-subsys -o json", write.format(**at),
+            "nvme read /dev/nvme1n1 -s 80 -c 7 -z 4096 -d /tmp/read || "
+            "nvme read /dev/nvme0n1 -s 80 -c 7 -z 4096 -d /tmp/read",
+            "cmp /tmp/noise /tmp/read", "nvme disconnect -d nvme1",
+        ],
+        CUT: [],
+        "power": [
+            f"{LOAD.format(seconds=12)} > /tmp/load.json; cat /tmp/load.json",
+            "cat /sys/class/nvme/nvme0/state",
+        ],
+        "disconnect": ["nvme disconnect-all", "nvme list -o json"],
+        "volatile": [
+            volatile.connect(), "sleep 1", "nvme get-feature /dev/nvme0 -f 6",
+            "nvme set-feature /dev/nvme0 -f 6 -v 0", "nvme get-feature /dev/nvme0 -f 6",
+            "nvme id-ctrl /dev/nvme0 | grep vwc", "nvme disconnect-all",
+        ],
+    }  # fmt: skip
+    return [{"name": name, "lines": lines} for name, lines in typed.items()]
+
+
+@dataclass(frozen=True)
+class Tried:
+    """What came of it.
+
+    Attributes
+    ----------
+    results
+        What the guest reported.
+    before, after
+        What the drive said of itself before the guest booted, and afterwards.
+    """
+
+    results: Results
+    before: dict[str, Any]
+    after: dict[str, Any]
+
+    def lines(self, name: str) -> list[tuple[int, str]]:
+        """Return exit code and output of each line of an item."""
+        return [(code, said) for _, code, said in self.results[name]["lines"]]
+
+    def codes(self, name: str) -> list[int]:
+        """Return the exit codes of an item's lines."""
+        return [code for code, _ in self.lines(name)]
+
+
+def pull_the_plug(drive: ServedDrive, reports: Path, ended: threading.Event) -> None:
+    """Wait until the guest says that it is ready; then the drive has no power for a second."""
+    while not ended.wait(0.2):
+        if reports.exists() and CUT in reports.read_text(encoding="utf-8", errors="replace"):
+            time.sleep(4)
+            drive.ctl("power-cut", "--seed", "1")
+            time.sleep(1)
+            drive.ctl("power-on")
+            return
+
+
+@pytest.fixture(scope="module")
+def tried(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tried]:
+    """Serve two drives, and boot one guest that types all lines."""
+    folder = tmp_path_factory.mktemp("nvme")
+    drives = [serve(folder / name, name) for name in (PROTECTED, VOLATILE)]
+    (folder / "lines.json").write_text(json.dumps(items(*drives)))
+    files = {
+        HERE / "inside.py": "/guest/common.py",
+        HERE / "inside_nvme_tcp.py": "/guest/inside.py",
+        folder / "lines.json": "/guest/lines.json",
+    }
+    before, ended = drives[0].ctl("stats"), threading.Event()
+    arguments = (drives[0], folder / "results.jsonl", ended)
+    plug = threading.Thread(target=pull_the_plug, args=arguments)
+    plug.start()
+    try:
+        found = boot_with(files, [], folder, programs=PROGRAMS, reaches_host=True)
+        yield Tried(found, before, drives[0].ctl("stats"))
+    finally:
+        ended.set()
+        plug.join()
+        for drive in drives:
+            subprocess.run(["kill", (drive.folder / "pid").read_text().strip()], check=True)
+
+
+def test_it_is_found_and_connected(tried: Tried) -> None:
+    """Discovery names the subsystem; the drive has the profile's model and the folder's serial."""
+    assert "subtype: nvme subsystem" in tried.lines("discover")[0][1]
+    assert tried.codes("connect") == [0, 0, 0]
+    (device,) = json.loads(tried.lines("connect")[2][1])["Devices"]
+    assert device["ModelNumber"] == "Micron 7450 PRO 960 GB"
+    assert device["PhysicalSize"] == 128 << 20
+    (_, controller), (_, namespace) = tried.lines("id-ctrl")
+    assert json.loads(controller)["oncs"] == 0x8F
+    assert json.loads(namespace)["npwg"] == 7, "a unit of 4 KiB is eight sectors"
+
+
+@pytest.mark.parametrize("name", ["write", "write-zeroes", "verify", "dsm"])
+def test_it_is_written_and_read(tried: Tried, name: str) -> None:
+    """Every line does what it should; what was zeroed or deallocated reads as zeroes."""
+    assert set(tried.codes(name)) == {0}, tried.lines(name)
+
+
+def test_compare_tells_what_differs(tried: Tried) -> None:
+    """What was written is the same, zeroes are not."""
+    same, other = tried.lines("compare")
+    assert same[0] == 0 and other[0] != 0
+    assert "Compare Failure" in other[1]
+
+
+def test_what_is_made_unreadable_fails_until_it_is_written(tried: Tried) -> None:
+    """The read fails, the log names its sector, and a write mends it."""
+    assert tried.codes("write-uncor")[:2] == [0, 0]
+    code, said = tried.lines("write-uncor")[2]
+    assert code != 0 and "Unrecovered Read Error" in said, said
+    (entry,) = json.loads(tried.lines("write-uncor")[3][1])["errors"]
+    assert entry["lba"] == 80
+    assert tried.codes("write-uncor")[4:] == [0, 0, 0]
+
+
+def test_features(tried: Tried) -> None:
+    """A value that is set comes back; a protected drive has no volatile cache, nor feature D0h."""
+    queues, before, given, after, cache, unknown = tried.lines("features")
+    assert queues[0] == before[0] == given[0] == after[0] == 0
+    assert "0x0000001f" in after[1].lower() or "0x1f" in after[1].lower()
+    assert cache[0] != 0 and unknown[0] != 0
+    on, set_off, off, said = (tried.lines("volatile")[number] for number in (2, 3, 4, 5))
+    assert on[1].strip().endswith("1") and set_off[0] == 0 and re.search(r"0x0*\b", off[1])
+    assert "0x7" in said[1], "a volatile cache that is flushed for all namespaces"
+
+
+def test_logs_are_the_drives_own(tried: Tried) -> None:
+    """Host commands and bytes to flash are what the drive counted, between before and after."""
+    smart, ocp, firmware, effects = tried.lines("logs")
+    assert smart[0] == ocp[0] == firmware[0] == effects[0] == 0
+    health = json.loads(smart[1])
+    first, last = (each["counters"] for each in (tried.before, tried.after))
+    assert first["host_writes"] <= health["host_write_commands"] <= last["host_writes"]
+    programmed = json.loads(ocp[1])["Physical media units written"]["lo"]
+    assert first["nand_bytes_written"] <= programmed <= last["nand_bytes_written"]
+
+
+def test_smartctl_reads_it(tried: Tried) -> None:
+    """All of it, and the verdict."""
+    assert tried.codes("smartctl") == [0, 0, 0]
+    assert "test result: PASSED" in tried.lines("smartctl")[2][1]
+
+
+def test_a_self_test_passes(tried: Tried) -> None:
+    """The log has a short one without an error."""
+    assert tried.codes("self-test") == [0, 0]
+    log = json.loads(tried.lines("self-test")[1][1])
+    first = next(iter(log["List of Valid Reports"]))
+    assert (first["Self test result"], first["Self test code"]) == (0, 1)
+
+
+def test_digests(tried: Tried) -> None:
+    """With header and data digests fio's own checksums hold."""
+    code, said = tried.lines("digests")[-1]
+    assert code == 0, said
+    assert json.loads(said[said.index("{") :])["jobs"][0]["error"] == 0
+
+
+def test_formats_erase(tried: Tried) -> None:
+    """Each kind ends well, and nothing is left; a format that is not there is refused."""
+    lines = tried.lines("format")
+    for number in range(3):
+        wrote, formatted, read, compared = lines[4 * number : 4 * number + 4]
+        assert (wrote[0], formatted[0], read[0]) == (0, 0, 0), (wrote, formatted, read)
+        assert compared[0] == 1, "what was written is still there"
+    assert lines[-1][0] != 0
+    erased = tried.after["counters"]["secure_erases"] - tried.before["counters"]["secure_erases"]
+    assert erased == 2, "by a format and a sanitize"
+
+
+def test_sanitizes_erase(tried: Tried) -> None:
+    """Block erase and crypto erase are done as the log says; overwriting is refused."""
+    lines = tried.lines("sanitize")
+    for number in range(2):
+        wrote, sanitized, log, read, compared = lines[5 * number : 5 * number + 5]
+        assert (wrote[0], sanitized[0], log[0], read[0]) == (0, 0, 0, 0)
+        assert compared[0] == 1, "what was written is still there"
+        (status,) = json.loads(log[1]).values()
+        assert status["sprog"] == 65535
+    assert lines[-1][0] != 0
+
+
+@pytest.mark.parametrize("name", ["reset under load", "power"])
+def test_a_controller_comes_back(tried: Tried, name: str) -> None:
+    """After resets, and after a loss of power, the load goes on without an error."""
+    code, said = tried.lines(name)[0]
+    assert code == 0, said
+    job = json.loads(said[said.index("{") :])["jobs"][0]
+    assert job["error"] == 0 and job["write"]["total_ios"] > 0
+    if name == "power":
+        assert tried.lines(name)[1][1].strip() == "live"
+        lost = tried.after["counters"]["unsafe_shutdowns"]
+        assert lost - tried.before["counters"]["unsafe_shutdowns"] >= 1
+
+
+def test_two_hosts_share_the_drive(tried: Tried) -> None:
+    """What one writes the other reads."""
+    assert tried.codes("two hosts")[0] == 0
+    assert tried.codes("two hosts")[3:6] == [0, 0, 0], tried.lines("two hosts")
+
+
+def test_it_is_gone_after_disconnect(tried: Tried) -> None:
+    """Nothing is left, on neither side."""
+    assert tried.codes("disconnect") == [0, 0]
+    assert "nvme0n1" not in tried.lines("disconnect")[1][1]
+    assert tried.after["connections"]["broke_protocol"] == 0
