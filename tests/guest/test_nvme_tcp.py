@@ -29,6 +29,7 @@ LOAD = (
     "fio --name=load --filename=/dev/nvme0n1 --rw=randwrite --bs=4k --iodepth=16 --direct=1 "
     "--ioengine=libaio --time_based --runtime={seconds} --output-format=json"
 )
+OTHER_HOST = "nqn.2014-08.org.nvmexpress:uuid:11111111-1111-4111-8111-111111111111"
 CUT = "the plug is about to be pulled"
 
 
@@ -44,7 +45,7 @@ class ServedDrive:
         """Ask or steer it."""
         command = [sys.executable, "-m", "ssdlab", "ctl", str(self.folder), *words, "--json"]
         done = subprocess.run(command, capture_output=True, text=True, check=True)
-        told: dict[str, Any] = json.loads(done.stdout or "{}")
+        told: dict[str, Any] = json.loads(done.stdout)["folders"][0]
         return told
 
     def connect(self, *words: str) -> str:
@@ -85,7 +86,8 @@ def items(drive: ServedDrive, volatile: ServedDrive) -> list[dict[str, Any]]:
         ],
         "verify": ["nvme verify /dev/nvme0n1 -s 0 -c 255"],
         "write-zeroes": [
-            "nvme write-zeroes /dev/nvme0n1 -s 80 -c 7", read.format(**at), f"{zero} | cmp - /tmp/read",
+            "nvme write-zeroes /dev/nvme0n1 -s 80 -c 7", read.format(**at),
+            f"{zero} | cmp - /tmp/read",
         ],
         "write-uncor": [
             write.format(**at), "nvme write-uncor /dev/nvme0n1 -s 80 -c 7", read.format(**at),
@@ -141,7 +143,9 @@ def items(drive: ServedDrive, volatile: ServedDrive) -> list[dict[str, Any]]:
             "nvme reset /dev/nvme0; wait; cat /tmp/load.json",
         ],
         "two hosts": [
-            f"{drive.connect('--duplicate-connect', '-q nqn.2014-08.org.nvmexpress:uuid:11111111-1111-4111-8111-111111111111')}",
+            # nvme-cli 2.3 finds that it is connected already, whatever host is named.
+            f"echo transport=tcp,traddr=10.0.2.2,trsvcid={drive.port},nqn={drive.name},"
+            f"hostnqn={OTHER_HOST},hostid={OTHER_HOST[-36:]},duplicate_connect > /dev/nvme-fabrics",
             "sleep 1", "nvme list-subsys -o json", write.format(**at),
             "nvme read /dev/nvme1n1 -s 80 -c 7 -z 4096 -d /tmp/read || "
             "nvme read /dev/nvme0n1 -s 80 -c 7 -z 4096 -d /tmp/read",
@@ -265,7 +269,7 @@ def test_features(tried: Tried) -> None:
     assert "0x0000001f" in after[1].lower() or "0x1f" in after[1].lower()
     assert cache[0] != 0 and unknown[0] != 0
     on, set_off, off, said = (tried.lines("volatile")[number] for number in (2, 3, 4, 5))
-    assert on[1].strip().endswith("1") and set_off[0] == 0 and re.search(r"0x0*\b", off[1])
+    assert on[1].strip().endswith("1") and set_off[0] == 0 and off[1].strip().endswith("0")
     assert "0x7" in said[1], "a volatile cache that is flushed for all namespaces"
 
 
@@ -275,8 +279,8 @@ def test_logs_are_the_drives_own(tried: Tried) -> None:
     assert smart[0] == ocp[0] == firmware[0] == effects[0] == 0
     health = json.loads(smart[1])
     first, last = (each["counters"] for each in (tried.before, tried.after))
-    assert first["host_writes"] <= health["host_write_commands"] <= last["host_writes"]
-    programmed = json.loads(ocp[1])["Physical media units written"]["lo"]
+    assert first["host_writes"] <= int(health["host_write_commands"]) <= last["host_writes"]
+    programmed = int(json.loads(ocp[1])["Physical media units written"]["lo"])
     assert first["nand_bytes_written"] <= programmed <= last["nand_bytes_written"]
 
 
@@ -340,7 +344,8 @@ def test_a_controller_comes_back(tried: Tried, name: str) -> None:
 
 def test_two_hosts_share_the_drive(tried: Tried) -> None:
     """What one writes the other reads."""
-    assert tried.codes("two hosts")[0] == 0
+    assert tried.codes("two hosts")[0] == 0, tried.lines("two hosts")[0]
+    assert "nvme0" in (paths := tried.lines("two hosts")[2][1]) and "nvme1" in paths
     assert tried.codes("two hosts")[3:6] == [0, 0, 0], tried.lines("two hosts")
 
 
