@@ -105,7 +105,7 @@ bench: install ## simulated writes per CPU second beside the bare mapping loop, 
 	@scripts/require.sh rust
 	@scripts/bench.sh
 
-fuzz: ## job files, traces, profiles, NBD clients, folders and logs made up at random, FUZZ_SECONDS (60) each
+fuzz: ## job files, traces, profiles, NBD and NVMe clients, folders and logs made up at random, FUZZ_SECONDS (60) each
 	@scripts/fuzz.sh $(FUZZ_SECONDS)
 
 format: $(VENV)/python.stamp ## rewrite the sources in the house style

@@ -21,5 +21,6 @@ run job_file fuzz/seeds/job_file
 run trace fuzz/seeds/trace
 run profile profiles
 run nbd fuzz/seeds/nbd
+run nvme fuzz/seeds/nvme
 run folder fuzz/seeds/folder
 run log fuzz/seeds/log

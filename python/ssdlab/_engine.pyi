@@ -93,14 +93,13 @@ class Server:
     def __new__(
         cls,
         folder: PathLike[str] | str,
-        places: list[tuple[str, str]],
-        nvme: tuple[list[str], tuple[str, str, str, str]] | None,
+        places: tuple[list[tuple[str, str]], tuple[list[str], tuple[str, str, str, str]] | None],
         others_may_reach_it: bool,
         pace: float | None,
         durable_host: bool,
         log: PathLike[str] | str | None,
     ) -> Server:
-        """Places are `unix` and a path, or `tcp` and an address with its port; NVMe has addresses, and model, serial number, firmware and qualified name; a pace of None is as fast as it is computed; what is done to the drive goes into a new folder `log`."""
+        """Places are those of NBD, `unix` and a path, or `tcp` and an address with its port, and those of NVMe: addresses, and model, serial number, firmware and qualified name; a pace of None is as fast as it is computed; what is done to the drive goes into a new folder `log`."""
 
     def places(self) -> list[tuple[str, str]]:
         """Where NBD clients find it, with the ports that the machine chose."""

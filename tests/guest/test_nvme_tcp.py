@@ -23,13 +23,14 @@ from results import HERE, Results, boot_with
 
 SMALL = "nand.dies_per_channel=1 nand.channels=2 nand.pages_per_block=64 capacity_bytes=128MiB"
 PROTECTED, VOLATILE = "micron-7450-pro-960gb", "theory"
-PROGRAMS = ("nvme", "ip", "smartctl", "fio", "dmesg", "tail", "cmp", "tr", "seq", "timeout", "head")
+PROGRAMS = ("nvme", "ip", "smartctl", "fio", "dmesg", "timeout", "tail", "cmp", "tr", "seq", "head")
 PORT = "$(cat /sys/class/nvme/nvme0/address | sed 's/.*trsvcid=//')"
 LOAD = (
     "fio --name=load --filename=/dev/nvme0n1 --rw=randwrite --bs=4k --iodepth=16 --direct=1 "
     "--ioengine=libaio --time_based --runtime={seconds} --output-format=json"
 )
 OTHER_HOST = "nqn.2014-08.org.nvmexpress:uuid:11111111-1111-4111-8111-111111111111"
+GUIDE = HERE.parents[1] / "docs/howto/nvme.md"
 CUT = "the plug is about to be pulled"
 
 
@@ -69,6 +70,14 @@ def serve(folder: Path, profile: str, *words: str) -> ServedDrive:
     return ServedDrive(folder, found[1], found[2])
 
 
+def guide(drive: ServedDrive) -> list[str]:
+    """Return the lines of the guide, in one shell; from here the drive is elsewhere."""
+    section = GUIDE.read_text(encoding="utf-8").partition("## In a kernel")[2].partition("## ")[0]
+    lines = [line.strip() for line in section.splitlines() if line.startswith("    ")]
+    there = "\n".join(lines).replace("127.0.0.1", "10.0.2.2").replace("4420", drive.port)
+    return [f"set -e\n{there}"]
+
+
 def items(drive: ServedDrive, volatile: ServedDrive) -> list[dict[str, Any]]:
     """Return what is typed in the guest, by name."""
     zero, noise = "head -c 4096 /dev/zero", "head -c 4096 /dev/urandom > /tmp/noise"
@@ -76,6 +85,7 @@ def items(drive: ServedDrive, volatile: ServedDrive) -> list[dict[str, Any]]:
     write = "nvme write /dev/nvme0n1 -s {sector} -c 7 -z 4096 -d /tmp/noise"
     at = {"sector": 80}
     typed = {
+        "guide": guide(drive),
         "discover": [f"nvme discover -t tcp -a 10.0.2.2 -s {drive.port}"],
         "connect": [drive.connect("-c 1", "-l 120"), "sleep 1", "nvme list -o json"],
         "id-ctrl": ["nvme id-ctrl /dev/nvme0 -o json", "nvme id-ns /dev/nvme0n1 -o json"],
@@ -239,6 +249,14 @@ def test_it_is_found_and_connected(tried: Tried) -> None:
     assert json.loads(namespace)["npwg"] == 7, "a unit of 4 KiB is eight sectors"
 
 
+def test_the_guide_holds(tried: Tried) -> None:
+    """Each of its lines, as it stands."""
+    ((code, said),) = tried.lines("guide")
+    assert code == 0, said
+    for words in ("Micron 7450 PRO", "trimmed", "Physical media units written", "PASSED"):
+        assert words in said
+
+
 @pytest.mark.parametrize("name", ["write", "write-zeroes", "verify", "dsm"])
 def test_it_is_written_and_read(tried: Tried, name: str) -> None:
     """Every line does what it should; what was zeroed or deallocated reads as zeroes."""
@@ -314,7 +332,7 @@ def test_formats_erase(tried: Tried) -> None:
         assert compared[0] == 1, "what was written is still there"
     assert lines[-1][0] != 0
     erased = tried.after["counters"]["secure_erases"] - tried.before["counters"]["secure_erases"]
-    assert erased == 2, "by a format and a sanitize"
+    assert erased == 3, "by the guide, a format and a sanitize"
 
 
 def test_sanitizes_erase(tried: Tried) -> None:

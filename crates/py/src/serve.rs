@@ -71,13 +71,13 @@ impl Server {
     fn new(
         py: Python<'_>,
         folder: PathBuf,
-        places: Vec<Place>,
-        nvme: Option<Nvme>,
+        places: (Vec<Place>, Option<Nvme>),
         others_may_reach_it: bool,
         pace: Option<f64>,
         durable_host: bool,
         log: Option<PathBuf>,
     ) -> PyResult<Server> {
+        let (places, nvme) = places;
         let addresses = places.into_iter().map(|place| address(&place)).collect::<PyResult<Vec<_>>>()?;
         let nvme = nvme.map(of_nvme).transpose()?;
         py.detach(|| {

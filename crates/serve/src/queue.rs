@@ -348,7 +348,11 @@ impl<M: Medium + Send> IoQueue<'_, '_, M> {
         loop {
             let asked = match self.deferred.pop_front() {
                 Some(asked) => asked,
-                None => self.next_pdu()?,
+                None => {
+                    let asked = self.next_pdu()?;
+                    self.client.input.complete();
+                    asked
+                }
             };
             let command = asked.submission()?;
             self.queue.completions.took();
@@ -358,14 +362,13 @@ impl<M: Medium + Send> IoQueue<'_, '_, M> {
         }
     }
 
+    /// The next PDU, which has begun with its first byte, or with what it is a part of.
     fn next_pdu(&mut self) -> Result<Pdu, End> {
         if self.client.input.held().is_empty() {
             self.client.fill()?;
         }
         self.client.input.begin();
-        let asked = Pdu::read(&mut self.client, self.queue.completions.agreed)?;
-        self.client.input.complete();
-        Ok(asked)
+        Pdu::read(&mut self.client, self.queue.completions.agreed)
     }
 
     /// A command that the drive is not asked ends.
@@ -447,6 +450,7 @@ impl<M: Medium + Send> IoQueue<'_, '_, M> {
         pdu::ready_to_transfer(&mut out, agreed, command.id, tag, needed as u32);
         self.client.outbox.put_written(out);
         self.client.hand_over()?;
+        self.client.input.begin_payload();
         let (mut data, mut is_sound) = (Vec::with_capacity(needed), true);
         while data.len() < needed {
             let next = self.next_pdu()?;
@@ -469,6 +473,7 @@ impl<M: Medium + Send> IoQueue<'_, '_, M> {
             is_sound &= next.is_sound;
             data.extend(next.data);
         }
+        self.client.input.complete();
         Ok(if is_sound { Ok(data) } else { Err(WRONG_DATA) })
     }
 }

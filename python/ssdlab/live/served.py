@@ -54,7 +54,7 @@ def nvme_of(folder: Path, places: Sequence[str], model: str, firmware: str) -> N
     Examples
     --------
     >>> nvme_of(Path("/drive"), ["127.0.0.1:4420"], "ssdlab", "0.1.0").serial
-    'E8FBE6D13BE95E2CB4D2'
+    'DB2A6AAE063B5F1EBFA7'
     """
     name = uuid.uuid5(uuid.NAMESPACE_URL, folder.resolve().as_uri())
     serial = name.hex[:20].upper()
@@ -114,8 +114,7 @@ class FolderDrive:
         self._server: Any = ask_at_once(
             load().Server,
             self._folder,
-            list(wishes.places),
-            _plain(wishes.nvme),
+            (list(wishes.places), _plain(wishes.nvme)),
             wishes.others_may_reach_it,
             wishes.pace,
             wishes.durable == "host",

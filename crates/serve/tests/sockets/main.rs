@@ -5,9 +5,11 @@
 mod client;
 mod histories;
 mod hostile;
+mod initiator;
 #[path = "../../../device/tests/stand/kinds.rs"]
 mod kinds;
 mod limits;
+mod nvme;
 #[path = "../../../disk/tests/oracle.rs"]
 mod oracle;
 mod power;

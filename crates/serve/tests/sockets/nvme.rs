@@ -1,0 +1,227 @@
+//! NVMe over TCP, by a host of our own, honest and hostile.
+
+use crate::initiator::{Command, Queue};
+use crate::{connected, disk, serve, wait_until};
+use ssdlab_disk::medium::Ram;
+use ssdlab_serve::limits::Limits;
+use ssdlab_serve::nvme::fabric::DISCOVERY;
+use ssdlab_serve::nvme::facts::Identity;
+use ssdlab_serve::nvme::pdu::{Fatal, HOST_DATA, IC_REQUEST};
+use ssdlab_serve::nvme::status::Status;
+use ssdlab_serve::server::{Options, Server};
+use ssdlab_serve::socket::Address;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+const NAME: &str = "nqn.2014-08.org.nvmexpress:uuid:drive";
+const WRITE: u8 = 1;
+const READ: u8 = 2;
+
+/// A drive that is served over NVMe, too, and where.
+fn served(options: Options) -> (Server<Ram>, SocketAddr) {
+    let identity = Identity { qualified_name: NAME.into(), ..Identity::default() };
+    let nvme = Some((vec![([127, 0, 0, 1], 0).into()], identity));
+    let server = serve(disk("smooth"), Options { nvme, ..options });
+    let Address::Tcp(address) = server.nvme_addresses()[0] else { panic!("over TCP") };
+    (server, address)
+}
+
+/// An admin and an I/O queue.
+fn host(address: SocketAddr, with_digests: bool) -> (Queue, Queue) {
+    let admin = Queue::admin(address, NAME, with_digests).expect("an admin queue");
+    let io = admin.io(address, NAME).expect("an I/O queue");
+    (admin, io)
+}
+
+fn noise(bytes: usize) -> Vec<u8> {
+    (0..bytes).map(|place| (place * 7 + place / 512) as u8).collect()
+}
+
+/// The server lives: another host writes and reads.
+fn assert_lives(address: SocketAddr) {
+    let (_admin, mut io) = host(address, false);
+    let data = noise(4096);
+    assert!(io.ask(&Command::of(WRITE, 0, 8), &data).expect("an answer").0.is(Status::SUCCESS));
+    assert_eq!(io.ask(&Command::of(READ, 0, 8), &[]).expect("an answer").1, data);
+}
+
+/// In the capsule and asked for, short and long, with digests and without, and NBD sees the same bytes.
+#[test]
+fn what_is_written_is_read() {
+    for (pace, with_digests) in crate::PACES.into_iter().flat_map(|pace| [(pace, false), (pace, true)]) {
+        let (server, address) = served(Options { pace, ..Options::default() });
+        let (_admin, mut io) = host(address, with_digests);
+        for (first, sectors, in_capsule) in [(0u64, 1u32, true), (8, 16, true), (64, 8, false), (512, 2048, false)] {
+            let data = noise(sectors as usize * 512);
+            let write = Command { in_capsule, ..Command::of(WRITE, first, sectors) };
+            assert!(io.ask(&write, &data).expect("an answer").0.is(Status::SUCCESS));
+            let (done, read) = io.ask(&Command::of(READ, first, sectors), &[]).expect("an answer");
+            assert!(done.is(Status::SUCCESS) && read == data, "{first} {sectors}");
+            let mut other = connected(&server);
+            assert_eq!(other.read(first * 512, sectors * 512).expect("it is there"), data);
+        }
+    }
+}
+
+/// Many commands at once end in any order, each with its own number.
+#[test]
+fn commands_overlap() {
+    let (_server, address) = served(Options::default());
+    let (_admin, mut io) = host(address, false);
+    let sent: Vec<u16> = (0..100).map(|place| io.send(&Command::of(READ, place * 8, 8), &[]).unwrap()).collect();
+    let mut ended: Vec<u16> = sent.iter().map(|_| io.end(&[]).unwrap().0.id).collect();
+    ended.sort_unstable();
+    assert_eq!(ended, sent);
+}
+
+/// Other commands wait while the data of one are on their way, and end behind it.
+#[test]
+fn others_wait_for_data() {
+    let (_server, address) = served(Options::default());
+    let (_admin, mut io) = host(address, false);
+    let data = noise(64 << 10);
+    let write = io.send(&Command::of(WRITE, 0, 128), &[]).unwrap();
+    let read = io.send(&Command::of(READ, 0, 8), &[]).unwrap();
+    // The drive may end them in any order.
+    let mut ended = [(); 2].map(|()| io.end(&data).unwrap().0.id);
+    ended.sort_unstable();
+    assert_eq!(ended, [write, read]);
+    assert_eq!(io.ask(&Command::of(READ, 0, 128), &[]).unwrap().1, data);
+}
+
+/// Who comes to the wrong door, or too early, has the status that says so.
+#[test]
+fn wrong_connects() {
+    let (_server, address) = served(Options::default());
+    let status = |number, name: &str, controller| {
+        let mut queue = Queue::open(address, false).unwrap();
+        queue.controller = controller;
+        queue.connect(number, name, 0).unwrap().status
+    };
+    let wrong = Status::CONNECT_PARAMETERS.field();
+    assert_eq!(status(0, "nqn.other", 0xFFFF), wrong);
+    assert_eq!(status(0, NAME, 5), wrong);
+    assert_eq!(status(1, NAME, 5), wrong);
+    let mut admin = Queue::open(address, false).unwrap();
+    admin.controller = admin.connect(0, NAME, 0).map(|done| done.result as u16).map_or(0xFFFF, |_| 0xFFFF);
+    assert_eq!(status(1, NAME, 1), Status::SEQUENCE_ERROR.field(), "it is not enabled yet");
+    assert!(Queue::admin(address, DISCOVERY, false).is_ok());
+    assert_lives(address);
+}
+
+/// What breaks the transport's rules ends the connection, which is told why; others go on.
+#[test]
+fn broken_rules() {
+    let (server, address) = served(Options::default());
+    let fatal = |break_it: &dyn Fn(&mut Queue)| {
+        let (_admin, mut io) = host(address, true);
+        break_it(&mut io);
+        let told = io.end(&[]).expect_err("it ends").to_string();
+        assert_lives(address);
+        told
+    };
+    let told = |fatal: Fatal| format!("terminated: {}", fatal as u16);
+    let head = |kind: u8, hlen: u8, plen: u32| [&[kind, 0, hlen, hlen + 4][..], &plen.to_le_bytes()].concat();
+    assert_eq!(fatal(&|io| io.raw(&head(0xFF, 24, 24)).unwrap()), told(Fatal::InvalidHeader));
+    assert_eq!(fatal(&|io| io.raw(&head(HOST_DATA, 24, u32::MAX)).unwrap()), told(Fatal::Limit));
+    assert_eq!(fatal(&|io| io.raw(&[head(4, 72, 76), vec![1; 68]].concat()).unwrap()), told(Fatal::HeaderDigest));
+    assert_eq!(fatal(&|io| io.send_data(1, 1, 0, &[0; 512]).unwrap()), told(Fatal::Sequence), "not asked for");
+    let again = [head(IC_REQUEST, 128, 128), vec![0; 120]].concat();
+    assert_eq!(fatal(&|io| io.raw(&again).unwrap()), told(Fatal::Sequence));
+    let far = |io: &mut Queue| {
+        let id = io.send(&Command::of(WRITE, 0, 64), &[]).unwrap();
+        io.receive().unwrap();
+        io.send_data(id, id, 512, &[0; 512]).unwrap();
+    };
+    assert_eq!(fatal(&far), told(Fatal::Sequence), "not where it was asked for");
+    let many = |io: &mut Queue| {
+        io.send(&Command::of(WRITE, 0, 64), &[]).unwrap();
+        (0..200).for_each(|_| drop(io.send(&Command::of(READ, 0, 1), &[])));
+        io.receive().unwrap();
+    };
+    assert_eq!(fatal(&many), told(Fatal::Limit), "more commands than the queue has entries");
+    wait_until(|| server.stats().visits.broke_protocol >= 7);
+}
+
+/// Data whose digest is wrong end the command, which may be asked again; the drive is not asked.
+#[test]
+fn wrong_data() {
+    let (_server, address) = served(Options::default());
+    let (_admin, mut io) = host(address, true);
+    let mut lying = Queue::open(address, true).unwrap();
+    lying.controller = io.controller;
+    let write = Command { in_capsule: true, ..Command::of(WRITE, 0, 1) };
+    assert!(io.ask(&write, &noise(512)).unwrap().0.is(Status::SUCCESS));
+    let short = Command { in_capsule: true, length: 1024, ..Command::of(WRITE, 0, 2) };
+    assert!(io.ask(&short, &noise(512)).unwrap().0.is(Status::SGL_LENGTH), "less than it names");
+    assert_eq!(io.ask(&Command::of(READ, 0, 1), &[]).unwrap().1, noise(512));
+}
+
+/// Half a PDU, a write without data and a queue that is never read are given up, and harm no other.
+#[test]
+fn who_stalls_is_left() {
+    let limits =
+        Limits { to_ask: Duration::from_millis(200), to_take: Duration::from_millis(200), ..Limits::default() };
+    let (server, address) = served(Options { limits, ..Options::default() });
+    let (_first, mut half) = host(address, false);
+    half.raw(&[4, 0, 72]).unwrap();
+    let (_second, mut without) = host(address, false);
+    without.send(&Command::of(WRITE, 0, 64), &[]).unwrap();
+    let (_third, mut unread) = host(address, false);
+    (0..120).for_each(|_| drop(unread.send(&Command::of(READ, 0, 2048), &[])));
+    assert_lives(address);
+    wait_until(|| server.stats().visits.too_slow >= 3);
+    assert_lives(address);
+}
+
+/// A thousand connects, each left at once: the server has room for the next.
+#[test]
+fn a_thousand_connects() {
+    let (server, address) = served(Options::default());
+    for number in 0..1000 {
+        // One that finds no room is hung up on.
+        if let Ok(mut queue) = Queue::open(address, number % 2 == 0) {
+            drop(queue.connect(0, NAME, 0));
+        }
+    }
+    wait_until(|| server.stats().visits.open < 8);
+    assert_lives(address);
+}
+
+/// A host that does not show in time that it is alive has gone, with all its queues.
+#[test]
+fn who_is_silent_is_gone() {
+    let (server, address) = served(Options::default());
+    let mut admin = Queue::open(address, false).unwrap();
+    admin.controller = admin.connect(0, NAME, 50).unwrap().result as u16;
+    let enable = Command { opcode: 0x7F, dwords: [0, 0x14, 0x46_0001, 0, 0, 0], ..Command::default() };
+    assert!(admin.ask(&enable, &[]).unwrap().0.is(Status::SUCCESS));
+    let mut io = admin.io(address, NAME).unwrap();
+    assert!(io.ask(&Command::of(READ, 0, 1), &[]).unwrap().0.is(Status::SUCCESS));
+    assert!(admin.end(&[]).is_err() && io.end(&[]).is_err());
+    wait_until(|| server.stats().visits.open == 0);
+}
+
+/// A cut ends all queues, and none is taken until the power is back.
+#[test]
+fn a_cut_ends_all_queues() {
+    let (server, address) = served(Options::default());
+    let (mut admin, mut io) = host(address, false);
+    server.power_cut(1).expect("the drive is there");
+    assert!(admin.end(&[]).is_err() && io.end(&[]).is_err());
+    assert!(Queue::open(address, false).is_err());
+    server.power_on().expect("the drive is there");
+    assert_lives(address);
+}
+
+/// A format erases what two hosts see, and is counted.
+#[test]
+fn a_format_erases() {
+    let (server, address) = served(Options::default());
+    let (mut admin, mut io) = host(address, false);
+    assert!(io.ask(&Command::of(WRITE, 0, 8), &noise(4096)).unwrap().0.is(Status::SUCCESS));
+    let format = Command { opcode: 0x80, namespace: 1, dwords: [1 << 9, 0, 0, 0, 0, 0], ..Command::default() };
+    assert!(admin.ask(&format, &[]).unwrap().0.is(Status::SUCCESS));
+    assert_eq!(io.ask(&Command::of(READ, 0, 8), &[]).unwrap().1, [0; 4096]);
+    assert_eq!(server.with_disk(|disk| disk.counters().secure_erases), Ok(1));
+}
