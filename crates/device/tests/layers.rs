@@ -52,6 +52,7 @@ const SSD: &[&[&str]] = &[
         "link",
         "move_processor",
         "move_runs",
+        "health",
         "pending",
         "power_states",
         "program_budget",

@@ -8,9 +8,6 @@
 //!
 //! Left out, because the model has none: temperature, hours of power, self-tests.
 
-use crate::nand::contents::Contents;
-use crate::ssd::Ssd;
-
 /// See the module.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Health {
@@ -28,25 +25,38 @@ pub struct Health {
     pub bad_blocks: u64,
 }
 
-impl<C: Contents> Ssd<C> {
-    /// The health of the drive as it is now.
-    pub fn health(&self) -> Health {
-        let array = &self.ftl.flash.array;
+impl Health {
+    /// Of blocks in use with so many erases each, rated for so many; of so many blocks that may still be lost, and were.
+    pub fn of(erase_counts: impl Iterator<Item = u32>, rated: u32, may_be_lost: i64, lost: u64) -> Health {
         let (mut blocks, mut erases, mut least, mut most) = (0u64, 0u64, u32::MAX, 0);
-        for count in array.erase_counts() {
+        for count in erase_counts {
             (blocks, erases) = (blocks + 1, erases + u64::from(count));
             (least, most) = (least.min(count), most.max(count));
         }
-        let rated = u64::from(self.shape.config.reliability.rated_cycles);
-        let (left, lost) = (self.ftl.spare_blocks(), self.ftl.counters.grown_bad_blocks);
-        let spare = left.max(0) as u64;
+        let spare = may_be_lost.max(0) as u64;
         Health {
-            used_percent: (100 * erases).checked_div(blocks * rated).unwrap_or(0) as u32,
+            used_percent: (100 * erases).checked_div(blocks * u64::from(rated)).unwrap_or(0) as u32,
             spare_percent: (100 * spare).checked_div(spare + lost).unwrap_or(0) as u32,
-            is_read_only: self.ftl.is_read_only() || left < 0,
+            is_read_only: may_be_lost < 0,
             least_erases: least.min(most),
             most_erases: most,
-            bad_blocks: array.bad_blocks() as u64,
+            bad_blocks: 0,
         }
+    }
+}
+
+#[cfg(test)]
+mod test {
+    use super::*;
+
+    /// By hand: 60 erases of 4 blocks rated for 100, and 9 of 12 blocks left; one lost too many is read-only.
+    #[test]
+    fn percentages_by_hand() {
+        let health = Health::of([10, 20, 30, 0].into_iter(), 100, 9, 3);
+        assert_eq!((health.used_percent, health.spare_percent), (15, 75));
+        assert_eq!((health.least_erases, health.most_erases, health.is_read_only), (0, 30, false));
+        let worn = Health::of([300].into_iter(), 100, -1, 3);
+        assert_eq!((worn.used_percent, worn.spare_percent, worn.is_read_only), (300, 0, true));
+        assert_eq!(Health::of(std::iter::empty(), 0, 0, 0).used_percent, 0);
     }
 }

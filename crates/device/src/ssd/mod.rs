@@ -68,6 +68,7 @@ use crate::sim::arrivals::Arrivals;
 use crate::ssd::activity::Span;
 use crate::ssd::commands::Commands;
 use crate::ssd::dies::Dies;
+use crate::ssd::health::Health;
 use crate::ssd::journal::Journal;
 use crate::ssd::link::Link;
 use crate::ssd::move_processor::MoveProcessor;
@@ -183,6 +184,15 @@ impl<C: Contents> Ssd<C> {
     /// Number of channels and of dies.
     pub fn shape(&self) -> (u32, u32) {
         (self.ftl.geometry.channels, self.ftl.geometry.dies)
+    }
+
+    /// What its health log says.
+    pub fn health(&self) -> Health {
+        let (array, rated) = (&self.ftl.flash.array, self.shape.config.reliability.rated_cycles);
+        let lost = self.ftl.counters.grown_bad_blocks;
+        let health = Health::of(array.erase_counts(), rated, self.ftl.spare_blocks(), lost);
+        let is_read_only = health.is_read_only || self.ftl.is_read_only();
+        Health { is_read_only, bad_blocks: array.bad_blocks() as u64, ..health }
     }
 
     /// Mapping unit in bytes.
