@@ -17,7 +17,7 @@ use crate::nvme::fabric::{self, Connect};
 use crate::nvme::facts::Namespace;
 use crate::nvme::identify::Kind;
 use crate::nvme::io::{self, Asked};
-use crate::nvme::logs::{Place, Sanitize};
+use crate::nvme::logs::{self, Sanitize};
 use crate::nvme::pdu::{self, Agreed, Fatal, Head, HostData};
 use crate::nvme::reply::Completions;
 use crate::nvme::status::Status;
@@ -86,12 +86,29 @@ pub fn serve<M: Medium + Send>(house: &House<M>, target: &Target, socket: &Arc<S
     ending
 }
 
+/// A queue that is connected, until it is dropped.
+struct Seat<'a> {
+    target: &'a Target,
+    controller: u16,
+    queue: u16,
+}
+
+impl Drop for Seat<'_> {
+    fn drop(&mut self) {
+        match self.queue {
+            0 => self.target.leave(self.controller),
+            queue => self.target.leave_queue(self.controller, queue),
+        }
+    }
+}
+
 fn begin<M: Medium + Send>(house: &House<M>, target: &Target, socket: &Arc<Socket>) -> Result<Ending, End> {
     let limits = &house.limits;
     if socket.set_patience(limits.to_ask, limits.to_take).is_err() {
         return Ok(Ending::Left);
     }
-    let Some(cycle) = house.served.with(|drive| drive.is_on().then(|| drive.cycle())) else { return Ok(Ending::Left) };
+    let cycle_of_power = || house.served.with(|drive| drive.is_on().then(|| drive.cycle()));
+    let Some(cycle) = cycle_of_power() else { return Ok(Ending::Left) };
     let mut input = Input::new(socket, limits.to_ask);
     let asked = Pdu::read(&mut Plain(&mut input), Agreed::default())?;
     if asked.kind != pdu::IC_REQUEST {
@@ -102,33 +119,45 @@ fn begin<M: Medium + Send>(house: &House<M>, target: &Target, socket: &Arc<Socke
     let first = Pdu::read(&mut Plain(&mut input), agreed)?;
     input.complete();
     let command = first.submission()?;
-    let is_connect = command.opcode == Submission::FABRICS && command.fabrics_type() == fabric::CONNECT;
-    let wish = if is_connect { Connect::read(&command, &first.data) } else { Err(Status::SEQUENCE_ERROR) };
-    let connected = wish.and_then(|wish| target.connect(&wish, socket).map(|found| (wish, found)));
-    let (wish, (controller, kind)) = match connected {
+    let (mut answer, connected) = (Vec::new(), connect(&command, &first.data, target, socket));
+    let (wish, controller, kind) = match connected {
         Ok(connected) => connected,
         Err(status) => {
-            let mut bytes = Vec::new();
-            Completions::new(agreed, 0, 2, target.errors.clone()).end(&mut bytes, command.id, 0, status);
-            send(socket, &bytes, limits.to_take)?;
+            Completions::new(agreed, 0, 2, target.errors.clone()).end(&mut answer, command.id, 0, status);
+            send(socket, &answer, limits.to_take)?;
             return Ok(Ending::Left);
         }
     };
+    let _seat = Seat { target, controller, queue: wish.queue };
+    if cycle_of_power() != Some(cycle) {
+        // A loss of power in between hung up on those who were connected then.
+        return Ok(Ending::Left);
+    }
     let completions = Completions::new(agreed, wish.queue, wish.entries, target.errors.clone());
     completions.took();
-    let mut bytes = Vec::new();
-    completions.end(&mut bytes, command.id, controller.into(), Status::SUCCESS);
-    let greeted = send(socket, &bytes, limits.to_take);
+    completions.end(&mut answer, command.id, controller.into(), Status::SUCCESS);
+    send(socket, &answer, limits.to_take)?;
     let queue = Queue { house, target, socket, controller, completions };
-    if wish.queue == 0 {
-        let ended = greeted.map_err(End::from).and_then(|()| queue.administer(kind, input));
-        target.leave(controller);
-        let Err(end) = ended;
-        return Err(end);
+    if wish.queue > 0 {
+        return queue.converse(input, cycle);
     }
-    let ending = greeted.map(|()| queue.converse(input, cycle));
-    target.leave_queue(controller, wish.queue);
-    ending?
+    let Err(end) = queue.administer(kind, input);
+    Err(end)
+}
+
+/// The first command of a queue, which connects it.
+fn connect(
+    command: &Submission,
+    data: &[u8],
+    target: &Target,
+    socket: &Arc<Socket>,
+) -> Result<(Connect, u16, Kind), Status> {
+    if command.opcode != Submission::FABRICS || command.fabrics_type() != fabric::CONNECT {
+        return Err(Status::SEQUENCE_ERROR);
+    }
+    let wish = Connect::read(command, data)?;
+    let (controller, kind) = target.connect(&wish, socket)?;
+    Ok((wish, controller, kind))
 }
 
 /// Where bytes of the stream come from.
@@ -239,12 +268,12 @@ impl<'a, M: Medium + Send> Queue<'a, M> {
     }
 
     /// Where the host has come to.
-    fn place(&self) -> Place {
+    fn place(&self) -> logs::Place {
         match self.socket.local_address() {
             Some(address) => {
-                Place { address: address.ip().to_string(), port: address.port(), is_v6: address.is_ipv6() }
+                logs::Place { address: address.ip().to_string(), port: address.port(), is_v6: address.is_ipv6() }
             }
-            None => Place { address: String::new(), port: 0, is_v6: false },
+            None => logs::Place { address: String::new(), port: 0, is_v6: false },
         }
     }
 
@@ -260,7 +289,7 @@ impl<'a, M: Medium + Send> Queue<'a, M> {
         }
     }
 
-    fn answer(&self, command: &Submission, kind: Kind, place: &Place, out: &mut Vec<u8>) {
+    fn answer(&self, command: &Submission, kind: Kind, place: &logs::Place, out: &mut Vec<u8>) {
         if command.opcode == Submission::FABRICS {
             let (result, status) = self.fabrics(command).map_or_else(|status| (0, status), |it| (it, Status::SUCCESS));
             return self.completions.end(out, command.id, result, status);
