@@ -38,8 +38,6 @@ use std::time::Duration;
 
 /// Commands that wait while the data of another one come.
 const MOST_DEFERRED: usize = fabric::MOST_ENTRIES as usize;
-/// Digest of data that is wrong: the command ends, and may be asked again (Transient Transport Error).
-const WRONG_DATA: Status = Status(0x022);
 
 /// Why a queue ends.
 enum End {
@@ -456,7 +454,7 @@ impl<M: Medium + Send> IoQueue<'_, '_, M> {
     fn payload(&mut self, command: &Submission, wanted: &Asked, asked: Pdu) -> Result<Result<Vec<u8>, Status>, End> {
         let needed = wanted.host_bytes() as usize;
         if !asked.is_sound {
-            return Ok(Err(WRONG_DATA));
+            return Ok(Err(Status::TRANSPORT));
         }
         if needed == 0 {
             return Ok(Ok(Vec::new()));
@@ -503,6 +501,6 @@ impl<M: Medium + Send> IoQueue<'_, '_, M> {
             data.extend(next.data);
         }
         self.client.input.complete();
-        Ok(if is_sound { Ok(data) } else { Err(WRONG_DATA) })
+        Ok(if is_sound { Ok(data) } else { Err(Status::TRANSPORT) })
     }
 }

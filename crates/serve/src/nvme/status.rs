@@ -30,6 +30,8 @@ impl Status {
     pub const SGL_TYPE: Status = Status(0x011);
     /// Namespace is Write Protected.
     pub const WRITE_PROTECTED: Status = Status(0x020);
+    /// Transient Transport Error.
+    pub const TRANSPORT: Status = Status(0x022);
     /// LBA Out of Range.
     pub const LBA_OUT_OF_RANGE: Status = Status(0x080);
     /// Namespace Not Ready.
@@ -75,9 +77,10 @@ impl Status {
         self == Status::SUCCESS
     }
 
-    /// The field of a completion, its phase tag 0. What will pass, a drive without power, may be asked again.
+    /// The field of a completion, its phase tag 0. What will pass, as a drive without power, may be asked again.
     pub fn field(self) -> u16 {
-        let lasts = !self.is_success() && self != Status::NOT_READY && self != Status::INTERNAL_ERROR;
+        const PASSES: [Status; 4] = [Status::SUCCESS, Status::NOT_READY, Status::INTERNAL_ERROR, Status::TRANSPORT];
+        let lasts = !PASSES.contains(&self);
         self.0 << 1 | if lasts { DO_NOT_RETRY } else { 0 }
     }
 }

@@ -13,6 +13,8 @@ pub struct Queue {
     next: u16,
     /// The controller that it belongs to.
     pub controller: u16,
+    /// Digests of data are wrong.
+    pub spoils_data: bool,
 }
 
 /// A completion.
@@ -58,7 +60,7 @@ impl Queue {
         let mut response = [0; 128];
         stream.read_exact(&mut response)?;
         assert_eq!((u8_at(&response, 0), u8_at(&response, 11)), (pdu::IC_RESPONSE, digests));
-        Ok(Queue { stream, with_digests, next: 0, controller: 0xFFFF })
+        Ok(Queue { stream, with_digests, next: 0, controller: 0xFFFF, spoils_data: false })
     }
 
     /// An admin queue of a subsystem, its controller enabled.
@@ -122,7 +124,8 @@ impl Queue {
         }
         bytes.extend(data);
         if self.with_digests && !data.is_empty() {
-            bytes.extend(digest(data));
+            let spoil = if self.spoils_data { 1 } else { 0 };
+            bytes.extend(digest(data).map(|byte| byte ^ spoil));
         }
         self.raw(&bytes)
     }

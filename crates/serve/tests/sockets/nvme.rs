@@ -103,8 +103,8 @@ fn wrong_connects() {
     assert_eq!(status(0, NAME, 5), wrong);
     assert_eq!(status(1, NAME, 5), wrong);
     let mut admin = Queue::open(address, false).unwrap();
-    admin.controller = admin.connect(0, NAME, 0).map(|done| done.result as u16).map_or(0xFFFF, |_| 0xFFFF);
-    assert_eq!(status(1, NAME, 1), Status::SEQUENCE_ERROR.field(), "it is not enabled yet");
+    let controller = admin.connect(0, NAME, 0).unwrap().result as u16;
+    assert_eq!(status(1, NAME, controller), Status::SEQUENCE_ERROR.field(), "it is not enabled yet");
     assert!(Queue::admin(address, DISCOVERY, false).is_ok());
     assert_lives(address);
 }
@@ -143,13 +143,26 @@ fn broken_rules() {
     wait_until(|| server.stats().visits.broke_protocol >= 7);
 }
 
-/// Data whose digest is wrong end the command, which may be asked again; the drive is not asked.
+/// Data whose digest is wrong, in the capsule or asked for, end the command; nothing is written, and the queue goes on.
 #[test]
 fn wrong_data() {
     let (_server, address) = served(Options::default());
     let (_admin, mut io) = host(address, true);
-    let mut lying = Queue::open(address, true).unwrap();
-    lying.controller = io.controller;
+    for in_capsule in [true, false] {
+        let write = Command { in_capsule, ..Command::of(WRITE, 0, 8) };
+        assert!(io.ask(&write, &noise(4096)).unwrap().0.is(Status::SUCCESS));
+        io.spoils_data = true;
+        assert!(io.ask(&write, &[0; 4096]).unwrap().0.is(Status::TRANSPORT));
+        io.spoils_data = false;
+        assert_eq!(io.ask(&Command::of(READ, 0, 8), &[]).unwrap().1, noise(4096));
+    }
+}
+
+/// A capsule with fewer data than its command names writes nothing.
+#[test]
+fn too_few_data() {
+    let (_server, address) = served(Options::default());
+    let (_admin, mut io) = host(address, true);
     let write = Command { in_capsule: true, ..Command::of(WRITE, 0, 1) };
     assert!(io.ask(&write, &noise(512)).unwrap().0.is(Status::SUCCESS));
     let short = Command { in_capsule: true, length: 1024, ..Command::of(WRITE, 0, 2) };

@@ -70,7 +70,7 @@ fn ranges_by_hand() {
     let range = |first: u64, sectors: u32| [&[0; 4][..], &sectors.to_le_bytes(), &first.to_le_bytes()].concat();
     let asks = Submission { dwords: [1, DEALLOCATE, 0, 0, 0, 0], ..command(DATASET_MANAGEMENT, 0, 1, 0) };
     let namespace = example().namespace;
-    assert_eq!(read(&asks, &namespace, true), Err(Status::SGL_LENGTH).or(Ok(Asked::Deallocate(32))));
+    assert_eq!(read(&asks, &namespace, true), Ok(Asked::Deallocate(32)));
     let trims = ranges(&asks, &namespace, &[range(8, 8), range(0, 1)].concat()).unwrap();
     assert_eq!(trims.iter().map(|trim| (trim.offset, trim.length)).collect::<Vec<_>>(), [(4096, 4096), (0, 512)]);
     let beyond = [range(8, 8), range(namespace.sectors, 1)].concat();
