@@ -109,8 +109,9 @@ def items(drives: list[ServedDrive]) -> list[dict[str, Any]]:
             WIPE,
         ],
         "fill": ["dd if=/dev/zero of=/dev/nvme0n1 bs=1M oflag=direct 2>&1; true"],
-        "partition at 63": partition(63),
+        # In this order: parts of units that lie in the buffer are counted when they leave it.
         "partition at 2048": partition(2048),
+        "partition at 63": partition(63),
         "LUKS": luks(""),
         "LUKS with discards": luks("--allow-discards"),
         "LVM, thick": lvm("lvcreate -q -y -l 90%VG -n lv vg"),
@@ -206,14 +207,14 @@ def test_a_mismatch_is_found_and_mended(tried: Tried) -> None:
 
 
 def test_a_partition_at_63_costs_read_modify_writes(tried: Tried) -> None:
-    """Each 4 KiB at 63 covers two units in part; at 2048 only the table's own sectors do."""
+    """Each 4 KiB at 63 covers two units in part; at 2048 none does."""
     misaligned, aligned = (
         [int(look[0]["Unaligned I/O"]) for look in tried.logs(f"partition at {first}")]
         for first in (63, 2048)
     )
     writes = 2048
     assert misaligned[1] - misaligned[0] >= writes
-    assert aligned[1] - aligned[0] < writes / 20
+    assert aligned[1] - aligned[0] < writes / 100
 
 
 def test_encryption_passes_discards_if_it_is_told(tried: Tried) -> None:
