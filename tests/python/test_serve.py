@@ -223,11 +223,16 @@ def test_wrong_input_is_told(words: list[str], told: str, tmp_path: Path) -> Non
 def test_others_are_not_let_in(folder: Path) -> None:
     """An address that other machines reach takes so many words."""
     made = ("theory", "--set", "capacity_bytes=64MiB", "-o", str(folder))
-    refused = ssdlab("serve", *made, "--nbd", "0.0.0.0:0")
-    assert refused.returncode == 2
-    assert "can be reached from other machines" in refused.stderr
-    told = start(str(folder), "--nbd", "127.0.0.1:0")
+    for option in ("--nbd", "--nvme-tcp"):
+        refused = ssdlab("serve", *made, option, "0.0.0.0:0")
+        assert refused.returncode == 2
+        assert f"{option} 0.0.0.0:0: can be reached from other machines" in refused.stderr
+        refused = ssdlab("serve", *made, option, "4420")
+        assert f"{option} 4420: is no address" in refused.stderr
+        assert not folder.exists(), "addresses are read before a drive is made"
+    told = start(*made, "--nbd", "localhost:0", "--nvme-tcp", "127.0.0.1:0")
     assert told["addresses"][0].startswith("nbd://127.0.0.1:")
+    assert told["addresses"][1].startswith("nvme+tcp://127.0.0.1:")
 
 
 @needs_qemu_io

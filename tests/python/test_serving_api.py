@@ -19,7 +19,7 @@ from pretended import Pretended, heard, served, spoken, until, visitor
 from ssdlab.ground.errors import SsdlabError
 from ssdlab.live import http
 from ssdlab.live.api import ROUTES, Api
-from ssdlab.live.doors import Doors, web_address
+from ssdlab.live.doors import Doors, tcp_address
 from ssdlab.live.http import CLIENTS, MOST_BODY
 
 BODIES: dict[str, dict[str, Any]] = {
@@ -510,7 +510,7 @@ def test_tokens_differ(doors: Doors) -> None:
 def test_wrong_addresses_are_told(place: str, told: str) -> None:
     """Others' machines are served only where that is said in so many words."""
     with pytest.raises(SsdlabError) as error:
-        web_address(place)
+        tcp_address("--web", place)
     assert str(error.value).startswith(f"--web {place}: ")
     assert told in str(error.value)
 

@@ -196,6 +196,47 @@ fn slots_are_programmed_once() {
     assert_eq!(stand.ssd.ftl.flash.contents.programmed_twice, 0);
 }
 
+/// Blocks that are lost at once are lost as by wear: the drive writes on with fewer, keeps what it has, and is read-only
+/// when more are lost than it may lose.
+#[test]
+fn blocks_are_lost_at_once() {
+    for (name, settings) in drives() {
+        let endures = settings
+            .iter()
+            .copied()
+            .filter(|(key, _)| !key.starts_with("reliability.program"))
+            .chain([("nand.erase_limit_us", "1000000")]);
+        let mut stand = Stand::with_contents("theory", &endures.collect::<Vec<_>>(), Recorded::default());
+        let mut draws = Stream::new(3, Purpose::Victim);
+        let mut write = |stand: &mut Stand<Recorded>, count| {
+            stand.run(8, (0..count).map(|_| four_kib(Operation::Write, u64::from(draws.below(UNITS)))));
+        };
+        write(&mut stand, 20_000);
+        let new = stand.ssd.counters();
+        write(&mut stand, 20_000);
+        let whole = (stand.ssd.counters() - new).write_amplification();
+        let may_lose = stand.ssd.ftl.blocks_to_lose() as u64;
+        let count = may_lose / 2;
+        stand.ssd.ftl.lose_blocks(count);
+        let left = |stand: &Stand<Recorded>| (stand.ssd.ftl.blocks_to_lose() as u64, stand.ssd.ftl.blocks_lost());
+        assert_eq!(left(&stand), (may_lose - count, count), "{name}: each counts at once");
+        let before = stand.ssd.counters();
+        write(&mut stand, 20_000);
+        let after = stand.ssd.counters();
+        assert_eq!(left(&stand), (may_lose - count, count), "{name}: none counts twice");
+        // A superblock needs the room of a whole one to be collected for one of its blocks: some wait for that.
+        let least = if name == "superblocks" { count / 2 } else { count };
+        assert!((least..=count).contains(&after.grown_bad_blocks), "{name}: {after:?}");
+        assert!(!stand.ssd.ftl.is_read_only(), "{name}");
+        let less = (after - before).write_amplification();
+        assert!(less > whole, "{name}: with less spare more is moved: {whole:?}, {less:?}");
+        stand.ssd.ftl.lose_blocks(may_lose - count + 1);
+        assert!(stand.ssd.ftl.is_read_only(), "{name}");
+        stand.run(8, (0..u64::from(UNITS)).map(|number| four_kib(Operation::Read, number)));
+        stand.ssd.ftl.check();
+    }
+}
+
 /// Once read-only always read-only: writes are refused at the link, without programming anything.
 #[test]
 fn dead_drive_refuses_writes() {

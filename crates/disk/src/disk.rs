@@ -7,6 +7,7 @@
 //! What a cut may take is what the host was not promised: writes that no flush, FUA or protected buffer covers.
 //! Of a row under program the seed draws whether it is whole. After a cut the drive is on again.
 
+use crate::aging::Aging;
 use crate::image::cut::Struck;
 use crate::image::{Held, Image, Mutant, Payload, Sizes};
 use crate::log::{Entry, Log};
@@ -23,6 +24,7 @@ use ssdlab_device::parameter::Problem;
 use ssdlab_device::sim::slots::Slots;
 use ssdlab_device::ssd::Ssd;
 use ssdlab_device::ssd::admin::{Refused, StartOver};
+use ssdlab_device::ssd::signs::Signs;
 use ssdlab_device::units::{Lpn, Nanos};
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -100,6 +102,8 @@ pub struct Disk<M: Medium> {
     promises: Option<Box<Promises>>,
     /// Where what is done to it is written.
     log: Option<Box<Log>>,
+    /// What its log tells and the model does not have.
+    pub signs: Signs,
 }
 
 /// A drive that is killed has forgotten at most so much of what it counted.
@@ -135,7 +139,8 @@ impl<M: Medium> Disk<M> {
         let (under_way, durable) = (Slots::default(), Durable::Process);
         let (completions, ended, promises, log) = (Vec::new(), Vec::new(), None, None);
         let (now, counters_due) = (Nanos::ZERO, COUNTERS_EVERY);
-        Disk { ssd, now, under_way, writes: 0, durable, completions, ended, counters_due, promises, log }
+        let signs = Signs::default();
+        Disk { ssd, now, under_way, writes: 0, durable, completions, ended, counters_due, promises, log, signs }
     }
 
     /// The same drive over a medium that a later life of it wrote, of which `since` tells what is written: its map is
@@ -166,10 +171,14 @@ impl<M: Medium> Disk<M> {
         self.image().keep_account();
     }
 
-    /// Each good block has been erased so many times more.
-    pub fn age(&mut self, cycles: u32) {
-        self.note(|| Entry::Age(cycles));
-        self.ssd.ftl.flash.array.age(cycles);
+    /// It has lived before.
+    pub fn age(&mut self, aging: &Aging) {
+        self.note(|| Entry::Age(*aging));
+        self.signs = aging.signs(self.signs);
+        let ftl = &mut self.ssd.ftl;
+        ftl.flash.array.age(aging.cycles.unwrap_or(0));
+        aging.count(&mut ftl.counters);
+        ftl.lose_blocks(aging.blocks_to_lose(ftl.blocks_to_lose(), ftl.blocks_lost()));
     }
 
     /// The same drive, which writes what is done to it into a log from now on; first what a checkpoint has not.
@@ -504,6 +513,7 @@ impl<M: Medium + Clone> Disk<M> {
             counters_due: self.counters_due,
             promises: self.promises.clone(),
             log: None,
+            signs: self.signs,
         })
     }
 }

@@ -35,6 +35,7 @@
 //! Armed with [`Fault`]s a drive breaks its word, and the cut says so: [`Loss::breaks_promise`].
 
 pub mod account;
+pub mod aging;
 pub mod bad;
 pub mod commands;
 pub mod disk;

@@ -7,7 +7,7 @@
 //! faults lying shorn     armed from now on, and no others
 //! spoil 8 9              sectors that cannot be read, the end left out
 //! start-over trim
-//! age 500                each good block erased so many times more
+//! age cycles=500         as after a life before: see `aging`
 //! put-away               buffers and open blocks as before a checkpoint
 //! cut 7                  lost its power; the seed draws what that takes
 //! end restored           what came after is not in the log
@@ -15,6 +15,7 @@
 //! The drive itself writes it, so that whoever orders commands has ordered the log, too. A log that cannot be written ends;
 //! the drive goes on.
 
+use crate::aging::Aging;
 use crate::power::{Fault, Faults};
 use ssdlab_device::block::{Operation, Request};
 use ssdlab_device::parameter::{Raw, Value as _};
@@ -48,8 +49,8 @@ pub enum Entry {
     Spoil(Range<u64>),
     /// It started over.
     StartOver(StartOver),
-    /// Its blocks have been erased so many times more.
-    Age(u32),
+    /// It lived before.
+    Age(Aging),
     /// It was made ready to be kept.
     PutAway,
     /// Its power was cut, with this seed.
@@ -89,7 +90,7 @@ impl fmt::Display for Entry {
             }
             Entry::Spoil(sectors) => write!(to, "spoil {} {}", sectors.start, sectors.end),
             Entry::StartOver(how) => write!(to, "start-over {}", how.show()),
-            Entry::Age(cycles) => write!(to, "age {cycles}"),
+            Entry::Age(aging) => write!(to, "age {aging}"),
             Entry::PutAway => to.write_str("put-away"),
             Entry::Cut(seed) => write!(to, "cut {seed}"),
             Entry::End(why) => write!(to, "end {why}"),
@@ -126,7 +127,10 @@ impl FromStr for Entry {
                 let how = words.next().ok_or(NoEntry)?;
                 Entry::StartOver(StartOver::read(&Raw::Text(how.into())).ok_or(NoEntry)?)
             }
-            Some("age") => Entry::Age(number(words.next())?),
+            Some("age") => {
+                let rest = words.by_ref().collect::<Vec<_>>().join(" ");
+                Entry::Age(rest.parse().map_err(|_| NoEntry)?)
+            }
             Some("put-away") => Entry::PutAway,
             Some("cut") => Entry::Cut(number(words.next())?),
             Some("end") => Entry::End(words.by_ref().collect::<Vec<_>>().join(" ")),
@@ -200,7 +204,7 @@ mod test {
             (Entry::Arm(Faults::default()), "faults"),
             (Entry::Spoil(8..9), "spoil 8 9"),
             (Entry::StartOver(StartOver::CryptoErase), "start-over crypto-erase"),
-            (Entry::Age(500), "age 500"),
+            (Entry::Age(Aging { cycles: Some(500), ..Aging::default() }), "age cycles=500"),
             (Entry::PutAway, "put-away"),
             (Entry::Cut(u64::MAX), "cut 18446744073709551615"),
             (Entry::End("restored as it was".into()), "end restored as it was"),

@@ -107,7 +107,7 @@ fn play<M: Medium>(disk: &mut Disk<M>, entry: Entry, played: &mut Played) -> Res
             fits.then(|| disk.spoil(sectors)).ok_or_else(|| format!("the drive has {most} sectors"))?;
         }
         Entry::StartOver(how) => drop(disk.start_over(how).map_err(|error| error.to_string())?),
-        Entry::Age(cycles) => disk.age(cycles),
+        Entry::Age(aging) => disk.age(&aging),
         Entry::PutAway if disk.outstanding() > 0 => return Err("commands are under way".into()),
         Entry::PutAway => disk.put_away(),
         Entry::Cut(seed) => {

@@ -4,6 +4,7 @@ use crate::logs::assert_replay_is_the_same;
 use proptest::prelude::*;
 use ssdlab_device::block::{Operation, Request};
 use ssdlab_device::ssd::admin::StartOver;
+use ssdlab_disk::aging::Aging;
 use ssdlab_disk::log::{Entry, HEAD};
 use ssdlab_disk::power::Fault;
 use ssdlab_disk::{Lba, Nanos};
@@ -33,7 +34,11 @@ fn entry() -> impl Strategy<Value = Entry> {
         1 => prop::sample::select(vec![StartOver::SecureErase, StartOver::Trim, StartOver::CryptoErase])
             .prop_map(Entry::StartOver),
         1 => Just(Entry::PutAway),
-        1 => any::<u32>().prop_map(Entry::Age),
+        1 => (any::<Option<u32>>(), prop::option::of(0..120_u32), any::<bool>(), any::<Option<i16>>()).prop_map(
+            |(cycles, spare_percent, read_only, celsius)| {
+                Entry::Age(Aging { cycles, spare_percent, read_only, celsius, ..Aging::default() })
+            }
+        ),
         2 => any::<u64>().prop_map(Entry::Cut),
     ]
 }

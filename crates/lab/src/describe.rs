@@ -3,6 +3,7 @@
 
 use crate::host::registry::{KINDS, Kind, LayerPlan};
 use serde_json::{Value, json};
+use ssdlab_device::block::Device as _;
 use ssdlab_device::counters::Counters;
 use ssdlab_device::ftl::Ftl;
 use ssdlab_device::ftl::layout::layout;
@@ -11,6 +12,7 @@ use ssdlab_device::nand::contents::Contents;
 use ssdlab_device::parameter::{Declaration, Raw};
 use ssdlab_device::profile::{self, Model, Profile};
 use ssdlab_device::ssd::Ssd;
+use ssdlab_device::ssd::signs::Signs;
 use ssdlab_device::units::BlockId;
 use std::collections::BTreeMap;
 
@@ -72,6 +74,23 @@ fn json_of(raw: &Raw) -> Value {
 /// Counters by name.
 pub fn counters(counters: &Counters) -> Value {
     Value::Object(counters.entries().map(|(name, value)| (name.to_string(), json!(value))).collect())
+}
+
+/// What a drive's health log says, over its whole life, as JSON.
+pub fn health<C: Contents>(ssd: &mut Ssd<C>, signs: &Signs) -> Value {
+    let (health, all) = (ssd.health(), ssd.counters());
+    json!({
+        "used_percent": health.used_percent,
+        "spare_percent": health.spare_percent,
+        "read_only": health.is_read_only,
+        "average_erases": health.average_erases,
+        "rated_erases": ssd.config().reliability.rated_cycles,
+        "counters": counters(&all),
+        "celsius": signs.celsius,
+        "power_on_hours": signs.power_on_hours,
+        "power_cycles": signs.power_cycles,
+        "capacitor_failed": signs.capacitor_failed,
+    })
 }
 
 /// Every kind of layer with its parameters.

@@ -3,8 +3,8 @@
 //! ```text
 //! "ssdlab drive 8\n"   then postcard: profile text, settings, condition, seed, season, span, start, FTL
 //!                      then postcard: the scale model or why there is none, where one was asked for,
-//!                      what the drive was written by, where the condition alone does not tell, and
-//!                      that jobs wrote since, where they did
+//!                      what the drive was written by, where the condition alone does not tell,
+//!                      that jobs wrote since, where they did, and what its log tells besides
 //!                      then CRC-32 of all before it, little endian
 //! ```
 //! The profile and the settings lie in the file, so that it does not depend on the profile staying
@@ -14,6 +14,7 @@ use crate::condition::{Condition, Season};
 use serde::{Deserialize, Serialize};
 use ssdlab_device::ftl::saved::Saved;
 use ssdlab_device::ssd::admin::StartOver;
+use ssdlab_device::ssd::signs::Signs;
 use thiserror::Error;
 
 /// What every drive file begins with, and the layout that this version reads and writes.
@@ -45,6 +46,9 @@ pub struct Label {
     /// Jobs wrote since it came into its condition. A drive file says so at its end.
     #[serde(skip)]
     pub written_since: bool,
+    /// What its log tells and the model does not have. A drive file says so at its end.
+    #[serde(skip)]
+    pub signs: Signs,
 }
 
 impl Label {
@@ -103,7 +107,8 @@ pub fn to_bytes(label: &Label, ftl: &Saved<'_>) -> Vec<u8> {
     let mut bytes = MAGIC.to_vec();
     bytes = postcard::to_extend(&(label, ftl), bytes).expect(TAKEN);
     let (way, writes) = ((&label.season.scaled, &label.season.refused), &label.season.writes);
-    let written = label.written_since;
+    let signs = (label.signs != Signs::default()).then_some(label.signs);
+    let written = label.written_since || signs.is_some();
     if way != (&None, &None) || writes.is_some() || written {
         bytes = postcard::to_extend(&way, bytes).expect(TAKEN);
     }
@@ -111,7 +116,10 @@ pub fn to_bytes(label: &Label, ftl: &Saved<'_>) -> Vec<u8> {
         bytes = postcard::to_extend(writes, bytes).expect(TAKEN);
     }
     if written {
-        bytes = postcard::to_extend(&written, bytes).expect(TAKEN);
+        bytes = postcard::to_extend(&label.written_since, bytes).expect(TAKEN);
+    }
+    if let Some(signs) = signs {
+        bytes = postcard::to_extend(&signs, bytes).expect(TAKEN);
     }
     let sum = crc32fast::hash(&bytes);
     bytes.extend(sum.to_le_bytes());
@@ -152,7 +160,14 @@ fn read_end(label: &mut Label, rest: &[u8]) -> postcard::Result<()> {
     }
     let (writes, rest) = postcard::take_from_bytes(rest)?;
     label.season.writes = writes;
-    label.written_since = !rest.is_empty() && postcard::from_bytes(rest)?;
+    if rest.is_empty() {
+        return Ok(());
+    }
+    let (written, rest) = postcard::take_from_bytes(rest)?;
+    label.written_since = written;
+    if !rest.is_empty() {
+        label.signs = postcard::from_bytes(rest)?;
+    }
     Ok(())
 }
 

@@ -198,6 +198,7 @@ impl Session {
             "counters": self.counters(),
             "memory_bytes": self.memory.bytes(),
             "wear": self.target.wear(),
+            "health": self.health(),
             "read_only": self.target.shortage().is_some(),
             "read_only_reason": self.read_only_reason(),
         });
@@ -205,6 +206,12 @@ impl Session {
             shown["layers"] = self.layers.iter().map(|layer| json!(layer.kind.name)).collect();
         }
         shown
+    }
+
+    /// What the health log of the first drive says; null of a hard disk.
+    fn health(&mut self) -> Value {
+        let signs = self.label.signs;
+        self.target.with_first_mut(|drive| drive.ssd_mut().map_or(Value::Null, |ssd| describe::health(ssd, &signs)))
     }
 
     /// What a drive that takes no more writes is out of.

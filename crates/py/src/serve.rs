@@ -9,6 +9,7 @@ use pyo3::prelude::*;
 use serde_json::{Value, json};
 use ssdlab_device::parameter::Value as _;
 use ssdlab_device::ssd::admin::StartOver;
+use ssdlab_disk::aging::Aging;
 use ssdlab_disk::folder::{FolderMedium, Source};
 use ssdlab_disk::power::{Fault, Faults};
 use ssdlab_disk::{Cut, Disk, Durable, Lba, Nanos, Operation};
@@ -191,11 +192,13 @@ impl Server {
         py.detach(|| self.0.start_over(how).map(|took| took.0))
     }
 
-    /// Each good block has been erased so many times more; that is kept.
-    fn age(&self, py: Python<'_>, cycles: u32) -> PyResult<()> {
+    /// It has lived before, as the words of [`Aging`] say, and up to so many percent of its rated erases; that is kept.
+    fn age(&self, py: Python<'_>, words: &str, used_percent: Option<u32>) -> PyResult<()> {
+        let aging: Aging = words.parse().unwrap_or_default();
         py.detach(|| {
             self.0.with_disk(true, |kept, disk| {
-                disk.age(cycles);
+                let cycles = used_percent.map(|percent| disk.ssd().cycles_until(percent)).or(aging.cycles);
+                disk.age(&Aging { cycles, ..aging });
                 kept.checkpoint(disk)
             })
         })

@@ -69,8 +69,8 @@ pub fn converse<'a, M: Medium + Send>(
         let asked = catch_unwind(AssertUnwindSafe(|| ask(client)));
         let Err(ending) = asked.unwrap_or(Err(Ending::BrokeProtocol));
         match ending {
-            // What is under way is still answered.
-            Ending::Left => outbox.complete(),
+            // What is under way is still answered, and who broke the rules is told so behind it.
+            Ending::Left | Ending::BrokeProtocol => outbox.complete(),
             _ => hang_up(socket, &outbox),
         }
         match writer.join() {

@@ -345,18 +345,10 @@ impl<'a, M: Medium + Send> Queue<'a, M> {
         };
         self.completions.sector_bytes = namespace.sector_bytes;
         let replies = Replies::Nvme(self.completions.clone());
-        let mut fatal = None;
-        let ending = converse(self.house, self.socket, input, (replies, cycle), |client| {
+        Ok(converse(self.house, self.socket, input, (replies, cycle), |client| {
             let mut queue = IoQueue { queue: &self, namespace, client, deferred: VecDeque::new() };
-            queue.ask_on().map_err(|end| match end {
-                End::Ending(ending) => ending,
-                End::Fatal(why) => {
-                    fatal = Some(why);
-                    Ending::BrokeProtocol
-                }
-            })
-        });
-        fatal.map_or(Ok(ending), |fatal| Err(End::Fatal(fatal)))
+            queue.ask_on().map_err(|end| queue.tell(end))
+        }))
     }
 }
 
@@ -385,6 +377,19 @@ impl<M: Medium + Send> IoQueue<'_, '_, M> {
             self.queue.completions.took();
             if let Err(status) = self.take(&command, asked)? {
                 self.end(&command, status);
+            }
+        }
+    }
+
+    /// A host that broke the transport's rules is told which, behind the answers that it has still to get.
+    fn tell(&mut self, end: End) -> Ending {
+        match end {
+            End::Ending(ending) => ending,
+            End::Fatal(fatal) => {
+                self.client.outbox.put_written(pdu::termination(fatal));
+                // Who does not take it has left.
+                let _ = self.client.hand_over();
+                Ending::BrokeProtocol
             }
         }
     }

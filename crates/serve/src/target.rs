@@ -165,11 +165,11 @@ pub fn namespace<M: Medium>(disk: &mut Disk<M>) -> Namespace {
 pub fn facts<M: Medium>(disk: &mut Disk<M>, with_use: bool) -> Facts {
     let namespace = namespace(disk);
     let (counters, has_volatile_cache) = (disk.counters(), disk.limits().volatile_cache);
-    let is_poisoned = disk.poison().is_some();
+    let (signs, is_poisoned) = (disk.signs, disk.poison().is_some());
     let ssd = disk.ssd();
     let used = if with_use { ssd.ftl.mapping.mapped(0..ssd.ftl.exported) as u64 } else { 0 };
     let unit_sectors = u64::from(namespace.unit_bytes / namespace.sector_bytes.max(1)).max(1);
     let used_sectors = (used * unit_sectors).min(namespace.sectors);
     let health = ssd.health();
-    Facts { namespace, used_sectors, has_volatile_cache, counters, health, is_poisoned }
+    Facts { namespace, used_sectors, has_volatile_cache, counters, health, signs, is_poisoned }
 }

@@ -38,6 +38,8 @@ from ssdlab.live.api import FAULTS
 if TYPE_CHECKING:
     from ssdlab.live.served import Nvme
 
+_NBD_PORT, _NVME_PORT = 10809, 4420
+"""As protocols are registered for them."""
 _DURABLE = ("process", "host")
 LOG = "serve.log"
 """What a process in the background says, in the folder."""
@@ -150,6 +152,9 @@ def serve(context: click.Context, /, drive: str, output: str | None, **given: An
     and lies in the folder. SIGKILL is a legal power cut: what was not flushed may be gone.
     """
     pace = _pace(given["pace"])
+    # Read before a folder is made, which may take long.
+    _nbd_places(Path(), given)
+    _nvme_places(given)
     folder = _folder(context, drive, output, given)
     if given["wait_ready"]:
         return _in_background(folder, given)
@@ -224,20 +229,35 @@ def _make(drive: str, folder: Path, given: dict[str, Any]) -> None:
         raise Stopped
 
 
-def _places(folder: Path, places: Sequence[str]) -> list[tuple[str, str]]:
+def _nbd_places(folder: Path, given: dict[str, Any]) -> list[tuple[str, str]]:
     from ssdlab.live.served import NBD_SOCKET
 
-    if not places:
+    if not given["places"]:
         return [("unix", str((folder / NBD_SOCKET).absolute()))]
     found = []
-    for place in places:
+    for place in given["places"]:
         kind, _, rest = place.partition(":")
-        found.append(("unix", str(Path(rest).absolute())) if kind == "unix" else ("tcp", place))
+        if kind == "unix":
+            found.append(("unix", str(Path(rest).absolute())))
+        else:
+            found.append(("tcp", _tcp("--nbd", place, given, _NBD_PORT)))
     return found
 
 
-def _nvme(folder: Path, places: Sequence[str]) -> Nvme | None:
+def _nvme_places(given: dict[str, Any]) -> list[str]:
+    return [_tcp("--nvme-tcp", place, given, _NVME_PORT) for place in given["nvme_places"]]
+
+
+def _tcp(option: str, place: str, given: dict[str, Any], port: int) -> str:
+    from ssdlab.live.doors import tcp_address
+
+    host, number = tcp_address(option, place, given["others_may_reach_it"], port)
+    return f"[{host}]:{number}" if ":" in host else f"{host}:{number}"
+
+
+def _nvme(folder: Path, given: dict[str, Any]) -> Nvme | None:
     """Return how NVMe hosts see the drive, where they shall."""
+    places = _nvme_places(given)
     if not places:
         return None
     from ssdlab import engine
@@ -254,9 +274,9 @@ def _serve(folder: Path, given: dict[str, Any]) -> int:
 
     ended = _Ending()
     reach = given["others_may_reach_it"]
-    places = _places(folder, given["places"])
+    places = _nbd_places(folder, given)
     log = None if given["log"] is None else Path(given["log"])
-    nvme = _nvme(folder, given["nvme_places"])
+    nvme = _nvme(folder, given)
     wishes = Wishes(places, reach, given["pace"], given["durable"], given["faults"], log, nvme)
     drive = FolderDrive(folder, wishes)
     doors = Doors(drive)

@@ -67,10 +67,11 @@ class Doors:
         SsdlabError
             It is no such address, or nobody can be served there.
         """
-        host, port = web_address(place, others_may_reach_it)
+        host, port = tcp_address("--web", place, others_may_reach_it)
+        name = place.rpartition(":")[0] or "localhost"
         token = secrets.token_urlsafe(16)
         try:
-            at, port = self._server.listen_tcp(host, port, Guard(token, host))
+            at, port = self._server.listen_tcp(host, port, Guard(token, name))
         except OSError as error:
             raise SsdlabError(
                 f"--web {place}: {error.strerror or error}\nchoose another address or port"
@@ -94,8 +95,21 @@ class Doors:
         return Document(metrics.CONTENT_TYPE, metrics.exposition(self._drive.stats()).encode())
 
 
-def web_address(place: str, others_may_reach_it: bool = False) -> tuple[str, int]:
-    """Read an address of a page.
+def tcp_address(
+    option: str, place: str, others_may_reach_it: bool = False, port: int | None = None
+) -> tuple[str, int]:
+    """Read an address, and find the number of its host.
+
+    Parameters
+    ----------
+    option
+        By which it was given, such as ``--web``.
+    place
+        ``HOST:PORT``; of an IPv6 address the host stands in brackets.
+    others_may_reach_it
+        Whether an address is taken that is not of this machine alone.
+    port
+        What to suggest; where it is given, a ``PORT`` alone is none.
 
     Raises
     ------
@@ -104,24 +118,29 @@ def web_address(place: str, others_may_reach_it: bool = False) -> tuple[str, int
 
     Examples
     --------
-    >>> web_address("8080"), web_address("[::1]:0")
-    (('127.0.0.1', 8080), ('::1', 0))
+    >>> tcp_address("--nvme-tcp", "localhost:4420"), tcp_address("--nvme-tcp", "[::1]:0")
+    (('127.0.0.1', 4420), ('::1', 0))
     """
-    match = re.fullmatch(r"(?:(?:\[([0-9a-fA-F:.]+)\]|([^\s:/\[\]]+)):)?(\d{1,5})", place, re.ASCII)
-    if match is None or int(match[3]) > 65535:
-        raise SsdlabError(f"--web {place}: is no address\nwrite HOST:PORT: 127.0.0.1:8080")
-    host, port = match[1] or match[2] or "127.0.0.1", int(match[3])
+    example = f"127.0.0.1:{port or 8080}"
+    pattern = r"(?:(?:\[([0-9a-fA-F:.]+)\]|([^\s:/\[\]]+)):)?(\d{1,5})"
+    match = re.fullmatch(pattern, place, re.ASCII)
+    host = match and (match[1] or match[2])
+    if match is None or int(match[3]) > 65535 or (port is not None and not host):
+        raise SsdlabError(f"{option} {place}: is no address\nwrite HOST:PORT: {example}")
+    host, number = host or "127.0.0.1", int(match[3])
+    example = f"127.0.0.1:{number}"
     try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        found = socket.getaddrinfo(host, number, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
-        raise SsdlabError(f"--web {place}: no such host\nwrite 127.0.0.1:{port}") from None
+        raise SsdlabError(f"{option} {place}: no such host\nwrite {example}") from None
     reached = [str(each[4][0]) for each in found]
     if not others_may_reach_it and not all(_is_loopback(each) for each in reached):
         raise SsdlabError(
-            f"--web {place}: can be reached from other machines, and whoever comes sees the drive\n"
-            f"write 127.0.0.1:{port} (from elsewhere: ssh -L), or --let-other-machines-in"
+            f"{option} {place}: can be reached from other machines, and whoever comes sees the "
+            f"drive\nwrite {example} (from elsewhere: ssh -L), or --let-other-machines-in"
         )
-    return host, port
+    # Where a name has addresses of both kinds, the older kind: clients try it as well.
+    return min(reached, key=lambda each: ":" in each), number
 
 
 def _is_loopback(address: str) -> bool:

@@ -28,6 +28,7 @@ pub mod growth;
 pub mod invalidations;
 pub mod job;
 pub mod layout;
+mod lose;
 pub mod map_log;
 pub mod mapping;
 pub mod packing;

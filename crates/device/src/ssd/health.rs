@@ -17,7 +17,9 @@ pub struct Health {
     pub spare_percent: u32,
     /// The drive takes no more writes.
     pub is_read_only: bool,
-    /// Erases of the block with the fewest, of blocks in use.
+    /// Erases of a block on average, of blocks in use.
+    pub average_erases: u32,
+    /// Erases of the block with the fewest.
     pub least_erases: u32,
     /// Erases of the block with the most.
     pub most_erases: u32,
@@ -38,6 +40,7 @@ impl Health {
             used_percent: (100 * erases).checked_div(blocks * u64::from(rated)).unwrap_or(0) as u32,
             spare_percent: (100 * spare).checked_div(spare + lost).unwrap_or(0) as u32,
             is_read_only: may_be_lost < 0,
+            average_erases: (2 * erases + blocks).checked_div(2 * blocks).unwrap_or(0) as u32,
             least_erases: least.min(most),
             most_erases: most,
             bad_blocks: 0,
@@ -53,7 +56,7 @@ mod test {
     #[test]
     fn percentages_by_hand() {
         let health = Health::of([10, 20, 30, 0].into_iter(), 100, 9, 3);
-        assert_eq!((health.used_percent, health.spare_percent), (15, 75));
+        assert_eq!((health.used_percent, health.spare_percent, health.average_erases), (15, 75, 15));
         assert_eq!((health.least_erases, health.most_erases, health.is_read_only), (0, 30, false));
         let worn = Health::of([300].into_iter(), 100, -1, 3);
         assert_eq!((worn.used_percent, worn.spare_percent, worn.is_read_only), (300, 0, true));

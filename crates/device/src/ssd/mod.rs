@@ -49,6 +49,7 @@ mod row;
 mod seasoning;
 pub mod seasoning_row;
 pub mod shape;
+pub mod signs;
 mod staged;
 mod trim;
 mod work;
@@ -189,10 +190,20 @@ impl<C: Contents> Ssd<C> {
     /// What its health log says.
     pub fn health(&self) -> Health {
         let (array, rated) = (&self.ftl.flash.array, self.shape.config.reliability.rated_cycles);
-        let lost = self.ftl.counters.grown_bad_blocks;
-        let health = Health::of(array.erase_counts(), rated, self.ftl.spare_blocks(), lost);
+        let ftl = &self.ftl;
+        let health = Health::of(array.erase_counts(), rated, ftl.blocks_to_lose(), ftl.blocks_lost());
         let is_read_only = health.is_read_only || self.ftl.is_read_only();
         Health { is_read_only, bad_blocks: array.bad_blocks() as u64, ..health }
+    }
+
+    /// Erases of each block until so many percent of its life are used; none where they are already.
+    pub fn cycles_until(&self, used_percent: u32) -> u32 {
+        let health = self.health();
+        let rated = u64::from(self.shape.config.reliability.rated_cycles);
+        let wanted = (rated * u64::from(used_percent)).div_ceil(100);
+        // The mean is rounded: half a cycle more leaves none below.
+        let more = (wanted + 1).saturating_sub(u64::from(health.average_erases));
+        if health.used_percent >= used_percent { 0 } else { more.try_into().unwrap_or(u32::MAX) }
     }
 
     /// Mapping unit in bytes.

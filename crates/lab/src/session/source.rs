@@ -11,6 +11,7 @@ use ssdlab_device::ftl::Ftl;
 use ssdlab_device::parameter::Value as _;
 use ssdlab_device::profile::{Profile, parse_setting};
 use ssdlab_device::ssd::Ssd;
+use ssdlab_device::ssd::signs::Signs;
 use ssdlab_disk::folder::Seen;
 
 /// What a drive is opened from.
@@ -109,6 +110,7 @@ fn from_profile(
         span: 1.0,
         started_over: None,
         written_since: false,
+        signs: Signs::default(),
     };
     Ok(Opened { drive, profile, label })
 }

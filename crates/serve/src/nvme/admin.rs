@@ -87,7 +87,7 @@ impl Controller {
 
     /// A warning of which the host wants to hear and does not know yet: the command that it ends, and the result.
     pub fn event(&mut self, facts: &Facts) -> Option<(u16, u32)> {
-        let now = warnings(facts);
+        let now = warnings(facts, self.features.too_hot_kelvin());
         let is_new = now & !self.told & self.features.events() != 0;
         self.told &= now;
         if !is_new {
@@ -128,7 +128,8 @@ pub fn answer(command: &Submission, controller: &mut Controller, around: &mut Su
     match command.opcode {
         GET_LOG_PAGE => {
             let place = (controller.kind == Kind::Discovery).then_some(*place);
-            logs::read(command, identity, facts, past, place).map(Answer::Data)
+            let threshold = controller.features.too_hot_kelvin();
+            logs::read(command, identity, facts, past, threshold, place).map(Answer::Data)
         }
         IDENTIFY => identify(command, controller.kind, controller.id, identity, facts).map(Answer::Data),
         KEEP_ALIVE => Ok(Answer::End(0)),

@@ -2,6 +2,7 @@
 
 use ssdlab_device::counters::Counters;
 use ssdlab_device::ssd::health::Health;
+use ssdlab_device::ssd::signs::Signs;
 
 /// What a drive is called.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -60,6 +61,8 @@ pub struct Facts {
     pub counters: Counters,
     /// How its flash is.
     pub health: Health,
+    /// What the model does not have, as far as somebody has said it.
+    pub signs: Signs,
     /// Its storage failed: why.
     pub is_poisoned: bool,
 }
@@ -86,10 +89,12 @@ pub fn example() -> Facts {
             used_percent: 12,
             spare_percent: 97,
             is_read_only: false,
+            average_erases: 15,
             least_erases: 10,
             most_erases: 20,
             bad_blocks: 5,
         },
+        signs: Signs::default(),
         is_poisoned: false,
     }
 }

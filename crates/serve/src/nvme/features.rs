@@ -18,8 +18,10 @@ const KEEP_ALIVE: u8 = 0x0F;
 pub const MOST_QUEUES: u16 = 32;
 const SAVE: u32 = 1 << 31;
 const CHANGEABLE: u32 = 1 << 2;
-/// No temperature is too high: the model has none.
-const NO_THRESHOLD: u32 = 0xFFFF;
+/// The composite temperature that is too high at first, in kelvins: what the specification recommends (WCTEMP).
+pub const WARNING_KELVIN: u16 = 343;
+/// Other sensors, or temperatures that are too low.
+const OTHER_THRESHOLDS: u32 = 0x3F << 16;
 
 /// See the module.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,7 +35,7 @@ impl Features {
         let defaults = [
             (ARBITRATION, 0),
             (POWER_MANAGEMENT, 0),
-            (TEMPERATURE_THRESHOLD, NO_THRESHOLD),
+            (TEMPERATURE_THRESHOLD, WARNING_KELVIN.into()),
             (ERROR_RECOVERY, 0),
             (WRITE_ATOMICITY, 0),
             (EVENTS, 0),
@@ -45,6 +47,11 @@ impl Features {
     /// Kinds of warnings of which the host wants to hear.
     pub fn events(&self) -> u8 {
         self.values.get(&EVENTS).copied().unwrap_or(0) as u8
+    }
+
+    /// The temperature in kelvins from which on it is too high.
+    pub fn too_hot_kelvin(&self) -> u16 {
+        self.values.get(&TEMPERATURE_THRESHOLD).copied().unwrap_or(0) as u16
     }
 
     /// Within so many milliseconds the host shows that it is alive; 0 is for ever.
@@ -60,6 +67,7 @@ impl Features {
         let value = match (feature(command), cache) {
             (VOLATILE_WRITE_CACHE, Some(is_on)) => u32::from(is_on),
             (NUMBER_OF_QUEUES, _) => both(MOST_QUEUES - 1),
+            (TEMPERATURE_THRESHOLD, _) if command.dword(11) & OTHER_THRESHOLDS != 0 => 0,
             (known, _) => *self.values.get(&known).ok_or(Status::INVALID_FIELD)?,
         };
         match command.dword(10) >> 8 & 7 {
@@ -96,6 +104,7 @@ impl Features {
                 }
                 return Ok(both(submissions.min(completions).min(u32::from(MOST_QUEUES) - 1) as u16));
             }
+            (TEMPERATURE_THRESHOLD, _) if value & OTHER_THRESHOLDS != 0 => return Err(Status::INVALID_FIELD),
             // The drive has one power state.
             (POWER_MANAGEMENT, _) if value & 0x1F != 0 => return Err(Status::INVALID_FIELD),
             (known, _) => *self.values.get_mut(&known).ok_or(Status::INVALID_FIELD)? = value,
@@ -132,6 +141,8 @@ mod test {
         assert_eq!(features.get(&command(0x0B | 1 << 8, 0), None), Ok(0), "the default");
         assert_eq!(features.get(&command(0x0B | 3 << 8, 0), None), Ok(CHANGEABLE));
         assert_eq!(features.get(&command(0x0F, 0), None), Ok(5000));
+        assert_eq!((features.set(&command(4, 330), None), features.too_hot_kelvin()), (Ok(0), 330));
+        assert_eq!(features.set(&command(4, 330 | 1 << 20), None), Err(Status::INVALID_FIELD), "too cold");
     }
 
     /// A cache is there or not, and what there is not has its status.

@@ -1,7 +1,7 @@
 //! Log pages: Base Specification 2.0, section 5.16.1; page C0h of the OCP Datacenter NVMe SSD Specification 2.0.
 //!
-//! Every value is the model's. What it does not have is zero, which the pages define as not reported or as never: the
-//! temperature, hours of power, busy time, power cycles.
+//! Every value is the model's. What it does not have, and nobody has said (temperature, hours of power, power cycles;
+//! busy time), is zero, which the pages define as not reported or as never.
 
 use super::command::Submission;
 use super::fabric::MOST_ENTRIES;
@@ -141,13 +141,14 @@ pub fn read(
     identity: &Identity,
     facts: &Facts,
     past: &Past,
+    threshold: u16,
     place: Option<&Place>,
 ) -> Result<Vec<u8>, Status> {
     let page = match (command.dword(10) as u8, place) {
         (DISCOVERY, Some(place)) => discovery(identity, place),
         (_, Some(_)) => return Err(Status::INVALID_LOG_PAGE),
         (ERRORS, _) => past.errors.page(),
-        (HEALTH, _) => health(facts, past),
+        (HEALTH, _) => health(facts, past, threshold),
         (FIRMWARE, _) => Page::new(512).put_u8(0, 1).put_text(8, 8, b' ', &identity.firmware),
         (EFFECTS, _) => effects(facts),
         (SELF_TESTS, _) => past.self_tests(),
@@ -173,18 +174,28 @@ fn part(command: &Submission, page: Vec<u8>) -> Result<Vec<u8>, Status> {
     Ok(part)
 }
 
-/// Critical warnings: spare is short, the drive is worn or failing, it is read-only.
-pub fn warnings(facts: &Facts) -> u8 {
+/// Critical warnings: spare is short, it is so many kelvins hot or more, the drive is worn or failing, it is read-only,
+/// its buffer is not protected any more.
+pub fn warnings(facts: &Facts, threshold: u16) -> u8 {
     let health = &facts.health;
+    let is_hot = facts.signs.celsius.is_some_and(|celsius| kelvin(celsius) >= threshold);
     u8::from(health.spare_percent < u32::from(SPARE_THRESHOLD))
+        | u8::from(is_hot) << 1
         | u8::from(facts.is_poisoned || health.is_read_only) << 2
         | u8::from(health.is_read_only) << 3
+        | u8::from(facts.signs.capacitor_failed) << 4
 }
 
-fn health(facts: &Facts, past: &Past) -> Page {
+/// As logs tell a temperature.
+fn kelvin(celsius: i16) -> u16 {
+    (i32::from(celsius) + 273).max(0) as u16
+}
+
+fn health(facts: &Facts, past: &Past, threshold: u16) -> Page {
     let counters = &facts.counters;
     Page::new(512)
-        .put_u8(0, warnings(facts))
+        .put_u8(0, warnings(facts, threshold))
+        .put_u16(1, facts.signs.celsius.map_or(0, kelvin))
         .put_u8(3, facts.health.spare_percent.min(100) as u8)
         .put_u8(4, SPARE_THRESHOLD)
         .put_u8(5, facts.health.used_percent.min(LARGEST_PERCENTAGE) as u8)
@@ -192,6 +203,8 @@ fn health(facts: &Facts, past: &Past) -> Page {
         .put_u64(48, counters.host_bytes_written.div_ceil(UNIT_BYTES))
         .put_u64(64, counters.host_reads)
         .put_u64(80, counters.host_writes)
+        .put_u64(112, facts.signs.power_cycles.unwrap_or(0))
+        .put_u64(128, facts.signs.power_on_hours.unwrap_or(0))
         .put_u64(144, counters.unsafe_shutdowns)
         .put_u64(160, counters.uncorrectable_reads)
         .put_u64(176, past.errors.count)

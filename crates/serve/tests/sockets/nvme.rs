@@ -3,6 +3,7 @@
 use crate::initiator::{Command, Queue};
 use crate::{connected, disk, serve, wait_until};
 use ssdlab_disk::medium::Ram;
+use ssdlab_serve::clock::Pace;
 use ssdlab_serve::limits::Limits;
 use ssdlab_serve::nvme::fabric::DISCOVERY;
 use ssdlab_serve::nvme::facts::Identity;
@@ -109,10 +110,14 @@ fn wrong_connects() {
     assert_lives(address);
 }
 
-/// What breaks the transport's rules ends the connection, which is told why; others go on.
+/// What breaks the transport's rules ends the connection, which is told why at any pace; others go on.
 #[test]
 fn broken_rules() {
-    let (server, address) = served(Options::default());
+    crate::PACES.into_iter().for_each(break_rules);
+}
+
+fn break_rules(pace: Pace) {
+    let (server, address) = served(Options { pace, ..Options::default() });
     let fatal = |break_it: &dyn Fn(&mut Queue)| {
         let (_admin, mut io) = host(address, true);
         break_it(&mut io);

@@ -1,6 +1,7 @@
 use super::*;
 use crate::nvme::facts::example;
 use crate::nvme::fields::{text_at, u8_at, u16_at, u32_at, u64_at};
+use ssdlab_device::ssd::signs::Signs;
 
 fn identity() -> Identity {
     Identity { firmware: "1.0".into(), qualified_name: "nqn.x".into(), ..Identity::default() }
@@ -12,7 +13,7 @@ fn command(log: u8, bytes: u32, offset: u32) -> Submission {
 }
 
 fn ask(log: u8, bytes: u32, offset: u32, past: &Past) -> Result<Vec<u8>, Status> {
-    read(&command(log, bytes, offset), &identity(), &example(), past, None)
+    read(&command(log, bytes, offset), &identity(), &example(), past, 343, None)
 }
 
 /// Health by hand: percentages as they are, bytes in thousands of sectors, rounded up.
@@ -30,14 +31,26 @@ fn health_by_hand() {
 #[test]
 fn a_worn_drive_warns() {
     let mut facts = example();
-    assert_eq!(warnings(&facts), 0);
+    assert_eq!(warnings(&facts, 343), 0);
     facts.health.spare_percent = 9;
-    assert_eq!(warnings(&facts), 1);
+    assert_eq!(warnings(&facts, 343), 1);
     facts.health.is_read_only = true;
-    assert_eq!(warnings(&facts), 1 | 1 << 2 | 1 << 3);
+    assert_eq!(warnings(&facts, 343), 1 | 1 << 2 | 1 << 3);
     facts.health.used_percent = 300;
-    let page = health(&facts, &Past::default()).bytes();
+    let page = health(&facts, &Past::default(), 343).bytes();
     assert_eq!(u8_at(&page, 5), 255);
+}
+
+/// What somebody has said is told; a threshold is in kelvins, and 70 °C are 343.
+#[test]
+fn what_was_said_is_told() {
+    let mut facts = example();
+    facts.signs = Signs { celsius: Some(69), power_on_hours: Some(9), power_cycles: Some(2), capacitor_failed: false };
+    let page = health(&facts, &Past::default(), 343).bytes();
+    assert_eq!((u8_at(&page, 0), u16_at(&page, 1), u64_at(&page, 112), u64_at(&page, 128)), (0, 342, 2, 9));
+    facts.signs.celsius = Some(70);
+    facts.signs.capacitor_failed = true;
+    assert_eq!(warnings(&facts, 343), 1 << 1 | 1 << 4);
 }
 
 /// The last failure stands first, and counts go on when old ones are dropped.
@@ -64,7 +77,7 @@ fn parts_of_pages() {
     assert_eq!(ask(0x7F, 8, 0, &past), Err(Status::INVALID_LOG_PAGE));
     assert_eq!(ask(DISCOVERY, 8, 0, &past), Err(Status::INVALID_LOG_PAGE));
     let huge = Submission { dwords: [0x02 | 0xFFFF << 16, 0xFFFF, 0, 0, 0, 0], ..command(2, 4, 0) };
-    assert_eq!(read(&huge, &identity(), &example(), &past, None), Err(Status::INVALID_FIELD));
+    assert_eq!(read(&huge, &identity(), &example(), &past, 343, None), Err(Status::INVALID_FIELD));
 }
 
 /// Self-tests and a sanitize are remembered.
@@ -85,7 +98,8 @@ fn what_was_done_is_told() {
 #[test]
 fn discovery_by_hand() {
     let place = Place { address: "127.0.0.1".into(), port: 4420, is_v6: false };
-    let page = read(&command(DISCOVERY, 2048, 0), &identity(), &example(), &Past::default(), Some(&place)).unwrap();
+    let page =
+        read(&command(DISCOVERY, 2048, 0), &identity(), &example(), &Past::default(), 343, Some(&place)).unwrap();
     assert_eq!((u64_at(&page, 8), u8_at(&page, 1024), u8_at(&page, 1026)), (1, 3, 2));
     assert_eq!(text_at(&page, 1024 + 256, 256), "nqn.x");
     assert_eq!(text_at(&page, 1024 + 32, 32).trim_end(), "4420");
