@@ -131,7 +131,7 @@ class Server:
     def erase(self, how: str) -> int:
         """Starts over; the time that it takes, in nanoseconds."""
 
-    def age(self, cycles: int) -> None:
+    def age(self, words: str, used_percent: int | None) -> None:
         """Each good block has been erased so many times more."""
 
     def inject(self, latency_ns: int, count: int | None, hangs: bool) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import socket
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -144,8 +144,9 @@ class Pretended:
     def hold_back(self, latency_ns: int, count: int | None, *, hangs: bool) -> None:
         self._note("hold_back", latency_ns, count, hangs)
 
-    def age(self, cycles: int) -> None:
-        self._note("age", cycles)
+    def age(self, aging: Mapping[str, int]) -> dict[str, Any]:
+        self._note("age", dict(aging))
+        return {"used_percent": 83, "spare_percent": 97, "read_only": False}
 
     def inject_media_error(self, offset: int, length: int) -> None:
         self._note("inject_media_error", offset, length)

@@ -34,6 +34,7 @@ VERBS = (
     "reproduce",
     "audit",
     "health",
+    "smart",
     "align",
     "serve",
     "attach",

@@ -57,6 +57,7 @@ COMMANDS: dict[str, tuple[tuple[str, ...], ...]] = {
     "demo": (("demo", "-o", "d"),),
     "reproduce": (("reproduce", "--list"),),
     "audit": (("audit", "--root", "capture.json"),),
+    "smart": (("smart", "theory"), ("smart", "-H", "intel-dc-s3500-80gb")),
     "health": (("health", "--from", "drive.json"), ("health", "--from", "worn.json")),
     "align": (
         ("align", "check", "wrong.toml"),

@@ -51,7 +51,7 @@ def test_every_route_answers(method: str, path: str) -> None:
     assert (status, "error" in told) == (200, False)
     assert len(drive.asked) == (method == "POST")
     if path in BODIES:
-        values = tuple(BODIES[path].values())
+        values = (BODIES[path],) if path == "/age" else tuple(BODIES[path].values())
         assert drive.asked[0][1 : len(values) + 1] == values
 
 

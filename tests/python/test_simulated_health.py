@@ -49,8 +49,9 @@ def _show(name: str) -> dict[str, Any]:
 def worn(name: str, mean: float, **counters: int) -> dict[str, Any]:
     """Take a profile as shown and set wear and counters."""
     shown = deepcopy(_show(name))
-    shown["wear"]["erase_counts"]["mean"] = mean
-    shown["counters"].update(counters)
+    health = shown["health"]
+    health["used_percent"] = int(100 * mean / health["rated_erases"])
+    health["counters"].update(counters)
     return shown
 
 
@@ -98,14 +99,14 @@ def test_write_amplification_is_read_back(name: str, unit: int) -> None:
 
 def test_errors_and_spare_are_told() -> None:
     """Grown bad blocks, failures and what is left of the spare arrive as findings."""
-    shown = worn("samsung-870-qvo-1tb", 10, grown_bad_blocks=25, program_failures=3)
-    shown["wear"]["spare_blocks"] = 2
+    shown = worn("samsung-870-qvo-1tb", 10, program_failures=3)
+    shown["health"].update(blocks_lost=25, spare_percent=7)
     said = [finding.what for finding in read_back(shown).findings]
     assert "Reallocated_Sector_Ct: 25" in said
     assert "Program_Fail_Cnt_Total: 3" in said
     assert "7 % of the spare blocks are left" in said
-    shown = worn("samsung-990-pro-1tb", 10, grown_bad_blocks=25, uncorrectable_reads=2)
-    shown["wear"]["spare_blocks"] = -1
+    shown = worn("samsung-990-pro-1tb", 10, uncorrectable_reads=2)
+    shown["health"].update(spare_percent=0, read_only=True)
     said = [finding.what for finding in read_back(shown).findings]
     assert {"the drive reports failure", "media is read-only", "NVMe media errors: 2"} <= {*said}
 
@@ -123,7 +124,7 @@ def test_a_sata_drive_without_a_maker() -> None:
 
 def test_a_hard_disk_tells_no_wear() -> None:
     """What does not wear is refused by name."""
-    with pytest.raises(SsdlabError, match="fujitsu-mhz2250bh is not an SSD"):
+    with pytest.raises(SsdlabError, match="fujitsu-mhz2250bh: is not an SSD"):
         smart_json(engine.show("fujitsu-mhz2250bh"), "fujitsu-mhz2250bh")
 
 

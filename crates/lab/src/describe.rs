@@ -83,6 +83,7 @@ pub fn health<C: Contents>(ssd: &mut Ssd<C>, signs: &Signs) -> Value {
         "used_percent": health.used_percent,
         "spare_percent": health.spare_percent,
         "read_only": health.is_read_only,
+        "blocks_lost": ssd.ftl.blocks_lost(),
         "average_erases": health.average_erases,
         "rated_erases": ssd.config().reliability.rated_cycles,
         "counters": counters(&all),

@@ -10,6 +10,7 @@ import re
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
+from pathlib import Path
 
 import click
 
@@ -48,6 +49,7 @@ VERBS = {
     ),
     "audit": ("audit:audit", "Check how the storage of this machine is set up."),
     "health": ("health:health", "Read the wear of real drives, as each vendor defines it."),
+    "smart": ("smart:smart", "Print a simulated drive's health as smartctl does."),
     "align": ("align:align", "Find boundaries, check layouts, and print the commands to type."),
     "serve": ("serve:serve", "Serve a drive that holds bytes to other programs."),
     "attach": ("attach:attach", "Make a served drive a block device of this machine."),
@@ -127,7 +129,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _answer(arguments: Sequence[str] | None) -> int:
-    given = sys.argv[1:] if arguments is None else arguments
+    given = _given() if arguments is None else arguments
     try:
         policy = guarded.policy_of(given)
         code = _carried_out(given) if policy is None else _in_child(policy, given)
@@ -145,6 +147,12 @@ def _answer(arguments: Sequence[str] | None) -> int:
         _complain("stopped; nothing had finished")
         return signals.exit_code()
     return Exit.WRONG_INPUT
+
+
+def _given() -> Sequence[str]:
+    """Give what was typed; under the name of smartctl the verb is `ssdlab smart`."""
+    stands_in = Path(sys.argv[0]).name == "smartctl"
+    return ["smart", *sys.argv[1:]] if stands_in else sys.argv[1:]
 
 
 def _in_child(policy: str, arguments: Sequence[str]) -> int:

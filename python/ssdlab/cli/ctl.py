@@ -301,19 +301,78 @@ def erase(how: str, as_json: bool) -> int:
     return 0
 
 
-@ctl.command(cls=Verb, examples=("ssdlab ctl drive age 2500",))
-@click.argument("cycles", metavar="CYCLES")
+@ctl.command(
+    cls=Verb,
+    examples=(
+        "ssdlab ctl drive age 2500",
+        "ssdlab ctl drive age --used 90 --spare 8 --media-errors 3",
+        "ssdlab ctl drive age --capacitor failed --celsius 71",
+        "ssdlab ctl drive age --read-only",
+    ),
+)
+@click.argument("cycles", metavar="[CYCLES]", required=False)
+@click.option("--used", metavar="PERCENT", help="Wear it until so much of its life is used.")
+@click.option("--spare", metavar="PERCENT", help="Lose blocks until so much spare is left.")
+@click.option("--read-only", is_flag=True, help="Lose blocks until it takes no more writes.")
+@click.option("--media-errors", metavar="N", help="Let N more reads have failed.")
+@click.option("--unsafe-shutdowns", metavar="N", help="Let the power have failed N times more.")
+@click.option("--celsius", metavar="N", help="Let its sensor tell this temperature from now on.")
+@click.option("--power-on-hours", metavar="N", help="Let it have been on for N hours.")
+@click.option("--power-cycles", metavar="N", help="Let it have been switched on N times.")
+@click.option(
+    "--capacitor",
+    type=click.Choice(("failed", "ok")),
+    help="Let what protects its buffer fail: the next power cut takes the buffer.",
+)
 @JSON_OPTION
 @click.pass_context
-def age(context: click.Context, cycles: str, as_json: bool) -> int:
-    """Wear the drive, as if each good block had been erased CYCLES times more.
+def age(context: click.Context, /, as_json: bool, **given: Any) -> int:
+    """Bring the drive to another point of its life.
 
-    Blocks beyond their endurance go bad when they are erased next. Nothing is written: write
-    amplification and the data stay as they are. `stats` and `ssdlab health` show the wear.
+    CYCLES is how often each good block has been erased besides. Blocks beyond their endurance go
+    bad when they are erased next, and of the spare those that hold data when they are collected
+    next; both count at once. Nothing is written: write amplification and data stay as they are.
+    The model has no temperature and no clock of its life: what --celsius, --power-on-hours and
+    --power-cycles say stays until it is said anew. `ssdlab smart` shows all of it.
     """
-    more = _number(context, "cycles", cycles, 1)
-    answers = _ask_all(lambda client: client.post("/age", cycles=more))
-    return _print_done(answers, as_json, f"each block has been erased {more:,} times more")
+    aging = _aging(context, given)
+    answers = _ask_all(lambda client: client.post("/age", **aging))
+    if as_json:
+        _print_answers(answers)
+        return 0
+    for folder, told in answers:
+        print_text(f"{folder}: {_health_in_words(told)}")
+    return 0
+
+
+def _aging(context: click.Context, given: Mapping[str, Any]) -> dict[str, Any]:
+    names = {"used": "used_percent", "spare": "spare_percent"}
+    numbers = ("cycles", "used", "spare", "media_errors", "unsafe_shutdowns")
+    aging: dict[str, Any] = {
+        names.get(name, name): _number(context, name, given[name])
+        for name in (*numbers, "power_on_hours", "power_cycles")
+        if given[name] is not None
+    }
+    if given["celsius"] is not None:
+        aging["celsius"] = _signed(given["celsius"])
+    if given["read_only"]:
+        aging["read_only"] = True
+    if given["capacitor"] is not None:
+        aging["capacitor_failed"] = given["capacitor"] == "failed"
+    return aging
+
+
+def _signed(value: str) -> int:
+    try:
+        return int(value)
+    except ValueError:
+        raise SsdlabError(f"--celsius {value}: is no whole number\nwrite one, as in 71") from None
+
+
+def _health_in_words(told: Mapping[str, Any]) -> str:
+    used, spare = told.get("used_percent"), told.get("spare_percent")
+    words = f"{used} % of its life used, {spare} % of its spare left"
+    return f"{words}, read-only" if told.get("read_only") else words
 
 
 @ctl.command(

@@ -15,7 +15,6 @@ import click
 from ssdlab.cli.console import is_terminal, note, print_json, print_list, print_table, print_text
 from ssdlab.cli.json_option import JSON_OPTION
 from ssdlab.cli.plug_in import FORMAT_OPTION, TERM, PlugIn, failure
-from ssdlab.cli.served_note import tell_if_served
 from ssdlab.ground import text
 from ssdlab.ground.errors import SsdlabError
 from ssdlab.ground.exit_codes import Exit
@@ -220,11 +219,10 @@ def _ask(words: Sequence[str], smartctl: str) -> _Asked:
 
 def _simulated(folder: str) -> DriveReport:
     """Read the report of a drive that `ssdlab serve` has in a folder."""
-    from ssdlab import engine
-    from ssdlab.machine.health import simulated
+    from ssdlab.cli.served_note import serial_of, shown_now
+    from ssdlab.machine.health.simulated import smart_json
 
-    tell_if_served(folder)
-    document = simulated.smart_json(engine.show(folder), folder)
+    document = smart_json(shown_now(folder), folder, serial_of(folder))
     return read_file(json.dumps(document).encode(), folder)
 
 

@@ -1,25 +1,63 @@
-"""What verbs say that read the folder of a drive which is being served meanwhile."""
+"""What verbs read of a drive that may be served meanwhile, and what they say of that."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from ssdlab.cli.console import note
 from ssdlab.ground.errors import SsdlabError
 
 
-def tell_if_served(drive: str) -> None:
-    """Say that what is read of a folder is as of its last checkpoint, where a server has it."""
+def is_served(drive: str) -> bool:
+    """Tell whether a server has this folder."""
     from ssdlab.live.client import SOCKET, Client
 
     if not Path(drive, SOCKET).exists():
-        return
+        return False
     client = Client(drive)
     try:
         client.connect()
     except SsdlabError:
-        return
+        return False
     client.close()
+    return True
+
+
+def shown_now(drive: str) -> dict[str, Any]:
+    """Return what `engine.show` tells; of a folder that is served, the health as it is now.
+
+    Raises
+    ------
+    SsdlabError
+        There is no such drive, or its power is off.
+    """
+    from ssdlab import engine
+    from ssdlab.live.client import Client
+
+    shown = engine.show(drive)
+    if not is_served(drive):
+        return shown
+    client = Client(drive)
+    told = client.get("/stats")
+    client.close()
+    if told.get("power") == "off":
+        raise SsdlabError(f"{drive}: its power is off\nturn it on: ssdlab ctl {drive} power-on")
+    return {**shown, "health": told["health"]}
+
+
+def serial_of(drive: str) -> str:
+    """Return the serial number of a drive: of one in a folder, that which NVMe hosts see."""
+    from ssdlab.live.served import nvme_of
+    from ssdlab.machine.health.simulated import SERIAL
+
+    return nvme_of(Path(drive), [], "", "").serial if Path(drive).is_dir() else SERIAL
+
+
+def tell_if_served(drive: str) -> None:
+    """Say that what is read of a folder is as of its last checkpoint, where a server has it."""
+    if not is_served(drive):
+        return
     note(
         f"ssdlab: {drive} is being served, and this is as of its last checkpoint; "
         f"ssdlab ctl {drive} checkpoint writes down how it is now"

@@ -21,7 +21,8 @@ from ssdlab.ground.errors import SsdlabError
 
 ERASES = ("secure-erase", "crypto-erase", "trim")
 """Ways to empty a drive."""
-FAULTS = (*("shorn", "unreadable", "paired", "unserialized", "rollback", "lying", "capacitor"),)
+CAPACITOR = "capacitor"
+FAULTS = (*("shorn", "unreadable", "paired", "unserialized", "rollback", "lying"), CAPACITOR)
 """What may go wrong at a power cut (docs/howto/disk.md)."""
 OPERATIONS = {
     "reads": "read",
@@ -33,6 +34,8 @@ OPERATIONS = {
 """What clients ask for: by how `Served.stats` counts it, what one is called."""
 MOST_CYCLES = 10**7
 """No profile has more."""
+MOST_COUNT = 10**9
+"""Of what a log counts: the width of the narrowest field that tells it."""
 SNAPSHOT_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 """It becomes a part of a file's name."""
 _MOST = 2**64 - 1
@@ -60,8 +63,8 @@ class Served(Protocol):
     def erase(self, how: str) -> dict[str, Any]:
         """Empty the drive in one of the `ERASES`; tell how long it took."""
 
-    def age(self, cycles: int) -> None:
-        """Let each block have been erased so many times more."""
+    def age(self, aging: Mapping[str, int]) -> dict[str, Any]:
+        """Let it have lived before, as some of `AGING` say; tell what its health log says then."""
 
     def inject_media_error(self, offset: int, length: int) -> None:
         """Let bytes be unreadable until they are written again."""
@@ -115,11 +118,19 @@ def _nothing_or_whole_number(name: str, value: Any) -> int | None:
     return None if value is None else int(_whole_number(0)(name, value))
 
 
-def _cycles(name: str, value: Any) -> int:
-    cycles = int(_whole_number(1)(name, value))
-    if cycles > MOST_CYCLES:
-        raise _WrongInput(f"{name} {cycles}: no flash endures as many\ngive at most {MOST_CYCLES}")
-    return cycles
+def _within(low: int, high: int, what: str) -> Reader:
+    def read(name: str, value: Any) -> int:
+        if isinstance(value, int) and not isinstance(value, bool) and low <= value <= high:
+            return value
+        raise _WrongInput(f"{name} {_shown(value)}: {what}\ngive {low} to {high}")
+
+    return read
+
+
+def _truth(name: str, value: Any) -> bool:
+    if isinstance(value, bool):
+        return value
+    raise _WrongInput(f"{name} {_shown(value)}: must be true or false\nwrite true or false")
 
 
 def _way_to_erase(name: str, value: Any) -> str:
@@ -176,7 +187,28 @@ def _make_unreadable(drive: Served, asked: Mapping[str, Any]) -> None:
     drive.inject_media_error(asked["offset"], length)
 
 
+def _age(drive: Served, aging: Mapping[str, Any]) -> Mapping[str, Any]:
+    if not aging:
+        raise _WrongInput(f"age: nothing is named\nname some of {', '.join(AGING)}")
+    if len({"cycles", "used_percent"} & aging.keys()) > 1:
+        raise _WrongInput("cycles, used_percent: both say the wear\ngive one of them")
+    return drive.age(aging)
+
+
 _NAMED = {"name": _snapshot_name}
+AGING: dict[str, Reader] = {
+    "cycles": _within(1, MOST_CYCLES, "no flash endures as many"),
+    "used_percent": _within(1, 1000, "no flash lives so long"),
+    "spare_percent": _within(0, 100, "is no share of the spare in percent"),
+    "read_only": _truth,
+    "media_errors": _within(1, MOST_COUNT, "is no number of errors"),
+    "unsafe_shutdowns": _within(1, MOST_COUNT, "is no number of shutdowns"),
+    "celsius": _within(-40, 150, "is no temperature that a drive tells"),
+    "power_on_hours": _within(0, MOST_COUNT, "is no number of hours"),
+    "power_cycles": _within(0, MOST_COUNT, "is no number of power cycles"),
+    "capacitor_failed": _truth,
+}
+"""What a life before can have done to a drive, and what reads each."""
 ROUTES: dict[tuple[str, str], Route] = {
     ("GET", "/stats"): Route(lambda drive, _: drive.stats()),
     ("GET", "/lost"): Route(lambda drive, _: {"cut": drive.lost()}),
@@ -184,7 +216,7 @@ ROUTES: dict[tuple[str, str], Route] = {
     ("POST", "/power-on"): Route(lambda drive, _: drive.power_on()),
     ("POST", "/checkpoint"): Route(lambda drive, _: drive.checkpoint()),
     ("POST", "/erase"): Route(lambda drive, at: drive.erase(at["how"]), {"how": _way_to_erase}),
-    ("POST", "/age"): Route(lambda drive, at: drive.age(at["cycles"]), {"cycles": _cycles}),
+    ("POST", "/age"): Route(_age, takes=AGING),
     ("POST", "/inject/media-error"): Route(
         _make_unreadable, {"offset": _whole_number(0)}, {"length": _whole_number(1)}
     ),

@@ -11,7 +11,7 @@ import os
 import secrets
 import threading
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +20,7 @@ from urllib.parse import quote
 
 from ssdlab.engine import ask_at_once, load
 from ssdlab.ground.output import PendingFile
+from ssdlab.live.api import CAPACITOR
 from ssdlab.live.words import Story
 
 NBD_SOCKET = "nbd.sock"
@@ -121,8 +122,8 @@ class FolderDrive:
             wishes.log,
         )
         self._lost: dict[str, Any] | None = None
-        self._faults: list[str] = []
-        self.arm(wishes.faults)
+        self._faults = list(wishes.faults)
+        self.arm(self._faults if CAPACITOR in self._faults else self._wished_faults())
         self._story = Story()
         self._ended = threading.Event()
         self._teller = threading.Thread(target=self._tell_on, daemon=True)
@@ -183,9 +184,20 @@ class FolderDrive:
         """See `ssdlab.live.api.Served`."""
         return {"took_ns": ask_at_once(self._server.erase, how)}
 
-    def age(self, cycles: int) -> None:
+    def age(self, aging: Mapping[str, int]) -> dict[str, Any]:
         """See `ssdlab.live.api.Served`."""
-        ask_at_once(self._server.age, cycles)
+        words = {name: value for name, value in aging.items() if name != "used_percent"}
+        told = " ".join(f"{name}={int(value)}" for name, value in words.items())
+        ask_at_once(self._server.age, told, aging.get("used_percent"))
+        self.arm(self._wished_faults())
+        health: dict[str, Any] = self._engine_stats()["health"]
+        return {key: value for key, value in health.items() if key != "counters"}
+
+    def _wished_faults(self) -> list[str]:
+        """Give the faults that were armed; a drive whose capacitor has failed loses its buffer."""
+        faults = [fault for fault in self._faults if fault != CAPACITOR]
+        failed = json.loads(ask_at_once(self._server.stats))["health"]["capacitor_failed"]
+        return [*faults, *([CAPACITOR] if failed else [])]
 
     def inject_media_error(self, offset: int, length: int) -> None:
         """See `ssdlab.live.api.Served`."""
@@ -207,7 +219,7 @@ class FolderDrive:
     def restore(self, name: str) -> None:
         """See `ssdlab.live.api.Served`."""
         ask_at_once(self._server.restore, name)
-        self.arm(self._faults)
+        self.arm(self._wished_faults())
         self._lost = None
 
     def close(self) -> None:

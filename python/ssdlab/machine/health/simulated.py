@@ -1,13 +1,13 @@
-"""A simulated drive's counters as smartctl's own JSON, so that whatever reads that can be tried.
+"""A simulated drive's health as smartctl's own JSON, so that whatever reads that can be tried.
 
-Life used is mean erases / rated cycles, in whole percent as drives tell it; spare left is what may
-still be lost of the blocks that could be lost, never below 0; a drive that has lost more, or that
-has no free block left, is read-only and says that it has failed; flash bytes are host bytes times
-the counters' write amplification (units programmed / units written).
-An NVMe drive gets the health log (02h), a SATA drive its vendor's attributes (``data/smart.toml``
-says which, ``data/wear`` what they mean), one without a vendor the ATA Device Statistics.
+The figures are the engine's (``health`` of ``engine.show`` and of a served drive): life used is
+mean erases / rated cycles, in whole percent as drives tell it; spare left is what may still be
+lost of the blocks that could be lost; flash bytes are the drive's own count.
+An NVMe drive gets the health log (02h), a SATA drive its maker's attributes (``data/smart.toml``
+says which, ``data/wear`` what they mean), one without a maker the ATA Device Statistics.
 
-Left out, because the model has none: temperature, hours of power, serial number, self-tests.
+The model has no temperature, hours or power cycles: they are told where ``ssdlab ctl FOLDER age``
+has said them, and left out otherwise. Left out, too: self-tests, of which the log is empty.
 """
 
 from __future__ import annotations
@@ -30,18 +30,31 @@ else:
     import tomli as tomllib
 
 SERIAL = "SIMULATED"
+VERSION = (7, 5)
+"""Of smartctl, as whose JSON the document is written."""
 _SPARE_THRESHOLD = 10
 _LARGEST_PERCENTAGE = 255
-_BEST_VALUE = 100
-_READ_ONLY_BIT = 3
+_BEST_VALUE, _FAILED_VALUE = 100, 1
 _RAW_BITS = 48
 _SECTOR_BYTES = 512
+_TOO_HOT_CELSIUS = 70
+"""NVMe's recommended warning temperature, 343 K."""
+WARNINGS = {
+    "spare_below_threshold": "available spare has fallen below threshold",
+    "temperature_above_or_below_threshold": "temperature is above or below threshold",
+    "reliability_degraded": "NVM subsystem reliability has been degraded",
+    "media_read_only": "media has been placed in read only mode",
+    "volatile_memory_backup_failed": "volatile memory backup device has failed",
+}
+"""Bits of NVMe's critical warning, from bit 0 on: smartctl's key and its sentence."""
 
 Figures = Mapping[str, float | None]
 
 
-def smart_json(shown: Mapping[str, Any], device: str) -> dict[str, Any]:
-    """Write what ``engine.show`` tells as smartctl 7.5 would.
+def smart_json(
+    shown: Mapping[str, Any], device: str, serial: str = SERIAL, firmware: str = ""
+) -> dict[str, Any]:
+    """Write what ``engine.show`` tells as smartctl 7.5 would, all sections together.
 
     Parameters
     ----------
@@ -49,19 +62,22 @@ def smart_json(shown: Mapping[str, Any], device: str) -> dict[str, Any]:
         A drive as ``engine.show`` gives it.
     device
         What to call it.
+    serial, firmware
+        What else it calls itself.
 
     Raises
     ------
     SsdlabError
         The drive does not wear.
     """
-    if not shown.get("wear"):
-        raise SsdlabError(f"--smart-json: {device} is not an SSD, so it reports no wear")
-    figures = _figures(shown)
+    if not shown.get("health"):
+        raise SsdlabError(
+            f"{device}: is not an SSD, so it reports no wear\nname a drive with flash"
+        )
     nvme = _parameter(shown, "link.protocol") == "nvme"
     report = {
         "json_format_version": [1, 0],
-        "smartctl": {"version": [7, 5], "build_info": "(ssdlab, simulated)", "exit_status": 0},
+        "smartctl": {"version": [*VERSION], "build_info": "(ssdlab, simulated)", "exit_status": 0},
         "device": {
             "name": device,
             "info_name": device,
@@ -69,37 +85,42 @@ def smart_json(shown: Mapping[str, Any], device: str) -> dict[str, Any]:
             "protocol": "NVMe" if nvme else "ATA",
         },
         "model_name": _model(shown)[0],
-        "serial_number": SERIAL,
+        "serial_number": serial,
+        **({"firmware_version": firmware} if firmware else {}),
         "user_capacity": {"bytes": shown["wear"]["exported_bytes"]},
+        "logical_block_size": _parameter(shown, "sector_bytes") or _SECTOR_BYTES,
+        "smart_support": {"available": True, "enabled": True},
+        **_signs(shown["health"]),
     }
-    return report | (_nvme(shown, figures) if nvme else _ata(shown, figures))
+    return report | (_nvme(shown) if nvme else _ata(shown))
 
 
-def _is_read_only(shown: Mapping[str, Any]) -> bool:
-    """Whether the engine writes no more: good blocks ran out, or free ones."""
-    return bool(shown["read_only"] or shown["wear"]["spare_blocks"] < 0)
+def _signs(health: Mapping[str, Any]) -> dict[str, Any]:
+    """Write what somebody has said of the drive's life."""
+    celsius, hours, cycles = (health[key] for key in ("celsius", "power_on_hours", "power_cycles"))
+    return {
+        **({} if celsius is None else {"temperature": {"current": celsius}}),
+        **({} if hours is None else {"power_on_time": {"hours": hours}}),
+        **({} if cycles is None else {"power_cycle_count": cycles}),
+    }
 
 
-def _figures(shown: Mapping[str, Any]) -> Figures:
+def _figures(health: Mapping[str, Any]) -> Figures:
     """Give each meaning of the database its number."""
-    wear, counters = shown["wear"], shown["counters"]
-    mean, rated = wear["erase_counts"]["mean"], wear.get("rated_cycles")
-    used = int(100 * mean / rated) if rated else None
-    host = counters["host_bytes_written"]
-    lost, left = counters["grown_bad_blocks"], max(wear["spare_blocks"], 0)
+    counters, used = health["counters"], health["used_percent"]
     programmed, asked = counters["nand_pages_written"], counters["host_pages_written"]
     return {
         "life used": used,
-        "life left": None if used is None else max(100 - used, 0),
-        "spare left": 100 * left // (left + lost) if left + lost else 0,
-        "host written": host,
+        "life left": max(100 - used, 0),
+        "spare left": health["spare_percent"],
+        "host written": counters["host_bytes_written"],
         "host read": counters["host_bytes_read"],
         "flash written": counters["nand_bytes_written"],
         "host pages": asked,
         "other pages": max(programmed - asked, 0),
-        "average erases": round(mean),
-        "rated erases": rated,
-        "power-loss protection": 100,
+        "average erases": health["average_erases"],
+        "rated erases": health["rated_erases"],
+        "power-loss protection": _FAILED_VALUE if health["capacitor_failed"] else _BEST_VALUE,
     }
 
 
@@ -128,16 +149,17 @@ def model_name(shown: Mapping[str, Any]) -> str:
     return _model(shown)[0]
 
 
-def _nvme(shown: Mapping[str, Any], figures: Figures) -> dict[str, Any]:
-    counters = shown["counters"]
-    spare, used = int(figures["spare left"] or 0), figures["life used"]
-    warning = int(spare < _SPARE_THRESHOLD) | int(_is_read_only(shown)) << _READ_ONLY_BIT
-    told = {} if used is None else {"percentage_used": min(int(used), _LARGEST_PERCENTAGE)}
+def _nvme(shown: Mapping[str, Any]) -> dict[str, Any]:
+    health = shown["health"]
+    counters = health["counters"]
+    warning = _critical_warning(health)
+    told = {"temperature": "celsius", "power_cycles": "power_cycles"}
+    told |= {"power_on_hours": "power_on_hours"}
     log = {
         "critical_warning": warning,
-        "available_spare": spare,
+        "available_spare": health["spare_percent"],
         "available_spare_threshold": _SPARE_THRESHOLD,
-        **told,
+        "percentage_used": min(health["used_percent"], _LARGEST_PERCENTAGE),
         "data_units_read": -(-counters["host_bytes_read"] // NVME_UNIT_BYTES),
         "data_units_written": -(-counters["host_bytes_written"] // NVME_UNIT_BYTES),
         "host_reads": counters["host_reads"],
@@ -145,58 +167,138 @@ def _nvme(shown: Mapping[str, Any], figures: Figures) -> dict[str, Any]:
         "unsafe_shutdowns": counters["unsafe_shutdowns"],
         "media_errors": counters["uncorrectable_reads"],
         "num_err_log_entries": counters["uncorrectable_reads"],
+        **{key: health[sign] for key, sign in told.items() if health[sign] is not None},
     }
+    bits = {name: bool(warning >> bit & 1) for bit, name in enumerate(WARNINGS)}
     # As smartctl has it: any warning is a failure.
-    status = {"passed": not warning, "nvme": {"value": warning}}
+    status = {"passed": not warning, "nvme": {"value": warning, **bits}}
     return {"smart_status": status, "nvme_smart_health_information_log": log}
 
 
-def _ata(shown: Mapping[str, Any], figures: Figures) -> dict[str, Any]:
-    model, row = _model(shown)
+def _critical_warning(health: Mapping[str, Any]) -> int:
+    celsius, is_read_only = health["celsius"], bool(health["read_only"])
+    bits = (
+        health["spare_percent"] < _SPARE_THRESHOLD,
+        celsius is not None and celsius >= _TOO_HOT_CELSIUS,
+        is_read_only,
+        is_read_only,
+        bool(health["capacitor_failed"]),
+    )
+    return sum(int(bit) << place for place, bit in enumerate(bits))
+
+
+def _ata(shown: Mapping[str, Any]) -> dict[str, Any]:
+    health, (model, row) = shown["health"], _model(shown)
     family = family_of(DriveReport(device="", model=model)) if row else None
-    status = {"smart_status": {"passed": not _is_read_only(shown)}}
+    report: dict[str, Any] = {"rotation_rate": 0, "ata_smart_error_log": _NO_ERRORS}
+    report["ata_smart_self_test_log"] = _NO_TESTS
     if family is None:
-        return status | {"ata_device_statistics": {"pages": _statistics(figures)}}
-    counts = {int(key): shown["counters"][name] for key, name in row.get("errors", {}).items()}
-    table = [_attribute(key, family, figures, counts) for key in row["attributes"]]
-    return status | {"ata_smart_attributes": {"revision": 1, "table": table}}
-
-
-def _statistics(figures: Figures) -> list[dict[str, Any]]:
-    sectors = int(figures["host written"] or 0) // _SECTOR_BYTES
-    general = [{"name": "Logical Sectors Written", "value": sectors, "flags": {"valid": True}}]
-    used = figures["life used"]
-    indicator = {
-        "name": "Percentage Used Endurance Indicator",
-        "value": min(used or 0, _LARGEST_PERCENTAGE),
-        "flags": {"valid": used is not None},
+        report["smart_status"] = {"passed": not health["read_only"]}
+        return report | {"ata_device_statistics": {"pages": _statistics(health)}}
+    table = [*_makers(row, family, health), *_others(row, health)]
+    table.sort(key=lambda attribute: attribute["id"])
+    fails = any(each["when_failed"] and each["flags"]["prefailure"] for each in table)
+    return report | {
+        "model_family": family.name,
+        "smart_status": {"passed": not (health["read_only"] or fails)},
+        "ata_smart_attributes": {"revision": 1, "table": table},
     }
+
+
+_NO_ERRORS = {"summary": {"revision": 1, "count": 0}}
+_NO_TESTS = {"standard": {"revision": 1, "count": 0}}
+
+
+def _statistics(health: Mapping[str, Any]) -> list[dict[str, Any]]:
+    def row(offset: int, name: str, size: int, value: int | None) -> dict[str, Any]:
+        told = {} if value is None else {"value": value}
+        flags = {"valid": value is not None}
+        return {"offset": offset, "name": name, "size": size, **told, "flags": flags}
+
+    counters, celsius = health["counters"], health["celsius"]
+    general = [
+        row(0x08, "Lifetime Power-On Resets", 4, health["power_cycles"]),
+        row(0x10, "Power-on Hours", 4, health["power_on_hours"]),
+        row(0x18, "Logical Sectors Written", 6, counters["host_bytes_written"] // _SECTOR_BYTES),
+        row(0x20, "Number of Write Commands", 6, counters["host_writes"]),
+        row(0x28, "Logical Sectors Read", 6, counters["host_bytes_read"] // _SECTOR_BYTES),
+        row(0x30, "Number of Read Commands", 6, counters["host_reads"]),
+    ]
+    errors = [
+        row(0x08, "Number of Reported Uncorrectable Errors", 4, counters["uncorrectable_reads"])
+    ]
+    life = min(health["used_percent"], _LARGEST_PERCENTAGE)
     return [
         {"number": 1, "name": "General Statistics", "table": general},
-        {"number": 7, "name": "Solid State Device Statistics", "table": [indicator]},
+        {"number": 4, "name": "General Errors Statistics", "table": errors},
+        {
+            "number": 5,
+            "name": "Temperature Statistics",
+            "table": [row(0x08, "Current Temperature", 1, celsius)],
+        },
+        {
+            "number": 7,
+            "name": "Solid State Device Statistics",
+            "table": [row(0x08, "Percentage Used Endurance Indicator", 1, life)],
+        },
     ]
 
 
-def _attribute(
-    key: int, family: Family, figures: Figures, counts: Mapping[int, int]
-) -> dict[str, Any]:
-    value, raw, name = 100, 0, ""
-    for meaning in family.meanings:
-        if meaning.id != key:
-            continue
-        name = meaning.name
-        number = int(
-            (counts.get(key) if meaning.means == "errors" else figures[meaning.means]) or 0
-        )
-        if meaning.read == "value":
-            value = min(max(number, 0), _BEST_VALUE)
-        else:
-            raw = number // meaning.unit_bytes << (meaning.bits or (0, 0))[0]
+def _makers(
+    row: Mapping[str, Any], family: Family, health: Mapping[str, Any]
+) -> list[dict[str, Any]]:
+    """Write the attributes whose meaning is in the database."""
+    counters = {**health["counters"], "grown_bad_blocks": health["blocks_lost"]}
+    counts = {int(key): counters[name] for key, name in row.get("errors", {}).items()}
+    figures = _figures(health)
+    found = []
+    for key in row["attributes"]:
+        value, raw, name = _BEST_VALUE, 0, ""
+        for meaning in family.meanings:
+            if meaning.id != key:
+                continue
+            name = meaning.name
+            told = counts.get(key) if meaning.means == "errors" else figures[meaning.means]
+            number = int(told or 0)
+            if meaning.read == "value":
+                value = min(max(number, 0), _BEST_VALUE)
+            else:
+                raw = number // meaning.unit_bytes << (meaning.bits or (0, 0))[0]
+        found.append(_attribute(row, key, name, value, raw))
+    return found
+
+
+def _others(row: Mapping[str, Any], health: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Write the attributes that tell how the drive was used, as far as somebody has said it."""
+    told = {**health, "unsafe_shutdowns": health["counters"]["unsafe_shutdowns"]}
+    found = []
+    for key, (name, what) in row.get("others", {}).items():
+        number = told[what]
+        if number is not None:
+            value = max(100 - number, 0) if what == "celsius" else _BEST_VALUE
+            found.append(_attribute(row, int(key), name, value, number))
+    return found
+
+
+def _attribute(row: Mapping[str, Any], key: int, name: str, value: int, raw: int) -> dict[str, Any]:
+    threshold = row.get("thresholds", {}).get(str(key), 0)
+    has_threshold = threshold > 0
     return {
         "id": key,
         "name": name,
         "value": value,
         "worst": value,
-        "thresh": 0,
+        "thresh": threshold,
+        "when_failed": "now" if has_threshold and value <= threshold else "",
+        "flags": {
+            "value": 0x33 if has_threshold else 0x32,
+            "string": "PO--CK " if has_threshold else "-O--CK ",
+            "prefailure": has_threshold,
+            "updated_online": True,
+            "performance": False,
+            "error_rate": False,
+            "event_count": True,
+            "auto_keep": True,
+        },
         "raw": {"value": raw & (1 << _RAW_BITS) - 1, "string": str(raw)},
     }

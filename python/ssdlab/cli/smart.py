@@ -1,0 +1,203 @@
+"""``ssdlab smart``: a simulated drive's health, in smartctl's own words, options and exit codes.
+
+As ``smartctl`` on the path (``ln -s "$(command -v ssdlab)" smartctl``) it stands in for smartctl,
+so that collectors read simulated drives. A scan finds the drives that ``SSDLAB_DRIVES`` names.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ssdlab.cli.completion import complete_drive
+from ssdlab.cli.console import note, print_json, print_text
+from ssdlab.cli.verb import Verb
+from ssdlab.ground.errors import SsdlabError
+
+if TYPE_CHECKING:
+    from ssdlab.machine.health.smart_text import Parts
+
+DRIVES = "SSDLAB_DRIVES"
+"""The environment's list of the drives that a scan finds, as PATH has folders."""
+_NOT_OPENED, _IS_FAILING, _PREFAIL = 1 << 1, 1 << 3, 1 << 4
+"""Bits of smartctl's exit status."""
+_TYPES = ("auto", "ata", "sat", "nvme", "test")
+_LOGS = ("error", "xerror", "selftest", "xselftest", "devstat", "ssd")
+_SECTIONS: dict[str, tuple[str, ...]] = {
+    "information": ("model_name", "model_family", "serial_number", "firmware_version"),
+    "health": ("smart_status",),
+    "attributes": ("ata_smart_attributes", "nvme_smart_health_information_log"),
+    "errors": ("ata_smart_error_log",),
+    "self_tests": ("ata_smart_self_test_log",),
+    "statistics": ("ata_device_statistics",),
+}
+"""Fields of the document that belong to one section alone."""
+
+
+class _AsSmartctl(Verb):
+    """Takes ``--json=c`` and the like, whose forms are all the same here."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the arguments."""
+        read = [re.sub(r"^(--json)=[a-z]*$|^(-j)[cgiosuvy]+$", r"\1\2", arg) for arg in args]
+        return super().parse_args(ctx, read)
+
+
+@click.command(
+    cls=_AsSmartctl,
+    short_help="Print a simulated drive's health as smartctl does.",
+    terms=(
+        ("FOLDER", "a drive that `ssdlab serve` has, as it is now; or any other drive"),
+        ("exit 8, 16", "the drive fails; an attribute is at its threshold (bits, as smartctl's)"),
+        ("exit 2", "it cannot be read"),
+    ),
+    examples=(
+        "ssdlab smart drive",
+        "ssdlab smart -x --json intel-dc-s3500-80gb",
+        'ln -s "$(command -v ssdlab)" smartctl; SSDLAB_DRIVES=$PWD/drive ./smartctl --scan',
+    ),
+)
+@click.argument("drive", metavar="FOLDER|DRIVE", required=False, shell_complete=complete_drive)
+@click.option("-a", "--all", "wants_all", is_flag=True, help="Print -i -H -A and the logs.")
+@click.option("-x", "--xall", is_flag=True, help="Print -a and device statistics.")
+@click.option("-i", "--info", "information", is_flag=True, help="Print what it is.")
+@click.option("-H", "--health", is_flag=True, help="Print its own verdict.")
+@click.option("-A", "--attributes", is_flag=True, help="Print attributes or the health log.")
+@click.option(
+    "-l",
+    "--log",
+    "logs",
+    multiple=True,
+    metavar="TYPE",
+    help=f"Print a log: {', '.join(_LOGS)}. May be repeated.",
+)
+@click.option("-f", "--format", "form", type=click.Choice(("old", "brief")), help="Of attributes.")
+@click.option("-d", "--device", "kind", metavar="TYPE", help="Expect ata, sat or nvme.")
+@click.option("--scan", is_flag=True, help=f"List the drives in {DRIVES}.")
+@click.option("--scan-open", is_flag=True, help="The same.")
+@click.option("-n", "--nocheck", "_nocheck", metavar="MODE", hidden=True)
+@click.option("-T", "--tolerance", "_tolerance", metavar="TYPE", hidden=True)
+@click.option("-q", "--quietmode", "_quiet", metavar="TYPE", hidden=True)
+@click.option("-V", "--version", is_flag=True, help="Print as which smartctl it answers.")
+@click.option("-j", "--json", "as_json", is_flag=True, help="Print JSON for programs.")
+def smart(drive: str | None, as_json: bool, **given: Any) -> int:
+    """Print the health of a simulated drive in smartctl's form, for whatever reads that.
+
+    Without options, as with -a. What the model does not have (temperature, hours, power cycles) is
+    there where `ssdlab ctl FOLDER age` has said it.
+    """
+    from ssdlab.machine.health import smart_text
+
+    if given["version"]:
+        print_text(smart_text.banner())
+        return 0
+    if given["scan"] or given["scan_open"]:
+        return _scan(as_json)
+    if drive is None:
+        raise SsdlabError("smart: needs a drive\nname one: ssdlab smart FOLDER")
+    parts = _parts(given)
+    try:
+        document = _document(drive, given["kind"])
+    except SsdlabError as error:
+        return _not_opened(drive, str(error), as_json)
+    document["smartctl"]["exit_status"] = code = _exit_status(document)
+    if as_json:
+        print_json(_chosen(document, parts))
+    else:
+        print_text(smart_text.smart_text(document, parts).rstrip("\n"))
+    return code
+
+
+def _parts(given: Mapping[str, Any]) -> Parts:
+    from ssdlab.machine.health.smart_text import Parts
+
+    for log in given["logs"]:
+        if log.partition(",")[0] not in _LOGS:
+            raise SsdlabError(
+                f"-l {log}: is no log of a simulated drive\nthere are {', '.join(_LOGS)}"
+            )
+    logs = {log.partition(",")[0] for log in given["logs"]}
+    names = ("information", "health", "attributes")
+    has_none = not (logs or any(given[name] for name in (*names, "wants_all", "xall")))
+    every = bool(given["wants_all"] or given["xall"] or has_none)
+    return Parts(
+        **{name: bool(every or given[name]) for name in names},
+        errors=bool(every or logs & {"error", "xerror"}),
+        self_tests=bool(every or logs & {"selftest", "xselftest"}),
+        statistics=bool(given["xall"] or logs & {"devstat", "ssd"}),
+        is_brief=given["form"] == "brief" or (given["xall"] and given["form"] is None),
+    )
+
+
+def _document(drive: str, kind: str | None) -> dict[str, Any]:
+    from ssdlab import engine
+    from ssdlab.cli.served_note import serial_of, shown_now
+    from ssdlab.machine.health.simulated import smart_json
+
+    document = smart_json(shown_now(drive), drive, serial_of(drive), engine.version())
+    protocol = document["device"]["protocol"]
+    wanted = (kind or "auto").partition(",")[0]
+    if wanted not in _TYPES:
+        raise SsdlabError(
+            f"-d {kind}: is no type of a simulated drive\nthere are {', '.join(_TYPES)}"
+        )
+    if wanted in ("ata", "sat", "nvme") and (wanted == "nvme") != (protocol == "NVMe"):
+        raise SsdlabError(f"-d {kind}: {drive} speaks {protocol}\nleave it out")
+    now = int(time.time())
+    document["local_time"] = {"time_t": now, "asctime": time.asctime(time.localtime(now))}
+    return document
+
+
+def _exit_status(document: Mapping[str, Any]) -> int:
+    table = document.get("ata_smart_attributes", {}).get("table", [])
+    fails = any(each["when_failed"] and each["flags"]["prefailure"] for each in table)
+    is_failing = not document["smart_status"]["passed"]
+    return _IS_FAILING * is_failing | _PREFAIL * fails
+
+
+def _chosen(document: Mapping[str, Any], parts: Parts) -> dict[str, Any]:
+    """Leave out what was not asked for."""
+    out = {
+        field
+        for section, fields in _SECTIONS.items()
+        if not getattr(parts, section)
+        for field in fields
+    }
+    return {key: value for key, value in document.items() if key not in out}
+
+
+def _not_opened(drive: str, error: str, as_json: bool) -> int:
+    first, _, _ = error.partition("\n")
+    if as_json:
+        told = [{"string": first, "severity": "error"}]
+        program = {"version": [7, 5], "messages": told, "exit_status": _NOT_OPENED}
+        device = {"name": drive, "info_name": drive}
+        print_json({"json_format_version": [1, 0], "smartctl": program, "device": device})
+    note(f"ssdlab: {error}")
+    return _NOT_OPENED
+
+
+def _scan(as_json: bool) -> int:
+    """List the drives that the environment names; one that cannot be read is told on stderr."""
+    found = []
+    for drive in filter(None, os.environ.get(DRIVES, "").split(os.pathsep)):
+        try:
+            found.append(_document(drive, None)["device"])
+        except SsdlabError as error:
+            note(f"ssdlab: {error}")
+    if as_json:
+        program = {"version": [7, 5], "exit_status": 0}
+        print_json({"json_format_version": [1, 0], "smartctl": program, "devices": found})
+        return 0
+    for device in found:
+        print_text(
+            f"{device['name']} -d {device['type']} # {device['name']}, {device['protocol']} device"
+        )
+    if not found:
+        note(f"ssdlab: no drive\nname some in {DRIVES}, as PATH names folders")
+    return 0
