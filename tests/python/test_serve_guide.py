@@ -1,4 +1,4 @@
-"""docs/howto/serve.md: its scripts run as they stand."""
+"""docs/howto/serve.md and smart.md: their scripts run as they stand."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-NEEDS = {"power_cuts": "qemu-io", "monitoring": "qemu-io curl", "teaching": "fio"}
+NEEDS = {"power_cuts": "qemu-io", "monitoring": "qemu-io curl", "teaching": "fio", "ageing": "sed"}
 SHOWS = {
     "power_cuts": ["power cut at", "00000000:  0", "the drive broke its word"],
     "monitoring": ["the sector cannot be read", "ssdlab_"],
     "teaching": ["IOPS="],
+    "ageing": ["worn: exit 1, WARNING", "read-only: exit 2, CRITICAL", "/dev/drive -d sat"],
 }
 
 
@@ -37,4 +38,5 @@ def test_a_script_runs_as_it_stands(name: str, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     for words in SHOWS[name]:
         assert words in done.stdout
-    assert f"examples/serve/{name}.sh" in (ROOT / "docs/howto/serve.md").read_text("utf-8")
+    guides = [(ROOT / f"docs/howto/{guide}.md").read_text("utf-8") for guide in ("serve", "smart")]
+    assert any(f"examples/serve/{name}.sh" in guide for guide in guides)

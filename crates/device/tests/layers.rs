@@ -38,7 +38,7 @@ const FTL: &[&[&str]] = &[
     &["layout", "die"],
     &["slc", "spare", "translation"],
     &["saved"],
-    &["copy", "empty", "grow", "plain", "reclaim", "recover", "separate", "view", "write"],
+    &["copy", "empty", "grow", "lose", "plain", "reclaim", "recover", "separate", "view", "write"],
 ];
 
 /// Parts of the drive by level, and last the steps.
@@ -53,6 +53,7 @@ const SSD: &[&[&str]] = &[
         "move_processor",
         "move_runs",
         "health",
+        "signs",
         "pending",
         "power_states",
         "program_budget",

@@ -2,6 +2,7 @@
 
 #[path = "../../device/tests/arrows/mod.rs"]
 mod arrows;
+mod atomic;
 mod commands;
 mod drawn_logs;
 mod faults;

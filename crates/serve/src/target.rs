@@ -158,7 +158,13 @@ pub fn namespace<M: Medium>(disk: &mut Disk<M>) -> Namespace {
     let limits = disk.limits();
     let (sectors, sector_bytes) = (limits.sectors, limits.sector_bytes);
     let ssd = disk.ssd();
-    Namespace { sectors, sector_bytes, unit_bytes: ssd.unit_bytes(), trims: ssd.config().ftl.trim }
+    let (config, unit_bytes) = (ssd.config(), ssd.unit_bytes());
+    // Without a buffer flash takes a write unit by unit, and who reads meanwhile sees that.
+    let is_buffered = config.buffer.bytes.0 > 0;
+    let promised = config.export.atomic_write_bytes.0;
+    let atomic_bytes = if is_buffered { promised } else { promised.min(unit_bytes.into()) };
+    let atomic_sectors = (atomic_bytes / u64::from(sector_bytes)).clamp(1, 1 << 16) as u32;
+    Namespace { sectors, sector_bytes, unit_bytes, atomic_sectors, trims: config.ftl.trim }
 }
 
 /// How a drive is now; how much of it is used, which takes longer to find, only where that is asked for.

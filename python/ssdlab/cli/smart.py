@@ -1,7 +1,8 @@
 """``ssdlab smart``: a simulated drive's health, in smartctl's own words, options and exit codes.
 
 As ``smartctl`` on the path (``ln -s "$(command -v ssdlab)" smartctl``) it stands in for smartctl,
-so that collectors read simulated drives. A scan finds the drives that ``SSDLAB_DRIVES`` names.
+so that collectors read simulated drives. A scan finds the drives that ``SSDLAB_DRIVES`` names, as
+``/dev/`` and the last part of each path, since that is where collectors look.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import os
 import re
 import time
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -78,7 +80,7 @@ class _AsSmartctl(Verb):
 )
 @click.option("-f", "--format", "form", type=click.Choice(("old", "brief")), help="Of attributes.")
 @click.option("-d", "--device", "kind", metavar="TYPE", help="Expect ata, sat or nvme.")
-@click.option("--scan", is_flag=True, help=f"List the drives in {DRIVES}.")
+@click.option("--scan", is_flag=True, help=f"List the drives in {DRIVES}, as /dev/NAME.")
 @click.option("--scan-open", is_flag=True, help="The same.")
 @click.option("-n", "--nocheck", "_nocheck", metavar="MODE", hidden=True)
 @click.option("-T", "--tolerance", "_tolerance", metavar="TYPE", hidden=True)
@@ -105,7 +107,7 @@ def smart(drive: str | None, as_json: bool, **given: Any) -> int:
         document = _document(drive, given["kind"])
     except SsdlabError as error:
         return _not_opened(drive, str(error), as_json)
-    document["smartctl"]["exit_status"] = code = _exit_status(document)
+    document["smartctl"]["exit_status"] = code = _exit_status(document, parts)
     if as_json:
         print_json(_chosen(document, parts))
     else:
@@ -134,12 +136,24 @@ def _parts(given: Mapping[str, Any]) -> Parts:
     )
 
 
-def _document(drive: str, kind: str | None) -> dict[str, Any]:
+def _listed() -> dict[str, str]:
+    """Give the drives that the environment names, by the name of their device."""
+    found: dict[str, str] = {}
+    for drive in filter(None, os.environ.get(DRIVES, "").split(os.pathsep)):
+        device = f"/dev/{Path(drive).name}"
+        if device in found:
+            raise SsdlabError(f"{DRIVES}: two drives are {device}\ngive one another name")
+        found[device] = drive
+    return found
+
+
+def _document(device: str, kind: str | None) -> dict[str, Any]:
     from ssdlab import engine
     from ssdlab.cli.served_note import serial_of, shown_now
     from ssdlab.machine.health.simulated import smart_json
 
-    document = smart_json(shown_now(drive), drive, serial_of(drive), engine.version())
+    drive = _listed().get(device, device)
+    document = smart_json(shown_now(drive), device, serial_of(drive), engine.version())
     protocol = document["device"]["protocol"]
     wanted = (kind or "auto").partition(",")[0]
     if wanted not in _TYPES:
@@ -147,17 +161,19 @@ def _document(drive: str, kind: str | None) -> dict[str, Any]:
             f"-d {kind}: is no type of a simulated drive\nthere are {', '.join(_TYPES)}"
         )
     if wanted in ("ata", "sat", "nvme") and (wanted == "nvme") != (protocol == "NVMe"):
-        raise SsdlabError(f"-d {kind}: {drive} speaks {protocol}\nleave it out")
+        raise SsdlabError(f"-d {kind}: {device} speaks {protocol}\nleave it out")
     now = int(time.time())
     document["local_time"] = {"time_t": now, "asctime": time.asctime(time.localtime(now))}
     return document
 
 
-def _exit_status(document: Mapping[str, Any]) -> int:
+def _exit_status(document: Mapping[str, Any], parts: Parts) -> int:
+    """As smartctl has it: what was not asked for is not judged."""
     table = document.get("ata_smart_attributes", {}).get("table", [])
     fails = any(each["when_failed"] and each["flags"]["prefailure"] for each in table)
     is_failing = not document["smart_status"]["passed"]
-    return _IS_FAILING * is_failing | _PREFAIL * fails
+    looks = parts.health or parts.attributes
+    return _IS_FAILING * (is_failing and parts.health) | _PREFAIL * (fails and looks)
 
 
 def _chosen(document: Mapping[str, Any], parts: Parts) -> dict[str, Any]:
@@ -185,9 +201,9 @@ def _not_opened(drive: str, error: str, as_json: bool) -> int:
 def _scan(as_json: bool) -> int:
     """List the drives that the environment names; one that cannot be read is told on stderr."""
     found = []
-    for drive in filter(None, os.environ.get(DRIVES, "").split(os.pathsep)):
+    for device in _listed():
         try:
-            found.append(_document(drive, None)["device"])
+            found.append(_document(device, None)["device"])
         except SsdlabError as error:
             note(f"ssdlab: {error}")
     if as_json:

@@ -26,6 +26,8 @@ pub struct Namespace {
     pub sector_bytes: u32,
     /// Bytes of a mapping unit: what a write should cover, and a deallocate.
     pub unit_bytes: u32,
+    /// Sectors of a write that is there whole or not at all, after a loss of power and for who reads meanwhile.
+    pub atomic_sectors: u32,
     /// Deallocate does something.
     pub trims: bool,
 }
@@ -70,7 +72,8 @@ pub struct Facts {
 /// A drive of 1 GiB, for tests.
 #[cfg(test)]
 pub fn example() -> Facts {
-    let namespace = Namespace { sectors: 1 << 21, sector_bytes: 512, unit_bytes: 4096, trims: true };
+    let namespace =
+        Namespace { sectors: 1 << 21, sector_bytes: 512, unit_bytes: 4096, atomic_sectors: 32, trims: true };
     Facts {
         namespace,
         used_sectors: 1024,

@@ -96,7 +96,7 @@ fn of_controller(kind: Kind, controller: u16, identity: &Identity, facts: &Facts
 
 /// What a controller of the drive has besides.
 fn of_drive(page: Page, facts: &Facts) -> Page {
-    let Namespace { sectors, sector_bytes, .. } = facts.namespace;
+    let Namespace { sectors, sector_bytes, atomic_sectors, .. } = facts.namespace;
     let deallocates = if facts.namespace.trims { NVM_COMMANDS } else { NVM_COMMANDS & !(1 << 2) };
     page
         // Several controllers, for several hosts.
@@ -118,6 +118,9 @@ fn of_drive(page: Page, facts: &Facts) -> Page {
         .put_u16(520, deallocates)
         // Erasing formats all, and so does crypto erase, which is supported.
         .put_u8(524, 1 | 1 << 1 | 1 << 2)
+        // Atomic writes (AWUN, AWUPF), from zero on.
+        .put_u16(526, (atomic_sectors - 1) as u16)
+        .put_u16(528, (atomic_sectors - 1) as u16)
         .put_u8(525, u8::from(facts.has_volatile_cache) | 3 << 1)
 }
 
@@ -182,6 +185,7 @@ mod test {
         assert_eq!(text_at(&controller, 24, 40).trim_end(), "ssdlab theory");
         assert_eq!((u16_at(&controller, 78), u8_at(&controller, 111), u32_at(&controller, 516)), (5, 1, 1));
         assert_eq!((u32_at(&controller, 1792), u8_at(&controller, 525)), (516, 7));
+        assert_eq!((u16_at(&controller, 526), u16_at(&controller, 528)), (31, 31), "16 KiB, from zero on");
         let namespace = ask(0, 1, Kind::Drive).unwrap();
         assert_eq!((u64_at(&namespace, 0), u64_at(&namespace, 16), u8_at(&namespace, 130)), (1 << 21, 1024, 9));
         assert_eq!(u16_at(&namespace, 64), 7, "a unit of 4 KiB is eight sectors, from zero on");

@@ -38,6 +38,8 @@ _NVME_WARNINGS = (
     (Severity.CRITICAL, "backup of volatile memory has failed (power-loss protection)"),
     (Severity.CRITICAL, "persistent memory region is read-only or unreliable"),
 )
+_TOO_HOT_CELSIUS = 70
+"""Where NVMe recommends that a drive warns (343 K), and the end of Intel's range for DC drives."""
 _DISAGREEMENT = 10
 _VIRTUAL = ("QEMU", "VBOX", "VMware", "Virtual", "Msft", "Google", "Amazon", "Red Hat")
 """How virtual disks begin to name themselves or their vendor."""
@@ -75,6 +77,7 @@ def findings_of(
         *_spare(report, life, limits),
         *_verdict(report),
         *_nvme(report),
+        *_temperature(report),
         *_power_loss(report, life),
         *_thresholds(report),
         *_missing(report),
@@ -288,6 +291,16 @@ def _nvme(report: DriveReport) -> Iterator[Finding]:
             yield open_question(
                 name, "the report lacks this field, which every NVMe health log has"
             )
+
+
+def _temperature(report: DriveReport) -> Iterator[Finding]:
+    """Judge the temperature of drives that, other than NVMe's, do not say that they are too hot."""
+    celsius = report.temperature_celsius
+    if celsius is None or report.nvme is not None or report.rotates:
+        return
+    if celsius >= _TOO_HOT_CELSIUS:
+        what = f"{celsius:g} °C; from {_TOO_HOT_CELSIUS} °C on it is too hot"
+        yield Finding(Severity.WARNING, what, "temperature")
 
 
 def _warnings(warning: int, name: str, of_what: str) -> Iterator[Finding]:

@@ -191,6 +191,7 @@ def _ata(shown: Mapping[str, Any]) -> dict[str, Any]:
     health, (model, row) = shown["health"], _model(shown)
     family = family_of(DriveReport(device="", model=model)) if row else None
     report: dict[str, Any] = {"rotation_rate": 0, "ata_smart_error_log": _NO_ERRORS}
+    report["physical_block_size"] = _parameter(shown, "sector_bytes") or _SECTOR_BYTES
     report["ata_smart_self_test_log"] = _NO_TESTS
     if family is None:
         report["smart_status"] = {"passed": not health["read_only"]}
