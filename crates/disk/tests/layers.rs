@@ -5,7 +5,7 @@ use std::path::Path;
 
 /// Lowest first.
 const LEVELS: &[&[&str]] = &[
-    &["bad", "groups", "losses", "medium", "numbers", "since", "unit"],
+    &["aging", "bad", "groups", "losses", "medium", "numbers", "since", "unit"],
     &["account", "file", "promises", "undo", "unstored"],
     &["kept"],
     &["power"],

@@ -43,6 +43,16 @@ impl Pace {
     pub fn is_paced(self) -> bool {
         self != Pace::Off
     }
+
+    /// How long the machine's clock goes while so much virtual time passes; none where it is as fast as it is computed.
+    pub fn lasts(self, virtual_time: Nanos) -> Duration {
+        match self {
+            Pace::Factor(factor) => {
+                Duration::try_from_secs_f64(virtual_time.0 as f64 / 1e9 / factor).unwrap_or(Duration::MAX)
+            }
+            Pace::Off => Duration::ZERO,
+        }
+    }
 }
 
 /// What time it is now, on the machine.

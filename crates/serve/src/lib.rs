@@ -51,6 +51,7 @@ pub mod offer;
 pub mod outbox;
 pub mod outcome;
 pub mod output;
+pub mod purge;
 pub mod queue;
 pub mod replies;
 pub mod request;

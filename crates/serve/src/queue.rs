@@ -17,7 +17,7 @@ use crate::nvme::fabric::{self, Connect};
 use crate::nvme::facts::Namespace;
 use crate::nvme::identify::Kind;
 use crate::nvme::io::{self, Asked};
-use crate::nvme::logs::{self, Sanitize};
+use crate::nvme::logs;
 use crate::nvme::pdu::{self, Agreed, Fatal, Head, HostData};
 use crate::nvme::reply::Completions;
 use crate::nvme::status::Status;
@@ -329,13 +329,14 @@ impl<'a, M: Medium + Send> Queue<'a, M> {
         used.unwrap_or(Err(Status::INTERNAL_ERROR))
     }
 
-    /// Format or sanitize: its owner lets the drive start over, and keeps that.
+    /// Format or sanitize: its owner lets the drive start over, and keeps that. A sanitize goes on for as long as the
+    /// drive takes, at its pace.
     fn start_over(&self, how: StartOver, sanitize: Option<u32>) -> Result<u32, Status> {
-        let is_done = self.house.start_over(how).is_ok();
+        let took = self.house.start_over(how).ok();
         if let Some(asked) = sanitize {
-            self.target.note_sanitize(Sanitize { asked, is_done });
+            self.target.sanitize(asked, took.map(|took| self.house.served.pace().lasts(took)));
         }
-        if is_done { Ok(0) } else { Err(Status::INTERNAL_ERROR) }
+        took.map(|_| 0).ok_or(Status::INTERNAL_ERROR)
     }
 
     /// An I/O queue.
@@ -424,6 +425,9 @@ impl<M: Medium + Send> IoQueue<'_, '_, M> {
                 }
                 _ => Ok(Err(Status::INVALID_OPCODE)),
             };
+        }
+        if self.queue.target.is_sanitizing() {
+            return Ok(Err(Status::SANITIZE_IN_PROGRESS));
         }
         let cache_is_on = self.queue.target.cache_is_on();
         let wanted = match io::read(command, &self.namespace, cache_is_on) {

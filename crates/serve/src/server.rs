@@ -207,11 +207,13 @@ impl<M: Medium + Send + 'static> Server<M> {
     /// # Errors
     /// The drive is gone.
     pub fn power_on(&self) -> Result<(), Gone> {
-        self.house.served.with(|drive| match (drive.switch_on(), drive.is_ending()) {
+        let switched = self.house.served.with(|drive| match (drive.switch_on(), drive.is_ending()) {
             (true, _) => Ok(()),
             (false, true) => Err(Gone::Stopped),
             (false, false) => Err(Gone::Broken),
-        })
+        });
+        self.house.target.iter().for_each(Target::power_on);
+        switched
     }
 
     /// What it has done so far; also after the end.

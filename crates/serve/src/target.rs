@@ -3,20 +3,24 @@
 //! A controller begins with its admin queue, and its I/O queues go with it. A loss of power ends all; hosts connect anew
 //! once it is back.
 
+use crate::clock::wall;
 use crate::nvme::admin::{Answer, Controller, Surroundings, answer};
 use crate::nvme::command::Submission;
 use crate::nvme::fabric::{ANY_CONTROLLER, Connect, DISCOVERY};
 use crate::nvme::facts::{Facts, Identity, Namespace};
 use crate::nvme::features::MOST_QUEUES;
 use crate::nvme::identify::Kind;
-use crate::nvme::logs::{Errors, Past, Place, Sanitize};
+use crate::nvme::logs::{Errors, Past, Place, Sanitize, SanitizeState};
 use crate::nvme::status::Status;
+use crate::purge::Purge;
 use crate::socket::Socket;
 use ssdlab_disk::Disk;
 use ssdlab_disk::medium::Medium;
 use std::collections::BTreeMap;
 use std::net::Shutdown;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 /// A host that is connected.
 struct Guest {
@@ -31,6 +35,8 @@ struct Inside {
     last: u16,
     guests: BTreeMap<u16, Guest>,
     past: Past,
+    /// The sanitize that is under way.
+    purge: Option<Purge>,
     cache_is_off: bool,
 }
 
@@ -41,12 +47,14 @@ pub struct Target {
     /// Commands that failed.
     pub errors: Arc<Mutex<Errors>>,
     inside: Mutex<Inside>,
+    /// A sanitize has begun, and nobody has seen its end.
+    purges: AtomicBool,
 }
 
 impl Target {
     /// Nobody is connected.
     pub fn new(identity: Identity) -> Target {
-        Target { identity, errors: Arc::default(), inside: Mutex::default() }
+        Target { identity, errors: Arc::default(), inside: Mutex::default(), purges: AtomicBool::new(false) }
     }
 
     fn lock(&self) -> MutexGuard<'_, Inside> {
@@ -93,7 +101,10 @@ impl Target {
 
     /// Everybody is hung up on: the drive lost its power.
     pub fn hang_up(&self) {
-        let guests = std::mem::take(&mut self.lock().guests);
+        let mut inside = self.lock();
+        inside.purge.iter_mut().for_each(|purge| purge.stop(wall()));
+        let guests = std::mem::take(&mut inside.guests);
+        drop(inside);
         guests.values().flat_map(|guest| guest.sockets.values()).for_each(|socket| socket.shut(Shutdown::Both));
     }
 
@@ -108,6 +119,7 @@ impl Target {
     /// The status that it ends with.
     pub fn answer(&self, id: u16, command: &Submission, facts: &Facts, place: &Place) -> Result<Answer, Status> {
         let inside = &mut *self.lock();
+        self.look_at_purge(inside);
         let guest = inside.guests.get_mut(&id).ok_or(Status::INTERNAL_ERROR)?;
         let mut cache_is_on = !inside.cache_is_off;
         inside.past.errors = self.errors.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -123,9 +135,40 @@ impl Target {
         !self.lock().cache_is_off
     }
 
-    /// A sanitize has ended.
-    pub fn note_sanitize(&self, sanitize: Sanitize) {
-        self.lock().past.sanitize = Some(sanitize);
+    /// A sanitize that was asked for so goes on for so long, or could not begin.
+    pub fn sanitize(&self, asked: u32, lasts: Option<Duration>) {
+        let mut inside = self.lock();
+        let state = if lasts.is_some() { SanitizeState::UnderWay(0) } else { SanitizeState::Failed };
+        inside.past.sanitize = Some(Sanitize { asked, state });
+        inside.purge = lasts.map(|lasts| Purge::begin(lasts, wall()));
+        self.purges.store(true, Ordering::Release);
+        self.look_at_purge(&mut inside);
+    }
+
+    /// A sanitize is under way, so that no data are read or written.
+    pub fn is_sanitizing(&self) -> bool {
+        self.purges.load(Ordering::Acquire) && {
+            let mut inside = self.lock();
+            self.look_at_purge(&mut inside);
+            inside.past.is_sanitizing()
+        }
+    }
+
+    /// The power is back.
+    pub fn power_on(&self) {
+        self.lock().purge.iter_mut().for_each(|purge| purge.go_on(wall()));
+    }
+
+    fn look_at_purge(&self, inside: &mut Inside) {
+        let Some(purge) = inside.purge else { return };
+        let progress = purge.progress(wall());
+        if let Some(sanitize) = &mut inside.past.sanitize {
+            sanitize.state = progress.map_or(SanitizeState::Done, SanitizeState::UnderWay);
+        }
+        if progress.is_none() {
+            inside.purge = None;
+            self.purges.store(false, Ordering::Release);
+        }
     }
 }
 

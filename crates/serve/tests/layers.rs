@@ -16,7 +16,7 @@ const LEVELS: &[&[&str]] = &[
     &["nvme"],
     &["replies"],
     &["budget", "clock", "counts", "latency", "limits", "offer", "socket", "steps"],
-    &["brake", "input", "outbox"],
+    &["brake", "input", "outbox", "purge"],
     &["drive", "output"],
     &["served"],
     &["target"],

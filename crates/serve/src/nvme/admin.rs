@@ -8,14 +8,16 @@
 //! | Format NVM, user data erase; sanitize, block erase | erases all blocks |
 //! | Format NVM, cryptographic erase; sanitize, crypto erase | throws the key away |
 //!
-//! Left out: sanitize by overwriting, namespace management, firmware download, directives.
+//! A sanitize goes on behind the end of its command, for as long as the drive takes; until then nothing is read or written.
+//!
+//! Left out: sanitize by overwriting, which wears flash for nothing; namespace management, firmware download, directives.
 
 use super::command::Submission;
 use super::fabric::Properties;
 use super::facts::{Facts, Identity};
 use super::features::Features;
 use super::identify::{Kind, identify};
-use super::logs::{self, Past, Place, warnings};
+use super::logs::{self, Past, Place, SanitizeState, warnings};
 use super::status::Status;
 use ssdlab_device::ssd::admin::StartOver;
 
@@ -144,6 +146,7 @@ pub fn answer(command: &Submission, controller: &mut Controller, around: &mut Su
             controller.features.set(command, cache).map(Answer::End)
         }
         _ if controller.kind == Kind::Discovery => Err(Status::INVALID_OPCODE),
+        SELF_TEST | FORMAT | SANITIZE if past.is_sanitizing() => Err(Status::SANITIZE_IN_PROGRESS),
         // It has ended, or soon will: it was not aborted.
         ABORT => Ok(Answer::End(1)),
         SELF_TEST => self_test(command, facts, past),
@@ -188,7 +191,7 @@ fn sanitize(command: &Submission, past: &mut Past) -> Result<Answer, Status> {
     let asked = command.dword(10);
     match asked & 7 {
         EXIT_FAILURE_MODE => {
-            past.sanitize = past.sanitize.filter(|sanitize| sanitize.is_done);
+            past.sanitize = past.sanitize.filter(|sanitize| sanitize.state != SanitizeState::Failed);
             Ok(Answer::End(0))
         }
         BLOCK_ERASE => Ok(Answer::StartOver(StartOver::SecureErase, Some(asked))),

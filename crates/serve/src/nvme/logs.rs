@@ -86,16 +86,32 @@ pub struct Past {
     pub sanitize: Option<Sanitize>,
 }
 
-/// A sanitize, which is over once its command has ended.
+/// A sanitize.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sanitize {
     /// Command dword 10, which asked for it.
     pub asked: u32,
+    /// What became of it.
+    pub state: SanitizeState,
+}
+
+/// What became of a sanitize.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SanitizeState {
     /// It was done.
-    pub is_done: bool,
+    Done,
+    /// So many of 65536 parts of its time have passed.
+    UnderWay(u16),
+    /// The drive could not.
+    Failed,
 }
 
 impl Past {
+    /// A sanitize is under way: nothing else is done to the data meanwhile.
+    pub fn is_sanitizing(&self) -> bool {
+        matches!(self.sanitize, Some(Sanitize { state: SanitizeState::UnderWay(_), .. }))
+    }
+
     /// A self-test was run, and passed or did not.
     pub fn note_self_test(&mut self, code: u8, passed: bool) {
         self.self_tests.push_front((code, if passed { 0 } else { 7 }));
@@ -112,8 +128,9 @@ impl Past {
     fn sanitize(&self) -> Page {
         let (progress, status, asked) = match self.sanitize {
             None => (0xFFFF, 0, 0),
-            Some(Sanitize { asked, is_done: true }) => (0xFFFF, 1, asked),
-            Some(Sanitize { asked, is_done: false }) => (0xFFFF, 3, asked),
+            Some(Sanitize { asked, state: SanitizeState::Done }) => (0xFFFF, 1, asked),
+            Some(Sanitize { asked, state: SanitizeState::UnderWay(progress) }) => (progress, 2, asked),
+            Some(Sanitize { asked, state: SanitizeState::Failed }) => (0xFFFF, 3, asked),
         };
         // Times are not told in advance.
         let page = Page::new(512).put_u16(0, progress).put_u16(2, status).put_u32(4, asked);

@@ -28,6 +28,8 @@ impl Status {
     pub const SGL_LENGTH: Status = Status(0x00F);
     /// SGL Descriptor Type Invalid.
     pub const SGL_TYPE: Status = Status(0x011);
+    /// Sanitize In Progress.
+    pub const SANITIZE_IN_PROGRESS: Status = Status(0x01D);
     /// Namespace is Write Protected.
     pub const WRITE_PROTECTED: Status = Status(0x020);
     /// Transient Transport Error.

@@ -7,6 +7,7 @@ use ssdlab_serve::clock::Pace;
 use ssdlab_serve::limits::Limits;
 use ssdlab_serve::nvme::fabric::DISCOVERY;
 use ssdlab_serve::nvme::facts::Identity;
+use ssdlab_serve::nvme::fields::u16_at;
 use ssdlab_serve::nvme::pdu::{Fatal, HOST_DATA, IC_REQUEST};
 use ssdlab_serve::nvme::status::Status;
 use ssdlab_serve::server::{Options, Server};
@@ -242,4 +243,51 @@ fn a_format_erases() {
     assert!(admin.ask(&format, &[]).unwrap().0.is(Status::SUCCESS));
     assert_eq!(io.ask(&Command::of(READ, 0, 8), &[]).unwrap().1, [0; 4096]);
     assert_eq!(server.with_disk(|disk| disk.counters().secure_erases), Ok(1));
+}
+
+fn sanitize(action: u32) -> Command {
+    Command { opcode: 0x84, dwords: [action, 0, 0, 0, 0, 0], ..Command::default() }
+}
+
+/// Progress and state of the sanitize log.
+fn sanitize_log(admin: &mut Queue) -> (u16, u16) {
+    let log = Command { opcode: 2, dwords: [0x81 | 127 << 16, 0, 0, 0, 0, 0], length: 512, ..Command::default() };
+    let (done, page) = admin.ask(&log, &[]).expect("an answer");
+    assert!(done.is(Status::SUCCESS));
+    (u16_at(&page, 0), u16_at(&page, 2))
+}
+
+/// A sanitize takes the drive's time; meanwhile no data are read or written, and a loss of power only delays it.
+#[test]
+fn a_sanitize_goes_on_over_a_cut() {
+    const UNDER_WAY: u16 = 2;
+    // The drive takes a second and more: a minute here.
+    let (server, address) = served(Options { pace: Pace::Factor(0.02), ..Options::default() });
+    let (mut admin, mut io) = host(address, false);
+    assert!(io.ask(&Command::of(WRITE, 0, 8), &noise(4096)).unwrap().0.is(Status::SUCCESS));
+    assert!(admin.ask(&sanitize(2), &[]).unwrap().0.is(Status::SUCCESS));
+    assert!(io.ask(&Command::of(READ, 0, 8), &[]).unwrap().0.is(Status::SANITIZE_IN_PROGRESS));
+    assert!(admin.ask(&sanitize(4), &[]).unwrap().0.is(Status::SANITIZE_IN_PROGRESS));
+    let (before, state) = sanitize_log(&mut admin);
+    assert_eq!(state, UNDER_WAY);
+    server.power_cut(1).expect("the drive is there");
+    server.power_on().expect("the drive is there");
+    let (mut admin, mut io) = host(address, false);
+    let (after, state) = sanitize_log(&mut admin);
+    assert!(state == UNDER_WAY && after >= before, "{before} {after}");
+    assert!(io.ask(&Command::of(READ, 0, 8), &[]).unwrap().0.is(Status::SANITIZE_IN_PROGRESS));
+}
+
+/// When its time is over the data are gone, and the drive is used again.
+#[test]
+fn a_sanitize_ends() {
+    for pace in [Pace::Factor(10.0), Pace::Off] {
+        let (_server, address) = served(Options { pace, ..Options::default() });
+        let (mut admin, mut io) = host(address, false);
+        assert!(io.ask(&Command::of(WRITE, 0, 8), &noise(4096)).unwrap().0.is(Status::SUCCESS));
+        assert!(admin.ask(&sanitize(2), &[]).unwrap().0.is(Status::SUCCESS));
+        wait_until(|| sanitize_log(&mut admin) == (0xFFFF, 1));
+        let (done, read) = io.ask(&Command::of(READ, 0, 8), &[]).unwrap();
+        assert!(done.is(Status::SUCCESS) && read == [0; 4096]);
+    }
 }

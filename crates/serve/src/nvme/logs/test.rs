@@ -89,7 +89,10 @@ fn what_was_done_is_told() {
     let page = ask(SELF_TESTS, 564, 0, &past).unwrap();
     assert_eq!([4, 32, 60].map(|at| u8_at(&page, at)), [0x27, 0x10, 0x0F]);
     assert_eq!(u16_at(&ask(SANITIZE, 512, 0, &past).unwrap(), 2), 0);
-    past.sanitize = Some(Sanitize { asked: 4, is_done: true });
+    past.sanitize = Some(Sanitize { asked: 4, state: SanitizeState::UnderWay(300) });
+    let page = ask(SANITIZE, 512, 0, &past).unwrap();
+    assert_eq!((u16_at(&page, 0), u16_at(&page, 2), u32_at(&page, 4)), (300, 2, 4));
+    past.sanitize = Some(Sanitize { asked: 4, state: SanitizeState::Done });
     let page = ask(SANITIZE, 512, 0, &past).unwrap();
     assert_eq!((u16_at(&page, 0), u16_at(&page, 2), u32_at(&page, 4)), (0xFFFF, 1, 4));
 }

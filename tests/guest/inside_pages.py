@@ -1,0 +1,95 @@
+"""Runs in the guest: a database writes pages while drives lose power, and it counts torn ones.
+
+Controllers that are lost are given up at once, so that no write is tried again; the drives are
+connected anew, and each page is read. One JSON object a cut goes to the second serial port.
+"""
+
+from __future__ import annotations
+
+import json
+import mmap
+import os
+import random
+import threading
+import time
+from pathlib import Path
+
+from common import PORT, shell
+
+PAGE_BYTES = 16 << 10
+PAGES = 64
+WRITERS = 4
+ASKED = json.loads(Path("/guest/pages.json").read_text(encoding="utf-8"))
+
+
+def devices() -> list[str]:
+    """Connect the drives; return their devices, in order."""
+    found = []
+    for name, line in ASKED["connect"].items():
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline and not (device := device_of(name)):
+            shell(line)
+            time.sleep(0.3)
+        found.append(device)
+    return found
+
+
+def device_of(name: str) -> str:
+    """Return the block device of a subsystem; empty where there is none."""
+    for subsystem in Path("/sys/class/nvme-subsystem").glob("*"):
+        told = subsystem / "subsysnqn"
+        if told.exists() and told.read_text(encoding="ascii").strip() == name:
+            path = Path("/dev") / f"{subsystem.name.replace('subsys', '')}n1"
+            return str(path) if path.exists() else ""
+    return ""
+
+
+def write_on(path: str, seed: int) -> None:
+    """Write pages, each of one letter, until the drive is gone."""
+    draws = random.Random(seed)
+    page = mmap.mmap(-1, PAGE_BYTES)
+    try:
+        file = os.open(path, os.O_WRONLY | os.O_DIRECT)
+        while True:
+            page[:] = bytes([draws.randrange(1, 256)]) * PAGE_BYTES
+            os.pwrite(file, page, draws.randrange(PAGES) * PAGE_BYTES)
+    except OSError:
+        return
+
+
+def torn(path: str) -> int:
+    """Count the pages that hold several letters."""
+    content = Path(path).open("rb").read(PAGES * PAGE_BYTES)
+    pages = [content[at : at + PAGE_BYTES] for at in range(0, len(content), PAGE_BYTES)]
+    assert len(pages) == PAGES, path
+    return sum(len(set(page)) > 1 for page in pages)
+
+
+def live_through_a_cut(number: int, port: object) -> dict[str, object]:
+    """Write until the power fails, and look."""
+    paths = devices()
+    writers = [
+        threading.Thread(target=write_on, args=(path, 100 * number + place))
+        for path in paths
+        for place in range(WRITERS)
+    ]
+    for writer in writers:
+        writer.start()
+    time.sleep(1)
+    report(port, {"name": f"cut {number}, now"})
+    for writer in writers:
+        writer.join()
+    return {"name": f"cut {number}", "torn": [torn(path) for path in devices()]}
+
+
+def report(port: object, told: dict[str, object]) -> None:
+    """Write a line, and see that it is there."""
+    port.write(json.dumps(told) + "\n")  # type: ignore[attr-defined]
+    port.flush()  # type: ignore[attr-defined]
+    print(told, flush=True)
+
+
+shell("ip link set lo up; ip addr add 10.0.2.15/24 dev eth0; ip link set eth0 up")
+with open(PORT, "w", encoding="utf-8") as port:
+    for number in range(ASKED["cuts"]):
+        report(port, live_through_a_cut(number, port))

@@ -1,0 +1,194 @@
+"""Drives that grow old under a guest kernel: a RAID 5 loses a member, and what each reader says.
+
+The drives are aged here, by `ssdlab ctl age`, while the guest uses them over NVMe/TCP.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from results import HERE, Results, boot_with
+from served import PROTECTED, ServedDrive, end, serve
+from ssdlab.real.smart.reading import read_file
+
+PROGRAMS = ("nvme", "ip", "smartctl", "smartd", "dmesg", "sha256sum", "tail", "timeout")
+FIVE = " ".join(f"/dev/nvme{number}n1" for number in range(5))
+WORN, SPARE, OLD = 2, 5, 6
+"""The member that goes read-only, the drive that takes its place, and one to be read alone."""
+AGES = {
+    "a member wears out": (WORN, ("--read-only",)),
+    "a drive grows old": (
+        OLD,
+        ("--used", "93", "--spare", "8", "--celsius", "61", "--power-on-hours", "20123"),
+    ),
+}
+SMARTD = (
+    "echo '/dev/nvme{0} -d nvme -H -l error' > /tmp/smartd.conf; "
+    "timeout 60 smartd -q onecheck -c /tmp/smartd.conf 2>&1"
+)
+IDLE = "while ! grep -q idle /sys/block/md0/md/sync_action; do sleep 0.2; done"
+
+
+def items(drives: list[ServedDrive]) -> list[dict[str, Any]]:
+    """Return what is typed, by name."""
+    typed = {
+        "connect": [*(drive.connect("-c 1") for drive in drives), "sleep 2", f"ls {FIVE}"],
+        "made": [
+            f"mdadm -q --create /dev/md0 --run --level=5 --raid-devices=5 --assume-clean {FIVE}",
+            "mkfs.ext4 -q -E nodiscard /dev/md0 && mount /dev/md0 /mnt",
+            "dd if=/dev/urandom of=/mnt/before bs=1M count=32 conv=fsync 2>&1",
+            "sha256sum /mnt/before > /tmp/sum",
+            SMARTD.format(WORN),
+        ],
+        "a member wears out": [
+            f"while ! smartctl -H /dev/nvme{WORN} | grep -q FAILED; do sleep 0.3; done",
+        ],
+        "written on": [
+            "dd if=/dev/urandom of=/mnt/after bs=1M count=32 conv=fsync 2>&1",
+            "cat /proc/mdstat",
+            f"smartctl -H /dev/nvme{WORN}",
+            SMARTD.format(WORN),
+            "echo 3 > /proc/sys/vm/drop_caches; sha256sum -c /tmp/sum",
+            "dmesg | grep -e 'md/raid' -e 'nvme2n1' | tail -n 20",
+        ],
+        "replaced": [
+            f"mdadm -q /dev/md0 --remove /dev/nvme{WORN}n1 && "
+            f"mdadm -q /dev/md0 --add /dev/nvme{SPARE}n1",
+            f"sleep 1; {IDLE}; cat /proc/mdstat",
+            f"echo check > /sys/block/md0/md/sync_action; sleep 0.5; {IDLE}; "
+            "cat /sys/block/md0/md/mismatch_cnt",
+            "echo 3 > /proc/sys/vm/drop_caches; sha256sum -c /tmp/sum",
+            "umount /mnt; mdadm -q --stop /dev/md0",
+        ],
+        "a drive grows old": [
+            f"while ! smartctl -A /dev/nvme{OLD} | grep -q 'Used: *93%'; do sleep 0.3; done",
+            f"smartctl -a /dev/nvme{OLD}",
+            f"nvme smart-log /dev/nvme{OLD} -o json",
+        ],
+    }
+    return [{"name": name, "lines": lines} for name, lines in typed.items()]
+
+
+@dataclass(frozen=True)
+class Tried:
+    """What the guest reported, and what was said here afterwards.
+
+    Attributes
+    ----------
+    results
+        Of the guest.
+    health, smart
+        What ``ssdlab health`` said of the worn member, with its exit code, and what ``ssdlab smart
+        -a`` said of the old drive.
+    """
+
+    results: Results
+    health: subprocess.CompletedProcess[str]
+    smart: subprocess.CompletedProcess[str]
+
+    def said(self, name: str) -> list[tuple[int, str]]:
+        """Return exit code and output of each line."""
+        return [(code, text) for _, code, text in self.results[name]["lines"]]
+
+
+def age_when_asked(drives: list[ServedDrive], console: Path, ended: threading.Event) -> None:
+    """Age a drive when the guest begins to wait for that."""
+    for name, (number, words) in AGES.items():
+        while not (console.exists() and name in console.read_text("utf-8", errors="replace")):
+            if ended.wait(0.2):
+                return
+        drives[number].ctl("age", *words)
+
+
+def ssdlab(*words: str) -> subprocess.CompletedProcess[str]:
+    """Run the command here."""
+    return subprocess.run([sys.executable, "-m", "ssdlab", *words], capture_output=True, text=True)
+
+
+@pytest.fixture(scope="module")
+def tried(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tried]:
+    """Serve seven drives, and boot one guest that uses them."""
+    folder = tmp_path_factory.mktemp("aged")
+    drives = [serve(folder / f"drive{number}", PROTECTED) for number in range(7)]
+    (folder / "lines.json").write_text(json.dumps(items(drives)))
+    files = {
+        HERE / "inside.py": "/guest/common.py",
+        HERE / "inside_nvme_tcp.py": "/guest/inside.py",
+        folder / "lines.json": "/guest/lines.json",
+    }
+    ended = threading.Event()
+    ager = threading.Thread(target=age_when_asked, args=(drives, folder / "console.log", ended))
+    ager.start()
+    try:
+        found = boot_with(files, [], folder, programs=PROGRAMS, reaches_host=True)
+        judged = ssdlab("health", str(drives[WORN].folder))
+        yield Tried(found, judged, ssdlab("smart", "-a", str(drives[OLD].folder)))
+    finally:
+        ended.set()
+        ager.join()
+        end(drives)
+
+
+def test_it_is_made(tried: Tried) -> None:
+    """Five drives are an array, and smartd finds nothing."""
+    assert all(code == 0 for code, _ in tried.said("connect")), tried.said("connect")
+    *made, checked = tried.said("made")
+    assert all(code == 0 for code, _ in made), made
+    assert "Critical Warning" not in checked[1]
+
+
+def test_a_member_that_goes_read_only_leaves_the_array(tried: Tried) -> None:
+    """In order: the drive fails writes, md drops it and goes on, and nothing is lost."""
+    written, mdstat, verdict, checked, sums, kernel = tried.said("written on")
+    assert written[0] == 0, written
+    assert "nvme2n1[2](F)" in mdstat[1] and "[UU_UU]" in mdstat[1], mdstat
+    assert verdict[0] == 8 and "media has been placed in read only mode" in verdict[1]
+    assert "Critical Warning" in checked[1], checked
+    assert sums == (0, "/mnt/before: OK\n")
+    assert "Disk failure on nvme2n1" in kernel[1], kernel
+
+
+def test_ssdlab_health_says_the_same(tried: Tried) -> None:
+    """The drive's folder is CRITICAL, and says why."""
+    assert tried.health.returncode == 3, tried.health.stderr
+    for words in ("media is read-only", "0 % of the spare blocks are left", "CRITICAL"):
+        assert words in tried.health.stdout
+
+
+def test_a_new_member_is_rebuilt(tried: Tried) -> None:
+    """The array is whole again, without a mismatch."""
+    added, mdstat, mismatches, sums, stopped = tried.said("replaced")
+    assert added[0] == stopped[0] == 0, (added, stopped)
+    assert "[UUUUU]" in mdstat[1], mdstat
+    assert mismatches[1].split()[-1] == "0"
+    assert sums == (0, "/mnt/before: OK\n")
+
+
+def test_smartctl_and_ssdlab_smart_agree(tried: Tried) -> None:
+    """The kernel's own smartctl says of an old drive what `ssdlab smart` says."""
+    _, (code, printed), (_, log) = tried.said("a drive grows old")
+    assert code == tried.smart.returncode == 8
+    theirs = read_file(printed.encode(), "x")
+    ours = read_file(tried.smart.stdout.encode(), "x")
+    assert theirs.nvme is not None and ours.nvme is not None
+    # Error log entries are those of commands, which only the connection knows of.
+    assert replace(theirs.nvme, error_log_entries=None) == replace(
+        ours.nvme, error_log_entries=None
+    )
+    assert (theirs.model, theirs.serial, theirs.firmware) == (
+        ours.model,
+        ours.serial,
+        ours.firmware,
+    )
+    assert (ours.nvme.percentage_used, ours.nvme.power_on_hours) == (93, 20123)
+    told = json.loads(log)
+    assert (told["temperature"], told["avail_spare"]) == (61 + 273, ours.nvme.available_spare)

@@ -1,0 +1,67 @@
+"""A database's pages in a guest kernel, on drives that lose their power twenty times over NVMe/TCP.
+
+One promises that writes of 16 KiB are whole (AWUPF), the other only those of 4 KiB.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from results import HERE, Results, boot_with
+from served import VOLATILE, ServedDrive, end, serve
+
+PROGRAMS = ("nvme", "ip")
+CUTS = 20
+GIVE_UP = ("--ctrl-loss-tmo=1", "--reconnect-delay=1", "-c 1", "-l 120")
+
+
+def cut_when_asked(drives: list[ServedDrive], reports: Path, ended: threading.Event) -> None:
+    """Cut the power of all as often as the guest says that it writes."""
+    for number in range(CUTS):
+        while not (reports.exists() and f'"cut {number}, now"' in reports.read_text("utf-8")):
+            if ended.wait(0.05):
+                return
+        for drive in drives:
+            drive.ctl("power-cut", "--seed", str(number))
+        # Until the guest has given the controllers up.
+        if ended.wait(2.5):
+            return
+        for drive in drives:
+            drive.ctl("power-on")
+
+
+@pytest.fixture(scope="module")
+def lived(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Results]:
+    """Boot one guest that lives through the cuts."""
+    folder = tmp_path_factory.mktemp("pages")
+    promise = ("--set", "atomic_write_bytes=16KiB")
+    drives = [serve(folder / "whole", VOLATILE, *promise), serve(folder / "torn", VOLATILE)]
+    connect = {drive.name: drive.connect(*GIVE_UP) for drive in drives}
+    (folder / "pages.json").write_text(json.dumps({"connect": connect, "cuts": CUTS}))
+    files = {
+        HERE / "inside.py": "/guest/common.py",
+        HERE / "inside_pages.py": "/guest/inside.py",
+        folder / "pages.json": "/guest/pages.json",
+    }
+    ended = threading.Event()
+    arguments = (drives, folder / "results.jsonl", ended)
+    plug = threading.Thread(target=cut_when_asked, args=arguments)
+    plug.start()
+    try:
+        yield boot_with(files, [], folder, programs=PROGRAMS, reaches_host=True)
+    finally:
+        ended.set()
+        plug.join()
+        end(drives)
+
+
+def test_no_page_is_torn_where_that_is_promised(lived: Results) -> None:
+    """After each of the cuts; and of the other drive it is told how many are."""
+    torn = [lived[f"cut {number}"]["torn"] for number in range(CUTS)]
+    assert [whole for whole, _ in torn] == [0] * CUTS
+    print(f"without the promise {sum(other for _, other in torn)} pages were torn in {CUTS} cuts")
