@@ -134,6 +134,7 @@ def build(
     folder: Path,
     files: Iterable[tuple[Path, str]],
     programs: Iterable[str] = (),
+    modules: Iterable[str] = (),
 ) -> Path:
     """Make the initial RAM file system.
 
@@ -147,6 +148,8 @@ def build(
         Files and folders to add, each with its place in the guest.
     programs
         Programs beside the usual ones.
+    modules
+        Modules beside the usual ones.
 
     Raises
     ------
@@ -161,7 +164,7 @@ def build(
         (root / link).symlink_to("/bin")
     _add_programs(root, [*PROGRAMS, *programs])
     _add_python(root)
-    _add_modules(root, kernel)
+    _add_modules(root, kernel, [*MODULES, *modules])
     for source, place in files:
         _copy(source, root / place.lstrip("/"))
     compileall.compile_dir(root / "guest", quiet=1, stripdir=root, prependdir="/")
@@ -217,9 +220,9 @@ def _add_python(root: Path) -> None:
     (root / "etc" / "python").write_text(str(executable), encoding="utf-8")
 
 
-def _add_modules(root: Path, kernel: Kernel) -> None:
+def _add_modules(root: Path, kernel: Kernel, modules: Iterable[str]) -> None:
     """Copy the modules with what they depend on, in the order in which they are loaded."""
-    order = module_order(kernel, MODULES)
+    order = module_order(kernel, modules)
     (root / "modules").mkdir()
     for number, module in enumerate(order):
         name = module.name.removesuffix(".xz")

@@ -36,6 +36,7 @@ def boot_with(
     folder: Path,
     *,
     programs: Iterable[str] = (),
+    modules: Iterable[str] = (),
     reaches_host: bool = False,
 ) -> Results:
     """Boot a guest with the package and `files` by their places in it; skip where a tool misses.
@@ -48,19 +49,19 @@ def boot_with(
         Its drives.
     folder
         Where to work.
-    programs
+    programs, modules
         What it gets beside the usual ones.
     reaches_host
         Whether it has a network, in which 10.0.2.2 is this machine.
     """
     brought = [
         (HERE / "init", "/init"),
-        *files.items(),
         (PACKAGE, "/guest/ssdlab"),
+        *files.items(),
     ]
     try:
         kernel = fetch_kernel()
-        initrd = build(kernel, folder, brought, programs)
+        initrd = build(kernel, folder, brought, programs, modules)
         run = boot(kernel, initrd, drives, folder, _TIMEOUT_S, reaches_host=reaches_host)
         return Results(run)
     except Missing as missing:
