@@ -8,6 +8,7 @@
 use libfuzzer_sys::fuzz_target;
 use ssdlab_device::counters::Counters;
 use ssdlab_device::ssd::health::Health;
+use ssdlab_device::ssd::signs::Signs;
 use ssdlab_serve::nvme::admin::{Answer, Controller, Surroundings, answer};
 use ssdlab_serve::nvme::command::Submission;
 use ssdlab_serve::nvme::fabric::{Connect, Properties};
@@ -17,7 +18,8 @@ use ssdlab_serve::nvme::io::{self, Asked};
 use ssdlab_serve::nvme::logs::{Past, Place};
 use ssdlab_serve::nvme::pdu::{Agreed, Head, MOST_DATA};
 
-const NAMESPACE: Namespace = Namespace { sectors: 1 << 20, sector_bytes: 512, unit_bytes: 4096, trims: true };
+const NAMESPACE: Namespace =
+    Namespace { sectors: 1 << 20, sector_bytes: 512, unit_bytes: 4096, atomic_sectors: 8, trims: true };
 /// A log at most.
 const MOST_ANSWER: usize = 1 << 20;
 
@@ -27,6 +29,7 @@ fuzz_target!(|bytes: &[u8]| {
         assert!(layout.data <= MOST_DATA);
     }
     let facts = Facts {
+        signs: Signs::default(),
         namespace: NAMESPACE,
         used_sectors: 0,
         has_volatile_cache: true,

@@ -39,7 +39,7 @@ def device_of(name: str) -> str:
     for subsystem in Path("/sys/class/nvme-subsystem").glob("*"):
         told = subsystem / "subsysnqn"
         if told.exists() and told.read_text(encoding="ascii").strip() == name:
-            path = Path("/dev") / f"{subsystem.name.replace('subsys', '')}n1"
+            path = Path("/dev") / f"{subsystem.name.replace('-subsys', '')}n1"
             return str(path) if path.exists() else ""
     return ""
 
