@@ -79,6 +79,7 @@ def live_through_a_cut(number: int, port: object) -> dict[str, object]:
     report(port, {"name": f"cut {number}, now"})
     for writer in writers:
         writer.join()
+    report(port, {"name": f"cut {number}, gone"})
     return {"name": f"cut {number}", "torn": [torn(path) for path in devices()]}
 
 

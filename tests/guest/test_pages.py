@@ -22,14 +22,20 @@ GIVE_UP = ("--ctrl-loss-tmo=1", "--reconnect-delay=1", "-c 1", "-l 120")
 
 def cut_when_asked(drives: list[ServedDrive], reports: Path, ended: threading.Event) -> None:
     """Cut the power of all as often as the guest says that it writes."""
-    for number in range(CUTS):
-        while not (reports.exists() and f'"cut {number}, now"' in reports.read_text("utf-8")):
+
+    def told(what: str) -> bool:
+        while not (reports.exists() and f'"{what}"' in reports.read_text("utf-8")):
             if ended.wait(0.05):
-                return
+                return False
+        return True
+
+    for number in range(CUTS):
+        if not told(f"cut {number}, now"):
+            return
         for drive in drives:
             drive.ctl("power-cut", "--seed", str(number))
-        # Until the guest has given the controllers up.
-        if ended.wait(2.5):
+        # Until the guest gives up: a write that is tried again would hide what was torn.
+        if not told(f"cut {number}, gone"):
             return
         for drive in drives:
             drive.ctl("power-on")

@@ -27,6 +27,7 @@ def ssdlab(*words: str) -> subprocess.CompletedProcess[str]:
 
 PROTOCOLS = {"nvme": "samsung-990-pro-1tb", "sata": "intel-dc-s3500-80gb", "theory": "theory"}
 SIZES = {"nvme": "64GiB", "sata": "1GB", "theory": "64MiB"}
+SETTINGS = {"theory": ("link.protocol=sata-ncq", "link.queue_depth=32")}
 
 
 @dataclass(frozen=True)
@@ -72,20 +73,17 @@ def drives(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Path]
     """Serve a drive of each protocol, kept as it is when it is new."""
     place = tmp_path_factory.mktemp("life")
     served = {kind: place / kind for kind in PROTOCOLS}
-    for kind, folder in served.items():
-        size = f"capacity_bytes={SIZES[kind]}"
-        words = (PROTOCOLS[kind], "--set", size, "-o", str(folder), "--wait-ready")
-        more = (
-            ("--set", "link.protocol=sata-ncq", "--set", "link.queue_depth=32")
-            if kind == "theory"
-            else ()
-        )
-        done = ssdlab("serve", *words, *more)
-        assert done.returncode == 0, done.stderr
-        assert ssdlab("ctl", str(folder), "snapshot", "new").returncode == 0
-    yield served
-    for folder in served.values():
-        os.kill(int((folder / "pid").read_text()), 15)
+    try:
+        for kind, folder in served.items():
+            settings = (f"capacity_bytes={SIZES[kind]}", *SETTINGS.get(kind, ()))
+            words = [word for each in settings for word in ("--set", each)]
+            done = ssdlab("serve", PROTOCOLS[kind], *words, "-o", str(folder), "--wait-ready")
+            assert done.returncode == 0, done.stderr
+            assert ssdlab("ctl", str(folder), "snapshot", "new").returncode == 0
+        yield served
+    finally:
+        for process in place.glob("*/pid"):
+            os.kill(int(process.read_text()), 15)
 
 
 def _at(command: Command, folder: Path, point: Point) -> None:
