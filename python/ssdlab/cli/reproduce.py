@@ -189,7 +189,7 @@ def _answers(performance: Performance, kept: Kept) -> list[Answer]:
 
 
 def _print(answers: Sequence[Answer], wall_s: float) -> None:
-    from ssdlab.referee.reproduce import calibration, table
+    from ssdlab.referee.reproduce import calibration, effects, table
     from ssdlab.referee.reproduce.document import all_rows, rows_with_spreads, tally
 
     if is_terminal(sys.stdout):
@@ -200,8 +200,8 @@ def _print(answers: Sequence[Answer], wall_s: float) -> None:
         for each in answers:
             print_paragraph(f"{each.question.title} {each.verdict}")
     print_paragraph(
-        f"{tally(all_rows(answers))}. Rows in brackets are judged, not counted. The page "
-        "says why a row misses."
+        f"{effects.told(all_rows(answers))}. {tally(all_rows(answers))}. Rows in brackets are "
+        "judged, not counted. The page says why a row misses."
     )
     told = calibration.told(rows_with_spreads(answers))
     if told:

@@ -8,7 +8,7 @@ from typing import Any
 
 from ssdlab.experiment.experiment import Experiment, Scene
 from ssdlab.experiment.scale import Scale
-from ssdlab.referee.reproduce import calibration, judging, provenance
+from ssdlab.referee.reproduce import calibration, effects, judging, provenance
 from ssdlab.referee.reproduce.intervals import Spread, Spreads
 from ssdlab.referee.reproduce.judging import JudgedRow
 from ssdlab.referee.reproduce.provenance import Fitted
@@ -101,6 +101,7 @@ def as_data(answers: Sequence[Answer], scale: Scale, version: str) -> dict[str, 
     return {
         "ssdlab reproduce": version,
         "scale": asdict(scale),
+        "effects": effects.told(all_rows(answers)),
         "tally": tally(all_rows(answers)),
         "intervals": calibration.told(rows_with_spreads(answers)),
         "questions": [_question(each, scale) for each in answers],
@@ -134,6 +135,7 @@ def _row(row: JudgedRow, kinds: dict[str, str], spread: Spread | None) -> dict[s
         **asdict(row),
         "ensemble": None if spread is None else spread.to_dict(row),
         "quotient": row.quotient,
+        "effect": None if (effect := effects.effect_of(row)) is None else effect.to_dict(),
         "counted": row.counted,
         "reason": row.why,
         "decided_by": kinds,

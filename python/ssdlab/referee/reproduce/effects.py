@@ -44,6 +44,11 @@ class Effect:
     is_null: bool
     is_shown: bool
 
+    def to_dict(self) -> dict[str, float | bool | None]:
+        """Return it for JSON, which has no number for what is none."""
+        share = None if self.is_null else self.share
+        return {"share": share, "is_null": self.is_null, "is_shown": self.is_shown}
+
     @property
     def is_lost(self) -> bool:
         """Ours shows less than a tenth of it, or the other way."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ssdlab.experiment.ensemble.model_error import MODEL_ERROR
 from ssdlab.experiment.scale import Scale
 from ssdlab.ground import pages, text
-from ssdlab.referee.reproduce import calibration, pictures, table
+from ssdlab.referee.reproduce import calibration, effects, pictures, table
 from ssdlab.referee.reproduce.document import Answer, all_rows, fitted, rows_with_spreads, tally
 from ssdlab.referee.reproduce.intervals import Kept
 from ssdlab.referee.reproduce.judging import RED
@@ -39,6 +39,8 @@ def build_html(
         answers=answers,
         scale=scale,
         version=version,
+        effects=effects.told(rows),
+        share_of=effects.share_of,
         tally=tally(rows),
         intervals=calibration.told(pairs),
         calibration=calibration.picture(pairs),

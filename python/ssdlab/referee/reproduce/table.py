@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ssdlab.ground import text
+from ssdlab.referee.reproduce import effects
 from ssdlab.referee.reproduce.document import Answer
 from ssdlab.referee.reproduce.intervals import Spread
 from ssdlab.referee.reproduce.judging import RED, JudgedRow
@@ -20,14 +21,15 @@ HEADINGS = (
     "says",
     "ours",
     "ratio",
+    "share",
     "band",
     "verdict",
     "5 to 95 %",
     "parameters",
 )
-NUMBERS = (5, 6)
+NUMBERS = (5, 6, 7)
 WIDE = 126
-_NARROW, _BROAD = (1, 3, 4, 5, 7, 8), (1, 2, 3, 4, 5, 6, 7, 8, 9)
+_NARROW, _BROAD = (1, 3, 4, 6, 8, 9), (1, 2, 3, 4, 5, 6, 7, 8, 9, 10)
 
 
 def cells(
@@ -41,6 +43,7 @@ def cells(
         row.theirs,
         row.ours,
         "" if row.quotient is None else text.ratio(row.quotient),
+        effects.share_of(row),
         "" if row.band is None else f"± {row.band:.0%}".replace("%", " %"),
         f"({row.verdict})" if row.uncounted else row.verdict,
         "" if spread is None else _spread(row, spread),
