@@ -1,7 +1,8 @@
 """Runs in the guest: a database writes pages while drives lose power, and it counts torn ones.
 
-Controllers that are lost are given up at once, so that no write is tried again; the drives are
-connected anew, and each page is read. One JSON object a cut goes to the second serial port.
+Controllers whose drive has lost its power are let go of, so that no write is tried again; then the
+drives are connected anew, and each page is read. One JSON object a cut goes to the second serial
+port.
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ def devices() -> list[str]:
     for name, line in ASKED["connect"].items():
         deadline = time.monotonic() + 60
         while time.monotonic() < deadline and not (device := device_of(name)):
-            shell(line)
-            time.sleep(0.3)
+            print(shell(line), flush=True)
+            time.sleep(0.5)
         found.append(device)
     return found
 
@@ -57,6 +58,15 @@ def write_on(path: str, seed: int) -> None:
         return
 
 
+def give_up() -> None:
+    """Let go of the drives once their power is gone, so that no write is tried again."""
+    states = [*Path("/sys/class/nvme").glob("nvme*/state")]
+    while any(state.read_text(encoding="ascii").strip() == "live" for state in states):
+        time.sleep(0.05)
+    for name in ASKED["connect"]:
+        print(shell(f"nvme disconnect -n {name}"), flush=True)
+
+
 def torn(path: str) -> int:
     """Count the pages that hold several letters."""
     content = Path(path).open("rb").read(PAGES * PAGE_BYTES)
@@ -77,6 +87,7 @@ def live_through_a_cut(number: int, port: object) -> dict[str, object]:
         writer.start()
     time.sleep(1)
     report(port, {"name": f"cut {number}, now"})
+    give_up()
     for writer in writers:
         writer.join()
     report(port, {"name": f"cut {number}, gone"})

@@ -17,7 +17,7 @@ from served import VOLATILE, ServedDrive, end, serve
 
 PROGRAMS = ("nvme", "ip")
 CUTS = 20
-GIVE_UP = ("--ctrl-loss-tmo=1", "--reconnect-delay=1", "-c 1", "-l 120")
+HOLD_ON = ("-l 600", "--reconnect-delay=5")
 
 
 def cut_when_asked(drives: list[ServedDrive], reports: Path, ended: threading.Event) -> None:
@@ -34,7 +34,7 @@ def cut_when_asked(drives: list[ServedDrive], reports: Path, ended: threading.Ev
             return
         for drive in drives:
             drive.ctl("power-cut", "--seed", str(number))
-        # Until the guest gives up: a write that is tried again would hide what was torn.
+        # Until the guest lets go: a write that is tried again would hide what was torn.
         if not told(f"cut {number}, gone"):
             return
         for drive in drives:
@@ -47,7 +47,7 @@ def lived(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Results]:
     folder = tmp_path_factory.mktemp("pages")
     promise = ("--set", "atomic_write_bytes=16KiB")
     drives = [serve(folder / "whole", VOLATILE, *promise), serve(folder / "torn", VOLATILE)]
-    connect = {drive.name: drive.connect(*GIVE_UP) for drive in drives}
+    connect = {drive.name: drive.connect(*HOLD_ON) for drive in drives}
     (folder / "pages.json").write_text(json.dumps({"connect": connect, "cuts": CUTS}))
     files = {
         HERE / "inside.py": "/guest/common.py",

@@ -143,6 +143,7 @@ def test_only_counted_ratios_are_counted() -> None:
         (0.75, 1.0, 0.0, False),
         (0.75, 1.1, -0.331, False),
         (1.2, 1.09, 0.473, True),
+        (1.2, 1.08, 0.422, False),
     ],
 )
 def test_an_effect_is_shown_or_not(
@@ -161,13 +162,14 @@ def test_null_effects_are_told_apart() -> None:
     """Within twice the document's own error of 1 it says that things are alike."""
     rows = [
         judging.judged("alike", Stated(1.08, "", "document", "p. 1"), 1.0, judging.MECHANISM),
-        judging.judged("not alike", Stated(1.08, "", "document", "p. 1", 0.01), 1.0, 0.15),
+        judging.judged("alike by its digits", Stated(1.3, "", "d", "p. 1", 0.2), 1.0, 0.15),
+        judging.judged("not alike", Stated(1.12, "", "document", "p. 1", 0.01), 1.0, 0.15),
         judging.judged("shown", Stated(2.0, "", "document", "p. 1"), 1.9, judging.MECHANISM),
         judging.judged("not counted", Stated(2.0, "", "d", "p"), 1, 0.15, uncounted="why"),
     ]
     assert effects.told(rows) == (
         "1 of 2 effects shown, the median share 0.46; 1 less than a tenth or the other way; "
-        "1 of 1 null effects inside their band"
+        "1 of 2 null effects inside their band"
     )
     assert effects.effect_of(judging.shape("so", "document", "p. 1", "so", "so", True)) is None
 

@@ -3,9 +3,9 @@
     share = ln ours / ln theirs
 
 An effect counts where |ln theirs| is more than twice the document's own error: what its digits
-leave, or 5 % where it has none. It is *shown* where its share is 0.5 to 1.5, or where ours lies
-within twice that error of theirs. Ratios that say "as fast as" are null effects: a model that does
-nothing meets them, so they are told apart.
+leave, and 5 % at least, since figures that were measured once repeat no better. It is *shown* where
+its share is 0.5 to 1.5, or where ours lies within twice that error of theirs. Ratios that say "as
+fast as" are null effects: a model that does nothing meets them, so they are told apart.
 
 Left out: statements, and ratios that are not counted (`JudgedRow.counted`).
 """
@@ -21,7 +21,7 @@ from ssdlab.ground import text
 from ssdlab.referee.reproduce.judging import INSIDE, JudgedRow
 
 OWN_ERROR = 0.05
-"""Relative error of a document's ratio whose digits say nothing."""
+"""Relative error at least of a ratio that a document measured."""
 _SHOWN = (0.5, 1.5)
 _LOST = 0.1
 
@@ -69,7 +69,7 @@ def effect_of(row: JudgedRow) -> Effect | None:
     theirs, ours = row.their_ratio, row.our_ratio
     if theirs is None or ours is None or theirs <= 0 or ours <= 0:
         return None
-    error = 2 * (row.their_rounding or OWN_ERROR)
+    error = 2 * max(row.their_rounding, OWN_ERROR)
     size = math.log(theirs)
     if abs(size) <= error:
         return Effect(math.nan, is_null=True, is_shown=row.verdict == INSIDE)
