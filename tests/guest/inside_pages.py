@@ -41,7 +41,8 @@ def device_of(name: str) -> str:
         told = subsystem / "subsysnqn"
         if told.exists() and told.read_text(encoding="ascii").strip() == name:
             path = Path("/dev") / f"{subsystem.name.replace('-subsys', '')}n1"
-            return str(path) if path.exists() else ""
+            if path.exists():
+                return str(path)
     return ""
 
 
@@ -49,13 +50,15 @@ def write_on(path: str, seed: int) -> None:
     """Write pages, each of one letter, until the drive is gone."""
     draws = random.Random(seed)
     page = mmap.mmap(-1, PAGE_BYTES)
+    file = os.open(path, os.O_WRONLY | os.O_DIRECT)
     try:
-        file = os.open(path, os.O_WRONLY | os.O_DIRECT)
         while True:
             page[:] = bytes([draws.randrange(1, 256)]) * PAGE_BYTES
             os.pwrite(file, page, draws.randrange(PAGES) * PAGE_BYTES)
     except OSError:
         return
+    finally:
+        os.close(file)
 
 
 def give_up() -> None:
@@ -69,7 +72,8 @@ def give_up() -> None:
 
 def torn(path: str) -> int:
     """Count the pages that hold several letters."""
-    content = Path(path).open("rb").read(PAGES * PAGE_BYTES)
+    with Path(path).open("rb") as file:
+        content = file.read(PAGES * PAGE_BYTES)
     pages = [content[at : at + PAGE_BYTES] for at in range(0, len(content), PAGE_BYTES)]
     assert len(pages) == PAGES, path
     return sum(len(set(page)) > 1 for page in pages)

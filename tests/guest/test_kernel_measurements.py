@@ -19,7 +19,7 @@ from served import PROTECTED, ServedDrive, end, serve
 CHECKARRAY = Path("/usr/share/mdadm/checkarray")
 PROGRAMS = (
     *("nvme", "ip", "fio", "tr", "wipefs", "timeout", "getopt", "awk", "pgrep", "ionice"),
-    *("renice", "seq", "id", "mv", "cmp"),
+    *("renice", "seq", "id", "cut", "sort"),
 )
 LOG = "nvme ocp smart-add-log /dev/nvme{0} -o json | tr -d '\\n'"
 HEALTH = "nvme smart-log /dev/nvme{0} -o json | tr -d '\\n'"
@@ -47,10 +47,10 @@ def overwritten(number: int, path: str, size: str, *made: str) -> list[str]:
     """Return the lines that overwrite a part of a drive until it is used, and then measure it."""
     return [
         *made,
-        WRITES.format(path=path, size=size, amount="160m"),
+        WRITES.format(path=path, size=size, amount="128m"),
         LOG.format(number),
         HEALTH.format(number),
-        WRITES.format(path=path, size=size, amount="48m"),
+        WRITES.format(path=path, size=size, amount="40m"),
         LOG.format(number),
         HEALTH.format(number),
     ]
@@ -94,7 +94,7 @@ def items(drives: list[ServedDrive]) -> list[dict[str, Any]]:
             3,
             "/mnt/f",
             "72m",
-            "mkfs.ext4 -q -E nodiscard /dev/nvme3n1 92160k && mount /dev/nvme3n1 /mnt",
+            "mkfs.ext4 -q -b 4096 -E nodiscard /dev/nvme3n1 92160k && mount /dev/nvme3n1 /mnt",
             filled,
         ),
         "spare by trimming": [
@@ -104,7 +104,7 @@ def items(drives: list[ServedDrive]) -> list[dict[str, Any]]:
                 "/mnt/f",
                 "72m",
                 "dd if=/dev/urandom of=/dev/nvme4n1 bs=1M oflag=direct 2>&1; true",
-                "mkfs.ext4 -q -E nodiscard /dev/nvme4n1 && mount /dev/nvme4n1 /mnt",
+                "mkfs.ext4 -q -b 4096 -E nodiscard /dev/nvme4n1 && mount /dev/nvme4n1 /mnt",
                 filled,
                 "fstrim -v /mnt",
             ),

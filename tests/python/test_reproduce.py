@@ -398,7 +398,7 @@ def test_a_narrow_terminal_gets_fewer_columns(answers: list[Answer]) -> None:
     narrow, rows, _ = table.fitted_to(80, answers[1])
     wide, _, _ = table.fitted_to(table.WIDE, answers[1])
     assert narrow == ["condition", "says", "ours", "share", "verdict", "5 to 95 %"]
-    assert set(wide) - set(narrow) == {"document", "band", "parameters"}
+    assert set(wide) - set(narrow) == {"document", "ratio", "band", "parameters"}
     assert all(len(row) == len(narrow) for row in rows)
 
 
