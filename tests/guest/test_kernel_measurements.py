@@ -19,7 +19,7 @@ from served import PROTECTED, ServedDrive, end, serve
 CHECKARRAY = Path("/usr/share/mdadm/checkarray")
 PROGRAMS = (
     *("nvme", "ip", "fio", "tr", "wipefs", "timeout", "getopt", "awk", "pgrep", "ionice"),
-    *("renice", "seq", "id", "cut", "sort"),
+    *("renice", "seq", "id", "cut", "blkdiscard", "egrep"),
 )
 LOG = "nvme ocp smart-add-log /dev/nvme{0} -o json | tr -d '\\n'"
 HEALTH = "nvme smart-log /dev/nvme{0} -o json | tr -d '\\n'"
@@ -38,16 +38,17 @@ WRITES = (
     "fio --name=w --rw=randwrite --bs=16k --iodepth=8 --direct=1 --ioengine=libaio "
     "--norandommap --size={size} --io_size={amount} --output=/dev/null --filename={path}"
 )
+FORGET = "blkdiscard -f /dev/"
 CIPHER = f"fio --name=c --rw=write --bs=128k --size=16m {ALL_OF_THEM} --filename="
 QUICK = "--pbkdf pbkdf2 --pbkdf-force-iterations 1000"
 IDLE = "while ! grep -q idle /sys/block/md0/md/sync_action; do sleep 0.2; done"
 
 
 def overwritten(number: int, path: str, size: str, *made: str) -> list[str]:
-    """Return the lines that overwrite a part of a drive until it is used, and then measure it."""
+    """Return the lines that overwrite a part of a used drive, and then measure it."""
     return [
         *made,
-        WRITES.format(path=path, size=size, amount="128m"),
+        WRITES.format(path=path, size=size, amount="64m"),
         LOG.format(number),
         HEALTH.format(number),
         WRITES.format(path=path, size=size, amount="40m"),
@@ -88,12 +89,13 @@ def items(drives: list[ServedDrive]) -> list[dict[str, Any]]:
             2,
             "/dev/nvme2n1p1",
             "88m",
-            "echo '2048,180224' | sfdisk -q /dev/nvme2n1; sleep 0.5",
+            f"{FORGET}nvme2n1; echo '2048,180224' | sfdisk -q /dev/nvme2n1; sleep 0.5",
         ),
         "spare by file system": overwritten(
             3,
             "/mnt/f",
             "72m",
+            f"{FORGET}nvme3n1",
             "mkfs.ext4 -q -b 4096 -E nodiscard /dev/nvme3n1 92160k && mount /dev/nvme3n1 /mnt",
             filled,
         ),
@@ -103,7 +105,6 @@ def items(drives: list[ServedDrive]) -> list[dict[str, Any]]:
                 4,
                 "/mnt/f",
                 "72m",
-                "dd if=/dev/urandom of=/dev/nvme4n1 bs=1M oflag=direct 2>&1; true",
                 "mkfs.ext4 -q -b 4096 -E nodiscard /dev/nvme4n1 && mount /dev/nvme4n1 /mnt",
                 filled,
                 "fstrim -v /mnt",
@@ -156,7 +157,8 @@ def tried(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tried]:
     if not CHECKARRAY.exists():
         pytest.skip(f"{CHECKARRAY} is not here: run scripts/install-tools.sh")
     folder = tmp_path_factory.mktemp("measured")
-    drives = [serve(folder / f"drive{number}", PROTECTED) for number in range(6)]
+    used = ("--state", "steady")
+    drives = [serve(folder / f"drive{number}", PROTECTED, *used) for number in range(6)]
     (folder / "lines.json").write_text(json.dumps(items(drives)))
     files = {
         HERE / "inside.py": "/guest/common.py",
