@@ -19,7 +19,7 @@ from served import PROTECTED, ServedDrive, end, serve
 CHECKARRAY = Path("/usr/share/mdadm/checkarray")
 PROGRAMS = (
     *("nvme", "ip", "fio", "tr", "wipefs", "timeout", "getopt", "awk", "pgrep", "ionice"),
-    *("renice", "seq", "id", "cut", "blkdiscard", "egrep"),
+    *("renice", "seq", "id", "cut", "blkdiscard", "egrep", "date", "ps"),
 )
 LOG = "nvme ocp smart-add-log /dev/nvme{0} -o json | tr -d '\\n'"
 HEALTH = "nvme smart-log /dev/nvme{0} -o json | tr -d '\\n'"
@@ -127,7 +127,9 @@ def items(drives: list[ServedDrive]) -> list[dict[str, Any]]:
             "--assume-clean --raid-devices=2 --size=32M /dev/nvme0n1 /dev/nvme1n1",
             "dd if=/dev/zero of=/dev/md0 bs=1M oflag=direct 2>&1; true",
             HEALTH.format(1),
-            f"bash /guest/checkarray --all --idle 2>&1; sleep 0.5; {IDLE}",
+            # It leaves arrays alone that are younger than two weeks.
+            "date -s '+20 days' > /dev/null; bash /guest/checkarray --all --idle 2>&1; "
+            f"sleep 0.5; {IDLE}",
             "cat /sys/block/md0/md/mismatch_cnt",
             HEALTH.format(1),
             "mdadm -q --stop /dev/md0",
@@ -222,7 +224,8 @@ def test_spare_area_in_three_ways(tried: Tried) -> None:
         assert all(code == 0 for _, code, _ in tried.said(name)), tried.said(name)
         less = amplification(tried, name)
         print(f"{name}: {less:.2f}, without {whole:.2f}")
-        assert 1.0 <= less < 0.9 * whole, name
+        # The log tells the host's bytes in units of half a megabyte.
+        assert 0.97 <= less < 0.9 * whole, name
 
 
 def test_the_cipher_costs_time_and_no_writes(tried: Tried) -> None:
@@ -239,7 +242,7 @@ def test_the_cipher_costs_time_and_no_writes(tried: Tried) -> None:
 def test_the_monthly_scrub_reads_both(tried: Tried) -> None:
     """Debian's checkarray starts it; the drive has read its half, and nothing differs."""
     lines = tried.said("scrub")
-    assert lines[3][1] == 0, lines[3]
+    assert lines[3][1] == 0 and "check queued for array md0" in lines[3][2], lines[3]
     assert lines[4][2].strip() == "0"
     before, after = (int(log["data_units_read"]) for log in tried.looks("scrub", "smart-log"))
     assert (after - before) * 512_000 >= 32 << 20
