@@ -1,6 +1,6 @@
-"""Drives that grow old under a guest kernel: a RAID 5 loses a member, and what each reader says.
+"""Drives that grow old, or lose their power, under a guest kernel, and what each reader says.
 
-The drives are aged here, by `ssdlab ctl age`, while the guest uses them over NVMe/TCP.
+The drives are steered here, by `ssdlab ctl`, while the guest uses them over NVMe/TCP.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ import json
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,25 +18,53 @@ from typing import Any
 import pytest
 
 from results import HERE, Results, boot_with
-from served import PROTECTED, ServedDrive, end, serve
+from served import PROTECTED, VOLATILE, ServedDrive, end, serve
 from ssdlab.real.smart.reading import read_file
 
-PROGRAMS = ("nvme", "ip", "smartctl", "smartd", "dmesg", "sha256sum", "tail", "timeout")
+PROGRAMS = ("nvme", "ip", "smartctl", "smartd", "dmesg", "sha256sum", "tail", "timeout", "e2fsck")
 FIVE = " ".join(f"/dev/nvme{number}n1" for number in range(5))
-WORN, SPARE, OLD = 2, 5, 6
-"""The member that goes read-only, the drive that takes its place, and one to be read alone."""
-AGES = {
-    "a member wears out": (WORN, ("--read-only",)),
-    "a drive grows old": (
+WORN, SPARE, OLD, CUT, CUT_TOO = 2, 5, 6, 7, 8
+"""The member that goes read-only, the drive that takes its place, one to be read alone, and two
+that lose their power: ext4 and btrfs lie on them."""
+POWER = (("power-cut", "--seed", "3"), ("power-on",))
+STEPS: tuple[tuple[str, int, tuple[tuple[str, ...], ...]], ...] = (
+    ("a member wears out", WORN, (("age", "--read-only"),)),
+    (
+        "a drive grows old",
         OLD,
-        ("--used", "93", "--spare", "8", "--celsius", "61", "--power-on-hours", "20123"),
+        (("age", *"--used 93 --spare 8 --celsius 61 --power-on-hours 20123".split()),),
     ),
-}
+    ("the power of ext4 fails", CUT, POWER),
+    ("the power of btrfs fails", CUT_TOO, POWER),
+)
+"""What is done to which drive when the guest waits for it, in order."""
 SMARTD = (
     "echo '/dev/nvme{0} -d nvme -H -l error' > /tmp/smartd.conf; "
     "timeout 60 smartd -q onecheck -c /tmp/smartd.conf 2>&1"
 )
 IDLE = "while ! grep -q idle /sys/block/md0/md/sync_action; do sleep 0.2; done"
+
+
+def a_cut(name: str, number: int, made: str, checks: str) -> dict[str, list[str]]:
+    """Return the lines that write to a file system, and look at it behind a loss of power."""
+    device, state = f"/dev/nvme{number}n1", f"/sys/class/nvme/nvme{number}/state"
+    return {
+        f"{name} is written": [
+            f"mkfs.{name} {made} {device} && mount {device} /mnt",
+            "dd if=/dev/urandom of=/mnt/flushed bs=1M count=16 conv=fsync 2>&1",
+            "sha256sum /mnt/flushed > /tmp/sum",
+            "dd if=/dev/urandom of=/mnt/not-flushed bs=1M count=8 oflag=direct 2>&1",
+        ],
+        f"the power of {name} fails": [
+            f"while grep -q live {state}; do sleep 0.05; done; cat {state}",
+        ],
+        f"{name} goes on": [
+            f"while ! grep -q live {state}; do sleep 0.1; done",
+            "dd if=/dev/urandom of=/mnt/after bs=1M count=4 conv=fsync 2>&1; umount /mnt",
+            f"{checks} {device} 2>&1",
+            f"mount {device} /mnt && sha256sum -c /tmp/sum; ls /mnt; umount /mnt",
+        ],
+    }
 
 
 def items(drives: list[ServedDrive]) -> list[dict[str, Any]]:
@@ -74,6 +103,8 @@ def items(drives: list[ServedDrive]) -> list[dict[str, Any]]:
             f"smartctl -a /dev/nvme{OLD}",
             f"nvme smart-log /dev/nvme{OLD} -o json",
         ],
+        **a_cut("ext4", CUT, "-q -E nodiscard,lazy_itable_init=0", "e2fsck -fn"),
+        **a_cut("btrfs", CUT_TOO, "-q -f -K -M", "btrfs check"),
     }
     return [{"name": name, "lines": lines} for name, lines in typed.items()]
 
@@ -100,13 +131,15 @@ class Tried:
         return [(code, text) for _, code, text in self.results[name]["lines"]]
 
 
-def age_when_asked(drives: list[ServedDrive], console: Path, ended: threading.Event) -> None:
-    """Age a drive when the guest begins to wait for that."""
-    for name, (number, words) in AGES.items():
+def steer(drives: list[ServedDrive], console: Path, ended: threading.Event) -> None:
+    """Do something to a drive when the guest begins to wait for that."""
+    for name, number, steps in STEPS:
         while not (console.exists() and name in console.read_text("utf-8", errors="replace")):
             if ended.wait(0.2):
                 return
-        drives[number].ctl("age", *words)
+        for words in steps:
+            drives[number].ctl(*words)
+            time.sleep(2)
 
 
 def ssdlab(*words: str) -> subprocess.CompletedProcess[str]:
@@ -116,9 +149,10 @@ def ssdlab(*words: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture(scope="module")
 def tried(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tried]:
-    """Serve seven drives, and boot one guest that uses them."""
+    """Serve nine drives, and boot one guest that uses them."""
     folder = tmp_path_factory.mktemp("aged")
     drives = [serve(folder / f"drive{number}", PROTECTED) for number in range(7)]
+    drives += [serve(folder / f"drive{number}", VOLATILE) for number in (CUT, CUT_TOO)]
     (folder / "lines.json").write_text(json.dumps(items(drives)))
     files = {
         HERE / "inside.py": "/guest/common.py",
@@ -126,15 +160,15 @@ def tried(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tried]:
         folder / "lines.json": "/guest/lines.json",
     }
     ended = threading.Event()
-    ager = threading.Thread(target=age_when_asked, args=(drives, folder / "console.log", ended))
-    ager.start()
+    steering = threading.Thread(target=steer, args=(drives, folder / "console.log", ended))
+    steering.start()
     try:
         found = boot_with(files, [], folder, programs=PROGRAMS, reaches_host=True)
         judged = ssdlab("health", str(drives[WORN].folder))
         yield Tried(found, judged, ssdlab("smart", "-a", str(drives[OLD].folder)))
     finally:
         ended.set()
-        ager.join()
+        steering.join()
         end(drives)
 
 
@@ -192,3 +226,13 @@ def test_smartctl_and_ssdlab_smart_agree(tried: Tried) -> None:
     assert (ours.nvme.percentage_used, ours.nvme.power_on_hours) == (93, 20123)
     told = json.loads(log)
     assert (told["temperature"], told["avail_spare"]) == (61 + 273, ours.nvme.available_spare)
+
+
+@pytest.mark.parametrize("name", ["ext4", "btrfs"])
+def test_a_file_system_outlives_a_cut(tried: Tried, name: str) -> None:
+    """The kernel holds requests back; what was flushed is there, and the check finds nothing."""
+    assert all(code == 0 for code, _ in tried.said(f"{name} is written"))
+    assert "live" not in tried.said(f"the power of {name} fails")[0][1]
+    _, written, checked, mounted = tried.said(f"{name} goes on")
+    assert written[0] == checked[0] == 0, (written, checked)
+    assert "/mnt/flushed: OK" in mounted[1] and "after" in mounted[1], mounted

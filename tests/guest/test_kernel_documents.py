@@ -72,6 +72,24 @@ def luks(option: str) -> list[str]:
     ]
 
 
+USED = "nvme id-ns /dev/nvme0n1 -o json | tr -d '\\n'"
+PROOF = "python3 -m ssdlab.machine.audit --prove-trim /mnt"
+
+
+def proof(option: str) -> list[str]:
+    """Return the lines that fill an encrypted drive, make room, and prove how far TRIM gets."""
+    return [
+        *luks(option)[:3],
+        "dd if=/dev/urandom of=/mnt/file bs=1M 2>&1; sync",
+        USED,
+        "rm /mnt/file; sync",
+        PROOF,
+        USED,
+        "umount /mnt; cryptsetup close crypt0; wipefs -qa /dev/nvme0n1; "
+        "nvme format /dev/nvme0n1 --ses=1 --force",
+    ]
+
+
 def lvm(*made: str) -> list[str]:
     """Return the lines that trim a file system on a logical volume."""
     return [
@@ -114,6 +132,8 @@ def items(drives: list[ServedDrive]) -> list[dict[str, Any]]:
         "partition at 63": partition(63),
         "LUKS": luks(""),
         "LUKS with discards": luks("--allow-discards"),
+        "full and encrypted": proof(""),
+        "full and encrypted, with discards": proof("--allow-discards"),
         "LVM, thick": lvm("lvcreate -q -y -l 90%VG -n lv vg"),
         "LVM, thin": lvm(
             "lvcreate -q -y --type thin-pool -L 80M -n pool vg",
@@ -255,3 +275,18 @@ def test_the_drives_counted_what_was_trimmed(tried: Tried) -> None:
         assert drive["counters"]["host_bytes_trimmed"] > 32 << 20
     assert all(drive["connections"]["broke_protocol"] == 0 for drive in tried.drives)
     assert tried.drives[4]["counters"]["secure_erases"] == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "arrives"),
+    [("full and encrypted", False), ("full and encrypted, with discards", True)],
+)
+def test_the_proof_of_trim_agrees_with_the_drive(tried: Tried, name: str, arrives: bool) -> None:
+    """What `ssdlab audit --prove-trim` says of each layer is what the drive says of its map."""
+    lines = tried.results[name]["lines"]
+    (_, code, said) = next(each for each in lines if each[0] == PROOF)
+    looks = [json.loads(text) for line, _, text in lines if line == USED]
+    full, after = (each["nuse"] / each["nsze"] for each in looks)
+    assert full > 0.8, "random data fill the drive"
+    assert (after < 0.5) == arrives, (full, after)
+    assert (code == 0) == arrives, said
