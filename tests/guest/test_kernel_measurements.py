@@ -225,7 +225,7 @@ def test_spare_area_in_three_ways(tried: Tried) -> None:
         less = amplification(tried, name)
         print(f"{name}: {less:.2f}, without {whole:.2f}")
         # The log tells the host's bytes in units of half a megabyte.
-        assert 0.97 <= less < 0.9 * whole, name
+        assert 0.94 <= less < 0.9 * whole, name
 
 
 def test_the_cipher_costs_time_and_no_writes(tried: Tried) -> None:
