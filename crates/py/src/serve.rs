@@ -197,6 +197,8 @@ impl Server {
         let aging: Aging = words.parse().unwrap_or_default();
         py.detach(|| {
             self.0.with_disk(true, |kept, disk| {
+                // What its buffer holds a drive that goes read-only could not program any more.
+                kept.checkpoint(disk)?;
                 let cycles = used_percent.map(|percent| disk.ssd().cycles_until(percent)).or(aging.cycles);
                 disk.age(&Aging { cycles, ..aging });
                 kept.checkpoint(disk)
