@@ -70,7 +70,8 @@ def test_its_health_in_every_form(command: Command, tmp_path: Path) -> None:
     wear_out(command)
     _, smart, _ = command("show", "worn.ssd", "--smart-json")
     log = json.loads(smart)["nvme_smart_health_information_log"]
-    assert log["critical_warning"] == 9 and log["available_spare"] == 0
+    # Spare below its threshold, reliability degraded, read-only: as over NVMe/TCP.
+    assert log["critical_warning"] == 1 | 4 | 8 and log["available_spare"] == 0
     assert 0 <= log["percentage_used"] <= 255
     (tmp_path / "s.json").write_text(smart, encoding="utf-8")
     for form, code, said in (
