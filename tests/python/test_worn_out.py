@@ -136,18 +136,19 @@ def _shown(name: str) -> dict[str, Any]:
 )
 @pytest.mark.parametrize("spare", [-100, -2, -1, 0, 1])
 def test_spare_that_is_used_up(name: str, spare: int) -> None:
-    """Whatever is left, values are in range; below a tenth it is critical, below none read-only."""
+    """Whatever is left, values are in range; below a tenth the drive itself reports failure."""
     shown = deepcopy(_shown(name))
-    shown["wear"]["spare_blocks"] = spare
-    shown["counters"]["grown_bad_blocks"] = 50
+    left = max(spare, 0)
+    percent = 100 * left // (left + 50)
+    shown["health"].update(spare_percent=percent, blocks_lost=50, read_only=spare < 0)
     content = smart_json(shown, "old.ssd")
     for row in content.get("ata_smart_attributes", {}).get("table", []):
         assert 0 <= row["value"] <= 100 and 0 <= row["raw"]["value"] < 2**48
     each = examined(json.loads(json.dumps(content)))
     assert str(each.severity) == "CRITICAL"
     said = [finding.what for finding in each.findings]
+    assert "the drive reports failure" in said
     is_nvme = "nvme_smart_health_information_log" in content
-    assert ("the drive reports failure" in said) == (spare < 0 or is_nvme)
     assert ("media is read-only" in said) == (spare < 0 and is_nvme)
 
 
