@@ -27,7 +27,7 @@ _LOST = 0.1
 
 
 @dataclass(frozen=True)
-class Effect:
+class StatedEffect:
     """A ratio that a document states, as an effect.
 
     Attributes
@@ -55,7 +55,7 @@ class Effect:
         return not self.is_null and not self.is_shown and self.share < _LOST
 
 
-def effect_of(row: JudgedRow) -> Effect | None:
+def effect_of(row: JudgedRow) -> StatedEffect | None:
     """Return a row's effect; None where it has no ratio.
 
     Examples
@@ -72,10 +72,10 @@ def effect_of(row: JudgedRow) -> Effect | None:
     error = 2 * max(row.their_rounding, OWN_ERROR)
     size = math.log(theirs)
     if abs(size) <= error:
-        return Effect(math.nan, is_null=True, is_shown=row.verdict == INSIDE)
+        return StatedEffect(math.nan, is_null=True, is_shown=row.verdict == INSIDE)
     share = math.log(ours) / size
     is_near = abs(math.log(ours / theirs)) <= error
-    return Effect(share, is_null=False, is_shown=is_near or _SHOWN[0] <= share <= _SHOWN[1])
+    return StatedEffect(share, is_null=False, is_shown=is_near or _SHOWN[0] <= share <= _SHOWN[1])
 
 
 def told(rows: Sequence[JudgedRow]) -> str:
