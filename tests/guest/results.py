@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -66,3 +67,33 @@ def boot_with(
         return Results(run)
     except Missing as missing:
         pytest.skip(str(missing))
+
+
+def boot_typed(
+    items: Mapping[str, Sequence[str]],
+    folder: Path,
+    programs: Iterable[str],
+    more: Mapping[Path, str] | None = None,
+) -> Results:
+    """Boot a guest that reaches this machine and types lines; its report has them by item.
+
+    Parameters
+    ----------
+    items
+        The lines of each item, in order.
+    folder
+        Where to work.
+    programs
+        What it gets beside the usual ones.
+    more
+        Files by their places in the guest.
+    """
+    listed = [{"name": name, "lines": [*lines]} for name, lines in items.items()]
+    (folder / "lines.json").write_text(json.dumps(listed))
+    files = {
+        HERE / "inside.py": "/guest/common.py",
+        HERE / "inside_nvme_tcp.py": "/guest/inside.py",
+        folder / "lines.json": "/guest/lines.json",
+        **(more or {}),
+    }
+    return boot_with(files, [], folder, programs=programs, reaches_host=True)

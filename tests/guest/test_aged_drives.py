@@ -13,11 +13,10 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from results import HERE, Results, boot_with
+from results import Results, boot_typed
 from served import PROTECTED, VOLATILE, ServedDrive, end, serve
 from ssdlab.real.smart.reading import read_file
 
@@ -67,7 +66,7 @@ def a_cut(name: str, number: int, made: str, checks: str) -> dict[str, list[str]
     }
 
 
-def items(drives: list[ServedDrive]) -> list[dict[str, Any]]:
+def items(drives: list[ServedDrive]) -> dict[str, list[str]]:
     """Return what is typed, by name."""
     typed = {
         "connect": [*(drive.connect("-c 1") for drive in drives), "sleep 2", f"ls {FIVE}"],
@@ -106,7 +105,7 @@ def items(drives: list[ServedDrive]) -> list[dict[str, Any]]:
         **a_cut("ext4", CUT, "-q -E nodiscard,lazy_itable_init=0", "e2fsck -fn"),
         **a_cut("btrfs", CUT_TOO, "-q -f -K -M", "btrfs check"),
     }
-    return [{"name": name, "lines": lines} for name, lines in typed.items()]
+    return typed
 
 
 @dataclass(frozen=True)
@@ -153,17 +152,11 @@ def tried(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tried]:
     folder = tmp_path_factory.mktemp("aged")
     drives = [serve(folder / f"drive{number}", PROTECTED) for number in range(7)]
     drives += [serve(folder / f"drive{number}", VOLATILE) for number in (CUT, CUT_TOO)]
-    (folder / "lines.json").write_text(json.dumps(items(drives)))
-    files = {
-        HERE / "inside.py": "/guest/common.py",
-        HERE / "inside_nvme_tcp.py": "/guest/inside.py",
-        folder / "lines.json": "/guest/lines.json",
-    }
     ended = threading.Event()
     steering = threading.Thread(target=steer, args=(drives, folder / "console.log", ended))
     steering.start()
     try:
-        found = boot_with(files, [], folder, programs=PROGRAMS, reaches_host=True)
+        found = boot_typed(items(drives), folder, PROGRAMS)
         judged = ssdlab("health", str(drives[WORN].folder))
         yield Tried(found, judged, ssdlab("smart", "-a", str(drives[OLD].folder)))
     finally:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from results import HERE, Results, boot_with
+from results import Results, boot_typed
 from served import PROTECTED, ServedDrive, end, serve
 
 PROGRAMS = ("nvme", "ip", "fio", "smartctl", "dmesg", "tr", "seq", "timeout", "head", "wipefs")
@@ -102,7 +102,7 @@ def lvm(*made: str) -> list[str]:
     ]
 
 
-def items(drives: list[ServedDrive]) -> list[dict[str, Any]]:
+def items(drives: list[ServedDrive]) -> dict[str, list[str]]:
     """Return what is typed, by name."""
     typed = {
         "connect": [*(drive.connect() for drive in drives), "sleep 2", f"ls {FOUR} /dev/nvme4n1"],
@@ -154,7 +154,7 @@ def items(drives: list[ServedDrive]) -> list[dict[str, Any]]:
             WRITES.format(path="/dev/nvme4n1", size="128m", amount="16m"), USED_LOG,
         ],
     }  # fmt: skip
-    return [{"name": name, "lines": lines} for name, lines in typed.items()]
+    return typed
 
 
 class Tried:
@@ -181,14 +181,8 @@ def tried(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tried]:
     folder = tmp_path_factory.mktemp("documents")
     drives = [serve(folder / f"drive{number}", PROTECTED) for number in range(4)]
     drives.append(serve(folder / "used", PROTECTED, "--state", "steady"))
-    (folder / "lines.json").write_text(json.dumps(items(drives)))
-    files = {
-        HERE / "inside.py": "/guest/common.py",
-        HERE / "inside_nvme_tcp.py": "/guest/inside.py",
-        folder / "lines.json": "/guest/lines.json",
-    }
     try:
-        found = boot_with(files, [], folder, programs=[*PROGRAMS, "cmp"], reaches_host=True)
+        found = boot_typed(items(drives), folder, [*PROGRAMS, "cmp"])
         yield Tried(found, drives)
     finally:
         end(drives)

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from results import HERE, Results, boot_with
+from results import Results, boot_typed
 from served import PROTECTED, ServedDrive, end, serve
 
 CHECKARRAY = Path("/usr/share/mdadm/checkarray")
@@ -57,7 +57,7 @@ def overwritten(number: int, path: str, size: str, *made: str) -> list[str]:
     ]
 
 
-def items(drives: list[ServedDrive]) -> list[dict[str, Any]]:
+def items(drives: list[ServedDrive]) -> dict[str, list[str]]:
     """Return what is typed, by name."""
     filled = "dd if=/dev/urandom of=/mnt/f bs=1M count=72 conv=fsync 2>&1"
     typed = {
@@ -135,7 +135,7 @@ def items(drives: list[ServedDrive]) -> list[dict[str, Any]]:
             "mdadm -q --stop /dev/md0",
         ],
     }
-    return [{"name": name, "lines": lines} for name, lines in typed.items()]
+    return typed
 
 
 class Tried:
@@ -161,15 +161,8 @@ def tried(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tried]:
     folder = tmp_path_factory.mktemp("measured")
     used = ("--state", "steady")
     drives = [serve(folder / f"drive{number}", PROTECTED, *used) for number in range(6)]
-    (folder / "lines.json").write_text(json.dumps(items(drives)))
-    files = {
-        HERE / "inside.py": "/guest/common.py",
-        HERE / "inside_nvme_tcp.py": "/guest/inside.py",
-        folder / "lines.json": "/guest/lines.json",
-        CHECKARRAY: "/guest/checkarray",
-    }
     try:
-        yield Tried(boot_with(files, [], folder, programs=PROGRAMS, reaches_host=True))
+        yield Tried(boot_typed(items(drives), folder, PROGRAMS, {CHECKARRAY: "/guest/checkarray"}))
     finally:
         end(drives)
 

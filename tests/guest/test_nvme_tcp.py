@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from results import HERE, Results, boot_with
+from results import HERE, Results, boot_typed
 from served import PROTECTED, VOLATILE, ServedDrive, end, serve
 
 PROGRAMS = ("nvme", "ip", "smartctl", "fio", "dmesg", "timeout", "tail", "cmp", "tr", "seq", "head")
@@ -38,7 +38,7 @@ def guide(drive: ServedDrive) -> list[str]:
     return [f"set -e\n{there}"]
 
 
-def items(drive: ServedDrive, volatile: ServedDrive) -> list[dict[str, Any]]:
+def items(drive: ServedDrive, volatile: ServedDrive) -> dict[str, list[str]]:
     """Return what is typed in the guest, by name."""
     zero, noise = "head -c 4096 /dev/zero", "head -c 4096 /dev/urandom > /tmp/noise"
     read = "nvme read /dev/nvme0n1 -s {sector} -c 7 -z 4096 -d /tmp/read"
@@ -133,7 +133,7 @@ def items(drive: ServedDrive, volatile: ServedDrive) -> list[dict[str, Any]]:
             "nvme id-ctrl /dev/nvme0 | grep vwc", "nvme disconnect-all",
         ],
     }  # fmt: skip
-    return [{"name": name, "lines": lines} for name, lines in typed.items()]
+    return typed
 
 
 @dataclass(frozen=True)
@@ -177,18 +177,12 @@ def tried(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tried]:
     """Serve two drives, and boot one guest that types all lines."""
     folder = tmp_path_factory.mktemp("nvme")
     drives = [serve(folder / name, name) for name in (PROTECTED, VOLATILE)]
-    (folder / "lines.json").write_text(json.dumps(items(*drives)))
-    files = {
-        HERE / "inside.py": "/guest/common.py",
-        HERE / "inside_nvme_tcp.py": "/guest/inside.py",
-        folder / "lines.json": "/guest/lines.json",
-    }
     before, ended = drives[0].ctl("stats"), threading.Event()
     arguments = (drives[0], folder / "results.jsonl", ended)
     plug = threading.Thread(target=pull_the_plug, args=arguments)
     plug.start()
     try:
-        found = boot_with(files, [], folder, programs=PROGRAMS, reaches_host=True)
+        found = boot_typed(items(*drives), folder, PROGRAMS)
         yield Tried(found, before, drives[0].ctl("stats"))
     finally:
         ended.set()

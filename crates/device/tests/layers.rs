@@ -43,7 +43,7 @@ const FTL: &[&[&str]] = &[
 
 /// Parts of the drive by level, and last the steps.
 const SSD: &[&[&str]] = &[
-    &["write_pace"],
+    &["signs", "write_pace"],
     &[
         "activity",
         "pieces",
@@ -53,7 +53,6 @@ const SSD: &[&[&str]] = &[
         "move_processor",
         "move_runs",
         "health",
-        "signs",
         "pending",
         "power_states",
         "program_budget",

@@ -237,6 +237,22 @@ fn blocks_are_lost_at_once() {
     }
 }
 
+/// A drive rated for 60 erases has used 90 % of its life after 54, and not before; blocks that differ count on average.
+#[test]
+fn a_drive_is_worn_to_a_percentage() {
+    let mut stand = Stand::new("theory", &MORTAL);
+    assert_eq!(stand.ssd.cycles_until(90), 54);
+    let mut draws = Stream::new(3, Purpose::Victim);
+    stand.run(8, (0..20_000).map(|_| four_kib(Operation::Write, u64::from(draws.below(UNITS)))));
+    let more = stand.ssd.cycles_until(90);
+    stand.ssd.ftl.flash.array.age(more - 1);
+    assert!(stand.ssd.health().used_percent < 90);
+    stand.ssd.ftl.flash.array.age(1);
+    // One erase is 1.7 % of 60.
+    assert!((90..=91).contains(&stand.ssd.health().used_percent));
+    assert_eq!(stand.ssd.cycles_until(90), 0);
+}
+
 /// Once read-only always read-only: writes are refused at the link, without programming anything.
 #[test]
 fn dead_drive_refuses_writes() {

@@ -102,8 +102,10 @@ pub struct Disk<M: Medium> {
     promises: Option<Box<Promises>>,
     /// Where what is done to it is written.
     log: Option<Box<Log>>,
+    /// Faults that were asked for.
+    faults: Faults,
     /// What its log tells and the model does not have.
-    pub signs: Signs,
+    signs: Signs,
 }
 
 /// A drive that is killed has forgotten at most so much of what it counted.
@@ -139,8 +141,8 @@ impl<M: Medium> Disk<M> {
         let (under_way, durable) = (Slots::default(), Durable::Process);
         let (completions, ended, promises, log) = (Vec::new(), Vec::new(), None, None);
         let (now, counters_due) = (Nanos::ZERO, COUNTERS_EVERY);
-        let signs = Signs::default();
-        Disk { ssd, now, under_way, writes: 0, durable, completions, ended, counters_due, promises, log, signs }
+        let (faults, signs) = (Faults::default(), Signs::default());
+        Disk { ssd, now, under_way, writes: 0, durable, completions, ended, counters_due, promises, log, faults, signs }
     }
 
     /// The same drive over a medium that a later life of it wrote, of which `since` tells what is written: its map is
@@ -171,10 +173,24 @@ impl<M: Medium> Disk<M> {
         self.image().keep_account();
     }
 
+    /// What its log tells and the model does not have.
+    pub fn signs(&self) -> Signs {
+        self.signs
+    }
+
+    /// Its log tells this from now on; with a failed capacitor the next cut takes its buffer.
+    pub fn set_signs(&mut self, signs: Signs) {
+        let has_changed = self.signs.capacitor_failed != signs.capacitor_failed;
+        self.signs = signs;
+        if has_changed {
+            self.arm_faults();
+        }
+    }
+
     /// It has lived before.
     pub fn age(&mut self, aging: &Aging) {
         self.note(|| Entry::Age(*aging));
-        self.signs = aging.signs(self.signs);
+        self.set_signs(aging.signs(self.signs));
         let ftl = &mut self.ssd.ftl;
         ftl.flash.array.age(aging.cycles.unwrap_or(0));
         aging.count(&mut ftl.counters);
@@ -228,6 +244,13 @@ impl<M: Medium> Disk<M> {
     /// Arms these faults from now on, and no others.
     pub fn arm(&mut self, faults: Faults) {
         self.note(|| Entry::Arm(faults));
+        self.faults = faults;
+        self.arm_faults();
+    }
+
+    /// Those that were asked for, and a capacitor that has failed with age.
+    fn arm_faults(&mut self) {
+        let faults = if self.signs.capacitor_failed { self.faults.and(Fault::Capacitor) } else { self.faults };
         let (geometry, limits) = (self.ssd.ftl.geometry, self.limits().clone());
         match self.image().armed() {
             _ if faults.is_none() => {
@@ -513,6 +536,7 @@ impl<M: Medium + Clone> Disk<M> {
             counters_due: self.counters_due,
             promises: self.promises.clone(),
             log: None,
+            faults: self.faults,
             signs: self.signs,
         })
     }

@@ -97,6 +97,11 @@ impl Faults {
         self.0 & 1 << fault as u8 != 0
     }
 
+    /// These, and another one.
+    pub fn and(self, fault: Fault) -> Faults {
+        Faults(self.0 | 1 << fault as u8)
+    }
+
     /// There are none.
     pub fn is_none(self) -> bool {
         self.0 == 0

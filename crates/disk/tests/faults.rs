@@ -5,6 +5,7 @@ use crate::history::{History, disk};
 use crate::kinds::{drives, named};
 use crate::oracle::Oracle;
 use ssdlab_device::sim::random::{Purpose, Stream};
+use ssdlab_disk::aging::Aging;
 use ssdlab_disk::medium::Ram;
 use ssdlab_disk::{Cut, Disk, Failure, Fault, Faults, Lba, Loss, Nanos, Operation, Request, What};
 use std::collections::{BTreeMap, BTreeSet};
@@ -303,6 +304,30 @@ fn a_capacitor_fails_later() {
     assert_eq!(units(&mut disk, 5), [Some(1), Some(1), Some(1), Some(2), Some(0)]);
     disk.perform(Request::new(Operation::Trim, Lba(24), 8), Vec::new()).unwrap();
     assert_eq!(read(&mut disk, 24), Ok(0), "it is known to be there");
+}
+
+/// One that fails with age takes the buffer at the next cut, whatever faults are armed; one that is well takes none, and
+/// what was armed besides stays armed.
+#[test]
+fn a_capacitor_fails_with_age() {
+    let age = |disk: &mut Disk<Ram>, failed| {
+        disk.age(&Aging { capacitor_failed: Some(failed), ..Aging::default() });
+    };
+    let lost = |disk: &mut Disk<Ram>| disk.power_cut(1).losses.len();
+    for faults in [vec![], vec![Fault::Shorn]] {
+        let mut disk = armed(&protected(), &faults);
+        age(&mut disk, true);
+        disk.arm(faults.into_iter().collect());
+        put(&mut disk, 0, UNIT, 1);
+        assert_eq!(lost(&mut disk.copy().unwrap()), UNIT as usize);
+        age(&mut disk, false);
+        assert_eq!(lost(&mut disk), 0);
+    }
+    let mut disk = armed(&protected(), &[Fault::Capacitor]);
+    disk.age(&Aging { cycles: Some(5), ..Aging::default() });
+    age(&mut disk, false);
+    put(&mut disk, 0, UNIT, 1);
+    assert_eq!(lost(&mut disk), UNIT as usize, "it was armed by hand");
 }
 
 /// Of 80 MiB that no flush covers the last 64 can be lost; the cut says that the first 16 can no longer.

@@ -12,6 +12,7 @@ use ssdlab_device::nand::contents::Contents;
 use ssdlab_device::parameter::{Declaration, Raw};
 use ssdlab_device::profile::{self, Model, Profile};
 use ssdlab_device::ssd::Ssd;
+use ssdlab_device::ssd::health::{SPARE_THRESHOLD_PERCENT, TOO_HOT_KELVIN};
 use ssdlab_device::ssd::signs::Signs;
 use ssdlab_device::units::BlockId;
 use std::collections::BTreeMap;
@@ -82,6 +83,8 @@ pub fn health<C: Contents>(ssd: &mut Ssd<C>, signs: &Signs) -> Value {
     json!({
         "used_percent": health.used_percent,
         "spare_percent": health.spare_percent,
+        "spare_threshold_percent": SPARE_THRESHOLD_PERCENT,
+        "critical_warning": health.critical_warning(signs, false, TOO_HOT_KELVIN),
         "read_only": health.is_read_only,
         "blocks_lost": ssd.ftl.blocks_lost(),
         "average_erases": health.average_erases,

@@ -57,7 +57,7 @@ impl<M: Medium> WithBytes<M> {
         let ftl = Ftl::restore(saved, config, image).map_err(|problem| profile.locate(&problem))?;
         let mut disk = Disk::of(Ssd::around(config, ftl));
         let before = disk.counters();
-        disk.signs = label.signs;
+        disk.set_signs(label.signs);
         Ok(WithBytes { disk, about: About { profile: Arc::new(profile), label: Arc::new(label), before } })
     }
 
@@ -89,7 +89,7 @@ impl About {
         let has_written = self.since(disk).host_pages_written > 0;
         let label = Arc::make_mut(&mut self.label);
         label.note_writes(has_written);
-        label.signs = disk.signs;
+        label.signs = disk.signs();
         Ok(drive_file::to_bytes(&self.label, &disk.ssd().ftl.saved()))
     }
 
@@ -120,7 +120,7 @@ impl About {
 
     /// Its condition, what it has counted since its bytes came, and what follows from that, as JSON.
     pub fn stats<M: Medium>(&self, disk: &mut Disk<M>) -> Value {
-        let (counters, signs) = (self.since(disk), disk.signs);
+        let (counters, signs) = (self.since(disk), disk.signs());
         let mut wear = Wear::default();
         wear.add(disk.ssd());
         json!({

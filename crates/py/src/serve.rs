@@ -194,7 +194,7 @@ impl Server {
 
     /// It has lived before, as the words of [`Aging`] say, and up to so many percent of its rated erases; that is kept.
     fn age(&self, py: Python<'_>, words: &str, used_percent: Option<u32>) -> PyResult<()> {
-        let aging: Aging = words.parse().unwrap_or_default();
+        let aging: Aging = words.parse().map_err(|_| mend(format!("age {words}: is no ageing")))?;
         py.detach(|| {
             self.0.with_disk(true, |kept, disk| {
                 // What its buffer holds a drive that goes read-only could not program any more.

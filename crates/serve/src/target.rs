@@ -12,7 +12,7 @@ use crate::nvme::features::MOST_QUEUES;
 use crate::nvme::identify::Kind;
 use crate::nvme::logs::{Errors, Past, Place, Sanitize, SanitizeState};
 use crate::nvme::status::Status;
-use crate::purge::Purge;
+use crate::sanitize::SanitizeOperation;
 use crate::socket::Socket;
 use ssdlab_disk::Disk;
 use ssdlab_disk::medium::Medium;
@@ -36,7 +36,7 @@ struct Inside {
     guests: BTreeMap<u16, Guest>,
     past: Past,
     /// The sanitize that is under way.
-    purge: Option<Purge>,
+    operation: Option<SanitizeOperation>,
     cache_is_off: bool,
 }
 
@@ -48,13 +48,13 @@ pub struct Target {
     pub errors: Arc<Mutex<Errors>>,
     inside: Mutex<Inside>,
     /// A sanitize has begun, and nobody has seen its end.
-    purges: AtomicBool,
+    sanitizes: AtomicBool,
 }
 
 impl Target {
     /// Nobody is connected.
     pub fn new(identity: Identity) -> Target {
-        Target { identity, errors: Arc::default(), inside: Mutex::default(), purges: AtomicBool::new(false) }
+        Target { identity, errors: Arc::default(), inside: Mutex::default(), sanitizes: AtomicBool::new(false) }
     }
 
     fn lock(&self) -> MutexGuard<'_, Inside> {
@@ -102,7 +102,7 @@ impl Target {
     /// Everybody is hung up on: the drive lost its power.
     pub fn hang_up(&self) {
         let mut inside = self.lock();
-        inside.purge.iter_mut().for_each(|purge| purge.stop(wall()));
+        inside.operation.iter_mut().for_each(|operation| operation.stop(wall()));
         let guests = std::mem::take(&mut inside.guests);
         drop(inside);
         guests.values().flat_map(|guest| guest.sockets.values()).for_each(|socket| socket.shut(Shutdown::Both));
@@ -119,7 +119,7 @@ impl Target {
     /// The status that it ends with.
     pub fn answer(&self, id: u16, command: &Submission, facts: &Facts, place: &Place) -> Result<Answer, Status> {
         let inside = &mut *self.lock();
-        self.look_at_purge(inside);
+        self.look_at_sanitize(inside);
         let guest = inside.guests.get_mut(&id).ok_or(Status::INTERNAL_ERROR)?;
         let mut cache_is_on = !inside.cache_is_off;
         inside.past.errors = self.errors.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -140,34 +140,34 @@ impl Target {
         let mut inside = self.lock();
         let state = if lasts.is_some() { SanitizeState::UnderWay(0) } else { SanitizeState::Failed };
         inside.past.sanitize = Some(Sanitize { asked, state });
-        inside.purge = lasts.map(|lasts| Purge::begin(lasts, wall()));
-        self.purges.store(true, Ordering::Release);
-        self.look_at_purge(&mut inside);
+        inside.operation = lasts.map(|lasts| SanitizeOperation::begin(lasts, wall()));
+        self.sanitizes.store(lasts.is_some(), Ordering::Release);
+        self.look_at_sanitize(&mut inside);
     }
 
     /// A sanitize is under way, so that no data are read or written.
     pub fn is_sanitizing(&self) -> bool {
-        self.purges.load(Ordering::Acquire) && {
+        self.sanitizes.load(Ordering::Acquire) && {
             let mut inside = self.lock();
-            self.look_at_purge(&mut inside);
+            self.look_at_sanitize(&mut inside);
             inside.past.is_sanitizing()
         }
     }
 
     /// The power is back.
     pub fn power_on(&self) {
-        self.lock().purge.iter_mut().for_each(|purge| purge.go_on(wall()));
+        self.lock().operation.iter_mut().for_each(|operation| operation.go_on(wall()));
     }
 
-    fn look_at_purge(&self, inside: &mut Inside) {
-        let Some(purge) = inside.purge else { return };
-        let progress = purge.progress(wall());
+    fn look_at_sanitize(&self, inside: &mut Inside) {
+        let Some(operation) = inside.operation else { return };
+        let progress = operation.progress(wall());
         if let Some(sanitize) = &mut inside.past.sanitize {
             sanitize.state = progress.map_or(SanitizeState::Done, SanitizeState::UnderWay);
         }
         if progress.is_none() {
-            inside.purge = None;
-            self.purges.store(false, Ordering::Release);
+            inside.operation = None;
+            self.sanitizes.store(false, Ordering::Release);
         }
     }
 }
@@ -214,7 +214,7 @@ pub fn namespace<M: Medium>(disk: &mut Disk<M>) -> Namespace {
 pub fn facts<M: Medium>(disk: &mut Disk<M>, with_use: bool) -> Facts {
     let namespace = namespace(disk);
     let (counters, has_volatile_cache) = (disk.counters(), disk.limits().volatile_cache);
-    let (signs, is_poisoned) = (disk.signs, disk.poison().is_some());
+    let (signs, is_poisoned) = (disk.signs(), disk.poison().is_some());
     let ssd = disk.ssd();
     let used = if with_use { ssd.ftl.mapping.mapped(0..ssd.ftl.exported) as u64 } else { 0 };
     let unit_sectors = u64::from(namespace.unit_bytes / namespace.sector_bytes.max(1)).max(1);

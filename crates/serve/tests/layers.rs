@@ -16,7 +16,7 @@ const LEVELS: &[&[&str]] = &[
     &["nvme"],
     &["replies"],
     &["budget", "clock", "counts", "latency", "limits", "offer", "socket", "steps"],
-    &["brake", "input", "outbox", "purge"],
+    &["brake", "input", "outbox", "sanitize"],
     &["drive", "output"],
     &["served"],
     &["target"],

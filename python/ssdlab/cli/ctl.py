@@ -311,29 +311,31 @@ def erase(how: str, as_json: bool) -> int:
     ),
 )
 @click.argument("cycles", metavar="[CYCLES]", required=False)
-@click.option("--used", metavar="PERCENT", help="Wear it until so much of its life is used.")
-@click.option("--spare", metavar="PERCENT", help="Lose blocks until so much spare is left.")
-@click.option("--read-only", is_flag=True, help="Lose blocks until it takes no more writes.")
-@click.option("--media-errors", metavar="N", help="Let N more reads have failed.")
-@click.option("--unsafe-shutdowns", metavar="N", help="Let the power have failed N times more.")
-@click.option("--celsius", metavar="N", help="Let its sensor tell this temperature from now on.")
-@click.option("--power-on-hours", metavar="N", help="Let it have been on for N hours.")
-@click.option("--power-cycles", metavar="N", help="Let it have been switched on N times.")
+@click.option("--used", metavar="PERCENT", help="Wear the drive until PERCENT of its life is used.")
+@click.option(
+    "--spare", metavar="PERCENT", help="Retire blocks until PERCENT of the spare is left."
+)
+@click.option("--read-only", is_flag=True, help="Retire blocks until it takes no more writes.")
+@click.option("--media-errors", metavar="N", help="Add N to the count of media errors.")
+@click.option("--unsafe-shutdowns", metavar="N", help="Add N to the count of unsafe shutdowns.")
+@click.option("--celsius", metavar="N", help="Report a temperature of N °C from now on.")
+@click.option("--power-on-hours", metavar="N", help="Report N power-on hours.")
+@click.option("--power-cycles", metavar="N", help="Report N power cycles.")
 @click.option(
     "--capacitor",
     type=click.Choice(("failed", "ok")),
-    help="Let what protects its buffer fail: the next power cut takes the buffer.",
+    help="Fail or repair its power-loss protection: without it, a power cut loses the buffer.",
 )
 @JSON_OPTION
 @click.pass_context
 def age(context: click.Context, /, as_json: bool, **given: Any) -> int:
     """Bring the drive to another point of its life.
 
-    CYCLES is how often each good block has been erased besides. Blocks beyond their endurance go
-    bad when they are erased next, and of the spare those that hold data when they are collected
-    next; both count at once. Nothing is written: write amplification and data stay as they are.
-    The model has no temperature and no clock of its life: what --celsius, --power-on-hours and
-    --power-cycles say stays until it is said anew. `ssdlab smart` shows all of it.
+    CYCLES adds that many erases to each good block; a block beyond its endurance goes bad at its
+    next erase. --spare and --read-only retire free blocks at once, and blocks that hold data when
+    they are next collected; the spare counts both immediately. No data are written. The model has
+    no temperature and no clock of its life, so the values of --celsius, --power-on-hours and
+    --power-cycles stay until you change them. `ssdlab smart` shows all of it.
     """
     aging = _aging(context, given)
     answers = _ask_all(lambda client: client.post("/age", **aging))

@@ -65,33 +65,41 @@ class _AsSmartctl(Verb):
     ),
 )
 @click.argument("drive", metavar="FOLDER|DRIVE", required=False, shell_complete=complete_drive)
-@click.option("-a", "--all", "wants_all", is_flag=True, help="Print -i -H -A and the logs.")
-@click.option("-x", "--xall", is_flag=True, help="Print -a and device statistics.")
-@click.option("-i", "--info", "information", is_flag=True, help="Print what it is.")
-@click.option("-H", "--health", is_flag=True, help="Print its own verdict.")
-@click.option("-A", "--attributes", is_flag=True, help="Print attributes or the health log.")
+@click.option("-a", "--all", "wants_all", is_flag=True, help="Show all of -i, -H, -A and the logs.")
+@click.option("-x", "--xall", is_flag=True, help="Show -a and the device statistics.")
+@click.option("-i", "--info", "information", is_flag=True, help="Show identity information.")
+@click.option("-H", "--health", is_flag=True, help="Show the drive's own verdict.")
+@click.option(
+    "-A", "--attributes", is_flag=True, help="Show SMART attributes or the NVMe health log."
+)
 @click.option(
     "-l",
     "--log",
     "logs",
     multiple=True,
     metavar="TYPE",
-    help=f"Print a log: {', '.join(_LOGS)}. May be repeated.",
+    help=f"Show a log: {', '.join(_LOGS)}. May be repeated.",
 )
-@click.option("-f", "--format", "form", type=click.Choice(("old", "brief")), help="Of attributes.")
-@click.option("-d", "--device", "kind", metavar="TYPE", help="Expect ata, sat or nvme.")
+@click.option(
+    "-f",
+    "--format",
+    "form",
+    type=click.Choice(("old", "brief")),
+    help="Set the format of the attribute table.",
+)
+@click.option("-d", "--device", "kind", metavar="TYPE", help="Require this type: ata, sat or nvme.")
 @click.option("--scan", is_flag=True, help=f"List the drives in {DRIVES}, as /dev/NAME.")
-@click.option("--scan-open", is_flag=True, help="The same.")
+@click.option("--scan-open", is_flag=True, help="Same as --scan.")
 @click.option("-n", "--nocheck", "_nocheck", metavar="MODE", hidden=True)
 @click.option("-T", "--tolerance", "_tolerance", metavar="TYPE", hidden=True)
 @click.option("-q", "--quietmode", "_quiet", metavar="TYPE", hidden=True)
-@click.option("-V", "--version", is_flag=True, help="Print as which smartctl it answers.")
+@click.option("-V", "--version", is_flag=True, help="Show the smartctl version that it follows.")
 @click.option("-j", "--json", "as_json", is_flag=True, help="Print JSON for programs.")
 def smart(drive: str | None, as_json: bool, **given: Any) -> int:
-    """Print the health of a simulated drive in smartctl's form, for whatever reads that.
+    """Print the health of a simulated drive as smartctl does, for programs that read that.
 
-    Without options, as with -a. What the model does not have (temperature, hours, power cycles) is
-    there where `ssdlab ctl FOLDER age` has said it.
+    Without options it shows what -a does. The model has no temperature, power-on hours and power
+    cycles: they appear once `ssdlab ctl FOLDER age` has set them.
     """
     from ssdlab.machine.health import smart_text
 
@@ -188,10 +196,12 @@ def _chosen(document: Mapping[str, Any], parts: Parts) -> dict[str, Any]:
 
 
 def _not_opened(drive: str, error: str, as_json: bool) -> int:
+    from ssdlab.machine.health.simulated import VERSION
+
     first, _, _ = error.partition("\n")
     if as_json:
         told = [{"string": first, "severity": "error"}]
-        program = {"version": [7, 5], "messages": told, "exit_status": _NOT_OPENED}
+        program = {"version": [*VERSION], "messages": told, "exit_status": _NOT_OPENED}
         device = {"name": drive, "info_name": drive}
         print_json({"json_format_version": [1, 0], "smartctl": program, "device": device})
     note(f"ssdlab: {error}")
@@ -200,6 +210,8 @@ def _not_opened(drive: str, error: str, as_json: bool) -> int:
 
 def _scan(as_json: bool) -> int:
     """List the drives that the environment names; one that cannot be read is told on stderr."""
+    from ssdlab.machine.health.simulated import VERSION
+
     found = []
     for device in _listed():
         try:
@@ -207,7 +219,7 @@ def _scan(as_json: bool) -> int:
         except SsdlabError as error:
             note(f"ssdlab: {error}")
     if as_json:
-        program = {"version": [7, 5], "exit_status": 0}
+        program = {"version": [*VERSION], "exit_status": 0}
         print_json({"json_format_version": [1, 0], "smartctl": program, "devices": found})
         return 0
     for device in found:

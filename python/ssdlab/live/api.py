@@ -21,8 +21,7 @@ from ssdlab.ground.errors import SsdlabError
 
 ERASES = ("secure-erase", "crypto-erase", "trim")
 """Ways to empty a drive."""
-CAPACITOR = "capacitor"
-FAULTS = (*("shorn", "unreadable", "paired", "unserialized", "rollback", "lying"), CAPACITOR)
+FAULTS = (*("shorn", "unreadable", "paired", "unserialized", "rollback", "lying", "capacitor"),)
 """What may go wrong at a power cut (docs/howto/disk.md)."""
 OPERATIONS = {
     "reads": "read",

@@ -20,7 +20,6 @@ from urllib.parse import quote
 
 from ssdlab.engine import ask_at_once, load
 from ssdlab.ground.output import PendingFile
-from ssdlab.live.api import CAPACITOR
 from ssdlab.live.words import Story
 
 NBD_SOCKET = "nbd.sock"
@@ -122,8 +121,8 @@ class FolderDrive:
             wishes.log,
         )
         self._lost: dict[str, Any] | None = None
-        self._faults = list(wishes.faults)
-        self.arm(self._faults if CAPACITOR in self._faults else self._wished_faults())
+        self._faults: list[str] = []
+        self.arm(wishes.faults)
         self._story = Story()
         self._ended = threading.Event()
         self._teller = threading.Thread(target=self._tell_on, daemon=True)
@@ -189,15 +188,8 @@ class FolderDrive:
         words = {name: value for name, value in aging.items() if name != "used_percent"}
         told = " ".join(f"{name}={int(value)}" for name, value in words.items())
         ask_at_once(self._server.age, told, aging.get("used_percent"))
-        self.arm(self._wished_faults())
         health: dict[str, Any] = self._engine_stats()["health"]
         return {key: value for key, value in health.items() if key != "counters"}
-
-    def _wished_faults(self) -> list[str]:
-        """Give the faults that were armed; a drive whose capacitor has failed loses its buffer."""
-        faults = [fault for fault in self._faults if fault != CAPACITOR]
-        failed = json.loads(ask_at_once(self._server.stats))["health"]["capacitor_failed"]
-        return [*faults, *([CAPACITOR] if failed else [])]
 
     def inject_media_error(self, offset: int, length: int) -> None:
         """See `ssdlab.live.api.Served`."""
@@ -219,7 +211,7 @@ class FolderDrive:
     def restore(self, name: str) -> None:
         """See `ssdlab.live.api.Served`."""
         ask_at_once(self._server.restore, name)
-        self.arm(self._wished_faults())
+        self.arm(self._faults)
         self._lost = None
 
     def close(self) -> None:

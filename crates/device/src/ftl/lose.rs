@@ -59,9 +59,9 @@ impl<C: Contents> Ftl<C> {
     }
 
     fn doom_block(&mut self, die: DieId) -> bool {
-        let doomed = |block: &BlockId| self.dies.iter().any(|die| die.doomed.contains(block));
         let own = |group: Group| self.blocks.lanes(group).find(|block| self.geometry.die(*block) == die);
-        let is_good = |block: &BlockId| !self.flash.array.is_bad(*block) && !doomed(block);
+        let doomed = &self.die(die).doomed;
+        let is_good = |block: &BlockId| !self.flash.array.is_bad(*block) && !doomed.contains(block);
         let sealed = self.blocks.groups.sealed(self.blocks.pool_of(die)).iter().copied();
         let found = sealed.filter_map(|group| own(group).filter(is_good).map(|block| (group, block)));
         let emptiest = found.min_by_key(|(group, _)| (self.blocks.groups.valid(*group), group.0));

@@ -198,12 +198,13 @@ impl<C: Contents> Ssd<C> {
 
     /// Erases of each block until so many percent of its life are used; none where they are already.
     pub fn cycles_until(&self, used_percent: u32) -> u32 {
-        let health = self.health();
+        let (mut blocks, mut erases) = (0u64, 0u64);
+        for count in self.ftl.flash.array.erase_counts() {
+            (blocks, erases) = (blocks + 1, erases + u64::from(count));
+        }
         let rated = u64::from(self.shape.config.reliability.rated_cycles);
-        let wanted = (rated * u64::from(used_percent)).div_ceil(100);
-        // The mean is rounded: half a cycle more leaves none below.
-        let more = (wanted + 1).saturating_sub(u64::from(health.average_erases));
-        if health.used_percent >= used_percent { 0 } else { more.try_into().unwrap_or(u32::MAX) }
+        let short = (u64::from(used_percent) * blocks * rated).saturating_sub(100 * erases);
+        short.div_ceil((100 * blocks).max(1)).try_into().unwrap_or(u32::MAX)
     }
 
     /// Mapping unit in bytes.

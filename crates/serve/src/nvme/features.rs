@@ -2,6 +2,7 @@
 
 use super::command::Submission;
 use super::status::Status;
+use ssdlab_device::ssd::health::TOO_HOT_KELVIN;
 use std::collections::BTreeMap;
 
 const ARBITRATION: u8 = 0x01;
@@ -18,8 +19,6 @@ const KEEP_ALIVE: u8 = 0x0F;
 pub const MOST_QUEUES: u16 = 32;
 const SAVE: u32 = 1 << 31;
 const CHANGEABLE: u32 = 1 << 2;
-/// The composite temperature that is too high at first, in kelvins: what the specification recommends (WCTEMP).
-pub const WARNING_KELVIN: u16 = 343;
 /// Other sensors, or temperatures that are too low.
 const OTHER_THRESHOLDS: u32 = 0x3F << 16;
 
@@ -35,7 +34,7 @@ impl Features {
         let defaults = [
             (ARBITRATION, 0),
             (POWER_MANAGEMENT, 0),
-            (TEMPERATURE_THRESHOLD, WARNING_KELVIN.into()),
+            (TEMPERATURE_THRESHOLD, TOO_HOT_KELVIN.into()),
             (ERROR_RECOVERY, 0),
             (WRITE_ATOMICITY, 0),
             (EVENTS, 0),

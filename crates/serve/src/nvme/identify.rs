@@ -3,11 +3,11 @@
 use super::command::Submission;
 use super::fabric::{DISCOVERY, VERSION_VALUE};
 use super::facts::{Facts, Identity, Namespace};
-use super::features::WARNING_KELVIN;
 use super::fields::Page;
 use super::io::MOST_TRANSFER;
 use super::pdu::MOST_IN_CAPSULE;
 use super::status::Status;
+use ssdlab_device::ssd::health::TOO_HOT_KELVIN;
 
 const BYTES: usize = 4096;
 const CNS_NAMESPACE: u32 = 0x00;
@@ -107,9 +107,8 @@ fn of_drive(page: Page, facts: &Facts) -> Page {
         .put_u8(259, 3)
         .put_u8(260, 1 << 1 | 1)
         .put_u8(262, super::logs::MOST_ERRORS as u8 - 1)
-        // Temperatures in kelvins at which it warns, and at which it is critical: as recommended.
-        .put_u16(266, WARNING_KELVIN)
-        .put_u16(268, WARNING_KELVIN + 15)
+        // WCTEMP; a critical temperature is not reported.
+        .put_u16(266, TOO_HOT_KELVIN)
         .put_u64(280, sectors * u64::from(sector_bytes))
         // An extended self-test takes a minute.
         .put_u16(316, 1)

@@ -8,6 +8,7 @@ use super::fabric::MOST_ENTRIES;
 use super::facts::{Facts, Identity, Namespace};
 use super::fields::Page;
 use super::status::Status;
+use ssdlab_device::ssd::health::{SPARE_THRESHOLD_PERCENT, kelvin};
 use std::collections::VecDeque;
 
 const ERRORS: u8 = 0x01;
@@ -27,7 +28,6 @@ const MOST_SELF_TESTS: usize = 20;
 const MOST_BYTES: u64 = 1 << 20;
 /// A data unit of the health log.
 const UNIT_BYTES: u64 = 512_000;
-const SPARE_THRESHOLD: u8 = 10;
 const LARGEST_PERCENTAGE: u32 = 255;
 const OCP_GUID: [u8; 16] =
     [0xC5, 0xAF, 0x10, 0x28, 0xEA, 0xBF, 0xF2, 0xA4, 0x9C, 0x4F, 0x6F, 0x7C, 0xC9, 0x14, 0xD5, 0xAF];
@@ -191,21 +191,9 @@ fn part(command: &Submission, page: Vec<u8>) -> Result<Vec<u8>, Status> {
     Ok(part)
 }
 
-/// Critical warnings: spare is short, it is so many kelvins hot or more, the drive is worn or failing, it is read-only,
-/// its buffer is not protected any more.
-pub fn warnings(facts: &Facts, threshold: u16) -> u8 {
-    let health = &facts.health;
-    let is_hot = facts.signs.celsius.is_some_and(|celsius| kelvin(celsius) >= threshold);
-    u8::from(health.spare_percent < u32::from(SPARE_THRESHOLD))
-        | u8::from(is_hot) << 1
-        | u8::from(facts.is_poisoned || health.is_read_only) << 2
-        | u8::from(health.is_read_only) << 3
-        | u8::from(facts.signs.capacitor_failed) << 4
-}
-
-/// As logs tell a temperature.
-fn kelvin(celsius: i16) -> u16 {
-    (i32::from(celsius) + 273).max(0) as u16
+/// See [`Health::critical_warning`](ssdlab_device::ssd::health::Health::critical_warning).
+pub fn warnings(facts: &Facts, too_hot_kelvin: u16) -> u8 {
+    facts.health.critical_warning(&facts.signs, facts.is_poisoned, too_hot_kelvin)
 }
 
 fn health(facts: &Facts, past: &Past, threshold: u16) -> Page {
@@ -214,7 +202,7 @@ fn health(facts: &Facts, past: &Past, threshold: u16) -> Page {
         .put_u8(0, warnings(facts, threshold))
         .put_u16(1, facts.signs.celsius.map_or(0, kelvin))
         .put_u8(3, facts.health.spare_percent.min(100) as u8)
-        .put_u8(4, SPARE_THRESHOLD)
+        .put_u8(4, SPARE_THRESHOLD_PERCENT as u8)
         .put_u8(5, facts.health.used_percent.min(LARGEST_PERCENTAGE) as u8)
         .put_u64(32, counters.host_bytes_read.div_ceil(UNIT_BYTES))
         .put_u64(48, counters.host_bytes_written.div_ceil(UNIT_BYTES))

@@ -32,13 +32,10 @@ else:
 SERIAL = "SIMULATED"
 VERSION = (7, 5)
 """Of smartctl, as whose JSON the document is written."""
-_SPARE_THRESHOLD = 10
 _LARGEST_PERCENTAGE = 255
 _BEST_VALUE, _FAILED_VALUE = 100, 1
 _RAW_BITS = 48
 _SECTOR_BYTES = 512
-_TOO_HOT_CELSIUS = 70
-"""NVMe's recommended warning temperature, 343 K."""
 WARNINGS = {
     "spare_below_threshold": "available spare has fallen below threshold",
     "temperature_above_or_below_threshold": "temperature is above or below threshold",
@@ -151,14 +148,13 @@ def model_name(shown: Mapping[str, Any]) -> str:
 
 def _nvme(shown: Mapping[str, Any]) -> dict[str, Any]:
     health = shown["health"]
-    counters = health["counters"]
-    warning = _critical_warning(health)
+    counters, warning = health["counters"], health["critical_warning"]
     told = {"temperature": "celsius", "power_cycles": "power_cycles"}
     told |= {"power_on_hours": "power_on_hours"}
     log = {
         "critical_warning": warning,
         "available_spare": health["spare_percent"],
-        "available_spare_threshold": _SPARE_THRESHOLD,
+        "available_spare_threshold": health["spare_threshold_percent"],
         "percentage_used": min(health["used_percent"], _LARGEST_PERCENTAGE),
         "data_units_read": -(-counters["host_bytes_read"] // NVME_UNIT_BYTES),
         "data_units_written": -(-counters["host_bytes_written"] // NVME_UNIT_BYTES),
@@ -173,18 +169,6 @@ def _nvme(shown: Mapping[str, Any]) -> dict[str, Any]:
     # As smartctl has it: any warning is a failure.
     status = {"passed": not warning, "nvme": {"value": warning, **bits}}
     return {"smart_status": status, "nvme_smart_health_information_log": log}
-
-
-def _critical_warning(health: Mapping[str, Any]) -> int:
-    celsius, is_read_only = health["celsius"], bool(health["read_only"])
-    bits = (
-        health["spare_percent"] < _SPARE_THRESHOLD,
-        celsius is not None and celsius >= _TOO_HOT_CELSIUS,
-        is_read_only,
-        is_read_only,
-        bool(health["capacitor_failed"]),
-    )
-    return sum(int(bit) << place for place, bit in enumerate(bits))
 
 
 def _ata(shown: Mapping[str, Any]) -> dict[str, Any]:
@@ -276,8 +260,7 @@ def _others(row: Mapping[str, Any], health: Mapping[str, Any]) -> list[dict[str,
     for key, (name, what) in row.get("others", {}).items():
         number = told[what]
         if number is not None:
-            value = max(100 - number, 0) if what == "celsius" else _BEST_VALUE
-            found.append(_attribute(row, int(key), name, value, number))
+            found.append(_attribute(row, int(key), name, _BEST_VALUE, number))
     return found
 
 

@@ -13,9 +13,9 @@ from typing import Any
 
 from ssdlab.ground import text
 from ssdlab.machine.health.simulated import VERSION, WARNINGS
+from ssdlab.real.smart.life import NVME_UNIT_BYTES
 
 _FAILED = {"now": "FAILING_NOW", "": "-"}
-_UNIT_BYTES = 512_000
 
 
 @dataclass(frozen=True)
@@ -143,7 +143,7 @@ def _health_log(log: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         ("Data Units Read", "data_units_read"),
         ("Data Units Written", "data_units_written"),
     ):
-        yield name, f"{log[key]:,} [{text.size(log[key] * _UNIT_BYTES)}]"
+        yield name, f"{log[key]:,} [{text.size(log[key] * NVME_UNIT_BYTES)}]"
     yield "Host Read Commands", f"{log['host_reads']:,}"
     yield "Host Write Commands", f"{log['host_writes']:,}"
     for name, key in (("Power Cycles", "power_cycles"), ("Power On Hours", "power_on_hours")):

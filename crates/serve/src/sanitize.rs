@@ -8,17 +8,17 @@ use std::time::{Duration, Instant};
 
 /// See the module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Purge {
+pub struct SanitizeOperation {
     lasts: Duration,
     done: Duration,
     /// Since when it goes on; none without power.
     since: Option<Instant>,
 }
 
-impl Purge {
+impl SanitizeOperation {
     /// Begins.
-    pub fn begin(lasts: Duration, now: Instant) -> Purge {
-        Purge { lasts, done: Duration::ZERO, since: Some(now) }
+    pub fn begin(lasts: Duration, now: Instant) -> SanitizeOperation {
+        SanitizeOperation { lasts, done: Duration::ZERO, since: Some(now) }
     }
 
     fn done(&self, now: Instant) -> Duration {
@@ -27,7 +27,7 @@ impl Purge {
 
     /// The power is gone.
     pub fn stop(&mut self, now: Instant) {
-        *self = Purge { done: self.done(now), since: None, ..*self };
+        *self = SanitizeOperation { done: self.done(now), since: None, ..*self };
     }
 
     /// The power is back, or has never been gone.
@@ -52,13 +52,13 @@ mod test {
     fn it_stands_still_without_power() {
         let begun = wall();
         let at = |seconds| begun + Duration::from_secs(seconds);
-        let mut purge = Purge::begin(Duration::from_secs(4), begun);
-        assert_eq!((purge.progress(at(0)), purge.progress(at(1))), (Some(0), Some(16384)));
-        purge.stop(at(1));
-        assert_eq!(purge.progress(at(100)), Some(16384));
-        purge.go_on(at(100));
-        purge.go_on(at(101));
-        assert_eq!((purge.progress(at(102)), purge.progress(at(103))), (Some(49152), None));
-        assert_eq!(Purge::begin(Duration::ZERO, begun).progress(begun), None, "as fast as it is computed");
+        let mut operation = SanitizeOperation::begin(Duration::from_secs(4), begun);
+        assert_eq!((operation.progress(at(0)), operation.progress(at(1))), (Some(0), Some(16384)));
+        operation.stop(at(1));
+        assert_eq!(operation.progress(at(100)), Some(16384));
+        operation.go_on(at(100));
+        operation.go_on(at(101));
+        assert_eq!((operation.progress(at(102)), operation.progress(at(103))), (Some(49152), None));
+        assert_eq!(SanitizeOperation::begin(Duration::ZERO, begun).progress(begun), None, "as fast as it is computed");
     }
 }
