@@ -106,7 +106,7 @@ def test_errors_and_spare_are_told() -> None:
     assert "Program_Fail_Cnt_Total: 3" in said
     assert "7 % of the spare blocks are left" in said
     shown = worn("samsung-990-pro-1tb", 10, uncorrectable_reads=2)
-    shown["health"].update(spare_percent=0, read_only=True)
+    shown["health"].update(spare_percent=0, read_only=True, critical_warning=13)
     said = [finding.what for finding in read_back(shown).findings]
     assert {"the drive reports failure", "media is read-only", "NVMe media errors: 2"} <= {*said}
 

@@ -140,7 +140,9 @@ def test_spare_that_is_used_up(name: str, spare: int) -> None:
     shown = deepcopy(_shown(name))
     left = max(spare, 0)
     percent = 100 * left // (left + 50)
-    shown["health"].update(spare_percent=percent, blocks_lost=50, read_only=spare < 0)
+    # Bit 0 is short spare, bits 2 and 3 are a drive that takes no more writes.
+    told = {"read_only": spare < 0, "critical_warning": 13 if spare < 0 else 1}
+    shown["health"].update(spare_percent=percent, blocks_lost=50, **told)
     content = smart_json(shown, "old.ssd")
     for row in content.get("ata_smart_attributes", {}).get("table", []):
         assert 0 <= row["value"] <= 100 and 0 <= row["raw"]["value"] < 2**48

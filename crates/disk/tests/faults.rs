@@ -314,7 +314,7 @@ fn a_capacitor_fails_with_age() {
         disk.age(&Aging { capacitor_failed: Some(failed), ..Aging::default() });
     };
     let lost = |disk: &mut Disk<Ram>| disk.power_cut(1).losses.len();
-    for faults in [vec![], vec![Fault::Shorn]] {
+    for faults in [vec![], vec![Fault::Lying]] {
         let mut disk = armed(&protected(), &faults);
         age(&mut disk, true);
         disk.arm(faults.into_iter().collect());
