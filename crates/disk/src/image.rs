@@ -481,6 +481,14 @@ impl<M: Medium> Contents for Image<M> {
         Held(Some(self.ram.insert((part.lpn.0, unit))))
     }
 
+    fn take_beside(&mut self, older: Held, part: Part) -> Held {
+        let Some(number) = older.0 else { return self.take(part) };
+        let mut unit = self.pool.take();
+        unit.clone_from(&self.ram.get(number).1);
+        self.bring(&mut unit, &part);
+        Held(Some(self.ram.insert((part.lpn.0, unit))))
+    }
+
     fn overwrite(&mut self, held: Held, part: Part) {
         let Some(number) = held.0 else {
             if self.is_protected {

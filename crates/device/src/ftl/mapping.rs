@@ -40,6 +40,17 @@ pub enum Place {
     Flash(Ppn),
 }
 
+/// Which version of a unit goes to flash.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Version {
+    /// The only one: none is in the buffer.
+    Only,
+    /// The newest one, in that slot of the buffer.
+    Newest(u32),
+    /// An older one than that in this slot of the buffer.
+    OlderThan(u32),
+}
+
 /// The map both ways.
 #[derive(Clone)]
 pub struct Mapping {
@@ -229,6 +240,14 @@ impl Mapping {
         }
     }
 
+    /// A unit in the write buffer is now in another slot of it, with the flash copy that it had.
+    pub(crate) fn buffer_again(&mut self, lpn: Lpn, older: u32, newer: u32) {
+        let copy = self.shadow(older);
+        self.unbuffer(lpn, older);
+        self.buffer(lpn, newer);
+        debug_assert_eq!(self.shadow(newer), copy);
+    }
+
     /// A slot of the buffer is used for the first time.
     #[cold]
     fn first_shadow(&mut self, slot: u32, old: u32) {
@@ -266,6 +285,16 @@ impl Mapping {
         debug_assert_eq!(self.map.get(lpn.0), FIRST_BUFFERED + slot_in_buffer);
         let old = std::mem::replace(&mut self.shadows[slot_in_buffer as usize], NONE);
         self.map.set(lpn.0, to.0);
+        if old != NONE {
+            self.reverse.set(old, NONE);
+        }
+        self.reverse.set(to.0, lpn.0);
+        slot(old)
+    }
+
+    /// An older version of a unit in the buffer goes to a slot: it is the flash copy of the newer one. Returns what was.
+    pub(super) fn put_shadow(&mut self, lpn: Lpn, newer: u32, to: Ppn) -> Option<Ppn> {
+        let old = std::mem::replace(&mut self.shadows[newer as usize], to.0);
         if old != NONE {
             self.reverse.set(old, NONE);
         }

@@ -5,7 +5,7 @@
 
 use crate::config::ftl::{Frontiers, GcPace};
 use crate::ftl::frontier::{Frontier, Purpose};
-use crate::ftl::mapping::Place;
+use crate::ftl::mapping::{Place, Version};
 use crate::ftl::pool::Group;
 use crate::ftl::{Ftl, Readiness};
 use crate::nand::contents::{Contents, Row};
@@ -155,14 +155,14 @@ impl<C: Contents> Ftl<C> {
         }
     }
 
-    /// Puts a unit, which may be in a slot of the buffer, into the open row of a frontier that has room; its old place
-    /// becomes invalid.
+    /// Puts a unit into the open row of a frontier that has room; its old place becomes invalid.
     #[inline(always)]
-    pub fn put(&mut self, die: DieId, purpose: Purpose, lpn: Lpn, buffered: Option<u32>, held: C::Held) -> Ppn {
+    pub fn put(&mut self, die: DieId, purpose: Purpose, lpn: Lpn, version: Version, held: C::Held) -> Ppn {
         let ppn = self.dies[usize::from(die.0)].frontier_mut(purpose).take_slot(&self.geometry);
-        let old = match buffered {
-            Some(slot) => self.mapping.put_buffered(lpn, slot, ppn),
-            None => self.mapping.put(lpn, ppn),
+        let old = match version {
+            Version::Newest(slot) => self.mapping.put_buffered(lpn, slot, ppn),
+            Version::Only => self.mapping.put(lpn, ppn),
+            Version::OlderThan(slot) => self.mapping.put_shadow(lpn, slot, ppn),
         };
         if let Some(old) = old {
             self.blocks.invalidate(self.geometry.block(old));

@@ -68,6 +68,12 @@ pub trait Contents {
     fn take(&mut self, _part: Part) -> Self::Held {
         Self::Held::default()
     }
+    /// As [`Contents::take`], of a unit of which an older version is held, and stays so: who keeps parts lays the newer
+    /// one over a copy of it.
+    #[inline(always)]
+    fn take_beside(&mut self, _older: Self::Held, part: Part) -> Self::Held {
+        self.take(part)
+    }
     /// A part of a command goes over what is held of the same unit.
     #[inline(always)]
     fn overwrite(&mut self, _held: Self::Held, _part: Part) {}

@@ -127,14 +127,27 @@ impl<H: Copy> Pending<H> {
         self.followers.push(unit);
     }
 
+    /// Later versions of a unit that is going to be parked come behind it.
+    #[cold]
+    pub fn hold_back(&mut self, lpn: Lpn) {
+        let followers = &mut self.followers;
+        self.units.retain(|unit| {
+            let follows = unit.lpn == lpn;
+            if follows {
+                followers.push(*unit);
+            }
+            !follows
+        });
+    }
+
     /// A parked unit's old contents are there: it becomes pending, behind earlier writes of the same unit and
     /// before those that followed. Returns it instead where it is not to be programmed after all.
     pub fn unpark(&mut self, number: u32) -> Option<Unit<H>> {
         let unit = self.parked.remove(number);
-        if unit.bytes == 0 {
-            return Some(unit);
+        let is_forgotten = unit.bytes == 0;
+        if !is_forgotten {
+            self.units.push_back(unit);
         }
-        self.units.push_back(unit);
         let units = &mut self.units;
         self.followers.retain(|follower| {
             let follows = follower.lpn == unit.lpn;
@@ -143,18 +156,23 @@ impl<H: Copy> Pending<H> {
             }
             !follows
         });
-        None
+        is_forgotten.then_some(unit)
     }
 
-    /// A unit is not to be programmed after all. True where it was pending; a parked one is given back
-    /// when its read ends.
-    pub fn forget(&mut self, owner: Owner) -> bool {
-        if let Some(place) = self.units.iter().position(|unit| unit.owner == owner) {
-            self.units.remove(place);
-            return true;
-        }
-        self.parked.iter_mut().filter(|unit| unit.owner == owner).for_each(|unit| unit.bytes = 0);
-        false
+    /// The versions of a unit that the buffer holds are not to be programmed after all. Tells of those that were pending;
+    /// a parked one is given back when its read ends.
+    pub fn forget(&mut self, lpn: Lpn, mut tell: impl FnMut(&Unit<H>)) {
+        let is_meant = |unit: &Unit<H>| unit.lpn == lpn && matches!(unit.owner, Owner::Slot(_));
+        let mut keep = |unit: &Unit<H>| {
+            let is_forgotten = is_meant(unit);
+            if is_forgotten {
+                tell(unit);
+            }
+            !is_forgotten
+        };
+        self.units.retain(&mut keep);
+        self.followers.retain(keep);
+        self.parked.iter_mut().filter(|unit| is_meant(unit)).for_each(|unit| unit.bytes = 0);
     }
 
     /// Takes the pending units with such an owner out.
@@ -195,6 +213,12 @@ mod test {
         pending.push(unit(9, 4));
         assert!(pending.unpark(number).is_none() && pending.none_parked());
         assert_eq!(held(&mut pending), [4, 1, 2]);
+        [unit(9, 5), unit(7, 6), unit(7, 7)].into_iter().for_each(|unit| pending.push(unit));
+        pending.hold_back(Lpn(7));
+        let number = pending.park(unit(7, 8));
+        assert_eq!(held(&mut pending), [5], "the others wait");
+        assert!(pending.unpark(number).is_none());
+        assert_eq!(held(&mut pending), [8, 6, 7]);
     }
 
     /// A unit forgotten while it is parked comes back unwritten; a pending one is gone at once.
@@ -203,9 +227,13 @@ mod test {
         let mut pending = Pending::default();
         pending.push(unit(1, 1));
         let number = pending.park(unit(2, 2));
-        assert!(pending.forget(Owner::Slot(1)) && !pending.forget(Owner::Slot(2)));
+        pending.follow(unit(2, 3));
+        let mut forgotten = Vec::new();
+        [1, 2].iter().for_each(|lpn| pending.forget(Lpn(*lpn), |unit| forgotten.push(unit.held)));
+        assert_eq!(forgotten, [1, 3]);
+        pending.follow(unit(2, 4));
         assert_eq!(pending.unpark(number).map(|unit| unit.held), Some(2));
-        assert!(pending.is_empty());
+        assert_eq!(held(&mut pending), [4], "what came later is programmed");
     }
 
     /// All are taken at once, the pending ones first; or those of some owners.

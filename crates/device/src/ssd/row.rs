@@ -3,7 +3,7 @@
 use crate::block::Completion;
 use crate::ftl::Readiness;
 use crate::ftl::frontier::Purpose;
-use crate::ftl::mapping::Place;
+use crate::ftl::mapping::{Place, Version};
 use crate::ftl::streams::whole_row;
 use crate::nand::contents::Contents;
 use crate::ssd::Ssd;
@@ -181,7 +181,7 @@ impl<C: Contents> Ssd<C> {
         let mut count = 0;
         while count < most
             && let Some(&Unit { lpn, owner: Owner::Slot(slot), held, .. }) = self.pending.front()
-            && self.buffer.slots[slot as usize].covered == whole
+            && self.buffer.slots[slot as usize].is_put_plainly(whole)
         {
             self.pending.pop();
             self.ftl.put_buffered(id, lpn, slot, held, to);
@@ -247,23 +247,26 @@ impl<C: Contents> Ssd<C> {
     #[inline]
     fn put_unit(&mut self, die: usize, purpose: Purpose, unit: Unit<C::Held>) -> bool {
         self.meet_unit(unit.lpn);
-        let mut from = None;
+        let mut version = Version::Only;
         if let Owner::Slot(slot) = unit.owner
-            && let Place::Buffer(_) = self.ftl.place(unit.lpn)
+            && let Place::Buffer(newest) = self.ftl.place(unit.lpn)
         {
-            let whole = (0, self.shape.unit_size.sectors());
             let held = &mut self.buffer.slots[slot as usize];
+            let whole = (0, self.shape.unit_size.sectors());
             if held.covered != whole
-                && let Some(ppn) = self.ftl.mapping.shadow(slot)
+                && let Some(ppn) = self.ftl.mapping.shadow(newest)
             {
                 held.covered = whole;
+                if held.is_superseded {
+                    self.pending.hold_back(unit.lpn);
+                }
                 self.read_first(ppn, unit);
                 return false;
             }
-            from = Some(slot);
+            version = if slot == newest { Version::Newest(slot) } else { Version::OlderThan(newest) };
         }
         self.ftl.touch_map(unit.lpn, true);
-        self.ftl.put(DieId(die as u16), purpose, unit.lpn, from, unit.held);
+        self.ftl.put(DieId(die as u16), purpose, unit.lpn, version, unit.held);
         self.dies.get_mut(die).row.push(unit.owner);
         true
     }

@@ -15,6 +15,7 @@ use super::Ssd;
 use crate::block::Request;
 use crate::ftl::Readiness;
 use crate::ftl::frontier::Purpose;
+use crate::ftl::mapping::Version;
 use crate::ftl::reclaim::Step;
 use crate::ftl::spare::Shortage;
 use crate::nand::contents::Contents;
@@ -223,7 +224,7 @@ impl<C: Contents> Ssd<C> {
         let count = units.len().min(self.ftl.row_slots_left(die, purpose) as usize);
         for &(lpn, held) in &units[..count] {
             self.ftl.touch_map(lpn, true);
-            self.ftl.put(die, purpose, lpn, None, held);
+            self.ftl.put(die, purpose, lpn, Version::Only, held);
         }
         let programmed = self.ftl.end_row(die, die, purpose);
         self.ftl.program_ended(die);

@@ -36,10 +36,13 @@ impl<C: Contents> Ssd<C> {
                 // The FTL tells of units that lie in flash.
                 self.ftl.flash.contents.trim(lpn);
             }
-            if self.pending.forget(Owner::Slot(slot)) {
-                self.ftl.flash.contents.release(self.buffer.slots[slot as usize].held);
-                self.buffer.give_back(slot);
-            }
+            let (contents, buffer) = (&mut self.ftl.flash.contents, &mut self.buffer);
+            self.pending.forget(lpn, |unit| {
+                contents.release(unit.held);
+                if let Owner::Slot(slot) = unit.owner {
+                    buffer.give_back(slot);
+                }
+            });
         }
         if self.ftl.trim(lpn) {
             self.ftl.counters.host_bytes_trimmed += u64::from(self.shape.unit_bytes);

@@ -139,8 +139,7 @@ impl<C: Contents> Ssd<C> {
         let Part { lpn, sectors, .. } = part;
         let contents = &mut self.ftl.flash.contents;
         if let Place::Buffer(slot) = self.ftl.mapping.place(lpn) {
-            self.coalesce(slot, part, bytes);
-            return true;
+            return self.write_again(slot, part, bytes);
         }
         let Some(slot) = self.buffer.take(lpn, sectors, bytes, || contents.take(part)) else { return false };
         self.ftl.counters.host_pages_written += 1;
@@ -148,8 +147,36 @@ impl<C: Contents> Ssd<C> {
         true
     }
 
-    /// Moves a part of a command into a slot of the buffer, over what lies there of the same unit.
+    /// Moves a part of a command of which the buffer has the unit over it, or beside it; false where there is no room.
     #[inline(never)]
+    fn write_again(&mut self, slot: u32, part: Part, bytes: u32) -> bool {
+        if self.buffer.joins(slot) {
+            self.coalesce(slot, part, bytes);
+            return true;
+        }
+        self.supersede(slot, part, bytes)
+    }
+
+    /// Moves a part of a command into the buffer beside an older version of the unit, which is programmed as well;
+    /// false where there is no room.
+    fn supersede(&mut self, older: u32, part: Part, bytes: u32) -> bool {
+        let Part { lpn, sectors, .. } = part;
+        let (contents, held) = (&mut self.ftl.flash.contents, self.buffer.slots[older as usize].held);
+        let newer = self.buffer.take(lpn, sectors, bytes, || contents.take_beside(held, part));
+        let Some(newer) = newer else { return false };
+        self.ftl.counters.host_pages_written += 1;
+        self.buffer.slots[older as usize].is_superseded = true;
+        self.ftl.mapping.buffer_again(lpn, older, newer);
+        let unit = Unit { lpn, owner: Owner::Slot(newer), bytes, held: self.buffer.slots[newer as usize].held };
+        if self.pending.is_parked(lpn) {
+            self.pending.follow(unit);
+        } else {
+            self.pending.push(unit);
+        }
+        true
+    }
+
+    /// Moves a part of a command into a slot of the buffer, over what lies there of the same unit.
     fn coalesce(&mut self, slot: u32, part: Part, bytes: u32) {
         let (slot, sectors) = (&mut self.buffer.slots[slot as usize], part.sectors);
         let touches = sectors.0 <= slot.covered.1 && slot.covered.0 <= sectors.1;

@@ -1,8 +1,10 @@
 //! The write buffer: RAM that takes writes at the speed of the link and drains to flash.
 //!
 //! A slot holds one mapping unit. A unit written again while it waits is overwritten in place
-//! (coalescing); once its row is being programmed it counts as flash. A partial unit whose rest lies
-//! in flash is completed by a read before it is programmed, unless further writes fill it in time.
+//! (coalescing) where it is among the newest `buffer.join_bytes` that the buffer took: a window, of a controller
+//! that looks back only so far. An older one is *superseded*: it is programmed as well, and stays the unit's copy in
+//! flash until the newer one is. Once its row is being programmed a unit counts as flash. A partial unit whose rest
+//! lies in flash is completed by a read before it is programmed, unless further writes fill it in time.
 //!
 //! A flush waits for all that was taken before it: units are counted by *epoch*, which each flush ends.
 //!
@@ -25,8 +27,20 @@ pub struct Slot<H> {
     pub epoch: u64,
     /// Bytes that it takes in flash.
     pub bytes: u32,
+    /// Its running number, of those that were taken.
+    taken: u32,
+    /// A newer version of the unit has come, which did not go over it.
+    pub is_superseded: bool,
     /// Its bytes.
     pub held: H,
+}
+
+impl<H> Slot<H> {
+    /// It is the newest version of its unit, and needs no read before it is programmed.
+    #[inline(always)]
+    pub fn is_put_plainly(&self, whole: (u32, u32)) -> bool {
+        self.covered == whole && !self.is_superseded
+    }
 }
 
 /// A flush, or a write with FUA: not done before what it found is durable.
@@ -46,6 +60,10 @@ pub struct WriteBuffer<H> {
     /// Contents, by slot.
     pub slots: Vec<Slot<H>>,
     free: Vec<u32>,
+    /// Slots taken so far, as far as they count.
+    taken: u32,
+    /// Units that are newest, over which a write of the same unit goes.
+    window: u32,
     /// The epoch that what comes now belongs to, and units outstanding in it.
     epoch: u64,
     outstanding: u64,
@@ -63,13 +81,18 @@ impl<H: Copy + Default> WriteBuffer<H> {
         let wanted = config.buffer.bytes.0 / u64::from(geometry.unit_bytes);
         let least = u64::from(geometry.units_per_row * geometry.packing);
         let slots = if config.buffer.bytes.0 == 0 { 0 } else { wanted.max(least) as usize };
-        WriteBuffer::with_slots(slots)
+        let window = config.buffer.join_bytes.0 / u64::from(geometry.unit_bytes);
+        // Of what waits each is among the newest: running numbers may wrap.
+        let window = if window < slots as u64 { window as u32 } else { u32::MAX };
+        WriteBuffer::with_slots(slots, window)
     }
 
-    fn with_slots(slots: usize) -> WriteBuffer<H> {
+    fn with_slots(slots: usize, window: u32) -> WriteBuffer<H> {
         WriteBuffer {
             slots: vec![Slot::default(); slots],
             free: (0..slots as u32).rev().collect(),
+            taken: 0,
+            window,
             epoch: 0,
             outstanding: 0,
             ended: VecDeque::new(),
@@ -87,8 +110,15 @@ impl<H: Copy + Default> WriteBuffer<H> {
     pub fn take(&mut self, lpn: Lpn, covered: (u32, u32), bytes: u32, held: impl FnOnce() -> H) -> Option<u32> {
         let slot = self.free.pop()?;
         self.outstanding += 1;
-        self.slots[slot as usize] = Slot { lpn, covered, epoch: self.epoch, bytes, held: held() };
+        self.taken = self.taken.wrapping_add(1);
+        self.slots[slot as usize] =
+            Slot { lpn, covered, epoch: self.epoch, bytes, taken: self.taken, is_superseded: false, held: held() };
         Some(slot)
+    }
+
+    /// A write of the unit in a slot goes over it.
+    pub fn joins(&self, slot: u32) -> bool {
+        self.taken.wrapping_sub(self.slots[slot as usize].taken) < self.window
     }
 
     /// Gives a slot back; true when a flush may have become complete.
@@ -166,7 +196,7 @@ impl<H: Copy + Default> WriteBuffer<H> {
 
     /// Every slot is free, and nobody waits.
     pub fn clear(&mut self) {
-        *self = WriteBuffer::with_slots(self.slots.len());
+        *self = WriteBuffer::with_slots(self.slots.len(), self.window);
     }
 }
 
@@ -181,7 +211,7 @@ mod test {
     /// A flush waits for what was taken before it, and not for what came behind it.
     #[test]
     fn a_flush_waits_for_what_it_found() {
-        let mut buffer = WriteBuffer::with_slots(3);
+        let mut buffer = WriteBuffer::with_slots(3, u32::MAX);
         let take = |buffer: &mut WriteBuffer<()>| buffer.take(Lpn(1), (0, 8), 4096, || ()).unwrap();
         let first = take(&mut buffer);
         buffer.begin_flush(flush(1));
@@ -200,11 +230,20 @@ mod test {
     /// The write that found no room first goes on first, and again where it finds too little.
     #[test]
     fn stalled_writes_go_on_in_order() {
-        let mut buffer: WriteBuffer<()> = WriteBuffer::with_slots(1);
+        let mut buffer: WriteBuffer<()> = WriteBuffer::with_slots(1, u32::MAX);
         [4, 5].iter().for_each(|command| buffer.stall(*command));
         assert_eq!(buffer.take_stalled(), Some(4));
         buffer.stall_again(4);
         assert_eq!(std::iter::from_fn(|| buffer.take_stalled()).collect::<Vec<_>>(), [4, 5]);
         assert!(!buffer.is_stalled());
+    }
+
+    /// By hand: with a window of two the newest two are joined, and the third newest is not.
+    #[test]
+    fn a_write_goes_over_the_newest_ones() {
+        let mut buffer: WriteBuffer<()> = WriteBuffer::with_slots(4, 2);
+        let [oldest, middle, newest] = [1, 2, 3].map(|lpn| buffer.take(Lpn(lpn), (0, 8), 4096, || ()).unwrap());
+        assert_eq!([oldest, middle, newest].map(|slot| buffer.joins(slot)), [false, true, true]);
+        assert!(WriteBuffer::<()>::with_slots(1, u32::MAX).window > 1);
     }
 }

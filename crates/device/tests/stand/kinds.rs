@@ -238,5 +238,35 @@ pub fn drives() -> Vec<(&'static str, Vec<(&'static str, &'static str)>)> {
         ),
         ("suspend", with(&[("nand.suspend", "true")])),
         ("half duplex", with(&[("link.protocol", "sata-ncq"), ("link.queue_depth", "32"), ("link.mb_per_s", "300")])),
+        ("joins nothing", with(&[("buffer.join_bytes", "0")])),
+        (
+            "joins nothing, large units",
+            with(&[
+                ("buffer.join_bytes", "0"),
+                ("ftl.mapping_unit_bytes", "16 KiB"),
+                ("nand.suspend", "true"),
+                ("over_provisioning", "0.6"),
+            ]),
+        ),
+        (
+            "joins the newest, small units, protected buffer",
+            with(&[
+                ("buffer.join_bytes", "32 KiB"),
+                ("buffer.power_loss_protected", "true"),
+                ("nand.page_bytes", "16 KiB"),
+                ("ftl.mapping_unit_bytes", "4 KiB"),
+            ]),
+        ),
+        (
+            "joins the newest, map journal, superblocks",
+            with(&[
+                ("buffer.join_bytes", "64 KiB"),
+                ("ftl.map_journal", "true"),
+                ("ftl.striping", "superblock"),
+                ("nand.page_bytes", "16 KiB"),
+                ("ftl.mapping_unit_bytes", "8 KiB"),
+                ("over_provisioning", "1.2"),
+            ]),
+        ),
     ]
 }

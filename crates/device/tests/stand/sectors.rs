@@ -23,6 +23,8 @@ pub enum Mutant {
     OverwritesWhole,
     /// A moved unit stays behind.
     ForgetsMoves,
+    /// A newer version of a buffered unit lacks what an older one brought.
+    ForgetsOlder,
 }
 
 /// Values of sectors, by slot of flash and by number in RAM.
@@ -131,6 +133,16 @@ impl Contents for Sectors {
         }
         self.values(part).for_each(|(sector, value)| sectors[sector] = Some(value));
         Some(self.ram.insert(sectors))
+    }
+
+    fn take_beside(&mut self, older: Option<u32>, part: Part) -> Option<u32> {
+        let older = older.filter(|_| self.mutant != Some(Mutant::ForgetsOlder)).map(|number| self.ram.get(number).clone());
+        let newer = self.take(part);
+        if let (Some(older), Some(number)) = (older, newer) {
+            let sectors = self.ram.get_mut(number).iter_mut().zip(older);
+            sectors.filter(|(sector, _)| sector.is_none()).for_each(|(sector, below)| *sector = below);
+        }
+        newer
     }
 
     fn overwrite(&mut self, held: Option<u32>, part: Part) {

@@ -113,6 +113,7 @@ fn slowed(config: &DriveConfig, times: u32) -> DriveConfig {
     slow.link.mb_per_s /= f64::from(times);
     slow.link.queue_depth = (config.link.queue_depth / times).max(1);
     slow.buffer.bytes.0 /= u64::from(times);
+    slow.buffer.join_bytes.0 /= u64::from(times);
     slow
 }
 
