@@ -136,7 +136,8 @@ impl Contents for Sectors {
     }
 
     fn take_beside(&mut self, older: Option<u32>, part: Part) -> Option<u32> {
-        let older = older.filter(|_| self.mutant != Some(Mutant::ForgetsOlder)).map(|number| self.ram.get(number).clone());
+        let older =
+            older.filter(|_| self.mutant != Some(Mutant::ForgetsOlder)).map(|number| self.ram.get(number).clone());
         let newer = self.take(part);
         if let (Some(older), Some(number)) = (older, newer) {
             let sectors = self.ram.get_mut(number).iter_mut().zip(older);
