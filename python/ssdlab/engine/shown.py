@@ -20,8 +20,8 @@ def parameters(shown: Shown) -> dict[str, Any]:
     return {each["key"]: each["value"] for each in shown["parameters"]}
 
 
-_UNITS = {"": 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
-_UNITS |= {"kB": 10**3, "MB": 10**6, "GB": 10**9}
+_UNITS = {"": 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
+_UNITS |= {"kB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 
 
 def in_bytes(value: Any) -> int:
@@ -29,13 +29,14 @@ def in_bytes(value: Any) -> int:
 
     Examples
     --------
-    >>> in_bytes("16 MiB"), in_bytes(4096), in_bytes("none")
-    (16777216, 4096, 0)
+    >>> in_bytes("16 MiB"), in_bytes("1MiB"), in_bytes(4096), in_bytes("none")
+    (16777216, 1048576, 4096, 0)
     """
     if value == "none":
         return 0
-    number, _, unit = str(value).partition(" ")
-    return round(float(number) * _UNITS[unit])
+    text = str(value)
+    number = text.rstrip("BKMGTikmgtb ")
+    return round(float(number) * _UNITS[text[len(number) :].strip()])
 
 
 @dataclass(frozen=True)
