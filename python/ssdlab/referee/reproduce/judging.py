@@ -27,6 +27,7 @@ RED = (MISSES, FAILS, OUTSIDE)
 """Verdicts that the model or the document has to answer for."""
 
 AFTERWARDS = "a choice behind it was made after its result was seen"
+FITTED_TO = "a parameter behind it was fitted to it"
 REPEATED = "another row has the same figure"
 OTHER_MATTER = "the document speaks of something else"
 _ALIKE = 0.02

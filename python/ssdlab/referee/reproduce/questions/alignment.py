@@ -6,21 +6,24 @@ dd through UFS reaches the drive as clusters of 128 KiB in sequence, several at 
 from __future__ import annotations
 
 from ssdlab.engine.conditions import BY_JOB
-from ssdlab.experiment.experiment import Experiment, Scene, section, story
+from ssdlab.engine.request import Settings
+from ssdlab.experiment.experiment import Experiment, section, story
 from ssdlab.experiment.scale import Scale
 from ssdlab.ground import seeds, text
 from ssdlab.ground.seeds import Stated
 from ssdlab.referee.reproduce import judging, pictures
 from ssdlab.referee.reproduce.judging import JudgedRow
+from ssdlab.referee.reproduce.parts.forum_drives import F60, IN_SEQUENCE, VERTEX
 from ssdlab.referee.reproduce.pictures import Bar
+from ssdlab.referee.reproduce.provenance import Fitted
 from ssdlab.referee.reproduce.question import Question
 from ssdlab.referee.reproduce.results import Results
 
-VERTEX, UNALIGNED, ALIGNED = "ocz-vertex-2-90gb", 63, 2048
+UNALIGNED, ALIGNED = 63, 2048
 SMALL = {
     "intel-x25-m-g2-80gb": "X25-M",
     "intel-dc-s3500-80gb": "DC S3500",
-    "ocz-vertex-2-90gb": "Vertex 2",
+    VERTEX: "Vertex 2",
     "super-talent-ultradrive-gx-256gb": "UltraDrive GX",
 }
 STARTS = {
@@ -32,24 +35,25 @@ STARTS = {
 }
 """Where the partitions of the FreeBSD thread begin; a BSD label is a partition in a partition."""
 RUNS = ("run 1", "run 2", "run 3")
+F60_DD = "dd to the F60"
 FORUM = "FreeBSD forum, SSD performance and partition alignment"
 STACK = {"aligned": 2048, "not aligned": 63}
 _CIPHER = "crypt:mb_per_s=100,cores=1"
 _UNENCRYPTED = "stack, aligned, not encrypted"
 DISK = "hitachi-deskstar-7k1000c-1tb"
 """With sectors of 4 KiB in place of its own: a disk of the study's size and time."""
-_UNJOINED = (("buffer.bytes", "0"), ("ftl.mapping_unit_bytes", "16 KiB"))
-"""What the forum's drive may be like: nothing is published."""
-_DECIDED = ("ftl.mapping_unit_bytes", "buffer.bytes", "nand.program_us")
+_FITTED_ROW = "dd at sector 63 against 21030912, run 1"
+_DECIDED = ("nand.program_us", "nand.read_us", "link.mb_per_s")
 
 
-def _dd(start: str) -> Experiment:
+def _dd(start: str, which: str = "dd", settings: Settings = IN_SEQUENCE) -> Experiment:
     def run(job: str) -> str:
         return section(job, rw="write", bs="128k", iodepth=8, offset="1m", size="512m")
 
     trim = section("newfs -E", rw="trim", bs="1m", size="1g")
     job = story(*(run(each) for each in RUNS), trim, run("trimmed"))
-    return Experiment(f"dd, {start}", VERTEX, job, layers=STARTS[start], whole=True)
+    name, layers = f"{which}, {start}", STARTS[start]
+    return Experiment(name, VERTEX, job, settings=settings, layers=layers, whole=True)
 
 
 def _random(drive: str, start: int) -> Experiment:
@@ -88,20 +92,13 @@ def _stacks() -> list[Experiment]:
     return [Experiment(name, drive, job, layers=each) for name, each in layers.items()]
 
 
-def _unjoined(start: int) -> Scene:
-    """Return the forum's runs through a file system, to a drive that joins no units."""
-    name = f"dd, units of 16 KiB not joined, {start}"
-    layers = (f"partition:start_sector={start}",)
-    return Scene(name, VERTEX, "dd-ufs", layers=layers, settings=_UNJOINED)
-
-
-def experiments(scale: Scale) -> list[Experiment | Scene]:
+def experiments(scale: Scale) -> list[Experiment]:
     """Return small random writes on four drives and a disk, dd on the forum's partitions, LVM."""
     return [
         *(_random(drive, start) for drive in SMALL for start in (UNALIGNED, ALIGNED)),
         *(_on_disk(start) for start in (UNALIGNED, ALIGNED)),
         *(_dd(start) for start in STARTS),
-        *(_unjoined(start) for start in (UNALIGNED, ALIGNED)),
+        *(_dd(start, F60_DD, (*F60, *IN_SEQUENCE)) for start in ("63", "21030912")),
         *_stacks(),
     ]
 
@@ -141,43 +138,17 @@ def _disk_row(results: Results) -> JudgedRow:
     )
 
 
-def _large(results: Results, start: str, run: str, base: str = "21030912") -> float:
-    return results.mb_per_s(f"dd, {start}", run) / results.mb_per_s(f"dd, {base}", run)
-
-
-def _unjoined_rates(results: Results, start: int) -> list[float]:
-    """Return MB/s of the three runs."""
-    (told, *_) = results.scenes[f"dd, units of 16 KiB not joined, {start}"]
-    written = [step for step in told["scenario"]["steps"] if step.get("program_bytes")]
-    return [step["program_bytes"] / step["elapsed_s"] / 1e6 for step in written] or [1.0]
-
-
-def _unjoined_rows(results: Results) -> list[JudgedRow]:
-    unaligned, aligned = (_unjoined_rates(results, start) for start in (UNALIGNED, ALIGNED))
-    return [
-        judging.judged(
-            f"{run}, if its units were 16 KiB and nothing joined them",
-            seeds.ratio("freebsd-forum", f"start_63_{key}", f"start_21030912_{key}"),
-            unaligned[place] / aligned[place],
-            judging.FIRMWARE,
-            uncounted=judging.WHAT_IF,
-            reason=(
-                f"MB/s of the three runs: {', '.join(f'{each:.0f}' for each in unaligned)}. The "
-                "first finds trimmed space and reads nothing; later ones read what each shared "
-                "unit held. So the forum's loss, its growth and what TRIM brings back can follow "
-                "from partial units that no buffer completes. The size was tried, not known: with "
-                "8 KiB run 3 keeps 0.92, with 4 KiB 0.95."
-            ),
-        )
-        for run, key, place in (("dd, run 1", "run_1", 0), ("dd, run 3", "run_3", -1))
-    ]
+def _large(results: Results, start: str, run: str, which: str = "dd") -> float:
+    return results.mb_per_s(f"{which}, {start}", run) / results.mb_per_s(f"{which}, 21030912", run)
 
 
 def _dd_rows(results: Results) -> list[JudgedRow]:
     reason = (
-        "The unit that two requests share is completed in the model's write buffer, so nothing is "
-        "read or programmed twice. How this controller, which has no DRAM, treats partial units "
-        "is not published."
+        "A unit that two requests share is programmed for each of them, completed by a read; the "
+        "first run finds trimmed space, later ones read what each unit held. That the buffer joins "
+        "nothing, and units of 32 KiB, were chosen by run 1: 0.85 with 16 KiB, 0.92 with 8, 0.96 "
+        "with 4, and 1.00 where the buffer joins. How this controller treats partial units is not "
+        "published."
     )
     pairs = [
         (f"dd at sector 63 against 21030912, run {number}", "63", run, f"start_63_run_{number}",
@@ -199,6 +170,7 @@ def _dd_rows(results: Results) -> list[JudgedRow]:
             seeds.ratio("freebsd-forum", one, other),
             _large(results, start, run),
             judging.FIRMWARE if start.endswith(("63", "1984")) else judging.MECHANISM,
+            uncounted=judging.FITTED_TO if condition == _FITTED_ROW else "",
             decided_by=_DECIDED,
             profile=VERTEX,
             reason=reason if start.endswith(("63", "1984")) else "",
@@ -247,14 +219,17 @@ def rows(results: Results) -> list[JudgedRow]:
         ),
         _disk_row(results),
         *_dd_rows(results),
-        *_unjoined_rows(results),
         judging.judged(
             "dd of random data at sector 63 against aligned, another drive of this controller",
             same,
-            _large(results, "63", "run 1"),
+            _large(results, "63", "run 1", which=F60_DD),
             judging.MECHANISM,
             decided_by=_DECIDED,
             profile=VERTEX,
+            reason=(
+                "The forum's two drives of one controller disagree. The model's units are those "
+                "that the first one's dd asks for."
+            ),
         ),
         judging.shape(
             "unaligned, dd loses speed from run to run, and TRIM gives the first run's back",
@@ -264,8 +239,7 @@ def rows(results: Results) -> list[JudgedRow]:
             f"{first:.0f}, …, {last:.0f} MB/s; {trimmed:.0f} after TRIM",
             last < 0.95 * first and trimmed > 1.05 * last,
             reason=(
-                "The buffer completes shared units and dd leaves whole blocks invalid, so there is "
-                "nothing to lose here; without that buffer it holds, see the rows above."
+                "The first run reads nothing of what its units held, since nothing was there."
             ),
         ),
         judging.shape(
@@ -317,14 +291,14 @@ def verdict(results: Results) -> str:
     """Say when alignment matters."""
     shares = [_small(results, drive) for drive in SMALL]
     large = _large(results, "63", "run 1")
-    unaligned, aligned = (_unjoined_rates(results, start) for start in (UNALIGNED, ALIGNED))
+    later = _large(results, "63", "run 3")
     return (
         f"Alignment matters for small random writes: at sector 63 they keep "
         f"{text.percent(min(shares), 0)} to {text.percent(max(shares), 0)} of their speed, least "
-        f"where the map's unit is as large as the write. Large sequential ones keep "
-        f"{text.percent(large, 0)} where a write buffer joins what two requests share of a unit; "
-        f"where none does, {text.percent(unaligned[0] / aligned[0], 0)} on trimmed space and "
-        f"{text.percent(unaligned[-1] / aligned[-1], 0)} later, which is the forum's pattern. "
+        f"where the map's unit is as large as the write. Large sequential ones keep theirs where a "
+        f"write buffer joins what two requests share of a unit; where none does, "
+        f"{text.percent(large, 0)} on trimmed space and {text.percent(later, 0)} later, with the "
+        "units that the forum's first run asks for. "
         "Starting at 2048 costs nothing."
     )
 
@@ -349,8 +323,9 @@ QUESTION = Question(
     caption="Speed on a partition at sector 63 as a share of that on an aligned one.",
     mechanism=(
         "A 4 KiB write that straddles two units of the map makes the drive read both and program "
-        "both: half the speed. A sequential stream straddles only at the ends of its requests, and "
-        "the next request brings the rest while the first is still in the write buffer."
+        "both: half the speed. A sequential stream straddles only at the ends of its requests. A "
+        "write buffer that joins has the rest from the next request; one that joins nothing has "
+        "each shared unit programmed twice, and read in between."
     ),
     verdict=verdict,
     stand_ins=(
@@ -358,4 +333,12 @@ QUESTION = Question(
         "The stack of the article: a partition, encryption at 100 MB/s (assumed, Core 2 at 2.26 "
         "GHz), a volume behind metadata of 192.5 or 256 KiB.",
     ),
+    fitted=[
+        Fitted(
+            "Vertex 2 in sequence",
+            ", ".join(key for key, _ in IN_SEQUENCE),
+            ", ".join(value for _, value in IN_SEQUENCE),
+            f"to {seeds.ratio('freebsd-forum', 'start_63_run_1', 'start_21030912_run_1')}, run 1",
+        )
+    ],
 )

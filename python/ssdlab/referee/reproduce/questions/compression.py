@@ -6,24 +6,16 @@ rounded up to the pool's sector.
 
 from __future__ import annotations
 
-from ssdlab.engine.request import Settings
 from ssdlab.experiment.experiment import Experiment, section, story
 from ssdlab.experiment.scale import Scale
 from ssdlab.ground import seeds, text
 from ssdlab.referee.reproduce import judging, pictures
 from ssdlab.referee.reproduce.judging import JudgedRow
+from ssdlab.referee.reproduce.parts.forum_drives import F60, VERTEX
 from ssdlab.referee.reproduce.pictures import Bar
 from ssdlab.referee.reproduce.question import Question
 from ssdlab.referee.reproduce.results import Results
 
-DRIVE = "ocz-vertex-2-90gb"
-F60: Settings = (
-    ("capacity_bytes", "60 GB"),
-    ("nand.dies_per_channel", "2"),
-    ("over_provisioning", "0.0737"),
-)
-"""The Corsair F60 as the same controller with two thirds of the flash: 64 GiB of dies of 4 GiB,
-less the one that parity (RAISE) takes: (64.425 - 60) / 60."""
 DATA = {"zeros": 100, "real data": 40, "random data": 0}
 """How much of each can be compressed away, in percent; real data: typical of a desktop, on which
 such a controller writes 0.6 of what it is sent (AnandTech, Vertex 3)."""
@@ -54,7 +46,7 @@ def _zfs(data: str, sector: str) -> Experiment:
         )
 
     return Experiment(
-        _name(data, sector), DRIVE, story(copy("first"), copy("copy")), "filled", settings=F60
+        _name(data, sector), VERTEX, story(copy("first"), copy("copy")), "filled", settings=F60
     )
 
 
