@@ -26,25 +26,6 @@ TIMED = (
 )
 """Arrays of whose latency something is said."""
 REASONS = {
-    "RAID 1 against one drive, writes": (
-        "Each drive does what one alone does; a pair out of step, one of them rebuilt, loses 3 %. "
-        "Intel finds the same of this drive behind an LSI controller: RAID 1 has little to no "
-        "effect on the speed of writes (white paper 329903, December 2013, p. 13). "
-        "TKperf's own order of loads, in which all are measured here, changes neither. "
-        "Arrays by software and by controller lose alike, so the one drive they are held against "
-        "is the likelier cause. The e-book's own figures say so: its RAID 5 of four makes 14,400, "
-        "or 7200 writes a drive, near the 7000 that Intel states for steady state (quoted from "
-        "memory); by the same rule its RAID 5 of three makes 10,800, and that it calls one "
-        "drive's. Such a drive is not yet in steady state; see the rows on that below."
-    ),
-    "RAID 1 against one drive, half writes": (
-        "Reads find the less busy copy, which makes up for writing twice. The one drive of the "
-        "e-book was likely not in steady state; see the row above."
-    ),
-    "RAID 5 of 3 against one drive, writes": (
-        "Two writes and two reads, spread over three drives in steady state, make 1.5 at most. The "
-        "e-book's one drive was likely faster than that; see RAID 1."
-    ),
     "RAID 5 of 4 by software against one drive, 1 MiB writes": (
         "Whole stripes need no reads, so three of four drives write data at once: 3 at most. "
         "Requests of 1 MiB are no whole stripe of 1.5 MiB, so that some are written in parts; how "

@@ -10,12 +10,12 @@ from ssdlab.experiment.scale import Scale
 from ssdlab.ground import seeds, text
 from ssdlab.ground.seeds import Stated
 from ssdlab.referee.reproduce import judging, pictures
-from ssdlab.referee.reproduce.judging import AFTERWARDS, FIRMWARE, MECHANISM, JudgedRow
+from ssdlab.referee.reproduce.judging import FIRMWARE, MECHANISM, JudgedRow
 from ssdlab.referee.reproduce.parts import (
     array_statements,
     disk_arrays,
+    early_drive,
     tkperf,
-    what_if_array,
     write_back,
 )
 from ssdlab.referee.reproduce.parts.array_statements import ALIKE, READS, TIMED, iops, rate
@@ -40,6 +40,16 @@ ARRAYS = {
     ),
     "read-ahead": f"raid:level=5,disks=4,{_CONTROLLER},read_ahead=adaptive",
     "RAID 10 of 4, software": "raid:level=10,disks=4",
+}
+_CHOOSING = "RAID 5 of 3 against one drive, writes"
+_AGAINST_EARLY = (
+    "RAID 1 against one drive, writes",
+    "RAID 1 against one drive, half writes",
+    _CHOOSING,
+)
+_UNCOUNTED = {
+    _CHOOSING: judging.FITTED_TO,
+    "read-ahead against none, random reads": judging.AFTERWARDS,
 }
 _DECIDED = ("raid.request_us", "raid.fast_path_us", "raid.thread_request_us")
 
@@ -89,9 +99,14 @@ def experiments(scale: Scale) -> list[Experiment | Specified]:
                 write_back.BACK: _with_cache(ARRAYS["write-back"], scale),
             },
         ),
-        *what_if_array.experiments(),
+        *early_drive.experiments(),
         *disk_arrays.experiments(),
     ]
+
+
+def _early(results: Results, array: str, load: str) -> float:
+    """Return an array's IOPS against one drive that is not yet in steady state."""
+    return tkperf.iops(results, array, READS[load]) / early_drive.iops(results, load)
 
 
 def _ratios(results: Results) -> list[tuple[str, Stated, float, float]]:
@@ -108,10 +123,9 @@ def _ratios(results: Results) -> list[tuple[str, Stated, float, float]]:
         ("RAID 1, reads, controller against software",
          book("raid1_controller_read", "raid1_software_read"),
          iops(results, hardware1, "reads", raid1), FIRMWARE),
-        ("RAID 1 against one drive, writes", less, iops(results, raid1, "writes"), MECHANISM),
-        ("RAID 1 against one drive, half writes", less, iops(results, raid1, "50/50"), MECHANISM),
-        ("RAID 5 of 3 against one drive, writes", book("raid5_of_3_write"),
-         iops(results, three, "writes"), MECHANISM),
+        ("RAID 1 against one drive, writes", less, _early(results, raid1, "writes"), MECHANISM),
+        ("RAID 1 against one drive, half writes", less, _early(results, raid1, "50/50"), MECHANISM),
+        (_CHOOSING, book("raid5_of_3_write"), _early(results, three, "writes"), MECHANISM),
         ("RAID 5 of 8 against 3, writes", book("raid5_8_over_3_write"),
          iops(results, eight, "writes", three), MECHANISM),
         ("RAID 5 of 4, reads, controller against software",
@@ -143,8 +157,12 @@ def rows(results: Results) -> list[JudgedRow]:
             band,
             decided_by=_DECIDED,
             profile=DRIVE,
-            uncounted=AFTERWARDS if condition.startswith("read-ahead") else "",
-            reason=array_statements.REASONS.get(condition, ""),
+            uncounted=_UNCOUNTED.get(condition, ""),
+            reason=(
+                early_drive.reason(results)
+                if condition in _AGAINST_EARLY
+                else array_statements.REASONS.get(condition, "")
+            ),
         )
         for condition, stated, ours, band in _ratios(results)
     ]
@@ -162,12 +180,26 @@ def rows(results: Results) -> list[JudgedRow]:
     ]
     return [
         *judged,
-        *what_if_array.rows(results),
+        _smaller_lines(results),
         *array_statements.rows(results),
         *write_back.rows(results),
         *disk_arrays.rows(results, "RAID 5 of 4, controller"),
         *shown,
     ]
+
+
+def _smaller_lines(results: Results) -> JudgedRow:
+    name = "write-back, lines of 16 KiB"
+    return judging.judged(
+        "write-back against write-through, if the cache's lines were 16 KiB",
+        seeds.ratio("thomas-krenn", "write_back", "write_through"),
+        iops(results, name, "writes", "RAID 5 of 4, controller"),
+        FIRMWARE,
+        uncounted=judging.WHAT_IF,
+        decided_by=("raid.cache_line_bytes",),
+        profile=DRIVE,
+        reason="How large the real cache's lines are is not published; the loss goes with them.",
+    )
 
 
 def picture(results: Results) -> str:
