@@ -113,7 +113,6 @@ _SLOW_PROGRAMS = setting("nand.program_us", "20000")
 _ONE_COMMAND = setting("link.queue_depth", "1")
 _TWO_DIES = both(setting("nand.channels", "1"), setting("nand.dies_per_channel", "2"))
 _FREE_ENCRYPTION = both(layer("mb_per_s=", "mb_per_s=99"), layer(",driver=truecrypt", ""))
-_UNJOINED = both(setting("buffer.bytes", "0"), setting("ftl.mapping_unit_bytes", "16 KiB"))
 
 MUTANTS = (
     Mutant(
@@ -229,16 +228,29 @@ MUTANTS = (
         "alignment",
         (
             "4 KiB random writes at sector 63 against 2048, X25-M",
-            "dd, run 1, if its units were 16 KiB",
-            "dd, run 3, if its units were 16 KiB",
+            "dd at sector 63 against 21030912, run 1",
+            "dd at sector 63 against 21030912, run 3",
         ),
         layer("start_sector=63", "start_sector=2048"),
     ),
     Mutant(
-        "labels begin a sector too early, and nothing joins requests",
+        "the buffer joins whatever waits",
         "alignment",
-        ("dd at label 1985 against 21030912",),
-        both(_UNJOINED, layer("=1985", "=1984")),
+        (
+            "dd at sector 63 against 21030912, run 1",
+            "dd at sector 63 against 21030912, run 2",
+            "dd at sector 63 against 21030912, run 3",
+            "the same after newfs -E",
+            "dd at label 1984, one sector off",
+            "unaligned, dd loses speed from run to run",
+        ),
+        setting("buffer.join_bytes", "64 GiB"),
+    ),
+    Mutant(
+        "partitions begin a sector too early",
+        "alignment",
+        ("dd at label 1985 against 21030912", "dd at 129024 against 21030912"),
+        both(layer("=1985", "=1984"), layer("=129024", "=129023")),
     ),
     Mutant(
         "encryption costs nothing",
@@ -322,7 +334,7 @@ MUTANTS = (
         (
             "RAID 10 writes best of four drives",
             "RAID 5 of 8 against 3, writes",
-            "RAID 5 of 3 against one drive not yet in steady state, writes",
+            "RAID 5 of 3 against one drive, writes",
             "RAID 5 of 4 by controller against one drive, 1 MiB writes",
             "RAID 5 of 4 by software against one drive, 1 MiB writes",
         ),
@@ -366,8 +378,6 @@ UNTURNED = {
         "real data, sectors of 4096 B against 512 B": "the band of 30 % holds no effect as well"
     },
     "alignment": {
-        "dd at 129024 against 21030912": "the buffer joins what two requests share of a unit",
-        "dd of random data at sector 63 against aligned": "as above: the drive shows no effect",
         "aligned or not makes no difference": "in sequence on a fresh drive nothing else decides",
     },
     "hard-disk": {

@@ -16,13 +16,13 @@ from ssdlab.referee.reproduce.results import Results
 DRIVE = "intel-dc-s3500-80gb"
 _EARLY = "one drive, filled once"
 _TENTHS = tuple(f"tenth {number}" for number in range(1, 7))
-_WRITES = {"writes": "randwrite", "50/50": "randrw"}
+_LOADS = {"writes": ("randwrite", "10%"), "50/50": ("randrw", "20%")}
+"""How each is done, and how much of it writes a tenth of the drive."""
 
 
 def _tenth(name: str, load: str = "writes") -> str:
-    return section(
-        name, rw=_WRITES[load], bs="4k", iodepth=32, io_size="10%", norandommap=True, rwmixread=50
-    )
+    way, size = _LOADS[load]
+    return section(name, rw=way, bs="4k", iodepth=32, io_size=size, norandommap=True)
 
 
 def _half(tenth: str) -> str:
