@@ -15,8 +15,10 @@ DRIVES = ("sk-hynix-pe8110-960gb", "samsung-pm9a3-960gb", "wd-dc-960gb")
 """Profiles of the drives that were measured."""
 
 UNIFORM = "uniform"
-POLICY_ROW = "zipf-0.8"
+POLICY_ROW = "never-rewritten 0.4"
 """The row that the victim policy of each profile was chosen by."""
+JOIN_ROW = ("sk-hynix-pe8110-960gb", "zipf-1.0")
+"""Drive and pattern that the window of the write buffer of all profiles was fitted to."""
 
 FITTED_LOADS = (10_000, 20_000)
 """Rates, in requests a second, whose latencies the profiles were fitted to."""
@@ -63,7 +65,7 @@ class MeasuredRow:
     @property
     def fitted(self) -> bool:
         """Whether the profile was fitted to it."""
-        return self.pattern in (UNIFORM, POLICY_ROW)
+        return self.pattern in (UNIFORM, POLICY_ROW) or (self.drive, self.pattern) == JOIN_ROW
 
 
 @dataclass(frozen=True)
