@@ -1,9 +1,10 @@
 """One drive that is not yet in steady state: what the e-book holds its arrays against.
 
 Its RAID 5 of four makes 14,400 random writes, 7200 a drive, near the 7000 that Intel states for
-steady state; by the same rule its RAID 5 of three makes 10,800, and that it calls one drive's. So its
-one drive was half as fast again as in steady state. Here a filled drive is written at random, tenth by
-tenth, and that tenth is taken in which it writes what comes nearest to the RAID 5 of three.
+steady state; by the same rule its RAID 5 of three makes 10,800, and that it calls one drive's. So
+its one drive was half as fast again as in steady state. Here a filled drive is written at random,
+tenth by tenth, and that tenth is taken in which it writes what comes nearest to the RAID 5 of
+three.
 """
 
 from __future__ import annotations

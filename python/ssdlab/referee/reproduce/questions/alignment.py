@@ -238,9 +238,7 @@ def rows(results: Results) -> list[JudgedRow]:
             "94, 83, 80 MB/s; 91 after TRIM",
             f"{first:.0f}, …, {last:.0f} MB/s; {trimmed:.0f} after TRIM",
             last < 0.95 * first and trimmed > 1.05 * last,
-            reason=(
-                "The first run reads nothing of what its units held, since nothing was there."
-            ),
+            reason="The first run reads nothing of what its units held, since nothing was there.",
         ),
         judging.shape(
             "aligned or not makes no difference through LVM and dm-crypt",
