@@ -7,7 +7,7 @@ drive's spare they are next to nothing, of a small one's a part. So they come on
 has to stay, a smaller ``capacity_bytes`` does it: the engine sees to the spare.
 
 **Fewer dies** (`slice_of`). With per-die blocks each die collects by itself, so 1/N of the dies,
-with 1/N of the capacity, of the link's and the controller's rate, of the buffer and its window, an
+with 1/N of the capacity, of the link's and the controller's rate, of the buffer and its reach, an
 SLC cache and the queue, does 1/N of the work in the same virtual time: blocks a die, pages a block,
 all times of the flash and the pool stay as they are. Rates are multiplied by N afterwards. Left
 out: what depends on the number of dies that are busy at once, which is why latencies are taken on

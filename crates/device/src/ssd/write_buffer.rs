@@ -1,8 +1,8 @@
 //! The write buffer: RAM that takes writes at the speed of the link and drains to flash.
 //!
 //! A slot holds one mapping unit. A unit written again while it waits is overwritten in place
-//! (coalescing) where it is among the newest `buffer.join_bytes` that the buffer took: a window, of a controller
-//! that looks back only so far. An older one is *superseded*: it is programmed as well, and stays the unit's copy in
+//! (coalescing) where it is among the newest `buffer.join_bytes` that the buffer took: a controller
+//! looks back only so far, its *reach*. An older one is *superseded*: it is programmed as well, and stays the unit's copy in
 //! flash until the newer one is. Once its row is being programmed a unit counts as flash. A partial unit whose rest
 //! lies in flash is completed by a read before it is programmed, unless further writes fill it in time.
 //!
@@ -63,7 +63,7 @@ pub struct WriteBuffer<H> {
     /// Slots taken so far, as far as they count.
     taken: u32,
     /// Units that are newest, over which a write of the same unit goes.
-    window: u32,
+    reach: u32,
     /// The epoch that what comes now belongs to, and units outstanding in it.
     epoch: u64,
     outstanding: u64,
@@ -81,18 +81,18 @@ impl<H: Copy + Default> WriteBuffer<H> {
         let wanted = config.buffer.bytes.0 / u64::from(geometry.unit_bytes);
         let least = u64::from(geometry.units_per_row * geometry.packing);
         let slots = if config.buffer.bytes.0 == 0 { 0 } else { wanted.max(least) as usize };
-        let window = config.buffer.join_bytes.0 / u64::from(geometry.unit_bytes);
+        let reach = config.buffer.join_bytes.0 / u64::from(geometry.unit_bytes);
         // Of what waits each is among the newest: running numbers may wrap.
-        let window = if window < slots as u64 { window as u32 } else { u32::MAX };
-        WriteBuffer::with_slots(slots, window)
+        let reach = if reach < slots as u64 { reach as u32 } else { u32::MAX };
+        WriteBuffer::with_slots(slots, reach)
     }
 
-    fn with_slots(slots: usize, window: u32) -> WriteBuffer<H> {
+    fn with_slots(slots: usize, reach: u32) -> WriteBuffer<H> {
         WriteBuffer {
             slots: vec![Slot::default(); slots],
             free: (0..slots as u32).rev().collect(),
             taken: 0,
-            window,
+            reach,
             epoch: 0,
             outstanding: 0,
             ended: VecDeque::new(),
@@ -118,7 +118,7 @@ impl<H: Copy + Default> WriteBuffer<H> {
 
     /// A write of the unit in a slot goes over it.
     pub fn joins(&self, slot: u32) -> bool {
-        self.taken.wrapping_sub(self.slots[slot as usize].taken) < self.window
+        self.taken.wrapping_sub(self.slots[slot as usize].taken) < self.reach
     }
 
     /// Gives a slot back; true when a flush may have become complete.
@@ -196,7 +196,7 @@ impl<H: Copy + Default> WriteBuffer<H> {
 
     /// Every slot is free, and nobody waits.
     pub fn clear(&mut self) {
-        *self = WriteBuffer::with_slots(self.slots.len(), self.window);
+        *self = WriteBuffer::with_slots(self.slots.len(), self.reach);
     }
 }
 
@@ -238,12 +238,12 @@ mod test {
         assert!(!buffer.is_stalled());
     }
 
-    /// By hand: with a window of two the newest two are joined, and the third newest is not.
+    /// By hand: with a reach of two the newest two are joined, and the third newest is not.
     #[test]
     fn a_write_goes_over_the_newest_ones() {
         let mut buffer: WriteBuffer<()> = WriteBuffer::with_slots(4, 2);
         let [oldest, middle, newest] = [1, 2, 3].map(|lpn| buffer.take(Lpn(lpn), (0, 8), 4096, || ()).unwrap());
         assert_eq!([oldest, middle, newest].map(|slot| buffer.joins(slot)), [false, true, true]);
-        assert!(WriteBuffer::<()>::with_slots(1, u32::MAX).window > 1);
+        assert!(WriteBuffer::<()>::with_slots(1, u32::MAX).reach > 1);
     }
 }

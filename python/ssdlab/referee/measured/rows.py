@@ -18,7 +18,7 @@ UNIFORM = "uniform"
 POLICY_ROW = "never-rewritten 0.4"
 """The row that the victim policy of each profile was chosen by."""
 JOIN_ROW = ("sk-hynix-pe8110-960gb", "zipf-1.0")
-"""Drive and pattern that the window of the write buffer of all profiles was fitted to."""
+"""Drive and pattern that how far back the write buffer of all profiles joins was fitted to."""
 
 FITTED_LOADS = (10_000, 20_000)
 """Rates, in requests a second, whose latencies the profiles were fitted to."""
