@@ -39,7 +39,7 @@ const MIXED: &str = "--rw=randrw --rwmixread=40 --bssplit=4k/50:16k/30:512/10:15
     --random_distribution=zipf:1.1 --number_ios=10000 --norandommap --fsync=64 --thinktime=2ms --thinktime_blocks=500";
 
 /// Mechanisms, by settings of `theory`.
-const MECHANISMS: [Named; 23] = [
+const MECHANISMS: [Named; 24] = [
     ("fifo", "ftl.gc=fifo"),
     ("random victims", "ftl.gc=random"),
     ("d-choices", "ftl.gc=d-choices:3 ftl.frontiers=host-gc"),
@@ -75,6 +75,10 @@ const MECHANISMS: [Named; 23] = [
     (
         "move processor",
         "controller.move_unit_us=100 nand.suspend=true ftl.frontiers=host-gc ftl.gc_pace=smooth buffer.bytes=1MiB",
+    ),
+    (
+        "joins the newest",
+        "buffer.join_bytes=32KiB nand.page_bytes=16KiB ftl.mapping_unit_bytes=8KiB buffer.bytes=1MiB over_provisioning=0.9",
     ),
     ("paced writes", "controller.paced_write_mb_per_s=3 ftl.frontiers=host-gc buffer.bytes=1MiB"),
     (
