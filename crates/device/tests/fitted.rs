@@ -116,11 +116,12 @@ const FITTED: &[(&str, &str, Figure)] = &[
     ("wd-dc-960gb", JITTER, WriteTail(16.5)),
 ];
 
-/// Parameters that are fitted to a drive in use, and so held by the long tests (`make test-long PART=measured`, `PART=datasheets`).
+/// Parameters that are fitted to a drive in use, and so held by the long tests (`make test-long PART=measured`, `PART=datasheets`, `PART=coverage`).
 const IN_USE: &[(&str, &[&str])] = &[
     ("intel-dc-s3700-800gb", &["controller.move_unit_us"]),
+    ("ocz-vertex-2-90gb", &["buffer.join_bytes"]),
     ("samsung-pm9a3-960gb", &["nand.read_us", "nand.suspend_us", "ftl.gc"]),
-    ("sk-hynix-pe8110-960gb", &["ftl.move_unit_us", "nand.suspend_us", "ftl.gc"]),
+    ("sk-hynix-pe8110-960gb", &["ftl.move_unit_us", "nand.suspend_us", "ftl.gc", "buffer.join_bytes"]),
     ("wd-dc-960gb", &["ftl.move_unit_us", "nand.suspend_us", "ftl.gc"]),
 ];
 
