@@ -434,6 +434,22 @@ mod test {
         assert_eq!((mapping.shadow(0), mapping.check(|_| false).len()), (Some(Ppn(11)), 2));
     }
 
+    /// By hand: of two versions in the buffer the older one is put first; it is the unit's flash copy until the newer one
+    /// is put, and moves as such.
+    #[test]
+    fn an_older_version_is_the_flash_copy_of_the_newer_one() {
+        let mut mapping = Mapping::new(4, &Geometry::small(1, 1, 1), MapLog::default());
+        mapping.put(Lpn(2), Ppn(0));
+        mapping.buffer(Lpn(2), 5);
+        mapping.buffer_again(Lpn(2), 5, 7);
+        assert_eq!((mapping.place(Lpn(2)), mapping.shadow(7)), (Place::Buffer(7), Some(Ppn(0))));
+        assert_eq!(mapping.put_shadow(Lpn(2), 7, Ppn(1)), Some(Ppn(0)), "the first copy is no longer valid");
+        assert_eq!(mapping.move_slot(Ppn(1), Ppn(9)), Lpn(2));
+        assert_eq!((mapping.place(Lpn(2)), mapping.check(|_| false)), (Place::Buffer(7), vec![Ppn(9)]));
+        assert_eq!(mapping.put_buffered(Lpn(2), 7, Ppn(3)), Some(Ppn(9)));
+        assert_eq!(mapping.place(Lpn(2)), Place::Flash(Ppn(3)));
+    }
+
     proptest! {
         /// Whatever is put, buffered, unbuffered, moved and unmapped, the map is a plain one, both ways.
         #[test]
