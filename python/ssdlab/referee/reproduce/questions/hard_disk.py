@@ -35,7 +35,7 @@ OLD, NEW, PLAIN, ENCRYPTED = "disk, fragmented", "disk, fresh", "SSD", "SSD, enc
 _DECIDED = ("hdd.rpm", "hdd.average_seek_ms")
 _RAW_DISK = "raw disk"
 _PIECES: Settings = (("system.age.extents_per_file", "1.4"),)
-"""Chosen by the boot (docs/explanation/validation/fits.toml): ageing alone gives 1.02."""
+"""Chosen by the boot (docs/explanation/validation/fits.toml): ageing alone gives about 1.0."""
 _CHOOSING = "boot"
 _QUICK_CHURN = "0.25"
 """Contents replaced while the file system ages: in full twice, quickly a quarter, within 5 %."""

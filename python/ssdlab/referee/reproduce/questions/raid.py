@@ -49,6 +49,8 @@ _AGAINST_EARLY = (
 )
 _UNCOUNTED = {
     _CHOOSING: judging.FITTED_TO,
+    # How far half writes go was changed when they had been seen.
+    "RAID 1 against one drive, half writes": judging.AFTERWARDS,
     "read-ahead against none, random reads": judging.AFTERWARDS,
 }
 _DECIDED = ("raid.request_us", "raid.fast_path_us", "raid.thread_request_us")
