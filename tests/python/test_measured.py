@@ -12,8 +12,9 @@ from ssdlab.engine.series import Series
 from ssdlab.engine.shown import sizes
 from ssdlab.experiment.scale import slice_of
 from ssdlab.ground.errors import SsdlabError
-from ssdlab.referee.measured import judge, patterns, rows, table, transient
+from ssdlab.referee.measured import judge, rows, table, transient
 from ssdlab.referee.measured.__main__ import main
+from ssdlab.study.twin import patterns
 
 STEADY = rows.MeasuredRow("d", "zipf-0.4", 5, 200.0, 198.0, 202.0, 1.0)
 DRIFTING = rows.MeasuredRow("d", "never-rewritten 0.6", 7, 300.0, 250.0, 350.0, 0.8)
@@ -45,7 +46,7 @@ def test_every_measured_pattern_is_known() -> None:
     for drive in rows.DRIVES:
         found = rows.rows(drive)
         assert len({row.pattern for row in found}) == len(found) >= 11
-        assert {rows.UNIFORM, rows.POLICY_ROW} <= {row.pattern for row in found}
+        assert {patterns.UNIFORM, rows.POLICY_ROW} <= {row.pattern for row in found}
         assert all(patterns.distribution(row.pattern, 1 << 20) for row in found)
         assert rows.transient(drive).lowest < rows.transient(drive).fresh
         for load in (*rows.FITTED_LOADS, rows.HALF_LOADS[drive]):

@@ -10,11 +10,11 @@ import pytest
 from ssdlab import engine
 from ssdlab.experiment.ensemble.draw import draws
 from ssdlab.experiment.ensemble.ranges import Range, known
-from ssdlab.referee.measured import patterns
 from ssdlab.referee.predicted.__main__ import main
 from ssdlab.referee.predicted.drawn import Drawn, Predicted
 from ssdlab.referee.predicted.prediction import summarised
 from ssdlab.referee.predicted.rows import MAX, PRO, PredictedRow, rows
+from ssdlab.study.twin import patterns
 
 KNOWN = known("predicted/micron-7450.toml")
 FILE = Path(__file__).parents[2] / "docs/predictions/7450.json"

@@ -20,6 +20,7 @@ from ssdlab.ground.output import PendingFile
 from ssdlab.referee.measured import judge, rows, table, transient
 from ssdlab.referee.measured.judge import Judged
 from ssdlab.referee.measured.replay import Replay
+from ssdlab.study.twin.patterns import UNIFORM
 
 _PARTS = 16
 """Slices of four dies: within half a per cent of eight, and twice as fast."""
@@ -86,7 +87,7 @@ def _replayed(options: argparse.Namespace) -> int:
     asked = [row for drive in drives for row in rows.rows(drive) if _is_asked(row, options)]
     done = performed(_pieces(replay, asked))
     rates = [judge.judge_rate(row, done[_name(row)]["rate"]) for row in asked]
-    dips = _transients(replay, [row for row in asked if row.pattern == rows.UNIFORM])
+    dips = _transients(replay, [row for row in asked if row.pattern == UNIFORM])
     latencies = [] if options.no_latency else _latencies(replay, drives)
     with PendingFile(replay.folder / "measured.md", "-o") as pending:
         pending.write(table.document(rates, dips, latencies))

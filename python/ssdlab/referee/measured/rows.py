@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from importlib import resources
 from statistics import fmean
 
+from ssdlab.study.twin.patterns import UNIFORM
+
 DRIVES = ("sk-hynix-pe8110-960gb", "samsung-pm9a3-960gb", "wd-dc-960gb")
 """Profiles of the drives that were measured."""
 
-UNIFORM = "uniform"
 POLICY_ROW = "never-rewritten 0.4"
 """The row that the victim policy of each profile was chosen by."""
 JOIN_ROW = ("sk-hynix-pe8110-960gb", "zipf-1.0")

@@ -20,10 +20,10 @@ from ssdlab.experiment.ensemble.ranges import known
 from ssdlab.experiment.kept import Figures, kept
 from ssdlab.experiment.parallel import Task
 from ssdlab.experiment.scale import PAGE_BYTES, slice_of
-from ssdlab.referee.measured import patterns
-from ssdlab.referee.measured.replay import DEPTH, rates
 from ssdlab.referee.predicted.drawn import Drawn, Predicted
 from ssdlab.referee.predicted.rows import PredictedRow
+from ssdlab.study.twin import patterns
+from ssdlab.study.twin.slices import DEPTH, rates
 
 QUANTILES = (0.05, 0.5, 0.95)
 _RANGES = "predicted/micron-7450.toml"

@@ -29,7 +29,7 @@ class PredictedRow:
     Attributes
     ----------
     drive, pattern
-        Profile, and the pattern's name (`ssdlab.referee.measured.patterns`).
+        Profile, and the pattern's name (`ssdlab.study.twin.patterns`).
     written_share
         Share of the drive that is filled and then written.
     drive_writes

@@ -12,9 +12,6 @@ several jobs, whose figures could not be told apart by a line.
 
 from __future__ import annotations
 
-import csv
-import io
-import math
 import shlex
 from collections.abc import Mapping
 from pathlib import Path
@@ -22,6 +19,7 @@ from pathlib import Path
 from ssdlab import engine
 from ssdlab.engine import conditions
 from ssdlab.ground import text
+from ssdlab.ground.csv_table import number, rows
 from ssdlab.ground.errors import SsdlabError
 from ssdlab.ground.input import InputError, read_text
 from ssdlab.study.fitting.measurement import METRICS, SPREAD, MeasuredLoad, Measurement
@@ -39,64 +37,24 @@ def read_csv(path: Path) -> list[Measurement]:
     SsdlabError
         Something in it is wrong; file, line and value are named.
     """
-    try:
-        document = read_text(path)
-    except FileNotFoundError:
-        raise SsdlabError(f"{path}: cannot be read: No such file or directory") from None
-    except InputError as error:
-        raise SsdlabError(f"{path}: cannot be read: {error}") from None
-    lines = csv.reader(io.StringIO(document), skipinitialspace=True)
-    try:
-        header = [each.strip() for each in next(lines, [])]
-        _check_header(path, header)
-        found = [
-            _measurement(path.parent, f"{path}:{lines.line_num}", header, cells)
-            for cells in lines
-            if any(cell.strip() for cell in cells)
-        ]
-    except csv.Error as error:
-        raise SsdlabError(f"{path}:{lines.line_num}: {error}\nquote cells with commas") from None
-    if not found:
-        raise SsdlabError(f"{path}: no measurements in it\nadd a line each below the header")
-    return found
+    return [
+        _measurement(path.parent, place, row)
+        for place, row in rows(path, _NEEDED, _OPTIONAL, "measurements")
+    ]
 
 
-def _check_header(path: Path, header: list[str]) -> None:
-    missing = [name for name in _NEEDED if name not in header]
-    strange = [name for name in header if name not in (*_NEEDED, *_OPTIONAL)]
-    if missing or strange or len(set(header)) < len(header):
-        wrong = f"no column {missing[0]}" if missing else f"column {(strange or header)[0]!r}"
-        raise SsdlabError(
-            f"{path}:1: {wrong}\nthe first line is {','.join((*_NEEDED, *_OPTIONAL))}; "
-            f"{', '.join(_OPTIONAL)} may be left out"
-        )
-
-
-def _measurement(folder: Path, place: str, header: list[str], cells: list[str]) -> Measurement:
-    if len(cells) > len(header):
-        raise SsdlabError(
-            f"{place}: {len(cells)} cells for {len(header)} columns\nquote cells with commas"
-        )
-    cut = [name for name in header[len(cells) :] if name in _NEEDED]
-    if cut:
-        raise SsdlabError(
-            f"{place}: {','.join(cells)[:80]}: ends before its {cut[0]}\n"
-            f"write a cell for each of {', '.join(header)}"
-        )
-    row = {name: "" for name in _OPTIONAL}
-    row.update((name, cell.strip()) for name, cell in zip(header, cells, strict=False))
-    spread = row.get("spread") or str(SPREAD)
+def _measurement(folder: Path, place: str, row: Mapping[str, str]) -> Measurement:
     return Measurement(
         _load(folder, place, row),
-        _metric(place, row.get("metric", "")),
-        _number(place, "value", row.get("value", "")),
-        _number(place, "spread", spread, _MOST_SPREAD),
+        _metric(place, row["metric"]),
+        number(place, "value", row["value"]),
+        number(place, "spread", row["spread"] or str(SPREAD), _MOST_SPREAD),
         place,
     )
 
 
 def _load(folder: Path, place: str, row: Mapping[str, str]) -> MeasuredLoad:
-    job, name, flags = _job(folder, place, row.get("job", ""))
+    job, name, flags = _job(folder, place, row["job"])
     try:
         checked = engine.check_job(job, name, flags)
         settings = [text.parse_setting(each, "settings") for each in shlex.split(row["settings"])]
@@ -155,17 +113,3 @@ def _metric(place: str, name: str) -> str:
             f"give one of {', '.join(METRICS)}"
         )
     return name
-
-
-def _number(place: str, what: str, value: str, most: float = math.inf) -> float:
-    try:
-        number = float(value)
-    except ValueError:
-        number = math.nan
-    if not (math.isfinite(number) and 0 < number <= most):
-        bound = "" if math.isinf(most) else f" and at most {most:g}"
-        raise SsdlabError(
-            f"{place}: {what} {value or '(empty)'}: must be a number above 0{bound}\n"
-            "write it with a point and without a unit, such as 9100 or 0.02"
-        )
-    return number

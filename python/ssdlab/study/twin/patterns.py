@@ -7,6 +7,7 @@ measurements spread the ranks and zones by one random permutation of all pages.
 
 from __future__ import annotations
 
+UNIFORM = "uniform"
 _NEAR_ONE = 0.9999
 """fio's law, and so the engine's, excludes zipf of exactly 1."""
 
@@ -26,7 +27,7 @@ def distribution(pattern: str, pages: int) -> str:
     >>> distribution("two-zone 5/95", 1000), distribution("never-rewritten 0.4", 1000)
     ('zoned_scatter:95/5:5/95', 'zoned_scatter:100/60')
     """
-    if pattern == "uniform":
+    if pattern == UNIFORM:
         return "random"
     if pattern.startswith("zipf-"):
         theta = float(pattern.removeprefix("zipf-"))
