@@ -102,6 +102,10 @@ served)
     # The served drive beside the simulated one, by fio and by the performance test; memory; the way back after a kill.
     SSDLAB_SERVED=1 .venv/bin/pytest -s -rs tests/python/test_served_long.py
     ;;
+twins)
+    # The three measured drives by their tables; goes on where it was interrupted.
+    SSDLAB_TWINS=1 .venv/bin/pytest -s -rs tests/python/test_twin_long.py
+    ;;
 sizing)
     # A hundred drawn drives, loads and limits: what closed forms decide is run, too.
     SSDLAB_SIZING=${SSDLAB_SIZING:-100} .venv/bin/pytest -s tests/python/test_sizing_long.py

@@ -123,6 +123,7 @@ ENDLESS_READERS = {
     "job file": ("run", "{}", "--drive", *SMALL),
     "report": ("report", "{}"),
     "fit": ("fit", "{}", "--drive", "theory", "-o", "x.toml"),
+    "twin": ("twin", "{}", "--drive", "theory", "-o", "x.toml"),
     "compare": ("compare", "old.json", "{}"),
     "sizing --prices": ("sizing", "--iops", "1", "--drive", "theory", "--prices", "{}"),
     "read_iolog": ("run", "--rw=read", "--read_iolog={}", "--drive", *SMALL),

@@ -23,6 +23,7 @@ VERBS = (
     "lifetime",
     "sweep",
     "fit",
+    "twin",
     "import",
     "trace",
     "cache",

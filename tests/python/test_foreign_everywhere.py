@@ -38,6 +38,7 @@ READERS: dict[str, tuple[tuple[str, ...], set[str]]] = {
     "lifetime": (("lifetime", "f.dat", "--writes", "1GB/day"), _DRIVE),
     "pts": (("pts", "f.dat", "-o", "new"), _DRIVE),
     "demo": (("demo", "--drive", "f.dat", "-o", "new"), _DRIVE),
+    "twin": (("twin", "f.dat", "--drive", "theory", "-o", "x.toml"), {"a table (CSV)"}),
     "fit --drive": (("fit", "--plan", "--drive", "f.dat"), _DRIVE),
 }
 """What reads f.dat, and the kinds that it takes, of which other tests tell what is wrong in them.

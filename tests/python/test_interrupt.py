@@ -53,6 +53,7 @@ VERBS = {
     "compare": Verb(("compare", "old.json", "old.json")),
     "fit": Verb(("fit", "old.json", *DRIVE, "-o", "new.toml"), 6),
     "fit --plan": Verb(("fit", "--plan", "old.json", *DRIVE), 6),
+    "twin": Verb(("twin", "twin.csv", *DRIVE, "-o", "new.toml"), 4),
     "import": Verb(("import", "mqsim.trace", "-o", "new.log"), 2),
     "report": Verb(("report", "old.json", "-o", "new.html"), 3),
     "align": Verb(("align", "--layer", "partition:start=63s")),
@@ -95,6 +96,8 @@ condition = "used"
 job = "--rw=randwrite --bs=4k --io_size=2g"
 seeds = 100
 """
+
+TWIN = "figure,value\nfresh_mib_per_s,150\nknee_drive_writes,0.2\nuniform,30\n"
 
 CALLS = {
     "run": "drive.run(rw='randwrite', bs='4k', iodepth=16, io_size='2000g')",
@@ -202,6 +205,7 @@ def test_every_verb_ends_at_ctrl_c(name: str, tmp_path: Path) -> None:
     verb = VERBS[name]
     (tmp_path / "old.json").write_text(synthetic.text(synthetic.job()))
     (tmp_path / "study.toml").write_text(STUDY)
+    (tmp_path / "twin.csv").write_text(TWIN)
     (tmp_path / "mqsim.trace").write_text("1 0 8 8 0\n" * 500_000)
     for _ in range(TIMES):
         words = (*COMMAND, *verb.arguments)

@@ -35,6 +35,7 @@ VERBS = {
     "lifetime": ("lifetime:lifetime", "Tell how long a DRIVE lasts under a load."),
     "sweep": ("sweep:sweep", "Run a study of many drives and loads into one table."),
     "fit": ("fit:fit", "Fit a profile to measurements of a drive."),
+    "twin": ("twin:twin", "Make a profile from a long test of a drive."),
     "import": ("importing:import_", "Import a drive, a workload or a trace from MQSim."),
     "trace": ("trace:trace", "Show what a trace holds."),
     "cache": ("cache:cache", "List or clear preconditioned drives that are kept for reuse."),

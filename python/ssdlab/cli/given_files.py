@@ -39,6 +39,7 @@ _TAKEN = {
     "demo": _DRIVES,
     "explain": _DRIVES,
     "fit": (),
+    "twin": ("a table (CSV)",),
     "layers": (),
     "--drive": _DRIVES,
     "--stack": _DRIVES,

@@ -6,17 +6,14 @@ value and says so. All else stays as it is in the base profile, with its source.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ssdlab import engine
 from ssdlab.study.fitting.measurement import Measurement
 from ssdlab.study.fitting.point import Estimate, Point
 from ssdlab.study.fitting.unknowns import Space, rounded
-
-_DEFAULT = "default"
-_SET = "set"
+from ssdlab.study.profile_file import DEFAULT, SET, document, entry
 
 
 def profile_text(
@@ -41,18 +38,7 @@ def profile_text(
     title = f"{shown['title']}, fitted"
     summary = f"{shown['summary']}; fitted to {to}"
     changed = dict(_changed(space, point, to))
-    lines = [f"title = {_toml(title)}", f"summary = {_toml(summary)}", ""]
-    section = ""
-    for each in shown["parameters"]:
-        entry = changed.get(each["key"]) or _kept(each)
-        if entry is None:
-            continue
-        first, _, name = each["key"].rpartition(".")
-        if first != section:
-            lines += ["", f"[{first}]"]
-            section = first
-        lines.append(f"{name} = {entry}")
-    return "\n".join(lines) + "\n"
+    return document(title, summary, shown, lambda each: changed.get(each["key"]) or _kept(each))
 
 
 def interval(estimate: Estimate) -> str:
@@ -72,35 +58,17 @@ def _changed(space: Space, point: Point, to: str) -> Iterator[tuple[str, str]]:
             within = f"{low} to {high}" if low != high else low
             if not estimate.fitted:
                 source = f"not determined by {to}; plausible: {within} (90 %); {each.reason}"
-                yield each.key, _entry(value, "assumed", source)
+                yield each.key, entry(value, "assumed", source)
                 continue
             alone = "" if estimate.determined else "; determined only together with others"
             source = f"to {to}, 90 % interval {within}{alone}"
-            yield each.key, _entry(_number(settings[each.key]), "fitted", source)
+            yield each.key, entry(settings[each.key], "fitted", source)
 
 
-def _kept(shown: dict[str, Any]) -> str | None:
+def _kept(shown: Mapping[str, Any]) -> str | None:
     """Return the entry of a number as the base has it; None for a default."""
-    if shown["kind"] == _SET:
-        return _entry(shown["value"], "assumed", "set when it was fitted")
-    if shown["source"] == _DEFAULT:
+    if shown["kind"] == SET:
+        return entry(shown["value"], "assumed", "set when it was fitted")
+    if shown["source"] == DEFAULT:
         return None
-    return _entry(shown["value"], shown["kind"], str(shown["source"]))
-
-
-def _entry(value: Any, kind: str, source: str) -> str:
-    shown = _toml(_number(value) if isinstance(value, str) else value)
-    return f'{{ value = {shown}, kind = "{kind}", source = {_toml(source)} }}'
-
-
-def _number(setting: str) -> Any:
-    """Return what a setting is in TOML: a number, a list, or a text."""
-    try:
-        return json.loads(setting)
-    except ValueError:
-        return setting
-
-
-def _toml(value: Any) -> str:
-    # TOML's basic strings, numbers, booleans and lists are written as JSON's.
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    return entry(shown["value"], shown["kind"], str(shown["source"]))

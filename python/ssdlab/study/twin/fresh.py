@@ -14,6 +14,7 @@ from __future__ import annotations
 from ssdlab import engine
 from ssdlab.engine import Progress
 from ssdlab.engine.shown import in_bytes, parameters
+from ssdlab.ground.errors import SsdlabError
 from ssdlab.study.twin.runs import Runs, dies_of
 from ssdlab.study.twin.solve import NEAR, after, solved
 from ssdlab.study.twin.targets import Target, Targets
@@ -25,20 +26,33 @@ _REQUESTS_A_MIB = 256
 
 
 def data_sheet(targets: Targets, twin: Twin) -> None:
-    """Take what arithmetic gives."""
-    once = targets.once
-    if "capacity_bytes" in once:
-        capacity = once["capacity_bytes"]
-        twin.derive("capacity_bytes", str(round(capacity.value)), "measured", capacity.source)
-    knee = once["knee_drive_writes"]
-    twin.derive("over_provisioning", knee.value, "measured", f"{knee.source}: the pool")
+    """Take what arithmetic gives.
+
+    Raises
+    ------
+    SsdlabError
+        The base cannot have a number; the figure's line is named.
+    """
     twin.derive("ftl.spare_counts", "collected", "measured", "the pool takes part in collection")
     twin.derive("reliability.factory_bad_share", 0, "assumed", "bad blocks are not in the pool")
-    if "read_iops" in once:
-        reads = once["read_iops"]
-        twin.fit("controller.read_command_us", 1e6 / reads.value, f"{reads.source}: 1 s / IOPS")
-    if "read_mb_per_s" in once:
-        twin.fit("link.mb_per_s", once["read_mb_per_s"].value, once["read_mb_per_s"].source)
+    for name, target in targets.once.items():
+        if name == "capacity_bytes":
+            twin.derive(name, str(round(target.value)), "measured", target.source)
+        elif name == "knee_drive_writes":
+            twin.derive("over_provisioning", target.value, "measured", f"{target.source}: the pool")
+        elif name == "read_iops":
+            micro = 1e6 / target.value
+            twin.fit("controller.read_command_us", micro, f"{target.source}: 1 s / IOPS")
+        elif name == "read_mb_per_s":
+            twin.fit("link.mb_per_s", target.value, target.source)
+        _check(twin, target)
+
+
+def _check(twin: Twin, target: Target) -> None:
+    try:
+        engine.show(twin.base, twin.settings())
+    except SsdlabError as error:
+        raise SsdlabError(f"{target.place}: {target.label} {target.value:g}: {error}") from None
 
 
 def program_time(targets: Targets, twin: Twin, runs: Runs, progress: Progress) -> None:

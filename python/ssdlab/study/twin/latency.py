@@ -2,7 +2,8 @@
 
 A probe of 10 000 requests a second, half of them reads, runs beside a load of which 99 % are
 writes; both come at random times (Poisson). The load's rate is named as the measurements name it:
-with half of the probe. On 1/N of the dies all rates are 1/N, and link and controller stay as fast.
+with half of the probe, which is no larger than it. On 1/N of the dies all rates are 1/N, and link
+and controller stay as fast.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from ssdlab.experiment.kept import Figures
 from ssdlab.experiment.runner import Chain
 from ssdlab.experiment.scale import slice_of
 
-_PROBE_RATE = 10_000
+_MOST_PROBE_RATE = 10_000
 _JOBS = """[global]
 bs=4k
 iodepth=64
@@ -60,12 +61,11 @@ def loads(drive: str, rates: Sequence[int], given: Settings = (), parts: int = 1
 
 
 def _request(drive: str, rate: int, settings: Settings, parts: int) -> RunRequest:
-    of_load = rate - _PROBE_RATE // 2
-    reads = max(1, round(of_load * 0.01))
-    writes = of_load - reads
-    job = _JOBS.format(
-        reads=max(1, reads // parts), writes=writes // parts, probe=_PROBE_RATE // 2 // parts
-    )
+    probe = min(_MOST_PROBE_RATE, rate) // 2
+    reads = max(1, round((rate - probe) * 0.01))
+    writes = rate - probe - reads
+    each = {"reads": reads, "writes": writes, "probe": probe}
+    job = _JOBS.format(**{name: max(1, number // parts) for name, number in each.items()})
     return RunRequest(drive, settings=settings, job_text=job, json_plus=True)
 
 

@@ -15,7 +15,8 @@ steady rate in MiB/s (`patterns`), or a latency beside writes at a rate (`latenc
 `drive_writes`, what was written of a pattern in all (5 where it is empty); `rate`, in requests a
 second, which a latency needs; and `use`: ``fit`` or ``predict``. Without it the recipe uses uniform
 writes, the never-rewritten share nearest to 0.4, the strongest zipf from 0.9, and the two lowest
-rates of each 99th percentile, the lowest of each median; it predicts the rest. Left out: spreads, for a recipe has no use of them.
+rates of each 99th percentile, the lowest of each median; it predicts the rest. Left out: spreads,
+for a recipe has no use of them.
 """
 
 from __future__ import annotations
@@ -78,7 +79,7 @@ class Target:
     @property
     def source(self) -> str:
         """Say what it is and where it was read, for a profile."""
-        return f"{self.label} {self.value:g} ({Path(self.place).name})"
+        return f"{self.label} {self.value:.12g} ({Path(self.place).name})"
 
     @property
     def label(self) -> str:
@@ -134,6 +135,21 @@ def read_targets(path: Path) -> Targets:
                 f"{each.place}: {each.label}: stands at {first.place} already\nleave one out"
             )
     return sorted_out(str(path), found)
+
+
+def asked(pattern: str) -> Target:
+    """Return a pattern that is to be predicted without having been measured.
+
+    Raises
+    ------
+    SsdlabError
+        There is none of that name.
+    """
+    if not _is_pattern(pattern):
+        raise SsdlabError(
+            f"--predict {pattern}: there is no such pattern\ngive one of {', '.join(_KINDS)}"
+        )
+    return Target(pattern, 1.0, "--predict")
 
 
 def sorted_out(where: str, found: Sequence[Target]) -> Targets:
