@@ -102,10 +102,6 @@ served)
     # The served drive beside the simulated one, by fio and by the performance test; memory; the way back after a kill.
     SSDLAB_SERVED=1 .venv/bin/pytest -s -rs tests/python/test_served_long.py
     ;;
-twins)
-    # The three measured drives by their tables; goes on where it was interrupted.
-    SSDLAB_TWINS=1 .venv/bin/pytest -s -rs tests/python/test_twin_long.py
-    ;;
 sizing)
     # A hundred drawn drives, loads and limits: what closed forms decide is run, too.
     SSDLAB_SIZING=${SSDLAB_SIZING:-100} .venv/bin/pytest -s tests/python/test_sizing_long.py
@@ -121,8 +117,12 @@ traces)
     # Ten million requests made up once, read plain and packed, and replayed: two minutes.
     SSDLAB_TRACES=${SSDLAB_TRACES:-target/traces} .venv/bin/pytest -s tests/python/test_trace_long.py
     ;;
+twins)
+    # The three measured drives by their tables; goes on where it was interrupted.
+    SSDLAB_TWINS=1 .venv/bin/pytest -s -rs tests/python/test_twin_long.py
+    ;;
 *)
-    echo "test-long: PART must be conditions, control, coverage, databases, datasheets, drawn-drives, examples, fio, first-slices, fit, intervals, interrupt, kills, measured, mutants, power-cuts, predictions, pts, pts-960gb, real, scale, served, sizing, sweep or traces: make test-long PART=drawn-drives" >&2
+    echo "test-long: PART must be conditions, control, coverage, databases, datasheets, drawn-drives, examples, fio, first-slices, fit, intervals, interrupt, kills, measured, mutants, power-cuts, predictions, pts, pts-960gb, real, scale, served, sizing, sweep, traces or twins: make test-long PART=drawn-drives" >&2
     exit 2
     ;;
 esac

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-import sys
 
 import twins
 from ssdlab.ground.errors import SsdlabError
 from ssdlab.study.twin import patterns
+from ssdlab.study.twin.goals import Goal, Goals, read_goals
 from ssdlab.study.twin.solve import OutOfReach, solved
-from ssdlab.study.twin.targets import Target, Targets, read_targets
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -31,9 +31,9 @@ def _in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("base.toml").write_text(twins.profile(twins.SMALL))
 
 
-def read(lines: str, header: str = "figure,value,drive_writes,rate,use") -> Targets:
+def read(lines: str, header: str = "figure,value,drive_writes,rate,use") -> Goals:
     Path("mine.csv").write_text(f"{header}\n{NEEDED}{lines}")
-    return read_targets(Path("mine.csv"))
+    return read_goals(Path("mine.csv"))
 
 
 def test_figures_are_sorted_by_use() -> None:
@@ -96,10 +96,10 @@ def test_what_the_recipe_needs(missing: str) -> None:
     lines = [each for each in NEEDED.splitlines() if not each.startswith(missing)]
     Path("mine.csv").write_text("\n".join(["figure,value", *lines]))
     with pytest.raises(SsdlabError, match=f"mine.csv: no line of {missing}"):
-        read_targets(Path("mine.csv"))
+        read_goals(Path("mine.csv"))
 
 
-TARGET = Target("uniform", 200.0, "mine.csv:4")
+GOAL = Goal("uniform", 200.0, "mine.csv:4")
 
 
 def test_a_time_is_solved_for() -> None:
@@ -110,7 +110,7 @@ def test_a_time_is_solved_for() -> None:
         asked.append(value)
         return 1 / (1 / 400 + value / 10_000)
 
-    value, reached = solved(TARGET, "x", rate, 0, 100)
+    value, reached = solved(GOAL, "x", rate, 0, 100)
     assert value == pytest.approx(25, rel=0.01)
     assert reached == pytest.approx(200, rel=0.002)
     assert len(asked) <= 4
@@ -118,15 +118,15 @@ def test_a_time_is_solved_for() -> None:
 
 @pytest.mark.parametrize(("fastest", "bound"), [(150.0, "at most"), (900.0, "at least")])
 def test_out_of_reach(fastest: float, bound: str) -> None:
-    """A target above the fastest, or below the slowest, is refused with what would be reached."""
+    """A goal above the fastest, or below the slowest, is refused with what would be reached."""
     with pytest.raises(OutOfReach, match="mine.csv:4: uniform 200: out of reach") as error:
-        solved(TARGET, "x", lambda value: fastest - value, 0, 100)
+        solved(GOAL, "x", lambda value: fastest - value, 0, 100)
     assert f"{fastest if bound == 'at most' else fastest - 100:g} MiB/s {bound}" in str(error.value)
 
 
 def test_the_end_of_the_reach_is_in_reach() -> None:
     """Within a hundredth."""
-    assert solved(TARGET, "x", lambda value: 199 - value, 0, 100) == (0, 199)
+    assert solved(GOAL, "x", lambda value: 199 - value, 0, 100) == (0, 199)
 
 
 def test_the_twin_of_a_simulated_drive(command: Command) -> None:

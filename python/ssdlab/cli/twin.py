@@ -64,27 +64,27 @@ def twin(figures: str, drive: str, output: str, patterns: tuple[str, ...], as_js
     """
     from ssdlab.experiment import cache
     from ssdlab.study.twin import recipe
+    from ssdlab.study.twin.goals import asked, read_goals
     from ssdlab.study.twin.profile import profile_text
-    from ssdlab.study.twin.runs import Runs, parts_of
+    from ssdlab.study.twin.runs import SliceRuns, parts_of
     from ssdlab.study.twin.solve import OutOfReach
-    from ssdlab.study.twin.targets import asked, read_targets
     from ssdlab.study.twin.twin import Twin
 
     check_ending(output, (".toml",), "a profile")
     check_json_alone(as_json, output)
-    targets = read_targets(Path(figures))
+    goals = read_goals(Path(figures))
     wanted = [asked(each) for each in patterns]
     found = Twin(drive)
-    runs = Runs(drive, parts_of(drive), cache.folder() / "twin")
+    runs = SliceRuns(drive, parts_of(drive), cache.folder() / "twin")
     with PendingFile(output) as pending:
         try:
-            recipe.derive(targets, found, runs, _perform)
+            recipe.derive(goals, found, runs, _perform)
         except OutOfReach as error:
             note(f"ssdlab: {error}")
             if as_json:
                 print_json({"reached": False, "why": str(error)})
             return Exit.ATTENTION
-        rates = recipe.predict(targets, wanted, found, runs, _perform)
+        rates = recipe.predict(goals, wanted, found, runs, _perform)
         pending.write(profile_text(found, figures))
     if as_json:
         print_json({"reached": True, **_as_data(found, rates)})
@@ -106,8 +106,8 @@ def _show(found: Twin, rates: dict[str, float]) -> None:
     print_text("")
     rows = [
         (
-            each.target.label,
-            text.significant(each.target.value, 4),
+            each.goal.label,
+            text.significant(each.goal.value, 4),
             text.significant(each.twin, 4),
             f"{each.difference * 100:+.1f} %",
             each.how,
@@ -124,10 +124,10 @@ def _as_data(found: Twin, rates: dict[str, float]) -> dict[str, Any]:
         "numbers": [vars(each) for each in found.numbers.values()],
         "figures": [
             {
-                "figure": each.target.name,
-                "rate": each.target.rate or None,
-                "place": each.target.place,
-                "measured": each.target.value,
+                "figure": each.goal.name,
+                "rate": each.goal.rate or None,
+                "place": each.goal.place,
+                "measured": each.goal.value,
                 "twin": each.twin,
                 "how": each.how,
             }

@@ -14,11 +14,11 @@ from pathlib import Path
 from ssdlab.ground.errors import SsdlabError
 from ssdlab.ground.input import InputError, read_text
 
-Row = tuple[str, dict[str, str]]
+TableLine = tuple[str, dict[str, str]]
 """Where a line stands, and its cells by column; an optional one that is missing is empty."""
 
 
-def rows(path: Path, needed: Sequence[str], optional: Sequence[str], what: str) -> list[Row]:
+def rows(path: Path, needed: Sequence[str], optional: Sequence[str], what: str) -> list[TableLine]:
     """Read the lines of a table.
 
     Parameters
@@ -97,7 +97,7 @@ def _row(
     cells: list[str],
     needed: Sequence[str],
     optional: Sequence[str],
-) -> Row:
+) -> TableLine:
     if len(cells) > len(header):
         raise SsdlabError(
             f"{place}: {len(cells)} cells for {len(header)} columns\nquote cells with commas"

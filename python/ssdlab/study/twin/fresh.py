@@ -15,9 +15,9 @@ from ssdlab import engine
 from ssdlab.engine import Progress
 from ssdlab.engine.shown import in_bytes, parameters
 from ssdlab.ground.errors import SsdlabError
-from ssdlab.study.twin.runs import Runs, dies_of
+from ssdlab.study.twin.goals import Goal, Goals
+from ssdlab.study.twin.runs import SliceRuns, dies_of
 from ssdlab.study.twin.solve import NEAR, after, solved
-from ssdlab.study.twin.targets import Target, Targets
 from ssdlab.study.twin.twin import Twin
 
 _OF_THE_KNEE = 0.6
@@ -25,7 +25,7 @@ _OF_THE_KNEE = 0.6
 _REQUESTS_A_MIB = 256
 
 
-def data_sheet(targets: Targets, twin: Twin) -> None:
+def data_sheet(goals: Goals, twin: Twin) -> None:
     """Take what arithmetic gives.
 
     Raises
@@ -35,27 +35,27 @@ def data_sheet(targets: Targets, twin: Twin) -> None:
     """
     twin.derive("ftl.spare_counts", "collected", "measured", "the pool takes part in collection")
     twin.derive("reliability.factory_bad_share", 0, "assumed", "bad blocks are not in the pool")
-    for name, target in targets.once.items():
+    for name, goal in goals.once.items():
         if name == "capacity_bytes":
-            twin.derive(name, str(round(target.value)), "measured", target.source)
+            twin.derive(name, str(round(goal.value)), "measured", goal.source)
         elif name == "knee_drive_writes":
-            twin.derive("over_provisioning", target.value, "measured", f"{target.source}: the pool")
+            twin.derive("over_provisioning", goal.value, "measured", f"{goal.source}: the pool")
         elif name == "read_iops":
-            micro = 1e6 / target.value
-            twin.fit("controller.read_command_us", micro, f"{target.source}: 1 s / IOPS")
+            micro = 1e6 / goal.value
+            twin.fit("controller.read_command_us", micro, f"{goal.source}: 1 s / IOPS")
         elif name == "read_mb_per_s":
-            twin.fit("link.mb_per_s", target.value, target.source)
-        _check(twin, target)
+            twin.fit("link.mb_per_s", goal.value, goal.source)
+        _check(twin, goal)
 
 
-def _check(twin: Twin, target: Target) -> None:
+def _check(twin: Twin, goal: Goal) -> None:
     try:
         engine.show(twin.base, twin.settings())
     except SsdlabError as error:
-        raise SsdlabError(f"{target.place}: {target.label} {target.value:g}: {error}") from None
+        raise SsdlabError(f"{goal.place}: {goal.label} {goal.value:g}: {error}") from None
 
 
-def program_time(targets: Targets, twin: Twin, runs: Runs, progress: Progress) -> None:
+def program_time(goals: Goals, twin: Twin, runs: SliceRuns, progress: Progress) -> None:
     """Find tPROG, and the time of a write command where that is what limits a fresh drive.
 
     Raises
@@ -63,29 +63,29 @@ def program_time(targets: Targets, twin: Twin, runs: Runs, progress: Progress) -
     OutOfReach
         The base does not write so fast or so slowly, whatever its flash.
     """
-    fill, fresh = (targets.once.get(name) for name in ("fill_mib_per_s", "fresh_mib_per_s"))
-    target = fill or fresh
-    assert target is not None, "the targets were checked"
+    fill, fresh = (goals.once.get(name) for name in ("fill_mib_per_s", "fresh_mib_per_s"))
+    goal = fill or fresh
+    assert goal is not None, "the goals were checked"
     done = 0
 
-    def rate(of: Target, **more: float) -> float:
+    def rate(of: Goal, **more: float) -> float:
         nonlocal done
         done += 1
         if of is fill:
             return runs.fill(twin.settings(**more), after(progress, done - 1))
-        written = _OF_THE_KNEE * targets.once["knee_drive_writes"].value
+        written = _OF_THE_KNEE * goals.once["knee_drive_writes"].value
         return runs.fresh(written, twin.settings(**more), after(progress, done - 1))
 
-    longest = _longest_program_us(twin, target.value)
+    longest = _longest_program_us(twin, goal.value)
     micro, reached = solved(
-        target,
+        goal,
         "nand.program_us",
-        lambda value: rate(target, nand__program_us=value),
+        lambda value: rate(goal, nand__program_us=value),
         longest / 4,
         longest * (1 + NEAR),
     )
-    twin.fit("nand.program_us", micro, f"{target.source}; limits of power are in it")
-    twin.compare(target, reached, "fitted")
+    twin.fit("nand.program_us", micro, f"{goal.source}; limits of power are in it")
+    twin.compare(goal, reached, "fitted")
     if fill is None or fresh is None:
         return
     reached = rate(fresh)

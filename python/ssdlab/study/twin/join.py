@@ -8,9 +8,9 @@ buffer's size, which stays the base's.
 from __future__ import annotations
 
 from ssdlab.engine import Progress
-from ssdlab.study.twin.runs import Runs
+from ssdlab.study.twin.goals import Goal
+from ssdlab.study.twin.runs import SliceRuns
 from ssdlab.study.twin.solve import after, check_reached
-from ssdlab.study.twin.targets import Target
 from ssdlab.study.twin.twin import Twin
 
 REACHES = ("0", *(f"{1 << power} KiB" for power in range(6, 14)), "64 GiB")
@@ -18,7 +18,7 @@ REACHES = ("0", *(f"{1 << power} KiB" for power in range(6, 14)), "64 GiB")
 _KEY = "buffer.join_bytes"
 
 
-def settle(target: Target, twin: Twin, runs: Runs, progress: Progress) -> None:
+def settle(goal: Goal, twin: Twin, runs: SliceRuns, progress: Progress) -> None:
     """Fit the reach.
 
     Raises
@@ -31,19 +31,19 @@ def settle(target: Target, twin: Twin, runs: Runs, progress: Progress) -> None:
     def rate(place: int) -> float:
         if place not in rates:
             settings = twin.settings(buffer__join_bytes=REACHES[place])
-            rates[place] = runs.pattern(target, settings, after(progress, len(rates)))
+            rates[place] = runs.pattern(goal, settings, after(progress, len(rates)))
         return rates[place]
 
     low, high = 0, len(REACHES) - 1
-    if rate(low) >= target.value:
-        check_reached(target, _KEY, rate(low), most=False)
+    if rate(low) >= goal.value:
+        check_reached(goal, _KEY, rate(low), most=False)
         high = low
-    elif rate(high) <= target.value:
-        check_reached(target, _KEY, rate(high), most=True)
+    elif rate(high) <= goal.value:
+        check_reached(goal, _KEY, rate(high), most=True)
         low = high
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (middle, high) if rate(middle) < target.value else (low, middle)
-    place = min((low, high), key=lambda each: abs(rate(each) - target.value))
-    twin.fit(_KEY, REACHES[place], target.source)
-    twin.compare(target, rate(place), "fitted")
+        low, high = (middle, high) if rate(middle) < goal.value else (low, middle)
+    place = min((low, high), key=lambda each: abs(rate(each) - goal.value))
+    twin.fit(_KEY, REACHES[place], goal.source)
+    twin.compare(goal, rate(place), "fitted")

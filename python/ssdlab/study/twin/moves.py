@@ -16,9 +16,9 @@ from ssdlab.engine import Progress
 from ssdlab.engine.request import Settings
 from ssdlab.engine.shown import parameters
 from ssdlab.experiment.parallel import Task
-from ssdlab.study.twin.runs import Runs
+from ssdlab.study.twin.goals import Goal, Goals
+from ssdlab.study.twin.runs import SliceRuns
 from ssdlab.study.twin.solve import NEAR, OutOfReach, after, check_reached, solved
-from ssdlab.study.twin.targets import Target, Targets
 from ssdlab.study.twin.twin import Twin, written
 
 POLICIES = ("greedy", "cost-benefit", "d-choices:4")
@@ -30,7 +30,7 @@ _LEAST_OF_THE_READ = 0.2
 
 @dataclass(frozen=True)
 class Tried:
-    """A policy: what is set for it, and the rates of both targets."""
+    """A policy: what is set for it, and the rates of both goals."""
 
     policy: str
     settings: Settings
@@ -38,16 +38,14 @@ class Tried:
     pattern: float | None
 
 
-def tasks(targets: Targets, twin: Twin, runs: Runs) -> list[tuple[str, Task[Tried | OutOfReach]]]:
+def tasks(goals: Goals, twin: Twin, runs: SliceRuns) -> list[tuple[str, Task[Tried | OutOfReach]]]:
     """Return the work of each policy; of the base's alone where nothing chooses."""
     base = parameters(engine.show(twin.base))["ftl.gc"]
-    tried = POLICIES if targets.policy is not None else (str(base),)
-    return [
-        (f"moves, {each}", functools.partial(_try, targets, twin, runs, each)) for each in tried
-    ]
+    tried = POLICIES if goals.policy is not None else (str(base),)
+    return [(f"moves, {each}", functools.partial(_try, goals, twin, runs, each)) for each in tried]
 
 
-def choose(targets: Targets, twin: Twin, tried: list[Tried | OutOfReach]) -> None:
+def choose(goals: Goals, twin: Twin, tried: list[Tried | OutOfReach]) -> None:
     """Take a policy and its cost of a move.
 
     Raises
@@ -58,23 +56,23 @@ def choose(targets: Targets, twin: Twin, tried: list[Tried | OutOfReach]) -> Non
     reached = [each for each in tried if isinstance(each, Tried)]
     if not reached:
         raise next(each for each in tried if isinstance(each, OutOfReach))
-    target = targets.policy
-    chosen = reached[0] if target is None else _nearest(target, reached)
-    if target is not None:
+    goal = goals.policy
+    chosen = reached[0] if goal is None else _nearest(goal, reached)
+    if goal is not None:
         rates = {each.policy: each.pattern for each in reached}
         twin.evidence = {policy: rates.get(policy) for policy in POLICIES}
         told = ", ".join(_told(policy, rate) for policy, rate in twin.evidence.items())
-        twin.fit("ftl.gc", chosen.policy, f"{target.source}: {told}")
+        twin.fit("ftl.gc", chosen.policy, f"{goal.source}: {told}")
     for key, value in chosen.settings:
         what = "what a moved unit costs besides reading and programming"
-        twin.fit(key, value, f"{targets.uniform.source}: {what}")
-    twin.compare(targets.uniform, chosen.uniform, "fitted")
-    if target is not None and chosen.pattern is not None:
-        twin.compare(target, chosen.pattern, "chose")
+        twin.fit(key, value, f"{goals.uniform.source}: {what}")
+    twin.compare(goals.uniform, chosen.uniform, "fitted")
+    if goal is not None and chosen.pattern is not None:
+        twin.compare(goal, chosen.pattern, "chose")
 
 
-def _nearest(target: Target, reached: list[Tried]) -> Tried:
-    off = {each.policy: abs((each.pattern or 0.0) / target.value - 1) for each in reached}
+def _nearest(goal: Goal, reached: list[Tried]) -> Tried:
+    off = {each.policy: abs((each.pattern or 0.0) / goal.value - 1) for each in reached}
     least = min(off.values())
     return next(each for each in reached if off[each.policy] <= least + NEAR)
 
@@ -85,21 +83,21 @@ def _told(policy: str, rate: float | None) -> str:
 
 
 def _try(
-    targets: Targets, twin: Twin, runs: Runs, policy: str, progress: Progress
+    goals: Goals, twin: Twin, runs: SliceRuns, policy: str, progress: Progress
 ) -> Tried | OutOfReach:
     try:
-        settings, uniform = _moves(targets.uniform, twin, runs, policy, progress)
+        settings, uniform = _moves(goals.uniform, twin, runs, policy, progress)
     except OutOfReach as error:
         return error
     pattern = None
-    if targets.policy is not None:
+    if goals.policy is not None:
         set_here = tuple(dict((*twin.settings(ftl__gc=policy), *settings)).items())
-        pattern = runs.pattern(targets.policy, set_here, after(progress, 6))
+        pattern = runs.pattern(goals.policy, set_here, after(progress, 6))
     return Tried(policy, settings, uniform, pattern)
 
 
 def _moves(
-    target: Target, twin: Twin, runs: Runs, policy: str, progress: Progress
+    goal: Goal, twin: Twin, runs: SliceRuns, policy: str, progress: Progress
 ) -> tuple[Settings, float]:
     """Return what gives uniform writes their rate under a policy, and the rate."""
     done = 0
@@ -110,9 +108,9 @@ def _moves(
         return runs.steady(twin.settings(ftl__gc=policy, **more), after(progress, done - 1))
 
     free = rate(ftl__move_unit_us=0)
-    if free >= target.value:
+    if free >= goal.value:
         micro, reached = solved(
-            target,
+            goal,
             "ftl.move_unit_us",
             lambda value: rate(ftl__move_unit_us=value),
             0.0,
@@ -124,13 +122,13 @@ def _moves(
     before = float(values["controller.read_latency_us"])
     least = whole * _LEAST_OF_THE_READ
     micro, reached = solved(
-        target,
+        goal,
         "the time of a move",
         lambda value: rate(ftl__move_unit_us=0, nand__read_us=value),
         least,
         whole,
     )
-    check_reached(target, "the time of a move", reached, most=True)
+    check_reached(goal, "the time of a move", reached, most=True)
     return (
         ("ftl.move_unit_us", "0"),
         ("nand.read_us", written(micro)),

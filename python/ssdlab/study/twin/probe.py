@@ -20,9 +20,9 @@ from ssdlab import engine
 from ssdlab.engine import Progress
 from ssdlab.engine.shown import parameters
 from ssdlab.experiment.kept import Figures
-from ssdlab.study.twin.runs import Runs
+from ssdlab.study.twin.goals import Goal
+from ssdlab.study.twin.runs import SliceRuns
 from ssdlab.study.twin.solve import OutOfReach, after
-from ssdlab.study.twin.targets import Target
 from ssdlab.study.twin.twin import Twin
 
 _ROUNDS = 5
@@ -40,7 +40,7 @@ TAIL = ("read_p99_us",)
 
 
 def settle(
-    targets: Sequence[Target], names: Sequence[str], twin: Twin, runs: Runs, progress: Progress
+    goals: Sequence[Goal], names: Sequence[str], twin: Twin, runs: SliceRuns, progress: Progress
 ) -> None:
     """Fit the numbers of these figures, if any of them was measured.
 
@@ -49,7 +49,7 @@ def settle(
     OutOfReach
         A median is not met by any time above 0.
     """
-    fitted = [each for each in targets if each.name in names]
+    fitted = [each for each in goals if each.name in names]
     if not fitted:
         return
     rates = sorted({each.rate for each in fitted})
@@ -71,19 +71,19 @@ def settle(
         twin.compare(each, reached, "fitted")
 
 
-def compared(targets: Sequence[Target], twin: Twin, runs: Runs, progress: Progress) -> None:
+def compared(goals: Sequence[Goal], twin: Twin, runs: SliceRuns, progress: Progress) -> None:
     """Predict latencies."""
-    rates = sorted({each.rate for each in targets})
+    rates = sorted({each.rate for each in goals})
     found = runs.latencies(rates, twin.settings(), progress)
-    for each in targets:
+    for each in goals:
         twin.compare(each, found[_key(each)], "predicted")
 
 
-def _key(target: Target) -> str:
-    return f"{target.name.removesuffix('_us')} {target.rate}"
+def _key(goal: Goal) -> str:
+    return f"{goal.name.removesuffix('_us')} {goal.rate}"
 
 
-def _missing(fitted: Sequence[Target], found: Figures) -> dict[str, float]:
+def _missing(fitted: Sequence[Goal], found: Figures) -> dict[str, float]:
     """Return what is missing in µs by figure: the mean over its rates."""
     return {
         name: fmean(each.value - found[_key(each)] for each in fitted if each.name == name)
@@ -91,7 +91,7 @@ def _missing(fitted: Sequence[Target], found: Figures) -> dict[str, float]:
     }
 
 
-def _add(fitted: Sequence[Target], missing: Figures, found: Figures, twin: Twin) -> None:
+def _add(fitted: Sequence[Goal], missing: Figures, found: Figures, twin: Twin) -> None:
     values = parameters(engine.show(twin.base, twin.settings()))
     for name, more in missing.items():
         key = _KEYS[name]
@@ -110,5 +110,5 @@ def _add(fitted: Sequence[Target], missing: Figures, found: Figures, twin: Twin)
         twin.fit(key, value, _told(fitted, name))
 
 
-def _told(fitted: Sequence[Target], name: str) -> str:
+def _told(fitted: Sequence[Goal], name: str) -> str:
     return ", ".join(each.source for each in fitted if each.name == name)

@@ -20,15 +20,15 @@ from typing import Any
 from ssdlab.engine import Progress
 from ssdlab.experiment.parallel import Task
 from ssdlab.study.twin import fresh, join, moves, probe
-from ssdlab.study.twin.runs import Runs
-from ssdlab.study.twin.targets import LATENCIES, Target, Targets
+from ssdlab.study.twin.goals import LATENCIES, Goal, Goals
+from ssdlab.study.twin.runs import SliceRuns
 from ssdlab.study.twin.twin import Twin
 
-Perform = Callable[[Sequence[str], Sequence[Task[Any]]], list[Any]]
+CarryOut = Callable[[Sequence[str], Sequence[Task[Any]]], list[Any]]
 """Carries out tasks by their labels and returns what they gave; raises where it is stopped."""
 
 
-def derive(targets: Targets, twin: Twin, runs: Runs, perform: Perform) -> None:
+def derive(goals: Goals, twin: Twin, runs: SliceRuns, carry_out: CarryOut) -> None:
     """Go through the recipe.
 
     Raises
@@ -38,31 +38,31 @@ def derive(targets: Targets, twin: Twin, runs: Runs, perform: Perform) -> None:
     """
 
     def one(label: str, work: Callable[[Progress], None]) -> None:
-        perform([label], [work])
+        carry_out([label], [work])
 
-    fresh.data_sheet(targets, twin)
-    one("fresh rate", functools.partial(fresh.program_time, targets, twin, runs))
-    settle = functools.partial(probe.settle, targets.latencies)
+    fresh.data_sheet(goals, twin)
+    one("fresh rate", functools.partial(fresh.program_time, goals, twin, runs))
+    settle = functools.partial(probe.settle, goals.latencies)
     one("latencies", functools.partial(settle, probe.LOW, twin, runs))
-    work = moves.tasks(targets, twin, runs)
-    tried = perform([label for label, _ in work], [each for _, each in work])
-    moves.choose(targets, twin, tried)
-    if targets.join is not None:
-        one(targets.join.name, functools.partial(join.settle, targets.join, twin, runs))
+    work = moves.tasks(goals, twin, runs)
+    tried = carry_out([label for label, _ in work], [each for _, each in work])
+    moves.choose(goals, twin, tried)
+    if goals.join is not None:
+        one(goals.join.name, functools.partial(join.settle, goals.join, twin, runs))
     one("tail of reads", functools.partial(settle, probe.TAIL, twin, runs))
 
 
 def predict(
-    targets: Targets, asked: Sequence[Target], twin: Twin, runs: Runs, perform: Perform
+    goals: Goals, asked: Sequence[Goal], twin: Twin, runs: SliceRuns, carry_out: CarryOut
 ) -> dict[str, float]:
     """Predict what was measured and not fitted to, and return MiB/s of patterns asked besides."""
-    latencies = [each for each in targets.predicted if each.name in LATENCIES]
-    measured = [each for each in targets.predicted if each.name not in LATENCIES]
+    latencies = [each for each in goals.predicted if each.name in LATENCIES]
+    measured = [each for each in goals.predicted if each.name not in LATENCIES]
     if latencies:
-        perform(["latencies"], [functools.partial(probe.compared, latencies, twin, runs)])
+        carry_out(["latencies"], [functools.partial(probe.compared, latencies, twin, runs)])
     every = [*measured, *asked]
     settings = twin.settings()
-    rates = perform(
+    rates = carry_out(
         [each.name for each in every],
         [functools.partial(runs.pattern, each, settings) for each in every],
     )

@@ -15,7 +15,7 @@ from ssdlab.experiment import runner
 from ssdlab.experiment.kept import Figures, kept
 from ssdlab.ground.errors import SsdlabError
 from ssdlab.study.twin import latency, patterns, slices
-from ssdlab.study.twin.targets import Target
+from ssdlab.study.twin.goals import Goal
 
 _STEADY_DRIVE_WRITES = 0.3
 _DIES_OF_A_SLICE = 4
@@ -23,8 +23,8 @@ _DIES_OF_A_SLICE = 4
 
 
 @dataclass(frozen=True)
-class Runs:
-    """Runs of a base with settings.
+class SliceRuns:
+    """SliceRuns of a base with settings.
 
     Attributes
     ----------
@@ -55,10 +55,10 @@ class Runs:
         request = slices.steady_writes(self.base, self.parts, _STEADY_DRIVE_WRITES, settings)
         return self._rate("steady", request, slices.rates, progress)
 
-    def pattern(self, target: Target, settings: Settings, progress: Progress) -> float:
+    def pattern(self, goal: Goal, settings: Settings, progress: Progress) -> float:
         """Return the rate of a pattern behind a fill, as it was measured."""
-        request = slices.writes(self.base, self.parts, target.name, target.drive_writes, settings)
-        return self._rate(target.name, request, slices.rates, progress)
+        request = slices.writes(self.base, self.parts, goal.name, goal.drive_writes, settings)
+        return self._rate(goal.name, request, slices.rates, progress)
 
     def latencies(self, rates: Sequence[int], settings: Settings, progress: Progress) -> Figures:
         """Return percentiles of the probe in µs, each by its name and rate: ``read_p50 10000``."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from ssdlab.engine.request import Settings
-from ssdlab.study.twin.targets import Target
+from ssdlab.study.twin.goals import Goal
 
 
 @dataclass(frozen=True)
@@ -22,14 +22,14 @@ class Derived:
 class Compared:
     """A figure of the twin beside the measured one: ``fitted``, ``chose``, or ``predicted``."""
 
-    target: Target
+    goal: Goal
     twin: float
     how: str
 
     @property
     def difference(self) -> float:
         """Of the twin, as a share of what was measured."""
-        return self.twin / self.target.value - 1
+        return self.twin / self.goal.value - 1
 
 
 @dataclass
@@ -64,13 +64,13 @@ class Twin:
         """Keep a number; one that was there gives way."""
         self.numbers[key] = Derived(key, written(value), kind, source)
 
-    def fit(self, key: str, value: float | str, targets: str) -> None:
-        """Keep a number that was fitted to targets."""
-        self.derive(key, value, "fitted", f"to {targets}")
+    def fit(self, key: str, value: float | str, goals: str) -> None:
+        """Keep a number that was fitted to goals."""
+        self.derive(key, value, "fitted", f"to {goals}")
 
-    def compare(self, target: Target, twin: float, how: str) -> None:
+    def compare(self, goal: Goal, twin: float, how: str) -> None:
         """Keep a figure."""
-        self.compared.append(Compared(target, twin, how))
+        self.compared.append(Compared(goal, twin, how))
 
 
 def written(value: float | str) -> str:

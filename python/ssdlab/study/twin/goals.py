@@ -50,7 +50,7 @@ _RATES_FITTED = {"p50": 1, "p99": 2}
 
 
 @dataclass(frozen=True)
-class Target:
+class Goal:
     """A figure that was measured.
 
     Attributes
@@ -88,7 +88,7 @@ class Target:
 
 
 @dataclass(frozen=True)
-class Targets:
+class Goals:
     """All figures of a drive, by what the recipe does with them.
 
     Attributes
@@ -105,12 +105,12 @@ class Targets:
         The rest, patterns and latencies.
     """
 
-    once: Mapping[str, Target]
-    uniform: Target
-    policy: Target | None
-    join: Target | None
-    latencies: Sequence[Target]
-    predicted: Sequence[Target]
+    once: Mapping[str, Goal]
+    uniform: Goal
+    policy: Goal | None
+    join: Goal | None
+    latencies: Sequence[Goal]
+    predicted: Sequence[Goal]
 
     def value(self, name: str) -> float | None:
         """Return a figure of `ONCE`; None where it was not measured."""
@@ -118,7 +118,7 @@ class Targets:
         return None if found is None else found.value
 
 
-def read_targets(path: Path) -> Targets:
+def read_goals(path: Path) -> Goals:
     """Read a table.
 
     Raises
@@ -127,7 +127,7 @@ def read_targets(path: Path) -> Targets:
         Something in it is wrong or missing; file, line and value are named.
     """
     found = [_target(place, row) for place, row in rows(path, _NEEDED, _OPTIONAL, "figures")]
-    seen: dict[tuple[str, int], Target] = {}
+    seen: dict[tuple[str, int], Goal] = {}
     for each in found:
         first = seen.setdefault((each.name, each.rate), each)
         if first is not each:
@@ -137,7 +137,7 @@ def read_targets(path: Path) -> Targets:
     return sorted_out(str(path), found)
 
 
-def asked(pattern: str) -> Target:
+def asked(pattern: str) -> Goal:
     """Return a pattern that is to be predicted without having been measured.
 
     Raises
@@ -149,10 +149,10 @@ def asked(pattern: str) -> Target:
         raise SsdlabError(
             f"--predict {pattern}: there is no such pattern\ngive one of {', '.join(_KINDS)}"
         )
-    return Target(pattern, 1.0, "--predict")
+    return Goal(pattern, 1.0, "--predict")
 
 
-def sorted_out(where: str, found: Sequence[Target]) -> Targets:
+def sorted_out(where: str, found: Sequence[Goal]) -> Goals:
     """Say what each figure is used for.
 
     Raises
@@ -183,10 +183,10 @@ def sorted_out(where: str, found: Sequence[Target]) -> Targets:
             f"{unused[0].place}: {unused[0].label}: the recipe has no use of it\n"
             "write predict, or leave the use empty"
         )
-    return Targets(once, uniform[0], policy, join, fitted, rest)
+    return Goals(once, uniform[0], policy, join, fitted, rest)
 
 
-def _target(place: str, row: Mapping[str, str]) -> Target:
+def _target(place: str, row: Mapping[str, str]) -> Goal:
     name = row["figure"]
     if name not in (*ONCE, *LATENCIES) and not _is_pattern(name):
         raise SsdlabError(
@@ -200,7 +200,7 @@ def _target(place: str, row: Mapping[str, str]) -> Target:
             f"{place}: {name}: rate {row['rate'] or '(empty)'}: a latency has one, and no other "
             "figure\nwrite the requests a second that ran beside it, such as 10000"
         )
-    found = Target(name, number(place, "value", row["value"]), place, use=row["use"])
+    found = Goal(name, number(place, "value", row["value"]), place, use=row["use"])
     if row["rate"]:
         found = replace(found, rate=round(number(place, "rate", row["rate"])))
     if row["drive_writes"]:
@@ -218,8 +218,8 @@ def _is_pattern(name: str) -> bool:
 
 
 def _chosen(
-    found: Sequence[Target], kind: str, key: Callable[[float], float], least: float = 0.0
-) -> Target | None:
+    found: Sequence[Goal], kind: str, key: Callable[[float], float], least: float = 0.0
+) -> Goal | None:
     """Return the pattern of a kind that is to be fitted to, or is the best one for it."""
     parameters = {
         each: float(each.name.removeprefix(kind)) for each in found if each.name.startswith(kind)
@@ -229,7 +229,7 @@ def _chosen(
     return min(wanted or free, key=lambda each: key(parameters[each]), default=None)
 
 
-def _fitted(found: Sequence[Target]) -> Iterator[Target]:
+def _fitted(found: Sequence[Goal]) -> Iterator[Goal]:
     """Give the latencies that are fitted to."""
     for name in LATENCIES:
         same = [each for each in found if each.name == name and each.use != "predict"]
