@@ -1,7 +1,7 @@
 """The three measured drives, made by their tables: `make test-long PART=twins`.
 
 Their profiles were derived by hand, by the same recipe. Each twin has the profile's policy, its
-reach where a row was fitted to, and its times within a tenth; what it predicts is printed.
+reach, and its times within a tenth; what it predicts is printed.
 """
 
 from __future__ import annotations

@@ -17,7 +17,8 @@ from ssdlab.ground.errors import SsdlabError
 from ssdlab.study.twin import latency, patterns, slices
 from ssdlab.study.twin.goals import Goal
 
-_STEADY_DRIVE_WRITES = 0.3
+_STEADY_DRIVE_WRITES = 1.5
+"""So much, since a greedy drive's rate still swings by some per cent over the first third."""
 _DIES_OF_A_SLICE = 4
 """At least; within half a per cent of slices of eight."""
 

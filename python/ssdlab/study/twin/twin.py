@@ -20,7 +20,7 @@ class Derived:
 
 @dataclass(frozen=True)
 class Compared:
-    """A figure of the twin beside the measured one: ``fitted``, ``chose``, or ``predicted``."""
+    """A figure of the twin beside the measured one: ``fitted``, ``missed``, ``chose``, ``predicted``."""
 
     goal: Goal
     twin: float
