@@ -28,7 +28,7 @@ VERBS = {
         "List the layers that a stack can have, or the parameters of one KIND.",
     ),
     "show": ("drives:show", "Show every parameter of a DRIVE with its unit and source."),
-    "run": ("run:run", "Run a fio job on simulated drives."),
+    "run": ("run:run", "Run a fio job on simulated drives, or on a real one."),
     "season": ("season:season", "Precondition a drive."),
     "pts": ("pts:pts", "Measure drives by SNIA's Performance Test Specification."),
     "sizing": ("sizing:sizing", "Find which drives meet a load, with how much spare."),

@@ -43,7 +43,7 @@ _EFFORT = (
         help="List the steps with time and bytes to be written, and exit.",
     ),
 )
-_REAL = (
+_DESTROY = (
     click.option(
         "--destroy",
         multiple=True,
@@ -56,6 +56,9 @@ _REAL = (
         metavar="DEVICE",
         help="Allow it even if DEVICE holds a partition table or another signature.",
     ),
+)
+_REAL = (
+    *_DESTROY,
     click.option(
         "--purge",
         type=click.Choice(WAYS),
@@ -75,6 +78,11 @@ REAL_NAMES = frozenset({"destroy", "destroy_content", "purge", "no_serial"})
 def effort_options(function: Function) -> Function:
     """Add the options that say how long it takes, and whether it goes on or only tells."""
     return _with(function, _EFFORT)
+
+
+def destroy_options(function: Function) -> Function:
+    """Add the options that allow a real target to be overwritten."""
+    return _with(function, _DESTROY)
 
 
 def real_options(function: Function) -> Function:

@@ -48,6 +48,8 @@ _TAKEN = {
     "--prices": _PRICES,
 }
 """By option, else by verb: the kinds that are read there."""
+_TARGETS = frozenset({"--target", "--destroy", "--destroy-content"})
+"""A file of any kind may be given up."""
 
 
 def what_was_given(message: str, arguments: Sequence[str]) -> str:
@@ -70,7 +72,7 @@ def what_was_given(message: str, arguments: Sequence[str]) -> str:
         return ""
     first = message.partition("\n")[0]
     for option, word in _options_and_words(words):
-        if not word or word not in first or not os.path.isfile(word):
+        if option in _TARGETS or not word or word not in first or not os.path.isfile(word):
             continue
         kind = what_the_file_is(word)
         taken = _TAKEN.get(option, _TAKEN[verb])

@@ -1,4 +1,4 @@
-"""``ssdlab run``: a fio job on one drive or several, in virtual time."""
+"""``ssdlab run``: a fio job on one drive or several, in virtual time, or on a real one."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from functools import partial
 import click
 
 from ssdlab import engine
+from ssdlab.bench.real.wishes import Wishes
 from ssdlab.cli.arguments import FioCommand, JobSource, read_job_source, with_own_suggestion
+from ssdlab.cli.bench_options import destroy_options
 from ssdlab.cli.completion import complete_drive, complete_file
 from ssdlab.cli.console import note, print_text
 from ssdlab.cli.drives import (
@@ -47,6 +49,7 @@ from ssdlab.ground.output import PendingFile, check_writable, is_stdout
         "ssdlab run job.fio --drive old.ssd --output-format json+ --output result.json",
         "ssdlab run job.fio --drive theory --layer partition:start_sector=63 --layer crypt:cores=2",
         "ssdlab run job.fio --drive intel-dc-s3500-80gb --state steady --ensemble 8",
+        "ssdlab run job.fio --target /dev/sdX --destroy /dev/sdX --drive mine.toml --state steady",
     ),
 )
 @click.argument(
@@ -63,6 +66,14 @@ from ssdlab.ground.output import PendingFile, check_writable, is_stdout
     help="Run on this drive; repeat to compare drives side by side.",
     shell_complete=complete_drive,
 )
+@click.option(
+    "--target",
+    metavar="DEVICE",
+    help="Run on this real drive, by fio: a block device, a file, or an NBD URI; --drive beside it "
+    "adds the simulated answer.",
+    shell_complete=complete_file,
+)
+@destroy_options
 @click.option(
     "--stack",
     "stacks",
@@ -116,6 +127,9 @@ def run(
     context: click.Context,
     arguments: tuple[str, ...],
     drives: tuple[str, ...],
+    target: str | None,
+    destroy: tuple[str, ...],
+    destroy_content: tuple[str, ...],
     stacks: tuple[str, ...],
     layers: tuple[str, ...],
     settings: tuple[str, ...],
@@ -138,7 +152,7 @@ def run(
     save: str | None,
     no_cache: bool,
 ) -> int:
-    """Run a fio job on simulated drives.
+    """Run a fio job on simulated drives, or on a real one.
 
     fio's own options work as flags, with or without a job file. JOB.fio is a file or an included
     job: baseline (the five jobs of the Thomas-Krenn e-book), jesd219-client, jesd219-enterprise.
@@ -190,6 +204,26 @@ def run(
     )
     if save is not None and is_stdout(save) and is_stdout(output or "-"):
         raise SsdlabError(f"--save {save}: stdout already receives the results; add -o FILE")
+    if target is not None:
+        from ssdlab.cli.run_real import check_beside, run_target
+
+        of_drives = {"--state": state, "--set": settings, "--layer": layers, "--save": save}
+        check_beside(target, of_drives, (*drives, *stacks))
+        seeds = text.parse_seeds(seed)
+        beside = _requests(base, (*drives, *stacks), seeds) if drives or stacks else []
+        return run_target(
+            target,
+            source,
+            Wishes(destroy, destroy_content),
+            beside,
+            output_format,
+            output or "-",
+            shows_progress=eta != "never",
+        )
+    if destroy or destroy_content:
+        raise SsdlabError(
+            "--destroy: names what a job on a real drive may overwrite\nadd --target DEVICE"
+        )
     requests = _requests(base, (*drives, *stacks), text.parse_seeds(seed))
     several_seeds = len(text.parse_seeds(seed)) > 1
     draws = _draws(ensemble, stacks, scenarios, save, timeline, several_seeds)

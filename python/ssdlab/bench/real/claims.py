@@ -183,6 +183,19 @@ def _loops(node: Node, system: System) -> Iterator[Claim]:
                 yield Claim(f"{device_path(name)} is below /dev/{loop}", remedy)
 
 
+def file_claims(path: str, system: System) -> list[Claim]:
+    """Name every use of a regular file that the kernel tells of: loop devices, swap, writers."""
+    found = []
+    for loop in system.entries("/sys/block"):
+        backing = system.read(f"/sys/block/{loop}/loop/backing_file")
+        if backing and path in (backing, system.real(backing)):
+            found.append(Claim(f"{path} is below /dev/{loop}", f"losetup --detach /dev/{loop}"))
+    for line in (system.read("/proc/swaps") or "").splitlines()[1:]:
+        if line.split() and path in (swap := unescape(line.split()[0]), system.real(swap)):
+            found.append(Claim(f"{path} is swap", f"swapoff {path}"))
+    return [*found, *_writers({path}, lambda: _open_for_writing(path))]
+
+
 def _pools(node: Node, system: System) -> Iterator[Claim]:
     """Ask ZFS's own tool, where there is one."""
     known = {word for line in _lines(system.run("zpool", "status", "-LP")) for word in line.split()}
@@ -208,15 +221,19 @@ def writers(
         Gives process and path of everything that is open for writing; by default the machine's.
     """
     paths = {device_path(name) for name in node.names} | {node.path}
+    return _writers(paths, links or (lambda: _open_for_writing("/dev/")))
+
+
+def _writers(paths: set[str], links: Callable[[], Iterator[tuple[int, str]]]) -> list[Claim]:
     found = {}
-    for process, path in (links or _open_for_writing)():
+    for process, path in links():
         if path in paths and process != os.getpid():
             what = f"{path} is open for writing in process {process} ({_program(process)})"
             found[what] = Claim(what, f"end process {process} first")
     return list(found.values())
 
 
-def _open_for_writing() -> Iterator[tuple[int, str]]:
+def _open_for_writing(below: str) -> Iterator[tuple[int, str]]:
     for process in os.listdir("/proc"):
         if not process.isdigit():
             continue
@@ -227,7 +244,7 @@ def _open_for_writing() -> Iterator[tuple[int, str]]:
         for descriptor in descriptors:
             try:
                 path = os.readlink(f"/proc/{process}/fd/{descriptor}")
-                if path.startswith("/dev/") and _is_writable(process, descriptor):
+                if path.startswith(below) and _is_writable(process, descriptor):
                     yield int(process), path
             except OSError:
                 continue

@@ -97,9 +97,7 @@ class Fio:
             `go_on` said no.
         """
         late_s = None if seconds is None else seconds + _LATE_S
-        ended = self._run(words, late_s, go_on, leash(os.getpid()))
-        if ended.code != 0:
-            raise FioError(f"{_said(ended)}\nthe command was: {shown(words)}")
+        ended = self._ended_well(words, late_s, go_on)
         try:
             output = read_output(ended.output)
         except FioError as error:
@@ -107,6 +105,39 @@ class Fio:
             raise FioError(f"{error}{said}\nthe command was: {shown(words)}") from None
         notices = [line.strip() for line in ended.errors.splitlines() if line.strip()]
         return Output(output.version, output.jobs, (*output.notices, *notices))
+
+    def printed(self, words: Sequence[str], go_on: GoOn, before: Sequence[str] = ()) -> str:
+        """Carry out a user's job of any length, and return all that fio printed.
+
+        Parameters
+        ----------
+        words
+            Without the program.
+        go_on
+            As for `perform`.
+        before
+            What fio is started by.
+
+        Raises
+        ------
+        FioError
+            fio failed; in its own words.
+        Stopped
+            `go_on` said no.
+        """
+        return self._ended_well(words, None, go_on, before).output
+
+    def _ended_well(
+        self,
+        words: Sequence[str],
+        timeout_s: float | None,
+        go_on: GoOn,
+        before: Sequence[str] = (),
+    ) -> Ended:
+        ended = self._run(words, timeout_s, go_on, [*leash(os.getpid()), *before])
+        if ended.code != 0:
+            raise FioError(f"{_said(ended)}\nthe command was: {shown(words)}")
+        return ended
 
     def _run(
         self,

@@ -15,16 +15,18 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from ssdlab.bench.real.claims import Claim, claims, writers
+from ssdlab.bench.real.claims import Claim, claims, file_claims, writers
 from ssdlab.bench.real.content import Signature, signatures
 from ssdlab.bench.real.identity import Identity, identify
 from ssdlab.bench.real.node import Node, find_node, number_of
 from ssdlab.ground.errors import SsdlabError
 from ssdlab.real.system import LiveSystem, System
 
+_LOOKED_AT_BYTES = 1 << 20
 _KEY = object()
 """Known to this module alone."""
 
@@ -43,7 +45,7 @@ class Permission:
     place
         The device's node, or the export's URI.
     number
-        The device's number; empty for an export.
+        The device's number, or a file's; empty for an export.
     descriptor
         The device, opened exclusively, for reading and writing around the page cache; None for an
         export.
@@ -104,9 +106,9 @@ class Permission:
             raise Refused(
                 f"{self.place}: permission to destroy it was given back; nothing was written"
             )
-        if self.number and number_of(self.place) != self.number:
+        if self.number and _number_now(self.place) != self.number:
             raise Refused(
-                f"{self.place}: is device {number_of(self.place)} by now, and permission was "
+                f"{self.place}: is {_number_now(self.place)} by now, and permission was "
                 f"given for {self.number}; nothing was written"
             )
 
@@ -263,6 +265,59 @@ def permit_export(
     if content and uri not in destroy_content:
         raise _holds(uri, content)
     return Permission(_KEY, uri, "", None, size_bytes, content)
+
+
+def permit_file(
+    path: str,
+    destroy: Sequence[str],
+    destroy_content: Sequence[str] = (),
+    system: System | None = None,
+) -> Permission:
+    """Give permission to overwrite a regular file.
+
+    Parameters
+    ----------
+    path
+        The file, which exists.
+    destroy, destroy_content
+        The files that the options name.
+    system
+        The machine; by default this one.
+
+    Raises
+    ------
+    Refused
+        It is not named, is below a loop device or is swap, or holds data.
+    """
+    found = os.path.realpath(path)
+    if not os.path.isfile(found):
+        raise Refused(f"{path}: no regular file, and no device; nothing was written")
+    used = file_claims(found, system or LiveSystem())
+    if used:
+        raise in_use(path, used)
+    if path not in destroy:
+        raise _not_named(path, "--destroy", "its bytes would be overwritten")
+    if os.stat(found).st_size == 0:
+        raise Refused(f"{path}: has no bytes; fallocate -l 10G {path} gives it some")
+    if os.stat(found).st_blocks and not _is_empty(found) and path not in destroy_content:
+        raise _holds(path, [Signature(path, "data", 0)])
+    return Permission(_KEY, found, _number_now(found), None, os.stat(found).st_size)
+
+
+def _number_now(path: str) -> str:
+    """Return what a device or a regular file is known by, whatever leads to it."""
+    try:
+        found = os.stat(path)
+    except OSError as error:
+        raise Refused(f"{path}: {error.strerror}; nothing was written") from None
+    if stat.S_ISREG(found.st_mode):
+        return f"file {found.st_ino} of {found.st_dev}"
+    return number_of(path)
+
+
+def _is_empty(path: str) -> bool:
+    with open(path, "rb") as file:
+        return not any(file.read(_LOOKED_AT_BYTES))
 
 
 def _names(words: Sequence[str], node: Node) -> bool:

@@ -20,7 +20,7 @@ class Derived:
 
 @dataclass(frozen=True)
 class Compared:
-    """A figure of the twin beside the measured one: ``fitted``, ``missed``, ``chose``, ``predicted``."""
+    """A figure beside the measured one: ``fitted``, ``missed``, ``chose`` or ``predicted``."""
 
     goal: Goal
     twin: float

@@ -1,0 +1,182 @@
+"""A user's job as one for a real target: the same requests, to this target and no other.
+
+The engine checks the job first, and refuses what starts programs or opens folders. Here what says
+where and through what a job goes is taken out and told, the target's own words take its place, and
+flags stand behind each job's options, where the last one counts. A replay of a log is refused: the
+log names its files. A job that only reads is run with fio's ``--readonly``; whether it does is
+judged by its ``rw``, the default of which is ``read``.
+
+Left out: patterns that are ours alone (``zoned_scatter``, ``ranks``), which fio refuses itself.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from ssdlab import engine
+from ssdlab.ground.errors import SsdlabError
+
+_ELSEWHERE = frozenset(
+    {
+        *("filename", "filename_format", "directory", "unique_filename", "nrfiles", "openfiles"),
+        *("ioengine", "direct", "buffered", "thread", "uri", "file_service_type"),
+        *("create_on_open", "create_only", "create_serialize", "fallocate", "unlink", "overwrite"),
+    }
+)
+"""Where a job goes, and through what; the target says so itself."""
+_NAMES_FILES = frozenset({"read_iolog", "write_iolog", "replay_device", "replay_redirect"})
+_READS = frozenset({"read", "randread"})
+_RW = ("rw", "readwrite")
+_SIZES = ("offset", "size", "filesize")
+_AMOUNT = re.compile(r"(\d+)([kmgt%]?)(?:i?b)?", re.IGNORECASE)
+_FACTORS = {unit: 1 << 10 * power for power, unit in enumerate(("", "k", "m", "g", "t"))}
+Option = tuple[str, str | None]
+"""Name and value; None where it has none."""
+
+
+@dataclass(frozen=True)
+class RealJob:
+    """What fio is given.
+
+    Attributes
+    ----------
+    text
+        A job file.
+    writes
+        Whether any job writes or trims.
+    notices
+        What was taken out.
+    """
+
+    text: str
+    writes: bool
+    notices: tuple[str, ...]
+
+
+def for_target(text: str | None, name: str, flags: Sequence[str], place: Sequence[str]) -> RealJob:
+    """Return a job for a target.
+
+    Parameters
+    ----------
+    text, name, flags
+        The job file, what it is called, and fio's options, as for a simulated run.
+    place
+        What leads to the target, as fio's options: ``ioengine=libaio``, ``filename=/dev/sdb``.
+
+    Raises
+    ------
+    SsdlabError
+        The job is wrong, or goes to files that it names itself.
+    """
+    engine.check_job(text, name, tuple(flags))
+    only, given = _sections_asked(flags)
+    shared, jobs = _sections(text, name)
+    kept = [each for each in jobs if not only or each[0] in only]
+    made = [(title, [*shared, *options, *given]) for title, options in kept]
+    taken = dict.fromkeys(_shown(each) for _, options in made for each in options if _is_off(each))
+    notices = tuple(f"{each}: left out; the target is what --target names" for each in taken)
+    lines = []
+    for title, options in made:
+        _refuse_files(name, options)
+        lines += [f"[{title}]", *place, *(_shown(each) for each in options if not _is_off(each))]
+    writes = any(_pattern(options) not in _READS for _, options in made)
+    return RealJob("\n".join(lines) + "\n", writes, notices)
+
+
+def _sections_asked(flags: Sequence[str]) -> tuple[list[str], list[Option]]:
+    """Part the names of sections from the options."""
+    pairs = [_option(each.lstrip("-")) for each in flags]
+    only = [value or "" for name, value in pairs if name == "section"]
+    return only, [each for each in pairs if each[0] not in ("section", "name")]
+
+
+def _sections(text: str | None, name: str) -> tuple[list[Option], list[tuple[str, list[Option]]]]:
+    """Return what all jobs share, and each job; without a file there is one."""
+    if text is None:
+        return [], [("job", [])]
+    shared: list[Option] = []
+    jobs: list[tuple[str, list[Option]]] = []
+    current = shared
+    for line in _lines(text):
+        if line.startswith("["):
+            title = line.partition("]")[0].lstrip("[").strip()
+            if title == "global":
+                current = shared
+            else:
+                # A later [global] is for the jobs behind it alone.
+                jobs.append((title, [*shared]))
+                current = jobs[-1][1]
+        elif line.split()[0] == "include":
+            raise SsdlabError(f"{name}: {line}: a job for a real target stands in one file")
+        else:
+            current.append(_option(line))
+    return [], jobs
+
+
+def _lines(text: str) -> Iterator[str]:
+    for line in text.splitlines():
+        stripped = line.strip()
+        if stripped and stripped[0] not in ";#":
+            yield stripped
+
+
+def _option(text: str) -> Option:
+    name, equals, value = text.partition("=")
+    return name.strip(), value.strip() if equals else None
+
+
+def _shown(option: Option) -> str:
+    name, value = option
+    return name if value is None else f"{name}={value}"
+
+
+def _is_off(option: Option) -> bool:
+    return option[0] in _ELSEWHERE
+
+
+def _refuse_files(name: str, options: Sequence[Option]) -> None:
+    for option in options:
+        if option[0] in _NAMES_FILES:
+            raise SsdlabError(
+                f"{name}: {_shown(option)}: names files of its own, and goes to no real target\n"
+                "replay it on a simulated drive: --drive"
+            )
+
+
+def check_within(job: RealJob, size_bytes: int, target: str) -> None:
+    """Refuse a job that goes beyond a file's end: fio would empty the file and make it larger.
+
+    Raises
+    ------
+    SsdlabError
+        It does, or it cannot be told.
+    """
+    for section in job.text.split("\n["):
+        options = dict(_option(line) for line in _lines(section.partition("]")[2]))
+        end = sum(_amount(options.get(name), size_bytes) for name in ("offset", "size"))
+        if max(end, _amount(options.get("filesize"), size_bytes)) > size_bytes:
+            told = ", ".join(f"{key}={options[key]}" for key in _SIZES if key in options)
+            raise SsdlabError(
+                f"{target}: has {size_bytes} bytes, and {told} goes beyond its end\n"
+                "give shares, such as size=50%, or a larger file"
+            )
+
+
+def _amount(value: str | None, size_bytes: int) -> float:
+    """Return an amount in bytes; one that cannot be read is infinite."""
+    if value is None:
+        return 0
+    found = _AMOUNT.fullmatch(value)
+    if found is None:
+        return math.inf
+    number = int(found[1])
+    return number * size_bytes / 100 if found[2] == "%" else number * _FACTORS[found[2].lower()]
+
+
+def _pattern(options: Sequence[Option]) -> str:
+    """Return a job's ``rw`` without what follows a colon; the last one counts."""
+    given = [value or "" for name, value in options if name in _RW]
+    return (given or ["read"])[-1].partition(":")[0].strip()

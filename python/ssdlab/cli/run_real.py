@@ -1,0 +1,93 @@
+"""``ssdlab run --target``: a job on a real drive by fio, and its simulated answer beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from ssdlab.bench.real.job import Asked, run_job
+from ssdlab.bench.real.wishes import Wishes
+from ssdlab.cli.arguments import JobSource
+from ssdlab.cli.console import note
+from ssdlab.cli.formats import document, write_document
+from ssdlab.cli.tasks import carry_out
+from ssdlab.engine import Progress
+from ssdlab.engine.request import RunRequest
+from ssdlab.engine.result import Result
+from ssdlab.experiment.cache import run_conditioned
+from ssdlab.ground.errors import SsdlabError, Stopped
+from ssdlab.ground.exit_codes import Exit
+from ssdlab.ground.output import PendingFile
+
+
+def check_beside(target: str, simulated: Mapping[str, object], drives: Sequence[str]) -> None:
+    """Refuse what a real drive has no use of: it is in the condition that it is in.
+
+    Raises
+    ------
+    SsdlabError
+        One was given, and no simulated drive that it could be for.
+    """
+    for name, given in simulated.items():
+        if given and not drives:
+            raise SsdlabError(
+                f"{name}: applies to a simulated drive, and --target {target} is a real one\n"
+                "leave it out, or add --drive for the simulated answer beside it"
+            )
+
+
+def run_target(
+    target: str,
+    source: JobSource,
+    wishes: Wishes,
+    requests: Sequence[RunRequest],
+    output_format: str,
+    output: str,
+    *,
+    shows_progress: bool,
+) -> Exit:
+    """Run a job on a real target, then on simulated drives, and write all results.
+
+    Parameters
+    ----------
+    requests
+        The simulated runs beside it.
+
+    Raises
+    ------
+    SsdlabError
+        The target is refused, or fio failed.
+    Stopped
+        It was stopped before fio had ended; nothing is written then.
+    """
+    asked = Asked(target, source.text, source.name, source.flags, "+" in output_format, wishes)
+
+    def real(progress: Progress) -> str:
+        return run_job(asked, _show, progress)
+
+    with PendingFile(output) as pending:
+        results = [_one(target, real, shows_progress)]
+        results += [
+            _one(each.drive, _simulated(each), shows_progress=shows_progress) for each in requests
+        ]
+        labels = [target, *(each.drive for each in requests)]
+        write_document(document(results, labels, output_format), output_format, pending)
+    for each in Result.from_json(results[0]).said:
+        note(f"ssdlab: {each}")
+    return Exit.DONE
+
+
+def _simulated(request: RunRequest) -> Callable[[Progress], str]:
+    return lambda progress: run_conditioned(request, progress)
+
+
+def _one(label: str, task: Callable[[Progress], str], shows_progress: bool) -> str:
+    """Carry one run out by itself: a drive's figures are not to hang on what else is computed."""
+    (found,), stopped = carry_out([label], [task], shows_progress=shows_progress)
+    if stopped or found is None:
+        raise Stopped
+    return found
+
+
+def _show(lines: Sequence[str]) -> None:
+    for line in lines:
+        note(f"ssdlab: {line}")
