@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from ssdlab.bench.real.job import Asked, run_job
+from ssdlab.bench.real.job import TargetJob, run_job
 from ssdlab.bench.real.wishes import Wishes
 from ssdlab.cli.arguments import JobSource
 from ssdlab.cli.console import note
@@ -59,7 +59,7 @@ def run_target(
     Stopped
         It was stopped before fio had ended; nothing is written then.
     """
-    asked = Asked(target, source.text, source.name, source.flags, "+" in output_format, wishes)
+    asked = TargetJob(target, source.text, source.name, source.flags, "+" in output_format, wishes)
 
     def real(progress: Progress) -> str:
         return run_job(asked, _show, progress)

@@ -30,7 +30,7 @@ _BLOCK_BYTES = 4096
 
 
 @dataclass(frozen=True)
-class Asked:
+class TargetJob:
     """What the user asked for.
 
     Attributes
@@ -53,7 +53,7 @@ class Asked:
     wishes: Wishes
 
 
-def run_job(asked: Asked, show: Show, progress: Progress) -> str:
+def run_job(asked: TargetJob, show: Show, progress: Progress) -> str:
     """Run a job, and return fio's JSON.
 
     Parameters
@@ -84,7 +84,7 @@ def run_job(asked: Asked, show: Show, progress: Progress) -> str:
         return _performed(asked, job, fio, show, progress)
 
 
-def _permission(asked: Asked, show: Show, held: ExitStack) -> Permission:
+def _permission(asked: TargetJob, show: Show, held: ExitStack) -> Permission:
     wishes = asked.wishes
     if is_uri(asked.target):
         client = held.enter_context(Client(asked.target))
@@ -100,7 +100,7 @@ def _tell_users(target: str, show: Show) -> None:
     if is_uri(target) or not is_real(target):
         return
     found = examine(target, show)
-    show([f"{each.what}: its requests are in the figures" for each in found.claims])
+    show([f"in use: {each.what}; requests of others are in the figures" for each in found.claims])
 
 
 def _place(target: str, fio: Fio) -> Sequence[str]:
@@ -120,7 +120,7 @@ def _place(target: str, fio: Fio) -> Sequence[str]:
     return (f"ioengine={engine}", f"filename={name}", "direct=1", "thread")
 
 
-def _performed(asked: Asked, job: RealJob, fio: Fio, show: Show, progress: Progress) -> str:
+def _performed(asked: TargetJob, job: RealJob, fio: Fio, show: Show, progress: Progress) -> str:
     with tempfile.TemporaryDirectory(prefix="ssdlab-") as folder:
         file = Path(folder) / "job.fio"
         file.write_text(job.text)

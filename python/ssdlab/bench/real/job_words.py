@@ -33,7 +33,7 @@ _RW = ("rw", "readwrite")
 _SIZES = ("offset", "size", "filesize")
 _AMOUNT = re.compile(r"(\d+)([kmgt%]?)(?:i?b)?", re.IGNORECASE)
 _FACTORS = {unit: 1 << 10 * power for power, unit in enumerate(("", "k", "m", "g", "t"))}
-Option = tuple[str, str | None]
+JobOption = tuple[str, str | None]
 """Name and value; None where it has none."""
 
 
@@ -86,19 +86,21 @@ def for_target(text: str | None, name: str, flags: Sequence[str], place: Sequenc
     return RealJob("\n".join(lines) + "\n", writes, notices)
 
 
-def _sections_asked(flags: Sequence[str]) -> tuple[list[str], list[Option]]:
+def _sections_asked(flags: Sequence[str]) -> tuple[list[str], list[JobOption]]:
     """Part the names of sections from the options."""
     pairs = [_option(each.lstrip("-")) for each in flags]
     only = [value or "" for name, value in pairs if name == "section"]
     return only, [each for each in pairs if each[0] not in ("section", "name")]
 
 
-def _sections(text: str | None, name: str) -> tuple[list[Option], list[tuple[str, list[Option]]]]:
+def _sections(
+    text: str | None, name: str
+) -> tuple[list[JobOption], list[tuple[str, list[JobOption]]]]:
     """Return what all jobs share, and each job; without a file there is one."""
     if text is None:
         return [], [("job", [])]
-    shared: list[Option] = []
-    jobs: list[tuple[str, list[Option]]] = []
+    shared: list[JobOption] = []
+    jobs: list[tuple[str, list[JobOption]]] = []
     current = shared
     for line in _lines(text):
         if line.startswith("["):
@@ -123,21 +125,21 @@ def _lines(text: str) -> Iterator[str]:
             yield stripped
 
 
-def _option(text: str) -> Option:
+def _option(text: str) -> JobOption:
     name, equals, value = text.partition("=")
     return name.strip(), value.strip() if equals else None
 
 
-def _shown(option: Option) -> str:
+def _shown(option: JobOption) -> str:
     name, value = option
     return name if value is None else f"{name}={value}"
 
 
-def _is_off(option: Option) -> bool:
+def _is_off(option: JobOption) -> bool:
     return option[0] in _ELSEWHERE
 
 
-def _refuse_files(name: str, options: Sequence[Option]) -> None:
+def _refuse_files(name: str, options: Sequence[JobOption]) -> None:
     for option in options:
         if option[0] in _NAMES_FILES:
             raise SsdlabError(
@@ -176,7 +178,7 @@ def _amount(value: str | None, size_bytes: int) -> float:
     return number * size_bytes / 100 if found[2] == "%" else number * _FACTORS[found[2].lower()]
 
 
-def _pattern(options: Sequence[Option]) -> str:
+def _pattern(options: Sequence[JobOption]) -> str:
     """Return a job's ``rw`` without what follows a colon; the last one counts."""
     given = [value or "" for name, value in options if name in _RW]
     return (given or ["read"])[-1].partition(":")[0].strip()

@@ -108,7 +108,7 @@ class Permission:
             )
         if self.number and _number_now(self.place) != self.number:
             raise Refused(
-                f"{self.place}: is {_number_now(self.place)} by now, and permission was "
+                f"{self.place}: is {_called(_number_now(self.place))} by now, and permission was "
                 f"given for {self.number}; nothing was written"
             )
 
@@ -311,8 +311,12 @@ def _number_now(path: str) -> str:
     except OSError as error:
         raise Refused(f"{path}: {error.strerror}; nothing was written") from None
     if stat.S_ISREG(found.st_mode):
-        return f"file {found.st_ino} of {found.st_dev}"
+        return f"inode {found.st_ino} of {found.st_dev}"
     return number_of(path)
+
+
+def _called(number: str) -> str:
+    return number if number.startswith("inode") else f"device {number}"
 
 
 def _is_empty(path: str) -> bool:

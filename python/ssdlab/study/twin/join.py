@@ -15,7 +15,7 @@ from ssdlab.study.twin.twin import Twin
 
 REACHES = ("0", *(f"{1 << power} KiB" for power in range(6, 14)), "64 GiB")
 """None; 64 KiB to 8 MiB; all that waits."""
-_KEY = "buffer.join_bytes"
+_JOIN = "buffer.join_bytes"
 
 
 def settle(goal: Goal, twin: Twin, runs: SliceRuns, progress: Progress) -> None:
@@ -36,14 +36,14 @@ def settle(goal: Goal, twin: Twin, runs: SliceRuns, progress: Progress) -> None:
 
     low, high = 0, len(REACHES) - 1
     if rate(low) >= goal.value:
-        check_reached(goal, _KEY, rate(low), most=False)
+        check_reached(goal, _JOIN, rate(low), most=False)
         high = low
     elif rate(high) <= goal.value:
-        check_reached(goal, _KEY, rate(high), most=True)
+        check_reached(goal, _JOIN, rate(high), most=True)
         low = high
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if rate(middle) < goal.value else (low, middle)
     place = min((low, high), key=lambda each: abs(rate(each) - goal.value))
-    twin.fit(_KEY, REACHES[place], goal.source)
+    twin.fit(_JOIN, REACHES[place], goal.source)
     twin.compare(goal, rate(place), "fitted")
