@@ -17,7 +17,7 @@ from ssdlab.referee.predicted.rows import MAX, PRO, PredictedRow, rows
 from ssdlab.study.twin import patterns
 
 KNOWN = known("predicted/micron-7450.toml")
-FILE = Path(__file__).parents[2] / "docs/predictions/7450-2.json"
+FILE = Path(__file__).parents[2] / "docs/predictions/7450.json"
 
 
 def at(key: str, value: float | str) -> Range:
@@ -33,7 +33,6 @@ BY_HAND = (
     at("ftl.parity_stripe_pages", 16),
     at("ftl.map_log_entry_bytes", 8.0),
     at("ftl.gc", "greedy"),
-    at("buffer.join_bytes", "256 KiB"),
     at("copies.uniform", 1.0),
     at("copies.zipf-1.0", 1.2),
 )
