@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 
-from ssdlab.bench.real.job import TargetJob, run_job
+from ssdlab.bench.real.job import open_target
+from ssdlab.bench.real.job_words import for_target
 from ssdlab.bench.real.wishes import Wishes
 from ssdlab.cli.arguments import JobSource
 from ssdlab.cli.console import note
@@ -59,10 +61,15 @@ def run_target(
     Stopped
         It was stopped before fio had ended; nothing is written then.
     """
-    asked = TargetJob(target, source.text, source.name, source.flags, "+" in output_format, wishes)
+    # Wrong words are told before the target is touched.
+    writes = for_target(source.text, source.name, source.flags, ()).writes
 
     def real(progress: Progress) -> str:
-        return run_job(asked, _show, progress)
+        with ExitStack() as held:
+            opened = open_target(target, wishes, _show, held, writes=writes)
+            job = for_target(source.text, source.name, source.flags, opened.place)
+            _show(job.notices)
+            return opened.run(job, _show, progress, with_bins="+" in output_format)
 
     with PendingFile(output) as pending:
         results = [_one(target, real, shows_progress)]

@@ -18,9 +18,9 @@ from pathlib import Path
 
 from ssdlab.bench.real.export import permit_uri
 from ssdlab.bench.real.fio_program import Fio
-from ssdlab.bench.real.job_words import RealJob, check_within, for_target
+from ssdlab.bench.real.job_words import RealJob, check_within
 from ssdlab.bench.real.nbd import Client
-from ssdlab.bench.real.safety import Permission, Show, examine, permit, permit_file
+from ssdlab.bench.real.safety import Permission, Refused, Show, examine, permit, permit_file
 from ssdlab.bench.real.wishes import Wishes, is_real, is_uri
 from ssdlab.engine import Progress
 from ssdlab.engine.fio_json.documents import find_document
@@ -30,74 +30,103 @@ _BLOCK_BYTES = 4096
 
 
 @dataclass(frozen=True)
-class TargetJob:
-    """What the user asked for.
+class OpenTarget:
+    """A target that jobs may go to, for as long as it is held.
 
     Attributes
     ----------
-    target
-        A block device, a file, or an NBD URI.
-    text, name, flags
-        The job, as for a simulated run.
-    with_bins
-        Whether fio keeps the bins of latencies (json+).
-    wishes
-        What the user allows.
+    name
+        As the user typed it.
+    place
+        What leads to it, as fio's options.
+    permission
+        To write; None where it is only read.
+    fio
+        The program.
     """
 
-    target: str
-    text: str | None
     name: str
-    flags: tuple[str, ...]
-    with_bins: bool
-    wishes: Wishes
+    place: Sequence[str]
+    permission: Permission | None
+    fio: Fio
+
+    def run(self, job: RealJob, show: Show, progress: Progress, *, with_bins: bool = False) -> str:
+        """Run a job, and return fio's JSON.
+
+        Parameters
+        ----------
+        show
+            Is handed what fio said beside its figures.
+        with_bins
+            Whether fio keeps the bins of latencies (json+).
+
+        Raises
+        ------
+        SsdlabError
+            fio failed, or the target is another one by now.
+        Stopped
+            `progress` returned False.
+        """
+        if _is_file(self.name):
+            check_within(job, os.stat(self.name).st_size, self.name)
+        if self.permission is not None:
+            self.permission.check()
+        elif job.writes:
+            raise Refused(f"{self.name}: was opened for reading; nothing was written")
+        with tempfile.TemporaryDirectory(prefix="ssdlab-") as folder:
+            file = Path(folder) / "job.fio"
+            file.write_text(job.text)
+            words = [str(file), "--output-format=" + ("json+" if with_bins else "json")]
+            words += ["--eta=never", *([] if job.writes else ["--readonly"])]
+            before = _within_size(self.name) if job.writes else []
+            printed = self.fio.printed(words, lambda: progress("fio", 0.0), before)
+        # fio may say something beside its JSON.
+        found = find_document(printed, "what fio printed")
+        show([*found.said, *(each.told() for each in found.unread)])
+        return json.dumps(found.content, ensure_ascii=False, indent=2)
 
 
-def run_job(asked: TargetJob, show: Show, progress: Progress) -> str:
-    """Run a job, and return fio's JSON.
+def open_target(
+    name: str, wishes: Wishes, show: Show, held: ExitStack, *, writes: bool
+) -> OpenTarget:
+    """Give a target to jobs until `held` is closed.
 
     Parameters
     ----------
+    name
+        A block device, a file, or an NBD URI.
+    wishes
+        What the user allows.
     show
-        Is handed lines for the user: which drive it is, what was left out, who else uses it.
+        Is handed lines for the user: which drive it is, who else uses it.
+    writes
+        Whether any job writes.
 
     Raises
     ------
     SsdlabError
-        The job is wrong, the target is refused, or fio failed; where it is refused, nothing was
-        written.
-    Stopped
-        `progress` returned False.
+        It is not there or is refused, and nothing was written; or fio cannot reach it.
     """
     fio = Fio()
-    job = for_target(asked.text, asked.name, asked.flags, ())
-    with ExitStack() as held:
-        permission = _permission(asked, show, held) if job.writes else None
-        if permission is None:
-            _tell_users(asked.target, show)
-        job = for_target(asked.text, asked.name, asked.flags, _place(asked.target, fio))
-        show(job.notices)
-        if not is_uri(asked.target) and not is_real(asked.target):
-            check_within(job, os.stat(asked.target).st_size, asked.target)
-        if permission is not None:
-            permission.check()
-        return _performed(asked, job, fio, show, progress)
+    permission = _permission(name, wishes, show, held) if writes else None
+    if permission is None:
+        _tell_users(name, show)
+    return OpenTarget(name, _place(name, fio), permission, fio)
 
 
-def _permission(asked: TargetJob, show: Show, held: ExitStack) -> Permission:
-    wishes = asked.wishes
-    if is_uri(asked.target):
-        client = held.enter_context(Client(asked.target))
+def _permission(name: str, wishes: Wishes, show: Show, held: ExitStack) -> Permission:
+    if is_uri(name):
+        client = held.enter_context(Client(name))
         return held.enter_context(permit_uri(client, wishes.destroy, wishes.destroy_content))
-    if is_real(asked.target):
-        permission, _ = permit(asked.target, wishes.destroy, wishes.destroy_content, show)
+    if is_real(name):
+        permission, _ = permit(name, wishes.destroy, wishes.destroy_content, show)
         return held.enter_context(permission)
-    return held.enter_context(permit_file(asked.target, wishes.destroy, wishes.destroy_content))
+    return held.enter_context(permit_file(name, wishes.destroy, wishes.destroy_content))
 
 
 def _tell_users(target: str, show: Show) -> None:
     """Say who else uses a device that is only read."""
-    if is_uri(target) or not is_real(target):
+    if is_uri(target) or _is_file(target):
         return
     found = examine(target, show)
     show([f"in use: {each.what}; requests of others are in the figures" for each in found.claims])
@@ -120,23 +149,12 @@ def _place(target: str, fio: Fio) -> Sequence[str]:
     return (f"ioengine={engine}", f"filename={name}", "direct=1", "thread")
 
 
-def _performed(asked: TargetJob, job: RealJob, fio: Fio, show: Show, progress: Progress) -> str:
-    with tempfile.TemporaryDirectory(prefix="ssdlab-") as folder:
-        file = Path(folder) / "job.fio"
-        file.write_text(job.text)
-        form = "json+" if asked.with_bins else "json"
-        words = [str(file), f"--output-format={form}", "--eta=never"]
-        words += [] if job.writes else ["--readonly"]
-        before = _within_size(asked.target) if job.writes else []
-        printed = fio.printed(words, lambda: progress("fio", 0.0), before)
-    # fio may say something beside its JSON.
-    found = find_document(printed, "what fio printed")
-    show([*found.said, *(each.told() for each in found.unread)])
-    return json.dumps(found.content, ensure_ascii=False, indent=2)
+def _is_file(target: str) -> bool:
+    return not is_uri(target) and not is_real(target)
 
 
 def _within_size(target: str) -> list[str]:
     """Keep fio from making a file larger than it is."""
-    if is_uri(target) or is_real(target) or shutil.which("prlimit") is None:
+    if not _is_file(target) or shutil.which("prlimit") is None:
         return []
     return ["prlimit", f"--fsize={os.stat(target).st_size}"]
