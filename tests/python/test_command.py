@@ -33,6 +33,7 @@ VERBS = (
     "report",
     "demo",
     "reproduce",
+    "measure",
     "audit",
     "health",
     "smart",

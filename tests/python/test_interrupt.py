@@ -42,6 +42,7 @@ class Verb:
     within_s: float = 1.0
 
 
+TARGET = ("--target", "disk.img", "--destroy", "disk.img")
 VERBS = {
     "help": Verb(("--help",)),
     "version": Verb(("--version",)),
@@ -86,6 +87,7 @@ VERBS = {
     "demo": Verb(("demo", "-o", "demo"), 8),
     "sweep": Verb(("sweep", "study.toml", "-o", "new"), 6),
     "sweep --dry-run": Verb(("sweep", "study.toml", "--dry-run"), 4),
+    "measure": Verb(("measure", "alignment", *TARGET, "--seconds", "60"), 4),
     "reproduce": Verb(("reproduce", "--quick", "-o", "reproduction"), 8),
 }
 
@@ -206,6 +208,7 @@ def test_every_verb_ends_at_ctrl_c(name: str, tmp_path: Path) -> None:
     (tmp_path / "old.json").write_text(synthetic.text(synthetic.job()))
     (tmp_path / "study.toml").write_text(STUDY)
     (tmp_path / "twin.csv").write_text(TWIN)
+    (tmp_path / "disk.img").write_bytes(bytes(1 << 24))
     (tmp_path / "mqsim.trace").write_text("1 0 8 8 0\n" * 500_000)
     for _ in range(TIMES):
         words = (*COMMAND, *verb.arguments)

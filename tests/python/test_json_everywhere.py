@@ -23,8 +23,8 @@ from test_serve import end
 Command = Callable[..., tuple[int, str, str]]
 S3500 = "intel-dc-s3500-80gb"
 SMART = Path(__file__).parent / "smart"
-ELSEWHERE = {"attach", "detach", "twin"}
-"""Tried by `test_attach`, where a machine has what they need, and by `test_twin`."""
+ELSEWHERE = {"attach", "detach", "measure", "twin"}
+"""Tried by `test_attach`, where a machine has what they need, by `test_measure` and `test_twin`."""
 NONE = {"completion": "prints a script for a shell, and nothing else"}
 STUDY = (
     '[base]\ndrives = ["theory"]\njob = "--rw=randwrite --bs=4k --number_ios=10"\n'

@@ -1,0 +1,117 @@
+"""`ssdlab measure`: turns and ratios by hand, refusals, a served drive beside a simulated one."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import signal
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from ssdlab import engine
+from ssdlab.bench.real.fio_program import Fio
+from ssdlab.cli.measure import _NAMES
+from ssdlab.engine.request import RunRequest
+from ssdlab.engine.result import Result
+from ssdlab.experiment import runner
+from ssdlab.referee.asked import turns
+from ssdlab.referee.asked.questions import QUESTIONS
+
+Command = Callable[..., tuple[int, str, str]]
+SMALL = RunRequest("theory", settings=(("capacity_bytes", "64MiB"),), condition="used")
+needs_fio = pytest.mark.skipif(shutil.which("fio") is None, reason="needs fio")
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def result(**iops: float) -> Result:
+    """Return a result with jobs that wrote at these rates."""
+    jobs = [
+        {"jobname": name, "write": {"iops": rate, "total_ios": 1, "io_bytes": 4096}}
+        for name, rate in iops.items()
+    ]
+    return Result.from_json(json.dumps({"fio version": "fio-3.33", "jobs": jobs}))
+
+
+def test_every_question_is_offered() -> None:
+    """And each is a job that the engine takes."""
+    assert set(_NAMES) == set(QUESTIONS)
+    for each in QUESTIONS.values():
+        engine.check_job(turns.turn(each, 0, 1.0), each.name, ())
+        assert all(0 < stated.value for stated in each.stated())
+
+
+def test_every_second_turn_begins_with_b() -> None:
+    """A drive that grows slower by and by favours neither."""
+    question = QUESTIONS["trim"]
+    order = [
+        [line.strip("[]") for line in turns.turn(question, number, 1).splitlines() if "[" in line]
+        for number in (0, 1)
+    ]
+    assert order == [
+        ["trim", "trimmed", "fill", "written"],
+        ["fill", "written", "trim", "trimmed"],
+    ]
+
+
+def test_a_ratio_by_hand() -> None:
+    """Half and twice make one; halves alone make a half, whose interval has no width."""
+    question = QUESTIONS["alignment"]
+    both = [result(aligned=100, unaligned=50), result(aligned=100, unaligned=200)]
+    assert turns.figures(question, both).ratio == pytest.approx(1)
+    halves = turns.figures(question, [both[0]] * 3)
+    assert halves.ratio == pytest.approx(0.5)
+    assert halves.interval == pytest.approx((0.5, 0.5))
+    assert halves.pairs == ((100, 50),) * 3
+
+
+def test_a_simulated_drive_loses_by_misalignment() -> None:
+    """Each write of a used drive touches two pages of 4 KiB, so at least half of it is lost."""
+    question = QUESTIONS["alignment"]
+    request = turns.on_drive(question, 3, 0.2, SMALL)
+    found = turns.simulated(question, 3, runner.run(request, lambda _phase, _share: True))
+    assert found.interval is not None
+    assert found.interval[0] <= found.ratio <= found.interval[1]
+    assert found.ratio < 0.6
+
+
+def test_nothing_is_written_unless_it_is_named(command: Command) -> None:
+    """Whatever the question."""
+    Path("disk.img").write_bytes(bytes(1 << 24))
+    before = hashlib.sha256(Path("disk.img").read_bytes()).hexdigest()
+    for name in QUESTIONS:
+        code, out, error = command("measure", name, "--target", "disk.img")
+        assert (code, out) == (2, "") and "--destroy disk.img" in error
+        assert hashlib.sha256(Path("disk.img").read_bytes()).hexdigest() == before
+    code, out, error = command("measure", "trim", "--target", "disk.img", "--state", "used")
+    assert (code, out) == (2, "") and "add --drive" in error
+
+
+@needs_fio
+def test_a_served_drive(command: Command, tmp_path: Path) -> None:
+    """Both questions over NBD, in text and JSON, with the simulated answer beside."""
+    if "nbd" not in Fio().engines():
+        pytest.skip("this fio has no engine for NBD")
+    capacity = ("--set", "capacity_bytes=64MiB")
+    assert command("serve", "theory", *capacity, "-o", "served", "--wait-ready")[0] == 0
+    try:
+        uri = f"nbd+unix:///?socket={tmp_path}/served/nbd.sock"
+        words = ("--target", uri, "--destroy", uri, "--turns", "2", "--seconds", "0.2")
+        for name in QUESTIONS:
+            code, out, error = command("measure", name, *words, "--json", "--drive", "theory")
+            assert code == 0, error
+            found = json.loads(out)
+            assert len(found["target"]["pairs"]) == len(found["simulated"]["pairs"]) == 2
+            assert found["documents"]
+        code, out, error = command("measure", "alignment", *words)
+        assert code == 0 and "2 turns" in out and "Media-Addicted" in out
+        assert "no longer in the condition" in error
+    finally:
+        os.kill(int(Path("served/pid").read_text()), signal.SIGTERM)
