@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ssdlab.bench.real.job import OpenTarget
     from ssdlab.engine.result import Result
     from ssdlab.referee.asked.questions import AskedQuestion
-    from ssdlab.referee.asked.turns import Answer
+    from ssdlab.referee.asked.turns import TurnsAnswer
 
 _NAMES = ("alignment", "trim")
 
@@ -154,7 +154,7 @@ def _simulated(
     state: str | None,
     turns: int,
     seconds: float,
-) -> Answer:
+) -> TurnsAnswer:
     from ssdlab.engine.request import RunRequest
     from ssdlab.engine.result import Result
     from ssdlab.experiment.cache import run_conditioned
@@ -173,13 +173,17 @@ def _tell(lines: Any) -> None:
         note(f"ssdlab: {line}")
 
 
-def _cells(name: str, answer: Answer) -> tuple[str, str, str, str]:
+def _cells(name: str, answer: TurnsAnswer) -> tuple[str, str, str, str]:
     between = "" if answer.interval is None else "{:.2f} to {:.2f}".format(*answer.interval)
     return name, f"{answer.ratio:.2f}", between, f"{len(answer.pairs)} turns"
 
 
 def _show(
-    asked: AskedQuestion, target: str, answer: Answer, drive: str | None, beside: Answer | None
+    asked: AskedQuestion,
+    target: str,
+    answer: TurnsAnswer,
+    drive: str | None,
+    beside: TurnsAnswer | None,
 ) -> None:
     print_text(f"{asked.asks}\n{asked.ratio}:\n")
     rows = [_cells(target, answer)]
@@ -192,7 +196,9 @@ def _show(
     print_table(("", "ratio", "95 % interval", ""), rows, right=(1,))
 
 
-def _as_data(asked: AskedQuestion, answer: Answer, beside: Answer | None) -> dict[str, Any]:
+def _as_data(
+    asked: AskedQuestion, answer: TurnsAnswer, beside: TurnsAnswer | None
+) -> dict[str, Any]:
     """Return the same for programs."""
     return {
         "question": asked.name,

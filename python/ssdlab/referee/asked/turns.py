@@ -20,7 +20,7 @@ from ssdlab.referee.asked.questions import AskedQuestion
 
 
 @dataclass(frozen=True)
-class Answer:
+class TurnsAnswer:
     """What turns come to.
 
     Attributes
@@ -55,7 +55,7 @@ def on_drive(question: AskedQuestion, turns: int, seconds: float, base: RunReque
     )
 
 
-def figures(question: AskedQuestion, results: Sequence[Result]) -> Answer:
+def figures(question: AskedQuestion, results: Sequence[Result]) -> TurnsAnswer:
     """Return what the turns of a real target come to, a result each."""
     pairs = []
     for each in results:
@@ -64,7 +64,7 @@ def figures(question: AskedQuestion, results: Sequence[Result]) -> Answer:
     return _answer(pairs)
 
 
-def simulated(question: AskedQuestion, turns: int, result: Result) -> Answer:
+def simulated(question: AskedQuestion, turns: int, result: Result) -> TurnsAnswer:
     """Return what a run of all turns comes to."""
     iops = {job.name: job.iops("write") for job in result.jobs if "write" in job.directions}
     return _answer([_pair(question, iops, f"{number}-") for number in range(turns)])
@@ -80,7 +80,7 @@ def _pair(question: AskedQuestion, iops: dict[str, float], prefix: str) -> tuple
     return iops[prefix + second], iops[prefix + first]
 
 
-def _answer(pairs: Sequence[tuple[float, float]]) -> Answer:
+def _answer(pairs: Sequence[tuple[float, float]]) -> TurnsAnswer:
     ratio, interval = ratio_interval(pairs)
     assert ratio is not None, "a job that moved nothing is refused before"
-    return Answer(tuple(pairs), ratio, interval)
+    return TurnsAnswer(tuple(pairs), ratio, interval)
