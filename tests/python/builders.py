@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 from machine import GIB, MadeMachine
+from ssdlab.machine.audit.checks.kernel_log import JOURNAL
 
 
 def plain(start: int = 2048) -> MadeMachine:
@@ -53,6 +54,13 @@ def behind(
     drives = [{"DG/VD": "0/0", "TYPE": "RAID5", "Cache": cache}]
     content = {"Controllers": [{"Response Data": {"Virtual Drives": drives}}]}
     return machine.command("storcli64 /cALL/vALL show J", json.dumps(content))
+
+
+def logged(*lines: str) -> MadeMachine:
+    """Make a machine whose kernel has logged something of its drive."""
+    made = plain().mount("sda1", "/")
+    made.commands[" ".join(JOURNAL)] = "\n".join(["Linux version 6.1", *lines])
+    return made
 
 
 def patrolled(on_ssd: str, consistency: str | None) -> MadeMachine:

@@ -8,6 +8,7 @@ from builders import (
     behind,
     encrypted,
     host,
+    logged,
     patrolled,
     plain,
     thin,
@@ -59,6 +60,20 @@ LAYOUTS = (
     Layout("MegaRAID, checked in place of patrolled", lambda: patrolled("OnlyMixed", "Concurrent")),
     Layout("Adaptec, write-through, no read-ahead", lambda: adaptec("Disabled", "Disabled")),
     Layout("drive with half of its life used", lambda: worn(50)),
+    Layout(
+        "requests that failed, in the kernel's log",
+        lambda: logged("I/O error, dev sda, sector 2048 op 0x1:(WRITE) flags 0x800"),
+        (("kernel_log", "red"),),
+        "/dev/sda",
+        "ssdlab health",
+    ),
+    Layout(
+        "link that is reset, in the kernel's log",
+        lambda: logged("ata3: hard resetting link"),
+        (("kernel_log", "yellow"),),
+        "ata3",
+        "change cable or slot",
+    ),
     Layout(
         "partition at sector 63",
         lambda: plain(63).mount("sda1", "/srv"),

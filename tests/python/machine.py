@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from ssdlab.machine.audit.checks.kernel_log import JOURNAL
 from ssdlab.real.system import CapturedSystem
 
 GIB = 1 << 30
@@ -29,6 +30,7 @@ class MadeMachine:
         self.folders: dict[str, list[str]] = {}
         self.commands: dict[str, str | None] = {}
         self.links: dict[str, str | None] = {}
+        self.commands[" ".join(JOURNAL)] = "Linux version 6.1"
         self.running = {"cron": True}
         self.file("/proc/1/comm", "systemd")
         self._numbers: dict[str, str] = {}

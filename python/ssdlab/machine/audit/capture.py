@@ -12,6 +12,7 @@ import json
 import platform
 import re
 
+from ssdlab.machine.audit.checks import kernel_log
 from ssdlab.machine.audit.walk import audit
 from ssdlab.real.system import RecordingSystem, System
 
@@ -72,6 +73,10 @@ def capture(system: System) -> str:
         text = recording.files.get(path)
         if text is not None:
             recording.files[path] = "\n".join(map(hide, text.splitlines()))
+    # The rest of the kernel's log is nobody's business.
+    for words in (kernel_log.JOURNAL, kernel_log.DMESG):
+        if log := recording.commands.get(" ".join(words)):
+            recording.commands[" ".join(words)] = kernel_log.interesting(log)
     content = {
         "files": recording.files,
         "folders": recording.folders,
