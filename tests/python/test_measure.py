@@ -7,11 +7,15 @@ import json
 import os
 import shutil
 import signal
+import subprocess
+import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
+from process import wait_for
 from ssdlab import engine
 from ssdlab.bench.real.fio_program import Fio
 from ssdlab.cli.measure import _NAMES
@@ -115,3 +119,62 @@ def test_a_served_drive(command: Command, tmp_path: Path) -> None:
         assert "no longer in the condition" in error
     finally:
         os.kill(int(Path("served/pid").read_text()), signal.SIGTERM)
+
+
+def measuring(folder: Path, *words: str) -> subprocess.Popen[str]:
+    """Start to measure a file."""
+    (folder / "disk.img").write_bytes(bytes(1 << 24))
+    target = ("--target", "disk.img", "--destroy", "disk.img")
+    command = (sys.executable, "-m", "ssdlab", "measure", "alignment", *target, *words)
+    return subprocess.Popen(
+        command,
+        cwd=folder,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        # Where the tests themselves run in the background, Ctrl-C is ignored.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+
+
+def users(folder: Path) -> list[int]:
+    """Name the processes that have the file open."""
+    image = str(folder / "disk.img")
+    found = []
+    for each in Path("/proc").glob("[0-9]*/fd/*"):
+        with suppress(OSError):
+            if os.readlink(each) == image:
+                found.append(int(each.parts[2]))
+    return found
+
+
+@needs_fio
+def test_killed_it_leaves_no_fio(tmp_path: Path) -> None:
+    """fio ends with its owner, however that ends."""
+    if shutil.which("setpriv") is None:
+        pytest.skip("needs setpriv (util-linux), which fio is kept on a leash by")
+    process = measuring(tmp_path, "--seconds", "600")
+    wait_for(lambda: bool(set(users(tmp_path)) - {process.pid}), "fio at work")
+    process.kill()
+    process.communicate()
+    wait_for(lambda: not users(tmp_path), "fio's end")
+
+
+@needs_fio
+def test_stopped_its_finished_turns_count(tmp_path: Path) -> None:
+    """Ctrl-C prints the answer of the turns so far, and says how many and in what condition."""
+    process = measuring(tmp_path, "--seconds", "0.1", "--turns", "1000", "--json")
+    seen: set[int] = set()
+
+    def is_in_a_later_turn() -> bool:
+        seen.update(set(users(tmp_path)) - {process.pid})
+        return len(seen) > 2
+
+    # Each turn has a fio of its own.
+    wait_for(is_in_a_later_turn, "the third turn")
+    process.send_signal(signal.SIGINT)
+    out, error = process.communicate()
+    assert process.returncode == 130, error
+    found = json.loads(out)
+    assert len(found["target"]["pairs"]) >= 1
+    assert "of 1000 turns count" in error and "no longer in the condition" in error
