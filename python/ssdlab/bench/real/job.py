@@ -25,6 +25,7 @@ from ssdlab.bench.real.wishes import Wishes, is_real, is_uri
 from ssdlab.engine import Progress
 from ssdlab.engine.fio_json.documents import find_document
 from ssdlab.ground.errors import SsdlabError
+from ssdlab.ground.output import PendingFile
 
 _BLOCK_BYTES = 4096
 
@@ -75,7 +76,8 @@ class OpenTarget:
             raise Refused(f"{self.name}: was opened for reading; nothing was written")
         with tempfile.TemporaryDirectory(prefix="ssdlab-") as folder:
             file = Path(folder) / "job.fio"
-            file.write_text(job.text)
+            with PendingFile(file, "--target") as pending:
+                pending.write(job.text)
             words = [str(file), "--output-format=" + ("json+" if with_bins else "json")]
             words += ["--eta=never", *([] if job.writes else ["--readonly"])]
             before = _within_size(self.name) if job.writes else []
