@@ -74,6 +74,7 @@ def test_which_jobs_write(flags: tuple[str, ...], writes: bool) -> None:
         "[a]\nrw=write\nexec_prerun=ls\n",
         "[a]\nrw=read\nopendir=/home\n",
         "[a]\nrw=write\nwrite_iolog=/etc/passwd\n",
+        "[a]\nrw=write\niomem=mmap:/etc/passwd\n",
     ],
 )
 def test_what_names_files_or_programs_is_refused(text: str) -> None:
@@ -90,6 +91,7 @@ def test_what_names_files_or_programs_is_refused(text: str) -> None:
         (("size=50%", "offset=4m"), True),
         (("size=60%", "offset=4m"), False),
         (("filesize=1g",), False),
+        (("fileoffset=5m", "size=4m"), False),
         (("size=all",), False),
     ],
 )
@@ -153,6 +155,8 @@ def test_nothing_is_written_unless_it_is_named(command: Command) -> None:
         (("--target", "none.img"), "none.img: no such file or device"),
         (("--target", "."), "."),
         (("--target", "disk.img", "--state", "steady"), "--state: applies to a simulated drive"),
+        (("--target", "disk.img", "--ensemble", "8"), "--ensemble: does not go with --target"),
+        (("--target", "disk.img", "--timeline", "1ms,1ms"), "--timeline: does not go with --target"),
         (("--destroy", "disk.img"), "add --target DEVICE"),
     ],
 )

@@ -11,7 +11,7 @@ import click
 from ssdlab.cli.bench_options import destroy_options
 from ssdlab.cli.completion import complete_drive, complete_file
 from ssdlab.cli.console import note, print_json, print_table, print_text
-from ssdlab.cli.drives import SET_OPTION, parse_settings
+from ssdlab.cli.drives import SET_OPTION, parse_settings, tell_not_steady
 from ssdlab.cli.json_option import JSON_OPTION
 from ssdlab.cli.tasks import carry_out
 from ssdlab.cli.verb import Verb
@@ -31,7 +31,7 @@ _NAMES = ("alignment", "trim")
 
 @click.command(
     cls=Verb,
-    short_help="Ask a question of the documents of a real drive.",
+    short_help="Test on a real drive what the documents claim.",
     examples=(
         "ssdlab measure alignment --target /dev/sdX --destroy /dev/sdX",
         "ssdlab measure trim --target /dev/sdX --destroy /dev/sdX --drive mine.toml --state steady",
@@ -42,14 +42,14 @@ _NAMES = ("alignment", "trim")
     "--target",
     required=True,
     metavar="DEVICE",
-    help="Ask this drive: a block device, a file, or an NBD URI.",
+    help="Measure this drive: a block device, a file, or an NBD URI.",
     shell_complete=complete_file,
 )
 @destroy_options
 @click.option(
     "--drive",
     metavar="DRIVE",
-    help="Ask this simulated drive, too, and print its answer beside.",
+    help="Also simulate this drive, and show its ratio beside the measured one.",
     shell_complete=complete_drive,
 )
 @SET_OPTION
@@ -64,7 +64,7 @@ _NAMES = ("alignment", "trim")
     default=6,
     show_default=True,
     metavar="N",
-    help="Take N turns of A and B.",
+    help="Run A and B N times each, in turn.",
 )
 @click.option(
     "--seconds",
@@ -72,7 +72,7 @@ _NAMES = ("alignment", "trim")
     default=2,
     show_default=True,
     metavar="S",
-    help="Measure A and B for S seconds each turn.",
+    help="Run A and B for S seconds each time.",
 )
 @JSON_OPTION
 def measure(
@@ -87,12 +87,12 @@ def measure(
     seconds: float,
     as_json: bool,
 ) -> int:
-    """Ask a question of the documents of a real drive, A against B in short turns.
+    """Test on a real drive what the documents claim, A against B in short turns.
 
-    alignment: what small writes lose that begin at sector 63. trim: what small writes to a trimmed
-    tenth of the drive gain over the same one written. Both write to the target, by fio, past all
-    caches. The answer is a ratio with its 95 % interval, beside what documents measured and, with
-    --drive, what the simulated drive says. After Ctrl-C the finished turns count.
+    alignment measures what small writes lose when they begin at sector 63. trim measures what small
+    writes gain on a tenth of the drive that was just trimmed. Both overwrite the target, with fio
+    and direct I/O. The result is a ratio with its 95 % interval, beside the documents' figures and,
+    with --drive, the simulated ratio. After Ctrl-C the finished turns count.
     """
     from ssdlab.bench.real.wishes import Wishes
     from ssdlab.referee.asked.questions import QUESTIONS
@@ -165,7 +165,9 @@ def _simulated(
     (found,), stopped = carry_out([drive], [lambda progress: run_conditioned(request, progress)])
     if stopped or found is None:
         raise Stopped
-    return simulated(asked, turns, Result.from_json(found))
+    result = Result.from_json(found)
+    tell_not_steady([(drive, result.not_steady)])
+    return simulated(asked, turns, result)
 
 
 def _tell(lines: Any) -> None:

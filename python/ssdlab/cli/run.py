@@ -69,8 +69,8 @@ from ssdlab.ground.output import PendingFile, check_writable, is_stdout
 @click.option(
     "--target",
     metavar="DEVICE",
-    help="Run on this real drive, by fio: a block device, a file, or an NBD URI; --drive beside it "
-    "adds the simulated answer.",
+    help="Run on this real drive with fio: a block device, a file, or an NBD URI. Add --drive for "
+    "the simulated result.",
     shell_complete=complete_file,
 )
 @destroy_options
@@ -208,7 +208,8 @@ def run(
         from ssdlab.cli.run_real import check_beside, run_target
 
         of_drives = {"--state": state, "--set": settings, "--layer": layers, "--save": save}
-        check_beside(target, of_drives, (*drives, *stacks))
+        alone = {"--ensemble": ensemble, "--scenario": scenarios, "--timeline": timeline}
+        check_beside(target, alone, of_drives, (*drives, *stacks))
         seeds = text.parse_seeds(seed)
         beside = _requests(base, (*drives, *stacks), seeds) if drives or stacks else []
         return run_target(

@@ -10,6 +10,7 @@ from ssdlab.bench.real.job_words import for_target
 from ssdlab.bench.real.wishes import Wishes
 from ssdlab.cli.arguments import JobSource
 from ssdlab.cli.console import note
+from ssdlab.cli.drives import tell_not_steady
 from ssdlab.cli.formats import document, write_document
 from ssdlab.cli.tasks import carry_out
 from ssdlab.engine import Progress
@@ -17,18 +18,26 @@ from ssdlab.engine.request import RunRequest
 from ssdlab.engine.result import Result
 from ssdlab.experiment.cache import run_conditioned
 from ssdlab.ground.errors import SsdlabError, Stopped
-from ssdlab.ground.exit_codes import Exit
+from ssdlab.ground.exit_codes import Exit, worst
 from ssdlab.ground.output import PendingFile
 
 
-def check_beside(target: str, simulated: Mapping[str, object], drives: Sequence[str]) -> None:
+def check_beside(
+    target: str,
+    alone: Mapping[str, object],
+    simulated: Mapping[str, object],
+    drives: Sequence[str],
+) -> None:
     """Refuse what a real drive has no use of: it is in the condition that it is in.
 
     Raises
     ------
     SsdlabError
-        One was given, and no simulated drive that it could be for.
+        An option that stands alone was given, or one of a simulated drive without any.
     """
+    for name, given in alone.items():
+        if given:
+            raise SsdlabError(f"{name}: does not go with --target {target}\nleave one of them out")
     for name, given in simulated.items():
         if given and not drives:
             raise SsdlabError(
@@ -78,9 +87,12 @@ def run_target(
         ]
         labels = [target, *(each.drive for each in requests)]
         write_document(document(results, labels, output_format), output_format, pending)
-    for each in Result.from_json(results[0]).said:
-        note(f"ssdlab: {each}")
-    return Exit.DONE
+    read = [Result.from_json(each) for each in results]
+    for said in read[0].said:
+        note(f"ssdlab: {said}")
+    reasons = [(label, each.not_steady) for label, each in zip(labels[1:], read[1:], strict=True)]
+    failed = any(each.failures for each in read)
+    return worst([tell_not_steady(reasons), Exit.FINDING if failed else Exit.DONE])
 
 
 def _simulated(request: RunRequest) -> Callable[[Progress], str]:

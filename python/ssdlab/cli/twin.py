@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     "patterns",
     multiple=True,
     metavar="PATTERN",
-    help="Predict writes in this pattern, too, such as zipf-0.8; may be repeated.",
+    help="Also predict this write pattern, such as zipf-0.8; may be repeated.",
 )
 @JSON_OPTION
 def twin(figures: str, drive: str, output: str, patterns: tuple[str, ...], as_json: bool) -> int:

@@ -28,9 +28,11 @@ _ELSEWHERE = frozenset(
 )
 """Where a job goes, and through what; the target says so itself."""
 _NAMES_FILES = frozenset({"read_iolog", "write_iolog", "replay_device", "replay_redirect"})
+_MEMORY = frozenset({"mem", "iomem"})
+"""With a colon the buffers lie in a file, which is written to."""
 _READS = frozenset({"read", "randread"})
 _RW = ("rw", "readwrite")
-_SIZES = ("offset", "size", "filesize")
+_SIZES = ("offset", "fileoffset", "size", "filesize")
 _AMOUNT = re.compile(r"(\d+)([kmgt%]?)(?:i?b)?", re.IGNORECASE)
 _FACTORS = {unit: 1 << 10 * power for power, unit in enumerate(("", "k", "m", "g", "t"))}
 JobOption = tuple[str, str | None]
@@ -73,9 +75,8 @@ def for_target(text: str | None, name: str, flags: Sequence[str], place: Sequenc
     """
     engine.check_job(text, name, tuple(flags))
     only, given = _sections_asked(flags)
-    shared, jobs = _sections(text, name)
-    kept = [each for each in jobs if not only or each[0] in only]
-    made = [(title, [*shared, *options, *given]) for title, options in kept]
+    kept = [each for each in _sections(text, name) if not only or each[0] in only]
+    made = [(title, [*options, *given]) for title, options in kept]
     taken = dict.fromkeys(_shown(each) for _, options in made for each in options if _is_off(each))
     notices = tuple(f"{each}: left out; the target is what --target names" for each in taken)
     lines = []
@@ -93,12 +94,10 @@ def _sections_asked(flags: Sequence[str]) -> tuple[list[str], list[JobOption]]:
     return only, [each for each in pairs if each[0] not in ("section", "name")]
 
 
-def _sections(
-    text: str | None, name: str
-) -> tuple[list[JobOption], list[tuple[str, list[JobOption]]]]:
-    """Return what all jobs share, and each job; without a file there is one."""
+def _sections(text: str | None, name: str) -> list[tuple[str, list[JobOption]]]:
+    """Return each job with what all share before it; without a file there is one."""
     if text is None:
-        return [], [("job", [])]
+        return [("job", [])]
     shared: list[JobOption] = []
     jobs: list[tuple[str, list[JobOption]]] = []
     current = shared
@@ -115,7 +114,7 @@ def _sections(
             raise SsdlabError(f"{name}: {line}: a job for a real target stands in one file")
         else:
             current.append(_option(line))
-    return [], jobs
+    return jobs
 
 
 def _lines(text: str) -> Iterator[str]:
@@ -141,7 +140,8 @@ def _is_off(option: JobOption) -> bool:
 
 def _refuse_files(name: str, options: Sequence[JobOption]) -> None:
     for option in options:
-        if option[0] in _NAMES_FILES:
+        in_a_file = option[0] in _MEMORY and ":" in (option[1] or "")
+        if option[0] in _NAMES_FILES or in_a_file:
             raise SsdlabError(
                 f"{name}: {_shown(option)}: names files of its own, and goes to no real target\n"
                 "replay it on a simulated drive: --drive"
@@ -158,7 +158,7 @@ def check_within(job: RealJob, size_bytes: int, target: str) -> None:
     """
     for section in job.text.split("\n["):
         options = dict(_option(line) for line in _lines(section.partition("]")[2]))
-        end = sum(_amount(options.get(name), size_bytes) for name in ("offset", "size"))
+        end = sum(_amount(options.get(name), size_bytes) for name in _SIZES[:-1])
         if max(end, _amount(options.get("filesize"), size_bytes)) > size_bytes:
             told = ", ".join(f"{key}={options[key]}" for key in _SIZES if key in options)
             raise SsdlabError(
