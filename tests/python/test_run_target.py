@@ -156,7 +156,7 @@ def test_nothing_is_written_unless_it_is_named(command: Command) -> None:
         (("--target", "."), "."),
         (("--target", "disk.img", "--state", "steady"), "--state: applies to a simulated drive"),
         (("--target", "disk.img", "--ensemble", "8"), "--ensemble: does not go with --target"),
-        (("--target", "disk.img", "--timeline", "1ms,1ms"), "--timeline: does not go with --target"),
+        (("--target", "disk.img", "--timeline", "1ms,1ms"), "--timeline: does not go with"),
         (("--destroy", "disk.img"), "add --target DEVICE"),
     ],
 )
