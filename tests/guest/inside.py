@@ -152,7 +152,10 @@ def wipe() -> None:
 
 
 def report_each(
-    items: Iterable[dict[str, Any]], carry_out: Callable[[dict[str, Any], dict[str, Any]], None]
+    items: Iterable[dict[str, Any]],
+    carry_out: Callable[[dict[str, Any], dict[str, Any]], None],
+    *,
+    wipes: bool = True,
 ) -> None:
     """Carry out and undo each item, wipe the drives, and write what became of it."""
     with open(PORT, "w", encoding="utf-8") as port:
@@ -169,7 +172,8 @@ def report_each(
             if not result["failed"]:
                 result["failed"] += undone
             try:
-                wipe()
+                if wipes:
+                    wipe()
             except OSError as error:
                 result["failed"].append(f"a drive is still in use: {error}")
             result["seconds"] = round(time.monotonic() - start, 1)

@@ -22,6 +22,7 @@ from ssdlab.cli.measure import _NAMES
 from ssdlab.engine.request import RunRequest
 from ssdlab.engine.result import Result
 from ssdlab.experiment import runner
+from ssdlab.ground.errors import SsdlabError
 from ssdlab.referee.asked import turns
 from ssdlab.referee.asked.questions import QUESTIONS
 
@@ -37,26 +38,44 @@ def _in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def result(**iops: float) -> Result:
     """Return a result with jobs that wrote at these rates."""
-    jobs = [
-        {"jobname": name, "write": {"iops": rate, "total_ios": 1, "io_bytes": 4096}}
-        for name, rate in iops.items()
-    ]
-    return Result.from_json(json.dumps({"fio version": "fio-3.33", "jobs": jobs}))
+    return jobs(*(moved(name, write=(1, rate)) for name, rate in iops.items()))
+
+
+def moved(name: str, **directions: tuple[int, float]) -> dict[str, object]:
+    """Return a job of fio that moved so many requests at such a rate."""
+    return {"jobname": name} | {
+        each: {"bw_bytes": 4096 * rate, "total_ios": count, "io_bytes": 4096 * count}
+        for each, (count, rate) in directions.items()
+    }
+
+
+def jobs(*each: dict[str, object]) -> Result:
+    """Return a result of jobs."""
+    return Result.from_json(json.dumps({"fio version": "fio-3.33", "jobs": each}))
 
 
 def test_every_question_is_offered() -> None:
-    """And each is a job that the engine takes."""
+    """And each is made of jobs that the engine takes, with unlike names."""
     assert set(_NAMES) == set(QUESTIONS)
     for each in QUESTIONS.values():
-        engine.check_job(turns.turn(each, 0, 1.0), each.name, ())
-        assert all(0 < stated.value for stated in each.stated())
+        names: list[str] = []
+        for job in turns.turn(each, 0, 1.0):
+            names += engine.check_job(job.text, each.name, ())["jobs"]
+        assert len(names) == len(set(names)), names
+        for contrast in each.contrasts:
+            assert {*contrast.sections[0], *contrast.sections[1]} <= set(names)
+            assert all(0 < stated.value for stated in contrast.stated())
 
 
 def test_every_second_turn_begins_with_b() -> None:
     """A drive that grows slower by and by favours neither."""
     question = QUESTIONS["trim"]
     order = [
-        [line.strip("[]") for line in turns.turn(question, number, 1).splitlines() if "[" in line]
+        [
+            line.strip("[]")
+            for line in turns.turn(question, number, 1)[0].text.splitlines()
+            if "[" in line
+        ]
         for number in (0, 1)
     ]
     assert order == [
@@ -65,25 +84,71 @@ def test_every_second_turn_begins_with_b() -> None:
     ]
 
 
+def test_only_a_goes_through_the_cipher() -> None:
+    """Whichever is first; and on a simulated drive only A has the layer."""
+    question = QUESTIONS["cipher"]
+    for number in (0, 1):
+        for job in turns.turn(question, number, 1.0):
+            assert ("large-encrypted" in job.text) == job.encrypted
+            assert ("large-plain" in job.text) != job.encrypted
+    crypt, plain = turns.on_drive(question, 2, 1.0, SMALL, "crypt")
+    assert (crypt.layers, plain.layers) == (("crypt",), ())
+    assert "plain" not in (crypt.job_text or "") and "encrypted" not in (plain.job_text or "")
+
+
 def test_a_ratio_by_hand() -> None:
     """Half and twice make one; halves alone make a half, whose interval has no width."""
     question = QUESTIONS["alignment"]
-    both = [result(aligned=100, unaligned=50), result(aligned=100, unaligned=200)]
-    assert turns.figures(question, both).ratio == pytest.approx(1)
-    halves = turns.figures(question, [both[0]] * 3)
+    both = [[result(aligned=100, unaligned=50)], [result(aligned=100, unaligned=200)]]
+    (answer,) = turns.figures(question, both)
+    assert answer.ratio == pytest.approx(1)
+    (halves,) = turns.figures(question, [both[0]] * 3)
     assert halves.ratio == pytest.approx(0.5)
     assert halves.interval == pytest.approx((0.5, 0.5))
     assert halves.pairs == ((100, 50),) * 3
 
 
-def test_a_simulated_drive_loses_by_misalignment() -> None:
-    """Each write of a used drive touches two pages of 4 KiB, so at least half of it is lost."""
-    question = QUESTIONS["alignment"]
-    request = turns.on_drive(question, 3, 0.2, SMALL)
-    found = turns.simulated(question, 3, runner.run(request, lambda _phase, _share: True))
-    assert found.interval is not None
-    assert found.interval[0] <= found.ratio <= found.interval[1]
-    assert found.ratio < 0.6
+def test_discards_take_their_time_by_hand() -> None:
+    """A block in 10 ms of writing and 10 of discarding is 50 a second; in 10 and 0.1 it is 99."""
+    single = moved("writes-single", write=(100, 100)), moved("discards-single", trim=(9, 100))
+    batch = moved("writes-batched", write=(100, 100)), moved("discards-batched", trim=(9, 10_000))
+    (answer,) = turns.figures(QUESTIONS["discard-cost"], [[jobs(*single, *batch)]])
+    assert answer.pairs[0] == pytest.approx((99.0099, 50))
+    with pytest.raises(SsdlabError, match="discards-single: moved nothing"):
+        nothing = moved("discards-single")
+        turns.figures(QUESTIONS["discard-cost"], [[jobs(single[0], nothing, *batch)]])
+
+
+@pytest.mark.parametrize(
+    ("name", "least", "most"),
+    [
+        # Each write of a used drive touches two pages of 4 KiB, so at least half of it is lost.
+        ("alignment", 0.1, 0.6),
+        ("spare", 1.3, 4),
+        ("used-new", 0.05, 0.8),
+        ("trim", 1.0, 10),
+        ("discard-cost", 0.01, 0.9),
+    ],
+)
+def test_a_simulated_drive_answers_as_it_must(name: str, least: float, most: float) -> None:
+    """Which way each goes is known beforehand."""
+    question = QUESTIONS[name]
+    requests = turns.on_drive(question, 3, 0.2, SMALL, "crypt")
+    found = [runner.run(each, lambda _phase, _share: True) for each in requests]
+    (answer,) = turns.simulated(question, 3, found)
+    assert answer.interval is not None
+    assert answer.interval[0] <= answer.ratio <= answer.interval[1]
+    assert least < answer.ratio < most
+
+
+def test_a_simulated_cipher_costs_what_its_rate_says() -> None:
+    """At 100 MB/s sequential reads cannot be quicker than that; small ones hardly suffer."""
+    question = QUESTIONS["cipher"]
+    requests = turns.on_drive(question, 2, 0.2, SMALL, "crypt:mb_per_s=100")
+    found = [runner.run(each, lambda _phase, _share: True) for each in requests]
+    large, small = turns.simulated(question, 2, found)
+    assert all(a * 4096 <= 101e6 for _, a in large.pairs)
+    assert large.ratio < small.ratio < 1
 
 
 def test_nothing_is_written_unless_it_is_named(command: Command) -> None:
@@ -108,12 +173,16 @@ def test_a_served_drive(command: Command, tmp_path: Path) -> None:
     try:
         uri = f"nbd+unix:///?socket={tmp_path}/served/nbd.sock"
         words = ("--target", uri, "--destroy", uri, "--turns", "2", "--seconds", "0.2")
-        for name in QUESTIONS:
-            code, out, error = command("measure", name, *words, "--json", "--drive", "theory")
+        for name in sorted(set(QUESTIONS) - {"cipher"}):
+            code, out, error = command(
+                "measure", name, *words, "--json", "--drive", "theory", *capacity
+            )
             assert code == 0, error
             found = json.loads(out)
-            assert len(found["target"]["pairs"]) == len(found["simulated"]["pairs"]) == 2
-            assert found["documents"]
+            (each,) = found["contrasts"]
+            assert len(each["target"]["pairs"]) == len(each["simulated"]["pairs"]) == 2
+        code, out, error = command("measure", "cipher", *words)
+        assert code == 2 and "needs a block device; nothing was written" in error
         code, out, error = command("measure", "alignment", *words)
         assert code == 0 and "2 turns" in out and "Media-Addicted" in out
         assert "no longer in the condition" in error
@@ -176,5 +245,5 @@ def test_stopped_its_finished_turns_count(tmp_path: Path) -> None:
     out, error = process.communicate()
     assert process.returncode == 130, error
     found = json.loads(out)
-    assert len(found["target"]["pairs"]) >= 1
+    assert len(found["contrasts"][0]["target"]["pairs"]) >= 1
     assert "of 1000 turns count" in error and "no longer in the condition" in error

@@ -13,7 +13,7 @@ import shutil
 import tempfile
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ssdlab.bench.real.export import permit_uri
@@ -50,6 +50,10 @@ class OpenTarget:
     place: Sequence[str]
     permission: Permission | None
     fio: Fio
+
+    def through(self, device: str) -> OpenTarget:
+        """Return the same target by a device that lies over it, such as a cipher's mapping."""
+        return replace(self, place=_way_to(device, self.fio))
 
     def run(self, job: RealJob, show: Show, progress: Progress, *, with_bins: bool = False) -> str:
         """Run a job, and return fio's JSON.
@@ -145,9 +149,13 @@ def _place(target: str, fio: Fio) -> Sequence[str]:
             f"--target {target}: no such file or device\n"
             "name a block device, an NBD URI, or a file: fallocate -l 10G FILE makes one"
         )
-    engine = fio.working_engine(str(path), _BLOCK_BYTES)
+    return _way_to(str(path), fio)
+
+
+def _way_to(path: str, fio: Fio) -> Sequence[str]:
+    engine = fio.working_engine(path, _BLOCK_BYTES)
     # fio parts file names at colons.
-    name = str(path).replace(":", r"\:")
+    name = path.replace(":", r"\:")
     return (f"ioengine={engine}", f"filename={name}", "direct=1", "thread")
 
 

@@ -31,6 +31,12 @@ _NAMES_FILES = frozenset({"read_iolog", "write_iolog", "replay_device", "replay_
 _MEMORY = frozenset({"mem", "iomem"})
 """With a colon the buffers lie in a file, which is written to."""
 _READS = frozenset({"read", "randread"})
+_TRIM_AND_WRITE = frozenset({"trimwrite", "randtrimwrite"})
+_NOT_DIRECT = (
+    "trimwrite: fio opens what it trims without O_DIRECT, so that these writes go through the page "
+    "cache of a block device"
+)
+"""Seen in fio 3.33: a job that trims skips the flags of opening."""
 _RW = ("rw", "readwrite")
 _SIZES = ("offset", "fileoffset", "size", "filesize")
 _AMOUNT = re.compile(r"(\d+)([kmgt%]?)(?:i?b)?", re.IGNORECASE)
@@ -50,7 +56,7 @@ class RealJob:
     writes
         Whether any job writes or trims.
     notices
-        What was taken out.
+        What was taken out, and what fio does unlike others.
     """
 
     text: str
@@ -83,7 +89,10 @@ def for_target(text: str | None, name: str, flags: Sequence[str], place: Sequenc
     for title, options in made:
         _refuse_files(name, options)
         lines += [f"[{title}]", *place, *(_shown(each) for each in options if not _is_off(each))]
-    writes = any(_pattern(options) not in _READS for _, options in made)
+    patterns = [_pattern(options) for _, options in made]
+    if not set(patterns).isdisjoint(_TRIM_AND_WRITE):
+        notices += (_NOT_DIRECT,)
+    writes = not set(patterns) <= _READS
     return RealJob("\n".join(lines) + "\n", writes, notices)
 
 

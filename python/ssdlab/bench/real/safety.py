@@ -112,12 +112,19 @@ class Permission:
                 f"given for {self.number}; nothing was written"
             )
 
-    def close(self) -> None:
-        """Give it back."""
-        self._is_open = False
+    def hand_over(self) -> None:
+        """Let something else that was told to by the user take the exclusive claim: a mapping."""
+        self.check()
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
+
+    def close(self) -> None:
+        """Give it back."""
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+        self._is_open = False
 
     def __enter__(self) -> Permission:
         """Return the permission."""

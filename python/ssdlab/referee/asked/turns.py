@@ -1,22 +1,43 @@
 """Turns of a question, and what they come to: the ratio of A to B with its interval.
 
-    ratio = geometric mean over turns of IOPS of A / IOPS of B,
+    rate of an arm = 1 / sum over its counted sections of the time that a block of 4 KiB takes,
+    ratio = geometric mean over turns of A's rate / B's rate,
     interval by Student's t over its logarithms (`ssdlab.experiment.comparison`)
 
 The same jobs, in the same order, are run on a simulated drive; there all turns are one run, so that
-the drive goes through what the real one went through.
+the drive goes through what the real one went through. Where A is encrypted it has a run of its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from ssdlab.engine.request import RunRequest
-from ssdlab.engine.result import Result
+from ssdlab.engine.result import Job, Result
 from ssdlab.experiment.comparison import Interval, ratio_interval
 from ssdlab.experiment.experiment import story
-from ssdlab.referee.asked.questions import AskedQuestion
+from ssdlab.ground.errors import SsdlabError
+from ssdlab.referee.asked.questions import AskedQuestion, Contrast
+
+_A, _B = 0, 1
+_BLOCK_BYTES = 4096
+
+
+@dataclass(frozen=True)
+class TurnJob:
+    """A job of a turn.
+
+    Attributes
+    ----------
+    text
+        The job file.
+    encrypted
+        It goes through the cipher.
+    """
+
+    text: str
+    encrypted: bool = False
 
 
 @dataclass(frozen=True)
@@ -26,7 +47,7 @@ class TurnsAnswer:
     Attributes
     ----------
     pairs
-        IOPS of B and of A, a turn each.
+        Rates of B and of A in blocks of 4 KiB a second, a turn each.
     ratio
         A / B, over all turns.
     interval
@@ -38,46 +59,75 @@ class TurnsAnswer:
     interval: Interval | None
 
 
-def turn(question: AskedQuestion, number: int, seconds: float) -> str:
-    """Return the job of a turn: A first in even ones, B first in odd ones."""
-    return story(*_sections(question, number, seconds))
+def turn(question: AskedQuestion, number: int, seconds: float) -> list[TurnJob]:
+    """Return the jobs of a turn: A first in even ones, B first in odd ones."""
+    arms = [(arm, question.arms[arm](seconds)) for arm in _order(number)]
+    if not question.encrypts:
+        return [TurnJob(story(*(each for _, sections in arms for each in sections)))]
+    return [TurnJob(story(*sections), arm == _A) for arm, sections in arms]
 
 
-def on_drive(question: AskedQuestion, turns: int, seconds: float, base: RunRequest) -> RunRequest:
-    """Return all turns as one run of a simulated drive."""
-    parts = [
-        each.replace("[", f"[{number}-", 1)
-        for number in range(turns)
-        for each in _sections(question, number, seconds)
+def on_drive(
+    question: AskedQuestion, turns: int, seconds: float, base: RunRequest, cipher: str
+) -> list[RunRequest]:
+    """Return all turns as runs of a simulated drive.
+
+    Parameters
+    ----------
+    cipher
+        The layer that encrypts, for a question that asks for it.
+    """
+    of_layers: dict[tuple[str, ...], list[str]] = {}
+    for number in range(turns):
+        for arm in _order(number):
+            encrypts = question.encrypts and arm == _A
+            layers = (cipher, *base.layers) if encrypts else base.layers
+            of_layers.setdefault(layers, []).extend(
+                each.replace("[", f"[{number}-", 1) for each in question.arms[arm](seconds)
+            )
+    return [
+        replace(base, job_text=story(*each), job_name=question.name, layers=layers, layout=False)
+        for layers, each in of_layers.items()
     ]
-    return RunRequest(
-        **{**vars(base), "job_text": story(*parts), "job_name": question.name, "layout": False}
-    )
 
 
-def figures(question: AskedQuestion, results: Sequence[Result]) -> TurnsAnswer:
-    """Return what the turns of a real target come to, a result each."""
-    pairs = []
-    for each in results:
-        iops = {job.name: job.iops("write") for job in each.jobs if "write" in job.directions}
-        pairs.append(_pair(question, iops, ""))
-    return _answer(pairs)
+def figures(question: AskedQuestion, results: Sequence[Sequence[Result]]) -> list[TurnsAnswer]:
+    """Return what turns of a real target come to, by contrast; of each turn its results."""
+    jobs = [_by_name(each) for each in results]
+    return [_answer([_pair(one, each) for each in jobs]) for one in question.contrasts]
 
 
-def simulated(question: AskedQuestion, turns: int, result: Result) -> TurnsAnswer:
-    """Return what a run of all turns comes to."""
-    iops = {job.name: job.iops("write") for job in result.jobs if "write" in job.directions}
-    return _answer([_pair(question, iops, f"{number}-") for number in range(turns)])
+def simulated(question: AskedQuestion, turns: int, results: Sequence[Result]) -> list[TurnsAnswer]:
+    """Return what the runs of all turns come to, by contrast."""
+    jobs = _by_name(results)
+    return [
+        _answer([_pair(one, jobs, f"{number}-") for number in range(turns)])
+        for one in question.contrasts
+    ]
 
 
-def _sections(question: AskedQuestion, number: int, seconds: float) -> list[str]:
-    arms = [list(arm(seconds).values()) for arm in question.arms]
-    return [each for arm in (arms if number % 2 == 0 else arms[::-1]) for each in arm]
+def _order(number: int) -> tuple[int, int]:
+    return (_A, _B) if number % 2 == 0 else (_B, _A)
 
 
-def _pair(question: AskedQuestion, iops: dict[str, float], prefix: str) -> tuple[float, float]:
-    first, second = ([*arm(1.0)][-1] for arm in question.arms)
-    return iops[prefix + second], iops[prefix + first]
+def _by_name(results: Sequence[Result]) -> dict[str, Job]:
+    return {job.name: job for result in results for job in result.jobs}
+
+
+def _pair(contrast: Contrast, jobs: Mapping[str, Job], prefix: str = "") -> tuple[float, float]:
+    first, second = (_rate([jobs[prefix + name] for name in names]) for names in contrast.sections)
+    return second, first
+
+
+def _rate(jobs: Sequence[Job]) -> float:
+    """Return how many blocks a second go through all these jobs, one behind the other."""
+    for job in jobs:
+        if not job.bandwidth():
+            raise SsdlabError(
+                f"job {job.name}: moved nothing, so that there is no ratio\n"
+                "give it more time: --seconds 10"
+            )
+    return 1 / sum(_BLOCK_BYTES / job.bandwidth() for job in jobs)
 
 
 def _answer(pairs: Sequence[tuple[float, float]]) -> TurnsAnswer:
