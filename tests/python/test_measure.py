@@ -5,10 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import random
 import shutil
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -227,6 +229,23 @@ def test_killed_it_leaves_no_fio(tmp_path: Path) -> None:
     process.kill()
     process.communicate()
     wait_for(lambda: not users(tmp_path), "fio's end")
+
+
+@needs_fio
+@pytest.mark.parametrize("drawn", range(3))
+def test_killed_at_a_drawn_moment_it_has_kept_its_turns(tmp_path: Path, drawn: int) -> None:
+    """The file of the finished turns is whole after SIGKILL, and no fio is left."""
+    if shutil.which("setpriv") is None:
+        pytest.skip("needs setpriv (util-linux), which fio is kept on a leash by")
+    kept = tmp_path / "kept.json"
+    process = measuring(tmp_path, "--seconds", "0.1", "--turns", "1000", "-o", str(kept))
+    wait_for(kept.exists, "the first turn")
+    time.sleep(random.Random(drawn).uniform(0, 0.5))
+    process.kill()
+    process.communicate()
+    wait_for(lambda: not users(tmp_path), "fio's end")
+    (each,) = json.loads(kept.read_text())["contrasts"]
+    assert len(each["target"]["pairs"]) >= 1 and each["target"]["ratio"] > 0
 
 
 @needs_fio

@@ -93,7 +93,7 @@ def mapping(permission: Permission, run: Run = run_to_end) -> Iterator[str]:
     opened = _cryptsetup(["open", "--type", "plain", *key, permission.place, name], run)
     if opened.code:
         raise SsdlabError(
-            f"{permission.place}: the kernel's cipher could not be set up: {_last(opened)}\n"
+            f"{permission.place}: the kernel's cipher could not be set up: {opened.complaint}\n"
             "it needs root, and the kernel's module dm-crypt: modprobe dm-crypt"
         )
     try:
@@ -102,7 +102,7 @@ def mapping(permission: Permission, run: Run = run_to_end) -> Iterator[str]:
         closed = _cryptsetup(["close", name], run)
         if closed.code:
             raise SsdlabError(
-                f"{permission.place}: the cipher is still open: {_last(closed)}\n"
+                f"{permission.place}: the cipher is still open: {closed.complaint}\n"
                 f"close it: cryptsetup close {name}"
             )
 
@@ -119,8 +119,3 @@ def _cryptsetup(words: list[str], run: Run) -> Ended:
         raise SsdlabError(f"cryptsetup: {error.strerror}") from None
     except GaveUp as reason:
         raise SsdlabError(f"cryptsetup: {reason}") from None
-
-
-def _last(ended: Ended) -> str:
-    said = [line.strip() for line in ended.errors.splitlines() if line.strip()]
-    return said[-1] if said else f"exit code {ended.code}"

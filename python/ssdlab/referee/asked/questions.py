@@ -20,7 +20,7 @@ _SECTOR_63 = 63 * 512
 _HALF, _TENTH = "50%", "10%"
 """Of the target: a misaligned job of half of it ends before the target does."""
 _USED_WITH_SPARE = "80%"
-Arm = Callable[[float], list[str]]
+ArmSections = Callable[[float], list[str]]
 """Makes the sections of an arm's part of a turn, whose measured ones last so many seconds."""
 
 
@@ -63,7 +63,7 @@ class AskedQuestion:
 
     name: str
     asks: str
-    arms: tuple[Arm, Arm]
+    arms: tuple[ArmSections, ArmSections]
     contrasts: tuple[Contrast, ...]
     prepared_writes: float
     encrypts: bool = False
