@@ -21,9 +21,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 PROGRAMS = (
-    "bash btrfs cat chmod cp cryptsetup dd dmsetup echo env fstrim grep head insmod integritysetup "
-    "kill ln losetup ls lvm make-bcache mdadm mkdir mkfs.btrfs mkfs.ext4 mkfs.xfs mknod mkswap "
-    "mount rm rmmod sed sfdisk sleep stat sync swapoff swapon touch true truncate umount "
+    "bash btrfs cat chmod cp cryptsetup dd dmsetup echo env filefrag fstrim grep head insmod "
+    "integritysetup kill ln losetup ls lvm make-bcache mdadm mkdir mkfs.btrfs mkfs.ext4 mkfs.xfs "
+    "mknod mkswap mount rm rmmod sed sfdisk sleep stat sync swapoff swapon touch true truncate umount "
     "veritysetup lsblk poweroff"
 ).split()
 LVM_NAMES = (

@@ -6,6 +6,7 @@ import json
 
 from machine import GIB, MadeMachine
 from ssdlab.machine.audit.checks.kernel_log import JOURNAL
+from ssdlab.real.sampled_files import FileSample, SampledFile
 
 
 def plain(start: int = 2048) -> MadeMachine:
@@ -54,6 +55,19 @@ def behind(
     drives = [{"DG/VD": "0/0", "TYPE": "RAID5", "Cache": cache}]
     content = {"Controllers": [{"Response Data": {"Virtual Drives": drives}}]}
     return machine.command("storcli64 /cALL/vALL show J", json.dumps(content))
+
+
+def in_pieces(kib: int, kind: str = "ext4", *, on_disk: bool = False) -> MadeMachine:
+    """Make a drive with one file whose extents have so many KiB in the mean."""
+    made = MadeMachine()
+    if on_disk:
+        made.drive("sda", rotational="1", discard_max_bytes="0", device_model="MADE DISK")
+    else:
+        made.drive("sda")
+    made.partition("sda1", "sda", start=2048).mount("sda1", "/srv", kind)
+    file = SampledFile("/srv/vm.img", 1 << 30, (1 << 20) // kib)
+    made.samples["/srv"] = FileSample((file,), 9, is_whole=True)
+    return made
 
 
 def logged(*lines: str) -> MadeMachine:

@@ -8,6 +8,7 @@ from builders import (
     behind,
     encrypted,
     host,
+    in_pieces,
     logged,
     patrolled,
     plain,
@@ -60,6 +61,20 @@ LAYOUTS = (
     Layout("MegaRAID, checked in place of patrolled", lambda: patrolled("OnlyMixed", "Concurrent")),
     Layout("Adaptec, write-through, no read-ahead", lambda: adaptec("Disabled", "Disabled")),
     Layout("drive with half of its life used", lambda: worn(50)),
+    Layout(
+        "file in pieces of 64 KiB",
+        lambda: in_pieces(64),
+        (("extents", "yellow"),),
+        "/srv",
+        "e4defrag /srv",
+    ),
+    Layout(
+        "file in pieces of 256 KiB, on a hard disk",
+        lambda: in_pieces(256, "xfs", on_disk=True),
+        (("extents", "yellow"),),
+        "/srv",
+        "xfs_fsr -v /srv",
+    ),
     Layout(
         "requests that failed, in the kernel's log",
         lambda: logged("I/O error, dev sda, sector 2048 op 0x1:(WRITE) flags 0x800"),

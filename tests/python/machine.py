@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 
 from ssdlab.machine.audit.checks.kernel_log import JOURNAL
+from ssdlab.real.sampled_files import FileSample, SampledFile
 from ssdlab.real.system import CapturedSystem
 
 GIB = 1 << 30
 DISCARDS = 2_147_450_880
 SECTOR = 512
+IN_FEW_PIECES = FileSample((SampledFile("/a file", 1 << 30, 2),), 1, is_whole=True)
 LAST_RUN = "Mon 2026-11-23 00:12:07 UTC"
 BLOCK = 4096
 
@@ -32,6 +34,7 @@ class MadeMachine:
         self.links: dict[str, str | None] = {}
         self.commands[" ".join(JOURNAL)] = "Linux version 6.1"
         self.running = {"cron": True}
+        self.samples: dict[str, FileSample] = {}
         self.file("/proc/1/comm", "systemd")
         self._numbers: dict[str, str] = {}
         self._labels: dict[str, str] = {}
@@ -51,7 +54,12 @@ class MadeMachine:
                 shown = f"systemctl show {unit[1]} --property=ActiveState,LastTriggerUSec"
                 commands.setdefault(shown, f"ActiveState=active\nLastTriggerUSec={LAST_RUN}")
         return CapturedSystem(
-            self.files, self.folders, commands, links=self.links, running=self.running
+            self.files,
+            self.folders,
+            commands,
+            links=self.links,
+            running=self.running,
+            samples=self.samples,
         )
 
     def file(self, path: str, text: str | None) -> MadeMachine:
@@ -210,6 +218,7 @@ class MadeMachine:
             blocks = self._sizes[name] // BLOCK
             answer = f"{BLOCK} {blocks} {int(blocks * free)}"
             self.command(f"stat -f -c %S %b %f {unescaped(place)}", answer)
+        self.samples[unescaped(place)] = IN_FEW_PIECES
         line = f"30 1 {self._numbers[name]} / {place} rw - {kind} {self._labels[name]} {options}"
         return self._mounted(line)
 

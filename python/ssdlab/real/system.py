@@ -20,6 +20,7 @@ from typing import Protocol
 from ssdlab.ground import foreign
 from ssdlab.ground.errors import SsdlabError
 from ssdlab.ground.tool import GaveUp, answer_of
+from ssdlab.real.sampled_files import FileSample, sample
 
 _TIMEOUT_S = 20.0
 _LONGEST_FILE = 1 << 20
@@ -50,6 +51,9 @@ class System(Protocol):
 
     def runs(self, name: str) -> bool | None:
         """Say whether a process of this name runs; None where that cannot be seen."""
+
+    def files_of(self, place: str) -> FileSample | None:
+        """Look at the largest and oldest files of a file system; None where that cannot be done."""
 
     def holds(self, folder: str) -> bool:
         """Whether anything of a folder was seen at all; a capture may have been made without it."""
@@ -97,8 +101,7 @@ class LiveSystem:
         return self._answers[words]
 
     def _ask(self, words: tuple[str, ...]) -> str | None:
-        path = f"{os.environ.get('PATH', '')}:{_PATH}"
-        program = shutil.which(words[0], path=path)
+        program = shutil.which(words[0], path=_path())
         if program is None:
             return None
         environment = {**os.environ, "LC_ALL": "C"}
@@ -119,6 +122,10 @@ class LiveSystem:
             self._processes = {name for name in names if name}
         return name in self._processes if self._processes else None
 
+    def files_of(self, place: str) -> FileSample | None:
+        """Walk through it, for a bounded time."""
+        return None if shutil.which("filefrag", path=_path()) is None else sample(place, self.run)
+
     def holds(self, folder: str) -> bool:
         """Look whether the folder is there."""
         return os.path.isdir(folder)
@@ -126,6 +133,10 @@ class LiveSystem:
     def gave_up(self) -> dict[str, str]:
         """Give the commands that were given up."""
         return self._gave_up
+
+
+def _path() -> str:
+    return f"{os.environ.get('PATH', '')}:{_PATH}"
 
 
 class RecordingSystem:
@@ -138,6 +149,7 @@ class RecordingSystem:
         self.commands: dict[str, str | None] = {}
         self.links: dict[str, str | None] = {}
         self.running: dict[str, bool | None] = {}
+        self.samples: dict[str, FileSample | None] = {}
 
     def read(self, path: str) -> str | None:
         """Read, and keep."""
@@ -164,6 +176,11 @@ class RecordingSystem:
         self.running[name] = self._system.runs(name)
         return self.running[name]
 
+    def files_of(self, place: str) -> FileSample | None:
+        """Look, and keep."""
+        self.samples[place] = self._system.files_of(place)
+        return self.samples[place]
+
     def holds(self, folder: str) -> bool:
         """Look whether the folder is there."""
         return self._system.holds(folder)
@@ -184,8 +201,10 @@ class CapturedSystem:
         gave_up: dict[str, str] | None = None,
         links: dict[str, str | None] | None = None,
         running: dict[str, bool] | None = None,
+        samples: dict[str, FileSample] | None = None,
     ) -> None:
         self._files, self._folders, self._commands = files, folders, commands
+        self._samples = samples or {}
         self._links, self._running = links or {}, running or {}
         self._gave_up = gave_up or {}
 
@@ -208,6 +227,10 @@ class CapturedSystem:
     def runs(self, name: str) -> bool | None:
         """Give what was seen there."""
         return self._running.get(name)
+
+    def files_of(self, place: str) -> FileSample | None:
+        """Give what was looked at there."""
+        return self._samples.get(place)
 
     def holds(self, folder: str) -> bool:
         """Look whether any file or folder below it could be read."""
@@ -267,6 +290,10 @@ class FolderSystem:
 
     def runs(self, name: str) -> bool | None:
         """Give none: a folder has no processes."""
+        return None
+
+    def files_of(self, place: str) -> FileSample | None:
+        """Give none: here the files lie on another file system."""
         return None
 
     def holds(self, folder: str) -> bool:
@@ -334,6 +361,7 @@ def _captured(content: object, path: str) -> CapturedSystem:
         {words: reason for words, reason in reasons.items() if reason},
         _texts(links) if isinstance(links := parts.get("links"), dict) else {},
         _truths(running) if isinstance(running := parts.get("running"), dict) else {},
+        _samples(samples) if isinstance(samples := parts.get("samples"), dict) else {},
     )
 
 
@@ -344,6 +372,12 @@ def _texts(part: dict[str, object]) -> dict[str, str | None]:
 
 def _truths(part: dict[str, object]) -> dict[str, bool]:
     return {name: seen for name, seen in part.items() if isinstance(seen, bool)}
+
+
+def _samples(part: dict[str, object]) -> dict[str, FileSample]:
+    """Keep what is a sample; anything else is as if it was not looked at."""
+    kept = {place: FileSample.from_data(data) for place, data in part.items()}
+    return {place: found for place, found in kept.items() if found is not None}
 
 
 def _names(part: dict[str, object]) -> dict[str, list[str]]:

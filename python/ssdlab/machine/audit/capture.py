@@ -83,6 +83,10 @@ def capture(system: System) -> str:
         "commands": recording.commands,
         "links": recording.links,
         "running": recording.running,
+        "samples": {
+            place: None if found is None else found.to_data()
+            for place, found in recording.samples.items()
+        },
         "gave_up": recording.gave_up(),
     }
     return scrub(json.dumps(content, indent=1, sort_keys=True), platform.node()) + "\n"

@@ -1,0 +1,165 @@
+"""The largest and the oldest files of a file system, and in how many extents each lies.
+
+The folders are walked breadth first, without leaving the file system, for a bounded time; then
+``filefrag`` (e2fsprogs), which only reads, is asked of each file. Left out: files of less than a
+mebibyte, whose extents cost nothing, and what the walk does not reach in its time.
+"""
+
+from __future__ import annotations
+
+import heapq
+import os
+import re
+import stat
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TypeGuard
+
+LEAST_BYTES = 1 << 20
+_OF_EACH_KIND = 8
+_WALK_S = 2.0
+_FOUND = re.compile(r": (\d+) extents? found$")
+
+
+@dataclass(frozen=True)
+class SampledFile:
+    """A file.
+
+    Attributes
+    ----------
+    path
+        Its name; of a captured machine a word in its place.
+    size_bytes
+        Its length.
+    extents
+        In how many pieces it lies.
+    """
+
+    path: str
+    size_bytes: int
+    extents: int
+
+
+@dataclass(frozen=True)
+class FileSample:
+    """What was looked at of a file system.
+
+    Attributes
+    ----------
+    files
+        The largest and the oldest of those that were seen.
+    seen
+        How many files of at least a mebibyte were seen.
+    is_whole
+        The walk came to its end.
+    """
+
+    files: tuple[SampledFile, ...]
+    seen: int
+    is_whole: bool
+
+    def to_data(self) -> dict[str, object]:
+        """Return it for a capture, without the names of files.
+
+        Examples
+        --------
+        >>> made = FileSample((SampledFile("/home/diary", 1 << 20, 2),), 1, True)
+        >>> made.to_data()
+        {'files': [[1048576, 2]], 'seen': 1, 'is_whole': True}
+        >>> FileSample.from_data(made.to_data()).files[0].path
+        'a file'
+        """
+        files = [[each.size_bytes, each.extents] for each in self.files]
+        return {"files": files, "seen": self.seen, "is_whole": self.is_whole}
+
+    @classmethod
+    def from_data(cls, data: object) -> FileSample | None:
+        """Read what a capture kept; None where it is something else."""
+        parts = data if isinstance(data, dict) else {}
+        files, seen, is_whole = (parts.get(name) for name in ("files", "seen", "is_whole"))
+        if not isinstance(files, list) or not _is_count(seen) or not isinstance(is_whole, bool):
+            return None
+        pairs = [each for each in files if isinstance(each, list) and len(each) == 2]
+        if len(pairs) < len(files) or not all(_is_count(n) for pair in pairs for n in pair):
+            return None
+        return cls(tuple(SampledFile("a file", *pair) for pair in pairs), int(seen), is_whole)
+
+
+def _is_count(value: object) -> TypeGuard[int]:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def sample(
+    place: str,
+    run: Callable[..., str | None],
+    seconds: float = _WALK_S,
+    now: Callable[[], float] = time.monotonic,
+) -> FileSample:
+    """Look at the files of a place.
+
+    Parameters
+    ----------
+    place
+        Where the file system is mounted.
+    run
+        Gives what a command prints; None where it fails.
+    seconds
+        How long the walk may take.
+    now
+        The clock.
+    """
+    end = now() + seconds
+    largest: list[tuple[float, str]] = []
+    oldest: list[tuple[float, str]] = []
+    sizes: dict[str, int] = {}
+    seen, is_whole = 0, True
+    for path, found in _files(place):
+        if now() > end:
+            is_whole = False
+            break
+        if found.st_size < LEAST_BYTES:
+            continue
+        seen += 1
+        for heap, key in ((largest, found.st_size), (oldest, -found.st_mtime)):
+            heapq.heappush(heap, (key, path))
+            if len(heap) > _OF_EACH_KIND:
+                heapq.heappop(heap)
+        sizes[path] = found.st_size
+    chosen = dict.fromkeys(path for _, path in sorted(largest, reverse=True) + sorted(oldest))
+    counted = ((path, _extents(path, run)) for path in chosen)
+    files = tuple(SampledFile(path, sizes[path], n) for path, n in counted if n is not None)
+    return FileSample(files, seen, is_whole)
+
+
+def _files(place: str) -> Iterator[tuple[str, os.stat_result]]:
+    """Walk breadth first; what cannot be read is left out. Other entries count as steps, too."""
+    try:
+        device = os.stat(place).st_dev
+    except OSError:
+        return
+    waiting = deque([place])
+    while waiting:
+        try:
+            entries = os.scandir(waiting.popleft())
+        except OSError:
+            continue
+        with entries:
+            for entry in entries:
+                try:
+                    found = entry.stat(follow_symlinks=False)
+                except OSError:
+                    continue
+                if found.st_dev != device:
+                    continue
+                if stat.S_ISDIR(found.st_mode):
+                    waiting.append(entry.path)
+                elif stat.S_ISREG(found.st_mode):
+                    yield entry.path, found
+
+
+def _extents(path: str, run: Callable[..., str | None]) -> int | None:
+    told = run("filefrag", path)
+    found = _FOUND.search(told or "")
+    return None if found is None else int(found[1])
