@@ -23,8 +23,8 @@ from pathlib import Path
 PROGRAMS = (
     "bash btrfs cat chmod cp cryptsetup dd dmsetup echo env filefrag fstrim grep head insmod "
     "integritysetup kill ln losetup ls lvm make-bcache mdadm mkdir mkfs.btrfs mkfs.ext4 mkfs.xfs "
-    "mknod mkswap mount rm rmmod sed sfdisk sleep stat sync swapoff swapon touch true truncate umount "
-    "veritysetup lsblk poweroff"
+    "mknod mkswap mount rm rmmod sed sfdisk sleep stat sync swapoff swapon touch true truncate "
+    "umount veritysetup lsblk poweroff"
 ).split()
 LVM_NAMES = (
     "lvchange lvconvert lvcreate lvremove lvs pvcreate pvmove pvremove pvs vgchange vgcreate "
