@@ -184,7 +184,14 @@ def test_real_beside_simulated(command: Command) -> None:
     )
     code, compared, error = command("compare", "real.json", "sim.json")
     assert code == 0 and "sim.json" in compared, error
-    assert command("report", "real.json", "sim.json", "-o", "both.html")[0] == 0
+    assert real["jobname"] == simulated["jobname"]
+    for given, clocks in (
+        (("real.json", "sim.json"), "virtual time, and what fio measured in real time"),
+        (("real.json",), "real time"),
+        (("sim.json",), "virtual time"),
+    ):
+        assert command("report", *given, "-o", "page.html")[0] == 0
+        assert f"completion latencies in {clocks};" in Path("page.html").read_text()
 
 
 @needs_fio

@@ -94,6 +94,14 @@ def _wear_rows(runs: Sequence[Run]) -> list[list[str]]:
     return rows
 
 
+def _clocks(runs: Sequence[Run]) -> str:
+    """Say in whose time latencies are."""
+    made = {bool(run.lab) for run in runs}
+    if made == {True, False}:
+        return "virtual time, and what fio measured in real time"
+    return "virtual time" if True in made else "real time"
+
+
 def _footer(runs: Sequence[Run]) -> list[tuple[str, str]]:
     drive = next((run.first.profile for run in runs if run.first.profile), "intel-dc-s3500-80gb")
     return [
@@ -143,6 +151,7 @@ def build_html(
         ),
         troubles=troubles_of(results),
         summary=summary_table(runs),
+        clocks=_clocks(runs),
         condition_headings=conditions.HEADINGS,
         condition_rows=conditions.rows_of(runs),
         jobs=_per_job(runs),

@@ -80,8 +80,8 @@ def for_target(text: str | None, name: str, flags: Sequence[str], place: Sequenc
         The job is wrong, or goes to files that it names itself.
     """
     engine.check_job(text, name, tuple(flags))
-    only, given = _sections_asked(flags)
-    kept = [each for each in _sections(text, name) if not only or each[0] in only]
+    only, given, called = _sections_asked(flags)
+    kept = [each for each in _sections(text, name, called) if not only or each[0] in only]
     made = [(title, [*options, *given]) for title, options in kept]
     taken = dict.fromkeys(_shown(each) for _, options in made for each in options if _is_off(each))
     notices = tuple(f"{each}: left out; the target is what --target names" for each in taken)
@@ -96,17 +96,19 @@ def for_target(text: str | None, name: str, flags: Sequence[str], place: Sequenc
     return RealJob("\n".join(lines) + "\n", writes, notices)
 
 
-def _sections_asked(flags: Sequence[str]) -> tuple[list[str], list[JobOption]]:
-    """Part the names of sections from the options."""
+def _sections_asked(flags: Sequence[str]) -> tuple[list[str], list[JobOption], str]:
+    """Part the names of sections, and what the job is called, from the options."""
     pairs = [_option(each.lstrip("-")) for each in flags]
     only = [value or "" for name, value in pairs if name == "section"]
-    return only, [each for each in pairs if each[0] not in ("section", "name")]
+    called = [value or "" for name, value in pairs if name == "name"]
+    options = [each for each in pairs if each[0] not in ("section", "name")]
+    return only, options, (called or ["job"])[-1]
 
 
-def _sections(text: str | None, name: str) -> list[tuple[str, list[JobOption]]]:
+def _sections(text: str | None, name: str, called: str) -> list[tuple[str, list[JobOption]]]:
     """Return each job with what all share before it; without a file there is one."""
     if text is None:
-        return [("job", [])]
+        return [(called, [])]
     shared: list[JobOption] = []
     jobs: list[tuple[str, list[JobOption]]] = []
     current = shared
