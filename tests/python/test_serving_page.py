@@ -306,7 +306,14 @@ def test_the_policy_is_of_the_pages_own_script() -> None:
 
 
 @pytest.fixture
-def page(quick: None) -> Iterator[tuple[str, Busy]]:
+def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make seconds short, and leave the browser time between them."""
+    kept = Live.__init__
+    monkeypatch.setattr(Live, "__init__", lambda self, drive: kept(self, drive, 0.25))
+
+
+@pytest.fixture
+def page(unhurried: None) -> Iterator[tuple[str, Busy]]:
     drive = Busy()
     with closing(Doors(drive)) as doors:
         yield doors.open_web("0"), drive
@@ -373,7 +380,7 @@ def test_without_the_token_there_are_no_buttons(page: tuple[str, Busy], tmp_path
 
 
 @NEEDS_BROWSER
-def test_the_page_says_when_the_server_is_gone(quick: None, tmp_path: Path) -> None:
+def test_the_page_says_when_the_server_is_gone(unhurried: None, tmp_path: Path) -> None:
     """And that nothing is asked any more."""
     with closing(Doors(Busy())) as doors:
         window = browser.Browser(doors.open_web("0"), tmp_path)
