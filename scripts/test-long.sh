@@ -56,6 +56,10 @@ fit)
     # Ten mystery drives: more than an hour, and it goes on where it stopped; SSDLAB_FIT=2 fits two.
     SSDLAB_FIT=${SSDLAB_FIT:-all} .venv/bin/pytest -s tests/python/test_fit_long.py
     ;;
+fit-coverage)
+    # Eight small mystery drives, whose intervals are counted; it goes on where it stopped.
+    SSDLAB_FIT_COVERAGE=${SSDLAB_FIT_COVERAGE:-8} .venv/bin/pytest -s tests/python/test_fit_long.py -k 90_percent
+    ;;
 intervals)
     # Goes on where it was interrupted. What comes with the program must be what it gives.
     .venv/bin/ssdlab reproduce --quick --ensemble 32 -o target/intervals
@@ -122,7 +126,7 @@ twins)
     SSDLAB_TWINS=1 .venv/bin/pytest -s -rs tests/python/test_twin_long.py
     ;;
 *)
-    echo "test-long: PART must be conditions, control, coverage, databases, datasheets, drawn-drives, examples, fio, first-slices, fit, intervals, interrupt, kills, measured, mutants, power-cuts, predictions, pts, pts-960gb, real, scale, served, sizing, sweep, traces or twins: make test-long PART=drawn-drives" >&2
+    echo "test-long: PART must be conditions, control, coverage, databases, datasheets, drawn-drives, examples, fio, first-slices, fit, fit-coverage, intervals, interrupt, kills, measured, mutants, power-cuts, predictions, pts, pts-960gb, real, scale, served, sizing, sweep, traces or twins: make test-long PART=drawn-drives" >&2
     exit 2
     ;;
 esac

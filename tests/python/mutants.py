@@ -200,6 +200,12 @@ MUTANTS = (
         _SLOW_READS,
     ),
     Mutant(
+        "what is in order is at random",
+        "queueing",
+        ("random access lowers what sequential gives",),
+        job("rw=write\nbs=4k", "rw=randwrite\nnorandommap\nbs=4k"),
+    ),
+    Mutant(
         "a drive has two dies",
         "queueing",
         ("depth raises IOPS and mean latency together",),
@@ -264,14 +270,22 @@ MUTANTS = (
         (
             *(f"{task}: hard disk, fresh file system, against SSD" for task in _TASKS),
             "random access, hard disk against SSD",
+            "random access of a hard disk",
             "random reads of a hard disk",
+            "everyday work on an SSD is several times faster",
         ),
+        both(_FAST_ARM, setting("hdd.rpm", "25000")),
+    ),
+    Mutant(
+        "a hard disk's arm and platter are five times as fast",
+        "raid",
+        ("a hard disk does 100 to 300 requests a second",),
         both(_FAST_ARM, setting("hdd.rpm", "25000")),
     ),
     Mutant(
         "a hard disk reads 10 MB/s at most",
         "hard-disk",
-        ("a hard disk in sequence",),
+        ("a hard disk in sequence", "an SSD has two to three times a hard disk's throughput"),
         both(setting("hdd.inner_mb_per_s", "5"), setting("hdd.outer_mb_per_s", "10")),
     ),
     Mutant(

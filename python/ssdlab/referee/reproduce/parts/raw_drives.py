@@ -10,8 +10,16 @@ from ssdlab.referee.reproduce.results import Results
 _RANDOM, _SEQUENTIAL = "random read", "sequential read"
 
 
-def rows(results: Results, disk: str, ssd: str) -> list[JudgedRow]:
-    """Return what is compared; `disk` and `ssd` are experiments with both kinds of reads."""
+def rows(results: Results, disk: str, ssd: str, servers: tuple[str, str]) -> list[JudgedRow]:
+    """Return what is compared.
+
+    Parameters
+    ----------
+    disk, ssd
+        Experiments with both kinds of reads, of the article's drives.
+    servers
+        A hard disk and an SSD of the e-book.
+    """
     iops = results.iops(disk, _RANDOM)
     places = [results.mean_us(name, _RANDOM) / 1e3 for name in (disk, ssd)]
     rates = [results.mb_per_s(name, _SEQUENTIAL) for name in (disk, ssd)]
@@ -20,7 +28,8 @@ def rows(results: Results, disk: str, ssd: str) -> list[JudgedRow]:
     less, more = (
         seeds.figure("thomas-krenn", f"ssd_over_hdd_rate_{end}") for end in ("low", "high")
     )
-    ratio = rates[1] / rates[0]
+    server_rates = [results.mb_per_s(name, _SEQUENTIAL) for name in servers]
+    ratio = server_rates[1] / server_rates[0]
     return [
         judging.judged(
             "random access, hard disk against SSD",
@@ -60,11 +69,11 @@ def rows(results: Results, disk: str, ssd: str) -> list[JudgedRow]:
             less.document,
             less.place,
             f"{less} to {more}",
-            f"× {ratio:.1f}",
+            f"× {ratio:.1f} of servers' drives; × {rates[1] / rates[0]:.1f} of the notebook's",
             less.value <= ratio <= more.value,
             reason=(
-                "A 2.5-inch drive at 5400 rpm is slower than the servers' drives meant there, and "
-                "reads from its outer tracks here, where it is fastest."
+                "The e-book's SSD and the disk of its arrays here, on its outer tracks. The "
+                "notebook's, which were asked first, are of another article."
             ),
         ),
     ]

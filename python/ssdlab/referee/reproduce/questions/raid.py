@@ -185,7 +185,7 @@ def rows(results: Results) -> list[JudgedRow]:
         _smaller_lines(results),
         *array_statements.rows(results),
         *write_back.rows(results),
-        *disk_arrays.rows(results, "RAID 5 of 4, controller"),
+        *disk_arrays.rows(results, "one drive"),
         *shown,
     ]
 
