@@ -8,14 +8,17 @@ import os
 import shutil
 import signal
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
 from machine import MadeMachine
 from ssdlab.bench.real.fio_program import Fio
+from ssdlab.bench.real.job import open_target
 from ssdlab.bench.real.job_words import check_within, for_target
 from ssdlab.bench.real.safety import Refused, permit_file
+from ssdlab.bench.real.wishes import Wishes
 from ssdlab.ground.errors import SsdlabError
 
 Command = Callable[..., tuple[int, str, str]]
@@ -192,6 +195,26 @@ def test_real_beside_simulated(command: Command) -> None:
     ):
         assert command("report", *given, "-o", "page.html")[0] == 0
         assert f"completion latencies in {clocks};" in Path("page.html").read_text()
+
+
+@needs_fio
+def test_it_tells_how_far_fio_is(command: Command) -> None:
+    """Before fio begins the simulated rate; then what fio says of the job, and its share."""
+    words = ("run", "--rw=randread", "--bs=4k", "--number_ios=100", "--target", "disk.img")
+    code, _, error = command(*words, "--drive", "theory", "--json")
+    assert code == 0 and "ssdlab: theory, simulated: read " in error
+    told: list[tuple[str, float]] = []
+    flags = ("--rw=randread", "--bs=4k", "--runtime=3", "--time_based")
+
+    def progress(phase: str, share: float) -> bool:
+        told.append((phase, share))
+        return True
+
+    with ExitStack() as held:
+        opened = open_target("disk.img", Wishes(), lambda _: None, held, writes=False)
+        opened.run(for_target(None, "job", flags, opened.place), lambda _: None, progress)
+    assert told[0] == ("fio", 0.0)
+    assert told[-1][0].startswith("fio: r=") and 0 < told[-1][1] <= 1
 
 
 @needs_fio

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
+from functools import partial
 
 from ssdlab.bench.real.job import open_target
 from ssdlab.bench.real.job_words import for_target
@@ -17,6 +18,7 @@ from ssdlab.engine import Progress
 from ssdlab.engine.request import RunRequest
 from ssdlab.engine.result import Result
 from ssdlab.experiment.cache import run_conditioned
+from ssdlab.ground import text
 from ssdlab.ground.errors import SsdlabError, Stopped
 from ssdlab.ground.exit_codes import Exit, worst
 from ssdlab.ground.output import PendingFile
@@ -56,7 +58,7 @@ def run_target(
     *,
     shows_progress: bool,
 ) -> Exit:
-    """Run a job on a real target, then on simulated drives, and write all results.
+    """Run a job on simulated drives, then on a real target, and write all results.
 
     Parameters
     ----------
@@ -70,21 +72,21 @@ def run_target(
     Stopped
         It was stopped before fio had ended; nothing is written then.
     """
-    # Wrong words are told before the target is touched.
+    # Wrong words are told before the target is touched, and it is held before time is spent.
     writes = for_target(source.text, source.name, source.flags, ()).writes
+    with PendingFile(output) as pending, ExitStack() as held:
+        opened = open_target(target, wishes, _show, held, writes=writes)
+        job = for_target(source.text, source.name, source.flags, opened.place)
+        _show(job.notices)
+        beside = []
+        for each in requests:
+            beside.append(_one(each.drive, partial(run_conditioned, each), shows_progress))
+            _show([f"{each.drive}, simulated: {_rates(beside[-1])}"])
 
-    def real(progress: Progress) -> str:
-        with ExitStack() as held:
-            opened = open_target(target, wishes, _show, held, writes=writes)
-            job = for_target(source.text, source.name, source.flags, opened.place)
-            _show(job.notices)
+        def real(progress: Progress) -> str:
             return opened.run(job, _show, progress, with_bins="+" in output_format)
 
-    with PendingFile(output) as pending:
-        results = [_one(target, real, shows_progress)]
-        results += [
-            _one(each.drive, _simulated(each), shows_progress=shows_progress) for each in requests
-        ]
+        results = [_one(target, real, shows_progress), *beside]
         labels = [target, *(each.drive for each in requests)]
         write_document(document(results, labels, output_format), output_format, pending)
     read = [Result.from_json(each) for each in results]
@@ -95,8 +97,12 @@ def run_target(
     return worst([tell_not_steady(reasons), Exit.FINDING if failed else Exit.DONE])
 
 
-def _simulated(request: RunRequest) -> Callable[[Progress], str]:
-    return lambda progress: run_conditioned(request, progress)
+def _rates(result: str) -> str:
+    """Say in short what to look for while fio runs."""
+    jobs = Result.from_json(result).jobs
+    return ", ".join(
+        f"{name} {text.count(job.iops(name))} IOPS" for job in jobs for name in job.directions
+    )
 
 
 def _one(label: str, task: Callable[[Progress], str], shows_progress: bool) -> str:

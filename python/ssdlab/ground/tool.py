@@ -59,7 +59,10 @@ class Ended:
 
 
 def run_to_end(
-    words: Sequence[str], timeout_s: float | None, go_on: Callable[[], bool] = lambda: True
+    words: Sequence[str],
+    timeout_s: float | None,
+    go_on: Callable[[], bool] = lambda: True,
+    seen: Callable[[bytes], None] = lambda _printed: None,
 ) -> Ended:
     """Run a tool until it ends.
 
@@ -71,6 +74,8 @@ def run_to_end(
         Seconds after which it is given up; None: never.
     go_on
         Asked a few times a second; the tool is ended where it says no.
+    seen
+        Is handed all that it has printed, each time before `go_on` is asked.
 
     Raises
     ------
@@ -93,7 +98,7 @@ def run_to_end(
             env={**os.environ, "LC_ALL": "C"},
         )
         try:
-            output, errors = _finish(process, timeout_s, go_on)
+            output, errors = _finish(process, timeout_s, go_on, seen)
         except BaseException:
             # Ctrl-C too: a tool in a session of its own does not hear of it.
             _end(process)
@@ -102,13 +107,18 @@ def run_to_end(
 
 
 def _finish(
-    process: subprocess.Popen[bytes], timeout_s: float | None, go_on: Callable[[], bool]
+    process: subprocess.Popen[bytes],
+    timeout_s: float | None,
+    go_on: Callable[[], bool],
+    seen: Callable[[bytes], None],
 ) -> tuple[bytes, bytes]:
     """Collect what a tool prints until it ends."""
     end = None if timeout_s is None else time.monotonic() + timeout_s
     while True:
-        with suppress(subprocess.TimeoutExpired):
+        try:
             return process.communicate(timeout=_LOOK_S)
+        except subprocess.TimeoutExpired as not_yet:
+            seen(not_yet.stdout or b"")
         if end is not None and time.monotonic() > end:
             raise GaveUp(f"no end within {timeout_s:g} s")
         if not go_on():

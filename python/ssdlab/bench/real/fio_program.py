@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 
 from ssdlab.bench.real.fio_output import FioError, Output, read_output
 from ssdlab.bench.real.fio_words import shown
+from ssdlab.engine import Progress
 from ssdlab.ground.errors import SsdlabError
 from ssdlab.ground.tool import Ended, GaveUp, run_to_end
 
@@ -106,15 +107,15 @@ class Fio:
         notices = [line.strip() for line in ended.errors.splitlines() if line.strip()]
         return Output(output.version, output.jobs, (*output.notices, *notices))
 
-    def printed(self, words: Sequence[str], go_on: GoOn, before: Sequence[str] = ()) -> str:
+    def printed(self, words: Sequence[str], progress: Progress, before: Sequence[str] = ()) -> str:
         """Carry out a user's job of any length, and return all that fio printed.
 
         Parameters
         ----------
         words
-            Without the program.
-        go_on
-            As for `perform`.
+            Without the program, and without where its output goes.
+        progress
+            Hears a few times a second what the job does, and how much of it is done.
         before
             What fio is started by.
 
@@ -123,21 +124,27 @@ class Fio:
         FioError
             fio failed; in its own words.
         Stopped
-            `go_on` said no.
+            `progress` said no.
         """
-        return self._ended_well(words, None, go_on, before).output
+        now = ("fio", 0.0)
+
+        def look(printed: bytes) -> None:
+            nonlocal now
+            now = status(printed.decode(errors="replace")) or now
+
+        # Beside JSON on stdout fio tells nothing of how far it is.
+        words = [*words, "--output=/proc/self/fd/2", "--eta=always"]
+        started = [*leash(os.getpid()), *before]
+        ended = self._run(words, None, lambda: progress(*now), started, look)
+        return _checked(ended, words).errors
 
     def _ended_well(
         self,
         words: Sequence[str],
         timeout_s: float | None,
         go_on: GoOn,
-        before: Sequence[str] = (),
     ) -> Ended:
-        ended = self._run(words, timeout_s, go_on, [*leash(os.getpid()), *before])
-        if ended.code != 0:
-            raise FioError(f"{_said(ended)}\nthe command was: {shown(words)}")
-        return ended
+        return _checked(self._run(words, timeout_s, go_on, leash(os.getpid())), words)
 
     def _run(
         self,
@@ -145,19 +152,42 @@ class Fio:
         timeout_s: float | None,
         go_on: GoOn = always,
         before: Sequence[str] = (),
+        seen: Callable[[bytes], None] = lambda _printed: None,
     ) -> Ended:
         if shutil.which(self._program) is None:
             raise SsdlabError(
                 f"{self._program} was not found; it loads real drives\ninstall it: apt install fio"
             )
         try:
-            return run_to_end([*before, self._program, *words], timeout_s, go_on)
+            return run_to_end([*before, self._program, *words], timeout_s, go_on, seen)
         except OSError as error:
             raise SsdlabError(f"{self._program}: {error.strerror}") from None
         except GaveUp as reason:
             raise FioError(
                 f"fio: {reason}; the drive does not answer\nsee the kernel's log: journalctl -k"
             ) from None
+
+
+def _checked(ended: Ended, words: Sequence[str]) -> Ended:
+    if ended.code != 0:
+        raise FioError(f"{_said(ended)}\nthe command was: {shown(words)}")
+    return ended
+
+
+_STATUS = re.compile(r"\[(\d+(?:\.\d+)?)%\].*\[([rwt]=[^\]]+) IOPS\]")
+
+
+def status(printed: str) -> tuple[str, float] | None:
+    """Read what fio says of a job that runs, and the share of it that is done.
+
+    Examples
+    --------
+    >>> status("Jobs: 1 (f=1): [r(1)][75.0%][r=832MiB/s][r=213k IOPS][eta 00m:01s]")
+    ('fio: r=213k IOPS', 0.75)
+    """
+    lines = [_STATUS.search(line) for line in printed.rstrip("\r").rpartition("\r")[::2]]
+    found = next((line for line in reversed(lines) if line is not None), None)
+    return None if found is None else (f"fio: {found[2]} IOPS", float(found[1]) / 100)
 
 
 _UNLESS_ORPHANED = 'test "$PPID" = "$1" || exit; shift; exec "$@"'

@@ -83,9 +83,9 @@ class OpenTarget:
             with PendingFile(file, "--target") as pending:
                 pending.write(job.text)
             words = [str(file), "--output-format=" + ("json+" if with_bins else "json")]
-            words += ["--eta=never", *([] if job.writes else ["--readonly"])]
+            words += [] if job.writes else ["--readonly"]
             before = _within_size(self.name) if job.writes else []
-            printed = self.fio.printed(words, lambda: progress("fio", 0.0), before)
+            printed = self.fio.printed(words, progress, before)
         # fio may say something beside its JSON.
         found = find_document(printed, "what fio printed")
         show([*found.said, *(each.told() for each in found.unread)])
