@@ -19,7 +19,7 @@ from ssdlab.bench.real.job import open_target
 from ssdlab.bench.real.job_words import check_within, for_target
 from ssdlab.bench.real.safety import Refused, permit_file
 from ssdlab.bench.real.wishes import Wishes
-from ssdlab.ground.errors import SsdlabError
+from ssdlab.ground.errors import SsdlabError, Stopped
 
 Command = Callable[..., tuple[int, str, str]]
 WRITES = ("--rw=randwrite", "--bs=4k", "--number_ios=200")
@@ -204,17 +204,18 @@ def test_it_tells_how_far_fio_is(command: Command) -> None:
     code, _, error = command(*words, "--drive", "theory", "--json")
     assert code == 0 and "ssdlab: theory, simulated: read " in error
     told: list[tuple[str, float]] = []
-    flags = ("--rw=randread", "--bs=4k", "--runtime=3", "--time_based")
+    flags = ("--rw=randread", "--bs=4k", "--runtime=600", "--time_based")
 
-    def progress(phase: str, share: float) -> bool:
+    def until_it_tells(phase: str, share: float) -> bool:
         told.append((phase, share))
-        return True
+        return not phase.endswith("IOPS")
 
     with ExitStack() as held:
         opened = open_target("disk.img", Wishes(), lambda _: None, held, writes=False)
-        opened.run(for_target(None, "job", flags, opened.place), lambda _: None, progress)
-    assert told[0] == ("fio", 0.0)
-    assert told[-1][0].startswith("fio: r=") and 0 < told[-1][1] <= 1
+        job = for_target(None, "job", flags, opened.place)
+        with pytest.raises(Stopped):
+            opened.run(job, lambda _: None, until_it_tells)
+    assert told[-1][0].startswith("fio: r=") and 0 < told[-1][1] < 0.1
 
 
 @needs_fio
