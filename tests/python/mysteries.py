@@ -12,7 +12,7 @@ import pickle
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
@@ -90,7 +90,8 @@ class Mysteries:
         assert fitting, "the fit is elsewhere"
         files = [*package.glob("_engine*.so"), *fitting]
         files += sorted((package / "data").glob("*ranges.toml"))
-        digest = hashlib.sha256(repr((vars(self), "3")).encode())
+        own = {each.name: getattr(self, each.name) for each in fields(self)}
+        digest = hashlib.sha256(repr((own, "3")).encode())
         for each in files:
             digest.update(each.read_bytes())
         return digest.hexdigest()[:16]
