@@ -36,7 +36,7 @@ _NAMES = ("alignment", "cipher", "discard-cost", "spare", "trim", "used-new")
         "ssdlab measure used-new --target /dev/sdX --destroy /dev/sdX --turns 2 -o used-new.json",
     ),
 )
-@click.argument("question", type=click.Choice(_NAMES))
+@click.argument("question", metavar="QUESTION", type=click.Choice(_NAMES))
 @click.option(
     "--target",
     required=True,
