@@ -161,6 +161,11 @@ def test_nothing_is_written_unless_it_is_named(command: Command) -> None:
         code, out, error = command("measure", name, "--target", "disk.img")
         assert (code, out) == (2, "") and "--destroy disk.img" in error
         assert hashlib.sha256(Path("disk.img").read_bytes()).hexdigest() == before
+    for name in sorted(set(QUESTIONS) - {"alignment", "cipher"}):
+        words = ("--target", "disk.img", "--destroy", "disk.img")
+        code, out, error = command("measure", name, *words)
+        assert (code, out) == (2, "") and "a file cannot be trimmed" in error
+        assert hashlib.sha256(Path("disk.img").read_bytes()).hexdigest() == before
     code, out, error = command("measure", "trim", "--target", "disk.img", "--state", "used")
     assert (code, out) == (2, "") and "add --drive" in error
 

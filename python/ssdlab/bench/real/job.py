@@ -73,6 +73,11 @@ class OpenTarget:
             `progress` returned False.
         """
         if _is_file(self.name):
+            if job.trims:
+                raise SsdlabError(
+                    f"{self.name}: a file cannot be trimmed, and the job trims; nothing was done\n"
+                    f"make a device of it: losetup --find --show {self.name}"
+                )
             check_within(job, os.stat(self.name).st_size, self.name)
         if self.permission is not None:
             self.permission.check()

@@ -57,11 +57,14 @@ class RealJob:
         Whether any job writes or trims.
     notices
         What was taken out, and what fio does unlike others.
+    trims
+        Whether any job trims.
     """
 
     text: str
     writes: bool
     notices: tuple[str, ...]
+    trims: bool = False
 
 
 def for_target(text: str | None, name: str, flags: Sequence[str], place: Sequence[str]) -> RealJob:
@@ -93,7 +96,8 @@ def for_target(text: str | None, name: str, flags: Sequence[str], place: Sequenc
     if not set(patterns).isdisjoint(_TRIM_AND_WRITE):
         notices += (_NOT_DIRECT,)
     writes = not set(patterns) <= _READS
-    return RealJob("\n".join(lines) + "\n", writes, notices)
+    trims = any("trim" in each for each in patterns)
+    return RealJob("\n".join(lines) + "\n", writes, notices, trims)
 
 
 def _sections_asked(flags: Sequence[str]) -> tuple[list[str], list[JobOption], str]:
