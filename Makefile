@@ -98,7 +98,7 @@ package: install ## wheel and source distribution, each installed into an empty 
 	@scripts/package.sh
 
 # Parts of the long tests, each at most an hour on two cores.
-test-long: install ## PART=conditions|control|coverage|databases|datasheets|drawn-drives|examples|fio|first-slices|fit|fit-coverage|intervals|interrupt|kills|measured|mutants|power-cuts|predictions|pts|pts-960gb|real|scale|served|sizing|sweep|traces|twins: tests that take longer than CI may
+test-long: install ## PART=asked|conditions|control|coverage|databases|datasheets|drawn-drives|examples|fio|first-slices|fit|fit-coverage|intervals|interrupt|kills|measured|mutants|power-cuts|predictions|pts|pts-960gb|real|scale|served|sizing|sweep|traces|twins: tests that take longer than CI may
 	@scripts/test-long.sh "$(PART)"
 
 bench: install ## simulated writes per CPU second beside the bare mapping loop, instructions a write, the served drive beside nbdkit

@@ -10,6 +10,10 @@ SCALED=${SCALED:-intel-dc-s3500-80gb intel-dc-s3500-480gb intel-dc-s3500-800gb i
     super-talent-ultradrive-gx-256gb theory}
 
 case "${1:-}" in
+asked)
+    # The documents' questions asked of a served drive at its own pace; a quarter of an hour on a machine that does nothing else.
+    SSDLAB_ASKED=all .venv/bin/pytest -s tests/python/test_measure_long.py
+    ;;
 conditions)
     # shellcheck disable=SC2086
     cargo run --locked --release -p ssdlab-lab --example conditions -- $DRIVES
@@ -126,7 +130,7 @@ twins)
     SSDLAB_TWINS=1 .venv/bin/pytest -s -rs tests/python/test_twin_long.py
     ;;
 *)
-    echo "test-long: PART must be conditions, control, coverage, databases, datasheets, drawn-drives, examples, fio, first-slices, fit, fit-coverage, intervals, interrupt, kills, measured, mutants, power-cuts, predictions, pts, pts-960gb, real, scale, served, sizing, sweep, traces or twins: make test-long PART=drawn-drives" >&2
+    echo "test-long: PART must be asked, conditions, control, coverage, databases, datasheets, drawn-drives, examples, fio, first-slices, fit, fit-coverage, intervals, interrupt, kills, measured, mutants, power-cuts, predictions, pts, pts-960gb, real, scale, served, sizing, sweep, traces or twins: make test-long PART=drawn-drives" >&2
     exit 2
     ;;
 esac
