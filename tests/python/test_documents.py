@@ -62,3 +62,14 @@ def test_a_table_is_whole_and_linked(table: Path) -> None:
     assert [row for row in rows if len(row) != len(heading)] == []
     said = (ROOT / "docs/explanation/validation.md").read_text(encoding="utf-8")
     assert f"(validation/{table.name})" in said
+
+
+@pytest.mark.parametrize("document", ["docs/explanation/design.md", "CONTRIBUTING.md"])
+def test_files_that_are_named_are_there(document: str) -> None:
+    """Each by the end of its path: where a file or its folder moves, its name here goes along."""
+    text = (ROOT / document).read_text(encoding="utf-8")
+    named = set(re.findall(r"`((?:[a-z_]+/)+[a-z_]+\.(?:py|rs))`", text))
+    assert named, document
+    sources = [*ROOT.glob("crates/**/*.rs"), *ROOT.glob("[a-z]*/**/*.py")]
+    ends = {str(each) for each in sources}
+    assert [each for each in named if not any(path.endswith(f"/{each}") for path in ends)] == []
