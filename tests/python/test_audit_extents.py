@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import shutil
@@ -94,10 +95,11 @@ def test_the_largest_and_the_oldest_are_asked_about(tmp_path: Path) -> None:
     (tmp_path / "deep").mkdir()
     for number in range(20):
         path = tmp_path / "deep" / f"new line\n{number}"
-        path.write_bytes(b"")
-        os.truncate(path, MIB * (number + 1))
+        path.write_bytes(bytes(MIB * (number + 1)))
         os.utime(path, (number, 1000 + number))
     (tmp_path / "small").write_bytes(bytes(10))
+    (tmp_path / "hole").write_bytes(b"")
+    os.truncate(tmp_path / "hole", 100 * MIB)
     (tmp_path / "link").symlink_to(tmp_path / "deep")
     asked: list[str] = []
 
@@ -114,12 +116,31 @@ def test_the_largest_and_the_oldest_are_asked_about(tmp_path: Path) -> None:
 
 
 def test_the_walk_ends_when_its_time_is_up(tmp_path: Path) -> None:
-    """By the clock that it is given."""
+    """By the clock that it is given; folders without a file take their time as well."""
     for number in range(5):
         (tmp_path / str(number)).write_bytes(bytes(MIB))
-    clock = iter(range(100))
+    clock = itertools.count()
     seen = sample(str(tmp_path), lambda *_: "x: 1 extent found", 3, lambda: next(clock))
     assert (seen.seen, seen.is_whole) == (3, False)
+    for number in range(5):
+        (tmp_path / str(number)).unlink()
+        (tmp_path / f"folder {number}").mkdir()
+    clock = itertools.count()
+    assert not sample(str(tmp_path), lambda *_: None, 3, lambda: next(clock)).is_whole
+
+
+def test_a_drive_that_hangs_is_not_asked_about_every_file(tmp_path: Path) -> None:
+    """Once filefrag has taken the time that there was, no more files are asked about."""
+    for number in range(9):
+        (tmp_path / str(number)).write_bytes(bytes(MIB))
+    clock, asked = [0.0], []
+
+    def hangs(_program: str, path: str) -> None:
+        asked.append(path)
+        clock[0] += 20
+
+    assert sample(str(tmp_path), hangs, 3, lambda: clock[0]).files == ()
+    assert len(asked) == 1
 
 
 @pytest.mark.skipif(shutil.which("filefrag") is None, reason="needs filefrag (e2fsprogs)")

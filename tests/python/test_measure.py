@@ -69,6 +69,20 @@ def test_every_question_is_offered() -> None:
             assert all(0 < stated.value for stated in contrast.stated())
 
 
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_what_a_turn_writes_beforehand_is_what_it_says(name: str) -> None:
+    """Of a simulated drive, in capacities: all that is written but in the time that is measured."""
+    question = QUESTIONS[name]
+    requests = turns.on_drive(question, 1, 0.1, SMALL, "crypt")
+    written = [
+        job.direction("write")["io_bytes"]
+        for each in requests
+        for job in runner.run(each, lambda _phase, _share: True).jobs
+        if "write" in job.directions and "runtime" not in job.options
+    ]
+    assert sum(written) / (64 << 20) == pytest.approx(question.prepared_writes, abs=0.01)
+
+
 def test_every_second_turn_begins_with_b() -> None:
     """A drive that grows slower by and by favours neither."""
     question = QUESTIONS["trim"]
@@ -166,6 +180,8 @@ def test_nothing_is_written_unless_it_is_named(command: Command) -> None:
         code, out, error = command("measure", name, *words)
         assert (code, out) == (2, "") and "a file cannot be trimmed" in error
         assert hashlib.sha256(Path("disk.img").read_bytes()).hexdigest() == before
+    code, out, error = command("measure", "alignment", *words, "-o", "-")
+    assert (code, out) == (2, "") and "use --json" in error
     code, out, error = command("measure", "trim", "--target", "disk.img", "--state", "used")
     assert (code, out) == (2, "") and "add --drive" in error
 
@@ -181,13 +197,13 @@ def test_a_served_drive(command: Command, tmp_path: Path) -> None:
         uri = f"nbd+unix:///?socket={tmp_path}/served/nbd.sock"
         words = ("--target", uri, "--destroy", uri, "--turns", "2", "--seconds", "0.2")
         for name in sorted(set(QUESTIONS) - {"cipher"}):
-            code, out, error = command(
-                "measure", name, *words, "--json", "--drive", "theory", *capacity
-            )
+            beside = ("--json", "-o", "kept.json", "--drive", "theory", *capacity)
+            code, out, error = command("measure", name, *words, *beside)
             assert code == 0, error
             found = json.loads(out)
             (each,) = found["contrasts"]
             assert len(each["target"]["pairs"]) == len(each["simulated"]["pairs"]) == 2
+            assert json.loads(Path("kept.json").read_text()) == found
         code, out, error = command("measure", "cipher", *words)
         assert code == 2 and "needs a block device; nothing was written" in error
         code, out, error = command("measure", "alignment", *words)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
+from contextlib import ExitStack
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -18,9 +21,12 @@ from ssdlab.engine import conditions
 from ssdlab.ground import signals
 from ssdlab.ground.errors import SsdlabError, Stopped
 from ssdlab.ground.exit_codes import Exit
+from ssdlab.ground.output import PendingFile, check_writable, is_stdout
 
 if TYPE_CHECKING:
+    from ssdlab.bench.real.cipher import CipherRate
     from ssdlab.engine.request import RunRequest
+    from ssdlab.engine.result import Result
     from ssdlab.referee.asked.questions import AskedQuestion
     from ssdlab.referee.asked.turns import TurnsAnswer
 
@@ -29,7 +35,7 @@ _NAMES = ("alignment", "cipher", "discard-cost", "spare", "trim", "used-new")
 
 @click.command(
     cls=Verb,
-    short_help="Test on a real drive what the documents claim.",
+    short_help="Test the documents' claims on a real drive.",
     examples=(
         "ssdlab measure alignment --target /dev/sdX --destroy /dev/sdX",
         "ssdlab measure trim --target /dev/sdX --destroy /dev/sdX --drive mine.toml --state steady",
@@ -63,7 +69,7 @@ _NAMES = ("alignment", "cipher", "discard-cost", "spare", "trim", "used-new")
     default=6,
     show_default=True,
     metavar="N",
-    help="Run A and B N times each, in turn.",
+    help="Run A and B alternately, N times each.",
 )
 @click.option(
     "--seconds",
@@ -71,13 +77,13 @@ _NAMES = ("alignment", "cipher", "discard-cost", "spare", "trim", "used-new")
     default=2,
     show_default=True,
     metavar="S",
-    help="Measure A and B for S seconds each time.",
+    help="Measure each of them for S seconds in a turn.",
 )
 @click.option(
     "--output",
     "-o",
     metavar="FILE",
-    help="Also write the result to FILE as JSON, anew after each turn.",
+    help="Also write the result to FILE as JSON, and update it after each turn.",
 )
 @JSON_OPTION
 def measure(
@@ -93,7 +99,7 @@ def measure(
     output: str | None,
     as_json: bool,
 ) -> int:
-    """Test on a real drive what the documents claim, A against B in turns.
+    """Test the documents' claims on a real drive, A against B in turns.
 
     alignment measures small writes from sector 63 on against aligned ones. cipher measures reads
     through the kernel's cipher against plain ones. discard-cost measures 4 KiB written and
@@ -105,37 +111,68 @@ def measure(
     turn. The result is a ratio with its 95 % interval, beside the documents' figures and, with
     --drive, the simulated ratio. After Ctrl-C the finished turns count.
     """
-    from ssdlab.bench.real.cipher import kernel_rate
     from ssdlab.bench.real.wishes import Wishes
     from ssdlab.cli.measure_answer import as_data, show
-    from ssdlab.cli.measure_turns import take_turns
+    from ssdlab.cli.measure_turns import open_asked, take_turns
     from ssdlab.engine.request import RunRequest
     from ssdlab.referee.asked.questions import QUESTIONS
     from ssdlab.referee.asked.turns import figures
 
     if drive is None and (settings or state):
         raise SsdlabError("--set, --state: apply to a simulated drive\nadd --drive DRIVE")
+    _check_output(output)
     asked = QUESTIONS[question]
-    rate = kernel_rate() if asked.encrypts else None
-    beside = None
-    if drive is not None:
-        condition = conditions.named(state)
-        base = RunRequest(drive, settings=parse_settings(settings), condition=condition)
-        beside = _simulated(asked, base, turns, seconds, "" if rate is None else rate.layer())
-    wishes = Wishes(destroy, destroy_content)
-    done, stopped = take_turns(asked, target, wishes, turns, seconds, output, rate)
+    with ExitStack() as held:
+        # Before time is spent on a simulation.
+        opened = open_asked(asked, target, Wishes(destroy, destroy_content), held)
+        rate = _kernel_rate() if asked.encrypts else None
+        beside = None
+        if drive is not None:
+            condition = conditions.named(state)
+            base = RunRequest(drive, settings=parse_settings(settings), condition=condition)
+            cipher = "crypt" if rate is None else rate.layer()
+            beside = _simulated(asked, base, turns, seconds, cipher)
+
+        def data(results: Sequence[Sequence[Result]]) -> dict[str, Any]:
+            return as_data(asked, target, figures(asked, results), beside, rate)
+
+        def keep(results: Sequence[Sequence[Result]]) -> None:
+            if output is not None:
+                with PendingFile(output) as pending:
+                    pending.write(json.dumps(data(results), ensure_ascii=False, indent=2) + "\n")
+
+        done, stopped = take_turns(asked, opened, turns, seconds, keep)
     note(f"ssdlab: {target} was written to, and is no longer in the condition that it was in")
     if not done:
         raise Stopped
-    answers = figures(asked, done)
     if as_json:
-        print_json(as_data(asked, target, answers, beside, rate))
+        print_json(data(done))
     else:
-        show(asked, target, answers, drive, beside, rate)
+        show(asked, target, figures(asked, done), drive, beside, rate)
     if stopped:
         note(f"ssdlab: stopped; {len(done)} of {turns} turns count")
         return signals.exit_code()
     return Exit.DONE
+
+
+def _check_output(output: str | None) -> None:
+    if output is not None and is_stdout(output):
+        raise SsdlabError(f"--output {output}: is written anew after each turn\nuse --json instead")
+    if output is not None:
+        check_writable(output, "--output")
+
+
+def _kernel_rate() -> CipherRate | None:
+    """Ask for the rate of the kernel's cipher, and say where it is not known."""
+    from ssdlab.bench.real.cipher import kernel_rate
+
+    rate = kernel_rate()
+    if rate is None:
+        note(
+            "ssdlab: cryptsetup benchmark does not tell the rate of the kernel's cipher here; a "
+            "simulated drive has the layer's default: ssdlab layers crypt"
+        )
+    return rate
 
 
 def _simulated(
@@ -146,7 +183,7 @@ def _simulated(
     from ssdlab.referee.asked.turns import on_drive, simulated
 
     results = []
-    for request in on_drive(asked, turns, seconds, base, cipher or "crypt"):
+    for request in on_drive(asked, turns, seconds, base, cipher):
         # By itself: a drive's figures are not to hang on what else is computed.
         (found,), stopped = carry_out([base.drive], [partial(run_conditioned, request)])
         if stopped or found is None:

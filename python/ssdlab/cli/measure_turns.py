@@ -2,43 +2,73 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
 
-from ssdlab.bench.real.cipher import CipherRate, mapping
+from ssdlab.bench.real.cipher import mapping
 from ssdlab.bench.real.job import OpenTarget, open_target
 from ssdlab.bench.real.job_words import for_target
 from ssdlab.bench.real.safety import Show
 from ssdlab.bench.real.wishes import Wishes
 from ssdlab.cli.console import note
-from ssdlab.cli.measure_answer import as_data
 from ssdlab.cli.tasks import carry_out
 from ssdlab.engine import Progress
 from ssdlab.engine.result import Result
 from ssdlab.ground import text
-from ssdlab.ground.output import PendingFile, check_writable
 from ssdlab.referee.asked.questions import AskedQuestion
-from ssdlab.referee.asked.turns import figures, turn
+from ssdlab.referee.asked.turns import turn
+
+
+@dataclass(frozen=True)
+class AskedTarget:
+    """A target that is held, and what lies over it.
+
+    Attributes
+    ----------
+    plain, encrypted
+        It, and the same through the cipher where the question asks for one.
+    tell
+        Tells the user a line.
+    """
+
+    plain: OpenTarget
+    encrypted: OpenTarget
+    tell: Show
+
+
+def open_asked(asked: AskedQuestion, target: str, wishes: Wishes, held: ExitStack) -> AskedTarget:
+    """Give a target to a question until `held` is closed.
+
+    Raises
+    ------
+    SsdlabError
+        The target is refused; nothing was written.
+    """
+    tell = _Once()
+    plain = open_target(target, wishes, tell, held, writes=True)
+    for each in turn(asked, 0, 1.0):
+        plain.check(for_target(each.text, asked.name, (), plain.place))
+    if not asked.encrypts:
+        return AskedTarget(plain, plain, tell)
+    assert plain.permission is not None, "it was opened for writing"
+    over = plain.through(held.enter_context(mapping(plain.permission)))
+    return AskedTarget(plain, over, tell)
 
 
 def take_turns(
     asked: AskedQuestion,
-    target: str,
-    wishes: Wishes,
+    target: AskedTarget,
     turns: int,
     seconds: float,
-    output: str | None,
-    rate: CipherRate | None,
+    keep: Callable[[Sequence[Sequence[Result]]], None],
 ) -> tuple[list[list[Result]], bool]:
     """Take the turns.
 
     Parameters
     ----------
-    output
-        Where the answer is kept after each turn; None keeps it nowhere.
-    rate
-        What the kernel says of its cipher.
+    keep
+        Is handed the results of all turns so far, whenever one has ended.
 
     Returns
     -------
@@ -48,58 +78,44 @@ def take_turns(
     Raises
     ------
     SsdlabError
-        The target is refused, or fio failed.
+        fio failed.
     """
-    if output is not None:
-        check_writable(output, "--output")
     finished: list[list[Result]] = []
 
-    def keep(_index: int, results: list[Result]) -> None:
+    def add(_index: int, results: list[Result]) -> None:
         finished.append(results)
-        if output is not None:
-            data = as_data(asked, target, figures(asked, finished), None, rate)
-            with PendingFile(output) as pending:
-                pending.write(json.dumps(data, ensure_ascii=False, indent=2) + "\n")
+        keep(finished)
 
-    tell = _Once()
-    with ExitStack() as held:
-        opened = open_target(target, wishes, tell, held, writes=True)
-        _tell_writes(asked, opened, turns)
-        over = opened
-        if asked.encrypts:
-            assert opened.permission is not None
-            over = opened.through(held.enter_context(mapping(opened.permission)))
-        tasks = [_turn(asked, opened, over, number, seconds, tell) for number in range(turns)]
-        labels = [f"turn {number + 1}" for number in range(turns)]
-        _, stopped = carry_out(labels, tasks, keep, workers=1)
+    _tell_writes(asked, target, turns)
+    tasks = [_turn(asked, target, number, seconds) for number in range(turns)]
+    labels = [f"turn {number + 1}" for number in range(turns)]
+    _, stopped = carry_out(labels, tasks, add, workers=1)
     return finished, stopped
 
 
 def _turn(
-    asked: AskedQuestion,
-    plain: OpenTarget,
-    encrypted: OpenTarget,
-    number: int,
-    seconds: float,
-    tell: Show,
+    asked: AskedQuestion, target: AskedTarget, number: int, seconds: float
 ) -> Callable[[Progress], list[Result]]:
     jobs = []
     for each in turn(asked, number, seconds):
-        opened = encrypted if each.encrypted else plain
+        opened = target.encrypted if each.encrypted else target.plain
         jobs.append((opened, for_target(each.text, asked.name, (), opened.place)))
     return lambda progress: [
-        Result.from_json(opened.run(job, tell, progress)) for opened, job in jobs
+        Result.from_json(opened.run(job, target.tell, progress)) for opened, job in jobs
     ]
 
 
-def _tell_writes(asked: AskedQuestion, opened: OpenTarget, turns: int) -> None:
+def _tell_writes(asked: AskedQuestion, target: AskedTarget, turns: int) -> None:
     """Say beforehand what wears the drive, and takes its time."""
-    if opened.permission is None or asked.prepared_writes < 1:
+    permission = target.plain.permission
+    if permission is None or asked.prepared_writes < 1:
         return
-    size = opened.permission.size_bytes
-    note(
-        f"ssdlab: each turn writes {asked.prepared_writes:g} times the target's "
-        f"{text.size(size)}, {turns} turns {text.size(turns * asked.prepared_writes * size)}"
+    size = permission.size_bytes
+    target.tell(
+        [
+            f"each turn writes {asked.prepared_writes:g} times the target's {text.size(size)}, "
+            f"{turns} turns {text.size(turns * asked.prepared_writes * size)}"
+        ]
     )
 
 

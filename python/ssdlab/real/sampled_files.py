@@ -13,11 +13,13 @@ import re
 import stat
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeGuard
 
 LEAST_BYTES = 1 << 20
+_BLOCK_BYTES = 512
+"""Of `st_blocks`, whatever the file system's own are (inode(7))."""
 _OF_EACH_KIND = 8
 _WALK_S = 2.0
 _FOUND = re.compile(r": (\d+) extents? found$")
@@ -32,7 +34,7 @@ class SampledFile:
     path
         Its name; of a captured machine a word in its place.
     size_bytes
-        Its length.
+        What it takes: holes do not count.
     extents
         In how many pieces it lies.
     """
@@ -51,7 +53,7 @@ class FileSample:
     files
         The largest and the oldest of those that were seen.
     seen
-        How many files of at least a mebibyte were seen.
+        How many files that take at least a mebibyte were seen.
     is_whole
         The walk came to its end.
     """
@@ -106,7 +108,7 @@ def sample(
     run
         Gives what a command prints; None where it fails.
     seconds
-        How long the walk may take.
+        How long the walk may take, and filefrag after it.
     now
         The clock.
     """
@@ -114,27 +116,26 @@ def sample(
     largest: list[tuple[float, str]] = []
     oldest: list[tuple[float, str]] = []
     sizes: dict[str, int] = {}
-    seen, is_whole = 0, True
-    for path, found in _files(place):
+    is_whole = True
+    for path, found in _entries(place):
         if now() > end:
             is_whole = False
             break
-        if found.st_size < LEAST_BYTES:
+        taken = min(found.st_size, found.st_blocks * _BLOCK_BYTES)
+        if not stat.S_ISREG(found.st_mode) or taken < LEAST_BYTES:
             continue
-        seen += 1
-        for heap, key in ((largest, found.st_size), (oldest, -found.st_mtime)):
+        for heap, key in ((largest, taken), (oldest, -found.st_mtime)):
             heapq.heappush(heap, (key, path))
             if len(heap) > _OF_EACH_KIND:
                 heapq.heappop(heap)
-        sizes[path] = found.st_size
+        sizes[path] = taken
     chosen = dict.fromkeys(path for _, path in sorted(largest, reverse=True) + sorted(oldest))
-    counted = ((path, _extents(path, run)) for path in chosen)
-    files = tuple(SampledFile(path, sizes[path], n) for path, n in counted if n is not None)
-    return FileSample(files, seen, is_whole)
+    files = tuple(_counted(chosen, sizes, run, now, now() + seconds))
+    return FileSample(files, len(sizes), is_whole)
 
 
-def _files(place: str) -> Iterator[tuple[str, os.stat_result]]:
-    """Walk breadth first; what cannot be read is left out. Other entries count as steps, too."""
+def _entries(place: str) -> Iterator[tuple[str, os.stat_result]]:
+    """Walk breadth first, and give files and folders; what cannot be read is left out."""
     try:
         device = os.stat(place).st_dev
     except OSError:
@@ -155,8 +156,23 @@ def _files(place: str) -> Iterator[tuple[str, os.stat_result]]:
                     continue
                 if stat.S_ISDIR(found.st_mode):
                     waiting.append(entry.path)
-                elif stat.S_ISREG(found.st_mode):
-                    yield entry.path, found
+                yield entry.path, found
+
+
+def _counted(
+    paths: Iterable[str],
+    sizes: Mapping[str, int],
+    run: Callable[..., str | None],
+    now: Callable[[], float],
+    end: float,
+) -> Iterator[SampledFile]:
+    """Ask filefrag of each until the time is up: a drive that hangs is not asked sixteen times."""
+    for path in paths:
+        if now() > end:
+            return
+        count = _extents(path, run)
+        if count is not None:
+            yield SampledFile(path, sizes[path], count)
 
 
 def _extents(path: str, run: Callable[..., str | None]) -> int | None:

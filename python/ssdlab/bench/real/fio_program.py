@@ -130,7 +130,7 @@ class Fio:
 
         def look(printed: bytes) -> None:
             nonlocal now
-            now = status(printed.decode(errors="replace")) or now
+            now = status(printed[-_STATUS_BYTES:].decode(errors="replace")) or now
 
         # Beside JSON on stdout fio tells nothing of how far it is.
         words = [*words, "--output=/proc/self/fd/2", "--eta=always"]
@@ -174,6 +174,8 @@ def _checked(ended: Ended, words: Sequence[str]) -> Ended:
     return ended
 
 
+_STATUS_BYTES = 1024
+"""The last of what was printed: a line a second has at most a few hundred."""
 _STATUS = re.compile(r"\[(\d+(?:\.\d+)?)%\].*\[([rwt]=[^\]]+) IOPS\]")
 
 

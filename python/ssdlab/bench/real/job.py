@@ -55,6 +55,23 @@ class OpenTarget:
         """Return the same target by a device that lies over it, such as a cipher's mapping."""
         return replace(self, place=_way_to(device, self.fio))
 
+    def check(self, job: RealJob) -> None:
+        """Refuse what cannot be done to a file.
+
+        Raises
+        ------
+        SsdlabError
+            The job trims, or goes beyond the file's end.
+        """
+        if not _is_file(self.name):
+            return
+        if job.trims:
+            raise SsdlabError(
+                f"{self.name}: a file cannot be trimmed, and the job trims; nothing was done\n"
+                f"make a device of it: losetup --find --show {self.name}"
+            )
+        check_within(job, os.stat(self.name).st_size, self.name)
+
     def run(self, job: RealJob, show: Show, progress: Progress, *, with_bins: bool = False) -> str:
         """Run a job, and return fio's JSON.
 
@@ -72,13 +89,7 @@ class OpenTarget:
         Stopped
             `progress` returned False.
         """
-        if _is_file(self.name):
-            if job.trims:
-                raise SsdlabError(
-                    f"{self.name}: a file cannot be trimmed, and the job trims; nothing was done\n"
-                    f"make a device of it: losetup --find --show {self.name}"
-                )
-            check_within(job, os.stat(self.name).st_size, self.name)
+        self.check(job)
         if self.permission is not None:
             self.permission.check()
         elif job.writes:
