@@ -189,12 +189,12 @@ def test_real_beside_simulated(command: Command) -> None:
     assert code == 0 and "sim.json" in compared, error
     assert real["jobname"] == simulated["jobname"]
     for given, clocks in (
-        (("real.json", "sim.json"), "virtual time, and what fio measured in real time"),
-        (("real.json",), "real time"),
-        (("sim.json",), "virtual time"),
+        (("real.json", "sim.json"), "in virtual time for simulated drives and in real time"),
+        (("real.json",), "in real time;"),
+        (("sim.json",), "in virtual time;"),
     ):
         assert command("report", *given, "-o", "page.html")[0] == 0
-        assert f"completion latencies in {clocks};" in Path("page.html").read_text()
+        assert f"completion latencies, {clocks}" in Path("page.html").read_text()
 
 
 @needs_fio

@@ -98,8 +98,8 @@ def _clocks(runs: Sequence[Run]) -> str:
     """Say in whose time latencies are."""
     made = {bool(run.lab) for run in runs}
     if made == {True, False}:
-        return "virtual time, and what fio measured in real time"
-    return "virtual time" if True in made else "real time"
+        return "in virtual time for simulated drives and in real time for those that fio measured"
+    return "in virtual time" if True in made else "in real time"
 
 
 def _footer(runs: Sequence[Run]) -> list[tuple[str, str]]:

@@ -57,14 +57,14 @@ def _one(machine: Machine, use: Use) -> Finding:
         return not_looked_at("extents", because, use.place)
     mean = sum(each.size_bytes for each in sample.files) / sum(map(_count, sample.files))
     limit = _SEEK_BYTES if _is_on_disk(machine, use) else _READ_AHEAD_BYTES
-    told = f"{_told(sample)}, {text.size(mean)} an extent in the mean"
+    told = f"{_told(sample)} of {text.size(mean)} on average"
     if mean >= limit:
         return Finding("extents", Severity.GREEN, told, use.place)
     worst = max(sample.files, key=lambda each: each.extents)
     return Finding(
         "extents",
         Severity.YELLOW,
-        f"{told}; {worst.path} of {text.size(worst.size_bytes)} lies in {worst.extents}",
+        f"{told}; {worst.path} of {text.size(worst.size_bytes)} lies in {worst.extents} of them",
         use.place,
         f"reading in order takes a request for each extent, and those are below {text.size(limit)}",
         _remedy(use),
