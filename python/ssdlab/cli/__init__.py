@@ -48,7 +48,7 @@ VERBS = {
         "reproduce:reproduce",
         "Check claims of nine documents on SSDs, figure by figure.",
     ),
-    "measure": ("measure:measure", "Test on a real drive what the documents claim."),
+    "measure": ("measure:measure", "Test the documents' claims on a real drive."),
     "audit": ("audit:audit", "Check how the storage of this machine is set up."),
     "health": ("health:health", "Read the wear of real drives, as each vendor defines it."),
     "smart": ("smart:smart", "Print a simulated drive's health as smartctl does."),
