@@ -24,7 +24,7 @@ export CARGO_TARGET_DIR ?= $(abspath target)
 # Folders count too, so that a file taken away is noticed.
 ENGINE_SOURCES := $(shell find crates/*/src crates/*/build.rs crates/*/Cargo.toml profiles) Cargo.toml Cargo.lock pyproject.toml
 
-.PHONY: help install demo test lint test-rust test-example test-python test-guest package bench fuzz format lock golden clean
+.PHONY: help install demo test lint test-rust test-example test-python test-e2e test-guest package bench fuzz format lock golden clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -53,7 +53,7 @@ demo: install ## one SSD fresh and steady, then what others measured beside the 
 	$(BIN)/ssdlab reproduce --quick -o demo
 
 # The engine is linked on one core for long: what does without it runs beside.
-test: $(VENV)/python.stamp ## all that CI runs but the guest
+test: $(VENV)/python.stamp ## formats, lints, types, tests of crates and modules: the loop to work in
 	@mkdir -p target
 	@$(MAKE) install >target/install.log 2>&1 & engine=$$!; \
 	$(MAKE) lint test-rust || { kill $$engine 2>/dev/null; wait $$engine; exit 1; }; \
@@ -86,9 +86,12 @@ test-example: ## the policy of examples/ builds, runs and keeps the drive sound
 	@scripts/require.sh rust
 	$(CARGO) run --locked --manifest-path $(EXAMPLE)
 
-test-python: install ## tests of the package and the command, on all cores (JOBS); tells the slowest twenty
+test-python: install ## tests of the package's modules, on all cores (JOBS); tells the slowest twenty
 	$(BIN)/stubtest ssdlab._engine
-	$(BIN)/pytest $(SIDE_BY_SIDE) --durations=20
+	$(BIN)/pytest $(SIDE_BY_SIDE) --durations=20 -m "not end_to_end"
+
+test-e2e: install ## end-to-end tests: whole commands, with fio, browsers, databases, servers, clusters
+	$(BIN)/pytest $(SIDE_BY_SIDE) --durations=20 -m end_to_end
 
 test-guest: install ## layouts and printed chains in a guest kernel, audited and mended; says what it skips
 	@scripts/install-tools.sh || echo "test-guest: not all tools are here; what needs them is skipped"

@@ -53,8 +53,9 @@ fio)
     done
     ;;
 first-slices)
-    # 60 drawn jobs on each of DRIVES in steady state, at full size; `all` is every SSD that comes along.
-    SSDLAB_FIRST_SLICES=$DRIVES .venv/bin/pytest -s tests/python/test_first_slice.py
+    # 60 drawn jobs on each of DRIVES in steady state, at full size, and eight seeds together; `all` is every SSD
+    # that comes along, and JOBS=no leaves the drawn jobs out.
+    SSDLAB_FIRST_SLICES=$([ "${JOBS:-}" = no ] || echo "$DRIVES") SSDLAB_SEEDS=$DRIVES .venv/bin/pytest -s tests/python/test_first_slice.py
     ;;
 fit)
     # Ten mystery drives: more than an hour, and it goes on where it stopped; SSDLAB_FIT=2 fits two.

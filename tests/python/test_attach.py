@@ -16,6 +16,8 @@ import pytest
 from ssdlab.live.client import Client
 from test_serve import end, folder, ssdlab, start, stats
 
+pytestmark = pytest.mark.end_to_end
+
 __all__ = ["folder"]
 
 SYSTEMS = {

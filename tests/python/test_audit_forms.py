@@ -16,6 +16,8 @@ from ssdlab.machine.audit import Severity, audit
 from ssdlab.machine.audit.capture import capture
 from ssdlab.machine.audit.finding import Finding
 
+pytestmark = pytest.mark.end_to_end
+
 Command = Callable[..., tuple[int, str, str]]
 FREE_TEXT = ("/device/", "/etc/default/", "proc_name", "/etc/mdadm", "/etc/cron.d")
 """What may say anything: names that a maker chose, and settings of which the one word counts."""

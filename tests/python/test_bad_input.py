@@ -12,6 +12,8 @@ import ssdlab
 from process import HEALTH, RUN, SMALL, ssdlab_run
 from ssdlab.ground.errors import SsdlabError
 
+pytestmark = pytest.mark.end_to_end
+
 Command = Callable[..., tuple[int, str, str]]
 
 

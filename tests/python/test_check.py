@@ -13,6 +13,8 @@ import pytest
 from ssdlab.live.client import Client
 from test_serve import end, folder, needs_qemu_io, process_of, qemu_io, ssdlab, start
 
+pytestmark = pytest.mark.end_to_end
+
 __all__ = ["folder"]
 
 Command = Callable[..., tuple[int, str, str]]

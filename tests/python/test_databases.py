@@ -9,6 +9,8 @@ import pytest
 from cut_drive import Drive, LostError, drive, folder, serve
 from databases import Database, Postgres, Sqlite, live
 
+pytestmark = pytest.mark.end_to_end
+
 __all__ = ["drive", "folder"]
 
 CUTS = int(os.environ.get("SSDLAB_DATABASE_CUTS", "12"))

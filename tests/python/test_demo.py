@@ -15,6 +15,8 @@ from ssdlab.study.demo import figures, plan
 from ssdlab.study.demo.opening import opening
 from test_report import Page
 
+pytestmark = pytest.mark.end_to_end
+
 _SPEED = {"fresh": 21_000.0, "steady": 7000.0, "unused-20": 14_000.0, "fall": 9000.0}
 
 

@@ -16,6 +16,8 @@ from ssdlab.experiment.ensemble.summary import summarise
 from ssdlab.ground.errors import SsdlabError
 from ssdlab.ground.text import ratio
 
+pytestmark = pytest.mark.end_to_end
+
 Command = Callable[..., tuple[int, str, str]]
 KNOWN = ranges.known()
 SSDS = [each["name"] for each in engine.profiles() if "nand.cell" in str(engine.show(each["name"]))]

@@ -18,6 +18,8 @@ from ssdlab.ground.errors import SsdlabError
 from ssdlab.report.ensemble.page import build_html
 from test_report import Page
 
+pytestmark = pytest.mark.end_to_end
+
 Command = Callable[..., tuple[int, str, str]]
 SMALL = ("intel-dc-s3500-80gb", "--set", "capacity_bytes=2GiB")
 WRITES = ("--rw=randwrite", "--bs=4k", "--iodepth=8", "--norandommap", "--number_ios=4000")

@@ -18,6 +18,8 @@ from ssdlab.study.explain import recorded
 from ssdlab.study.explain.page import build_html
 from ssdlab.study.explain.words import CHAPTERS
 
+pytestmark = pytest.mark.end_to_end
+
 Command = Callable[..., tuple[int, str, str]]
 
 

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.end_to_end
+
 Command = Callable[..., tuple[int, str, str]]
 
 FOLDER = Path("/usr/share/doc/fio/examples")

@@ -37,9 +37,10 @@ LARGEST_BYTES = 16 * 1024
 Request = tuple[str, int, int]
 Requests = list[Request]
 
-pytestmark = pytest.mark.skipif(
-    shutil.which("fio") is None, reason="needs fio: scripts/install-tools.sh"
-)
+pytestmark = [
+    pytest.mark.end_to_end,
+    pytest.mark.skipif(shutil.which("fio") is None, reason="needs fio: scripts/install-tools.sh"),
+]
 
 
 @pytest.fixture(scope="module")

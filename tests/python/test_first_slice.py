@@ -4,6 +4,10 @@ Jobs are drawn: size, amount, block size, random map or none, depth, span. Where
 that the drive is steady under, its first slice of 100,000 writes is its course; where it is not,
 the result says so and how the drive changes. CI draws ten jobs on each of three drives that are
 quick; ``SSDLAB_FIRST_SLICES`` names profiles at their full size (``all`` for each SSD), 60 each.
+
+Single slices scatter, so eight seeds are taken together as well: the mean of their first slices is
+that of their runs, and each first slice lies inside the span of its later ones, but for as many as
+chance puts outside. ``SSDLAB_SEEDS`` names the profiles for these.
 """
 
 from __future__ import annotations
@@ -31,6 +35,13 @@ WRITES = 1_200_000
 BEGINNING = 0.1
 """Share of a pass of fio's random map that is as good as uniform; later in it the places that are
 left grow few, so that write amplification falls (on `theory` from 2.4 to 1.25 in a pass)."""
+
+SEEDS, SLICES_OF_A_SEED = 8, 15
+MOST_SLICE_WRITES = 300_000
+MEAN_WITHIN = 0.005
+MOST_OUTSIDE = 4
+"""Of eight first slices each lies outside the span of fourteen others by chance once in 7.5 times;
+five of eight or more do so once in 600."""
 
 SMALL: dict[str, dict[str, str | int]] = {
     "one frontier": {"capacity_bytes": "5 GiB", "nand.pages_per_block": 64},
@@ -99,10 +110,10 @@ def between(series: dict[str, Any], key: str, edges: list[float]) -> list[float]
     return [at(later) - at(earlier) for earlier, later in zip(edges, edges[1:], strict=False)]
 
 
-def slices(job: Job) -> dict[str, list[float]]:
-    """Cut a run into slices of at least 100,000 writes and equal time: IOPS and WA of each."""
+def slices(job: Job, slice_writes: int = SLICE_WRITES) -> dict[str, list[float]]:
+    """Cut a run into slices of at least so many writes and equal time: IOPS and WA of each."""
     of_job, of_drive = job.lab["time_series"], job.lab["drive_time_series"]
-    count = int(sum(of_job["writes"])) // SLICE_WRITES
+    count = int(sum(of_job["writes"])) // slice_writes
     start, end = of_job["start_ns"], of_job["end_ns"]
     edges = [start + (end - start) * number / count for number in range(count + 1)]
     seconds = (end - start) / count / 1e9
@@ -180,9 +191,52 @@ def test_a_first_slice_that_is_not_the_course_is_seen() -> None:
     assert len(misses(falls)) == 2
 
 
-def wanted() -> list[str]:
+@dataclass(frozen=True)
+class Seeds:
+    """First slices of several seeds beside their runs, of one figure."""
+
+    figure: str
+    difference: float
+    outside: int
+
+    def __str__(self) -> str:
+        """Say how far the mean is off, and how many first slices lie outside."""
+        return f"{self.figure} {self.difference:+.2%}, {self.outside} of {SEEDS} outside"
+
+
+def of_seeds(drive: ssdlab.Drive) -> list[Seeds]:
+    """Run the steady job with several seeds; a slice is a hundredth of the drive."""
+    found = sizes(engine.show(drive.name, drive.settings))
+    unit = max(found.flash.mapping_unit_bytes, 4096)
+    writes = min(max(found.capacity_bytes // unit // 100, SLICE_WRITES), MOST_SLICE_WRITES)
+    options: dict[str, Any] = {
+        **{"rw": "randwrite", "bs": unit, "iodepth": 32, "norandommap": True},
+        **{"number_ios": writes * SLICES_OF_A_SEED},
+    }
+    runs = [
+        slices(drive.run(state="steady", seed=seed, **options).job(), writes)
+        for seed in range(1, SEEDS + 1)
+    ]
+    return [
+        Seeds(
+            figure,
+            mean(run[figure][0] for run in runs) / mean(mean(run[figure]) for run in runs) - 1,
+            sum(not min(run[figure][1:]) <= run[figure][0] <= max(run[figure][1:]) for run in runs),
+        )
+        for figure in ("WA", "IOPS")
+    ]
+
+
+def test_the_mean_first_slice_of_eight_seeds_is_that_of_their_runs() -> None:
+    """Together they tell what single slices cannot: half a per cent."""
+    for found in of_seeds(ssdlab.drive("theory", SMALL["two frontiers"])):
+        assert abs(found.difference) <= MEAN_WITHIN, found
+        assert found.outside <= MOST_OUTSIDE, found
+
+
+def wanted(variable: str = "SSDLAB_FIRST_SLICES") -> list[str]:
     """Return the profiles that the environment asks for."""
-    asked = os.environ.get("SSDLAB_FIRST_SLICES", "").split()
+    asked = os.environ.get(variable, "").split()
     flash = [each["name"] for each in engine.profiles() if each["over_provisioning"] is not None]
     return flash if asked == ["all"] else asked
 
@@ -196,3 +250,19 @@ def test_first_slices_of_whole_profiles(
     folder = Path(request.config.rootpath) / "target/first-slices"
     monkeypatch.setenv("SSDLAB_CACHE", str(folder))
     print(f"{name}: {hold(ssdlab.drive(name), 60, name)} first slices of 60 compared")
+
+
+@pytest.mark.skipif(
+    not wanted("SSDLAB_SEEDS"), reason="SSDLAB_SEEDS names no profile: minutes each"
+)
+@pytest.mark.parametrize("name", wanted("SSDLAB_SEEDS") or ["none"])
+def test_eight_seeds_of_whole_profiles(
+    name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The same on a profile at its full size."""
+    monkeypatch.setenv("SSDLAB_CACHE", str(tmp_path))
+    found = of_seeds(ssdlab.drive(name))
+    print(f"{name}: {'; '.join(map(str, found))}")
+    for each in found:
+        assert abs(each.difference) <= MEAN_WITHIN, each
+        assert each.outside <= MOST_OUTSIDE, each

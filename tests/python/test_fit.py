@@ -27,6 +27,8 @@ from ssdlab.study.fitting.posterior import MODEL_ERROR, Likelihood, sample
 from ssdlab.study.fitting.prediction import predict
 from ssdlab.study.fitting.unknowns import Array, Space, Unknown, space_of
 
+pytestmark = pytest.mark.end_to_end
+
 Command = Callable[..., tuple[int, str, str]]
 BASE = "intel-dc-s3500-80gb"
 LOAD = MeasuredLoad(("--rw=read",))

@@ -19,6 +19,8 @@ from ssdlab.study.fitting.read_any import read_all
 from ssdlab.study.fitting.unknowns import space_of
 from test_pts_tkperf import BOMB, IOPS, LAT, TP, document, spoiled, whole
 
+pytestmark = pytest.mark.end_to_end
+
 Command = Callable[..., tuple[int, str, str]]
 BASE = "intel-dc-s3500-80gb"
 DRIVE = (BASE, "--set", "capacity_bytes=256MB", "--set", "nand.pages_per_block=32")

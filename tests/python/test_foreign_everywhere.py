@@ -12,6 +12,8 @@ from process import SMALL
 from ssdlab.cli.given_files import what_was_given
 from ssdlab.ground.recognise import what_it_is
 
+pytestmark = pytest.mark.end_to_end
+
 Command = Callable[..., tuple[int, str, str]]
 S3500 = "intel-dc-s3500-80gb"
 JOB = ("--rw=read", "--number_ios=1")

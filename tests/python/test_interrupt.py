@@ -25,6 +25,8 @@ import pytest
 import synthetic
 from process import HANG_S
 
+pytestmark = pytest.mark.end_to_end
+
 TIMES = int(os.environ.get("SSDLAB_INTERRUPTS", "1"))
 SECONDS = 1.0 if "SSDLAB_INTERRUPTS" in os.environ else HANG_S
 EARLIEST_S = 0.3

@@ -20,6 +20,8 @@ from ssdlab.engine.request import RunRequest
 from test_demo import part
 from test_serve import end
 
+pytestmark = pytest.mark.end_to_end
+
 Command = Callable[..., tuple[int, str, str]]
 S3500 = "intel-dc-s3500-80gb"
 SMART = Path(__file__).parent / "smart"

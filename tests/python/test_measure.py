@@ -28,6 +28,8 @@ from ssdlab.ground.errors import SsdlabError
 from ssdlab.referee.asked import turns
 from ssdlab.referee.asked.questions import QUESTIONS
 
+pytestmark = pytest.mark.end_to_end
+
 Command = Callable[..., tuple[int, str, str]]
 SMALL = RunRequest("theory", settings=(("capacity_bytes", "64MiB"),), condition="used")
 needs_fio = pytest.mark.skipif(shutil.which("fio") is None, reason="needs fio")

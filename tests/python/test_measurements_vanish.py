@@ -24,6 +24,8 @@ from test_ensemble_compare import document as ensemble_document
 from test_fit_logs import averaged, result
 from test_pts_tkperf import whole
 
+pytestmark = pytest.mark.end_to_end
+
 Command = Callable[..., tuple[int, str, str]]
 HEADER = "job,condition,metric,value,spread,settings,span"
 READS = "--rw=randread --bs=4k --iodepth=4 --runtime=1 --time_based"

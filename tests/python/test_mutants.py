@@ -9,6 +9,8 @@ import pytest
 from mutants import MUTANTS, UNTURNED, Mutant, rows, turned
 from ssdlab.referee.reproduce.judging import HOLDS, INSIDE
 
+pytestmark = pytest.mark.end_to_end
+
 _QUICK = ("compression", "start-over", "commit")
 """Questions that take a second or two: all mutants are a part of `make test-long`."""
 _ASKED = [

@@ -19,6 +19,8 @@ from ssdlab.study.sizing.lifetime import cases, key
 from ssdlab.study.sizing.load import HostLoad, plain, with_trims
 from ssdlab.study.sizing.simulate import conditioning, simulate
 
+pytestmark = pytest.mark.end_to_end
+
 Command = Callable[..., tuple[int, str, str]]
 THEORY = Candidate("theory", 0.0, layout(SINGLE))
 CAPACITY = 2**34

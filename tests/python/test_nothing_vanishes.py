@@ -17,6 +17,8 @@ from ssdlab.machine.health import Examination, Severity, examine
 from ssdlab.real.smart.reading import read_file, read_report
 from test_health import RECORDED, SMART, load
 
+pytestmark = pytest.mark.end_to_end
+
 FORMS = SMART / "forms"
 TEXTS = sorted(path.name for path in FORMS.glob("*.txt"))
 NVME = [name for name in RECORDED if "nvme" in name]

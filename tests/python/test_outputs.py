@@ -25,6 +25,8 @@ from ssdlab.engine.request import RunRequest
 from ssdlab.ground.errors import SsdlabError
 from ssdlab.ground.output import PendingFile, remove_abandoned
 
+pytestmark = pytest.mark.end_to_end
+
 Command = Callable[..., tuple[int, str, str]]
 
 

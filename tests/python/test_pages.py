@@ -37,6 +37,8 @@ from test_reproduce import answered
 from test_serving_page import history as live_history
 from test_sweep_study import BASE
 
+pytestmark = pytest.mark.end_to_end
+
 NEEDS_BROWSER = pytest.mark.skipif(browser.found() is None, reason="no Chromium")
 
 

@@ -21,6 +21,8 @@ from process import HANG_S, ssdlab_run
 from ssdlab import engine
 from ssdlab.engine import policy
 
+pytestmark = pytest.mark.end_to_end
+
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples/policies"
 JOB = ("run", "--rw=randwrite", "--bs=4k", "--iodepth=16", "--norandommap", "--drive", "theory")

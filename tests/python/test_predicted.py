@@ -16,6 +16,8 @@ from ssdlab.referee.predicted.prediction import summarised
 from ssdlab.referee.predicted.rows import MAX, PRO, PredictedRow, rows
 from ssdlab.study.twin import patterns
 
+pytestmark = pytest.mark.end_to_end
+
 KNOWN = known("predicted/micron-7450.toml")
 FILE = Path(__file__).parents[2] / "docs/predictions/7450.json"
 

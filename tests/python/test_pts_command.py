@@ -18,6 +18,8 @@ import pytest
 
 from process import HANG_S, wait_for
 
+pytestmark = pytest.mark.end_to_end
+
 Command = Callable[..., tuple[int, str, str]]
 KILLS = int(os.environ.get("SSDLAB_KILLS", "2"))
 KILLS_A_RUN = 2

@@ -28,6 +28,8 @@ from ssdlab.ground.errors import SsdlabError
 from ssdlab.report import printing
 from test_report import Page
 
+pytestmark = pytest.mark.end_to_end
+
 Command = Callable[..., tuple[int, str, str]]
 Say = Callable[[dict[str, Any]], str]
 DRIVE = ("intel-dc-s3500-80gb", "--set", "capacity_bytes=256MB", "--set", "nand.pages_per_block=32")

@@ -30,6 +30,8 @@ from ssdlab.bench.store import Store
 from ssdlab.engine.request import RunRequest
 from ssdlab.ground.errors import Stopped
 
+pytestmark = pytest.mark.end_to_end
+
 SMALL = (("capacity_bytes", "256MB"), ("nand.pages_per_block", "32"))
 DRIVE = RunRequest("intel-dc-s3500-80gb", settings=SMALL)
 RAID = replace(DRIVE, layers=("raid:level=5,disks=3",))

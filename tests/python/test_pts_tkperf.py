@@ -20,6 +20,8 @@ from ssdlab.bench.report.sources import read_results
 from ssdlab.ground.errors import SsdlabError
 from test_report import Page
 
+pytestmark = pytest.mark.end_to_end
+
 Command = Callable[..., tuple[int, str, str]]
 DRIVE = ("intel-dc-s3500-80gb", "--set", "capacity_bytes=256MB", "--set", "nand.pages_per_block=32")
 DEVICE = (

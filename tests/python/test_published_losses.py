@@ -15,6 +15,8 @@ from cut_drive import Drive, LostError, drive, folder, serve
 from databases import Sqlite, live
 from test_attach import missing, run
 
+pytestmark = pytest.mark.end_to_end
+
 __all__ = ["drive", "folder"]
 
 VOLATILE = "false"

@@ -8,6 +8,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.end_to_end
+
 pytest_plugins = "pytester"
 
 _DRIVE = 'ssd("theory", {"nand.pages_per_block": 32, "buffer.bytes": "0"}, capacity_bytes="64MiB")'

@@ -25,6 +25,8 @@ from builders import readme_server
 from ssdlab.machine.audit.capture import capture
 from test_attach import missing
 
+pytestmark = pytest.mark.end_to_end
+
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
 COMMANDS = ROOT / "docs/howto/commands.md"

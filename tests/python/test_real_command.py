@@ -23,6 +23,8 @@ from loop_devices import (
 )
 from process import HANG_S, wait_for
 
+pytestmark = pytest.mark.end_to_end
+
 Command = Callable[..., tuple[int, str, str]]
 SHORT = ("--tests", "lat", "--cell-seconds", "0.5", "--most-rounds", "2")
 

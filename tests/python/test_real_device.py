@@ -23,6 +23,8 @@ from ssdlab.bench.real.safety import Refused, permit
 from ssdlab.bench.target import Target
 from ssdlab.ground.errors import SsdlabError, Stopped
 
+pytestmark = pytest.mark.end_to_end
+
 # Not a multiple of the 128 KiB blocks that fill it: three blocks of 4 KiB are left over.
 SIZE = 48 * MIB + 3 * 4096
 RANDOM = Workload("random", 0, 4096, threads=2, depth=4)

@@ -24,6 +24,8 @@ from ssdlab.bench.real.safety import Refused
 from ssdlab.bench.real.wishes import Wishes, is_uri
 from ssdlab.ground.errors import SsdlabError
 
+pytestmark = pytest.mark.end_to_end
+
 SIZE = 32 * MIB
 
 

@@ -19,6 +19,8 @@ from ssdlab.bench.real.node import find_node
 from ssdlab.bench.real.safety import Permission, Refused, examine, permit
 from ssdlab.ground.errors import SsdlabError
 
+pytestmark = pytest.mark.end_to_end
+
 Made = Callable[[Path], None]
 
 

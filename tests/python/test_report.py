@@ -20,6 +20,8 @@ from ssdlab.report.page import build_html
 from ssdlab.report.parameters import drives_of
 from ssdlab.report.runs import collect
 
+pytestmark = pytest.mark.end_to_end
+
 _VOID = {"meta", "br", "link", "img", "hr"}
 
 

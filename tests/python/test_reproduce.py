@@ -43,6 +43,8 @@ from ssdlab.referee.reproduce.specified import Specified
 from stand_in import StandIn
 from test_report import Page
 
+pytestmark = pytest.mark.end_to_end
+
 Command = Callable[..., tuple[int, str, str]]
 TINY = Scale("tiny", 32, (1,))
 _KINDS = ("measured", "claim", "spec", "parameter")

@@ -33,6 +33,8 @@ from ssdlab.referee.reproduce.intervals import Spread
 from ssdlab.referee.reproduce.judging import JudgedRow
 from ssdlab.referee.reproduce.results import Results
 
+pytestmark = pytest.mark.end_to_end
+
 Command = Callable[..., tuple[int, str, str]]
 KNOWN = ranges.known()
 VALIDATION = Path(__file__).parents[2] / "docs" / "explanation" / "validation"

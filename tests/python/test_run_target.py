@@ -21,6 +21,8 @@ from ssdlab.bench.real.safety import Refused, permit_file
 from ssdlab.bench.real.wishes import Wishes
 from ssdlab.ground.errors import SsdlabError, Stopped
 
+pytestmark = pytest.mark.end_to_end
+
 Command = Callable[..., tuple[int, str, str]]
 WRITES = ("--rw=randwrite", "--bs=4k", "--number_ios=200")
 SIZE = 8 << 20

@@ -20,6 +20,8 @@ from ssdlab.ground.exit_codes import Exit
 from ssdlab.study.everyday import catalogue, pcmark, tables
 from test_worn_out import SETTINGS, WRITES
 
+pytestmark = pytest.mark.end_to_end
+
 PAGE = (Path(__file__).parents[2] / "docs/reference/everyday.md").read_text(encoding="utf-8")
 Command = Callable[..., tuple[int, str, str]]
 SMALL = ("--scenario-set", "system.age.fill=0.05")

@@ -22,6 +22,8 @@ from ssdlab.bench.seasoned import seasoned
 from ssdlab.bench.store import Store
 from ssdlab.ground.exit_codes import Exit
 
+pytestmark = pytest.mark.end_to_end
+
 Command = Callable[..., tuple[int, str, str]]
 SIZE = 24 * MIB
 

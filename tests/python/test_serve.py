@@ -18,6 +18,8 @@ import pytest
 
 from ssdlab.live.client import Client
 
+pytestmark = pytest.mark.end_to_end
+
 DRIVE = "intel-dc-s3500-80gb"
 SMALL = ("--set", "capacity_bytes=1GB")
 needs_qemu_io = pytest.mark.skipif(shutil.which("qemu-io") is None, reason="qemu-io is not here")

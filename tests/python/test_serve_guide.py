@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.end_to_end
+
 ROOT = Path(__file__).parents[2]
 NEEDS = {"power_cuts": "qemu-io", "monitoring": "qemu-io curl", "teaching": "fio", "ageing": "sed"}
 SHOWS = {

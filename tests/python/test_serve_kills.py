@@ -20,6 +20,8 @@ import pytest
 from nbd_client import FLUSH, FUA, WRITE, GoneError, NbdClient
 from test_serve import end, folder, start
 
+pytestmark = pytest.mark.end_to_end
+
 __all__ = ["folder"]
 
 KILLS = int(os.environ.get("SSDLAB_KILLS", "30"))

@@ -26,6 +26,8 @@ from ssdlab.live.doors import Doors
 from ssdlab.live.live import SECONDS, VIEWERS, Live, percentile, sample_of
 from ssdlab.live.page import build_html, policy
 
+pytestmark = pytest.mark.end_to_end
+
 Command = Callable[..., tuple[int, str, str]]
 NEEDS_BROWSER = pytest.mark.skipif(browser.found() is None, reason="no Chromium")
 

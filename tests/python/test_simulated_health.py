@@ -18,6 +18,8 @@ from ssdlab.ground.errors import SsdlabError
 from ssdlab.machine.health import Examination, examine, read_report
 from ssdlab.machine.health.simulated import smart_json
 
+pytestmark = pytest.mark.end_to_end
+
 Command = Callable[..., tuple[int, str, str]]
 SMALL = (
     ("capacity_bytes", "8MiB"),

@@ -26,6 +26,8 @@ from ssdlab.study.sizing.search import Asked, ranked, search
 from ssdlab.study.sizing.simulate import Draw, Figures, simulate
 from ssdlab.study.sizing.verdict import Verdict, by_run, reserves
 
+pytestmark = pytest.mark.end_to_end
+
 Command = Callable[..., tuple[int, str, str]]
 ROOT = Path(__file__).parents[2]
 S3500, THEORY = "intel-dc-s3500-80gb", "theory"

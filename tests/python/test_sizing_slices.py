@@ -24,6 +24,8 @@ from ssdlab.study.sizing.simulate import Figures, simulate
 from ssdlab.study.sizing.slices import blocks_of, parts_of
 from ssdlab.study.sizing.verdict import Verdict, by_run, impossible
 
+pytestmark = pytest.mark.end_to_end
+
 Command = Callable[..., tuple[int, str, str]]
 ALONE = layout(SINGLE)
 S3500, LARGER = "intel-dc-s3500-80gb", "intel-dc-s3500-480gb"

@@ -17,6 +17,8 @@ from ssdlab.machine.health import examine, read_report
 from ssdlab.real.smart.reading import read_file
 from ssdlab.real.smart.report import DriveReport
 
+pytestmark = pytest.mark.end_to_end
+
 Command = Callable[..., tuple[int, str, str]]
 
 

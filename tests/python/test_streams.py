@@ -14,6 +14,8 @@ import ssdlab
 from process import RUN, SMALL, WRITERS, ssdlab_run
 from ssdlab import engine
 
+pytestmark = pytest.mark.end_to_end
+
 Command = Callable[..., tuple[int, str, str]]
 
 

@@ -36,6 +36,8 @@ from ssdlab.study.sweeps.study import Study
 from ssdlab.study.sweeps.work import Task
 from test_sweep_study import BASE, FACTORS
 
+pytestmark = pytest.mark.end_to_end
+
 Command = Callable[..., tuple[int, str, str]]
 STUDY = BASE + "seeds = 2\n" + FACTORS
 POINTS = 24

@@ -35,6 +35,8 @@ from ssdlab.study.sweeps.strict import parse
 from test_sweep import LONG, POINTS, STUDY, table
 from test_sweep_study import BASE
 
+pytestmark = pytest.mark.end_to_end
+
 pytest.importorskip("distributed")
 
 HERE = Path(__file__).parent

@@ -18,6 +18,8 @@ from ssdlab.study.sweeps.report.reading import FIGURES
 from ssdlab.study.sweeps.store import Store
 from test_sweep_study import BASE
 
+pytestmark = pytest.mark.end_to_end
+
 POINTS = 10_000
 FRAMES = 40
 MOVES_A_FRAME = 5

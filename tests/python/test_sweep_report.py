@@ -27,6 +27,8 @@ from ssdlab.study.sweeps.strict import parse
 from test_sweep import STUDY, table
 from test_sweep_study import BASE
 
+pytestmark = pytest.mark.end_to_end
+
 Command = Callable[..., tuple[int, str, str]]
 MANY = 10_000
 _PAPER = "getComputedStyle(document.body).backgroundColor"

@@ -14,6 +14,8 @@ from ssdlab.ground.output import PendingFile
 from ssdlab.study.sweeps import table
 from ssdlab.study.sweeps.store import Store
 
+pytestmark = pytest.mark.end_to_end
+
 FACTORS = {"drive": "string", "ftl.gc": "string"}
 POINTS = 40
 JOBS = 3

@@ -15,6 +15,8 @@ from ssdlab.study.twin import patterns
 from ssdlab.study.twin.goals import Goal, Goals, read_goals
 from ssdlab.study.twin.solve import OutOfReach, solved
 
+pytestmark = pytest.mark.end_to_end
+
 if sys.version_info >= (3, 11):
     import tomllib
 else:

@@ -91,6 +91,27 @@ fn fua_waits_for_buffer_and_journal() {
     }
 }
 
+/// By hand: past the SLC cache the data of a write with FUA take tPROG of cells with three bits, and the page of the
+/// journal that of one bit; a write and a flush behind it, before and after, take the latter twice.
+#[test]
+fn fua_may_go_past_the_slc_cache() {
+    let slc = [("nand.cell", "tlc"), ("ftl.slc_cache", "dynamic"), ("ftl.slc_cache_bytes", "256 MiB")];
+    let times = [("nand.program_us", "700"), ("nand.slc_program_us", "100")];
+    let settings = [&slc[..], &times, &[BUFFER, JOURNAL, ("ftl.frontiers", "host-gc")]].concat();
+    let row = row(&config("theory", &with(&settings)));
+    let three_bits_more = Nanos(600_000);
+    for (past, more) in [("true", three_bits_more), ("false", Nanos::ZERO)] {
+        let settings = [&settings[..], &[("buffer.fua_past_slc", past)]].concat();
+        let mut stand = Stand::new("theory", &with(&settings));
+        let requests = [four_kib(Operation::Write, 0), FLUSH, fua(1), four_kib(Operation::Write, 2), FLUSH];
+        let times = latencies(&mut stand, &requests);
+        let one_bit = row - three_bits_more;
+        assert_eq!(times[1], one_bit + one_bit, "past: {past}");
+        assert_eq!(times[2], times[0] + times[1] + more, "past: {past}");
+        assert_eq!(times[4], times[1], "past: {past}");
+    }
+}
+
 /// Flushes that wait at the same time share a page of the journal: of sixteen writes with FUA at once the first
 /// has a page, and the rest, which were programmed meanwhile, the next.
 #[test]

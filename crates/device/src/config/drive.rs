@@ -62,5 +62,6 @@ section! {
         bytes: Bytes ["B"] {0 .. 68719476736.0} = "0", "RAM for writes; with 0 a write completes only once it is programmed.";
         join_bytes: Bytes ["B"] {0 .. 68719476736.0} = "64 GiB", "A write goes over what waits of the same unit where that is among the newest so many bytes; else both are programmed.";
         power_loss_protected: bool [""] {} = "false", "Acknowledged data survives a power cut (capacitors).";
+        fua_past_slc: bool [""] {} = "false", "Without power-loss protection, data of a write with FUA goes past the SLC cache.";
     }
 }

@@ -23,6 +23,8 @@ pub struct SlcCache {
     pub(super) in_use: Vec<u32>,
     /// Those of each pool that are full and wait to be folded, oldest first.
     pub(super) sealed: Vec<VecDeque<u32>>,
+    /// What the host writes now goes past the cache.
+    pub(super) is_passed: bool,
 }
 
 impl SlcCache {
@@ -30,7 +32,7 @@ impl SlcCache {
     pub fn new(config: &DriveConfig, geometry: &Geometry, pools: usize) -> SlcCache {
         let (limit, reserved) = (slc_blocks_per_die(config, geometry), reserved_for_slc(config, geometry));
         let (in_use, sealed) = (vec![0; pools], vec![VecDeque::new(); pools]);
-        SlcCache { limit, reserved, fold_from: fold_from(limit, config.ftl.slc_fold_at), in_use, sealed }
+        SlcCache::restore((limit, reserved), config.ftl.slc_fold_at, in_use, sealed)
     }
 
     /// The cache again that was kept.
@@ -40,7 +42,7 @@ impl SlcCache {
         in_use: Vec<u32>,
         sealed: Vec<VecDeque<u32>>,
     ) -> SlcCache {
-        SlcCache { limit, reserved, fold_from: fold_from(limit, fold_at), in_use, sealed }
+        SlcCache { limit, reserved, fold_from: fold_from(limit, fold_at), in_use, sealed, is_passed: false }
     }
 
     /// The drive has one.

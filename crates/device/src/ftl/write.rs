@@ -20,7 +20,7 @@ impl<C: Contents> Ftl<C> {
             if !self.kind.smooth && self.folds_under_load(die) {
                 return Readiness::Collect;
             }
-            if self.slc_ready(die) {
+            if !self.slc.is_passed && self.slc_ready(die) {
                 return Readiness::Write(Purpose::Slc);
             }
         }
@@ -69,6 +69,11 @@ impl<C: Contents> Ftl<C> {
                 !state.collecting
             }
         }
+    }
+
+    /// What the host writes from now on goes past the SLC cache, or into it again.
+    pub fn pass_slc(&mut self, is_passed: bool) {
+        self.slc.is_passed = is_passed;
     }
 
     /// An SLC block is open, or one may be opened without touching what collection needs.

@@ -6,7 +6,8 @@
 //! ```
 //! With power-loss protection all that is acknowledged is durable, and a flush is a command and no more.
 //! A write with FUA is a write that is done like a flush behind it: when all that the buffer held is
-//! programmed. Left out: a way past the buffer for the FUA write alone.
+//! programmed. With `buffer.fua_past_slc` what is programmed from its beginning until then goes past the SLC
+//! cache; the page of the journal goes into it. Left out: a way past the buffer for the FUA write alone.
 
 use crate::block::{Completion, Operation, Status};
 use crate::nand::contents::Contents;
@@ -27,12 +28,21 @@ impl<C: Contents> Ssd<C> {
         self.feed_dies();
     }
 
+    /// A write with FUA goes into the buffer.
+    #[cold]
+    pub(super) fn begin_fua(&mut self) {
+        self.ftl.pass_slc(self.shape.limits.volatile_cache && self.shape.config.buffer.fua_past_slc);
+    }
+
     /// Flushes for which the buffer has drained go on: to the journal, or they are done.
     pub(super) fn finish_flushes(&mut self, done: &mut Vec<Completion>) {
         for _ in 0..self.buffer.close_drained() {
             if let Some(flush) = self.buffer.take_flush() {
                 self.journal_or_complete(flush, done);
             }
+        }
+        if !self.buffer.waits_for_fua() {
+            self.ftl.pass_slc(false);
         }
         self.write_journal();
     }
@@ -83,6 +93,7 @@ impl<C: Contents> Ssd<C> {
 
     /// Nothing is under way, and the map counts as saved: after untimed writes, and after a power cut.
     pub(super) fn forget_changes(&mut self) {
+        self.ftl.pass_slc(false);
         let changes = self.ftl.counters.map_changes();
         if let Some(journal) = &mut self.journal {
             journal.forget(changes);

@@ -99,6 +99,9 @@ impl<C: Contents> Ssd<C> {
     fn take_buffered(&mut self, index: u32, done: &mut Vec<Completion>) -> bool {
         let Command { tag, request, .. } = *self.commands.get(index);
         let bytes = self.shape.flash_bytes(request.compress_percent);
+        if request.fua {
+            self.begin_fua();
+        }
         let are_in = match self.shape.unit_size.whole_unit(&request) {
             Some(lpn) if request.operation == Operation::Write => {
                 self.buffer_part(Part { tag, lpn, at: 0, sectors: (0, request.sectors), zeroes: false }, bytes)

@@ -161,6 +161,11 @@ impl<H: Copy + Default> WriteBuffer<H> {
         !self.ended.is_empty()
     }
 
+    /// A write with FUA waits for what it wrote.
+    pub fn waits_for_fua(&self) -> bool {
+        self.flushes.iter().any(|(_, flush)| flush.is_write)
+    }
+
     /// Slots in use.
     pub fn used(&self) -> usize {
         self.slots.len() - self.free.len()

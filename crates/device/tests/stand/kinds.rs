@@ -240,6 +240,19 @@ pub fn drives() -> Vec<(&'static str, Vec<(&'static str, &'static str)>)> {
         ("half duplex", with(&[("link.protocol", "sata-ncq"), ("link.queue_depth", "32"), ("link.mb_per_s", "300")])),
         ("joins nothing", with(&[("buffer.join_bytes", "0")])),
         (
+            "fua past the slc cache",
+            with(&[
+                ("nand.cell", "tlc"),
+                ("nand.pages_per_block", "48"),
+                ("ftl.slc_cache", "dynamic"),
+                ("ftl.slc_cache_bytes", "4 MiB"),
+                ("ftl.frontiers", "host-gc"),
+                ("ftl.map_journal", "true"),
+                ("buffer.fua_past_slc", "true"),
+                ("over_provisioning", "0.8"),
+            ]),
+        ),
+        (
             "joins nothing, large units",
             with(&[
                 ("buffer.join_bytes", "0"),
