@@ -331,6 +331,18 @@ MUTANTS = (
         layer("write_back=true", "write_back=false"),
     ),
     Mutant(
+        "a port of 3 Gb/s carries what one of 6 Gb/s does",
+        "raid",
+        ("RAID 1, reads, controller against software", "RAID 1 against one drive, writes"),
+        both(setting("link.mb_per_s", "341"), setting("link.command_us", "1")),
+    ),
+    Mutant(
+        "a link that sleeps draws 0.5 W",
+        "hard-disk",
+        ("that is 20 to 30 minutes of battery",),
+        setting("power.slumber_mw", "500"),
+    ),
+    Mutant(
         "a mirror has lost a drive",
         "raid",
         ("RAID 1 reads more than 1.4 times what one drive does",),
@@ -375,7 +387,10 @@ MUTANTS = (
     Mutant(
         "the cache lies about what is safe",
         "commit",
-        ("without protection writes are fast and flushes slow",),
+        (
+            "without protection writes are fast and flushes slow",
+            "synchronous writes of 4 KiB: protected against unprotected",
+        ),
         setting("buffer.power_loss_protected", "true"),
     ),
     Mutant(

@@ -37,6 +37,8 @@ from ssdlab.referee.reproduce.catalogue import questions
 from ssdlab.study.everyday.catalogue import resolve
 from test_reproduce import answered
 
+pytestmark = pytest.mark.end_to_end
+
 REFERENCE = Path(__file__).parents[2] / "docs" / "reference"
 PAGE = (REFERENCE / "coverage.md").read_text(encoding="utf-8")
 WORKS, PARTLY, ABSENT, NOT_OURS = STATUSES = ("works", "partly", "absent", "not ours")

@@ -26,6 +26,8 @@ from ssdlab import engine
 from ssdlab.engine.result import Job, Result
 from ssdlab.engine.shown import sizes
 
+pytestmark = pytest.mark.end_to_end
+
 SLICE_WRITES = 100_000
 LEAST_SLICES = 4
 WITHIN = 0.02

@@ -15,14 +15,18 @@ import pretended
 import readable
 import ssdlab.cli
 import synthetic
+from ssdlab import engine
 from ssdlab.bench.report.page import build_html as pts_page
 from ssdlab.bench.report.sources import read_results
 from ssdlab.live.page import build_html as live_page
+from ssdlab.machine.health.simulated import smart_json
+from ssdlab.machine.health.smart_text import Parts, smart_text
 from ssdlab.referee.reproduce import QUICK
 from ssdlab.referee.reproduce.catalogue import questions
 from ssdlab.referee.reproduce.document import Answer
 from ssdlab.referee.reproduce.page import build_html as reproduce_page
 from ssdlab.report.ensemble.page import build_html as ensemble_page
+from ssdlab.report.kept_drive.page import build_html as kept_drive_page
 from ssdlab.report.page import build_html as report_page
 from ssdlab.study.demo import plan
 from ssdlab.study.explain import recorded
@@ -103,6 +107,15 @@ def _pts(folder: Path) -> str:
     return pts_page(read_results([folder / "pts"]))
 
 
+def _kept_drive(folder: Path) -> str:
+    old = str(folder / "old.ssd")
+    words = ("theory", "--set", "capacity_bytes=64MiB", "--to", "steady", "-o", old)
+    assert ssdlab.cli.main(["season", *words]) == 0
+    shown = engine.show(old)
+    smart = smart_text(smart_json(shown, "my-drive"), Parts(health=True, attributes=True))
+    return kept_drive_page("my-drive", shown, smart)
+
+
 def _live(_folder: Path) -> str:
     return live_page(pretended.STATS, live_history())
 
@@ -112,6 +125,7 @@ PAGES: dict[str, tuple[str, Callable[[Path], str]]] = {
     "compared": ("ssdlab.report", _compared),
     "demo": ("ssdlab.report", _demo),
     "ensemble": ("ssdlab.report.ensemble", _ensemble),
+    "kept drive": ("ssdlab.report.kept_drive", _kept_drive),
     "reproduce": ("ssdlab.referee.reproduce", _reproduce),
     "explain": ("ssdlab.study.explain", _explain),
     "sweep": ("ssdlab.study.sweeps.report", _sweep),

@@ -188,13 +188,22 @@ def test_a_raw_image_becomes_a_drive(folder: Path, tmp_path: Path) -> None:
 
 
 def test_a_run_goes_on_from_a_copy(folder: Path) -> None:
-    """`run` and `show` take a folder, and leave it as it is."""
+    """`run`, `show` and `report` take a folder, and leave it as it is."""
     start("theory", "--set", "capacity_bytes=64MiB", "--state", "steady", "-o", str(folder))
     end(folder)
     before = {each.name: each.read_bytes() for each in folder.iterdir()}
     done = ssdlab("run", "--drive", str(folder), "--rw=randwrite", "--bs=4k", "--number_ios=2000")
     assert done.returncode == 0, done.stderr
     assert "steady" in ssdlab("show", str(folder)).stdout
+    page = folder.parent / "drive.html"
+    done = ssdlab("report", str(folder), "-o", str(page))
+    assert done.returncode == 0, done.stderr
+    # Of the theory drive preconditioning alone has written.
+    assert "SMART overall-health" in page.read_text()
+    assert "host bytes written" in page.read_text()
+    beside = ssdlab("report", str(folder), str(page), "-o", str(page))
+    assert beside.returncode == 2
+    assert "name one drive alone" in beside.stderr
     assert {each.name: each.read_bytes() for each in folder.iterdir()} == before
 
 

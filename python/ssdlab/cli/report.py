@@ -1,4 +1,4 @@
-"""``ssdlab report``: a page from result files, from results of the PTS, or from a sweep."""
+"""``ssdlab report``: a page from results, of the PTS, from a sweep, or of a drive in a folder."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from ssdlab.cli.results import (
     documents_of,
     ensembles_in,
     is_sweep,
+    kept_drive_in,
     loaded,
     tell_unread,
     tell_what_is_wrong,
@@ -38,6 +39,7 @@ from ssdlab.report.printing import check_ending
         "ssdlab report result.json -o report.html",
         "ssdlab report pts-intel-dc-s3500-80gb -o report.pdf",
         "ssdlab report study -o study.html",
+        "ssdlab report my-drive -o my-drive.html",
     ),
 )
 @click.argument("results", nargs=-1, required=True, metavar="RESULT…", shell_complete=complete_file)
@@ -65,7 +67,8 @@ def report(results: tuple[str, ...], output: str, title: str | None, as_json: bo
     on, and with several of them the ratio to the first, draw by draw.
 
     RESULT can also be the folder of `ssdlab sweep`, even while it runs: main effects, a Pareto
-    front, and parallel coordinates that can be brushed.
+    front, and parallel coordinates that can be brushed. Of a drive that `ssdlab serve` keeps in a
+    folder the page has what was asked of it, what its flash did, its health and its wear.
     """
     check_ending(output)
     check_json_alone(as_json, output)
@@ -79,6 +82,8 @@ def report(results: tuple[str, ...], output: str, title: str | None, as_json: bo
         from ssdlab.study.sweeps.report import write_sweep_report
 
         write_sweep_report(results[0], output, title=title)
+    elif drive := kept_drive_in(results):
+        _report_drive(drive, output, title)
     elif are_pts_results(results):
         from ssdlab.bench.report import write_pts_report
 
@@ -95,6 +100,20 @@ def report(results: tuple[str, ...], output: str, title: str | None, as_json: bo
     elif not is_stdout(output):
         note(f"written: {output}")
     return worst([Exit.FINDING] * bool(failures) + [Exit.NOT_JUDGED] * bool(unread))
+
+
+def _report_drive(folder: str, output: str, title: str | None) -> None:
+    """Write the page of a drive in a folder; of one that is served as it is now."""
+    from ssdlab.cli.served_note import serial_of, shown_now, tell_if_served
+    from ssdlab.machine.health.simulated import smart_json
+    from ssdlab.machine.health.smart_text import Parts, smart_text
+    from ssdlab.report.kept_drive import write_drive_report
+
+    shown = shown_now(folder)
+    tell_if_served(folder)
+    parts = Parts(information=True, health=True, attributes=True)
+    smart = smart_text(smart_json(shown, folder, serial_of(folder)), parts)
+    write_drive_report(folder, shown, smart, output, title=title)
 
 
 def _report_runs(results: Sequence[str], output: str, title: str | None) -> Sequence[Result]:

@@ -23,6 +23,27 @@ def is_sweep(path: str) -> bool:
     return (Path(path) / "study.toml").is_file()
 
 
+def kept_drive_in(paths: Sequence[str]) -> str | None:
+    """Return the folder of `ssdlab serve` that is named, if there is one.
+
+    Raises
+    ------
+    SsdlabError
+        Other results are named beside it.
+    """
+    folders = [path for path in paths if is_kept_drive(path)]
+    if folders and len(paths) > 1:
+        raise SsdlabError(
+            f"{folders[0]}: a drive of ssdlab serve has a page of its own\nname one drive alone"
+        )
+    return folders[0] if folders else None
+
+
+def is_kept_drive(path: str) -> bool:
+    """Tell whether a path is a folder that `ssdlab serve` keeps a drive in."""
+    return (Path(path) / "data.img").is_file() and (Path(path) / "drive.ssd").is_file()
+
+
 def are_pts_results(paths: Sequence[str]) -> bool:
     """Tell whether results are folders of `ssdlab pts` or XML files of TKperf, or else fio's JSON.
 

@@ -304,8 +304,13 @@ def _bars(
 
 
 def wear(run: Run, name: str) -> str | None:
-    """Draw how many blocks were erased how often."""
-    histogram = ((run.lab.get("wear") or {}).get("erase_counts") or {}).get("histogram") or []
+    """Draw how many blocks of a run's drive were erased how often."""
+    counts = (run.lab.get("wear") or {}).get("erase_counts") or {}
+    return erases(counts.get("histogram") or [], name, f"erases per block, {run.title}")
+
+
+def erases(histogram: Sequence[tuple[int, int]], name: str, title: str) -> str | None:
+    """Draw how many blocks were erased how often, from pairs of erases and blocks."""
     if not histogram:
         return None
     counts, blocks = zip(*histogram, strict=True)
@@ -316,10 +321,10 @@ def wear(run: Run, name: str) -> str | None:
         axes.bar(counts, blocks, width=0.8 * min(gaps, default=1), color=theme.SERIES[0])
         axes.set_xlabel("erases of a block")
         axes.set_ylabel("blocks")
-        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
         axes.yaxis.set_major_formatter(FuncFormatter(count_axis))
         theme.only_horizontal_grid(axes)
-        return theme.svg(made, name, f"erases per block, {run.title}")
+        return theme.svg(made, name, title)
 
 
 @theme.for_both

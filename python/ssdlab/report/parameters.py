@@ -50,7 +50,8 @@ class DriveParameters:
     differs_from: str | None
 
 
-def _row(parameter: Mapping[str, Any]) -> Row:
+def row_of(parameter: Mapping[str, Any]) -> Row:
+    """Return a parameter as ``engine.show`` and results tell it as a row of a table."""
     return (
         str(parameter["key"]),
         text.with_unit(str(parameter["text"]), str(parameter.get("unit") or "")),
@@ -64,7 +65,7 @@ def drives_of(runs: Sequence[Run]) -> list[DriveParameters]:
     """Return each drive once: the first in full, others by what differs from it."""
     groups: dict[tuple[str, tuple[Row, ...]], list[Run]] = {}
     for run in runs:
-        rows = tuple(_row(parameter) for parameter in run.lab.get("parameters") or [])
+        rows = tuple(row_of(parameter) for parameter in run.lab.get("parameters") or [])
         if rows:
             groups.setdefault((run.first.profile or "", rows), []).append(run)
     found: list[DriveParameters] = []
