@@ -3,7 +3,7 @@
 //!
 //! `RENEW_GOLDEN=1 cargo test -p ssdlab-lab --test all fio_options` writes both anew.
 
-use ssdlab_lab::workload::options::table::{Standing, markdown, names, standing};
+use ssdlab_lab::workload::options::reference::{Standing, markdown, names, standing};
 use ssdlab_lab::workload::options::{Class, all};
 use ssdlab_lab::workload::parse::parse_flags;
 use std::collections::BTreeSet;

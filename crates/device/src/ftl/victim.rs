@@ -9,7 +9,8 @@
 //! | cost-benefit | greatest (1−u)·age/(1+u) | none known |
 //!
 //! A policy is asked once per collected block, not per page. It sees the sealed blocks of one pool
-//! (a die, or the whole drive with superblocks) through [`Candidates`].
+//! (a die, or the whole drive with superblocks) through [`Candidates`]. `Ftl::choose` (`reclaim/choice.rs`) asks it,
+//! behind what is failing, folded or levelled, and takes another block where the one named does not fit.
 
 use crate::config::ftl::GcPolicy;
 use crate::ftl::invalidations::Invalidations;

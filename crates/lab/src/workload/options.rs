@@ -12,7 +12,7 @@ use super::error::Problem;
 use super::value::{DefaultUnit, Value};
 use ssdlab_device::units::Nanos;
 
-pub mod table;
+pub mod reference;
 
 /// Puts a value into the job under construction.
 pub type Apply = fn(&mut Draft, Value<'_>) -> Result<(), Problem>;

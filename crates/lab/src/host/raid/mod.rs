@@ -18,8 +18,8 @@
 //! copies are written; md's limit of stripes in its cache.
 //!
 //! Modules: [`config`] (parameters and costs), [`layout`], [`plan`] (what a stripe reads and writes),
-//! [`check`] (what cannot be), `requests`, `jobs` (updates of stripes), `caching`, `sync` (rebuild and
-//! scrub), [`balance`] (which copy is read), [`write_cache`], [`read_ahead`], [`ranges`].
+//! [`check`] (what cannot be), `requests`, `jobs` (updates of stripes), `trim` (whether it is passed on),
+//! `caching`, `sync` (rebuild and scrub), [`balance`] (which copy is read), [`write_cache`], [`read_ahead`], [`ranges`].
 
 pub mod balance;
 mod caching;
@@ -35,6 +35,7 @@ mod requests;
 mod sync;
 #[cfg(test)]
 mod test;
+mod trim;
 pub mod write_cache;
 
 use super::layer::{DefaultSource, LayerConfig};
@@ -236,7 +237,10 @@ impl Layer for Raid {
         Limits {
             sectors: self.layout.sectors,
             queue_depth: below.iter().fold(0, |sum, limits| limits.queue_depth.saturating_add(sum)),
-            discard_granularity_bytes: below.iter().map(|limits| limits.discard_granularity_bytes).max().unwrap_or(0),
+            discard_granularity_bytes: match self.passes_trim() {
+                true => below.iter().map(|limits| limits.discard_granularity_bytes).max().unwrap_or(0),
+                false => 0,
+            },
             volatile_cache: self.config.write_back && !self.config.battery
                 || below.iter().any(|limits| limits.volatile_cache),
             optimal_io_bytes: if self.layout.has_parity() { stripe_bytes as u32 } else { first.optimal_io_bytes },

@@ -149,7 +149,7 @@ impl Raid {
     }
 
     /// Sends a request of RAID 0 to the members it concerns.
-    fn send_striped(&mut self, number: u32, work: &mut Work) {
+    pub(super) fn send_striped(&mut self, number: u32, work: &mut Work) {
         let request = self.requests.get(number).request;
         let mut direct = Vec::new();
         for (stripe, from, to) in self.layout.split(request.lba.0, u64::from(request.sectors)) {
@@ -157,36 +157,6 @@ impl Raid {
         }
         self.send_parts(number, merged(direct.into_iter()), work);
         self.part_done(number, Status::Success, work);
-    }
-
-    fn trim(&mut self, number: u32, work: &mut Work) {
-        let request = self.requests.get(number).request;
-        let sectors = u64::from(request.sectors);
-        let passes = self.passes_trim();
-        if !passes || self.layout.has_parity() && !self.is_whole_stripes(request.lba.0, sectors) {
-            self.counts.trims_not_passed += 1;
-        }
-        if !passes {
-            return self.part_done(number, Status::Success, work);
-        }
-        self.cache.iter_mut().for_each(|cache| cache.forget(request.lba.0, sectors));
-        self.ahead.iter_mut().for_each(|ahead| ahead.forget(request.lba.0, sectors));
-        if self.layout.places_per_stripe() == 1 {
-            return self.send_striped(number, work);
-        }
-        for (stripe, from, to) in self.layout.split(request.lba.0, sectors) {
-            self.submit_part(number, stripe, Ranges::of(from, to), What::Trim, work);
-        }
-        self.part_done(number, Status::Success, work);
-    }
-
-    fn passes_trim(&self) -> bool {
-        self.config.passes_trim && (!self.layout.has_parity() || self.config.discards_zero)
-    }
-
-    fn is_whole_stripes(&self, lba: u64, sectors: u64) -> bool {
-        let stripe = self.layout.stripe_sectors();
-        lba.is_multiple_of(stripe) && sectors.is_multiple_of(stripe)
     }
 
     /// Flushes every member.
@@ -213,7 +183,7 @@ impl Raid {
     }
 
     /// A part of a request becomes a job.
-    fn submit_part(&mut self, number: u32, stripe: u64, ranges: Ranges, what: What, work: &mut Work) {
+    pub(super) fn submit_part(&mut self, number: u32, stripe: u64, ranges: Ranges, what: What, work: &mut Work) {
         let pending = self.requests.get_mut(number);
         pending.parts += 1;
         let request = pending.request;
