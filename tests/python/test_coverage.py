@@ -29,7 +29,7 @@ from ssdlab.cli.align_options import read_layout
 from ssdlab.cli.arguments import read_job_source
 from ssdlab.cli.drives import parse_settings
 from ssdlab.engine.request import RunRequest
-from ssdlab.ground import seeds, text
+from ssdlab.ground import documents, text
 from ssdlab.ground.errors import SsdlabError
 from ssdlab.machine.audit import audit
 from ssdlab.referee.reproduce import QUICK, Performance, find, judging
@@ -265,7 +265,7 @@ def test_the_counts_are_those_of_the_tables() -> None:
 
 def test_every_document_and_every_row_of_it_is_named() -> None:
     """The five documents, all questions, and each row of these documents."""
-    known = seeds.documents()
+    known = documents.by_name()
     titles = {known[name].title for name in DOCUMENTS}
     assert {item.document for item in ITEMS} == titles
     named = {each for item in ITEMS for each in item.references if each.startswith("reproduce ")}

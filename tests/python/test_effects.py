@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ssdlab.ground.seeds import Stated
+from ssdlab.ground.documents import Stated
 from ssdlab.referee.reproduce import effects, judging
 
 

@@ -18,9 +18,9 @@ from ssdlab import engine
 from ssdlab.engine.result import Result
 from ssdlab.engine.shown import sizes
 from ssdlab.experiment.experiment import Scene, section, story
-from ssdlab.ground import seeds
+from ssdlab.ground import documents
+from ssdlab.ground.documents import Stated
 from ssdlab.ground.errors import SsdlabError, Stopped
-from ssdlab.ground.seeds import Stated
 from ssdlab.referee.reproduce import (
     FULL,
     QUICK,
@@ -125,7 +125,7 @@ def test_only_counted_ratios_are_counted() -> None:
         judging.judged("missed", stated, 9.0, judging.MECHANISM),
         judging.judged("repeated", stated, 2.0, judging.MECHANISM, uncounted=judging.REPEATED),
         judging.shape("statement", "document", "p. 1", "so", "not so", False),
-        judging.shown("absolute", seeds.figure("anandtech", "fresh_hdd"), "90 MB/s"),
+        judging.shown("absolute", documents.figure("anandtech", "fresh_hdd"), "90 MB/s"),
     ]
     told = tally(rows)
     assert told.startswith("1 of 2 independent ratios")
@@ -183,8 +183,8 @@ def test_everyday_work_is_held_to_its_figures(
 
 def test_figures_have_a_place_and_a_kind() -> None:
     """Every figure of every document says where it stands and whether it was measured."""
-    assert len(seeds.documents()) == 9
-    for document in seeds.documents().values():
+    assert len(documents.by_name()) == 9
+    for document in documents.by_name().values():
         for name, figure in document.figures.items():
             assert figure.place and figure.about, f"{document.name}: {name}"
             assert figure.kind in _KINDS, f"{document.name}: {name}"
@@ -197,7 +197,7 @@ def test_no_figure_of_the_five_documents_is_missing() -> None:
     assert len(stated) == 228 and len({each["document"] for each in stated}) == 5
     wrong = []
     for each in stated:
-        found = seeds.documents()[each["document"]].figures.get(each["metric"])
+        found = documents.by_name()[each["document"]].figures.get(each["metric"])
         value = None if found is None else pytest.approx(found.value, rel=1e-6)
         if found is None or float(each["value"]) != value or each["unit"] != found.unit:
             wrong.append((*each.values(), "missing" if found is None else str(found)))
@@ -206,7 +206,7 @@ def test_no_figure_of_the_five_documents_is_missing() -> None:
 
 def test_a_reason_that_names_another_figure_finds_it() -> None:
     """As another means as one that has a reason of its own, in the same document."""
-    for document in seeds.documents().values():
+    for document in documents.by_name().values():
         for name, figure in document.figures.items():
             if of := re.match(r"as (\w+)", figure.unjudged):
                 other = document.figures.get(of[1])
@@ -217,16 +217,16 @@ def test_a_reason_that_names_another_figure_finds_it() -> None:
 def test_every_figure_is_asked_for_or_says_why_not(monkeypatch: pytest.MonkeyPatch) -> None:
     """No figure of a document lies about: a row, a statement or a verdict asks for it."""
     asked: set[tuple[str, str]] = set()
-    figure = seeds.figure
+    figure = documents.figure
 
-    def watched(document: str, name: str) -> seeds.StatedFigure:
+    def watched(document: str, name: str) -> documents.StatedFigure:
         asked.add((document, name))
         return figure(document, name)
 
-    monkeypatch.setattr(seeds, "figure", watched)
+    monkeypatch.setattr(documents, "figure", watched)
     for question in questions():
         answered(question)
-    for document in seeds.documents().values():
+    for document in documents.by_name().values():
         for name, each in document.figures.items():
             is_asked = (document.name, name) in asked
             assert is_asked == (not each.unjudged), f"{document.name}: {name}"
@@ -252,7 +252,7 @@ def test_a_ratio_goes_the_same_way(stated: float, ours: float, verdict: str) -> 
 
 def test_a_ratio_of_two_figures_by_hand() -> None:
     """23252 / 29879 of the table is 0.78."""
-    stated = seeds.ratio("anandtech", "recipe_hdd", "fresh_hdd")
+    stated = documents.ratio("anandtech", "recipe_hdd", "fresh_hdd")
     assert stated.value == pytest.approx(23252 / 29879)
     assert stated.text.endswith("= 0.78")
 
@@ -330,14 +330,14 @@ def test_what_misses_is_red_and_stays(answers: list[Answer]) -> None:
 
 
 def test_what_was_chosen_afterwards_is_judged_and_not_counted(answers: list[Answer]) -> None:
-    """Rows on the used drive, on reading ahead and on a disk's small writes say so on the page."""
+    """Rows on the used drive, reading ahead, a disk's small writes and FUA say so on the page."""
     found = {
         (each.question.name, row.condition): row
         for each in answers
         for row in each.rows
         if row.uncounted == judging.AFTERWARDS
     }
-    assert {name for name, _ in found} == {"used-drive", "raid", "alignment"}
+    assert {name for name, _ in found} == {"used-drive", "raid", "alignment", "commit"}
     assert len([name for name, _ in found if name == "used-drive"]) == 2
     assert not any(row.counted for row in found.values())
     html = build_html(answers, TINY, "0.1.0")

@@ -24,7 +24,7 @@ from ssdlab.experiment.ensemble import ranges
 from ssdlab.experiment.ensemble.model_error import MODEL_ERROR
 from ssdlab.experiment.experiment import Experiment, Scene, section
 from ssdlab.experiment.scale import Scale
-from ssdlab.ground.seeds import Stated
+from ssdlab.ground.documents import Stated
 from ssdlab.referee.reproduce import QUICK, Question, calibration, intervals, judging
 from ssdlab.referee.reproduce.assumed import Assumed, assumptions
 from ssdlab.referee.reproduce.catalogue import questions

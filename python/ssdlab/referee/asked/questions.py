@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 from ssdlab.bench.recipes import IMAGE
 from ssdlab.experiment.experiment import Value, section
-from ssdlab.ground import seeds
-from ssdlab.ground.seeds import Stated
+from ssdlab.ground import documents
+from ssdlab.ground.documents import Stated
 
 _SECTOR_63 = 63 * 512
 _HALF, _TENTH = "50%", "10%"
@@ -163,7 +163,7 @@ def _plain(seconds: float) -> list[str]:
 
 def _without(document: str, loss_figure: str) -> list[Stated]:
     """Return what a stated loss leaves."""
-    loss = seeds.figure(document, loss_figure)
+    loss = documents.figure(document, loss_figure)
     left = 1 - loss.value
     return [Stated(left, f"{loss} lost = {left:.2f}", loss.document, loss.place)]
 
@@ -176,7 +176,7 @@ _ALIGNMENT = Contrast(
 _TRIM = Contrast(
     "4 KiB random writes to a trimmed tenth against the same one written",
     (["trimmed"], ["written"]),
-    lambda: [seeds.ratio("freebsd-forum", "start_63_trimmed", "start_63_run_3")],
+    lambda: [documents.ratio("freebsd-forum", "start_63_trimmed", "start_63_run_3")],
 )
 _DISCARD_COST = Contrast(
     "4 KiB written and discarded by itself, against written and discarded in pieces of 1 MiB",
@@ -187,12 +187,12 @@ _DISCARD_COST = Contrast(
 _USED_NEW = Contrast(
     "4 KiB random writes to the drive filled, a quarter of it written anew, against all trimmed",
     (["used"], ["new"]),
-    lambda: [seeds.ratio("anandtech", "recipe_hdd", "fresh_hdd")],
+    lambda: [documents.ratio("anandtech", "recipe_hdd", "fresh_hdd")],
 )
 _SPARE = Contrast(
     "4 KiB random writes to 80 % of the drive, the rest trimmed, against all of it in use",
     (["with-spare"], ["without-spare"]),
-    lambda: [seeds.ratio("thomas-krenn", "spare_20_gain")],
+    lambda: [documents.ratio("thomas-krenn", "spare_20_gain")],
 )
 _CIPHER = tuple(
     Contrast(

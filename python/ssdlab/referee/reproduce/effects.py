@@ -61,7 +61,7 @@ def effect_of(row: JudgedRow) -> StatedEffect | None:
     Examples
     --------
     >>> from ssdlab.referee.reproduce.judging import MECHANISM, judged
-    >>> from ssdlab.ground.seeds import Stated
+    >>> from ssdlab.ground.documents import Stated
     >>> stated = Stated(0.75, "0.75", "a document", "p. 1", 0.01)
     >>> effect_of(judged("misaligned", stated, 1.0, MECHANISM)).is_lost
     True

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ssdlab.ground import text
-from ssdlab.ground.seeds import Stated, StatedFigure
+from ssdlab.ground.documents import Stated, StatedFigure
 
 MECHANISM = 0.15
 FIRMWARE = 0.30

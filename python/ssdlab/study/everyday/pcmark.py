@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from statistics import geometric_mean
 
 from ssdlab.experiment.experiment import Value, section
-from ssdlab.ground import seeds
+from ssdlab.ground import documents
 
 PUBLISHED_DRIVE = "intel-x25-m-g1-80gb"
 """The drive whose points AnandTech states."""
@@ -93,7 +93,7 @@ def weights() -> list[Weight]:
     found = []
     for drive, name in (("aged by the recipe", "recipe"), ("in long use", "long_used")):
         overall, disk = (
-            seeds.ratio("anandtech", f"{name}_{kind}", f"fresh_{kind}").value
+            documents.ratio("anandtech", f"{name}_{kind}", f"fresh_{kind}").value
             for kind in ("overall", "hdd")
         )
         found.append(Weight(drive, overall, disk, math.log(overall) / math.log(disk)))

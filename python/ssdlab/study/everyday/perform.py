@@ -19,7 +19,7 @@ from ssdlab.engine.request import RunRequest, Settings
 from ssdlab.engine.result import Result
 from ssdlab.experiment import cache, runner
 from ssdlab.experiment.experiment import story
-from ssdlab.ground import seeds
+from ssdlab.ground import documents
 from ssdlab.ground.errors import SsdlabError, Stopped
 from ssdlab.study.everyday import pcmark
 from ssdlab.study.everyday.catalogue import PCMARK
@@ -124,7 +124,7 @@ def _pcmark(request: RunRequest, progress: Progress) -> ScenarioOutcome:
         return {**state, "failure": "; ".join(result.failures)}
     rates = _rates(result)
     score = pcmark.score(rates)
-    published = seeds.figure("anandtech", "fresh_hdd").value
+    published = documents.figure("anandtech", "fresh_hdd").value
     return {
         **state,
         "score_mb_per_s": score,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ssdlab.ground import seeds, text
+from ssdlab.ground import documents, text
 from ssdlab.study.everyday import pcmark
 from ssdlab.study.everyday.catalogue import PCMARK
 from ssdlab.study.everyday.perform import ScenarioOutcome
@@ -125,8 +125,8 @@ def _pcmark(runs: Sequence[tuple[str, Sequence[ScenarioOutcome]]]) -> Table:
 
 def pcmark_notes() -> list[str]:
     """Return what the points are, and what the disk weighs in the overall score."""
-    weights, published = pcmark.weights(), seeds.figure("anandtech", "fresh_hdd")
-    aged, used = (seeds.figure("anandtech", f"{each}_hdd") for each in ("recipe", "long_used"))
+    weights, published = pcmark.weights(), documents.figure("anandtech", "fresh_hdd")
+    aged, used = (documents.figure("anandtech", f"{each}_hdd") for each in ("recipe", "long_used"))
     pairs = "; ".join(
         f"{text.ratio(each.value)} by the drive {each.drive} (overall {text.percent(each.overall)} "
         f"left, disk suite {text.percent(each.disk)})"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from ssdlab.ground import seeds
+from ssdlab.ground import documents
 from ssdlab.referee.reproduce import judging
 from ssdlab.referee.reproduce.judging import MECHANISM, JudgedRow
 from ssdlab.referee.reproduce.parts import tkperf
@@ -76,7 +76,7 @@ def rows(results: Results) -> list[JudgedRow]:
     added, added_soft = (_added_ms(results, f"RAID 1, {by}") for by in ("controller", "software"))
     steps = [tkperf.mean_us(results, five, mix) for mix in tkperf.MIXES]
     felt = [iops(results, five, load) for load in READS]
-    above = seeds.figure("thomas-krenn", "raid5_software_more")
+    above = documents.figure("thomas-krenn", "raid5_software_more")
     more = [
         tkperf.iops(results, five, READS[load]) - tkperf.iops(results, hardware5, READS[load])
         for load in ("65/35", "50/50", "writes")
@@ -87,7 +87,7 @@ def rows(results: Results) -> list[JudgedRow]:
     written = [iops(results, each, "writes") for each in (ten, five)]
     mirrors, alone = (tkperf.mean_us(results, array, "writes") for array in (ten, "one drive"))
     ten_over_one = mirrors / alone
-    step = seeds.figure("thomas-krenn", "raid5_software_step_latency")
+    step = documents.figure("thomas-krenn", "raid5_software_step_latency")
     milli = ", ".join(f"{each:.3f}" for each in added)
     mirrored = iops(results, "RAID 1, software", "reads")
     return [
@@ -97,7 +97,7 @@ def rows(results: Results) -> list[JudgedRow]:
             "p. 17",
             "more than × 1.4",
             f"× {mirrored:.2f}",
-            mirrored > seeds.figure("thomas-krenn", "raid1_read_gain").value,
+            mirrored > documents.figure("thomas-krenn", "raid1_read_gain").value,
         ),
         judging.shape(
             "the controller adds about 0.04 ms to every load, software hardly anything",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ssdlab.experiment.experiment import Experiment, Value, section, story
-from ssdlab.ground import seeds, text
+from ssdlab.ground import documents, text
 from ssdlab.referee.reproduce import judging
 from ssdlab.referee.reproduce.judging import JudgedRow
 from ssdlab.referee.reproduce.parts import tkperf
@@ -47,7 +47,9 @@ def rows(results: Results, ssd: str) -> list[JudgedRow]:
     through, back = (results.mean_us(name, "writes, one") / 1e3 for name in (THROUGH, BACK))
     few, many = (results.iops(name, "writes") for name in (THROUGH, BACK))
     plain, cached = (results.iops(name, "reads") for name in (PLAIN, CACHED))
-    low, high = (seeds.figure("thomas-krenn", f"hdd_iops_{each}").value for each in ("low", "high"))
+    low, high = (
+        documents.figure("thomas-krenn", f"hdd_iops_{each}").value for each in ("low", "high")
+    )
     one, solid = results.iops(ONE, "reads"), tkperf.iops(results, ssd, 100)
     return [
         judging.shape(

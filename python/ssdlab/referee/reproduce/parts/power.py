@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ssdlab.engine.request import Settings
 from ssdlab.experiment.experiment import Experiment, section
-from ssdlab.ground import seeds, text
+from ssdlab.ground import documents, text
 from ssdlab.referee.reproduce import judging
 from ssdlab.referee.reproduce.judging import JudgedRow
 from ssdlab.referee.reproduce.results import Results
@@ -44,17 +44,17 @@ def rows(results: Results, disk: str) -> list[JudgedRow]:
     minutes = 60 * LASTS_H * saved / (NOTEBOOK_W - saved)
     waits = [results.mean_us(name, "reads") / 1e3 for name in (AWAKE, ASLEEP)]
     resets = float(_power(results, HANGS).get("link_resets") or 0)
-    low, high = (seeds.figure("thomas-krenn", f"battery_{each}") for each in ("low", "high"))
+    low, high = (documents.figure("thomas-krenn", f"battery_{each}") for each in ("low", "high"))
     return [
         judging.shown(
             "power saved by an SSD with a managed link against a hard disk, both at rest",
-            seeds.figure("stapelberg", "power_saved"),
+            documents.figure("stapelberg", "power_saved"),
             f"{saved:.2f} W ({idle:.2f} W, {asleep:.2f} W)",
             reason="Rests on powers of the profiles, most of them assumed.",
         ),
         judging.shape(
             "that is 20 to 30 minutes of battery",
-            seeds.figure("thomas-krenn", "battery_low").document,
+            documents.figure("thomas-krenn", "battery_low").document,
             low.place,
             f"{low} to {high}",
             f"{minutes:.0f} min of {BATTERY_WH:.0f} Wh at {NOTEBOOK_W:.1f} W",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ssdlab.ground import seeds, text
+from ssdlab.ground import documents, text
 from ssdlab.referee.reproduce import judging
 from ssdlab.referee.reproduce.judging import JudgedRow
 from ssdlab.referee.reproduce.results import Results
@@ -23,17 +23,17 @@ def rows(results: Results, disk: str, ssd: str, servers: tuple[str, str]) -> lis
     iops = results.iops(disk, _RANDOM)
     places = [results.mean_us(name, _RANDOM) / 1e3 for name in (disk, ssd)]
     rates = [results.mb_per_s(name, _SEQUENTIAL) for name in (disk, ssd)]
-    few, many = (seeds.figure("media-addicted", f"hdd_iops_{end}") for end in ("low", "high"))
-    slow, fast = (seeds.figure("thomas-krenn", f"hdd_rate_{end}") for end in ("low", "high"))
+    few, many = (documents.figure("media-addicted", f"hdd_iops_{end}") for end in ("low", "high"))
+    slow, fast = (documents.figure("thomas-krenn", f"hdd_rate_{end}") for end in ("low", "high"))
     less, more = (
-        seeds.figure("thomas-krenn", f"ssd_over_hdd_rate_{end}") for end in ("low", "high")
+        documents.figure("thomas-krenn", f"ssd_over_hdd_rate_{end}") for end in ("low", "high")
     )
     server_rates = [results.mb_per_s(name, _SEQUENTIAL) for name in servers]
     ratio = server_rates[1] / server_rates[0]
     return [
         judging.judged(
             "random access, hard disk against SSD",
-            seeds.ratio("stapelberg", "hdd_access", "ssd_access"),
+            documents.ratio("stapelberg", "hdd_access", "ssd_access"),
             places[0] / places[1],
             judging.MECHANISM,
             decided_by=("hdd.rpm", "hdd.average_seek_ms", "nand.read_us"),
@@ -60,7 +60,7 @@ def rows(results: Results, disk: str, ssd: str, servers: tuple[str, str]) -> lis
         ),
         judging.shown(
             "a new SSD in sequence: more than",
-            seeds.figure("thomas-krenn", "ssd_rate"),
+            documents.figure("thomas-krenn", "ssd_rate"),
             f"{text.significant(rates[1])} MB/s",
             reason="The profile is fitted to a data sheet's 250 MB/s, so this is not judged.",
         ),

@@ -9,8 +9,8 @@ from ssdlab.engine.conditions import BY_JOB
 from ssdlab.engine.request import Settings
 from ssdlab.experiment.experiment import Experiment, section, story
 from ssdlab.experiment.scale import Scale
-from ssdlab.ground import seeds, text
-from ssdlab.ground.seeds import Stated
+from ssdlab.ground import documents, text
+from ssdlab.ground.documents import Stated
 from ssdlab.referee.reproduce import judging, pictures
 from ssdlab.referee.reproduce.judging import JudgedRow
 from ssdlab.referee.reproduce.parts.forum_drives import F60, IN_SEQUENCE, VERTEX
@@ -43,6 +43,7 @@ _UNENCRYPTED = "stack, aligned, not encrypted"
 DISK = "hitachi-deskstar-7k1000c-1tb"
 """With sectors of 4 KiB in place of its own: a disk of the study's size and time."""
 _FITTED_ROW = "dd at sector 63 against 21030912, run 1"
+_FITTED_RATIO = ("freebsd-forum", "start_63_run_1", "start_21030912_run_1")
 _DECIDED = ("nand.program_us", "nand.read_us", "link.mb_per_s")
 
 
@@ -122,7 +123,7 @@ def _slower_on_disk(results: Results) -> float:
 def _disk_row(results: Results) -> JudgedRow:
     return judging.judged(
         "small writes at sector 2048 against 63, disk with sectors of 4 KiB",
-        seeds.ratio("thomas-krenn", "misaligned_small_writes"),
+        documents.ratio("thomas-krenn", "misaligned_small_writes"),
         _slower_on_disk(results),
         judging.FIRMWARE,
         uncounted=judging.AFTERWARDS,
@@ -167,7 +168,7 @@ def _dd_rows(results: Results) -> list[JudgedRow]:
     return [
         judging.judged(
             condition,
-            seeds.ratio("freebsd-forum", one, other),
+            documents.ratio("freebsd-forum", one, other),
             _large(results, start, run),
             judging.FIRMWARE if start.endswith(("63", "1984")) else judging.MECHANISM,
             uncounted=judging.FITTED_TO if condition == _FITTED_ROW else "",
@@ -188,11 +189,11 @@ def rows(results: Results) -> list[JudgedRow]:
     stack = [results.mb_per_s(f"stack, {name}", "bonnie") for name in STACK]
     plain = results.mb_per_s(_UNENCRYPTED, "bonnie")
     alike, dropped = (
-        seeds.figure("stapelberg", f"bonnie_{each}") for each in ("aligned", "encrypted")
+        documents.figure("stapelberg", f"bonnie_{each}") for each in ("aligned", "encrypted")
     )
-    loss = seeds.figure("media-addicted", "misaligned_write_loss")
+    loss = documents.figure("media-addicted", "misaligned_write_loss")
     half = Stated(1 - loss.value, f"{loss} lost = {1 - loss.value:.2f}", loss.document, loss.place)
-    f60 = seeds.figure("freebsd-forum", "f60_random_data")
+    f60 = documents.figure("freebsd-forum", "f60_random_data")
     same = Stated(1.0, "62 / 62 MB/s = 1.00", f60.document, f60.place)
     return [
         judging.judged(
@@ -205,7 +206,7 @@ def rows(results: Results) -> list[JudgedRow]:
         ),
         judging.judged(
             "small writes at sector 2048 against 63",
-            seeds.ratio("thomas-krenn", "misaligned_small_writes"),
+            documents.ratio("thomas-krenn", "misaligned_small_writes"),
             1 / _small(results, x25),
             judging.FIRMWARE,
             uncounted=judging.OTHER_MATTER,
@@ -271,7 +272,7 @@ def picture(results: Results) -> str:
             label,
             _large(results, start, run),
             0,
-            seeds.ratio("freebsd-forum", one, f"start_21030912_{base}").value,
+            documents.ratio("freebsd-forum", one, f"start_21030912_{base}").value,
         )
         for label, start, run, one, base in (
             ("63,\nrun 1", "63", "run 1", "start_63_run_1", "run_1"),
@@ -336,7 +337,7 @@ QUESTION = Question(
             "Vertex 2 in sequence",
             ", ".join(key for key, _ in IN_SEQUENCE),
             ", ".join(value for _, value in IN_SEQUENCE),
-            f"to {seeds.ratio('freebsd-forum', 'start_63_run_1', 'start_21030912_run_1')}, run 1",
+            f"to {documents.ratio(*_FITTED_RATIO)}, run 1",
         )
     ],
 )

@@ -11,7 +11,7 @@ from __future__ import annotations
 from ssdlab.engine.request import Settings
 from ssdlab.experiment.experiment import Experiment, Value, section, story
 from ssdlab.experiment.scale import Scale
-from ssdlab.ground import seeds, text
+from ssdlab.ground import documents, text
 from ssdlab.referee.reproduce import judging, pictures
 from ssdlab.referee.reproduce.judging import JudgedRow
 from ssdlab.referee.reproduce.pictures import Bar
@@ -85,17 +85,17 @@ def rows(results: Results) -> list[JudgedRow]:
     }
     fast = max(flush_over_write[name] for name in PROTECTED)
     slow = min(flush_over_write[name] for name in UNPROTECTED)
-    theirs = {name: seeds.figure("ceph-diskbench", name).value for name in _CEPH_DRIVES}
+    theirs = {name: documents.figure("ceph-diskbench", name).value for name in _CEPH_DRIVES}
     consumers = [theirs[name] for name in ("pm961", "pm981", "ssd_970_pro")]
     least, most = (theirs["pm963"] / pick(consumers) for pick in (max, min))
     gain = synced[SERVER] / synced[CONSUMER]
-    limit = seeds.figure("etcd-fio", "limit").value
+    limit = documents.figure("etcd-fio", "limit").value
     slowest = _slowest_p99_ms(results)
     host = "The model has no host, no file system and no spread; its journal is a page a flush."
     return [
         judging.judged(
             "990 PRO: commits by fdatasync against O_DSYNC",
-            seeds.ratio("poder", "fdatasync", "open_datasync"),
+            documents.ratio("poder", "fdatasync", "open_datasync"),
             commit_us(results, CONSUMER, DSYNC) / consumer,
             judging.FIRMWARE,
             uncounted=judging.AFTERWARDS,
@@ -135,31 +135,31 @@ def rows(results: Results) -> list[JudgedRow]:
         ),
         judging.shown(
             "990 PRO, 8 KiB and fdatasync",
-            seeds.figure("poder", "fdatasync"),
+            documents.figure("poder", "fdatasync"),
             f"{text.count(1e6 / consumer)} commits/s",
             reason=host,
         ),
         judging.shown(
             "7450 PRO, synchronous writes of 4 KiB",
-            seeds.figure("ceph-diskbench", "pm963"),
+            documents.figure("ceph-diskbench", "pm963"),
             f"{text.count(synced[SERVER])} IOPS",
             reason=host,
         ),
         judging.shown(
             "DC S3700, synchronous writes of 4 KiB",
-            seeds.figure("ceph-diskbench", "pm863a"),
+            documents.figure("ceph-diskbench", "pm863a"),
             f"{text.count(synced['SATA, protected'])} IOPS",
             reason=host,
         ),
         judging.shown(
             "990 PRO, etcd's fdatasync",
-            seeds.figure("etcd-fio", "mean"),
+            documents.figure("etcd-fio", "mean"),
             text.duration(1e3 * _flush_us(results, CONSUMER, ETCD)),
             reason="The document does not say what storage its example is of.",
         ),
         judging.shown(
             "990 PRO, fdatasync behind 8 KiB",
-            seeds.figure("zaitsev", "fsync"),
+            documents.figure("zaitsev", "fsync"),
             text.duration(1e3 * _flush_us(results, CONSUMER)),
             reason="The document's drive is two generations older, and fsync writes metadata too.",
         ),
@@ -171,6 +171,7 @@ _CEPH_DRIVES = ("pm963", "pm961", "pm981", "ssd_970_pro")
 
 def picture(results: Results) -> str:
     """Draw commits a second of every drive."""
+    theirs = documents.figure("poder", "fdatasync").value / 1e3
     panels = [
         (
             heading,
@@ -179,7 +180,7 @@ def picture(results: Results) -> str:
                     name.split(",")[0],
                     1e6 / commit_us(results, name) / 1e3,
                     colour,
-                    seeds.figure("poder", "fdatasync").value / 1e3 if name == CONSUMER else None,
+                    theirs if name == CONSUMER else None,
                 )
                 for name in group
             ],

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ssdlab.experiment.experiment import Experiment, section, story
 from ssdlab.experiment.scale import Scale
-from ssdlab.ground import seeds, text
+from ssdlab.ground import documents, text
 from ssdlab.referee.reproduce import judging, pictures
 from ssdlab.referee.reproduce.judging import JudgedRow
 from ssdlab.referee.reproduce.parts.forum_drives import F60, VERTEX
@@ -72,7 +72,7 @@ def rows(results: Results) -> list[JudgedRow]:
     return [
         judging.judged(
             "zeros, sectors of 4096 B against 512 B",
-            seeds.ratio("freebsd-forum", "f60_zeros_4096", "f60_zeros_512"),
+            documents.ratio("freebsd-forum", "f60_zeros_4096", "f60_zeros_512"),
             _by_sector(results, "zeros"),
             judging.FIRMWARE,
             decided_by=_DECIDED,
@@ -80,14 +80,14 @@ def rows(results: Results) -> list[JudgedRow]:
         ),
         judging.judged(
             "real data, sectors of 4096 B against 512 B",
-            seeds.ratio("freebsd-forum", "f60_backup_4096", "f60_backup_512"),
+            documents.ratio("freebsd-forum", "f60_backup_4096", "f60_backup_512"),
             _by_sector(results, "real data"),
             judging.FIRMWARE,
             decided_by=_DECIDED,
         ),
         judging.judged(
             "real data against zeros, sectors of 4096 B",
-            seeds.ratio("freebsd-forum", "f60_backup_4096", "f60_zeros_4096"),
+            documents.ratio("freebsd-forum", "f60_backup_4096", "f60_zeros_4096"),
             _rate(results, "real data") / _rate(results, "zeros"),
             judging.FIRMWARE,
             decided_by=_DECIDED,
@@ -99,7 +99,7 @@ def rows(results: Results) -> list[JudgedRow]:
         ),
         judging.judged(
             "random data against zeros",
-            seeds.ratio("freebsd-forum", "f60_random_data", "f60_zeros_4096"),
+            documents.ratio("freebsd-forum", "f60_random_data", "f60_zeros_4096"),
             _rate(results, "random data") / _rate(results, "zeros"),
             judging.FIRMWARE,
             decided_by=_DECIDED,
@@ -144,7 +144,7 @@ def picture(results: Results) -> str:
     def bar(data: str, sector: str, colour: int) -> Bar:
         share = _rate(results, data, sector) / _rate(results, "zeros")
         key = theirs.get(_name(data, sector))
-        mark = seeds.ratio("freebsd-forum", key, "f60_zeros_4096").value if key else None
+        mark = documents.ratio("freebsd-forum", key, "f60_zeros_4096").value if key else None
         return Bar(f"sectors of\n{sector}", share, colour, mark)
 
     panels = [

@@ -11,8 +11,8 @@ from dataclasses import replace
 from ssdlab.engine.conditions import BY_JOB
 from ssdlab.experiment.experiment import Experiment, Value, section, story
 from ssdlab.experiment.scale import Scale
-from ssdlab.ground import seeds, text
-from ssdlab.ground.seeds import Stated
+from ssdlab.ground import documents, text
+from ssdlab.ground.documents import Stated
 from ssdlab.referee.reproduce import judging, pictures
 from ssdlab.referee.reproduce.judging import JudgedRow
 from ssdlab.referee.reproduce.pictures import Bar
@@ -85,7 +85,7 @@ def _writes(results: Results, name: str) -> float:
 
 def rows(results: Results) -> list[JudgedRow]:
     """Return what is compared."""
-    loss = seeds.figure("media-addicted", "desktop_worst_loss")
+    loss = documents.figure("media-addicted", "desktop_worst_loss")
     stated = Stated(
         1 - loss.value, f"{loss} lost = {1 - loss.value:.2f}", loss.document, loss.place
     )
@@ -147,12 +147,12 @@ def rows(results: Results) -> list[JudgedRow]:
         ),
         judging.shown(
             "notebook, 4 KiB random reads, encrypted",
-            seeds.figure("media-addicted", "notebook_random_read"),
+            documents.figure("media-addicted", "notebook_random_read"),
             f"{text.significant(reads)} MB/s",
         ),
         judging.shown(
             "notebook, 4 KiB random writes, encrypted",
-            seeds.figure("media-addicted", "notebook_random_write"),
+            documents.figure("media-addicted", "notebook_random_write"),
             f"{text.significant(writes)} MB/s",
         ),
         judging.shape(
@@ -178,7 +178,7 @@ def picture(results: Results) -> str:
             for size in SIZES
         ]
         panels.append((f"{machine}, reads", group))
-    stated = 1 - seeds.figure("media-addicted", "desktop_worst_loss").value
+    stated = 1 - documents.figure("media-addicted", "desktop_worst_loss").value
     panels[0][1][0] = replace(panels[0][1][0], theirs=stated)
     use = {FILLED: "as it is", SPARE: "25 %\noutside", DISCARDS: "discards\npass"}
     group = [Bar(label, _writes(results, name), 2) for name, label in use.items()]

@@ -9,8 +9,8 @@ from __future__ import annotations
 from ssdlab.engine.request import Settings
 from ssdlab.experiment.experiment import Experiment, Scene, section, story
 from ssdlab.experiment.scale import Scale
-from ssdlab.ground import seeds, text
-from ssdlab.ground.seeds import Stated
+from ssdlab.ground import documents, text
+from ssdlab.ground.documents import Stated
 from ssdlab.referee.reproduce import judging, pictures
 from ssdlab.referee.reproduce.judging import JudgedRow
 from ssdlab.referee.reproduce.parts import disk_arrays, early_drive, power, raw_drives
@@ -21,6 +21,7 @@ from ssdlab.referee.reproduce.results import Results
 
 DISK, SSD = "fujitsu-mhz2250bh", "super-talent-ultradrive-gx-256gb"
 ARTICLE = "Stapelberg, Super Talent Solid State Disk im Test"
+_DOCUMENT = "stapelberg"
 JOBS = {
     "boot": "boot",
     "build": "build-package",
@@ -82,7 +83,7 @@ def _seconds(results: Results, column: str, scenario: str) -> float:
 
 
 def _ratio(one: str, other: str) -> Stated:
-    return seeds.ratio("stapelberg", one, other)
+    return documents.ratio(_DOCUMENT, one, other)
 
 
 def _everyday(results: Results) -> list[JudgedRow]:
@@ -141,7 +142,7 @@ def rows(results: Results) -> list[JudgedRow]:
         results.mean_us(name, "random read") / 1e3 for name in (_RAW_DISK, _SERVER_DISK)
     )
     low, high = (
-        seeds.figure("thomas-krenn", f"hdd_access_{name}").value for name in ("low", "high")
+        documents.figure("thomas-krenn", f"hdd_access_{name}").value for name in ("low", "high")
     )
     return [
         *_everyday(results),
@@ -203,7 +204,7 @@ def picture(results: Results) -> str:
                     label,
                     _seconds(results, column, scenario),
                     colour,
-                    seeds.figure("stapelberg", f"{prefix}_{job}").value,
+                    documents.figure(_DOCUMENT, f"{prefix}_{job}").value,
                 )
                 for column, prefix, label, colour in columns
             ],
@@ -272,7 +273,7 @@ QUESTION = Question(
             f"scenario {scenario}",
             "cpu_s",
             "",
-            f"to {seeds.figure('stapelberg', f'ssd_plain_{job}')} on the SSD without encryption",
+            f"to {documents.figure(_DOCUMENT, f'ssd_plain_{job}')} on the SSD without encryption",
         )
         for job, scenario in JOBS.items()
     ],

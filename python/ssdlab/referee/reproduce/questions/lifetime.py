@@ -10,7 +10,7 @@ from ssdlab.engine.request import Settings
 from ssdlab.engine.shown import parameters
 from ssdlab.experiment.experiment import Experiment, Value, section, story
 from ssdlab.experiment.scale import Scale
-from ssdlab.ground import seeds, text
+from ssdlab.ground import documents, text
 from ssdlab.referee.reproduce import judging, pictures
 from ssdlab.referee.reproduce.judging import JudgedRow
 from ssdlab.referee.reproduce.pictures import Bar
@@ -109,7 +109,7 @@ def rows(results: Results) -> list[JudgedRow]:
     return [
         judging.judged(
             "erases for a scattered file against one in one piece",
-            seeds.ratio("anandtech", "scattered_erases", "contiguous_erases"),
+            documents.ratio("anandtech", "scattered_erases", "contiguous_erases"),
             scattered / one,
             judging.FIRMWARE,
             uncounted=judging.OTHER_MATTER,
@@ -123,7 +123,7 @@ def rows(results: Results) -> list[JudgedRow]:
         ),
         judging.shown(
             "program/erase cycles of MLC",
-            seeds.figure("thomas-krenn", "cycles_mlc_low"),
+            documents.figure("thomas-krenn", "cycles_mlc_low"),
             ", ".join(f"{DRIVES[drive]} {_cycles(results, drive):,.0f}" for drive in DRIVES),
             reason=(
                 "An input of the profiles, of which lifetime is a multiple; it fell as cells "
@@ -157,7 +157,7 @@ def rows(results: Results) -> list[JudgedRow]:
 
 def _valid_data(results: Results) -> JudgedRow:
     """Compare how much is valid in a block when it is collected, under random writes."""
-    low, high = (seeds.figure("thomas-krenn", f"gc_valid_{end}") for end in ("low", "high"))
+    low, high = (documents.figure("thomas-krenn", f"gc_valid_{end}") for end in ("low", "high"))
 
     def share(drive: str) -> float:
         counters = results.first(f"{DRIVES[drive]}, random", "load").lab["counters"]

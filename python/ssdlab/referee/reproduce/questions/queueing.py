@@ -8,7 +8,7 @@ from ssdlab.engine.conditions import BY_JOB
 from ssdlab.engine.request import Settings
 from ssdlab.experiment.experiment import Experiment, Value, section, story
 from ssdlab.experiment.scale import Scale
-from ssdlab.ground import seeds, text
+from ssdlab.ground import documents, text
 from ssdlab.referee.reproduce import judging, pictures
 from ssdlab.referee.reproduce.judging import JudgedRow
 from ssdlab.referee.reproduce.parts import schedulers
@@ -82,7 +82,9 @@ def rows(results: Results) -> list[JudgedRow]:
     iops = [results.iops("server", _depth(each)) for each in DEPTHS]
     latencies = [results.mean_us("server", _depth(each)) for each in DEPTHS]
     server, consumer = (_reads_over_writes(results, each) for each in ("server", "consumer"))
-    low, high = (seeds.figure("thomas-krenn", f"ssd_latency_{each}") for each in ("low", "high"))
+    low, high = (
+        documents.figure("thomas-krenn", f"ssd_latency_{each}") for each in ("low", "high")
+    )
     shallow = latencies[DEPTHS.index(8)] / 1e3
     ordered, jumping = (results.iops("consumer", f"{rw} 4k") for rw in ("read", "randread"))
     in_order, scattered = (results.iops("consumer", each) for each in (_ORDERED, _mix(0)))
@@ -139,7 +141,7 @@ def rows(results: Results) -> list[JudgedRow]:
         *schedulers.rows(results),
         judging.shown(
             "random I/O of SSDs, tens of thousands: more than",
-            seeds.figure("thomas-krenn", "ssd_random"),
+            documents.figure("thomas-krenn", "ssd_random"),
             ", ".join(
                 f"{name}: reads {text.count(_reads(results, name))}, writes "
                 f"{text.count(results.iops(name, _mix(0)))}"
@@ -150,13 +152,13 @@ def rows(results: Results) -> list[JudgedRow]:
         ),
         judging.shown(
             "DC S3700 800 GB, random reads",
-            seeds.figure("thomas-krenn", "s3700_random_read"),
+            documents.figure("thomas-krenn", "s3700_random_read"),
             f"{text.count(_reads(results, 'server'))} IOPS",
             reason=fitted,
         ),
         judging.shown(
             "DC S3700 800 GB, random writes in steady state",
-            seeds.figure("thomas-krenn", "s3700_random_write"),
+            documents.figure("thomas-krenn", "s3700_random_write"),
             f"{text.count(results.iops('server', _mix(0)))} IOPS",
             reason="The controller's time for a move is fitted to it, so it is not judged.",
         ),

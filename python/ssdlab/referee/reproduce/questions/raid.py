@@ -8,8 +8,8 @@ from __future__ import annotations
 from ssdlab.engine.request import Settings
 from ssdlab.experiment.experiment import Experiment
 from ssdlab.experiment.scale import Scale
-from ssdlab.ground import seeds, text
-from ssdlab.ground.seeds import Stated
+from ssdlab.ground import documents, text
+from ssdlab.ground.documents import Stated
 from ssdlab.referee.reproduce import judging, pictures
 from ssdlab.referee.reproduce.judging import FIRMWARE, MECHANISM, JudgedRow
 from ssdlab.referee.reproduce.parts import (
@@ -134,7 +134,7 @@ def _ratios(results: Results) -> list[tuple[str, Stated, float, float]]:
     """Return what is judged: condition, what the e-book has, ours, band."""
 
     def book(name: str, base: str | None = None) -> Stated:
-        return seeds.ratio("thomas-krenn", name, base)
+        return documents.ratio("thomas-krenn", name, base)
 
     raid1, raid5 = "RAID 1, software", "RAID 5 of 4, software"
     hardware1, hardware5 = "RAID 1, controller", "RAID 5 of 4, controller"
@@ -190,7 +190,7 @@ def rows(results: Results) -> list[JudgedRow]:
     shown = [
         judging.shown(
             f"RAID 5 of 4 by controller, random {what}",
-            seeds.figure("thomas-krenn", name),
+            documents.figure("thomas-krenn", name),
             f"{text.count(tkperf.iops(results, array, READS[load]))} IOPS",
         )
         for what, name, array, load in (
@@ -213,7 +213,7 @@ def _smaller_lines(results: Results) -> JudgedRow:
     name = "write-back, lines of 16 KiB"
     return judging.judged(
         "write-back against write-through, if the cache's lines were 16 KiB",
-        seeds.ratio("thomas-krenn", "write_back", "write_through"),
+        documents.ratio("thomas-krenn", "write_back", "write_through"),
         iops(results, name, "writes", "RAID 5 of 4, controller"),
         FIRMWARE,
         uncounted=judging.WHAT_IF,

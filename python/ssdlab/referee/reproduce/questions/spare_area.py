@@ -6,7 +6,7 @@ from ssdlab.engine.conditions import BY_JOB
 from ssdlab.engine.request import Settings
 from ssdlab.experiment.experiment import Experiment, Value, section, story
 from ssdlab.experiment.scale import Scale
-from ssdlab.ground import seeds, text
+from ssdlab.ground import documents, text
 from ssdlab.referee.reproduce import judging, pictures
 from ssdlab.referee.reproduce.judging import JudgedRow
 from ssdlab.referee.reproduce.pictures import Line, Mark
@@ -103,7 +103,7 @@ def rows(results: Results) -> list[JudgedRow]:
     return [
         judging.judged(
             "10 % unused against none, random writes, X25-M",
-            seeds.ratio("thomas-krenn", "spare_10_gain"),
+            documents.ratio("thomas-krenn", "spare_10_gain"),
             _gain(results, CONSUMER, 10),
             judging.MECHANISM,
             decided_by=_DECIDED,
@@ -115,7 +115,7 @@ def rows(results: Results) -> list[JudgedRow]:
         ),
         judging.judged(
             "20 % unused against none, random writes, DC S3500 800 GB",
-            seeds.ratio("thomas-krenn", "spare_20_gain"),
+            documents.ratio("thomas-krenn", "spare_20_gain"),
             _gain(results, LARGE, 20),
             judging.FIRMWARE,
             decided_by=(*_DECIDED, "controller.move_unit_us", "controller.write_command_us"),
@@ -127,7 +127,7 @@ def rows(results: Results) -> list[JudgedRow]:
         ),
         judging.judged(
             "the same, if half of the drive's own spare were parity",
-            seeds.ratio("thomas-krenn", "spare_20_gain"),
+            documents.ratio("thomas-krenn", "spare_20_gain"),
             _gain_of_half(results),
             judging.FIRMWARE,
             uncounted=judging.WHAT_IF,
@@ -140,7 +140,7 @@ def rows(results: Results) -> list[JudgedRow]:
         ),
         judging.judged(
             "the same, as the caption of the same picture has it",
-            seeds.ratio("thomas-krenn", "spare_20_gain_caption"),
+            documents.ratio("thomas-krenn", "spare_20_gain_caption"),
             _gain(results, LARGE, 20),
             judging.FIRMWARE,
             uncounted=judging.REPEATED,
@@ -149,7 +149,7 @@ def rows(results: Results) -> list[JudgedRow]:
         ),
         judging.judged(
             "40 % unused against 20 %, random writes, DC S3500 800 GB",
-            seeds.ratio("thomas-krenn", "spare_40_over_20"),
+            documents.ratio("thomas-krenn", "spare_40_over_20"),
             _gain(results, LARGE, 40, 20),
             judging.MECHANISM,
             decided_by=("controller.write_command_us", "link.command_us"),
@@ -158,7 +158,7 @@ def rows(results: Results) -> list[JudgedRow]:
         ),
         judging.judged(
             "20 % unused against none, random reads",
-            seeds.ratio("thomas-krenn", "spare_reads"),
+            documents.ratio("thomas-krenn", "spare_reads"),
             _read_gain(results),
             judging.MECHANISM,
             decided_by=("controller.read_command_us",),
@@ -166,7 +166,7 @@ def rows(results: Results) -> list[JudgedRow]:
         ),
         judging.judged(
             "20 % unused against none, sequential writes over sequential data",
-            seeds.ratio("thomas-krenn", "spare_sequential"),
+            documents.ratio("thomas-krenn", "spare_sequential"),
             _sequential_gain(results),
             judging.MECHANISM,
             decided_by=("nand.program_us",),
@@ -174,7 +174,7 @@ def rows(results: Results) -> list[JudgedRow]:
         ),
         judging.judged(
             "25 % unused against none, a full drive, X25-M",
-            seeds.ratio("media-addicted", "spare_gain"),
+            documents.ratio("media-addicted", "spare_gain"),
             _at_25(results),
             judging.FIRMWARE,
             uncounted=judging.OTHER_MATTER,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ssdlab.engine.conditions import BY_JOB
 from ssdlab.experiment.experiment import Experiment, Value, section, story
 from ssdlab.experiment.scale import Scale
-from ssdlab.ground import seeds, text
+from ssdlab.ground import documents, text
 from ssdlab.referee.reproduce import judging, pictures
 from ssdlab.referee.reproduce.judging import JudgedRow
 from ssdlab.referee.reproduce.parts import discards
@@ -141,8 +141,8 @@ def rows(results: Results) -> list[JudgedRow]:
 
 def _state_map() -> JudgedRow:
     """Return how much memory it takes to know what is free, beside the whole map."""
-    units = seeds.figure("anandtech", "units_64_gib")
-    stated = [seeds.figure("anandtech", f"state_map_{name}") for name in _STATE_MAPS]
+    units = documents.figure("anandtech", "units_64_gib")
+    stated = [documents.figure("anandtech", f"state_map_{name}") for name in _STATE_MAPS]
     maps = [gib * 2**30 / unit * bits / 8 / 2**20 for gib, unit, bits in _STATE_MAPS.values()]
     pages = 64 * 2**30 // 4096
     return judging.shape(

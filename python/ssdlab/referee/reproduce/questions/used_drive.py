@@ -10,7 +10,7 @@ from statistics import geometric_mean
 from ssdlab.bench.recipes import IMAGE
 from ssdlab.experiment.experiment import Experiment, section, story
 from ssdlab.experiment.scale import Scale
-from ssdlab.ground import seeds, text
+from ssdlab.ground import documents, text
 from ssdlab.referee.reproduce import judging, pictures
 from ssdlab.referee.reproduce.judging import JudgedRow
 from ssdlab.referee.reproduce.parts import over_time
@@ -56,12 +56,12 @@ def _of_task(results: Results, condition: str, task: str) -> float:
 
 def rows(results: Results) -> list[JudgedRow]:
     """Return what is compared."""
-    lost = 1 - seeds.ratio("anandtech", "long_used_hdd", "fresh_hdd").value
+    lost = 1 - documents.ratio("anandtech", "long_used_hdd", "fresh_hdd").value
     reads, writes = (_of_task(results, RECIPE, task) for task in ("games", "Movie Maker"))
     return [
         judging.judged(
             "drive aged by the recipe against fresh, disk suite",
-            seeds.ratio("anandtech", "recipe_hdd", "fresh_hdd"),
+            documents.ratio("anandtech", "recipe_hdd", "fresh_hdd"),
             _loss(results, RECIPE),
             judging.FIRMWARE,
             uncounted=judging.AFTERWARDS,
@@ -75,7 +75,7 @@ def rows(results: Results) -> list[JudgedRow]:
         ),
         judging.judged(
             "drive aged by the recipe against drive in long use, disk suite",
-            seeds.ratio("anandtech", "recipe_hdd", "long_used_hdd"),
+            documents.ratio("anandtech", "recipe_hdd", "long_used_hdd"),
             _loss(results, RECIPE) / _loss(results, LONG),
             judging.MECHANISM,
             uncounted=judging.AFTERWARDS,
@@ -87,7 +87,7 @@ def rows(results: Results) -> list[JudgedRow]:
         ),
         judging.shown(
             "score of the fresh drive",
-            seeds.figure("anandtech", "fresh_hdd"),
+            documents.figure("anandtech", "fresh_hdd"),
             f"{text.significant(_score(results, FRESH))} MB/s",
         ),
         judging.shape(
@@ -111,7 +111,7 @@ def rows(results: Results) -> list[JudgedRow]:
 def picture(results: Results) -> str:
     """Draw score and two tasks, as shares of the fresh drive."""
     theirs = {
-        condition: seeds.ratio("anandtech", name, "fresh_hdd").value
+        condition: documents.ratio("anandtech", name, "fresh_hdd").value
         for condition, name in ((RECIPE, "recipe_hdd"), (LONG, "long_used_hdd"))
     }
     shown = {

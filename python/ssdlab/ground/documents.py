@@ -1,7 +1,7 @@
 """What the documents state: their figures, with document and place.
 
-The figures are facts in ``data/seeds/*.toml``, one file a document. A ratio is made of two figures
-of one document, or stated by it as such.
+The figures are facts in ``data/documents/*.toml``, one file a document. A ratio is made of two
+figures of one document, or stated by it as such.
 """
 
 from __future__ import annotations
@@ -142,10 +142,10 @@ class Stated:
 
 
 @cache
-def documents() -> dict[str, Document]:
+def by_name() -> dict[str, Document]:
     """Return every document, by name."""
     found = {}
-    for file in sorted(resources.files("ssdlab.data").joinpath("seeds").iterdir(), key=str):
+    for file in sorted(resources.files("ssdlab.data").joinpath("documents").iterdir(), key=str):
         if file.name.endswith(".toml"):
             name = file.name.removesuffix(".toml")
             found[name] = _document(name, tomllib.loads(file.read_text("utf-8")))
@@ -166,7 +166,7 @@ def figure(document: str, name: str) -> StatedFigure:
     >>> str(figure("anandtech", "fresh_hdd")), figure("anandtech", "fresh_hdd").place
     ('29,880 score', 'table')
     """
-    return documents()[document].figures[name]
+    return by_name()[document].figures[name]
 
 
 def ratio(document: str, name: str, base: str | None = None) -> Stated:
