@@ -100,8 +100,8 @@ pts-960gb)
     ;;
 predictions)
     # Goes on where it was interrupted; about fifty minutes of processor time. What is committed must be what it gives.
-    .venv/bin/python -m ssdlab.referee.predicted --draws 16 -o target/7450.json
-    cmp target/7450.json docs/predictions/7450.json
+    .venv/bin/python -m ssdlab.referee.predicted --draws 16 -o target/7450-2.json
+    cmp target/7450-2.json docs/predictions/7450-2.json
     ;;
 real)
     # On a loop device in memory, which needs root and fio.

@@ -24,7 +24,13 @@ from ssdlab.referee.predicted.rows import PRO, PredictedRow
 _GIB = 1 << 30
 _MIB = 1 << 20
 _STRIPE, _PROGRAM = "ftl.parity_stripe_pages", "nand.program_us"
-_AS_DRAWN = ("ftl.gc", "ftl.move_unit_us", "ftl.map_log_entry_bytes", _STRIPE)
+_AS_DRAWN = (
+    "ftl.gc",
+    "ftl.move_unit_us",
+    "ftl.map_log_entry_bytes",
+    "buffer.join_bytes",
+    _STRIPE,
+)
 
 
 @dataclass(frozen=True)
