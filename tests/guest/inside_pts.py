@@ -34,7 +34,9 @@ def carry_out(item: dict[str, Any], result: dict[str, Any]) -> None:
         plan = book.plan([item["test"]], 1, 1, 1, False, measured.describe().sector_bytes)
         plan = with_rounds_of(with_cells_of(plan, item["cell_seconds"]), item["rounds"])
         plan = plan.with_deviations(measured.deviations())
-        bench = Bench(plan, found.make, Store(Path("/tmp/pts")), {"target": target})
+        folder = Path("/tmp/pts")
+        folder.mkdir()
+        bench = Bench(plan, found.make, Store(folder), {"target": target})
         bench.begin(False)
         for task in bench.tasks():
             task(lambda *_: True)

@@ -15,7 +15,7 @@ import pytest
 from results import HERE, boot_with
 from served import PROTECTED, end, serve
 
-PROGRAMS = ("fio", "nvme", "ip", "prlimit", "setpriv", "blockdev", "blkdiscard")
+PROGRAMS = ("fio", "nvme", "ip", "wipefs", "prlimit", "setpriv", "blockdev", "blkdiscard")
 TARGET = "/dev/nvme0n1"
 
 
