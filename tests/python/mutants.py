@@ -394,6 +394,12 @@ MUTANTS = (
         setting("buffer.power_loss_protected", "true"),
     ),
     Mutant(
+        "data of a write with FUA go into the SLC cache",
+        "commit",
+        ("synchronous writes of 4 KiB: protected against unprotected",),
+        setting("buffer.fua_past_slc", "false"),
+    ),
+    Mutant(
         "a program takes 20 ms",
         "commit",
         ("every drive is fast enough for etcd",),
