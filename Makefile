@@ -27,7 +27,7 @@ ENGINE_SOURCES := $(shell find crates/*/src crates/*/build.rs crates/*/Cargo.tom
 .PHONY: help install demo test lint test-rust test-example test-python test-e2e test-guest package bench fuzz format lock golden clean
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 install: $(VENV)/engine.stamp ## the command .venv/bin/ssdlab; quick where nothing changed
 	@echo "$(BIN)/ssdlab is ready"
