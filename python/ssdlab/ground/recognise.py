@@ -142,7 +142,7 @@ def _of_folder(place: Path) -> Kind | None:
         ("commands.log", Kind("a log of ssdlab serve", f"ssdlab check {place}")),
         (
             "data.img",
-            Kind("a drive of ssdlab serve", f"ssdlab report {place} -o drive.html"),
+            Kind("a drive of ssdlab serve", f"ssdlab run job.fio --drive {place} -o result.json"),
         ),
         ("proc", Kind("a captured tree of a machine", f"ssdlab audit --root {place}")),
     )
