@@ -77,7 +77,7 @@ _NAMES = ("alignment", "cipher", "discard-cost", "spare", "trim", "used-new")
     default=2,
     show_default=True,
     metavar="S",
-    help="Measure each of them for S seconds in a turn.",
+    help="Run each of them for S seconds per turn.",
 )
 @click.option(
     "--output",

@@ -17,7 +17,8 @@ _NEVER: Settings = (("link.hang_share", "0"),)
 BATTERY_WH, LASTS_H = 84.2, 535 / 60
 NOTEBOOK_W = BATTERY_WH / LASTS_H
 """The article's notebook, a Thinkpad X200: nine cells, half as many again as the six with 5.2 Ah at
-10.8 V, last 535 minutes of reading (HotHardware, review of the X200, MobileMark 2007)."""
+10.8 V (quoted from memory), last 535 minutes of reading (HotHardware, review of the X200,
+MobileMark 2007)."""
 
 
 def experiments() -> list[Experiment]:
