@@ -12,19 +12,18 @@ CARGO ?= cargo
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
-EXAMPLE := examples/victim-policy/Cargo.toml
 POLICY := examples/policies/greedy_rust/Cargo.toml
 FUZZ_SECONDS ?= 60
 JOBS ?= $(shell nproc)
 # A file of tests stays on one core, so that what it builds for all of them is built once.
 SIDE_BY_SIDE := -n $(JOBS) --dist loadfile --no-loadscope-reorder
-# The crates of examples/ and fuzz/ use again what was built for the workspace.
+# The crates of their own, of examples/ and fuzz/, use again what was built for the workspace.
 export CARGO_TARGET_DIR ?= $(abspath target)
 
 # Folders count too, so that a file taken away is noticed.
 ENGINE_SOURCES := $(shell find crates/*/src crates/*/build.rs crates/*/Cargo.toml profiles) Cargo.toml Cargo.lock pyproject.toml
 
-.PHONY: help install demo test lint test-rust test-example test-python test-e2e test-guest package bench fuzz format lock golden clean
+.PHONY: help install demo test lint test-rust test-python test-e2e test-guest package bench fuzz format lock golden clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -58,7 +57,7 @@ test: $(VENV)/python.stamp ## formats, lints, types, tests of crates and modules
 	@$(MAKE) install >target/install.log 2>&1 & engine=$$!; \
 	$(MAKE) lint test-rust || { kill $$engine 2>/dev/null; wait $$engine; exit 1; }; \
 	wait $$engine || { cat target/install.log; exit 1; }
-	@$(MAKE) test-example test-python
+	@$(MAKE) test-python
 
 # What fails soonest comes first; nothing here needs the engine.
 lint: $(VENV)/python.stamp ## formatting, lints, types; changes nothing
@@ -66,12 +65,10 @@ lint: $(VENV)/python.stamp ## formatting, lints, types; changes nothing
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(CARGO) fmt --check
-	$(CARGO) fmt --check --manifest-path $(EXAMPLE)
 	$(CARGO) fmt --check --manifest-path $(POLICY)
 	$(CARGO) fmt --check --manifest-path fuzz/Cargo.toml
 	$(BIN)/mypy
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
-	$(CARGO) clippy --locked --manifest-path $(EXAMPLE) -- -D warnings
 	$(CARGO) clippy --locked --manifest-path $(POLICY) -- -D warnings
 	@# A library that is named is not built, so that this needs no C++ compiler; only make fuzz links one.
 	CUSTOM_LIBFUZZER_PATH=./libfuzzer.a $(CARGO) clippy --locked --manifest-path fuzz/Cargo.toml -- -D warnings
@@ -81,10 +78,6 @@ test-rust: ## unit, property and documentation tests of the crates
 	@# A drive in a simulation keeps time; the other examples of the crates are linted, and run where they are needed.
 	$(CARGO) test --locked --lib --bins --tests --example simulation
 	$(CARGO) test --locked --doc
-
-test-example: ## the policy of examples/ builds, runs and keeps the drive sound
-	@scripts/require.sh rust
-	$(CARGO) run --locked --manifest-path $(EXAMPLE)
 
 test-python: install ## tests of the package's modules, on all cores (JOBS); tells the slowest twenty
 	$(BIN)/stubtest ssdlab._engine
@@ -114,7 +107,6 @@ fuzz: ## job files, traces, profiles, NBD and NVMe clients, folders and logs mad
 format: $(VENV)/python.stamp ## rewrite the sources in the house style
 	@scripts/require.sh rust rustfmt
 	$(CARGO) fmt
-	$(CARGO) fmt --manifest-path $(EXAMPLE)
 	$(CARGO) fmt --manifest-path $(POLICY)
 	$(CARGO) fmt --manifest-path fuzz/Cargo.toml
 	$(BIN)/ruff check --fix
@@ -122,7 +114,6 @@ format: $(VENV)/python.stamp ## rewrite the sources in the house style
 
 lock: ## bring the lock files up to date once a Cargo.toml has changed
 	$(CARGO) fetch
-	$(CARGO) fetch --manifest-path $(EXAMPLE)
 	$(CARGO) fetch --manifest-path $(POLICY)
 	$(CARGO) fetch --manifest-path fuzz/Cargo.toml
 

@@ -18,6 +18,7 @@ import sys
 import sysconfig
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 PROGRAMS = (
@@ -36,6 +37,10 @@ MODULES = (
     "dm-raid dm-cache dm-cache-smq dm-writecache dm-integrity dm-verity dm-multipath "
     "dm-round-robin loop btrfs bcache xfs virtio_net nvme-tcp"
 ).split()
+THIN_CHECKERS = ("pdata_tools", "thin_check")
+"""What checks a thin pool, where it is installed."""
+HERE = Path(__file__).parent
+PACKAGE = HERE.parent.parent / "python" / "ssdlab"
 _KERNEL_PACKAGE = "linux-image-cloud-amd64"
 _DOWNLOAD_S = 180
 
@@ -136,14 +141,14 @@ def build(
     programs: Iterable[str] = (),
     modules: Iterable[str] = (),
 ) -> Path:
-    """Make the initial RAM file system.
+    """Make the initial RAM file system: what all guests have, and what this one has beside it.
 
     Parameters
     ----------
     kernel
         Whose modules go in.
     folder
-        Where to work.
+        Where to work; what all guests have is kept in the folder that it is in.
     files
         Files and folders to add, each with its place in the guest.
     programs
@@ -157,36 +162,62 @@ def build(
         A program is not installed.
     """
     root = folder / "root"
+    (root / "bin").mkdir(parents=True)
+    _add_programs(root, programs)
+    order = module_order(kernel, [*MODULES, *modules])
+    _add_modules(root, order, in_base=len(_usual(kernel)))
+    _add_files(root, files)
+    target = folder / "initrd"
+    # The kernel unpacks one archive after the other.
+    with target.open("wb") as file:
+        for part in (_base(kernel, folder.parent), _pack(root, folder / "own")):
+            with part.open("rb") as content:
+                shutil.copyfileobj(content, file)
+    return target
+
+
+@cache
+def _base(kernel: Kernel, folder: Path) -> Path:
+    """Pack what all guests have: the usual programs and modules, Python, the package, init."""
+    root = folder / "base"
     for name in ("bin", "dev", "etc", "mnt", "proc", "run", "sys", "tmp", "var", "run/lock"):
         (root / name).mkdir(parents=True, exist_ok=True)
     for link in ("sbin", "usr/bin", "usr/sbin"):
         (root / link).parent.mkdir(parents=True, exist_ok=True)
         (root / link).symlink_to("/bin")
-    _add_programs(root, [*PROGRAMS, *programs])
+    _add_programs(root, [*PROGRAMS, *filter(_place, THIN_CHECKERS)])
+    (root / "bin/sh").symlink_to("bash")
+    for name in LVM_NAMES:
+        (root / "bin" / name).symlink_to("lvm")
     _add_python(root)
-    _add_modules(root, kernel, [*MODULES, *modules])
+    _add_modules(root, _usual(kernel))
+    _add_files(root, [(HERE / "init", "/init"), (PACKAGE, "/guest/ssdlab")])
+    return _pack(root, folder / "base.cpio")
+
+
+@cache
+def _usual(kernel: Kernel) -> list[Path]:
+    return module_order(kernel, MODULES)
+
+
+def _add_files(root: Path, files: Iterable[tuple[Path, str]]) -> None:
     for source, place in files:
         _copy(source, root / place.lstrip("/"))
     compileall.compile_dir(root / "guest", quiet=1, stripdir=root, prependdir="/")
-    return _pack(root, folder / "initrd")
 
 
 def _add_programs(root: Path, names: Iterable[str]) -> None:
-    path = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"
-    found = {name: shutil.which(name, path=path) for name in names}
+    found = {name: _place(name) for name in names}
     missing = [name for name, place in found.items() if place is None]
     if missing:
         raise Missing(f"not installed: {' '.join(missing)}: run scripts/install-tools.sh")
     for name, place in found.items():
         if place is not None:
             _add_binary(root, Path(place), f"bin/{name}")
-    (root / "bin/sh").symlink_to("bash")
-    for name in LVM_NAMES:
-        (root / "bin" / name).symlink_to("lvm")
-    for helper in ("pdata_tools", "thin_check"):
-        place = shutil.which(helper, path=path)
-        if place is not None:
-            _add_binary(root, Path(place), f"bin/{helper}")
+
+
+def _place(program: str) -> str | None:
+    return shutil.which(program, path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin")
 
 
 def _add_binary(root: Path, source: Path, place: str) -> None:
@@ -220,13 +251,13 @@ def _add_python(root: Path) -> None:
     (root / "etc" / "python").write_text(str(executable), encoding="utf-8")
 
 
-def _add_modules(root: Path, kernel: Kernel, modules: Iterable[str]) -> None:
-    """Copy the modules with what they depend on, in the order in which they are loaded."""
-    order = module_order(kernel, modules)
-    (root / "modules").mkdir()
-    for number, module in enumerate(order):
+def _add_modules(root: Path, order: list[Path], in_base: int = 0) -> None:
+    """Copy modules but for the first, named so that they are loaded in this order."""
+    folder = root / "modules"
+    folder.mkdir()
+    for number, module in list(enumerate(order))[in_base:]:
         name = module.name.removesuffix(".xz")
-        (root / "modules" / f"{number:03}-{name}").write_bytes(_module_bytes(module))
+        (folder / f"{number:03}-{name}").write_bytes(_module_bytes(module))
 
 
 def module_order(kernel: Kernel, wanted: Iterable[str]) -> list[Path]:

@@ -9,11 +9,9 @@ from typing import Any
 
 import pytest
 
-from image import Missing, build, fetch_kernel
+from image import HERE, Missing, build, fetch_kernel
 from machine import GuestDrive, Run, boot
 
-HERE = Path(__file__).parent
-PACKAGE = HERE.parent.parent / "python" / "ssdlab"
 _TIMEOUT_S = 1500
 """What takes longer hangs: three, one after the other, took 806 s on two free cores; two at a time
 now run side by side."""
@@ -55,14 +53,9 @@ def boot_with(
     reaches_host
         Whether it has a network, in which 10.0.2.2 is this machine.
     """
-    brought = [
-        (HERE / "init", "/init"),
-        (PACKAGE, "/guest/ssdlab"),
-        *files.items(),
-    ]
     try:
         kernel = fetch_kernel()
-        initrd = build(kernel, folder, brought, programs, modules)
+        initrd = build(kernel, folder, files.items(), programs, modules)
         run = boot(kernel, initrd, drives, folder, _TIMEOUT_S, reaches_host=reaches_host)
         return Results(run)
     except Missing as missing:

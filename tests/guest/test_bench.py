@@ -12,8 +12,9 @@ from typing import Any
 
 import pytest
 
+from image import HERE
 from machine import GuestDrive
-from results import HERE, Results, boot_with
+from results import Results, boot_with
 
 DRIVES = [GuestDrive()] * 4 + [GuestDrive(discard=False), GuestDrive(controllers=1)]
 PROGRAMS = ("fio", "nvme", "smartctl", "wipefs", "sleep")

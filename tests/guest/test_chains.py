@@ -13,8 +13,9 @@ from typing import Any
 
 import pytest
 
+from image import HERE
 from machine import GuestDrive
-from results import HERE, Results, boot_with
+from results import Results, boot_with
 from ssdlab.machine import align
 from ssdlab.machine.align import Array, Crypt, Geometry, Grid, Layout, PhysicalVolume
 from ssdlab.machine.align.layout import PARITY_DISKS

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from image import HERE
 from machine import GuestDrive
-from results import HERE, Results, boot_with
+from results import Results, boot_with
 
 LAYOUTS: list[dict[str, Any]] = json.loads((HERE / "layouts.json").read_text())["layouts"]
 DRIVES = [GuestDrive()] * 4 + [GuestDrive(discard=False), GuestDrive(controllers=2)]

@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from results import HERE, Results, boot_with
+from image import HERE
+from results import Results, boot_with
 from served import PROTECTED, end, serve
 from ssdlab.bench.real.job_words import for_target
 from ssdlab.engine.result import Result

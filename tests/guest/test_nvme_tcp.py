@@ -16,7 +16,8 @@ from typing import Any
 
 import pytest
 
-from results import HERE, Results, boot_typed
+from image import HERE
+from results import Results, boot_typed
 from served import PROTECTED, VOLATILE, ServedDrive, end, serve
 
 PROGRAMS = ("nvme", "ip", "smartctl", "fio", "dmesg", "timeout", "tail", "cmp", "tr", "seq", "head")

@@ -11,7 +11,8 @@ from statistics import median
 
 import pytest
 
-from results import HERE, PACKAGE, Results, boot_with
+from image import HERE, PACKAGE
+from results import Results, boot_with
 
 PROGRAMS = ("nvme", "ip", "fio")
 

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from results import HERE, Results, boot_with
+from image import HERE
+from results import Results, boot_with
 from served import VOLATILE, ServedDrive, end, serve
 
 PROGRAMS = ("nvme", "ip")

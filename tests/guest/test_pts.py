@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from results import HERE, boot_with
+from image import HERE
+from results import boot_with
 from served import PROTECTED, end, serve
 
 PROGRAMS = ("fio", "nvme", "ip", "wipefs", "prlimit", "setpriv", "blockdev", "blkdiscard")

@@ -1,6 +1,6 @@
 //! A victim policy of one's own, compared with those of ssdlab.
 //!
-//! `cargo run --release`: the theory drive, small, over-provisioning 28 %. It is filled once in
+//! `cargo run --release -p victim-policy`: the theory drive, small, over-provisioning 28 %. It is filled once in
 //! order, overwritten at random until write amplification is steady, and then measured; once with
 //! uniform writes and once with 90 % of them to a tenth of the drive. The policy is in
 //! `windowed_greedy.rs`; writing one takes nothing else.
@@ -126,4 +126,12 @@ fn check(drive: &Ssd, counted: Counters) -> Result<(), String> {
         return Err(format!("{programmed} programs, but {written} host writes, {moved} moves, {padding} fillers"));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn a_window_lies_between_greedy_and_fifo() {
+        super::main().expect("the drive is sound, and the order holds");
+    }
 }
