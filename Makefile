@@ -17,6 +17,8 @@ FUZZ_SECONDS ?= 60
 JOBS ?= $(shell nproc)
 # A file of tests stays on one core, so that what it builds for all of them is built once.
 SIDE_BY_SIDE := -n $(JOBS) --dist loadfile --no-loadscope-reorder
+# Modules are compiled once, whatever an image for containers says: tests start the command some thousand times.
+unexport PYTHONDONTWRITEBYTECODE
 # The crates of their own, of examples/ and fuzz/, use again what was built for the workspace.
 export CARGO_TARGET_DIR ?= $(abspath target)
 
@@ -36,7 +38,7 @@ $(VENV)/python.stamp: requirements.lock
 	$(PYTHON) -m venv $(VENV)
 	@# uv takes a seventh of pip's time, and does not know what pip is told of a mirror.
 	$(PIP) $$(grep '^uv==' requirements.lock)
-	$(BIN)/uv pip install --quiet --python $(BIN)/python -r requirements.lock || $(PIP) -r requirements.lock
+	$(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/python -r requirements.lock || $(PIP) -r requirements.lock
 	@touch $@
 
 # Python files are used where they are; only the compiled part has to be made. maturin shows how the
@@ -45,6 +47,7 @@ $(VENV)/engine.stamp: $(VENV)/python.stamp $(ENGINE_SOURCES)
 	@scripts/require.sh rust
 	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --locked --skip-install
 	PATH=$(abspath $(BIN)):$$PATH $(PIP) --no-deps --no-build-isolation --config-settings build-args=--locked --editable .
+	$(BIN)/python -m compileall -q python/ssdlab
 	@touch $@
 
 demo: install ## one SSD fresh and steady, then what others measured beside the model: four minutes
