@@ -87,7 +87,8 @@ test-python: install ## tests of the package's modules, on all cores (JOBS); tel
 	$(BIN)/pytest $(SIDE_BY_SIDE) --durations=20 -m "not end_to_end"
 
 test-e2e: install ## end-to-end tests: whole commands, with fio, browsers, databases, servers, clusters
-	$(BIN)/pytest tests/python $(SIDE_BY_SIDE) --durations=20 -m end_to_end
+	@# Many wait for another process: one more than there are cores keeps these busy.
+	$(BIN)/pytest tests/python $(SIDE_BY_SIDE) -n $$(($(JOBS) + 1)) --durations=20 -m end_to_end
 
 test-guest: install ## layouts and printed chains in a guest kernel, audited and mended; says what it skips
 	@scripts/install-tools.sh || echo "test-guest: not all tools are here; what needs them is skipped"

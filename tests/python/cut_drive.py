@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from process import wait_for
 from ssdlab.live.client import Client
 from test_attach import attach, missing, run
 from test_serve import folder, ssdlab, start
@@ -50,7 +51,9 @@ class Drive:
         LostError
             It cannot be mounted.
         """
-        run("umount", str(self.mount))
+        # Who was killed, or has given up, may still be on its way out.
+        umount = ["umount", str(self.mount)]
+        wait_for(lambda: subprocess.run(umount, capture_output=True).returncode == 0, "umount")
         assert ssdlab("detach", str(self.folder)).returncode == 0
         client = Client(str(self.folder))
         client.post("/power-on")
