@@ -16,7 +16,7 @@ POLICY := examples/policies/greedy_rust/Cargo.toml
 FUZZ_SECONDS ?= 60
 JOBS ?= $(shell nproc)
 # A file of tests stays on one core, so that what it builds for all of them is built once.
-SIDE_BY_SIDE := -n $(JOBS) --dist loadfile --no-loadscope-reorder
+SIDE_BY_SIDE := --dist loadfile --no-loadscope-reorder
 # Modules are compiled once, whatever an image for containers says: tests start the command some thousand times.
 unexport PYTHONDONTWRITEBYTECODE
 # The crates of their own, of examples/ and fuzz/, use again what was built for the workspace.
@@ -84,15 +84,15 @@ test-rust: ## unit, property and documentation tests of the crates
 
 test-python: install ## tests of the package's modules, on all cores (JOBS); tells the slowest twenty
 	$(BIN)/stubtest ssdlab._engine
-	$(BIN)/pytest $(SIDE_BY_SIDE) --durations=20 -m "not end_to_end"
+	$(BIN)/pytest -n $(JOBS) $(SIDE_BY_SIDE) --durations=20 -m "not end_to_end"
 
 test-e2e: install ## end-to-end tests: whole commands, with fio, browsers, databases, servers, clusters
 	@# Many wait for another process: one more than there are cores keeps these busy.
-	$(BIN)/pytest tests/python $(SIDE_BY_SIDE) -n $$(($(JOBS) + 1)) --durations=20 -m end_to_end
+	$(BIN)/pytest tests/python -n $$(($(JOBS) + 1)) $(SIDE_BY_SIDE) --durations=20 -m end_to_end
 
 test-guest: install ## layouts and printed chains in a guest kernel, audited and mended; says what it skips
 	@scripts/install-tools.sh || echo "test-guest: not all tools are here; what needs them is skipped"
-	$(BIN)/pytest tests/guest -rs $(SIDE_BY_SIDE) --durations=5 --override-ini=addopts= --override-ini=testpaths=
+	$(BIN)/pytest tests/guest -rs -n $(JOBS) $(SIDE_BY_SIDE) --durations=5 --override-ini=addopts= --override-ini=testpaths=
 
 package: install ## wheel and source distribution, each installed into an empty environment and tried
 	@scripts/package.sh
