@@ -74,7 +74,7 @@ def place() -> Iterator[Path]:
         try:
             yield mount
         finally:
-            subprocess.run(["umount", str(mount)], capture_output=True)
+            subprocess.run(["umount", "--lazy", str(mount)], capture_output=True)
 
 
 @pytest.fixture

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import itertools
 import json
 import os
 import shutil
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -68,6 +70,32 @@ def test_a_part_of_the_files_is_told_as_such() -> None:
     made = in_pieces(64)
     made.samples["/srv"] = FileSample((SampledFile("/srv/a", MIB, 1),), 7, is_whole=False)
     assert "of the first 7 files" in found(made)[0].what
+
+
+def test_a_damaged_folder_hides_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that ends with an error of the drive is left there; the other files are seen."""
+    for folder in ("damaged", "sound"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "file").write_bytes(bytes(MIB))
+    scandir = os.scandir
+
+    class Damaged:
+        def __init__(self, folder: str) -> None:
+            self.folder = folder
+
+        def __enter__(self) -> Iterator[os.DirEntry[str]]:
+            with scandir(self.folder) as entries:
+                yield from entries
+            if self.folder.endswith("damaged"):
+                raise OSError(errno.EIO, os.strerror(errno.EIO), self.folder)
+
+        def __exit__(self, *_: object) -> None:
+            pass
+
+    monkeypatch.setattr(os, "scandir", Damaged)
+    assert sample(str(tmp_path), lambda *_: None).seen == 2
 
 
 def test_a_capture_has_no_names_of_files(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ import stat
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TypeGuard
 
@@ -142,21 +143,21 @@ def _entries(place: str) -> Iterator[tuple[str, os.stat_result]]:
         return
     waiting = deque([place])
     while waiting:
-        try:
-            entries = os.scandir(waiting.popleft())
-        except OSError:
-            continue
-        with entries:
+        # A damaged folder can be opened, and then not read to its end.
+        with suppress(OSError), os.scandir(waiting.popleft()) as entries:
             for entry in entries:
-                try:
-                    found = entry.stat(follow_symlinks=False)
-                except OSError:
-                    continue
-                if found.st_dev != device:
+                found = _status(entry)
+                if found is None or found.st_dev != device:
                     continue
                 if stat.S_ISDIR(found.st_mode):
                     waiting.append(entry.path)
                 yield entry.path, found
+
+
+def _status(entry: os.DirEntry[str]) -> os.stat_result | None:
+    with suppress(OSError):
+        return entry.stat(follow_symlinks=False)
+    return None
 
 
 def _counted(
