@@ -66,10 +66,10 @@ def test_what_was_not_looked_at_is_not_claimed() -> None:
 
 
 def test_a_part_of_the_files_is_told_as_such() -> None:
-    """Where the walk's time was up."""
+    """Where the walk's time was up, or a folder could not be read."""
     made = in_pieces(64)
     made.samples["/srv"] = FileSample((SampledFile("/srv/a", MIB, 1),), 7, is_whole=False)
-    assert "of the first 7 files" in found(made)[0].what
+    assert "of the 7 files that were reached" in found(made)[0].what
 
 
 def test_a_damaged_folder_hides_nothing_else(
@@ -95,7 +95,8 @@ def test_a_damaged_folder_hides_nothing_else(
             pass
 
     monkeypatch.setattr(os, "scandir", Damaged)
-    assert sample(str(tmp_path), lambda *_: None).seen == 2
+    seen = sample(str(tmp_path), lambda *_: None)
+    assert (seen.seen, seen.is_whole) == (2, False)
 
 
 def test_a_capture_has_no_names_of_files(tmp_path: Path) -> None:

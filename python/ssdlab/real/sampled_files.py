@@ -2,7 +2,7 @@
 
 The folders are walked breadth first, without leaving the file system, for a bounded time; then
 ``filefrag`` (e2fsprogs), which only reads, is asked of each file. Left out: files of less than a
-mebibyte, whose extents cost nothing, and what the walk does not reach in its time.
+mebibyte, whose extents cost nothing, and what the walk does not reach in its time or cannot read.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class FileSample:
     seen
         How many files that take at least a mebibyte were seen.
     is_whole
-        The walk came to its end.
+        The walk came to its end, and read every folder.
     """
 
     files: tuple[SampledFile, ...]
@@ -118,7 +118,8 @@ def sample(
     oldest: list[tuple[float, str]] = []
     sizes: dict[str, int] = {}
     is_whole = True
-    for path, found in _entries(place):
+    unread: list[str] = []
+    for path, found in _entries(place, unread):
         if now() > end:
             is_whole = False
             break
@@ -132,26 +133,31 @@ def sample(
         sizes[path] = taken
     chosen = dict.fromkeys(path for _, path in sorted(largest, reverse=True) + sorted(oldest))
     files = tuple(_counted(chosen, sizes, run, now, now() + seconds))
-    return FileSample(files, len(sizes), is_whole)
+    return FileSample(files, len(sizes), is_whole and not unread)
 
 
-def _entries(place: str) -> Iterator[tuple[str, os.stat_result]]:
-    """Walk breadth first, and give files and folders; what cannot be read is left out."""
+def _entries(place: str, unread: list[str]) -> Iterator[tuple[str, os.stat_result]]:
+    """Walk breadth first, and give files and folders; add to `unread` what cannot be listed."""
     try:
         device = os.stat(place).st_dev
     except OSError:
+        unread.append(place)
         return
     waiting = deque([place])
     while waiting:
-        # A damaged folder can be opened, and then not read to its end.
-        with suppress(OSError), os.scandir(waiting.popleft()) as entries:
-            for entry in entries:
-                found = _status(entry)
-                if found is None or found.st_dev != device:
-                    continue
-                if stat.S_ISDIR(found.st_mode):
-                    waiting.append(entry.path)
-                yield entry.path, found
+        folder = waiting.popleft()
+        # A damaged folder can be opened, and then not be read to its end.
+        try:
+            with os.scandir(folder) as entries:
+                for entry in entries:
+                    found = _status(entry)
+                    if found is None or found.st_dev != device:
+                        continue
+                    if stat.S_ISDIR(found.st_mode):
+                        waiting.append(entry.path)
+                    yield entry.path, found
+        except OSError:
+            unread.append(folder)
 
 
 def _status(entry: os.DirEntry[str]) -> os.stat_result | None:

@@ -78,7 +78,9 @@ def _count(file: SampledFile) -> int:
 
 
 def _told(sample: FileSample) -> str:
-    seen = f"{sample.seen} files" if sample.is_whole else f"the first {sample.seen} files"
+    seen = f"{sample.seen} files"
+    if not sample.is_whole:
+        seen = f"the {seen} that were reached"
     extents = sum(map(_count, sample.files))
     return f"the {len(sample.files)} largest and oldest of {seen} lie in {extents} extents"
 
