@@ -303,12 +303,12 @@ def test_sections_follow_one_another() -> None:
     assert [part.count("stonewall") for part in told.split("[")[1:]] == [0, 1, 1]
 
 
-def test_every_question_has_rows_a_picture_and_a_verdict(answers: list[Answer]) -> None:
+def test_every_question_has_rows_a_picture_and_a_finding(answers: list[Answer]) -> None:
     """Whatever the runs gave, the answer is whole."""
     for each in answers:
         assert each.rows, each.question.name
         assert "<svg" in each.picture, each.question.name
-        assert len(each.verdict) > 80, each.question.name
+        assert len(each.finding) > 80, each.question.name
         assert each.question.said and each.question.mechanism and each.question.caption
 
 

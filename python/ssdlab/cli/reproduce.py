@@ -198,7 +198,7 @@ def _print(answers: Sequence[Answer], wall_s: float) -> None:
         rows = table.rows(answers)
         print_table(table.HEADINGS, rows, right=table.NUMBERS, red=table.red(answers))
         for each in answers:
-            print_paragraph(f"{each.question.title} {each.verdict}")
+            print_paragraph(f"{each.question.title} {each.finding}")
     print_paragraph(
         f"{effects.told(all_rows(answers))}. {tally(all_rows(answers))}. Rows in brackets are "
         "judged, not counted. The page says why a row misses."
@@ -218,7 +218,7 @@ def _print_by_question(answers: Sequence[Answer]) -> None:
         print_text(f"\n{each.question.number}. {each.question.title}")
         headings, rows, numbers = table.fitted_to(width, each)
         print_table(headings, rows, right=numbers, red=table.red([each]))
-        print_paragraph(each.verdict)
+        print_paragraph(each.finding)
 
 
 def _write_data(data: dict[str, Any], folder: Path) -> None:

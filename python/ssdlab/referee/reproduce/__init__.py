@@ -1,7 +1,7 @@
 """The experiments of five documents on SSDs, ordered by question: their figures beside ours.
 
 A question is one file in `questions`: what the documents say, what is run, how the rows are read
-from it, one picture, the mechanism, the verdict. A file that is added there is found; nothing else
+from it, one picture, the mechanism, the finding. A file that is added there is found; nothing else
 is edited.
 
 Only ratios are judged. A model of a drive has the mechanism and not the maker's firmware, so its

@@ -31,7 +31,7 @@ class Answer:
         For each row, where the parameters that decide it come from.
     spreads
         For each row, what an ensemble of drives says of it; None where none was run.
-    verdict, picture
+    finding, picture
         The answer, and inline SVG.
     cpu_s
         Processor seconds of its runs.
@@ -42,7 +42,7 @@ class Answer:
     rows: list[JudgedRow]
     kinds: list[dict[str, str]]
     spreads: list[Spread | None]
-    verdict: str
+    finding: str
     picture: str
     cpu_s: float
 
@@ -55,8 +55,8 @@ def answer(
     drives = results.parameters()
     kinds = [provenance.kinds(row, drives) for row in rows]
     of_rows = [(spreads or {}).get((question.name, row.condition)) for row in rows]
-    verdict, picture = question.verdict(results), question.picture(results)
-    return Answer(question, results, rows, kinds, of_rows, verdict, picture, cpu_s)
+    finding, picture = question.finding(results), question.picture(results)
+    return Answer(question, results, rows, kinds, of_rows, finding, picture, cpu_s)
 
 
 def tally(rows: Sequence[JudgedRow]) -> str:
@@ -121,7 +121,7 @@ def _question(found: Answer, scale: Scale) -> dict[str, Any]:
             for row, kinds, spread in zip(found.rows, found.kinds, found.spreads, strict=True)
         ],
         "mechanism": question.mechanism,
-        "verdict": found.verdict,
+        "verdict": found.finding,
         "stand_ins": list(question.stand_ins),
         "experiments": [
             _performed(each, found.results, scale) for each in question.experiments(scale)

@@ -37,8 +37,8 @@ class Question:
         What the picture shows.
     mechanism
         Why it comes out so.
-    verdict
-        The answer, computed from the results.
+    finding
+        The answer in a paragraph, computed from the results; verdicts are what its rows have.
     stand_ins
         What stands in for something that is not known or not modelled.
     fitted
@@ -54,6 +54,6 @@ class Question:
     picture: Callable[[Results], str]
     caption: str
     mechanism: str
-    verdict: Callable[[Results], str]
+    finding: Callable[[Results], str]
     stand_ins: Sequence[str] = ()
     fitted: Sequence[Fitted] = ()

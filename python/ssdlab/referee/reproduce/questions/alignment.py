@@ -286,7 +286,7 @@ def picture(results: Results) -> str:
     return pictures.bars("alignment", title, unit, panels, pictures.percent)
 
 
-def verdict(results: Results) -> str:
+def finding(results: Results) -> str:
     """Say when alignment matters."""
     shares = [_small(results, drive) for drive in SMALL]
     large = _large(results, "63", "run 1")
@@ -326,7 +326,7 @@ QUESTION = Question(
         "write buffer that joins has the rest from the next request; one that joins nothing has "
         "each shared unit programmed twice, and read in between."
     ),
-    verdict=verdict,
+    finding=finding,
     stand_ins=(
         "dd to UFS: 512 MiB in requests of 128 KiB, the size of its clusters, eight at a time.",
         "The stack of the article: a partition, encryption at 100 MB/s (assumed, Core 2 at 2.26 "

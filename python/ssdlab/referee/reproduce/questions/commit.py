@@ -198,7 +198,7 @@ def picture(results: Results) -> str:
     )
 
 
-def verdict(results: Results) -> str:
+def finding(results: Results) -> str:
     """Say what a commit costs."""
     costs = {name: text.duration(1e3 * commit_us(results, name)) for name in DRIVES}
     ratio = commit_us(results, CONSUMER) / commit_us(results, SERVER)
@@ -242,7 +242,7 @@ QUESTION = Question(
         "command. Without, the buffer has to be programmed, and then what has changed in the map: "
         "two programs in a row, which nothing hides when commits come one at a time."
     ),
-    verdict=verdict,
+    finding=finding,
     stand_ins=(
         "The map's journal is a page at each flush that finds a change; what drives write is not "
         "published.",

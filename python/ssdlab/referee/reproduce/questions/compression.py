@@ -155,7 +155,7 @@ def picture(results: Results) -> str:
     return pictures.bars("compression", title, unit, panels, pictures.percent)
 
 
-def verdict(results: Results) -> str:
+def finding(results: Results) -> str:
     """Say what a benchmark with zeros hides."""
     zeros, real, random = (_rate(results, data) for data in DATA)
     return (
@@ -187,7 +187,7 @@ QUESTION = Question(
         "programs less than it was sent, until the link is the limit. Data that cannot be "
         "compressed, encrypted ones above all, get what the flash can do."
     ),
-    verdict=verdict,
+    finding=finding,
     stand_ins=(
         (
             "The Corsair F60: the profile of the Vertex 2, which has the same controller, with two "

@@ -187,7 +187,7 @@ def picture(results: Results) -> str:
     return pictures.bars("encryption", title, unit, panels, pictures.percent)
 
 
-def verdict(results: Results) -> str:
+def finding(results: Results) -> str:
     """Say what encryption costs, and when."""
     slow, small = (
         _left(results, "notebook", "sequential"),
@@ -232,7 +232,7 @@ QUESTION = Question(
         "encryption fills the drive with random data, and if discards do not pass, all of it "
         "stays valid for ever: the drive has only its own spare area."
     ),
-    verdict=verdict,
+    finding=finding,
     stand_ins=(
         "TrueCrypt 6.3a: threads, fragments and read-ahead as in its driver's source; processor "
         "time a byte as its own benchmark measured it on two cores; time a request as published of "

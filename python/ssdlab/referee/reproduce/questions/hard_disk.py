@@ -216,7 +216,7 @@ def picture(results: Results) -> str:
     )
 
 
-def verdict(results: Results) -> str:
+def finding(results: Results) -> str:
     """Say what the choice means."""
     boot, build = (
         _seconds(results, NEW, scenario) / _seconds(results, PLAIN, scenario)
@@ -257,7 +257,7 @@ QUESTION = Question(
         "at each place; the SSD waits a tenth of a millisecond. So what is gained depends on how "
         "many places a job touches, not on how many bytes."
     ),
-    verdict=verdict,
+    finding=finding,
     stand_ins=(
         "Each job's files, their number and sizes, and what is done with them are described in the "
         "engine's scenarios, each number with its source; most are assumed.",

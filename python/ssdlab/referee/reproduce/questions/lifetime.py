@@ -209,7 +209,7 @@ def picture(results: Results) -> str:
     return pictures.bars("lifetime", title, unit, panels, lambda value: text.count(round(value)))
 
 
-def verdict(results: Results) -> str:
+def finding(results: Results) -> str:
     """Say how long it lasts, and what a scattered file costs."""
     one, scattered = (_erases(results, each) for each in FILES)
     worst, best = (
@@ -257,7 +257,7 @@ QUESTION = Question(
         "few invalid pages in many blocks, so that valid ones are moved again and again. Spare "
         "blocks wear no sooner than others, since blocks change roles."
     ),
-    verdict=verdict,
+    finding=finding,
     stand_ins=(
         (
             "JESD219's load for servers: its sizes and places; its share of reads, which wear "

@@ -182,7 +182,7 @@ def picture(results: Results) -> str:
     )
 
 
-def verdict(results: Results) -> str:
+def finding(results: Results) -> str:
     """Say what depth and mix are worth."""
     gain = results.iops("server", _depth(8)) / results.iops("server", _depth(1))
     rest = results.iops("server", _depth(32)) / results.iops("server", _depth(8))
@@ -226,7 +226,7 @@ QUESTION = Question(
         "link are the limit, and further ones only wait: then latency is depth / IOPS. Writes "
         "cost programs and, in steady state, moves; little spare area makes them the slower."
     ),
-    verdict=verdict,
+    finding=finding,
     stand_ins=(
         "Schedulers: a job of random reads, 8 outstanding, beside one of random writes, 64; "
         "31 requests at once go down to the SSD, one to the hard disk, as without NCQ.",

@@ -264,7 +264,7 @@ def picture(results: Results) -> str:
     )
 
 
-def verdict(results: Results) -> str:
+def finding(results: Results) -> str:
     """Say which array for what, and how to set it."""
     names = ("RAID 10", "RAID 5")
     written = {name: iops(results, f"{name} of 4, software", "writes") for name in names}
@@ -319,7 +319,7 @@ QUESTION = Question(
         "at a time. Reads spread freely until the array's own time for a request "
         "is the limit."
     ),
-    verdict=verdict,
+    finding=finding,
     stand_ins=(
         (
             "TKperf's IOPS by the code of `ssdlab pts`, its throughput in the order of its source, "

@@ -219,7 +219,7 @@ def picture(results: Results) -> str:
     )
 
 
-def verdict(results: Results) -> str:
+def finding(results: Results) -> str:
     """Say how much is enough, and for what."""
     x25, s3500 = _gain(results, CONSUMER, 10), _gain(results, LARGE, 20)
     return (
@@ -262,5 +262,5 @@ QUESTION = Question(
         "invalid, and reads move nothing, so neither gains. 10, 20 and 25 % are each right for "
         "some drive, by its own spare area and its own limit."
     ),
-    verdict=verdict,
+    finding=finding,
 )

@@ -100,7 +100,7 @@ def picture(results: Results) -> str:
     )
 
 
-def verdict(results: Results) -> str:
+def finding(results: Results) -> str:
     """Say how to start over."""
     used, secure, crypto, trimmed = (_share(results, name) for name in (USED, *WAYS))
     return (
@@ -135,5 +135,5 @@ QUESTION = Question(
         "empty the map. Destroying the key makes the data unreadable, but leaves the map as it "
         "was, so that garbage collection keeps moving useless data."
     ),
-    verdict=verdict,
+    finding=finding,
 )

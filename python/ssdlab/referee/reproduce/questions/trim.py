@@ -180,7 +180,7 @@ def picture(results: Results) -> str:
     return pictures.bars("trim", title, unit, panels, pictures.percent)
 
 
-def verdict(results: Results) -> str:
+def finding(results: Results) -> str:
     """Say when TRIM matters, and what stands in for it."""
     ninety = _iops(results, _NINETY) / _iops(results, _WHOLE)
     half = _iops(results, _live(50)) / _iops(results, _WHOLE)
@@ -229,7 +229,7 @@ QUESTION = Question(
         "(1 + OP) / s − 1, just as if the rest had never been written. So an unused tenth and "
         "TRIM on a drive 90 % full are the same to garbage collection."
     ),
-    verdict=verdict,
+    finding=finding,
     stand_ins=(
         "A file system that trims at once and holds a share of the drive: a drive of which just "
         "that share is ever written. To the drive both are the same.",

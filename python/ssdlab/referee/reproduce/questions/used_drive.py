@@ -135,7 +135,7 @@ def picture(results: Results) -> str:
     return pictures.bars("used-drive", title, unit, panels, pictures.percent)
 
 
-def verdict(results: Results) -> str:
+def finding(results: Results) -> str:
     """Say what is lost, and whether the recipe can be trusted."""
     recipe, long = _loss(results, RECIPE), _loss(results, LONG)
     return (
@@ -176,7 +176,7 @@ QUESTION = Question(
         "valid pages, which it must move first. A fill and a whole image written in order would "
         "leave whole blocks invalid, and cost nothing: scattered overwriting ages a drive."
     ),
-    verdict=verdict,
+    finding=finding,
     stand_ins=(
         "PCMark Vantage's disk suite: eight mixes, shares of reads as published, half of the "
         "requests 4 KiB and half 64 KiB, half in sequence and half anywhere in a file of a fifth "
