@@ -71,6 +71,14 @@ def test_a_slice_has_the_figures_of_its_drive() -> None:
     assert part.years(20e9) == pytest.approx(whole.years(20e9), rel=0.01)
 
 
+def test_a_rate_that_slices_round_is_kept() -> None:
+    """Of five requests a second a slice of two is asked for 1 and 1 in place of 1.25 and 1.25."""
+    few = replace(MIXED, iops=5.0, read_share=0.5)
+    found = simulate(Candidate(S3500, 0.0, ALONE), few, 1, _progress)
+    assert found.way == "4 of 8 dies"
+    assert found.rate == pytest.approx(5, rel=0.02)
+
+
 def test_a_job_runs_on_fewer_blocks_of_every_die() -> None:
     """Of the S3500, a fifth unused: WA, IOPS, writes and the years of all its flash."""
     job = "[a]\nrw=randwrite\nbs=4k\niodepth=16\nnorandommap\n"

@@ -219,13 +219,14 @@ def simulate(
         return replace(found, flash_bytes=_flash_bytes(candidate, whole), way=part.told)
     if not nights.lived(candidate, load):
         (result,) = runner.perform(chain, progress)
-        return _of_whole(figures(result, load), candidate, load, part, drawn)
+        return _of_whole(figures(result, load, parts=part.parts), candidate, load, part, drawn)
     (result,) = runner.perform(chain, lambda phase, share: progress(phase, share / 2))
     days = _season(candidate, load, seed, draw)
     amplification = nights.amplification(
         candidate, load, days, lambda phase, share: progress(f"nights: {phase}", (1 + share) / 2)
     )
-    found = _of_whole(figures(result, load, amplification), candidate, load, part, drawn)
+    found = figures(result, load, amplification, part.parts)
+    found = _of_whole(found, candidate, load, part, drawn)
     return replace(found, way=f"{found.way}; days and nights on one die")
 
 
@@ -267,13 +268,17 @@ def _of_whole(
     )
 
 
-def figures(result: Result, load: HostLoad, amplification: float | None = None) -> Figures:
+def figures(
+    result: Result, load: HostLoad, amplification: float | None = None, parts: int = 1
+) -> Figures:
     """Read the figures of a run.
 
     Parameters
     ----------
     amplification
         In place of that of the run's own steady state.
+    parts
+        As many slices are the drive, and one was run.
 
     Raises
     ------
@@ -291,7 +296,7 @@ def figures(result: Result, load: HostLoad, amplification: float | None = None) 
     programmed = _programmed(saturated, amplification)
     return Figures(
         iops=sum(job.iops() for job in saturated),
-        rate=sum(job.iops() for job in last),
+        rate=sum(job.iops() for job in last) * _unrounded(last, load, parts),
         read_p99_ns=_p99(last, "read"),
         write_p99_ns=_p99(last, "write"),
         write_amplification=programmed / float(lab["counters"]["nand_host_bytes_written"]),
@@ -301,6 +306,15 @@ def figures(result: Result, load: HostLoad, amplification: float | None = None) 
         way="scale model" if "scale_model" in steady else "whole drive",
         morning=_morning(*groups[-2:]) if groups[-1][0].name == RUSH else None,
     )
+
+
+def _unrounded(jobs: list[Job], load: HostLoad, parts: int) -> float:
+    """Return the load's rate, in multiples of what fio's whole requests a second made of it.
+
+    Of 7.5 requests a second the jobs of a slice ask for 7: a drive that does these keeps up.
+    """
+    asked = sum(int(job.options.get("rate_iops", 0)) for job in jobs)
+    return load.rate / (asked * parts) if load.job is None and asked else 1.0
 
 
 def _morning(paced: list[Job], rush: list[Job]) -> Morning:
