@@ -13,6 +13,8 @@ pub struct Limits {
     pub all_bytes: u64,
     /// Connections at once; who comes later is hung up on.
     pub connections: usize,
+    /// NVMe controllers of one host; who asks for more of them is told to try later.
+    pub controllers: usize,
     /// A handshake, or a request that has begun, must be there within this time. Looked at once in as long: who is
     /// late is dropped after twice the time at the latest.
     pub to_ask: Duration,
@@ -28,7 +30,8 @@ impl Default for Limits {
             requests: 128,
             connection_bytes: 64 << 20,
             all_bytes: 256 << 20,
-            connections: 64,
+            connections: 512,
+            controllers: 8,
             to_ask: Duration::from_secs(30),
             to_take: Duration::from_secs(30),
             to_leave: Duration::from_secs(5),

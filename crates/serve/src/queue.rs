@@ -10,6 +10,7 @@
 use crate::client::{Client, Never, converse};
 use crate::drive::Task;
 use crate::house::{Ending, House};
+use crate::limits::Limits;
 use crate::input::{Input, Silence, Wait};
 use crate::nvme::admin::{Answer, tells_use};
 use crate::nvme::command::{Sgl, Submission};
@@ -117,7 +118,7 @@ fn begin<M: Medium + Send>(house: &House<M>, target: &Target, socket: &Arc<Socke
     let first = Pdu::read(&mut Plain(&mut input), agreed)?;
     input.complete();
     let command = first.submission()?;
-    let (mut answer, connected) = (Vec::new(), connect(&command, &first.data, target, socket));
+    let (mut answer, connected) = (Vec::new(), connect(&command, &first.data, target, (socket, limits)));
     let (wish, controller, kind) = match connected {
         Ok(connected) => connected,
         Err(status) => {
@@ -148,13 +149,13 @@ fn connect(
     command: &Submission,
     data: &[u8],
     target: &Target,
-    socket: &Arc<Socket>,
+    (socket, limits): (&Arc<Socket>, &Limits),
 ) -> Result<(Connect, u16, Kind), Status> {
     if command.opcode != Submission::FABRICS || command.fabrics_type() != fabric::CONNECT {
         return Err(Status::SEQUENCE_ERROR);
     }
     let wish = Connect::read(command, data)?;
-    let (controller, kind) = target.connect(&wish, socket)?;
+    let (controller, kind) = target.connect(&wish, socket, limits.controllers)?;
     Ok((wish, controller, kind))
 }
 

@@ -61,11 +61,11 @@ impl Target {
         self.inside.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A host connects a queue; returns the number of its controller, and what that is for.
+    /// A host connects a queue; returns the number of its controller, and what that is for. It may have `most` of them.
     ///
     /// # Errors
     /// The status that the command ends with.
-    pub fn connect(&self, wish: &Connect, socket: &Arc<Socket>) -> Result<(u16, Kind), Status> {
+    pub fn connect(&self, wish: &Connect, socket: &Arc<Socket>, most: usize) -> Result<(u16, Kind), Status> {
         let kind = match wish.subsystem.as_str() {
             DISCOVERY => Kind::Discovery,
             name if name == self.identity.qualified_name => Kind::Drive,
@@ -78,7 +78,8 @@ impl Target {
         if wish.controller != ANY_CONTROLLER {
             return Err(Status::CONNECT_PARAMETERS);
         }
-        let id = inside.number().ok_or(Status::CONNECT_BUSY)?;
+        let of_host = inside.guests.values().filter(|guest| guest.host == wish.host).count();
+        let id = inside.number().filter(|_| of_host < most).ok_or(Status::CONNECT_BUSY)?;
         let controller = Controller::new(id, kind, wish.keep_alive_ms);
         let sockets = BTreeMap::from([(0, socket.clone())]);
         inside.guests.insert(id, Guest { controller, host: wish.host.clone(), sockets });

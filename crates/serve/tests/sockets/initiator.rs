@@ -11,6 +11,8 @@ pub struct Queue {
     stream: TcpStream,
     with_digests: bool,
     next: u16,
+    /// Who asks.
+    pub host: &'static str,
     /// The controller that it belongs to.
     pub controller: u16,
     /// Digests of data are wrong.
@@ -60,12 +62,22 @@ impl Queue {
         let mut response = [0; 128];
         stream.read_exact(&mut response)?;
         assert_eq!((u8_at(&response, 0), u8_at(&response, 11)), (pdu::IC_RESPONSE, digests));
-        Ok(Queue { stream, with_digests, next: 0, controller: 0xFFFF, spoils_data: false })
+        let host = "nqn.2014-08.org.nvmexpress:uuid:host";
+        Ok(Queue { stream, with_digests, next: 0, host, controller: 0xFFFF, spoils_data: false })
     }
 
     /// An admin queue of a subsystem, its controller enabled.
     pub fn admin(address: SocketAddr, name: &str, with_digests: bool) -> io::Result<Queue> {
-        let mut queue = Queue::open(address, with_digests)?;
+        Queue::open(address, with_digests)?.enabled(name)
+    }
+
+    /// The same of another host.
+    pub fn admin_of(host: &'static str, address: SocketAddr, name: &str) -> io::Result<Queue> {
+        Queue { host, ..Queue::open(address, false)? }.enabled(name)
+    }
+
+    fn enabled(self, name: &str) -> io::Result<Queue> {
+        let mut queue = self;
         let done = queue.connect(0, name, 0)?;
         assert!(done.is(Status::SUCCESS), "{done:?}");
         queue.controller = done.result as u16;
@@ -77,7 +89,7 @@ impl Queue {
     /// An I/O queue of the same controller.
     pub fn io(&self, address: SocketAddr, name: &str) -> io::Result<Queue> {
         let mut queue = Queue::open(address, self.with_digests)?;
-        queue.controller = self.controller;
+        (queue.host, queue.controller) = (self.host, self.controller);
         let done = queue.connect(1, name, 0)?;
         assert!(done.is(Status::SUCCESS), "{done:?}");
         Ok(queue)
@@ -86,7 +98,7 @@ impl Queue {
     /// Sends a connect, and waits for its completion.
     pub fn connect(&mut self, number: u16, name: &str, keep_alive_ms: u32) -> io::Result<Completion> {
         let data = Page::new(1024).put_u16(16, self.controller).put_text(256, 256, 0, name);
-        let data = data.put_text(512, 256, 0, "nqn.2014-08.org.nvmexpress:uuid:host").bytes();
+        let data = data.put_text(512, 256, 0, self.host).bytes();
         let dwords = [u32::from(number) << 16, 127, keep_alive_ms, 0, 0, 0];
         let command = Command { opcode: 0x7F, namespace: 1, dwords, in_capsule: true, length: 1024 };
         Ok(self.ask(&command, &data)?.0)

@@ -16,6 +16,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 const NAME: &str = "nqn.2014-08.org.nvmexpress:uuid:drive";
+const OTHER: &str = "nqn.2014-08.org.nvmexpress:uuid:other";
 const WRITE: u8 = 1;
 const READ: u8 = 2;
 
@@ -205,6 +206,47 @@ fn a_thousand_connects() {
     }
     wait_until(|| server.stats().visits.open < 8);
     assert_lives(address);
+}
+
+/// A host keeps a thousand connects open: it has as many controllers as it may, and another is served.
+#[test]
+fn a_thousand_connects_that_stay() {
+    let (_server, address) = served(Options::default());
+    let mut kept = Vec::new();
+    let mut taken = 0;
+    for _ in 0..1000 {
+        if let Ok(mut queue) = Queue::open(address, false) {
+            let done = queue.connect(0, NAME, 0).expect("an answer");
+            assert!(done.is(Status::SUCCESS) || done.is(Status::CONNECT_BUSY), "{done:?}");
+            taken += usize::from(done.is(Status::SUCCESS));
+            kept.push(queue);
+        }
+    }
+    assert_eq!(taken, Limits::default().controllers);
+    let mut admin = Queue::admin_of(OTHER, address, NAME).expect("a controller");
+    let mut io = admin.io(address, NAME).expect("a queue");
+    assert!(io.ask(&Command::of(READ, 0, 1), &[]).unwrap().0.is(Status::SUCCESS));
+    assert!(admin.ask(&Command { opcode: 0x18, ..Command::default() }, &[]).unwrap().0.is(Status::SUCCESS));
+}
+
+/// Two hosts on one drive: each reads what the other wrote, and one that leaves takes nothing away from the other.
+#[test]
+fn two_hosts_share_a_drive() {
+    let (_server, address) = served(Options::default());
+    let (first_admin, mut first) = host(address, true);
+    let second_admin = Queue::admin_of(OTHER, address, NAME).expect("a controller");
+    assert_ne!(first_admin.controller, second_admin.controller);
+    let mut second = second_admin.io(address, NAME).expect("a queue");
+    let data = noise(4096);
+    for round in 0..8u64 {
+        let (place, other) = (round * 8, 1024 + round * 8);
+        assert!(first.ask(&Command::of(WRITE, place, 8), &data).unwrap().0.is(Status::SUCCESS));
+        assert!(second.ask(&Command::of(WRITE, other, 8), &data).unwrap().0.is(Status::SUCCESS));
+        assert_eq!(second.ask(&Command::of(READ, place, 8), &[]).unwrap().1, data);
+        assert_eq!(first.ask(&Command::of(READ, other, 8), &[]).unwrap().1, data);
+    }
+    drop((first, first_admin));
+    assert_eq!(second.ask(&Command::of(READ, 0, 8), &[]).unwrap().1, data);
 }
 
 /// A host that does not show in time that it is alive has gone, with all its queues.
