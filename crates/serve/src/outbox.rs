@@ -293,6 +293,7 @@ mod test {
         connection_bytes: 1000,
         all_bytes: 0,
         connections: 0,
+        controllers: 0,
         to_ask: std::time::Duration::ZERO,
         to_take: std::time::Duration::ZERO,
         to_leave: std::time::Duration::ZERO,

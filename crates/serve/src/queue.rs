@@ -10,8 +10,8 @@
 use crate::client::{Client, Never, converse};
 use crate::drive::Task;
 use crate::house::{Ending, House};
-use crate::limits::Limits;
 use crate::input::{Input, Silence, Wait};
+use crate::limits::Limits;
 use crate::nvme::admin::{Answer, tells_use};
 use crate::nvme::command::{Sgl, Submission};
 use crate::nvme::fabric::{self, Connect};

@@ -35,6 +35,10 @@ pub struct Health {
     pub most_erases: u32,
     /// Blocks that are bad, those from the factory among them.
     pub bad_blocks: u64,
+    /// Blocks that are free, in percent of the good ones.
+    pub free_percent: u32,
+    /// Bytes that its flash takes until it is worn to its rating.
+    pub endurance_bytes: u64,
 }
 
 /// A temperature as NVMe's logs tell it.
@@ -68,7 +72,7 @@ impl Health {
             average_erases: (2 * erases + blocks).checked_div(2 * blocks).unwrap_or(0) as u32,
             least_erases: least.min(most),
             most_erases: most,
-            bad_blocks: 0,
+            ..Health::default()
         }
     }
 }

@@ -193,7 +193,15 @@ impl<C: Contents> Ssd<C> {
         let ftl = &self.ftl;
         let health = Health::of(array.erase_counts(), rated, ftl.blocks_to_lose(), ftl.blocks_lost());
         let is_read_only = health.is_read_only || self.ftl.is_read_only();
-        Health { is_read_only, bad_blocks: array.bad_blocks() as u64, ..health }
+        let (supply, geometry) = (ftl.supply(), ftl.geometry);
+        let blocks_in_use = array.erase_counts().count() as u64;
+        Health {
+            is_read_only,
+            bad_blocks: array.bad_blocks() as u64,
+            free_percent: (100 * supply.free).checked_div(supply.all).unwrap_or(0),
+            endurance_bytes: blocks_in_use * geometry.block_bytes() * u64::from(rated),
+            ..health
+        }
     }
 
     /// Erases of each block until so many percent of its life are used; none where they are already.

@@ -59,6 +59,8 @@ pub struct Facts {
     pub used_sectors: u64,
     /// The write buffer does not outlive a loss of power.
     pub has_volatile_cache: bool,
+    /// Capacitors keep the write buffer over a loss of power.
+    pub has_capacitors: bool,
     /// What it has counted.
     pub counters: Counters,
     /// How its flash is.
@@ -78,6 +80,7 @@ pub fn example() -> Facts {
         namespace,
         used_sectors: 1024,
         has_volatile_cache: true,
+        has_capacitors: false,
         counters: Counters {
             host_reads: 3,
             host_writes: 4,
@@ -96,6 +99,8 @@ pub fn example() -> Facts {
             least_erases: 10,
             most_erases: 20,
             bad_blocks: 5,
+            free_percent: 7,
+            endurance_bytes: 3_000_000_000,
         },
         signs: Signs::default(),
         is_poisoned: false,

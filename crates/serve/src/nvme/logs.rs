@@ -215,8 +215,14 @@ fn health(facts: &Facts, past: &Past, threshold: u16) -> Page {
         .put_u64(176, past.errors.count)
 }
 
+/// What the model does not have (retraining of a link, throttling, soft errors) has not happened. Capacitors are whole
+/// or have failed; a drive without any says so with all bits.
 fn ocp_health(facts: &Facts) -> Page {
     let (counters, health) = (&facts.counters, &facts.health);
+    let capacitors = match (facts.has_capacitors, facts.signs.capacitor_failed) {
+        (true, failed) => 100 * u16::from(!failed),
+        (false, _) => u16::MAX,
+    };
     Page::new(512)
         .put_u64(0, counters.nand_bytes_written)
         .put_u64(16, counters.nand_pages_read * u64::from(facts.namespace.unit_bytes))
@@ -225,8 +231,11 @@ fn ocp_health(facts: &Facts) -> Page {
         .put_u32(88, health.most_erases)
         .put_u32(92, health.least_erases)
         .put_u32(112, counters.unsafe_shutdowns.min(u32::MAX.into()) as u32)
+        .put_u8(120, health.free_percent.min(100) as u8)
+        .put_u16(128, capacitors)
         .put_u64(136, counters.read_modify_writes)
         .put_u64(152, facts.used_sectors)
+        .put_u64(176, health.endurance_bytes)
         .put_u16(494, 3)
         .put(496, &OCP_GUID)
 }

@@ -25,6 +25,16 @@ fn health_by_hand() {
     let page = ask(OCP_HEALTH, 512, 0, &Past::default()).unwrap();
     assert_eq!((u64_at(&page, 0), u64_at(&page, 32), u32_at(&page, 88)), (5_000_000, 5 | 97 << 48, 20));
     assert_eq!(page.get(496..), Some(&OCP_GUID[..]));
+    assert_eq!((u8_at(&page, 120), u16_at(&page, 128), u64_at(&page, 176)), (7, 0xFFFF, 3_000_000_000));
+}
+
+/// Capacitors are whole, or have failed.
+#[test]
+fn capacitors_are_told() {
+    let mut facts = Facts { has_capacitors: true, ..example() };
+    assert_eq!(u16_at(&ocp_health(&facts).bytes(), 128), 100);
+    facts.signs.capacitor_failed = true;
+    assert_eq!(u16_at(&ocp_health(&facts).bytes(), 128), 0);
 }
 
 /// A drive that is worn out says so in three bits.
