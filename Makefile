@@ -50,7 +50,7 @@ $(VENV)/engine.stamp: $(VENV)/python.stamp $(ENGINE_SOURCES)
 	$(BIN)/python -m compileall -q python/ssdlab
 	@touch $@
 
-demo: install ## one SSD fresh and steady, then what others measured beside the model: four minutes
+demo: install ## one SSD fresh and steady, then what others measured beside the model: three minutes
 	$(BIN)/ssdlab demo
 	$(BIN)/ssdlab reproduce --quick -o demo
 

@@ -113,13 +113,18 @@ def items(drive: ServedDrive, volatile: ServedDrive) -> dict[str, list[str]]:
             f"{LOAD.format(seconds=6)} > /tmp/load.json & sleep 2; nvme reset /dev/nvme0; sleep 1; "
             "nvme reset /dev/nvme0; wait; cat /tmp/load.json",
         ],
+        "reconnect under load": [
+            f"{LOAD.format(seconds=6)} > /tmp/load.json & sleep 2; nvme disconnect-all; wait; true",
+            drive.connect("-c 1", "-l 120"), "sleep 1", write.format(**at), read.format(**at),
+            "cmp /tmp/noise /tmp/read",
+        ],
         "two hosts": [
             # nvme-cli 2.3 finds that it is connected already, whatever host is named.
             f"echo transport=tcp,traddr=10.0.2.2,trsvcid={drive.port},nqn={drive.name},"
             f"hostnqn={OTHER_HOST},hostid={OTHER_HOST[-36:]},duplicate_connect > /dev/nvme-fabrics",
             "sleep 1", "nvme list-subsys -o json", write.format(**at),
-            "nvme read /dev/nvme1n1 -s 80 -c 7 -z 4096 -d /tmp/read || "
-            "nvme read /dev/nvme0n1 -s 80 -c 7 -z 4096 -d /tmp/read",
+            # The kernel makes one device of both; the second host's own queue is asked by its name.
+            "nvme io-passthru /dev/nvme1 -o 2 -n 1 -l 4096 -r --cdw10=80 --cdw12=7 -b > /tmp/read",
             "cmp /tmp/noise /tmp/read", "nvme disconnect -d nvme1",
         ],
         CUT: [],
@@ -312,6 +317,11 @@ def test_a_controller_comes_back(tried: Tried, name: str) -> None:
         assert tried.lines(name)[1][1].strip() == "live"
         lost = tried.after["counters"]["unsafe_shutdowns"]
         assert lost - tried.before["counters"]["unsafe_shutdowns"] >= 1
+
+
+def test_it_is_connected_anew_under_load(tried: Tried) -> None:
+    """Who disconnects while fio writes connects anew, and finds the drive as it is."""
+    assert tried.codes("reconnect under load") == [0] * 6, tried.lines("reconnect under load")
 
 
 def test_two_hosts_share_the_drive(tried: Tried) -> None:
