@@ -18,6 +18,7 @@ from served import PROTECTED, ServedDrive, end, serve
 PROGRAMS = ("nvme", "ip", "fio", "smartctl", "dmesg", "tr", "seq", "timeout", "head", "wipefs")
 FOUR = "/dev/nvme0n1 /dev/nvme1n1 /dev/nvme2n1 /dev/nvme3n1"
 LOGS = "for d in 0 1 2 3; do nvme ocp smart-add-log /dev/nvme$d -o json | tr -d '\\n'; echo; done"
+USES = "for d in 0 1 2 3; do nvme id-ns /dev/nvme${d}n1 -o json | tr -d '\\n'; echo; done"
 USED_LOG = "nvme ocp smart-add-log /dev/nvme4 -o json | tr -d '\\n'"
 IDLE = "while ! grep -q idle /sys/block/md0/md/sync_action; do sleep 0.2; done"
 WIPE = (
@@ -40,8 +41,9 @@ def raid(level: int, *more: str) -> list[str]:
         "mkfs.ext4 -q -E nodiscard /dev/md0 && mount /dev/md0 /mnt",
         "dd if=/dev/urandom of=/mnt/file bs=1M count=48 conv=fsync 2>&1",
         *more,
+        USES,
         "rm /mnt/file; sync; fstrim -v /mnt",
-        LOGS,
+        USES,
         "umount /mnt",
         WIPE,
     ]
@@ -97,7 +99,9 @@ def lvm(*made: str) -> list[str]:
         *made,
         "mkfs.ext4 -q -E nodiscard /dev/vg/lv && mount /dev/vg/lv /mnt",
         "dd if=/dev/urandom of=/mnt/file bs=1M count=32 conv=fsync 2>&1",
+        USED,
         "rm /mnt/file; sync; fstrim -v /mnt",
+        USED,
         "umount /mnt; vgremove -q -ff -y vg; pvremove -q -ff -y /dev/nvme0n1",
     ]
 
@@ -222,6 +226,19 @@ def test_arrays(tried: Tried, name: str) -> None:
     assert not words or trimmed(words) > 0
 
 
+@pytest.mark.parametrize(
+    ("name", "legs", "share"),
+    [("RAID 1, a member fails", 2, 1.0), ("RAID 10", 4, 0.5), ("RAID 5", 0, 1 / 3)],
+)
+def test_each_leg_forgets_its_share(tried: Tried, name: str, legs: int, share: float) -> None:
+    """Of 48 MiB that are trimmed each leg's map holds its share less; with parity it keeps all."""
+    full, after = tried.logs(name, USES)
+    of_leg = share * (48 << 20) / 512
+    fell = [before["nuse"] - now["nuse"] for before, now in zip(full, after, strict=True)]
+    assert all(each > 0.8 * of_leg for each in fell[:legs]), fell
+    assert all(each < 0.1 * of_leg for each in fell[legs:]), fell
+
+
 def test_a_mismatch_is_found_and_mended(tried: Tried) -> None:
     """64 KiB that differ are 128 sectors of a check; after a repair there is none."""
     lines = tried.said("a mismatch")
@@ -249,10 +266,12 @@ def test_encryption_passes_discards_if_it_is_told(tried: Tried) -> None:
 
 @pytest.mark.parametrize("name", ["LVM, thick", "LVM, thin"])
 def test_volumes_pass_discards(tried: Tried, name: str) -> None:
-    """Through a linear and a thin volume."""
+    """Through a linear and a thin volume, until the drive's map holds 32 MiB less."""
     lines = tried.said(name)
     assert all(code == 0 for code, _ in lines[:-1]), lines
-    assert trimmed(lines[-2][1]) > 16 << 20
+    assert trimmed(lines[-3][1]) > 16 << 20
+    (full,), (after,) = tried.logs(name, USED)
+    assert full["nuse"] - after["nuse"] > 0.8 * (32 << 20) / 512
 
 
 @pytest.mark.parametrize("name", ["btrfs", "xfs"])
