@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
+import pty
+import re
+import struct
 import subprocess
 import sys
+import termios
 import time
 from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
 
 JOB = ("--rw=randwrite", "--bs=4k", "--number_ios=100")
 SMALL = ("theory", "--set", "capacity_bytes=1GiB")
@@ -50,3 +58,27 @@ def ssdlab_run(*arguments: str, shell: str = "{}", **more: object) -> tuple[int,
         **more,  # type: ignore[call-overload]
     )
     return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+
+def on_terminal(*arguments: str, columns: int, cwd: Path) -> tuple[int, str]:
+    """Run the command on a terminal so wide; give its exit code and what stands there at the end.
+
+    Colours are left out, and so are lines that others were written over.
+    """
+    ours, its = pty.openpty()
+    fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    kept = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
+    words = [sys.executable, "-m", "ssdlab", *arguments]
+    environment = {**kept, "TERM": "xterm"}
+    with subprocess.Popen(
+        words, stdin=its, stdout=its, stderr=its, cwd=cwd, env=environment
+    ) as run:
+        os.close(its)
+        written = b""
+        # The terminal of a process that has ended gives an error.
+        with suppress(OSError):
+            while piece := os.read(ours, 4096):
+                written += piece
+    os.close(ours)
+    plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", written.decode().replace("\r\n", "\n"))
+    return run.returncode, re.sub(r".*\r", "", plain)

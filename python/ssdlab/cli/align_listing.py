@@ -9,7 +9,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from ssdlab.cli.align_words import size_of, writes_that_straddle
-from ssdlab.cli.console import print_json, print_list, print_paragraph, print_table, print_text
+from ssdlab.cli.console import (
+    print_json,
+    print_line,
+    print_list,
+    print_paragraph,
+    print_table,
+    print_text,
+)
 from ssdlab.ground import text
 from ssdlab.ground.exit_codes import Exit, worst
 from ssdlab.machine.align.grid import Grid
@@ -129,7 +136,7 @@ def _partition_as_json(judged: JudgedPartition) -> dict[str, Any]:
 
 
 def _print_text(listing: Listing, judged: Sequence[JudgedDisk]) -> None:
-    print_text(f"Read as: {'; '.join(listing.read_as)}.")
+    print_line(f"Read as: {'; '.join(listing.read_as)}.")
     for disk in judged:
         _print_disk(disk, is_whole=not listing.unread)
     if listing.unread:
@@ -140,7 +147,8 @@ def _print_text(listing: Listing, judged: Sequence[JudgedDisk]) -> None:
 
 
 def _print_disk(disk: JudgedDisk, *, is_whole: bool) -> None:
-    print_text(f"\n{_heading(disk.listed)}")
+    print_text("")
+    print_line(_heading(disk.listed))
     _print_partitions(disk)
     for note in disk.listed.notes:
         print_paragraph(f"Note: {note}.")

@@ -9,7 +9,15 @@ import click
 
 from ssdlab.cli.audit_load import count_load
 from ssdlab.cli.audit_texts import read_texts
-from ssdlab.cli.console import check_agreed, is_terminal, note, print_json, print_table, print_text
+from ssdlab.cli.console import (
+    check_agreed,
+    fitted,
+    is_terminal,
+    note,
+    print_json,
+    print_table,
+    print_text,
+)
 from ssdlab.cli.json_option import JSON_OPTION
 from ssdlab.cli.plug_in import FORMAT_OPTION, TERM, PlugIn
 from ssdlab.cli.streams import printable
@@ -211,15 +219,21 @@ def _short(what: str) -> str:
 
 def _details(finding: Finding) -> str:
     severity = f"{finding.verdict} ({finding.severity})"
-    lines = [f"{severity}: {finding.check}, {finding.where}: {finding.what}"]
+    lines = [fitted(f"{severity}: {finding.check}, {finding.where}: {finding.what}")]
     if finding.why:
-        lines.append(f"  why     {finding.why}")
+        lines.append(fitted(finding.why, "  why     "))
     if finding.remedy is not None:
         # Nothing stands before the lines, so that they can be pasted as they are.
-        lines += ["  remedy", *(f"    {line}" for line in finding.remedy.text.splitlines())]
+        lines += ["  remedy", *map(_pasted, finding.remedy.text.splitlines())]
     if finding.source:
-        lines.append(f"  source  {finding.source}")
+        lines.append(fitted(finding.source, "  source  "))
     return "\n".join(lines)
+
+
+def _pasted(line: str) -> str:
+    """Indent a line of a remedy; a comment goes on as one, and a command is never broken."""
+    indent = "    "
+    return fitted(line, indent, f"{indent}# ") if line.startswith("#") else f"{indent}{line}"
 
 
 def _prove(system: System, folder: str, yes: bool, as_json: bool) -> int:

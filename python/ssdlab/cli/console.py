@@ -14,17 +14,17 @@ import textwrap
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, Protocol, TextIO
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TextIO
 
 import click
 
 from ssdlab.cli.progress_lines import ProgressLines, are_wanted
 from ssdlab.cli.streams import escaped
+from ssdlab.cli.widths import widths
 from ssdlab.ground.errors import SsdlabError
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
-    from rich.table import Table
 
 _PIPE_COLUMNS = 2000
 
@@ -49,6 +49,11 @@ def print_text(document: str) -> None:
     sys.stdout.write(document.rstrip("\n") + "\n")
 
 
+def print_line(sentence: str) -> None:
+    """Write a line; on a terminal that is narrower it is broken between words."""
+    print_text(fitted(sentence))
+
+
 def print_paragraph(sentences: str) -> None:
     """Write a paragraph after an empty line, broken to the width of a terminal."""
     print_text("\n" + filled(sentences))
@@ -70,25 +75,52 @@ def list_text(heading: str, entries: Sequence[str]) -> str:
     return "\n".join(["", heading, *(filled(entry, "- ") for entry in entries)])
 
 
-def filled(sentences: str, mark: str = "") -> str:
-    """Return sentences, broken to the width of a terminal and indented behind their mark."""
+def filled(sentences: str, mark: str = "", again: str | None = None) -> str:
+    """Return sentences, broken to the width of a terminal and indented behind their mark.
+
+    Parameters
+    ----------
+    again
+        What further lines begin with, in place of spaces.
+    """
     columns = min(shutil.get_terminal_size((100, 24)).columns, 100)
-    indent = " " * len(mark)
     return textwrap.fill(
         sentences,
         columns,
         initial_indent=mark,
-        subsequent_indent=indent,
+        subsequent_indent=" " * len(mark) if again is None else again,
         break_long_words=False,
         break_on_hyphens=False,
     )
 
 
+def fitted(
+    sentences: str, mark: str = "", again: str | None = None, *, stream: TextIO | None = None
+) -> str:
+    """Return a line behind its mark; as `filled` has it on a terminal that is narrower.
+
+    Parameters
+    ----------
+    stream
+        Where it goes; None for stdout.
+    """
+    columns = shutil.get_terminal_size((100, 24)).columns
+    is_too_long = len(mark) + len(sentences) > columns
+    if is_too_long and is_terminal(sys.stdout if stream is None else stream):
+        return filled(sentences, mark, again)
+    return mark + sentences
+
+
 def note(message: str) -> None:
-    """Tell people something that is not a result."""
+    """Tell people something that is not a result.
+
+    On a terminal that is narrower its first line is broken between words; the others stay, since
+    they may be a command to be copied.
+    """
     sys.stdout.flush()
+    first, newline, others = message.rstrip("\n").partition("\n")
     with suppress(OSError):
-        sys.stderr.write(message.rstrip("\n") + "\n")
+        sys.stderr.write(f"{fitted(first, stream=sys.stderr)}{newline}{others}\n")
         sys.stderr.flush()
 
 
@@ -123,14 +155,11 @@ def print_table(
     *,
     right: Sequence[int] = (),
     fold: int | None = None,
-    cut: int | None = None,
     red: Sequence[int] = (),
 ) -> None:
     """Write a table as `table_text` has it, fitted to where stdout goes."""
     terminal = is_terminal(sys.stdout)
-    print_text(
-        table_text(headings, rows, right=right, fold=fold, cut=cut, red=red, terminal=terminal)
-    )
+    print_text(table_text(headings, rows, right=right, fold=fold, red=red, terminal=terminal))
 
 
 def table_text(
@@ -139,7 +168,6 @@ def table_text(
     *,
     right: Sequence[int] = (),
     fold: int | None = None,
-    cut: int | None = None,
     red: Sequence[int] = (),
     terminal: bool = False,
 ) -> str:
@@ -154,46 +182,57 @@ def table_text(
     right
         Columns of numbers, set to the right.
     fold
-        The column that is folded where the terminal is too narrow.
-    cut
-        The column that ends in … there, so that a row stays one line.
+        The column that is folded where the terminal is too narrow; without it all are.
     red
         Rows that are red on a terminal.
     terminal
-        Whether a terminal gets it in the end.
+        Whether a terminal gets it in the end. One that is too narrow gets a list.
     """
+    if not terminal:
+        return _drawn(headings, rows, right, None)
+    columns = list(zip(headings, *rows, strict=True))
+    found = widths(columns, shutil.get_terminal_size((80, 24)).columns, fold)
+    if found is None:
+        return _listed(headings, rows, red)
+    return _drawn(headings, rows, right, found, red)
+
+
+def _listed(headings: Sequence[str], rows: Sequence[Sequence[str]], red: Sequence[int]) -> str:
+    """Give each row a list of its own under its first cell; empty cells are left out."""
+    lists = []
+    for place, row in enumerate(rows):
+        named = zip(headings, row, strict=True)
+        first, *others = (f"{heading}: {cell}" if heading else cell for heading, cell in named)
+        written = list_text(
+            first, [each for each, cell in zip(others, row[1:], strict=True) if cell]
+        )
+        lists.append(click.style(written, fg="red") if place in red else written)
+    return "\n".join(lists)
+
+
+def _drawn(
+    headings: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    right: Sequence[int],
+    fitted: Sequence[int] | None,
+    red: Sequence[int] = (),
+) -> str:
+    """Draw a table with columns of these widths; without them for a pipe."""
     from rich.box import SIMPLE_HEAD
+    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(
-        box=SIMPLE_HEAD if terminal else None,
-        pad_edge=False,
-        padding=(0, 2, 0, 0),
-        expand=terminal and cut is not None,
-    )
+    box = None if fitted is None else SIMPLE_HEAD
+    table = Table(box=box, pad_edge=False, padding=(0, 2, 0, 0))
     for column, heading in enumerate(headings):
-        table.add_column(
-            heading,
-            justify="right" if column in right else "left",
-            overflow="ellipsis" if column == cut else "fold",
-            no_wrap=terminal and (fold, cut) != (None, None) and column != fold,
-            ratio=1 if terminal and column == cut else None,
-        )
+        width = None if fitted is None else fitted[column]
+        justify: Literal["left", "right"] = "right" if column in right else "left"
+        table.add_column(heading, justify=justify, overflow="fold", width=width)
     for place, row in enumerate(rows):
-        style = "red" if place in red and terminal else None
-        table.add_row(*(Text(cell) for cell in row), style=style)
-    return _drawn(table, terminal)
-
-
-def _drawn(table: Table, terminal: bool) -> str:
-    from rich.console import Console
-
+        table.add_row(*(Text(cell) for cell in row), style="red" if place in red else None)
     console = Console(
-        file=sys.stdout,
-        width=None if terminal else _PIPE_COLUMNS,
-        force_terminal=terminal,
-        highlight=False,
+        file=sys.stdout, width=_PIPE_COLUMNS, force_terminal=fitted is not None, highlight=False
     )
     with console.capture() as capture:
         console.print(table)

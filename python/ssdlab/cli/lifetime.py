@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Mapping, Sequence
 
 import click
 
 from ssdlab.cli.arguments import SEED_OPTION
 from ssdlab.cli.completion import complete_drive
-from ssdlab.cli.console import filled, note, table_text
+from ssdlab.cli.console import filled, is_terminal, note, table_text
 from ssdlab.cli.ensemble import MODEL_ERROR_NOTE, parse_count
 from ssdlab.cli.formats import write_document
 from ssdlab.cli.load_options import load_options, output_options, parse_shares, parse_years
@@ -115,7 +116,8 @@ def lifetime(
         if output_format == "json":
             written = _json(found, rated, said, seed, exact)
         else:
-            written = _normal(found, said)
+            on_terminal = pending.is_stdout and is_terminal(sys.stdout)
+            written = _normal(found, said, terminal=on_terminal)
         write_document(written, output_format, pending)
     for remark in remarks([drive], load):
         note(f"ssdlab: {remark}")
@@ -191,7 +193,7 @@ def _of_warranty(first: Years, rated: Rating, limits: Limits) -> str:
     )
 
 
-def _normal(found: Sequence[Years], said: Sequence[str]) -> str:
+def _normal(found: Sequence[Years], said: Sequence[str], *, terminal: bool) -> str:
     rows = [
         (
             each.case.name,
@@ -202,11 +204,12 @@ def _normal(found: Sequence[Years], said: Sequence[str]) -> str:
         )
         for each in found
     ]
-    tables = [table_text(_HEADINGS, rows, right=(1, 2, 3))]
+    tables = [table_text(_HEADINGS, rows, right=(1, 2, 3), terminal=terminal)]
     spreads = [(each.case.name, len(each.drawn), each.intervals()) for each in found]
     if any(intervals for _, _, intervals in spreads):
         intervals_of = [_spread_row(*each) for each in spreads if each[2]]
-        tables.append(table_text(_SPREAD_HEADINGS, intervals_of, right=(1, 2, 3, 4, 5, 6, 7)))
+        right = range(1, len(_SPREAD_HEADINGS))
+        tables.append(table_text(_SPREAD_HEADINGS, intervals_of, right=right, terminal=terminal))
     return "\n\n".join([*tables, filled(" ".join(said))]) + "\n"
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from ssdlab.bench.estimate import Effort, Speeds, part_effort, parts_of, plan_effort
 from ssdlab.bench.plan import Part, Plan, StopRule
 from ssdlab.bench.target import Description
-from ssdlab.cli.console import note, print_filled, print_table, print_text
+from ssdlab.cli.console import note, print_filled, print_line, print_table, print_text
 from ssdlab.ground import text
 
 
@@ -33,7 +33,11 @@ def tell_effort(
         least, most = plan_effort(plan, described.capacity_bytes, speeds)
         is_simulated = speeds.requests_per_s is not None
         told = _sentence(name, described, least, most, is_simulated=is_simulated)
-        print_text(f"\n{told}") if with_steps else note(f"ssdlab: {told}")
+        if with_steps:
+            print_text("")
+            print_line(told)
+        else:
+            note(f"ssdlab: {told}")
     if with_steps:
         for number, each in enumerate(plan.deviations, start=1):
             print_filled(f"{each.clause}. Here: {each.instead}.", f"Deviation {number}: ")

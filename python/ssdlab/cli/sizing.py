@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,7 +12,7 @@ from click.core import ParameterSource
 from ssdlab import engine
 from ssdlab.cli.arguments import SEED_OPTION, read_job_source
 from ssdlab.cli.completion import complete_drive, complete_file
-from ssdlab.cli.console import note
+from ssdlab.cli.console import is_terminal, note
 from ssdlab.cli.ensemble import parse_count
 from ssdlab.cli.formats import write_document
 from ssdlab.cli.load_options import load_options, output_options, parse_shares, read_limits
@@ -186,7 +187,8 @@ def sizing(
         if output_format == "json":
             written = as_json(found, spreads, asked, not_tried)
         else:
-            written = normal(found, spreads, asked)
+            on_terminal = pending.is_stdout and is_terminal(sys.stdout)
+            written = normal(found, spreads, asked, terminal=on_terminal)
         write_document(written, output_format, pending)
     for remark in remarks(considered, load):
         note(f"ssdlab: {remark}")

@@ -28,7 +28,9 @@ _SPREAD_HEADINGS = (
 )
 
 
-def normal(found: Sequence[Verdict], spreads: Sequence[Spread], asked: Asked) -> str:
+def normal(
+    found: Sequence[Verdict], spreads: Sequence[Spread], asked: Asked, *, terminal: bool
+) -> str:
     """Write the table, the intervals and the sentences; columns without figures are left out."""
     rows = [_row(each, asked.load, asked.limits) for each in answer.brief(found)]
     columns = [
@@ -36,14 +38,16 @@ def normal(found: Sequence[Verdict], spreads: Sequence[Spread], asked: Asked) ->
         for column in range(len(_HEADINGS))
         if any(row[column] not in ("", text.NOTHING) for row in rows)
     ]
+    headings = [_HEADINGS[column] for column in columns]
     shown = [[row[column] for column in columns] for row in rows]
     right = [place for place, column in enumerate(columns) if column in _NUMBERS]
-    tables = [table_text([_HEADINGS[column] for column in columns], shown, right=right)]
+    tables = [table_text(headings, shown, right=right, terminal=terminal)]
     if mornings := [_morning_row(each, asked.load) for each in found if _morning(each)]:
-        heading = f"after {24 - asked.load.hours:g} h idle"
-        tables.append(table_text((heading, *_MORNING_HEADINGS), mornings, right=(1, 3, 4, 5)))
+        headings = [f"after {24 - asked.load.hours:g} h idle", *_MORNING_HEADINGS]
+        tables.append(table_text(headings, mornings, right=(1, 3, 4, 5), terminal=terminal))
     if spreads:
-        tables.append(table_text(_SPREAD_HEADINGS, [_spread_row(each) for each in spreads]))
+        drawn = [_spread_row(each) for each in spreads]
+        tables.append(table_text(_SPREAD_HEADINGS, drawn, terminal=terminal))
     sentences = map(filled, answer.sentences(found, asked.load, asked.limits))
     return "\n\n".join([*tables, "\n".join(sentences)]) + "\n"
 
