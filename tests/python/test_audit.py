@@ -136,6 +136,19 @@ def test_a_drive_that_does_not_say_what_it_is() -> None:
     assert [each.verdict for each in found] == [Verdict.NOT_LOOKED_AT]
 
 
+@pytest.mark.parametrize("names,told", [("a", "this drive"), ("ab", "these drives")])
+def test_drives_that_smartctl_is_silent_about(names: str, told: str) -> None:
+    """Where smartctl is not there, one drive is told as one, and two as several."""
+    machine = MadeMachine()
+    for name in names:
+        drive, partition = f"sd{name}", f"sd{name}1"
+        machine.drive(drive).partition(partition, drive, start=2048).mount(partition, f"/{name}")
+    (wear,) = (each for each in audit(machine.system()).findings if each.check == "wear")
+    assert wear.verdict is Verdict.NOT_LOOKED_AT
+    assert f"smartctl reports nothing about {told}: smartctl is not installed" in wear.what
+    assert wear.where == ", ".join(f"/dev/sd{name}" for name in names)
+
+
 def test_a_capture_is_audited_alike(tmp_path: Path) -> None:
     """What is captured gives the findings of the machine, and has no identities."""
     machine = next(each for each in LAYOUTS if each.name == "LUKS without discards").build()

@@ -411,7 +411,7 @@ def test_lifetime_beside_the_data_sheet(command: Command) -> None:
     code, out, _ = command(*words, "--rated-tbw", "365.25TB", "--years", "100")
     assert code == Exit.FINDING
     said = " ".join(out.split())
-    assert "The rated 365 TB are written in 1 years" in said
+    assert "The rated 365 TB are written in 1 year;" in said
     assert "The warranty lasts shorter than the 100 years asked" in said
     code, out, _ = command(*words, "--rated-tbw", "365250TB", "--years", "100")
     assert (code, "The cells last longer than the 100 years" in " ".join(out.split())) == (0, True)

@@ -161,14 +161,14 @@ def _sentences(found: Sequence[Years], wanted: float | None, rated: Rating | Non
     first = found[0]
     limits = Limits(years=wanted)
     per_day = first.case.load.bytes_per_day
+    lasts = text.plural(shown.years(first.years, limits), "year")
     said = [
-        f"The cells of {first.case.candidate.drive} last {shown.years(first.years, limits)} years "
-        f"at {text.size(per_day)} a day."
+        f"The cells of {first.case.candidate.drive} last {lasts} at {text.size(per_day)} a day."
     ]
     if first.drawn:
-        years = first.intervals()["years"]
+        drawn = first.intervals()["years"]
         said.append(
-            f"From what the profile assumes, {text.years(years.low)} to {text.years(years.high)} "
+            f"From what the profile assumes, {text.years(drawn.low)} to {text.years(drawn.high)} "
             f"years (5 to 95 % of {len(first.drawn)} draws)."
         )
     if rated is None:
@@ -176,10 +176,10 @@ def _sentences(found: Sequence[Years], wanted: float | None, rated: Rating | Non
     else:
         said.append(_of_warranty(first, rated, limits))
     if wanted is not None:
-        lasts = _lasts(first, rated)
-        word = "longer" if lasts >= wanted else "shorter"
-        which = "The cells last" if lasts == first.years else "The warranty lasts"
-        said.append(f"{which} {word} than the {wanted:g} years asked.")
+        years = _lasts(first, rated)
+        word = "longer" if years >= wanted else "shorter"
+        which = "The cells last" if years == first.years else "The warranty lasts"
+        said.append(f"{which} {word} than the {text.plural(f'{wanted:g}', 'year')} asked.")
     return said
 
 
@@ -188,8 +188,8 @@ def _of_warranty(first: Years, rated: Rating, limits: Limits) -> str:
     times = text.significant(first.figures.bytes_written / rated.bytes_written)
     known = "" if rated.kind == OWN else f" ({rated.kind}: {rated.source})"
     return (
-        f"The rated {text.size(rated.bytes_written)}{known} are written in {until} years; under "
-        f"this load the cells take {times} times as much."
+        f"The rated {text.size(rated.bytes_written)}{known} are written in "
+        f"{text.plural(until, 'year')}; under this load the cells take {times} times as much."
     )
 
 

@@ -198,6 +198,22 @@ def years(number: float | None) -> str:
     return "> 100" if number > 100 else significant(number, 2)
 
 
+def plural(number: int | str, noun: str) -> str:
+    """Put a noun behind a number, as many as it says.
+
+    Parameters
+    ----------
+    number
+        A count, or a figure as it is written.
+
+    Examples
+    --------
+    >>> plural(1, "page"), plural(0, "page"), plural("1.5", "year")
+    ('1 page', '0 pages', '1.5 years')
+    """
+    return f"{number} {noun}" if str(number) == "1" else f"{number} {noun}s"
+
+
 def parse_share(text: str, option: str) -> float:
     """Read a share: ``0.28`` or ``28%``.
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ssdlab.ground.text import plural
+
 Step = Mapping[str, Any]
 Drive = Mapping[str, Any]
 
@@ -84,7 +86,7 @@ def _in_all(before: Step, after: Step, drive: Drive) -> str:
         for name in ("host_bytes_written", "nand_pages_written")
     )
     return (
-        f"For the {written} B of this write the drive has programmed {_plural(pages, 'page')}, "
+        f"For the {written} B of this write the drive has programmed {plural(pages, 'page')}, "
         f"{pages * drive['page_bytes']} B."
     )
 
@@ -128,12 +130,12 @@ def _several(step: Step, before: Step) -> str:
         return sum(int(step["counters"][name] - before["counters"][name]) for name in names)
 
     moved = counted("gc_pages_moved", "wear_leveling_pages_moved")
-    programmed = _plural(counted("nand_pages_written"), "page")
+    programmed = plural(counted("nand_pages_written"), "page")
     copies = f", {moved} of them copies of valid pages" if moved else ""
     erased = counted("blocks_erased")
-    erases = f"erases {_plural(erased, 'block')}" if erased else "erases no block"
+    erases = f"erases {plural(erased, 'block')}" if erased else "erases no block"
     return (
-        f"The host sends {_plural(step['commands'], 'more write')}, one unit each. "
+        f"The host sends {plural(step['commands'], 'more write')}, one unit each. "
         f"The drive programs {programmed}{copies}, and {erases}."
     )
 
@@ -157,7 +159,7 @@ def _happened(step: Step, before: Step, drive: Drive) -> list[str]:
     sentences = [_one(each, step, before, drive) for each in happened if each["what"] != "trim"]
     if trimmed:
         sentences.append(
-            f"The map forgets {_plural(trimmed, 'unit')}, and as many pages become invalid. "
+            f"The map forgets {plural(trimmed, 'unit')}, and as many pages become invalid. "
             "Nothing is programmed or erased."
         )
     return sentences
@@ -166,7 +168,7 @@ def _happened(step: Step, before: Step, drive: Drive) -> list[str]:
 def _one(happening: Mapping[str, Any], step: Step, before: Step, drive: Drive) -> str:
     what = happening["what"]
     if what == "read":
-        units = _plural(happening["units"], "unit")
+        units = plural(happening["units"], "unit")
         return f"The drive reads {units} first, because the write covers only a part of each."
     if what == "erase":
         return _erase(happening["block"], step, before)
@@ -210,7 +212,3 @@ def _place(page: int, drive: Drive) -> str:
 
 def _erased(times: int) -> str:
     return {0: "never erased", 1: "erased once"}.get(times, f"erased {times} times")
-
-
-def _plural(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -51,7 +51,7 @@ def line(found: Verdict, load: HostLoad, limits: Limits) -> str:
     for name, value in percentiles(figures, limits).items():
         if value != text.NOTHING:
             said.append(f"{name} p99 {value}")
-    said.append(f"{years(figures.years(load.bytes_per_day), limits)} years")
+    said.append(text.plural(years(figures.years(load.bytes_per_day), limits), "year"))
     warranty = found.warranty_years(load)
     if warranty is not None:
         said.append(f"{years(warranty, limits)} under warranty")

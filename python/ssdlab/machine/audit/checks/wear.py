@@ -32,7 +32,8 @@ def check(machine: Machine) -> Iterator[Finding]:
         because = "drives behind a controller are read one by one (ssdlab health -d megaraid,N)"
         yield not_looked_at("wear", because, ", ".join(behind))
     if silent:
-        because = "smartctl reports nothing about them: it is not installed, or needs root"
+        them = "this drive" if len(silent) == 1 else "these drives"
+        because = f"smartctl reports nothing about {them}: smartctl is not installed, or needs root"
         yield not_looked_at("wear", because, ", ".join(silent))
 
 
