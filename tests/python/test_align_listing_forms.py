@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from listing_files import FOLDER
 from real_listings import REAL
 from ssdlab.ground.errors import SsdlabError
 from ssdlab.ground.exit_codes import Exit
@@ -80,6 +81,13 @@ PARTED_FOR_PROGRAMS = """BYT;
 /dev/sda:480103981056B:scsi:512:4096:gpt:ATA A DRIVE:;
 1:1048576B:1074790399B:1073741824B:fat32::boot, esp;
 2:1074823168B:480103964671B:479029141504B:ext4::;
+"""
+FDISK_OF_MACOS = """Disk: /dev/disk0	geometry: 60801/255/63 [976773168 sectors]
+Signature: 0xAA55
+         Starting       Ending
+ #: id  cyl  hd sec -  cyl  hd sec [     start -       size]
+------------------------------------------------------------------------
+ 1: EE    0   0   2 - 1023 254  63 [         1 -  976773167] <Unknown ID>
 """
 DISKPART = """DISKPART> list partition
 
@@ -272,6 +280,63 @@ def test_a_list_without_a_tree() -> None:
     parts = [{"name": name, "type": "part", "start": at} for name, at in starts.items()]
     disks = read_listing(json.dumps({"blockdevices": drives + parts}), "pasted").disks
     assert [[each.name for each in disk.partitions] for disk in disks] == [[n] for n in starts]
+
+
+@pytest.mark.parametrize(
+    ("text", "lists_it"),
+    [
+        (
+            (FOLDER / "06-fdisk-protective-mbr.txt").read_text(),
+            "sgdisk -p DEVICE, parted DEVICE unit s print, or fdisk -l since util-linux 2.23",
+        ),
+        (
+            FDISK_OF_MACOS,
+            "gpart show DEVICE, gpt -r show DEVICE on macOS, or sgdisk -p DEVICE",
+        ),
+    ],
+)
+def test_a_protective_mbr_is_not_the_table(command: Command, text: str, lists_it: str) -> None:
+    """The partitions are in the GPT, so nothing is judged, and the commands that list it stand."""
+    Path("listing.txt").write_text(text)
+    code, out, _ = command("align", "check", "listing.txt")
+    said = " ".join(out.split())
+    assert code == Exit.NOT_JUDGED
+    assert "the real table is GPT, and its partitions are not listed" in said
+    assert f"list them: {lists_it}" in said
+    assert "Aligned" not in said and "Misaligned" not in said
+
+
+FDISK_AT_THE_END = """Disk /dev/sda: 1 GiB, 1073741824 bytes, 2097152 sectors
+Units: sectors of 1 * 512 = 512 bytes
+Sector size (logical/physical): 512 bytes / 512 bytes
+
+Device     Boot Start     End Sectors Size Id Type
+/dev/sda1       {0} {0}       1 512B 83 Linux
+"""
+LSBLK_AT_THE_END = json.dumps(
+    {
+        "blockdevices": [
+            {"name": "sda", "type": "disk", "size": 2**30, "log-sec": 512}
+            | {"children": [{"name": "sda1", "type": "part", "start": "{0}", "size": 512}]}
+        ]
+    }
+).replace('"{0}"', "{0}")
+
+
+@pytest.mark.parametrize("text", [FDISK_AT_THE_END, LSBLK_AT_THE_END], ids=["fdisk", "lsblk"])
+def test_a_start_past_the_end_of_the_device(text: str) -> None:
+    """Of a GiB, sector 2097151 is the last: the one behind it is beyond the device, and quoted."""
+
+    def unread(sector: int) -> list[str]:
+        listing = read_listing(text.replace("{0}", str(sector)), "pasted")
+        assert [each.name for disk in listing.disks for each in disk.partitions] == (
+            [] if sector == 2**21 else [listing.disks[0].name + "1"]
+        )
+        return [each.told() for each in listing.unread]
+
+    (told,) = unread(2**21)
+    assert "it begins" in told and "beyond the device of 1073741824 bytes" in told
+    assert unread(2**21 - 1) == []
 
 
 def test_a_label_on_a_mirror() -> None:

@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 
 import synthetic
+from fio_documents import FIO
 from ssdlab import engine
 from ssdlab.engine.request import RunRequest
 from ssdlab.engine.result import Result
+from ssdlab.ground.exit_codes import Exit
 from ssdlab.study.fitting.measurement import (
     METRICS,
     TAIL_SPREAD,
@@ -162,6 +164,57 @@ def test_a_job_that_lasted_for_its_runtime(
     path.write_text(json.dumps(result))
     (load,) = loads(read_fio(path, "fresh").measurements)
     assert ("--time_based" in load.flags) is is_time_based
+
+
+@pytest.mark.parametrize(
+    ("engine_and_depth", "depth"),
+    [
+        ({"ioengine": "psync"}, 1),
+        ({}, 1),
+        ({"ioengine": "io_uring"}, 32),
+        ({"ioengine": "libaio"}, 32),
+    ],
+)
+def test_a_synchronous_engine_has_one_request_in_flight(
+    tmp_path: Path, engine_and_depth: dict[str, str], depth: int
+) -> None:
+    """With psync, which is fio's default, iodepth=32 means nothing: its rate gives the latency."""
+    result = json.loads(synthetic.text(synthetic.job()))
+    (job,) = result["jobs"]
+    del job["ssdlab"]
+    options = {"rw": "randwrite", "bs": "4k", "iodepth": "32", "direct": "1"}
+    job["job options"] = options | engine_and_depth
+    path = tmp_path / "fio.json"
+    path.write_text(json.dumps(result))
+    found = read_fio(path, "fresh").measurements
+    depths = [flag for each in found for flag in each.load.flags if flag.startswith("--iodepth=")]
+    assert set(depths) == {f"--iodepth={depth}"}
+    # One request at a time is known by its mean latency, several by their rate.
+    assert ("mean_us" in {each.metric for each in found}) is (depth == 1)
+
+
+def test_figures_of_the_page_cache_are_refused(command: Command) -> None:
+    """A public result of fio 3.1 without direct=1 is the memory's: 438,000 IOPS of no drive."""
+    words = ("--drive", "intel-dc-s3500-80gb", "-o", "mine.toml")
+    code, _, err = command("fit", str(FIO / "3.1-buffered.json"), *words)
+    assert code == Exit.WRONG_INPUT
+    assert "it went through the page cache (no direct=1 among its options)" in err
+    assert "its figures are the memory's and not the drive's" in err
+    assert "measure again with --direct=1 and --ioengine=io_uring or libaio" in err
+
+
+def test_a_result_without_options_becomes_rows_of_a_table(command: Command) -> None:
+    """fio 2.2.10 wrote no options: the figures of its public result stand in rows to be copied."""
+    words = ("--drive", "intel-dc-s3500-80gb", "-o", "mine.toml")
+    code, _, err = command("fit", str(FIO / "2.2.10.json"), *words)
+    assert code == Exit.WRONG_INPUT
+    assert "the options of the job do not stand in it (fio writes them since 2.3)" in err
+    assert "write a table, with the job as it was: job,condition,metric,value" in err
+    # As in test_public_results_by_hand: 37,500,272 KiB in 600,008 ms.
+    rows = [line.split(",") for line in err.splitlines() if line.startswith("--rw=write")]
+    figures = {metric: float(value) for _, _, metric, value in rows}
+    assert figures == pytest.approx({"iops": 15_624.7, "mean_us": 8151.19, "p99_us": 8640})
+    assert all("--bs=4096" in job and "--direct=1" in job for job, *_ in rows)
 
 
 @pytest.mark.parametrize(

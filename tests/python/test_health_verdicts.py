@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from ssdlab.ground.exit_codes import Exit
 from ssdlab.machine.verdict import Verdict
 from ssdlab.real.smart.meanings import family_of
 from ssdlab.real.smart.report import DriveReport
@@ -268,6 +269,35 @@ def test_an_a400_says_why_its_life_is_not_known() -> None:
     content = drive("KINGSTON SA400S37480G", a231=(100, 1)) | {"firmware_version": "SAH20105"}
     reasons = [each.sentence for each in examined(content).findings if not each.looked_at]
     assert "life used: not looked at, because an A400 has Phison's controller" in reasons[0]
+
+
+def test_a_report_that_only_identifies_the_drive_is_not_judged(command: Command) -> None:
+    """`smartctl --info` says nothing of health: no OK, exit code 4, and the command to ask with."""
+    report = SMART / "forms" / "smartctl-7.2-info-only.json"
+    code, out, _ = command("health", "--from", str(report))
+    said = " ".join(out.split())
+    assert code == Exit.NOT_JUDGED
+    assert "identifies the drive and says nothing about its health" in said
+    assert "ask for all of it: smartctl -x -j /dev/nvme4" in said
+    assert said.endswith("1 drive: 0 look right, 0 look wrong, 1 not looked at")
+
+
+@pytest.mark.parametrize(
+    ("thresholds", "said"),
+    [
+        ({"a5": 36}, "the one attribute that has a threshold is above it"),
+        ({"a5": 36, "a187": 10}, "all 2 attributes that have a threshold are above it"),
+        ({}, None),
+    ],
+)
+def test_attributes_above_their_thresholds(thresholds: dict[str, int], said: str | None) -> None:
+    """Those that have one are counted, in the singular too; a threshold of 0 is none."""
+    content = drive(a5=(100, 0), a9=(97, 1000), a187=(100, 0))
+    for entry in content["ata_smart_attributes"]["table"]:
+        entry["thresh"] = thresholds.get(entry["name"], 0)
+    found = [each for each in examined(content).findings if "threshold" in each.what]
+    assert [each.what for each in found] == ([] if said is None else [said])
+    assert all(str(each.severity) == "OK" for each in found)
 
 
 def test_no_finding_is_told_twice() -> None:

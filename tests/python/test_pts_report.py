@@ -103,6 +103,19 @@ def leave_only(folder: Path, *parts: str) -> None:
     (folder / "result.json").unlink()
 
 
+def test_the_page_begins_with_the_result(measured: Path, html: str) -> None:
+    """Whether each part is steady, and its average, stand before conditions and deviations."""
+    page = Page(html)
+    _title, _drive, *sections = page.headings
+    assert sections[:3] == ["Result", "Target and conditions", "Deviations from the standard"]
+    headings, *rows = page.rows[: 1 + len(PARTS)]
+    assert headings[:3] == ["part", "state", "average"]
+    assert [row[:2] for row in rows] == [
+        [part.plan.name, part.state] for part in read(measured).parts
+    ]
+    assert [row[0] for row in rows] == list(PARTS)
+
+
 def test_each_test_has_its_pages(html: str) -> None:
     """Header, pictures and tables of every part, in one page that loads nothing."""
     page = Page(html)

@@ -37,7 +37,7 @@ from ssdlab.referee.reproduce.catalogue import questions
 from ssdlab.referee.reproduce.document import Answer, answer, as_data, fitted, tally
 from ssdlab.referee.reproduce.judging import JudgedRow
 from ssdlab.referee.reproduce.page import build_html
-from ssdlab.referee.reproduce.parts import tkperf
+from ssdlab.referee.reproduce.parts import tkperf, write_back
 from ssdlab.referee.reproduce.results import Results
 from ssdlab.referee.reproduce.specified import Specified
 from stand_in import StandIn
@@ -579,3 +579,22 @@ def test_a_controllers_cache_shrinks_with_its_drives() -> None:
         (size,) = re.findall(r"cache_bytes=(\d+)KiB", tkperf.cache(scale, drive))
         assert int(size) % 64 == 0
         assert int(size) / 2**20 == pytest.approx(scale.share(drive), rel=0.01)
+
+
+def test_when_the_controllers_cache_is_full(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By hand: 1 GiB in lines of 64 KiB holds 16,384 scattered writes; both sentences say so."""
+    times = {"writes": 500.0, "writes while there is room": 60.0, "writes once it is full": 900.0}
+    monkeypatch.setattr(Results, "mean_us", lambda _self, _experiment, job: times[job])
+    results = Results()
+    for array, mean_ns in (("RAID 5 of 4, controller", 4e5), ("write-back", 7e5)):
+        cell = {"load": {"read_percent": 0, "block_bytes": 4096}, "both": {"mean_ns": mean_ns}}
+        results.add(tkperf.latency_experiment(array), {"part": {"cells": [cell]}})
+    room, full = write_back.rows(results)
+    assert (room.verdict, full.verdict) == ("holds", "does not hold")
+    assert full.reason.startswith(
+        "The controller's cache is full after about 16,384 scattered writes"
+    )
+    assert write_back.sentence(results) == (
+        "A single write takes 500 µs, and with write-back 60 µs until the cache is full, after "
+        "about 16,384 scattered writes; from then on 900 µs."
+    )
