@@ -17,6 +17,11 @@ from ssdlab.ground.signals import SIGNALS, leave_on_signals
 def entry_point() -> None:
     """Run as the console script."""
     leave_on_signals()
+    if "_SSDLAB_COMPLETE" in os.environ:
+        from ssdlab.cli import shells
+
+        shells.tell(os.environ)
+        return
     from ssdlab.cli import main
 
     code = main()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pty
 import shutil
@@ -11,16 +12,20 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+import click
 import pytest
 
+from ssdlab.cli import outline, shells, ssdlab
+
 Command = Callable[..., tuple[int, str, str]]
+OUTLINE = Path(shells.__file__).parents[1] / "data" / "outline.json"
 _BIN = Path(sys.executable).parent
 
 
 def _offered(line: str) -> list[str]:
     """Ask, as bash does, what the command offers for the last word of a line."""
     done = subprocess.run(
-        [sys.executable, "-c", "from ssdlab.cli import main; main()"],
+        [sys.executable, "-m", "ssdlab"],
         env={**os.environ, "_SSDLAB_COMPLETE": "bash_complete", "COMP_LINE": line},
         capture_output=True,
         text=True,
@@ -84,12 +89,66 @@ def test_options_are_offered_and_need_no_value_to_be_right() -> None:
     assert "plain,over_provisioning=" in _offered("ssdlab run --drive no-such-drive --set o")
 
 
-def test_every_question_is_offered() -> None:
-    """Files of questions are named as the questions are."""
-    from ssdlab.referee.reproduce.catalogue import questions
+def test_the_outline_is_that_of_the_verbs(request: pytest.FixtureRequest) -> None:
+    """What completion reads is what the verbs declare today, and the words of the package."""
+    made = json.dumps(outline.made(ssdlab), indent=1, ensure_ascii=False) + "\n"
+    if request.config.getoption("--renew-golden"):
+        OUTLINE.write_text(made, encoding="utf-8")
+    assert made == OUTLINE.read_text(encoding="utf-8"), "renew it with: make golden"
 
-    names = sorted(question.name for question in questions())
-    assert _offered("ssdlab reproduce ") == _plain(" ".join(names))
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_every_verb_and_option_is_offered(shell: str) -> None:
+    """Whatever a verb's help lists is offered behind it, of verbs below verbs too."""
+    for path, verb in _commands("ssdlab", ssdlab):
+        shown = [each for each in verb.params if not getattr(each, "hidden", False)]
+        names = {name for each in shown for name in each.opts if name.startswith("--")}
+        assert names <= _words_of(shell, f"{path} --"), path
+        if isinstance(verb, click.Group):
+            started = f"{path} drive " if verb.params and path != "ssdlab" else f"{path} "
+            assert set(verb.commands) <= _words_of(shell, started), path
+
+
+def _commands(path: str, command: click.Command) -> list[tuple[str, click.Command]]:
+    below = command.commands if isinstance(command, click.Group) else {}
+    start = f"{path} drive" if path == "ssdlab ctl" else path
+    found = [each for name, verb in below.items() for each in _commands(f"{start} {name}", verb)]
+    return [(path, command), *found]
+
+
+def _words_of(shell: str, line: str) -> set[str]:
+    """Ask as a shell does; return the words of the answer without their help."""
+    words = line.split()
+    at = words[-1] if shell == "fish" and not line.endswith(" ") else ""
+    asked = {
+        "COMP_LINE": line,
+        "COMP_WORDS": line,
+        "COMP_CWORD": at if shell == "fish" else str(len(line.split(" ")) - 1),
+    }
+    lines = shells.answer({shells.VARIABLE: f"{shell}_complete", **asked}).splitlines()
+    if shell == "zsh":
+        return set(lines[1::3])
+    return {each.partition(",")[2].partition("\t")[0] for each in lines}
+
+
+@pytest.mark.parametrize(
+    ("line", "offered"),
+    [
+        ("ssdlab fit --drive theory --dri", []),
+        ("ssdlab run --layer crypt --lay", _plain("--layer")),
+        ("ssdlab run --no-such=1 --drive", _plain("--drive")),
+        ("ssdlab run --set nand.page_bytes=1 --drive theo", _plain("theory")),
+        ("ssdlab run --drive --state us", _plain("used")),
+        ("ssdlab run 'half", ["file,half"]),
+        ("ssdlab no-such-verb --", _plain("--version --help")),
+        ("ssdlab show theory ", []),
+        ("ssdlab run --layer no-such:", []),
+        ("ssdlab run --layer no-such --set crypt", []),
+    ],
+)
+def test_a_line_that_is_not_right_is_completed(line: str, offered: list[str]) -> None:
+    """As far as it can be: unknown words are passed over, and an option is offered once."""
+    assert _offered(line) == offered
 
 
 @pytest.mark.parametrize(

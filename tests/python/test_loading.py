@@ -19,6 +19,19 @@ HEAVY = {
 }
 """Libraries that take longer to load than `ssdlab drives` may take."""
 
+SLOW = {
+    *("click", "dataclasses", "email", "importlib.resources", "inspect", "pathlib", "platform"),
+    *("subprocess", "tempfile", "urllib", "uuid"),
+}
+"""What takes as long to load as the rest of an answer to TAB."""
+
+COMPLETING = {
+    *("ssdlab", "ssdlab.__main__", "ssdlab.ground", "ssdlab.ground.lazy", "ssdlab.ground.signals"),
+    *("ssdlab.cli", "ssdlab.cli.command_line", "ssdlab.cli.offers", "ssdlab.cli.shells"),
+    "ssdlab.cli.streams",
+}
+"""All of the package that an answer to TAB needs."""
+
 RUN = "run --rw=randwrite --bs=4k --number_ios=100 --drive intel-dc-s3500-80gb --output result"
 
 
@@ -35,6 +48,11 @@ def _loaded(line: str, folder: Path, **variables: str) -> set[str]:
         check=False,
     )
     return set(done.stderr.splitlines()[-1].split())
+
+
+def _completing(line: str, folder: Path) -> set[str]:
+    """Answer bash, which asks for a line's last word; return the modules that are loaded then."""
+    return _loaded("", folder, _SSDLAB_COMPLETE="bash_complete", COMP_LINE=line)
 
 
 @pytest.mark.parametrize(
@@ -60,21 +78,33 @@ def test_a_command_loads_what_it_needs(
 
 
 @pytest.mark.parametrize(
-    ("line", "without", "most"),
+    "line",
     [
-        ("ssdlab align --", "ssdlab.machine.align", 160),
-        ("ssdlab align check --", "ssdlab.machine.align.listings", 190),
+        "",
+        "runn",
+        *(f"{verb} --" for verb in ssdlab.cli.VERBS),
+        *("align check --", "pts theory --tests iops,w", "reproduce s", "layers sch"),
+        *("run --drive theo", "run --drive=theo", "run --layer cry", "run --state ", "run base"),
+        *("run --iode", "run --rw=randw", "run --rw randw", "run --scenario b", "run --trace "),
+        *("run --set over", "run --drive theory --layer crypt --set crypt.", "ctl drive power"),
     ],
 )
-def test_completion_does_without_what_reads_and_judges(
-    line: str, without: str, most: int, tmp_path: Path
-) -> None:
-    """TAB is answered at once: readers of listings have hundreds of patterns to prepare."""
-    loaded = _loaded("", tmp_path, _SSDLAB_COMPLETE="bash_complete", COMP_LINE=line)
-    assert "ssdlab.cli.align" in loaded
-    assert without not in loaded
-    assert not loaded & HEAVY
-    assert len(loaded) < most
+def test_completion_loads_no_verb(line: str, tmp_path: Path) -> None:
+    """TAB is answered at once: the words lie in two files, and a few modules find those that fit.
+
+    Half of the modules are what Python itself begins with.
+    """
+    loaded = _completing(f"ssdlab {line}", tmp_path)
+    assert {name for name in loaded if name.split(".")[0] == "ssdlab"} == COMPLETING
+    assert not loaded & (HEAVY | SLOW)
+    assert len(loaded) < 85
+
+
+def test_completion_asks_the_engine_for_keys_of_ones_own_drive(tmp_path: Path) -> None:
+    """No file that comes along knows them; click and the verbs are not needed for it either."""
+    loaded = _completing("ssdlab run --drive my.toml --set over", tmp_path)
+    assert loaded >= COMPLETING | {"ssdlab._engine"}
+    assert not loaded & (HEAVY | {"click", "ssdlab.cli.command", "ssdlab.cli.run"})
 
 
 @pytest.mark.parametrize("verb", ssdlab.cli.VERBS)

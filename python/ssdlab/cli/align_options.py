@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ssdlab.cli.completion import complete_drive
 from ssdlab.cli.drives import SET_OPTION, parse_settings
 from ssdlab.ground.errors import SsdlabError
 from ssdlab.machine.align import grid as grids
@@ -85,7 +84,6 @@ GRID_OPTIONS = (
         "--drive",
         metavar="DRIVE",
         help="Check against the page, row and erase block of this drive profile.",
-        shell_complete=complete_drive,
     ),
     SET_OPTION,
     click.option("--strict", is_flag=True, help="Require the drive's row and erase block, too."),

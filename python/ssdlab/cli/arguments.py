@@ -11,16 +11,13 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from ssdlab.cli.verb import Verb
 from ssdlab.experiment import jobs
 from ssdlab.ground.errors import SsdlabError
-
-if TYPE_CHECKING:
-    from click.shell_completion import CompletionItem
 
 _ONE_DASH = re.compile(r"-[a-z][a-z_]+(=.*)?", re.DOTALL)
 _LOOKS_LIKE_OPTION = re.compile(r"[a-z][a-z0-9_]*=", re.ASCII)
@@ -83,13 +80,6 @@ class FioCommand(Verb):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse, with fio's one-dash spelling made two dashes."""
         return super().parse_args(ctx, [_two_dashes(argument) for argument in args])
-
-    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Offer our options that begin so, and fio's."""
-        from ssdlab.cli import offers
-
-        own = super().shell_complete(ctx, incomplete)
-        return own + offers.fio_options(incomplete) if incomplete else own
 
     def own_options(self) -> list[str]:
         """Name the options that are ours."""

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ssdlab.cli.completion import complete_file
 from ssdlab.cli.console import note, print_filled, print_json, print_list, print_table, print_text
 from ssdlab.cli.ensemble import MODEL_ERROR_NOTE
 from ssdlab.cli.json_option import JSON_OPTION
@@ -44,7 +43,7 @@ _MOST_OF_LABELS = 30
         "ssdlab compare pts-nvme1n1 tkperf.xml",
     ),
 )
-@click.argument("results", nargs=-1, required=True, metavar="A B…", shell_complete=complete_file)
+@click.argument("results", nargs=-1, required=True, metavar="A B…")
 @JSON_OPTION
 def compare(results: tuple[str, ...], as_json: bool) -> int:
     """Compare results with the first one: mean difference and ratio, with 95 % confidence.

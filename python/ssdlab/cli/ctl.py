@@ -13,7 +13,7 @@ from ssdlab.cli.arguments import whole_number
 from ssdlab.cli.console import print_json, print_table, print_text
 from ssdlab.cli.json_option import JSON_OPTION
 from ssdlab.cli.lost import cut_in_words, print_lost
-from ssdlab.cli.on_folders import OnFolders, complete_folder_or_verb
+from ssdlab.cli.on_folders import OnFolders
 from ssdlab.cli.verb import Verb
 from ssdlab.ground import text
 from ssdlab.ground.errors import SsdlabError
@@ -59,7 +59,6 @@ Answers = list[tuple[str, dict[str, Any]]]
     nargs=-1,
     required=True,
     metavar="FOLDER...",
-    shell_complete=complete_folder_or_verb,
 )
 def ctl(folders: Sequence[str]) -> None:
     """Ask and steer the drives in FOLDER..., which `ssdlab serve` serves."""

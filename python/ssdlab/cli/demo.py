@@ -10,7 +10,6 @@ import click
 
 from ssdlab import engine
 from ssdlab.cli.arguments import SEED_OPTION
-from ssdlab.cli.completion import complete_drive
 from ssdlab.cli.console import (
     note,
     print_json,
@@ -45,7 +44,6 @@ from ssdlab.study.demo import plan
     show_default=True,
     metavar="DRIVE",
     help="Simulate this SSD: a profile name or a profile file.",
-    shell_complete=complete_drive,
 )
 @click.option(
     "-o",

@@ -12,7 +12,6 @@ from typing import Any
 import click
 
 from ssdlab import engine
-from ssdlab.cli.completion import complete_drive
 from ssdlab.cli.console import (
     is_terminal,
     note,
@@ -130,7 +129,7 @@ def _spare(over_provisioning: float | None) -> str:
         "ssdlab show old.ssd --smart-json > smart.json; ssdlab health --from smart.json",
     ),
 )
-@click.argument("drive", shell_complete=complete_drive)
+@click.argument("drive")
 @SET_OPTION
 @LAYER_OPTION
 @JSON_OPTION

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ssdlab.cli.arguments import SEED_OPTION, whole_number
-from ssdlab.cli.completion import complete_drive, complete_file
 from ssdlab.cli.console import note, print_json
 from ssdlab.cli.drives import SET_OPTION, parse_settings
 from ssdlab.cli.fit_plan import as_data, perform, print_plan, ranked_plan
@@ -42,13 +41,12 @@ _FEW = 5
         "ssdlab run --rw=randwrite --bs=4k --drive mine.toml --state steady",
     ),
 )
-@click.argument("measurements", nargs=-1, metavar="[MEASUREMENT]…", shell_complete=complete_file)
+@click.argument("measurements", nargs=-1, metavar="[MEASUREMENT]…")
 @click.option(
     "--drive",
     required=True,
     metavar="BASE",
     help="Start from this profile, the closest to your drive.",
-    shell_complete=complete_drive,
 )
 @SET_OPTION
 @click.option(

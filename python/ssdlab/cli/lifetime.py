@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 import click
 
 from ssdlab.cli.arguments import SEED_OPTION
-from ssdlab.cli.completion import complete_drive
 from ssdlab.cli.console import filled, is_terminal, note, table_text
 from ssdlab.cli.ensemble import MODEL_ERROR_NOTE, parse_count
 from ssdlab.cli.formats import write_document
@@ -48,7 +47,7 @@ _SPREAD_HEADINGS = ("median, 5 to 95 %", "draws", "WA", "", "TBW", "", "years", 
         "ssdlab lifetime samsung-990-pro-1tb --writes 200GB/day",
     ),
 )
-@click.argument("drive", shell_complete=complete_drive)
+@click.argument("drive")
 @load_options
 @click.option(
     "--spare", default="0%", show_default=True, metavar="SHARE", help="Leave this share unused."

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ssdlab.cli.bench_options import destroy_options
-from ssdlab.cli.completion import complete_drive, complete_file
 from ssdlab.cli.console import note, print_json
 from ssdlab.cli.drives import SET_OPTION, parse_settings, tell_not_steady
 from ssdlab.cli.json_option import JSON_OPTION
@@ -48,14 +47,12 @@ _NAMES = ("alignment", "cipher", "discard-cost", "spare", "trim", "used-new")
     required=True,
     metavar="DEVICE",
     help="Measure this drive: a block device, a file, or an NBD URI.",
-    shell_complete=complete_file,
 )
 @destroy_options
 @click.option(
     "--drive",
     metavar="DRIVE",
     help="Also simulate this drive, and show its ratio beside the measured one.",
-    shell_complete=complete_drive,
 )
 @SET_OPTION
 @click.option(

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from ssdlab.cli.verb import Verbs
-
-if TYPE_CHECKING:
-    from click.shell_completion import CompletionItem
 
 
 class OnFolders(Verbs):
@@ -36,19 +33,3 @@ class OnFolders(Verbs):
         assert verb is not None, "the first of the words is a verb"
         with ctx, verb.make_context(name, words, parent=ctx) as below:
             return below.command.invoke(below)
-
-
-def complete_folder_or_verb(
-    context: click.Context, _parameter: click.Parameter, incomplete: str
-) -> list[CompletionItem]:
-    """Offer folders, and once there is one, what can be done with it."""
-    from click.shell_completion import CompletionItem
-
-    from ssdlab.cli import offers
-
-    found = offers.folders(incomplete)
-    command = context.command
-    if isinstance(command, OnFolders) and context.params.get("folders"):
-        fitting = [name for name in command.commands if name.startswith(incomplete)]
-        found += [CompletionItem(name) for name in fitting]
-    return found

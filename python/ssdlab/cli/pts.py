@@ -25,7 +25,6 @@ from ssdlab.cli.bench_options import (
     result_folder,
     show_drive,
 )
-from ssdlab.cli.completion import complete_drive
 from ssdlab.cli.console import note, print_json, print_table, print_text
 from ssdlab.cli.drives import LAYER_OPTION, SET_OPTION, parse_settings, tell_memory
 from ssdlab.cli.json_option import result_form
@@ -80,9 +79,7 @@ def _number_option(name: str, default: int, *, most: int, told: str) -> _Decorat
         "ssdlab pts theory --layer raid:level=5,disks=4 --json > result.json",
     ),
 )
-@click.argument(
-    "targets", nargs=-1, required=True, metavar="TARGET…", shell_complete=complete_drive
-)
+@click.argument("targets", nargs=-1, required=True, metavar="TARGET…")
 @click.option(
     "--output",
     "-o",

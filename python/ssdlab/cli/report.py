@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import click
 
-from ssdlab.cli.completion import complete_file
 from ssdlab.cli.console import note, print_json
 from ssdlab.cli.json_option import JSON_OPTION, check_json_alone
 from ssdlab.cli.results import (
@@ -42,7 +41,7 @@ from ssdlab.report.printing import check_ending
         "ssdlab report my-drive -o my-drive.html",
     ),
 )
-@click.argument("results", nargs=-1, required=True, metavar="RESULT…", shell_complete=complete_file)
+@click.argument("results", nargs=-1, required=True, metavar="RESULT…")
 @click.option(
     "-o",
     "--output",

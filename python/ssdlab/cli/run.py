@@ -11,7 +11,6 @@ from ssdlab import engine
 from ssdlab.bench.real.wishes import Wishes
 from ssdlab.cli.arguments import FioCommand, JobSource, read_job_source, with_own_suggestion
 from ssdlab.cli.bench_options import destroy_options
-from ssdlab.cli.completion import complete_drive, complete_file
 from ssdlab.cli.console import note, print_text
 from ssdlab.cli.drives import (
     EXACT_OPTION,
@@ -64,14 +63,12 @@ from ssdlab.ground.output import PendingFile, check_writable, is_stdout
     multiple=True,
     metavar="DRIVE",
     help="Run on this drive; repeat to compare drives side by side.",
-    shell_complete=complete_drive,
 )
 @click.option(
     "--target",
     metavar="DEVICE",
     help="Run on this real drive with fio: a block device, a file, or an NBD URI. Add --drive for "
     "the simulated result.",
-    shell_complete=complete_file,
 )
 @destroy_options
 @click.option(
@@ -110,7 +107,6 @@ from ssdlab.ground.output import PendingFile, check_writable, is_stdout
     "--trace",
     metavar="FILE",
     help="Replay this trace, as fio's --read_iolog does.",
-    shell_complete=complete_file,
 )
 @fio_flags
 @click.option("--output", "-o", metavar="FILE", help="Write to FILE instead of stdout.")

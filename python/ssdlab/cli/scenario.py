@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import click
-from click.shell_completion import CompletionItem
 
 from ssdlab import engine
 from ssdlab.cli.console import filled, is_terminal, note, print_json_text, table_text
@@ -24,12 +23,6 @@ from ssdlab.study.everyday.catalogue import NAMES, PCMARK, resolve
 
 Run = tuple[str, list[dict[str, Any]]]
 """A label, and what came of each scenario."""
-
-
-def _complete_name(
-    _context: click.Context, _parameter: click.Parameter, incomplete: str
-) -> list[CompletionItem]:
-    return [CompletionItem(name) for name in NAMES if name.startswith(incomplete)]
 
 
 def scenario_options(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -47,7 +40,6 @@ def scenario_options(function: Callable[..., Any]) -> Callable[..., Any]:
         multiple=True,
         metavar="NAME[,NAME]",
         help=f"Run everyday work instead of a job: {', '.join(NAMES)}.",
-        shell_complete=_complete_name,
     )(function)
 
 

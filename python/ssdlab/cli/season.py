@@ -18,7 +18,6 @@ from ssdlab.bench.real.wishes import is_real
 from ssdlab.bench.recipes import RECIPES
 from ssdlab.cli.arguments import SEED_OPTION, FioCommand, JobSource, read_job_source
 from ssdlab.cli.bench_options import EFFORT_NAMES, REAL_NAMES, effort_options, real_options
-from ssdlab.cli.completion import complete_drive
 from ssdlab.cli.console import note, print_json, print_text
 from ssdlab.cli.drives import (
     EXACT_OPTION,
@@ -77,7 +76,7 @@ _OF_SIMULATED = _OF_BOTH | {
         "ssdlab season /dev/nvme1n1 --recipe snia --destroy /dev/nvme1n1 -o seasoned --resume",
     ),
 )
-@click.argument("drive", shell_complete=complete_drive)
+@click.argument("drive")
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[--FIO-OPTION=VALUE]…")
 @click.option(
     "--to",

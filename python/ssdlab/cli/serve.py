@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ssdlab.cli.arguments import SEED_OPTION, read_job_source
-from ssdlab.cli.completion import complete_drive
 from ssdlab.cli.console import note, print_json, print_text
 from ssdlab.cli.drives import (
     EXACT_OPTION,
@@ -65,7 +64,7 @@ _ONLY_MAKING = ("condition", "job", "settings", "span", "exact", "image")
         "kill $(cat drive/pid)",
     ),
 )
-@click.argument("drive", metavar="DRIVE|FOLDER", shell_complete=complete_drive)
+@click.argument("drive", metavar="DRIVE|FOLDER")
 @click.option("--output", "-o", metavar="FOLDER", help="Make the drive in this new folder.")
 @click.option(
     "--state",

@@ -11,7 +11,6 @@ from click.core import ParameterSource
 
 from ssdlab import engine
 from ssdlab.cli.arguments import SEED_OPTION, read_job_source
-from ssdlab.cli.completion import complete_drive, complete_file
 from ssdlab.cli.console import is_terminal, note
 from ssdlab.cli.ensemble import parse_count
 from ssdlab.cli.formats import write_document
@@ -56,7 +55,7 @@ _DEFAULT_SPARE = "0%,10%,20%,30%"
         "--drive intel-dc-s3500-80gb",
     ),
 )
-@click.argument("job", required=False, metavar="[JOB.fio]", shell_complete=complete_file)
+@click.argument("job", required=False, metavar="[JOB.fio]")
 @load_options
 @click.option(
     "--mix",
@@ -83,7 +82,6 @@ _DEFAULT_SPARE = "0%,10%,20%,30%"
     multiple=True,
     metavar="DRIVE",
     help="Consider this drive; may be repeated (default: all SSDs).",
-    shell_complete=complete_drive,
 )
 @click.option(
     "--spare",

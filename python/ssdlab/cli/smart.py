@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ssdlab.cli.completion import complete_drive
 from ssdlab.cli.console import note, print_json, print_text
 from ssdlab.cli.verb import Verb
 from ssdlab.ground.errors import SsdlabError
@@ -64,7 +63,7 @@ class _AsSmartctl(Verb):
         'ln -s "$(command -v ssdlab)" smartctl; SSDLAB_DRIVES=$PWD/drive ./smartctl --scan',
     ),
 )
-@click.argument("drive", metavar="FOLDER|DRIVE", required=False, shell_complete=complete_drive)
+@click.argument("drive", metavar="FOLDER|DRIVE", required=False)
 @click.option("-a", "--all", "wants_all", is_flag=True, help="Show all of -i, -H, -A and the logs.")
 @click.option("-x", "--xall", is_flag=True, help="Show -a and the device statistics.")
 @click.option("-i", "--info", "information", is_flag=True, help="Show identity information.")

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ssdlab.cli.arguments import whole_number
-from ssdlab.cli.completion import complete_file
 from ssdlab.cli.console import note, print_json, print_table, progress_display
 from ssdlab.cli.json_option import JSON_OPTION
 from ssdlab.cli.sweep_watch import seconds, watch
@@ -40,7 +39,7 @@ def _count(context: click.Context, option: click.Parameter, value: str | None) -
         "ssdlab report study -o study.html",
     ),
 )
-@click.argument("study", required=False, metavar="STUDY.toml", shell_complete=complete_file)
+@click.argument("study", required=False, metavar="STUDY.toml")
 @click.option("-o", "--output", metavar="FOLDER", help="Write rows and table to FOLDER.")
 @click.option("--dry-run", is_flag=True, help="Show points, time and memory; run nothing.")
 @click.option(

@@ -8,7 +8,6 @@ from typing import Any
 import click
 
 from ssdlab import engine
-from ssdlab.cli.completion import complete_file
 from ssdlab.cli.console import print_filled, print_json, print_table, print_text
 from ssdlab.cli.json_option import result_form
 from ssdlab.cli.tasks import carry_out
@@ -29,7 +28,7 @@ _KINDS = ("reads", "writes", "trims", "flushes")
         "ssdlab run --drive intel-dc-s3500-80gb --trace monday.csv.gz --replay_scale=fit",
     ),
 )
-@click.argument("file", metavar="FILE", shell_complete=complete_file)
+@click.argument("file", metavar="FILE")
 @click.option("--device", metavar="NAME", help="Show only this device's requests.")
 @result_form
 def trace(file: str, device: str | None, output_format: str) -> int:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ssdlab.cli.completion import complete_drive, complete_file
 from ssdlab.cli.console import note, print_json, print_table, print_text
 from ssdlab.cli.json_option import JSON_OPTION, check_json_alone
 from ssdlab.cli.tasks import carry_out
@@ -33,13 +32,12 @@ if TYPE_CHECKING:
         "ssdlab run --rw=randwrite --bs=4k --drive mine.toml --state steady",
     ),
 )
-@click.argument("figures", metavar="FIGURES.csv", shell_complete=complete_file)
+@click.argument("figures", metavar="FIGURES.csv")
 @click.option(
     "--drive",
     required=True,
     metavar="BASE",
     help="Start from this profile, the closest to your drive.",
-    shell_complete=complete_drive,
 )
 @click.option(
     "--output", "-o", required=True, metavar="FILE.toml", help="Write the profile to this file."

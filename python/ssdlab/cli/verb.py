@@ -1,7 +1,7 @@
 """A verb of the command: terse help, with the terms it explains and examples that can be copied.
 
-A verb is imported when it is asked for. The list of verbs, which help and completion show, does
-without: it has each verb's sentence in a table.
+A verb is imported when it is asked for. The list of verbs, which help shows, does without: it has
+each verb's sentence in a table.
 """
 
 from __future__ import annotations
@@ -9,12 +9,9 @@ from __future__ import annotations
 import importlib
 from collections import UserDict
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
-
-if TYPE_CHECKING:
-    from click.shell_completion import CompletionItem
 
 _WIDTH = 100
 _SETTINGS = {"max_content_width": _WIDTH, "help_option_names": ["-h", "--help"]}
@@ -43,8 +40,6 @@ class _Help(click.Command):
         super().__init__(*arguments, **keywords)
         self.terms = terms
         self.examples = examples
-        for parameter in self.params:
-            _complete_by_metavar(parameter)
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the help, then the terms."""
@@ -60,19 +55,6 @@ class _Help(click.Command):
             with formatter.section("Examples"):
                 for example in self.examples:
                     formatter.write(f"{'':{formatter.current_indent}}{example}\n")
-
-
-def _complete_by_metavar(parameter: click.Parameter) -> None:
-    """Where a parameter has no completion of its own, offer what its metavar stands for."""
-    own = parameter.shell_complete
-
-    def offer(context: click.Context, incomplete: str) -> list[CompletionItem]:
-        from ssdlab.cli import offers
-
-        found = own(context, incomplete)
-        return found or offers.by_metavar(context, parameter, incomplete)
-
-    setattr(parameter, "shell_complete", offer)  # noqa: B010
 
 
 class Verb(_Help):
@@ -124,14 +106,6 @@ class Verbs(_Help, click.Group):
         """Write the list of verbs."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, self._sentence(name)) for name in self.commands])
-
-    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Offer the verbs that begin so, and options."""
-        from click.shell_completion import CompletionItem
-
-        fitting = [name for name in self.commands if name.startswith(incomplete)]
-        verbs = [CompletionItem(name, help=self._sentence(name)) for name in fitting]
-        return verbs + click.Command.shell_complete(self, ctx, incomplete)
 
     def _sentence(self, name: str) -> str:
         return self.sentences.get(name) or self.commands[name].get_short_help_str(_WIDTH)
