@@ -105,13 +105,32 @@ def test_a_flow_by_hand(command: Command) -> None:
     """Sectors are 512 bytes, nanoseconds microseconds; what MQSim fills first is a comment."""
     told = imported(command, synthetic())
     assert "load.fio: MQSim fills a part of the drive first" in told
-    assert "--state steady:job --span 60%" in told and "not carried over" not in told
+    assert "run it with --state steady --span 60%\n" in told and "not carried over" not in told
     text = Path("load.fio").read_text()
-    assert "; with --state steady:job --span 60%\n" in text
+    assert "; with --state steady --span 60%\n" in text
     assert text.partition("[flow-1]\n")[2].splitlines() == [
         *("rw=randwrite", "norandommap=1", "ba=8192", "bs=4096", "size=50%", "iodepth=4"),
         *("randseed=77", "time_based=1", "runtime=20000us"),
     ]
+
+
+@pytest.mark.parametrize("read_percentage", ["0", "100"])
+def test_the_line_that_is_told_takes_the_short_way(command: Command, read_percentage: str) -> None:
+    """A scale model comes into steady state, so that a drive of hundreds of GB is soon there.
+
+    The drive has MQSim's own policy, and a part of its map in RAM.
+    """
+    told = imported(command, synthetic(Read_Percentage=read_percentage))
+    state = told.partition("run it with ")[2].splitlines()[0].split()
+    like_mqsim = ("--set", "ftl.gc=d-choices:6", "--set", "ftl.mapping_cache_bytes=65536")
+    code, out, err = command(
+        "run", "load.fio", *SMALL, *like_mqsim, *state, "--no-cache", "--output-format", "json"
+    )
+    assert code == 0, err
+    lab = json.loads(out)["jobs"][0]["ssdlab"]
+    assert (lab["condition"], lab["steady_reached"]) == ("steady:uniform", True)
+    assert "scale_model" in lab["season"]
+    assert "over the first 60 % of the drive" in lab["conditioned_by"]
 
 
 @pytest.mark.parametrize(

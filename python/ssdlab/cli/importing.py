@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from ssdlab.study.mqsim.workload import Scenario
 
 _ADDED_BYTES = 1 << 20
+_HOW_LONG = (
+    "on a drive of hundreds of GB that takes up to a minute; steady:job, by the job's own writes, "
+    "many minutes"
+)
 Tell = Callable[[str], None]
 """Hears what was not carried over, or is different."""
 
@@ -34,7 +38,7 @@ Tell = Callable[[str], None]
     examples=(
         "ssdlab import ssdconfig.xml -o mqsim.toml",
         "ssdlab import workload.xml -o mqsim.fio",
-        "ssdlab run mqsim.fio --drive mqsim.toml --state steady:job",
+        "ssdlab run mqsim.fio --drive mqsim.toml --state steady --span 75%",
         "ssdlab import tpcc-small.trace -o tpcc.log",
         "ssdlab run --drive micron-7450-pro-960gb --read_iolog=tpcc.log --rw=read",
     ),
@@ -125,9 +129,8 @@ def _import_workload(
     for job, scenario in scenarios:
         for line in scenario.left:
             tell(line)
-        state = f"--state steady:job --span {scenario.span}"
-        tell(f"{job}: MQSim fills a part of the drive first: run it with {state}")
-        tell("on a drive of hundreds of GB that takes minutes; --state used a fifth of it")
+        tell(f"{job}: MQSim fills a part of the drive first: run it with {scenario.state}")
+        tell(_HOW_LONG)
     return names
 
 

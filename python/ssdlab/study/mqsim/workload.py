@@ -6,8 +6,9 @@ is an equal share of the exported capacity, in the order of the flows. A flow th
 needs it as an iolog (`trace.py`), and keeps the trace's addresses: left out, and said, is that
 MQSim moves them into the flow's part and wraps them around there.
 
-MQSim fills a share of the drive first. That is no part of a job, but an option of the run
-(`--state`, `--span`), which the file begins with as a comment.
+MQSim fills a share of the drive first, and gives its blocks as many valid pages as they have in
+steady state under uniform writes, by Van Houdt's formula. That is no part of a job, but an option
+of the run (`--state steady`, `--span`), which the file begins with as a comment.
 """
 
 from __future__ import annotations
@@ -54,6 +55,11 @@ class Scenario:
     span: str = ""
     traces: dict[str, Trace] = field(default_factory=dict)
     left: list[str] = field(default_factory=list)
+
+    @property
+    def state(self) -> str:
+        """The options of a run that bring a drive into the state that MQSim begins with."""
+        return f"--state steady --span {self.span}"
 
 
 def scenarios_of(path: Path, root: ElementTree.Element, jobs: Path) -> list[tuple[Path, Scenario]]:
@@ -103,14 +109,14 @@ def _scenario(path: Path, number: int, root: ElementTree.Element, job: Path) -> 
     scenario.span = _filled(flows)
     scenario.left = _left(flows)
     scenario.left += _said(root, flows)
-    scenario.job = _head(number, scenario.span) + "\n".join(sections)
+    scenario.job = _head(number, scenario.state) + "\n".join(sections)
     return scenario
 
 
-def _head(number: int, span: str) -> str:
+def _head(number: int, state: str) -> str:
     return (
         f"; scenario {number} of a workload of MQSim, which first fills a part of the drive: run it"
-        f"\n; with --state steady:job --span {span}\n[global]\nfilename=/dev/ssd\n\n"
+        f"\n; with {state}\n[global]\nfilename=/dev/ssd\n\n"
     )
 
 
