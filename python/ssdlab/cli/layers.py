@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from ssdlab import engine
-from ssdlab.cli.console import print_json, print_line, print_table, print_text
+from ssdlab.cli.console import print_json, print_line, print_table
 from ssdlab.cli.json_option import JSON_OPTION
 from ssdlab.cli.verb import Verb
 from ssdlab.ground import text
@@ -40,7 +40,6 @@ def layers(kind: str | None, as_json: bool) -> None:
 
 def _print_kind(kind: dict[str, Any]) -> None:
     print_line(f"{kind['name']}: {kind['about']}, such as --layer {kind['example']}")
-    print_text("")
     rows = [_row(kind, parameter) for parameter in kind["parameters"]]
     if kind["second_drive"]:
         rows.insert(0, ("drive", "needed", "The second drive: a profile or a drive file."))
