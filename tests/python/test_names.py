@@ -53,7 +53,7 @@ SHARED: dict[str, int] = {
     "Range": 2,
     "Reader": 2,
     "Row": 3,
-    "Rows": 3,
+    "Rows": 2,
     "Rule": 2,
     "Run": 3,
     "Severity": 2,

@@ -1,6 +1,7 @@
 """The audit of a machine that does not run Linux: what its own tools printed.
 
-Each text is recognised by what stands in it. What such texts can never tell is said each time.
+Each text is recognised by what stands in it. What such texts can never tell is said each time, and
+each line that no reader understands is quoted with its number.
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ from collections.abc import Mapping
 from ssdlab.ground.errors import SsdlabError
 from ssdlab.machine.audit import freebsd, windows
 from ssdlab.machine.audit.finding import Finding, not_looked_at
-from ssdlab.machine.audit.walk import Audit
+from ssdlab.machine.audit.pasted import Pasted, PastedLine, lines_of, not_understood
+from ssdlab.machine.audit.walk import Audit, quoted
 from ssdlab.real.topology import Topology
 
 _READ = (
@@ -48,19 +50,28 @@ def audit_texts(texts: Mapping[str, str]) -> Audit:
     SsdlabError
         One of them is none that is read here.
     """
-    kinds: dict[str, list[str]] = {}
-    for name, text in texts.items():
-        known = [system for system, read in _READERS.items() if any(True for _ in read(text))]
+    files = {name: lines_of(name, text) for name, text in texts.items()}
+    kinds: dict[str, list[list[PastedLine]]] = {}
+    for name, lines in files.items():
+        known = [system for system in _READERS if _is_known(system, lines_of(name, texts[name]))]
         if not known:
             raise SsdlabError(f"--from {name}: not the output of a known tool\n{_READ}")
         for system in known:
-            kinds.setdefault(system, []).append(text)
+            kinds.setdefault(system, []).append(lines)
     found: list[Finding] = []
     for system, together in kinds.items():
-        told = list(_READERS[system]("\n\n".join(together)))
+        told = list(_READERS[system](Pasted(together)))
         found += [*told, *_untold(system, {each.check for each in told})]
+    unread = [each for lines in files.values() for each in not_understood(lines)]
+    found += [quoted("texts", each) for each in unread]
     found.sort(key=lambda finding: -finding.severity)
-    return Audit(found, Topology({}, []))
+    return Audit(found, Topology({}, [], unread=unread))
+
+
+def _is_known(system: str, lines: list[PastedLine]) -> bool:
+    """Whether a reader finds anything in a file, were it only a line that it refuses."""
+    told = list(_READERS[system](Pasted([lines])))
+    return bool(told) or any(line.is_taken or line.refusal for line in lines)
 
 
 def _untold(system: str, told: set[str]) -> list[Finding]:

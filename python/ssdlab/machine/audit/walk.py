@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ssdlab.ground.errors import SsdlabError
+from ssdlab.ground.unread import Unread
 from ssdlab.machine.audit.checks import all_checks
 from ssdlab.machine.audit.finding import Finding, Machine, Severity, not_looked_at
 from ssdlab.machine.audit.monitoring import EXIT_CODES, severity_of
@@ -155,11 +156,16 @@ def chosen_devices(system: System, topology: Topology, places: Sequence[str]) ->
     return {layer.name for name in chosen for layer, _ in topology.layers(name)}
 
 
+def quoted(check: str, unread: Unread) -> Finding:
+    """Make the finding of what was read and is not understood."""
+    said = unread.told().removeprefix(f"{unread.where} is not understood: ")
+    return not_looked_at(check, f"it is not understood: {said}", unread.where)
+
+
 def _unseen(machine: Machine, everything: bool) -> Iterator[Finding]:
     """Say what no check could look at."""
     for each in machine.topology.unread:
-        said = each.told().removeprefix(f"{each.where} is not understood: ")
-        yield not_looked_at("devices", f"it is not understood: {said}", each.where)
+        yield quoted("devices", each)
     if everything:
         for mount in machine.topology.mounts:
             if mount.kind in _MANY_DEVICES and not mount.device:

@@ -10,7 +10,8 @@ import re
 _TOOLS = (
     "fdisk|sfdisk|cfdisk|parted|gdisk|sgdisk|cgdisk|lsblk|blkid|blockdev|partx|kpartx|partprobe|"
     "growpart|gpart|gpt|diskinfo|diskutil|bsdlabel|disklabel|diskpart|wmic|powershell|mmls|"
-    "Get-Partition|Get-Disk|Get-WmiObject|Get-CimInstance|gwmi|ssdlab"
+    "Get-Partition|Get-Disk|Get-WmiObject|Get-CimInstance|gwmi|ssdlab|"
+    "Get-PhysicalDisk|Get-Volume|fsutil|powercfg|tunefs|zpool"
 )
 _INNER = "cat|grep|head|exit|list|lis|detail|det|select|sel|print|unit|clear|p|i|q"
 _PROMPT = (

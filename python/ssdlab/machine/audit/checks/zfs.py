@@ -85,8 +85,11 @@ def _devices(machine: Machine) -> dict[str, list[Device]]:
 
 
 def _ashift(pool: str, properties: dict[str, str]) -> Iterator[Finding]:
-    shift = whole(properties.get("ashift")) or 0
-    if shift == 0:
+    shift = whole(properties["ashift"])
+    if shift is None:
+        because = f"its ashift is “{properties['ashift']}”, which is not understood"
+        yield not_looked_at("ZFS", because, pool)
+    elif shift == 0:
         because = f"ashift was left to ZFS; only zdb -C {shlex.quote(pool)} shows what ZFS chose"
         yield not_looked_at("ZFS", because, pool)
     elif shift < _PAGE_SHIFT:
@@ -127,6 +130,9 @@ def _trim(pool: str, properties: dict[str, str], is_scheduled: bool) -> Iterator
         yield Finding("ZFS", Severity.GREEN, "TRIM is sent on a schedule (zpool trim)", pool)
     elif automatic is None:
         yield not_looked_at("ZFS", "zpool does not report whether it trims", pool)
+    elif automatic != "off":
+        because = f"its autotrim is “{automatic}”, which is not understood"
+        yield not_looked_at("ZFS", because, pool)
     else:
         name = shlex.quote(pool)
         yield Finding(
