@@ -11,10 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from insertions import rows_inserted
+from insertions import FIELD, VALUE, fields_inserted, rows_inserted
+from layouts import LAYOUTS
+from machine import MadeMachine
 from ssdlab.ground.errors import SsdlabError
-from ssdlab.machine.audit import Audit, Severity
+from ssdlab.machine.audit import Audit, Severity, audit
+from ssdlab.machine.audit.capture import capture
 from ssdlab.machine.audit.texts import audit_texts
+from ssdlab.real.system import open_root
 from test_audit_texts import (
     DISKINFO,
     DISKS,
@@ -79,6 +83,10 @@ TEXTS = {
 }
 DRIVES = ("ada0", "ada0s1")
 """Names of drives, which may be anything."""
+NOT_NEEDED = ("links", "running", "samples")
+"""Parts without which a capture is one all the same."""
+FREE = "journalctl"
+"""The kernel's log may say anything; what of it counts are the words that are looked for."""
 BESIDE = {"volumes": (TRIM.format(0), ONLY_SSDS), "disks": (TRIM.format(0), VOLUMES)}
 """What has to be known, too, before a text is judged."""
 
@@ -179,3 +187,103 @@ def test_the_same_twice_and_differently() -> None:
     found = looked("", contrary)
     assert any("stands twice" in each.what for each in found.findings)
     assert judged(found)[("wear", Severity.RED)] == judged(found)[("wear", Severity.GREEN)] == 0
+
+
+def fine() -> MadeMachine:
+    """Give the one layout in which everything is looked at, and good."""
+    found = next(each for each in LAYOUTS if each.name == "drive with half of its life used")
+    return found.build()
+
+
+def sent(tmp_path: Path, content: object) -> Audit:
+    """Audit a capture with such content."""
+    place = tmp_path / "m.json"
+    place.write_text(json.dumps(content), encoding="utf-8")
+    return audit(open_root(str(place)))
+
+
+def test_a_capture_is_understood_whole(tmp_path: Path) -> None:
+    """A capture of each layout has nothing that is foreign, whichever place is asked about."""
+    for layout in LAYOUTS:
+        made = layout.build().system()
+        found, there = sent(tmp_path, json.loads(capture(made))), audit(made)
+        assert found.to_dict()["unread"] == there.to_dict()["unread"], layout.name
+        assert (found.exit_code, found.summary) == (there.exit_code, there.summary), layout.name
+    content = json.loads(capture(fine().system()))
+    (tmp_path / "m.json").write_text(json.dumps(content), encoding="utf-8")
+    assert audit(open_root(str(tmp_path / "m.json")), ["/"]).to_dict()["unread"] == []
+
+
+@pytest.mark.parametrize("places", [[], ["/"]])
+def test_a_foreign_key_of_a_capture_is_quoted(tmp_path: Path, places: list[str]) -> None:
+    """A key that nobody knows, in each object, is quoted with its place, and is not all right."""
+    content = json.loads(capture(fine().system()))
+    assert sent(tmp_path, content).exit_code == 0
+    seen = 0
+    for changed, path in fields_inserted(content):
+        if path == ("gave_up",):
+            continue
+        (tmp_path / "m.json").write_text(json.dumps(changed), encoding="utf-8")
+        found = audit(open_root(str(tmp_path / "m.json")), places)
+        told = [each for each in found.findings if each.check == "capture"]
+        assert found.exit_code == 4, path
+        assert any(FIELD in f"{each.where} {each.what}" and VALUE in each.what for each in told)
+        assert any(FIELD in str(each) for each in found.to_dict()["unread"])  # type: ignore[attr-defined]
+        seen += 1
+    assert seen > 6
+
+
+@pytest.mark.parametrize("value", [7, ["x", 7], {"a": "b"}, 1.5, False])
+def test_a_foreign_value_of_a_capture_is_quoted(tmp_path: Path, value: object) -> None:
+    """Each answer in another type is quoted with its place, and is not all right."""
+    content = json.loads(capture(fine().system()))
+    for part in (name for name in content if content[name]):
+        for key in content[part]:
+            changed = json.loads(json.dumps(content))
+            changed[part][key] = value
+            found = sent(tmp_path, changed)
+            where = [each.where for each in found.findings if each.check == "capture"]
+            assert found.exit_code != 0 and f"{part}, {key}" in where, (part, key)
+        found = sent(tmp_path, {**content, part: value} if part in NOT_NEEDED else content)
+        if part in NOT_NEEDED and not isinstance(value, dict):
+            assert found.exit_code != 0
+            assert any(each.where == part for each in found.findings)
+
+
+def test_a_foreign_row_of_an_answer_is_quoted(tmp_path: Path) -> None:
+    """A row that nobody knows, in each file and each answer of a tool, is quoted or refused."""
+    content = json.loads(capture(fine().system()))
+    for part in ("files", "commands"):
+        for key, text in content[part].items():
+            if not text or key.startswith(FREE):
+                continue
+            for changed, row in rows_inserted(text, drawn_rows(key)[:4]):
+                found = sent(tmp_path, {**content, part: {**content[part], key: changed.strip()}})
+                assert found.exit_code != 0, (key, changed)
+                word = max(re.findall(r"[A-Za-z]{6,}", row), key=len)
+                said = " ".join(each.what + each.where for each in found.findings)
+                assert word in said or key.startswith("smartctl"), (key, changed)
+
+
+def test_rows_of_mdadms_configuration() -> None:
+    """A row of no keyword is quoted; keywords that are cut and rows that go on are none."""
+    name = next(each for each in LAYOUTS if each.name.startswith("RAID 1")).build
+    for row, is_known in (
+        ("ARRAY /dev/md0 UUID=1\n  name=x:0", True),
+        ("mailaddr root", True),
+        ("Frobnication Level: 12", False),
+    ):
+        machine = name().file("/etc/mdadm/mdadm.conf", f"MAILADDR root\n{row}")
+        said = [each for each in audit(machine.system()).findings if row in each.what]
+        assert bool(said) != is_known, row
+        assert all(each.where == "/etc/mdadm/mdadm.conf, line 2" for each in said)
+
+
+def test_a_command_of_a_folder_that_nobody_runs(tmp_path: Path) -> None:
+    """In a folder that is laid out like a root an answer to no question is quoted."""
+    (tmp_path / "sys" / "block").mkdir(parents=True)
+    (tmp_path / "commands").mkdir()
+    (tmp_path / "commands" / "drive_is_dying").write_text("soon-7", encoding="utf-8")
+    found = audit(open_root(str(tmp_path)))
+    (told,) = (each for each in found.findings if each.check == "capture")
+    assert told.where == "commands/drive_is_dying" and "soon-7" in told.what

@@ -1,6 +1,6 @@
 """How the kernel writes what the audit reads: a value in another form is noted, never guessed at.
 
-What has no row here is text of the drive's own, such as its model.
+What has no row here is text of the drive's own, such as its model: one line of it.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from ssdlab.real.system import System
 
 _WHOLE = (re.compile(r"\d{1,20}"), "a whole number was expected")
 _COUNT = (re.compile(r"-?\d{1,20}"), "a whole number was expected")
+_ONE_LINE = (re.compile(".*"), "one line was expected")
 _FORMS = {
     "rotational": (re.compile("[01]"), "0 or 1 was expected"),
     "missing": (re.compile("[01]"), "0 or 1 was expected"),
@@ -60,8 +61,8 @@ _FORMS = {
 def read(system: System, key: str, path: str, unread: list[Unread]) -> str | None:
     """Read a value; one in another form than the kernel's is noted and given as it is."""
     text = system.read(path)
-    form = _FORMS.get(key)
-    if text is not None and form is not None and not form[0].fullmatch(text):
+    form = _FORMS.get(key, _ONE_LINE)
+    if text is not None and not form[0].fullmatch(text):
         # Some attributes of some kernels are empty or say that they do not apply.
         if text not in _NOT_THERE or key in ("size", "start", "rotational"):
             unread.append(Unread(path, text, form[1]))

@@ -25,11 +25,11 @@ def numbers(system: System, devices: _Devices) -> _Devices:
 def read_tables(system: System, devices: _Devices) -> list[Unread]:
     """Read every table and put what it tells into the devices; gives what is not understood."""
     unread: list[Unread] = []
+    for name in devices:
+        forms.read(system, "dev", f"/sys/class/block/{name}/dev", unread)
     mapped = {device.mapped_name: device for device in devices.values() if "name" in device.details}
     if not mapped:
         return unread
-    for name in devices:
-        forms.read(system, "dev", f"/sys/class/block/{name}/dev", unread)
     by_number = numbers(system, devices)
     for line in (system.run("dmsetup", "table") or "").splitlines():
         name, _, table = line.partition(": ")

@@ -6,7 +6,8 @@ and an audit of a capture finds what the audit on the machine found. Nothing is 
 Captured: file paths with their text (None: not readable), folders with their entries, commands
 with what they printed, links with where they lead. A folder laid out like a root file system serves
 too; what its tools would say stands in ``commands/`` there, one file a command, blanks as ``_`` and
-slashes as ``+``.
+slashes as ``+``. What nobody asks for, or has another form, is quoted: a capture is made of
+answers, so a key that no question leads to is of another version or of another hand.
 """
 
 from __future__ import annotations
@@ -14,12 +15,14 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Protocol
 
 from ssdlab.ground import foreign
 from ssdlab.ground.errors import SsdlabError
 from ssdlab.ground.tool import GaveUp, answer_of
+from ssdlab.ground.unread import Unread
 from ssdlab.real.sampled_files import FileSample, sample
 
 _TIMEOUT_S = 20.0
@@ -27,6 +30,8 @@ _LONGEST_FILE = 1 << 20
 _LONGEST_CAPTURE = 256 << 20
 _MOST_LINKS = 40
 _PARTS = ("files", "folders", "commands")
+_MORE_PARTS = ("links", "running", "samples", "gave_up")
+_NEVER_ASKED = "nothing here asks for it"
 _MAKE_ONE = "make one with: ssdlab audit --capture FILE"
 _PATH = (
     "/usr/sbin:/usr/bin:/sbin:/bin:/opt/MegaRAID/storcli:/opt/MegaRAID/perccli:"
@@ -60,6 +65,9 @@ class System(Protocol):
 
     def gave_up(self) -> dict[str, str]:
         """Give the commands that hung or printed without end so far, each with what it did."""
+
+    def unread(self, ask: Callable[[], object]) -> list[Unread]:
+        """Give what was sent and is not understood; `ask` asks for all that is known here."""
 
 
 class LiveSystem:
@@ -134,6 +142,10 @@ class LiveSystem:
         """Give the commands that were given up."""
         return self._gave_up
 
+    def unread(self, ask: Callable[[], object]) -> list[Unread]:
+        """Give none: nothing was sent."""
+        return []
+
 
 def _path() -> str:
     return f"{os.environ.get('PATH', '')}:{_PATH}"
@@ -189,6 +201,10 @@ class RecordingSystem:
         """Give the commands that were given up."""
         return self._system.gave_up()
 
+    def unread(self, ask: Callable[[], object]) -> list[Unread]:
+        """Give what was sent and is not understood."""
+        return self._system.unread(ask)
+
 
 class CapturedSystem:
     """A machine that was captured."""
@@ -243,6 +259,120 @@ class CapturedSystem:
         """Give the commands that were given up there."""
         return self._gave_up
 
+    def unread(self, ask: Callable[[], object]) -> list[Unread]:
+        """Give none: what was put together here holds more than is asked for."""
+        return []
+
+
+class OpenedCapture(CapturedSystem):
+    """A capture that was read from a file: it knows what of it is asked for."""
+
+    def __init__(self, parts: Mapping[str, object]) -> None:
+        kept: dict[str, dict[str, object]] = {}
+        self._unread = [
+            Unread(key, _quoted(value), "a capture has no such part")
+            for key, value in parts.items()
+            if key not in (*_PARTS, *_MORE_PARTS)
+        ]
+        for name in (*_PARTS, *_MORE_PARTS):
+            part = parts.get(name, {})
+            kept[name] = part if isinstance(part, dict) else {}
+            if part is not kept[name]:
+                self._unread.append(Unread(name, _quoted(part), "an object was expected"))
+        self._kept = kept
+        self._asked: set[tuple[str, str]] = set()
+        reasons = self._texts("gave_up")
+        samples = {place: FileSample.from_data(data) for place, data in kept["samples"].items()}
+        self._check_samples(samples)
+        super().__init__(
+            self._texts("files"),
+            self._names(),
+            self._texts("commands"),
+            {words: reason for words, reason in reasons.items() if reason},
+            self._texts("links"),
+            self._truths(),
+            {place: found for place, found in samples.items() if found is not None},
+        )
+
+    def read(self, path: str) -> str | None:
+        """Give what was read."""
+        self._asked.add(("files", path))
+        return super().read(path)
+
+    def entries(self, path: str) -> list[str]:
+        """Give what was listed."""
+        self._asked.add(("folders", path))
+        return super().entries(path)
+
+    def real(self, path: str) -> str | None:
+        """Give where the link led."""
+        self._asked.add(("links", path))
+        return super().real(path)
+
+    def run(self, *words: str) -> str | None:
+        """Give what was printed."""
+        self._asked.add(("commands", " ".join(words)))
+        return super().run(*words)
+
+    def runs(self, name: str) -> bool | None:
+        """Give what was seen there."""
+        self._asked.add(("running", name))
+        return super().runs(name)
+
+    def files_of(self, place: str) -> FileSample | None:
+        """Give what was looked at there."""
+        self._asked.add(("samples", place))
+        return super().files_of(place)
+
+    def unread(self, ask: Callable[[], object]) -> list[Unread]:
+        """Give what has another form, and what was never asked for."""
+        ask()
+        left = [
+            Unread(f"{name}, {key}", _quoted(value), _NEVER_ASKED)
+            for name, part in self._kept.items()
+            for key, value in part.items()
+            # What was given up is told, whatever it is.
+            if name != "gave_up" and (name, key) not in self._asked
+        ]
+        return [*self._unread, *left]
+
+    def _texts(self, name: str) -> dict[str, str | None]:
+        """Keep what is text; anything else is as if it could not be read."""
+        part = self._kept[name]
+        for key, value in part.items():
+            if not (value is None or isinstance(value, str)):
+                self._leave(name, key, value, "a text or null was expected")
+        return {key: value if isinstance(value, str) else None for key, value in part.items()}
+
+    def _truths(self) -> dict[str, bool]:
+        part = self._kept["running"]
+        for key, value in part.items():
+            if not (value is None or isinstance(value, bool)):
+                self._leave("running", key, value, "true, false or null was expected")
+        return {key: seen for key, seen in part.items() if isinstance(seen, bool)}
+
+    def _names(self) -> dict[str, list[str]]:
+        kept = {}
+        for folder, names in self._kept["folders"].items():
+            listed = names if isinstance(names, list) else []
+            kept[folder] = [name for name in listed if isinstance(name, str)]
+            if kept[folder] != names:
+                self._leave("folders", folder, names, "a list of names was expected")
+        return kept
+
+    def _check_samples(self, samples: dict[str, FileSample | None]) -> None:
+        for place, data in self._kept["samples"].items():
+            found = samples[place]
+            if data is not None and (found is None or found.to_data() != data):
+                self._leave("samples", place, data, "it has another form than a sample of files")
+
+    def _leave(self, name: str, key: str, value: object, why: str) -> None:
+        self._unread.append(Unread(f"{name}, {key}", _quoted(value), why))
+
+
+def _quoted(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
 
 class FolderSystem:
     """A folder laid out like a root file system."""
@@ -250,6 +380,7 @@ class FolderSystem:
     def __init__(self, root: Path) -> None:
         self._root = root
         self._live = LiveSystem()
+        self._asked: set[str] = set()
 
     def _place(self, path: str) -> str:
         """Follow links as they lead on that machine, so never out of the folder."""
@@ -286,6 +417,7 @@ class FolderSystem:
     def run(self, *words: str) -> str | None:
         """Read what the command printed."""
         name = " ".join(words).replace(" ", "_").replace("/", "+")
+        self._asked.add(name)
         return self._live.read(str(self._root / "commands" / name))
 
     def runs(self, name: str) -> bool | None:
@@ -303,6 +435,14 @@ class FolderSystem:
     def gave_up(self) -> dict[str, str]:
         """Give none: nothing is run."""
         return {}
+
+    def unread(self, ask: Callable[[], object]) -> list[Unread]:
+        """Give answers of commands that nobody asks; a root file system may hold any files."""
+        ask()
+        folder = self._root / "commands"
+        left = [each for each in self._live.entries(str(folder)) if each not in self._asked]
+        texts = [(each, self._live.read(str(folder / each)) or "") for each in left]
+        return [Unread(f"commands/{each}", text, _NEVER_ASKED) for each, text in texts]
 
 
 def open_root(path: str) -> System:
@@ -352,37 +492,4 @@ def _captured(content: object, path: str) -> CapturedSystem:
         raise SsdlabError(
             f"--root {path}: not a capture: it is {what}, without {', '.join(missing)}\n{_MAKE_ONE}"
         )
-    given_up = parts.get("gave_up")
-    reasons = _texts(given_up) if isinstance(given_up, dict) else {}
-    return CapturedSystem(
-        _texts(parts["files"]),
-        _names(parts["folders"]),
-        _texts(parts["commands"]),
-        {words: reason for words, reason in reasons.items() if reason},
-        _texts(links) if isinstance(links := parts.get("links"), dict) else {},
-        _truths(running) if isinstance(running := parts.get("running"), dict) else {},
-        _samples(samples) if isinstance(samples := parts.get("samples"), dict) else {},
-    )
-
-
-def _texts(part: dict[str, object]) -> dict[str, str | None]:
-    """Keep what is text; anything else is as if it could not be read."""
-    return {name: text if isinstance(text, str) else None for name, text in part.items()}
-
-
-def _truths(part: dict[str, object]) -> dict[str, bool]:
-    return {name: seen for name, seen in part.items() if isinstance(seen, bool)}
-
-
-def _samples(part: dict[str, object]) -> dict[str, FileSample]:
-    """Keep what is a sample; anything else is as if it was not looked at."""
-    kept = {place: FileSample.from_data(data) for place, data in part.items()}
-    return {place: found for place, found in kept.items() if found is not None}
-
-
-def _names(part: dict[str, object]) -> dict[str, list[str]]:
-    return {
-        folder: [name for name in names if isinstance(name, str)]
-        for folder, names in part.items()
-        if isinstance(names, list)
-    }
+    return OpenedCapture(parts)

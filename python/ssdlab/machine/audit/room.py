@@ -16,6 +16,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from ssdlab.ground.unread import Unread
 from ssdlab.machine.audit.checks.discard import passes_discards
 from ssdlab.machine.audit.finding import Machine
 from ssdlab.real.device import DISCARD_ROLES, Device, Use, whole
@@ -150,7 +151,13 @@ class _Walk:
         if not seen:
             return Room(unseen=(f"another file system is mounted over {use.place}",))
         place = seen[-1].place
-        numbers = (self.machine.system.run(*_FREE, place) or "").split()
+        told = self.machine.system.run(*_FREE, place) or ""
+        numbers = told.split()
+        if len(numbers) > 3:
+            strange = Unread(f"stat -f {place}", told, "three numbers were expected")
+            if strange not in self.machine.topology.unread:
+                self.machine.topology.unread.append(strange)
+            return Room(unseen=(f"stat -f does not show how full {place} is",))
         size, blocks, free = (whole(each) or 0 for each in (*numbers, "", "", "")[:3])
         if size <= 0 or not 0 <= free <= blocks or not blocks:
             return Room(unseen=(f"stat -f does not show how full {place} is",))

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from ssdlab.ground.unread import Unread
 from ssdlab.machine.audit.units import is_enabled, is_masked
 from ssdlab.real.system import System
 
@@ -22,8 +23,12 @@ _TABLES = (
     "/var/spool/cron/crontabs/root",
     "/var/spool/cron/root",
 )
+_CRON_ROWS = "/etc/cron.d"
+"""The folder whose files are tables, too; the others hold scripts."""
+_CRON_ROW = re.compile(r"(?:#.*|\w+\s*=.*|@\w+\s+\S.*|-?[\d*][\w*/,~-]*(?:\s+\S+){3,})?")
+"""A comment, a variable, a word such as @daily, or numbers (anacron has two of them)."""
 _FOLDERS = (
-    "/etc/cron.d",
+    _CRON_ROWS,
     "/etc/cron.daily",
     "/etc/cron.weekly",
     "/etc/cron.monthly",
@@ -69,6 +74,10 @@ def timer(system: System, unit: str) -> Job:
     if is_masked(system, unit):
         return Job(False, f"{unit} is masked")
     shown = _shown(system, unit)
+    strange = [row for each in (unit, _service(unit)) for row in _strange(system, each)]
+    if strange:
+        said = f"“{strange[0]}”, which is not understood"
+        return Job(None, f"of {unit} or its service systemctl says {said}")
     if shown.get("ActiveState") not in ("active", "activating") and not is_enabled(system, unit):
         return Job(False, f"{unit} is not enabled")
     init = init_of(system)
@@ -80,7 +89,7 @@ def timer(system: System, unit: str) -> Job:
         )
     if shown.get("ActiveState") not in ("active", "activating"):
         return Job(False, f"{unit} is enabled, but not active")
-    service = unit.replace(".timer", ".service")
+    service = _service(unit)
     result = _shown(system, service).get("Result", "success")
     if result != "success":
         return Job(False, f"the last run of {service} failed ({result})")
@@ -94,9 +103,26 @@ def _is_time(text: str) -> bool:
 
 def _shown(system: System, unit: str) -> dict[str, str]:
     """Ask systemd for a unit's state; empty where it does not answer."""
-    wanted = "ActiveState,LastTriggerUSec" if unit.endswith(".timer") else "Result"
-    lines = (system.run("systemctl", "show", unit, f"--property={wanted}") or "").splitlines()
+    lines = _answer(system, unit).splitlines()
     return dict(line.split("=", 1) for line in lines if "=" in line)
+
+
+def _strange(system: System, unit: str) -> list[str]:
+    """Give the rows of that answer that are none of what was asked for."""
+    rows = _answer(system, unit).splitlines()
+    return [row for row in rows if row.partition("=")[0] not in _wanted(unit).split(",")]
+
+
+def _answer(system: System, unit: str) -> str:
+    return system.run("systemctl", "show", unit, f"--property={_wanted(unit)}") or ""
+
+
+def _wanted(unit: str) -> str:
+    return "ActiveState,LastTriggerUSec" if unit.endswith(".timer") else "Result"
+
+
+def _service(unit: str) -> str:
+    return unit.replace(".timer", ".service")
 
 
 def cron(system: System, program: str) -> Job:
@@ -121,6 +147,17 @@ def _cron_files(system: System) -> Iterator[str]:
     yield from _TABLES
     for folder in _FOLDERS:
         yield from (f"{folder}/{name}" for name in system.entries(folder))
+
+
+def unread_rows(system: System) -> list[Unread]:
+    """Give the rows of cron's tables that are no row of any cron; scripts are not looked into."""
+    tables = [*_TABLES, *(f"{_CRON_ROWS}/{name}" for name in system.entries(_CRON_ROWS))]
+    return [
+        Unread(f"{path}, line {number}", row, "a row of cron was expected: times, and a command")
+        for path in tables
+        for number, row in enumerate((system.read(path) or "").splitlines(), 1)
+        if not _CRON_ROW.fullmatch(row.strip())
+    ]
 
 
 def _names(text: str | None, program: str) -> bool:

@@ -11,6 +11,7 @@ from ssdlab.machine.audit.checks import all_checks
 from ssdlab.machine.audit.finding import Finding, Machine, Severity, not_looked_at
 from ssdlab.machine.audit.monitoring import EXIT_CODES, severity_of
 from ssdlab.machine.audit.remedy import advice
+from ssdlab.machine.audit.schedule import unread_rows
 from ssdlab.machine.verdict import count, summary
 from ssdlab.real.reading import MOST_DEVICES, read_topology
 from ssdlab.real.system import System
@@ -84,8 +85,19 @@ def audit(system: System, places: Sequence[str] = ()) -> Audit:
     findings = [finding for _, check in all_checks() for finding in check(machine)]
     findings += _unseen(machine, everything=not places)
     findings += [_given_up(*each) for each in system.gave_up().items()]
+    unread = system.unread(lambda: _ask_everything(system, topology))
+    findings += [quoted("capture", each) for each in unread]
+    topology.unread.extend(unread)
     findings.sort(key=lambda finding: -finding.severity)
     return Audit(findings, topology)
+
+
+def _ask_everything(system: System, topology: Topology) -> None:
+    """Ask of a machine that was sent what every check asks, whichever places were chosen."""
+    everything = Machine(system, topology, frozenset(chosen_devices(system, topology, ())))
+    for _, check in all_checks():
+        for _ in check(everything):
+            pass
 
 
 def device_of(system: System, topology: Topology, word: str) -> str:
@@ -166,6 +178,8 @@ def _unseen(machine: Machine, everything: bool) -> Iterator[Finding]:
     """Say what no check could look at."""
     for each in machine.topology.unread:
         yield quoted("devices", each)
+    for each in unread_rows(machine.system):
+        yield quoted("trim schedule", each)
     if everything:
         for mount in machine.topology.mounts:
             if mount.kind in _MANY_DEVICES and not mount.device:

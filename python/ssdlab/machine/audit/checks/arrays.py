@@ -19,6 +19,12 @@ from ssdlab.real.device import PARITY, REDUNDANT, Device, whole
 _SOURCE = "Thomas-Krenn SSD e-book, ch. 3 (checkarray, mismatch_cnt, MAILADDR); md(4)"
 _TIMERS = ("mdcheck_start.timer", "raid-check.timer")
 _CONFIGURATIONS = ("/etc/mdadm/mdadm.conf", "/etc/mdadm.conf")
+_ROW = re.compile(
+    r"\s*$|\s*#|\s+\S|(?:DEV\w*|ARR\w*|MAI\w*|PRO\w*|CRE\w*|HOME\w*|AUTO|POL\w*|PART-\w+|SYSFS|"
+    r"MONITORDELAY|ENCRYPTION_NO_VERIFY)\b",
+    re.IGNORECASE,
+)
+"""A row of mdadm.conf(5): its keywords may be cut, and a row with blanks before it goes on."""
 _CRON = (
     # what cron runs, its switch, and the value that turns it off
     ("checkarray", "/etc/default/mdadm", "AUTOCHECK", "false"),
@@ -194,6 +200,11 @@ def _schedule_remedy(machine: Machine, off: list[tuple[str, str, str]]) -> Remed
 
 def _mail(machine: Machine) -> Iterator[Finding]:
     texts = [machine.system.read(path) for path in _CONFIGURATIONS]
+    for path, text in zip(_CONFIGURATIONS, texts, strict=True):
+        for number, row in enumerate((text or "").splitlines(), 1):
+            if not _ROW.match(row):
+                because = f"it is not understood: “{row.strip()}”: mdadm has no such keyword"
+                yield not_looked_at("arrays", because, f"{path}, line {number}")
     if any(
         text and re.search(r"^\s*(MAILADDR|PROGRAM)\s+\S", text, re.MULTILINE) for text in texts
     ):
