@@ -420,6 +420,18 @@ def test_watch_prints_a_line_a_second(
     assert all(each["write_amplification"] == 2.5 for each in told)
 
 
+def test_watch_ends_when_its_reader_leaves(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It prints for as long as somebody reads, and no second longer."""
+    monkeypatch.setattr("ssdlab.cli.ctl_watch.EVERY_S", 0.05)
+    monkeypatch.setattr("ssdlab.cli.ctl_watch.reader_has_left", lambda: True)
+    with served(tmp_path / "a", Busy()):
+        code, out, err = command("ctl", "a", "watch")
+    assert (code, err) == (0, "")
+    assert len([line for line in out.splitlines()[1:] if not line.startswith("a: ")]) == 1
+
+
 def test_watch_tells_when_the_server_ends(
     command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

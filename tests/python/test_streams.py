@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +17,8 @@ from ssdlab import engine
 
 pytestmark = pytest.mark.end_to_end
 
+EXAMPLES = Path(__file__).parents[2] / "examples"
+SSD = "intel-x25-m-g2-80gb"
 Command = Callable[..., tuple[int, str, str]]
 
 
@@ -83,6 +86,42 @@ def test_stdout_full_closed_or_gone(
     # The reader's end is closed before anything is written.
     code, _, err = ssdlab_run(*TALKERS[name], shell="(sleep 0.1; {}) | true")
     assert (code, err.replace("stdout: fresh\n", "")) == (0, "")
+
+
+FOUND = {
+    "health": ("health", "--from", "worn.json"),
+    "health of two": ("health", "--from", "worn.json", "drive.json", "--format", "json"),
+    "run": ("run", "--rw=sideways", "--drive", *SMALL),
+    "align": ("align", "check", "--layer", "partition:start_sector=63", "--drive", SSD),
+    "audit": ("audit", "--root", "server.json"),
+}
+"""Verbs that find something, or are asked for what there is not."""
+
+
+@pytest.mark.parametrize("name", FOUND)
+def test_what_was_found_stays_the_exit_code(
+    inputs: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """A reader who leaves, before the first line or behind it, takes no finding with him."""
+    monkeypatch.chdir(inputs)
+    content = json.loads(Path("drive.json").read_text(encoding="utf-8"))
+    Path("worn.json").write_text(json.dumps(content | {"smart_status": {"passed": False}}))
+    shutil.copy(EXAMPLES / "server.json", "server.json")
+    code, _, err = ssdlab_run(*FOUND[name], shell="{} | cat")
+    assert code in (1, 2, 3, 4), err
+    for reader in ("(sleep 0.1; {}) | true", "{} | head -1"):
+        assert ssdlab_run(*FOUND[name], shell=reader)[::2] == (code, err), reader
+    unbuffered = {**os.environ, "PYTHONUNBUFFERED": "1"}
+    assert ssdlab_run(*FOUND[name], shell="{} | head -1", env=unbuffered)[::2] == (code, err)
+
+
+def test_a_document_whose_reader_has_left(inputs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What goes out as bytes is dropped as text is; the file beside it is written whole."""
+    monkeypatch.chdir(inputs)
+    words = (*RUN, "--write_iolog=-", "--output-format=json", "-o", "new.json")
+    code, _, err = ssdlab_run(*words, shell="(sleep 0.1; {}) | true")
+    assert (code, err) == (0, "")
+    assert json.loads(Path("new.json").read_text())["jobs"]
 
 
 def test_a_closed_stdout_takes_nothing_for_itself(

@@ -16,7 +16,7 @@ import click
 from ssdlab.cli import streams
 from ssdlab.cli.verb import Verbs
 from ssdlab.engine import guarded
-from ssdlab.ground import signals
+from ssdlab.ground import signals, stdout
 from ssdlab.ground.errors import SsdlabError, Stopped
 from ssdlab.ground.exit_codes import Exit
 
@@ -119,12 +119,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         code = _answer(arguments)
         guarded.tell("e")
         return code
-    except BrokenPipeError:
-        # The reader has seen enough.
-        streams.give_up_stdout()
-        return 0
     except OSError as error:
-        streams.give_up_stdout()
+        stdout.give_up()
         _complain(f"{error.filename or 'standard output'}: {error.strerror or error}")
         return Exit.WRONG_INPUT
 
@@ -163,15 +159,7 @@ def _in_child(policy: str, arguments: Sequence[str]) -> int:
 
 
 def _carried_out(arguments: Sequence[str] | None) -> int:
-    stdout, stderr = sys.stdout, sys.stderr
-    try:
-        code = ssdlab.main(args=arguments, prog_name="ssdlab", standalone_mode=False)
-    except SystemExit:
-        # To a reader who has gone, click answers with 1, and streams of its own.
-        if sys.stdout is stdout:
-            raise
-        sys.stdout, sys.stderr = stdout, stderr
-        raise BrokenPipeError from None
+    code = ssdlab.main(args=arguments, prog_name="ssdlab", standalone_mode=False)
     return code if isinstance(code, int) else 0
 
 

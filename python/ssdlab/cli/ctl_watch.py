@@ -14,6 +14,7 @@ from ssdlab.cli.console import is_terminal, print_text
 from ssdlab.cli.streams import escaped
 from ssdlab.ground import signals, text
 from ssdlab.ground.errors import SsdlabError
+from ssdlab.ground.stdout import reader_has_left
 from ssdlab.live.client import Client, at_once
 from ssdlab.live.live import sample_of
 
@@ -49,7 +50,7 @@ def watch(clients: Sequence[Client], seconds: int | None, as_json: bool) -> int:
         with signals.raising(), _shown(clients, as_json) as show:
             for number, second in enumerate(_seconds(clients), 1):
                 show(second)
-                if number == seconds:
+                if number == seconds or reader_has_left():
                     break
     except KeyboardInterrupt:
         # It is how one ends it.

@@ -6,7 +6,8 @@ import codecs
 import json
 import os
 import sys
-from contextlib import suppress
+
+from ssdlab.ground import stdout
 
 _PLAIN = {
     **{"µ": "u", "–": "-", "—": "-", "−": "-", "…": "...", "×": "x", "·": "-", "→": "->"},
@@ -27,6 +28,7 @@ def prepare() -> None:
         sys.stdout = open(1, "w", encoding="utf-8")
     if sys.stderr is None:
         sys.stderr = open(2, "w", encoding="utf-8")
+    stdout.let_readers_leave()
     _show_every_sign()
 
 
@@ -46,12 +48,6 @@ def escaped(document: str) -> str:
 def printable(text: str) -> str:
     """Leave out what would move a terminal's cursor; a name may come from a stranger."""
     return "".join(sign if sign.isprintable() or sign == "\n" else "?" for sign in text)
-
-
-def give_up_stdout() -> None:
-    """Forget what could not be written, lest the interpreter try it again at its end."""
-    with suppress(OSError, ValueError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _show_every_sign() -> None:

@@ -20,6 +20,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
+from ssdlab.ground import stdout
 from ssdlab.ground.errors import SsdlabError
 
 _STDOUT = ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
@@ -137,7 +138,7 @@ class PendingFile:
             Standard output is closed, or its reader has gone.
         """
         if self.is_stdout:
-            _to_stdout(piece)
+            stdout.write_all(piece)
             return
         with self._told():
             file = self._opened()
@@ -254,13 +255,6 @@ def check_writable(path: str | Path, option: str) -> None:
         It cannot be written there.
     """
     PendingFile(path, option)
-
-
-def _to_stdout(piece: bytes) -> None:
-    sys.stdout.flush()
-    rest = memoryview(piece)
-    while rest:
-        rest = rest[os.write(1, rest) :]
 
 
 def _is_linked(part: Path, path: Path) -> bool:
