@@ -10,6 +10,7 @@ import click
 
 from ssdlab.cli.arguments import SEED_OPTION
 from ssdlab.cli.console import filled, is_terminal, note, table_text
+from ssdlab.cli.drives import tell_not_steady
 from ssdlab.cli.ensemble import MODEL_ERROR_NOTE, parse_count
 from ssdlab.cli.formats import write_document
 from ssdlab.cli.load_options import load_options, output_options, parse_shares, parse_years
@@ -17,9 +18,9 @@ from ssdlab.cli.tasks import carry_out
 from ssdlab.cli.verb import Verb
 from ssdlab.ground import signals, text
 from ssdlab.ground.errors import SsdlabError, Stopped
-from ssdlab.ground.exit_codes import Exit
+from ssdlab.ground.exit_codes import Exit, worst
 from ssdlab.ground.output import PendingFile
-from ssdlab.study.sizing import shown
+from ssdlab.study.sizing import answer, shown
 from ssdlab.study.sizing.candidate import sheet
 from ssdlab.study.sizing.closed_form import under_warranty
 from ssdlab.study.sizing.intervals import Interval, drawn
@@ -91,7 +92,7 @@ def lifetime(
     The write amplification is that of this load in steady state, from a run, of a few dies if the
     drive is large; a row shows each change. A drive lasts as long as its cells and its warranty
     both allow. The drive is a profile that ssdlab drives lists. Exits with 3 where that is less
-    than --years.
+    than --years, with 5 where a drive did not become steady.
     """
     if writes is None:
         raise SsdlabError("no load: add --writes, such as --writes 200GB/day")
@@ -124,9 +125,11 @@ def lifetime(
         note(MODEL_ERROR_NOTE)
     if stopped:
         note("ssdlab: stopped; the table has what had finished")
+    steady = tell_not_steady((f"{drive}, {each.case.name}", each.not_steady) for each in found)
     if stopped:
         return signals.exit_code()
-    return Exit.FINDING if wanted is not None and _lasts(found[0], rated) < wanted else Exit.DONE
+    is_short = wanted is not None and _lasts(found[0], rated) < wanted
+    return worst([Exit.FINDING if is_short else Exit.DONE, steady])
 
 
 def _lasts(first: Years, rated: Rating | None) -> float:
@@ -179,7 +182,7 @@ def _sentences(found: Sequence[Years], wanted: float | None, rated: Rating | Non
         word = "longer" if years >= wanted else "shorter"
         which = "The cells last" if years == first.years else "The warranty lasts"
         said.append(f"{which} {word} than the {text.plural(f'{wanted:g}', 'year')} asked.")
-    return said
+    return said + answer.not_steady([each.case.name for each in found if each.not_steady])
 
 
 def _of_warranty(first: Years, rated: Rating, limits: Limits) -> str:
@@ -199,7 +202,7 @@ def _normal(found: Sequence[Years], said: Sequence[str], *, terminal: bool) -> s
             text.ratio(each.figures.programmed),
             text.size(each.figures.bytes_written),
             text.years(each.years),
-            each.figures.way,
+            each.figures.way_told,
         )
         for each in found
     ]

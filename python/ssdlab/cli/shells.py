@@ -11,6 +11,7 @@ import shlex
 from collections.abc import Mapping
 
 from ssdlab.cli import streams
+from ssdlab.ground import stdout
 from ssdlab.cli.command_line import offered
 from ssdlab.cli.offers import Offer
 
@@ -47,7 +48,7 @@ def tell(asked: Mapping[str, str]) -> None:
     try:
         print(answer(asked), flush=True)
     except OSError:
-        streams.give_up_stdout()
+        stdout.give_up()
 
 
 def answer(asked: Mapping[str, str]) -> str:

@@ -12,6 +12,7 @@ from click.core import ParameterSource
 from ssdlab import engine
 from ssdlab.cli.arguments import SEED_OPTION, read_job_source
 from ssdlab.cli.console import is_terminal, note
+from ssdlab.cli.drives import tell_not_steady
 from ssdlab.cli.ensemble import parse_count
 from ssdlab.cli.formats import write_document
 from ssdlab.cli.load_options import load_options, output_options, parse_shares, read_limits
@@ -150,7 +151,8 @@ def sizing(
     drive, and the table says which is which. Of each drive, the least share left unused that meets
     the limits is looked for. JOB.fio, which may replay a trace, takes the place of a plain load. It
     runs as it stands, on whole drives, unless any stretch of it is like any other. Exits with 3
-    where nothing meets, with 4 where something could not be judged.
+    where nothing meets, with 4 where something could not be judged, with 5 where a drive that was
+    run did not become steady.
     """
     words: dict[str, Any] = {"mix": mix, "bs": bs, "hours": hours, "sequential": sequential}
     if job is None:
@@ -191,7 +193,10 @@ def sizing(
     for remark in remarks(considered, load):
         note(f"ssdlab: {remark}")
     tell(found, spreads, not_tried, stopped)
-    return signals.exit_code() if stopped else exit_code(found)
+    reasons = [(each.candidate.label, each.not_steady) for each in found]
+    reasons += [(each.candidate.label, each.not_steady) for each in spreads]
+    steady = tell_not_steady(reasons)
+    return signals.exit_code() if stopped else worst([exit_code(found), steady])
 
 
 def exit_code(found: Sequence[Verdict]) -> Exit:

@@ -75,7 +75,18 @@ def fewer_drives(chosen: Verdict, verdicts: Sequence[Verdict]) -> Verdict | None
 
 
 def sentences(verdicts: Sequence[Verdict], load: HostLoad, limits: Limits) -> list[str]:
-    """Say what was found; the first sentence is the answer."""
+    """Say what was found; the first sentence is the answer, the last what was not steady."""
+    restless = [each.candidate.label for each in verdicts if each.not_steady]
+    return [*_found(verdicts, load, limits), *not_steady(restless)]
+
+
+def not_steady(names: Sequence[str]) -> list[str]:
+    """Say whose figures are not those of a steady state; nothing where there is no such drive."""
+    each = ", ".join(names)
+    return [f"NOT STEADY: {each}: these figures are not those of a steady state."] if names else []
+
+
+def _found(verdicts: Sequence[Verdict], load: HostLoad, limits: Limits) -> list[str]:
     chosen = best(verdicts)
     if chosen is None:
         return [_none_meets(verdicts, load, limits)]

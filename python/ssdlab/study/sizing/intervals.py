@@ -62,12 +62,15 @@ class Spread:
         Drives that worked; those of them that keep all limits.
     intervals
         By figure: headroom, read_p99_ns, write_p99_ns, and those `of_wear`.
+    not_steady
+        How many did not come into steady state, and why; None where all did.
     """
 
     candidate: Candidate
     draws: int
     kept: int
     intervals: Mapping[str, Interval]
+    not_steady: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain data."""
@@ -79,6 +82,7 @@ class Spread:
             "draws": self.draws,
             "kept": self.kept,
             "intervals": {name: each.to_dict() for name, each in self.intervals.items()},
+            "not_steady": self.not_steady,
         }
 
 
@@ -137,7 +141,13 @@ def spread(
         if None not in values:
             figure = "iops" if name == "headroom" else name
             intervals[name] = interval([each for each in values if each is not None], figure)
-    return Spread(candidate, len(worked), sum(kept), intervals)
+    return Spread(candidate, len(worked), sum(kept), intervals, not_steady(worked))
+
+
+def not_steady(worked: Sequence[Figures]) -> str | None:
+    """Say how many drawn drives did not come into steady state, and why the first did not."""
+    reasons = [each.not_steady for each in worked if each.not_steady]
+    return f"{len(reasons)} of {len(worked)} draws, the first: {reasons[0]}" if reasons else None
 
 
 def of_wear(worked: Sequence[Figures], load: HostLoad) -> dict[str, Interval]:

@@ -18,7 +18,7 @@ from ssdlab.engine import Progress
 from ssdlab.ground import text
 from ssdlab.study.sizing import nights
 from ssdlab.study.sizing.candidate import SINGLE, Candidate, layout
-from ssdlab.study.sizing.intervals import FiguresOrReason, Interval, of_wear, tasks
+from ssdlab.study.sizing.intervals import FiguresOrReason, Interval, not_steady, of_wear, tasks
 from ssdlab.study.sizing.load import HostLoad
 from ssdlab.study.sizing.simulate import Draw, Figures, commands, conditioning, simulate
 
@@ -65,6 +65,11 @@ class Years:
         """Until the cells are worn to their rating."""
         return self.figures.years(self.case.load.bytes_per_day)
 
+    @property
+    def not_steady(self) -> str | None:
+        """Why it, or a draw of it, did not come into steady state; None where all did."""
+        return self.figures.not_steady or not_steady(self.drawn)
+
     def to_dict(self, seed: int, *, exact: bool = False) -> dict[str, Any]:
         """Return it as plain data."""
         candidate, load = self.case.candidate, self.case.load
@@ -77,6 +82,7 @@ class Years:
             "bytes_written": self.figures.bytes_written,
             "years": self.years,
             "way": self.figures.way,
+            "not_steady": self.not_steady,
             "draws": len(self.drawn),
             "intervals": {name: each.to_dict() for name, each in self.intervals().items()},
             "commands": commands(candidate, load, seed, wear_alone=True, exact=exact),

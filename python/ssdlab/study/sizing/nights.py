@@ -197,8 +197,8 @@ def days(candidate: Candidate, load: HostLoad, capacity_bytes: int, times: int =
 
 def amplification(
     candidate: Candidate, load: HostLoad, season: RunRequest, progress: Progress
-) -> float:
-    """Return the write amplification over days and nights, from a run.
+) -> tuple[float, str | None]:
+    """Return the write amplification over days and nights, from a run, and why it is not steady.
 
     Parameters
     ----------
@@ -221,9 +221,10 @@ def amplification(
         if agrees:
             break
     if found.asked <= _MOST_DAY:
-        return lasting
+        return lasting, not_steady(result)
     steady = steady_amplification(result.jobs[0].lab["season"])
-    return (lasting * _MOST_DAY + steady * (found.asked - _MOST_DAY)) / found.asked
+    over_days = (lasting * _MOST_DAY + steady * (found.asked - _MOST_DAY)) / found.asked
+    return over_days, not_steady(result)
 
 
 def one_die(candidate: Candidate, season: RunRequest) -> tuple[RunRequest, int]:
@@ -249,6 +250,11 @@ def _amplification(each: Sequence[Sequence[Job]]) -> float:
     counters = [job.lab["counters"] for day in each for job in day]
     programmed = sum(float(each["nand_bytes_written"]) for each in counters)
     return programmed / sum(float(each["nand_host_bytes_written"]) for each in counters)
+
+
+def not_steady(result: Result) -> str | None:
+    """Return why the drive of a run did not come into steady state; None where it did."""
+    return next((job.not_steady for job in result.jobs if job.not_steady), None)
 
 
 def steady_amplification(season: Mapping[str, Any]) -> float:

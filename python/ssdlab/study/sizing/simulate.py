@@ -83,6 +83,8 @@ class Figures:
         How steady state came about.
     morning
         Of a drive that collects when idle, under a load that leaves it hours for that.
+    not_steady
+        Why the drive did not come into steady state, so that these are figures of another one.
     """
 
     iops: float
@@ -95,6 +97,7 @@ class Figures:
     rated_cycles: float
     way: str
     morning: Morning | None = None
+    not_steady: str | None = None
 
     def years(self, bytes_per_day: float) -> float:
         """Years at so many bytes a day."""
@@ -110,6 +113,11 @@ class Figures:
         if load.iops is None:
             return None
         return (self.iops if self.rate >= _KEEPS_UP * load.iops else self.rate) / load.iops
+
+    @property
+    def way_told(self) -> str:
+        """How steady state came about, and whether it did."""
+        return self.way if self.not_steady is None else f"{self.way}, NOT STEADY"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures as plain data."""
@@ -222,12 +230,13 @@ def simulate(
         return _of_whole(figures(result, load, parts=part.parts), candidate, load, part, drawn)
     (result,) = runner.perform(chain, lambda phase, share: progress(phase, share / 2))
     days = _season(candidate, load, seed, draw)
-    amplification = nights.amplification(
+    amplification, not_steady = nights.amplification(
         candidate, load, days, lambda phase, share: progress(f"nights: {phase}", (1 + share) / 2)
     )
     found = figures(result, load, amplification, part.parts)
     found = _of_whole(found, candidate, load, part, drawn)
-    return replace(found, way=f"{found.way}; days and nights on one die")
+    way = f"{found.way}; days and nights on one die"
+    return replace(found, way=way, not_steady=found.not_steady or not_steady)
 
 
 def _flash_bytes(candidate: Candidate, season: RunRequest) -> float:
@@ -305,6 +314,7 @@ def figures(
         rated_cycles=float(wear["rated_cycles"]),
         way="scale model" if "scale_model" in steady else "whole drive",
         morning=_morning(*groups[-2:]) if groups[-1][0].name == RUSH else None,
+        not_steady=nights.not_steady(result),
     )
 
 

@@ -77,6 +77,11 @@ class Verdict:
         """Whether it says if the limits are kept."""
         return self.decided_by != REFUSED
 
+    @property
+    def not_steady(self) -> str | None:
+        """Why the drive of its runs did not come into steady state; None where it did, or unrun."""
+        return None if self.figures is None else self.figures.not_steady
+
     def warranty_years(self, load: HostLoad) -> float | None:
         """Years until what the drives are rated for is written; None where it is not known."""
         return under_warranty(self.candidate, load, self.rating)
@@ -144,7 +149,7 @@ def by_run(
         found,
         not missed,
         missed or tuple(sorted(kept, key=lambda name: kept[name])[:1]),
-        f"{SIMULATED}, {found.way}",
+        f"{SIMULATED}, {found.way_told}",
         commands=tuple(commands(candidate, load, seed, exact=exact)),
         rating=rating,
     )
