@@ -1,4 +1,4 @@
-"""Foreign rows, fields, units and versions, put at every place of an input that is understood."""
+"""Foreign rows, fields, elements and units, at every place of an input that is understood."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 from copy import deepcopy
 from typing import Any
+from xml.etree import ElementTree
 
 from ssdlab.ground.errors import SsdlabError
 from ssdlab.ground.unread import Unread
@@ -47,6 +48,43 @@ def fields_inserted(content: Any) -> Iterator[tuple[Any, Path_]]:
         changed = deepcopy(content)
         at(changed, path)[FIELD] = VALUE
         yield changed, path
+
+
+def elements_inserted(root: ElementTree.Element) -> Iterator[tuple[str, str]]:
+    """Give the XML with an element that nobody knows at each place in each element, and where."""
+    for parent, place in _places(root):
+        parent.insert(place, _unknown())
+        yield ElementTree.tostring(root, encoding="unicode"), f"{place} in <{parent.tag}>"
+        del parent[place]
+
+
+def words_inserted(root: ElementTree.Element) -> Iterator[tuple[str, str]]:
+    """Give the XML with words before, between and behind the elements of each, and where."""
+    for parent, place in _places(root):
+        if len(parent):
+            mark = ElementTree.Comment("here")
+            mark.tail = VALUE
+            parent.insert(place, mark)
+            yield ElementTree.tostring(root, encoding="unicode"), f"{place} in <{parent.tag}>"
+            del parent[place]
+
+
+def attributes_inserted(root: ElementTree.Element) -> Iterator[tuple[str, str]]:
+    """Give the XML with an attribute that nobody knows at each element, and where."""
+    for each in root.iter():
+        each.set(FIELD, VALUE)
+        yield ElementTree.tostring(root, encoding="unicode"), each.tag
+        del each.attrib[FIELD]
+
+
+def _places(root: ElementTree.Element) -> list[tuple[ElementTree.Element, int]]:
+    return [(parent, place) for parent in root.iter() for place in range(len(parent) + 1)]
+
+
+def _unknown() -> ElementTree.Element:
+    element = ElementTree.Element(FIELD)
+    element.text = VALUE
+    return element
 
 
 def units_changed(text: str, draw: random.Random, count: int) -> Iterator[str]:

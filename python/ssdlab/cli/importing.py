@@ -74,9 +74,11 @@ def import_(file: str, output: str, as_json: bool) -> int:
 
 def _import_document(path: Path, pending: PendingFile, output: str, tell: Tell) -> list[str]:
     """Write what comes of a document; return the files' names."""
-    from ssdlab.study.mqsim.elements import CONFIGURATION, read_document
+    from ssdlab.study.mqsim.elements import CONFIGURATION, not_of_the_form, read_document
 
     root = read_document(path)
+    if strange := not_of_the_form(root):
+        tell(f"{path}: not carried over: {', '.join(strange)}")
     if root.tag == CONFIGURATION:
         _import_drive(path, root, pending, tell)
         return [output]
@@ -114,9 +116,11 @@ def _import_workload(
     path: Path, root: ElementTree.Element, pending: PendingFile, output: str, tell: Tell
 ) -> list[str]:
     """Write the scenarios' job files and the iologs that they replay: all of them, or none."""
-    from ssdlab.study.mqsim.workload import scenarios_of
+    from ssdlab.study.mqsim.workload import not_carried_over, scenarios_of
 
     scenarios = scenarios_of(path, root, Path(output))
+    if strange := not_carried_over(root):
+        tell(f"{path}: not carried over: {', '.join(strange)}")
     names = [str(name) for job, each in scenarios for name in (job, *each.traces)]
     if names == [output]:
         pending.write(scenarios[0][1].job)

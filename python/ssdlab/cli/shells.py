@@ -11,9 +11,9 @@ import shlex
 from collections.abc import Mapping
 
 from ssdlab.cli import streams
-from ssdlab.ground import stdout
 from ssdlab.cli.command_line import offered
 from ssdlab.cli.offers import Offer
+from ssdlab.ground import stdout
 
 VARIABLE = "_SSDLAB_COMPLETE"
 """By this variable of the environment a shell asks: it holds the shell's name and `_complete`."""

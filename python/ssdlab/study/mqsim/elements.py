@@ -1,4 +1,4 @@
-"""What MQSim's XML says: elements by name, read strictly.
+"""What MQSim's XML says: elements by name, read strictly; what is no part of its form is named.
 
 Units are those of MQSim (snapshot 7ec40e3, read from its own example): times in ns, the transfer
 rate in 10⁶ transfers a second, lane bandwidth in GB/s, sizes in bytes, of requests in sectors. An
@@ -110,6 +110,24 @@ def read_document(path: Path) -> ElementTree.Element:
         known = f"not with <{CONFIGURATION}> or <{WORKLOAD}>"
         raise refused(path, f"begins with <{root.tag[:40]}>, {known}")
     return root
+
+
+def not_of_the_form(root: ElementTree.Element) -> list[str]:
+    """Name what no document of MQSim has: attributes, and words between elements."""
+    found = []
+    for each in root.iter():
+        found += [f"attribute {name[:40]} of <{each.tag[:40]}>" for name in each.attrib]
+        # What follows an element belongs to the one around it.
+        between = [each.text] if len(each) else []
+        between += [child.tail for child in each]
+        words = [text.strip() for text in between if text and text.strip()]
+        found += [f"words {text[:40]!r} in <{each.tag[:40]}>" for text in words]
+    return found
+
+
+def inside(element: ElementTree.Element) -> list[str]:
+    """Name the elements in one that should have none, such as a number."""
+    return [f"<{each.tag[:40]}> in <{element.tag[:40]}>" for each in element.iter()][1:]
 
 
 def refused(place: Path | str, what: str, remedy: str = _REMEDY) -> SsdlabError:

@@ -19,7 +19,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from ssdlab.study.mqsim import flow
-from ssdlab.study.mqsim.elements import Elements, refused
+from ssdlab.study.mqsim.elements import Elements, inside, refused
 
 Trace = tuple[Path, int]
 """Where it is, and what percentage of its requests is wanted."""
@@ -87,6 +87,14 @@ def scenarios_of(path: Path, root: ElementTree.Element, jobs: Path) -> list[tupl
         name = jobs if len(given) == 1 else jobs.with_stem(f"{jobs.stem}-{number}")
         scenarios.append((name, _scenario(path, number, each, name)))
     return scenarios
+
+
+def not_carried_over(root: ElementTree.Element) -> list[str]:
+    """Name what no flow has a part in: elements beside scenarios, and inside of values."""
+    scenarios = [each for each in root if each.tag == _SCENARIO]
+    values = [value for each in scenarios for of_flow in each for value in of_flow]
+    beside = [f"<{each.tag[:40]}> beside the scenarios" for each in root if each not in scenarios]
+    return beside + [name for value in values for name in inside(value)]
 
 
 def _scenario(path: Path, number: int, root: ElementTree.Element, job: Path) -> Scenario:
