@@ -197,6 +197,27 @@ def test_what_is_not_steady_says_so_in_python_text_and_page() -> None:
     assert f"NOT STEADY under {UNIFORM}: {job.not_steady}" in text
 
 
+def test_the_drift_of_a_job_stands_on_its_page(command: Command) -> None:
+    """What changed while it ran, and a limit of its figures; of a job in steady state neither."""
+    words = ("run", *WRITES, *DRIVE, "--output-format", "json", "-o", "r.json")
+    pages = {}
+    for name, how in (
+        ("drifts", ("--io_size=1g", "--norandommap")),
+        ("rests", ("--io_size=64m", "--state=steady")),
+    ):
+        assert command(*words, *how)[0] == Exit.DONE
+        job = Result.load("r.json").job()
+        assert job.drift_told and job.drifts == (name == "drifts")
+        assert command("report", "r.json", "-o", "page.html")[0] == Exit.DONE
+        pages[name] = Path("page.html").read_text(encoding="utf-8")
+        # In the table of conditions, behind what the drive was written by.
+        assert f">{job.drift_told}</td>" in pages[name]
+    assert "still changing: write amplification 1.00 to " in pages["drifts"]
+    means = "from the first tenth of the job to the last. Its figures are means over that"
+    assert means in " ".join(pages["drifts"].split())
+    assert means not in " ".join(pages["rests"].split()) and "still changing" not in pages["rests"]
+
+
 @pytest.mark.parametrize("form", ["normal", "json", "terse"])
 def test_a_run_that_is_not_steady_ends_with_its_code(
     form: str, command: Command, monkeypatch: pytest.MonkeyPatch

@@ -65,6 +65,45 @@ def test_a_drive_that_wears_out(command: Command, tmp_path: Path) -> None:
     assert code == Exit.FINDING and "read-only" in error and "stopped" not in error
 
 
+def blocks_of(job: dict[str, Any]) -> tuple[int, float]:
+    """Give how many good blocks a job leaves, and the bytes of each."""
+    wear = job["ssdlab"]["wear"]
+    blocks = sum(number for _, number in wear["erase_counts"]["histogram"])
+    return blocks, wear["flash_bytes"] / blocks
+
+
+def check_amplification(job: dict[str, Any], blocks: int, block_bytes: float) -> None:
+    """Hold a job's write amplification against what its counters say that was programmed, and why.
+
+    Of the host, moved by collection or levelling, folded out of SLC, or left empty in a row. No
+    block takes more than it holds between two erases.
+    """
+    counters, whole = job["ssdlab"]["counters"], job["ssdlab"]["write_amplification"]
+    host = counters["nand_host_bytes_written"] // 4096
+    causes = ("gc_pages_moved", "wear_leveling_pages_moved", "slc_pages_folded")
+    programmed = host + sum(counters[each] for each in (*causes, "padding_pages_written"))
+    assert counters["nand_pages_written"] == programmed
+    assert host * 4096 == job["write"]["io_bytes"]
+    assert whole == pytest.approx(programmed / host)
+    most = (counters["blocks_erased"] + blocks) * block_bytes
+    assert 1.0 < whole <= most / counters["nand_host_bytes_written"]
+
+
+def test_the_write_amplification_of_a_worn_drive(command: Command, tmp_path: Path) -> None:
+    """It covers what was written before the end; a read-only drive has none, and nothing moves."""
+    wear_out(command)
+    (job,) = json.loads((tmp_path / "r.json").read_text(encoding="utf-8"))["jobs"]
+    # What went bad held pages as well.
+    blocks, block_bytes = blocks_of(job)
+    check_amplification(job, blocks + job["ssdlab"]["wear"]["bad_blocks"], block_bytes)
+    words = ("run", "--drive", "worn.ssd", *WRITES, "--io_size=1m", "--output-format", "json")
+    code, out, _ = command(*words)
+    (job,) = json.loads(out)["jobs"]
+    assert (code, job["ssdlab"]["read_only"]) == (Exit.FINDING, True)
+    assert job["ssdlab"]["write_amplification"] is None
+    assert job["ssdlab"]["counters"]["nand_bytes_written"] == job["write"]["io_bytes"] == 0
+
+
 def test_its_health_in_every_form(command: Command, tmp_path: Path) -> None:
     """SMART values are in range, and table, JSON, Nagios and Prometheus say CRITICAL."""
     wear_out(command)
@@ -85,6 +124,18 @@ def test_its_health_in_every_form(command: Command, tmp_path: Path) -> None:
     assert re.search(r"ssdlab_device_severity\{[^}]*\} 2\n", out)
 
 
+def check_full(job: dict[str, Any]) -> None:
+    """Hold the write amplification of a full drive against its blocks, which are full but for few.
+
+    Each erase followed upon a block that was full, and three at most are still being filled: for
+    the host, for collection, and the one that it had no room to take.
+    """
+    counters, (blocks, block_bytes) = job["ssdlab"]["counters"], blocks_of(job)
+    full = counters["blocks_erased"] + blocks
+    assert counters["nand_bytes_written"] >= (full - 3) * block_bytes
+    check_amplification(job, blocks, block_bytes)
+
+
 def test_a_drive_without_free_blocks(command: Command, tmp_path: Path) -> None:
     """Good blocks are left, but none free: SMART says read-only, and health is critical."""
     for link, said in (
@@ -93,15 +144,22 @@ def test_a_drive_without_free_blocks(command: Command, tmp_path: Path) -> None:
     ):
         given = [word for number in (*_WITHOUT_ROOM, link) for word in ("--set", number)]
         words = ("run", "--drive", "intel-dc-s3500-80gb", *given, *WRITES, "--io_size=64m")
-        words = (*words, "--save", "stuck.ssd")
-        code, _, error = command(*words)
+        words = (*words, "--save", "stuck.ssd", "--output-format", "json")
+        code, out, error = command(*words)
         assert code == Exit.FINDING and "out of free blocks" in error
+        (job,) = json.loads(out)["jobs"]
+        check_full(job)
         shown = engine.show("stuck.ssd")
         assert shown["read_only"] and shown["wear"]["spare_blocks"] >= 0
         _, smart, _ = command("show", "stuck.ssd", "--smart-json")
         (tmp_path / "s.json").write_text(smart, encoding="utf-8")
         found, out, _ = command("health", "--from", "s.json")
         assert found == 3 and said in out
+        found, out, _ = command("health", "--from", "s.json", "--format", "json")
+        (told,) = json.loads(out)
+        assert (found, told["severity"]) == (3, "CRITICAL") and said in out
+        found, out, _ = command("health", "--from", "s.json", "--format", "nagios")
+        assert found == 2 and out.startswith("CRITICAL - stuck.ssd: ") and said in out
         _, out, _ = command("show", "stuck.ssd")
         assert "read-only" in out and "out of free blocks" in " ".join(out.split())
         (tmp_path / "stuck.ssd").unlink()
