@@ -27,6 +27,7 @@ SLOW = {
 
 COMPLETING = {
     *("ssdlab", "ssdlab.__main__", "ssdlab.ground", "ssdlab.ground.lazy", "ssdlab.ground.signals"),
+    "ssdlab.ground.stdout",
     *("ssdlab.cli", "ssdlab.cli.command_line", "ssdlab.cli.offers", "ssdlab.cli.shells"),
     "ssdlab.cli.streams",
 }
