@@ -33,6 +33,7 @@ fuzz_target!(|bytes: &[u8]| {
         namespace: NAMESPACE,
         used_sectors: 0,
         has_volatile_cache: true,
+        has_capacitors: false,
         counters: Counters::default(),
         health: Health::default(),
         is_poisoned: false,
