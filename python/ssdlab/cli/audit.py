@@ -165,6 +165,9 @@ def _refuse_mixed(
 def _keep(system: System, place: str) -> int:
     with PendingFile(place, "--capture") as pending:
         pending.write(capture(system))
+    # Of a capture that is captured again.
+    for each in system.unread(lambda: None):
+        note(f"left out, since {each.told()}")
     where = "stdout" if is_stdout(place) else place
     note(f"{where} contains what the audit read here; review it before you send it")
     return 0
