@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -224,7 +224,7 @@ def test_a_run_that_is_not_steady_ends_with_its_code(
 ) -> None:
     """Terse has no room for it: stderr says it in each form, and the exit code is its own."""
     document = missed().to_json()
-    monkeypatch.setattr(sys.modules["ssdlab.cli.run"], "run_conditioned", lambda *_: document)
+    monkeypatch.setattr(import_module("ssdlab.cli.run"), "run_conditioned", lambda *_: document)
     code, out, err = command("run", *WRITES, *DRIVE, "--output-format", form, "-o", "x.txt")
     assert code == Exit.NOT_IN_CONDITION
     assert out == "" and Path("x.txt").exists()
@@ -240,7 +240,7 @@ def test_a_season_that_is_not_steady_ends_with_its_code(
         **{"condition": "steady:uniform", "conditioned_by": UNIFORM, "rounds": [3.0, 3.2]},
         **{"steady_reached": False, "not_steady": reason},
     }
-    monkeypatch.setattr(sys.modules["ssdlab.cli.season"], "_season", lambda _: answer)
+    monkeypatch.setattr(import_module("ssdlab.cli.season"), "_season", lambda _: answer)
     code, out, err = command("season", "theory", "--to", "steady", "-o", "x.ssd")
     assert code == Exit.NOT_IN_CONDITION
     assert "x.ssd: steady:uniform, NOT STEADY" in out and f"NOT steady under {UNIFORM}" in out
