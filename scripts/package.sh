@@ -52,6 +52,6 @@ done
 ssdlab run --rw=randwrite --bs=4k --number_ios=1000 --drive theory \
     --output-format json+ -o "$scratch/result.json"
 try wheel "$tree/$wheel" python -m doctest "$tree/README.md"
-# It lies elsewhere, so that all of it is compiled once more: quickly, since it has no long runs to do.
+# It is compiled anew, since it lies elsewhere; without optimisation, since it only runs a short job.
 export CARGO_PROFILE_RELEASE_OPT_LEVEL=0 CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=64 CARGO_PROFILE_RELEASE_DEBUG=0
 try sdist "$tree/$(echo dist/*.tar.gz)" ssdlab run --drive theory --set capacity_bytes=1GiB --rw=randwrite --bs=4k --number_ios=1000 -o run.txt

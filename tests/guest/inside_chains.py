@@ -18,7 +18,7 @@ _ITS_OWN = Path("/bin/cryptsetup.debian")
 
 
 def stretch_passphrases_briefly() -> None:
-    """Give each luksFormat an option more: two seconds of deriving a key show nothing here."""
+    """Add options to each luksFormat: deriving a key for two seconds would show nothing here."""
     _CRYPTSETUP.rename(_ITS_OWN)
     briefly = "--pbkdf pbkdf2 --pbkdf-force-iterations 1000"
     _CRYPTSETUP.write_text(

@@ -19,7 +19,7 @@ from image import Kernel, Missing
 _MEMORY_MIB = 1024
 # On a busy machine an emulated timer can be too slow for the kernel's test of it, a panic.
 _CLOCK = "no_timer_check"
-# Pages cleared before use and copies that are checked guard against strangers; there are none.
+# The guest trusts all that runs in it: memory need not be cleared, nor copies be checked.
 _TRUSTING = "mitigations=off init_on_alloc=0 hardened_usercopy=off audit=0 cgroup_disable=memory"
 # QEMU 7.2 emulates cmpxchg16b wrongly, on which newer kernels fail. AES as any server's CPU has it.
 _CPU = "qemu64,-cx16,+aes"
@@ -115,7 +115,7 @@ def _drive(folder: Path, number: int, drive: GuestDrive) -> list[str]:
         file.truncate(drive.size_mib << 20)
     unmap = "unmap" if drive.discard else "ignore"
     taken = "on" if drive.discard else "off"
-    # A full disk fails the write; without a word on it QEMU would let the guest stand still.
+    # A full disk must fail the write: by default QEMU would stop the guest without a message.
     how = f"discard={unmap},cache=unsafe,werror=report"
     words = ["-drive", f"file={image},format=raw,if=none,id=d{number},{how}"]
     if not drive.controllers:

@@ -68,7 +68,7 @@ def lived(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Results]:
 
 
 def test_no_page_is_torn_where_that_is_promised(lived: Results) -> None:
-    """After none of the cuts; of the drive that does not promise it some are."""
+    """No cut tears a page of the drive that promises it; of the other drive some are torn."""
     torn = [lived[f"cut {number}"]["torn"] for number in range(CUTS)]
     assert [whole for whole, _ in torn] == [0] * CUTS
     without = sum(other for _, other in torn)

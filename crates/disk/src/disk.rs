@@ -123,8 +123,7 @@ pub fn sizes(config: &DriveConfig) -> Sizes {
 
 /// The image of the drive that a configuration describes.
 pub fn image<M: Medium>(config: &DriveConfig, medium: M) -> Image<M> {
-    let is_protected = config.buffer.bytes.0 > 0 && config.buffer.power_loss_protected;
-    Image::new(medium, sizes(config), is_protected)
+    Image::new(medium, sizes(config), config.has_capacitors())
 }
 
 impl<M: Medium> Disk<M> {

@@ -217,8 +217,7 @@ pub fn facts<M: Medium>(disk: &mut Disk<M>, with_use: bool) -> Facts {
     let (counters, has_volatile_cache) = (disk.counters(), disk.limits().volatile_cache);
     let (signs, is_poisoned) = (disk.signs(), disk.poison().is_some());
     let ssd = disk.ssd();
-    let buffer = &ssd.config().buffer;
-    let has_capacitors = buffer.bytes.0 > 0 && buffer.power_loss_protected;
+    let has_capacitors = ssd.config().has_capacitors();
     let used = if with_use { ssd.ftl.mapping.mapped(0..ssd.ftl.exported) as u64 } else { 0 };
     let unit_sectors = u64::from(namespace.unit_bytes / namespace.sector_bytes.max(1)).max(1);
     let used_sectors = (used * unit_sectors).min(namespace.sectors);

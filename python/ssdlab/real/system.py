@@ -6,8 +6,8 @@ and an audit of a capture finds what the audit on the machine found. Nothing is 
 Captured: file paths with their text (None: not readable), folders with their entries, commands
 with what they printed, links with where they lead. A folder laid out like a root file system serves
 too; what its tools would say stands in ``commands/`` there, one file a command, blanks as ``_`` and
-slashes as ``+``. What nobody asks for, or has another form, is quoted: a capture is made of
-answers, so a key that no question leads to is of another version or of another hand.
+slashes as ``+``. What no check reads, or has another form, is quoted: a capture holds answers
+alone, so any other key comes from another version or was added by hand.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _LONGEST_CAPTURE = 256 << 20
 _MOST_LINKS = 40
 _PARTS = ("files", "folders", "commands")
 _MORE_PARTS = ("links", "running", "samples", "gave_up")
-_NEVER_ASKED = "nothing here asks for it"
+_NEVER_ASKED = "no check reads it"
 _MAKE_ONE = "make one with: ssdlab audit --capture FILE"
 _PATH = (
     "/usr/sbin:/usr/bin:/sbin:/bin:/opt/MegaRAID/storcli:/opt/MegaRAID/perccli:"

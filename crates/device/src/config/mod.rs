@@ -112,6 +112,11 @@ impl DriveConfig {
         self.ftl.mapping_unit_bytes.unwrap_or(self.nand.page_bytes).0
     }
 
+    /// Capacitors keep the write buffer over a loss of power.
+    pub fn has_capacitors(&self) -> bool {
+        self.buffer.bytes.0 > 0 && self.buffer.power_loss_protected
+    }
+
     /// The map is lost with the power: a flush has to write what has changed in it.
     pub fn journals_map(&self) -> bool {
         self.ftl.map_journal && !self.buffer.power_loss_protected

@@ -7,7 +7,7 @@ use ssdlab_serve::clock::Pace;
 use ssdlab_serve::limits::Limits;
 use ssdlab_serve::nvme::fabric::DISCOVERY;
 use ssdlab_serve::nvme::facts::Identity;
-use ssdlab_serve::nvme::fields::u16_at;
+use ssdlab_serve::nvme::fields::{u8_at, u16_at, u64_at};
 use ssdlab_serve::nvme::pdu::{Fatal, HOST_DATA, IC_REQUEST};
 use ssdlab_serve::nvme::status::Status;
 use ssdlab_serve::server::{Options, Server};
@@ -247,6 +247,24 @@ fn two_hosts_share_a_drive() {
     }
     drop((first, first_admin));
     assert_eq!(second.ask(&Command::of(READ, 0, 8), &[]).unwrap().1, data);
+}
+
+/// The OCP log by the drive itself: what its flash takes is all its good blocks times their rating, and a full drive has
+/// fewer free blocks than an empty one.
+#[test]
+fn free_blocks_and_endurance_are_the_drives_own() {
+    let config = crate::config(&crate::named("smooth"));
+    let rated_bytes = config.export.capacity_bytes.0 * u64::from(config.reliability.rated_cycles);
+    let (_server, address) = served(Options::default());
+    let (mut admin, mut io) = host(address, false);
+    let log = Command { opcode: 2, dwords: [0xC0 | 127 << 16, 0, 0, 0, 0, 0], length: 512, ..Command::default() };
+    let empty = admin.ask(&log, &[]).unwrap().1;
+    assert!((rated_bytes..2 * rated_bytes).contains(&u64_at(&empty, 176)), "{} {rated_bytes}", u64_at(&empty, 176));
+    let is_written = |first| io.ask(&Command::of(WRITE, first, 256), &noise(256 * 512)).unwrap().0.is(Status::SUCCESS);
+    let written = (0..).step_by(256).map(is_written).take_while(|is_written| *is_written).count();
+    let full = admin.ask(&log, &[]).unwrap().1;
+    let (before, after) = (u8_at(&empty, 120), u8_at(&full, 120));
+    assert!(written > 0 && before > 90 && after < before / 2, "{written}: {before} {after}");
 }
 
 /// A host that does not show in time that it is alive has gone, with all its queues.

@@ -1,7 +1,7 @@
 """Texts as they were pasted, line by line: what no reader takes is quoted, so that none vanishes.
 
-A reader marks the lines that it understands. One that it recognises and cannot make sense of it
-refuses, with the reason. What is neither, no reader knows.
+A reader marks the lines that it understands. It refuses, with the reason, a line that it recognises
+and cannot make sense of. No reader knows the others.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from ssdlab.ground.unread import Unread
 from ssdlab.machine.align.listings.notices import is_typed
 
-_NOT_KNOWN = "it is no row that a tool is known here to print at this place"
+_NOT_KNOWN = "no known tool prints such a row here"
 
 
 @dataclass

@@ -78,8 +78,8 @@ class Crew:
         future.cancel()
 
     def supply(self, where: str, files: Sequence[Named]) -> Future[None]:
-        """Send files to a worker that asked for them."""
-        raise NotImplementedError("only workers with an address ask")
+        """Send files to a worker that asked for them; on this machine none has to ask."""
+        raise AssertionError(f"{where}: a worker on this machine reads the files itself")
 
     def has_forgotten(self) -> bool:
         """Tell whether nobody works on what is under way, so that it has to be sent again."""
