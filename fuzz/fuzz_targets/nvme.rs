@@ -15,7 +15,7 @@ use ssdlab_serve::nvme::fabric::{Connect, Properties};
 use ssdlab_serve::nvme::facts::{Facts, Identity, Namespace};
 use ssdlab_serve::nvme::identify::Kind;
 use ssdlab_serve::nvme::io::{self, Asked};
-use ssdlab_serve::nvme::logs::{Past, Place};
+use ssdlab_serve::nvme::logs::Place;
 use ssdlab_serve::nvme::pdu::{Agreed, Head, MOST_DATA};
 
 const NAMESPACE: Namespace =

@@ -1,5 +1,8 @@
 """Runs in the guest: a database writes pages while drives lose power, and it counts torn ones.
 
+Between two pages there is room: the kernel joins writes that are neighbours, and of what is longer
+than it says a drive promises nothing.
+
 Controllers whose drive has lost its power are let go of, so that no write is tried again; then the
 drives are connected anew, and each page is read. One JSON object a cut goes to the second serial
 port.
@@ -19,6 +22,7 @@ from common import PORT, shell
 
 PAGE_BYTES = 16 << 10
 PAGES = 64
+STRIDE = 2 * PAGE_BYTES
 WRITERS = 4
 ASKED = json.loads(Path("/guest/pages.json").read_text(encoding="utf-8"))
 
@@ -54,11 +58,18 @@ def write_on(path: str, seed: int) -> None:
     try:
         while True:
             page[:] = bytes([draws.randrange(1, 256)]) * PAGE_BYTES
-            os.pwrite(file, page, draws.randrange(PAGES) * PAGE_BYTES)
+            os.pwrite(file, page, draws.randrange(PAGES) * STRIDE)
     except OSError:
         return
     finally:
         os.close(file)
+
+
+def joined() -> int:
+    """Count the writes that the kernel joined with others, of all controllers that are connected."""
+    paths = [*Path("/sys/class/nvme").glob("nvme*/nvme*n1/stat")]
+    assert paths, "no controller counts its requests"
+    return sum(int(path.read_text(encoding="ascii").split()[5]) for path in paths)
 
 
 def give_up() -> None:
@@ -73,9 +84,9 @@ def give_up() -> None:
 def torn(path: str) -> int:
     """Count the pages that hold several letters."""
     with Path(path).open("rb") as file:
-        content = file.read(PAGES * PAGE_BYTES)
-    pages = [content[at : at + PAGE_BYTES] for at in range(0, len(content), PAGE_BYTES)]
-    assert len(pages) == PAGES, path
+        content = file.read(PAGES * STRIDE)
+    assert len(content) == PAGES * STRIDE, path
+    pages = [content[at : at + PAGE_BYTES] for at in range(0, len(content), STRIDE)]
     return sum(len(set(page)) > 1 for page in pages)
 
 
@@ -90,7 +101,7 @@ def live_through_a_cut(number: int, port: object) -> dict[str, object]:
     for writer in writers:
         writer.start()
     time.sleep(1)
-    report(port, {"name": f"cut {number}, now"})
+    report(port, {"name": f"cut {number}, now", "joined": joined()})
     give_up()
     for writer in writers:
         writer.join()

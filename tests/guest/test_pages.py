@@ -69,6 +69,7 @@ def lived(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Results]:
 
 def test_no_page_is_torn_where_that_is_promised(lived: Results) -> None:
     """No cut tears a page of the drive that promises it; of the other drive some are torn."""
+    assert sum(lived[f"cut {number}, now"]["joined"] for number in range(CUTS)) == 0
     torn = [lived[f"cut {number}"]["torn"] for number in range(CUTS)]
     assert [whole for whole, _ in torn] == [0] * CUTS
     without = sum(other for _, other in torn)

@@ -43,7 +43,7 @@ const FTL: &[&[&str]] = &[
 
 /// Parts of the drive by level, and last the steps.
 const SSD: &[&[&str]] = &[
-    &["signs", "write_pace"],
+    &["past", "signs", "write_pace"],
     &[
         "activity",
         "pieces",

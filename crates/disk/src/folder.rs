@@ -6,6 +6,7 @@
 //! | `drive.ssd` | the checkpoint: what the drive was like, as bytes of a drive file, which nothing here looks into | [`Folder::keep`] |
 //! | `since` | what the drive did since ([`crate::account`]) | unsynced, for it is about the model |
 //! | `bad-sectors` | sectors that cannot be read, as ranges | synced when they change; not there where there are none |
+//! | `past.json` | what hosts did to it over NVMe ([`ssdlab_device::ssd::past`]) | synced before a host is told of it |
 //! | `lock` | held while the drive is open; the number of the process | |
 //!
 //! `since` names the checkpoint that it follows, so that a checkpoint and its account are changed as one: the new account is written and synced as `since.new`, the checkpoint is renamed into its place, then
@@ -22,6 +23,7 @@ use crate::since::{Mark, Since};
 use rangemap::RangeSet;
 use rustix::fs::{FlockOperation, OFlags, flock, ioctl_ficlone};
 use ssdlab_device::counters::Counters;
+use ssdlab_device::ssd::past::Past;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::ops::Range;
@@ -34,10 +36,11 @@ pub(crate) const CHECKPOINT: &str = "drive.ssd";
 pub(crate) const SINCE: &str = "since";
 pub(crate) const NEXT_SINCE: &str = "since.new";
 pub(crate) const BAD: &str = "bad-sectors";
+pub(crate) const PAST: &str = "past.json";
 pub(crate) const LOCK: &str = "lock";
 const SNAPSHOTS: &str = "snapshots";
 /// What makes a drive.
-const COPIED: [&str; 4] = [DATA, CHECKPOINT, SINCE, BAD];
+const COPIED: [&str; 5] = [DATA, CHECKPOINT, SINCE, BAD, PAST];
 
 /// Why a folder cannot be used.
 #[derive(Debug, Error)]
@@ -84,6 +87,8 @@ pub enum FolderError {
 
 /// More ranges than anybody has.
 const MOST_BAD_BYTES: u64 = 64 << 20;
+/// More than 64 errors and 20 self-tests take.
+const MOST_PAST_BYTES: u64 = 1 << 20;
 
 pub(crate) const PUT_BACK: &str = "put it back from a copy: what is in it cannot be made again";
 
@@ -197,6 +202,7 @@ impl Folder {
         let data = ImageFile::new(data);
         let bad = bad_of(&self.path)?;
         check_bad(&bad, &self.path, sizes)?;
+        past_of(&self.path)?;
         let since = self.path.join(SINCE);
         let file_of_since = open_for_writing(&file)?;
         let head = account::head(checkpoint, sizes.units(), false);
@@ -283,8 +289,10 @@ impl Folder {
             });
         }
         remove(&self.path.join(BAD))?;
-        for (name, as_name) in [(DATA, DATA), (SINCE, NEXT_SINCE), (CHECKPOINT, CHECKPOINT), (SINCE, SINCE), (BAD, BAD)]
-        {
+        remove(&self.path.join(PAST))?;
+        let in_order =
+            [(DATA, DATA), (SINCE, NEXT_SINCE), (CHECKPOINT, CHECKPOINT), (SINCE, SINCE), (BAD, BAD), (PAST, PAST)];
+        for (name, as_name) in in_order {
             let beside = self.path.join("restored.new");
             remove(&beside)?;
             copy(&from.join(name), &beside)?;
@@ -352,6 +360,33 @@ pub(crate) fn check_bad(bad: &RangeSet<u64>, path: &Path, sizes: Sizes) -> Resul
             Err(FolderError::Damaged { file: path.join(BAD), what, remedy: WITHOUT_BAD })
         }
     }
+}
+
+/// What the drive of a folder remembers that hosts did to it; nothing where that is not there.
+///
+/// # Errors
+/// It is damaged, or of another version; the host's storage.
+pub fn past_of(path: &Path) -> Result<Past, FolderError> {
+    const REMEDY: &str =
+        "remove it, and the drive forgets its errors, self-tests and sanitize; or put it back from a copy";
+    let file = path.join(PAST);
+    if !file.exists() {
+        return Ok(Past::default());
+    }
+    let bytes = read(&file, MOST_PAST_BYTES)?;
+    let damaged = |error: serde_json::Error| FolderError::Damaged { file, what: error.to_string(), remedy: REMEDY };
+    serde_json::from_slice(&bytes).map_err(damaged)
+}
+
+/// The drive of a folder remembers that.
+///
+/// # Errors
+/// The host's storage; what lay there stands then.
+pub fn keep_past(path: &Path, past: &Past) -> Result<(), FolderError> {
+    let file = path.join(PAST);
+    // There is nothing in it that cannot be written so.
+    let bytes = serde_json::to_vec_pretty(past).expect("numbers and names");
+    replace(&file, &bytes).map_err(storage(&file, "cannot be written"))
 }
 
 /// What a drive in a folder is like, whoever has it open.
@@ -422,12 +457,8 @@ impl FolderMedium {
         if bad.is_empty() {
             return if std::mem::take(&mut self.has_bad) { fs::remove_file(&path) } else { Ok(()) };
         }
-        let beside = self.path.join("bad-sectors.new");
-        let mut file = File::create(&beside)?;
-        file.write_all(to_text(bad).as_bytes())?;
-        file.sync_all()?;
         self.has_bad = true;
-        fs::rename(&beside, &path)
+        replace(&path, to_text(bad).as_bytes())
     }
 
     fn keep_counters(&mut self, counters: &Counters) -> io::Result<()> {
@@ -572,6 +603,16 @@ pub(crate) fn read(path: &Path, most: u64) -> Result<Vec<u8>, FolderError> {
 fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), FolderError> {
     let written = File::create_new(path).and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()));
     written.map_err(storage(path, "cannot be written"))
+}
+
+/// A file with these bytes, synced, in place of the one that is there.
+fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut beside = path.as_os_str().to_os_string();
+    beside.push(".new");
+    let mut file = File::create(&beside)?;
+    file.write_all(bytes)?;
+    file.sync_all()?;
+    fs::rename(&beside, path)
 }
 
 fn remove(path: &Path) -> Result<(), FolderError> {

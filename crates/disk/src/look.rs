@@ -86,8 +86,9 @@ impl Look {
     /// It is no folder of a drive: it has none of the files that make one.
     pub fn at(path: &Path) -> Result<Look, FolderError> {
         let length = |name| fs::symlink_metadata(path.join(name)).ok().map(|found| found.len());
-        let files: Vec<_> =
-            [folder::DATA, folder::CHECKPOINT, folder::SINCE, folder::BAD].map(|name| (name, length(name))).into();
+        let files: Vec<_> = [folder::DATA, folder::CHECKPOINT, folder::SINCE, folder::BAD, folder::PAST]
+            .map(|name| (name, length(name)))
+            .into();
         if files[..3].iter().all(|(_, length)| length.is_none()) {
             return Err(FolderError::Foreign(path.to_path_buf()));
         }
@@ -101,6 +102,7 @@ impl Look {
         let is_next = file.is_some_and(|file| file.ends_with(folder::NEXT_SINCE));
         kept(folder::length_of_data(path), &mut faults);
         let bad = kept(folder::bad_of(path), &mut faults).unwrap_or_default();
+        kept(folder::past_of(path), &mut faults);
         Ok(Look { path: path.to_path_buf(), files, holder, checkpoint, account, is_next, bad, faults })
     }
 

@@ -3,8 +3,9 @@
 use crate::kinds::config;
 use crate::kinds::named;
 use ssdlab_device::counters::Counters;
+use ssdlab_device::ssd::past::Past;
 use ssdlab_disk::disk::{Disk, image, sizes};
-use ssdlab_disk::folder::{Folder, FolderError, FolderMedium, Life, Source};
+use ssdlab_disk::folder::{Folder, FolderError, FolderMedium, Life, Source, keep_past};
 use ssdlab_disk::image::Sizes;
 use ssdlab_disk::medium::{Medium, Note};
 use ssdlab_disk::since::{Mark, Since};
@@ -216,14 +217,15 @@ fn a_damaged_folder_is_named() {
             fs::create_dir(file).unwrap();
         }),
     ];
-    for name in ["data.img", "since", "bad-sectors", "drive.ssd"] {
+    for name in ["data.img", "since", "bad-sectors", "past.json", "drive.ssd"] {
         for (how, damage) in damages {
             let (_around, path) = made();
             fs::write(path.join("bad-sectors"), "3-5\nend\n").unwrap();
+            keep_past(&path, &Past::default()).unwrap();
             damage(&path.join(name));
             match (name, how) {
-                // A drive without bad sectors has no such file.
-                ("bad-sectors", "missing") => drop(resumed(&path).unwrap()),
+                // A drive without bad sectors has no such file, nor one that hosts have done nothing to.
+                ("bad-sectors" | "past.json", "missing") => drop(resumed(&path).unwrap()),
                 _ => {
                     let error = resumed(&path).unwrap_err().to_string();
                     // Another checkpoint is not what the account follows.

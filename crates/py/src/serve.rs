@@ -91,6 +91,7 @@ impl Server {
             let description = format!("{}, simulated by ssdlab", kept.about.profile.title);
             let name = Name { description, ..Name::default() };
             let pace = pace.map_or(Pace::Off, Pace::Factor);
+            let nvme = nvme.map(|nvme| server::Nvme { folder: Some(folder.clone()), ..nvme });
             let options = Options { addresses, nvme, others_may_reach_it, pace, name, ..Options::default() };
             let server = server::Server::start(disk, options).map_err(mend)?;
             let served = Arc::new(Served { server, kept: Mutex::new(Some(kept)), durable });
@@ -167,7 +168,10 @@ impl Server {
 
     /// Keeps a copy of the drive under a name, as soon as nothing is under way.
     fn snapshot(&self, py: Python<'_>, name: &str) -> PyResult<()> {
-        py.detach(|| self.0.with_disk(true, |kept, disk| kept.snapshot(disk, name)))
+        py.detach(|| {
+            self.0.server.keep_past().map_err(mend)?;
+            self.0.with_disk(true, |kept, disk| kept.snapshot(disk, name))
+        })
     }
 
     /// The drive is what a copy has; who was connected has lost it.
@@ -180,6 +184,7 @@ impl Server {
                 *disk = restored;
                 Ok(())
             });
+            let restored = restored.and_then(|()| self.0.server.recall_past().map_err(mend));
             self.0.server.power_on().map_err(mend)?;
             restored
         })
@@ -237,7 +242,9 @@ impl Server {
                     "the simulation has broken down, which is a bug of ssdlab's; the bytes are as stored",
                 ));
             };
-            kept.close(&mut disk).map_err(mend)
+            let remembered = self.0.server.keep_past();
+            kept.close(&mut disk).map_err(mend)?;
+            remembered.map_err(mend)
         })
     }
 }
@@ -281,9 +288,10 @@ fn tcp(place: &str, port: u16) -> PyResult<SocketAddr> {
     place.parse().map_err(|error| mend(format!("{place}: {error}\ngive an address as 127.0.0.1:{port}")))
 }
 
-fn of_nvme((places, (model, serial, firmware, qualified_name)): Nvme) -> PyResult<(Vec<SocketAddr>, Identity)> {
-    let places = places.iter().map(|place| tcp(place, 4420)).collect::<PyResult<_>>()?;
-    Ok((places, Identity { model, serial, firmware, qualified_name }))
+fn of_nvme((places, (model, serial, firmware, qualified_name)): Nvme) -> PyResult<server::Nvme> {
+    let addresses = places.iter().map(|place| tcp(place, 4420)).collect::<PyResult<_>>()?;
+    let identity = Identity { model, serial, firmware, qualified_name };
+    Ok(server::Nvme { addresses, identity, folder: None })
 }
 
 fn place(address: &Address) -> Place {

@@ -334,10 +334,9 @@ impl<'a, M: Medium + Send> Queue<'a, M> {
     /// drive takes, at its pace.
     fn start_over(&self, how: StartOver, sanitize: Option<u32>) -> Result<u32, Status> {
         let took = self.house.start_over(how).ok();
-        if let Some(asked) = sanitize {
-            self.target.sanitize(asked, took.map(|took| self.house.served.pace().lasts(took)));
-        }
-        took.map(|_| 0).ok_or(Status::INTERNAL_ERROR)
+        let lasts = took.map(|took| self.house.served.pace().lasts(took));
+        let is_kept = sanitize.is_none_or(|asked| self.target.sanitize(asked, lasts).is_ok());
+        if took.is_some() && is_kept { Ok(0) } else { Err(Status::INTERNAL_ERROR) }
     }
 
     /// An I/O queue.

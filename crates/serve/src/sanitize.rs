@@ -1,44 +1,37 @@
 //! A sanitize that takes the drive's time, by the machine's clock: it stands still without power, and goes on with it.
-//!
-//! ```text
-//!   progress = 65536 · time that it had power / time that it takes, rounded down; over at 65536
-//! ```
 
-use std::time::{Duration, Instant};
+use ssdlab_device::ssd::past::Progress;
+use std::time::Instant;
 
 /// See the module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SanitizeOperation {
-    lasts: Duration,
-    done: Duration,
+    /// When it last stood still, or began.
+    stood: Progress,
     /// Since when it goes on; none without power.
     since: Option<Instant>,
 }
 
 impl SanitizeOperation {
-    /// Begins.
-    pub fn begin(lasts: Duration, now: Instant) -> SanitizeOperation {
-        SanitizeOperation { lasts, done: Duration::ZERO, since: Some(now) }
+    /// It has come so far, and waits for power.
+    pub fn stands(stood: Progress) -> SanitizeOperation {
+        SanitizeOperation { stood, since: None }
     }
 
-    fn done(&self, now: Instant) -> Duration {
-        self.done + self.since.map_or(Duration::ZERO, |since| now.saturating_duration_since(since))
+    /// How far it is.
+    pub fn progress(&self, now: Instant) -> Progress {
+        let more = self.since.map_or(0, |since| now.saturating_duration_since(since).as_nanos() as u64);
+        Progress { done_ns: self.stood.done_ns.saturating_add(more), ..self.stood }
     }
 
     /// The power is gone.
     pub fn stop(&mut self, now: Instant) {
-        *self = SanitizeOperation { done: self.done(now), since: None, ..*self };
+        *self = SanitizeOperation::stands(self.progress(now));
     }
 
     /// The power is back, or has never been gone.
     pub fn go_on(&mut self, now: Instant) {
         self.since.get_or_insert(now);
-    }
-
-    /// How far it is, of 65536; none where it is over.
-    pub fn progress(&self, now: Instant) -> Option<u16> {
-        let parts = (65536 * self.done(now).as_nanos()).checked_div(self.lasts.as_nanos())?;
-        u16::try_from(parts).ok()
     }
 }
 
@@ -46,19 +39,22 @@ impl SanitizeOperation {
 mod test {
     use super::*;
     use crate::clock::wall;
+    use std::time::Duration;
 
-    /// By hand: a quarter of 4 s is 16384 parts; without power nothing comes to it, and at the end it is over.
+    /// By hand: without power nothing comes to it, and what was done before counts.
     #[test]
     fn it_stands_still_without_power() {
+        const SECOND: u64 = 1_000_000_000;
         let begun = wall();
         let at = |seconds| begun + Duration::from_secs(seconds);
-        let mut operation = SanitizeOperation::begin(Duration::from_secs(4), begun);
-        assert_eq!((operation.progress(at(0)), operation.progress(at(1))), (Some(0), Some(16384)));
+        let mut operation = SanitizeOperation::stands(Progress { lasts_ns: 4 * SECOND, done_ns: SECOND });
+        operation.go_on(begun);
+        let done = |operation: &SanitizeOperation, seconds| operation.progress(at(seconds)).done_ns / SECOND;
+        assert_eq!((done(&operation, 0), done(&operation, 1)), (1, 2));
         operation.stop(at(1));
-        assert_eq!(operation.progress(at(100)), Some(16384));
+        assert_eq!(done(&operation, 100), 2);
         operation.go_on(at(100));
         operation.go_on(at(101));
-        assert_eq!((operation.progress(at(102)), operation.progress(at(103))), (Some(49152), None));
-        assert_eq!(SanitizeOperation::begin(Duration::ZERO, begun).progress(begun), None, "as fast as it is computed");
+        assert_eq!((done(&operation, 102), operation.progress(at(102)).parts()), (4, None));
     }
 }

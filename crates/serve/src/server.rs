@@ -13,6 +13,7 @@ use crate::offer::{Name, export};
 use crate::served::Served;
 use crate::socket::{Address, BadAddress, Door};
 use crate::target::Target;
+use ssdlab_disk::folder::FolderError;
 use ssdlab_disk::medium::Medium;
 use ssdlab_disk::{Cut, Disk};
 use std::io;
@@ -20,6 +21,7 @@ use std::net::SocketAddr;
 use std::num::NonZeroU64;
 use std::os::unix::net::UnixStream;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
@@ -28,8 +30,8 @@ use std::thread::JoinHandle;
 pub struct Options {
     /// Where NBD is spoken.
     pub addresses: Vec<Address>,
-    /// Where NVMe is spoken, over TCP, and what the drive is called there.
-    pub nvme: Option<(Vec<SocketAddr>, Identity)>,
+    /// How NVMe is spoken, if it is.
+    pub nvme: Option<Nvme>,
     /// Addresses over TCP may be reached from other machines.
     pub others_may_reach_it: bool,
     /// How virtual time goes.
@@ -38,6 +40,17 @@ pub struct Options {
     pub name: Name,
     /// What a client may ask.
     pub limits: Limits,
+}
+
+/// How NVMe is spoken, over TCP.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Nvme {
+    /// Where.
+    pub addresses: Vec<SocketAddr>,
+    /// What the drive is called there.
+    pub identity: Identity,
+    /// The drive's folder, where it remembers what hosts did to it; without one the process alone knows.
+    pub folder: Option<PathBuf>,
 }
 
 /// Why a drive cannot be served.
@@ -52,6 +65,9 @@ pub enum BadStart {
     /// Nobody can be served there.
     #[error(transparent)]
     Address(#[from] BadAddress),
+    /// What the drive remembers cannot be read.
+    #[error(transparent)]
+    Past(#[from] FolderError),
     /// The machine gives no thread or no socket.
     #[error("the machine has no room for a server: {0}; end other programs")]
     Machine(#[from] io::Error),
@@ -112,9 +128,9 @@ impl<M: Medium + Send + 'static> Server<M> {
         let Options { addresses, nvme, others_may_reach_it, pace, name, limits } = options;
         let pace = pace.check()?;
         export(&mut disk, &name).check()?;
-        let (nvme, identity) = nvme.unzip();
         let wanted = addresses.into_iter().map(|address| (Protocol::Nbd, address));
-        let wanted = wanted.chain(nvme.into_iter().flatten().map(|address| (Protocol::Nvme, Address::Tcp(address))));
+        let of_nvme = nvme.iter().flat_map(|nvme| &nvme.addresses);
+        let wanted = wanted.chain(of_nvme.map(|address| (Protocol::Nvme, Address::Tcp(*address))));
         let doors = wanted.map(|(protocol, at)| Ok((protocol, Door::open(&at, others_may_reach_it)?)));
         let doors = doors.collect::<Result<Vec<(Protocol, Door)>, BadAddress>>()?;
         let addresses = |spoken: Protocol| {
@@ -122,8 +138,9 @@ impl<M: Medium + Send + 'static> Server<M> {
             spoken.map(|(_, door)| door.address()).collect::<io::Result<Vec<Address>>>()
         };
         let (addresses, nvme_addresses) = (addresses(Protocol::Nbd)?, addresses(Protocol::Nvme)?);
+        let target = nvme.map(|nvme| Target::new(nvme.identity, nvme.folder)).transpose()?;
         let (bell, heard) = UnixStream::pair()?;
-        let house = Arc::new(House::new(Served::new(disk, pace), limits, name, identity.map(Target::new)));
+        let house = Arc::new(House::new(Served::new(disk, pace), limits, name, target));
         let at_door = house.clone();
         let listener = std::thread::Builder::new().name("listener".into());
         let listener = listener.spawn(move || listen(&at_door, &doors, &heard))?;
@@ -214,6 +231,22 @@ impl<M: Medium + Send + 'static> Server<M> {
         });
         self.house.target.iter().for_each(Target::power_on);
         switched
+    }
+
+    /// What the drive remembers of its hosts lies in its folder.
+    ///
+    /// # Errors
+    /// The host's storage.
+    pub fn keep_past(&self) -> Result<(), FolderError> {
+        self.house.target.as_ref().map_or(Ok(()), Target::keep)
+    }
+
+    /// The drive remembers what lies in its folder, and nothing else: it was restored. Its power must be off.
+    ///
+    /// # Errors
+    /// What lies there cannot be read.
+    pub fn recall_past(&self) -> Result<(), FolderError> {
+        self.house.target.as_ref().map_or(Ok(()), Target::recall)
     }
 
     /// What it has done so far; also after the end.

@@ -2,22 +2,27 @@
 //!
 //! A controller begins with its admin queue, and its I/O queues go with it. A loss of power ends all; hosts connect anew
 //! once it is back.
+//!
+//! What the drive remembers lies in its folder before a host is told of it, so that it outlives the process, too.
 
 use crate::clock::wall;
-use crate::nvme::admin::{Answer, Controller, Surroundings, answer};
+use crate::nvme::admin::{Answer, Controller, Surroundings, answer, touches_past};
 use crate::nvme::command::Submission;
 use crate::nvme::fabric::{ANY_CONTROLLER, Connect, DISCOVERY};
 use crate::nvme::facts::{Facts, Identity, Namespace};
 use crate::nvme::features::MOST_QUEUES;
 use crate::nvme::identify::Kind;
-use crate::nvme::logs::{Errors, Past, Place, Sanitize, SanitizeState};
+use crate::nvme::logs::Place;
 use crate::nvme::status::Status;
 use crate::sanitize::SanitizeOperation;
 use crate::socket::Socket;
+use ssdlab_device::ssd::past::{Errors, Past, Progress, Sanitize, SanitizeState};
 use ssdlab_disk::Disk;
+use ssdlab_disk::folder::{FolderError, keep_past, past_of};
 use ssdlab_disk::medium::Medium;
 use std::collections::BTreeMap;
 use std::net::Shutdown;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -47,14 +52,74 @@ pub struct Target {
     /// Commands that failed.
     pub errors: Arc<Mutex<Errors>>,
     inside: Mutex<Inside>,
+    /// What lies in the drive's folder, and where that is.
+    kept: Mutex<Past>,
+    folder: Option<PathBuf>,
     /// A sanitize has begun, and nobody has seen its end.
     sanitizes: AtomicBool,
 }
 
 impl Target {
-    /// Nobody is connected.
-    pub fn new(identity: Identity) -> Target {
-        Target { identity, errors: Arc::default(), inside: Mutex::default(), sanitizes: AtomicBool::new(false) }
+    /// Nobody is connected. What the drive remembers lies in its folder, if it has one.
+    ///
+    /// # Errors
+    /// What lies there cannot be read.
+    pub fn new(identity: Identity, folder: Option<PathBuf>) -> Result<Target, FolderError> {
+        let target = Target {
+            identity,
+            errors: Arc::default(),
+            inside: Mutex::default(),
+            kept: Mutex::default(),
+            folder,
+            sanitizes: AtomicBool::new(false),
+        };
+        target.recall()?;
+        target.power_on();
+        Ok(target)
+    }
+
+    /// The drive remembers what lies in its folder, and nothing else; a sanitize goes on when the power is back.
+    ///
+    /// # Errors
+    /// What lies there cannot be read.
+    pub fn recall(&self) -> Result<(), FolderError> {
+        let past = self.folder.as_deref().map(past_of).transpose()?.unwrap_or_default();
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut inside = self.lock();
+        inside.operation = match past.sanitize {
+            Some(Sanitize { state: SanitizeState::UnderWay(progress), .. }) => {
+                Some(SanitizeOperation::stands(progress))
+            }
+            _ => None,
+        };
+        self.sanitizes.store(inside.operation.is_some(), Ordering::Release);
+        *self.errors.lock().unwrap_or_else(PoisonError::into_inner) = past.errors.clone();
+        *kept = past.clone();
+        inside.past = past;
+        Ok(())
+    }
+
+    /// What the drive remembers lies in its folder, if it has one.
+    ///
+    /// # Errors
+    /// The host's storage.
+    pub fn keep(&self) -> Result<(), FolderError> {
+        let Some(folder) = &self.folder else { return Ok(()) };
+        // Whoever comes later keeps what is newer.
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let past = self.past(&mut self.lock()).clone();
+        if past != *kept {
+            keep_past(folder, &past)?;
+            *kept = past;
+        }
+        Ok(())
+    }
+
+    /// What the drive remembers now.
+    fn past<'a>(&self, inside: &'a mut Inside) -> &'a mut Past {
+        self.look_at_sanitize(inside);
+        inside.past.errors = self.errors.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        &mut inside.past
     }
 
     fn lock(&self) -> MutexGuard<'_, Inside> {
@@ -119,11 +184,18 @@ impl Target {
     /// # Errors
     /// The status that it ends with.
     pub fn answer(&self, id: u16, command: &Submission, facts: &Facts, place: &Place) -> Result<Answer, Status> {
+        let answered = self.answer_at_once(id, command, facts, place);
+        match touches_past(command) && self.keep().is_err() {
+            true => Err(Status::INTERNAL_ERROR),
+            false => answered,
+        }
+    }
+
+    fn answer_at_once(&self, id: u16, command: &Submission, facts: &Facts, place: &Place) -> Result<Answer, Status> {
         let inside = &mut *self.lock();
-        self.look_at_sanitize(inside);
+        self.past(inside);
         let guest = inside.guests.get_mut(&id).ok_or(Status::INTERNAL_ERROR)?;
         let mut cache_is_on = !inside.cache_is_off;
-        inside.past.errors = self.errors.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let past = &mut inside.past;
         let mut around = Surroundings { identity: &self.identity, facts, past, cache_is_on: &mut cache_is_on, place };
         let answered = answer(command, &mut guest.controller, &mut around);
@@ -137,13 +209,19 @@ impl Target {
     }
 
     /// A sanitize that was asked for so goes on for so long, or could not begin.
-    pub fn sanitize(&self, asked: u32, lasts: Option<Duration>) {
+    ///
+    /// # Errors
+    /// The host's storage, so that it may be forgotten.
+    pub fn sanitize(&self, asked: u32, lasts: Option<Duration>) -> Result<(), FolderError> {
         let mut inside = self.lock();
-        let state = if lasts.is_some() { SanitizeState::UnderWay(0) } else { SanitizeState::Failed };
+        let begins = lasts.map(|lasts| Progress { lasts_ns: lasts.as_nanos() as u64, done_ns: 0 });
+        let state = begins.map_or(SanitizeState::Failed, SanitizeState::UnderWay);
         inside.past.sanitize = Some(Sanitize { asked, state });
-        inside.operation = lasts.map(|lasts| SanitizeOperation::begin(lasts, wall()));
-        self.sanitizes.store(lasts.is_some(), Ordering::Release);
-        self.look_at_sanitize(&mut inside);
+        inside.operation = begins.map(SanitizeOperation::stands);
+        inside.operation.iter_mut().for_each(|operation| operation.go_on(wall()));
+        self.sanitizes.store(begins.is_some(), Ordering::Release);
+        drop(inside);
+        self.keep()
     }
 
     /// A sanitize is under way, so that no data are read or written.
@@ -163,10 +241,11 @@ impl Target {
     fn look_at_sanitize(&self, inside: &mut Inside) {
         let Some(operation) = inside.operation else { return };
         let progress = operation.progress(wall());
+        let is_over = progress.parts().is_none();
         if let Some(sanitize) = &mut inside.past.sanitize {
-            sanitize.state = progress.map_or(SanitizeState::Done, SanitizeState::UnderWay);
+            sanitize.state = if is_over { SanitizeState::Done } else { SanitizeState::UnderWay(progress) };
         }
-        if progress.is_none() {
+        if is_over {
             inside.operation = None;
             self.sanitizes.store(false, Ordering::Release);
         }

@@ -38,6 +38,7 @@ pub mod journal;
 pub mod link;
 pub mod move_processor;
 pub mod move_runs;
+pub mod past;
 pub mod pending;
 pub mod pieces;
 pub mod power_states;

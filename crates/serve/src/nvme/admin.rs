@@ -17,9 +17,10 @@ use super::fabric::Properties;
 use super::facts::{Facts, Identity};
 use super::features::Features;
 use super::identify::{Kind, identify};
-use super::logs::{self, Past, Place, SanitizeState, warnings};
+use super::logs::{self, Place, warnings};
 use super::status::Status;
 use ssdlab_device::ssd::admin::StartOver;
+use ssdlab_device::ssd::past::{Past, SanitizeState};
 
 const GET_LOG_PAGE: u8 = 0x02;
 const IDENTIFY: u8 = 0x06;
@@ -42,6 +43,15 @@ pub fn tells_use(command: &Submission) -> bool {
     match command.opcode {
         IDENTIFY => command.dword(10) as u8 == 0,
         GET_LOG_PAGE => command.dword(10) as u8 == logs::OCP_HEALTH,
+        _ => false,
+    }
+}
+
+/// The command changes what the drive remembers of its hosts, or its answer tells that.
+pub fn touches_past(command: &Submission) -> bool {
+    match command.opcode {
+        GET_LOG_PAGE => logs::tells_past(command.dword(10) as u8),
+        SELF_TEST | SANITIZE => true,
         _ => false,
     }
 }

@@ -9,7 +9,7 @@ use super::facts::{Facts, Identity, Namespace};
 use super::fields::Page;
 use super::status::Status;
 use ssdlab_device::ssd::health::{SPARE_THRESHOLD_PERCENT, kelvin};
-use std::collections::VecDeque;
+use ssdlab_device::ssd::past::{Errors, MOST_ERRORS, MOST_SELF_TESTS, Past, Sanitize, SanitizeState, SelfTest};
 
 const ERRORS: u8 = 0x01;
 const HEALTH: u8 = 0x02;
@@ -21,9 +21,6 @@ const SANITIZE: u8 = 0x81;
 /// The page of the OCP specification.
 pub const OCP_HEALTH: u8 = 0xC0;
 
-/// Entries of the error log that are kept.
-pub const MOST_ERRORS: usize = 64;
-const MOST_SELF_TESTS: usize = 20;
 /// Bytes of a log that one command reads at most.
 const MOST_BYTES: u64 = 1 << 20;
 /// A data unit of the health log.
@@ -31,112 +28,6 @@ const UNIT_BYTES: u64 = 512_000;
 const LARGEST_PERCENTAGE: u32 = 255;
 const OCP_GUID: [u8; 16] =
     [0xC5, 0xAF, 0x10, 0x28, 0xEA, 0xBF, 0xF2, 0xA4, 0x9C, 0x4F, 0x6F, 0x7C, 0xC9, 0x14, 0xD5, 0xAF];
-
-/// A command that failed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Failed {
-    /// Of which queue.
-    pub queue: u16,
-    /// The command.
-    pub command: u16,
-    /// How it ended.
-    pub status: Status,
-    /// The first sector that it named.
-    pub sector: u64,
-}
-
-/// Commands that failed, the last one in front.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Errors {
-    count: u64,
-    kept: VecDeque<(u64, Failed)>,
-}
-
-impl Errors {
-    /// One more.
-    pub fn note(&mut self, failed: Failed) {
-        self.count += 1;
-        self.kept.push_front((self.count, failed));
-        self.kept.truncate(MOST_ERRORS);
-    }
-
-    fn page(&self) -> Page {
-        self.kept.iter().enumerate().fold(Page::new(64 * MOST_ERRORS), |page, (place, (count, failed))| {
-            let at = 64 * place;
-            page.put_u64(at, *count)
-                .put_u16(at + 8, failed.queue)
-                .put_u16(at + 10, failed.command)
-                .put_u16(at + 12, failed.status.field())
-                // No parameter is named.
-                .put_u16(at + 14, 0xFFFF)
-                .put_u64(at + 16, failed.sector)
-                .put_u32(at + 24, Namespace::ID)
-        })
-    }
-}
-
-/// What a drive remembers that was done to it.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Past {
-    /// Commands that failed.
-    pub errors: Errors,
-    /// Self-tests: what was run, and how it ended; the last one in front.
-    self_tests: VecDeque<(u8, u8)>,
-    /// The last sanitize.
-    pub sanitize: Option<Sanitize>,
-}
-
-/// A sanitize.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Sanitize {
-    /// Command dword 10, which asked for it.
-    pub asked: u32,
-    /// What became of it.
-    pub state: SanitizeState,
-}
-
-/// What became of a sanitize.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SanitizeState {
-    /// It was done.
-    Done,
-    /// So many of 65536 parts of its time have passed.
-    UnderWay(u16),
-    /// The drive could not.
-    Failed,
-}
-
-impl Past {
-    /// A sanitize is under way: nothing else is done to the data meanwhile.
-    pub fn is_sanitizing(&self) -> bool {
-        matches!(self.sanitize, Some(Sanitize { state: SanitizeState::UnderWay(_), .. }))
-    }
-
-    /// A self-test was run, and passed or did not.
-    pub fn note_self_test(&mut self, code: u8, passed: bool) {
-        self.self_tests.push_front((code, if passed { 0 } else { 7 }));
-        self.self_tests.truncate(MOST_SELF_TESTS);
-    }
-
-    fn self_tests(&self) -> Page {
-        let kept = (0..MOST_SELF_TESTS).map(|place| self.self_tests.get(place).copied().unwrap_or((0, 0x0F)));
-        kept.enumerate().fold(Page::new(4 + 28 * MOST_SELF_TESTS), |page, (place, (code, result))| {
-            page.put_u8(4 + 28 * place, code << 4 | result)
-        })
-    }
-
-    fn sanitize(&self) -> Page {
-        let (progress, status, asked) = match self.sanitize {
-            None => (0xFFFF, 0, 0),
-            Some(Sanitize { asked, state: SanitizeState::Done }) => (0xFFFF, 1, asked),
-            Some(Sanitize { asked, state: SanitizeState::UnderWay(progress) }) => (progress, 2, asked),
-            Some(Sanitize { asked, state: SanitizeState::Failed }) => (0xFFFF, 3, asked),
-        };
-        // Times are not told in advance.
-        let page = Page::new(512).put_u16(0, progress).put_u16(2, status).put_u32(4, asked);
-        [8, 12, 16, 20, 24, 28].into_iter().fold(page, |page, at| page.put_u32(at, u32::MAX))
-    }
-}
 
 /// Where a host finds the drive.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -147,6 +38,11 @@ pub struct Place {
     pub port: u16,
     /// It is of the sixth version of the internet protocol.
     pub is_v6: bool,
+}
+
+/// The page tells what hosts did to the drive.
+pub fn tells_past(page: u8) -> bool {
+    matches!(page, ERRORS | HEALTH | SELF_TESTS | SANITIZE)
 }
 
 /// The part of a log that is asked for.
@@ -164,12 +60,12 @@ pub fn read(
     let page = match (command.dword(10) as u8, place) {
         (DISCOVERY, Some(place)) => discovery(identity, place),
         (_, Some(_)) => return Err(Status::INVALID_LOG_PAGE),
-        (ERRORS, _) => past.errors.page(),
+        (ERRORS, _) => errors(&past.errors),
         (HEALTH, _) => health(facts, past, threshold),
         (FIRMWARE, _) => Page::new(512).put_u8(0, 1).put_text(8, 8, b' ', &identity.firmware),
         (EFFECTS, _) => effects(facts),
-        (SELF_TESTS, _) => past.self_tests(),
-        (SANITIZE, _) => past.sanitize(),
+        (SELF_TESTS, _) => self_tests(past),
+        (SANITIZE, _) => sanitize(past),
         (OCP_HEALTH, _) => ocp_health(facts),
         _ => return Err(Status::INVALID_LOG_PAGE),
     };
@@ -194,6 +90,44 @@ fn part(command: &Submission, page: Vec<u8>) -> Result<Vec<u8>, Status> {
 /// See [`Health::critical_warning`](ssdlab_device::ssd::health::Health::critical_warning).
 pub fn warnings(facts: &Facts, too_hot_kelvin: u16) -> u8 {
     facts.health.critical_warning(&facts.signs, facts.is_poisoned, too_hot_kelvin)
+}
+
+fn errors(errors: &Errors) -> Page {
+    errors.entries.iter().enumerate().fold(Page::new(64 * MOST_ERRORS), |page, (place, failed)| {
+        let at = 64 * place;
+        page.put_u64(at, failed.number)
+            .put_u16(at + 8, failed.queue)
+            .put_u16(at + 10, failed.command)
+            .put_u16(at + 12, failed.status)
+            // No parameter is named.
+            .put_u16(at + 14, 0xFFFF)
+            .put_u64(at + 16, failed.sector)
+            .put_u32(at + 24, Namespace::ID)
+    })
+}
+
+fn self_tests(past: &Past) -> Page {
+    const NOT_USED: u8 = 0x0F;
+    const FAILED: u8 = 7;
+    let of = |test: &SelfTest| test.code << 4 | if test.passed { 0 } else { FAILED };
+    let kept = (0..MOST_SELF_TESTS).map(|place| past.self_tests.get(place).map_or(NOT_USED, of));
+    let page = Page::new(4 + 28 * MOST_SELF_TESTS);
+    kept.enumerate().fold(page, |page, (place, told)| page.put_u8(4 + 28 * place, told))
+}
+
+fn sanitize(past: &Past) -> Page {
+    const NOT_UNDER_WAY: u16 = 0xFFFF;
+    let (progress, status, asked) = match past.sanitize {
+        None => (NOT_UNDER_WAY, 0, 0),
+        Some(Sanitize { asked, state: SanitizeState::Done }) => (NOT_UNDER_WAY, 1, asked),
+        Some(Sanitize { asked, state: SanitizeState::UnderWay(progress) }) => {
+            (progress.parts().unwrap_or(NOT_UNDER_WAY), 2, asked)
+        }
+        Some(Sanitize { asked, state: SanitizeState::Failed }) => (NOT_UNDER_WAY, 3, asked),
+    };
+    // Times are not told in advance.
+    let page = Page::new(512).put_u16(0, progress).put_u16(2, status).put_u32(4, asked);
+    [8, 12, 16, 20, 24, 28].into_iter().fold(page, |page, at| page.put_u32(at, u32::MAX))
 }
 
 fn health(facts: &Facts, past: &Past, threshold: u16) -> Page {

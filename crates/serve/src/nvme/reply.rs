@@ -1,10 +1,10 @@
 //! Completions of one queue: 16 bytes, Base Specification 2.0, figure 90.
 
-use super::logs::{Errors, Failed};
 use super::pdu::{self, Agreed};
 use super::status::Status;
 use crate::outcome::Outcome;
 use crate::request::Request;
+use ssdlab_device::ssd::past::Errors;
 use std::sync::atomic::{AtomicU16, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -31,8 +31,8 @@ impl Completions {
 
     /// A command failed, which names sectors from this one on.
     pub fn note_failure(&self, command: u16, status: Status, sector: u64) {
-        let failed = Failed { queue: self.queue, command, status, sector };
-        self.errors.lock().unwrap_or_else(PoisonError::into_inner).note(failed);
+        let mut errors = self.errors.lock().unwrap_or_else(PoisonError::into_inner);
+        errors.note(self.queue, command, status.field(), sector);
     }
 
     /// One more command was taken.

@@ -10,9 +10,10 @@ use ssdlab_serve::nvme::facts::Identity;
 use ssdlab_serve::nvme::fields::{u8_at, u16_at, u64_at};
 use ssdlab_serve::nvme::pdu::{Fatal, HOST_DATA, IC_REQUEST};
 use ssdlab_serve::nvme::status::Status;
-use ssdlab_serve::server::{Options, Server};
+use ssdlab_serve::server::{Nvme, Options, Server};
 use ssdlab_serve::socket::Address;
 use std::net::SocketAddr;
+use std::path::Path;
 use std::time::Duration;
 
 const NAME: &str = "nqn.2014-08.org.nvmexpress:uuid:drive";
@@ -22,8 +23,14 @@ const READ: u8 = 2;
 
 /// A drive that is served over NVMe, too, and where.
 fn served(options: Options) -> (Server<Ram>, SocketAddr) {
+    served_in(None, options)
+}
+
+/// The same of a drive that remembers in a folder.
+fn served_in(folder: Option<&Path>, options: Options) -> (Server<Ram>, SocketAddr) {
     let identity = Identity { qualified_name: NAME.into(), ..Identity::default() };
-    let nvme = Some((vec![([127, 0, 0, 1], 0).into()], identity));
+    let folder = folder.map(Path::to_path_buf);
+    let nvme = Some(Nvme { addresses: vec![([127, 0, 0, 1], 0).into()], identity, folder });
     let server = serve(disk("smooth"), Options { nvme, ..options });
     let Address::Tcp(address) = server.nvme_addresses()[0] else { panic!("over TCP") };
     (server, address)
@@ -309,11 +316,18 @@ fn sanitize(action: u32) -> Command {
     Command { opcode: 0x84, dwords: [action, 0, 0, 0, 0, 0], ..Command::default() }
 }
 
-/// Progress and state of the sanitize log.
-fn sanitize_log(admin: &mut Queue) -> (u16, u16) {
-    let log = Command { opcode: 2, dwords: [0x81 | 127 << 16, 0, 0, 0, 0, 0], length: 512, ..Command::default() };
+/// A page of a log.
+fn log(admin: &mut Queue, number: u32, bytes: u32) -> Vec<u8> {
+    let dwords = [number | (bytes / 4 - 1) << 16, 0, 0, 0, 0, 0];
+    let log = Command { opcode: 2, dwords, length: bytes, ..Command::default() };
     let (done, page) = admin.ask(&log, &[]).expect("an answer");
     assert!(done.is(Status::SUCCESS));
+    page
+}
+
+/// Progress and state of the sanitize log.
+fn sanitize_log(admin: &mut Queue) -> (u16, u16) {
+    let page = log(admin, 0x81, 512);
     (u16_at(&page, 0), u16_at(&page, 2))
 }
 
@@ -336,6 +350,52 @@ fn a_sanitize_goes_on_over_a_cut() {
     let (after, state) = sanitize_log(&mut admin);
     assert!(state == UNDER_WAY && after >= before, "{before} {after}");
     assert!(io.ask(&Command::of(READ, 0, 8), &[]).unwrap().0.is(Status::SANITIZE_IN_PROGRESS));
+}
+
+/// What hosts have been told the drive remembers when its process has ended, however that was; a sanitize goes on.
+#[test]
+fn what_was_told_is_remembered() {
+    const ERRORS: u32 = 1;
+    const SELF_TESTS: u32 = 6;
+    let folder = tempfile::tempdir().expect("a folder");
+    let options = || Options { pace: Pace::Factor(0.02), ..Options::default() };
+    let logs = |admin: &mut Queue| (log(admin, ERRORS, 256), log(admin, SELF_TESTS, 64));
+    let (server, address) = served_in(Some(folder.path()), options());
+    let (mut admin, mut io) = host(address, false);
+    assert!(!io.ask(&Command::of(READ, u64::MAX, 8), &[]).unwrap().0.is(Status::SUCCESS));
+    let self_test = Command { opcode: 0x14, dwords: [1, 0, 0, 0, 0, 0], ..Command::default() };
+    assert!(admin.ask(&self_test, &[]).unwrap().0.is(Status::SUCCESS));
+    assert!(admin.ask(&sanitize(2), &[]).unwrap().0.is(Status::SUCCESS));
+    let (told, (progress, _)) = (logs(&mut admin), sanitize_log(&mut admin));
+    drop(server);
+    let (server, address) = served_in(Some(folder.path()), options());
+    let (mut admin, mut io) = host(address, false);
+    assert_eq!(logs(&mut admin), told);
+    let (after, state) = sanitize_log(&mut admin);
+    assert!(state == 2 && after >= progress && u64_at(&told.0, 0) == 1, "{progress} {after} {state}");
+    assert!(io.ask(&Command::of(READ, 0, 8), &[]).unwrap().0.is(Status::SANITIZE_IN_PROGRESS));
+    // A copy that is put back brings its own past.
+    std::fs::remove_file(folder.path().join("past.json")).expect("it is there");
+    server.power_cut(1).expect("the drive is there");
+    server.recall_past().expect("nothing is there");
+    server.power_on().expect("the drive is there");
+    let (mut admin, _io) = host(address, false);
+    assert_eq!((sanitize_log(&mut admin), u64_at(&logs(&mut admin).0, 0)), ((0xFFFF, 0), 0));
+}
+
+/// What cannot be kept is not told; what cannot be read is no past.
+#[test]
+fn a_past_that_cannot_be_kept_is_not_told() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (_server, address) = served_in(Some(folder.path()), Options::default());
+    let (mut admin, _io) = host(address, false);
+    std::fs::create_dir(folder.path().join("past.json.new")).expect("there is room");
+    let self_test = Command { opcode: 0x14, dwords: [1, 0, 0, 0, 0, 0], ..Command::default() };
+    assert!(admin.ask(&self_test, &[]).unwrap().0.is(Status::INTERNAL_ERROR));
+    std::fs::write(folder.path().join("past.json"), "{\"errors\": 7}").expect("there is room");
+    let nvme = Some(Nvme { folder: Some(folder.path().into()), ..Nvme::default() });
+    let refused = Server::start(disk("smooth"), Options { nvme, ..Options::default() }).err().expect("it is damaged");
+    assert!(refused.to_string().contains("past.json"), "{refused}");
 }
 
 /// When its time is over the data are gone, and the drive is used again.

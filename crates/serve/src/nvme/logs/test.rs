@@ -1,6 +1,7 @@
 use super::*;
 use crate::nvme::facts::example;
 use crate::nvme::fields::{text_at, u8_at, u16_at, u32_at, u64_at};
+use ssdlab_device::ssd::past::Progress;
 use ssdlab_device::ssd::signs::Signs;
 
 fn identity() -> Identity {
@@ -67,8 +68,7 @@ fn what_was_said_is_told() {
 #[test]
 fn errors_are_kept() {
     let mut past = Past::default();
-    let failed = Failed { queue: 1, command: 0, status: Status::UNRECOVERED_READ, sector: 7 };
-    (0..100).for_each(|command| past.errors.note(Failed { command, ..failed }));
+    (0..100).for_each(|command| past.errors.note(1, command, Status::UNRECOVERED_READ.field(), 7));
     let page = ask(ERRORS, 4096, 0, &past).unwrap();
     assert_eq!((u64_at(&page, 0), u16_at(&page, 10), u64_at(&page, 16)), (100, 99, 7));
     assert_eq!(u64_at(&page, 64 * 63), 37);
@@ -99,7 +99,8 @@ fn what_was_done_is_told() {
     let page = ask(SELF_TESTS, 564, 0, &past).unwrap();
     assert_eq!([4, 32, 60].map(|at| u8_at(&page, at)), [0x27, 0x10, 0x0F]);
     assert_eq!(u16_at(&ask(SANITIZE, 512, 0, &past).unwrap(), 2), 0);
-    past.sanitize = Some(Sanitize { asked: 4, state: SanitizeState::UnderWay(300) });
+    past.sanitize =
+        Some(Sanitize { asked: 4, state: SanitizeState::UnderWay(Progress { lasts_ns: 65536, done_ns: 300 }) });
     let page = ask(SANITIZE, 512, 0, &past).unwrap();
     assert_eq!((u16_at(&page, 0), u16_at(&page, 2), u32_at(&page, 4)), (300, 2, 4));
     past.sanitize = Some(Sanitize { asked: 4, state: SanitizeState::Done });
