@@ -184,7 +184,7 @@ impl Host {
         }
     }
 
-    /// Every sector reads as what was written to it last, and nothing is left in RAM.
+    /// Every sector reads as what was written to it last, and nothing is left in RAM but what a protected buffer keeps.
     fn check(&mut self) {
         self.apply(&Step { operation: Operation::Flush, lba: 0, sectors: 0, pause: true, fua: false, compress: 0 });
         self.drain();
@@ -194,7 +194,10 @@ impl Host {
         self.drain();
         let unwritten =
             (0..self.ssd.ftl.exported).filter(|lpn| matches!(self.ssd.ftl.place(Lpn(*lpn)), Place::Buffer(_)));
-        assert_eq!(self.ssd.ftl.flash.contents.units_in_ram(), unwritten.count(), "what is programmed is released");
+        // A unit that a write did not join waits in several versions, and one that was trimmed keeps its place for a while.
+        let (held, unwritten) = (self.ssd.ftl.flash.contents.units_in_ram(), unwritten.count());
+        let (fewest, most) = if self.ssd.limits().volatile_cache { (0, 0) } else { (unwritten, self.ssd.buffered()) };
+        assert!((fewest..=most).contains(&held), "what is programmed is released: {held}, not {fewest} to {most}");
         assert_eq!(self.ssd.ftl.flash.contents.programmed_twice, 0);
         assert_eq!(self.ssd.ftl.flash.contents.early_erases, 0, "a block is erased when nothing needs it");
     }

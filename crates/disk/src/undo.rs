@@ -305,8 +305,8 @@ mod test {
     fn versions_go_back_newest_first() {
         assert_eq!(undone(two_versions(), &[false, false]), [2, 1]);
         assert_eq!(undone(two_versions(), &[true, false]), [2]);
-        assert_eq!(undone(two_versions(), &[false, true]), []);
-        assert_eq!(undone(two_versions(), &[true, true]), []);
+        assert_eq!(undone(two_versions(), &[false, true]), [0u64; 0]);
+        assert_eq!(undone(two_versions(), &[true, true]), [0u64; 0]);
     }
 
     /// The newer row has ended: the older one cannot take its unit back. Where the older has ended, the newer can.
@@ -314,7 +314,7 @@ mod test {
     fn what_has_ended_stands() {
         let mut undo = two_versions();
         undo.end(DieId(1), |_, _| ());
-        assert_eq!(undone(undo, &[false]), []);
+        assert_eq!(undone(undo, &[false]), [0u64; 0]);
         let mut undo = two_versions();
         undo.end(DieId(0), |_, _| ());
         assert_eq!(undone(undo, &[false]), [2]);
@@ -353,7 +353,7 @@ mod test {
         undo.keep(6, rest);
         undo.begin(DieId(1));
         assert_eq!(undone(undo.clone(), &[false]), [9, 9]);
-        assert_eq!(undone(undo.clone(), &[true]), [], "the cut finds all of it");
+        assert_eq!(undone(undo.clone(), &[true]), [0u64; 0], "the cut finds all of it");
         let mut settled = 0;
         undo.end(DieId(1), |_, _| settled += 1);
         assert!(undo.is_empty() && settled == 2);
@@ -365,7 +365,7 @@ mod test {
         let mut undo = half_of_a_group();
         undo.keep(5, before(10));
         undo.begin(DieId(0));
-        assert_eq!(undone(undo.clone(), &[true]), []);
+        assert_eq!(undone(undo.clone(), &[true]), [0u64; 0]);
         assert_eq!(undone(undo, &[false]), [10, 9]);
         let mut undo = half_of_a_group();
         undo.forget(6, &mut pool());

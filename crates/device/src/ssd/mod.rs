@@ -216,6 +216,11 @@ impl<C: Contents> Ssd<C> {
         short.div_ceil((100 * blocks).max(1)).try_into().unwrap_or(u32::MAX)
     }
 
+    /// Units in the write buffer, each version of one by itself.
+    pub fn buffered(&self) -> usize {
+        self.buffer.used()
+    }
+
     /// Mapping unit in bytes.
     pub fn unit_bytes(&self) -> u32 {
         self.ftl.geometry.unit_bytes

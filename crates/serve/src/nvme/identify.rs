@@ -106,7 +106,7 @@ fn of_drive(page: Page, facts: &Facts) -> Page {
         .put_u8(258, 3)
         .put_u8(259, 3)
         .put_u8(260, 1 << 1 | 1)
-        .put_u8(262, super::logs::MOST_ERRORS as u8 - 1)
+        .put_u8(262, ssdlab_device::ssd::past::MOST_ERRORS as u8 - 1)
         // WCTEMP; a critical temperature is not reported.
         .put_u16(266, TOO_HOT_KELVIN)
         .put_u64(280, sectors * u64::from(sector_bytes))
