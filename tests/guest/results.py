@@ -90,3 +90,10 @@ def boot_typed(
         **(more or {}),
     }
     return boot_with(files, [], folder, programs=programs, reaches_host=True)
+
+
+def fio_job(said: str) -> dict[str, Any]:
+    """Return the one job of what fio said in JSON, whatever it said before and behind."""
+    (job,) = json.loads(said[said.index("{") : said.rindex("}") + 1])["jobs"]
+    found: dict[str, Any] = job
+    return found

@@ -12,13 +12,19 @@ from typing import Any
 
 import pytest
 
-from results import Results, boot_typed
+from results import Results, boot_typed, fio_job
 from served import PROTECTED, ServedDrive, end, serve
 
-PROGRAMS = ("nvme", "ip", "fio", "smartctl", "dmesg", "tr", "seq", "timeout", "head", "wipefs")
+PROGRAMS = (
+    *("nvme", "ip", "fio", "smartctl", "dmesg", "tr", "seq", "timeout", "head", "wipefs"),
+    "sha256sum",
+)
 FOUR = "/dev/nvme0n1 /dev/nvme1n1 /dev/nvme2n1 /dev/nvme3n1"
 LOGS = "for d in 0 1 2 3; do nvme ocp smart-add-log /dev/nvme$d -o json | tr -d '\\n'; echo; done"
 USES = "for d in 0 1 2 3; do nvme id-ns /dev/nvme${d}n1 -o json | tr -d '\\n'; echo; done"
+READS = "for d in 0 1; do nvme smart-log /dev/nvme$d -o json | tr -d '\\n'; echo; done"
+USED = "nvme id-ns /dev/nvme0n1 -o json | tr -d '\\n'"
+PROOF = "python3 -m ssdlab.machine.audit --prove-trim /mnt"
 USED_LOG = "nvme ocp smart-add-log /dev/nvme4 -o json | tr -d '\\n'"
 IDLE = "while ! grep -q idle /sys/block/md0/md/sync_action; do sleep 0.2; done"
 WIPE = (
@@ -28,8 +34,22 @@ WIPE = (
 QUICK = "--pbkdf pbkdf2 --pbkdf-force-iterations 1000"
 WRITES = (
     "fio --name=w --filename={path} --rw=randwrite --bs=4k --iodepth=8 --direct=1 "
-    "--ioengine=libaio --size={size} --io_size={amount} --norandommap --output=/dev/null"
+    "--ioengine=libaio --size={size} --io_size={amount} --norandommap --output-format=json"
 )
+
+
+FILL = (
+    "fio --name=f --filename={path} --rw=write --bs=128k --iodepth=8 --direct=1 "
+    "--ioengine=libaio --size={size} --output-format=json"
+)
+DRIVE_MIB = 128
+FILE_SYSTEMS = {
+    "ext4": "-q -E nodiscard",
+    "btrfs": "-q -f -K -M",
+    # With it mkfs.xfs 6 takes drives of less than 300 MB.
+    "xfs": "-q -f -K --unsupported",
+}
+"""How each is made, without a discard of its own."""
 
 
 def raid(level: int, *more: str) -> list[str]:
@@ -46,6 +66,15 @@ def raid(level: int, *more: str) -> list[str]:
         USES,
         "umount /mnt",
         WIPE,
+    ]
+
+
+def failing() -> list[str]:
+    """Return the lines in which a member fails, is taken out, comes back and is rebuilt."""
+    return [
+        "mdadm -q /dev/md0 --fail /dev/nvme1n1 --remove /dev/nvme1n1; cat /proc/mdstat",
+        "dd if=/dev/urandom of=/mnt/more bs=1M count=8 conv=fsync 2>&1",
+        "mdadm -q /dev/md0 --add /dev/nvme1n1; sleep 0.5; " + IDLE + "; cat /proc/mdstat",
     ]
 
 
@@ -67,15 +96,11 @@ def luks(option: str) -> list[str]:
         f"echo passphrase | cryptsetup luksFormat -q {QUICK} /dev/nvme0n1",
         f"echo passphrase | cryptsetup open {option} /dev/nvme0n1 crypt0",
         "mkfs.ext4 -q -E nodiscard /dev/mapper/crypt0 && mount /dev/mapper/crypt0 /mnt",
-        LOGS,
+        USED,
         "fstrim -v /mnt",
-        LOGS,
+        USED,
         "umount /mnt; cryptsetup close crypt0; wipefs -qa /dev/nvme0n1",
     ]
-
-
-USED = "nvme id-ns /dev/nvme0n1 -o json | tr -d '\\n'"
-PROOF = "python3 -m ssdlab.machine.audit --prove-trim /mnt"
 
 
 def proof(option: str) -> list[str]:
@@ -106,24 +131,61 @@ def lvm(*made: str) -> list[str]:
     ]
 
 
+def chain() -> list[str]:
+    """Return the lines that prove TRIM through an array, a cipher and a volume at once."""
+    return [
+        "mdadm -q --create /dev/md0 --run --level=1 --raid-devices=2 --assume-clean "
+        "/dev/nvme0n1 /dev/nvme1n1",
+        f"echo passphrase | cryptsetup luksFormat -q {QUICK} /dev/md0",
+        "echo passphrase | cryptsetup open --allow-discards /dev/md0 crypt0",
+        "pvcreate -q -ff -y /dev/mapper/crypt0 && vgcreate -q vg /dev/mapper/crypt0",
+        "lvcreate -q -y -l 90%VG -n lv vg",
+        "mkfs.ext4 -q -E nodiscard /dev/vg/lv && mount /dev/vg/lv /mnt",
+        "dd if=/dev/urandom of=/mnt/file bs=1M count=48 conv=fsync 2>&1",
+        USES,
+        "rm /mnt/file; sync",
+        PROOF,
+        USES,
+        "umount /mnt; vgremove -q -ff -y vg; pvremove -q -ff -y /dev/mapper/crypt0; "
+        "cryptsetup close crypt0",
+        WIPE,
+    ]
+
+
+def file_system(name: str) -> list[str]:
+    """Return the lines in which a file outlives a remount of an empty drive, and is trimmed."""
+    mount = "mount /dev/nvme0n1 /mnt"
+    return [
+        "nvme format /dev/nvme0n1 --ses=1 --force && "
+        f"mkfs.{name} {FILE_SYSTEMS[name]} /dev/nvme0n1 && {mount}",
+        "dd if=/dev/urandom of=/mnt/file bs=1M count=16 conv=fsync 2>&1 && "
+        "sha256sum /mnt/file > /tmp/sum",
+        f"umount /mnt; {mount} && sha256sum -c /tmp/sum",
+        USED,
+        f"rm /mnt/file; umount /mnt; {mount} && fstrim -v /mnt",
+        USED,
+        "umount /mnt; wipefs -qa /dev/nvme0n1",
+    ]
+
+
 def items(drives: list[ServedDrive]) -> dict[str, list[str]]:
     """Return what is typed, by name."""
     typed = {
         "connect": [*(drive.connect() for drive in drives), "sleep 2", f"ls {FOUR} /dev/nvme4n1"],
         "RAID 1, a member fails": raid(
             1,
-            "mdadm -q /dev/md0 --fail /dev/nvme1n1 --remove /dev/nvme1n1; cat /proc/mdstat",
-            "dd if=/dev/urandom of=/mnt/more bs=1M count=8 conv=fsync 2>&1",
-            "mdadm -q /dev/md0 --add /dev/nvme1n1; sleep 0.5; " + IDLE + "; cat /proc/mdstat",
+            *failing(),
             "cmp -n 67108864 /dev/nvme0n1 /dev/nvme1n1 -i 1048576 && echo alike",
         ),
         "RAID 5": raid(5, "cat /sys/block/md0/md/level"),
-        "RAID 10": raid(10, "cat /sys/block/md0/md/level"),
+        "RAID 10, a member fails": raid(10, *failing(), "cat /sys/block/md0/md/level"),
         "a mismatch": [
             "mdadm -q --create /dev/md0 --run --level=1 --raid-devices=2 /dev/nvme0n1 /dev/nvme1n1",
             IDLE,
             "dd if=/dev/urandom of=/dev/nvme1n1 bs=4k seek=4096 count=16 oflag=direct 2>&1",
+            READS,
             "echo check > /sys/block/md0/md/sync_action; sleep 0.5; " + IDLE,
+            READS,
             "cat /sys/block/md0/md/mismatch_cnt",
             "echo repair > /sys/block/md0/md/sync_action; sleep 0.5; " + IDLE,
             "echo check > /sys/block/md0/md/sync_action; sleep 0.5; " + IDLE,
@@ -143,27 +205,18 @@ def items(drives: list[ServedDrive]) -> dict[str, list[str]]:
             "lvcreate -q -y --type thin-pool -L 80M -n pool vg",
             "lvcreate -q -y -V 64M --thinpool pool -n lv vg",
         ),
-        "btrfs": [
-            "mkfs.btrfs -q -f -K -M /dev/nvme0n1",
-            "mount /dev/nvme0n1 /mnt",
-            "dd if=/dev/urandom of=/mnt/file bs=1M count=16 conv=fsync 2>&1; "
-            "umount /mnt; mount /dev/nvme0n1 /mnt; stat -c %s /mnt/file",
-            "fstrim -v /mnt",
-            "umount /mnt; wipefs -qa /dev/nvme0n1",
-        ],
-        "xfs": [
-            # With it mkfs.xfs 6 takes drives of less than 300 MB.
-            "mkfs.xfs -q -f -K --unsupported /dev/nvme0n1",
-            "mount /dev/nvme0n1 /mnt",
-            "dd if=/dev/urandom of=/mnt/file bs=1M count=16 conv=fsync 2>&1; "
-            "umount /mnt; mount /dev/nvme0n1 /mnt; stat -c %s /mnt/file",
-            "fstrim -v /mnt",
-            "umount /mnt; wipefs -qa /dev/nvme0n1",
-        ],
+        "a whole chain": chain(),
+        **{name: file_system(name) for name in FILE_SYSTEMS},
         "a used drive, erased": [
             USED_LOG,
             WRITES.format(path="/dev/nvme4n1", size="128m", amount="16m"), USED_LOG,
             "nvme format /dev/nvme4n1 --ses=1 --force", USED_LOG,
+            WRITES.format(path="/dev/nvme4n1", size="128m", amount="16m"), USED_LOG,
+        ],
+        "used by the recipe": [
+            "nvme format /dev/nvme4n1 --ses=1 --force", USED_LOG,
+            FILL.format(path="/dev/nvme4n1", size="128m"), USED_LOG,
+            WRITES.format(path="/dev/nvme4n1", size="128m", amount="128m"), USED_LOG,
             WRITES.format(path="/dev/nvme4n1", size="128m", amount="16m"), USED_LOG,
         ],
     }  # fmt: skip
@@ -186,6 +239,11 @@ class Tried:
         lines = self.results[name]["lines"]
         looks = [text for line, _, text in lines if line == asked]
         return [[json.loads(each) for each in text.splitlines() if each] for text in looks]
+
+    def jobs(self, name: str) -> list[dict[str, Any]]:
+        """Return what fio said, job by job."""
+        lines = self.results[name]["lines"]
+        return [fio_job(text) for line, _, text in lines if line.startswith("fio ")]
 
 
 @pytest.fixture(scope="module")
@@ -211,7 +269,7 @@ def trimmed(text: str) -> int:
     return int(text.partition("(")[2].partition(" ")[0])
 
 
-@pytest.mark.parametrize("name", ["RAID 1, a member fails", "RAID 5", "RAID 10"])
+@pytest.mark.parametrize("name", ["RAID 1, a member fails", "RAID 5", "RAID 10, a member fails"])
 def test_arrays(tried: Tried, name: str) -> None:
     """Every line ends well, and fstrim goes through to the drives, which forget what was there."""
     lines = tried.said(name)
@@ -220,6 +278,8 @@ def test_arrays(tried: Tried, name: str) -> None:
     if name == "RAID 1, a member fails":
         assert "[2/1] [U_]" in lines[3][1] and "[2/2] [UU]" in lines[5][1]
         assert "alike" in lines[6][1]
+    if name == "RAID 10, a member fails":
+        assert "[4/3] [U_UU]" in lines[3][1] and "[4/4] [UUUU]" in lines[5][1]
     words = next((text for _, text in lines if "trimmed" in text), "")
     # A parity array passes discards on only where it is told that they leave zeroes.
     assert bool(words) == (name != "RAID 5")
@@ -228,7 +288,7 @@ def test_arrays(tried: Tried, name: str) -> None:
 
 @pytest.mark.parametrize(
     ("name", "legs", "share"),
-    [("RAID 1, a member fails", 2, 1.0), ("RAID 10", 4, 0.5), ("RAID 5", 0, 1 / 3)],
+    [("RAID 1, a member fails", 2, 1.0), ("RAID 10, a member fails", 4, 0.5), ("RAID 5", 0, 1 / 3)],
 )
 def test_each_leg_forgets_its_share(tried: Tried, name: str, legs: int, share: float) -> None:
     """Of 48 MiB that are trimmed each leg's map holds its share less; with parity it keeps all."""
@@ -240,28 +300,44 @@ def test_each_leg_forgets_its_share(tried: Tried, name: str, legs: int, share: f
 
 
 def test_a_mismatch_is_found_and_mended(tried: Tried) -> None:
-    """64 KiB that differ are 128 sectors of a check; after a repair there is none."""
+    """64 KiB that differ are 128 sectors of a check, for which both drives read their halves."""
     lines = tried.said("a mismatch")
-    assert int(lines[4][1]) >= 128
-    assert int(lines[7][1]) == 0
+    assert int(lines[6][1]) >= 128
+    assert int(lines[9][1]) == 0
+    before, after = tried.logs("a mismatch", READS)
+    for first, last in zip(before, after, strict=True):
+        read = 512_000 * (int(last["data_units_read"]) - int(first["data_units_read"]))
+        # All but the array's own head.
+        assert read > 0.9 * (DRIVE_MIB << 20), (before, after)
 
 
 def test_a_partition_at_63_costs_read_modify_writes(tried: Tried) -> None:
-    """Each 4 KiB at 63 covers two units in part; at 2048 none does."""
+    """Each 4 KiB at 63 covers two units in part, at 2048 none does; fio's two rates are told."""
     misaligned, aligned = (
         [int(look[0]["Unaligned I/O"]) for look in tried.logs(f"partition at {first}")]
         for first in (63, 2048)
     )
+    jobs = [job for first in (63, 2048) for job in tried.jobs(f"partition at {first}")]
     writes = 2048
+    assert [(job["error"], job["write"]["total_ios"]) for job in jobs] == [(0, writes)] * 2
     assert misaligned[1] - misaligned[0] >= writes
     assert aligned[1] - aligned[0] < writes / 100
+    rates = [round(job["write"]["iops"]) for job in jobs]
+    print(f"4 KiB writes at sectors 63 and 2048: {rates} IOPS under an emulated processor")
 
 
 def test_encryption_passes_discards_if_it_is_told(tried: Tried) -> None:
-    """Without the option fstrim fails; with it the drive is told."""
+    """Without the option fstrim fails and the drive's map stays; with it it shrinks."""
     without, given = tried.said("LUKS"), tried.said("LUKS with discards")
     assert without[4][0] != 0 and "not supported" in without[4][1]
     assert given[4][0] == 0 and trimmed(given[4][1]) > 64 << 20
+    fell = {
+        name: full["nuse"] - after["nuse"]
+        for name in ("LUKS", "LUKS with discards")
+        for (full,), (after,) in [tried.logs(name, USED)]
+    }
+    assert fell["LUKS"] <= 0
+    assert fell["LUKS with discards"] > (64 << 20) / 512, fell
 
 
 @pytest.mark.parametrize("name", ["LVM, thick", "LVM, thin"])
@@ -274,23 +350,59 @@ def test_volumes_pass_discards(tried: Tried, name: str) -> None:
     assert full["nuse"] - after["nuse"] > 0.8 * (32 << 20) / 512
 
 
-@pytest.mark.parametrize("name", ["btrfs", "xfs"])
+@pytest.mark.parametrize("name", FILE_SYSTEMS)
 def test_a_file_system_outlives_a_remount(tried: Tried, name: str) -> None:
-    """A file is there after a remount, and free space is trimmed."""
-    made, mounted, file, freed, undone = tried.said(name)
-    assert (made[0], mounted[0], freed[0], undone[0]) == (0, 0, 0, 0), (made, mounted, freed)
-    assert file[1].strip().endswith(str(16 << 20))
-    assert trimmed(freed[1]) > 16 << 20
+    """A file is whole after a remount; when it is gone and trimmed, the drive forgets it."""
+    lines = tried.said(name)
+    assert all(code == 0 for code, _ in lines), lines
+    assert lines[2][1] == "/mnt/file: OK\n"
+    assert trimmed(lines[4][1]) > 16 << 20
+    (full,), (after,) = tried.logs(name, USED)
+    assert full["nuse"] - after["nuse"] > 0.8 * (16 << 20) / 512, (full["nuse"], after["nuse"])
+
+
+def test_trim_is_proved_through_a_whole_chain(tried: Tried) -> None:
+    """Through ext4, LVM, LUKS and RAID 1, until both drives have forgotten 48 MiB."""
+    lines = tried.results["a whole chain"]["lines"]
+    (_, code, said) = next(each for each in lines if each[0] == PROOF)
+    assert code == 0, said
+    full, after = tried.logs("a whole chain", USES)
+    fell = [before["nuse"] - now["nuse"] for before, now in zip(full, after, strict=True)]
+    assert all(each > 0.8 * (48 << 20) / 512 for each in fell[:2]), fell
+    assert fell[2:] == [0, 0]
+
+
+def programmed_per_byte(tried: Tried, name: str) -> list[float]:
+    """Return the bytes programmed for each byte sent, job by job, of the drive that was used."""
+    lines = tried.results[name]["lines"]
+    told = [(line, text) for line, _, text in lines]
+    found = []
+    for place, (line, text) in enumerate(told):
+        if line.startswith("fio "):
+            before, after = (json.loads(told[at][1]) for at in (place - 1, place + 1))
+            sent = fio_job(text)["write"]["io_bytes"]
+            found.append((flash_bytes(after) - flash_bytes(before)) / sent)
+    return found
 
 
 def test_a_secure_erase_brings_the_first_speed_back(tried: Tried) -> None:
-    """A used drive programs more than it is sent, an erased one as much."""
-    used, later, erased, fresh = (look[0] for look in tried.logs("a used drive, erased", USED_LOG))
-    of_used = (flash_bytes(later) - flash_bytes(used)) / (16 << 20)
-    of_fresh = (flash_bytes(fresh) - flash_bytes(erased)) / (16 << 20)
+    """A used drive programs more than it is sent, an erased one as much; rates are told."""
+    assert all(code == 0 for code, _ in tried.said("a used drive, erased"))
+    of_used, of_fresh = programmed_per_byte(tried, "a used drive, erased")
     assert of_used > 1.5
     # The buffer holds a MiB of them.
     assert of_fresh == pytest.approx(1.0, abs=0.1)
+    rates = [round(job["write"]["iops"]) for job in tried.jobs("a used drive, erased")]
+    print(f"4 KiB writes before and after: {rates} IOPS under an emulated processor")
+
+
+def test_the_recipe_makes_a_drive_used(tried: Tried) -> None:
+    """Filled in order a drive programs what it is sent; overwritten at random, much more."""
+    assert all(code == 0 for code, _ in tried.said("used by the recipe"))
+    filled, _, later = programmed_per_byte(tried, "used by the recipe")
+    assert filled == pytest.approx(1.0, abs=0.1)
+    # What the drive does that `--state steady` made used (see above).
+    assert later > 1.5
 
 
 def test_the_drives_counted_what_was_trimmed(tried: Tried) -> None:
@@ -298,7 +410,7 @@ def test_the_drives_counted_what_was_trimmed(tried: Tried) -> None:
     for drive in tried.drives[:2]:
         assert drive["counters"]["host_bytes_trimmed"] > 32 << 20
     assert all(drive["connections"]["broke_protocol"] == 0 for drive in tried.drives)
-    assert tried.drives[4]["counters"]["secure_erases"] == 1
+    assert tried.drives[4]["counters"]["secure_erases"] == 2
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from results import Results, boot_typed
+from results import Results, boot_typed, fio_job
 from served import PROTECTED, ServedDrive, end, serve
 
 CHECKARRAY = Path("/usr/share/mdadm/checkarray")
@@ -169,8 +169,7 @@ def tried(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tried]:
 
 def jobs(tried: Tried, name: str) -> list[dict[str, Any]]:
     """Return what fio said, job by job."""
-    said = [text for line, _, text in tried.said(name) if line.startswith("fio ")]
-    return [json.loads(text[text.index("{") : text.rindex("}") + 1])["jobs"][0] for text in said]
+    return [fio_job(text) for line, _, text in tried.said(name) if line.startswith("fio ")]
 
 
 def written_units(log: dict[str, Any]) -> int:
