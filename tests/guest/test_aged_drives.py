@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -130,14 +131,18 @@ class Tried:
     ----------
     results
         Of the guest.
-    health, smart
-        What ``ssdlab health`` said of the worn member, with its exit code, and what ``ssdlab smart
-        -a`` said of the old drive.
+    health, smart, monitored
+        What ``ssdlab health`` said of the worn member, with its exit code, what ``ssdlab smart -a``
+        said of the old drive, and its check for Icinga of what smartctl said of it in the guest.
+    counted
+        What each drive has counted.
     """
 
     results: Results
     health: subprocess.CompletedProcess[str]
     smart: subprocess.CompletedProcess[str]
+    monitored: subprocess.CompletedProcess[str]
+    counted: list[dict[str, Any]]
 
     def said(self, name: str) -> list[tuple[int, str]]:
         """Return exit code and output of each line."""
@@ -171,8 +176,15 @@ def tried(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tried]:
     steering.start()
     try:
         found = boot_typed(items(drives), folder, PROGRAMS)
-        judged = ssdlab("health", str(drives[WORN].folder))
-        yield Tried(found, judged, ssdlab("smart", "-a", str(drives[OLD].folder)))
+        listing = folder / "smartctl.txt"
+        listing.write_text(found["a drive grows old"]["lines"][1][2])
+        yield Tried(
+            found,
+            ssdlab("health", str(drives[WORN].folder)),
+            ssdlab("smart", "-a", str(drives[OLD].folder)),
+            ssdlab("health", "--from", str(listing), "--format", "nagios"),
+            [drive.ctl("stats") for drive in drives],
+        )
     finally:
         ended.set()
         steering.join()
@@ -196,6 +208,9 @@ def test_a_member_that_goes_read_only_leaves_the_array(tried: Tried) -> None:
     assert "Critical Warning" in checked[1], checked
     assert sums == (0, "/mnt/before: OK\n")
     assert "Disk failure on nvme2n1" in kernel[1], kernel
+    assert [drive["read_only"] for drive in tried.counted[:5]] == [
+        number == WORN for number in range(5)
+    ]
 
 
 def test_ssdlab_health_says_the_same(tried: Tried) -> None:
@@ -206,11 +221,13 @@ def test_ssdlab_health_says_the_same(tried: Tried) -> None:
 
 
 def test_a_new_member_is_rebuilt(tried: Tried) -> None:
-    """The array is whole again, without a mismatch."""
+    """The array is whole again, without a mismatch; the new drive was written whole."""
     added, mdstat, mismatches, sums, stopped = tried.said("replaced")
     assert added[0] == stopped[0] == 0, (added, stopped)
     assert "[UUUUU]" in mdstat[1], mdstat
     assert mismatches[1].split()[-1] == "0"
+    # All but the array's own head, of 128 MiB.
+    assert tried.counted[SPARE]["counters"]["host_bytes_written"] > 0.9 * (128 << 20)
     assert sums == (0, "/mnt/before: OK\n")
 
 
@@ -235,6 +252,16 @@ def test_smartctl_and_ssdlab_smart_agree(tried: Tried) -> None:
     assert (told["temperature"], told["avail_spare"]) == (61 + 273, ours.nvme.available_spare)
 
 
+def test_the_check_for_icinga_reads_it(tried: Tried) -> None:
+    """Of what smartctl prints in the guest `ssdlab health --format nagios` says: critical."""
+    assert tried.monitored.returncode == 2, tried.monitored.stderr
+    assert tried.monitored.stdout.startswith("CRITICAL")
+    # As the drive itself counts, and below its limit of 10.
+    left = tried.counted[OLD]["health"]["spare_percent"]
+    assert left < 10
+    assert f"_spare_left'={left}%" in tried.monitored.stdout
+
+
 @pytest.mark.parametrize("name", CUT)
 def test_a_file_system_outlives_a_cut(tried: Tried, name: str) -> None:
     """The kernel holds requests back; what was flushed is there, and the check finds nothing."""
@@ -243,3 +270,4 @@ def test_a_file_system_outlives_a_cut(tried: Tried, name: str) -> None:
     _, written, checked, mounted = tried.said(f"{name} goes on")
     assert written[0] == checked[0] == 0, (written, checked)
     assert "/mnt/flushed: OK" in mounted[1] and "after" in mounted[1], mounted
+    assert tried.counted[CUT[name]]["counters"]["unsafe_shutdowns"] == 1
