@@ -16,10 +16,10 @@ import pytest
 from results import Results, boot_typed, fio_job
 from served import PROTECTED, ServedDrive, end, serve
 
-CHECKARRAY = Path("/usr/share/mdadm/checkarray")
+CHECKARRAY, CRON = Path("/usr/share/mdadm/checkarray"), Path("/etc/cron.d/mdadm")
 PROGRAMS = (
     *("nvme", "ip", "fio", "tr", "wipefs", "timeout", "getopt", "awk", "pgrep", "ionice"),
-    *("renice", "seq", "id", "cut", "blkdiscard", "egrep", "date", "ps"),
+    *("renice", "seq", "id", "cut", "blkdiscard", "egrep", "date", "ps", "dmesg"),
 )
 LOG = "nvme ocp smart-add-log /dev/nvme{0} -o json | tr -d '\\n'"
 HEALTH = "nvme smart-log /dev/nvme{0} -o json | tr -d '\\n'"
@@ -41,6 +41,13 @@ WRITES = (
 FORGET = "blkdiscard -f /dev/"
 CIPHER = f"fio --name=c --rw=write --bs=128k --size=16m {ALL_OF_THEM} --filename="
 QUICK = "--pbkdf pbkdf2 --pbkdf-force-iterations 1000"
+MONTHLY = (
+    # It is run in the first week of a month, and leaves arrays alone younger than two weeks.
+    'date -s "$(date -d "+2 months" +%Y-%m-03)" > /dev/null; echo AUTOCHECK=true > '
+    "/etc/default/mdadm; sed -n 's/^[0-9].* root //p' /guest/cron | sed 's/[\\]%/%/g' > /tmp/job; "
+    "grep -q checkarray /tmp/job && bash /tmp/job"
+)
+"""Does what Debian's table for cron says."""
 IDLE = "while ! grep -q idle /sys/block/md0/md/sync_action; do sleep 0.2; done"
 
 
@@ -76,13 +83,17 @@ def items(drives: list[ServedDrive]) -> dict[str, list[str]]:
             "umount /mnt",
         ],
         "schedulers": [
-            line
-            for name in SCHEDULERS
-            for line in (
-                f"echo {name} > /sys/block/nvme0c0n1/queue/scheduler; "
-                "cat /sys/block/nvme0c0n1/queue/scheduler",
-                READS + "/dev/nvme0n1",
-            )
+            HEALTH.format(0),
+            *(
+                line
+                for name in SCHEDULERS
+                for line in (
+                    f"echo {name} > /sys/block/nvme0c0n1/queue/scheduler; "
+                    "cat /sys/block/nvme0c0n1/queue/scheduler",
+                    READS + "/dev/nvme0n1",
+                )
+            ),
+            HEALTH.format(0),
         ],
         "all of it": overwritten(1, "/dev/nvme1n1", "124m"),
         "spare by partition": overwritten(
@@ -126,12 +137,11 @@ def items(drives: list[ServedDrive]) -> dict[str, list[str]]:
             "wipefs -qa /dev/nvme0n1 /dev/nvme1n1; mdadm -q --create /dev/md0 --run --level=1 "
             "--assume-clean --raid-devices=2 --size=32M /dev/nvme0n1 /dev/nvme1n1",
             "dd if=/dev/zero of=/dev/md0 bs=1M oflag=direct 2>&1; true",
-            HEALTH.format(1),
-            # It leaves arrays alone that are younger than two weeks.
-            "date -s '+20 days' > /dev/null; bash /guest/checkarray --all --idle 2>&1; "
-            f"sleep 0.5; {IDLE}",
+            *map(HEALTH.format, (0, 1)),
+            f"{MONTHLY} 2>&1; sleep 0.5; {IDLE}",
             "cat /sys/block/md0/md/mismatch_cnt",
-            HEALTH.format(1),
+            "dmesg | grep data-check",
+            *map(HEALTH.format, (0, 1)),
             "mdadm -q --stop /dev/md0",
         ],
     }
@@ -156,13 +166,14 @@ class Tried:
 @pytest.fixture(scope="module")
 def tried(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tried]:
     """Serve six drives, and boot one guest that uses them."""
-    if not CHECKARRAY.exists():
-        pytest.skip(f"{CHECKARRAY} is not here: run scripts/install-tools.sh")
+    for missing in (each for each in (CHECKARRAY, CRON) if not each.exists()):
+        pytest.skip(f"{missing} is not here: run scripts/install-tools.sh")
     folder = tmp_path_factory.mktemp("measured")
     used = ("--state", "steady")
     drives = [serve(folder / f"drive{number}", PROTECTED, *used) for number in range(6)]
     try:
-        yield Tried(boot_typed(items(drives), folder, PROGRAMS, {CHECKARRAY: "/guest/checkarray"}))
+        more = {CHECKARRAY: str(CHECKARRAY), CRON: "/guest/cron"}
+        yield Tried(boot_typed(items(drives), folder, PROGRAMS, more))
     finally:
         end(drives)
 
@@ -192,11 +203,15 @@ def test_the_five_jobs(tried: Tried, number: int) -> None:
 
 
 def test_schedulers_are_set(tried: Tried) -> None:
-    """Each is the one in brackets, and every read arrives under each."""
+    """Each is the one in brackets, and every read arrives at the drive under each."""
     shown = [text for line, _, text in tried.said("schedulers") if line.startswith("echo")]
     assert [text.partition("[")[2].partition("]")[0] for text in shown] == list(SCHEDULERS)
     found = jobs(tried, "schedulers")
     assert all(job["error"] == 0 and job["read"]["total_ios"] == 1024 for job in found)
+    before, after = (
+        int(log["host_read_commands"]) for log in tried.looks("schedulers", "smart-log")
+    )
+    assert after - before >= 1024 * len(SCHEDULERS)
     rates = [round(job["read"]["iops"]) for job in found]
     print(f"4 KiB reads: {dict(zip(SCHEDULERS, rates, strict=True))} IOPS")
 
@@ -232,10 +247,13 @@ def test_the_cipher_costs_time_and_no_writes(tried: Tried) -> None:
 
 
 def test_the_monthly_scrub_reads_both(tried: Tried) -> None:
-    """Debian's checkarray starts it; the drive has read its half, and nothing differs."""
+    """Debian's line for cron starts it; each drive has read its half, and nothing differs."""
     lines = tried.said("scrub")
-    assert lines[3][1] == 0 and "check queued for array md0" in lines[3][2], lines[3]
-    assert lines[4][2].strip() == "0"
-    before, after = (int(log["data_units_read"]) for log in tried.looks("scrub", "smart-log"))
-    # Of its first and its last unit the log tells the whole.
-    assert (after - before + 1) * 512_000 >= 32 << 20
+    assert lines[4][1] == 0, lines[4]
+    assert lines[5][2].strip() == "0"
+    assert "data-check of RAID array md0" in lines[6][2], lines[6]
+    for number in (0, 1):
+        logs = tried.looks("scrub", f"smart-log /dev/nvme{number}")
+        before, after = (int(log["data_units_read"]) for log in logs)
+        # Of its first and its last unit the log tells the whole.
+        assert (after - before + 1) * 512_000 >= 32 << 20, number
