@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -13,12 +15,21 @@ from typing import Any
 
 import pytest
 
+from collectors import (
+    CHECK_ASKS,
+    EXPORTER_ASKS,
+    SCRUTINY_ASKS,
+    checked,
+    exported,
+    failing_for_scrutiny,
+)
 from ssdlab.machine.health import examine, read_report
 from ssdlab.real.smart.reading import read_file
 from ssdlab.real.smart.report import DriveReport
 
 pytestmark = pytest.mark.end_to_end
 
+GUIDE = Path(__file__).parents[2] / "docs/howto/smart.md"
 Command = Callable[..., tuple[int, str, str]]
 
 
@@ -46,26 +57,64 @@ class Point:
         What `ssdlab health` says.
     exits
         With what `ssdlab smart` ends, of NVMe and of a maker's ATA attributes.
+    says
+        What `ssdlab health` blames, as a pattern.
+    warning
+        The bits of an NVMe drive's critical warning.
+    scrutiny, check
+        What scrutiny and check_smart_attributes blame of an NVMe drive, beside warning and verdict.
     """
 
     name: str
     aging: tuple[str, ...]
     state: str
     exits: dict[str, int] = field(default_factory=dict)
+    says: str = ""
+    warning: int = 0
+    scrutiny: frozenset[str] = frozenset()
+    check: frozenset[str] = frozenset()
+
+
+_WORN = frozenset({"Percentage Used"})
+_FAILS = {"nvme": 8, "sata": 24}
+_WEAR = "% of the rated life is used"
+
+
+def _without_spare(name: str, aging: tuple[str, ...], warning: int) -> Point:
+    return Point(
+        name, aging, "CRITICAL", _FAILS, says="of the spare blocks are left", warning=warning,
+        scrutiny=frozenset({"available_spare"}), check=frozenset({"Available Spare"}),
+    )  # fmt: skip
 
 
 LIFE = (
     Point("new", (), "OK"),
     Point("used", ("--used", "40", "--power-on-hours", "9000", "--power-cycles", "30"), "OK"),
-    Point("worn to 90 %", ("--used", "90"), "WARNING"),
-    Point("worn to its rating", ("--used", "100"), "CRITICAL"),
-    Point("worn beyond it", ("--used", "130"), "CRITICAL"),
-    Point("without spare", ("--spare", "5"), "CRITICAL", {"nvme": 8, "sata": 24}),
-    Point("hot", ("--celsius", "75"), "CRITICAL", {"nvme": 8}),
-    Point("with media errors", ("--media-errors", "3"), "WARNING"),
-    Point("without its capacitor", ("--capacitor", "failed"), "CRITICAL", {"nvme": 8, "sata": 24}),
-    Point("read-only", ("--read-only",), "CRITICAL", {"nvme": 8, "sata": 24}),
-)
+    Point("worn to 90 %", ("--used", "90"), "WARNING", says=f"90 {_WEAR}", check=_WORN),
+    Point("worn to its rating", ("--used", "100"), "CRITICAL", says=f"100 {_WEAR}", check=_WORN),
+    Point(
+        "worn beyond it", ("--used", "130"), "CRITICAL", says=f"1[03]0 {_WEAR}",
+        scrutiny=frozenset({"percentage_used"}), check=_WORN,
+    ),
+    _without_spare("without spare", ("--spare", "5"), warning=1),
+    Point(
+        "hot", ("--celsius", "75"), "CRITICAL", {"nvme": 8}, says="temperature", warning=2,
+        check=frozenset({"Temperature"}),
+    ),
+    Point(
+        "with media errors", ("--media-errors", "3"), "WARNING", says="Error_Cnt: 3|errors: 3",
+        scrutiny=frozenset({"media_errors"}),
+        check=frozenset({"Media and Data Integrity Errors", "Error Information Log Entries"}),
+    ),
+    Point(
+        "without its capacitor", ("--capacitor", "failed"), "CRITICAL", _FAILS,
+        says="power-loss protection", warning=16,
+    ),
+    # Spare is gone, it is no longer reliable, and read-only.
+    _without_spare("read-only", ("--read-only",), warning=13),
+    # No limit is known for them, of nobody.
+    Point("with unsafe shutdowns", ("--unsafe-shutdowns", "4"), "OK"),
+)  # fmt: skip
 
 WEAR = ("worn to 90 %", "worn to its rating", "worn beyond it")
 
@@ -127,7 +176,58 @@ def test_ten_points_of_a_life(drives: dict[str, Path], point: Point, command: Co
         state = "WARNING" if point.name == "hot" and kind != "nvme" else state
         assert str(examine(report).severity) == state, kind
         _, judged, _ = command("health", str(folder), "--json")
-        assert json.loads(judged)[0]["severity"] == state, kind
+        (found,) = json.loads(judged)
+        assert found["severity"] == state, kind
+        wrong = [
+            f"{each['what']} ({each['why']})"
+            for each in found["findings"]
+            if each["verdict"] == "looks wrong"
+        ]
+        assert bool(wrong) == (state != "OK")
+        assert state == "OK" or kind == "theory" or re.search(point.says, "; ".join(wrong)), wrong
+        _monitors_say(point, kind, str(folder), command)
+
+
+def _monitors_say(point: Point, kind: str, folder: str, command: Command) -> None:
+    """Check what the collectors read and say, and that docs/howto/smart.md tells it so."""
+    place = ("nvme", "sata").index(kind) if kind != "theory" else None
+    if place is None:
+        return
+    verdict, check, scrutiny, health = (cells[place] for cells in _told(point))
+    document = json.loads(command("smart", *SCRUTINY_ASKS, folder)[1])
+    passed = document["smart_status"]["passed"]
+    assert verdict == ("passed" if passed else "failed")
+    state, blamed = checked(command("smart", *CHECK_ASKS, folder)[1], kind)
+    assert (check, health == "OK") == (state, check == "OK")
+    shutdowns = 4 if point.name == "with unsafe shutdowns" else 0
+    if kind == "sata":
+        (counted,) = (
+            each for each in document["ata_smart_attributes"]["table"] if each["id"] == 174
+        )
+        assert counted["raw"]["value"] == shutdowns
+        return
+    both = {"smart_status", "critical_warning"} if point.warning else set()
+    failing = failing_for_scrutiny(document)
+    assert failing == point.scrutiny | both
+    assert scrutiny == ("failed" if failing else "passed")
+    assert blamed == point.check | ({"verdict", "Critical Warning"} if both else set())
+    code, printed, _ = command("smart", *EXPORTER_ASKS, "--device=nvme", folder)
+    metrics = exported(json.loads(printed))
+    log = document["nvme_smart_health_information_log"]
+    assert metrics["smartctl_device_critical_warning"] == point.warning == log["critical_warning"]
+    assert metrics["smartctl_device_smartctl_exit_status"] == code == point.exits.get(kind, 0)
+    assert metrics["smartctl_device_smart_status"] == passed == (not point.warning)
+    assert log["unsafe_shutdowns"] == shutdowns
+
+
+def _told(point: Point) -> list[tuple[str, str]]:
+    """Return a row of the guide's table: of NVMe and of SATA what each reader says."""
+    section = GUIDE.read_text(encoding="utf-8").partition("| point |")[2].partition("\n\n")[0]
+    rows = section.splitlines()[2:]
+    assert len(rows) == len(LIFE)
+    cells = rows[LIFE.index(point)].replace("*", "").strip("|").split("|")[1:]
+    halves = [cell.strip().partition(" / ") for cell in cells]
+    return [(first, second or first) for first, _, second in halves]
 
 
 def test_what_was_asked_for(drives: dict[str, Path], command: Command) -> None:
@@ -196,3 +296,36 @@ def test_it_stands_in_for_smartctl(
     asked = ("--nocheck=standby", "--format=brief", "--log=error")
     told = ask("--json", *words, *asked, f"--device={found[0]['type']}", found[0]["name"])
     assert told["nvme_smart_health_information_log"]["percentage_used"] == 90
+
+
+DATABASE = "check_smartdb.json"
+
+
+@pytest.mark.parametrize(("number", "exits"), [(0, 0), (2, 1), (5, 2)])
+def test_the_check_itself(
+    drives: dict[str, Path], command: Command, tmp_path: Path, number: int, exits: int
+) -> None:
+    """check_smart_attributes says what is said of it here, where it is on the path."""
+    program = shutil.which("check_smart_attributes")
+    if program is None:
+        pytest.skip("check_smart_attributes is not on the path")
+    database = Path(program).resolve().with_name(DATABASE)
+    if not database.exists():
+        pytest.skip(f"{DATABASE} is not beside {program}")
+    _at(command, drives["nvme"], LIFE[number])
+    stand_in = tmp_path / "smartctl"
+    stand_in.symlink_to(Path(sys.executable).with_name("ssdlab"))
+    done = subprocess.run(
+        [program, "-p", stand_in, "-nosudo", "-dbj", database, "-d", "/dev/nvme0"],
+        env={**os.environ, "SSDLAB_DRIVES": str(_named(drives["nvme"], tmp_path / "nvme0"))},
+        capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+    state, _ = checked(command("smart", *CHECK_ASKS, str(drives["nvme"]))[1], "nvme")
+    assert done.returncode == exits, done.stdout + done.stderr
+    assert done.stdout.upper().startswith(state.upper()), done.stdout
+
+
+def _named(folder: Path, name: Path) -> Path:
+    """Give a drive another name, by which the check sees what kind it is."""
+    name.symlink_to(folder)
+    return name
