@@ -104,6 +104,7 @@ def report(results: tuple[str, ...], output: str, title: str | None, as_json: bo
 def _report_drive(folder: str, output: str, title: str | None) -> None:
     """Write the page of a drive in a folder; of one that is served as it is now."""
     from ssdlab.cli.served_note import serial_of, shown_now, tell_if_served
+    from ssdlab.machine.health.past import past_of
     from ssdlab.machine.health.simulated import smart_json
     from ssdlab.machine.health.smart_text import Parts, smart_text
     from ssdlab.report.kept_drive import write_drive_report
@@ -111,7 +112,8 @@ def _report_drive(folder: str, output: str, title: str | None) -> None:
     shown = shown_now(folder)
     tell_if_served(folder)
     parts = Parts(information=True, health=True, attributes=True)
-    smart = smart_text(smart_json(shown, folder, serial_of(folder)), parts)
+    document = smart_json(shown, folder, serial_of(folder), past=past_of(folder))
+    smart = smart_text(document, parts)
     write_drive_report(folder, shown, smart, output, title=title)
 
 

@@ -30,14 +30,18 @@ _NOT_OPENED, _IS_FAILING, _PREFAIL = 1 << 1, 1 << 3, 1 << 4
 _TYPES = ("auto", "ata", "sat", "nvme", "test")
 _LOGS = ("error", "xerror", "selftest", "xselftest", "devstat", "ssd")
 _SECTIONS: dict[str, tuple[str, ...]] = {
-    "information": ("model_name", "model_family", "serial_number", "firmware_version"),
+    "information": (
+        *("model_name", "model_family", "serial_number", "firmware_version"),
+        *("nvme_total_capacity", "nvme_number_of_namespaces", "nvme_namespaces"),
+    ),
+    "capabilities": ("nvme_namespaces",),
     "health": ("smart_status",),
     "attributes": ("ata_smart_attributes", "nvme_smart_health_information_log"),
-    "errors": ("ata_smart_error_log",),
-    "self_tests": ("ata_smart_self_test_log",),
+    "errors": ("ata_smart_error_log", "nvme_error_information_log"),
+    "self_tests": ("ata_smart_self_test_log", "nvme_self_test_log"),
     "statistics": ("ata_device_statistics",),
 }
-"""Fields of the document that belong to one section alone."""
+"""Fields of the document that are there for sections, and not without them."""
 
 
 class _AsSmartctl(Verb):
@@ -64,9 +68,12 @@ class _AsSmartctl(Verb):
     ),
 )
 @click.argument("drive", metavar="FOLDER|DRIVE", required=False)
-@click.option("-a", "--all", "wants_all", is_flag=True, help="Show all of -i, -H, -A and the logs.")
+@click.option(
+    "-a", "--all", "wants_all", is_flag=True, help="Show all of -i, -c, -H, -A and the logs."
+)
 @click.option("-x", "--xall", is_flag=True, help="Show -a and the device statistics.")
 @click.option("-i", "--info", "information", is_flag=True, help="Show identity information.")
+@click.option("-c", "--capabilities", is_flag=True, help="Show what an NVMe drive can.")
 @click.option("-H", "--health", is_flag=True, help="Show the drive's own verdict.")
 @click.option(
     "-A", "--attributes", is_flag=True, help="Show SMART attributes or the NVMe health log."
@@ -114,6 +121,8 @@ def smart(drive: str | None, as_json: bool, **given: Any) -> int:
         document = _document(drive, given["kind"])
     except SsdlabError as error:
         return _not_opened(drive, str(error), as_json)
+    if given["capabilities"] and document["device"]["protocol"] == "ATA":
+        note("ssdlab: -c: a simulated SATA drive tells no capabilities")
     document["smartctl"]["exit_status"] = code = _exit_status(document, parts)
     if as_json:
         print_json(_chosen(document, parts))
@@ -131,7 +140,7 @@ def _parts(given: Mapping[str, Any]) -> Parts:
                 f"-l {log}: is no log of a simulated drive\nthere are {', '.join(_LOGS)}"
             )
     logs = {log.partition(",")[0] for log in given["logs"]}
-    names = ("information", "health", "attributes")
+    names = ("information", "capabilities", "health", "attributes")
     has_none = not (logs or any(given[name] for name in (*names, "wants_all", "xall")))
     every = bool(given["wants_all"] or given["xall"] or has_none)
     return Parts(
@@ -157,10 +166,12 @@ def _listed() -> dict[str, str]:
 def _document(device: str, kind: str | None) -> dict[str, Any]:
     from ssdlab import engine
     from ssdlab.cli.served_note import serial_of, shown_now
+    from ssdlab.machine.health.past import past_of
     from ssdlab.machine.health.simulated import smart_json
 
     drive = _listed().get(device, device)
-    document = smart_json(shown_now(drive), device, serial_of(drive), engine.version())
+    shown, past = shown_now(drive), past_of(drive)
+    document = smart_json(shown, device, serial_of(drive), engine.version(), past)
     protocol = document["device"]["protocol"]
     wanted = (kind or "auto").partition(",")[0]
     if wanted not in _TYPES:
@@ -185,12 +196,13 @@ def _exit_status(document: Mapping[str, Any], parts: Parts) -> int:
 
 def _chosen(document: Mapping[str, Any], parts: Parts) -> dict[str, Any]:
     """Leave out what was not asked for."""
-    out = {
+    asked = {
         field
         for section, fields in _SECTIONS.items()
-        if not getattr(parts, section)
+        if getattr(parts, section)
         for field in fields
     }
+    out = {field for fields in _SECTIONS.values() for field in fields} - asked
     return {key: value for key, value in document.items() if key not in out}
 
 

@@ -7,7 +7,8 @@ An NVMe drive gets the health log (02h), a SATA drive its maker's attributes (``
 says which, ``data/wear`` what they mean), one without a maker the ATA Device Statistics.
 
 The model has no temperature, hours or power cycles: they are told where ``ssdlab ctl FOLDER age``
-has said them, and left out otherwise. Left out, too: self-tests, of which the log is empty.
+has said them, and left out otherwise. Failed commands and self-tests are those of NVMe hosts; a
+SATA drive has none.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from typing import Any
 
 from ssdlab.engine.shown import parameters
 from ssdlab.ground.errors import SsdlabError
+from ssdlab.machine.health.past import NvmePast
 from ssdlab.real.smart.life import NVME_UNIT_BYTES
 from ssdlab.real.smart.meanings import Family, family_of
 from ssdlab.real.smart.report import DriveReport
@@ -45,11 +47,50 @@ WARNINGS = {
 }
 """Bits of NVMe's critical warning, from bit 0 on: smartctl's key and its sentence."""
 
+NOTHING = NvmePast()
+ERRORS_KEPT, ERRORS_READ = 64, 16
+"""Entries of the drive's error log, and how many of them smartctl reads."""
+_STATUS = {
+    0x001: "Invalid Command Opcode",
+    0x002: "Invalid Field in Command",
+    0x006: "Internal Error",
+    0x007: "Command Abort Requested",
+    0x00B: "Invalid Namespace or Format",
+    0x00C: "Command Sequence Error",
+    0x00F: "Data SGL Length Invalid",
+    0x011: "SGL Descriptor Type Invalid",
+    0x01D: "Sanitize In Progress",
+    0x020: "Namespace is Write Protected",
+    0x022: "Transient Transport Error",
+    0x080: "LBA Out of Range",
+    0x082: "Namespace Not Ready",
+    0x105: "Asynchronous Event Request Limit Exceeded",
+    0x109: "Invalid Log Page",
+    0x10A: "Invalid Format",
+    0x10D: "Feature Identifier Not Saveable",
+    0x10E: "Feature Not Changeable",
+    0x180: "Connect Incompatible Format",
+    0x181: "Connect Controller Busy",
+    0x182: "Connect Invalid Parameters",
+    0x280: "Write Fault",
+    0x281: "Unrecovered Read Error",
+    0x285: "Compare Failure",
+}
+"""Status code type and code as the NVMe Base Specification 2.0 names them (figures 94 to 98), those
+with which a served drive ends a command."""
+_TESTS = {1: "Short", 2: "Extended", 14: "Vendor specific"}
+_PASSED, _FAILED_SEGMENTS = 0, 7
+_RESULTS = {_PASSED: "Completed without error", _FAILED_SEGMENTS: "Completed: failed segments"}
+
 Figures = Mapping[str, float | None]
 
 
 def smart_json(
-    shown: Mapping[str, Any], device: str, serial: str = SERIAL, firmware: str = ""
+    shown: Mapping[str, Any],
+    device: str,
+    serial: str = SERIAL,
+    firmware: str = "",
+    past: NvmePast = NOTHING,
 ) -> dict[str, Any]:
     """Write what ``engine.show`` tells as smartctl 7.5 would, all sections together.
 
@@ -61,6 +102,8 @@ def smart_json(
         What to call it.
     serial, firmware
         What else it calls itself.
+    past
+        What NVMe hosts did to it.
 
     Raises
     ------
@@ -84,12 +127,21 @@ def smart_json(
         "model_name": _model(shown)[0],
         "serial_number": serial,
         **({"firmware_version": firmware} if firmware else {}),
-        "user_capacity": {"bytes": shown["wear"]["exported_bytes"]},
-        "logical_block_size": _parameter(shown, "sector_bytes") or _SECTOR_BYTES,
+        "user_capacity": _capacity(shown),
+        "logical_block_size": _sector_bytes(shown),
         "smart_support": {"available": True, "enabled": True},
         **_signs(shown["health"]),
     }
-    return report | (_nvme(shown) if nvme else _ata(shown))
+    return report | (_nvme(shown, past) if nvme else _ata(shown))
+
+
+def _sector_bytes(shown: Mapping[str, Any]) -> int:
+    return int(_parameter(shown, "sector_bytes") or _SECTOR_BYTES)
+
+
+def _capacity(shown: Mapping[str, Any]) -> dict[str, int]:
+    size = int(shown["wear"]["exported_bytes"])
+    return {"blocks": size // _sector_bytes(shown), "bytes": size}
 
 
 def _signs(health: Mapping[str, Any]) -> dict[str, Any]:
@@ -146,7 +198,7 @@ def model_name(shown: Mapping[str, Any]) -> str:
     return _model(shown)[0]
 
 
-def _nvme(shown: Mapping[str, Any]) -> dict[str, Any]:
+def _nvme(shown: Mapping[str, Any], past: NvmePast) -> dict[str, Any]:
     health = shown["health"]
     counters, warning = health["counters"], health["critical_warning"]
     told = {"temperature": "celsius", "power_cycles": "power_cycles"}
@@ -162,13 +214,76 @@ def _nvme(shown: Mapping[str, Any]) -> dict[str, Any]:
         "host_writes": counters["host_writes"],
         "unsafe_shutdowns": counters["unsafe_shutdowns"],
         "media_errors": counters["uncorrectable_reads"],
-        "num_err_log_entries": counters["uncorrectable_reads"],
+        "num_err_log_entries": past.errors,
         **{key: health[sign] for key, sign in told.items() if health[sign] is not None},
     }
     bits = {name: bool(warning >> bit & 1) for bit, name in enumerate(WARNINGS)}
     # As smartctl has it: any warning is a failure.
     status = {"passed": not warning, "nvme": {"value": warning, **bits}}
-    return {"smart_status": status, "nvme_smart_health_information_log": log}
+    capacity, sector = _capacity(shown), _sector_bytes(shown)
+    size = {"size": capacity, "capacity": capacity, "formatted_lba_size": sector}
+    form = {"formatted": True, "data_bytes": sector, "metadata_bytes": 0, "relative_performance": 0}
+    return {
+        "nvme_total_capacity": capacity["bytes"],
+        "nvme_number_of_namespaces": 1,
+        "nvme_namespaces": [{"id": 1, **size, "lba_formats": [form]}],
+        "smart_status": status,
+        "nvme_smart_health_information_log": log,
+        "nvme_error_information_log": _error_log(past),
+        "nvme_self_test_log": _self_test_log(past),
+    }
+
+
+def _error_log(past: NvmePast) -> dict[str, Any]:
+    read = past.failed[:ERRORS_READ]
+    table = [
+        {
+            "error_count": each.number,
+            "submission_queue_id": each.queue,
+            "command_id": each.command,
+            "status_field": _status(each.status >> 1),
+            "phase_tag": bool(each.status & 1),
+            "lba": {"value": each.sector},
+            "nsid": 1,
+        }
+        for each in read
+    ]
+    # As smartctl has it: where what it read is full, there may be more.
+    unread = ERRORS_KEPT - ERRORS_READ if len(read) == ERRORS_READ else 0
+    told = {"size": ERRORS_KEPT, "read": ERRORS_READ, "unread": unread}
+    return {**told, "table": table} if table else told
+
+
+def _status(status: int) -> dict[str, Any]:
+    kind, code = status >> 8 & 7, status & 0xFF
+    return {
+        "value": status,
+        "do_not_retry": bool(status >> 14 & 1),
+        "status_code_type": kind,
+        "status_code": code,
+        "string": _STATUS.get(kind << 8 | code, f"Unknown Status {kind}/0x{code:02x}"),
+    }
+
+
+def _self_test_log(past: NvmePast) -> dict[str, Any]:
+    now = {"value": 0, "string": "No self-test in progress"}
+    table = []
+    for code, passed in past.self_tests:
+        result = _PASSED if passed else _FAILED_SEGMENTS
+        table.append(
+            {
+                "self_test_code": {
+                    "value": code,
+                    "string": _TESTS.get(code, f"Unknown (0x{code:x})"),
+                },
+                "self_test_result": {"value": result, "string": _RESULTS[result]},
+                # The drive does not keep the hour, nor which segment failed.
+                "power_on_hours": 0,
+                **({} if passed else {"segment": 0}),
+            }
+        )
+    told: dict[str, Any] = {"nsid": -1, "current_self_test_operation": now}
+    return {**told, "table": table} if table else told
 
 
 def _ata(shown: Mapping[str, Any]) -> dict[str, Any]:

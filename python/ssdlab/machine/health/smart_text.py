@@ -24,13 +24,14 @@ class Parts:
 
     Attributes
     ----------
-    information, health, attributes, errors, self_tests, statistics
-        Sections, as smartctl's -i, -H, -A, -l error, -l selftest and -l devstat name them.
+    information, capabilities, health, attributes, errors, self_tests, statistics
+        Sections, as smartctl's -i, -c, -H, -A, -l error, -l selftest and -l devstat name them.
     is_brief
         Attributes in smartctl's brief form, as -x has them.
     """
 
     information: bool = False
+    capabilities: bool = False
     health: bool = False
     attributes: bool = False
     errors: bool = False
@@ -62,8 +63,12 @@ def smart_text(document: Mapping[str, Any], parts: Parts) -> str:
     """
     nvme = document["device"]["protocol"] == "NVMe"
     lines = [banner(), ""]
-    if parts.information:
-        lines += ["=== START OF INFORMATION SECTION ===", *_information(document, nvme), ""]
+    capabilities = parts.capabilities and nvme
+    if parts.information or capabilities:
+        lines += ["=== START OF INFORMATION SECTION ==="]
+        lines += _information(document, nvme) if parts.information else ()
+        lines += _formats(document["nvme_namespaces"]) if capabilities else ()
+        lines += [""]
     if parts.has_data:
         lines += [f"=== START OF {'SMART DATA' if nvme else 'READ SMART DATA'} SECTION ==="]
         lines += _of_nvme(document, parts) if nvme else _of_ata(document, parts)
@@ -103,6 +108,15 @@ def _information(document: Mapping[str, Any], nvme: bool) -> Iterator[str]:
             yield f"{name + ':':{width}}{value}"
 
 
+def _formats(namespaces: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    for namespace in namespaces:
+        yield from ("", f"Supported LBA Sizes (NSID 0x{namespace['id']:x})")
+        yield "Id Fmt  Data  Metadt  Rel_Perf"
+        for number, each in enumerate(namespace["lba_formats"]):
+            numbers = f"{each['metadata_bytes']:7} {each['relative_performance']:9}"
+            yield f"{number:2} {'+' if each['formatted'] else '-'} {each['data_bytes']:7} {numbers}"
+
+
 def _verdict(document: Mapping[str, Any]) -> Iterator[str]:
     status = document["smart_status"]
     verdict = "PASSED" if status["passed"] else "FAILED!"
@@ -123,13 +137,47 @@ def _of_nvme(document: Mapping[str, Any], parts: Parts) -> Iterator[str]:
             yield f"{name + ':':36}{value}"
         yield ""
     if parts.errors:
-        count = log["num_err_log_entries"]
-        yield "Error Information (NVMe Log 0x01, 16 of 64 entries)"
-        yield "No Errors Logged" if not count else f"... {count} errors; nvme error-log lists them"
+        yield from _error_log(document["nvme_error_information_log"])
         yield ""
     if parts.self_tests:
-        yield from ("Self-test Log (NVMe Log 0x06)", "Self-test status: No self-test in progress")
-        yield from ("No Self-tests Logged", "")
+        yield from _self_test_log(document["nvme_self_test_log"])
+        yield ""
+
+
+def _error_log(log: Mapping[str, Any]) -> Iterator[str]:
+    yield f"Error Information (NVMe Log 0x01, {log['read']} of {log['size']} entries)"
+    if "table" not in log:
+        yield "No Errors Logged"
+        return
+    yield "Num   ErrCount  SQId   CmdId  Status  PELoc          LBA  NSID    VS  Message"
+    for number, each in enumerate(log["table"]):
+        status = each["status_field"]
+        field = f"0x{status['value'] << 1 | each['phase_tag']:04x}"
+        command, lba = f"0x{each['command_id']:04x}", each["lba"]["value"]
+        yield (
+            f"{number:3} {each['error_count']:10} {each['submission_queue_id']:5} {command:>7} "
+            f"{field:>7} {'-':>6} {lba:12} {each['nsid']:5} {'-':>5}  {status['string']}"
+        )
+    if log["unread"]:
+        yield f"... ({log['unread']} entries not read)"
+
+
+def _self_test_log(log: Mapping[str, Any]) -> Iterator[str]:
+    yield "Self-test Log (NVMe Log 0x06, NSID 0xffffffff)"
+    yield f"Self-test status: {log['current_self_test_operation']['string']}"
+    if "table" not in log:
+        yield "No Self-tests Logged"
+        return
+    yield (
+        "Num  Test_Description  Status                       Power_on_Hours  Failing_LBA  NSID "
+        "Seg SCT Code"
+    )
+    for number, each in enumerate(log["table"]):
+        kind, result = each["self_test_code"]["string"], each["self_test_result"]["string"]
+        yield (
+            f"{number:2}   {kind:17} {result:33} {each['power_on_hours']:9} {'-':>12} {'-':>5} "
+            f"{each.get('segment', '-'):>3} {'-':>3} {'-':>4}"
+        )
 
 
 def _health_log(log: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
