@@ -6,9 +6,13 @@ import json
 import os
 import re
 import shutil
+import socket
 import subprocess
 import sys
+import time
+import urllib.request
 from collections.abc import Callable, Iterator
+from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -279,8 +283,7 @@ def test_it_stands_in_for_smartctl(
 ) -> None:
     """Under its name it answers what collectors ask: a scan, then each drive."""
     _at(command, drives["nvme"], LIFE[2])
-    stand_in = tmp_path / "smartctl"
-    stand_in.symlink_to(Path(sys.executable).with_name("ssdlab"))
+    stand_in = _stand_in(tmp_path)
     here = {**os.environ, "SSDLAB_DRIVES": os.pathsep.join(map(str, drives.values()))}
 
     def ask(*words: str) -> Any:
@@ -313,16 +316,51 @@ def test_the_check_itself(
     if not database.exists():
         pytest.skip(f"{DATABASE} is not beside {program}")
     _at(command, drives["nvme"], LIFE[number])
-    stand_in = tmp_path / "smartctl"
-    stand_in.symlink_to(Path(sys.executable).with_name("ssdlab"))
     done = subprocess.run(
-        [program, "-p", stand_in, "-nosudo", "-dbj", database, "-d", "/dev/nvme0"],
+        [program, "-p", _stand_in(tmp_path), "-nosudo", "-dbj", database, "-d", "/dev/nvme0"],
         env={**os.environ, "SSDLAB_DRIVES": str(_named(drives["nvme"], tmp_path / "nvme0"))},
         capture_output=True, text=True, timeout=60,
     )  # fmt: skip
     state, _ = checked(command("smart", *CHECK_ASKS, str(drives["nvme"]))[1], "nvme")
     assert done.returncode == exits, done.stdout + done.stderr
     assert done.stdout.upper().startswith(state.upper()), done.stdout
+
+
+def _stand_in(folder: Path) -> Path:
+    stand_in = folder / "smartctl"
+    stand_in.symlink_to(Path(sys.executable).with_name("ssdlab"))
+    return stand_in
+
+
+def test_the_exporter_itself(drives: dict[str, Path], command: Command, tmp_path: Path) -> None:
+    """smartctl_exporter tells what is said of it here, where it is on the path."""
+    program = shutil.which("smartctl_exporter")
+    if program is None:
+        pytest.skip("smartctl_exporter is not on the path")
+    _at(command, drives["nvme"], LIFE[5])
+    with closing(socket.create_server(("127.0.0.1", 0))) as free:
+        place = f"127.0.0.1:{free.getsockname()[1]}"
+    server = subprocess.Popen(
+        [program, f"--smartctl.path={_stand_in(tmp_path)}", f"--web.listen-address={place}"],
+        env={**os.environ, "SSDLAB_DRIVES": str(drives["nvme"])},
+    )
+    try:
+        told = _scraped(f"http://{place}/metrics")
+    finally:
+        server.kill()
+        server.wait()
+    read = dict(re.findall(r'^(\w+)\{[^}]*device="nvme"[^}]*\} (\S+)$', told, re.MULTILINE))
+    document = json.loads(command("smart", *EXPORTER_ASKS, str(drives["nvme"]))[1])
+    expected = exported(document)
+    assert {name: float(read[name]) for name in expected} == expected
+
+
+def _scraped(place: str) -> str:
+    for _ in range(100):
+        with suppress(OSError), urllib.request.urlopen(place, timeout=30) as answer:
+            return str(answer.read().decode())
+        time.sleep(0.1)
+    pytest.fail(f"{place} does not answer")
 
 
 def _named(folder: Path, name: Path) -> Path:

@@ -73,7 +73,9 @@ class _AsSmartctl(Verb):
 )
 @click.option("-x", "--xall", is_flag=True, help="Show -a and the device statistics.")
 @click.option("-i", "--info", "information", is_flag=True, help="Show identity information.")
-@click.option("-c", "--capabilities", is_flag=True, help="Show what an NVMe drive can.")
+@click.option(
+    "-c", "--capabilities", is_flag=True, help="Show the sector formats of an NVMe drive."
+)
 @click.option("-H", "--health", is_flag=True, help="Show the drive's own verdict.")
 @click.option(
     "-A", "--attributes", is_flag=True, help="Show SMART attributes or the NVMe health log."
