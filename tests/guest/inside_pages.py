@@ -66,7 +66,7 @@ def write_on(path: str, seed: int) -> None:
 
 
 def joined() -> int:
-    """Count the writes that the kernel joined with others, of all controllers that are connected."""
+    """Count the writes that the kernel joined with others, over all controllers."""
     paths = [*Path("/sys/class/nvme").glob("nvme*/nvme*n1/stat")]
     assert paths, "no controller counts its requests"
     return sum(int(path.read_text(encoding="ascii").split()[5]) for path in paths)

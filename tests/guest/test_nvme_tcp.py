@@ -86,6 +86,13 @@ def items(drive: ServedDrive, volatile: ServedDrive) -> dict[str, list[str]]:
             "nvme disconnect-all", drive.connect("-g", "-G", "-c 1", "-l 120"), "sleep 1",
             LOAD.format(seconds=2) + " --verify=crc32c --size=4m --loops=1 --time_based=0",
         ],
+        "several queues": [
+            # Of one processor the kernel makes one queue of each kind.
+            "nvme disconnect-all", drive.connect("-W 1", "-P 1", "-c 1", "-l 120"), "sleep 1",
+            "dmesg | grep 'read/poll queues' | tail -n 1",
+            LOAD.format(seconds=2) + " --verify=crc32c --size=4m --loops=1 --time_based=0",
+            "nvme admin-passthru /dev/nvme0 -o 8 --cdw10=0x10001 2>&1",
+        ],
         "format": [
             *(
                 line
@@ -280,6 +287,15 @@ def test_digests(tried: Tried) -> None:
     code, said = tried.lines("digests")[-1]
     assert code == 0, said
     assert json.loads(said[said.index("{") :])["jobs"][0]["error"] == 0
+
+
+def test_several_queues(tried: Tried) -> None:
+    """Writes go by one queue, reads by another; what has ended cannot be aborted."""
+    lines = tried.lines("several queues")
+    assert [code for code, _ in lines] == [0] * 6, lines
+    assert "1/1/1 default/read/poll queues" in lines[3][1]
+    assert json.loads(lines[4][1][lines[4][1].index("{") :])["jobs"][0]["error"] == 0
+    assert "result: 00000001" in lines[5][1], lines[5][1]
 
 
 def test_formats_erase(tried: Tried) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -42,8 +43,16 @@ def cut_when_asked(drives: list[ServedDrive], reports: Path, ended: threading.Ev
             drive.ctl("power-on")
 
 
+@dataclass(frozen=True)
+class Lived:
+    """What the guest reported, and how often each drive was not shut down."""
+
+    results: Results
+    unsafe_shutdowns: list[int]
+
+
 @pytest.fixture(scope="module")
-def lived(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Results]:
+def lived(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lived]:
     """Boot one guest that lives through the cuts."""
     folder = tmp_path_factory.mktemp("pages")
     promise = ("--set", "atomic_write_bytes=16KiB")
@@ -60,18 +69,22 @@ def lived(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Results]:
     plug = threading.Thread(target=cut_when_asked, args=arguments)
     plug.start()
     try:
-        yield boot_with(files, [], folder, programs=PROGRAMS, reaches_host=True)
+        results = boot_with(files, [], folder, programs=PROGRAMS, reaches_host=True)
+        counters = [drive.ctl("stats")["counters"] for drive in drives]
+        yield Lived(results, [each["unsafe_shutdowns"] for each in counters])
     finally:
         ended.set()
         plug.join()
         end(drives)
 
 
-def test_no_page_is_torn_where_that_is_promised(lived: Results) -> None:
+def test_no_page_is_torn_where_that_is_promised(lived: Lived) -> None:
     """No cut tears a page of the drive that promises it; of the other drive some are torn."""
-    assert sum(lived[f"cut {number}, now"]["joined"] for number in range(CUTS)) == 0
-    torn = [lived[f"cut {number}"]["torn"] for number in range(CUTS)]
+    cuts = [f"cut {number}" for number in range(CUTS)]
+    assert sum(lived.results[f"{cut}, now"]["joined"] for cut in cuts) == 0
+    torn = [lived.results[cut]["torn"] for cut in cuts]
     assert [whole for whole, _ in torn] == [0] * CUTS
     without = sum(other for _, other in torn)
     print(f"without the promise {without} pages were torn in {CUTS} cuts")
     assert without > 0
+    assert lived.unsafe_shutdowns == [CUTS, CUTS]
