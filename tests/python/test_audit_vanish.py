@@ -11,8 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from builders import adaptec, behind, generation, patrolled, smart_array, with_queue
 from insertions import FIELD, VALUE, fields_inserted, rows_inserted
 from layouts import LAYOUTS
+from layouts_host import pool
 from machine import MadeMachine
 from ssdlab.ground.errors import SsdlabError
 from ssdlab.machine.audit import Audit, Severity, audit
@@ -263,6 +265,73 @@ def test_a_foreign_row_of_an_answer_is_quoted(tmp_path: Path) -> None:
                 word = max(re.findall(r"[A-Za-z]{6,}", row), key=len)
                 said = " ".join(each.what + each.where for each in found.findings)
                 assert word in said or key.startswith("smartctl"), (key, changed)
+
+
+FREE_KEYS = ("/proc/cpuinfo", "arcconf", "ssacli")
+"""Answers with keys of each version's own: a row with a key and a value is none that is foreign."""
+
+
+def is_foreign(key: str, row: str) -> bool:
+    """Whether what was asked has no such row: keys of its own, or rows that go on."""
+    if key.startswith(FREE_KEYS):
+        return ":" not in row
+    return not (key.endswith("mdadm.conf") and row.startswith((" ", "\t")))
+
+
+def test_a_foreign_row_of_every_layouts_answers_is_quoted(tmp_path: Path) -> None:
+    """The same for what any layout tells: tables and states, swap, pools, arrays, controllers."""
+    draw = random.Random(36)
+    tried: Counter[str] = Counter()
+    for layout in LAYOUTS:
+        content = json.loads(capture(layout.build().system()))
+        for part in ("files", "commands"):
+            for key, text in content[part].items():
+                kind = re.sub(r"(sd|nvme|md|dm-|vd|loop|bcache)[a-z0-9]*", "D", key)
+                if not text or key.startswith(FREE) or tried[kind] == 2:
+                    continue
+                tried[kind] += 1
+                rows = [row for row in drawn_rows(key)[:4] if is_foreign(key, row)]
+                for changed, row in draw.sample([*rows_inserted(text, rows)], min(len(rows), 2)):
+                    answers = {**content[part], key: changed.strip()}
+                    found = sent(tmp_path, {**content, part: answers})
+                    word = max(re.findall(r"[A-Za-z]{6,}", row), key=len)
+                    said = " ".join(each.what + each.where for each in found.findings)
+                    assert found.exit_code != 0, (layout.name, key, changed)
+                    assert word in said or key.startswith("smartctl"), (layout.name, key, changed)
+    assert len(tried) > 50
+
+
+@pytest.mark.parametrize(
+    ("check", "build"),
+    [
+        ("RAID controller", lambda: behind("NRWTX")),
+        ("RAID controller", lambda: behind("")),
+        ("RAID controller", lambda: with_queue(behind("RWBD", media="soon-7"), rotational="1")),
+        ("RAID controller", lambda: adaptec("soon-7", "Disabled")),
+        ("RAID controller", lambda: adaptec("Disabled", "Offline")),
+        ("RAID controller", lambda: renamed(adaptec("Off", "Off"), "Write-cache setting")),
+        ("RAID controller", lambda: smart_array("soon-7", "OK", "Idle")),
+        ("RAID controller", lambda: smart_array("Disabled", "soon-7", "Idle")),
+        ("RAID patrol", lambda: smart_array("Disabled", "OK", "soon-7")),
+        ("RAID patrol", lambda: patrolled("soon-7", "Disabled")),
+        ("RAID patrol", lambda: patrolled("Disabled", "soon-7")),
+        ("RAID patrol", lambda: adaptec("Disabled", "Disabled", scrub="soon-7")),
+        ("RAID generation", lambda: generation("soon-7")),
+        ("devices", lambda: renamed(pool(12, "on"), "ashift\t")),
+    ],
+)
+def test_a_controllers_word_that_nobody_knows(check: str, build: Callable[[], MadeMachine]) -> None:
+    """A value or a key in another form than the tool's leaves the controller not judged."""
+    found = [each for each in audit(build().system()).findings if each.check == check]
+    assert any(each.severity is Severity.UNSEEN for each in found), found
+    assert not any(each.severity is Severity.GREEN for each in found), found
+
+
+def renamed(machine: MadeMachine, key: str) -> MadeMachine:
+    """Give another name to a key in every answer that has it."""
+    for command, answer in machine.commands.items():
+        machine.commands[command] = answer and answer.replace(key, f"drive_is_{key}")
+    return machine
 
 
 def test_rows_of_mdadms_configuration() -> None:

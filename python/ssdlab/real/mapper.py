@@ -14,6 +14,7 @@ from ssdlab.real.device import SECTOR_BYTES, Below, Device, whole
 from ssdlab.real.system import System
 
 _Devices = dict[str, Device]
+_NO_DEVICES = "No devices found"
 
 
 def numbers(system: System, devices: _Devices) -> _Devices:
@@ -36,9 +37,9 @@ def read_tables(system: System, devices: _Devices) -> list[Unread]:
         device = mapped.get(name)
         words = table.split()
         is_table = len(words) >= 3 and words[0].isdigit() and words[1].isdigit()
-        if device is not None and not is_table:
+        if not is_table and line != _NO_DEVICES:
             why = "a table has start, length and target (dmsetup(8))"
-            unread.append(Unread(f"dmsetup table, {name}", table, why))
+            unread.append(Unread(f"dmsetup table, {name}", line, why))
         elif device is not None:
             device.details["tables"] = str((whole(device.details.get("tables")) or 0) + 1)
             # Of several segments the first is where the device begins.

@@ -116,7 +116,7 @@ def _missing(system: System, folder: str, unread: list[Unread]) -> int:
 
 
 def _swaps(system: System, finder: _Finder) -> Iterator[Use]:
-    for line in (system.read("/proc/swaps") or "").splitlines()[1:]:
+    for line in (system.read("/proc/swaps") or "").splitlines():
         words = line.split()
         device = finder.named(unescape(words[0])) if words else None
         if device is not None:

@@ -28,6 +28,8 @@ TOOLS = {
 _FIRST_VIRTUAL_CHANNEL = 2
 _MOST_CONTROLLERS = 16
 _FOUND = "Controllers found"
+_DISKS = ("HDD", "SAS", "SATA", "Parallel SCSI")
+"""What storcli (Med) and ssacli (Interface Type) call hard disks."""
 _NAMES = (
     (SMART_ARRAY, re.compile(r"^(HP|HPE|COMPAQ)\s+LOGICAL VOLUME", re.I)),
     (OTHER, re.compile(r"DELLBOSS|^LSILOGIC|Areca|RocketRAID|^AMCC|3ware|MARVELL Raid", re.I)),
@@ -83,11 +85,10 @@ def _response(controller: Any) -> dict[str, Any]:
 
 
 def rows(response: dict[str, Any], name: str) -> Iterator[dict[str, Any]]:
-    """Give the rows of a table in storcli's answer."""
+    """Give the rows of a table in storcli's answer; one in another form has nothing in it."""
     table = response.get(name)
     for row in table if isinstance(table, list) else []:
-        if isinstance(row, dict):
-            yield row
+        yield row if isinstance(row, dict) else {}
 
 
 def ssacli(system: System) -> tuple[str, list[tuple[str, str, str, str]]]:
@@ -153,4 +154,4 @@ def media(system: System, family: str, devices: list[Device]) -> str | None:
         told = [value for _, _, key, value in lines if key == "Interface Type"]
     if any("SSD" in each or "Solid State" in each for each in told):
         return "ssd"
-    return "disk" if told else None
+    return "disk" if told and all(each in _DISKS for each in told) else None

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from ssdlab.ground.errors import SsdlabError
 from ssdlab.ground.unread import Unread
+from ssdlab.machine.audit.answers import unread_answers
 from ssdlab.machine.audit.checks import all_checks
 from ssdlab.machine.audit.finding import Finding, Machine, Severity, not_looked_at
 from ssdlab.machine.audit.monitoring import EXIT_CODES, severity_of
@@ -14,7 +15,7 @@ from ssdlab.machine.audit.remedy import advice
 from ssdlab.machine.audit.schedule import unread_rows
 from ssdlab.machine.verdict import count, summary
 from ssdlab.real.reading import MOST_DEVICES, read_topology
-from ssdlab.real.system import System
+from ssdlab.real.system import RecordingSystem, System
 from ssdlab.real.topology import Topology
 
 _MANY_DEVICES = {
@@ -80,9 +81,13 @@ def audit(system: System, places: Sequence[str] = ()) -> Audit:
     SsdlabError
         A place that is no device, or is on no device.
     """
+    system = RecordingSystem(system)
     topology = read_topology(system)
     machine = Machine(system, topology, frozenset(chosen_devices(system, topology, places)))
     findings = [finding for _, check in all_checks() for finding in check(machine)]
+    quoted_by_readers = {each.where for each in topology.unread}
+    answers = unread_answers({**system.files, **system.commands})
+    topology.unread += [each for each in answers if each.where not in quoted_by_readers]
     findings += _unseen(machine, everything=not places)
     findings += [_given_up(*each) for each in system.gave_up().items()]
     unread = system.unread(lambda: _ask_everything(system, topology))

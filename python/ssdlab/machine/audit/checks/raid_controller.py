@@ -7,6 +7,7 @@ best on MegaRAID; TRIM passes through none of them.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -47,9 +48,9 @@ def check(machine: Machine) -> Iterator[Finding]:
             continue
         if kind == "disk":
             # Before hard disks both caches help, as long as a battery keeps them.
-            found = [each for each in found if each.severity is Severity.RED]
+            found = [each for each in found if each.severity is not Severity.YELLOW]
         elif kind is None and any(each.severity is Severity.YELLOW for each in found):
-            found = [each for each in found if each.severity is Severity.RED]
+            found = [each for each in found if each.severity is not Severity.YELLOW]
             because = "the controller calls it a disk and does not report what is behind it"
             yield not_looked_at("RAID controller", because, behind)
             yield from found
@@ -85,13 +86,22 @@ def _megaraid(machine: Machine) -> list[Finding] | None:
     return [each for number, drive in drives for each in _cache(program, number, drive)]
 
 
+_CACHE = re.compile("(NR|R)(WT|WB|AWB|FWB)[CD]?")
+"""No read-ahead or read-ahead; WT, WB, or AWB and FWB (even without a battery); then D or C."""
+
+
 def _cache(program: str, controller: int, drive: dict[str, Any]) -> Iterator[Finding]:
     cache, place = str(drive.get("Cache", "")), str(drive.get("DG/VD", "0/0"))
     number = place.rpartition("/")[2]
     target = f"/c{controller}/v{number if number.isdecimal() else 'ALL'}"
     where = f"{target} ({drive.get('TYPE', '?')}, cache {cache})"
-    # NR or R (read-ahead), WT or WB or AWB (always, even without battery), then D or C.
-    if "AWB" in cache:
+    if not _CACHE.fullmatch(cache):
+        because = (
+            f"its Cache is “{cache}”, which is not understood; NRWTD was expected, or the like"
+        )
+        yield not_looked_at("RAID controller", because, where)
+        return
+    if "AWB" in cache or "FWB" in cache:
         remedy = _set(program, target, "wrcache=wt", "wrcache=awb", _WAITS)
         what, why = "write-back even without a battery", "a power cut loses what was acknowledged"
         yield Finding("RAID controller", Severity.RED, what, where, why, remedy, _SOURCE)
@@ -117,26 +127,37 @@ def _set(program: str, target: str, new: str, old: str, risk: str) -> Remedy:
     )
 
 
+_CACHES = ("Read-cache setting", "Write-cache setting")
+
+
 def _adaptec(machine: Machine) -> list[Finding] | None:
     """Judge the settings of the logical devices of every controller."""
-    found: list[Finding] = []
-    seen = False
+    devices: dict[tuple[int, int], dict[str, str]] = {}
     for controller, lines in arcconf(machine.system, "LD"):
         number = 0
         for key, value in lines:
             if key.lower().startswith("logical device number"):
                 number = whole(key.rpartition(" ")[2]) or 0
-            elif key in ("Write-cache setting", "Read-cache setting"):
-                seen = True
-                found += _setting(controller, number, key, value)
-    return found if seen else None
+                devices.setdefault((controller, number), {})
+            elif key in _CACHES:
+                devices.setdefault((controller, number), {})[key] = value
+    if not any(devices.values()):
+        return None
+    return [
+        finding
+        for (controller, number), told in devices.items()
+        for key in _CACHES
+        for finding in _setting(controller, number, key, told.get(key, ""))
+    ]
 
 
 def _setting(controller: int, number: int, key: str, value: str) -> Iterator[Finding]:
     where = f"controller {controller}, logical device {number}"
     command = f"arcconf SETCACHE {controller} LOGICALDRIVE {number}"
     # Older programs say "Enabled (write-back)", newer ones "On when protected by battery".
-    is_on = value.startswith(("On", "Enabled"))
+    is_on = re.match(r"(On|Enabled)\b", value) is not None
+    if not is_on and not re.match(r"(Off|Disabled)\b", value):
+        yield _not_understood(key, value, where)
     if key == "Write-cache setting" and is_on:
         does = "writes through the controller's cache to the drives"
         remedy = Remedy(does, f"none to data; {_WAITS}", f"{command} wb", (f"{command} wt",))
@@ -162,6 +183,9 @@ def _line(program: str, slot: str, drive: str, key: str, value: str) -> Iterator
     """Judge one line of ssacli's answer."""
     where = f"slot {slot}" + (f", logical drive {drive}" if drive else "")
     command = f"{program} ctrl slot={slot} modify"
+    known = _HPE_WORDS.get(key)
+    if known is not None and not known.match(value):
+        yield _not_understood(key, value, where)
     if key == "No-Battery Write Cache" and value == "Enabled":
         remedy = Remedy(
             "lets the controller cache writes only while its battery is good",
@@ -192,6 +216,11 @@ def _line(program: str, slot: str, drive: str, key: str, value: str) -> Iterator
         yield Finding("RAID controller", Severity.RED, what, where, why, remedy, _HPE_SOURCE)
 
 
+def _not_understood(key: str, value: str, where: str) -> Finding:
+    because = f"its {key} is “{value}”, which is not understood"
+    return not_looked_at("RAID controller", because, where)
+
+
 def _silent(machine: Machine) -> list[Finding] | None:
     """Ask nothing: the tools of other makers are not known here."""
     return None
@@ -201,6 +230,13 @@ _DRIVE_CACHES = {
     "Drive Write Cache": "",
     "Configured Drive Write Cache Policy": " usage=configured",
 }
+_SWITCH = re.compile(r"(Enabled?|Disabled?|Default)\b")
+_HPE_WORDS = {
+    "No-Battery Write Cache": _SWITCH,
+    **dict.fromkeys(_DRIVE_CACHES, _SWITCH),
+    "Battery/Capacitor Status": re.compile(r"(OK|Failed|Recharging|Not Configured)\b"),
+}
+"""What ssacli says of what is judged here."""
 _SETTINGS = {
     MEGARAID: _megaraid,
     SMART_ARRAY: _smart_array,

@@ -7,6 +7,7 @@ what other makers' tools tell of age is not known well enough.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -19,6 +20,7 @@ _SOURCE = (
     "Thomas-Krenn SSD e-book, ch. 3 (current controllers; FastPath is built into those of 12 Gb/s)"
 )
 _OLD = ("SAS-3G", "SAS-6G", "SATA-3G", "SATA-6G")
+_NEW = re.compile(r"SAS-(1[2-9]|2\d)G")
 
 
 def check(machine: Machine) -> Iterator[Finding]:
@@ -51,6 +53,9 @@ def _judged(place: str, answer: dict[str, Any], interface: str, kind: str | None
     options = rows(answer, "Advanced Software Option")
     if any("FastPath" in str(option.get("Adv S/W Opt")) for option in options):
         return Finding("RAID generation", Severity.GREEN, "the controller has FastPath", where)
+    if interface not in _OLD and not _NEW.fullmatch(interface):
+        because = f"its interface is “{interface}”, which is not understood"
+        return not_looked_at("RAID generation", because, where)
     if interface not in _OLD:
         what = "a controller of the generation that has FastPath built in"
         return Finding("RAID generation", Severity.GREEN, what, where)

@@ -31,6 +31,8 @@ _HPE_SOURCE = "HPE Smart Storage Administrator CLI: Surface Scan Mode"
 _ADAPTEC_SOURCE = "Thomas-Krenn SSD e-book, ch. 3 (data scrubbing); arcconf: DATASCRUB"
 _SCRUB = "Background consistency check"
 _OFF = ("disable", "disabled", "off")
+_ON = ("auto", "manual", "concurrent", "sequential", "enable", "enabled", "on", "idle", "high")
+"""What the tools call a patrol, a check or a scan that is on."""
 
 
 def check(machine: Machine) -> Iterator[Finding]:
@@ -64,6 +66,9 @@ def _judged(
     mode, on_ssd = patrol.get("PR Mode"), patrol.get("PR on SSD", "")
     where = f"{controller.partition(' ')[2]} (patrol {mode or '?'}, on SSDs {on_ssd or '?'}"
     where += f", consistency check {compared or '?'})"
+    for word in (mode, on_ssd, compared):
+        if word and word.lower() not in (*_OFF, *_ON, "onlymixed"):
+            return _not_understood(word, where)
     is_patrolled = mode is not None and mode.lower() not in _OFF
     leaves_ssds = on_ssd.lower() in (*_OFF, "onlymixed")
     if (is_patrolled and (kind == "disk" or not leaves_ssds)) or _is_on(compared):
@@ -103,13 +108,20 @@ def _unread(where: str, remedy: Remedy, source: str) -> Finding:
     )
 
 
+def _not_understood(value: str, where: str) -> Finding:
+    because = f"the controller's “{value}” is not understood: on or off was expected"
+    return not_looked_at("RAID patrol", because, where)
+
+
 def _smart_array(machine: Machine) -> Iterator[Finding]:
     program, lines = ssacli(machine.system)
     for slot, _, key, value in lines:
         if key != "Surface Scan Mode":
             continue
         where = f"slot {slot} (surface scan {value})"
-        if value.lower() not in _OFF:
+        if value.lower() not in (*_OFF, *_ON):
+            yield _not_understood(value, where)
+        elif value.lower() not in _OFF:
             yield Finding("RAID patrol", Severity.GREEN, "the array is read through", where)
         else:
             remedy = advice(
@@ -128,7 +140,9 @@ def _adaptec(machine: Machine) -> Iterator[Finding]:
             continue
         period = told.get(f"{_SCRUB} period", "?")
         where = f"controller {controller} (background check {mode}, period {period} days)"
-        if mode.lower() not in _OFF:
+        if mode.lower() not in (*_OFF, *_ON):
+            yield _not_understood(mode, where)
+        elif mode.lower() not in _OFF:
             yield Finding("RAID patrol", Severity.GREEN, "the array is read through", where)
         else:
             command = f"arcconf DATASCRUB {controller}"

@@ -20,7 +20,7 @@ from ssdlab.real.device import Use
 _CAN_TRIM = {"ext3", "ext4", "xfs", "btrfs", "f2fs", "vfat", "exfat", "jfs", "nilfs2", "ntfs3"}
 _TIMER = "fstrim.timer"
 _PROGRAM = "fstrim"
-_FEWEST_WORDS = 3
+_PLACE_ROW = re.compile(r"\S+\s+(/\S*|none|swap)\s+\S+")
 _SOURCE = "Thomas-Krenn SSD e-book, ch. 2 (continuous and batched discard); fstrim(8)"
 
 
@@ -121,10 +121,10 @@ def _read_fstab(machine: Machine) -> dict[str, frozenset[str]]:
 
 
 def _odd_rows(machine: Machine) -> list[str]:
-    """Give the rows of the file that list no place."""
+    """Give the rows of the file that list no place (fstab(5)); swap has none, or a word for it."""
     rows = (machine.system.read("/etc/fstab") or "").splitlines()
     used = (row.strip() for row in rows if row.strip() and not row.lstrip().startswith("#"))
-    return [row for row in used if len(row.split()) < _FEWEST_WORDS]
+    return [row for row in used if not _PLACE_ROW.match(row)]
 
 
 def _is_listed(use: Use, table: dict[str, frozenset[str]]) -> bool:
