@@ -12,8 +12,11 @@ from typing import Any
 
 import pytest
 
+from insertions import FIELD, VALUE, rows_inserted
 from ssdlab.ground.errors import SsdlabError
 from ssdlab.machine.health import Examination, Severity, examine
+from ssdlab.machine.health.baseline import read_baseline
+from ssdlab.machine.health.history import read_history
 from ssdlab.real.smart.reading import read_file, read_report
 from test_health import RECORDED, SMART, load
 
@@ -344,3 +347,77 @@ def test_what_is_not_understood_reaches_every_form(command: Command, tmp_path: P
     assert code == 3 and out.startswith("UNKNOWN - ") and '{"bits": 8}' in out
     code, out, _ = command("health", "--from", str(file), "--format", "prometheus")
     assert code == 4 and re.search(r"ssdlab_device_severity\{[^}]*\} 3", out)
+
+
+HISTORY = "".join(
+    json.dumps(
+        {
+            "drive": drive,
+            "time_s": 86_400.0 * day,
+            "used_percent": float(day),
+            "host_written_bytes": None,
+            "address": "/dev/sda",
+        }
+    )
+    + "\n"
+    for drive, day in (("X 1", 1), ("X 1", 2), ("Y 2", 2))
+)
+
+
+def refused(read: Callable[[], object], *words: str) -> None:
+    """Assert that it is refused in these words, with a remedy."""
+    with pytest.raises(SsdlabError) as caught:
+        read()
+    said = str(caught.value)
+    assert "\n" in said and all(word in said for word in words), said
+
+
+def test_a_foreign_line_of_a_history(tmp_path: Path) -> None:
+    """A line or a field that nobody knows, and a value in another form, are refused by their line.
+
+    So nothing is lost when the file is written anew.
+    """
+    file = tmp_path / "h.jsonl"
+    file.write_text(HISTORY, encoding="utf-8")
+    assert len(read_history(file)) == 3
+    rows = ("frobnication", "[1]", '{"drive": "X 1"}', '{"time_s": 7}', "7")
+    changed = [(text, row) for text, row in rows_inserted(HISTORY, rows)]
+    lines = HISTORY.splitlines()
+    for place, line in enumerate(lines):
+        entry = json.loads(line)
+        others = [{**entry, FIELD: VALUE}, {**entry, "drive": 7}, {**entry, "address": None}]
+        others += [{**entry, key: form} for key in NUMBERS for form in ("7 %", [7], True, "7")]
+        others.append({**entry, "time_s": None})
+        changed += [("\n".join([*lines[:place], json.dumps(each)]), "") for each in others]
+        twice = line.replace("{", '{"used_percent": 99.0, ', 1)
+        changed.append(("\n".join([*lines[:place], twice]), twice))
+    for text, row in changed:
+        file.write_text(text + "\n", encoding="utf-8")
+        place = text.splitlines().index(row) + 1 if row else len(text.splitlines())
+        refused(lambda: read_history(file), str(file), f"line {place} ")
+
+
+NUMBERS = ("time_s", "used_percent", "host_written_bytes")
+
+
+def test_a_foreign_entry_of_a_baseline(command: Command, tmp_path: Path) -> None:
+    """A row, a value in another form and a drive there twice are refused; a name is told."""
+    file = tmp_path / "known.json"
+    known = {"X 1": {"NVMe media errors": 3, "failed self-tests": 1}, "Y 2": {"a": 1}}
+    text = json.dumps(known, indent=1)
+    file.write_text(text, encoding="utf-8")
+    assert read_baseline(str(file)) == known
+    strange = [each for each, _ in rows_inserted(text, ("frobnication", '"x": "7 %",', "7"))]
+    for form in ("3 of many", 3.5, None, True, [3], {"value": 3}, -1):
+        strange.append(json.dumps({**known, "X 1": {"NVMe media errors": form}}))
+    strange += [text.replace("Y 2", "X 1"), text.replace("failed self-tests", "NVMe media errors")]
+    for content in strange:
+        file.write_text(content, encoding="utf-8")
+        refused(lambda: read_baseline(str(file)), str(file))
+    report = SMART / "nvme-smartctl-7.5.json"
+    identity = read_file(report.read_bytes(), "x").identity
+    words = ("health", "--from", str(report), "--baseline", str(file))
+    for name, expected in (("NVMe media errors", 0), (FIELD, 4)):
+        file.write_text(json.dumps({identity: {name: 7}}), encoding="utf-8")
+        code, out, _ = command(*words)
+        assert code == expected and (expected == 0 or FIELD in out), out

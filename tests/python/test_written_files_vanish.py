@@ -12,6 +12,7 @@ import pytest
 from insertions import is_told, rows_inserted, units_changed
 from ssdlab import engine
 from ssdlab.ground.errors import SsdlabError
+from ssdlab.real.smart.meanings import read_overrides
 from ssdlab.study.sweeps.plan import plan
 from ssdlab.study.sweeps.strict import load
 from test_trace import SAME
@@ -32,6 +33,13 @@ def check(path: str) -> object:
     return engine.check_job(Path(path).read_text(encoding="utf-8"), path, ())
 
 
+MEANINGS = (
+    '[[drive]]\nfamily = "ours"\nmodels = ["NEW.*"]\n\n[[drive.attribute]]\nid = 202\n'
+    'means = "life left"\n\n[[drive.attribute]]\nid = 246\nmeans = "host written"\n'
+    'read = "raw"\nbits = [0, 32]\nunit_bytes = 512\n'
+)
+
+
 READERS: dict[str, tuple[str, str, Callable[[str], object]]] = {
     "study": (
         "study.toml",
@@ -44,6 +52,7 @@ READERS: dict[str, tuple[str, str, Callable[[str], object]]] = {
         show,
     ),
     "stack": ("stack.toml", STACK, show),
+    "meanings": ("own.toml", MEANINGS, read_overrides),
     "job file": ("job.fio", JOB, check),
 }
 """What people write: the name of a file, its text, and what reads it."""
@@ -93,6 +102,31 @@ def test_units_that_people_write() -> None:
             content = [*lines[:place], f'{head}value = "{changed}",{rest}', *lines[place + 1 :]]
             Path(file).write_text("\n".join(content), encoding="utf-8")
             assert told(partial(read, file), f"{file}, line {place + 1}") == "", changed
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        ('models = ["NEW.*"]\n', ""),
+        ('models = ["NEW.*"]', 'firmware = ["1"]'),
+        ('["NEW.*"]', '["NEW.*", 7]'),
+        ('family = "ours"', "family = 7"),
+        ('read = "raw"\n', ""),
+        ("id = 202", "id = true"),
+        ("bits = [0, 32]", "bits = [false, 32]"),
+        ("unit_bytes = 512", 'unit_bytes = "512 B"'),
+        ("unit_bytes = 512", "unit_bytes = 512\nwarning = true"),
+        ("unit_bytes = 512", "unit_bytes = 512\nname = [1]"),
+        ('"ours"', '"ours"\nnot_told = 1'),
+        ('"ours"', '"ours"\nsource = 1'),
+    ],
+)
+def test_meanings_in_another_form(changed: tuple[str, str]) -> None:
+    """A family that no drive is of, and a value of another type, are refused by name."""
+    assert changed[0] in MEANINGS
+    Path("own.toml").write_text(MEANINGS.replace(*changed), encoding="utf-8")
+    with pytest.raises(SsdlabError, match="own.toml: "):
+        read_overrides("own.toml")
 
 
 STRANGE_REQUESTS = (

@@ -29,11 +29,13 @@ def read_baseline(path: str) -> Baseline:
     written = b""
     try:
         written = read_bytes(path)
-        content = json.loads(written)
+        content = json.loads(written, object_pairs_hook=_once)
     except FileNotFoundError:
         return {}
     except InputError as error:
         raise SsdlabError(f"--baseline {path}: {error}") from None
+    except _Twice as error:
+        raise SsdlabError(f"--baseline {path}: {error} stands twice in it\nleave one out") from None
     except (ValueError, RecursionError):
         what = foreign.of_bytes(written) or foreign.of_text(written.decode("utf-8", "replace"))
         raise SsdlabError(f"--baseline {path}: not JSON: it is {what}\n{_MAKE_ONE}") from None
@@ -48,10 +50,23 @@ def read_baseline(path: str) -> Baseline:
     return {str(drive): dict(counts) for drive, counts in content.items()}
 
 
+class _Twice(Exception):
+    """A key stands twice in an object; JSON would keep the last one."""
+
+
+def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found: dict[str, object] = {}
+    for key, value in pairs:
+        if key in found:
+            raise _Twice(repr(key))
+        found[key] = value
+    return found
+
+
 def _is_counts(value: object) -> bool:
     if not isinstance(value, Mapping) or not value:
         return False
-    return all(type(count) is int for count in value.values())
+    return all(type(count) is int and count >= 0 for count in value.values())
 
 
 def write_baseline(path: str, known: Baseline, examined: Sequence[Examination]) -> int:

@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from ssdlab.machine.health.finding import Finding, Severity, at_least, below
+from ssdlab.machine.health.finding import Finding, Severity, at_least, below, open_question
 from ssdlab.real.smart.meanings import Family, Meaning
 from ssdlab.real.smart.report import Attribute, DriveReport
 
@@ -54,27 +54,28 @@ def counted(
     acknowledged
         Counts that are known, by name.
     """
-    yield from _of_family(report, family, acknowledged)
-    yield from _sectors(report, family, acknowledged)
-    for name, number, warning, critical in _standard(report):
-        if number is not None:
-            severity = at_least(number, warning, critical)
-            yield count(name, number, severity, acknowledged, "")
+    told = [*_of_family(report, family), *_sectors(report, family), *_standard(report)]
+    for name, number, severity, rule in told:
+        yield count(name, number, severity, acknowledged, rule)
+    names = {name for name, *_ in told}
+    for name, number in acknowledged.items():
+        if name not in names:
+            because = f"the baseline has {number} of them, and the drive tells none of that name"
+            yield open_question(name, because)
 
 
-def _of_family(
-    report: DriveReport, family: Family | None, acknowledged: Acknowledged
-) -> Iterator[Finding]:
+_Told = tuple[str, int, Severity, str]
+"""A count: its name, how many, what that means, and by which rule."""
+
+
+def _of_family(report: DriveReport, family: Family | None) -> Iterator[_Told]:
     for meaning in family.of("errors") if family else ():
         number = meaning.number(report)
         if number is not None and (meaning.warning, meaning.critical) != (None, None):
-            rule = f"attribute {meaning.id}"
-            yield count(meaning.name, number, judge(meaning, report), acknowledged, rule)
+            yield meaning.name, number, judge(meaning, report), f"attribute {meaning.id}"
 
 
-def _sectors(
-    report: DriveReport, family: Family | None, acknowledged: Acknowledged
-) -> Iterator[Finding]:
+def _sectors(report: DriveReport, family: Family | None) -> Iterator[_Told]:
     taken = {meaning.id for meaning in family.meanings} if family else set()
     for sectors in _SECTORS:
         attribute = report.attributes.get(sectors.id)
@@ -85,21 +86,25 @@ def _sectors(
         number = _sectors_of(attribute)
         if number is not None:
             severity = at_least(number, sectors.warning, sectors.critical)
-            rule = f"attribute {sectors.id}"
-            yield count(sectors.what, number, severity, acknowledged, rule)
+            yield sectors.what, number, severity, f"attribute {sectors.id}"
 
 
 def _sectors_of(attribute: Attribute) -> int | None:
     return attribute.raw if attribute.count is None else attribute.count
 
 
-def _standard(report: DriveReport) -> Iterator[tuple[str, int | None, int, int]]:
-    """Name the counts of the standards, with the numbers from which they warn and are critical."""
-    yield "NVMe media errors", report.nvme.media_errors if report.nvme else None, 1, 10
-    yield "SCSI grown defects", report.scsi_grown_defects, 20, 40
-    yield "SCSI pending defects", report.scsi_pending_defects, 1, 10
-    yield "SCSI uncorrected errors", report.scsi_uncorrected, 1, 1
-    yield "failed self-tests", report.failed_self_tests, 1, 1 << 32
+def _standard(report: DriveReport) -> Iterator[_Told]:
+    """Give the counts of the standards, by the numbers from which they warn and are critical."""
+    counts = (
+        ("NVMe media errors", report.nvme.media_errors if report.nvme else None, 1, 10),
+        ("SCSI grown defects", report.scsi_grown_defects, 20, 40),
+        ("SCSI pending defects", report.scsi_pending_defects, 1, 10),
+        ("SCSI uncorrected errors", report.scsi_uncorrected, 1, 1),
+        ("failed self-tests", report.failed_self_tests, 1, 1 << 32),
+    )
+    for name, number, warning, critical in counts:
+        if number is not None:
+            yield name, number, at_least(number, warning, critical), ""
 
 
 def count(

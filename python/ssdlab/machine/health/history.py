@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -30,8 +30,10 @@ if TYPE_CHECKING:
 
 _READINGS_AT_MOST = 400
 _BEGIN = '{"drive": '
+_NUMBERS = ("time_s", "used_percent", "host_written_bytes")
 _CONFIDENCE = 0.95
 _DAY_S = 86_400
+_MOST = 1e30
 _ROUNDING_VARIANCE = 1 / 12
 """Of a percentage told as a whole number."""
 _STEP_PERCENT = 1
@@ -66,8 +68,8 @@ class Reading:
         return Reading(
             report.identity,
             time_s,
-            used.number if used else None,
-            host.number if host else None,
+            _within(used.number if used else None),
+            _within(host.number if host else None),
             report.address,
         )
 
@@ -109,15 +111,23 @@ def read_history(path: str | Path) -> list[Reading]:
         raise SsdlabError(f"--history {path}: {error}") from None
     readings, lines = [], content.splitlines(keepends=True)
     for number, line in enumerate(lines, 1):
-        reading = _parse(line)
-        if reading is not None:
-            readings.append(reading)
-        elif line.strip() and not (number == len(lines) and _is_cut(line)):
+        if not line.strip():
+            continue
+        try:
+            readings.append(_parse(line))
+        except (ValueError, RecursionError) as error:
+            if number == len(lines) and _is_cut(line):
+                continue
+            why = str(error) if isinstance(error, _NotUnderstood) else "it is not JSON"
             raise SsdlabError(
-                f"--history {path}: line {number} is no reading of ssdlab health; the file is "
-                f"{foreign.of_text(content)}\nit is left as it is; give a file of its own"
-            )
+                f"--history {path}: line {number} is no reading of ssdlab health: {why}; the file "
+                f"is {foreign.of_text(content)}\nit is left as it is; give a file of its own"
+            ) from None
     return readings
+
+
+class _NotUnderstood(ValueError):
+    """A line is JSON, and not what `write_history` writes."""
 
 
 def _is_cut(line: str) -> bool:
@@ -125,29 +135,38 @@ def _is_cut(line: str) -> bool:
     return not line.endswith("\n") and (line.startswith(_BEGIN) or _BEGIN.startswith(line))
 
 
-def _parse(line: str) -> Reading | None:
-    try:
-        entry = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(entry, Mapping) or not isinstance(entry.get("drive"), str):
-        return None
-    time_s, address = _finite(entry.get("time_s")), entry.get("address")
-    if time_s is None:
-        return None
-    return Reading(
-        entry["drive"],
-        time_s,
-        _finite(entry.get("used_percent")),
-        _finite(entry.get("host_written_bytes")),
-        address if isinstance(address, str) else "",
-    )
+def _parse(line: str) -> Reading:
+    entry = json.loads(line, object_pairs_hook=_fields)
+    if not isinstance(entry, dict):
+        raise _NotUnderstood("it is no object")
+    drive, address = entry.pop("drive", None), entry.pop("address", "")
+    numbers = {key: _finite(key, entry.pop(key, None)) for key in _NUMBERS}
+    time_s = numbers.pop("time_s")
+    for key, value in entry.items():
+        raise _NotUnderstood(f"{key}: {json.dumps(value)} is not known")
+    if not isinstance(drive, str) or not isinstance(address, str) or time_s is None:
+        raise _NotUnderstood("drive and address are texts, and time_s is a number")
+    return Reading(drive, time_s, address=address, **numbers)
 
 
-def _finite(value: object) -> float | None:
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
+def _fields(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
+        raise _NotUnderstood("a field stands twice")
+    return fields
+
+
+def _within(number: float | None) -> float | None:
+    """Leave out what no drive can be told of, so that a file holds nothing else."""
+    return number if number is not None and abs(number) < _MOST else None
+
+
+def _finite(key: str, value: object) -> float | None:
+    if value is None:
         return None
-    return float(value) if abs(value) < 1e30 else None
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) < _MOST:
+        raise _NotUnderstood(f"{key}: {json.dumps(value)} is no number")
+    return float(value)
 
 
 def write_history(path: str | Path, readings: Iterable[Reading]) -> None:

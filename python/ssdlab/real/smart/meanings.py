@@ -216,31 +216,37 @@ def parse_families(content: str, source: str) -> tuple[Family, ...]:
     entries = document.get("drive")
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         raise SsdlabError(f'{source}: no drives; write [[drive]] with family = "…" and models')
+    _refuse_unknown(document, {"drive"}, source)
     return tuple(_family(entry, source) for entry in entries)
 
 
 def _family(entry: Mapping[str, Any], source: str) -> Family:
-    name = str(entry.get("family", ""))
+    name = _text(entry, "family", source)
     place = f"{source}: family {name!r}"
     _refuse_unknown(entry, _FAMILY_KEYS, place)
     attributes = entry.get("attribute", [])
     if not name or not isinstance(attributes, list):
         raise SsdlabError(f"{place}: a family needs a name and [[drive.attribute]] entries")
-    default_source = str(entry.get("source", source))
-    return Family(
+    default_source = _text(entry, "source", place, source)
+    family = Family(
         name=name,
         models=_patterns(entry.get("models", []), place),
         families=_patterns(entry.get("families", []), place),
         products=_patterns(entry.get("products", []), place),
         firmware=_patterns(entry.get("firmware", []), place),
         meanings=tuple(_meaning(each, place, default_source) for each in attributes),
-        not_told=str(entry.get("not_told", "")),
+        not_told=_text(entry, "not_told", place),
         source=default_source,
     )
+    if not family.models and not family.families:
+        raise SsdlabError(
+            f'{place}: no drive is of it\nsay which are: models = ["INTEL SSDSC2.*"], or families'
+        )
+    return family
 
 
 def _patterns(texts: object, place: str) -> tuple[re.Pattern[str], ...]:
-    if not isinstance(texts, list):
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
         raise SsdlabError(
             f'{place}: models, families, products, firmware are lists, such as ["INTEL SSDSC2.*"]'
         )
@@ -256,14 +262,14 @@ def _meaning(entry: object, place: str, source: str) -> Meaning:
     place = f"{place}: attribute {entry.get('id')}"
     _refuse_unknown(entry, _KEYS, place)
     number, means = entry.get("id"), entry.get("means")
-    if not isinstance(number, int) or not 0 < number < 256:
+    if type(number) is not int or not 0 < number < 256:
         raise SsdlabError(f"{place}: id is a number from 1 to 255")
     if means not in MEANINGS:
         raise SsdlabError(f"{place}: means = {means!r}: expected one of {', '.join(MEANINGS)}")
     read = entry.get("read", "value")
     if read not in ("value", "raw"):
         raise SsdlabError(f'{place}: read = {read!r}: expected "value" or "raw"')
-    return Meaning(
+    meaning = Meaning(
         id=number,
         means=str(means),
         read=read,
@@ -271,9 +277,13 @@ def _meaning(entry: object, place: str, source: str) -> Meaning:
         unit_bytes=_unit(entry.get("unit_bytes", 1), place),
         warning=_limit(entry.get("warning"), place),
         critical=_limit(entry.get("critical"), place),
-        name=str(entry.get("name", "")),
-        source=str(entry.get("source", source)),
+        name=_text(entry, "name", place),
+        source=_text(entry, "source", place, source),
     )
+    for key in ("bits", "unit_bytes"):
+        if key in entry and read != "raw":
+            raise SsdlabError(f'{place}: {key} is of the raw number\nadd read = "raw"')
+    return meaning
 
 
 def _bits(value: object, place: str) -> tuple[int, int] | None:
@@ -282,7 +292,7 @@ def _bits(value: object, place: str) -> tuple[int, int] | None:
     if (
         isinstance(value, list)
         and len(value) == 2
-        and all(isinstance(bit, int) for bit in value)
+        and all(type(bit) is int for bit in value)
         and 0 <= value[0] < value[1] <= 64
     ):
         return value[0], value[1]
@@ -290,7 +300,7 @@ def _bits(value: object, place: str) -> tuple[int, int] | None:
 
 
 def _unit(value: object, place: str) -> int:
-    if isinstance(value, int) and value > 0:
+    if type(value) is int and value > 0:
         return value
     raise SsdlabError(f"{place}: unit_bytes = {value!r}: expected a number of bytes")
 
@@ -299,6 +309,13 @@ def _limit(value: object, place: str) -> float | None:
     if value is None or isinstance(value, (int, float)) and not isinstance(value, bool):
         return value
     raise SsdlabError(f"{place}: a limit is a number, not {value!r}")
+
+
+def _text(entry: Mapping[str, Any], key: str, place: str, default: str = "") -> str:
+    value = entry.get(key, default)
+    if isinstance(value, str):
+        return value
+    raise SsdlabError(f"{place}: {key} = {value!r}: expected a text, in quotes")
 
 
 def _refuse_unknown(entry: Mapping[str, Any], known: set[str], place: str) -> None:
