@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import random
 import re
 import select
 import shutil
@@ -17,6 +18,7 @@ from pathlib import Path
 import pytest
 
 from builders import plain
+from insertions import rows_inserted, units_changed
 from machine import MadeMachine
 from process import HANG_S
 from ssdlab.ground.errors import SsdlabError
@@ -42,6 +44,7 @@ def seen(
     after: dict[str, list[int]],
     machine: MadeMachine | None = None,
     stop_at: float | None = None,
+    after_text: str = "",
 ) -> WriteLoad:
     """Count for ten seconds of a clock that a test turns."""
     made = machine or plain().mount("sda1", "/")
@@ -50,7 +53,7 @@ def seen(
 
     def sleep(seconds: float) -> None:
         now[0] += seconds
-        made.files["/proc/diskstats"] = stats(after)
+        made.files["/proc/diskstats"] = after_text or stats(after)
         if stop_at is not None and now[0] >= 100 + stop_at:
             raise KeyboardInterrupt
 
@@ -120,8 +123,36 @@ def test_counters_that_run_over_or_begin_anew() -> None:
     late = added(early, ADDED)
     late[10] -= 1 << 32
     assert drive(seen({"sda": early}, {"sda": late})).request_seconds == 5
-    assert seen({"sda": BEFORE}, {"sda": [0] * 17}).devices == []
+    anew = seen({"sda": BEFORE}, {"sda": [0] * 17})
+    assert anew.devices == [] and anew.unread[0].where == "/proc/diskstats, sda"
     assert seen({"sda": BEFORE}, {"sdb": BEFORE}).devices == []
+
+
+STRANGE = ("frobnication", "8 0 sdz 1 2 3", "8 x sdz" + " 1" * 17, "8 0 sdz" + " 1" * 18, "7 7")
+
+
+def test_foreign_rows_of_the_counters_are_quoted() -> None:
+    """A row, a number in another form or a name there twice: each is quoted, at every place."""
+    before, after = stats({"sda": BEFORE, "sdb": BEFORE}), {"sda": added(BEFORE, ADDED)}
+    rows = {text: row for text, row in rows_inserted(before, (*STRANGE, stats({"sda": BEFORE})))}
+    rows |= {text: "" for text in units_changed(before, random.Random(36), 40)}
+    for text in rows:
+        found = seen({"sda": BEFORE}, after, after_text=text)
+        assert found.unread, text
+        assert all(each.where.startswith("/proc/diskstats, line ") for each in found.unread[:1])
+        assert rows[text] in " ".join(each.quoted for each in found.unread)
+
+
+def test_what_is_not_understood_of_the_counters_reaches_people(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Table and JSON quote the row, and the exit code is not that of a load that was counted."""
+    machine = plain().mount("sda1", "/").file("/proc/diskstats", stats({"sda": BEFORE}) + "\nhm 7")
+    system = machine.system()
+    for words in (("--json",), ()):
+        monkeypatch.setattr("ssdlab.cli.audit.LiveSystem", lambda: system)
+        code, out, _ = command("audit", "--load", "0.1s", *words)
+        assert code == 4 and "hm 7" in out and "/proc/diskstats, line 2" in out
 
 
 def test_ctrl_c_keeps_what_was_seen() -> None:

@@ -71,13 +71,15 @@ def count_load(
         load = watch(system, topology, names, seconds, begun=begun)
     if not job_to_stdout:
         print_json(load.to_dict()) if as_json else _print(load)
+    for each in load.unread if job_to_stdout else ():
+        note(printable(each.told()))
     if pending is not None:
         meant = _meant(load, system, topology, places)
         with pending:
             pending.write(job_of(meant))
         if not job_to_stdout:
             note(f"{job_file} holds the load of {printable(meant.label)}")
-    if not load.devices:
+    if not load.devices or (load.unread and not load.was_stopped):
         return int(Exit.NOT_JUDGED)
     return signals.exit_code() if load.was_stopped else 0
 
@@ -111,6 +113,8 @@ def _print(load: WriteLoad) -> None:
     print_text(f"\ncounted for {load.seconds:.1f} s{early}")
     print_text(_AGAIN)
     print_list("The kernel's counters do not tell:", _UNTOLD)
+    if load.unread:
+        print_list("Not judged:", [printable(each.told()) for each in load.unread])
 
 
 def _narrow_rows(device: DeviceLoad) -> list[tuple[str, ...]]:

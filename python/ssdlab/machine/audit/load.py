@@ -5,7 +5,7 @@ The counters hold numbers, bytes and times of requests; they do not tell where r
 their sizes spread, or when they came. Kernels before 4.18 count no discards, before 5.5 no flushes.
 Flushes are counted in block/blk-flush.c alone, so for whole devices with a request queue and not
 for partitions, device-mapper, md and bcache. Times that overflow at 32 bits are mended; a device
-that appears meanwhile, or whose counters start again, is left out.
+that appears meanwhile is left out, and so is one whose counters start again, which is told.
 """
 
 from __future__ import annotations
@@ -16,13 +16,14 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from ssdlab.ground.errors import SsdlabError
+from ssdlab.ground.unread import Unread
 from ssdlab.real.device import SECTOR_BYTES, Device
 from ssdlab.real.system import System
 from ssdlab.real.topology import Topology
 
 _STATS = "/proc/diskstats"
-_NAMES = 3
-_FIELDS = 17
+_ROW = re.compile(r"\s*\d+\s+\d+\s+(\S+)((?:\s+\d{1,20})*)\s*", re.ASCII)
+_KNOWN_FIELDS, _COUNTS = (11, 15, 17), "11, 15 or 17"
 _SINCE_418, _SINCE_55 = 15, 17
 _OVERFLOW = 1 << 32
 _STEP_S = 1.0
@@ -151,11 +152,15 @@ class WriteLoad:
         Whether that is less than was asked for.
     devices
         Drives first, then what stands on them.
+    unread
+        Rows of the kernel's counters that are not understood, and devices that are left out because
+        their counters began anew.
     """
 
     seconds: float
     was_stopped: bool
     devices: list[DeviceLoad]
+    unread: list[Unread]
 
     def to_dict(self) -> dict[str, object]:
         """Give it as JSON."""
@@ -163,6 +168,7 @@ class WriteLoad:
             "seconds": self.seconds,
             "was_stopped": self.was_stopped,
             "devices": [device.to_dict() for device in self.devices],
+            "unread": [each.to_json() for each in self.unread],
         }
 
 
@@ -228,7 +234,8 @@ def watch(
         The kernel's counters cannot be read.
     """
     clock = clock or Clock()
-    before, start = _counters(system), clock.now()
+    unread: list[Unread] = []
+    before, start = _counters(system, []), clock.now()
     was_stopped = False
     try:
         begun()
@@ -236,26 +243,33 @@ def watch(
             clock.sleep(min(left, _STEP_S))
     except KeyboardInterrupt:
         was_stopped = True
-    after, elapsed = _counters(system), clock.now() - start
+    after, elapsed = _counters(system, unread), clock.now() - start
     chosen = [topology.devices[name] for name in names]
     chosen.sort(key=lambda device: (device.kind != "drive", device.name))
     found = []
     for device in chosen:
-        change = _change(before.get(device.name), after.get(device.name))
+        early, late = before.get(device.name), after.get(device.name)
+        change = _change(early, late)
         if change is not None:
             found.append(_load(device, max(elapsed, 1e-3), change))
-    return WriteLoad(elapsed, was_stopped, found)
+        elif early is not None and late is not None:
+            why = "its counters began anew meanwhile, so it is left out"
+            unread.append(Unread(f"{_STATS}, {device.name}", " ".join(map(str, late)), why))
+    return WriteLoad(elapsed, was_stopped, found, unread)
 
 
-def _counters(system: System) -> dict[str, list[int]]:
-    """Give the counters of every device by its name."""
-    counters = {}
-    for line in (system.read(_STATS) or "").splitlines():
-        words = line.split()
-        numbers = words[_NAMES : _NAMES + _FIELDS]
-        if len(numbers) >= 11 and all(re.fullmatch(r"\d{1,20}", each) for each in numbers):
-            # sysfs writes a slash of a name as an exclamation mark.
-            counters[words[2].replace("/", "!")] = [int(each) for each in numbers]
+def _counters(system: System, unread: list[Unread]) -> dict[str, list[int]]:
+    """Give the counters of every device by its name, and note rows in another form."""
+    counters: dict[str, list[int]] = {}
+    for row, line in enumerate((system.read(_STATS) or "").splitlines(), 1):
+        found = _ROW.fullmatch(line)
+        # sysfs writes a slash of a name as an exclamation mark.
+        name, numbers = (found[1].replace("/", "!"), found[2].split()) if found else ("", [])
+        if len(numbers) in _KNOWN_FIELDS and name not in counters:
+            counters[name] = [int(each) for each in numbers]
+        elif line.strip():
+            why = f"two numbers, a name of its own and {_COUNTS} counters were expected"
+            unread.append(Unread(f"{_STATS}, line {row}", line, why))
     if not counters:
         raise SsdlabError(f"--load: {_STATS} cannot be read; it is the kernel's count of all I/O")
     return counters
