@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import shutil
 from collections.abc import Callable
 from functools import partial
@@ -20,6 +21,7 @@ from ssdlab.experiment.ensemble.document import read as read_ensemble
 from ssdlab.ground.unread import Unread
 from ssdlab.study.fitting.read_any import read_all
 from ssdlab.study.sizing.prices import read_prices
+from ssdlab.study.twin.goals import read_goals
 from test_ensemble_compare import document as ensemble_document
 from test_fit_logs import averaged, result
 from test_pts_tkperf import whole
@@ -86,6 +88,41 @@ def test_units_of_a_table() -> None:
     for changed in units_changed(values, draw, 8):
         Path("m.csv").write_text(TABLE.replace(values, changed), encoding="utf-8")
         assert not is_told(lambda: measured("m.csv"), "m.csv:2: "), changed
+
+
+FIGURES = (
+    "figure,value,drive_writes,rate,use\ncapacity_bytes,960197124096\nread_iops,900000\n"
+    "fresh_mib_per_s,1703\nknee_drive_writes,0.1328\nuniform,326.5,4.99\n"
+    "never-rewritten 0.4,306,6.99,,predict\nread_p50_us,56,,10000\n"
+)
+
+
+def test_figures_of_a_twin() -> None:
+    """A row, a column, a unit, and a cell that its figure has no use for, are refused."""
+    Path("f.csv").write_text(FIGURES, encoding="utf-8")
+    read_goals(Path("f.csv"))
+    header, _, body = FIGURES.partition("\n")
+    unfit = ("read_mb_per_s,9,3", "read_mb_per_s,9,,,predict", "read_p99_us,9,3,10000")
+    unfit += ("read_p99_us,9,,10.5", "zipf-0.8,9,,10", "uniform,300", f"{FIELD},7")
+    strange = list(rows_inserted(FIGURES, (*STRANGE_ROWS, *unfit)))
+    units = units_changed(body, random.Random(36), 60)
+    strange += [
+        (f"{header}\n{each}", "unit") for each in units if not is_number_changed(each, body)
+    ]
+    strange += [(FIGURES.replace("uniform,326.5,4.99", "uniform,326.5,4.99,,predict"), "predict")]
+    strange += [(FIGURES.replace("rate,use", f"rate,use,{FIELD}"), "column")]
+    for content, row in strange:
+        Path("f.csv").write_text(content, encoding="utf-8")
+        assert not is_told(lambda: read_goals(Path("f.csv")), "f.csv:"), (row, content)
+
+
+def is_number_changed(changed: str, text: str) -> bool:
+    """Whether the changed cell is still a number: 9e00 for 900."""
+    pairs = zip(
+        changed.replace("\n", ",").split(","), text.replace("\n", ",").split(","), strict=True
+    )
+    (cell,) = (new for new, old in pairs if new != old)
+    return re.fullmatch(r"[\d.]+e\d+", cell) is not None
 
 
 def test_prices() -> None:

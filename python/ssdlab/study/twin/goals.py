@@ -200,10 +200,22 @@ def _target(place: str, row: Mapping[str, str]) -> Goal:
             f"{place}: {name}: rate {row['rate'] or '(empty)'}: a latency has one, and no other "
             "figure\nwrite the requests a second that ran beside it, such as 10000"
         )
+    if row["use"] == "predict" and name in (*ONCE, patterns.UNIFORM):
+        raise SsdlabError(
+            f"{place}: {name}: use predict: the recipe starts from it\nleave the use empty"
+        )
     found = Goal(name, number(place, "value", row["value"]), place, use=row["use"])
     if row["rate"]:
-        found = replace(found, rate=round(number(place, "rate", row["rate"])))
+        rate = number(place, "rate", row["rate"])
+        if not rate.is_integer():
+            raise SsdlabError(f"{place}: rate {row['rate']}: write a whole number\nsuch as 10000")
+        found = replace(found, rate=int(rate))
     if row["drive_writes"]:
+        if name in (*ONCE, *LATENCIES):
+            raise SsdlabError(
+                f"{place}: {name}: drive_writes {row['drive_writes']}: a pattern has them, and no "
+                "other figure\nleave them empty"
+            )
         written = number(place, "drive_writes", row["drive_writes"])
         found = replace(found, drive_writes=written)
     return found
