@@ -41,12 +41,31 @@ READERS: dict[str, tuple[tuple[str, ...], set[str]]] = {
     "pts": (("pts", "f.dat", "-o", "new"), _DRIVE),
     "demo": (("demo", "--drive", "f.dat", "-o", "new"), _DRIVE),
     "twin": (("twin", "f.dat", "--drive", "theory", "-o", "x.toml"), {"a table (CSV)"}),
+    "season --job": (
+        ("season", "theory", "--to", "steady:job", "--job", "f.dat", "-o", "new"),
+        {"a job file of fio"},
+    ),
+    "serve": (("serve", "f.dat", "-o", "new"), _DRIVE),
+    "serve a folder": (("serve", "f.dat"), _DRIVE),
+    "serve --job": (
+        ("serve", *SMALL, "--state", "steady:job", "--job", "f.dat", "-o", "new"),
+        {"a job file of fio"},
+    ),
+    "smart": (("smart", "f.dat"), _DRIVE),
+    "check": (("check", "f.dat"), set()),
+    "ctl": (("ctl", "f.dat", "stats"), set()),
+    "attach": (("attach", "f.dat"), set()),
+    "detach": (("detach", "f.dat"), set()),
+    "audit --from": (
+        ("audit", "--from", "f.dat"),
+        {"a listing of partitions", "text in UTF-16, as PowerShell's > writes"},
+    ),
     "fit --drive": (("fit", "--plan", "--drive", "f.dat"), _DRIVE),
 }
 """What reads f.dat, and the kinds that it takes, of which other tests tell what is wrong in them.
 
-`health`, `audit`, `align`, `compare`, `report` and the measurements of `fit` have tests of their
-own.
+`health`, `audit --root`, `align`, `compare`, `report` and the measurements of `fit` have tests of
+their own.
 """
 
 

@@ -102,7 +102,11 @@ def test_figures_of_a_twin() -> None:
     Path("f.csv").write_text(FIGURES, encoding="utf-8")
     read_goals(Path("f.csv"))
     header, _, body = FIGURES.partition("\n")
-    unfit = ("read_mb_per_s,9,3", "read_mb_per_s,9,,,predict", "read_p99_us,9,3,10000")
+    unfit: tuple[str, ...] = (
+        "read_mb_per_s,9,3",
+        "read_mb_per_s,9,,,predict",
+        "read_p99_us,9,3,10000",
+    )
     unfit += ("read_p99_us,9,,10.5", "zipf-0.8,9,,10", "uniform,300", f"{FIELD},7")
     strange = list(rows_inserted(FIGURES, (*STRANGE_ROWS, *unfit)))
     units = units_changed(body, random.Random(36), 60)

@@ -1,8 +1,8 @@
 """What a given file is, said below an error of a reader that takes files of another kind.
 
 Verbs that read results, reports and listings tell it themselves; these are the others: files of
-jobs, drives, traces, studies and prices. A file of a kind that its reader takes is left to the
-reader's own words.
+jobs, drives, traces, studies and prices, texts that were pasted, and what stands in the place of a
+served drive's folder. A file of a kind that its reader takes is left to the reader's own words.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ _TRACES = (
     "a zstd archive",
 )
 _PRICES = ("a table (CSV)",)
+_TEXTS = ("a listing of partitions", "text in UTF-16, as PowerShell's > writes")
 _MQSIM = ("MQSim's configuration", "MQSim's workload definition")
 _TAKEN = {
     "run": _JOBS,
@@ -41,6 +42,11 @@ _TAKEN = {
     "fit": (),
     "twin": ("a table (CSV)",),
     "layers": (),
+    "serve": _DRIVES,
+    "smart": _DRIVES,
+    **dict.fromkeys(("check", "ctl", "attach", "detach"), ()),
+    "audit": _TEXTS,
+    "--job": _JOBS,
     "--drive": _DRIVES,
     "--stack": _DRIVES,
     "--trace": _TRACES,
@@ -48,8 +54,8 @@ _TAKEN = {
     "--prices": _PRICES,
 }
 """By option, else by verb: the kinds that are read there."""
-_TARGETS = frozenset({"--target", "--destroy", "--destroy-content"})
-"""A file of any kind may be given up."""
+_TARGETS = frozenset({"--target", "--destroy", "--destroy-content", "--data", "--root"})
+"""A file of any kind may be given up, or hold a drive's bytes; who reads captures tells itself."""
 
 
 def what_was_given(message: str, arguments: Sequence[str]) -> str:

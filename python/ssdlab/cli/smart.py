@@ -209,6 +209,7 @@ def _chosen(document: Mapping[str, Any], parts: Parts) -> dict[str, Any]:
 
 
 def _not_opened(drive: str, error: str, as_json: bool) -> int:
+    from ssdlab.cli.given_files import what_was_given
     from ssdlab.machine.health.simulated import VERSION
 
     first, _, _ = error.partition("\n")
@@ -217,7 +218,7 @@ def _not_opened(drive: str, error: str, as_json: bool) -> int:
         program = {"version": [*VERSION], "messages": told, "exit_status": _NOT_OPENED}
         device = {"name": drive, "info_name": drive}
         print_json({"json_format_version": [1, 0], "smartctl": program, "device": device})
-    note(f"ssdlab: {error}")
+    note(f"ssdlab: {error}{what_was_given(error, ['smart', drive])}")
     return _NOT_OPENED
 
 
