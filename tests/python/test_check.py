@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from insertions import rows_inserted
 from ssdlab.live.client import Client
 from test_serve import end, folder, needs_qemu_io, process_of, qemu_io, ssdlab, start
 
@@ -60,6 +61,29 @@ def test_a_log_of_something_else_is_refused(folder: Path, command: Command) -> N
         assert (code, out) == (2, "") and told in error and str(commands) in error
     commands.write_text("a\n")
     assert "is no log of a drive" in command("check", str(log))[2]
+
+
+def test_a_foreign_line_is_told_wherever_it_stands(folder: Path, command: Command) -> None:
+    """A line that nobody knows, at each place of a log and of the list of bad sectors."""
+    log = folder.parent / "log"
+    start(*SMALL, "-o", str(folder), "--log", str(log))
+    end(folder)
+    commands, bad = log / "commands.log", folder / "bad-sectors"
+    text = "ssdlab log 1\nfaults\nlive 0 0\nput-away\n"
+    commands.write_text(text)
+    assert command("check", str(log))[0] == 0
+    rows = ("frobnication 7", "7", "# a note", "write soon 8 8", "write 0 8 8 frob", "cut 7 8")
+    rows += ("live 0", "faults frobnication", "age frob=7", "put-away 7", "ssdlab log 1")
+    for content, row in rows_inserted(text, rows):
+        commands.write_text(content)
+        code, out, error = command("check", str(log))
+        assert (code, out) == (2, "") and str(commands) in error, row
+        places = [number for number, line in enumerate(content.splitlines(), 1) if line == row]
+        assert f"line {places[-1]}: " in error or "is no log of a drive" in error, row
+    for content, row in rows_inserted("8-15\n32-40\nend\n", ("frob", "7 sectors", "9-", "5-3")):
+        bad.write_text(content)
+        code, out, _ = command("check", str(folder))
+        assert code == 3 and str(bad) in out, row
 
 
 def test_a_folder_is_told_file_by_file(folder: Path, command: Command) -> None:
