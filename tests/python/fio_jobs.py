@@ -141,3 +141,51 @@ def _order(draw: random.Random, pattern: str, is_aligned: bool, has_file: bool) 
     # A run that meets the end of the file ends the pass, but not where the target ends there.
     unfit += ("rw", "percentage_random") if has_file else ()
     return {} if any(option in order for option in unfit) else order
+
+
+_ZONES = {"zonemode": "strided", "zonesize": "64k", "zonerange": "256k", "zoneskip": "64k"}
+_BY_ORDER = {"bs": "16k,4k", "bs_is_seq_rand": "1", "norandommap": "", "size": "2m"}
+_AT_THE_END = {"size": "2m", "offset": str(62 << 20)}
+"""Where the drive ends, too, a run that meets the end does not end the pass."""
+_OPTIONS: tuple[dict[str, str], ...] = (
+    *({"rw": rw, "size": "4m", "bs": "4k", **_ZONES} for rw in ("write", "randread", "rw")),
+    {"rw": "randwrite", "size": "4m", "bs": "4k", "norandommap": "", **_ZONES},
+    {"rw": "write", "size": "4m", "bs": "4k", **_ZONES, "zoneskip": "0"},
+    {"rw": "write", "size": "4m", "bs": "4k", "zonemode": "strided", "zonesize": "64k"},
+    {"rw": "write", "size": "4m", "bs": "4k", **_ZONES, "zonesize": "512k"},
+    {"rw": "write", "size": "4m", "bs": "12k", "offset": "1m", **_ZONES},
+    {"rw": "write", "size": "2m", "bs": "4k", "io_size": "3m", **_ZONES},
+    {"rw": "read", "size": "1m", "bs": "4k", "loops": "2", **_ZONES},
+    {"rw": "write", "size": "1m", "bs": "4k", "offset_increment": "256k"},
+    {"rw": "write", "size": "1m", "bs": "4k", "offset": "33%", "offset_align": "64k"},
+    {"rw": "write", "size": "1m", "bs": "4k", "offset": "100k", "offset_align": "64k"},
+    {"rw": "randread", "size": "1m", "bs": "4k", "offset": "7%"},
+    {"rw": "write", "size": "2%", "bs": "4k", "offset": "10%"},
+    {"rw": "write", "size": "10%", "bs": "4k", "offset": "95%"},
+    {"rw": "write", "size": "2m", "bs": "4k", "io_size": "30%"},
+    {"rw": "randwrite", "size": "3%", "bs": "4k", "io_size": "30%"},
+    {"rw": "rw", "size": "2m", "bssplit": "4k/50:8k/50,16k/100"},
+    {"rw": "randrw", "size": "2m", "bssplit": "4k/50:8k/50,16k/100", "norandommap": ""},
+    {"rw": "write", "size": "2m", "bssplit": "4k/50:8k/50,16k/50:32k/50"},
+    {"rw": "randread", "size": "2m", "bssplit": "4k/50:8k/50,16k/50:32k/50", "norandommap": ""},
+    {"rw": "rw", "size": "2m", "bssplit": ",16k/50:32k/50"},
+    *({"rw": rw, **_BY_ORDER} for rw in ("write", "randwrite")),
+    {"rw": "randwrite", "size": "2m", "bs": "4k", "random_generator": "tausworthe64"},
+    {"rw": "randrw", "bs": "4k", "percentage_random": "100,0", "norandommap": "", **_AT_THE_END},
+    {"rw": "randrw:4", "bs": "4k", "rw_sequencer": "sequential", **_AT_THE_END},
+    {"rw": "randrw", "size": "2m", "bs": "4k", "rwmixwrite": "30", "norandommap": ""},
+    *({"rw": rw, "size": "1m", "bs": "4k"} for rw in ("write:8k", "rw:8k", "randread:1")),
+    {"rw": "write", "size": "1m", "bs": "4k", "trim_percentage": "50", "trim_backlog": "16"},
+)
+FURTHER = [
+    Job(f"further{number}", {**options, "iodepth": "1"}) for number, options in enumerate(_OPTIONS)
+]
+"""Jobs of options that want a device of a length of its own, and of those that are not drawn."""
+
+NO_VALUES = (
+    *("io_size=150%", "percentage_random=101", "trim_percentage=101"),
+    *("zonemode=strided", "zonemode=striped", "random_generator=mersenne", "rw_sequencer=soon"),
+    *("file_service_type=soon", "numjobs=0", "offset_align=x", "offset_increment=x"),
+    *("bs_is_seq_rand=2", "fill_device=2", "bssplit=/50", "rwmixread=101"),
+)
+"""Values that fio refuses."""

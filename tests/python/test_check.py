@@ -72,8 +72,10 @@ def test_a_foreign_line_is_told_wherever_it_stands(folder: Path, command: Comman
     text = "ssdlab log 1\nfaults\nlive 0 0\nput-away\n"
     commands.write_text(text)
     assert command("check", str(log))[0] == 0
-    rows = ("frobnication 7", "7", "# a note", "write soon 8 8", "write 0 8 8 frob", "cut 7 8")
-    rows += ("live 0", "faults frobnication", "age frob=7", "put-away 7", "ssdlab log 1")
+    rows = (
+        *("frobnication 7", "7", "# a note", "write soon 8 8", "write 0 8 8 frob", "cut 7 8"),
+        *("live 0", "faults frobnication", "age frob=7", "put-away 7", "ssdlab log 1"),
+    )
     for content, row in rows_inserted(text, rows):
         commands.write_text(content)
         code, out, error = command("check", str(log))

@@ -78,8 +78,11 @@ def of_fio(
 def of_ours(
     jobs: list[fio_jobs.Job], tmp_path_factory: pytest.TempPathFactory
 ) -> dict[str, list[Requests]]:
+    return logged_here(jobs, tmp_path_factory.mktemp("ours"))
+
+
+def logged_here(jobs: list[fio_jobs.Job], folder: Path) -> dict[str, list[Requests]]:
     """Log what we issue, seed by seed: one job after the other, the log cut by their counts."""
-    folder = tmp_path_factory.mktemp("ours")
     log = folder / "all.log"
     engines = {"1": "psync", "2": "libaio"}
     sections = [
@@ -151,8 +154,9 @@ def read_fio(path: Path, job: fio_jobs.Job, count: int) -> Requests:
 
 
 def from_region(lines: Iterable[tuple[str, str, int, int]], job: fio_jobs.Job) -> Requests:
-    """Count offsets from the start of the region."""
-    offset = int(job.options.get("offset", "0"))
+    """Count offsets from the start of the region, or of the drive where a unit tells of it."""
+    told = job.options.get("offset", "0")
+    offset = int(told) if told.isdigit() else 0
     return [(kind, at - offset, size) for _, kind, at, size in lines]
 
 
@@ -258,3 +262,85 @@ def test_wrong_requests_are_noticed(
     assert twice_as_long == 0
     # Where sizes are drawn and requests are few, a tenth is within what chance does.
     assert shorter < len(large) // 20, (shorter, len(large))
+
+
+@pytest.fixture(scope="module")
+def further(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> tuple[dict[str, Requests], dict[str, list[Requests]]]:
+    """Log what fio issues to files as long as the drive, and what we issue."""
+    folder = tmp_path_factory.mktemp("further")
+    sections = []
+    for job in fio_jobs.FURTHER:
+        with (folder / f"{job.name}.dev").open("wb") as file:
+            file.truncate(DRIVE_BYTES)
+        sections.append(f"{job.section}\nfilename={job.name}.dev\nwrite_iolog={job.name}.log")
+    text = "\n".join(["[global]", "ioengine=psync", "thread", *sections])
+    (folder / "further.fio").write_text(text + "\n")
+    fio_alone(folder, "further.fio")
+    logs = {job.name: lines_of(folder / f"{job.name}.log") for job in fio_jobs.FURTHER}
+    of_fio = {job.name: from_region(logs[job.name], job) for job in fio_jobs.FURTHER}
+    return of_fio, logged_here(fio_jobs.FURTHER, folder)
+
+
+def fio_alone(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """Run fio, and end it where it would write a file beyond the drive's length."""
+    limited = f"ulimit -f {DRIVE_BYTES // 512}; exec fio --output-format=json {' '.join(words)}"
+    return subprocess.run(
+        ["sh", "-c", limited], cwd=folder, capture_output=True, text=True, timeout=120, check=False
+    )
+
+
+def test_further_options_make_the_requests_that_fio_makes(
+    further: tuple[dict[str, Requests], dict[str, list[Requests]]],
+) -> None:
+    """Zones, aligned and shared offsets, shares of the device, sizes by direction and by order."""
+    of_fio, of_ours = further
+    wrong = {}
+    for job in fio_jobs.FURTHER:
+        found = strays(of_fio[job.name], of_ours[job.name], differing(job))
+        if found or not of_fio[job.name]:
+            wrong[job.section] = found
+    assert not wrong, "\n\n".join(f"{text}\n  {found}" for text, found in wrong.items())
+    exact = sum(all(each == of_ours[name][0] for each in of_ours[name]) for name in of_ours)
+    assert 10 <= exact <= 25, exact
+
+
+@pytest.mark.parametrize("more", ["offset_increment=1m", "offset_increment=10%", "offset=3m"])
+def test_jobs_side_by_side_write_where_fios_do(tmp_path: Path, more: str) -> None:
+    """Of several jobs fio keeps one log, so the places that have data afterwards are compared."""
+    size = f"[j]\nrw=write\nbs=4k\nsize=256k\nnumjobs=3\n{more}\n"
+    with (tmp_path / "dev").open("wb") as file:
+        file.truncate(DRIVE_BYTES)
+    (tmp_path / "a.fio").write_text(f"[global]\nioengine=psync\nfilename=dev\n{size}")
+    assert fio_alone(tmp_path, "a.fio").returncode == 0
+    log = tmp_path / "log"
+    (tmp_path / "b.fio").write_text(f"[global]\nfilename=/dev/ssd\nwrite_iolog={log}\n{size}")
+    words = ("--drive", "theory", "--set", f"capacity_bytes={DRIVE_BYTES}", "--no-cache")
+    assert ssdlab_run("run", str(tmp_path / "b.fio"), *words)[0] == 0
+    ours = {
+        at for _, _, start, length in lines_of(log) for at in range(start, start + length, 4096)
+    }
+    assert written_places(tmp_path / "dev") == ours and len(ours) >= 64
+
+
+def written_places(path: Path) -> set[int]:
+    """Give the beginnings of the blocks of a sparse file that hold data."""
+    with path.open("rb") as file:
+        blocks = iter(lambda: file.read(4096), b"")
+        return {number * 4096 for number, block in enumerate(blocks) if block.strip(b"\0")}
+
+
+@pytest.mark.parametrize("option", fio_jobs.NO_VALUES)
+def test_what_fio_refuses_is_refused_by_name(tmp_path: Path, option: str) -> None:
+    """A value that fio does not take is an error here, too, which names the option."""
+    options = {"rw": "randwrite", "bs": "4k", "size": "1m", "number_ios": "2"}
+    name = option.partition("=")[0]
+    lines = [f"{key}={value}" for key, value in options.items() if key != name]
+    job = "\n".join(["[j]", *lines, option, "filename="])
+    (tmp_path / "dev").write_bytes(bytes(1 << 20))
+    (tmp_path / "a.fio").write_text(f"{job}dev\n")
+    assert fio_alone(tmp_path, "a.fio").returncode != 0
+    (tmp_path / "b.fio").write_text(f"{job}/dev/ssd\n")
+    code, _, error = ssdlab_run("run", str(tmp_path / "b.fio"), "--drive", "theory")
+    assert code == 2 and name in error
