@@ -176,6 +176,8 @@ _OPTIONS: tuple[dict[str, str], ...] = (
     {"rw": "randrw", "size": "2m", "bs": "4k", "rwmixwrite": "30", "norandommap": ""},
     *({"rw": rw, "size": "1m", "bs": "4k"} for rw in ("write:8k", "rw:8k", "randread:1")),
     {"rw": "write", "size": "1m", "bs": "4k", "trim_percentage": "50", "trim_backlog": "16"},
+    {"rw": "write", "size": "1m", "bs": "4k", "fill_device": "1"},
+    {"rw": "write", "size": "1m", "io_size": "2m", "bs": "4k", "fill_device": "1"},
 )
 FURTHER = [
     Job(f"further{number}", {**options, "iodepth": "1"}) for number, options in enumerate(_OPTIONS)
@@ -184,7 +186,13 @@ FURTHER = [
 
 NO_VALUES = (
     *("io_size=150%", "percentage_random=101", "trim_percentage=101"),
-    *("zonemode=strided", "zonemode=striped", "random_generator=mersenne", "rw_sequencer=soon"),
+    *(
+        "zonemode=strided",
+        "zonemode=striped",
+        "zonesize=64k",
+        "random_generator=mersenne",
+        "rw_sequencer=soon",
+    ),
     *("file_service_type=soon", "numjobs=0", "offset_align=x", "offset_increment=x"),
     *("bs_is_seq_rand=2", "fill_device=2", "bssplit=/50", "rwmixread=101"),
 )

@@ -61,6 +61,17 @@ pub enum SgWrite {
     Zeroes,
 }
 
+/// `zonemode`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ZoneMode {
+    /// There are no zones.
+    None,
+    /// Some is worked on, then some is left out.
+    Strided,
+    /// Those of a zoned drive, which ours are not.
+    Zoned,
+}
+
 /// A job and what its options said beyond it.
 #[derive(Clone, Debug)]
 pub struct Draft {
@@ -80,8 +91,8 @@ pub struct Draft {
     pub file_sizes: Option<(u64, u64)>,
     /// `fill_device`.
     pub fill_device: bool,
-    /// `zonemode=strided`.
-    pub strided: bool,
+    /// `zonemode`.
+    pub zone_mode: ZoneMode,
     /// `zonesize`, `zonerange`, `zoneskip`.
     pub zone: Strides,
     /// The number after the colon of `rw`.
@@ -151,7 +162,7 @@ impl Default for Draft {
             file_size: None,
             file_sizes: None,
             fill_device: false,
-            strided: false,
+            zone_mode: ZoneMode::None,
             zone: Strides::default(),
             pattern_suffix: None,
             exit_all: false,
@@ -276,10 +287,14 @@ impl Draft {
     }
 
     fn complete_strides(&mut self) -> Result<(), Blame> {
-        if !self.strided {
-            return Ok(());
-        }
         let mut zone = self.zone;
+        match self.zone_mode {
+            ZoneMode::None if zone.size_bytes > 0 => {
+                return Err(("zonesize", Problem::new("needs zonemode=strided", "add it, or leave zonesize out")));
+            }
+            ZoneMode::None | ZoneMode::Zoned => return Ok(()),
+            ZoneMode::Strided => {}
+        }
         if zone.size_bytes == 0 && zone.range_bytes == 0 {
             let remedy = "add the length of a stretch, such as zonesize=256m";
             return Err(("zonemode", Problem::new("needs zonesize", remedy)));
@@ -327,6 +342,7 @@ impl Draft {
         let whole = |extent: &Extent| matches!(extent, Extent::Bytes(0));
         self.job.size = self.job.size.filter(|size| !whole(size));
         self.job.io_size = self.job.io_size.filter(|size| !whole(size));
+        let fills = self.fill_device && self.job.size.is_none();
         if let Some(sizes) = self.file_sizes {
             self.job.pass_size = self.job.size;
             self.job.size = Some(Extent::Bytes(sizes.1.saturating_mul(u64::from(self.job.files.count))));
@@ -349,7 +365,7 @@ impl Draft {
                 share @ Extent::Percent(_) => share,
             });
         }
-        if self.fill_device {
+        if fills {
             self.job.size = None;
         }
         Ok(())

@@ -1,7 +1,7 @@
 //! What the options mean that place a job's requests: sizes, files, zones, and what is read back.
 
 use super::Applied;
-use crate::workload::draft::{Draft, SgWrite};
+use crate::workload::draft::{Draft, SgWrite, ZoneMode};
 use crate::workload::error::Problem;
 use crate::workload::job::FileService;
 use crate::workload::trace::Scale;
@@ -73,9 +73,10 @@ fn within(number: f64, least: f64, most: f64) -> Result<f64, Problem> {
 
 /// `zonemode`: strides are carried out; a drive without zones takes `zbd` as it takes `none`.
 pub fn zone_mode(draft: &mut Draft, value: Value<'_>) -> Applied {
-    draft.strided = match value.text {
-        "none" | "0" | "zbd" => false,
-        "strided" => true,
+    draft.zone_mode = match value.text {
+        "none" | "0" => ZoneMode::None,
+        "zbd" => ZoneMode::Zoned,
+        "strided" => ZoneMode::Strided,
         _ => return Err(Problem::new("expected none, strided or zbd", "")),
     };
     Ok(())

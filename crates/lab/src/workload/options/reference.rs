@@ -123,7 +123,7 @@ const NOTES: &[(&str, &str)] = &[
     ("bs_unaligned", "in whole sectors of 512 bytes"),
     ("buffer_pattern", "packs like zeros on drives that compress, unless a percentage is given"),
     ("buffer_compress_percentage", "on drives that compress"),
-    ("fill_device", "the whole drive is the region"),
+    ("fill_device", "without a `size` the whole drive is the region"),
     ("ioengine", "of a synchronous engine the depth is 1; engines without block I/O are refused"),
     ("sg_write_mode", "VERIFY commands are reads to the drive, WRITE SAME without data zeroes blocks"),
     ("iodepth_batch_submit", "submission costs no time here, so that batches change no figure"),

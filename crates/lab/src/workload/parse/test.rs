@@ -91,6 +91,7 @@ fn errors_name_line_and_remedy() {
         ("[a]\nrw=write:8q\n", "line 2: rw=write:8q: 'q' is not a unit"),
         ("[a]\nwait_for=b\n[b]\n", "line 2: wait_for=b: no job before it is called b"),
         ("[a]\nzonemode=strided\n", "line 2: zonemode=strided: needs zonesize"),
+        ("[a]\nzonesize=1m\n", "line 2: zonesize=1m: needs zonemode=strided"),
         ("[a]\nlatency_target=10ms\n", "line 2: latency_target=10ms: needs latency_window"),
         ("[a]\nioengine=rdma\n", "line 2: ioengine=rdma: this engine does no plain I/O"),
     ] {
