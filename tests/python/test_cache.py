@@ -18,7 +18,7 @@ from ssdlab.ground.errors import SsdlabError
 
 Command = Callable[..., tuple[int, str, str]]
 
-SMALL = (("capacity_bytes", "64 MiB"), ("nand.pages_per_block", "32"))
+SMALL = (("capacity_bytes", "64 MiB"), ("nand.pages_per_block", "16"))
 CLOCKS = ("wall_s", "cpu_s", "timestamp", "timestamp_ms", "time", "usr_cpu", "sys_cpu")
 JOB = ("--rw=randwrite", "--bs=4k", "--iodepth=8", "--number_ios=2000")
 

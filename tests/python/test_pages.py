@@ -109,8 +109,8 @@ def _pts(folder: Path) -> str:
 
 def _kept_drive(folder: Path) -> str:
     old = str(folder / "old.ssd")
-    words = ("theory", "--set", "capacity_bytes=64MiB", "--to", "steady", "-o", old)
-    assert ssdlab.cli.main(["season", *words]) == 0
+    small = ("theory", "--set", "capacity_bytes=64MiB", "--set", "nand.pages_per_block=16")
+    assert ssdlab.cli.main(["season", *small, "--to", "steady", "-o", old]) == 0
     shown = engine.show(old)
     smart = smart_text(smart_json(shown, "my-drive"), Parts(health=True, attributes=True))
     return kept_drive_page("my-drive", shown, smart)

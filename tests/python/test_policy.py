@@ -26,7 +26,7 @@ pytestmark = pytest.mark.end_to_end
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples/policies"
 JOB = ("run", "--rw=randwrite", "--bs=4k", "--iodepth=16", "--norandommap", "--drive", "theory")
-SMALL = ("--set", "capacity_bytes=256MiB", "--state", "steady", "--exact", "--no-cache")
+SMALL = ("--set", "capacity_bytes=512MiB", "--state", "steady", "--exact", "--no-cache")
 UNIFORM: dict[str, Any] = {"rw": "randwrite", "bs": "4k", "iodepth": 16, "norandommap": True}
 BODY = """
 #include "ssdlab_policy.h"
@@ -428,7 +428,7 @@ def python_greedy(blocks: policy.Blocks) -> int:
 
 def ran(gc: Any, **more: Any) -> Any:
     """Run a small drive with a policy from Python."""
-    drive = ssdlab.drive("theory", capacity_bytes="256MiB")
+    drive = ssdlab.drive("theory", capacity_bytes="512MiB")
     result = drive.run(state="steady", exact=True, cache=False, gc=gc, **UNIFORM, **more)
     return figures(result.to_json())
 

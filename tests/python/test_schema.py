@@ -14,7 +14,7 @@ Command = Callable[..., tuple[int, str, str]]
 SCHEMA = json.loads(
     (Path(__file__).parents[2] / "docs/result.schema.json").read_text(encoding="utf-8")
 )
-_SMALL = ("--set", "capacity_bytes=256MiB")
+_SMALL = ("--set", "capacity_bytes=256MiB", "--set", "nand.pages_per_block=64")
 _JOB = ("--rw=randrw", "--bs=4k", "--number_ios=300", "--nice=3")
 
 

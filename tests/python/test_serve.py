@@ -189,7 +189,8 @@ def test_a_raw_image_becomes_a_drive(folder: Path, tmp_path: Path) -> None:
 
 def test_a_run_goes_on_from_a_copy(folder: Path) -> None:
     """`run`, `show` and `report` take a folder, and leave it as it is."""
-    start("theory", "--set", "capacity_bytes=64MiB", "--state", "steady", "-o", str(folder))
+    small = ("--set", "capacity_bytes=64MiB", "--set", "nand.pages_per_block=16")
+    start("theory", *small, "--state", "steady", "-o", str(folder))
     end(folder)
     before = {each.name: each.read_bytes() for each in folder.iterdir()}
     done = ssdlab("run", "--drive", str(folder), "--rw=randwrite", "--bs=4k", "--number_ios=2000")

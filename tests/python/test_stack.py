@@ -119,7 +119,7 @@ def test_an_array_multiplies_what_lies_below(command: Command) -> None:
 
 def test_layers_from_python(tmp_path: Path) -> None:
     """A drive file below layers: every member begins in the file's condition."""
-    theory = ssdlab.drive("theory", capacity_bytes="64MiB")
+    theory = ssdlab.drive("theory", {"nand.pages_per_block": 16}, capacity_bytes="64MiB")
     used = theory.season("used", save=tmp_path / "used.ssd")
     stack = ssdlab.drive(used.name, layers=["partition:start_sector=0,share=0.5", "crypt"])
     result = stack.run(rw="randwrite", bs="4k", io_size="4m")

@@ -4,7 +4,7 @@
 //! scale model where that holds. What setting the layers up writes comes first, as in life; of that nothing is left
 //! once the whole drive has been written, so that it is left out then.
 
-use super::{Session, SessionError, memory};
+use super::{Session, SessionError, memory, smaller};
 use crate::condition::scale_model::Scaled;
 use crate::condition::writes::{self, Place};
 use crate::condition::{Condition, Season};
@@ -29,6 +29,9 @@ impl Session {
     ) -> Result<(), SessionError> {
         let from = if self.label.is_empty() { Condition::Fresh } else { self.label.condition };
         self.check_can_become(condition, from, span)?;
+        if condition.is_steady() && !from.is_steady() {
+            smaller::check_steady(&self.label)?;
+        }
         if from == Condition::Fresh && condition != Condition::Fresh {
             self.memory.check(&self.name, memory::available_bytes())?;
         }
