@@ -1,4 +1,7 @@
-"""How long questions take, told before they are run: processor time that they took elsewhere."""
+"""How long questions take, told before they are run: processor time that they took elsewhere.
+
+Each question says how long all its runs take in the quick set.
+"""
 
 from __future__ import annotations
 
@@ -9,23 +12,6 @@ from ssdlab.experiment.scale import Scale
 from ssdlab.ground import text
 from ssdlab.referee.reproduce.perform import Piece
 
-_SECONDS = {
-    "quick": {
-        "used-drive": 9,
-        "spare-area": 30,
-        "trim": 4,
-        "alignment": 23,
-        "encryption": 3,
-        "raid": 36,
-        "hard-disk": 58,
-        "queueing": 6,
-        "compression": 3,
-        "start-over": 5,
-        "lifetime": 15,
-        "commit": 2,
-    },
-}
-"""Of processor time, of all runs of a question (x86-64 of 2023)."""
 _FULL_TIMES = 10
 """The full set takes so many times as long as the quick one."""
 
@@ -40,6 +26,6 @@ def told(scale: Scale, missing: Sequence[Piece], planned: int) -> str:
 def seconds(scale: Scale, missing: Sequence[Piece], planned: int) -> float:
     """Return the processor time of runs: of all runs of their questions, their share."""
     times = 1 if scale.name == "quick" else _FULL_TIMES
-    names = {piece.question.name for piece in missing}
-    of_questions = sum(_SECONDS["quick"].get(name, 5) for name in names) * times
+    asked = {piece.question.name: piece.question.seconds for piece in missing}
+    of_questions = sum(asked.values()) * times
     return of_questions * len(missing) / max(1, planned)

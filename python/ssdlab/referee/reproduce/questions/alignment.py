@@ -327,6 +327,7 @@ QUESTION = Question(
         "each shared unit programmed twice, and read in between."
     ),
     finding=finding,
+    seconds=23,
     stand_ins=(
         "dd to UFS: 512 MiB in requests of 128 KiB, the size of its clusters, eight at a time.",
         "The stack of the article: a partition, encryption at 100 MB/s (assumed, Core 2 at 2.26 "

@@ -243,6 +243,7 @@ QUESTION = Question(
         "two programs in a row, which nothing hides when commits come one at a time."
     ),
     finding=finding,
+    seconds=2,
     stand_ins=(
         "The map's journal is a page at each flush that finds a change; what drives write is not "
         "published.",

@@ -188,6 +188,7 @@ QUESTION = Question(
         "compressed, encrypted ones above all, get what the flash can do."
     ),
     finding=finding,
+    seconds=3,
     stand_ins=(
         (
             "The Corsair F60: the profile of the Vertex 2, which has the same controller, with two "

@@ -233,6 +233,7 @@ QUESTION = Question(
         "stays valid for ever: the drive has only its own spare area."
     ),
     finding=finding,
+    seconds=3,
     stand_ins=(
         "TrueCrypt 6.3a: threads, fragments and read-ahead as in its driver's source; processor "
         "time a byte as its own benchmark measured it on two cores; time a request as published of "

@@ -258,6 +258,7 @@ QUESTION = Question(
         "many places a job touches, not on how many bytes."
     ),
     finding=finding,
+    seconds=58,
     stand_ins=(
         "Each job's files, their number and sizes, and what is done with them are described in the "
         "engine's scenarios, each number with its source; most are assumed.",

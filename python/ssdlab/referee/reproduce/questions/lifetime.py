@@ -258,6 +258,7 @@ QUESTION = Question(
         "blocks wear no sooner than others, since blocks change roles."
     ),
     finding=finding,
+    seconds=15,
     stand_ins=(
         (
             "JESD219's load for servers: its sizes and places; its share of reads, which wear "

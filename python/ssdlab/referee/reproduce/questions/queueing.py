@@ -227,6 +227,7 @@ QUESTION = Question(
         "cost programs and, in steady state, moves; little spare area makes them the slower."
     ),
     finding=finding,
+    seconds=6,
     stand_ins=(
         "Schedulers: a job of random reads, 8 outstanding, beside one of random writes, 64; "
         "31 requests at once go down to the SSD, one to the hard disk, as without NCQ.",

@@ -320,6 +320,7 @@ QUESTION = Question(
         "is the limit."
     ),
     finding=finding,
+    seconds=36,
     stand_ins=(
         (
             "TKperf's IOPS by the code of `ssdlab pts`, its throughput in the order of its source, "

@@ -263,4 +263,5 @@ QUESTION = Question(
         "some drive, by its own spare area and its own limit."
     ),
     finding=finding,
+    seconds=30,
 )

@@ -136,4 +136,5 @@ QUESTION = Question(
         "was, so that garbage collection keeps moving useless data."
     ),
     finding=finding,
+    seconds=5,
 )

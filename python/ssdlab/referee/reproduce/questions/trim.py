@@ -230,6 +230,7 @@ QUESTION = Question(
         "TRIM on a drive 90 % full are the same to garbage collection."
     ),
     finding=finding,
+    seconds=4,
     stand_ins=(
         "A file system that trims at once and holds a share of the drive: a drive of which just "
         "that share is ever written. To the drive both are the same.",

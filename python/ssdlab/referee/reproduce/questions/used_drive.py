@@ -177,6 +177,7 @@ QUESTION = Question(
         "leave whole blocks invalid, and cost nothing: scattered overwriting ages a drive."
     ),
     finding=finding,
+    seconds=9,
     stand_ins=(
         "PCMark Vantage's disk suite: eight mixes, shares of reads as published, half of the "
         "requests 4 KiB and half 64 KiB, half in sequence and half anywhere in a file of a fifth "
