@@ -182,6 +182,24 @@ def missed() -> Result:
     )
 
 
+def test_steady_state_of_a_small_theory_drive_is_refused(command: Command) -> None:
+    """At 64 MiB write amplification would be 15 % above: refused, with a capacity that does."""
+    small = ("theory", "--set", "capacity_bytes=64MiB")
+    run = ("run", *WRITES, "--number_ios=100", "--no-cache")
+    for words in (
+        (*run, "--drive", *small, "--state", "steady"),
+        ("season", *small, "--to", "steady"),
+    ):
+        code, out, err = command(*words)
+        assert (code, out) == (2, ""), words
+        assert "--set capacity_bytes=64MiB: " in err and "would be 15 % above" in err
+        assert "give at least capacity_bytes=472MiB" in err
+    stated = ("--set", "ftl.spare_counts=collected", "--state", "steady")
+    for taken in (("--state", "used"), stated):
+        code, _, err = command(*run, "--drive", *small, *taken)
+        assert code == 0, err
+
+
 def test_what_is_not_steady_says_so_in_python_text_and_page() -> None:
     """A result of a real run: the reason in JSON, and the words everywhere."""
     result = missed()
