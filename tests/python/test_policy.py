@@ -26,7 +26,8 @@ pytestmark = pytest.mark.end_to_end
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples/policies"
 JOB = ("run", "--rw=randwrite", "--bs=4k", "--iodepth=16", "--norandommap", "--drive", "theory")
-SMALL = ("--set", "capacity_bytes=512MiB", "--state", "steady", "--exact", "--no-cache")
+SMALL = ("--set", "capacity_bytes=256MiB", "--set", "ftl.spare_counts=collected")
+SMALL += ("--state", "steady", "--exact", "--no-cache")
 UNIFORM: dict[str, Any] = {"rw": "randwrite", "bs": "4k", "iodepth": 16, "norandommap": True}
 BODY = """
 #include "ssdlab_policy.h"
@@ -428,7 +429,8 @@ def python_greedy(blocks: policy.Blocks) -> int:
 
 def ran(gc: Any, **more: Any) -> Any:
     """Run a small drive with a policy from Python."""
-    drive = ssdlab.drive("theory", capacity_bytes="512MiB")
+    stated = {"ftl.spare_counts": "collected"}
+    drive = ssdlab.drive("theory", stated, capacity_bytes="256MiB")
     result = drive.run(state="steady", exact=True, cache=False, gc=gc, **UNIFORM, **more)
     return figures(result.to_json())
 
