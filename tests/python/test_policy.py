@@ -26,8 +26,10 @@ pytestmark = pytest.mark.end_to_end
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples/policies"
 JOB = ("run", "--rw=randwrite", "--bs=4k", "--iodepth=16", "--norandommap", "--drive", "theory")
-SMALL = ("--set", "capacity_bytes=256MiB", "--set", "ftl.spare_counts=collected")
-SMALL += ("--state", "steady", "--exact", "--no-cache")
+SMALL = (
+    *("--set", "capacity_bytes=256MiB", "--set", "ftl.spare_counts=collected"),
+    *("--state", "steady", "--exact", "--no-cache"),
+)
 UNIFORM: dict[str, Any] = {"rw": "randwrite", "bs": "4k", "iodepth": 16, "norandommap": True}
 BODY = """
 #include "ssdlab_policy.h"
