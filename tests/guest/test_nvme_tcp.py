@@ -295,7 +295,7 @@ def test_several_queues(tried: Tried) -> None:
     assert [code for code, _ in lines] == [0] * 6, lines
     assert "1/1/1 default/read/poll queues" in lines[3][1]
     assert json.loads(lines[4][1][lines[4][1].index("{") :])["jobs"][0]["error"] == 0
-    assert "result: 00000001" in lines[5][1], lines[5][1]
+    assert "result: 0x00000001" in lines[5][1], lines[5][1]
 
 
 def test_formats_erase(tried: Tried) -> None:
