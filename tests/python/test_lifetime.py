@@ -86,12 +86,12 @@ def test_the_client_workload_is_as_it_says(tmp_path: Path) -> None:
 
 def test_lifetime_of_a_run() -> None:
     """A run carries what lifetime needs: all good blocks, the rating, the exported bytes."""
-    small = ssdlab.drive("theory", {"reliability.rated_cycles": 1000}, capacity_bytes="256MiB")
+    small = ssdlab.drive("theory", {"reliability.rated_cycles": 1000}, capacity_bytes="512MiB")
     with small.season("steady:job", job="jesd219-enterprise") as steady:
         run = steady.run("jesd219-enterprise")
     found = ssdlab.lifetime(run)
-    assert found.capacity_bytes == 2**28
-    assert found.flash_bytes > 1.28 * 2**28
+    assert found.capacity_bytes == 2**29
+    assert found.flash_bytes > 1.28 * 2**29
     assert found.bytes_written == found.flash_bytes * 1000 / (run.job().write_amplification or 0)
 
 

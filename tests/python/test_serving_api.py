@@ -265,7 +265,7 @@ def test_who_takes_no_answer_is_hung_up_on(
 ) -> None:
     """Its thread goes, and with it the place that it had."""
     # Long enough for all to come before the first is hung up on, on a busy machine, too.
-    monkeypatch.setattr(http, "TO_TAKE_S", 3.0)
+    monkeypatch.setattr(http, "TO_TAKE_S", 6.0)
     drive.told["much"] = "x" * (8 << 20)
     with ExitStack() as stack:
         for _ in range(CLIENTS):
