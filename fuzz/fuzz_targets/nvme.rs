@@ -8,6 +8,7 @@
 use libfuzzer_sys::fuzz_target;
 use ssdlab_device::counters::Counters;
 use ssdlab_device::ssd::health::Health;
+use ssdlab_device::ssd::past::Past;
 use ssdlab_device::ssd::signs::Signs;
 use ssdlab_serve::nvme::admin::{Answer, Controller, Surroundings, answer};
 use ssdlab_serve::nvme::command::Submission;
