@@ -49,7 +49,10 @@ def items(drive: ServedDrive, volatile: ServedDrive) -> dict[str, list[str]]:
         "guide": guide(drive),
         "discover": [f"nvme discover -t tcp -a 10.0.2.2 -s {drive.port}"],
         "connect": [drive.connect("-c 1", "-l 120"), "sleep 1", "nvme list -o json"],
-        "id-ctrl": ["nvme id-ctrl /dev/nvme0 -o json", "nvme id-ns /dev/nvme0n1 -o json"],
+        "id-ctrl": [
+            "nvme id-ctrl /dev/nvme0 -o json", "nvme id-ns /dev/nvme0n1 -o json",
+            "cat /sys/block/nvme0n1/wwid /sys/block/nvme0n1/uuid",
+        ],
         "write": [noise, write.format(**at), read.format(**at), "cmp /tmp/noise /tmp/read"],
         "compare": [
             "nvme compare /dev/nvme0n1 -s 80 -c 7 -z 4096 -d /tmp/noise",
@@ -210,9 +213,11 @@ def test_it_is_found_and_connected(tried: Tried) -> None:
     (device,) = json.loads(tried.lines("connect")[2][1])["Devices"]
     assert device["ModelNumber"] == "Micron 7450 PRO 960 GB"
     assert device["PhysicalSize"] == 128 << 20
-    (_, controller), (_, namespace) = tried.lines("id-ctrl")
+    (_, controller), (_, namespace), (_, names) = tried.lines("id-ctrl")
     assert json.loads(controller)["oncs"] == 0x8F
     assert json.loads(namespace)["npwg"] == 7, "a unit of 4 KiB is eight sectors"
+    wwid, uuid = names.split()
+    assert wwid == f"uuid.{uuid}", "the kernel knows it by a UUID of its own, not by a number"
 
 
 def test_the_guide_holds(tried: Tried) -> None:

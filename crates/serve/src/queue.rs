@@ -14,7 +14,7 @@ use crate::input::{Input, Silence, Wait};
 use crate::limits::Limits;
 use crate::nvme::admin::{Answer, tells_use};
 use crate::nvme::command::{Sgl, Submission};
-use crate::nvme::fabric::{self, Connect};
+use crate::nvme::fabric::{self, Connect, Refusal};
 use crate::nvme::facts::Namespace;
 use crate::nvme::identify::Kind;
 use crate::nvme::io::{self, Asked};
@@ -121,8 +121,8 @@ fn begin<M: Medium + Send>(house: &House<M>, target: &Target, socket: &Arc<Socke
     let (mut answer, connected) = (Vec::new(), connect(&command, &first.data, target, (socket, limits)));
     let (wish, controller, kind) = match connected {
         Ok(connected) => connected,
-        Err(status) => {
-            Completions::new(agreed, 0, 2, target.errors.clone()).end(&mut answer, command.id, 0, status);
+        Err(Refusal { status, result }) => {
+            Completions::new(agreed, 0, 2, target.errors.clone()).end(&mut answer, command.id, result.into(), status);
             send(socket, &answer, limits.to_take)?;
             return Ok(Ending::Left);
         }
@@ -150,9 +150,9 @@ fn connect(
     data: &[u8],
     target: &Target,
     (socket, limits): (&Arc<Socket>, &Limits),
-) -> Result<(Connect, u16, Kind), Status> {
+) -> Result<(Connect, u16, Kind), Refusal> {
     if command.opcode != Submission::FABRICS || command.fabrics_type() != fabric::CONNECT {
-        return Err(Status::SEQUENCE_ERROR);
+        return Err(Status::SEQUENCE_ERROR.into());
     }
     let wish = Connect::read(command, data)?;
     let (controller, kind) = target.connect(&wish, socket, limits.controllers)?;

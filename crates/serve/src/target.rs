@@ -8,7 +8,7 @@
 use crate::clock::wall;
 use crate::nvme::admin::{Answer, Controller, Surroundings, answer, touches_past};
 use crate::nvme::command::Submission;
-use crate::nvme::fabric::{ANY_CONTROLLER, Connect, DISCOVERY};
+use crate::nvme::fabric::{ANY_CONTROLLER, Connect, DISCOVERY, Refusal};
 use crate::nvme::facts::{Facts, Identity, Namespace};
 use crate::nvme::features::MOST_QUEUES;
 use crate::nvme::identify::Kind;
@@ -129,19 +129,19 @@ impl Target {
     /// A host connects a queue; returns the number of its controller, and what that is for. It may have `most` of them.
     ///
     /// # Errors
-    /// The status that the command ends with.
-    pub fn connect(&self, wish: &Connect, socket: &Arc<Socket>, most: usize) -> Result<(u16, Kind), Status> {
+    /// What the command ends with.
+    pub fn connect(&self, wish: &Connect, socket: &Arc<Socket>, most: usize) -> Result<(u16, Kind), Refusal> {
         let kind = match wish.subsystem.as_str() {
             DISCOVERY => Kind::Discovery,
             name if name == self.identity.qualified_name => Kind::Drive,
-            _ => return Err(Status::CONNECT_PARAMETERS),
+            _ => return Err(Refusal::SUBSYSTEM),
         };
         let mut inside = self.lock();
         if wish.queue > 0 {
             return inside.join(wish, socket);
         }
         if wish.controller != ANY_CONTROLLER {
-            return Err(Status::CONNECT_PARAMETERS);
+            return Err(Refusal::CONTROLLER);
         }
         let of_host = inside.guests.values().filter(|guest| guest.host == wish.host).count();
         let id = inside.number().filter(|_| of_host < most).ok_or(Status::CONNECT_BUSY)?;
@@ -262,14 +262,17 @@ impl Inside {
     }
 
     /// An I/O queue of a controller that is there, of the same host, and takes commands.
-    fn join(&mut self, wish: &Connect, socket: &Arc<Socket>) -> Result<(u16, Kind), Status> {
-        let guest = self.guests.get_mut(&wish.controller).ok_or(Status::CONNECT_PARAMETERS)?;
-        let is_right = guest.host == wish.host && guest.controller.kind == Kind::Drive && wish.queue <= MOST_QUEUES;
-        if !is_right || guest.sockets.contains_key(&wish.queue) {
-            return Err(Status::CONNECT_PARAMETERS);
+    fn join(&mut self, wish: &Connect, socket: &Arc<Socket>) -> Result<(u16, Kind), Refusal> {
+        let guest = self.guests.get_mut(&wish.controller).ok_or(Refusal::CONTROLLER)?;
+        if guest.host != wish.host {
+            return Err(Refusal::HOST);
+        }
+        let has_queue = guest.controller.kind == Kind::Drive && wish.queue <= MOST_QUEUES;
+        if !has_queue || guest.sockets.contains_key(&wish.queue) {
+            return Err(Refusal::QUEUE);
         }
         if !guest.controller.properties.is_enabled() {
-            return Err(Status::SEQUENCE_ERROR);
+            return Err(Status::SEQUENCE_ERROR.into());
         }
         guest.sockets.insert(wish.queue, socket.clone());
         Ok((wish.controller, Kind::Drive))

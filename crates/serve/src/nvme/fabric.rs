@@ -24,6 +24,15 @@ pub const MOST_ENTRIES: u16 = 128;
 /// Bytes of the data of a connect.
 pub const CONNECT_BYTES: u32 = 1024;
 const NAME_BYTES: usize = 256;
+/// Where the command has the descriptor of its data, the queue and its size.
+const DESCRIPTOR_AT: u32 = 24;
+const QUEUE_AT: u32 = 42;
+const SIZE_AT: u32 = 44;
+/// Where its data have the controller and the two names.
+const CONTROLLER_AT: u32 = 16;
+const SUBSYSTEM_AT: u32 = 256;
+const HOST_AT: u32 = 512;
+const IN_DATA: u32 = 1 << 16;
 
 /// What a host wishes that connects a queue.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,26 +51,63 @@ pub struct Connect {
     pub host: String,
 }
 
+/// Why a queue is not connected, as the completion has it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Refusal {
+    /// How the command ends.
+    pub status: Status,
+    /// Of an invalid parameter its byte, in the command or, with bit 16, in the data.
+    pub result: u32,
+}
+
+impl From<Status> for Refusal {
+    fn from(status: Status) -> Refusal {
+        Refusal { status, result: 0 }
+    }
+}
+
+impl Refusal {
+    /// The data are too short.
+    pub const DATA: Refusal = Refusal::parameter(DESCRIPTOR_AT);
+    /// The controller has no such queue to connect.
+    pub const QUEUE: Refusal = Refusal::parameter(QUEUE_AT);
+    /// A queue is not as long.
+    pub const SIZE: Refusal = Refusal::parameter(SIZE_AT);
+    /// There is no such controller.
+    pub const CONTROLLER: Refusal = Refusal::parameter(IN_DATA | CONTROLLER_AT);
+    /// There is no subsystem of that name.
+    pub const SUBSYSTEM: Refusal = Refusal::parameter(IN_DATA | SUBSYSTEM_AT);
+    /// The controller is another host's.
+    pub const HOST: Refusal = Refusal::parameter(IN_DATA | HOST_AT);
+
+    const fn parameter(result: u32) -> Refusal {
+        Refusal { status: Status::CONNECT_PARAMETERS, result }
+    }
+}
+
 impl Connect {
     /// Reads the command and its data.
     ///
     /// # Errors
-    /// The status that it ends with.
-    pub fn read(command: &Submission, data: &[u8]) -> Result<Connect, Status> {
+    /// What it ends with.
+    pub fn read(command: &Submission, data: &[u8]) -> Result<Connect, Refusal> {
         if command.dword(10) & 0xFFFF != 0 {
-            return Err(Status::CONNECT_FORMAT);
+            return Err(Status::CONNECT_FORMAT.into());
         }
         let entries = (command.dword(11) & 0xFFFF) + 1;
-        if data.len() < CONNECT_BYTES as usize || !(2..=u32::from(MOST_ENTRIES)).contains(&entries) {
-            return Err(Status::CONNECT_PARAMETERS);
+        if !(2..=u32::from(MOST_ENTRIES)).contains(&entries) {
+            return Err(Refusal::SIZE);
+        }
+        if data.len() < CONNECT_BYTES as usize {
+            return Err(Refusal::DATA);
         }
         Ok(Connect {
             queue: (command.dword(10) >> 16) as u16,
             entries: entries as u16,
             keep_alive_ms: command.dword(12),
-            controller: u16_at(data, 16),
-            subsystem: text_at(data, 256, NAME_BYTES),
-            host: text_at(data, 512, NAME_BYTES),
+            controller: u16_at(data, CONTROLLER_AT as usize),
+            subsystem: text_at(data, SUBSYSTEM_AT as usize, NAME_BYTES),
+            host: text_at(data, HOST_AT as usize, NAME_BYTES),
         })
     }
 }
@@ -141,11 +187,11 @@ mod test {
         let found = Connect::read(&connect([2 << 16, 127, 5000, 0, 0, 0]), &data).unwrap();
         assert_eq!((found.queue, found.entries, found.keep_alive_ms, found.controller), (2, 128, 5000, 7));
         assert_eq!((found.subsystem.as_str(), found.host.as_str()), (DISCOVERY, "nqn.host"));
-        assert_eq!(Connect::read(&connect([1, 127, 0, 0, 0, 0]), &data), Err(Status::CONNECT_FORMAT));
+        assert_eq!(Connect::read(&connect([1, 127, 0, 0, 0, 0]), &data), Err(Status::CONNECT_FORMAT.into()));
         for size in [0, 128] {
-            assert_eq!(Connect::read(&connect([0, size, 0, 0, 0, 0]), &data), Err(Status::CONNECT_PARAMETERS));
+            assert_eq!(Connect::read(&connect([0, size, 0, 0, 0, 0]), &data), Err(Refusal::SIZE));
         }
-        assert_eq!(Connect::read(&connect([0, 31, 0, 0, 0, 0]), &data[..1023]), Err(Status::CONNECT_PARAMETERS));
+        assert_eq!(Connect::read(&connect([0, 31, 0, 0, 0, 0]), &data[..1023]), Err(Refusal::DATA));
     }
 
     /// A controller is ready when it is enabled, and says when it has shut down.

@@ -49,8 +49,8 @@ pub fn identify(
     let page = match command.dword(10) & 0xFF {
         CNS_CONTROLLER => of_controller(kind, controller, identity, facts),
         _ if kind == Kind::Discovery => return Err(Status::INVALID_FIELD),
-        CNS_NAMESPACE if is_ours => of_namespace(identity, facts),
-        CNS_NAMESPACE if command.namespace == u32::MAX => of_namespace(identity, facts),
+        CNS_NAMESPACE if is_ours => of_namespace(facts),
+        CNS_NAMESPACE if command.namespace == u32::MAX => of_namespace(facts),
         CNS_ACTIVE_NAMESPACES if command.namespace >= u32::MAX - 1 => return Err(Status::INVALID_NAMESPACE),
         CNS_ACTIVE_NAMESPACES if command.namespace < Namespace::ID => Page::new(BYTES).put_u32(0, Namespace::ID),
         CNS_ACTIVE_NAMESPACES => Page::new(BYTES),
@@ -123,7 +123,7 @@ fn of_drive(page: Page, facts: &Facts) -> Page {
         .put_u8(525, u8::from(facts.has_volatile_cache) | 3 << 1)
 }
 
-fn of_namespace(identity: &Identity, facts: &Facts) -> Page {
+fn of_namespace(facts: &Facts) -> Page {
     let Namespace { sectors, sector_bytes, unit_bytes, .. } = facts.namespace;
     let unit = (unit_bytes / sector_bytes.max(1)).clamp(1, 1 << 16) as u16 - 1;
     Page::new(BYTES)
@@ -140,24 +140,24 @@ fn of_namespace(identity: &Identity, facts: &Facts) -> Page {
         .put_u16(68, unit)
         .put_u16(70, unit)
         .put_u16(72, unit)
-        .put(104, &unique(identity))
+        // Neither NGUID nor EUI64: each has the number of the company that makes the drive, and there is none.
         .put_u8(130, sector_bytes.trailing_zeros() as u8)
 }
 
-/// Sixteen bytes that no other drive of another serial number has (NGUID).
+/// A UUID that no drive of another name has: version 8 of RFC 9562, whose other bits are the maker's own.
 fn unique(identity: &Identity) -> [u8; 16] {
     let halves = [b"first", b"other"].map(|salt| {
         let text = [salt.as_slice(), identity.qualified_name.as_bytes()].concat();
         u64::from(crc32c::crc32c(&text)) << 32 | u64::from(crc32c::crc32c_append(!0, &text))
     });
-    let mut bytes = [0; 16];
-    bytes.iter_mut().zip(halves.iter().flat_map(|half| half.to_be_bytes())).for_each(|(byte, half)| *byte = half);
-    bytes
+    let [first, other] = halves.map(u128::from);
+    let version_and_variant = 0xF << 76 | 0b11 << 62;
+    ((first << 64 | other) & !version_and_variant | 8 << 76 | 0b10 << 62).to_be_bytes()
 }
 
-/// NGUID, and that it is a namespace of the NVM command set.
+/// The namespace's UUID, and that it is one of the NVM command set.
 fn descriptors(identity: &Identity) -> Page {
-    Page::new(BYTES).put(0, &[2, 16]).put(4, &unique(identity)).put(20, &[4, 1])
+    Page::new(BYTES).put(0, &[3, 16]).put(4, &unique(identity)).put(20, &[4, 1])
 }
 
 #[cfg(test)]
@@ -190,10 +190,25 @@ mod test {
         assert_eq!(u16_at(&namespace, 64), 7, "a unit of 4 KiB is eight sectors, from zero on");
         assert_eq!(u32_at(&ask(2, 0, Kind::Drive).unwrap(), 0), 1);
         assert_eq!(u32_at(&ask(2, 1, Kind::Drive).unwrap(), 0), 0);
+        assert_eq!(namespace.get(104..128), Some([0; 24].as_slice()), "no NGUID, no EUI64");
         let told = ask(3, 1, Kind::Drive).unwrap();
-        assert_eq!((u16_at(&told, 0), told.get(4..20)), (0x1002, namespace.get(104..120)));
+        assert_eq!((u16_at(&told, 0), u16_at(&told, 20)), (0x1003, 0x0104), "a UUID, then the command set");
+        assert_eq!((u8_at(&told, 10) >> 4, u8_at(&told, 12) >> 6), (8, 0b10), "version and variant");
         let discovery = ask(1, 0, Kind::Discovery).unwrap();
         assert_eq!((u8_at(&discovery, 111), text_at(&discovery, 768, 256).as_str()), (2, DISCOVERY));
+    }
+
+    /// Drives of two names have two UUIDs, and all controllers of one tell the same.
+    #[test]
+    fn a_uuid_is_one_drives() {
+        let told = |controller, name: &str| {
+            let identity = Identity { qualified_name: name.into(), ..Identity::default() };
+            let command = Submission { namespace: 1, dwords: [3, 0, 0, 0, 0, 0], ..Submission::read(&[0; 64]) };
+            identify(&command, Kind::Drive, controller, &identity, &example()).unwrap()
+        };
+        assert_eq!(told(1, "nqn.x"), told(2, "nqn.x"));
+        let (one, other) = (told(1, "nqn.x"), told(1, "nqn.y"));
+        assert!(one[4..12] != other[4..12] && one[12..20] != other[12..20]);
     }
 
     /// What there is not has its status.

@@ -99,22 +99,28 @@ fn others_wait_for_data() {
     assert_eq!(io.ask(&Command::of(READ, 0, 128), &[]).unwrap().1, data);
 }
 
-/// Who comes to the wrong door, or too early, has the status that says so.
+/// Who comes to the wrong door, or too early, has the status that says so, and where the wrong parameter lies: bit 16 is
+/// set for the data.
 #[test]
 fn wrong_connects() {
     let (_server, address) = served(Options::default());
-    let status = |number, name: &str, controller| {
+    let answer = |host, number, name: &str, controller| {
         let mut queue = Queue::open(address, false).unwrap();
-        queue.controller = controller;
-        queue.connect(number, name, 0).unwrap().status
+        (queue.host, queue.controller) = (host, controller);
+        let done = queue.connect(number, name, 0).unwrap();
+        (done.status, done.result)
     };
-    let wrong = Status::CONNECT_PARAMETERS.field();
-    assert_eq!(status(0, "nqn.other", 0xFFFF), wrong);
-    assert_eq!(status(0, NAME, 5), wrong);
-    assert_eq!(status(1, NAME, 5), wrong);
+    let here = Queue::open(address, false).unwrap().host;
+    let wrong = |at| (Status::CONNECT_PARAMETERS.field(), at);
+    assert_eq!(answer(here, 0, "nqn.other", 0xFFFF), wrong(1 << 16 | 256));
+    assert_eq!(answer(here, 0, NAME, 5), wrong(1 << 16 | 16));
+    assert_eq!(answer(here, 1, NAME, 5), wrong(1 << 16 | 16));
     let mut admin = Queue::open(address, false).unwrap();
     let controller = admin.connect(0, NAME, 0).unwrap().result as u16;
-    assert_eq!(status(1, NAME, controller), Status::SEQUENCE_ERROR.field(), "it is not enabled yet");
+    assert_eq!(answer(OTHER, 1, NAME, controller), wrong(1 << 16 | 512));
+    assert_eq!(answer(here, 33, NAME, controller), wrong(42));
+    let early = (Status::SEQUENCE_ERROR.field(), 0);
+    assert_eq!(answer(here, 1, NAME, controller), early, "it is not enabled yet");
     assert!(Queue::admin(address, DISCOVERY, false).is_ok());
     assert_lives(address);
 }
