@@ -102,7 +102,7 @@ def test_a_folder_is_told_file_by_file(folder: Path, command: Command) -> None:
         "drive.ssd: is cut or damaged": lambda at: _cut(at / "drive.ssd"),
         "data.img: is missing": lambda at: (at / "data.img").unlink(),
         "bad-sectors: ": lambda at: (at / "bad-sectors").write_text("a\n"),
-        "past.json: ": lambda at: (at / "past.json").write_text('{"errors": 7}'),
+        "nvme-logs.json: ": lambda at: (at / "nvme-logs.json").write_text('{"errors": 7}'),
     }
     for number, (told, damage) in enumerate(damages.items()):
         damaged = folder.parent / f"{number}"

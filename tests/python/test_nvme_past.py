@@ -1,4 +1,4 @@
-"""What NVMe hosts did to a drive: its `past.json` in smartctl's logs of errors and self-tests.
+"""What NVMe hosts did to a drive: its `nvme-logs.json` in smartctl's logs of errors and self-tests.
 
 Expected lines are smartctl's own forms, written by hand.
 """
@@ -171,7 +171,7 @@ def _with(change: Callable[[dict[str, Any]], object]) -> str:
             _with(lambda past: past["self_tests"][0].update(passed=1)),
             "self_tests[0].passed: 1 is neither true nor false",
         ),
-        ('{"errors": 1, "errors": 2}', "a field stands twice among errors, errors"),
+        ('{"errors": 1, "errors": 2}', "'errors' stands twice in an object"),
     ],
 )
 def test_a_damaged_file_is_refused(tmp_path: Path, content: str, said: str) -> None:

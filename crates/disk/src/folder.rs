@@ -6,7 +6,7 @@
 //! | `drive.ssd` | the checkpoint: what the drive was like, as bytes of a drive file, which nothing here looks into | [`Folder::keep`] |
 //! | `since` | what the drive did since ([`crate::account`]) | unsynced, for it is about the model |
 //! | `bad-sectors` | sectors that cannot be read, as ranges | synced when they change; not there where there are none |
-//! | `past.json` | what hosts did to it over NVMe ([`ssdlab_device::ssd::past`]) | synced before a host is told of it |
+//! | `nvme-logs.json` | what hosts did to it over NVMe ([`ssdlab_device::ssd::past`]) | synced before a host is told of it |
 //! | `lock` | held while the drive is open; the number of the process | |
 //!
 //! `since` names the checkpoint that it follows, so that a checkpoint and its account are changed as one: the new account is written and synced as `since.new`, the checkpoint is renamed into its place, then
@@ -16,86 +16,35 @@
 
 use crate::account::{self, Account};
 use crate::bad::{from_text, to_text};
-use crate::file::{ImageFile, data_of};
+use crate::copying::{copy, copy_image};
+use crate::file::ImageFile;
 use crate::image::Sizes;
 use crate::medium::{Medium, Note};
+use crate::nvme_logs;
 use crate::since::{Mark, Since};
+use crate::storage::{PUT_BACK, open_for_writing, opened, read, remove, replace, storage, sync_folder, write_whole};
 use rangemap::RangeSet;
-use rustix::fs::{FlockOperation, OFlags, flock, ioctl_ficlone};
+use rustix::fs::{FlockOperation, flock};
 use ssdlab_device::counters::Counters;
-use ssdlab_device::ssd::past::Past;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Write};
-use std::ops::Range;
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::io::{self, Read};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use thiserror::Error;
+
+pub use crate::storage::FolderError;
 
 pub(crate) const DATA: &str = "data.img";
 pub(crate) const CHECKPOINT: &str = "drive.ssd";
 pub(crate) const SINCE: &str = "since";
 pub(crate) const NEXT_SINCE: &str = "since.new";
 pub(crate) const BAD: &str = "bad-sectors";
-pub(crate) const PAST: &str = "past.json";
 pub(crate) const LOCK: &str = "lock";
 const SNAPSHOTS: &str = "snapshots";
 /// What makes a drive.
-const COPIED: [&str; 5] = [DATA, CHECKPOINT, SINCE, BAD, PAST];
-
-/// Why a folder cannot be used.
-#[derive(Debug, Error)]
-pub enum FolderError {
-    /// The host's storage.
-    #[error("{file}: {what}: {error}\nsee to the file and its folder")]
-    Storage {
-        /// Which file.
-        file: PathBuf,
-        /// What was not possible.
-        what: &'static str,
-        /// Why.
-        error: io::Error,
-    },
-    /// Something is there already.
-    #[error(
-        "{0}: is there already, and not an empty folder\nname another folder, or open this one without a drive's name"
-    )]
-    Exists(PathBuf),
-    /// Another process has it open.
-    #[error(
-        "{folder}: another process ({process}) has the drive open\nend that one first, or ask it with `ssdlab ctl`"
-    )]
-    InUse {
-        /// The folder.
-        folder: PathBuf,
-        /// Its number, where it is known.
-        process: String,
-    },
-    /// No folder of a drive.
-    #[error("{0}: is no folder of a drive, for it has no drive.ssd\nmake one with `ssdlab serve DRIVE -o FOLDER`")]
-    Foreign(PathBuf),
-    /// A file is not what it should be.
-    #[error("{file}: {what}\n{remedy}")]
-    Damaged {
-        /// Which file.
-        file: PathBuf,
-        /// What is wrong.
-        what: String,
-        /// What helps.
-        remedy: &'static str,
-    },
-}
+const COPIED: [&str; 5] = [DATA, CHECKPOINT, SINCE, BAD, nvme_logs::FILE];
 
 /// More ranges than anybody has.
 const MOST_BAD_BYTES: u64 = 64 << 20;
-/// More than 64 errors and 20 self-tests take.
-const MOST_PAST_BYTES: u64 = 1 << 20;
-
-pub(crate) const PUT_BACK: &str = "put it back from a copy: what is in it cannot be made again";
-
-fn storage(file: &Path, what: &'static str) -> impl Fn(io::Error) -> FolderError {
-    let file = file.to_path_buf();
-    move |error| FolderError::Storage { file: file.clone(), what, error }
-}
 
 /// A folder that this process alone has open.
 #[derive(Debug)]
@@ -202,7 +151,7 @@ impl Folder {
         let data = ImageFile::new(data);
         let bad = bad_of(&self.path)?;
         check_bad(&bad, &self.path, sizes)?;
-        past_of(&self.path)?;
+        nvme_logs::past_of(&self.path)?;
         let since = self.path.join(SINCE);
         let file_of_since = open_for_writing(&file)?;
         let head = account::head(checkpoint, sizes.units(), false);
@@ -289,9 +238,15 @@ impl Folder {
             });
         }
         remove(&self.path.join(BAD))?;
-        remove(&self.path.join(PAST))?;
-        let in_order =
-            [(DATA, DATA), (SINCE, NEXT_SINCE), (CHECKPOINT, CHECKPOINT), (SINCE, SINCE), (BAD, BAD), (PAST, PAST)];
+        remove(&self.path.join(nvme_logs::FILE))?;
+        let in_order = [
+            (DATA, DATA),
+            (SINCE, NEXT_SINCE),
+            (CHECKPOINT, CHECKPOINT),
+            (SINCE, SINCE),
+            (BAD, BAD),
+            (nvme_logs::FILE, nvme_logs::FILE),
+        ];
         for (name, as_name) in in_order {
             let beside = self.path.join("restored.new");
             remove(&beside)?;
@@ -360,33 +315,6 @@ pub(crate) fn check_bad(bad: &RangeSet<u64>, path: &Path, sizes: Sizes) -> Resul
             Err(FolderError::Damaged { file: path.join(BAD), what, remedy: WITHOUT_BAD })
         }
     }
-}
-
-/// What the drive of a folder remembers that hosts did to it; nothing where that is not there.
-///
-/// # Errors
-/// It is damaged, or of another version; the host's storage.
-pub fn past_of(path: &Path) -> Result<Past, FolderError> {
-    const REMEDY: &str =
-        "remove it, and the drive forgets its errors, self-tests and sanitize; or put it back from a copy";
-    let file = path.join(PAST);
-    if !file.exists() {
-        return Ok(Past::default());
-    }
-    let bytes = read(&file, MOST_PAST_BYTES)?;
-    let damaged = |error: serde_json::Error| FolderError::Damaged { file, what: error.to_string(), remedy: REMEDY };
-    serde_json::from_slice(&bytes).map_err(damaged)
-}
-
-/// The drive of a folder remembers that.
-///
-/// # Errors
-/// The host's storage; what lay there stands then.
-pub fn keep_past(path: &Path, past: &Past) -> Result<(), FolderError> {
-    let file = path.join(PAST);
-    // There is nothing in it that cannot be written so.
-    let bytes = serde_json::to_vec_pretty(past).expect("numbers and names");
-    replace(&file, &bytes).map_err(storage(&file, "cannot be written"))
 }
 
 /// What a drive in a folder is like, whoever has it open.
@@ -494,56 +422,6 @@ impl Medium for FolderMedium {
     }
 }
 
-/// Copies what is data of a raw image, and tells where that was.
-fn copy_image(image: &Path, to: &File, sizes: Sizes) -> Result<Vec<Range<u64>>, FolderError> {
-    let from = opened(image, OpenOptions::new().read(true))?;
-    let length = from.metadata().map_err(storage(image, "cannot be read"))?.len();
-    if length != sizes.capacity_bytes {
-        let what = format!("has {length} bytes; the drive has {}", sizes.capacity_bytes);
-        let remedy = "make the image as long as the drive (`truncate -s`), or the drive as long as the image (--set capacity_bytes=…)";
-        return Err(FolderError::Damaged { file: image.to_path_buf(), what, remedy });
-    }
-    let stretches = data_of(&from).map_err(storage(image, "cannot be read"))?;
-    // A file system that can lets both share what nobody has changed yet.
-    if ioctl_ficlone(to, &from).is_ok() {
-        return Ok(stretches);
-    }
-    copy_stretches(&from, to, &stretches).map_err(storage(image, "cannot be copied"))?;
-    Ok(stretches)
-}
-
-fn copy_stretches(from: &File, to: &File, stretches: &[Range<u64>]) -> io::Result<()> {
-    let mut buffer = vec![0; 1 << 20];
-    for stretch in stretches {
-        let mut at = stretch.start;
-        while at < stretch.end {
-            let length = buffer.len().min((stretch.end - at) as usize);
-            let part = &mut buffer[..length];
-            from.read_exact_at(part, at)?;
-            to.write_all_at(part, at)?;
-            at += length as u64;
-        }
-    }
-    Ok(())
-}
-
-/// A new file with the bytes and the holes of another; none where there is no other.
-fn copy(from: &Path, to: &Path) -> Result<(), FolderError> {
-    if !from.exists() {
-        return Ok(());
-    }
-    let source = opened(from, OpenOptions::new().read(true))?;
-    let copy = || -> io::Result<()> {
-        let copy = File::create_new(to)?;
-        copy.set_len(source.metadata()?.len())?;
-        if ioctl_ficlone(&copy, &source).is_err() {
-            copy_stretches(&source, &copy, &data_of(&source)?)?;
-        }
-        copy.sync_all()
-    };
-    copy().map_err(storage(to, "cannot be written"))
-}
-
 /// Nothing is there, or an empty folder.
 fn is_free(path: &Path) -> Result<bool, FolderError> {
     match path.symlink_metadata() {
@@ -575,53 +453,4 @@ fn locked(path: &Path) -> Result<File, FolderError> {
     let written = file.set_len(0).and_then(|()| file.write_all_at(text.as_bytes(), 0));
     written.map_err(storage(&place, "cannot be written"))?;
     Ok(file)
-}
-
-/// Opens a regular file, and nothing else: a pipe would wait for ever.
-pub(crate) fn opened(path: &Path, how: &mut OpenOptions) -> Result<File, FolderError> {
-    let file =
-        how.custom_flags(OFlags::NONBLOCK.bits() as i32).open(path).map_err(storage(path, "cannot be opened"))?;
-    let is_file = file.metadata().map_err(storage(path, "cannot be opened"))?.is_file();
-    let other =
-        || FolderError::Damaged { file: path.to_path_buf(), what: "is no regular file".into(), remedy: PUT_BACK };
-    is_file.then_some(file).ok_or_else(other)
-}
-
-fn open_for_writing(path: &Path) -> Result<File, FolderError> {
-    opened(path, OpenOptions::new().read(true).write(true))
-}
-
-/// A file's bytes, `most` of them.
-pub(crate) fn read(path: &Path, most: u64) -> Result<Vec<u8>, FolderError> {
-    let mut bytes = Vec::new();
-    let read = opened(path, OpenOptions::new().read(true))?.take(most).read_to_end(&mut bytes);
-    read.map_err(storage(path, "cannot be read"))?;
-    Ok(bytes)
-}
-
-/// A new file with these bytes, synced.
-fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), FolderError> {
-    let written = File::create_new(path).and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()));
-    written.map_err(storage(path, "cannot be written"))
-}
-
-/// A file with these bytes, synced, in place of the one that is there.
-fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut beside = path.as_os_str().to_os_string();
-    beside.push(".new");
-    let mut file = File::create(&beside)?;
-    file.write_all(bytes)?;
-    file.sync_all()?;
-    fs::rename(&beside, path)
-}
-
-fn remove(path: &Path) -> Result<(), FolderError> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(storage(path, "cannot be removed")(error)),
-        _ => Ok(()),
-    }
-}
-
-fn sync_folder(path: &Path) -> Result<(), FolderError> {
-    File::open(path).and_then(|folder| folder.sync_all()).map_err(storage(path, "cannot be kept"))
 }

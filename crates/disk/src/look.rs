@@ -7,6 +7,8 @@ use crate::account::Account;
 use crate::folder::{self, FolderError, Life};
 use crate::image::Sizes;
 use crate::medium::NoBytes;
+use crate::nvme_logs;
+use crate::storage;
 use rangemap::RangeSet;
 use rustix::fs::{FlockOperation, flock};
 use std::fs::{self, File};
@@ -36,7 +38,7 @@ impl Fault {
     pub fn of(error: FolderError) -> Fault {
         match error {
             FolderError::Storage { file, error, .. } if error.kind() == io::ErrorKind::NotFound => {
-                Fault::damaged(&file, "is missing", folder::PUT_BACK)
+                Fault::damaged(&file, "is missing", storage::PUT_BACK)
             }
             FolderError::Storage { file, what, error } => {
                 let remedy = "see to the file and its folder".into();
@@ -44,7 +46,7 @@ impl Fault {
             }
             FolderError::Damaged { file, what, remedy } => Fault::damaged(&file, what, remedy),
             FolderError::Exists(file) | FolderError::Foreign(file) | FolderError::InUse { folder: file, .. } => {
-                Fault::damaged(&file, "is no folder of a drive", folder::PUT_BACK)
+                Fault::damaged(&file, "is no folder of a drive", storage::PUT_BACK)
             }
         }
     }
@@ -86,14 +88,14 @@ impl Look {
     /// It is no folder of a drive: it has none of the files that make one.
     pub fn at(path: &Path) -> Result<Look, FolderError> {
         let length = |name| fs::symlink_metadata(path.join(name)).ok().map(|found| found.len());
-        let files: Vec<_> = [folder::DATA, folder::CHECKPOINT, folder::SINCE, folder::BAD, folder::PAST]
+        let files: Vec<_> = [folder::DATA, folder::CHECKPOINT, folder::SINCE, folder::BAD, nvme_logs::FILE]
             .map(|name| (name, length(name)))
             .into();
         if files[..3].iter().all(|(_, length)| length.is_none()) {
             return Err(FolderError::Foreign(path.to_path_buf()));
         }
         let (holder, mut faults) = (holder_of(path), Vec::new());
-        let checkpoint = kept(folder::read(&path.join(folder::CHECKPOINT), u64::MAX), &mut faults);
+        let checkpoint = kept(storage::read(&path.join(folder::CHECKPOINT), u64::MAX), &mut faults);
         let account = match &checkpoint {
             Some(checkpoint) => kept(folder::account_of(path, checkpoint), &mut faults),
             None => None,
@@ -102,7 +104,7 @@ impl Look {
         let is_next = file.is_some_and(|file| file.ends_with(folder::NEXT_SINCE));
         kept(folder::length_of_data(path), &mut faults);
         let bad = kept(folder::bad_of(path), &mut faults).unwrap_or_default();
-        kept(folder::past_of(path), &mut faults);
+        kept(nvme_logs::past_of(path), &mut faults);
         Ok(Look { path: path.to_path_buf(), files, holder, checkpoint, account, is_next, bad, faults })
     }
 

@@ -5,9 +5,10 @@ use crate::kinds::named;
 use ssdlab_device::counters::Counters;
 use ssdlab_device::ssd::past::Past;
 use ssdlab_disk::disk::{Disk, image, sizes};
-use ssdlab_disk::folder::{Folder, FolderError, FolderMedium, Life, Source, keep_past};
+use ssdlab_disk::folder::{Folder, FolderError, FolderMedium, Life, Source};
 use ssdlab_disk::image::Sizes;
 use ssdlab_disk::medium::{Medium, Note};
+use ssdlab_disk::nvme_logs::keep_past;
 use ssdlab_disk::since::{Mark, Since};
 use ssdlab_disk::{Lba, Operation, Request};
 use std::fs;
@@ -217,7 +218,7 @@ fn a_damaged_folder_is_named() {
             fs::create_dir(file).unwrap();
         }),
     ];
-    for name in ["data.img", "since", "bad-sectors", "past.json", "drive.ssd"] {
+    for name in ["data.img", "since", "bad-sectors", "nvme-logs.json", "drive.ssd"] {
         for (how, damage) in damages {
             let (_around, path) = made();
             fs::write(path.join("bad-sectors"), "3-5\nend\n").unwrap();
@@ -225,7 +226,7 @@ fn a_damaged_folder_is_named() {
             damage(&path.join(name));
             match (name, how) {
                 // A drive without bad sectors has no such file, nor one that hosts have done nothing to.
-                ("bad-sectors" | "past.json", "missing") => drop(resumed(&path).unwrap()),
+                ("bad-sectors" | "nvme-logs.json", "missing") => drop(resumed(&path).unwrap()),
                 _ => {
                     let error = resumed(&path).unwrap_err().to_string();
                     // Another checkpoint is not what the account follows.

@@ -5,11 +5,12 @@ use std::path::Path;
 
 /// Lowest first.
 const LEVELS: &[&[&str]] = &[
-    &["aging", "bad", "groups", "losses", "medium", "numbers", "since", "unit"],
+    &["aging", "bad", "groups", "losses", "medium", "numbers", "since", "storage", "unit"],
     &["account", "file", "promises", "undo", "unstored"],
     &["kept"],
     &["power"],
     &["image", "log"],
+    &["copying", "nvme_logs"],
     &["folder", "disk"],
     &["commands", "look", "replay"],
 ];

@@ -147,9 +147,9 @@ def show(
     tell_if_served(drive)
     shown = engine.show(drive, parse_settings(settings), layers)
     if smart_json:
-        from ssdlab.machine.health import simulated
+        from ssdlab.cli.served_note import smart_document
 
-        print_json(simulated.smart_json(shown, drive))
+        print_json(smart_document(drive, shown))
         return
     if as_json:
         print_json(shown)

@@ -219,12 +219,9 @@ def _ask(words: Sequence[str], smartctl: str) -> _Asked:
 
 def _simulated(folder: str) -> DriveReport:
     """Read the report of a drive that `ssdlab serve` has in a folder."""
-    from ssdlab.cli.served_note import serial_of, shown_now
-    from ssdlab.machine.health.past import past_of
-    from ssdlab.machine.health.simulated import smart_json
+    from ssdlab.cli.served_note import shown_now, smart_document
 
-    shown = shown_now(folder)
-    document = smart_json(shown, folder, serial_of(folder), past=past_of(folder))
+    document = smart_document(folder, shown_now(folder))
     return read_file(json.dumps(document).encode(), folder)
 
 

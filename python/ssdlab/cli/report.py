@@ -103,17 +103,14 @@ def report(results: tuple[str, ...], output: str, title: str | None, as_json: bo
 
 def _report_drive(folder: str, output: str, title: str | None) -> None:
     """Write the page of a drive in a folder; of one that is served as it is now."""
-    from ssdlab.cli.served_note import serial_of, shown_now, tell_if_served
-    from ssdlab.machine.health.past import past_of
-    from ssdlab.machine.health.simulated import smart_json
+    from ssdlab.cli.served_note import shown_now, smart_document, tell_if_served
     from ssdlab.machine.health.smart_text import Parts, smart_text
     from ssdlab.report.kept_drive import write_drive_report
 
     shown = shown_now(folder)
     tell_if_served(folder)
     parts = Parts(information=True, health=True, attributes=True)
-    document = smart_json(shown, folder, serial_of(folder), past=past_of(folder))
-    smart = smart_text(document, parts)
+    smart = smart_text(smart_document(folder, shown), parts)
     write_drive_report(folder, shown, smart, output, title=title)
 
 

@@ -186,6 +186,10 @@ def _folder(context: click.Context, drive: str, output: str | None, given: dict[
                 )
         return Path(drive)
     if output is None:
+        from ssdlab import engine
+
+        # What is no drive is told first.
+        engine.show(drive)
         raise SsdlabError(
             f"{drive}: is a drive to be made, and has no folder yet\n"
             f"say where its bytes go: ssdlab serve {drive} -o FOLDER"

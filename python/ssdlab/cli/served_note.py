@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +53,16 @@ def serial_of(drive: str) -> str:
     from ssdlab.machine.health.simulated import SERIAL
 
     return nvme_of(Path(drive), [], "", "").serial if Path(drive).is_dir() else SERIAL
+
+
+def smart_document(
+    drive: str, shown: Mapping[str, Any], device: str = "", firmware: str = ""
+) -> dict[str, Any]:
+    """Return what smartctl would print as JSON of a drive that is shown; see `smart_json`."""
+    from ssdlab.machine.health.past import past_of
+    from ssdlab.machine.health.simulated import smart_json
+
+    return smart_json(shown, device or drive, serial_of(drive), firmware, past_of(drive))
 
 
 def tell_if_served(drive: str) -> None:

@@ -167,13 +167,10 @@ def _listed() -> dict[str, str]:
 
 def _document(device: str, kind: str | None) -> dict[str, Any]:
     from ssdlab import engine
-    from ssdlab.cli.served_note import serial_of, shown_now
-    from ssdlab.machine.health.past import past_of
-    from ssdlab.machine.health.simulated import smart_json
+    from ssdlab.cli.served_note import shown_now, smart_document
 
     drive = _listed().get(device, device)
-    shown, past = shown_now(drive), past_of(drive)
-    document = smart_json(shown, device, serial_of(drive), engine.version(), past)
+    document = smart_document(drive, shown_now(drive), device, engine.version())
     protocol = document["device"]["protocol"]
     wanted = (kind or "auto").partition(",")[0]
     if wanted not in _TYPES:

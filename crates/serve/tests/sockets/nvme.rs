@@ -381,7 +381,7 @@ fn what_was_told_is_remembered() {
     assert!(state == 2 && after >= progress && u64_at(&told.0, 0) == 1, "{progress} {after} {state}");
     assert!(io.ask(&Command::of(READ, 0, 8), &[]).unwrap().0.is(Status::SANITIZE_IN_PROGRESS));
     // A copy that is put back brings its own past.
-    std::fs::remove_file(folder.path().join("past.json")).expect("it is there");
+    std::fs::remove_file(folder.path().join("nvme-logs.json")).expect("it is there");
     server.power_cut(1).expect("the drive is there");
     server.recall_past().expect("nothing is there");
     server.power_on().expect("the drive is there");
@@ -395,13 +395,13 @@ fn a_past_that_cannot_be_kept_is_not_told() {
     let folder = tempfile::tempdir().expect("a folder");
     let (_server, address) = served_in(Some(folder.path()), Options::default());
     let (mut admin, _io) = host(address, false);
-    std::fs::create_dir(folder.path().join("past.json.new")).expect("there is room");
+    std::fs::create_dir(folder.path().join("nvme-logs.json.new")).expect("there is room");
     let self_test = Command { opcode: 0x14, dwords: [1, 0, 0, 0, 0, 0], ..Command::default() };
     assert!(admin.ask(&self_test, &[]).unwrap().0.is(Status::INTERNAL_ERROR));
-    std::fs::write(folder.path().join("past.json"), "{\"errors\": 7}").expect("there is room");
+    std::fs::write(folder.path().join("nvme-logs.json"), "{\"errors\": 7}").expect("there is room");
     let nvme = Some(Nvme { folder: Some(folder.path().into()), ..Nvme::default() });
     let refused = Server::start(disk("smooth"), Options { nvme, ..Options::default() }).err().expect("it is damaged");
-    assert!(refused.to_string().contains("past.json"), "{refused}");
+    assert!(refused.to_string().contains("nvme-logs.json"), "{refused}");
 }
 
 /// When its time is over the data are gone, and the drive is used again.

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
-from ssdlab.ground import foreign
+from ssdlab.ground import foreign, json_once
 from ssdlab.ground.errors import SsdlabError
 from ssdlab.ground.input import InputError, read_bytes
 from ssdlab.ground.output import PendingFile
@@ -29,13 +29,13 @@ def read_baseline(path: str) -> Baseline:
     written = b""
     try:
         written = read_bytes(path)
-        content = json.loads(written, object_pairs_hook=_once)
+        content = json_once.loads(written)
     except FileNotFoundError:
         return {}
     except InputError as error:
         raise SsdlabError(f"--baseline {path}: {error}") from None
-    except _Twice as error:
-        raise SsdlabError(f"--baseline {path}: {error} stands twice in it\nleave one out") from None
+    except json_once.KeyTwiceError as error:
+        raise SsdlabError(f"--baseline {path}: {error}\nleave one out") from None
     except (ValueError, RecursionError):
         what = foreign.of_bytes(written) or foreign.of_text(written.decode("utf-8", "replace"))
         raise SsdlabError(f"--baseline {path}: not JSON: it is {what}\n{_MAKE_ONE}") from None
@@ -48,19 +48,6 @@ def read_baseline(path: str) -> Baseline:
                 f"{foreign.of_json(content)}\n{_MAKE_ONE}"
             )
     return {str(drive): dict(counts) for drive, counts in content.items()}
-
-
-class _Twice(Exception):
-    """A key stands twice in an object; JSON would keep the last one."""
-
-
-def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    found: dict[str, object] = {}
-    for key, value in pairs:
-        if key in found:
-            raise _Twice(repr(key))
-        found[key] = value
-    return found
 
 
 def _is_counts(value: object) -> bool:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ssdlab.ground import foreign
+from ssdlab.ground import foreign, json_once
 from ssdlab.ground.errors import SsdlabError
 from ssdlab.ground.input import InputError, read_bytes
 from ssdlab.ground.output import PendingFile
@@ -118,7 +118,8 @@ def read_history(path: str | Path) -> list[Reading]:
         except (ValueError, RecursionError) as error:
             if number == len(lines) and _is_cut(line):
                 continue
-            why = str(error) if isinstance(error, _NotUnderstood) else "it is not JSON"
+            is_json = isinstance(error, (_NotUnderstood, json_once.KeyTwiceError))
+            why = str(error) if is_json else "it is not JSON"
             raise SsdlabError(
                 f"--history {path}: line {number} is no reading of ssdlab health: {why}; the file "
                 f"is {foreign.of_text(content)}\nit is left as it is; give a file of its own"
@@ -136,7 +137,7 @@ def _is_cut(line: str) -> bool:
 
 
 def _parse(line: str) -> Reading:
-    entry = json.loads(line, object_pairs_hook=_fields)
+    entry = json_once.loads(line)
     if not isinstance(entry, dict):
         raise _NotUnderstood("it is no object")
     drive, address = entry.pop("drive", None), entry.pop("address", "")
@@ -147,13 +148,6 @@ def _parse(line: str) -> Reading:
     if not isinstance(drive, str) or not isinstance(address, str) or time_s is None:
         raise _NotUnderstood("drive and address are texts, and time_s is a number")
     return Reading(drive, time_s, address=address, **numbers)
-
-
-def _fields(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    fields = dict(pairs)
-    if len(fields) < len(pairs):
-        raise _NotUnderstood("a field stands twice")
-    return fields
 
 
 def _within(number: float | None) -> float | None:

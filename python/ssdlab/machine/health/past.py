@@ -1,21 +1,21 @@
 """What NVMe hosts did to the drive of a folder, as the folder keeps it: errors and self-tests.
 
-The server writes ``past.json`` before a host is told of what is in it, so the file is true of a
-drive that is served as well. A folder without one is a drive to which hosts have done nothing yet.
+The server writes ``nvme-logs.json`` before it tells a host what is in it, so the file holds for a
+drive that is being served, too. A folder without one is a drive to which hosts have done nothing.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ssdlab.ground import json_once
 from ssdlab.ground.errors import SsdlabError
 from ssdlab.ground.input import InputError, read_text
 
-FILE = "past.json"
+FILE = "nvme-logs.json"
 _MOST_BYTES = 1 << 20
 _REMEDY = (
     "remove it, and the drive forgets its errors, self-tests and sanitize; "
@@ -80,7 +80,7 @@ def past_of(folder: str) -> NvmePast:
         return NvmePast()
     try:
         content = read_text(path, _MOST_BYTES)
-        return _past(json.loads(content, object_pairs_hook=_without_twins))
+        return _past(json_once.loads(content))
     except FileNotFoundError:
         return NvmePast()
     except (InputError, RecursionError, ValueError) as error:
@@ -102,13 +102,6 @@ def _past(content: Any) -> NvmePast:
             raise ValueError(f"{place}.passed: {told['passed']!r} is neither true nor false")
         tests.append((_number(told, "code", place), told["passed"]))
     return NvmePast(_number(errors, "count", "errors"), tuple(failed), tuple(tests))
-
-
-def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError(f"a field stands twice among {', '.join(name for name, _ in pairs)}")
-    return found
 
 
 def _object(value: Any, place: str, names: tuple[str, ...]) -> Mapping[str, Any]:
