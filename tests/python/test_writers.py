@@ -35,7 +35,7 @@ NO_RESULT = {
 
 KEEPERS = {
     # A drive that holds bytes lies in a folder of its own: bytes, checkpoint, account.
-    "disk/src/folder.rs",
+    *("disk/src/folder.rs", "disk/src/storage.rs", "disk/src/copying.rs"),
     # What is done to it goes into a log while it is served.
     "lab/src/log_folder.rs",
     # Its tests put a file where a socket should be.
