@@ -143,6 +143,15 @@ def test_foreign_rows_of_the_counters_are_quoted() -> None:
         assert rows[text] in " ".join(each.quoted for each in found.unread)
 
 
+def test_what_is_not_understood_of_the_machine_is_quoted() -> None:
+    """What nobody can read of a device may hide a layer, so it is told here as by the audit."""
+    machine = plain().mount("sda1", "/").file("/sys/class/block/sda1/dev", "frobnication 7")
+    load = seen({"sda": BEFORE}, {"sda": added(BEFORE, ADDED)}, machine)
+    (told,) = load.unread
+    assert "frobnication 7" in told.told()
+    assert drive(load).reads.count == 1000
+
+
 def test_what_is_not_understood_of_the_counters_reaches_people(
     command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -88,6 +88,20 @@ def test_a_foreign_line_is_told_wherever_it_stands(folder: Path, command: Comman
         assert code == 3 and str(bad) in out, row
 
 
+def test_a_foreign_file_is_told(folder: Path, command: Command) -> None:
+    """What nobody here made is named, in a snapshot too; the drive opens all the same."""
+    start(*SMALL, "-o", str(folder))
+    assert command("ctl", str(folder), "snapshot", "before")[0] == 0
+    assert command("check", str(folder))[0] == 0, "all that a server makes is known"
+    end(folder)
+    assert command("check", str(folder))[0] == 0
+    for place in (folder / "drive.ssd.bak", folder / "snapshots/before/notes"):
+        place.write_text("frobnication 7")
+        code, out, _ = command("check", str(folder))
+        assert (code, str(place) in out, "does not open" in out) == (4, True, False)
+        place.unlink()
+
+
 def test_a_folder_is_told_file_by_file(folder: Path, command: Command) -> None:
     """A sound one, one that is served, one that was killed, and damaged ones, which stay so."""
     start(*SMALL, "-o", str(folder))

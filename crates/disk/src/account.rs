@@ -41,7 +41,8 @@ impl Account {
     /// What is wrong with them, as the rest of a sentence about the file.
     pub fn read(bytes: &[u8], checkpoint: &[u8]) -> Result<Account, String> {
         let head = bytes.get(..PLACE_BYTES).ok_or("is cut: it has no head")?;
-        let head = text_of(head).ok_or("its head is no text")?;
+        let (head, rest) = head.split_at(head.iter().position(|byte| *byte == 0).unwrap_or(PLACE_BYTES));
+        let head = std::str::from_utf8(head).map_err(|_| "its head is no text")?;
         let mut lines = head.lines();
         if lines.next() != Some(MAGIC) {
             return Err("is of another version of ssdlab, or no account of a drive".into());
@@ -54,6 +55,12 @@ impl Account {
         let (counted, state) = (value(lines.next(), "units")?, value(lines.next(), "drive")?);
         if follows != name_of(checkpoint) {
             return Err("does not follow the checkpoint drive.ssd that lies beside it".into());
+        }
+        if let Some(line) = lines.next() {
+            return Err(format!("its head has a line that is not known: `{line}`"));
+        }
+        if rest.iter().any(|byte| *byte != 0) {
+            return Err("has bytes behind its head that are not known".into());
         }
         let units = counted.parse().map_err(|_| format!("its head has `{counted}` units, which is no number"))?;
         let was_put_away = match state.as_str() {
@@ -208,5 +215,11 @@ mod test {
         assert_eq!(wrong(&bytes), "its marks are cut or damaged");
         bytes[0] ^= 1;
         assert_eq!(wrong(&bytes), "is of another version of ssdlab, or no account of a drive");
+        let mut bytes = to_bytes(CHECKPOINT, &marked(), true);
+        let end = bytes.iter().position(|byte| *byte == 0).unwrap();
+        bytes[PLACE_BYTES - 1] = 7;
+        assert_eq!(wrong(&bytes), "has bytes behind its head that are not known");
+        bytes[end..end + 7].copy_from_slice(b"frob 7\n");
+        assert_eq!(wrong(&bytes), "its head has a line that is not known: `frob 7`");
     }
 }

@@ -39,7 +39,7 @@ pub(crate) const SINCE: &str = "since";
 pub(crate) const NEXT_SINCE: &str = "since.new";
 pub(crate) const BAD: &str = "bad-sectors";
 pub(crate) const LOCK: &str = "lock";
-const SNAPSHOTS: &str = "snapshots";
+pub(crate) const SNAPSHOTS: &str = "snapshots";
 /// What makes a drive.
 const COPIED: [&str; 5] = [DATA, CHECKPOINT, SINCE, BAD, nvme_logs::FILE];
 
@@ -431,7 +431,7 @@ fn is_free(path: &Path) -> Result<bool, FolderError> {
     }
 }
 
-const BESIDE: &str = ".new-";
+pub(crate) const BESIDE: &str = ".new-";
 
 /// A name beside a folder that nobody else uses.
 fn beside(path: &Path) -> PathBuf {

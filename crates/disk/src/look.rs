@@ -15,6 +15,19 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+/// What else lies in a folder: of the process that serves or attaches the drive, and of the file system it lies on.
+const OF_OTHERS: [&str; 9] = [
+    folder::SNAPSHOTS,
+    folder::NEXT_SINCE,
+    folder::LOCK,
+    "pid",
+    "nbd.sock",
+    "ctl.sock",
+    "serve.log",
+    "attached",
+    "lost+found",
+];
+
 /// Something that is wrong with a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
@@ -105,6 +118,7 @@ impl Look {
         kept(folder::length_of_data(path), &mut faults);
         let bad = kept(folder::bad_of(path), &mut faults).unwrap_or_default();
         kept(nvme_logs::past_of(path), &mut faults);
+        faults.extend(strangers(path, &files));
         Ok(Look { path: path.to_path_buf(), files, holder, checkpoint, account, is_next, bad, faults })
     }
 
@@ -123,6 +137,25 @@ impl Look {
         let Account { since, counters, was_put_away, .. } = account;
         Some(Life { medium: NoBytes, since, counters, bad: self.bad.clone(), was_put_away })
     }
+}
+
+/// Files and folders that nobody here made: what is in them is not known, and so is told.
+fn strangers(path: &Path, files: &[(&str, Option<u64>)]) -> Vec<Fault> {
+    let entries = fs::read_dir(path).into_iter().flatten().flatten();
+    let holds_bytes = |kind: fs::FileType| kind.is_file() || kind.is_dir() || kind.is_symlink();
+    let mut names: Vec<_> = entries
+        .filter(|entry| entry.file_type().is_ok_and(holds_bytes))
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .filter(|name| !files.iter().any(|(known, _)| known == name) && !OF_OTHERS.contains(&name.as_str()))
+        // What was being written when its process ended.
+        .filter(|name| !name.ends_with(".new") && !name.contains(folder::BESIDE))
+        .collect();
+    names.sort();
+    let stranger = |name: &String| Fault {
+        is_unknown: true,
+        ..Fault::damaged(&path.join(name), "is no file of a drive's folder, and was not looked at", "move it elsewhere")
+    };
+    names.iter().map(stranger).collect()
 }
 
 fn kept<T>(found: Result<T, FolderError>, faults: &mut Vec<Fault>) -> Option<T> {

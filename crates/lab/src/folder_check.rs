@@ -60,7 +60,7 @@ fn look(path: &Path) -> Result<(Value, Vec<Fault>), FolderError> {
         "units_written": marked(Mark::Written),
         "units_trimmed": marked(Mark::Trimmed),
         "bad_sectors": look.bad.iter().map(|range| range.end - range.start).sum::<u64>(),
-        "opens": drive.is_some() && look.faults.is_empty(),
+        "opens": drive.is_some() && look.faults.iter().all(|fault| fault.is_unknown),
         "drive": drive,
     });
     Ok((told, look.faults))

@@ -153,8 +153,8 @@ class WriteLoad:
     devices
         Drives first, then what stands on them.
     unread
-        Rows of the kernel's counters that are not understood, and devices that are left out because
-        their counters began anew.
+        What of the machine or of the kernel's counters is not understood, and devices that are left
+        out because their counters began anew.
     """
 
     seconds: float
@@ -234,7 +234,7 @@ def watch(
         The kernel's counters cannot be read.
     """
     clock = clock or Clock()
-    unread: list[Unread] = []
+    unread = list(topology.unread)
     before, start = _counters(system, []), clock.now()
     was_stopped = False
     try:
