@@ -30,10 +30,19 @@ def refusal(path: str) -> str:
     return "given"
 
 
+def counted() -> dict[str, int]:
+    """Ask the drive what it has read and written, in units of 512,000 bytes."""
+    code, said = shell("nvme smart-log /dev/nvme0 -o json")
+    assert code == 0, said
+    log = json.loads(said)
+    return {way: int(log[f"data_units_{way}"]) for way in ("read", "written")}
+
+
 def carry_out(item: dict[str, Any], result: dict[str, Any]) -> None:
     """Take the turns; each job has the words that lead to its device."""
     result["failed"] += failures(item["build"])
     target = item["target"]
+    before = counted()
     result["rate"] = vars(kernel_rate() or object) if item["encrypts"] else None
     with ExitStack() as held:
         opened = open_target(target, Wishes([target], [target]), lambda _: None, held, writes=True)
@@ -50,6 +59,7 @@ def carry_out(item: dict[str, Any], result: dict[str, Any]) -> None:
             )
             for text, encrypted in item["jobs"]
         ]
+    result["counted"] = {way: units - before[way] for way, units in counted().items()}
     result["left"] = shell("ls /dev/mapper")[1]
     result["afterwards"] = refusal(target)
 

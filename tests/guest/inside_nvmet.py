@@ -50,12 +50,19 @@ def serve() -> FolderDrive:
     return FolderDrive(folder, Wishes([("unix", str(folder / "nbd.sock"))], nvme=nvme))
 
 
-def iops(device: str, pattern: str) -> float:
-    """Measure once."""
+def measured(device: str, pattern: str) -> dict[str, float]:
+    """Measure once: IOPS and bytes."""
     code, said = shell(LOAD.format(device=device, pattern=pattern))
     assert code == 0, said
     job = json.loads(said[said.index("{") :])["jobs"][0]
-    return float(job["read"]["iops"] + job["write"]["iops"])
+    ways = (job["read"], job["write"])
+    return {figure: sum(way[figure] for way in ways) for figure in ("iops", "io_bytes")}
+
+
+def counted(drive: FolderDrive) -> int:
+    """Return the bytes that the served drive has read and written for its host."""
+    counters = drive.stats()["counters"]
+    return int(counters["host_bytes_read"] + counters["host_bytes_written"])
 
 
 shell("ip link set lo up")
@@ -69,9 +76,12 @@ with open(PORT, "w", encoding="utf-8") as port:
     print(made, flush=True)
     port.write(json.dumps({"name": "made", "lines": made}) + "\n")
     for pattern in ("randread", "randwrite"):
-        turns = [[iops(f"/dev/nvme{which}n1", pattern) for which in (0, 1)] for _ in range(ROUNDS)]
-        print(pattern, turns, flush=True)
-        port.write(json.dumps({"name": pattern, "turns": turns}) + "\n")
+        before = counted(drive)
+        devices = [f"/dev/nvme{which}n1" for which in (0, 1)]
+        turns = [[measured(device, pattern) for device in devices] for _ in range(ROUNDS)]
+        told = {"name": pattern, "turns": turns, "counted": counted(drive) - before}
+        print(told, flush=True)
+        port.write(json.dumps(told) + "\n")
         port.flush()
     shell("nvme disconnect-all")
     drive.close()

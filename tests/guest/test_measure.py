@@ -23,6 +23,7 @@ from ssdlab.referee.asked.turns import TurnsAnswer, figures, turn
 PROGRAMS = ("fio", "nvme", "ip", "wipefs", "prlimit", "setpriv", "blockdev", "blkdiscard")
 ASKED = ("alignment", "trim", "discard-cost", "cipher")
 TURNS, SECONDS = 2, 0.5
+DATA_UNIT_BYTES = 512_000
 PLACE = ("ioengine=libaio", "filename=TARGET", "direct=1", "thread")
 
 
@@ -81,6 +82,17 @@ def test_a_question_is_answered(results: Results, name: str) -> None:
     assert "nothing was written" in result["while it is held"]
     assert result["afterwards"] == "given"
     print(f"{name}: {[round(each.ratio, 2) for each in found]} under an emulated processor")
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_the_drive_counted_what_was_asked(results: Results, name: str) -> None:
+    """What fio says it read and wrote through loop device and cipher is what the drive did."""
+    result = results[name]
+    jobs = [job for each in result["printed"] for job in each["jobs"]]
+    for way, counter in (("read", "read"), ("write", "written")):
+        asked = sum(job[way]["io_bytes"] for job in jobs) / DATA_UNIT_BYTES
+        # The kernel reads for partition tables, and a unit that has begun is counted with the next.
+        assert asked - 1 <= result["counted"][counter] <= 1.05 * asked + 32, (name, way, asked)
 
 
 def test_the_cipher_held_the_device_and_is_closed(results: Results) -> None:

@@ -1,7 +1,7 @@
 """A served drive beside the kernel's own NVMe/TCP target over a RAM disk, inside one guest.
 
 The emulated processors do the work of target, network and host alike: the ratio is printed, and
-only that both work is judged.
+only that both work is judged, and that the drive counted what fio asked of it.
 """
 
 from __future__ import annotations
@@ -35,6 +35,8 @@ def test_ratio_to_the_kernels_target(measured: Results, pattern: str) -> None:
     """Both answer; how much slower a drive with flash underneath is, is told."""
     assert [code for code, _ in measured["made"]["lines"]] == [0, 0, 0, 0]
     turns = measured[pattern]["turns"]
-    assert all(iops > 0 for turn in turns for iops in turn)
-    ratio = median(ours / theirs for ours, theirs in turns)
+    assert all(each["iops"] > 0 for turn in turns for each in turn)
+    asked = sum(ours["io_bytes"] for ours, _ in turns)
+    assert asked <= measured[pattern]["counted"] <= 1.01 * asked, "the drive did what fio says"
+    ratio = median(ours["iops"] / theirs["iops"] for ours, theirs in turns)
     print(f"{pattern}: {ratio:.2f} times the IOPS of nvmet over a RAM disk, of {len(turns)} turns")
