@@ -8,8 +8,13 @@ These are facts about them, read in their sources: check_smart_attributes e7cd93
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from threading import Thread
 from typing import Any
 
 CHECK_ASKS = ("-a",)
@@ -66,6 +71,55 @@ def failing_for_scrutiny(document: Mapping[str, Any]) -> set[str]:
         "media_errors": log["media_errors"] > 0,
     }
     return {name for name, fails in failing.items() if fails}
+
+
+@dataclass
+class Scrutiny:
+    """What scrutiny's collector sends to its server.
+
+    Attributes
+    ----------
+    place
+        Where the server listens.
+    devices, documents
+        What was registered, and what smartctl's stand-in said of each.
+    """
+
+    place: str = ""
+    devices: list[dict[str, Any]] = field(default_factory=list)
+    documents: list[dict[str, Any]] = field(default_factory=list)
+
+    def take(self, path: str, sent: dict[str, Any]) -> dict[str, Any]:
+        """Take what was posted; gives the answer."""
+        if path.endswith("/register"):
+            self.devices += sent["data"]
+        else:
+            self.documents.append(sent)
+        return {"success": True, "data": self.devices}
+
+
+@contextmanager
+def scrutiny() -> Iterator[Scrutiny]:
+    """Stand for scrutiny's server: its collector registers devices, then posts a document each."""
+    taken = Scrutiny()
+
+    class Answers(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            sent = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            answer = json.dumps(taken.take(self.path, sent)).encode()
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(answer)))
+            self.end_headers()
+            self.wfile.write(answer)
+
+        def log_message(self, *_: object) -> None:
+            """Say nothing."""
+
+    with HTTPServer(("127.0.0.1", 0), Answers) as server:
+        taken.place = f"http://127.0.0.1:{server.server_port}"
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield taken
+        server.shutdown()
 
 
 _NVME_LIMITS = {

@@ -26,6 +26,7 @@ from collectors import (
     checked,
     exported,
     failing_for_scrutiny,
+    scrutiny,
 )
 from ssdlab.machine.health import examine, read_report
 from ssdlab.real.smart.reading import read_file
@@ -197,7 +198,7 @@ def _monitors_say(point: Point, kind: str, folder: str, command: Command) -> Non
     place = ("nvme", "sata").index(kind) if kind != "theory" else None
     if place is None:
         return
-    verdict, check, scrutiny, health = (cells[place] for cells in _told(point))
+    verdict, check, hub, health = (cells[place] for cells in _told(point))
     document = json.loads(command("smart", *SCRUTINY_ASKS, folder)[1])
     passed = document["smart_status"]["passed"]
     assert verdict == ("passed" if passed else "failed")
@@ -213,7 +214,7 @@ def _monitors_say(point: Point, kind: str, folder: str, command: Command) -> Non
     both = {"smart_status", "critical_warning"} if point.warning else set()
     failing = failing_for_scrutiny(document)
     assert failing == point.scrutiny | both
-    assert scrutiny == ("failed" if failing else "passed")
+    assert hub == ("failed" if failing else "passed")
     assert blamed == point.check | ({"verdict", "Critical Warning"} if both else set())
     code, printed, _ = command("smart", *EXPORTER_ASKS, "--device=nvme", folder)
     metrics = exported(json.loads(printed))
@@ -302,27 +303,34 @@ def test_it_stands_in_for_smartctl(
 
 
 DATABASE = "check_smartdb.json"
+LIVES = pytest.mark.parametrize("point", LIFE, ids=lambda point: point.name)
 
 
-@pytest.mark.parametrize(("number", "exits"), [(0, 0), (2, 1), (5, 2)])
+def _program(name: str) -> str:
+    """Return a collector that is on the path; else the test is left out."""
+    program = shutil.which(name)
+    if program is None:
+        pytest.skip(f"{name} is not on the path")
+    return program
+
+
+@LIVES
 def test_the_check_itself(
-    drives: dict[str, Path], command: Command, tmp_path: Path, number: int, exits: int
+    drives: dict[str, Path], command: Command, tmp_path: Path, point: Point
 ) -> None:
     """check_smart_attributes says what is said of it here, where it is on the path."""
-    program = shutil.which("check_smart_attributes")
-    if program is None:
-        pytest.skip("check_smart_attributes is not on the path")
+    program = _program("check_smart_attributes")
     database = Path(program).resolve().with_name(DATABASE)
     if not database.exists():
         pytest.skip(f"{DATABASE} is not beside {program}")
-    _at(command, drives["nvme"], LIFE[number])
+    _at(command, drives["nvme"], point)
     done = subprocess.run(
         [program, "-p", _stand_in(tmp_path), "-nosudo", "-dbj", database, "-d", "/dev/nvme0"],
         env={**os.environ, "SSDLAB_DRIVES": str(_named(drives["nvme"], tmp_path / "nvme0"))},
         capture_output=True, text=True, timeout=60,
     )  # fmt: skip
     state, _ = checked(command("smart", *CHECK_ASKS, str(drives["nvme"]))[1], "nvme")
-    assert done.returncode == exits, done.stdout + done.stderr
+    assert done.returncode == {"OK": 0, "warning": 1, "critical": 2}[state], done.stdout
     assert done.stdout.upper().startswith(state.upper()), done.stdout
 
 
@@ -332,12 +340,13 @@ def _stand_in(folder: Path) -> Path:
     return stand_in
 
 
-def test_the_exporter_itself(drives: dict[str, Path], command: Command, tmp_path: Path) -> None:
+@LIVES
+def test_the_exporter_itself(
+    drives: dict[str, Path], command: Command, tmp_path: Path, point: Point
+) -> None:
     """smartctl_exporter tells what is said of it here, where it is on the path."""
-    program = shutil.which("smartctl_exporter")
-    if program is None:
-        pytest.skip("smartctl_exporter is not on the path")
-    _at(command, drives["nvme"], LIFE[5])
+    program = _program("smartctl_exporter")
+    _at(command, drives["nvme"], point)
     with closing(socket.create_server(("127.0.0.1", 0))) as free:
         place = f"127.0.0.1:{free.getsockname()[1]}"
     server = subprocess.Popen(
@@ -353,6 +362,30 @@ def test_the_exporter_itself(drives: dict[str, Path], command: Command, tmp_path
     document = json.loads(command("smart", *EXPORTER_ASKS, str(drives["nvme"]))[1])
     expected = exported(document)
     assert {name: float(read[name]) for name in expected} == expected
+
+
+@LIVES
+def test_scrutinys_collector_itself(
+    drives: dict[str, Path], command: Command, tmp_path: Path, point: Point
+) -> None:
+    """It finds the drive, and hands on what scrutiny calls failed, where it is on the path."""
+    program = _program("scrutiny-collector-metrics")
+    _at(command, drives["nvme"], point)
+    settings = tmp_path / "collector.yaml"
+    settings.write_text(f"version: 1\ncommands:\n  metrics_smartctl_bin: {_stand_in(tmp_path)}\n")
+    with scrutiny() as server:
+        done = subprocess.run(
+            [program, "run", "--config", settings, "--api-endpoint", server.place],
+            env={**os.environ, "SSDLAB_DRIVES": str(drives["nvme"])},
+            capture_output=True, text=True, timeout=60,
+        )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    (device,) = server.devices
+    (document,) = server.documents
+    assert (device["device_name"], device["device_protocol"]) == ("nvme", "NVMe")
+    assert device["serial_number"] == document["serial_number"]
+    both = {"smart_status", "critical_warning"} if point.warning else set()
+    assert failing_for_scrutiny(document) == point.scrutiny | both
 
 
 def _scraped(place: str) -> str:
