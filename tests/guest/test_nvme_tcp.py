@@ -28,6 +28,7 @@ LOAD = (
 )
 OTHER_HOST = "nqn.2014-08.org.nvmexpress:uuid:11111111-1111-4111-8111-111111111111"
 GUIDE = HERE.parents[1] / "docs/howto/nvme.md"
+DRIVE_BYTES = 128 << 20
 CUT = "the plug is about to be pulled"
 
 
@@ -110,14 +111,14 @@ def items(drive: ServedDrive, volatile: ServedDrive) -> dict[str, list[str]]:
         "sanitize": [
             *(
                 line
-                for action in (2, 4)
+                for action in ("2", "4", "3 -n 2 -p 0xA5A5A5A5")
                 for line in (
                     write.format(**at), f"nvme sanitize /dev/nvme0 -a {action}",
                     "nvme sanitize-log /dev/nvme0 -o json", read.format(**at),
                     "cmp /tmp/noise /tmp/read",
                 )
             ),
-            "nvme sanitize /dev/nvme0 -a 3",
+            "nvme sanitize /dev/nvme0 -a 3 -d",
         ],
         "reset under load": [
             f"{LOAD.format(seconds=6)} > /tmp/load.json & sleep 2; nvme reset /dev/nvme0; sleep 1; "
@@ -212,7 +213,7 @@ def test_it_is_found_and_connected(tried: Tried) -> None:
     assert tried.codes("connect") == [0, 0, 0]
     (device,) = json.loads(tried.lines("connect")[2][1])["Devices"]
     assert device["ModelNumber"] == "Micron 7450 PRO 960 GB"
-    assert device["PhysicalSize"] == 128 << 20
+    assert device["PhysicalSize"] == DRIVE_BYTES
     (_, controller), (_, namespace), (_, names) = tried.lines("id-ctrl")
     assert json.loads(controller)["oncs"] == 0x8F
     assert json.loads(namespace)["npwg"] == 7, "a unit of 4 KiB is eight sectors"
@@ -316,15 +317,19 @@ def test_formats_erase(tried: Tried) -> None:
 
 
 def test_sanitizes_erase(tried: Tried) -> None:
-    """Block erase and crypto erase are done as the log says; overwriting is refused."""
+    """Block erase, crypto erase and overwriting are done as the log says, and deallocate."""
     lines = tried.lines("sanitize")
-    for number in range(2):
+    for number in range(3):
         wrote, sanitized, log, read, compared = lines[5 * number : 5 * number + 5]
         assert (wrote[0], sanitized[0], log[0], read[0]) == (0, 0, 0, 0)
         assert compared[0] == 1, "what was written is still there"
         (status,) = json.loads(log[1]).values()
         assert status["sprog"] == 65535
-    assert lines[-1][0] != 0
+    assert lines[-1][0] != 0, "what shall not be deallocated is refused"
+    programmed = [
+        each["counters"]["padding_pages_written"] * 4096 for each in (tried.before, tried.after)
+    ]
+    assert programmed[1] - programmed[0] > 2 * DRIVE_BYTES, "two passes over all blocks"
 
 
 @pytest.mark.parametrize("name", ["reset under load", "power"])

@@ -90,7 +90,7 @@ counters! {
     map_log_pages_written,
     /// Translation pages read because they were not cached.
     map_pages_read,
-    /// Pages that had to be filled up with nothing to be programmed, in units.
+    /// Pages that were programmed with nothing of the host's, to fill a row up or to overwrite the drive, in units.
     padding_pages_written,
     /// Units read from flash for the host.
     nand_pages_read,

@@ -246,14 +246,14 @@ proptest! {
     #[test]
     fn every_drive_starts_over(steps in prop::collection::vec(step(), 1_000..2_000)) {
         for (name, settings) in drives() {
-            for how in [StartOver::SecureErase, StartOver::CryptoErase, StartOver::Trim] {
+            for how in StartOver::ALL {
                 println!("{name}, {how:?}");
                 let mut host = Host::new(drive(&settings));
                 steps.iter().for_each(|step| host.apply(step));
                 host.start_over(how);
                 let contents = &host.ssd.ftl.flash.contents;
                 match how {
-                    StartOver::SecureErase => {
+                    StartOver::SecureErase | StartOver::Overwrite => {
                         prop_assert!(contents.in_flash().count() == 0 || host.ssd.ftl.flash.array.bad_blocks() > 0);
                     }
                     StartOver::CryptoErase => prop_assert!(contents.in_flash().all(|value| value == UNREADABLE)),

@@ -13,7 +13,6 @@ const SMALL: [(&str, &str); 4] = [
     ("nand.dies_per_channel", "2"),
     ("nand.pages_per_block", "32"),
 ];
-const EVERY_WAY: [StartOver; 3] = [StartOver::SecureErase, StartOver::CryptoErase, StartOver::Trim];
 
 /// A drive that was filled and overwritten at random four times over.
 fn used(settings: &[(&str, &str)]) -> Stand {
@@ -58,6 +57,25 @@ fn a_secure_erase_takes_its_blocks() {
         (mapped(&stand.ssd), stand.ssd.counters().blocks_erased, stand.ssd.counters().secure_erases),
         (0, 12, 1)
     );
+}
+
+/// By hand: a pass of overwriting erases what was programmed, then programs and erases everything, the dies side by
+/// side; what it programs is counted.
+#[test]
+fn an_overwrite_programs_and_erases_all() {
+    let settings = [("nand.erase_us", "2000"), ("nand.program_us", "500"), ("admin.command_ms", "5")];
+    let mut stand = Stand::new("theory", &[&SMALL[..], &settings].concat());
+    stand.fill(320);
+    let before = stand.ssd.counters();
+    let blocks = u64::from(stand.ssd.ftl.geometry.blocks);
+    let a_die = (blocks / 4) as f64;
+    let took = Nanos::from_ms(5.0 + 3.0 * 2.0 + a_die * (32.0 * 0.5 + 2.0));
+    assert_eq!(stand.ssd.start_over(StartOver::Overwrite), Ok(took));
+    let counted = stand.ssd.counters() - before;
+    assert_eq!((mapped(&stand.ssd), counted.blocks_erased), (0, 12 + blocks));
+    assert_eq!((counted.nand_pages_written, counted.nand_bytes_written), (32 * blocks, 32 * 4096 * blocks));
+    assert_eq!(counted.padding_pages_written, counted.nand_pages_written);
+    stand.ssd.ftl.check();
 }
 
 /// After a secure erase a used drive takes as long for everything as one fresh out of the box.
@@ -112,7 +130,7 @@ fn a_trim_unmaps_and_erases_nothing() {
 /// What the write buffer holds is there after a crypto erase, and gone after the others; nothing is waited for.
 #[test]
 fn the_buffer_is_emptied_first() {
-    for how in EVERY_WAY {
+    for how in StartOver::ALL {
         let planes = [("buffer.bytes", "1 MiB"), ("nand.page_bytes", "16 KiB"), ("ftl.mapping_unit_bytes", "4 KiB")];
         let mut stand = Stand::new("theory", &[&SMALL[..], &planes, &[("over_provisioning", "0.9")]].concat());
         stand.run(1, (0..3).map(|number| four_kib(Operation::Write, number)));
@@ -130,7 +148,7 @@ fn what_cannot_start_over_refuses() {
     let mut stand = used(&[("ftl.trim", "false")]);
     assert_eq!(stand.ssd.start_over(StartOver::Trim), Err(Refused::NoTrim));
     stand.ssd.submit(stand.now, Tag(0), four_kib(Operation::Read, 0)).unwrap();
-    for how in [StartOver::SecureErase, StartOver::CryptoErase] {
+    for how in [StartOver::SecureErase, StartOver::CryptoErase, StartOver::Overwrite] {
         assert_eq!(stand.ssd.start_over(how), Err(Refused::Outstanding));
     }
     stand.wait();
@@ -148,4 +166,8 @@ fn failing_blocks_are_retired() {
     assert!(counters.program_failures > 10, "{}", counters.program_failures);
     assert_eq!(counters.grown_bad_blocks, counters.program_failures, "each failure took a block");
     assert_eq!(stand.ssd.ftl.flash.array.bad_blocks() as u64, counters.grown_bad_blocks);
+    stand.ssd.start_over(StartOver::Overwrite).unwrap();
+    let overwritten = stand.ssd.counters() - counters;
+    assert!(overwritten.program_failures > 0, "it programs, and that can fail");
+    assert_eq!(overwritten.grown_bad_blocks, overwritten.program_failures);
 }

@@ -46,8 +46,8 @@ fn the_one_waited_for_is_given() {
 /// After each way nothing is left of the bytes; what is mapped is the way's to say, also once the drive is opened again.
 #[test]
 fn starting_over_leaves_no_bytes() {
-    for (how, is_mapped) in [(StartOver::SecureErase, false), (StartOver::Trim, false), (StartOver::CryptoErase, true)]
-    {
+    for how in StartOver::ALL {
+        let is_mapped = how == StartOver::CryptoErase;
         let mut disk = disk(&[], None);
         sector(&mut disk, Operation::Write, 8, 5).unwrap();
         disk.start_over(how).unwrap();

@@ -31,7 +31,7 @@ fn entry() -> impl Strategy<Value = Entry> {
         1 => prop::collection::vec(prop::sample::select(Fault::ALL.to_vec()), 0..4)
             .prop_map(|faults| Entry::Arm(faults.into_iter().collect())),
         1 => (number(), number()).prop_map(|(start, end)| Entry::Spoil(start..end)),
-        1 => prop::sample::select(vec![StartOver::SecureErase, StartOver::Trim, StartOver::CryptoErase])
+        1 => prop::sample::select(StartOver::ALL.to_vec())
             .prop_map(Entry::StartOver),
         1 => Just(Entry::PutAway),
         1 => (any::<Option<u32>>(), prop::option::of(0..120_u32), any::<bool>(), any::<Option<i16>>()).prop_map(

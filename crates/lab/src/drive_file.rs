@@ -60,7 +60,7 @@ impl Label {
     /// It has started over. A secure erase makes it fresh again, wear aside; after the other ways it is in the condition
     /// that it was in: its blocks are full, of data nobody can read or of nothing valid.
     pub fn start_over(&mut self, how: StartOver) {
-        if how == StartOver::SecureErase {
+        if how.erases() {
             self.condition = Condition::Fresh;
             self.season = Season::default();
             self.written_since = false;

@@ -12,7 +12,7 @@ use crate::drive::Task;
 use crate::house::{Ending, House};
 use crate::input::{Input, Silence, Wait};
 use crate::limits::Limits;
-use crate::nvme::admin::{Answer, tells_use};
+use crate::nvme::admin::{Answer, SanitizeAction, tells_use};
 use crate::nvme::command::{Sgl, Submission};
 use crate::nvme::fabric::{self, Connect, Refusal};
 use crate::nvme::facts::Namespace;
@@ -30,6 +30,7 @@ use crate::socket::Socket;
 use crate::steps::bytes_of;
 use crate::target::{Target, facts, namespace};
 use ssdlab_device::ssd::admin::StartOver;
+use ssdlab_device::units::Nanos;
 use ssdlab_disk::medium::Medium;
 use std::collections::VecDeque;
 use std::net::Shutdown;
@@ -332,10 +333,11 @@ impl<'a, M: Medium + Send> Queue<'a, M> {
 
     /// Format or sanitize: its owner lets the drive start over, and keeps that. A sanitize goes on for as long as the
     /// drive takes, at its pace.
-    fn start_over(&self, how: StartOver, sanitize: Option<u32>) -> Result<u32, Status> {
-        let took = self.house.start_over(how).ok();
+    fn start_over(&self, how: StartOver, sanitize: Option<SanitizeAction>) -> Result<u32, Status> {
+        let passes = sanitize.map_or(1, |asked| asked.passes);
+        let took = (0..passes).try_fold(Nanos::ZERO, |sum, _| self.house.start_over(how).ok().map(|took| sum + took));
         let lasts = took.map(|took| self.house.served.pace().lasts(took));
-        let is_kept = sanitize.is_none_or(|asked| self.target.sanitize(asked, lasts).is_ok());
+        let is_kept = sanitize.is_none_or(|asked| self.target.sanitize(asked.dword, lasts).is_ok());
         if took.is_some() && is_kept { Ok(0) } else { Err(Status::INTERNAL_ERROR) }
     }
 

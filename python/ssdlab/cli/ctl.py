@@ -284,13 +284,14 @@ def checkpoint(as_json: bool) -> int:
         ("secure-erase", "erases every block"),
         ("crypto-erase", "throws the key away"),
         ("trim", "trims all sectors"),
+        ("overwrite", "programs every block with a pattern and erases it: one pass"),
     ),
     examples=("ssdlab ctl drive erase secure-erase",),
 )
 @click.argument("how", type=click.Choice(ERASES), metavar="HOW")
 @JSON_OPTION
 def erase(how: str, as_json: bool) -> int:
-    """Empty the drive; HOW is secure-erase, crypto-erase or trim."""
+    """Empty the drive; HOW is secure-erase, crypto-erase, trim or overwrite."""
     answers = _ask_all(lambda client: client.post("/erase", how=how))
     if as_json:
         _print_answers(answers)

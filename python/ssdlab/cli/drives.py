@@ -58,6 +58,7 @@ _STARTED_OVER = {
     "secure-erase": "secure erased",
     "crypto-erase": "crypto erased",
     "trim": "trimmed",
+    "overwrite": "overwritten",
 }
 _SAME = "as above"
 _MUCH_MEMORY_BYTES = 2_000_000_000

@@ -63,6 +63,7 @@ _OF_SIMULATED = _OF_BOTH | {
         ("--start-over secure-erase", "erases every block; only the wear stays"),
         ("--start-over crypto-erase", "destroys the key; blocks stay full until trimmed"),
         ("--start-over trim", "trims the whole drive; garbage collection erases the blocks later"),
+        ("--start-over overwrite", "programs and erases every block: as new, but for more wear"),
         *((f"--recipe {name}", each.title) for name, each in RECIPES.items()),
     ),
     examples=(

@@ -30,7 +30,7 @@ T = TypeVar("T")
 _GRACE_S = 0.5
 """After Ctrl-C the engine has so long to end before KeyboardInterrupt is raised without it."""
 
-START_OVER = ("secure-erase", "crypto-erase", "trim")
+START_OVER = ("secure-erase", "crypto-erase", "trim", "overwrite")
 """How a drive starts over."""
 
 

@@ -234,6 +234,7 @@ class Drive:
             ``secure-erase``: every block erased, nothing mapped, fresh but for the wear.
             ``crypto-erase``: the key is gone; nothing can be read, and blocks stay full.
             ``trim``: nothing mapped; blocks are erased as they are collected.
+            ``overwrite``: every block programmed with a pattern and erased, fresh but for the wear.
         save
             Where to keep it; by default a temporary file that is removed with the drive returned.
 

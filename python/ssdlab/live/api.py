@@ -19,7 +19,7 @@ from typing import Any, Protocol
 
 from ssdlab.ground.errors import SsdlabError
 
-ERASES = ("secure-erase", "crypto-erase", "trim")
+ERASES = ("secure-erase", "crypto-erase", "trim", "overwrite")
 """Ways to empty a drive."""
 FAULTS = (*("shorn", "unreadable", "paired", "unserialized", "rollback", "lying", "capacitor"),)
 """What may go wrong at a power cut (docs/howto/disk.md)."""

@@ -4,11 +4,12 @@
 //! |---|---|---|---|
 //! | secure erase | nothing, all is unmapped | erased; those that were written wear by one | `admin.command_ms` + the erases, dies side by side |
 //! | crypto erase | noise: the key is gone, the map is not | stay full until trimmed or overwritten | `admin.command_ms` |
+//! | overwrite | nothing, all is unmapped | programmed whole with a pattern and erased: all wear by one | `admin.command_ms` + the programs and erases, dies side by side |
 //! | trim | nothing, all is unmapped | hold nothing valid, and are erased when collected | the trim commands |
 //!
 //! Each needs a drive without commands outstanding (none of them is queued); what the write buffer
-//! holds is programmed first, in no time. The host lets the time pass that is returned. Left out:
-//! sanitize's overwrite, and a purge that goes on over a power cut.
+//! holds is programmed first, in no time. The host lets the time pass that is returned. Left out: what the
+//! pattern of an overwrite is, since it is erased; a purge that goes on over a power cut.
 
 use crate::named_choice;
 use crate::nand::contents::Contents;
@@ -25,6 +26,8 @@ named_choice! {
         CryptoErase = "crypto-erase",
         /// Every exported sector is trimmed.
         Trim = "trim",
+        /// One pass of a sanitize by overwriting: every row is programmed with a pattern, every block erased.
+        Overwrite = "overwrite",
     }
 }
 
@@ -43,9 +46,18 @@ pub enum Refused {
 }
 
 impl StartOver {
+    /// Each way.
+    pub const ALL: [StartOver; 4] =
+        [StartOver::SecureErase, StartOver::CryptoErase, StartOver::Trim, StartOver::Overwrite];
+
     /// Nothing is mapped afterwards.
     pub fn empties(self) -> bool {
         self != StartOver::CryptoErase
+    }
+
+    /// Every block is erased afterwards, as on a fresh drive.
+    pub fn erases(self) -> bool {
+        matches!(self, StartOver::SecureErase | StartOver::Overwrite)
     }
 }
 
@@ -68,6 +80,7 @@ impl<C: Contents> Ssd<C> {
         Ok(match how {
             StartOver::SecureErase => self.secure_erase(),
             StartOver::CryptoErase => self.crypto_erase(),
+            StartOver::Overwrite => self.shape.config.admin.command_ms.0 + self.ftl.overwrite_all(),
             StartOver::Trim => self.trim_drive(),
         })
     }

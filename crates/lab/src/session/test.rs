@@ -73,6 +73,7 @@ fn conditions_after_starting_over() {
         (condition, refilled.is_ok().then(|| session.started_over()))
     };
     assert_eq!(started_over(StartOver::SecureErase), (Condition::Fresh, Some(None)));
+    assert_eq!(started_over(StartOver::Overwrite), (Condition::Fresh, Some(None)));
     assert_eq!(started_over(StartOver::Trim), (Condition::Used, Some(None)));
     assert_eq!(started_over(StartOver::CryptoErase), (Condition::Used, None));
     used.start_over(StartOver::Trim).unwrap();
@@ -141,7 +142,7 @@ fn another_condition_leaves_earlier_writes_behind() {
 fn reads_after_starting_over() {
     let flags = ["--rw=randread", "--bs=4k", "--size=8m"].map(String::from);
     let reads = parse_flags(&flags).unwrap().jobs;
-    for how in [StartOver::SecureErase, StartOver::CryptoErase, StartOver::Trim] {
+    for how in StartOver::ALL {
         let mut session = open();
         session.bring_to(Condition::Filled, &[], 1.0, 3, &mut Silent).unwrap();
         session.start_over(how).unwrap();

@@ -7,10 +7,14 @@
 //! | Format NVM, no secure erase | trims all, or erases where it knows no trim |
 //! | Format NVM, user data erase; sanitize, block erase | erases all blocks |
 //! | Format NVM, cryptographic erase; sanitize, crypto erase | throws the key away |
+//! | sanitize, overwrite | programs and erases all blocks, as often as there are passes |
 //!
 //! A sanitize goes on behind the end of its command, for as long as the drive takes; until then nothing is read or written.
 //!
-//! Left out: sanitize by overwriting, which wears flash for nothing; namespace management, firmware download, directives.
+//! All of them leave the drive deallocated, or full of noise: a sanitize that shall not deallocate is refused, as
+//! Identify says, and so the pattern of an overwrite is never read.
+//!
+//! Left out: namespace management, firmware download, directives.
 
 use super::command::Submission;
 use super::fabric::Properties;
@@ -66,7 +70,16 @@ pub enum Answer {
     /// It stays open until something happens.
     Held,
     /// It ends once the drive has started over.
-    StartOver(StartOver, Option<u32>),
+    StartOver(StartOver, Option<SanitizeAction>),
+}
+
+/// A sanitize, as its command asks for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SanitizeAction {
+    /// Command dword 10, which the log tells.
+    pub dword: u32,
+    /// How often the drive starts over.
+    pub passes: u32,
 }
 
 /// A controller: what one host has agreed with.
@@ -197,17 +210,28 @@ fn format(command: &Submission, facts: &Facts) -> Result<Answer, Status> {
 fn sanitize(command: &Submission, past: &mut Past) -> Result<Answer, Status> {
     const EXIT_FAILURE_MODE: u32 = 1;
     const BLOCK_ERASE: u32 = 2;
+    const OVERWRITE: u32 = 3;
     const CRYPTO_ERASE: u32 = 4;
-    let asked = command.dword(10);
-    match asked & 7 {
+    const MOST_PASSES: u32 = 16;
+    let dword = command.dword(10);
+    let keeps_allocated = dword >> 9 & 1 != 0;
+    let how = match dword & 7 {
         EXIT_FAILURE_MODE => {
             past.sanitize = past.sanitize.filter(|sanitize| sanitize.state != SanitizeState::Failed);
-            Ok(Answer::End(0))
+            return Ok(Answer::End(0));
         }
-        BLOCK_ERASE => Ok(Answer::StartOver(StartOver::SecureErase, Some(asked))),
-        CRYPTO_ERASE => Ok(Answer::StartOver(StartOver::CryptoErase, Some(asked))),
-        _ => Err(Status::INVALID_FIELD),
-    }
+        _ if keeps_allocated => return Err(Status::INVALID_FIELD),
+        BLOCK_ERASE => StartOver::SecureErase,
+        OVERWRITE => StartOver::Overwrite,
+        CRYPTO_ERASE => StartOver::CryptoErase,
+        _ => return Err(Status::INVALID_FIELD),
+    };
+    let passes = match (how, dword >> 4 & 0x0F) {
+        (StartOver::Overwrite, 0) => MOST_PASSES,
+        (StartOver::Overwrite, passes) => passes,
+        _ => 1,
+    };
+    Ok(Answer::StartOver(how, Some(SanitizeAction { dword, passes })))
 }
 
 #[cfg(test)]

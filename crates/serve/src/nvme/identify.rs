@@ -21,8 +21,8 @@ const CNS_CONTROLLER_OF_SET: u32 = 0x06;
 const ADMIN_COMMANDS: u16 = 1 << 1 | 1 << 4;
 /// Compare, write uncorrectable, dataset management, write zeroes, verify.
 const NVM_COMMANDS: u16 = 1 | 1 << 1 | 1 << 2 | 1 << 3 | 1 << 7;
-/// Crypto erase and block erase.
-const SANITIZE_COMMANDS: u32 = 1 | 1 << 1;
+/// Crypto erase, block erase and overwrite; none can be told not to deallocate.
+const SANITIZE_COMMANDS: u32 = 1 | 1 << 1 | 1 << 2 | 1 << 29;
 const EVERY_LOG_EXTENDED: u8 = 1 | 1 << 1 | 1 << 2;
 
 /// Who is asked.

@@ -407,11 +407,12 @@ fn a_past_that_cannot_be_kept_is_not_told() {
 /// When its time is over the data are gone, and the drive is used again.
 #[test]
 fn a_sanitize_ends() {
-    for pace in [Pace::Factor(10.0), Pace::Off] {
+    const TWO_PASSES: u32 = 3 | 2 << 4;
+    for (pace, action) in [(Pace::Factor(10.0), 2), (Pace::Off, 2), (Pace::Off, TWO_PASSES)] {
         let (_server, address) = served(Options { pace, ..Options::default() });
         let (mut admin, mut io) = host(address, false);
         assert!(io.ask(&Command::of(WRITE, 0, 8), &noise(4096)).unwrap().0.is(Status::SUCCESS));
-        assert!(admin.ask(&sanitize(2), &[]).unwrap().0.is(Status::SUCCESS));
+        assert!(admin.ask(&sanitize(action), &[]).unwrap().0.is(Status::SUCCESS));
         wait_until(|| sanitize_log(&mut admin) == (0xFFFF, 1));
         let (done, read) = io.ask(&Command::of(READ, 0, 8), &[]).unwrap();
         assert!(done.is(Status::SUCCESS) && read == [0; 4096]);

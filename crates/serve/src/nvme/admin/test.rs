@@ -21,15 +21,22 @@ fn of_drive(opcode: u8, first: u32) -> Result<Answer, Status> {
 /// What each way to start over is, and what is no way.
 #[test]
 fn ways_to_start_over() {
-    let erase = |how, asked| Ok(Answer::StartOver(how, asked));
+    let erase = |how, asked: Option<(u32, u32)>| {
+        Ok(Answer::StartOver(how, asked.map(|(dword, passes)| SanitizeAction { dword, passes })))
+    };
     assert_eq!(of_drive(FORMAT, 0), erase(StartOver::Trim, None));
     assert_eq!(of_drive(FORMAT, 1 << 9), erase(StartOver::SecureErase, None));
     assert_eq!(of_drive(FORMAT, 2 << 9), erase(StartOver::CryptoErase, None));
     assert_eq!(of_drive(FORMAT, 3 << 9), Err(Status::INVALID_FIELD));
     assert_eq!(of_drive(FORMAT, 1), Err(Status::INVALID_FORMAT));
-    assert_eq!(of_drive(SANITIZE, 2), erase(StartOver::SecureErase, Some(2)));
-    assert_eq!(of_drive(SANITIZE, 4), erase(StartOver::CryptoErase, Some(4)));
-    assert_eq!(of_drive(SANITIZE, 3), Err(Status::INVALID_FIELD), "overwriting is left out");
+    assert_eq!(of_drive(SANITIZE, 2), erase(StartOver::SecureErase, Some((2, 1))));
+    assert_eq!(of_drive(SANITIZE, 4), erase(StartOver::CryptoErase, Some((4, 1))));
+    assert_eq!(of_drive(SANITIZE, 3 | 2 << 4), erase(StartOver::Overwrite, Some((0x23, 2))));
+    assert_eq!(of_drive(SANITIZE, 3), erase(StartOver::Overwrite, Some((3, 16))), "0 is 16 passes");
+    for action in 2..=4 {
+        assert_eq!(of_drive(SANITIZE, action | 1 << 9), Err(Status::INVALID_FIELD), "all is deallocated");
+    }
+    assert_eq!(of_drive(SANITIZE, 5), Err(Status::INVALID_FIELD));
     assert_eq!(of_drive(0x0D, 0), Err(Status::INVALID_OPCODE));
 }
 
