@@ -17,6 +17,7 @@ use ssdlab_serve::nvme::facts::{Facts, Identity, Namespace};
 use ssdlab_serve::nvme::identify::Kind;
 use ssdlab_serve::nvme::io::{self, Asked};
 use ssdlab_serve::nvme::logs::Place;
+use ssdlab_serve::nvme::power::Power;
 use ssdlab_serve::nvme::pdu::{Agreed, Head, MOST_DATA};
 
 const NAMESPACE: Namespace =
@@ -38,6 +39,7 @@ fuzz_target!(|bytes: &[u8]| {
         counters: Counters::default(),
         health: Health::default(),
         is_poisoned: false,
+        power: Power::default(),
     };
     let (identity, place) = (Identity::default(), Place { address: String::new(), port: 4420, is_v6: false });
     let (mut past, mut cache_is_on, mut properties) = (Past::default(), true, Properties::default());

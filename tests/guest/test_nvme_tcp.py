@@ -29,6 +29,10 @@ LOAD = (
 OTHER_HOST = "nqn.2014-08.org.nvmexpress:uuid:11111111-1111-4111-8111-111111111111"
 GUIDE = HERE.parents[1] / "docs/howto/nvme.md"
 DRIVE_BYTES = 128 << 20
+POWER = (
+    "--set power.active_mw=8250 --set power.idle_mw=5000 "
+    "--set power.slumber_mw=40 --set power.slumber_wake_us=1200"
+)
 CUT = "the plug is about to be pulled"
 
 
@@ -77,6 +81,11 @@ def items(drive: ServedDrive, volatile: ServedDrive) -> dict[str, list[str]]:
             "nvme get-feature /dev/nvme0 -f 7 -H", "nvme get-feature /dev/nvme0 -f 0x0b",
             "nvme set-feature /dev/nvme0 -f 0x0b -v 0x1f", "nvme get-feature /dev/nvme0 -f 0x0b",
             "nvme get-feature /dev/nvme0 -f 6", "nvme get-feature /dev/nvme0 -f 0xd0",
+        ],
+        "power states": [
+            "nvme id-ctrl /dev/nvme0 -o json", "nvme set-feature /dev/nvme0 -f 2 -v 1",
+            "nvme get-feature /dev/nvme0 -f 2", read.format(**at),
+            "nvme get-feature /dev/nvme0 -f 2", "nvme set-feature /dev/nvme0 -f 2 -v 2",
         ],
         "logs": [
             "nvme smart-log /dev/nvme0 -o json", "nvme ocp smart-add-log /dev/nvme0 -o json",
@@ -193,7 +202,10 @@ def pull_the_plug(drive: ServedDrive, reports: Path, ended: threading.Event) -> 
 def tried(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tried]:
     """Serve two drives, and boot one guest that types all lines."""
     folder = tmp_path_factory.mktemp("nvme")
-    drives = [serve(folder / name, name) for name in (PROTECTED, VOLATILE)]
+    drives = [
+        serve(folder / "protected", PROTECTED, *POWER.split()),
+        serve(folder / "volatile", VOLATILE),
+    ]
     before, ended = drives[0].ctl("stats"), threading.Event()
     arguments = (drives[0], folder / "results.jsonl", ended)
     plug = threading.Thread(target=pull_the_plug, args=arguments)
@@ -330,6 +342,17 @@ def test_sanitizes_erase(tried: Tried) -> None:
         each["counters"]["padding_pages_written"] * 4096 for each in (tried.before, tried.after)
     ]
     assert programmed[1] - programmed[0] > 2 * DRIVE_BYTES, "two passes over all blocks"
+
+
+def test_a_power_state_lasts_until_a_command(tried: Tried) -> None:
+    """The profile's states are told; one that is set is the drive's until it reads."""
+    told, given, set_to, read, woken, unknown = tried.lines("power states")
+    assert (told[0], given[0], set_to[0], read[0], woken[0]) == (0, 0, 0, 0, 0)
+    awake, slumber = json.loads(told[1])["psds"][:2]
+    assert awake["max_power"] == 825 and slumber["max_power"] == 400
+    assert slumber["exit_lat"] == 1200
+    assert set_to[1].strip().endswith("1") and woken[1].strip().endswith("0")
+    assert unknown[0] != 0, "there is no such state"
 
 
 @pytest.mark.parametrize("name", ["reset under load", "power"])

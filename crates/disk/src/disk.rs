@@ -24,6 +24,7 @@ use ssdlab_device::parameter::Problem;
 use ssdlab_device::sim::slots::Slots;
 use ssdlab_device::ssd::Ssd;
 use ssdlab_device::ssd::admin::{Refused, StartOver};
+use ssdlab_device::ssd::power_states::PowerState;
 use ssdlab_device::ssd::signs::Signs;
 use ssdlab_device::units::{Lpn, Nanos};
 use std::collections::BTreeSet;
@@ -194,6 +195,17 @@ impl<M: Medium> Disk<M> {
         ftl.flash.array.age(aging.cycles.unwrap_or(0));
         aging.count(&mut ftl.counters);
         ftl.lose_blocks(aging.blocks_to_lose(ftl.blocks_to_lose(), ftl.blocks_lost()));
+    }
+
+    /// A host lets it enter a power state; a command wakes it.
+    pub fn enter_power_state(&mut self, state: PowerState) {
+        self.note(|| Entry::Enter(state));
+        self.ssd.enter_power_state(self.now, state);
+    }
+
+    /// The power state that it is in.
+    pub fn power_state(&self) -> PowerState {
+        self.ssd.power_state(self.now)
     }
 
     /// The same drive, which writes what is done to it into a log from now on; first what a checkpoint has not.

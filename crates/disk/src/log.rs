@@ -20,6 +20,7 @@ use crate::power::{Fault, Faults};
 use ssdlab_device::block::{Operation, Request};
 use ssdlab_device::parameter::{Raw, Value as _};
 use ssdlab_device::ssd::admin::StartOver;
+use ssdlab_device::ssd::power_states::PowerState;
 use ssdlab_device::units::{Lba, Nanos};
 use std::fmt;
 use std::io::{self, Write};
@@ -51,6 +52,8 @@ pub enum Entry {
     StartOver(StartOver),
     /// It lived before.
     Age(Aging),
+    /// A host let it enter a power state.
+    Enter(PowerState),
     /// It was made ready to be kept.
     PutAway,
     /// Its power was cut, with this seed.
@@ -91,6 +94,7 @@ impl fmt::Display for Entry {
             Entry::Spoil(sectors) => write!(to, "spoil {} {}", sectors.start, sectors.end),
             Entry::StartOver(how) => write!(to, "start-over {}", how.show()),
             Entry::Age(aging) => write!(to, "age {aging}"),
+            Entry::Enter(state) => write!(to, "enter {}", state.show()),
             Entry::PutAway => to.write_str("put-away"),
             Entry::Cut(seed) => write!(to, "cut {seed}"),
             Entry::End(why) => write!(to, "end {why}"),
@@ -130,6 +134,10 @@ impl FromStr for Entry {
             Some("age") => {
                 let rest = words.by_ref().collect::<Vec<_>>().join(" ");
                 Entry::Age(rest.parse().map_err(|_| NoEntry)?)
+            }
+            Some("enter") => {
+                let state = words.next().ok_or(NoEntry)?;
+                Entry::Enter(PowerState::read(&Raw::Text(state.into())).ok_or(NoEntry)?)
             }
             Some("put-away") => Entry::PutAway,
             Some("cut") => Entry::Cut(number(words.next())?),
@@ -205,6 +213,7 @@ mod test {
             (Entry::Spoil(8..9), "spoil 8 9"),
             (Entry::StartOver(StartOver::CryptoErase), "start-over crypto-erase"),
             (Entry::Age(Aging { cycles: Some(500), ..Aging::default() }), "age cycles=500"),
+            (Entry::Enter(PowerState::Sleep), "enter sleep"),
             (Entry::PutAway, "put-away"),
             (Entry::Cut(u64::MAX), "cut 18446744073709551615"),
             (Entry::End("restored as it was".into()), "end restored as it was"),

@@ -108,6 +108,7 @@ fn play<M: Medium>(disk: &mut Disk<M>, entry: Entry, played: &mut Played) -> Res
         }
         Entry::StartOver(how) => drop(disk.start_over(how).map_err(|error| error.to_string())?),
         Entry::Age(aging) => disk.age(&aging),
+        Entry::Enter(state) => disk.enter_power_state(state),
         Entry::PutAway if disk.outstanding() > 0 => return Err("commands are under way".into()),
         Entry::PutAway => disk.put_away(),
         Entry::Cut(seed) => {

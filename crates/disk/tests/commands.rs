@@ -5,6 +5,7 @@ use crate::kinds::{config, named};
 use crate::mediums::Failing;
 use ssdlab_device::ftl::mapping::Place;
 use ssdlab_device::ssd::admin::{Refused, StartOver};
+use ssdlab_device::ssd::power_states::PowerState;
 use ssdlab_device::units::Lpn;
 use ssdlab_disk::medium::{Medium, Ram};
 use ssdlab_disk::{Disk, Durable, Failure, Lba, Nanos, Operation, Request};
@@ -41,6 +42,24 @@ fn the_one_waited_for_is_given() {
     let wanted: Vec<_> = tags.into_iter().zip(100..).collect();
     assert_eq!(told, wanted);
     assert_eq!(disk.outstanding(), 0);
+}
+
+/// A drive that a host put to sleep takes longer for the next command, once.
+#[test]
+fn a_command_wakes_the_drive() {
+    let power = [("power.active_mw", "5000"), ("power.idle_mw", "1000"), ("power.sleep_mw", "5")];
+    let mut disk = disk(&[&power[..], &[("power.sleep_wake_us", "9500")]].concat(), None);
+    let mut takes = |state| {
+        disk.enter_power_state(state);
+        assert_eq!(disk.power_state(), state);
+        let before = disk.now();
+        sector(&mut disk, Operation::Read, 8, 0).unwrap();
+        assert_eq!(disk.power_state(), PowerState::Awake);
+        disk.now().0 - before.0
+    };
+    let awake = takes(PowerState::Awake);
+    assert_eq!(takes(PowerState::Sleep), awake + 9_500_000);
+    assert_eq!(takes(PowerState::Awake), awake);
 }
 
 /// After each way nothing is left of the bytes; what is mapped is the way's to say, also once the drive is opened again.

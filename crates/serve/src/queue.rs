@@ -309,6 +309,10 @@ impl<'a, M: Medium + Send> Queue<'a, M> {
             Ok(Answer::Data(data)) if data.len() as u64 > u64::from(command.sgl.length) => Err(Status::SGL_LENGTH),
             Ok(Answer::Data(data)) => return self.completions.data(out, command.id, &data),
             Ok(Answer::End(result)) => Ok(result),
+            Ok(Answer::Enter(state)) => {
+                let entered = self.house.served.with(|drive| drive.disk().map(|disk| disk.enter_power_state(state)));
+                entered.map(|()| 0).ok_or(Status::INTERNAL_ERROR)
+            }
             Ok(Answer::StartOver(how, sanitize)) => self.start_over(how, sanitize),
             Err(status) => Err(status),
         };

@@ -13,6 +13,7 @@ use crate::nvme::facts::{Facts, Identity, Namespace};
 use crate::nvme::features::MOST_QUEUES;
 use crate::nvme::identify::Kind;
 use crate::nvme::logs::Place;
+use crate::nvme::power::Power;
 use crate::nvme::status::Status;
 use crate::sanitize::SanitizeOperation;
 use crate::socket::Socket;
@@ -298,12 +299,13 @@ pub fn namespace<M: Medium>(disk: &mut Disk<M>) -> Namespace {
 pub fn facts<M: Medium>(disk: &mut Disk<M>, with_use: bool) -> Facts {
     let namespace = namespace(disk);
     let (counters, has_volatile_cache) = (disk.counters(), disk.limits().volatile_cache);
-    let (signs, is_poisoned) = (disk.signs(), disk.poison().is_some());
+    let (signs, is_poisoned, power_state) = (disk.signs(), disk.poison().is_some(), disk.power_state());
     let ssd = disk.ssd();
     let has_capacitors = ssd.config().has_capacitors();
     let used = if with_use { ssd.ftl.mapping.mapped(0..ssd.ftl.exported) as u64 } else { 0 };
     let unit_sectors = u64::from(namespace.unit_bytes / namespace.sector_bytes.max(1)).max(1);
     let used_sectors = (used * unit_sectors).min(namespace.sectors);
     let health = ssd.health();
-    Facts { namespace, used_sectors, has_volatile_cache, has_capacitors, counters, health, signs, is_poisoned }
+    let power = Power::of(&ssd.config().power, power_state);
+    Facts { namespace, used_sectors, has_volatile_cache, has_capacitors, counters, health, signs, is_poisoned, power }
 }

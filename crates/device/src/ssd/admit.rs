@@ -3,6 +3,7 @@
 use crate::block::{Busy, Completion, Operation, Request, Status, Tag};
 use crate::nand::contents::Contents;
 use crate::ssd::commands::Command;
+use crate::ssd::power_states::PowerState;
 use crate::ssd::{Arrival, Ssd};
 use crate::units::Nanos;
 
@@ -207,5 +208,17 @@ impl<C: Contents> Ssd<C> {
         if let Some(power) = &mut self.power {
             power.rest(self.now, &mut self.ftl.counters);
         }
+    }
+
+    /// A host lets the drive enter a power state, where these are modelled; a command wakes it again.
+    pub fn enter_power_state(&mut self, now: Nanos, state: PowerState) {
+        if let Some(power) = &mut self.power {
+            power.enter(state, now, &mut self.ftl.counters);
+        }
+    }
+
+    /// The power state that the drive is in.
+    pub fn power_state(&self, now: Nanos) -> PowerState {
+        self.power.as_ref().map_or(PowerState::Awake, |power| power.state(now))
     }
 }

@@ -19,12 +19,13 @@
 use super::command::Submission;
 use super::fabric::Properties;
 use super::facts::{Facts, Identity};
-use super::features::Features;
+use super::features::{Features, POWER_MANAGEMENT, feature, refuse_saving};
 use super::identify::{Kind, identify};
 use super::logs::{self, Place, warnings};
 use super::status::Status;
 use ssdlab_device::ssd::admin::StartOver;
 use ssdlab_device::ssd::past::{Past, SanitizeState};
+use ssdlab_device::ssd::power_states::PowerState;
 
 const GET_LOG_PAGE: u8 = 0x02;
 const IDENTIFY: u8 = 0x06;
@@ -69,6 +70,8 @@ pub enum Answer {
     Data(Vec<u8>),
     /// It stays open until something happens.
     Held,
+    /// It ends once the drive has entered a power state.
+    Enter(PowerState),
     /// It ends once the drive has started over.
     StartOver(StartOver, Option<SanitizeAction>),
 }
@@ -163,7 +166,14 @@ pub fn answer(command: &Submission, controller: &mut Controller, around: &mut Su
             controller.held.push(command.id);
             Ok(Answer::Held)
         }
-        GET_FEATURES => controller.features.get(command, has_cache.then_some(**cache_is_on)).map(Answer::End),
+        GET_FEATURES => {
+            let cache = has_cache.then_some(**cache_is_on);
+            controller.features.get(command, cache, facts.power.number()).map(Answer::End)
+        }
+        SET_FEATURES if feature(command) == POWER_MANAGEMENT && controller.kind == Kind::Drive => {
+            refuse_saving(command)?;
+            facts.power.asked(command).map(Answer::Enter)
+        }
         SET_FEATURES => {
             let cache = if has_cache { Some(&mut **cache_is_on) } else { None };
             controller.features.set(command, cache).map(Answer::End)

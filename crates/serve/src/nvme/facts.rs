@@ -1,5 +1,6 @@
 //! What there is to tell of a drive: what it is, and how it is now. All of it comes from the model.
 
+use super::power::Power;
 use ssdlab_device::counters::Counters;
 use ssdlab_device::ssd::health::Health;
 use ssdlab_device::ssd::signs::Signs;
@@ -69,6 +70,8 @@ pub struct Facts {
     pub signs: Signs,
     /// Its storage failed: why.
     pub is_poisoned: bool,
+    /// Its power states.
+    pub power: Power,
 }
 
 /// A drive of 1 GiB, for tests.
@@ -104,5 +107,6 @@ pub fn example() -> Facts {
         },
         signs: Signs::default(),
         is_poisoned: false,
+        power: Power::default(),
     }
 }

@@ -6,7 +6,8 @@ use ssdlab_device::ssd::health::TOO_HOT_KELVIN;
 use std::collections::BTreeMap;
 
 const ARBITRATION: u8 = 0x01;
-const POWER_MANAGEMENT: u8 = 0x02;
+/// Which state the drive is in, and not an agreement with one host: its owner tells.
+pub const POWER_MANAGEMENT: u8 = 0x02;
 const TEMPERATURE_THRESHOLD: u8 = 0x04;
 const ERROR_RECOVERY: u8 = 0x05;
 const VOLATILE_WRITE_CACHE: u8 = 0x06;
@@ -33,7 +34,6 @@ impl Features {
     pub fn new(keep_alive_ms: u32) -> Features {
         let defaults = [
             (ARBITRATION, 0),
-            (POWER_MANAGEMENT, 0),
             (TEMPERATURE_THRESHOLD, TOO_HOT_KELVIN.into()),
             (ERROR_RECOVERY, 0),
             (WRITE_ATOMICITY, 0),
@@ -62,8 +62,9 @@ impl Features {
     ///
     /// # Errors
     /// There is no such feature.
-    pub fn get(&self, command: &Submission, cache: Option<bool>) -> Result<u32, Status> {
+    pub fn get(&self, command: &Submission, cache: Option<bool>, power_state: u32) -> Result<u32, Status> {
         let value = match (feature(command), cache) {
+            (POWER_MANAGEMENT, _) => power_state,
             (VOLATILE_WRITE_CACHE, Some(is_on)) => u32::from(is_on),
             (NUMBER_OF_QUEUES, _) => both(MOST_QUEUES - 1),
             (TEMPERATURE_THRESHOLD, _) if command.dword(11) & OTHER_THRESHOLDS != 0 => 0,
@@ -90,9 +91,7 @@ impl Features {
     /// # Errors
     /// There is no such feature, or no such value.
     pub fn set(&mut self, command: &Submission, cache: Option<&mut bool>) -> Result<u32, Status> {
-        if command.dword(10) & SAVE != 0 {
-            return Err(Status::NOT_SAVEABLE);
-        }
+        refuse_saving(command)?;
         let value = command.dword(11);
         match (feature(command), cache) {
             (VOLATILE_WRITE_CACHE, Some(is_on)) => *is_on = value & 1 != 0,
@@ -104,15 +103,22 @@ impl Features {
                 return Ok(both(submissions.min(completions).min(u32::from(MOST_QUEUES) - 1) as u16));
             }
             (TEMPERATURE_THRESHOLD, _) if value & OTHER_THRESHOLDS != 0 => return Err(Status::INVALID_FIELD),
-            // The drive has one power state.
-            (POWER_MANAGEMENT, _) if value & 0x1F != 0 => return Err(Status::INVALID_FIELD),
             (known, _) => *self.values.get_mut(&known).ok_or(Status::INVALID_FIELD)? = value,
         }
         Ok(0)
     }
 }
 
-fn feature(command: &Submission) -> u8 {
+/// No feature outlives the connection.
+///
+/// # Errors
+/// The command asks to save it.
+pub fn refuse_saving(command: &Submission) -> Result<(), Status> {
+    if command.dword(10) & SAVE != 0 { Err(Status::NOT_SAVEABLE) } else { Ok(()) }
+}
+
+/// The feature that is named.
+pub fn feature(command: &Submission) -> u8 {
     command.dword(10) as u8
 }
 
@@ -136,10 +142,10 @@ mod test {
         assert_eq!(features.set(&command(7, 3 | 7 << 16), None), Ok(3 | 3 << 16));
         assert_eq!(features.set(&command(7, 500 | 500 << 16), None), Ok(31 | 31 << 16));
         assert_eq!(features.set(&command(0x0B, 0x1F), None), Ok(0));
-        assert_eq!((features.get(&command(0x0B, 0), None), features.events()), (Ok(0x1F), 0x1F));
-        assert_eq!(features.get(&command(0x0B | 1 << 8, 0), None), Ok(0), "the default");
-        assert_eq!(features.get(&command(0x0B | 3 << 8, 0), None), Ok(CHANGEABLE));
-        assert_eq!(features.get(&command(0x0F, 0), None), Ok(5000));
+        assert_eq!((features.get(&command(0x0B, 0), None, 0), features.events()), (Ok(0x1F), 0x1F));
+        assert_eq!(features.get(&command(0x0B | 1 << 8, 0), None, 0), Ok(0), "the default");
+        assert_eq!(features.get(&command(0x0B | 3 << 8, 0), None, 0), Ok(CHANGEABLE));
+        assert_eq!(features.get(&command(0x0F, 0), None, 0), Ok(5000));
         assert_eq!((features.set(&command(4, 330), None), features.too_hot_kelvin()), (Ok(0), 330));
         assert_eq!(features.set(&command(4, 330 | 1 << 20), None), Err(Status::INVALID_FIELD), "too cold");
     }
@@ -149,11 +155,14 @@ mod test {
     fn the_cache_and_what_is_not_there() {
         let (mut features, mut is_on) = (Features::new(0), true);
         assert_eq!(features.set(&command(6, 0), Some(&mut is_on)), Ok(0));
-        assert_eq!((is_on, features.get(&command(6, 0), Some(false))), (false, Ok(0)));
-        assert_eq!(features.get(&command(6, 0), None), Err(Status::INVALID_FIELD));
+        assert_eq!((is_on, features.get(&command(6, 0), Some(false), 0)), (false, Ok(0)));
+        assert_eq!(features.get(&command(6, 0), None, 0), Err(Status::INVALID_FIELD));
         assert_eq!(features.set(&command(6, 1), None), Err(Status::INVALID_FIELD));
         assert_eq!(features.set(&command(0xD0, 1), None), Err(Status::INVALID_FIELD));
-        assert_eq!(features.set(&command(2, 1), None), Err(Status::INVALID_FIELD));
+        assert_eq!(
+            (features.get(&command(2, 0), None, 1), features.get(&command(2 | 1 << 8, 0), None, 1)),
+            (Ok(1), Ok(0))
+        );
         assert_eq!(features.set(&command(0x0B | SAVE, 1), None), Err(Status::NOT_SAVEABLE));
     }
 }

@@ -98,7 +98,9 @@ fn of_controller(kind: Kind, controller: u16, identity: &Identity, facts: &Facts
 fn of_drive(page: Page, facts: &Facts) -> Page {
     let Namespace { sectors, sector_bytes, atomic_sectors, .. } = facts.namespace;
     let deallocates = if facts.namespace.trims { NVM_COMMANDS } else { NVM_COMMANDS & !(1 << 2) };
-    page
+    facts
+        .power
+        .describe(page)
         // Several controllers, for several hosts.
         .put_u8(76, 1 << 1)
         .put_u16(256, ADMIN_COMMANDS)

@@ -12,6 +12,7 @@
 //! | [`command`] | an entry of the submission queue |
 //! | [`fabric`] | connect, properties |
 //! | [`io`] | commands of the NVM command set, as requests to the drive |
+//! | [`power`] | its power states |
 //! | [`facts`] | what there is to tell of the drive |
 //! | [`identify`], [`logs`], [`features`], [`admin`] | what an admin queue answers |
 //! | [`reply`] | how completions are written |
@@ -29,5 +30,6 @@ pub mod identify;
 pub mod io;
 pub mod logs;
 pub mod pdu;
+pub mod power;
 pub mod reply;
 pub mod status;

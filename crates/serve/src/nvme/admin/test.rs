@@ -40,6 +40,22 @@ fn ways_to_start_over() {
     assert_eq!(of_drive(0x0D, 0), Err(Status::INVALID_OPCODE));
 }
 
+/// The drive's power state is told and set by its number, and not saved.
+#[test]
+fn power_states_are_the_drives() {
+    let (mut controller, mut past, mut facts) = (Controller::new(1, Kind::Drive, 0), Past::default(), example());
+    let mut ask_for = |facts: &Facts, opcode, first, second| {
+        ask(&mut controller, facts, &mut past, &command(opcode, [first, second, 0, 0, 0, 0]))
+    };
+    assert_eq!(ask_for(&facts, SET_FEATURES, 2, 1), Err(Status::INVALID_FIELD), "it has one");
+    assert_eq!(ask_for(&facts, SET_FEATURES, 2, 0), Ok(Answer::Enter(PowerState::Awake)));
+    facts.power.low = vec![(PowerState::Slumber, 40.0, Default::default())];
+    facts.power.state = Some(PowerState::Slumber);
+    assert_eq!(ask_for(&facts, GET_FEATURES, 2, 0), Ok(Answer::End(1)));
+    assert_eq!(ask_for(&facts, SET_FEATURES, 2, 1), Ok(Answer::Enter(PowerState::Slumber)));
+    assert_eq!(ask_for(&facts, SET_FEATURES, 2 | 1 << 31, 1), Err(Status::NOT_SAVEABLE));
+}
+
 /// A warning ends one event request, once; a new one ends the next.
 #[test]
 fn warnings_end_event_requests() {
