@@ -17,8 +17,8 @@ use ssdlab_serve::nvme::facts::{Facts, Identity, Namespace};
 use ssdlab_serve::nvme::identify::Kind;
 use ssdlab_serve::nvme::io::{self, Asked};
 use ssdlab_serve::nvme::logs::Place;
-use ssdlab_serve::nvme::power::Power;
 use ssdlab_serve::nvme::pdu::{Agreed, Head, MOST_DATA};
+use ssdlab_serve::nvme::power::Power;
 
 const NAMESPACE: Namespace =
     Namespace { sectors: 1 << 20, sector_bytes: 512, unit_bytes: 4096, atomic_sectors: 8, trims: true };
