@@ -86,7 +86,7 @@ impl Folder {
             return Err(FolderError::Exists(path.to_path_buf()));
         }
         let beside = beside(path);
-        fs::create_dir(&beside).map_err(storage(&beside, "cannot be made"))?;
+        fs::create_dir(&beside).map_err(storage(path, "cannot be made"))?;
         let made = Folder::fill(&beside, checkpoint, sizes, source)
             .and_then(|lock| fs::rename(&beside, path).map_err(storage(path, "cannot be made")).map(|()| lock));
         match made {
