@@ -34,7 +34,7 @@ _SECTIONS: dict[str, tuple[str, ...]] = {
         *("model_name", "model_family", "serial_number", "firmware_version"),
         *("nvme_total_capacity", "nvme_number_of_namespaces", "nvme_namespaces"),
     ),
-    "capabilities": ("nvme_namespaces",),
+    "capabilities": ("nvme_namespaces", "nvme_power_states"),
     "health": ("smart_status",),
     "attributes": ("ata_smart_attributes", "nvme_smart_health_information_log"),
     "errors": ("ata_smart_error_log", "nvme_error_information_log"),

@@ -1,7 +1,7 @@
 //! Power states of a drive: Base Specification 2.0, sections 5.17.2.1 (descriptors) and 5.27.1.2 (power management).
 //!
 //! ```text
-//! state 0    awake: idle or active, MP = power.active_mw
+//! state 0    awake: MP = power.active_mw, and IDLP = power.idle_mw while it has nothing to do
 //! state 1 …  the low states that the profile knows: MP = power.slumber_mw, power.sleep_mw; EXLAT = power.…_wake_us
 //! ```
 //! Low states are non-operational: a command wakes the drive into state 0. All controllers tell the drive's own state.
@@ -17,15 +17,19 @@ use ssdlab_device::units::Nanos;
 
 const DESCRIPTORS_AT: usize = 2048;
 const DESCRIPTOR_BYTES: usize = 32;
-/// MP counts 0.1 mW with this bit, 10 mW without.
+/// Power is counted in steps of 10 mW; that of low states in steps of 0.1 mW, as this bit of the flags says of MP.
 const FINE_SCALE: u8 = 1;
 const NON_OPERATIONAL: u8 = 1 << 1;
+/// The scale of IDLP: steps of 10 mW.
+const IDLE_IN_10_MW: u8 = 2 << 6;
 
 /// What a profile knows of its power states, and which one the drive is in.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Power {
     /// The most that it draws, in milliwatts.
     pub active_mw: Option<f64>,
+    /// What it draws while it is awake and has nothing to do, in milliwatts.
+    pub idle_mw: Option<f64>,
     /// Its low states: what each draws in milliwatts, and how long it takes to wake.
     pub low: Vec<(PowerState, f64, Nanos)>,
     /// The state that it is in.
@@ -40,7 +44,8 @@ impl Power {
         // Without `active_mw` power is not modelled.
         let is_modelled = |_: &_| config.active_mw.is_some();
         let low = slumber.into_iter().chain(sleep).filter(is_modelled).collect();
-        Power { active_mw: config.active_mw, low, state: Some(state) }
+        let idle_mw = config.idle_mw.filter(|_| config.active_mw.is_some());
+        Power { active_mw: config.active_mw, idle_mw, low, state: Some(state) }
     }
 
     /// The number of the state that the drive is in.
@@ -62,23 +67,25 @@ impl Power {
 
     /// Tells the states in the structure that identifies a controller.
     pub fn describe(&self, page: Page) -> Page {
-        let page = page.put_u8(263, self.low.len() as u8);
-        let page = descriptor(page, 0, self.active_mw.unwrap_or(0.0), 0, Nanos::ZERO);
-        self.low.iter().enumerate().fold(page, |page, (place, (_, draws_mw, wakes))| {
-            descriptor(page, place + 1, *draws_mw, NON_OPERATIONAL, *wakes)
+        let in_10_mw = |power_mw: f64| (power_mw / 10.0).round() as u16;
+        let page = page.put_u8(263, self.low.len() as u8).put_u16(place_of(0), in_10_mw(self.active_mw.unwrap_or(0.0)));
+        let page = match self.idle_mw {
+            Some(idle_mw) => page.put_u16(place_of(0) + 16, in_10_mw(idle_mw)).put_u8(place_of(0) + 18, IDLE_IN_10_MW),
+            None => page,
+        };
+        self.low.iter().zip(1..).fold(page, |page, ((_, power_mw, wakes), number)| {
+            let at = place_of(number);
+            page.put_u16(at, (power_mw * 10.0).round() as u16)
+                .put_u8(at + 3, FINE_SCALE | NON_OPERATIONAL)
+                .put_u32(at + 8, wakes.as_us() as u32)
+                // Relative performance: the lower the state, the worse.
+                .put(at + 12, &[number as u8; 4])
         })
     }
 }
 
-fn descriptor(page: Page, number: usize, draws_mw: f64, flags: u8, wakes: Nanos) -> Page {
-    let at = DESCRIPTORS_AT + number * DESCRIPTOR_BYTES;
-    let fine = (draws_mw * 10.0).round();
-    let (power, flags) = match fine <= f64::from(u16::MAX) {
-        true => (fine, flags | FINE_SCALE),
-        false => ((draws_mw / 10.0).round(), flags),
-    };
-    let relative = [number as u8; 4];
-    page.put_u16(at, power as u16).put_u8(at + 3, flags).put_u32(at + 8, wakes.as_us() as u32).put(at + 12, &relative)
+fn place_of(number: usize) -> usize {
+    DESCRIPTORS_AT + number * DESCRIPTOR_BYTES
 }
 
 #[cfg(test)]
@@ -88,7 +95,7 @@ mod test {
 
     fn of_two() -> Power {
         let low = vec![(PowerState::Slumber, 40.0, Nanos(1_200_000)), (PowerState::Sleep, 5.0, Nanos(9_500_000))];
-        Power { active_mw: Some(8250.0), low, state: Some(PowerState::Sleep) }
+        Power { active_mw: Some(8250.0), idle_mw: Some(5000.0), low, state: Some(PowerState::Sleep) }
     }
 
     /// By hand: 8.25 W in steps of 10 mW, 40 and 5 mW in steps of 0.1, which take 1200 and 9500 us to leave.
@@ -101,6 +108,7 @@ mod test {
             (u16_at(&page, at), u8_at(&page, at + 3), u32_at(&page, at + 8), u8_at(&page, at + 15))
         });
         assert_eq!(told, [(825, 0, 0, 0), (400, 3, 1200, 1), (50, 3, 9500, 2)]);
+        assert_eq!((u16_at(&page, 2048 + 16), u8_at(&page, 2048 + 18)), (500, 0x80), "5 W at rest");
         let unknown = Power::default().describe(Page::new(4096)).bytes();
         assert_eq!((u8_at(&unknown, 263), u16_at(&unknown, 2048)), (0, 0), "not reported");
     }

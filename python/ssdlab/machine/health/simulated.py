@@ -35,6 +35,9 @@ SERIAL = "SIMULATED"
 VERSION = (7, 5)
 """Of smartctl, as whose JSON the document is written."""
 _LARGEST_PERCENTAGE = 255
+_IN_100_UW, _IN_10_MW = 1, 2
+"""NVMe's scales of power: steps of 0.1 mW and of 10 mW."""
+_RELATIVE = ("read_latency", "read_throughput", "write_latency", "write_throughput")
 _BEST_VALUE, _FAILED_VALUE = 100, 1
 _RAW_BITS = 48
 _SECTOR_BYTES = 512
@@ -227,11 +230,40 @@ def _nvme(shown: Mapping[str, Any], past: NvmePast) -> dict[str, Any]:
         "nvme_total_capacity": capacity["bytes"],
         "nvme_number_of_namespaces": 1,
         "nvme_namespaces": [{"id": 1, **size, "lba_formats": [form]}],
+        **_power_states(shown),
         "smart_status": status,
         "nvme_smart_health_information_log": log,
         "nvme_error_information_log": _error_log(past),
         "nvme_self_test_log": _self_test_log(past),
     }
+
+
+def _power_states(shown: Mapping[str, Any]) -> dict[str, Any]:
+    """Describe the power states as the served drive does (crates/serve/src/nvme/power.rs)."""
+    milliwatts = {
+        name: _parameter(shown, f"power.{name}_mw")
+        for name in ("active", "idle", "slumber", "sleep")
+    }
+    if milliwatts["active"] in (None, "none"):
+        return {}
+    low = [name for name in ("slumber", "sleep") if milliwatts[name] not in (None, "none")]
+    states = []
+    for number, name in enumerate(("active", *low)):
+        wakes_us = 0 if number == 0 else int(_parameter(shown, f"power.{name}_wake_us") or 0)
+        latency = {"entry_latency_us": 0, "exit_latency_us": wakes_us}
+        relative = {f"relative_{what}": number for what in _RELATIVE}
+        power = _power(milliwatts[name], _IN_10_MW if number == 0 else _IN_100_UW)
+        states.append(
+            {"non_operational_state": number > 0, **relative, **latency, "max_power": power}
+        )
+    states[0]["idle_power"] = _power(milliwatts["idle"], _IN_10_MW)
+    return {"nvme_power_states": states}
+
+
+def _power(milliwatts: float, scale: int) -> dict[str, int]:
+    units_per_watt = {_IN_100_UW: 10_000, _IN_10_MW: 100}[scale]
+    value = round(milliwatts * units_per_watt / 1000)
+    return {"value": value, "scale": scale, "units_per_watt": units_per_watt}
 
 
 def _error_log(past: NvmePast) -> dict[str, Any]:

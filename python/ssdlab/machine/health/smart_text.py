@@ -67,6 +67,7 @@ def smart_text(document: Mapping[str, Any], parts: Parts) -> str:
     if parts.information or capabilities:
         lines += ["=== START OF INFORMATION SECTION ==="]
         lines += _information(document, nvme) if parts.information else ()
+        lines += _power_states(document.get("nvme_power_states", ())) if capabilities else ()
         lines += _formats(document["nvme_namespaces"]) if capabilities else ()
         lines += [""]
     if parts.has_data:
@@ -106,6 +107,26 @@ def _information(document: Mapping[str, Any], nvme: bool) -> Iterator[str]:
     for name, value in rows:
         if value is not None:
             yield f"{name + ':':{width}}{value}"
+
+
+def _power_states(states: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    if states:
+        yield from ("", "Supported Power States")
+        yield "St Op     Max   Active     Idle   RL RT WL WT  Ent_Lat  Ex_Lat"
+    for number, each in enumerate(states):
+        most, idle = (_watts(each.get(key)) for key in ("max_power", "idle_power"))
+        level = each["relative_read_latency"]
+        latency = f"{each['entry_latency_us']:8} {each['exit_latency_us']:7}"
+        sign = "-" if each["non_operational_state"] else "+"
+        power = f"{most:>9} {'- ':>8} {idle:>8}"
+        yield f"{number:2} {sign} {power} {level:3} {level:2} {level:2} {level:2} {latency}"
+
+
+def _watts(power: Mapping[str, int] | None) -> str:
+    if power is None:
+        return "- "
+    digits = {100: 2, 10_000: 4}[power["units_per_watt"]]
+    return f"{power['value'] / power['units_per_watt']:.{digits}f}W"
 
 
 def _formats(namespaces: Sequence[Mapping[str, Any]]) -> Iterator[str]:
