@@ -248,7 +248,7 @@ def test_what_was_asked_for(drives: dict[str, Path], command: Command) -> None:
     capable = ssdlab("smart", "-c", str(drives["nvme"])).stdout
     assert "Supported LBA Sizes" in capable and "Percentage Used" not in capable
     assert " 0 +     5.40W       -     1.00W   0  0  0  0        0       0" in capable
-    assert " 2 -   0.0050W       -        -     2  2  2  2        0    9500" in capable
+    assert " 2 -   0.0050W       -        -    2  2  2  2        0    9500" in capable
     told = json.loads(ssdlab("smart", "--json=c", "-H", str(drives["nvme"])).stdout)
     assert told["smart_status"]["passed"] is True
     assert "nvme_smart_health_information_log" not in told
