@@ -106,6 +106,7 @@ class Mutant:
 
 
 _TASKS = ("boot", "build-package", "start-firefox", "install-package", "purge-package")
+_DISK_AGAINST_SSD = "hard disk, fresh file system, against SSD"
 _FAST_ARM = both(setting("hdd.average_seek_ms", "1.6"), setting("hdd.full_stroke_ms", "none"))
 _SLOW_WRITES = setting("controller.write_command_us", "3000")
 _SLOW_READS = setting("controller.read_command_us", "2000")
@@ -268,13 +269,21 @@ MUTANTS = (
         "a hard disk's arm and platter are five times as fast",
         "hard-disk",
         (
-            *(f"{task}: hard disk, fresh file system, against SSD" for task in _TASKS),
+            *(f"{task}: {_DISK_AGAINST_SSD}" for task in _TASKS if task != "start-firefox"),
             "random access, hard disk against SSD",
             "random access of a hard disk",
             "random reads of a hard disk",
             "everyday work on an SSD is several times faster",
+            "install-package: hard disk, fragmented against fresh",
+            "a fragmented file system makes the hard disk slower",
         ),
         both(_FAST_ARM, setting("hdd.rpm", "25000")),
+    ),
+    Mutant(
+        "a hard disk's arm is twice as slow",
+        "hard-disk",
+        (f"start-firefox: {_DISK_AGAINST_SSD}",),
+        both(setting("hdd.average_seek_ms", "24"), setting("hdd.full_stroke_ms", "none")),
     ),
     Mutant(
         "a hard disk's arm and platter are five times as fast",
