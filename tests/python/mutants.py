@@ -360,7 +360,10 @@ MUTANTS = (
     Mutant(
         "each read takes the controller 2 ms",
         "raid",
-        ("RAID 5 of 4, 1 MiB reads, controller against software",),
+        (
+            "RAID 5 of 4, 1 MiB reads, controller against software",
+            "RAID 1 against one drive, half writes",
+        ),
         _SLOW_READS,
     ),
     Mutant(
