@@ -7,6 +7,8 @@ say of themselves here.
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -86,6 +88,7 @@ def items(drive: ServedDrive, volatile: ServedDrive) -> dict[str, list[str]]:
             "nvme id-ctrl /dev/nvme0 -o json", "nvme set-feature /dev/nvme0 -f 2 -v 1",
             "nvme get-feature /dev/nvme0 -f 2", read.format(**at),
             "nvme get-feature /dev/nvme0 -f 2", "nvme set-feature /dev/nvme0 -f 2 -v 2",
+            "smartctl -c /dev/nvme0",
         ],
         "logs": [
             "nvme smart-log /dev/nvme0 -o json", "nvme ocp smart-add-log /dev/nvme0 -o json",
@@ -172,11 +175,14 @@ class Tried:
         What the guest reported.
     before, after
         What the drive said of itself before the guest booted, and afterwards.
+    capabilities
+        What `ssdlab smart -c` prints of it.
     """
 
     results: Results
     before: dict[str, Any]
     after: dict[str, Any]
+    capabilities: str
 
     def lines(self, name: str) -> list[tuple[int, str]]:
         """Return exit code and output of each line of an item."""
@@ -212,7 +218,9 @@ def tried(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tried]:
     plug.start()
     try:
         found = boot_typed(items(*drives), folder, PROGRAMS)
-        yield Tried(found, before, drives[0].ctl("stats"))
+        command = [sys.executable, "-m", "ssdlab", "smart", "-c", str(drives[0].folder)]
+        here = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        yield Tried(found, before, drives[0].ctl("stats"), here)
     finally:
         ended.set()
         plug.join()
@@ -346,13 +354,17 @@ def test_sanitizes_erase(tried: Tried) -> None:
 
 def test_a_power_state_lasts_until_a_command(tried: Tried) -> None:
     """The profile's states are told; one that is set is the drive's until it reads."""
-    told, given, set_to, read, woken, unknown = tried.lines("power states")
+    told, given, set_to, read, woken, unknown, smart = tried.lines("power states")
     assert (told[0], given[0], set_to[0], read[0], woken[0]) == (0, 0, 0, 0, 0)
     awake, slumber = json.loads(told[1])["psds"][:2]
     assert awake["max_power"] == 825 and slumber["max_power"] == 400
     assert slumber["exit_lat"] == 1200
     assert set_to[1].strip().endswith("1") and woken[1].strip().endswith("0")
     assert unknown[0] != 0, "there is no such state"
+    heading, _, table = tried.capabilities.partition("Supported Power States\n")
+    lines = table.partition("\n\n")[0].splitlines()
+    assert heading and len(lines) == 3
+    assert all(line in smart[1].splitlines() for line in lines), (lines, smart[1])
 
 
 @pytest.mark.parametrize("name", ["reset under load", "power"])

@@ -247,7 +247,7 @@ def test_what_was_asked_for(drives: dict[str, Path], command: Command) -> None:
     assert "Power On Hours:                     9,000" in printed["-A"]
     capable = ssdlab("smart", "-c", str(drives["nvme"])).stdout
     assert "Supported LBA Sizes" in capable and "Percentage Used" not in capable
-    assert " 0 +     5.40W       -     1.00W   0  0  0  0        0       0" in capable
+    assert " 0 +     5.40W       -        -    0  0  0  0        0       0" in capable
     assert " 2 -   0.0050W       -        -    2  2  2  2        0    9500" in capable
     told = json.loads(ssdlab("smart", "--json=c", "-H", str(drives["nvme"])).stdout)
     assert told["smart_status"]["passed"] is True
@@ -257,7 +257,7 @@ def test_what_was_asked_for(drives: dict[str, Path], command: Command) -> None:
 def test_wrong_words_and_drives(drives: dict[str, Path], tmp_path: Path) -> None:
     """As smartctl does, it ends with 2 where a drive cannot be read; in JSON it says so, too."""
     for words, told in (
-        ((str(tmp_path),), "is no folder of a drive"),
+        ((str(tmp_path),), "is not a drive's folder"),
         (("-d", "sat", str(drives["nvme"])), "speaks NVMe"),
         (("-d", "megaraid,6", str(drives["nvme"])), "is no type of a simulated drive"),
         (("-l", "farm", str(drives["nvme"])), "is no log of a simulated drive"),
@@ -269,7 +269,7 @@ def test_wrong_words_and_drives(drives: dict[str, Path], tmp_path: Path) -> None
     answer = ssdlab("smart", "--json", "-a", str(tmp_path))
     said = json.loads(answer.stdout)["smartctl"]
     assert said["exit_status"] == answer.returncode == 2
-    assert "is no folder of a drive" in said["messages"][0]["string"]
+    assert "is not a drive's folder" in said["messages"][0]["string"]
 
 
 def test_a_drive_without_power(drives: dict[str, Path], command: Command) -> None:

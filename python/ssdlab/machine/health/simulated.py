@@ -239,11 +239,12 @@ def _nvme(shown: Mapping[str, Any], past: NvmePast) -> dict[str, Any]:
 
 
 def _power_states(shown: Mapping[str, Any]) -> dict[str, Any]:
-    """Describe the power states as the served drive does (crates/serve/src/nvme/power.rs)."""
-    milliwatts = {
-        name: _parameter(shown, f"power.{name}_mw")
-        for name in ("active", "idle", "slumber", "sleep")
-    }
+    """Describe the power states as the served drive does (crates/serve/src/nvme/power.rs).
+
+    Power at rest is left out: smartctl looks for its scale in the wrong bits and prints a dash.
+    """
+    names = ("active", "slumber", "sleep")
+    milliwatts = {name: _parameter(shown, f"power.{name}_mw") for name in names}
     if milliwatts["active"] in (None, "none"):
         return {}
     low = [name for name in ("slumber", "sleep") if milliwatts[name] not in (None, "none")]
@@ -256,7 +257,6 @@ def _power_states(shown: Mapping[str, Any]) -> dict[str, Any]:
         states.append(
             {"non_operational_state": number > 0, **relative, **latency, "max_power": power}
         )
-    states[0]["idle_power"] = _power(milliwatts["idle"], _IN_10_MW)
     return {"nvme_power_states": states}
 
 

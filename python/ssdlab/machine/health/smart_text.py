@@ -114,19 +114,14 @@ def _power_states(states: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         yield from ("", "Supported Power States")
         yield "St Op     Max   Active     Idle   RL RT WL WT  Ent_Lat  Ex_Lat"
     for number, each in enumerate(states):
-        most, idle = (_watts(each.get(key)) for key in ("max_power", "idle_power"))
+        power = each["max_power"]
+        digits = {100: 2, 10_000: 4}[power["units_per_watt"]]
+        watts = f"{power['value'] / power['units_per_watt']:.{digits}f}W"
         level = each["relative_read_latency"]
         latency = f"{each['entry_latency_us']:8} {each['exit_latency_us']:7}"
         sign = "-" if each["non_operational_state"] else "+"
-        power = f"{most:>9} {'- ':>8} {idle:>8}"
-        yield f"{number:2} {sign} {power} {level:3} {level:2} {level:2} {level:2} {latency}"
-
-
-def _watts(power: Mapping[str, int] | None) -> str:
-    if power is None:
-        return "- "
-    digits = {100: 2, 10_000: 4}[power["units_per_watt"]]
-    return f"{power['value'] / power['units_per_watt']:.{digits}f}W"
+        relative = f"{level:3} {level:2} {level:2} {level:2}"
+        yield f"{number:2} {sign} {watts:>9} {'- ':>8} {'- ':>8} {relative} {latency}"
 
 
 def _formats(namespaces: Sequence[Mapping[str, Any]]) -> Iterator[str]:
