@@ -249,6 +249,11 @@ macro_rules! named_choice {
         #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
         pub enum $name { $( $(#[$vdoc])* $variant, )* }
 
+        impl $name {
+            /// Each of them, in the order of their declaration.
+            pub const ALL: [$name; [$( $text ),*].len()] = [$( $name::$variant ),*];
+        }
+
         impl $crate::parameter::Value for $name {
             const EXPECTS: &'static str = concat!("one of", $(" \"", $text, "\"",)*);
             fn read(raw: &$crate::parameter::Raw) -> Option<Self> {

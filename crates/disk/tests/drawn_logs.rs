@@ -34,8 +34,7 @@ fn entry() -> impl Strategy<Value = Entry> {
         1 => (number(), number()).prop_map(|(start, end)| Entry::Spoil(start..end)),
         1 => prop::sample::select(StartOver::ALL.to_vec())
             .prop_map(Entry::StartOver),
-        1 => prop::sample::select(vec![PowerState::Awake, PowerState::Slumber, PowerState::Sleep])
-            .prop_map(Entry::Enter),
+        1 => prop::sample::select(PowerState::ALL.to_vec()).prop_map(Entry::Enter),
         1 => Just(Entry::PutAway),
         1 => (any::<Option<u32>>(), prop::option::of(0..120_u32), any::<bool>(), any::<Option<i16>>()).prop_map(
             |(cycles, spare_percent, read_only, celsius)| {

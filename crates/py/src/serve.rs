@@ -96,9 +96,9 @@ impl Server {
             let server = server::Server::start(disk, options).map_err(mend)?;
             let served = Arc::new(Served { server, kept: Mutex::new(Some(kept)), durable });
             let weak = Arc::downgrade(&served);
-            served.server.on_start_over(Box::new(move |how| {
+            served.server.on_start_over(Box::new(move |how, passes| {
                 let served = weak.upgrade().ok_or("The server has ended.")?;
-                served.start_over(how).map_err(|error| error.to_string())
+                served.start_over(how, passes).map_err(|error| error.to_string())
             }));
             Ok(Server(served))
         })
@@ -194,7 +194,7 @@ impl Server {
     fn erase(&self, py: Python<'_>, how: &str) -> PyResult<u64> {
         let how = StartOver::read(&ssdlab_device::parameter::Raw::Text(how.into()))
             .ok_or_else(|| mend(format!("erase {how}: expected {}", StartOver::EXPECTS)))?;
-        py.detach(|| self.0.start_over(how).map(|took| took.0))
+        py.detach(|| self.0.start_over(how, 1).map(|took| took.0))
     }
 
     /// It has lived before, as the words of [`Aging`] say, and up to so many percent of its rated erases; that is kept.
@@ -251,9 +251,13 @@ impl Server {
 
 impl Served {
     /// Starts over and keeps that; gives the time that it takes.
-    fn start_over(&self, how: StartOver) -> PyResult<Nanos> {
+    /// Starts over so many times; a checkpoint is written once.
+    fn start_over(&self, how: StartOver, passes: u32) -> PyResult<Nanos> {
         self.with_disk(true, |kept, disk| {
-            let took = kept.about.start_over(disk, how)?;
+            let mut took = Nanos::ZERO;
+            for _ in 0..passes {
+                took += kept.about.start_over(disk, how)?;
+            }
             kept.checkpoint(disk)?;
             Ok(took)
         })

@@ -8,15 +8,15 @@ use crate::served::Served;
 use crate::socket::Socket;
 use crate::target::Target;
 use ssdlab_device::ssd::admin::StartOver;
-use ssdlab_disk::Nanos;
 use ssdlab_disk::medium::Medium;
+use ssdlab_disk::{Failure, Nanos};
 use std::collections::BTreeMap;
 use std::net::Shutdown;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
-/// Lets a drive start over; tells how long that takes, or why it does not.
-pub type StartsOver = Box<dyn Fn(StartOver) -> Result<Nanos, String> + Send + Sync>;
+/// Lets a drive start over so many times, and keeps that once; tells how long it takes, or why it does not.
+pub type StartsOver = Box<dyn Fn(StartOver, u32) -> Result<Nanos, String> + Send + Sync>;
 
 /// How a connection ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,18 +74,19 @@ impl<M: Medium> House<M> {
         self.guests.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The drive starts over once all that is under way has ended; tells how long that takes.
+    /// The drive starts over so many times once all that is under way has ended; tells how long that takes.
     ///
     /// # Errors
     /// Why it does not, in words.
-    pub fn start_over(&self, how: StartOver) -> Result<Nanos, String> {
+    pub fn start_over(&self, how: StartOver, passes: u32) -> Result<Nanos, String> {
         if let Some(starts_over) = self.starts_over.get() {
-            return starts_over(how);
+            return starts_over(how, passes);
         }
         self.served.with(|drive| {
             drive.calm();
             let disk = drive.disk().ok_or("The simulation has broken down.")?;
-            disk.start_over(how).map_err(|failure| failure.to_string())
+            let took = (0..passes).try_fold(Nanos::ZERO, |sum, _| Ok(sum + disk.start_over(how)?));
+            took.map_err(|failure: Failure| failure.to_string())
         })
     }
 

@@ -30,7 +30,6 @@ use crate::socket::Socket;
 use crate::steps::bytes_of;
 use crate::target::{Target, facts, namespace};
 use ssdlab_device::ssd::admin::StartOver;
-use ssdlab_device::units::Nanos;
 use ssdlab_disk::medium::Medium;
 use std::collections::VecDeque;
 use std::net::Shutdown;
@@ -339,7 +338,7 @@ impl<'a, M: Medium + Send> Queue<'a, M> {
     /// drive takes, at its pace.
     fn start_over(&self, how: StartOver, sanitize: Option<SanitizeAction>) -> Result<u32, Status> {
         let passes = sanitize.map_or(1, |asked| asked.passes);
-        let took = (0..passes).try_fold(Nanos::ZERO, |sum, _| self.house.start_over(how).ok().map(|took| sum + took));
+        let took = self.house.start_over(how, passes).ok();
         let lasts = took.map(|took| self.house.served.pace().lasts(took));
         let is_kept = sanitize.is_none_or(|asked| self.target.sanitize(asked.dword, lasts).is_ok());
         if took.is_some() && is_kept { Ok(0) } else { Err(Status::INTERNAL_ERROR) }

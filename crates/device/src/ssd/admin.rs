@@ -46,10 +46,6 @@ pub enum Refused {
 }
 
 impl StartOver {
-    /// Each way.
-    pub const ALL: [StartOver; 4] =
-        [StartOver::SecureErase, StartOver::CryptoErase, StartOver::Trim, StartOver::Overwrite];
-
     /// Nothing is mapped afterwards.
     pub fn empties(self) -> bool {
         self != StartOver::CryptoErase
