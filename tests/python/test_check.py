@@ -42,7 +42,7 @@ def test_a_cut_takes_the_same_again(folder: Path, command: Command) -> None:
     code, out, _ = command("check", str(log))
     assert (code, "1 power cut" in out, "the drive broke its word" in out) == (0, True, True)
     refused = ssdlab("serve", str(folder), "--log", str(log))
-    assert (refused.returncode, "is there already" in refused.stderr) == (2, True)
+    assert (refused.returncode, "already exists" in refused.stderr) == (2, True)
 
 
 def test_a_log_of_something_else_is_refused(folder: Path, command: Command) -> None:
@@ -60,7 +60,7 @@ def test_a_log_of_something_else_is_refused(folder: Path, command: Command) -> N
         code, out, error = command("check", str(log))
         assert (code, out) == (2, "") and told in error and str(commands) in error
     commands.write_text("a\n")
-    assert "is no log of a drive" in command("check", str(log))[2]
+    assert "is not a drive's log" in command("check", str(log))[2]
 
 
 def test_a_foreign_line_is_told_wherever_it_stands(folder: Path, command: Command) -> None:
@@ -81,7 +81,7 @@ def test_a_foreign_line_is_told_wherever_it_stands(folder: Path, command: Comman
         code, out, error = command("check", str(log))
         assert (code, out) == (2, "") and str(commands) in error, row
         places = [number for number, line in enumerate(content.splitlines(), 1) if line == row]
-        assert f"line {places[-1]}: " in error or "is no log of a drive" in error, row
+        assert f"line {places[-1]}: " in error or "is not a drive's log" in error, row
     for content, row in rows_inserted("8-15\n32-40\nend\n", ("frob", "7 sectors", "9-", "5-3")):
         bad.write_text(content)
         code, out, _ = command("check", str(folder))
@@ -95,7 +95,7 @@ def test_a_foreign_file_is_told(folder: Path, command: Command) -> None:
     assert command("check", str(folder))[0] == 0, "all that a server makes is known"
     end(folder)
     assert command("check", str(folder))[0] == 0
-    for place in (folder / "drive.ssd.bak", folder / "snapshots/before/notes"):
+    for place in (folder / "since.bak", folder / "old.new", folder / "snapshots/before/notes"):
         place.write_text("frobnication 7")
         code, out, _ = command("check", str(folder))
         assert (code, str(place) in out, "does not open" in out) == (4, True, False)
@@ -113,7 +113,7 @@ def test_a_folder_is_told_file_by_file(folder: Path, command: Command) -> None:
     damages: dict[str, Callable[[Path], object]] = {
         "data.img: has 100 bytes": lambda at: (at / "data.img").write_bytes(bytes(100)),
         "since: ": lambda at: (at / "since").write_bytes(b"x"),
-        "drive.ssd: is cut or damaged": lambda at: _cut(at / "drive.ssd"),
+        "drive.ssd: is truncated or damaged": lambda at: _cut(at / "drive.ssd"),
         "data.img: is missing": lambda at: (at / "data.img").unlink(),
         "bad-sectors: ": lambda at: (at / "bad-sectors").write_text("a\n"),
         "nvme-logs.json: ": lambda at: (at / "nvme-logs.json").write_text('{"errors": 7}'),
@@ -172,7 +172,7 @@ def test_another_version_is_not_judged(folder: Path, command: Command) -> None:
     head, _, rest = checkpoint.read_bytes().partition(b"\n")
     checkpoint.write_bytes(head + b"9\n" + rest)
     code, out, _ = command("check", str(folder))
-    assert (code, "is of another version of ssdlab" in out) == (4, True)
+    assert (code, "is from another version of ssdlab" in out) == (4, True)
     (told,) = json.loads(command("check", str(folder), "--json")[1])["folders"]
     faults = told["drive_folder"]["faults"]
     assert not told["drive_folder"]["opens"]

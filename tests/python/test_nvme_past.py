@@ -181,4 +181,4 @@ def test_a_damaged_file_is_refused(tmp_path: Path, content: str, said: str) -> N
         past_of(str(tmp_path))
     first, remedy = str(refused.value).split("\n")
     assert first.startswith(f"{tmp_path / FILE}: ") and said in first
-    assert remedy.startswith("remove it") and "put it back" in remedy
+    assert remedy.startswith("remove it") and "restore it" in remedy

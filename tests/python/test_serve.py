@@ -169,7 +169,7 @@ def test_a_folder_is_served_once(folder: Path) -> None:
     assert f"another process ({told['pid']}) has the drive open" in second.stderr
     again = ssdlab("serve", "theory", "-o", str(folder))
     assert again.returncode == 2
-    assert "is there already, and not an empty folder" in again.stderr
+    assert "already exists and is not an empty folder" in again.stderr
 
 
 def test_a_raw_image_becomes_a_drive(folder: Path, tmp_path: Path) -> None:
@@ -216,7 +216,7 @@ def test_a_run_goes_on_from_a_copy(folder: Path) -> None:
         (["theory", "-o", "x", "--pace", "nan"], "--pace nan: is no pace"),
         (["no-such-drive", "-o", "x"], "there is no drive no-such-drive"),
         (["hitachi-deskstar-7k1000c-1tb", "-o", "x"], "a hard disk has no condition to keep"),
-        (["."], "is no folder of a drive"),
+        (["."], "is not a drive's folder"),
         (["theory", "-o", "/proc/x"], "cannot be made"),
     ],
 )

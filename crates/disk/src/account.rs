@@ -40,16 +40,16 @@ impl Account {
     /// # Errors
     /// What is wrong with them, as the rest of a sentence about the file.
     pub fn read(bytes: &[u8], checkpoint: &[u8]) -> Result<Account, String> {
-        let head = bytes.get(..PLACE_BYTES).ok_or("is cut: it has no head")?;
+        let head = bytes.get(..PLACE_BYTES).ok_or("is truncated: its header is missing")?;
         let (head, rest) = head.split_at(head.iter().position(|byte| *byte == 0).unwrap_or(PLACE_BYTES));
-        let head = std::str::from_utf8(head).map_err(|_| "its head is no text")?;
+        let head = std::str::from_utf8(head).map_err(|_| "its header is not text")?;
         let mut lines = head.lines();
         if lines.next() != Some(MAGIC) {
-            return Err("is of another version of ssdlab, or no account of a drive".into());
+            return Err("is from another version of ssdlab, or not a drive's `since` file".into());
         }
         let value = |line: Option<&str>, name: &str| -> Result<String, String> {
             let value = line.and_then(|line| line.strip_prefix(name)?.strip_prefix(' ').map(str::to_string));
-            value.ok_or_else(|| format!("its head has no line `{name}`"))
+            value.ok_or_else(|| format!("its header has no line `{name}`"))
         };
         let follows = value(lines.next(), "checkpoint")?;
         let (counted, state) = (value(lines.next(), "units")?, value(lines.next(), "drive")?);
@@ -57,19 +57,19 @@ impl Account {
             return Err("does not follow the checkpoint drive.ssd that lies beside it".into());
         }
         if let Some(line) = lines.next() {
-            return Err(format!("its head has a line that is not known: `{line}`"));
+            return Err(format!("its header has an unknown line: `{line}`"));
         }
         if rest.iter().any(|byte| *byte != 0) {
-            return Err("has bytes behind its head that are not known".into());
+            return Err("has unknown bytes after its header".into());
         }
-        let units = counted.parse().map_err(|_| format!("its head has `{counted}` units, which is no number"))?;
+        let units = counted.parse().map_err(|_| format!("its header says `{counted}` units, which is not a number"))?;
         let was_put_away = match state.as_str() {
             "put-away" => true,
             "open" => false,
             other => return Err(format!("says that the drive is `{other}`; expected put-away or open")),
         };
-        let marks = bytes.get(MARKS..).ok_or("is cut: it has no marks")?.to_vec();
-        let since = Since::from_bytes(units, marks).ok_or("its marks are cut or damaged")?;
+        let marks = bytes.get(MARKS..).ok_or("is truncated: its marks are missing")?.to_vec();
+        let since = Since::from_bytes(units, marks).ok_or("its marks are truncated or damaged")?;
         let kept = (1..3).filter_map(|place| read_counters(bytes.get(place * PLACE_BYTES..(place + 1) * PLACE_BYTES)?));
         let last = kept.max_by_key(|(note, _)| *note);
         Ok(Account {
@@ -206,20 +206,20 @@ mod test {
     fn what_is_wrong_is_named() {
         let mut bytes = to_bytes(CHECKPOINT, &marked(), true);
         let wrong = |bytes: &[u8]| read(bytes).unwrap_err();
-        assert_eq!(wrong(&bytes[..100]), "is cut: it has no head");
-        assert_eq!(wrong(&bytes[..MARKS - 1]), "is cut: it has no marks");
-        assert_eq!(wrong(&bytes[..bytes.len() - 1]), "its marks are cut or damaged");
+        assert_eq!(wrong(&bytes[..100]), "is truncated: its header is missing");
+        assert_eq!(wrong(&bytes[..MARKS - 1]), "is truncated: its marks are missing");
+        assert_eq!(wrong(&bytes[..bytes.len() - 1]), "its marks are truncated or damaged");
         let other = Account::read(&bytes, b"another").unwrap_err();
         assert_eq!(other, "does not follow the checkpoint drive.ssd that lies beside it");
         bytes[..PLACE_BYTES].copy_from_slice(&head(CHECKPOINT, 19, true));
-        assert_eq!(wrong(&bytes), "its marks are cut or damaged");
+        assert_eq!(wrong(&bytes), "its marks are truncated or damaged");
         bytes[0] ^= 1;
-        assert_eq!(wrong(&bytes), "is of another version of ssdlab, or no account of a drive");
+        assert_eq!(wrong(&bytes), "is from another version of ssdlab, or not a drive's `since` file");
         let mut bytes = to_bytes(CHECKPOINT, &marked(), true);
         let end = bytes.iter().position(|byte| *byte == 0).unwrap();
         bytes[PLACE_BYTES - 1] = 7;
-        assert_eq!(wrong(&bytes), "has bytes behind its head that are not known");
+        assert_eq!(wrong(&bytes), "has unknown bytes after its header");
         bytes[end..end + 7].copy_from_slice(b"frob 7\n");
-        assert_eq!(wrong(&bytes), "its head has a line that is not known: `frob 7`");
+        assert_eq!(wrong(&bytes), "its header has an unknown line: `frob 7`");
     }
 }

@@ -68,12 +68,12 @@ pub fn to_text(sectors: &RangeSet<u64>) -> String {
 /// # Errors
 /// What is wrong with it, as the rest of a sentence about the file.
 pub fn from_text(text: &str) -> Result<RangeSet<u64>, String> {
-    let lines = text.strip_suffix("end\n").ok_or("is cut: its last line is not `end`")?;
+    let lines = text.strip_suffix("end\n").ok_or("is truncated: its last line is not `end`")?;
     let range = |(number, line): (u32, &str)| {
         let range = line.split_once('-').and_then(|(first, last)| Some((first.parse().ok()?, last.parse().ok()?)));
         let range = range.filter(|(first, last): &(u64, u64)| first <= last && *last < u64::MAX);
         let (first, last) =
-            range.ok_or_else(|| format!("line {number}: `{line}` is no range FIRST-LAST of sectors"))?;
+            range.ok_or_else(|| format!("line {number}: `{line}` is not a range of sectors, FIRST-LAST"))?;
         Ok(first..last + 1)
     };
     (1..).zip(lines.lines()).map(range).collect()
@@ -89,8 +89,8 @@ mod test {
         let sectors = RangeSet::from([3..5, 5..6, 9..10]);
         assert_eq!(to_text(&sectors), "3-5\n9-9\nend\n");
         assert_eq!(from_text(&to_text(&sectors)), Ok(sectors));
-        assert_eq!(from_text("3-5\n9-"), Err("is cut: its last line is not `end`".into()));
-        assert_eq!(from_text("3-5\n9-8\nend\n"), Err("line 2: `9-8` is no range FIRST-LAST of sectors".into()));
+        assert_eq!(from_text("3-5\n9-"), Err("is truncated: its last line is not `end`".into()));
+        assert_eq!(from_text("3-5\n9-8\nend\n"), Err("line 2: `9-8` is not a range of sectors, FIRST-LAST".into()));
         assert!(from_text("0-18446744073709551615\nend\n").is_err());
         assert_eq!(from_text("3-9\n5-12\nend\n").as_ref().map(to_text), Ok("3-12\nend\n".into()), "they overlap");
     }

@@ -272,7 +272,7 @@ pub fn snapshots(path: &Path) -> Vec<(String, PathBuf)> {
 /// The account is one of a drive of that size.
 pub(crate) fn check_units(account: &Account, file: &Path, sizes: Sizes) -> Result<(), FolderError> {
     let (units, wanted) = (account.since.units(), sizes.units());
-    let what = format!("is of {units} units; the drive has {wanted}");
+    let what = format!("has {units} units; the drive has {wanted}");
     let error = || FolderError::Damaged { file: file.to_path_buf(), what, remedy: PUT_BACK };
     (units == wanted).then_some(()).ok_or_else(error)
 }
@@ -292,7 +292,7 @@ pub(crate) fn check_length(path: &Path, sizes: Sizes) -> Result<(), FolderError>
     (length == wanted).then_some(()).ok_or_else(error)
 }
 
-const WITHOUT_BAD: &str = "remove it, and these sectors can be read again; or put it back from a copy";
+const WITHOUT_BAD: &str = "remove it, and these sectors can be read again; or restore it from a copy";
 
 /// Sectors that cannot be read.
 pub(crate) fn bad_of(path: &Path) -> Result<RangeSet<u64>, FolderError> {
@@ -431,7 +431,7 @@ fn is_free(path: &Path) -> Result<bool, FolderError> {
     }
 }
 
-pub(crate) const BESIDE: &str = ".new-";
+const BESIDE: &str = ".new-";
 
 /// A name beside a folder that nobody else uses.
 fn beside(path: &Path) -> PathBuf {

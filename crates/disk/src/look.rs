@@ -16,17 +16,8 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 /// What else lies in a folder: of the process that serves or attaches the drive, and of the file system it lies on.
-const OF_OTHERS: [&str; 9] = [
-    folder::SNAPSHOTS,
-    folder::NEXT_SINCE,
-    folder::LOCK,
-    "pid",
-    "nbd.sock",
-    "ctl.sock",
-    "serve.log",
-    "attached",
-    "lost+found",
-];
+const OF_OTHERS: [&str; 8] =
+    [folder::SNAPSHOTS, folder::LOCK, "pid", "nbd.sock", "ctl.sock", "serve.log", "attached", "lost+found"];
 
 /// Something that is wrong with a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,12 +45,12 @@ impl Fault {
                 Fault::damaged(&file, "is missing", storage::PUT_BACK)
             }
             FolderError::Storage { file, what, error } => {
-                let remedy = "see to the file and its folder".into();
+                let remedy = "check the file and the folder it is in".into();
                 Fault { file, what: format!("{what}: {error}"), remedy, is_unknown: true }
             }
             FolderError::Damaged { file, what, remedy } => Fault::damaged(&file, what, remedy),
             FolderError::Exists(file) | FolderError::Foreign(file) | FolderError::InUse { folder: file, .. } => {
-                Fault::damaged(&file, "is no folder of a drive", storage::PUT_BACK)
+                Fault::damaged(&file, "is not a drive's folder", storage::PUT_BACK)
             }
         }
     }
@@ -139,21 +130,22 @@ impl Look {
     }
 }
 
-/// Files and folders that nobody here made: what is in them is not known, and so is told.
+/// Files and folders that ssdlab did not make: what is in them is not known, and so they are named.
 fn strangers(path: &Path, files: &[(&str, Option<u64>)]) -> Vec<Fault> {
     let entries = fs::read_dir(path).into_iter().flatten().flatten();
+    let is_file = |name: &str| files.iter().any(|(known, _)| *known == name);
     let holds_bytes = |kind: fs::FileType| kind.is_file() || kind.is_dir() || kind.is_symlink();
     let mut names: Vec<_> = entries
         .filter(|entry| entry.file_type().is_ok_and(holds_bytes))
         .map(|entry| entry.file_name().to_string_lossy().into_owned())
-        .filter(|name| !files.iter().any(|(known, _)| known == name) && !OF_OTHERS.contains(&name.as_str()))
+        .filter(|name| !is_file(name) && !OF_OTHERS.contains(&name.as_str()))
         // What was being written when its process ended.
-        .filter(|name| !name.ends_with(".new") && !name.contains(folder::BESIDE))
+        .filter(|name| name.strip_suffix(".new").is_none_or(|of| of != "restored" && !is_file(of)))
         .collect();
     names.sort();
     let stranger = |name: &String| Fault {
         is_unknown: true,
-        ..Fault::damaged(&path.join(name), "is no file of a drive's folder, and was not looked at", "move it elsewhere")
+        ..Fault::damaged(&path.join(name), "is not part of a drive's folder and was not checked", "move it elsewhere")
     };
     names.iter().map(stranger).collect()
 }

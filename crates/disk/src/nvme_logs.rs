@@ -15,7 +15,7 @@ const MOST_BYTES: u64 = 1 << 20;
 /// It is damaged, or of another version; the host's storage.
 pub fn past_of(path: &Path) -> Result<Past, FolderError> {
     const REMEDY: &str =
-        "remove it, and the drive forgets its errors, self-tests and sanitize; or put it back from a copy";
+        "remove it, and the drive forgets its errors, self-tests and sanitize; or restore it from a copy";
     let file = path.join(FILE);
     if !file.exists() {
         return Ok(Past::default());

@@ -29,14 +29,14 @@ pub enum ReplayError {
     Storage(#[from] io::Error),
     /// Another kind of file.
     #[error(
-        "is no log of a drive, or of another version of ssdlab: its first line is not `{HEAD}`\nname the folder that `ssdlab serve --log` made"
+        "is not a drive's log, or is from another version of ssdlab: its first line is not `{HEAD}`\nname the folder that `ssdlab serve --log` made"
     )]
     Foreign,
     /// A line that is none.
     #[error("line {0}: is no line of a log\nput the log back from a copy")]
     Unreadable(u64),
     /// The drive does something else.
-    #[error("line {line}: {what}\nthe log is not of this drive, is of another version of ssdlab, or was changed")]
+    #[error("line {line}: {what}\nthe log is not of this drive, is from another version of ssdlab, or was changed")]
     Differs {
         /// Which line.
         line: u64,

@@ -7,13 +7,13 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
-pub(crate) const PUT_BACK: &str = "put it back from a copy: what is in it cannot be made again";
+pub(crate) const PUT_BACK: &str = "restore it from a copy: its contents cannot be recreated";
 
 /// Why a folder cannot be used.
 #[derive(Debug, Error)]
 pub enum FolderError {
     /// The host's storage.
-    #[error("{file}: {what}: {error}\nsee to the file and its folder")]
+    #[error("{file}: {what}: {error}\ncheck the file and the folder it is in")]
     Storage {
         /// Which file.
         file: PathBuf,
@@ -24,12 +24,12 @@ pub enum FolderError {
     },
     /// Something is there already.
     #[error(
-        "{0}: is there already, and not an empty folder\nname another folder, or open this one without a drive's name"
+        "{0}: already exists and is not an empty folder\nname another folder, or open this one without naming a drive"
     )]
     Exists(PathBuf),
     /// Another process has it open.
     #[error(
-        "{folder}: another process ({process}) has the drive open\nend that one first, or ask it with `ssdlab ctl`"
+        "{folder}: another process ({process}) has the drive open\nstop that process first, or control the drive with `ssdlab ctl`"
     )]
     InUse {
         /// The folder.
@@ -38,7 +38,7 @@ pub enum FolderError {
         process: String,
     },
     /// No folder of a drive.
-    #[error("{0}: is no folder of a drive, for it has no drive.ssd\nmake one with `ssdlab serve DRIVE -o FOLDER`")]
+    #[error("{0}: is not a drive's folder: it has no drive.ssd\nmake one with `ssdlab serve DRIVE -o FOLDER`")]
     Foreign(PathBuf),
     /// A file is not what it should be.
     #[error("{file}: {what}\n{remedy}")]
@@ -63,7 +63,7 @@ pub(crate) fn opened(path: &Path, how: &mut OpenOptions) -> Result<File, FolderE
         how.custom_flags(OFlags::NONBLOCK.bits() as i32).open(path).map_err(storage(path, "cannot be opened"))?;
     let is_file = file.metadata().map_err(storage(path, "cannot be opened"))?.is_file();
     let other =
-        || FolderError::Damaged { file: path.to_path_buf(), what: "is no regular file".into(), remedy: PUT_BACK };
+        || FolderError::Damaged { file: path.to_path_buf(), what: "is not a regular file".into(), remedy: PUT_BACK };
     is_file.then_some(file).ok_or_else(other)
 }
 

@@ -84,10 +84,12 @@ pub enum DriveFileError {
     #[error("{0}: not a drive file; make one with `ssdlab season`, or name a profile (*.toml)")]
     Other(String),
     /// Of another version's layout.
-    #[error("{0}: this drive file is of another version of ssdlab; make it again with `ssdlab season`")]
+    #[error("{0}: this drive file is from another version of ssdlab; make it again with `ssdlab season`")]
     Version(String),
     /// Cut or damaged.
-    #[error("{0}: the drive file is cut or damaged (its checksum does not fit); make it again with `ssdlab season`")]
+    #[error(
+        "{0}: the drive file is truncated or damaged (its checksum does not match); make it again with `ssdlab season`"
+    )]
     Damaged(String),
 }
 

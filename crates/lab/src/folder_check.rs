@@ -16,7 +16,7 @@ use ssdlab_disk::look::{Fault, Holder, Look};
 use ssdlab_disk::since::Mark;
 use std::path::Path;
 
-const ANEW: &str = "put it back from a copy, such as one in snapshots; or make a new drive of the bytes: `ssdlab serve DRIVE --data data.img -o NEW`";
+const ANEW: &str = "restore it from a copy, such as one in snapshots; or make a new drive of the bytes: `ssdlab serve DRIVE --data data.img -o NEW`";
 
 /// Looks at a folder and at its snapshots; what they hold, as JSON.
 ///
@@ -106,11 +106,11 @@ fn fault_of(file: &Path, error: InFolderError) -> Fault {
         InFolderError::Folder(error) => Fault::of(error),
         InFolderError::Checkpoint(DriveFileError::Other(_)) => Fault::damaged(file, "is not a drive file", ANEW),
         InFolderError::Checkpoint(DriveFileError::Damaged(_)) => {
-            Fault::damaged(file, "is cut or damaged: its checksum does not fit", ANEW)
+            Fault::damaged(file, "is truncated or damaged: its checksum does not match", ANEW)
         }
         InFolderError::Checkpoint(DriveFileError::Version(_)) => Fault {
             is_unknown: true,
-            ..Fault::damaged(file, "is of another version of ssdlab", "check it with the version that wrote it")
+            ..Fault::damaged(file, "is from another version of ssdlab", "check it with the version that wrote it")
         },
         InFolderError::Profile(error) => Fault::damaged(file, error.to_string(), ANEW),
         InFolderError::Drive(error) => Fault::damaged(file, error.to_string(), ANEW),

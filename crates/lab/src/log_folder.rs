@@ -27,10 +27,10 @@ const COMMANDS: &str = "commands.log";
 #[derive(Debug, Error)]
 pub enum LogError {
     /// It would replace something.
-    #[error("{0}: is there already\nname a new folder for the log")]
+    #[error("{0}: already exists\nname a new folder for the log")]
     Exists(PathBuf),
     /// The host's storage.
-    #[error("{file}: {error}\nsee to the file and its folder")]
+    #[error("{file}: {error}\ncheck the file and the folder it is in")]
     Storage {
         /// Of what.
         file: PathBuf,

@@ -204,7 +204,7 @@ def _make(drive: str, folder: Path, given: dict[str, Any]) -> None:
     check_exact(given["exact"], given["condition"], "--state")
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise SsdlabError(
-            f"{folder}: is there already, and not an empty folder\n"
+            f"{folder}: already exists and is not an empty folder\n"
             f"name another one, or go on with its drive: ssdlab serve {folder}"
         )
     job = read_job_source([given["job"]]) if given["job"] is not None else None

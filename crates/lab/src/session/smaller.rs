@@ -23,7 +23,8 @@
 //!   write amplification is off by e · (dies − dies of the profile · s) / spare blocks,   e without the free blocks
 //! ```
 //! Measured on `theory` of 64, 128, 256, 512 MiB and 1 GiB (`ssdlab run --state steady --exact` with
-//! `ftl.spare_counts=collected`, three seeds each): 14, 7.2, 4.0, 1.8 and 0.9 % for 15, 7.6, 3.7, 1.8 and 0.9. Where that is more than 2 % the drive does not come into steady state ([`check_steady`]).
+//! `ftl.spare_counts=collected`, three seeds each): 14, 7.2, 4.0, 1.8 and 0.9 % for 15, 7.6, 3.7, 1.8 and 0.9. Where that
+//! is more than 2 %, the drive does not come into steady state ([`check_steady`]).
 
 use crate::drive_file::Label;
 use ssdlab_device::config::DriveConfig;

@@ -196,10 +196,10 @@ fn broken_drive_files_are_refused() {
     assert!(refused(b"hello").contains("not a drive file"));
     let older = [b"ssdlab drive 1\n", &bytes[15..]].concat();
     assert!(refused(&older).contains("another version"));
-    assert!(refused(&bytes[..bytes.len() / 2]).contains("cut or damaged"));
+    assert!(refused(&bytes[..bytes.len() / 2]).contains("truncated or damaged"));
     let mut damaged = bytes.clone();
     damaged[100] ^= 1;
-    assert!(refused(&damaged).contains("cut or damaged"));
+    assert!(refused(&damaged).contains("truncated or damaged"));
     let settings = [("ftl.gc".to_string(), "fifo".to_string())];
     assert!(saved(&bytes, &settings).err().unwrap().to_string().contains("keeps its parameters"));
 }

@@ -19,7 +19,7 @@ FILE = "nvme-logs.json"
 _MOST_BYTES = 1 << 20
 _REMEDY = (
     "remove it, and the drive forgets its errors, self-tests and sanitize; "
-    "or put it back from a copy"
+    "or restore it from a copy"
 )
 _LARGEST = {"number": 1 << 64, "queue": 1 << 16, "command": 1 << 16, "status": 1 << 16}
 _LARGEST |= {"sector": 1 << 64, "count": 1 << 64, "code": 1 << 4}
