@@ -92,7 +92,7 @@ test-e2e: install ## end-to-end tests: whole commands, with fio, browsers, datab
 
 test-guest: install ## layouts and printed chains in a guest kernel, audited and mended; says what it skips
 	@scripts/install-tools.sh || echo "test-guest: not all tools are here; what needs them is skipped"
-	$(BIN)/pytest tests/guest -rsP -n $(JOBS) $(SIDE_BY_SIDE) --durations=5 --override-ini=addopts= --override-ini=testpaths=
+	$(BIN)/pytest tests/guest -rsP -n $$(($(JOBS) + 1)) $(SIDE_BY_SIDE) --durations=5 --override-ini=addopts= --override-ini=testpaths=
 
 package: install ## wheel and source distribution, each installed into an empty environment and tried
 	@scripts/package.sh

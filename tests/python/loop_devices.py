@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import os
 import shutil
@@ -51,14 +52,29 @@ def loop_device(file: Path, size: int = SIZE, sector_bytes: int = 512) -> Iterat
         with file.open("wb") as made:
             made.truncate(size)
     words = ["losetup", "--find", "--show", f"--sector-size={sector_bytes}", str(file)]
-    ended = subprocess.run(words, capture_output=True, text=True, check=False)
+    with one_at_a_time():
+        ended = subprocess.run(words, capture_output=True, text=True, check=False)
     if ended.returncode != 0:
         pytest.skip(f"this machine attaches no loop device: {ended.stderr.strip()}")
     device = ended.stdout.strip()
     try:
         yield device
     finally:
-        run("losetup", "--detach", device)
+        with one_at_a_time():
+            run("losetup", "--detach", device)
+
+
+@contextmanager
+def one_at_a_time() -> Iterator[None]:
+    """Let one losetup run at a time, among all workers.
+
+    Two that look for a free device may both open the same one, and one that detaches has the
+    device open for a moment after it is free: a test that has got it meanwhile would be told that
+    it is in use.
+    """
+    with Path(__file__).open("rb") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def digest(file: Path) -> str:
@@ -66,10 +82,15 @@ def digest(file: Path) -> str:
     return hashlib.sha256(file.read_bytes()).hexdigest()
 
 
-def memory_folder(fallback: Path) -> Path:
-    """Give a folder in memory, where there is one, so that devices are as fast as they can be."""
-    place = Path("/dev/shm")
-    return place if place.is_dir() and os.access(place, os.W_OK) else fallback
+def memory_file(folder: Path) -> Path:
+    """Give where a device's file lies: in memory, where there is room, for its speed.
+
+    It is to be removed again. Folders of two workers may have one name, their processes have not.
+    """
+    memory = Path("/dev/shm")
+    if memory.is_dir() and os.access(memory, os.W_OK):
+        return memory / f"ssdlab-{folder.name}-{os.getpid()}.img"
+    return folder / "device.img"
 
 
 def start(verb: str, device: str, *words: str) -> subprocess.Popen[str]:

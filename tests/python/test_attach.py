@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from loop_devices import one_at_a_time
 from ssdlab.live.client import Client
 from test_serve import end, folder, ssdlab, start, stats
 
@@ -47,7 +48,7 @@ def mount(tmp_path: Path, folder: Path) -> Iterator[Path]:
     place.mkdir()
     yield place
     subprocess.run(["umount", str(place)], capture_output=True)
-    ssdlab("detach", str(folder))
+    of_losetup("detach", str(folder))
 
 
 def run(*words: str) -> str:
@@ -59,8 +60,14 @@ def run(*words: str) -> str:
     return done.stdout
 
 
+def of_losetup(*words: str) -> subprocess.CompletedProcess[str]:
+    """Run a verb that runs losetup, which the tests of other workers do, too."""
+    with one_at_a_time():
+        return ssdlab(*words)
+
+
 def attach(folder: Path) -> str:
-    done = ssdlab("attach", str(folder), "--json")
+    done = of_losetup("attach", str(folder), "--json")
     assert done.returncode == 0, done.stderr
     return str(json.loads(done.stdout)["device"])
 
@@ -85,14 +92,14 @@ def test_a_file_system_lives_on_a_drive(folder: Path, mount: Path, system: str) 
     run("fstrim", str(mount))
     trimmed = stats(folder)["counters"]["host_bytes_trimmed"] - before
     assert trimmed >= 20 << 20, "what the deleted file had is trimmed"
-    refused = ssdlab("detach", str(folder))
+    refused = of_losetup("detach", str(folder))
     assert refused.returncode == 2
     assert f"{device}: is mounted at {mount}" in refused.stderr
     run("umount", str(mount))
     run(*check, device)
-    again = ssdlab("attach", str(folder))
+    again = of_losetup("attach", str(folder))
     assert f"is attached already, as {device}" in again.stderr
-    assert device in ssdlab("detach", str(folder)).stdout
+    assert device in of_losetup("detach", str(folder)).stdout
 
 
 def test_a_flushed_file_outlives_a_power_cut(folder: Path, mount: Path) -> None:
@@ -118,7 +125,7 @@ def test_a_flushed_file_outlives_a_power_cut(folder: Path, mount: Path) -> None:
         (mount / "unsynced").write_bytes(os.urandom(1 << 20))
         client.post("/power-cut", seed=round_)
         subprocess.run(["umount", str(mount)], capture_output=True, check=True)
-        assert ssdlab("detach", str(folder)).returncode == 0
+        assert of_losetup("detach", str(folder)).returncode == 0
         client.post("/power-on")
     client.close()
 
@@ -145,7 +152,7 @@ def test_a_misaligned_partition_is_seen_by_the_drive(folder: Path) -> None:
             counted.append({name: after[name] - before[name] for name in names})
     finally:
         run("partx", "-d", device)
-        ssdlab("detach", str(folder))
+        of_losetup("detach", str(folder))
     misaligned, aligned = counted
     assert misaligned == {"read_modify_writes": 2048, "host_pages_written": 2048}
     assert aligned == {"read_modify_writes": 0, "host_pages_written": 1024}
@@ -181,7 +188,7 @@ def test_a_mirror_heals_what_cannot_be_read(folder: Path, mount: Path) -> None:
     finally:
         subprocess.run(["umount", str(mount)], capture_output=True)
         if (other / "pid").exists():
-            ssdlab("detach", str(other))
+            of_losetup("detach", str(other))
             end(other, signal.SIGKILL)
 
 
@@ -192,12 +199,12 @@ def test_a_device_goes_when_its_server_was_killed(folder: Path, mount: Path) -> 
     start("theory", "--set", "capacity_bytes=64MiB", "-o", str(folder))
     device = attach(folder)
     end(folder, signal.SIGKILL)
-    assert device in ssdlab("detach", str(folder)).stdout
+    assert device in of_losetup("detach", str(folder)).stdout
     assert not (folder / "attached").exists()
     assert not (folder / "device").exists()
     start(str(folder))
     device = attach(folder)
-    detached = ssdlab("detach", str(folder), "--json")
+    detached = of_losetup("detach", str(folder), "--json")
     assert json.loads(detached.stdout) == {"folder": str(folder), "device": device}
 
 

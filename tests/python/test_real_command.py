@@ -15,7 +15,7 @@ from loop_devices import (
     MIB,
     digest,
     loop_device,
-    memory_folder,
+    memory_file,
     need,
     run,
     start,
@@ -32,7 +32,7 @@ SHORT = ("--tests", "lat", "--cell-seconds", "0.5", "--most-rounds", "2")
 @pytest.fixture
 def file(tmp_path: Path) -> Iterator[Path]:
     need("fio", "wipefs")
-    made = memory_folder(tmp_path) / f"ssdlab-{tmp_path.name}.img"
+    made = memory_file(tmp_path)
     with made.open("wb") as opened:
         opened.truncate(24 * MIB)
     yield made

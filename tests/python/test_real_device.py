@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from loop_devices import MIB, digest, loop_device, memory_folder, need
+from loop_devices import MIB, digest, loop_device, memory_file, need
 from ssdlab.bench.book import plan
 from ssdlab.bench.plan import Pauses, Step, Workload
 from ssdlab.bench.real.claims import writers
@@ -39,7 +39,7 @@ def _target(
     folder: Path, size: int = SIZE, sector_bytes: int = 512, purge: str = "best"
 ) -> Iterator[DeviceTarget]:
     need("fio", "wipefs")
-    file = memory_folder(folder) / f"ssdlab-{folder.name}.img"
+    file = memory_file(folder)
     try:
         with loop_device(file, size, sector_bytes) as device:
             permission, examined = permit(device, [device])

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from loop_devices import MIB, is_free, loop_device, memory_folder, need, start
+from loop_devices import MIB, is_free, loop_device, memory_file, need, start
 from process import HANG_S, wait_for
 
 KILLS = int(os.environ.get("SSDLAB_REAL_KILLS", "0"))
@@ -77,7 +77,7 @@ def killed_and_resumed(device: str, folder: Path) -> Counter[str]:
 def test_killed_at_random_moments(tmp_path: Path) -> None:
     """Finished rounds stay byte for byte, nothing half-written is left, and the test ends whole."""
     need("fio", "wipefs")
-    file = memory_folder(tmp_path) / f"ssdlab-{tmp_path.name}.img"
+    file = memory_file(tmp_path)
     told: Counter[str] = Counter()
     try:
         with loop_device(file, 24 * MIB) as device:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from loop_devices import MIB, digest, loop_device, memory_folder, need, stopped_at
+from loop_devices import MIB, digest, loop_device, memory_file, need, stopped_at
 from made_target import CAPACITY, MadeTarget
 from ssdlab import engine
 from ssdlab.bench.plan import MixedLoad, Part, Step
@@ -188,7 +188,7 @@ def test_jesd219_goes_where_it_should(tmp_path: Path) -> None:
 @pytest.fixture
 def file(tmp_path: Path) -> Iterator[Path]:
     need("fio", "wipefs")
-    made = memory_folder(tmp_path) / f"ssdlab-{tmp_path.name}.img"
+    made = memory_file(tmp_path)
     with made.open("wb") as opened:
         opened.truncate(SIZE)
     yield made
