@@ -131,11 +131,22 @@ pub fn engine(draft: &mut Draft, value: Value<'_>) -> Applied {
 
 /// `bs`: `reads,writes,trims`. fio reads a range as the first two of them.
 pub fn block_bytes(draft: &mut Draft, value: Value<'_>) -> Applied {
-    let text = match value.text.split_once('-') {
-        Some((reads, writes)) if reads.starts_with(|first: char| first.is_ascii_digit()) => format!("{reads},{writes}"),
-        _ => value.text.to_string(),
-    };
+    let text = parted_by_commas(value.text);
     Value { text: &text, ..value }.per_direction(&mut draft.block_bytes, |value| value.block_bytes())
+}
+
+/// fio's program parts directions by dashes and colons, too: what follows one is the next direction's, until a comma
+/// begins that one anew.
+fn parted_by_commas(text: &str) -> String {
+    if !text.contains(['-', ':']) || text.starts_with('-') {
+        return text.to_string();
+    }
+    let mut directions: Vec<&str> = Vec::new();
+    for (number, part) in text.split(',').enumerate() {
+        directions.truncate(directions.len().min(number));
+        directions.extend(part.split(['-', ':']));
+    }
+    directions.join(",")
 }
 
 /// `bssplit`: `size/percent:size/percent`, blanks share what is left, commas part directions.

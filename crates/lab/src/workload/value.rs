@@ -67,8 +67,11 @@ impl<'a> Value<'a> {
 
     /// A whole percentage, 0 to 100, with or without the sign.
     pub fn percent(&self) -> Result<u32, Problem> {
-        let text = self.text.strip_suffix('%').unwrap_or(self.text);
-        Ok(self.part(text).count(0, 100)? as u32)
+        let part = self.part(self.text.strip_suffix('%').unwrap_or(self.text));
+        if !part.is_expression() {
+            part.number("a percentage such as 50%")?;
+        }
+        Ok(part.count(0, 100)? as u32)
     }
 
     /// A size in bytes or in percent of the target.

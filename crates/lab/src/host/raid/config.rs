@@ -151,6 +151,8 @@ section! {
             "Time of the one processor that takes requests, for each of them.";
         fast_path_us: Option<Microseconds> ["us"] {0..10000},
             "The same for a read that fits in a chunk, while nothing is cached, read ahead, lost or in the background.";
+        host_mb_per_s: Option<f64> ["MB/s"] {1..1000000},
+            "Rate in each direction of what joins it to the host; with none data of requests take no time there.";
         thread_request_us: Microseconds ["us"] {0..10000},
             "Time of the array's one thread for each copy written, and for each page read or written in a stripe.";
         parity_mb_per_s: f64 ["MB/s"] {1..1000000},
@@ -212,11 +214,12 @@ const fn cost(key: &'static str, value: &'static str, kind: &'static str, source
 }
 
 /// Linux md of 2012 to 2014.
-const SOFTWARE: [Cost; 11] = [
+const SOFTWARE: [Cost; 12] = [
     cost("raid.chunk_bytes", "\"512 KiB\"", "published", "mdadm(8): default chunk since mdadm 3.1"),
     cost("raid.latency_us", "0", "assumed", "nothing beyond the CPU time of request_us"),
     cost("raid.request_us", "1", "assumed", "a few thousand instructions of block layer and md a request"),
     cost("raid.fast_path_us", "\"none\"", "assumed", "md has no other path"),
+    cost("raid.host_mb_per_s", "\"none\"", "assumed", "md is the host: members move the data of direct I/O themselves"),
     cost(
         "raid.thread_request_us",
         "2.2",
@@ -237,7 +240,7 @@ const SOFTWARE: [Cost; 11] = [
 ];
 
 /// A PCIe controller for SATA and SAS of 2012 to 2014, of LSI's MegaRAID kind.
-const CONTROLLER: [Cost; 11] = [
+const CONTROLLER: [Cost; 12] = [
     cost(
         "raid.chunk_bytes",
         "\"64 KiB\"",
@@ -251,6 +254,12 @@ const CONTROLLER: [Cost; 11] = [
         "2.5",
         "assumed",
         "400 000 requests a second; Electronic Design on LSI's 9260-8i: FastPath makes SSD arrays almost twice as fast",
+    ),
+    cost(
+        "raid.host_mb_per_s",
+        "7877",
+        "published",
+        "LSI MegaRAID SAS 9361-8i: PCI Express 3.0 with eight lanes; 8 GT/s a lane, 128 of 130 bits",
     ),
     cost("raid.thread_request_us", "5", "assumed", "like a request: firmware handles each command to a member"),
     cost("raid.parity_mb_per_s", "4000", "assumed", "XOR engine beside a memory of 1866 MT/s; not published"),

@@ -5,7 +5,7 @@
 //! cache that acknowledges writes and reads ahead; what requests cost. A request takes
 //!
 //! ```text
-//! request_us (one processor) + latency_us
+//! request_us (one processor) + latency_us + bytes / host_mb_per_s (before a write, after a read)
 //!   + [thread: pages read · thread_request_us + slowest read]            where parity needs old data
 //!   + [thread: computed bytes / parity_mb_per_s + pages written · thread_request_us]
 //!   + slowest write
@@ -19,13 +19,14 @@
 //!
 //! Modules: [`config`] (parameters and costs), [`layout`], [`plan`] (what a stripe reads and writes),
 //! [`check`] (what cannot be), `requests`, `jobs` (updates of stripes), `trim` (whether it is passed on),
-//! `caching`, `sync` (rebuild and scrub), [`balance`] (which copy is read), [`write_cache`], [`read_ahead`], [`ranges`].
+//! [`host_link`], `caching`, `sync` (rebuild and scrub), [`balance`] (which copy is read), [`write_cache`], [`read_ahead`], [`ranges`].
 
 pub mod balance;
 mod caching;
 pub mod check;
 pub mod config;
 mod counts;
+pub mod host_link;
 mod jobs;
 pub mod layout;
 pub mod plan;
@@ -43,6 +44,7 @@ use super::stacked::{Answer, Layer, Stacked, Work};
 use balance::Balance;
 use config::{RaidConfig, ReadAheadPolicy};
 use counts::Counts;
+use host_link::HostLink;
 use jobs::Jobs;
 use layout::Layout;
 use plan::Stripe;
@@ -72,6 +74,8 @@ pub struct Raid {
     jobs: Jobs,
     /// Takes the requests.
     processor: Timeline,
+    /// What joins it to the host, where that is not the host itself.
+    host_link: Option<HostLink>,
     /// Handles the stripes.
     thread: Timeline,
     balance: Balance,
@@ -129,6 +133,7 @@ impl Raid {
             requests_taken: 0,
             jobs: Jobs::default(),
             processor: Timeline::default(),
+            host_link: config.host_mb_per_s.map(HostLink::at),
             thread: Timeline::default(),
             balance: Balance::new(config.disks as usize, config.rotational),
             cache: config.write_back.then(cache),
@@ -182,8 +187,12 @@ impl Raid {
 /// What an answer or a time that has come is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Event {
-    /// A request has been taken by the processor.
+    /// A write has been taken by the processor, and its data cross to the array.
+    Send(u32),
+    /// A request has been taken by the processor, with its data.
     Start(u32),
+    /// The data of a read have crossed to the host.
+    End(u32),
     /// An access for a request itself.
     Access(u32),
     /// An access for a job.
@@ -208,6 +217,8 @@ impl Event {
             Event::Writes(number) => (4, number),
             Event::Flush => (5, 0),
             Event::Sync => (6, 0),
+            Event::Send(number) => (7, number),
+            Event::End(number) => (8, number),
         };
         kind << 32 | u64::from(number)
     }
@@ -221,7 +232,9 @@ impl Event {
             3 => Event::Reads(number),
             4 => Event::Writes(number),
             5 => Event::Flush,
-            _ => Event::Sync,
+            6 => Event::Sync,
+            7 => Event::Send(number),
+            _ => Event::End(number),
         }
     }
 }
@@ -253,7 +266,8 @@ impl Layer for Raid {
         self.requests_taken += 1;
         let number = self.requests.insert(Pending::new(Owner::Host(tag), request));
         let taken = self.processor.reserve(work.now(), request_time) + self.config.latency_us.0;
-        self.go_on(taken, Event::Start(number), work);
+        let event = if self.crosses(&request, Operation::Write) { Event::Send(number) } else { Event::Start(number) };
+        self.go_on(taken, event, work);
         self.sync_on(work);
         if self.cache.as_ref().is_some_and(|cache| cache.overdue) {
             self.destage(work);
@@ -289,6 +303,7 @@ impl Layer for Raid {
         self.destaging = 0;
         self.flush_is_set = false;
         (self.processor, self.thread) = Default::default();
+        self.host_link.iter_mut().for_each(HostLink::clear);
     }
 
     fn counts(&self) -> Vec<(&'static str, u64)> {

@@ -63,7 +63,9 @@ impl Raid {
     /// What happens at a time that was set.
     pub(super) fn happen(&mut self, event: Event, work: &mut Work) {
         match event {
+            Event::Send(number) => self.cross(number, Event::Start(number), work),
             Event::Start(number) => self.start(number, work),
+            Event::End(number) => self.end(number, work),
             Event::Reads(number) => self.send_reads(number, work),
             Event::Writes(number) => self.send_writes(number, work),
             Event::Flush => self.flush_is_due(work),
@@ -89,6 +91,29 @@ impl Raid {
         if pending.parts > 0 {
             return;
         }
+        let Pending { owner, request, .. } = *pending;
+        if matches!(owner, Owner::Host(_)) && self.crosses(&request, Operation::Read) {
+            self.cross(number, Event::End(number), work);
+        } else {
+            self.end(number, work);
+        }
+    }
+
+    /// Whether the request is such an operation, and its data cross to or from the host.
+    pub(super) fn crosses(&self, request: &Request, operation: Operation) -> bool {
+        self.host_link.is_some() && request.operation == operation
+    }
+
+    /// The data of a request cross, after which something happens.
+    fn cross(&mut self, number: u32, then: Event, work: &mut Work) {
+        let request = self.requests.get(number).request;
+        let bytes = u64::from(request.sectors) * u64::from(self.sector_bytes);
+        let link = self.host_link.as_mut().expect("asked before");
+        let crossed = link.cross(request.operation, work.now(), bytes);
+        self.go_on(crossed, then, work);
+    }
+
+    fn end(&mut self, number: u32, work: &mut Work) {
         let Pending { owner, status, .. } = self.requests.remove(number);
         match owner {
             Owner::Host(tag) => work.finish(tag, status),

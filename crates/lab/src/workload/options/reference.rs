@@ -106,7 +106,7 @@ const NOTES: &[(&str, &str)] = &[
     ("rw", "all patterns; `randread:8`, `write:4k` and `read:-8k` too"),
     ("rw_sequencer", "`sequential` and `identical`"),
     ("randrepeat", "passes repeat the order of the first, as in fio; runs are alike in any case (see --seed)"),
-    ("bs", "`bs=4k-8k` is read as `bs=4k,8k`, as fio 3.33 reads it"),
+    ("bs", "`bs=4k-8k` and `bs=4k:8k` are read as `bs=4k,8k`, as fio 3.33 reads them"),
     ("bssplit", "shares need not add up to 100: by rising share, the last takes what is missing"),
     ("number_ios", "for each loop, as in fio"),
     (

@@ -462,8 +462,17 @@ fn block_ranges() {
     let unaligned = one("--bsrange=4k-8k --bs_unaligned");
     assert_eq!((unaligned.block_sizes.read.len(), unaligned.no_random_map), (9, false));
     assert_eq!(sizes("--bsrange=8k-4k"), sizes("--bsrange=4k-8k"));
-    // fio 3.33 reads `bs=4k-8k` as reads of 4 KiB, writes and trims of 8.
-    assert_eq!(sizes("--bs=4k-8k"), sizes("--bs=4k,8k"));
+    // What fio 3.33 prints of each: dashes and colons part directions, too, and a comma begins the next one anew.
+    for (given, read_as) in [
+        ("4k-8k", "4k,8k"),
+        ("4k:8k", "4k,8k"),
+        ("4k:8k:16k", "4k,8k,16k"),
+        ("4k-8k,16k", "4k,16k"),
+        ("4k,8k:16k", "4k,8k,16k"),
+    ] {
+        assert_eq!(sizes(&format!("--bs={given}")), sizes(&format!("--bs={read_as}")), "{given}");
+    }
+    assert!(error("--bssplit=4k/-1").contains("expected a percentage such as 50%"));
     assert!(parse_flags(&[String::from("--bs=-8k")]).is_err());
     assert!(error("--bsrange=1-1m").contains("at most 65536"));
 }

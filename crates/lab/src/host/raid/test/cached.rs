@@ -7,7 +7,8 @@ use ssdlab_device::block::{Device, Operation, Request, Tag};
 use ssdlab_device::units::{Lba, Nanos};
 
 /// A controller that costs nothing, so that times are those of the members.
-const FREE: &str = "preset=controller request_us=0 latency_us=1 thread_request_us=0 parity_mb_per_s=1000000";
+const FREE: &str =
+    "preset=controller request_us=0 latency_us=1 thread_request_us=0 parity_mb_per_s=1000000 host_mb_per_s=none";
 
 fn write(lba: u64, sectors: u32) -> Request {
     Request::new(Operation::Write, Lba(lba), sectors)
@@ -36,6 +37,18 @@ fn a_write_is_acknowledged_and_destaged_whole() {
     assert_eq!((bytes(Operation::Read), bytes(Operation::Write)), (2 << 16, 2 << 16));
     // Four seconds after the write.
     assert_eq!(log.borrow()[0].begin, Nanos::from_us(4e6 + 1.0));
+}
+
+/// What the cache takes and gives crosses the link to the host: 64 KiB at 1000 MB/s take 65.536 µs, one after the other.
+#[test]
+fn the_link_to_the_host_bounds_the_cache() {
+    let (mut array, log) =
+        recorded(&format!("host_mb_per_s=1000 level=5 disks=6 write_back=true {FREE}"), 1 << 20, &[5000]);
+    let ends = [66_536, 132_072, 197_608].map(Nanos);
+    assert_eq!(run_all(&mut array, &[0, 128, 256].map(|lba| write(lba, 128)), 3), ends);
+    let from = ends[2];
+    assert_eq!(run_from(&mut array, from, &[0, 128, 256].map(|lba| read(lba, 128)), 3), ends.map(|end| from + end));
+    assert!(log.borrow().is_empty());
 }
 
 /// Writes that fill a stripe in the cache are destaged without reading.
@@ -143,7 +156,7 @@ fn reading_ahead_always_reads_more_than_was_asked() {
 fn the_fast_path_is_for_plain_reads() {
     let times = |more: &str, request| {
         let members = (0..4).map(|_| Box::new(NullDevice::new(1 << 20, Nanos(100), 32)) as Box<dyn Device>).collect();
-        let costs = "latency_us=0 request_us=7 fast_path_us=2 thread_request_us=0";
+        let costs = "latency_us=0 request_us=7 fast_path_us=2 thread_request_us=0 host_mb_per_s=none";
         let config = config(&format!("preset=controller level=10 disks=4 {costs} {more}"));
         run_all(&mut new(&config, members).unwrap(), &[request], 1)[0]
     };
