@@ -282,27 +282,39 @@ def test_a_list_without_a_tree() -> None:
     assert [[each.name for each in disk.partitions] for disk in disks] == [[n] for n in starts]
 
 
-@pytest.mark.parametrize(
-    ("text", "lists_it"),
-    [
-        (
-            (FOLDER / "06-fdisk-protective-mbr.txt").read_text(),
-            "sgdisk -p DEVICE, parted DEVICE unit s print, or fdisk -l since util-linux 2.23",
-        ),
-        (
-            FDISK_OF_MACOS,
-            "gpart show DEVICE, gpt -r show DEVICE on macOS, or sgdisk -p DEVICE",
-        ),
-    ],
+MMLS_OF_AN_MBR = """DOS Partition Table
+Offset Sector: 0
+Units are in 512-byte sectors
+
+      Slot      Start        End          Length       Description
+000:  Meta      0000000000   0000000000   0000000001   Primary Table (#0)
+001:  -------   0000000000   0000000000   0000000001   Unallocated
+002:  000:000   0000000001   0000262143   0000262143   GPT Safety Partition (0xee)
+"""
+BLKID_OF_AN_MBR = (
+    '/dev/sdb1: PART_ENTRY_SCHEME="dos" PART_ENTRY_TYPE="0xee" PART_ENTRY_NUMBER="1" '
+    'PART_ENTRY_OFFSET="1" PART_ENTRY_SIZE="262143" PART_ENTRY_DISK="8:16"\n'
 )
-def test_a_protective_mbr_is_not_the_table(command: Command, text: str, lists_it: str) -> None:
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        (FOLDER / "06-fdisk-protective-mbr.txt").read_text(),
+        FDISK_OF_MACOS,
+        MMLS_OF_AN_MBR,
+        BLKID_OF_AN_MBR,
+    ],
+    ids=["fdisk", "fdisk of macOS", "mmls", "blkid"],
+)
+def test_a_protective_mbr_is_not_the_table(command: Command, text: str) -> None:
     """The partitions are in the GPT, so nothing is judged, and the commands that list it stand."""
     Path("listing.txt").write_text(text)
     code, out, _ = command("align", "check", "listing.txt")
     said = " ".join(out.split())
     assert code == Exit.NOT_JUDGED
     assert "the real table is GPT, and its partitions are not listed" in said
-    assert f"list them: {lists_it}" in said
+    assert "list them: sgdisk -p DEVICE, or parted DEVICE unit s print; on FreeBSD" in said
     assert "Aligned" not in said and "Misaligned" not in said
 
 

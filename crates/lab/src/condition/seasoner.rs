@@ -246,8 +246,8 @@ fn next_change(writers: &mut [Generator], turn: &mut usize) -> Option<Request> {
     None
 }
 
-/// The jobs that change data in the first stonewall group in which one writes; traces are left out.
-pub fn first_writing_group(jobs: &[Job]) -> Vec<Job> {
+/// The jobs that change data in each stonewall group in which one writes; traces are left out.
+pub fn writing_groups(jobs: &[Job]) -> Vec<Vec<Job>> {
     let mut groups: Vec<Vec<Job>> = vec![Vec::new()];
     for job in jobs {
         if job.stonewall {
@@ -257,7 +257,13 @@ pub fn first_writing_group(jobs: &[Job]) -> Vec<Job> {
             groups.last_mut().expect("one at least").push(job.clone());
         }
     }
-    groups.into_iter().find(|group| group.iter().any(|job| job.pattern.writes)).unwrap_or_default()
+    groups.retain(|group| group.iter().any(|job| job.pattern.writes));
+    groups
+}
+
+/// The first of [`writing_groups`], empty where none writes.
+pub fn first_writing_group(jobs: &[Job]) -> Vec<Job> {
+    writing_groups(jobs).into_iter().next().unwrap_or_default()
 }
 
 /// The mean of the last rounds is within 0.5 % of that of as many before.

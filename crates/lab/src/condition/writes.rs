@@ -1,6 +1,6 @@
 //! What a drive was written by on its way into a condition, in words.
 
-use super::seasoner::{FILL_BYTES, OVERWRITE_BYTES, first_writing_group};
+use super::seasoner::{FILL_BYTES, OVERWRITE_BYTES, first_writing_group, writing_groups};
 use super::{Condition, compress_percent};
 use crate::workload::generate::Generator;
 use crate::workload::job::{Distribution, Extent, Job, Pattern, TrimWritten};
@@ -107,16 +107,23 @@ fn skew(distribution: &Distribution) -> Option<String> {
     }
 }
 
-/// Why a job's own steady state is not the one under uniform writes over all that is used; `None` where it is, or
-/// nothing is written.
+/// Which jobs have a steady state that is not the one under uniform writes over all that is used, and why: `the job` or
+/// its name, where there are others; `None` where there is none, or nothing is written.
 pub fn differs(jobs: &[Job], span: f64, limits: &Limits) -> Option<String> {
-    let writing = first_writing_group(jobs);
+    let reasons = writing_groups(jobs).into_iter().filter_map(|group| {
+        let reason = group_differs(&group, span, limits)?;
+        let names: Vec<&str> = group.iter().map(|job| job.name.as_str()).collect();
+        let who = if jobs.len() == 1 { "the job".into() } else { names.join(" with ") };
+        Some(format!("{who} is not that: {reason}"))
+    });
+    Some(reasons.collect::<Vec<_>>().join("; ")).filter(|told| !told.is_empty())
+}
+
+/// Why jobs that run together differ so.
+fn group_differs(writing: &[Job], span: f64, limits: &Limits) -> Option<String> {
     let used = (limits.capacity_bytes() as f64 * span) as u64;
     let covered: u64 = writing.iter().map(|job| covered(job, limits)).sum();
     let any = |is: fn(&Job) -> bool| writing.iter().any(is);
-    if writing.is_empty() {
-        return None;
-    }
     if any(|job| job.pattern.trims || job.trim_written != TrimWritten::default()) {
         return Some("it trims".into());
     }
@@ -231,8 +238,15 @@ mod test {
             ("--rw=randwrite --norandommap --random_distribution=zipf:1.1", "it writes some places more often"),
         ];
         for (flags, reason) in cases {
-            assert!(told(flags).unwrap().starts_with(reason), "{flags}: {:?}", told(flags));
+            let reason = format!("the job is not that: {reason}");
+            assert!(told(flags).unwrap().starts_with(&reason), "{flags}: {:?}", told(flags));
         }
+        let several =
+            "--name=a --rw=randread --name=b --stonewall --rw=write --name=c --stonewall --rw=randwrite --size=1m";
+        assert_eq!(
+            told(several).unwrap(),
+            "b is not that: it writes in order; c is not that: it covers 1 MiB of 1 GiB"
+        );
         assert_eq!(differs(&jobs("--rw=randwrite --size=80% --norandommap"), 0.8, &limits()), None);
     }
 }

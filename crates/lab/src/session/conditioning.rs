@@ -132,9 +132,9 @@ impl Session {
             return None;
         }
         let reason = writes::differs(jobs, self.label.span, self.target.device().limits())?;
+        let whose = if jobs.len() == 1 { "this job's" } else { "a job's" };
         Some(format!(
-            "the drive is steady under {}, and the job is not that: {reason}; for this job's own steady state: \
-             --state steady:job",
+            "the drive is steady under {}, and {reason}; for {whose} own steady state: --state steady:job",
             self.written_into_condition()?
         ))
     }

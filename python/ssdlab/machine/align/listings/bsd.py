@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import ClassVar
 
-from ssdlab.machine.align.listings.model import PROTECTIVE, Start
+from ssdlab.machine.align.listings.model import Start
 from ssdlab.machine.align.listings.rows import (
     Draft,
     ListingRow,
@@ -23,10 +23,6 @@ from ssdlab.machine.align.listings.rows import (
 )
 
 _Match = re.Match[str]
-_GPT_ELSEWHERE = (
-    "a protective MBR (type EE) stands here: the real table is GPT, and its partitions are not "
-    "listed; list them: gpart show DEVICE, gpt -r show DEVICE on macOS, or sgdisk -p DEVICE"
-)
 
 
 class BsdFdisk(Reader):
@@ -71,8 +67,6 @@ class BsdFdisk(Reader):
 
     def _add(self, row: ListingRow, name: str, start: int, size: int, kind: str) -> None:
         add(self.draft, row, name, Start.at(start), size, kind)
-        if self.draft.partitions[-1].idle == PROTECTIVE:
-            self.draft.unseen = _GPT_ELSEWHERE
 
     rules: ClassVar[tuple[Rule, ...]] = (
         rule(r"\*+ Working on device (?P<name>\S+) \*+", _disk, starts=True),

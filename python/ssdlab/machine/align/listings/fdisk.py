@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from ssdlab.machine.align.listings.cylinders import in_cylinders
-from ssdlab.machine.align.listings.model import PROTECTIVE, Start
+from ssdlab.machine.align.listings.model import Start
 from ssdlab.machine.align.listings.notices import DEVICES, FDISK, LABELS, MODELS, UNIT_WORDS
 from ssdlab.machine.align.listings.rows import (
     Draft,
@@ -53,11 +53,6 @@ _FORMS = {
     "StartLBA": "of busybox",
 }
 """What a heading's words tell of the version."""
-_GPT_ELSEWHERE = (
-    "a protective MBR (type ee) stands here: the real table is GPT, and its partitions are not "
-    "listed; list them: sgdisk -p DEVICE, parted DEVICE unit s print, or fdisk -l since "
-    "util-linux 2.23"
-)
 _Match = re.Match[str]
 
 
@@ -223,10 +218,6 @@ class Fdisk(Reader):
         table, self._table = self._table, _Table()
         for row, match in table.rows:
             self.attempt(row, Fdisk._partition, match, table)
-        if self.drafts:
-            draft = self.drafts[-1]
-            if any(each.idle == PROTECTIVE for each in draft.partitions):
-                draft.unseen = _GPT_ELSEWHERE
 
     def _close_info(self) -> None:
         info, self._info = self._info, {}

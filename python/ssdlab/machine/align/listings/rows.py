@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 
 from ssdlab.ground.unread import Unread
 from ssdlab.machine.align.listings.model import (
+    PROTECTIVE,
     SECTOR_BYTES,
     SECTOR_SIZES,
     ListedDisk,
@@ -22,6 +23,12 @@ from ssdlab.machine.align.listings.model import (
     Start,
     idle_reason,
     may_hold,
+)
+
+_GPT_ELSEWHERE = (
+    "a protective MBR (type ee) stands here: the real table is GPT, and its partitions are not "
+    "listed; list them: sgdisk -p DEVICE, or parted DEVICE unit s print; on FreeBSD gpart show "
+    "DEVICE, on macOS gpt -r show DEVICE"
 )
 
 
@@ -90,7 +97,8 @@ class Draft:
         return self.sector or SECTOR_BYTES
 
     def listed(self) -> ListedDisk:
-        """Give what was read."""
+        """Give what was read; of a GPT no reader of MBRs sees the partitions."""
+        protected = any(each.idle == PROTECTIVE for each in self.partitions)
         return ListedDisk(
             self.name,
             tuple(self.partitions),
@@ -99,7 +107,7 @@ class Draft:
             self.optimal,
             self.capacity,
             tuple(dict.fromkeys(self.notes)),
-            self.unseen,
+            self.unseen or (_GPT_ELSEWHERE if protected else ""),
         )
 
 

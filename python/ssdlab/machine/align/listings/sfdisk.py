@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 from ssdlab.ground.errors import SsdlabError
 from ssdlab.ground.unread import Unread
-from ssdlab.machine.align.listings.model import PROTECTIVE, SECTOR_BYTES, ListedDisk, Listing, Start
+from ssdlab.machine.align.listings.model import SECTOR_BYTES, ListedDisk, Listing, Start
 from ssdlab.machine.align.listings.rows import (
     Draft,
     ListingRow,
@@ -28,10 +28,6 @@ from ssdlab.machine.align.listings.rows import (
 _Match = re.Match[str]
 _UNITS = {"sectors": 512, "blocks": 1024, "mib": 2**20, "mebibytes": 2**20}
 _COLUMNS = {512: "#sectors", 1024: "#blocks", 2**20: "MiB"}
-_NOT_LISTED = (
-    "a protective MBR (type ee) stands here: the real table is GPT, and its partitions are not "
-    "listed; list them: sgdisk -p DEVICE, or sfdisk -l since util-linux 2.26"
-)
 _ROW_KEYS = frozenset({"start", "size", "Id", "type", "uuid", "name", "attrs", "bootable"})
 
 
@@ -93,8 +89,6 @@ class OldSfdisk(Reader):
         add(self.draft, row, match["name"], start, size, match["id"])
         if not start.exact:
             self.draft.notes.append("the listing is rounded; sfdisk -d shows sectors")
-        if self.draft.partitions[-1].idle == PROTECTIVE:
-            self.draft.unseen = _NOT_LISTED
 
     rules: ClassVar[tuple[Rule, ...]] = (
         rule(
@@ -206,8 +200,6 @@ class Dump(Reader):
             raise Unclear("it has a start, and no size")
         name = (match["name"] or f"{draft.name}, row {self._order}").strip()
         add(draft, row, name, Start.at(start), size, kind)
-        if draft.partitions[-1].idle == PROTECTIVE:
-            draft.unseen = _NOT_LISTED
 
     def finish(self) -> None:
         """Say what was assumed."""
@@ -336,5 +328,3 @@ def _partition(draft: Draft, row: Mapping[str, Any]) -> None:
     if size == 0:
         return
     add(draft, ListingRow(0, ""), str(row["node"]), Start.at(start), size, str(row.get("type", "")))
-    if draft.partitions[-1].idle == PROTECTIVE:
-        draft.unseen = _NOT_LISTED
