@@ -45,6 +45,7 @@ VERBS = (
     "check",
     "completion",
 )
+ALIGNS = ("boundaries", "check", "commands", "move", "spare")
 
 
 @pytest.mark.parametrize("verb", ["", *VERBS])
@@ -53,6 +54,15 @@ def test_help(command: Command, golden: Callable[[str, str], None], verb: str) -
     code, out, _ = command(*filter(None, [verb, "--help"]))
     assert code == 0
     golden(f"help-{verb}" if verb else "help", out)
+
+
+@pytest.mark.parametrize("verb", ["", *VERBS, *(f"align {each}" for each in ALIGNS)])
+def test_help_fits_a_terminal(command: Command, monkeypatch: pytest.MonkeyPatch, verb: str) -> None:
+    """No line of it is longer than 80 columns, examples included, which can be copied still."""
+    monkeypatch.setenv("COLUMNS", "80")
+    code, out, _ = command(*verb.split(), "--help")
+    assert code == 0
+    assert [line for line in out.splitlines() if len(line) > 80] == []
 
 
 @pytest.mark.parametrize("verb", ["", *VERBS, "align check"])

@@ -30,6 +30,7 @@ _VERBS = {
     "pts": ("pts", "intel-dc-s3500-80gb", "--dry-run"),
     "show": ("show", "intel-dc-s3500-80gb"),
     "sizing": _SIZING,
+    "theory": ("theory", "--op", "7%"),
 }
 _OTHERWISE = {
     "audit": {"where", "finding"},
@@ -70,3 +71,14 @@ def test_every_line_fits_and_no_cell_is_lost(verb: str, folder: Path) -> None:
         lost = Counter(set(lost) - set(_words(shown)) - _OTHERWISE[verb])
     left_out = [word for word in lost if verb != "pts" or not _MEASURED_HERE.fullmatch(word)]
     assert left_out == []
+
+
+@pytest.mark.end_to_end
+def test_a_preconditioned_drive_is_told_in_lines_that_fit(folder: Path) -> None:
+    """It is told where the drive lies, under which writes it is steady, and by which way."""
+    season = ("season", "intel-dc-s3500-80gb", "--to", "steady")
+    code, shown = on_terminal(*season, columns=_COLUMNS, cwd=folder)
+    assert code == 0
+    assert [line for line in shown.splitlines() if len(line) > _COLUMNS] == []
+    told = " ".join(shown.split())
+    assert "steady state reached after" in told and "; write amplification" in told

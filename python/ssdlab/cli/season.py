@@ -18,7 +18,7 @@ from ssdlab.bench.real.wishes import is_real
 from ssdlab.bench.recipes import RECIPES
 from ssdlab.cli.arguments import SEED_OPTION, FioCommand, JobSource, read_job_source
 from ssdlab.cli.bench_options import EFFORT_NAMES, REAL_NAMES, effort_options, real_options
-from ssdlab.cli.console import note, print_json, print_text
+from ssdlab.cli.console import fitted, note, print_json, print_text
 from ssdlab.cli.drives import (
     EXACT_OPTION,
     SET_OPTION,
@@ -288,4 +288,4 @@ def _told(answer: dict[str, Any], place: str) -> str:
             f"steady state {reached} after {len(rounds)} rounds{whose}; "
             f"write amplification {text.ratio(last_amplification(answer))}"
         )
-    return "\n".join(lines)
+    return "\n".join(map(fitted, lines))

@@ -6,7 +6,7 @@ import click
 
 from ssdlab import engine
 from ssdlab.cli.arguments import whole_number
-from ssdlab.cli.console import print_json, print_text
+from ssdlab.cli.console import fitted, print_json, print_text
 from ssdlab.cli.json_option import JSON_OPTION
 from ssdlab.cli.verb import Verb
 from ssdlab.ground import text
@@ -93,5 +93,5 @@ def theory(
     print_text(
         f"write amplification  {answer['write_amplification']:.4f}\n"
         f"spare in effect      {text.percent(answer['effective_over_provisioning'], 2)}\n"
-        f"formula              {answer['formula']}"
+        + fitted(answer["formula"], "formula              ")
     )

@@ -7,6 +7,8 @@ each verb's sentence in a table.
 from __future__ import annotations
 
 import importlib
+import re
+import textwrap
 from collections import UserDict
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -54,7 +56,29 @@ class _Help(click.Command):
         if self.examples:
             with formatter.section("Examples"):
                 for example in self.examples:
-                    formatter.write(f"{'':{formatter.current_indent}}{example}\n")
+                    for line in _continued(example, formatter.width - formatter.current_indent):
+                        formatter.write(f"{'':{formatter.current_indent}}{line}\n")
+
+
+def _continued(line: str, width: int) -> list[str]:
+    r"""Part a line of the shell that is too long, so that it can be copied still.
+
+    Examples
+    --------
+    >>> for part in _continued("ssdlab align spare --spare 20% --drive theory", 36):
+    ...     print(part)
+    ssdlab align spare --spare 20% \
+        --drive theory
+    """
+    if len(line) <= width:
+        return [line]
+    # An option keeps its value.
+    bound = re.sub(r"( --?[\w-]+) (?!-)", "\\1\0", line)
+    fold = textwrap.TextWrapper(
+        width - 2, subsequent_indent=4 * " ", break_long_words=False, break_on_hyphens=False
+    )
+    *parts, last = (part.replace("\0", " ") for part in fold.wrap(bound))
+    return [*(f"{part} \\" for part in parts), last]
 
 
 class Verb(_Help):

@@ -133,7 +133,7 @@ impl HddConfig {
             Protocol::SataNcq => Ok(()),
             Protocol::SataIde if self.hdd.queue_depth == 1 => Ok(()),
             Protocol::SataIde => {
-                let message = "must be at most 1: sata-ide allows one outstanding command";
+                let message = "must be at most 1 with sata-ide; give --set hdd.queue_depth=1 too";
                 Err(Problem::new("hdd.queue_depth", self.hdd.queue_depth, message))
             }
             Protocol::Nvme => Err(Problem::new("hdd.protocol", "nvme", "a hard disk has \"sata-ide\" or \"sata-ncq\"")),
