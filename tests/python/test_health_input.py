@@ -123,12 +123,21 @@ def test_options_that_do_not_fit(command: Command, words: str, said: str) -> Non
     assert (code, out) == (2, "") and said in error
 
 
-def test_a_report_in_the_place_of_a_device(command: Command, tmp_path: Path) -> None:
-    """A file that is given as a device is told how it is read."""
-    file = saved(tmp_path / "d.json", crucial(1))
-    code, out, _ = command("health", file)
-    assert code == 4
-    assert f"it is a file; read a report with: ssdlab health --from {file}" in " ".join(out.split())
+def test_a_file_in_the_place_of_a_device(command: Command, tmp_path: Path) -> None:
+    """It is told what it is, and what takes it."""
+    report = saved(tmp_path / "d.json", crucial(1))
+    (image := tmp_path / "disk.img").write_bytes(bytes(4096))
+    for file, told in (
+        (report, f"ssdlab health --from {report}"),
+        (
+            str(image),
+            f"it is zeroes, such as an image of an empty disk; losetup --find --show {image}",
+        ),
+    ):
+        code, out, _ = command("health", file)
+        assert code == 4
+        said = " ".join(out.split())
+        assert "it is a file, no device; it is " in said and told in said
 
 
 @pytest.mark.parametrize("words", ["--format nagios --wrong", "--format=nagios --from", "-x"])

@@ -19,6 +19,7 @@ from ssdlab.ground import text
 from ssdlab.ground.errors import SsdlabError
 from ssdlab.ground.exit_codes import Exit
 from ssdlab.ground.output import PendingFile, check_writable
+from ssdlab.ground.recognise import what_the_file_is
 from ssdlab.machine.health import monitoring
 from ssdlab.machine.health.baseline import read_baseline, write_baseline
 from ssdlab.machine.health.examination import Examination, date_of, examine, gone, unanswered
@@ -211,10 +212,16 @@ def _ask(words: Sequence[str], smartctl: str) -> _Asked:
         if Path(device).is_dir():
             return _Asked(device, kind, _simulated(device))
         if Path(device).is_file():
-            raise SsdlabError(f"it is a file\nread a report with: ssdlab health --from {device}")
+            raise SsdlabError(f"it is a file, no device\n{_of_a_file(device)}")
         return _Asked(device, kind, live.ask(words, smartctl))
     except SsdlabError as error:
         return _Asked(device, kind, error)
+
+
+def _of_a_file(name: str) -> str:
+    """Say what a file is that was named as a device, and what takes it."""
+    known = what_the_file_is(name)
+    return known.told(name) if known else f"read a report with: ssdlab health --from {name}"
 
 
 def _simulated(folder: str) -> DriveReport:
