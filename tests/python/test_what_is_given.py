@@ -48,6 +48,13 @@ def test_a_real_drive_for_a_simulated_one(command: Command) -> None:
     assert f"{device}: is a real drive" in error and f"ssdlab pts {device}" in error
 
 
+def test_no_block_device_for_a_real_drive(command: Command) -> None:
+    """A name below /dev is one of a real drive only where a block device is there."""
+    code, out, error = command("season", "/dev/null", "--to", "steady")
+    assert (code, out) == (2, "")
+    assert "/dev/null: not a block device" in error
+
+
 def test_a_question_that_nobody_answers(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without a terminal nothing is done, and the option that agrees is named."""
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"")))

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from ssdlab.cli.align_options import GRID_OPTIONS, LAYER_OPTION, Chosen, read_layout, with_options
-from ssdlab.cli.console import print_json, print_text
+from ssdlab.cli.console import fitted, print_json, print_text
 from ssdlab.cli.json_option import JSON_OPTION
 from ssdlab.cli.verb import Verb
 from ssdlab.machine.align import tools
@@ -71,8 +71,8 @@ def commands(
         print_json([asdict(each) for each in found])
         return
     for each in found:
-        notes = [f"# {each.note}"] if each.note else []
+        notes = [fitted(each.note, "# ", "# ")] if each.note else []
         untried = "" if each.tried else "; untried"
-        print_text(f"# {each.tool} ({each.version}; {each.source}{untried})")
+        print_text(fitted(f"{each.tool} ({each.version}; {each.source}{untried})", "# ", "# "))
         print_text("\n".join((*notes, *each.lines)))
         print_text("")

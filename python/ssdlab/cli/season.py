@@ -14,7 +14,7 @@ import click
 from click.core import ParameterSource
 
 from ssdlab import engine
-from ssdlab.bench.real.wishes import is_real
+from ssdlab.bench.real.wishes import is_real, is_uri
 from ssdlab.bench.recipes import RECIPES
 from ssdlab.cli.arguments import SEED_OPTION, FioCommand, JobSource, read_job_source
 from ssdlab.cli.bench_options import EFFORT_NAMES, REAL_NAMES, effort_options, real_options
@@ -150,8 +150,12 @@ def season(
     record shows what proves the drive ready.
     """
     if is_real(drive):
-        _refuse_but(_OF_REAL, f"{drive}: is a real drive", "simulated drives")
+        from ssdlab.bench.real.node import number_of
         from ssdlab.cli.season_real import Asked, season_real
+
+        if not is_uri(drive):
+            number_of(drive)
+        _refuse_but(_OF_REAL, f"{drive}: is a real drive", "simulated drives")
 
         return season_real(Asked(drive, recipe, seed, output, **real))
     if recipe is not None:
