@@ -554,3 +554,16 @@ def test_a_spoiled_listing_is_read_or_refused() -> None:
                 judge(read_listing(text, "pasted"), Grid())
         except SsdlabError as error:
             assert "pasted" in str(error)
+
+
+@pytest.mark.parametrize(
+    ("row", "listing"),
+    [
+        ("fdisk: cannot open /dev/sdb: Permission denied", "01-fdisk-centos7-mbr-and-gpt.txt"),
+        ("Error: Can't have a partition outside the disk!", "parted-3.5-b-dos.txt"),
+    ],
+)
+def test_a_drive_that_could_not_be_read_is_no_aligned_one(row: str, listing: str) -> None:
+    """It is quoted: of what is on it nothing is known."""
+    text = (FOLDER / listing).read_text()
+    assert row in [each.quoted for each in read_listing(f"{text}\n{row}\n", "pasted").unread]

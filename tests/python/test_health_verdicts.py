@@ -12,8 +12,10 @@ from typing import Any
 import pytest
 
 from ssdlab.ground.exit_codes import Exit
+from ssdlab.machine.health import examine
 from ssdlab.machine.verdict import Verdict
 from ssdlab.real.smart.meanings import family_of
+from ssdlab.real.smart.reading import read_file
 from ssdlab.real.smart.report import DriveReport
 from test_health import SMART, drive, examined, load, nvme
 from test_health_command import crucial, saved
@@ -318,3 +320,149 @@ def test_findings_need_nothing_but_python() -> None:
         [sys.executable, "-c", f"import sys; {hidden}{wanted}"], check=False, capture_output=True
     )
     assert (done.returncode, done.stderr) == (0, b"")
+
+
+_SELF_TESTS: dict[str, dict[str, Any]] = {
+    "ATA, as the last one ended": {"ata_smart_data": {"self_test": {"status": {"value": 121}}}},
+    "ATA, selective": {
+        "ata_smart_selective_self_test_log": {
+            "table": [{"status": {"value": 7}}, {"status": {"value": 0}}]
+        }
+    },
+    "ATA, the log without a count": {
+        "ata_smart_self_test_log": {"standard": {"count": 1, "table": [{"status": {"value": 121}}]}}
+    },
+    "ATA, the shorter log": {
+        "ata_smart_self_test_log": {
+            "extended": {"count": 0},
+            "standard": {"error_count_total": 1, "error_count_outdated": 0},
+        }
+    },
+    "SCSI": {
+        "scsi_self_test_0": {"result": {"value": 0, "string": "Completed"}},
+        "scsi_self_test_1": {"result": {"value": 7, "string": "Failed in segment"}},
+    },
+    "NVMe": {
+        "nvme_self_test_log": {
+            "table": [{"self_test_result": {"value": 7}}, {"self_test_result": {"value": 2}}]
+        }
+    },
+}
+
+
+@pytest.mark.parametrize("log", _SELF_TESTS.values(), ids=list(_SELF_TESTS))
+def test_a_failed_self_test_of_any_protocol_is_seen(log: dict[str, Any]) -> None:
+    """One that failed warns; those that passed or were broken off do not."""
+    assert str(examined(load("hard-disk-healthy")).severity) == "OK"
+    found = said(load("hard-disk-healthy") | log)
+    assert found["failed self-tests: 1"] == "WARNING"
+
+
+def test_passed_and_aborted_self_tests_are_right() -> None:
+    """SCSI's results 0 to 2 and 15, NVMe's 0 to 4, 8 and 9, ATA's 0 to 2 and 15 are no failures."""
+    scsi = {
+        f"scsi_self_test_{number}": {"result": {"value": each}}
+        for number, each in enumerate((0, 1, 2, 15))
+    }
+    nvme_tests = [{"self_test_result": {"value": each}} for each in (0, 1, 2, 3, 4, 8, 9)]
+    ata = [{"status": {"value": each}} for each in (0, 0x19, 0x29, 0xF5)]
+    for log in (
+        scsi,
+        {"nvme_self_test_log": {"table": nvme_tests}},
+        {"ata_smart_self_test_log": {"standard": {"count": 4, "table": ata}}},
+    ):
+        assert said(load("hard-disk-healthy") | log)["failed self-tests: 0"] == "OK"
+
+
+def test_errors_that_only_one_place_counts_are_seen() -> None:
+    """SCSI's verifications, ATA's log of pending defects, and its device statistics."""
+    verified = {"scsi_error_counter_log": {"verify": {"total_uncorrected_errors": 212}}}
+    pending = {"ata_pending_defects_log": {"size": 5, "count": 3}}
+    rows = [
+        {"name": "Number of Reported Uncorrectable Errors", "value": 345},
+        {"name": "Number of Reallocated Logical Sectors", "value": 40},
+        {"name": "Number of Realloc. Candidate Logical Sectors", "value": 1},
+    ]
+    statistics = {"ata_device_statistics": {"pages": [{"table": rows}]}}
+    assert said(disk() | verified)["SCSI uncorrected errors: 212"] == "CRITICAL"
+    assert said(disk() | pending)["ATA pending defects: 3"] == "WARNING"
+    told = said(disk() | statistics)
+    assert told["uncorrectable errors reported: 345"] == "WARNING"
+    assert told["reallocated sectors: 40"] == "CRITICAL"
+    assert told["pending sectors: 1"] == "WARNING"
+    # What an attribute counts is not counted twice.
+    attribute = said(disk(a5=(100, 40), a197=(100, 1)) | statistics)
+    assert [what for what in attribute if "sectors" in what] == [
+        "reallocated sectors: 40",
+        "pending sectors: 1",
+    ]
+
+
+_WORSE_TEXTS = (
+    (
+        "smartctl-7.5-nvme.txt",
+        " 0   Short             Completed without error   ",
+        " 0   Extended          Completed: failed segments",
+        "failed self-tests: 1",
+    ),
+    (
+        "smartctl-7.3-sas-disk.txt",
+        "# 1  Background short  Completed                   -",
+        "# 1  Background long   Failed in segment -->       3",
+        "failed self-tests: 1",
+    ),
+    (
+        "smartctl-7.3-sas-disk.txt",
+        "12345678          0       9876.543           0",
+        "12345678          0       9876.543         212",
+        "SCSI uncorrected errors: 212",
+    ),
+    (
+        "smartctl-7.4-sata-ssd.txt",
+        "Self-test execution status:      (   0)",
+        "Self-test execution status:      ( 121)",
+        "failed self-tests: 1",
+    ),
+    (
+        "smartctl-7.4-sata-ssd.txt",
+        "    1        0        0  Not_testing",
+        "    1        0 97677316  Completed_read_failure [90% left] (123456-189000)",
+        "failed self-tests: 1",
+    ),
+    (
+        "smartctl-7.4-sata-ssd.txt",
+        "Pending Defects log (GP Log 0x0c) not supported",
+        "Pending Defects log (GP Log 0x0c)\nIndex                LBA    Hours\n"
+        "    0         1234567    11000",
+        "ATA pending defects: 1",
+    ),
+)
+
+
+@pytest.mark.parametrize(("name", "was", "becomes", "told"), _WORSE_TEXTS)
+def test_one_worse_line_of_a_text_is_seen(name: str, was: str, becomes: str, told: str) -> None:
+    """A healthy drive's text with one line that tells of damage is no longer right."""
+    text = (SMART / "forms" / name).read_text()
+    assert text.count(was) == 1
+    assert told not in _of_text(text)
+    assert _of_text(text.replace(was, becomes))[told] in ("WARNING", "CRITICAL")
+
+
+def test_a_self_test_that_ends_in_an_unknown_way_is_quoted() -> None:
+    """Neither of SCSI's nor of NVMe's is it passed over."""
+    for name, was in (
+        ("smartctl-7.5-nvme.txt", "Completed without error"),
+        ("smartctl-7.3-sas-disk.txt", "short  Completed"),
+    ):
+        text = (
+            (SMART / "forms" / name).read_text().replace(was, was.replace("Completed", "Imploded"))
+        )
+        report = read_file(text.encode(), name)
+        assert [each.why for each in report.unread] == [
+            "a self-test ended in a way that is not known here"
+        ]
+
+
+def _of_text(text: str) -> dict[str, str]:
+    findings = examine(read_file(text.encode(), "d.txt")).findings
+    return {finding.what: str(finding.severity) for finding in findings}

@@ -289,6 +289,7 @@ def test_a_text_and_its_json_agree() -> None:
         "power_on_time": {"hours": 6726},
         "user_capacity": {"bytes": 2000398934016},
         "nvme_smart_health_information_log": log,
+        "nvme_self_test_log": {"table": [{"self_test_result": {"value": 0}}]},
     }
     told, same = text.to_dict(), judged(content).to_dict()
     assert told.pop("read") == "smartctl 7.5 text" and same.pop("read") == "smartctl 7.5 JSON"

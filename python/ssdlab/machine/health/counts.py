@@ -40,6 +40,34 @@ _SECTORS = (
 )
 
 
+@dataclass(frozen=True)
+class _Statistic:
+    """Limits of one of ATA's device statistics, where no attribute counts as many."""
+
+    name: str
+    what: str
+    attribute: int
+    warning: int
+    critical: int
+    of_disks_alone: bool = False
+
+
+_STATISTICS = (
+    _Statistic(
+        "Number of Reallocated Logical Sectors",
+        "reallocated sectors",
+        5,
+        20,
+        40,
+        of_disks_alone=True,
+    ),
+    _Statistic("Number of Realloc. Candidate Logical Sectors", "pending sectors", 197, 1, 10),
+    _Statistic(
+        "Number of Reported Uncorrectable Errors", "uncorrectable errors reported", 187, 1, 1 << 32
+    ),
+)
+
+
 def counted(
     report: DriveReport, family: Family | None, acknowledged: Acknowledged
 ) -> Iterator[Finding]:
@@ -55,6 +83,7 @@ def counted(
         Counts that are known, by name.
     """
     told = [*_of_family(report, family), *_sectors(report, family), *_standard(report)]
+    told += _of_statistics(report)
     for name, number, severity, rule in told:
         yield count(name, number, severity, acknowledged, rule)
     names = {name for name, *_ in told}
@@ -93,10 +122,22 @@ def _sectors_of(attribute: Attribute) -> int | None:
     return attribute.raw if attribute.count is None else attribute.count
 
 
+def _of_statistics(report: DriveReport) -> Iterator[_Told]:
+    for each in _STATISTICS:
+        number = report.statistics.get(each.name)
+        attribute = report.attributes.get(each.attribute)
+        is_told = attribute is not None and number is not None and (attribute.raw or 0) >= number
+        applies = report.rotates or not each.of_disks_alone
+        if number is not None and applies and not is_told:
+            severity = at_least(number, each.warning, each.critical)
+            yield each.what, number, severity, "device statistics"
+
+
 def _standard(report: DriveReport) -> Iterator[_Told]:
     """Give the counts of the standards, by the numbers from which they warn and are critical."""
     counts = (
         ("NVMe media errors", report.nvme.media_errors if report.nvme else None, 1, 10),
+        ("ATA pending defects", report.ata_pending_defects, 1, 10),
         ("SCSI grown defects", report.scsi_grown_defects, 20, 40),
         ("SCSI pending defects", report.scsi_pending_defects, 1, 10),
         ("SCSI uncorrected errors", report.scsi_uncorrected, 1, 1),

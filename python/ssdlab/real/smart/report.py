@@ -107,13 +107,15 @@ class DriveReport:
     statistics
         ATA Device Statistics by name.
     failed_self_tests
-        ATA self-tests in its log that failed and that no later one took back.
+        Self-tests in its logs that failed; of ATA's those that no later one took back.
     nvme
         NVMe's health log.
     scsi_endurance_used
         SCSI's percentage used endurance indicator.
     scsi_grown_defects, scsi_pending_defects, scsi_uncorrected
-        SCSI's error counts.
+        SCSI's error counts, the last one of reads, writes and verifications.
+    ata_pending_defects
+        Entries of ATA's log of pending defects.
     endurance_used
         What smartctl 7.5 and later make of it themselves, in percent.
     not_opened, failed_commands
@@ -159,6 +161,7 @@ class DriveReport:
     scsi_grown_defects: int | None = None
     scsi_pending_defects: int | None = None
     scsi_uncorrected: int | None = None
+    ata_pending_defects: int | None = None
     endurance_used: int | None = None
     not_opened: bool = False
     failed_commands: bool = False

@@ -87,7 +87,8 @@ BLOCKS = (
         r"|Selective Self-tests/Logging not supported|Device does not support Selective Self.*",
         r"(Note|Warning): .*revision number.*",
         r"\s*SPAN .*",
-        r"\s*\d+ +\d+ +\d+ +(Not_testing|Read_scanning|Self_test|Aborted|Interrupted|Completed).*",
+        r"\s*\d+ +\d+ +\d+ +(Not_testing|Read_scanning|Self_test|Aborted|Interrupted"
+        r"|Completed( \[.*|$)).*",
         r"Selective self-test flags .*",
         r"  (After scanning|Currently read-scanning|Read-scan of).*",
         r"If Selective self-test is pending.*",
@@ -111,10 +112,7 @@ BLOCKS = (
         r"|\[Reserved: .*\]",
     ),
     _block(
-        r"Pending Defects log \(GP Log 0x0c\).*|No Defects Logged",
-        r"Index +LBA +Hours",
-        r"\s*\d+ +\d+ +(\d+|-)",
-        r"(No Defects Logged|\.\.\. .*)",
+        r"Pending Defects log \(GP Log 0x0c\) not supported|No Defects Logged",
     ),
     _block(
         r"Supported Power States",
@@ -133,21 +131,11 @@ BLOCKS = (
         r"(No Errors Logged|\.\.\. .*|  - \[\d+ unused entr.*)",
     ),
     _block(
-        r"(Self-test Log \(NVMe Log 0x06.*|Read Self-test Log failed.*|Self-tests not supported)",
-        r"Self-test status: .*",
-        r"Num +Test_Description .*",
-        r"\s*\d+ +(Short|Extended|Vendor|Reserved|Host).*",
-        r"No Self-tests Logged",
+        r"(Read Self-test Log failed.*|Self-tests not supported)",
     ),
     _block(
         r"Vendor \(.*\) .*information",
         r"  [A-Za-z].* = [\d.]+",
-    ),
-    _block(
-        r"SMART Self-test log",
-        r"Num  Test .*|     Description  .*",
-        r"# ?\d+  .*\[.*\]",
-        r"Long \(extended\).*",
     ),
     _block(
         r"(Background scan results|Protocol Specific port|General statistics and performance"

@@ -11,7 +11,7 @@ first is taken, and attributes of which a family packs bits are not read from it
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -69,6 +69,38 @@ _HARMLESS_TEST = re.compile(
 _SELF_TEST_ROW = re.compile(
     r"Num +Test_Description.*|No self-tests have been logged.*|Warning: ATA.*"
 )
+_OF_SCSI = (
+    "Completed",
+    "Aborted (by user command)",
+    "Aborted (device reset ?)",
+    "Unknown error, incomplete",
+    "Completed, segment failed",
+    "Failed in first segment",
+    "Failed in second segment",
+    "Failed in segment",
+)
+"""How SCSI's self-tests end, by result."""
+_OF_NVME = (
+    "Completed without error",
+    "Aborted: Self-test command",
+    "Aborted: Controller Reset",
+    "Aborted: Namespace removed",
+    "Aborted: Format NVM command",
+    "Fatal or unknown test error",
+    "Completed: unknown failed segment",
+    "Completed: failed segments",
+    "Aborted: unknown reason",
+    "Aborted: sanitize operation",
+)
+"""How NVMe's self-tests end, by result."""
+_OTHER_TEST_ROW = re.compile(
+    r"Num +Test.*|\s+Description .*|Long \(extended\).*|Self-test status: .*|No Self-tests Logged"
+)
+_NUMBERED_TEST = re.compile(r"(# ?)?\s*\d+ +\S.*")
+_SELECTIVE_TEST = re.compile(r"\s*\d+ +\d+ +\d+ +Completed_\w*(failure|damage|unknown)\w*.*")
+_PENDING_ROW = re.compile(r"\s*\d+ +\d+ +(\d+|-)")
+_OTHER_PENDING_ROW = re.compile(r"Index +LBA +Hours|No Defects Logged|\.\.\. .*")
+_EXECUTION = re.compile(r"Self-test execution status: +\( *(?P<status>\d+)\).*")
 _OUTDATED = re.compile(r"(?P<old>\d+) of \d+ failed self-tests are outdated.*")
 _ERRORS = re.compile(r"(?P<kind>read|write|verify):\s+(?P<numbers>[\d.,\s]+)")
 _ERRORS_ROW = re.compile(
@@ -143,7 +175,7 @@ class _Reading:
         if self._warns or line.startswith("==> WARNING:"):
             self._warning(line)
             return None
-        if self._heading(line) or self._status(line):
+        if self._heading(line) or self._status(line) or self._ended_test(line):
             return None
         why = self._rows(line)
         if why is None:
@@ -164,6 +196,9 @@ class _Reading:
                 r"SMART (Extended )?Self-test [Ll]og.+([Ss]tructure|[Vv]ersion|not supported).*",
                 self._test,
             ),
+            (r"SMART Self-test log", self._scsi_test),
+            (r"Self-test Log \(NVMe Log 0x06.*", self._nvme_test),
+            (r"Pending Defects log \(GP Log 0x0c\)(, .*)?", self._pending_defect),
             (r"Error counter log:", self._errors),
         ):
             if re.fullmatch(beginning, line.strip()):
@@ -342,6 +377,50 @@ class _Reading:
             return self._any(line)
         return None
 
+    def _ended_test(self, line: str) -> bool:
+        """Read how the last self-test ended, and what the selective ones found."""
+        ended = _EXECUTION.fullmatch(line)
+        if ended:
+            status = {"value": int(ended["status"])}
+            self.found["ata_smart_data"] = {"self_test": {"status": status}}
+        elif _SELECTIVE_TEST.fullmatch(line):
+            log = self.found.setdefault("ata_smart_selective_self_test_log", {"table": []})
+            log["table"].append({"status": {"value": _READ_FAILURE}})
+        else:
+            return False
+        return True
+
+    def _scsi_test(self, line: str) -> str | None:
+        result = _result(line, _OF_SCSI, "Self test in progress")
+        if result is None:
+            return self._other_test(line)
+        number = sum(key.startswith("scsi_self_test_") for key in self.found)
+        self.found[f"scsi_self_test_{number}"] = {"result": {"value": result}}
+        return None
+
+    def _nvme_test(self, line: str) -> str | None:
+        result = _result(line, _OF_NVME, "Self-test in progress")
+        if result is None:
+            return self._other_test(line)
+        log = self.found.setdefault("nvme_self_test_log", {"table": []})
+        log["table"].append({"self_test_result": {"value": result}})
+        return None
+
+    def _other_test(self, line: str) -> str | None:
+        if _OTHER_TEST_ROW.fullmatch(line):
+            return None
+        if _NUMBERED_TEST.fullmatch(line):
+            return "a self-test ended in a way that is not known here"
+        return self._any(line)
+
+    def _pending_defect(self, line: str) -> str | None:
+        log = self.found.setdefault("ata_pending_defects_log", {"count": 0})
+        if _PENDING_ROW.fullmatch(line):
+            log["count"] += 1
+        elif not _OTHER_PENDING_ROW.fullmatch(line):
+            return self._any(line)
+        return None
+
     def _errors(self, line: str) -> str | None:
         row = _ERRORS.fullmatch(line)
         if row is None:
@@ -380,7 +459,19 @@ class _Reading:
         return None
 
 
+def _result(line: str, ends: Sequence[str], under_way: str) -> int | None:
+    """Read how a self-test ended; the longest text that is there tells, None if there is none."""
+    if not _NUMBERED_TEST.fullmatch(line):
+        return None
+    if under_way in line:
+        return _IN_PROGRESS
+    there = [end for end in ends if end in line]
+    return ends.index(max(there, key=len)) if there else None
+
+
 _POWER_ON_HOURS = 9
+_READ_FAILURE = 7
+_IN_PROGRESS = 15
 _ERROR_COLUMNS = 7
 
 

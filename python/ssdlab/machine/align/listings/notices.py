@@ -79,8 +79,8 @@ FDISK = (
     r"The backup GPT table is not on the end of the device\."
     r"(?: This problem will be corrected by write\.)?",
     r"The primary GPT table is corrupt, but the backup appears OK, so that will be used\.",
-    r"(?:fdisk: )?cannot open \S+: (?:Permission denied|No medium found|Inappropriate ioctl for "
-    r"device|No such file or directory)",
+    r"(?:fdisk: )?cannot open \S+: (?:No medium found|Inappropriate ioctl for device"
+    r"|No such file or directory)",
     r"Warning: invalid flag 0x[\da-f]+ of partition table \d will be corrected by w\(rite\)",
     r"The partition table has been altered[.!]",
     r"Calling ioctl\(\) to re-read partition table\.",
@@ -111,7 +111,6 @@ PARTED = (
     r"Warning: Unable to open \S+ read-write \(Read-only file system\)\.\s+\S+",
     r"has been opened read-only\.",
     r"Error: /\S+: unrecognised disk label",
-    r"Error: Can't have a partition outside the disk!",
     r"BIOS cylinder,head,sector geometry: \d+,\d+,\d+\.\s+Each cylinder is \S+\.",
     r"Information: You may need to update /etc/fstab\.",
 )
