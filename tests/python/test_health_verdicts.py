@@ -326,7 +326,10 @@ _SELF_TESTS: dict[str, dict[str, Any]] = {
     "ATA, as the last one ended": {"ata_smart_data": {"self_test": {"status": {"value": 121}}}},
     "ATA, selective": {
         "ata_smart_selective_self_test_log": {
-            "table": [{"status": {"value": 7}}, {"status": {"value": 0}}]
+            "table": [
+                {"status": {"value": 0x79, "string": "Completed_read_failure"}},
+                {"status": {"value": 0x79, "string": "Not_testing"}},
+            ]
         }
     },
     "ATA, the log without a count": {
@@ -466,3 +469,54 @@ def test_a_self_test_that_ends_in_an_unknown_way_is_quoted() -> None:
 def _of_text(text: str) -> dict[str, str]:
     findings = examine(read_file(text.encode(), "d.txt")).findings
     return {finding.what: str(finding.severity) for finding in findings}
+
+
+def test_an_extended_test_that_passed_later_takes_failures_back() -> None:
+    """A short one does not; failures after it count."""
+    text = (SMART / "forms" / "smartctl-7.3-sas-disk.txt").read_text()
+    row = next(each for each in text.splitlines() if each.startswith("# 1  Background short"))
+    failed = "# 2  Background long   Failed in segment -->       3   40000   1234567 [0x3 0x11 0x0]"
+    for first, told in ((row, 1), (row.replace("short", "long "), 0)):
+        assert f"failed self-tests: {told}" in _of_text(text.replace(row, f"{first}\n{failed}"))
+    tests = [
+        {"self_test_code": {"value": code}, "self_test_result": {"value": end}}
+        for code, end in ((1, 7), (2, 0), (2, 6))
+    ]
+    report = load("hard-disk-healthy") | {"nvme_self_test_log": {"table": tests}}
+    assert "failed self-tests: 1" in said(report)
+
+
+@pytest.mark.parametrize(
+    "log",
+    [
+        {"nvme_self_test_log": {"table": [{"self_test_result2": {"value": 7}}]}},
+        {"nvme_self_test_log": {"table": [{"self_test_result": {"result": 7}}]}},
+        {"nvme_self_test_log": {"table": [{"self_test_result": {"value": 12}}]}},
+        {"scsi_self_test_0": {"result": {"val": 6, "string": "Failed in second segment"}}},
+        {"ata_pending_defects_log": {"size": 5, "table": [{"lba": 1}]}},
+        {"scsi_error_counter_log": {"verify": {}}},
+    ],
+    ids=str,
+)
+def test_a_log_in_another_form_is_not_judged(log: dict[str, Any]) -> None:
+    """What tells of damage is quoted where it is not understood."""
+    assert str(examined(load("hard-disk-healthy") | log).severity) == "UNKNOWN"
+
+
+def test_a_warning_of_the_drive_database_ends_at_an_empty_line() -> None:
+    """What stands behind it is read, and no part of the warning."""
+    text = (SMART / "forms" / "smartctl-7.4-sata-ssd.txt").read_text()
+    mark = "SMART support is: Available"
+    assert text.count(mark) == 1
+    warned = text.replace(mark, f"==> WARNING: A firmware update\nmay be available\n\n{mark}")
+    report = read_file(warned.encode(), "d.txt")
+    assert report.warnings == ("A firmware update may be available",)
+    assert report.has_smart is True
+
+
+def test_the_old_name_of_the_endurance_indicator() -> None:
+    """smartctl called it so before 7.0."""
+    text = (SMART / "forms" / "smartctl-7.3-sas-disk.txt").read_text()
+    mark = "Elements in grown defect list: "
+    worn = text.replace(mark, f"SS Media used endurance indicator: 130%\n{mark}")
+    assert read_file(worn.encode(), "d.txt").scsi_endurance_used == 130

@@ -146,7 +146,10 @@ DECISIVE = {
     "nvme_smart_health_information_log",
     "ata_smart_attributes",
     "ata_smart_self_test_log",
+    "ata_pending_defects_log",
+    "nvme_self_test_log",
     "scsi_error_counter_log",
+    "scsi_self_test_0",
 }
 
 

@@ -9,12 +9,13 @@ nothing is looked for.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from ssdlab.ground.unread import Unread
 from ssdlab.ground.untrusted import whole
 from ssdlab.real.smart.report import Attribute, DriveReport, NvmeHealth
+from ssdlab.real.smart.self_tests import failed_self_tests
 from ssdlab.real.smart.told import Told
 
 FORMAT = 1
@@ -25,10 +26,6 @@ _LARGEST_PERCENT = 100
 _COLDEST, _HOTTEST = -60.0, 250.0
 _OPEN_FAILED, _COMMAND_FAILED, _IS_FAILING, _PREFAIL, _TESTS_FAILED = 1, 2, 3, 4, 7
 """Bits of smartctl's exit status."""
-_ATA_FAILED, _SCSI_FAILED, _NVME_FAILED = range(3, 9), range(3, 8), range(5, 8)
-"""How a self-test ends that failed: ACS's execution status, SPC's and NVMe's results."""
-_ATA_STATUS_FAILED = range(_ATA_FAILED.start << 4, _ATA_FAILED.stop << 4)
-"""The same, with the tenths that were left."""
 _ASLEEP = re.compile(r"in (STANDBY|SLEEP)\b.* mode", re.IGNORECASE)
 
 _TOP = frozenset(
@@ -83,9 +80,6 @@ _NVME_LOG = frozenset(
 )
 _ATTRIBUTE = frozenset(("id", "name", "value", "worst", "thresh", "when_failed", "flags", "raw"))
 _STATISTIC = frozenset(("offset", "name", "size", "value", "flags"))
-_SELF_TESTS = frozenset(
-    ("revision", "sectors", "table", "count", "error_count_total", "error_count_outdated")
-)
 _COUNTED_ERRORS = frozenset(
     (
         "errors_corrected_by_eccfast errors_corrected_by_eccdelayed "
@@ -139,13 +133,13 @@ def from_smartctl(content: Mapping[str, Any], source: str, form: str = "JSON") -
         else nvme.real("temperature", _COLDEST, _HOTTEST),
         attributes=_attributes(told, is_text=form == "text"),
         statistics=_statistics(told),
-        failed_self_tests=_failed_self_tests(told, content, unread),
+        failed_self_tests=failed_self_tests(told, Told(content, "", unread)),
         nvme=_nvme(nvme, warning) if nvme else None,
         scsi_endurance_used=told.number("scsi_percentage_used_endurance_indicator", _LARGEST_BYTE),
         scsi_grown_defects=told.number("scsi_grown_defect_list"),
         scsi_pending_defects=told.part("scsi_pending_defects").number("count"),
         scsi_uncorrected=_uncorrected(told),
-        ata_pending_defects=told.part("ata_pending_defects_log").number("count"),
+        ata_pending_defects=_pending_defects(told),
         endurance_used=told.part("endurance_used").number("current_percent", _LARGEST_BYTE),
         not_opened=bool(status >> _OPEN_FAILED & 1),
         failed_commands=bool(status >> _COMMAND_FAILED & 1),
@@ -260,48 +254,21 @@ def _is_temperature(entry: Told) -> bool:
     return "Temperature" in entry.text("name")
 
 
-def _failed_self_tests(told: Told, content: Mapping[str, Any], unread: list[Unread]) -> int | None:
-    """Count those that the logs of the drive's protocol know; None where it has no log."""
-    nvme, spans = told.part("nvme_self_test_log"), told.part("ata_smart_selective_self_test_log")
-    numbered = Told(content, "", unread)
-    scsi = [numbered.part(key) for key in content if key.startswith("scsi_self_test_")]
-    counts = (
-        _failed_ata_tests(told),
-        _failed_ends(spans.rows("table"), "status", _ATA_FAILED) if spans else None,
-        _failed_ends(scsi, "result", _SCSI_FAILED) if scsi else None,
-        _failed_ends(nvme.rows("table"), "self_test_result", _NVME_FAILED) if nvme else None,
-    )
-    known = [count for count in counts if count is not None]
-    return sum(known) if known else None
-
-
-def _failed_ata_tests(told: Told) -> int | None:
-    """Count those of the log that knows most; the last test's own end tells where none does."""
-    logs = told.part("ata_smart_self_test_log").only(("standard", "extended"))
-    ended = told.part("ata_smart_data").part("self_test").part("status")
-    status = ended.number("value", _LARGEST_BYTE)
-    counts = [_failed_in_log(logs.part(name)) for name in ("extended", "standard")]
-    counts.append(1 if status is not None and status in _ATA_STATUS_FAILED else None)
-    return max((count for count in counts if count is not None), default=None)
-
-
-def _failed_in_log(log: Told) -> int | None:
-    if not log:
-        return None
-    failed = log.only(_SELF_TESTS).number("error_count_total")
-    if failed is None:
-        return _failed_ends(log.rows("table"), "status", _ATA_STATUS_FAILED)
-    return max(failed - (log.number("error_count_outdated") or 0), 0)
-
-
-def _failed_ends(tests: Iterable[Told], key: str, failed: Collection[int]) -> int:
-    ends = (test.part(key).number("value", _LARGEST_BYTE) for test in tests)
-    return sum(end in failed for end in ends if end is not None)
+def _pending_defects(told: Told) -> int | None:
+    log = told.part("ata_pending_defects_log").only(("size", "count", "table"))
+    if log and not log.has("count"):
+        log.note("count", "the number of defects was expected")
+    return log.number("count")
 
 
 def _uncorrected(told: Told) -> int | None:
     log = told.part("scsi_error_counter_log").only(("read", "write", "verify"))
-    kinds = [log.part(kind).only(_COUNTED_ERRORS) for kind in ("read", "write", "verify")]
-    counts = [kind.number("total_uncorrected_errors") for kind in kinds]
-    known = [count for count in counts if count is not None]
+    known = []
+    for kind in ("read", "write", "verify"):
+        errors = log.part(kind).only(_COUNTED_ERRORS)
+        count = errors.number("total_uncorrected_errors")
+        if count is not None:
+            known.append(count)
+        elif log.has(kind) and not errors.has("total_uncorrected_errors"):
+            errors.note("total_uncorrected_errors", "a whole number was expected")
     return sum(known) if known else None

@@ -123,6 +123,8 @@ def from_text(content: str, source: str) -> DriveReport:
     for number, line in enumerate(content.splitlines(), 1):
         if line.strip():
             reading.read(number, line.rstrip())
+        else:
+            reading.end_warning()
     version = _BANNER.search(content)
     if version:
         parts = [int(part) for part in version["version"].split(".")]
@@ -153,6 +155,10 @@ class _Reading:
         why = self._why_not(line)
         if why is not None:
             self.unread.append(Unread(f"line {number}", line, why))
+
+    def end_warning(self) -> None:
+        """Notice an empty line, with which a warning of the drive database ends."""
+        self._warns = False
 
     def is_cut(self) -> list[Unread]:
         """Note where the text ends before what smartctl -a and -x always have."""
@@ -210,7 +216,7 @@ class _Reading:
         return block is not None
 
     def _warning(self, line: str) -> None:
-        """Keep what the drive database warns of; it ends at the next section."""
+        """Keep what the drive database warns of."""
         text = line.removeprefix("==> WARNING:").strip()
         if not self._warns:
             self.warnings.append(text)
@@ -385,7 +391,7 @@ class _Reading:
             self.found["ata_smart_data"] = {"self_test": {"status": status}}
         elif _SELECTIVE_TEST.fullmatch(line):
             log = self.found.setdefault("ata_smart_selective_self_test_log", {"table": []})
-            log["table"].append({"status": {"value": _READ_FAILURE}})
+            log["table"].append({"status": {"value": _READ_FAILURE << 4}})
         else:
             return False
         return True
@@ -395,7 +401,9 @@ class _Reading:
         if result is None:
             return self._other_test(line)
         number = sum(key.startswith("scsi_self_test_") for key in self.found)
-        self.found[f"scsi_self_test_{number}"] = {"result": {"value": result}}
+        code = _LONG if re.search(r"ground (long|extended)", line) else _SHORT
+        test = {"code": {"value": code}, "result": {"value": result}}
+        self.found[f"scsi_self_test_{number}"] = test
         return None
 
     def _nvme_test(self, line: str) -> str | None:
@@ -403,7 +411,9 @@ class _Reading:
         if result is None:
             return self._other_test(line)
         log = self.found.setdefault("nvme_self_test_log", {"table": []})
-        log["table"].append({"self_test_result": {"value": result}})
+        code = _LONG if " Extended " in line else _SHORT
+        test = {"self_test_code": {"value": code}, "self_test_result": {"value": result}}
+        log["table"].append(test)
         return None
 
     def _other_test(self, line: str) -> str | None:
@@ -439,7 +449,7 @@ class _Reading:
         number = count_in(value.removesuffix("%"))
         if name == "elements in grown defect list" and number is not None:
             self.found["scsi_grown_defect_list"] = number
-        elif name == "percentage used endurance indicator" and number is not None:
+        elif name in _ENDURANCE and number is not None:
             self.found["scsi_percentage_used_endurance_indicator"] = number
         elif name == "pending defect count" and (count := re.match(r"\d+", value)):
             self.found["scsi_pending_defects"] = {"count": int(count[0])}
@@ -470,7 +480,10 @@ def _result(line: str, ends: Sequence[str], under_way: str) -> int | None:
 
 
 _POWER_ON_HOURS = 9
+_ENDURANCE = ("percentage used endurance indicator", "ss media used endurance indicator")
+"""As smartctl names it since 7.0, and before."""
 _READ_FAILURE = 7
+_SHORT, _LONG = 1, 2
 _IN_PROGRESS = 15
 _ERROR_COLUMNS = 7
 

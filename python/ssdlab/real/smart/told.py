@@ -57,6 +57,10 @@ class Told:
                 self.note(key, "no field of this name is known here")
         return self
 
+    def names(self) -> list[str]:
+        """Return the names of all that is there."""
+        return list(self._content)
+
     def has(self, key: str) -> bool:
         """Whether a value is there, whatever it is."""
         return key in self._content
