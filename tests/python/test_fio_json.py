@@ -169,6 +169,17 @@ def test_a_failed_job_is_said_first(command: Command, tmp_path: Path, verb: str)
         assert page.index("failed with error 5") < page.index("<h2>Summary</h2>")
 
 
+def test_short_and_dropped_requests_are_said(command: Command, tmp_path: Path) -> None:
+    """They are among the requests that figures count: a finding, as errors passed over are."""
+    text = recorded("3.36-failed.json").replace('"error": 5', '"error": 0')
+    assert '"short_ios": 0' in text and '"drop_ios": 0' in text
+    spoiled = text.replace('"short_ios": 0', '"short_ios": 7', 1)
+    (tmp_path / "short.json").write_text(spoiled.replace('"drop_ios": 0', '"drop_ios": 2', 1))
+    code, out, err = command("compare", "short.json", "short.json")
+    assert code == Exit.FINDING
+    assert "7 requests came back short" in out + err and "2 requests were dropped" in out + err
+
+
 def test_every_change_is_told_or_changes_nothing() -> None:
     """A name, a type, a unit or a version changed at every place: no figure goes without a word.
 

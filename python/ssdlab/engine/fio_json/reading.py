@@ -17,6 +17,7 @@ from ssdlab.engine.fio_json.version import Version, version_of
 from ssdlab.ground.errors import SsdlabError
 from ssdlab.ground.recognise import what_it_is
 from ssdlab.ground.unread import Unread
+from ssdlab.ground.untrusted import whole
 
 _DIRECTIONS = ("read", "write", "trim", "mixed")
 _RESULTS = ("fio's JSON", "fio's JSON of several clients")
@@ -122,6 +123,9 @@ def _failures(job: Mapping[str, Any]) -> Iterator[str]:
         first = job.get("first_error")
         what = f", the first with error {_error(first)}" if first else ""
         yield f"job {name} passed over {errors} errors{what}"
+    for figure, what in (("short_ios", "came back short"), ("drop_ios", "were dropped")):
+        if count := sum(whole(each.get(figure)) or 0 for each in directions):
+            yield f"of job {name} {count} requests {what}"
 
 
 def _error(number: float) -> str:
