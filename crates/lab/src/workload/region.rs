@@ -77,6 +77,19 @@ fn block_extremes(job: &Job) -> (u64, u64) {
     (bytes().min().unwrap_or(1), bytes().max().unwrap_or(1))
 }
 
+/// Bytes of a pass that `size` asks for beside a `filesize`; fio rounds a share down to the smallest block, and takes one
+/// that is less than that for all.
+pub fn pass_bytes(job: &Job, size: Extent, whole: u64) -> u64 {
+    let bytes = in_bytes(size, whole);
+    match size {
+        Extent::Bytes(_) => bytes,
+        Extent::Percent(_) => match bytes - bytes % block_extremes(job).0 {
+            0 => whole,
+            blocks => blocks,
+        },
+    }
+}
+
 /// Bytes of the largest block of a job, of whatever direction.
 pub fn largest_block(job: &Job) -> u64 {
     let sizes = [&job.block_sizes.read, &job.block_sizes.write, &job.block_sizes.trim];

@@ -481,3 +481,17 @@ fn ranges_of_sizes_are_drawn() {
 fn create_only_issues_nothing() {
     assert_eq!(blocks("--rw=randwrite --bs=4k --size=1m --create_only=1 --end_fsync=1"), "");
 }
+
+/// A share in `size` beside a `filesize` is rounded down to blocks, and all where that leaves none: fio 3.33's counts.
+#[test]
+fn a_pass_in_percent_is_of_whole_blocks() {
+    for (flags, expected) in [
+        ("--bs=4k --size=33%", 84),
+        ("--bs=64k --size=34%", 5),
+        ("--bs=4k --size=1%", 2),
+        ("--bs=4k --size=0.2%", 256),
+        ("--bs=4k --size=346030", 85),
+    ] {
+        assert_eq!(requests(&format!("--rw=write --filesize=1m {flags}"), 999).len(), expected, "{flags}");
+    }
+}
