@@ -520,3 +520,12 @@ def test_the_old_name_of_the_endurance_indicator() -> None:
     mark = "Elements in grown defect list: "
     worn = text.replace(mark, f"SS Media used endurance indicator: 130%\n{mark}")
     assert read_file(worn.encode(), "d.txt").scsi_endurance_used == 130
+
+
+def test_nvme_cli_in_a_locale_with_fahrenheit() -> None:
+    """The Kelvin beside it are what the drive says."""
+    text = (SMART / "forms" / "nvme-cli-2.3-smart-log.txt").read_text()
+    assert (mark := "50°C (323 Kelvin)") in text
+    for written, celsius in ((mark, 50), ("122 °F (323 K)", 50)):
+        report = read_file(text.replace(mark, written, 1).encode(), "d.txt")
+        assert (report.temperature_celsius, report.unread) == (celsius, ())

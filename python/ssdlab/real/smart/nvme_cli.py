@@ -67,6 +67,10 @@ _TEXT_UNUSED = re.compile(
 )
 _BIT = re.compile(r"(?P<what>.+)\[(?P<bit>[0-7])\]")
 _CELSIUS = re.compile(r"(?P<degrees>-?\d+) ?°? ?(C|Celsius)\b.*", re.IGNORECASE)
+_FAHRENHEIT = re.compile(
+    r"-?\d+ ?°? ?(?:F|Fahrenheit) \((?P<kelvin>\d+) ?K(?:elvin)?\)", re.IGNORECASE
+)
+"""As in locales of the United States; what the drive says is the temperature in Kelvin."""
 _PERCENT = frozenset(("avail_spare", "spare_thresh", "percent_used"))
 _BRACKETS = re.compile(r"\s*\([^()]*\)$")
 
@@ -119,13 +123,13 @@ def from_text(content: str, source: str) -> DriveReport:
         name = row["name"] if row else ""
         value = _BRACKETS.sub("", row["value"]).strip() if row else ""
         key = _TEXT_NAMES.get(name.lower())
-        bit, degrees = _BIT.fullmatch(name), _CELSIUS.fullmatch(row["value"]) if row else None
+        bit, degrees = _BIT.fullmatch(name), _degrees(row["value"]) if row else None
         if heading or _TEXT_UNUSED.fullmatch(name):
             continue
         if key and key not in found:
             found[key] = value.removesuffix("%") if key in _PERCENT else value
-        elif name.lower() == "temperature" and degrees:
-            celsius = float(degrees["degrees"])
+        elif name.lower() == "temperature" and degrees is not None:
+            celsius = degrees
         elif bit and value in ("0", "1"):
             bits |= int(value) << int(bit["bit"])
         else:
@@ -137,6 +141,14 @@ def from_text(content: str, source: str) -> DriveReport:
     if device != source and not device.startswith("/"):
         device = f"/dev/{device}"
     return _report(log, warning, celsius, device, "nvme-cli text", unread)
+
+
+def _degrees(written: str) -> float | None:
+    """Read a temperature in degrees Celsius."""
+    if celsius := _CELSIUS.fullmatch(written):
+        return float(celsius["degrees"])
+    kelvin = _FAHRENHEIT.fullmatch(written)
+    return float(kelvin["kelvin"]) - _KELVIN if kelvin else None
 
 
 def _report(
