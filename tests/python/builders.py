@@ -44,15 +44,20 @@ def with_queue(machine: MadeMachine, **attributes: str) -> MadeMachine:
 
 
 def behind(
-    cache: str, model: str = "MR9361-8i", vendor: str = "AVAGO", media: str = ""
+    cache: str,
+    model: str = "MR9361-8i",
+    vendor: str = "AVAGO",
+    media: str = "",
+    *,
+    state: str = "Optl",
+    physical: str = "Onln",
 ) -> MadeMachine:
     """Make a virtual drive of a MegaRAID; with ``media`` it tells what its drives are."""
     machine = MadeMachine().drive("sda", device_model=model, device_vendor=vendor)
-    if media:
-        table = {"Drive Information": [{"EID:Slt": "252:0", "Med": media}]}
-        answer = json.dumps({"Controllers": [{"Response Data": table}]})
-        machine.command("storcli64 /cALL/eALL/sALL show J", answer)
-    drives = [{"DG/VD": "0/0", "TYPE": "RAID5", "Cache": cache}]
+    told = {"EID:Slt": "252:0", "State": physical} | ({"Med": media} if media else {})
+    answer = json.dumps({"Controllers": [{"Response Data": {"Drive Information": [told]}}]})
+    machine.command("storcli64 /cALL/eALL/sALL show J", answer)
+    drives = [{"DG/VD": "0/0", "TYPE": "RAID5", "State": state, "Cache": cache}]
     content = {"Controllers": [{"Response Data": {"Virtual Drives": drives}}]}
     return machine.command("storcli64 /cALL/vALL show J", json.dumps(content))
 
@@ -118,6 +123,8 @@ def adaptec(read: str, write: str, scrub: str = "") -> MadeMachine:
             f"arcconf GETCONFIG {number} LD",
             "Controllers found: 2\n"
             "Logical Device number 0\n"
+            "   Status of Logical Device                 : Optimal\n"
+            "   Failed stripes                           : No\n"
             f"   Read-cache setting                       : {caches[0]}\n"
             f"   Write-cache setting                      : {caches[1]}\n",
         )

@@ -370,7 +370,7 @@ LAYOUTS = (
     Layout(
         "controller that nothing can ask",
         lambda: MadeMachine().drive("sda", device_model="PERC H730", device_vendor="DELL"),
-        unseen=("RAID controller", "RAID patrol", "wear"),
+        unseen=("RAID controller", "RAID patrol", "RAID state", "wear"),
     ),
     Layout(
         "drive that has outlived its rating",

@@ -353,7 +353,7 @@ BLIND = (
     Layout(
         "HPE Smart Array that nothing can ask",
         lambda: MadeMachine().drive("sda", device_vendor="HPE", device_model="LOGICAL VOLUME"),
-        unseen=("RAID controller", "RAID patrol", "wear"),
+        unseen=("RAID controller", "RAID patrol", "RAID state", "wear"),
     ),
     Layout("HPE Smart Array", lambda: smart_array("Disabled", "OK", "Idle")),
     Layout(

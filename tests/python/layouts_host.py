@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from builders import adaptec, encrypted, generation, host, plain
+from builders import adaptec, array, behind, encrypted, generation, host, plain
 from layout import Layout
 from machine import GIB, MadeMachine
 
@@ -41,12 +41,13 @@ def without_aes(features: str, cipher: str = "aes-xts-plain64") -> MadeMachine:
     return machine.file("/proc/cpuinfo", f"processor : 0\nflags\t\t: fpu sse2 {features}\n")
 
 
-def pool(shift: int, automatic: str, rotational: str = "0") -> MadeMachine:
+def pool(shift: int, automatic: str, rotational: str = "0", health: str = "ONLINE") -> MadeMachine:
     """Make a pool of ZFS on one drive, as zpool tells of it."""
     machine = MadeMachine().drive("sda", rotational=rotational, device_model="MADE")
     machine.partition("sda1", "sda", start=2048).elsewhere("/tank", "zfs")
-    asked = "zpool get -H -p -o name,property,value ashift,autotrim"
-    machine.command(asked, f"tank\tashift\t{shift}\ntank\tautotrim\t{automatic}")
+    asked = "zpool get -H -p -o name,property,value ashift,autotrim,health"
+    told = {"ashift": shift, "autotrim": automatic, "health": health}
+    machine.command(asked, "\n".join(f"tank\t{key}\t{value}" for key, value in told.items()))
     return machine.command("zpool list -v -H -P -L", "tank\t1\t2\n\t/dev/sda1\t1\t2")
 
 
@@ -100,6 +101,27 @@ HOST = (
         (("ZFS", "yellow"), ("ZFS", "yellow")),
         "tank",
         "no remedy is given, because ashift is set once",
+    ),
+    Layout(
+        "ZFS that lacks a device",
+        lambda: pool(12, "on", health="DEGRADED"),
+        (("ZFS", "red"),),
+        "tank",
+        "no remedy is given, because which drive is to be replaced",
+    ),
+    Layout(
+        "MegaRAID with a degraded array",
+        lambda: behind("NRWTD", state="Dgrd", physical="Failed"),
+        (("RAID state", "red"), ("RAID state", "red")),
+        "/c0",
+        "no remedy is given, because which drive is to be replaced",
+    ),
+    Layout(
+        "RAID 0 that lost a member",
+        lambda: array("raid0", array_state="broken"),
+        (("arrays", "red"),),
+        "/dev/md0",
+        "no remedy is given, because which drive is to be replaced",
     ),
     Layout("ZFS that chose its ashift", lambda: pool(0, "on"), unseen=("ZFS",)),
 )

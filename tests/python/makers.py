@@ -146,7 +146,7 @@ PUBLIC = (
     PublicMachine(
         "github.com/openmediavault/openmediavault/issues/535",
         _hp_h240,
-        unseen=("RAID controller", "RAID patrol", "wear"),
+        unseen=("RAID controller", "RAID patrol", "RAID state", "wear"),
     ),
     PublicMachine(
         "github.com/openmediavault/openmediavault/issues/535",

@@ -195,8 +195,8 @@ def test_debian_s_cron_job_trims_not_every_pool(
 ) -> None:
     """Without a word of its own a pool is trimmed only if all of its drives are NVMe."""
     machine = MadeMachine().drive(drive).elsewhere("/tank", "zfs")
-    asked = "zpool get -H -p -o name,property,value ashift,autotrim"
-    machine.command(asked, "tank\tashift\t12\ntank\tautotrim\toff")
+    asked = "zpool get -H -p -o name,property,value ashift,autotrim,health"
+    machine.command(asked, "tank\tashift\t12\ntank\tautotrim\toff\ntank\thealth\tONLINE")
     machine.command("zpool list -v -H -P -L", f"tank\t1\t2\n\t/dev/{drive}\t1\t2")
     machine.file("/etc/cron.d/zfsutils-linux", "24 0 1-7 * * root /usr/lib/zfs-linux/trim")
     if wish:

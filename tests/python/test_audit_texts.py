@@ -81,6 +81,7 @@ NAME  PROPERTY   VALUE   SOURCE
 ssd   capacity   {0}%     -
 ssd   autotrim   {1}     local
 ssd   ashift     {2}      local
+ssd   health     ONLINE   -
 """
 
 
@@ -186,8 +187,11 @@ def test_diskinfo_tunefs_and_zpool() -> None:
     assert verdicts("media", DISKINFO.format("No", 7200)) == [("ada0", "green")]
     assert verdicts("trim schedule", "tunefs: trim: (-t)      disabled") == [("tunefs", "yellow")]
     assert verdicts("trim schedule", "tunefs: trim: (-t)      enabled") == [("tunefs", "green")]
-    assert verdicts("ZFS", POOL.format(93, "on", 9)) == [("ssd", "green"), ("ssd", "yellow")]
-    assert verdicts("ZFS", POOL.format(9, "off", 12)) == [("ssd", "green"), ("ssd", "yellow")]
+    assert verdicts("ZFS", POOL.format(93, "on", 9)) == [*[("ssd", "green")] * 2, ("ssd", "yellow")]
+    assert verdicts("ZFS", POOL.format(9, "off", 12)) == [
+        *[("ssd", "green")] * 2,
+        ("ssd", "yellow"),
+    ]
     assert verdicts("spare area", POOL.format(93, "on", 12)) == [("ssd", "yellow")]
     assert verdicts("spare area", POOL.format(50, "on", 12)) == [("ssd", "green")]
     assert verdicts("spare area", POOL.format(50, "off", 12)) == []

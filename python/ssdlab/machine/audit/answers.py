@@ -44,7 +44,7 @@ _FORMS = (
     ),
     (
         re.compile("zpool get .*"),
-        re.compile(r"[^\t]+\t(ashift|autotrim)\t[^\t]+"),
+        re.compile(r"[^\t]+\t(ashift|autotrim|health)\t[^\t]+"),
         "pool, property and value were expected, with tabs between them (zpool-get(8))",
     ),
     (

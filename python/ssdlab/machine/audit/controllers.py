@@ -18,6 +18,8 @@ from ssdlab.real.system import System
 MEGARAID, SMART_ARRAY, ADAPTEC, OTHER = "MegaRAID", "Smart Array", "Adaptec", "other"
 STORCLI = ("storcli64", "storcli", "perccli64", "perccli")
 """MegaRAID's program by the names under which it is installed."""
+PHYSICAL = "physicaldrive"
+"""What ssacli calls a drive behind the controller."""
 SSACLI = ("ssacli", "hpssacli", "hpacucli")
 TOOLS = {
     MEGARAID: "storcli (perccli for Dell)",
@@ -92,7 +94,11 @@ def rows(response: dict[str, Any], name: str) -> Iterator[dict[str, Any]]:
 
 
 def ssacli(system: System) -> tuple[str, list[tuple[str, str, str, str]]]:
-    """Ask HPE's program; gives its name, and of every line slot, logical drive, key and value."""
+    """Ask HPE's program; gives its name, and of every line slot, place in it, key and value.
+
+    The place is empty for the controller itself, or ``array A``, ``logical drive 1`` or
+    ``physicaldrive 1I:1:1``.
+    """
     for program in SSACLI:
         answer = system.run(program, "ctrl", "all", "show", "config", "detail")
         if answer is not None:
@@ -101,20 +107,23 @@ def ssacli(system: System) -> tuple[str, list[tuple[str, str, str, str]]]:
 
 
 def _ssacli_lines(answer: str) -> Iterator[tuple[str, str, str, str]]:
-    slot, drive, part = "", "", ""
+    slot, place, is_other = "", "", False
     for line in answer.splitlines():
         header = re.match(r"\S.* in Slot (\w+)", line)
         key, _, value = (each.strip() for each in line.partition(":"))
+        drive = re.match(rf"\s*({PHYSICAL} [\w:]+)", line, re.I)
+        if header or drive or key in ("Array", "Logical Drive"):
+            is_other = False
         if header:
-            slot, drive, part = header[1], "", "controller"
-        elif re.match(r"\s*(physicaldrive|enclosure|expander|SEP|Port Name)\b", line, re.I):
-            part = "other"
-        elif key == "Array":
-            drive, part = "", "array"
-        elif key == "Logical Drive":
-            drive, part = value, "logical"
-        elif slot and value and part != "other":
-            yield slot, drive, key, value
+            slot, place = header[1], ""
+        elif drive:
+            place = drive[1]
+        elif re.match(r"\s*(enclosure|expander|SEP|Port Name)\b", line, re.I):
+            is_other = True
+        elif key in ("Array", "Logical Drive"):
+            place = f"{key.lower()} {value}"
+        elif slot and value and not is_other:
+            yield slot, place, key, value
 
 
 def arcconf(system: System, part: str) -> list[tuple[int, list[tuple[str, str]]]]:
@@ -151,7 +160,11 @@ def media(system: System, family: str, devices: list[Device]) -> str | None:
         told = [str(row.get("Med")) for each in answers for row in rows(each, "Drive Information")]
     elif family == SMART_ARRAY:
         _, lines = ssacli(system)
-        told = [value for _, _, key, value in lines if key == "Interface Type"]
+        told = [
+            value
+            for _, place, key, value in lines
+            if key == "Interface Type" and not place.startswith(PHYSICAL)
+        ]
     if any("SSD" in each or "Solid State" in each for each in told):
         return "ssd"
     return "disk" if told and all(each in _DISKS for each in told) else None

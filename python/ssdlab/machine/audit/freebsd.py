@@ -20,6 +20,7 @@ from ssdlab.machine.audit.finding import Finding, Severity, not_looked_at
 from ssdlab.machine.audit.pasted import Pasted, PastedLine
 from ssdlab.machine.audit.remedy import Remedy, advice
 from ssdlab.machine.audit.room import WANTED
+from ssdlab.machine.audit.states import StateKind, state_of
 from ssdlab.machine.audit.windows import aligned
 from ssdlab.real.device import whole
 
@@ -255,7 +256,8 @@ def _pools(pasted: Pasted) -> dict[str, dict[str, str]]:
             continue
         pool, key, value = row.groups()
         told = pools.setdefault(pool, {})
-        if not re.fullmatch(_POOL_FORMS.get(key, ".*"), value):
+        is_strange = key == "health" and state_of(value) is StateKind.UNKNOWN
+        if is_strange or not re.fullmatch(_POOL_FORMS.get(key, ".*"), value):
             line.refuse(f"no such value of {key} is known here")
         elif told.setdefault(key, value) != value:
             line.refuse(f"{key} stands twice, with different values")

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from ssdlab.machine.audit.pasted import Pasted, PastedLine
+from ssdlab.machine.audit.states import StateKind, state_of
 
 _SIZE = r"\d{1,20}(?:[.,]\d{1,6})?\s*(?:[KMGTP]?B)?"
 _FLAG = "True|False|"
@@ -19,6 +20,9 @@ _FILE_SYSTEM = r"NTFS|ReFS|CSVFS\w*|FAT|FAT12|FAT16|FAT32|exFAT|CDFS|UDF|RAW|Unk
 _FORMS = {
     "MediaType": "SSD|HDD|SCM|Unspecified",
     "HealthStatus": "Healthy|Warning|Unhealthy|Unknown|(?:Scan|Spot Fix|Full Repair) Needed",
+    "OperationalStatus": "Unknown|Other|Stressed|Starting|Stopping|Stopped|In Service|Aborted|"
+    "Dormant|Power Mode|Relocating|Updating Firmware|Removing From Pool|"
+    "(?:(?:Starting|Stopping|In) )?Maintenance(?: Mode)?|(?:Scan|Spot Fix|Full Repair) Needed|",
     "SizeRemaining": _SIZE,
     "Size": _SIZE,
     "AllocatedSize": _SIZE,
@@ -42,7 +46,7 @@ _FREE = frozenset(
     EnclosureNumber FileSystemLabel FirmwareVersion FriendlyName Function FruId GptType Guid
     IsActive IsBoot IsDAX IsHidden IsIndicationEnabled IsOffline IsPartial IsReadOnly
     IsShadowCopy IsSystem LogicalSectorSize Manufacturer MbrType Model ObjectId
-    OperationalDetails OperationalStatus OtherCannotPoolReasonDescription PSComputerName
+    OperationalDetails OtherCannotPoolReasonDescription PSComputerName
     PartNumber PassThroughClass PassThroughIds PassThroughNamespace PassThroughServer Path
     PhysicalLocation PhysicalSectorSize ReFSDedupMode SerialNumber SlotNumber SoftwareVersion
     SpindleSpeed StoragePoolUniqueId SupportedUsages TransitionState Type UniqueId
@@ -103,6 +107,9 @@ def _is_known(name: str) -> bool:
 
 
 def _fits(name: str, value: str) -> bool:
+    # Its words above say neither that all is well nor that it is not.
+    if name == "OperationalStatus" and state_of(value) is not StateKind.UNKNOWN:
+        return True
     return re.fullmatch(_FORMS.get(name, ".*"), value) is not None
 
 

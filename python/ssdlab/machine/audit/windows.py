@@ -19,6 +19,7 @@ from ssdlab.machine.audit.pasted import Pasted
 from ssdlab.machine.audit.powershell import PowerShellRow
 from ssdlab.machine.audit.remedy import Remedy, advice, refused
 from ssdlab.machine.audit.room import WANTED
+from ssdlab.machine.audit.states import StatedPart, judged_state
 
 _UNITS = {"B": 1, "KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30, "TB": 1 << 40, "PB": 1 << 50}
 ASK_FSUTIL = "fsutil behavior query DisableDeleteNotify tells whether TRIM is sent"
@@ -29,6 +30,14 @@ _ANSWER = re.compile(
 _TYPED = re.compile(r".*\bfsutil(?:\.exe)?\s+behavior\s+(?:query|set)\b.*", re.IGNORECASE)
 _FSUTIL = "Microsoft Learn: fsutil behavior, DisableDeleteNotify (0: TRIM is sent)"
 _POWERSHELL = "Microsoft Learn: Get-PhysicalDisk, Get-Volume, Get-Partition"
+_STATED = StatedPart(
+    "wear",
+    "the drive",
+    "Microsoft Learn: Storage Spaces, health and operational states",
+    "has failed or is about to",
+    "what is on it may be lost",
+    "it has to be judged by its own counters: back up, then ssdlab health reads smartctl's answer",
+)
 
 
 def findings(pasted: Pasted) -> Iterator[Finding]:
@@ -119,23 +128,32 @@ def _disk(row: PowerShellRow) -> Iterator[Finding]:
     told = row.told
     number = told.get("Number") or told.get("DeviceId") or "?"
     where = told.get("FriendlyName") or told.get("Model") or f"disk {number}"
-    kind, health = told.get("MediaType"), told.get("HealthStatus", "")
+    kind = told.get("MediaType")
     if kind in ("SSD", "HDD", "SCM"):
         yield Finding("media", Severity.GREEN, f"Windows takes it for {kind}", where)
     elif kind:
         yield not_looked_at("media", f"Windows does not know what it is ({kind})", where)
     else:
         yield not_looked_at("media", "its MediaType is not understood", where)
-    if health == "Healthy":
-        yield Finding("wear", Severity.GREEN, "Windows calls it healthy", where)
-    elif health:
+    yield from _health(row, where)
+
+
+def _health(row: PowerShellRow, where: str) -> Iterator[Finding]:
+    """Judge both words that Windows has for it: a drive may be healthy and yet about to fail."""
+    health, status = row.told.get("HealthStatus", ""), row.told.get("OperationalStatus", "")
+    told = list(judged_state(_STATED, status, where)) if status else []
+    yield from told
+    if health == "Healthy" and row.is_whole:
+        if not told:
+            yield Finding("wear", Severity.GREEN, "Windows calls it healthy", where)
+    elif health and health != "Healthy":
         severity = Severity.RED if health == "Unhealthy" else Severity.YELLOW
         remedy = advice("back up, then ask the drive itself: smartctl, and ssdlab health reads it")
         why = "the drive or its driver reports failures"
         what = f"Windows calls it {health.lower()}"
         yield Finding("wear", severity, what, where, why, remedy, _POWERSHELL)
     elif not row.is_whole:
-        yield not_looked_at("wear", "its HealthStatus is not understood, or missing", where)
+        yield not_looked_at("wear", "not all that is told of it is understood", where)
 
 
 def _volume(row: PowerShellRow, trim: dict[str, bool], media: set[str]) -> Iterator[Finding]:

@@ -13,10 +13,12 @@ from collections.abc import Iterator
 from ssdlab.machine.audit.finding import Finding, Machine, Severity, not_looked_at
 from ssdlab.machine.audit.remedy import Remedy, refused
 from ssdlab.machine.audit.schedule import best, cron, timer
+from ssdlab.machine.audit.states import StatedPart, judged_state
 from ssdlab.machine.audit.units import is_masked
 from ssdlab.real.device import PARITY, REDUNDANT, Device, whole
 
 _SOURCE = "Thomas-Krenn SSD e-book, ch. 3 (checkarray, mismatch_cnt, MAILADDR); md(4)"
+_STATED = StatedPart("arrays", "the array", "Linux Documentation/admin-guide/md (array_state)")
 _TIMERS = ("mdcheck_start.timer", "raid-check.timer")
 _CONFIGURATIONS = ("/etc/mdadm/mdadm.conf", "/etc/mdadm.conf")
 _ROW = re.compile(
@@ -57,10 +59,14 @@ def _blind() -> Finding:
 
 
 def _array(machine: Machine, array: Device) -> Iterator[Finding]:
-    if array.size_bytes == 0:
+    state = array.details.get("array_state", "clean")
+    if array.size_bytes == 0 or state == "inactive":
         yield _inactive(array)
         return
-    if array.details.get("level") not in REDUNDANT:
+    told = list(judged_state(_STATED, state, array.label))
+    yield from told
+    # Of a broken one too many members are gone: to add one, as below, does not mend it.
+    if told or array.details.get("level") not in REDUNDANT:
         return
     missing = whole(array.details.get("degraded")) or 0
     if missing > 0:

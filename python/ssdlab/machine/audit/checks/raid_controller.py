@@ -15,6 +15,7 @@ from ssdlab.machine.audit.controllers import (
     ADAPTEC,
     MEGARAID,
     OTHER,
+    PHYSICAL,
     SMART_ARRAY,
     TOOLS,
     arcconf,
@@ -176,12 +177,14 @@ def _smart_array(machine: Machine) -> list[Finding] | None:
     program, lines = ssacli(machine.system)
     if not lines:
         return None
-    return [each for line in lines for each in _line(program, *line)]
+    return [
+        each for line in lines if not line[1].startswith(PHYSICAL) for each in _line(program, *line)
+    ]
 
 
-def _line(program: str, slot: str, drive: str, key: str, value: str) -> Iterator[Finding]:
+def _line(program: str, slot: str, place: str, key: str, value: str) -> Iterator[Finding]:
     """Judge one line of ssacli's answer."""
-    where = f"slot {slot}" + (f", logical drive {drive}" if drive else "")
+    where = f"slot {slot}" + (f", {place}" if place else "")
     command = f"{program} ctrl slot={slot} modify"
     known = _HPE_WORDS.get(key)
     if known is not None and not known.match(value):
@@ -209,10 +212,6 @@ def _line(program: str, slot: str, drive: str, key: str, value: str) -> Iterator
     elif key == "Battery/Capacitor Status" and value.startswith("Failed"):
         what, why = f"the cache's battery: {value}", "without it the controller writes through"
         remedy = refused("the battery has to be replaced")
-        yield Finding("RAID controller", Severity.RED, what, where, why, remedy, _HPE_SOURCE)
-    elif key == "Status" and drive and value != "OK":
-        what, why = f"the logical drive is not whole: {value}", "the next failure may take the data"
-        remedy = refused("which drive is to be replaced must be judged by its own state")
         yield Finding("RAID controller", Severity.RED, what, where, why, remedy, _HPE_SOURCE)
 
 

@@ -1,4 +1,4 @@
-"""ZFS: whether its pools write whole pages, and whether TRIM is sent.
+"""ZFS: whether its pools are whole and write whole pages, and whether TRIM is sent.
 
 ``ashift`` is the power of two of the smallest write; 12 is 4 KiB. 0 means that each device was
 asked when it was added, and only zdb tells what it answered. ``zpool list`` tells which devices a
@@ -16,11 +16,18 @@ from collections.abc import Iterator
 from ssdlab.machine.audit.finding import Finding, Machine, Severity, not_looked_at
 from ssdlab.machine.audit.remedy import Remedy, refused
 from ssdlab.machine.audit.schedule import timer
+from ssdlab.machine.audit.states import StatedPart, judged_state
 from ssdlab.real.device import Device, whole
 
 _SOURCE = "zpoolprops(7): ashift, autotrim; forum thread on 4 KiB alignment under ZFS"
+_STATED = StatedPart(
+    "ZFS",
+    "the pool",
+    "zpoolprops(7): health; zpoolconcepts(7): the states of devices",
+    cure="which drive is to be replaced must be judged by its own state (zpool status -v)",
+)
 _PAGE_SHIFT = 12
-_PROPERTIES = ("zpool", "get", "-H", "-p", "-o", "name,property,value", "ashift,autotrim")
+_PROPERTIES = ("zpool", "get", "-H", "-p", "-o", "name,property,value", "ashift,autotrim,health")
 _DEVICES = ("zpool", "list", "-v", "-H", "-P", "-L")
 _TIMERS = ("zfs-trim-weekly@{pool}.timer", "zfs-trim-monthly@{pool}.timer")
 _CRON = "/etc/cron.d/zfsutils-linux"
@@ -55,6 +62,9 @@ def judged(
     pool: str, properties: dict[str, str], is_scheduled: bool = False, needs_trim: bool = True
 ) -> Iterator[Finding]:
     """Judge what zpool tells of a pool; ``is_scheduled`` if something runs zpool trim."""
+    health = properties.get("health", "")
+    told = list(judged_state(_STATED, health, pool))
+    yield from told or [Finding("ZFS", Severity.GREEN, f"its health is {health}", pool)]
     if "ashift" in properties:
         yield from _ashift(pool, properties)
     if needs_trim:
