@@ -15,7 +15,7 @@ from ssdlab.cli.align_listing import answer_of
 from ssdlab.ground.errors import SsdlabError
 from ssdlab.ground.exit_codes import Exit
 from ssdlab.machine.align import Grid
-from ssdlab.machine.align.listings import Listing, judge, read_listing
+from ssdlab.machine.align.listings import READERS, Listing, judge, read_listing
 
 Command = Callable[..., tuple[int, str, str]]
 TEXTS = {
@@ -172,3 +172,26 @@ def test_two_listings_in_one(name: str) -> None:
     judged = sum(len(disk.judged) for disk in judge(listing, Grid()))
     assert judged == len(RIGHT[name].starts) + 5
     assert found in (Exit.FINDING, Exit.ATTENTION) and len(listing.read_as) in (1, 2, 3)
+
+
+def test_a_listing_cut_after_its_heading() -> None:
+    """The heading of rows that are not there is quoted, whichever tool printed it."""
+    cut = 0
+    for name in TEXTS:
+        lines = TEXTS[name].expandtabs().splitlines()
+        heads = [at for at, line in enumerate(lines) if heads_rows(line)]
+        if heads:
+            _, listing = answer("\n".join(lines[: heads[-1] + 1]))
+            assert quotes(listing, lines[heads[-1]]), name
+            cut += 1
+    assert cut >= 60
+
+
+def heads_rows(line: str) -> bool:
+    """Whether some reader takes a line for a heading of rows."""
+    for reader in READERS:
+        found = (each for each in reader.rules if each.pattern.fullmatch(line.strip()))
+        rule = next(found, None)
+        if rule is not None and rule.heads:
+            return True
+    return False

@@ -184,7 +184,7 @@ def _starts(text: str) -> type[Reader] | None:
 def _gathered(readers: list[Reader], unread: list[Unread]) -> Listing:
     disks: list[ListedDisk] = []
     for reader in readers:
-        reader.finish()
+        reader.end()
         disks += [draft.listed() for draft in reader.drafts]
         unread += reader.unread
     unread.sort(key=lambda each: int(each.where.rpartition(" ")[2]))

@@ -99,7 +99,8 @@ class BsdFdisk(Reader):
         rule(r"Starting\s+Ending(?:\s+LBA Info:)?"),
         rule(
             r"#: id\s+(?:cyl|C)\s+(?:hd|H)\s+(?:sec|S) -\s+(?:cyl|C)\s+(?:hd|H)\s+(?:sec|S) "
-            r"\[\s*start\s*[:-]\s*size\s*\]"
+            r"\[\s*start\s*[:-]\s*size\s*\]",
+            heads=True,
         ),
         rule(r"-{20,}"),
     )
@@ -128,7 +129,7 @@ class BsdLabel(Reader):
     rules: ClassVar[tuple[Rule, ...]] = (
         rule(r"# (?P<name>/dev/\S+):", _disk, starts=True),
         rule(r"\d+ partitions:", starts=True),
-        rule(r"#\s+size\s+offset\s+fstype\s+\[fsize bsize bps/cpg\]", starts=True),
+        rule(r"#\s+size\s+offset\s+fstype\s+\[fsize bsize bps/cpg\]", starts=True, heads=True),
         rule(
             r"(?P<letter>[a-p]):\s+(?P<size>\d+)\s+(?P<offset>\d+)\s+(?P<type>\S+)(?:\s+\d+)*"
             r"(?:\s+#.*)?",
@@ -162,7 +163,7 @@ class Gpt(Reader):
             starts=True,
         ),
         rule(r"gpt show: \S+: (?:PMBR|Pri GPT|Sec GPT|MBR) at sector \d+"),
-        rule(r"start\s+size\s+index\s+contents", starts=True),
+        rule(r"start\s+size\s+index\s+contents", starts=True, heads=True),
         rule(r"\d+\s+\d+\s+(?:PMBR|MBR|Hybrid MBR|(?:Pri|Sec) GPT (?:header|table))"),
         rule(
             r"(?P<start>\d+)\s+(?P<size>\d+)\s+(?P<index>\d+)\s+GPT part - "
@@ -206,7 +207,7 @@ class Diskutil(Reader):
             _disk,
             starts=True,
         ),
-        rule(r"#:\s+TYPE NAME\s+SIZE\s+IDENTIFIER", starts=True),
+        rule(r"#:\s+TYPE NAME\s+SIZE\s+IDENTIFIER", starts=True, heads=True),
         rule(
             r"(?P<number>\d+):\s+.*\s(?P<whole>[*+]?)[\d.]+ [KMGTP]?B\s+(?P<name>disk\d+(?:s\d+)*)",
             _row,

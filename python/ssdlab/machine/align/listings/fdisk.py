@@ -18,6 +18,7 @@ from ssdlab.machine.align.listings.cylinders import in_cylinders
 from ssdlab.machine.align.listings.model import Start
 from ssdlab.machine.align.listings.notices import DEVICES, FDISK, LABELS, MODELS, UNIT_WORDS
 from ssdlab.machine.align.listings.rows import (
+    GPT_UNSUPPORTED,
     Draft,
     ListingRow,
     Reader,
@@ -29,6 +30,7 @@ from ssdlab.machine.align.listings.rows import (
     sector_size,
     sectors,
 )
+from ssdlab.machine.align.rule import PAGE_BYTES
 
 # Chinese has full-width colons, with no space behind them.
 _COLON = r"(?:\s?: |\s?：\s*| = )"
@@ -82,6 +84,7 @@ class Fdisk(Reader):
         self._info: dict[str, tuple[ListingRow, str]] = {}
         self._wrapped: ListingRow | None = None
         self._forms: dict[str, None] = {}
+        self._offs: list[tuple[ListingRow, str, Draft | None]] = []
 
     def _disk(self, row: ListingRow, match: _Match) -> None:
         self._close()
@@ -209,10 +212,41 @@ class Fdisk(Reader):
         self._info[match["key"]] = (row, match["value"])
 
     def finish(self) -> None:
-        """Understand the rows of the last drive."""
+        """Understand the rows of the last drive, and hold them against what fdisk says of them."""
         self._close()
+        for row, number, draft in self._offs:
+            self._contradicted(row, number, draft)
+
+    def _off(self, row: ListingRow, match: _Match) -> None:
+        """Keep what fdisk says of a start, until starts are known."""
+        self._offs.append((row, match["number"], self.drafts[-1] if self.drafts else None))
+
+    def _contradicted(self, row: ListingRow, number: str, draft: Draft | None) -> None:
+        """Leave unread what fdisk calls off the physical sectors, and its start does not.
+
+        The drive then begins its sectors elsewhere, or they are larger: nobody can judge by the
+        start. Without a drive, such as where errors are printed first, it may be any drive's.
+        """
+        drafts = [draft] if draft is not None else self.drafts
+        named = [
+            (each, found)
+            for each in drafts
+            for found in each.partitions
+            if re.fullmatch(rf".*\D{number}", found.name)
+        ]
+        if any(found.idle or found.start.fits(PAGE_BYTES) is False for _, found in named):
+            return
+        why = "fdisk says that it does not start on a boundary of physical sectors"
+        for each, found in named:
+            each.partitions.remove(found)
+            self.leave(ListingRow(found.line, found.quoted), f"{why} (line {row.number})")
+        where = "the row's sector" if named else "no row that is understood"
+        shows = "cat /sys/block/*/alignment_offset shows whether the drive has an offset"
+        self.leave(row, f"{where} does not bear it out; {shows}")
 
     def _close(self) -> None:
+        if self.headed is not None and not _may_head_nothing(self.headed.text):
+            self.leave_heading()
         self._unwrap()
         self._close_info()
         table, self._table = self._table, _Table()
@@ -296,11 +330,14 @@ class Fdisk(Reader):
             r"[\da-fA-F]{12})"
         ),
         rule(rf"(?:{MODELS})\s*[:：].*"),
-        rule(rf"(?:{DEVICES})\s[^\d]+", _heading, starts=True),
-        rule(r"#\s+Start\s+End\s+Size\s+Type\s+Name", _heading, starts=True),
+        rule(rf"(?:{DEVICES})\s[^\d]+", _heading, starts=True, heads=True),
+        rule(r"#\s+Start\s+End\s+Size\s+Type\s+Name", _heading, starts=True, heads=True),
         rule(r"Start\s+End\s+Sectors\s+Size", None),
         rule(
-            r"Nr AF\s+Hd Sec\s+Cyl\s+Hd Sec\s+Cyl\s+Start\s+Size ID", _expert_heading, starts=True
+            r"Nr AF\s+Hd Sec\s+Cyl\s+Hd Sec\s+Cyl\s+Start\s+Size ID",
+            _expert_heading,
+            starts=True,
+            heads=True,
         ),
         rule(
             r"Expert command \(m for help\): ?\w?|Command \(m for help\): ?\w?", None, starts=True
@@ -318,6 +355,12 @@ class Fdisk(Reader):
         rule(_ROW.replace(r"|\S+\d)", r"|[^\s/]+\.\w*\d+)"), _device_row),
         rule(r"/\S*\d", _wrapped_name),
         rule(r"\d+\s.*", _number_row, weak=True),
+        rule(GPT_UNSUPPORTED, Reader.gpt_unsupported, aside=True),
+        rule(
+            r"Partition (?P<number>\d+) does not start on physical sector boundary\.",
+            _off,
+            aside=True,
+        ),
         *(rule(each) for each in FDISK),
     )
 
@@ -325,6 +368,15 @@ class Fdisk(Reader):
         """Name the versions and forms."""
         forms = " and ".join(each for each in self._forms if each)
         return f"fdisk -l {forms}" if forms else self.program
+
+
+def _may_head_nothing(heading: str) -> bool:
+    """Whether a heading may stand above an empty table: since util-linux 2.26 fdisk prints none.
+
+    Those before have seven columns, or a number first; busybox's are its own.
+    """
+    words = heading.split()
+    return len(words) == 7 or words[0] in ("#", "Nr") or "StartLBA" in words
 
 
 def _unit_of(text: str, match: _Match) -> tuple[int, int]:

@@ -93,7 +93,8 @@ _TEXTS = (
         Foreign("what LVM printed", _WITH_LAYERS),
     ),
     (
-        r"\s*pool: \S+|NAME\s+SIZE\s+ALLOC\s+FREE|\s*state: ONLINE",
+        r"\s*pool: \S+|\s*NAME\s+SIZE\s+ALLOC\s+FREE|\s*NAME\s+STATE\s+READ\s+WRITE\s+CKSUM|"
+        r"\s*state: ONLINE",
         Foreign("what zpool printed", "gpart show or sgdisk -p shows its disks' partitions"),
     ),
     (r"LUKS header information", Foreign("what cryptsetup luksDump printed", _WITH_LAYERS)),

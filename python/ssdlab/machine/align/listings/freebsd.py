@@ -233,6 +233,7 @@ class FreeBsd(Reader):
             rf"(?:\s+\((?P<human>{_HUMAN})\))?(?:\s+\[CORRUPT\])?",
             _table,
             starts=True,
+            heads=True,
         ),
         rule(
             rf"(?P<start>\d+)\s+(?P<size>\d+)\s+-\s+free\s+-(?:\s+\((?P<human>{_HUMAN})\))?",

@@ -135,6 +135,7 @@ class Gdisk(Reader):
             r"Number\s+Start \(sector\)\s+End \(sector\)\s+Size\s+(?:Code\s+)?Name",
             _heading,
             starts=True,
+            heads=True,
         ),
         rule(
             r"(?P<number>\d+)\s+(?P<start>\d+)\s+(?P<end>\d+)\s+(?P<size>[\d.]+) ?"

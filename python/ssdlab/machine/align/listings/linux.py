@@ -86,7 +86,9 @@ class Blockdev(Reader):
         add(draft, row, name, Start.at(start), size)
 
     rules: ClassVar[tuple[Rule, ...]] = (
-        rule(r"RO\s+RA\s+SSZ\s+BSZ\s+Start[Ss]ec\s+Size\s+Device", _heading, starts=True),
+        rule(
+            r"RO\s+RA\s+SSZ\s+BSZ\s+Start[Ss]ec\s+Size\s+Device", _heading, starts=True, heads=True
+        ),
         rule(
             r"(?:rw|ro)\s+\d+\s+(?P<sector>\d+)\s+\d+\s+(?P<start>\d+)\s+(?P<size>\d+)\s+"
             r"(?P<name>/\S+)",
@@ -219,7 +221,12 @@ class Partx(Reader):
         add(draft, row, match["name"], Start.at(int(match["start"]) * SECTOR_BYTES))
 
     rules: ClassVar[tuple[Rule, ...]] = (
-        rule(r"NR\s+START\s+END\s+SECTORS\s+SIZE(?:\s+NAME)?(?:\s+UUID)?", _heading, starts=True),
+        rule(
+            r"NR\s+START\s+END\s+SECTORS\s+SIZE(?:\s+NAME)?(?:\s+UUID)?",
+            _heading,
+            starts=True,
+            heads=True,
+        ),
         rule(
             r"(?P<number>\d+)\s+(?P<start>\d+)\s+(?P<end>\d+)\s+(?P<count>\d+)\s+[\d.,]+[KMGTP]?B?"
             r"(?:\s+\S.*)?",
@@ -283,7 +290,7 @@ class Proc(Reader):
         add(draft, row, match["name"], Start.anywhere(), size)
 
     rules: ClassVar[tuple[Rule, ...]] = (
-        rule(r"major minor\s+#blocks\s+name", _heading, starts=True),
+        rule(r"major minor\s+#blocks\s+name", _heading, starts=True, heads=True),
         rule(r"\d+\s+\d+\s+(?P<blocks>\d+)\s+(?P<name>\S+)", _row),
     )
 
@@ -310,7 +317,7 @@ class Mmls(Reader):
         rule(r"(?:DOS|GUID|BSD|MAC|SUN) Partition Table(?: \(EFI\))?", starts=True),
         rule(r"Offset Sector: 0"),
         rule(r"Units are in (?P<logical>\d+)-byte sectors", _unit, starts=True),
-        rule(r"Slot\s+Start\s+End\s+Length\s+Description", starts=True),
+        rule(r"Slot\s+Start\s+End\s+Length\s+Description", starts=True, heads=True),
         rule(r"\d{3}:\s+(?:Meta|-+)\s+\d+\s+\d+\s+\d+\s+\S.*"),
         rule(
             r"(?P<slot>\d{3}):\s+\d+(?::\d+)?\s+(?P<start>\d+)\s+(?P<end>\d+)\s+(?P<count>\d+)"

@@ -12,7 +12,7 @@ from typing import Any
 
 from ssdlab.ground.errors import SsdlabError
 from ssdlab.ground.unread import Unread
-from ssdlab.machine.align.listings.lsblk_table import COLUMNS, LSBLK_WHOLE
+from ssdlab.machine.align.listings.lsblk_table import COLUMNS, LSBLK_WHOLE, layers_note
 from ssdlab.machine.align.listings.model import (
     ListedDisk,
     ListedPartition,
@@ -24,7 +24,6 @@ from ssdlab.machine.align.listings.model import (
 
 _SYSFS_SECTOR_BYTES = 512
 _ASK = "lsblk -J -b -o NAME,TYPE,START,SIZE,LOG-SEC,PHY-SEC,OPT-IO,PARTTYPE"
-_ABOVE = "lsblk does not say where the layers in a partition begin; they are not judged"
 _KNOWN = frozenset({"children", *(each.lower() for each in COLUMNS)})
 _Device = Mapping[str, Any]
 
@@ -56,6 +55,9 @@ def read_lsblk(root: Mapping[str, Any], name: str) -> Listing:
             continue
         if _kind(device) not in LSBLK_WHOLE:
             unread.append(Unread(f"{place}.type", _kind(device), "a type that is not known here"))
+        if device.get("start") not in (None, "", 0, "0"):
+            why = f"{device.get('name')} is no partition, and has a start"
+            unread.append(Unread(f"{place}.start", str(device["start"]), why))
         mine = [each for each in parts if each[0] not in used and _is_of(each, device)]
         used.update(place for place, _, _ in mine)
         if mine or above is None:
@@ -118,7 +120,7 @@ def _disk(
             unread.append(Unread(f"{place}.start", str(each.get("start")), why))
         else:
             listed.append(found)
-    above = any(each.get("children") for _, each, _ in parts)
+    layers = list(_layers(device))
     return ListedDisk(
         str(device.get("name")),
         tuple(listed),
@@ -126,8 +128,18 @@ def _disk(
         _number(device, "phy-sec"),
         _number(device, "opt-io"),
         capacity,
-        (_ABOVE,) if above else (),
+        (layers_note(layers),) if layers else (),
     )
+
+
+def _layers(device: _Device) -> Iterator[str]:
+    """Name what lies on a device or in its partitions, all the way up."""
+    children = device.get("children")
+    for each in children if isinstance(children, list) else ():
+        if isinstance(each, dict):
+            if _kind(each) != "part":
+                yield str(each.get("name"))
+            yield from _layers(each)
 
 
 def _partition(device: _Device) -> ListedPartition | None:

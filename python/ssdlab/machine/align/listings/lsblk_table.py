@@ -6,11 +6,20 @@ With the column START (util-linux 2.38) it shows where partitions begin, in sect
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import ClassVar
 
 from ssdlab.machine.align.listings.linux import COUNTS_512, drive_of
 from ssdlab.machine.align.listings.model import SECTOR_BYTES, Start
-from ssdlab.machine.align.listings.rows import ListingRow, Reader, Rule, Unclear, add, rule
+from ssdlab.machine.align.listings.rows import (
+    Draft,
+    ListingRow,
+    Reader,
+    Rule,
+    Unclear,
+    add,
+    rule,
+)
 
 _Match = re.Match[str]
 
@@ -23,6 +32,14 @@ class LsblkTable(Reader):
     def __init__(self) -> None:
         super().__init__()
         self._columns: dict[str, tuple[int, int]] = {}
+        self._layers: list[tuple[Draft | None, str]] = []
+
+    @classmethod
+    def starts_with(cls, text: str) -> bool:
+        """Whether lsblk prints such a row: zpool, losetup and others begin with NAME as well."""
+        words = text.split()
+        known = sum(each in COLUMNS for each in words)
+        return super().starts_with(text) and ("=" in text or 2 * known > len(words))
 
     def _heading(self, row: ListingRow, match: _Match) -> None:
         words = list(re.finditer(r"\S+", row.text))
@@ -48,7 +65,7 @@ class LsblkTable(Reader):
         else:
             raise Unclear(f"a device of type {kind} is not known here")
         if drive is None:
-            self.named(name)
+            self._whole(row, name, kind, told)
             return
         draft = self.named(drive)
         start = told.get("START") if told is not None else self._cell(row.text, "START")
@@ -62,6 +79,35 @@ class LsblkTable(Reader):
         else:
             draft.notes.append(f"START counts {COUNTS_512}")
             add(draft, row, name, Start.at(int(start) * SECTOR_BYTES))
+
+    def _whole(
+        self, row: ListingRow, name: str, kind: str | None, told: dict[str, str] | None
+    ) -> None:
+        """Take a device that is no partition: it has no start."""
+        start = told.get("START") if told is not None else self._below(row.text, "START")
+        if start not in (None, "", "0"):
+            raise Unclear(f"{name} is no partition, and begins at {start}")
+        if kind in LSBLK_LAYERS:
+            self._layers.append((self.drafts[-1] if self.drafts else None, name))
+        else:
+            self.named(name)
+
+    def finish(self) -> None:
+        """Name the layers with the drive above them, or with all where that has no partitions."""
+        for draft in self.drafts:
+            layers = [
+                name
+                for above, name in self._layers
+                if above is draft or above is None or not above.partitions
+            ]
+            if layers and draft.partitions:
+                draft.notes.append(layers_note(layers))
+
+    def _below(self, text: str, column: str) -> str:
+        """Give the number that ends where its heading does, if any; `lsblk -r` keeps no columns."""
+        _, last = self._columns.get(column, (0, 0))
+        words = re.finditer(r"\S+", text)
+        return next((each[0] for each in words if each.end() == last and each[0].isdecimal()), "")
 
     def _cell(self, text: str, column: str) -> str | None:
         """Give the word below or beside a heading; None where it has no place of its own."""
@@ -82,7 +128,7 @@ class LsblkTable(Reader):
         self._device(row, told["NAME"], told)
 
     rules: ClassVar[tuple[Rule, ...]] = (
-        rule(r"(?:NAME|KNAME)(?:\s+[A-Z][A-Z:_%-]+)+", _heading, starts=True),
+        rule(r"(?:NAME|KNAME)(?:\s+[A-Z][A-Z:_%-]+)+", _heading, starts=True, heads=True),
         rule(
             r'(?:[A-Z][A-Z:_%-]*="[^"]*"\s*)*NAME="[^"]*"(?:\s+[A-Z][A-Z:_%-]*="[^"]*")*',
             _pairs,
@@ -98,6 +144,8 @@ LSBLK_WHOLE = frozenset(
     "dmraid multipath worm".split()
 )
 """Devices that are no partitions."""
+LSBLK_LAYERS = LSBLK_WHOLE - set("disk loop rom zram zd swap worm".split())
+"""Those of them that lie on others."""
 COLUMNS = frozenset(
     (
         "ALIGNMENT ID-LINK ID DAX DISC-ALN DISC-GRAN DISC-MAX DISC-ZERO DISK-SEQ FSAVAIL FSROOTS "
@@ -109,3 +157,12 @@ COLUMNS = frozenset(
     ).split()
 )
 """Columns of lsblk since util-linux 2.19, from its manual pages."""
+
+
+def layers_note(names: Iterable[str]) -> str:
+    """Say that layers are not judged here, and how to have them judged."""
+    return (
+        f"the layers {', '.join(dict.fromkeys(names))} are not judged: lsblk does not say where "
+        "they begin in what they lie on; to judge them, give them from below: ssdlab align check "
+        "--layer partition:start=2048s --layer crypt --layer lvm"
+    )

@@ -199,6 +199,7 @@ CONTAINER = "a container; what counts is where the partitions in it begin"
 BOOT_CODE = "holds a boot loader only"
 RESERVED = "holds no data"
 PROTECTIVE = "a protective MBR, no partition; the real table is GPT"
+BESIDE_GPT = "a row of the MBR, which does not count beside a GPT"
 
 _CUT_AT = 15
 _SLICES = frozenset({"a5", "a6", "a9", "bf", "freebsd", "netbsd", "openbsd"})

@@ -59,8 +59,6 @@ FDISK = (
     r"Be careful before using the write command\.",
     r"WARNING: fdisk GPT support is currently new, and therefore in an experimental phase\. "
     r"Use at your own discretion\.",
-    r"WARNING: GPT \(GUID Partition Table\) detected on '\S+'! The util s?fdisk doesn't support "
-    r"GPT\. Use GNU Parted\.",
     r"WARNING: DOS-compatible mode is deprecated\. It's strongly recommended to",
     r"switch off the mode \(command 'c'\) and change display units to",
     r"switch off the mode \(command 'c'\)\.",
@@ -68,7 +66,7 @@ FDISK = (
     r"The device presents a logical sector size that is smaller than",
     r"the physical sector size\. Aligning to a physical sector \(or optimal",
     r"I/O\) size boundary is recommended, or performance may be impacted\.",
-    r"Partition \d+ does not (?:start|end) on (?:physical sector|cylinder) boundary\.",
+    r"Partition \d+ does not (?:end on physical sector|(?:start|end) on cylinder) boundary\.",
     r"Partition \d+ has different physical/logical (?:beginnings \(non-Linux\?\)|"
     r"endings|start|end)(?: \(non-Linux\?\))?:",
     r"phys=\(\d+, ?\d+, ?\d+\) logical=\(\d+, ?\d+, ?\d+\)",

@@ -37,6 +37,7 @@ _FREE = (
     "Free Space|Freier Platz|Freier Speicherplatz|Espace libre|Espacio libre|Spazio libero|"
     "Свободное место|Volné místo|可用空间"
 )
+_NUMBERS = "Number|Nummer|Numéro|Número|Numero|Номер|Číslo|数字|编号|番号"
 _TYPES = "primary|extended|logical"
 _ROUNDS = "the listing is rounded; for exact sectors: parted DEVICE unit s print"
 _ASK = "print it in sectors: parted DEVICE unit s print"
@@ -155,10 +156,9 @@ class Parted(Reader):
     rules: ClassVar[tuple[Rule, ...]] = (
         rule(rf"\S+\s+(?P<name>/\S+?|\S+?\.\w+){_COLON}(?P<size>{_PLACE})", _disk, starts=True),
         rule(rf"[^:：]+{_COLON}(?P<logical>\d+)B/(?P<physical>\d+)B", _sectors, starts=True),
-        rule(
-            r"(?:Number|Nummer|Numéro|Número|Numero|Номер|Číslo|数字|编号|番号)\s+\S[^\d]*",
-            _heading,
-        ),
+        # Rows widen the columns: where they are not wider than their headings, the table is empty.
+        rule(rf"(?:{_NUMBERS})(?:  \S+(?: \S+)*)+", _heading),
+        rule(rf"(?:{_NUMBERS})\s+\S[^\d]*", _heading, heads=True),
         rule(
             rf"(?P<number>\d+)\s+(?P<start>{_PLACE})\s+(?P<end>{_PLACE})\s+(?P<size>{_PLACE})"
             r"(?P<rest>(?:\s.*)?)",

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from ssdlab.ground.unread import Unread
 from ssdlab.machine.align.listings.model import (
+    BESIDE_GPT,
     PROTECTIVE,
     SECTOR_BYTES,
     SECTOR_SIZES,
@@ -26,10 +27,17 @@ from ssdlab.machine.align.listings.model import (
 )
 
 _GPT_ELSEWHERE = (
-    "a protective MBR (type ee) stands here: the real table is GPT, and its partitions are not "
-    "listed; list them: sgdisk -p DEVICE, or parted DEVICE unit s print; on FreeBSD gpart show "
-    "DEVICE, on macOS gpt -r show DEVICE"
+    "the real table is GPT, and its partitions are not listed; list them: sgdisk -p DEVICE, or "
+    "parted DEVICE unit s print; on FreeBSD gpart show DEVICE, on macOS gpt -r show DEVICE"
 )
+_PROTECTED = f"a protective MBR (type ee) stands here: {_GPT_ELSEWHERE}"
+_UNSUPPORTED = f"the tool that listed it cannot read GPT, and found one here: {_GPT_ELSEWHERE}"
+_NO_ROWS = "no row follows this heading: the listing is cut here, or the table is empty"
+GPT_UNSUPPORTED = (
+    r"WARNING: GPT \(GUID Partition Table\) detected on '(?P<name>\S+)'! The util \w+ doesn't "
+    r"support GPT\. Use GNU Parted\."
+)
+"""What fdisk and sfdisk before GPT say of a drive whose MBR they list: `Reader.gpt_unsupported`."""
 
 
 class Unclear(Exception):  # noqa: N818
@@ -58,12 +66,18 @@ class Rule:
         No other program prints such a row.
     weak
         Many programs print such rows: one that another program's listing starts with goes first.
+    heads
+        A heading of rows: where none follows, something is missing.
+    aside
+        A notice of some drive, not what a heading's rows are.
     """
 
     pattern: re.Pattern[str]
     use: Callable[[Any, ListingRow, re.Match[str]], None] | None = None
     starts: bool = False
     weak: bool = False
+    heads: bool = False
+    aside: bool = False
 
 
 def rule(
@@ -72,9 +86,11 @@ def rule(
     *,
     starts: bool = False,
     weak: bool = False,
+    heads: bool = False,
+    aside: bool = False,
 ) -> Rule:
     """Make a rule; blanks around a row do not count, and are not there when it is matched."""
-    return Rule(re.compile(pattern), use, starts, weak)
+    return Rule(re.compile(pattern), use, starts, weak, heads, aside)
 
 
 @dataclass
@@ -107,8 +123,18 @@ class Draft:
             self.optimal,
             self.capacity,
             tuple(dict.fromkeys(self.notes)),
-            self.unseen or (_GPT_ELSEWHERE if protected else ""),
+            self.unseen or (_PROTECTED if protected else ""),
         )
+
+    def is_of(self, name: str) -> bool:
+        """Whether this is the drive of that name, or has its partitions where none was named."""
+        part = re.compile(re.escape(name) + r"p?\d+")
+        return self.name == name or any(part.fullmatch(each.name) for each in self.partitions)
+
+    def hide(self) -> None:
+        """Say that a GPT counts here: no row of the MBR is judged."""
+        self.unseen = _UNSUPPORTED
+        self.partitions = [replace(each, idle=each.idle or BESIDE_GPT) for each in self.partitions]
 
 
 class Reader:
@@ -121,6 +147,8 @@ class Reader:
     def __init__(self) -> None:
         self.drafts: list[Draft] = []
         self.unread: list[Unread] = []
+        self.headed: ListingRow | None = None
+        self._gpts: list[str] = []
 
     @classmethod
     def starts_with(cls, text: str) -> bool:
@@ -138,17 +166,22 @@ class Reader:
             match = each.pattern.fullmatch(row.text.strip())
             if match is None:
                 continue
-            if each.use is not None:
-                self.attempt(row, each.use, match)
+            sound = each.use is None or self.attempt(row, each.use, match)
+            if each.heads and sound:
+                self.headed = row
+            elif each.use is not None and not each.aside:
+                self.headed = None
             return
         self.leave(row, f"it is no row that {self.program} is known to print")
 
-    def attempt(self, row: ListingRow, use: Callable[..., None], *arguments: Any) -> None:
+    def attempt(self, row: ListingRow, use: Callable[..., None], *arguments: Any) -> bool:
         """Let something take a row; if it makes no sense there, the row is unread."""
         try:
             use(self, row, *arguments)
         except Unclear as reason:
             self.leave(row, str(reason))
+            return False
+        return True
 
     def leave(self, row: ListingRow, why: str) -> None:
         """Keep a row as unread."""
@@ -156,6 +189,25 @@ class Reader:
 
     def blank(self) -> None:
         """Note an empty line."""
+
+    def leave_heading(self) -> None:
+        """Keep a heading that no row follows as unread: an empty table may have none, too."""
+        if self.headed is not None:
+            self.leave(self.headed, _NO_ROWS)
+            self.headed = None
+
+    def gpt_unsupported(self, row: ListingRow, match: re.Match[str]) -> None:
+        """Keep the name of a drive whose GPT the tool cannot read."""
+        self._gpts.append(match["name"])
+
+    def end(self) -> None:
+        """Finish, and then tell what is missing: rows below a heading, a GPT beside an MBR."""
+        self.finish()
+        self.leave_heading()
+        for name in self._gpts:
+            drafts = [each for each in self.drafts if each.is_of(name)]
+            for draft in drafts or [self.named(name)]:
+                draft.hide()
 
     def finish(self) -> None:
         """Do what can only be done once all rows are there."""

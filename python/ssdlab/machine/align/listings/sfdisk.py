@@ -14,6 +14,7 @@ from ssdlab.ground.errors import SsdlabError
 from ssdlab.ground.unread import Unread
 from ssdlab.machine.align.listings.model import SECTOR_BYTES, ListedDisk, Listing, Start
 from ssdlab.machine.align.listings.rows import (
+    GPT_UNSUPPORTED,
     Draft,
     ListingRow,
     Reader,
@@ -115,6 +116,7 @@ class OldSfdisk(Reader):
             r"Id\s+System",
             _heading,
             starts=True,
+            heads=True,
         ),
         rule(
             r"(?P<name>/\S+)\s+(?:\*\s+)?(?P<start>\d+)(?P<mark>[+-]?)\s+(?P<end>\d+|-)"
@@ -125,10 +127,7 @@ class OldSfdisk(Reader):
         rule(r"(?:sfdisk: )?Disk \S+: unrecognized partition table type"),
         rule(r"(?:sfdisk: )?No partitions found"),
         rule(r"(?:Old|New) situation:"),
-        rule(
-            r"WARNING: GPT \(GUID Partition Table\) detected on '\S+'! The util sfdisk doesn't "
-            r"support GPT\. Use GNU Parted\."
-        ),
+        rule(GPT_UNSUPPORTED, Reader.gpt_unsupported, aside=True),
         rule(r"Warning: extended partition does not start at a cylinder boundary\."),
         rule(r"DOS and Linux will interpret the contents differently\."),
         rule(r"Warning: The partition table looks like it was made"),
@@ -220,6 +219,7 @@ class Dump(Reader):
             _row,
             starts=True,
         ),
+        rule(GPT_UNSUPPORTED, Reader.gpt_unsupported, aside=True),
     )
 
 

@@ -141,9 +141,6 @@ class Windows(Reader):
         words = [each for each in re.finditer(r"\S+", text) if _overlap(each, column)]
         return words[0][0] if len(words) == 1 else ""
 
-    def _dashes(self, row: ListingRow, match: _Match) -> None:
-        """Take the line below headings, which says how wide columns are."""
-
     def _field(self, row: ListingRow, match: _Match) -> None:
         key = match["key"].lower()
         if key in self._block:
@@ -204,7 +201,8 @@ class Windows(Reader):
         offset = told.get("StartingOffset", "")
         if not offset.isdecimal() or len(offset) > _LONGEST_NUMBER:
             raise Unclear(f"its offset “{offset}” is no number of bytes")
-        name = told.get("Name", "").replace("; ", ", ") or "Partition"
+        name = told.get("Name", "").replace("; ", ", ")
+        name = name or f"Partition #{told.get('Index') or len(self._of().partitions)}"
         add(self._of(), row, name, Start.at(int(offset)))
 
     def blank(self) -> None:
@@ -235,21 +233,24 @@ class Windows(Reader):
             _diskpart,
             starts=True,
         ),
-        rule(r"[^\W\d]+ ###\s+(?:Type|Typ|Tipo|Тип)\s+\S+\s+Off?set.*", starts=True),
-        rule(r"[-\s]*-{3,}[-\s]*", _dashes),
+        rule(r"[^\W\d]+ ###\s+(?:Type|Typ|Tipo|Тип)\s+\S+\s+Off?set.*", starts=True, heads=True),
+        rule(r"[-\s]*-{3,}[-\s]*"),
         rule(r"(?P<name>[^\W\d]+ \d+)", _detail),
-        rule(r"PartitionNumber\s+DriveLetter\s+Offset\s+Size\s+Type", _columns_of, starts=True),
-        rule(r"(?:\w+\s+)*StartingOffset(?:\s+\w+)*", _columns_of, starts=True),
-        rule(r"(?:\w+,)*StartingOffset(?:,\w+)*", _csv, starts=True),
-        rule(r"[^,\s]*,(?:.*,)?Disk #\d+, Partition #\d+,.*", _csv_row),
         rule(
-            r"Disk #\d+, Partition #\d+\s+.*\d.*|(?:\S.*\s)?\d{3,}\s+Disk #\d+, Partition #\d+.*",
-            _row,
+            r"PartitionNumber\s+DriveLetter\s+Offset\s+Size\s+Type",
+            _columns_of,
+            starts=True,
+            heads=True,
         ),
+        rule(r"(?:\w+\s+)*StartingOffset(?:\s+\w+)*", _columns_of, starts=True, heads=True),
+        rule(r"(?:\w+,)*StartingOffset(?:,\w+)*", _csv, starts=True, heads=True),
+        rule(r"Partition\s+(?P<name>Disk #\d+, Partition #\d+)", _msinfo_name, starts=True),
+        rule(r"[^,\s]*,(?:.*,)?Disk #\d+, Partition #\d+,.*", _csv_row),
+        rule(r"(?:.*\s)?Disk #\d+, Partition #\d+(?:\s.*)?", _row),
+        rule(r"(?:TRUE|FALSE|\d+)(?:\s+(?:TRUE|FALSE|\d+))+", _row),
         rule(r"\d+(?:\s+[A-Z])?\s+\d+\s+[\d.,]+ [KMGT]?B\s+\S.*", _row),
         rule(r"\d+(?:\s+\d+)*", _row),
         rule(r"Partition Starting Offset\s+(?P<start>[\d.,\s]+?)\s+bytes", _msinfo, starts=True),
-        rule(r"Partition\s+(?P<name>Disk #\d+, Partition #\d+)", _msinfo_name, starts=True),
         rule(r"Partition Size\s+[\d.,\s]+ \S+ \([\d.,\s]+ bytes\)"),
         rule(
             r"(?P<key>Offset in Bytes?|StartingOffset)\s*[:=]\s*(?P<value>.*?)", _field, starts=True
@@ -263,6 +264,7 @@ class Windows(Reader):
         rule(r"Volume ###\s+Ltr\s+Label\s+Fs\s+Type\s+Size\s+Status\s+Info"),
         rule(r"[*]?\s*Volume \d+\s+.*"),
         rule(r"Disk ###\s+Status\s+Size\s+Free\s+Dyn\s+Gpt"),
+        rule(r"[^,\s]+(?:,[^,]*)+", _csv_row, weak=True),
         rule(rf"[*]?\s*Disk \d+\s+Online\s+\d+ {_SIZE}\s+\d+ {_SIZE}(?:\s+[*])*"),
     )
 
