@@ -419,6 +419,14 @@ mod test {
         );
     }
 
+    /// A disk's queue has a key of its own, which its error names.
+    #[test]
+    fn errors_name_the_settings_of_disks_too() {
+        let (name, settings) = ("wd-velociraptor-300gb", [("hdd.protocol".to_string(), "sata-ide".to_string())]);
+        let refused = Profile::read(name, "disk.toml", built_in(name).unwrap(), &settings).unwrap_err();
+        assert!(refused.to_string().ends_with("with sata-ide; give --set hdd.queue_depth=1 too"), "{refused}");
+    }
+
     /// A percentage is not taken for a share.
     #[test]
     fn over_provisioning_is_a_share() {

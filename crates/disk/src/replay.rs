@@ -36,7 +36,9 @@ pub enum ReplayError {
     #[error("line {0}: is no line of a log\nput the log back from a copy")]
     Unreadable(u64),
     /// The drive does something else.
-    #[error("line {line}: {what}\nthe log is not of this drive, is from another version of ssdlab, or was changed")]
+    #[error(
+        "line {line}: {what}\nthe log belongs to another drive, was written by another version of ssdlab, or was changed"
+    )]
     Differs {
         /// Which line.
         line: u64,

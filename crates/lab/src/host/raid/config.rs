@@ -152,7 +152,7 @@ section! {
         fast_path_us: Option<Microseconds> ["us"] {0..10000},
             "The same for a read that fits in a chunk, while nothing is cached, read ahead, lost or in the background.";
         host_mb_per_s: Option<f64> ["MB/s"] {1..1000000},
-            "Rate in each direction of what joins it to the host; with none data of requests take no time there.";
+            "Rate of the link between host and controller, in each direction; with none, data cross it in no time.";
         thread_request_us: Microseconds ["us"] {0..10000},
             "Time of the array's one thread for each copy written, and for each page read or written in a stripe.";
         parity_mb_per_s: f64 ["MB/s"] {1..1000000},
