@@ -186,7 +186,7 @@ def profiles() -> str:
 def layers() -> str:
     """JSON list of {name, about, example, second_drive, parameters:[{key, default, unit, expects, about}]}."""
 
-def show(drive: str, settings: list[tuple[str, str]], layers: list[str]) -> str:
+def show(drive: str, settings: list[tuple[str, str]], layers: list[str], scale: str | None) -> str:
     """JSON {name, file, drive_file, condition, conditioned_by, started_over, layers:[kind], parameters:[{key, value, text, unit, kind, source, about}], derived:[{key, value, unit, about}], counters, memory_bytes, wear}."""
 
 def run(

@@ -34,7 +34,7 @@ class StandIn(types.ModuleType):
     def version(self) -> str:
         return "0.1.0"
 
-    def show(self, drive: str, settings: list[tuple[str, str]], layers: list[str]) -> str:
+    def show(self, drive: str, *_: object) -> str:
         return json.dumps({"name": drive, "memory_bytes": 0})
 
     def run(

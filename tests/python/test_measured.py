@@ -10,7 +10,7 @@ import pytest
 from ssdlab import engine
 from ssdlab.engine.series import Series
 from ssdlab.engine.shown import sizes
-from ssdlab.experiment.scale import slice_of
+from ssdlab.experiment.scale import capacity_bytes
 from ssdlab.ground.errors import SsdlabError
 from ssdlab.referee.measured import judge, rows, table, transient
 from ssdlab.referee.measured.__main__ import main
@@ -134,7 +134,7 @@ def test_fitted_rows_stand_apart() -> None:
 def test_a_slice_has_the_blocks_of_its_dies(drive: str) -> None:
     """As many blocks a die as the whole drive has (one more or less), of the same size."""
     whole = sizes(engine.show(drive))
-    part = sizes(engine.show(drive, slice_of(drive, 16).settings))
+    part = sizes(engine.show(drive, scale="dies:16"))
     assert abs(part.flash.blocks_per_die - whole.flash.blocks_per_die) <= 1
     assert part.flash.block_bytes == whole.flash.block_bytes
     assert part.capacity_bytes == pytest.approx(whole.capacity_bytes / 16, rel=1e-6)
@@ -142,8 +142,8 @@ def test_a_slice_has_the_blocks_of_its_dies(drive: str) -> None:
 
 def test_dies_are_not_cut() -> None:
     """64 dies do not come in 3 parts."""
-    with pytest.raises(SsdlabError, match="64 dies do not come in 3"):
-        slice_of(rows.DRIVES[0], 3)
+    with pytest.raises(SsdlabError, match="64 dies on 8 channels do not come in 3"):
+        engine.show(rows.DRIVES[0], scale="dies:3")
 
 
 def test_a_run_comes_in_minutes() -> None:
@@ -168,7 +168,7 @@ def test_a_transient_has_its_stretches() -> None:
 def test_the_lowest_rate_is_not_that_of_a_minute(drive: str, dip: float) -> None:
     """The minutes behind the fresh ones have a lower mean than the lowest rate published."""
     measured, quarter = rows.transient(drive), rows.stretch(drive, transient.QUARTER)
-    found = transient.measured_dip(measured, quarter, slice_of(drive, 1).capacity_bytes)
+    found = transient.measured_dip(measured, quarter, capacity_bytes(drive))
     assert found == pytest.approx(dip, abs=0.05)
     assert found < measured.lowest
 

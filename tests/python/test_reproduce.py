@@ -18,6 +18,7 @@ from ssdlab import engine
 from ssdlab.engine.result import Result
 from ssdlab.engine.shown import sizes
 from ssdlab.experiment.experiment import Scene, section, story
+from ssdlab.experiment.scale import capacity_bytes
 from ssdlab.ground import documents
 from ssdlab.ground.documents import Stated
 from ssdlab.ground.errors import SsdlabError, Stopped
@@ -278,7 +279,7 @@ def test_every_experiment_can_be_asked_of_the_engine() -> None:
             if isinstance(experiment, Specified):
                 experiment = experiment.as_experiment()
             request = experiment.request(TINY, 1)
-            shown = engine.show(request.drive, request.settings, request.layers)
+            shown = engine.show(request.drive, request.settings, request.layers, request.scale)
             keys = {each["key"] for each in shown["parameters"]}
             assert dict(request.settings).keys() <= keys
 
@@ -288,11 +289,11 @@ def test_a_smaller_drive_has_fewer_blocks_and_the_same_dies() -> None:
     drive = "intel-dc-s3500-80gb"
     half = Experiment("half", drive, "").request(Scale("half", 1408, (1,)), 1)
     whole = Experiment("whole", drive, "", whole=True).request(TINY, 1)
-    size = int(dict(half.settings)["capacity_bytes"])
-    assert size % 2**20 == 0
-    assert size == pytest.approx(40e9, rel=0.001)
-    assert whole.settings == ()
-    found = sizes(engine.show(drive, half.settings))
+    assert half.scale == "blocks:1408" and half.settings == whole.settings == ()
+    assert whole.scale is None
+    found = sizes(engine.show(drive, scale=half.scale))
+    assert found.capacity_bytes % 2**20 == 0
+    assert found.capacity_bytes == pytest.approx(40e9, rel=0.001)
     # Blocks that collection keeps free come on top.
     assert found.flash.blocks_per_die == pytest.approx(1408, abs=16)
 
@@ -560,8 +561,7 @@ def test_a_part_of_the_specification_is_carried_out_at_scale() -> None:
         return True
 
     found = asked.perform(QUICK, 1, hear)
-    small = QUICK.at_most(32).capacity_bytes(asked.drive)
-    assert small is not None
+    small = capacity_bytes(asked.drive, scale="blocks:32")
     written = found["part"]["conditioning"]["written_bytes"]
     assert written == pytest.approx(2 * 2 * small, rel=0.01)
     assert found["part"]["steady"] and found["part"]["rounds"] == 1

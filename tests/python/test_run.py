@@ -23,6 +23,7 @@ def test_arguments_reach_the_engine(stand_in: StandIn, command: Command) -> None
         *("run", "job.fio", "--drive", "theory", "--set", "ftl.gc=fifo", "--state", "steady"),
         *("--layer", "partition:start_sector=63", "--layer", "crypt:cores=2"),
         *("--span", "80%", "--exact", "--seed", "7", "--no-layout"),
+        *("--scale", "dies:4"),
         *("--timeline", "10ms,2ms"),
         *("--save", "out.ssd", "--output-format", "json+", "--iodepth=32", "-bs=8k"),
     )
@@ -33,6 +34,7 @@ def test_arguments_reach_the_engine(stand_in: StandIn, command: Command) -> None
         "drive": "theory",
         "settings": [["ftl.gc", "fifo"]],
         "layers": ["partition:start_sector=63", "crypt:cores=2"],
+        "scale": "dies:4",
         "job_text": "[job]\nrw=randwrite\n",
         "job_name": "job.fio",
         "flags": ["--iodepth=32", "--bs=8k"],

@@ -135,7 +135,7 @@ fn opened(argument: &str) -> Result<Session, Box<dyn Error>> {
     let settings: Vec<_> =
         parts.filter_map(|part| part.split_once('=')).map(|(key, value)| (key.into(), value.into())).collect();
     let text = built_in(name).ok_or_else(|| format!("there is no drive {name}"))?;
-    let source = DriveSource::Profile { name: name.into(), file: name.into(), text: text.into() };
+    let source = DriveSource::Profile { name: name.into(), file: name.into(), text: text.into(), scale: None };
     Ok(Session::open(&source, &settings, seed())?)
 }
 

@@ -22,6 +22,7 @@ pub mod null;
 pub mod output;
 pub mod request;
 pub mod run;
+pub mod scale;
 pub mod session;
 pub mod theory;
 pub mod with_bytes;

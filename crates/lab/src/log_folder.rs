@@ -122,7 +122,7 @@ mod test {
         let around = tempfile::tempdir().unwrap();
         let (path, log) = (around.path().join("drive"), around.path().join("log"));
         let text = ssdlab_device::profile::built_in("theory").unwrap().to_string();
-        let source = DriveSource::Profile { name: "theory".into(), file: "theory".into(), text };
+        let source = DriveSource::Profile { name: "theory".into(), file: "theory".into(), text, scale: None };
         let settings = [("capacity_bytes", "64MiB"), ("nand.pages_per_block", "64"), ("buffer.bytes", "1MiB")];
         let settings = settings.map(|(key, value)| (key.to_string(), value.to_string()));
         let mut session = Session::open(&source, &settings, 1).unwrap();

@@ -5,6 +5,7 @@
 //! and so is a value of another type, by name.
 
 use crate::condition::Condition;
+use crate::scale::DriveScale;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
@@ -24,6 +25,8 @@ pub struct RunRequest {
     pub drive: String,
     /// Dotted keys and values that differ from the profile.
     pub settings: Vec<(String, String)>,
+    /// A smaller drive is taken in place of the profile's.
+    pub scale: Option<DriveScale>,
     /// What lies over the drive, bottom up.
     pub layers: Vec<String>,
     /// The drive is started over first.
@@ -136,6 +139,7 @@ mod test {
         let request = read(&[
             ("drive", json!("theory")),
             ("settings", json!([["ftl.gc", "fifo"]])),
+            ("scale", json!("dies:4,whole-link")),
             ("start_over", json!("crypto-erase")),
             ("condition", json!("steady")),
             ("timeline", json!([5, 7])),
@@ -143,6 +147,7 @@ mod test {
         let expected = RunRequest {
             drive: "theory".into(),
             settings: vec![("ftl.gc".into(), "fifo".into())],
+            scale: Some(DriveScale::Dies { parts: 4, whole_link: true }),
             start_over: Some(StartOver::CryptoErase),
             condition: Some(Condition::SteadyUniform),
             timeline: Some((5, 7)),
@@ -167,6 +172,7 @@ mod test {
             ("seed", json!(-1), "seed -1: invalid value: integer `-1`, expected u64"),
             ("condition", json!("stedy"), "condition \"stedy\": unknown variant `stedy`, expected one of `fresh`"),
             ("start_over", json!("format"), "start_over \"format\": expected one of \"secure-erase\""),
+            ("scale", json!("half"), "scale \"half\": expected blocks:N (at most N blocks a die), dies:N"),
             ("settings", json!([["ftl.gc"]]), "settings [[\"ftl.gc\"]]: invalid length 1"),
             ("save", json!("theory"), "drive file theory: is the name of a profile"),
             ("drive", json!(vec![0; 99]), "drive [0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0…: "),

@@ -116,7 +116,7 @@ impl Draw {
 
 fn theory() -> DriveSource {
     let text = built_in("theory").expect("built in").into();
-    DriveSource::Profile { name: "theory".into(), file: "theory.toml".into(), text }
+    DriveSource::Profile { name: "theory".into(), file: "theory.toml".into(), text, scale: None }
 }
 
 /// The smallest over-provisioning that a shape is accepted with, as the refusal of a smaller one names it.

@@ -143,7 +143,12 @@ impl Case {
     /// The line that is kept.
     fn line(&self) -> String {
         let text = built_in(&self.profile).expect("built in").into();
-        let source = DriveSource::Profile { name: self.profile.clone(), file: format!("{}.toml", self.profile), text };
+        let source = DriveSource::Profile {
+            name: self.profile.clone(),
+            file: format!("{}.toml", self.profile),
+            text,
+            scale: None,
+        };
         let told = |error: &dyn std::fmt::Display| -> ! { panic!("{}: {error}", self.name) };
         let opened =
             Session::open_stack(&source, &self.settings, self.layers.clone(), self.seed, &mut |_| unreachable!());

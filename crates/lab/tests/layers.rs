@@ -5,7 +5,7 @@ use std::path::Path;
 
 /// Lowest first.
 const LEVELS: &[&[&str]] = &[
-    &["theory", "workload", "null", "mapping_ram"],
+    &["theory", "workload", "null", "mapping_ram", "scale"],
     &["bare_loop", "explain", "files", "host", "run"],
     &["condition", "derived", "describe", "iolog", "output"],
     &["drive_file", "request"],

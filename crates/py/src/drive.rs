@@ -14,18 +14,22 @@ use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
 /// The drive of a request with layers over it: a profile that comes along, a profile file, a drive
-/// file, or the file of a stack, whose layers come first.
+/// file, or the file of a stack, whose layers come first; each drive of the stack at the scale that is asked for, but
+/// for one that a layer names.
 pub fn open(request: &RunRequest) -> PyResult<Session> {
-    let RunRequest { settings, layers, seed, .. } = request;
+    let RunRequest { settings, layers, seed, scale, .. } = request;
     let over = layers.iter().map(|layer| LayerText::parse(layer)).collect::<Result<Vec<_>, _>>().map_err(mend)?;
     let mut find = |name: &str| named(name).map_err(SessionError::Drive);
     match source_of(&request.drive).map_err(mend)? {
-        Source::Drive(source) => Session::open_stack(&source, settings, over, *seed, &mut find).map_err(mend),
+        Source::Drive(source) => {
+            let source = source.at_scale(*scale).map_err(mend)?;
+            Session::open_stack(&source, settings, over, *seed, &mut find).map_err(mend)
+        }
         Source::Stack(name, stack) => {
             DriveSource::check_settings(&request.drive, &stack.settings).map_err(mend)?;
             let settings = [stack.settings, settings.clone()].concat();
             let layers = [stack.layers, over].concat();
-            let bottom = named(&stack.drive).map_err(mend)?;
+            let bottom = named(&stack.drive).map_err(mend)?.at_scale(*scale).map_err(mend)?;
             let mut session = Session::open_stack(&bottom, &settings, layers, *seed, &mut find).map_err(mend)?;
             session.name = name;
             Ok(session)
@@ -52,7 +56,7 @@ fn named(drive: &str) -> Result<DriveSource, String> {
 fn source_of(drive: &str) -> Result<Source, String> {
     if let Some(text) = built_in(drive) {
         let file = format!("profile {drive}");
-        return Ok(Source::Drive(DriveSource::Profile { name: drive.into(), file, text: text.into() }));
+        return Ok(Source::Drive(DriveSource::Profile { name: drive.into(), file, text: text.into(), scale: None }));
     }
     if Path::new(drive).is_dir() {
         let seen = Box::new(Seen::at(Path::new(drive)).map_err(|error| error.to_string())?);
@@ -76,7 +80,7 @@ fn source_of(drive: &str) -> Result<Source, String> {
     if StackText::is_stack(&text) {
         return Ok(Source::Stack(name, StackText::parse(drive, &text).map_err(|error| error.to_string())?));
     }
-    Ok(Source::Drive(DriveSource::Profile { name, file, text }))
+    Ok(Source::Drive(DriveSource::Profile { name, file, text, scale: None }))
 }
 
 fn real(drive: &str) -> String {

@@ -29,6 +29,7 @@ use ssdlab_device::parameter::{Raw, Value as _};
 use ssdlab_lab::condition::compress_percent;
 use ssdlab_lab::output::{NOT_IN_NORMAL, read_without, to_normal, to_terse};
 use ssdlab_lab::request::RunRequest;
+use ssdlab_lab::scale::NoScale;
 use ssdlab_lab::session::VERSION;
 use ssdlab_lab::workload::job::Job;
 use ssdlab_lab::{describe, explain as small_drive, theory as closed_forms};
@@ -65,8 +66,11 @@ fn layers() -> String {
 }
 
 #[pyfunction]
-fn show(drive: String, settings: Settings, layers: Vec<String>) -> PyResult<String> {
-    let request = RunRequest { drive, settings, layers, seed: 1, ..RunRequest::default() };
+fn show(drive: String, settings: Settings, layers: Vec<String>, scale: Option<String>) -> PyResult<String> {
+    let read =
+        |text: String| text.clone().try_into().map_err(|error: NoScale| mend(format!("scale {text:?}: {error}")));
+    let scale = scale.map(read).transpose()?;
+    let request = RunRequest { drive, settings, layers, scale, seed: 1, ..RunRequest::default() };
     Ok(open(&request)?.show().to_string())
 }
 

@@ -46,12 +46,12 @@ class SimulatedTarget:
     Parameters
     ----------
     request
-        Its drive, settings, layers and seed.
+        Its drive, settings, layers, scale and seed.
     """
 
     def __init__(self, request: RunRequest) -> None:
         self._request = request
-        self._shown = engine.show(request.drive, request.settings, request.layers)
+        self._shown = engine.show(request.drive, request.settings, request.layers, request.scale)
         self._held: HeldDrive | None = None
         self._by_fua = self._has_volatile_buffer()
         self._capacity, self._sector = host_sees(self._shown)

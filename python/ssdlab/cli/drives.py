@@ -49,6 +49,12 @@ SPAN_OPTION = click.option(
     metavar="SHARE",
     help="Precondition only this share of the drive, such as 80%; the rest stays spare.",
 )
+SCALE_OPTION = click.option(
+    "--scale",
+    metavar="SCALE",
+    help="Take a smaller drive in place of each: blocks:N keeps N blocks a die at most, dies:N one "
+    "of N equal parts of the dies, link and controller; dies:N,whole-link leaves these as fast.",
+)
 EXACT_OPTION = click.option(
     "--exact",
     is_flag=True,
@@ -83,7 +89,7 @@ def tell_memory(requests: Sequence[RunRequest]) -> None:
     from ssdlab.experiment.parallel import cores
 
     large = (each for each in requests if each.condition not in (None, "fresh"))
-    drives = [(each.drive, each.settings, each.layers) for each in large]
+    drives = [(each.drive, each.settings, each.layers, each.scale) for each in large]
     taken = {drive: engine.memory_bytes(*drive) for drive in dict.fromkeys(drives)}
     needed = sum(sorted((taken[drive] for drive in drives), reverse=True)[: cores()])
     if needed >= _MUCH_MEMORY_BYTES:
@@ -133,6 +139,7 @@ def _spare(over_provisioning: float | None) -> str:
 @click.argument("drive")
 @SET_OPTION
 @LAYER_OPTION
+@SCALE_OPTION
 @JSON_OPTION
 @click.option(
     "--smart-json", is_flag=True, help="Print the drive's counters as smartctl --json does."
@@ -141,12 +148,13 @@ def show(
     drive: str,
     settings: tuple[str, ...],
     layers: tuple[str, ...],
+    scale: str | None,
     as_json: bool,
     smart_json: bool,
 ) -> None:
     """Show every parameter of a DRIVE with its unit and source, and the values that follow."""
     tell_if_served(drive)
-    shown = engine.show(drive, parse_settings(settings), layers)
+    shown = engine.show(drive, parse_settings(settings), layers, scale)
     if smart_json:
         from ssdlab.cli.served_note import smart_document
 

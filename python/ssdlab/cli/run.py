@@ -15,6 +15,7 @@ from ssdlab.cli.console import note, print_text
 from ssdlab.cli.drives import (
     EXACT_OPTION,
     LAYER_OPTION,
+    SCALE_OPTION,
     SET_OPTION,
     SPAN_OPTION,
     check_exact,
@@ -80,6 +81,7 @@ from ssdlab.ground.output import PendingFile, check_writable, is_stdout
 )
 @LAYER_OPTION
 @SET_OPTION
+@SCALE_OPTION
 @scenario_options
 @click.option(
     "--state",
@@ -129,6 +131,7 @@ def run(
     stacks: tuple[str, ...],
     layers: tuple[str, ...],
     settings: tuple[str, ...],
+    scale: str | None,
     scenarios: tuple[str, ...],
     values: tuple[str, ...],
     state: str | None,
@@ -186,6 +189,7 @@ def run(
         drive="",
         settings=parse_settings(settings),
         layers=layers,
+        scale=scale,
         job_text=source.text,
         job_name=source.name,
         flags=source.flags,
@@ -204,6 +208,7 @@ def run(
         from ssdlab.cli.run_real import check_beside, run_target
 
         of_drives = {"--state": state, "--set": settings, "--layer": layers, "--save": save}
+        of_drives |= {"--scale": scale}
         alone = {"--ensemble": ensemble, "--scenario": scenarios, "--timeline": timeline}
         check_beside(target, alone, of_drives, (*drives, *stacks))
         seeds = text.parse_seeds(seed)

@@ -21,6 +21,7 @@ from ssdlab.cli.bench_options import EFFORT_NAMES, REAL_NAMES, effort_options, r
 from ssdlab.cli.console import fitted, note, print_json, print_text
 from ssdlab.cli.drives import (
     EXACT_OPTION,
+    SCALE_OPTION,
     SET_OPTION,
     SPAN_OPTION,
     check_exact,
@@ -42,7 +43,7 @@ _OF_BOTH = frozenset({"drive", "output", "seed"})
 _OF_REAL = _OF_BOTH | EFFORT_NAMES | REAL_NAMES | {"recipe"}
 _OF_RECIPE = _OF_BOTH | {"recipe", "settings", "cell_seconds", "most_rounds", "as_json"}
 _OF_SIMULATED = _OF_BOTH | {
-    *("arguments", "condition", "start_over", "job", "settings", "span", "exact"),
+    *("arguments", "condition", "start_over", "job", "settings", "scale", "span", "exact"),
     *("ensemble", "as_json"),
 }
 
@@ -108,6 +109,7 @@ _OF_SIMULATED = _OF_BOTH | {
     help="Reach steady:job with this job's writes; by default, with 4 KiB random writes.",
 )
 @SET_OPTION
+@SCALE_OPTION
 @SPAN_OPTION
 @EXACT_OPTION
 @SEED_OPTION
@@ -135,6 +137,7 @@ def season(
     output: str | None,
     job: str | None,
     settings: tuple[str, ...],
+    scale: str | None,
     span: str | None,
     exact: bool,
     seed: int,
@@ -169,6 +172,7 @@ def season(
     wanted = RunRequest(
         drive=drive,
         settings=parse_settings(settings),
+        scale=scale,
         job_text=source.text,
         job_name=source.name,
         flags=source.flags,

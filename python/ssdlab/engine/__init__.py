@@ -146,14 +146,19 @@ def layers() -> list[dict[str, Any]]:
     return decoded
 
 
-def show(drive: str, settings: Settings = (), layers: Sequence[str] = ()) -> dict[str, Any]:
+def show(
+    drive: str, settings: Settings = (), layers: Sequence[str] = (), scale: str | None = None
+) -> dict[str, Any]:
     """Return every parameter of a drive and its layers with its source, and what follows."""
-    return _object(ask(lambda engine, _: str(engine.show(drive, list(settings), list(layers)))))
+    given = (drive, list(settings), list(layers), scale)
+    return _object(ask(lambda engine, _: str(engine.show(*given))))
 
 
-def memory_bytes(drive: str, settings: Settings = (), layers: Sequence[str] = ()) -> int:
+def memory_bytes(
+    drive: str, settings: Settings = (), layers: Sequence[str] = (), scale: str | None = None
+) -> int:
     """Return what the simulation of a drive, or of a stack, takes of memory at most, in bytes."""
-    return int(show(drive, settings, layers)["memory_bytes"])
+    return int(show(drive, settings, layers, scale)["memory_bytes"])
 
 
 def run(request: RunRequest, progress: Progress | None = None) -> str:

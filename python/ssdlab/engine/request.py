@@ -38,6 +38,9 @@ class RunRequest:
         Dotted keys and values that differ from the profile.
     layers
         What lies over the drive, bottom up, as `--layer` takes it.
+    scale
+        A smaller drive in place of a large one, as `--scale` takes it: ``blocks:N``, ``dies:N`` or
+        ``dies:N,whole-link`` (`crates/lab/src/scale.rs`); of a stack each drive.
     start_over
         How the drive is started over first, as `ssdlab season --start-over` takes it.
     condition
@@ -72,6 +75,7 @@ class RunRequest:
     drive: str
     settings: Settings = ()
     layers: tuple[str, ...] = ()
+    scale: str | None = None
     start_over: str | None = None
     condition: str | None = None
     span: float = 1.0
@@ -105,6 +109,7 @@ class RunRequest:
             self,
             drive=file,
             settings=own(self.settings),
+            scale=None,
             start_over=None,
             condition=None,
             span=1.0,

@@ -166,13 +166,13 @@ def _is_one_drive(request: RunRequest) -> bool:
         return True
     if request.condition != UNIFORM or request.span != 1:
         return False
-    shown = engine.show(request.drive, request.settings, request.layers)
+    shown = engine.show(request.drive, request.settings, request.layers, request.scale)
     return sizes(shown).drives == 1
 
 
 def _path(request: RunRequest) -> Path | None:
     """Where the drive of a request lies in the cache; None where it cannot lie there."""
-    shown = engine.show(request.drive, request.settings)
+    shown = engine.show(request.drive, request.settings, scale=request.scale)
     if "layers" in shown or shown["drive_file"] is not None:
         return None
     jobs = (request.job_text, request.flags) if request.condition == BY_JOB else None
@@ -225,7 +225,7 @@ def _kept_once(request: RunRequest, path: Path, progress: Progress | None) -> bo
 
 def _keep(request: RunRequest, path: Path, progress: Progress | None) -> bool:
     """Precondition the drive into the cache; False where there is no room for it."""
-    needed = _file_bytes(engine.show(request.drive, request.settings))
+    needed = _file_bytes(engine.show(request.drive, request.settings, scale=request.scale))
     if needed > most_bytes():
         return False
     try:
@@ -254,6 +254,8 @@ def _note(path: Path) -> Path:
 def _made_by(request: RunRequest) -> str:
     """Return what was asked for besides drive, condition and seed, as options."""
     words = [f"--set {key}={value}" for key, value in request.settings]
+    if request.scale is not None:
+        words.append(f"--scale {request.scale}")
     if request.span != 1:
         words.append(f"--span {request.span:.6g}")
     if request.exact:

@@ -66,11 +66,11 @@ class Experiment:
         """Return what the engine is asked for."""
         if self.most_blocks_a_die is not None:
             scale = scale.at_most(self.most_blocks_a_die)
-        settings = self.settings if self.whole else scale.settings(self.drive, self.settings)
         return RunRequest(
             drive=self.drive,
-            settings=settings,
+            settings=self.settings,
             layers=self.layers,
+            scale=None if self.whole else scale.form,
             job_text=self.job,
             job_name=self.name,
             condition=self.state,

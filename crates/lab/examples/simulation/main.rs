@@ -36,7 +36,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 /// A drive of 1 GB in a condition.
 fn drive(condition: Condition) -> Result<Disk<Ram>, Box<dyn Error>> {
     let text = built_in(DRIVE).ok_or("the profile comes along")?.to_string();
-    let source = DriveSource::Profile { name: DRIVE.into(), file: DRIVE.into(), text };
+    let source = DriveSource::Profile { name: DRIVE.into(), file: DRIVE.into(), text, scale: None };
     let mut session = Session::open(&source, &[("capacity_bytes".into(), "1GB".into())], SEED)?;
     session.bring_to(condition, &[], 1.0, SEED, &mut Silent)?;
     Ok(session.with_bytes(|sizes| Ram::new(sizes.capacity_bytes))?.disk)

@@ -6,10 +6,11 @@ use super::smaller;
 use crate::condition::{Condition, Season};
 use crate::drive_file::{self, Label};
 use crate::host::drive::Drive;
+use crate::scale::DriveScale;
 use ssdlab_device::config::ftl::GcPolicy;
 use ssdlab_device::ftl::Ftl;
 use ssdlab_device::parameter::Value as _;
-use ssdlab_device::profile::{Profile, parse_setting};
+use ssdlab_device::profile::{Profile, ProfileError, parse_setting};
 use ssdlab_device::ssd::Ssd;
 use ssdlab_device::ssd::signs::Signs;
 use ssdlab_disk::folder::Seen;
@@ -25,6 +26,8 @@ pub enum DriveSource {
         file: String,
         /// The profile.
         text: String,
+        /// A smaller drive in its place.
+        scale: Option<DriveScale>,
     },
     /// The bytes of a drive file: a drive in a condition.
     File {
@@ -62,6 +65,22 @@ impl DriveSource {
         }
     }
 
+    /// The same at a scale.
+    ///
+    /// # Errors
+    /// It is a drive in a condition, which has a size.
+    pub fn at_scale(mut self, wanted: Option<DriveScale>) -> Result<DriveSource, SessionError> {
+        match (&mut self, wanted) {
+            (DriveSource::Profile { scale, .. }, _) => *scale = wanted,
+            (_, None) => {}
+            (DriveSource::File { file: place, .. } | DriveSource::Folder { folder: place, .. }, Some(scale)) => {
+                let message = "is a drive in a condition and keeps its size\nseason its profile anew at this scale";
+                return Err(scale.refused(place, message).into());
+            }
+        }
+        Ok(self)
+    }
+
     /// Settings in a file that the user did not write: none of them names code that is run.
     ///
     /// # Errors
@@ -80,28 +99,61 @@ impl DriveSource {
     /// What is wrong with profile, drive file or settings; memory that the drive would not fit into.
     pub fn open(&self, settings: &[(String, String)], seed: u64, memory: &mut Memory) -> Result<Opened, SessionError> {
         match self {
-            DriveSource::Profile { name, file, text } => from_profile(name, file, text, settings, seed, memory),
+            DriveSource::Profile { name, file, text, scale: None } => {
+                from_profile(smaller::read(name, file, text, settings)?, text, seed, memory)
+            }
+            DriveSource::Profile { name, file, text, scale: Some(scale) } => {
+                let given = smaller::read(name, file, text, settings)?.0;
+                let read = read_at_scale(&given, text, settings, *scale)?;
+                from_profile(read, text, seed, memory).map_err(|error| at_its_scale(*scale, error))
+            }
             DriveSource::File { file, bytes } => from_file(file, bytes, settings, memory),
             DriveSource::Folder { folder, seen } => from_folder(folder, seen, settings, memory),
         }
     }
 }
 
-fn from_profile(
-    name: &str,
-    file: &str,
+/// A profile, and all settings that made it.
+type Read = (Profile, Vec<(String, String)>);
+
+/// A drive with what follows from its scale put over its settings.
+fn read_at_scale(
+    profile: &Profile,
     text: &str,
     settings: &[(String, String)],
-    seed: u64,
-    memory: &mut Memory,
-) -> Result<Opened, SessionError> {
-    let (profile, settings) = smaller::read(name, file, text, settings)?;
+    scale: DriveScale,
+) -> Result<Read, SessionError> {
+    let follows = scale.follows(profile)?;
+    let stays = |(key, _): &&(String, String)| follows.iter().all(|(set, _)| set != key);
+    let mut all: Vec<_> = settings.iter().filter(stays).cloned().collect();
+    all.extend(follows.iter().map(|(key, value)| (key.to_string(), value.clone())));
+    let read = smaller::read(&profile.name, &profile.file, text, &all);
+    let (mut profile, all) = read.map_err(|error| at_its_scale(scale, error.into()))?;
+    for (key, _) in follows {
+        if let Some(entry) = profile.entries.get_mut(key) {
+            entry.source = format!("follows from scale {scale}");
+        }
+    }
+    Ok((profile, all))
+}
+
+/// What is wrong with a drive that the user did not size: the scale is named first.
+fn at_its_scale(scale: DriveScale, error: SessionError) -> SessionError {
+    match error {
+        SessionError::Profile(ProfileError { place, message }) => {
+            ProfileError { place: format!("scale {scale}: {place}"), message }.into()
+        }
+        other => other,
+    }
+}
+
+fn from_profile((profile, settings): Read, text: &str, seed: u64, memory: &mut Memory) -> Result<Opened, SessionError> {
     check_cell(&profile, text)?;
-    memory.add(name, &profile.model)?;
+    memory.add(&profile.name, &profile.model)?;
     let drive = Drive::new(&profile.model, seed).map_err(|problem| profile.locate(&problem))?;
     let label = Label {
-        name: name.to_string(),
-        file: file.to_string(),
+        name: profile.name.clone(),
+        file: profile.file.clone(),
         profile: text.to_string(),
         settings,
         condition: Condition::Fresh,

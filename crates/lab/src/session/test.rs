@@ -16,7 +16,12 @@ fn settings() -> Vec<(String, String)> {
 }
 
 fn theory() -> DriveSource {
-    DriveSource::Profile { name: "theory".into(), file: "theory.toml".into(), text: built_in("theory").unwrap().into() }
+    DriveSource::Profile {
+        name: "theory".into(),
+        file: "theory.toml".into(),
+        text: built_in("theory").unwrap().into(),
+        scale: None,
+    }
 }
 
 fn saved(bytes: &[u8], settings: &[(String, String)]) -> Result<Session, SessionError> {
@@ -356,7 +361,7 @@ fn reads_over_layers_are_laid_out() {
 
 fn disk() -> DriveSource {
     let name = "fujitsu-mhz2250bh";
-    DriveSource::Profile { name: name.into(), file: name.into(), text: built_in(name).unwrap().into() }
+    DriveSource::Profile { name: name.into(), file: name.into(), text: built_in(name).unwrap().into(), scale: None }
 }
 
 /// A hard disk runs where a drive is named, fresh only; its mechanics are counted in its layer, and it

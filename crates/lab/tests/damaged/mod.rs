@@ -27,7 +27,7 @@ fn sound() -> &'static (Files, u64) {
         let around = tempfile::tempdir().expect("there is room");
         let path = around.path().join("drive");
         let text = ssdlab_device::profile::built_in("theory").expect("it comes along").to_string();
-        let source = DriveSource::Profile { name: "theory".into(), file: "theory".into(), text };
+        let source = DriveSource::Profile { name: "theory".into(), file: "theory".into(), text, scale: None };
         let settings = [
             ("capacity_bytes", "16MiB"),
             ("nand.channels", "2"),

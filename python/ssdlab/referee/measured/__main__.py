@@ -14,7 +14,7 @@ from pathlib import Path
 
 from ssdlab.experiment.kept import Figures, performed
 from ssdlab.experiment.parallel import Task
-from ssdlab.experiment.scale import slice_of
+from ssdlab.experiment.scale import capacity_bytes
 from ssdlab.ground.errors import SsdlabError
 from ssdlab.ground.output import PendingFile
 from ssdlab.referee.measured import judge, rows, table, transient
@@ -121,7 +121,7 @@ def _transients(replay: Replay, asked: Sequence[rows.MeasuredRow]) -> list[Judge
             rows.transient(row.drive),
             rows.stretch(row.drive, transient.QUARTER),
             rows.stretch(row.drive, transient.HALF),
-            slice_of(row.drive, 1).capacity_bytes,
+            capacity_bytes(row.drive),
             found[f"{row.drive}, transient"],
         )
     ]

@@ -13,7 +13,7 @@ from pathlib import Path
 from ssdlab.engine import Progress
 from ssdlab.experiment import runner
 from ssdlab.experiment.kept import Figures, kept
-from ssdlab.experiment.scale import slice_of
+from ssdlab.experiment.scale import capacity_bytes
 from ssdlab.referee.measured import rows, transient
 from ssdlab.study.twin import latency, slices
 
@@ -56,7 +56,7 @@ class Replay:
         A longer run keeps its series in longer intervals than minutes.
         """
         request = slices.writes(row.drive, self.parts, row.pattern, _TRANSIENT_DRIVE_WRITES)
-        capacity = slice_of(row.drive, self.parts).capacity_bytes
+        capacity = capacity_bytes(row.drive, scale=f"dies:{self.parts}")
         fresh = transient.fresh_minutes(rows.transient(row.drive), capacity * self.parts)
 
         def run() -> Figures:

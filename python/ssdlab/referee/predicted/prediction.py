@@ -1,6 +1,6 @@
 """Runs a row on every drawn drive, and says what they have in common: 5, 50 and 95 %.
 
-Each run is on 1/64 of the dies (`ssdlab.experiment.scale`). Left out: chance within a run, and the
+Each run is on 1/64 of the dies (`crates/lab/src/scale.rs`). Left out: chance within a run, and the
 slice's own error, both small beside what is drawn.
 """
 
@@ -19,7 +19,7 @@ from ssdlab.experiment.ensemble.draw import draws
 from ssdlab.experiment.ensemble.ranges import known
 from ssdlab.experiment.kept import Figures, kept
 from ssdlab.experiment.parallel import Task
-from ssdlab.experiment.scale import PAGE_BYTES, slice_of
+from ssdlab.experiment.scale import PAGE_BYTES, capacity_bytes
 from ssdlab.referee.predicted.drawn import Drawn, Predicted
 from ssdlab.referee.predicted.rows import PredictedRow
 from ssdlab.study.twin import patterns
@@ -83,13 +83,16 @@ class Prediction:
         )
 
     def _request(self, row: PredictedRow, drawn: Drawn) -> RunRequest:
-        slice_ = slice_of(row.drive, self.parts, drawn.settings())
-        used = round(slice_.capacity_bytes * row.written_share) // PAGE_BYTES * PAGE_BYTES
-        written = round(slice_.capacity_bytes * row.drive_writes)
-        pages = round(slice_.pages * row.written_share)
+        settings, scale = drawn.settings(), f"dies:{self.parts}"
+        capacity = capacity_bytes(row.drive, settings, scale)
+        used = round(capacity * row.written_share) // PAGE_BYTES * PAGE_BYTES
+        written = round(capacity * row.drive_writes)
+        whole = capacity_bytes(row.drive, settings) // PAGE_BYTES
+        pages = round(whole * row.written_share)
         return RunRequest(
             row.drive,
-            settings=slice_.settings,
+            settings=settings,
+            scale=scale,
             condition="filled",
             span=row.written_share,
             flags=(

@@ -87,7 +87,7 @@ class Specified:
             store = Store(Path(folder)).part(self.part.name)
             PartRun(self.part, target, store, seed, self._told(progress)).perform()
             summary = part_summary(self.part, store, capacity)
-        shown = engine.show(asked.drive, asked.settings, asked.layers)
+        shown = engine.show(asked.drive, asked.settings, asked.layers, asked.scale)
         return {"part": summary, "profile": self.drive, "parameters": shown["parameters"]}
 
     def _told(self, progress: Progress) -> Callable[[int, str, float], bool]:

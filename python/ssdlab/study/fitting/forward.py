@@ -20,18 +20,16 @@ from ssdlab import engine
 from ssdlab.engine import Progress, conditions
 from ssdlab.engine.request import RunRequest, Settings
 from ssdlab.engine.result import Result
-from ssdlab.engine.shown import parameters
+from ssdlab.engine.shown import parameters, sizes
 from ssdlab.experiment import runner
 from ssdlab.experiment.ensemble.runs import RunOrReason
-from ssdlab.experiment.scale import Scale
 from ssdlab.ground.errors import SsdlabError
 from ssdlab.study.fitting.measurement import MeasuredLoad, Measurement, figure
 from ssdlab.study.fitting.unknowns import Array, Space
 
-SMALL = Scale("fit", 192, (1,))
-"""The long way into the condition."""
-LARGE = Scale("fit", 768, (1,))
-"""By the engine's scale model."""
+_SMALL, _LARGE = 192, 768
+"""Blocks a die: the long way into the condition, and by the engine's scale model."""
+_GRAIN_BYTES = 2**20
 _UNIFORM = re.compile(
     r"^--(?:(?:rw|readwrite)=rand(?:read|write|rw)|bs=\d+k?|norandommap(?:=1)?|time_based(?:=1)?"
     r"|(?:iodepth|runtime|rwmixread|rwmixwrite|numjobs)=\w+)$"
@@ -101,13 +99,25 @@ def request(space: Space, load: MeasuredLoad, settings: Settings, seed: int) -> 
         return asked
     try:
         quick = _is_uniform(load) and _is_quick(space.drive, asked.settings)
-        capacity = (LARGE if quick else SMALL).capacity_bytes(space.drive, asked.settings)
+        capacity = _capacity_bytes(space.drive, asked.settings, _LARGE if quick else _SMALL)
     except SsdlabError:
         return asked  # There is no such drive, which the run itself will say.
     if capacity is None:
         return asked
     smaller = {**dict(asked.settings), "capacity_bytes": str(capacity)}
     return replace(asked, settings=tuple(smaller.items()), exact=not quick)
+
+
+def _capacity_bytes(drive: str, settings: Settings, most: int) -> int | None:
+    """Return the capacity of a drive with so many blocks a die; None where it has fewer.
+
+    No scale of the engine's: that states the spare as well, which here follows from the capacity.
+    """
+    found = sizes(engine.show(drive, settings))
+    blocks = found.flash.blocks_per_die
+    if blocks <= most:
+        return None
+    return found.capacity_bytes * most // blocks // _GRAIN_BYTES * _GRAIN_BYTES
 
 
 def _is_uniform(load: MeasuredLoad) -> bool:

@@ -95,6 +95,7 @@ def _seconds(asked: Asked, candidate: Candidate) -> float:
 def _bytes(asked: Asked, candidate: Candidate) -> float:
     try:
         season, _ = conditioning(candidate, asked.load, asked.seed, exact=asked.exact)
-        return float(engine.memory_bytes(season.drive, season.settings, candidate.layout.layers))
+        taken = (season.drive, season.settings, candidate.layout.layers, season.scale)
+        return float(engine.memory_bytes(*taken))
     except SsdlabError:
         return 0.0

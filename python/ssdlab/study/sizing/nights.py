@@ -48,7 +48,7 @@ from ssdlab.engine.result import Job, Result
 from ssdlab.experiment import runner
 from ssdlab.experiment.experiment import Value, section, story
 from ssdlab.experiment.runner import Chain
-from ssdlab.experiment.scale import slice_of
+from ssdlab.experiment.scale import capacity_bytes
 from ssdlab.study.sizing.candidate import Candidate, sheet
 from ssdlab.study.sizing.jobs import seconds
 from ssdlab.study.sizing.load import HostLoad
@@ -229,9 +229,9 @@ def amplification(
 
 def one_die(candidate: Candidate, season: RunRequest) -> tuple[RunRequest, int]:
     """Return what brings a slice of one die into steady state, and its capacity in bytes."""
-    dies = sheet(candidate.drive).dies
-    small = slice_of(season.drive, dies, season.settings)
-    return replace(season, settings=small.settings), small.capacity_bytes
+    scale = f"dies:{sheet(candidate.drive).dies}"
+    capacity = capacity_bytes(season.drive, season.settings, scale)
+    return replace(season, scale=scale), capacity
 
 
 def settled(result: Result, found: Rhythm) -> tuple[float, bool]:

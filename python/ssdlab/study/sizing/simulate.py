@@ -153,7 +153,7 @@ def conditioning(
     """
     season = _season(nights.evening(candidate, load), load, seed, None)
     part = _part(candidate, load, season.settings, wear_alone=wear_alone, exact=exact)
-    return replace(season, settings=part.settings), part
+    return replace(season, settings=part.settings, scale=part.scale), part
 
 
 def _part(
@@ -212,7 +212,7 @@ def simulate(
         part = slice_of(candidate, season.settings, sheet(candidate.drive).dies)
     else:
         part = _part(candidate, load, season.settings, wear_alone=wear_alone, exact=exact)
-    whole, season = season, replace(season, settings=part.settings)
+    whole, season = season, replace(season, settings=part.settings, scale=part.scale)
     request = replace(
         season,
         layers=candidate.layout.layers if draw is None else draw.layers,
@@ -381,6 +381,7 @@ def _commands(
     season: RunRequest, file: str, of_season: Sequence[str], of_run: Sequence[str]
 ) -> list[str]:
     settings = [word for key, value in season.settings for word in ("--set", f"{key}={value}")]
+    settings += [] if season.scale is None else ["--scale", season.scale]
     made = ["ssdlab", "season", season.drive, "--to", conditions.BY_JOB, "-o", file, *settings]
     run = ["ssdlab", "run", "--drive", file]
     seed = ["--seed", str(season.seed)]

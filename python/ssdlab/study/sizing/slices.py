@@ -4,9 +4,9 @@ Of a plain load a few dies are run, with as much of the load as falls on them.
 
 With per-die blocks each die collects by itself, and at random loads each gets as much, so that a
 slice of 1/n of the dies, the capacity, the caches and the buffer, at 1/n of the rate, does what the
-drive does (`experiment/scale.py`). The link and the controller stay as fast as they are: a request
-takes as long there as on the whole drive, while they are far from busy. What they let through at
-most is a closed form, which bounds the IOPS of n slices:
+drive does (`crates/lab/src/scale.rs`). The link and the controller stay as fast as they are: a
+request takes as long there as on the whole drive, while they are far from busy. What they let
+through at most is a closed form, which bounds the IOPS of n slices:
 
     IOPS = min(n · IOPS of the slice, bounds of link and controller)
 
@@ -31,7 +31,6 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from ssdlab.engine.request import Settings
-from ssdlab.experiment import scale
 from ssdlab.ground import text
 from ssdlab.study.sizing.candidate import Candidate, Sheet, sheet
 from ssdlab.study.sizing.closed_form import shared_iops
@@ -57,6 +56,8 @@ class Slice:
         Of the slice, and of the drive.
     blocks
         The share of each die's blocks that it has.
+    scale
+        As a request has it.
     """
 
     settings: Settings
@@ -64,6 +65,7 @@ class Slice:
     dies: int
     of_dies: int
     blocks: float = 1.0
+    scale: str | None = None
 
     @property
     def told(self) -> str:
@@ -115,19 +117,13 @@ def slice_of(candidate: Candidate, settings: Settings, parts: int, blocks: float
         What differs from the profile, on the whole drive.
     blocks
         Share of each die's blocks, where it is the whole drive otherwise.
-
-    Raises
-    ------
-    SsdlabError
-        There is no such slice.
     """
     dies = sheet(candidate.drive).dies
     if parts == 1 and blocks < 1:
         return Slice(_with_fewer_blocks(candidate, settings, blocks), 1, dies, dies, blocks)
     if parts == 1:
         return Slice(settings, 1, dies, dies)
-    small = scale.slice_of(candidate.drive, parts, settings, slower=False)
-    return Slice(small.settings, parts, dies // parts, dies)
+    return Slice(settings, parts, dies // parts, dies, scale=f"dies:{parts},whole-link")
 
 
 def _with_fewer_blocks(candidate: Candidate, settings: Settings, blocks: float) -> Settings:

@@ -9,13 +9,13 @@ and controller stay as fast.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from ssdlab.engine import conditions
 from ssdlab.engine.request import RunRequest, Settings
 from ssdlab.engine.result import Result
 from ssdlab.experiment.kept import Figures
 from ssdlab.experiment.runner import Chain
-from ssdlab.experiment.scale import slice_of
 
 _MOST_PROBE_RATE = 10_000
 _JOBS = """[global]
@@ -54,19 +54,19 @@ def loads(drive: str, rates: Sequence[int], given: Settings = (), parts: int = 1
     given
         What differs from the profile, on the whole drive.
     """
-    settings = given if parts == 1 else slice_of(drive, parts, given, slower=False).settings
-    steady = RunRequest(drive, settings=settings, condition=conditions.BY_JOB, cache=False)
-    runs = ((f"{rate} a second", _request(drive, rate, settings, parts)) for rate in rates)
+    scale = None if parts == 1 else f"dies:{parts},whole-link"
+    steady = RunRequest(drive, given, scale=scale, condition=conditions.BY_JOB, cache=False)
+    runs = ((f"{rate} a second", _request(steady, rate, parts)) for rate in rates)
     return Chain(tuple(runs), steady)
 
 
-def _request(drive: str, rate: int, settings: Settings, parts: int) -> RunRequest:
+def _request(steady: RunRequest, rate: int, parts: int) -> RunRequest:
     probe = min(_MOST_PROBE_RATE, rate) // 2
     reads = max(1, round((rate - probe) * 0.01))
     writes = rate - probe - reads
     each = {"reads": reads, "writes": writes, "probe": probe}
     job = _JOBS.format(**{name: max(1, number // parts) for name, number in each.items()})
-    return RunRequest(drive, settings=settings, job_text=job, json_plus=True)
+    return replace(steady, condition=None, cache=True, job_text=job, json_plus=True)
 
 
 def percentiles(result: Result) -> Figures:

@@ -1,4 +1,4 @@
-"""Rates of writes on a slice of a drive (`ssdlab.experiment.scale`), as those of the whole drive.
+"""Rates of writes on a slice of a drive (`crates/lab/src/scale.rs`), as those of the whole drive.
 
 A measured drive is filled in sequence, then written at random, with 4 threads of 128 requests each.
 Left out: latencies, which are taken on the whole drive (`latency`).
@@ -13,7 +13,7 @@ from ssdlab.engine.request import RunRequest, Settings
 from ssdlab.engine.result import Result
 from ssdlab.engine.series import Amplification, Series
 from ssdlab.experiment.kept import Figures
-from ssdlab.experiment.scale import slice_of
+from ssdlab.experiment.scale import PAGE_BYTES, capacity_bytes
 from ssdlab.study.twin import patterns
 
 DEPTH = 512
@@ -44,16 +44,19 @@ def writes(
     condition
         Of the drive before.
     """
-    slice_ = slice_of(drive, parts, given)
+    scale = f"dies:{parts}"
+    capacity = capacity_bytes(drive, given, scale)
+    pages = capacity_bytes(drive, given) // PAGE_BYTES
     return RunRequest(
         drive,
-        settings=slice_.settings,
+        settings=given,
+        scale=scale,
         condition=condition,
         flags=(
             *("--rw=randwrite", "--bs=4k", "--norandommap"),
-            f"--io_size={int(slice_.capacity_bytes * drive_writes)}",
+            f"--io_size={int(capacity * drive_writes)}",
             f"--iodepth={max(1, DEPTH // parts)}",
-            f"--random_distribution={patterns.distribution(pattern, slice_.pages)}",
+            f"--random_distribution={patterns.distribution(pattern, pages)}",
         ),
         cache=False,
     )
@@ -67,10 +70,10 @@ def steady_writes(drive: str, parts: int, drive_writes: float, given: Settings =
 
 def fill(drive: str, parts: int, given: Settings = ()) -> RunRequest:
     """Return one sequential fill of a fresh slice."""
-    slice_ = slice_of(drive, parts, given)
     return RunRequest(
         drive,
-        settings=slice_.settings,
+        settings=given,
+        scale=f"dies:{parts}",
         flags=("--rw=write", "--bs=128k", f"--iodepth={max(1, DEPTH // parts)}"),
         cache=False,
     )

@@ -108,7 +108,7 @@ fn what_is_stated_stays() {
 /// What is said of a drive of the closed forms that is to become steady.
 fn refused_steady(text: &str, settings: &str) -> Option<String> {
     let (name, settings) = ("theory", pairs(settings));
-    let source = DriveSource::Profile { name: name.into(), file: name.into(), text: text.into() };
+    let source = DriveSource::Profile { name: name.into(), file: name.into(), text: text.into(), scale: None };
     let session = Session::open(&source, &settings, 1).unwrap();
     check_steady(&session.label).err().map(|error| error.to_string())
 }

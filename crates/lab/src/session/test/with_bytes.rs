@@ -81,7 +81,7 @@ fn only_a_solid_state_drive_holds_bytes() {
     let is_hard_disk = |name: &&str| built_in(name).is_some_and(|text| text.contains("[hdd]"));
     let name = ssdlab_device::profile::names().find(is_hard_disk).unwrap();
     let text = built_in(name).unwrap().into();
-    let source = DriveSource::Profile { name: name.into(), file: name.into(), text };
+    let source = DriveSource::Profile { name: name.into(), file: name.into(), text, scale: None };
     let told = Session::open(&source, &[], 1).unwrap().with_bytes(ram).err().unwrap().to_string();
     assert!(told.contains("hard disk"), "{told}");
 }
