@@ -13,7 +13,7 @@ from common import PORT, shell
 
 from ssdlab import engine
 from ssdlab.engine.request import RunRequest
-from ssdlab.live.served import FolderDrive, Wishes, nvme_of
+from ssdlab.live.served import FolderDrive, ServingWishes, nvme_of
 
 NAME = "nqn.2014-08.org.nvmexpress:uuid:22222222-2222-4222-8222-222222222222"
 SIZE = "64MiB"
@@ -47,7 +47,7 @@ def serve() -> FolderDrive:
     request = RunRequest(drive="theory", settings=settings)
     engine.make_folder(request, folder, None)
     nvme = nvme_of(folder, ["127.0.0.1:4420"], "ssdlab", "1")
-    return FolderDrive(folder, Wishes([("unix", str(folder / "nbd.sock"))], nvme=nvme))
+    return FolderDrive(folder, ServingWishes([("unix", str(folder / "nbd.sock"))], nvme=nvme))
 
 
 def measured(device: str, pattern: str) -> dict[str, float]:

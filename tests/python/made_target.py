@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ssdlab.bench.estimate import Speeds
-from ssdlab.bench.measurement import Measurement
+from ssdlab.bench.measurement import StepMeasurement
 from ssdlab.bench.plan import Deviation, Step
 from ssdlab.bench.target import Counters, Description, Purged, Resumption, WriteCache
 from ssdlab.engine import Progress
@@ -84,7 +84,7 @@ class MadeTarget:
         self.purges += 1
         return Purged("asked", "answered", "looked", True)
 
-    def perform(self, step: Step, progress: Progress) -> Measurement:
+    def perform(self, step: Step, progress: Progress) -> StepMeasurement:
         if len(self.steps) == self._fails_at:
             raise SsdlabError("the tool said: no")
         self.steps.append(step)
@@ -93,10 +93,12 @@ class MadeTarget:
         if step.passes is not None:
             share = CAPACITY // load.threads // load.block_bytes * load.block_bytes
             size = int(step.passes * share) * load.threads - self._short_by
-            return Measurement.of_jobs([job(size // load.block_bytes, 0, load.block_bytes, 1, 9)])
+            return StepMeasurement.of_jobs(
+                [job(size // load.block_bytes, 0, load.block_bytes, 1, 9)]
+            )
         assert step.seconds is not None
         requests = round(self._rate(step, len(self.steps) - 1) * step.seconds)
-        return Measurement.of_jobs(
+        return StepMeasurement.of_jobs(
             [job(requests, load.read_percent, load.block_bytes, step.seconds, 1000)]
         )
 

@@ -24,9 +24,9 @@ from ssdlab.engine.request import Settings
 from ssdlab.engine.result import Job, Result
 from ssdlab.experiment.parallel import run_all
 from ssdlab.study.fitting.measurement import MeasuredLoad, Measurement, figure
-from ssdlab.study.fitting.point import Point
+from ssdlab.study.fitting.point import FittedDrive
 from ssdlab.study.fitting.refine import Refined, refine
-from ssdlab.study.fitting.unknowns import Array, Space, space_of
+from ssdlab.study.fitting.unknowns import FloatArray, Space, space_of
 from ssdlab.study.fitting.waves import Fit, fit
 
 ROOT = Path(__file__).parents[2]
@@ -47,12 +47,12 @@ def perform(_names: Sequence[str], tasks: Sequence[Callable[..., Any]]) -> Seque
 class Solved:
     """A mystery and what was found."""
 
-    truth: Array
+    truth: FloatArray
     done: Fit
     refined: Refined
 
     @property
-    def point(self) -> Point:
+    def point(self) -> FittedDrive:
         return self.refined.point
 
 

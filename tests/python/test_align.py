@@ -9,7 +9,16 @@ import pytest
 
 from ssdlab.ground.errors import SsdlabError
 from ssdlab.machine import align
-from ssdlab.machine.align import Array, FileSystem, Finding, Geometry, Grid, Layout, Partition, Unit
+from ssdlab.machine.align import (
+    Array,
+    FileSystem,
+    Geometry,
+    Grid,
+    LayerFinding,
+    Layout,
+    Partition,
+    Unit,
+)
 from ssdlab.machine.align.grid import DEFAULT_UNITS, read_unit, track_units
 from ssdlab.machine.align.layout import first_extent, luks1_payload
 from ssdlab.machine.align.notation import decimal_text, in_all_units, parse_geometry, parse_position
@@ -216,7 +225,7 @@ def test_remedies_are_remedies() -> None:
     assert "63" not in stack["partition"]
 
 
-def _mend(stack: dict[str, str], finding: Finding) -> None:
+def _mend(stack: dict[str, str], finding: LayerFinding) -> None:
     words = finding.remedy.replace(",", "").split()
     name = finding.name.split()[0]
     number = next(word for word in words if word.rstrip("k").isdecimal())

@@ -12,7 +12,7 @@ import pytest
 from ssdlab import engine
 from ssdlab.ground.errors import SsdlabError
 from ssdlab.machine import align
-from ssdlab.machine.align import Disk, Geometry, Grid, Layout
+from ssdlab.machine.align import ChosenPartition, Geometry, Grid, Layout
 from ssdlab.machine.align.grid import read_drive
 from ssdlab.machine.align.reading import CRYPT_FORMATS, from_options
 
@@ -133,7 +133,7 @@ def test_a_moved_partition_fits(kind: str) -> None:
     inside = ("label:start_sector=10", f"filesystem:type={kind}")
     for above in (inside, inside[1:], ("lvm:pe_start=192KiB", inside[1])):
         before = layout(SIZED, *above)
-        steps = align.move(before, Grid(), Disk(), free_behind=10 * MIB)
+        steps = align.move(before, Grid(), ChosenPartition(), free_behind=10 * MIB)
         text = " ".join(line for step in steps for line in (step.text, *step.lines))
         sector = re.search(r"sector (\d+)", text)
         assert sector is not None
@@ -146,7 +146,9 @@ def test_a_moved_partition_fits(kind: str) -> None:
 
 def test_moving_without_room_shrinks_first() -> None:
     """By just as much as it moves, file system before partition."""
-    steps = align.move(layout(SIZED, "filesystem:type=ext4"), Grid(), Disk("/dev/nvme0n1", 2))
+    steps = align.move(
+        layout(SIZED, "filesystem:type=ext4"), Grid(), ChosenPartition("/dev/nvme0n1", 2)
+    )
     lines = [line for step in steps for line in step.lines]
     sectors = 100 * 2**21 - (2048 - 63)
     assert lines.index(f"resize2fs /dev/nvme0n1p2 {sectors // 2}K") < lines.index(
@@ -158,15 +160,15 @@ def test_moving_without_room_shrinks_first() -> None:
 def test_moving_what_fits_or_cannot_be_helped() -> None:
     """Nothing to do, nothing that helps, nothing that can be shrunk: each is said."""
     slice_of = ("partition:start_sector=63,size=1GiB", "label:start_sector=1985", "filesystem")
-    assert align.move(layout(*slice_of), Grid(), Disk()) == []
+    assert align.move(layout(*slice_of), Grid(), ChosenPartition()) == []
     with pytest.raises(SsdlabError, match="does not help: LVM extents"):
-        align.move(layout(SIZED, "lvm:extent=2KiB"), Grid(), Disk())
+        align.move(layout(SIZED, "lvm:extent=2KiB"), Grid(), ChosenPartition())
     with pytest.raises(SsdlabError, match="xfs: cannot be shrunk"):
-        align.move(layout(SIZED, "filesystem:type=xfs"), Grid(), Disk())
+        align.move(layout(SIZED, "filesystem:type=xfs"), Grid(), ChosenPartition())
     with pytest.raises(SsdlabError, match="RAID 0 cannot do without a member"):
-        align.move(layout(SIZED, "raid:level=0"), Grid(), Disk())
+        align.move(layout(SIZED, "raid:level=0"), Grid(), ChosenPartition())
     with pytest.raises(SsdlabError, match="a start at 64s does not help"):
-        align.move(layout(SIZED), Grid(), Disk(), to=64 * 512)
+        align.move(layout(SIZED), Grid(), ChosenPartition(), to=64 * 512)
 
 
 @pytest.mark.parametrize("form", CRYPT_FORMATS)
@@ -209,7 +211,7 @@ def test_spare(command: Command, golden: Callable[[str, str], None]) -> None:
 def test_spare_is_trimmed_before_it_is_deleted(kind: str, order: tuple[str, ...]) -> None:
     """A partition that is only deleted leaves the drive as full as it was."""
     before = layout("partition:start=1MiB,size=90GiB", f"filesystem:type={kind}")
-    plan = align.spare(before, Grid(), Disk(), share=0.2, capacity=100 * 10**9)
+    plan = align.spare(before, Grid(), ChosenPartition(), share=0.2, capacity=100 * 10**9)
     text = "\n".join(line for step in plan.steps for line in step.lines)
     assert [text.index(word) for word in order] == sorted(text.index(word) for word in order)
 
@@ -217,8 +219,8 @@ def test_spare_is_trimmed_before_it_is_deleted(kind: str, order: tuple[str, ...]
 def test_spare_where_the_end_is_free_already() -> None:
     """Nothing is shrunk; the free end is trimmed, also of a file system that cannot shrink."""
     before = layout("partition:start=1MiB,size=10GiB", "filesystem:type=ufs")
-    plan = align.spare(before, Grid(), Disk(), share=0.2, capacity=100 * 10**9)
+    plan = align.spare(before, Grid(), ChosenPartition(), share=0.2, capacity=100 * 10**9)
     lines = [line for step in plan.steps for line in step.lines]
     assert "newfs -E /dev/ada0p9" in lines
     with pytest.raises(SsdlabError, match="ufs: cannot be shrunk"):
-        align.spare(before, Grid(), Disk(), share=0.95, capacity=100 * 10**9)
+        align.spare(before, Grid(), ChosenPartition(), share=0.95, capacity=100 * 10**9)

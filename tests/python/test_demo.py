@@ -23,7 +23,7 @@ _SPEED = {"fresh": 21_000.0, "steady": 7000.0, "unused-20": 14_000.0, "fall": 90
 def part(name: str, **lab: Any) -> Result:
     """One part of the demo, as fast as its remedy makes it."""
     measured = next(
-        each for chain in plan.chains() for each in chain.measurements if each.part == name
+        each for drive in plan.drives() for each in drive.measurements if each.part == name
     )
     iops = next((speed for remedy, speed in _SPEED.items() if name.endswith(remedy)), 10_000.0)
     job = synthetic.job(measured.job_name, iops=iops, write_amplification=2.0)
@@ -35,16 +35,16 @@ def part(name: str, **lab: Any) -> Result:
 
 def test_every_part_is_measured_once_and_shown() -> None:
     """The plan measures what the table and the chart show, no more and no less."""
-    measured = [each.part for chain in plan.chains() for each in chain.measurements]
+    measured = [each.part for drive in plan.drives() for each in drive.measurements]
     assert sorted(measured) == sorted(plan.parts())
     assert {figure for figure in figures.published_figures()} <= set(plan.parts())
 
 
 def test_what_is_left_unused_is_never_written() -> None:
-    """A chain that leaves 20 % unused is seasoned and measured within the other 80 %."""
-    chain = next(chain for chain in plan.chains() if chain.label.startswith("20 %"))
-    assert chain.is_steady and chain.span == 0.8
-    for measurement in chain.measurements:
+    """A drive that leaves 20 % unused is seasoned and measured within the other 80 %."""
+    drive = next(drive for drive in plan.drives() if drive.label.startswith("20 %"))
+    assert drive.is_steady and drive.span == 0.8
+    for measurement in drive.measurements:
         assert "\nsize=80%\n" in measurement.job_text
 
 
@@ -114,7 +114,7 @@ def test_page_of_a_demo_that_was_stopped() -> None:
 
 def test_the_fall_falls() -> None:
     """Passes have orders of their own, so that the drive has to collect: not by fio's default."""
-    measured = (each for chain in plan.chains() for each in chain.measurements)
+    measured = (each for drive in plan.drives() for each in drive.measurements)
     (job,) = (each.job_text for each in measured if each.part == "fall")
 
     def amplification(job_text: str) -> float:

@@ -12,7 +12,7 @@ import pytest
 
 import synthetic
 from ssdlab.experiment.ensemble import pairing, seasons
-from ssdlab.experiment.ensemble.document import Arm, Drawn, is_ensemble, read
+from ssdlab.experiment.ensemble.document import Arm, EnsembleFigure, is_ensemble, read
 from ssdlab.ground import signals
 from ssdlab.ground.errors import SsdlabError
 from ssdlab.report.ensemble.page import build_html
@@ -25,14 +25,18 @@ SMALL = ("intel-dc-s3500-80gb", "--set", "capacity_bytes=2GiB")
 WRITES = ("--rw=randwrite", "--bs=4k", "--iodepth=8", "--norandommap", "--number_ios=4000")
 
 
-def figure(draws: Sequence[float | None], metric: str = "mean_ns", job: str = "job") -> Drawn:
+def figure(
+    draws: Sequence[float | None], metric: str = "mean_ns", job: str = "job"
+) -> EnsembleFigure:
     """Return a figure with these draws; of latencies the model's own error is not known."""
     known = [each for each in draws if each is not None]
     influences = {"ftl.gc": 0.9, "nand.read_us": -0.4, "nand.erase_us": 0.1}
-    return Drawn(job, metric, "a figure", known[0], 1.0, 2.0, 3.0, tuple(draws), influences)
+    return EnsembleFigure(
+        job, metric, "a figure", known[0], 1.0, 2.0, 3.0, tuple(draws), influences
+    )
 
 
-def arm(name: str, *figures: Drawn, seed: int = 1) -> Arm:
+def arm(name: str, *figures: EnsembleFigure, seed: int = 1) -> Arm:
     """Return an ensemble with these figures."""
     assumptions = ({"key": "ftl.gc", "choices": ["greedy", "fifo"], "reason": "not published"},)
     return Arm(name, "a-drive", seed, 3, ("too small",), assumptions, figures)

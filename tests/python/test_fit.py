@@ -21,11 +21,11 @@ from ssdlab.study.fitting import forward
 from ssdlab.study.fitting.emulator import Emulator, fit_emulator
 from ssdlab.study.fitting.measurement import SPREAD, MeasuredLoad, Measurement, figure
 from ssdlab.study.fitting.misfit import Unexplained, check_explained, misfit_of
-from ssdlab.study.fitting.plan import Candidate, rank
+from ssdlab.study.fitting.plan import PossibleMeasurement, rank
 from ssdlab.study.fitting.point import point_of
 from ssdlab.study.fitting.posterior import MODEL_ERROR, Likelihood, sample
 from ssdlab.study.fitting.prediction import predict
-from ssdlab.study.fitting.unknowns import Array, Space, Unknown, space_of
+from ssdlab.study.fitting.unknowns import FloatArray, Space, Unknown, space_of
 
 pytestmark = pytest.mark.end_to_end
 
@@ -44,14 +44,17 @@ def plane(count: int) -> Space:
 
 
 def emulator_of(
-    space: Space, function: Callable[[Array], Array], count: int = 96, seed: int = 3
+    space: Space, function: Callable[[FloatArray], FloatArray], count: int = 96, seed: int = 3
 ) -> Emulator:
     places = space.sobol(count, seed)
     return fit_emulator(space.features(places), function(places))
 
 
 def likelihood(
-    space: Space, functions: Sequence[Callable[[Array], Array]], truth: Array, spread: float
+    space: Space,
+    functions: Sequence[Callable[[FloatArray], FloatArray]],
+    truth: FloatArray,
+    spread: float,
 ) -> Likelihood:
     emulators = [emulator_of(space, each) for each in functions]
     measured = np.array([float(each(truth[None, :])[0]) for each in functions])
@@ -160,7 +163,7 @@ def test_an_emulator_of_a_known_function() -> None:
     Its own error is about the true one; a bend is where it is least honest.
     """
 
-    def function(places: Array) -> Array:
+    def function(places: FloatArray) -> FloatArray:
         x, y, z = places.T[:3]
         return np.asarray(np.maximum(x, 0.4) + x * y + 0.3 * (z > 0.5))
 
@@ -283,8 +286,8 @@ def test_the_plan_prefers_what_is_not_known() -> None:
     first = emulator_of(space, lambda x: x[:, 0])
     second = emulator_of(space, lambda x: x[:, 1])
     candidates = [
-        (Candidate(MeasuredLoad(("--n=0",)), ("iops",)), [first]),
-        (Candidate(MeasuredLoad(("--n=1",)), ("iops",)), [second]),
+        (PossibleMeasurement(MeasuredLoad(("--n=0",)), ("iops",)), [first]),
+        (PossibleMeasurement(MeasuredLoad(("--n=1",)), ("iops",)), [second]),
     ]
     ranked = rank(space, candidates, [], 1)
     assert [each.explained for each in ranked] == pytest.approx([0.5, 0.5], abs=0.02)

@@ -50,8 +50,8 @@ def test_demo_and_baseline_are_the_same_jobs() -> None:
     """What the demo calls the e-book's jobs asks for what the included file asks for."""
     line = jobs.fio_line("baseline", "/dev/ssd")
     assert line is not None
-    for chain in plan.chains():
-        for measured in chain.measurements:
+    for drive in plan.drives():
+        for measured in drive.measurements:
             if measured.job_name in EBOOK:
                 rw, size, block = measured.job_text.split("\n")[-4:-1]
                 assert f"--name={measured.job_name} --{rw} --{size} --{block}" in line

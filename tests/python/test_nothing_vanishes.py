@@ -14,7 +14,7 @@ import pytest
 
 from insertions import FIELD, VALUE, rows_inserted
 from ssdlab.ground.errors import SsdlabError
-from ssdlab.machine.health import Examination, Severity, examine
+from ssdlab.machine.health import Examination, HealthSeverity, examine
 from ssdlab.machine.health.baseline import read_baseline
 from ssdlab.machine.health.history import read_history
 from ssdlab.real.smart.reading import read_file, read_report
@@ -81,17 +81,17 @@ def test_a_health_log_in_another_form(name: str) -> None:
             key = field if field in log else SPELLING.get(field, field)
             log[key] = value
             content.pop("smart_status", None)
-            assert judged(content).severity is not Severity.OK
+            assert judged(content).severity is not HealthSeverity.OK
             for form in other_forms(value):
                 changed = deepcopy(content)
                 health_of(changed)[key] = form
-                assert judged(changed).severity is not Severity.OK, (field, form)
+                assert judged(changed).severity is not HealthSeverity.OK, (field, form)
             changed = deepcopy(content)
             log = health_of(changed)
             new = renamed(log, key)
             log.clear()
             log.update(new)
-            assert judged(changed).severity is not Severity.OK, field
+            assert judged(changed).severity is not HealthSeverity.OK, field
 
 
 def test_numbers_that_are_texts() -> None:
@@ -114,10 +114,12 @@ def test_a_verdict_in_another_form(name: str) -> None:
         content["smart_status"] = {}
     content["smart_status"] = {"passed": False}
     for form in ("no", 0, None, {"value": False}, [False], "false"):
-        assert judged(content | {"smart_status": {"passed": form}}).severity is not Severity.OK
-    assert judged(content | {"smart_status": {"pass": False}}).severity is not Severity.OK
-    assert judged(content | {"smart_status": False}).severity is not Severity.OK
-    assert judged(renamed(content, "smart_status")).severity is not Severity.OK
+        assert (
+            judged(content | {"smart_status": {"passed": form}}).severity is not HealthSeverity.OK
+        )
+    assert judged(content | {"smart_status": {"pass": False}}).severity is not HealthSeverity.OK
+    assert judged(content | {"smart_status": False}).severity is not HealthSeverity.OK
+    assert judged(renamed(content, "smart_status")).severity is not HealthSeverity.OK
 
 
 @pytest.mark.parametrize("name", [name for name in RECORDED if "nvme" not in name])
@@ -130,15 +132,15 @@ def test_an_attribute_in_another_form(name: str) -> None:
         changed = deepcopy(content)
         rows = changed["ata_smart_attributes"]["table"]
         rows[place] = failing
-        assert judged(changed).severity is Severity.CRITICAL
+        assert judged(changed).severity is HealthSeverity.CRITICAL
         for key in ("id", "value", "thresh"):
             for form in other_forms(failing[key]):
                 rows[place] = {**failing, key: form}
-                assert judged(changed).severity is not Severity.OK, (row["id"], key, form)
+                assert judged(changed).severity is not HealthSeverity.OK, (row["id"], key, form)
             rows[place] = renamed(failing, key)
-            assert judged(changed).severity is not Severity.OK, (row["id"], key)
+            assert judged(changed).severity is not HealthSeverity.OK, (row["id"], key)
         rows[place] = [failing]
-        assert judged(changed).severity is not Severity.OK
+        assert judged(changed).severity is not HealthSeverity.OK
 
 
 DECISIVE = {
@@ -174,7 +176,7 @@ def test_an_unknown_field_is_quoted(name: str) -> None:
         at(changed, path)["drive_is_dying"] = "soon"
         each = judged(changed)
         said = [finding.sentence for finding in each.findings]
-        assert each.severity is not Severity.OK, path
+        assert each.severity is not HealthSeverity.OK, path
         assert any("drive_is_dying" in sentence and "soon" in sentence for sentence in said), path
         unread = each.to_dict()["unread"]
         assert any(entry["where"].endswith("drive_is_dying") for entry in unread)
@@ -183,9 +185,9 @@ def test_an_unknown_field_is_quoted(name: str) -> None:
 def test_another_format_is_not_judged() -> None:
     """smartctl's JSON of another format is not taken for the known one."""
     content = load("nvme-smartctl-7.5") | {"json_format_version": [2, 0]}
-    assert judged(content).severity is Severity.UNKNOWN
-    assert judged(content | {"json_format_version": [1, 3]}).severity is Severity.OK
-    assert judged(content | {"json_format_version": "1.0"}).severity is Severity.UNKNOWN
+    assert judged(content).severity is HealthSeverity.UNKNOWN
+    assert judged(content | {"json_format_version": [1, 3]}).severity is HealthSeverity.OK
+    assert judged(content | {"json_format_version": "1.0"}).severity is HealthSeverity.UNKNOWN
 
 
 @pytest.mark.parametrize("name", RECORDED)
@@ -214,7 +216,7 @@ def test_an_unknown_line_is_quoted(name: str) -> None:
         for place in range(len(lines) + 1):
             text = "\n".join([*lines[:place], line, *lines[place:]])
             each = examine(read_file(text.encode(), name))
-            assert each.severity is not Severity.OK, place
+            assert each.severity is not HealthSeverity.OK, place
             quoted = [entry["quoted"].strip() for entry in each.to_dict()["unread"]]
             assert line.strip() in quoted, (place, line)
 
@@ -243,9 +245,9 @@ def test_a_row_of_the_log_in_another_unit(name: str) -> None:
         for row in (*changed_lines(f"x:{value}"), "x:", "x: yes"):
             text = "\n".join([*lines[:place], f"{head}:{row[2:]}", *lines[place + 1 :]])
             each = examine(read_file(text.encode(), name))
-            assert each.severity is not Severity.OK, row
+            assert each.severity is not HealthSeverity.OK, row
         text = "\n".join([*lines[:place], f"New {lines[place]}", *lines[place + 1 :]])
-        assert examine(read_file(text.encode(), name)).severity is not Severity.OK
+        assert examine(read_file(text.encode(), name)).severity is not HealthSeverity.OK
 
 
 @pytest.mark.parametrize("name", TEXTS)
@@ -265,7 +267,7 @@ def test_a_text_that_is_cut(name: str) -> None:
             each = examine(read_file("".join(lines[:end]).encode(), name))
         except SsdlabError:
             continue
-        assert each.severity is not Severity.OK, lines[end - 1]
+        assert each.severity is not HealthSeverity.OK, lines[end - 1]
 
 
 def test_a_text_and_its_json_agree() -> None:

@@ -32,7 +32,7 @@ from ssdlab.study.demo import plan
 from ssdlab.study.explain import recorded
 from ssdlab.study.explain.page import build_html as explain_page
 from ssdlab.study.sweeps.report.page import build_html as sweep_page
-from ssdlab.study.sweeps.store import Store
+from ssdlab.study.sweeps.store import SweepStore
 from test_demo import part
 from test_ensemble_compare import arm, figure
 from test_pts_report import DRIVE
@@ -88,7 +88,9 @@ def _sweep(folder: Path) -> str:
         '"job.bs" = ["4k", "16k", "1m"]\n"ftl.gc" = ["greedy", "fifo"]\n'
     )
     factors = {"job.iodepth": "int64", "over_provisioning": "double"}
-    store = Store(folder, {"drive": "string", **factors, "job.bs": "string", "ftl.gc": "string"})
+    store = SweepStore(
+        folder, {"drive": "string", **factors, "job.bs": "string", "ftl.gc": "string"}
+    )
     for number in range(144):
         depth, spare = (1, 4, 16, 64)[number % 4], (0.1, 0.2, 0.3)[number // 4 % 3]
         size, gc = ("4k", "16k", "1m")[number // 12 % 3], ("greedy", "fifo")[number // 36 % 2]

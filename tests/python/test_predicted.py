@@ -11,7 +11,7 @@ from ssdlab import engine
 from ssdlab.experiment.ensemble.draw import draws
 from ssdlab.experiment.ensemble.ranges import Range, known
 from ssdlab.referee.predicted.__main__ import main
-from ssdlab.referee.predicted.drawn import Drawn, Predicted
+from ssdlab.referee.predicted.drawn import DrawnValues, Predicted
 from ssdlab.referee.predicted.prediction import summarised
 from ssdlab.referee.predicted.rows import MAX, PRO, PredictedRow, rows
 from ssdlab.study.twin import patterns
@@ -65,7 +65,7 @@ def test_every_row_of_every_draw_can_be_asked_of_the_engine() -> None:
     """Each pattern knows how many moves it has, and no drawn drive is refused."""
     for draw in draws(KNOWN, 32, 1):
         for drive in (PRO, MAX):
-            drawn = Drawn(drive, KNOWN, draw)
+            drawn = DrawnValues(drive, KNOWN, draw)
             engine.show(drive, drawn.settings())
             for row in rows():
                 assert drawn.corrected(row, 2.0, 500.0).write_amplification > 1
@@ -73,11 +73,11 @@ def test_every_row_of_every_draw_can_be_asked_of_the_engine() -> None:
 
 def test_a_drawn_drive_by_hand() -> None:
     """1075 GiB over 800 GB; the PRO has 15 GiB less over 960 GB; a page in 16 is parity."""
-    largest = dict(Drawn(MAX, BY_HAND, DRAW).settings())
+    largest = dict(DrawnValues(MAX, BY_HAND, DRAW).settings())
     assert float(largest["over_provisioning"]) == pytest.approx(1075 * 2**30 / 800e9 - 1, abs=1e-6)
     assert float(largest["nand.program_us"]) == pytest.approx(737 * 15 / 16, abs=0.01)
     assert largest["ftl.gc"] == "greedy" and largest["ftl.parity_stripe_pages"] == "16"
-    smallest = dict(Drawn(PRO, BY_HAND, DRAW).settings())
+    smallest = dict(DrawnValues(PRO, BY_HAND, DRAW).settings())
     assert float(smallest["over_provisioning"]) == pytest.approx(1060 * 2**30 / 960e9 - 1, abs=1e-6)
 
 
@@ -87,7 +87,7 @@ def test_moves_of_another_maker_by_hand() -> None:
     64 dies program 16 KiB in 737 us, 1356.85 MiB a second; half that rate is half moving, and 1.2
     times as much of it takes 1.1 times as long.
     """
-    drawn = Drawn(MAX, BY_HAND, DRAW)
+    drawn = DrawnValues(MAX, BY_HAND, DRAW)
     fresh = 64 * 16384 / 737e-6 / 2**20
     found = drawn.corrected(PredictedRow(MAX, "zipf-1.0", 1, 6), 3.2, fresh / 2)
     assert found.write_amplification == pytest.approx(16 / 15 * 3.4)

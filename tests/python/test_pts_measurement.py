@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ssdlab.bench.measurement import Measurement, figures
+from ssdlab.bench.measurement import StepMeasurement, figures
 
 
 def block(bins: dict[int, int], size: int = 4096) -> dict[str, Any]:
@@ -28,8 +28,8 @@ READS = {100_000: 640, 200_000: 10}
 WRITES = {1_000_000: 345, 90_000_000: 5}
 
 
-def mixed() -> Measurement:
-    return Measurement.of_jobs(
+def mixed() -> StepMeasurement:
+    return StepMeasurement.of_jobs(
         [{"job_runtime": 2000, "read": block(READS), "write": block(WRITES)}]
     )
 
@@ -82,4 +82,4 @@ def test_a_direction_without_requests_has_no_latency() -> None:
 def test_jobs_one_after_the_other_add_up() -> None:
     """Two jobs of a second each have the rate of both over two seconds."""
     job = {"job_runtime": 1000, "read": block({100: 300}), "write": {"total_ios": 0}}
-    assert Measurement.of_jobs([job, job]).read.iops == 300.0
+    assert StepMeasurement.of_jobs([job, job]).read.iops == 300.0

@@ -11,7 +11,7 @@ import pytest
 from ssdlab import engine
 from ssdlab.referee.published import rows as published
 from ssdlab.referee.published.__main__ import main
-from ssdlab.referee.published.judge import Judged, document, failures, is_run, mean
+from ssdlab.referee.published.judge import JudgedRate, document, failures, is_run, mean
 from ssdlab.referee.published.rows import PublishedRate
 from ssdlab.referee.published.runs import Runs
 
@@ -37,14 +37,14 @@ def test_every_figure_is_of_a_profile() -> None:
 
 def test_the_mean_is_geometric() -> None:
     """By hand: 4 times and 1 / 4 of what is published make 1; 2 and 4.5 make 3."""
-    assert mean([Judged(ROW, 400.0, 1.0), Judged(ROW, 25.0, 9.0)]) == pytest.approx(1.0)
-    assert mean([Judged(ROW, 200.0, 1.0), Judged(ROW, 450.0, 9.0)]) == pytest.approx(3.0)
+    assert mean([JudgedRate(ROW, 400.0, 1.0), JudgedRate(ROW, 25.0, 9.0)]) == pytest.approx(1.0)
+    assert mean([JudgedRate(ROW, 200.0, 1.0), JudgedRate(ROW, 450.0, 9.0)]) == pytest.approx(3.0)
 
 
 def test_only_what_was_not_used_counts() -> None:
     """A row that is fitted to is shown with its ratio, and changes no mean; a cache has none."""
-    counted = Judged(ROW, 110.0, 3.0)
-    every = [counted, Judged(FITTED, 500.0, 2.0), Judged(BURST, None, None)]
+    counted = JudgedRate(ROW, 110.0, 3.0)
+    every = [counted, JudgedRate(FITTED, 500.0, 2.0), JudgedRate(BURST, None, None)]
     assert mean(every) == pytest.approx(1.1)
     assert mean(every[1:]) is None
     assert [is_run(each.row) for each in every] == [True, True, False]
@@ -59,16 +59,16 @@ def test_only_what_was_not_used_counts() -> None:
 )
 def test_the_mean_has_to_lie_inside(iops: float, said: list[str]) -> None:
     """From 0.85 to 1.15, on either side."""
-    found = failures([Judged(ROW, iops, 2.0)])
+    found = failures([JudgedRate(ROW, iops, 2.0)])
     assert [each.split()[3] for each in found] == said
-    assert failures([Judged(FITTED, 100.0, 2.0)]) == ["no figure counts"]
+    assert failures([JudgedRate(FITTED, 100.0, 2.0)]) == ["no figure counts"]
 
 
 def test_means_stand_below_the_table() -> None:
     """Of all that count, and of those alone whose document was at hand."""
-    memory = Judged(replace(ROW, kind="memory"), 400.0, 1.0)
-    unsure = Judged(replace(ROW, kind="memory", use="unsure"), 1350.0, 1.0)
-    shown = document([Judged(ROW, 100.0, 1.0), memory, unsure])
+    memory = JudgedRate(replace(ROW, kind="memory"), 400.0, 1.0)
+    unsure = JudgedRate(replace(ROW, kind="memory", use="unsure"), 1350.0, 1.0)
+    shown = document([JudgedRate(ROW, 100.0, 1.0), memory, unsure])
     assert "all that count (2): 2.000" in shown
     assert "found that count (1): 1.000" in shown
     assert "with those that are unsure (3): 3.780" in shown

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from ssdlab.bench.real.cipher import CipherRate, kernel_rate, mapping
-from ssdlab.bench.real.content import Run
+from ssdlab.bench.real.content import RunCommand
 from ssdlab.bench.real.safety import permit_file
 from ssdlab.ground.errors import SsdlabError
 from ssdlab.ground.tool import Ended, GaveUp
@@ -23,7 +23,7 @@ BENCHMARK = """# Tests are approximate using memory only (no storage IO).
 """
 
 
-def answering(printed: str, errors: str = "", code: int = 0) -> Run:
+def answering(printed: str, errors: str = "", code: int = 0) -> RunCommand:
     """Return a cryptsetup that says this."""
 
     def run(words: Sequence[str], _seconds: float | None) -> Ended:

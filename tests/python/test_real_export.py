@@ -14,11 +14,11 @@ import pytest
 
 from loop_devices import MIB, digest, need, run
 from process import wait_for
-from ssdlab.bench.measurement import Measurement
+from ssdlab.bench.measurement import StepMeasurement
 from ssdlab.bench.plan import Step, Workload
 from ssdlab.bench.real.export import ExportTarget, permit_uri
 from ssdlab.bench.real.fio_program import Fio
-from ssdlab.bench.real.nbd import Client
+from ssdlab.bench.real.nbd import ExportClient
 from ssdlab.bench.real.opening import look, open_real
 from ssdlab.bench.real.safety import Refused
 from ssdlab.bench.real.wishes import Wishes, is_uri
@@ -55,8 +55,8 @@ def _go_on(_what: str, _share: float) -> bool:
     return True
 
 
-def _performed(uri: str, step: Step) -> Measurement:
-    client = Client(uri)
+def _performed(uri: str, step: Step) -> StepMeasurement:
+    client = ExportClient(uri)
     target = ExportTarget(client, permit_uri(client, [uri]))
     try:
         return target.perform(step, _go_on)
@@ -64,7 +64,7 @@ def _performed(uri: str, step: Step) -> Measurement:
         target.release()
 
 
-def _measured(uri: str, load: Workload, seconds: float = 2.0) -> Measurement:
+def _measured(uri: str, load: Workload, seconds: float = 2.0) -> StepMeasurement:
     return _performed(uri, Step("step", load, 3, seconds=seconds))
 
 
@@ -217,7 +217,7 @@ def test_a_fio_without_the_engine_is_told(tmp_path: Path) -> None:
     fio.write_text("#!/bin/sh\necho fio-3.33\necho libaio\n")
     fio.chmod(0o755)
     with _served(tmp_path, "memory", f"{SIZE}") as uri:
-        client = Client(uri)
+        client = ExportClient(uri)
         with pytest.raises(SsdlabError, match="no engine for NBD"):
             ExportTarget(client, permit_uri(client, [uri]), fio=Fio(str(fio)))
         client.close()
@@ -237,7 +237,7 @@ def test_a_uri_that_leads_nowhere(uri: str, why: str) -> None:
     """Each with its reason."""
     assert is_uri(uri)
     with pytest.raises(SsdlabError, match=why):
-        Client(uri)
+        ExportClient(uri)
 
 
 def test_an_export_by_name_over_tcp(tmp_path: Path) -> None:
@@ -251,10 +251,10 @@ def test_an_export_by_name_over_tcp(tmp_path: Path) -> None:
                                "exportname-strict=true"])  # fmt: skip
     try:
         wait_for(lambda: _listens(socket.AF_INET, ("127.0.0.1", port)), "nbdkit's port")
-        with Client(f"nbd://127.0.0.1:{port}/a%20b") as client:
+        with ExportClient(f"nbd://127.0.0.1:{port}/a%20b") as client:
             assert client.export.size_bytes == MIB
         with pytest.raises(SsdlabError, match="does not give this export"):
-            Client(f"nbd://127.0.0.1:{port}/c")
+            ExportClient(f"nbd://127.0.0.1:{port}/c")
     finally:
         server.terminate()
         server.wait()
@@ -288,5 +288,5 @@ def test_what_is_no_nbd_server(tmp_path: Path, answer: bytes, why: str) -> None:
         thread = threading.Thread(target=serve)
         thread.start()
         with pytest.raises(SsdlabError, match=why):
-            Client(f"nbd+unix:///?socket={place}")
+            ExportClient(f"nbd+unix:///?socket={place}")
         thread.join()

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from loop_devices import need
-from ssdlab.bench.measurement import Measurement
+from ssdlab.bench.measurement import StepMeasurement
 from ssdlab.bench.plan import Pauses, Precision, Step, Workload
 from ssdlab.bench.real.fio_output import FioError, read_output
 from ssdlab.bench.real.fio_program import Fio, leash
@@ -65,13 +65,13 @@ def test_the_time_of_a_group_is_not_added_up() -> None:
     (job,) = read_output(_printed(_job())).jobs
     assert job["job_runtime"] == 2000
     assert job["job_runtime_of_all_threads"] == 8000
-    assert Measurement.of_jobs([job]).both.iops == 50
+    assert StepMeasurement.of_jobs([job]).both.iops == 50
 
 
 def test_a_mix_is_merged_from_histograms() -> None:
     """Percentiles and extremes of 65 fast reads and 35 slow writes are not averages of the two."""
     (job,) = read_output(_printed(_job())).jobs
-    both = Measurement.of_jobs([job]).both
+    both = StepMeasurement.of_jobs([job]).both
     assert both.mean_ns == pytest.approx(0.65 * 100_000 + 0.35 * 900_000)
     assert both.percentiles_ns["50"] == 100_000
     assert both.percentiles_ns["90"] == 800_000
@@ -105,7 +105,7 @@ def test_old_microseconds_become_nanoseconds() -> None:
     old = {"io_bytes": 400, "runtime": 2000, "iops": 50.0, "lat": lat}
     job = {"jobname": "step", "error": 0, "read": old, "write": {"io_bytes": 0, "iops": 0.0}}
     (made,) = read_output(_printed(job, "fio-2.16")).jobs
-    measured = Measurement.of_jobs([made])
+    measured = StepMeasurement.of_jobs([made])
     assert measured.seconds == 2.0
     assert measured.read.requests == 100
     assert measured.read.total_bytes == 400 * 1024
@@ -118,7 +118,7 @@ def test_missing_total_latency_is_completion_latency() -> None:
     read = _direction(10, 5.0, {"5": 10})
     read["clat_ns"] = read.pop("lat_ns")
     (job,) = read_output(_printed(_job(read=read, write=_direction(0, 0, {})))).jobs
-    assert Measurement.of_jobs([job]).read.mean_ns == 5.0
+    assert StepMeasurement.of_jobs([job]).read.mean_ns == 5.0
 
 
 @pytest.mark.parametrize(

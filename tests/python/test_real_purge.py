@@ -13,9 +13,9 @@ import pytest
 from loop_devices import loop_device
 from machine import MadeMachine
 from ssdlab.bench.real.device import purged
-from ssdlab.bench.real.identity import Identity
+from ssdlab.bench.real.identity import DeviceIdentity
 from ssdlab.bench.real.node import Node
-from ssdlab.bench.real.purge import Answer, CannotPurge, Purger, security_of, utilization
+from ssdlab.bench.real.purge import CannotPurge, DriveAnswer, Purger, security_of, utilization
 from ssdlab.bench.real.safety import Permission, permit
 from ssdlab.bench.real.samples import Samples, Seen
 from ssdlab.bench.real.write_cache import Switch
@@ -54,8 +54,8 @@ class Tools:
         raise FileNotFoundError(words[0])
 
 
-def _identity(kind: str) -> Identity:
-    return Identity("/dev/x", "MADE", "S1", "1", kind, 1 << 30, 512, 4096)
+def _identity(kind: str) -> DeviceIdentity:
+    return DeviceIdentity("/dev/x", "MADE", "S1", "1", kind, 1 << 30, 512, 4096)
 
 
 def _node(name: str, drive: str = "") -> Node:
@@ -81,7 +81,7 @@ def _permission(folder: Path) -> Iterator[Permission]:
 
 def _purge(
     folder: Path, tools: Tools, kind: str, name: str, *, others: Sequence[str] = (), **more: Any
-) -> Answer | None:
+) -> DriveAnswer | None:
     wish, drive = more.get("wish", "best"), more.get("drive", "")
     system = _system(more.get("discards", 0), drive or name, *others)
     with _permission(folder) as permission:
@@ -98,7 +98,7 @@ def test_an_nvme_drive_is_formatted(tmp_path: Path) -> None:
     formatted = "Success formatting namespace:1"
     tools = Tools({"id-ctrl": _controller(), "nvme format": formatted})
     answer = _purge(tmp_path, tools, "nvme", "nvme0n1")
-    assert answer == Answer("nvme format /dev/nvme0n1 --ses=1 --force", formatted)
+    assert answer == DriveAnswer("nvme format /dev/nvme0n1 --ses=1 --force", formatted)
 
 
 @pytest.mark.parametrize(
@@ -207,7 +207,7 @@ def test_hdparm_s_words_are_told_apart() -> None:
 )
 def test_what_proves_a_purge(seen: Seen, used: int | None, proved: bool) -> None:
     """Blank everywhere; or gone everywhere and counted as unused by the drive."""
-    assert purged(Answer("format", "done"), seen, used).proved is proved
+    assert purged(DriveAnswer("format", "done"), seen, used).proved is proved
     assert purged(None, seen, used).proved is False
 
 

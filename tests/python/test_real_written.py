@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 
 from machine import MadeMachine
-from ssdlab.bench.real.identity import Identity
+from ssdlab.bench.real.identity import DeviceIdentity
 from ssdlab.bench.real.node import Node, controllers
 from ssdlab.bench.real.surroundings import Throttle
 from ssdlab.bench.real.written import Log
@@ -24,8 +24,8 @@ def _node(name: str, drive: str = "") -> Node:
     return Node(f"/dev/{name}", "8:0", name, folder, drive, (), 64 << 20)
 
 
-def _identity(kind: str) -> Identity:
-    return Identity("/dev/x", "MADE", "S1", "1", kind, 1 << 30, 512, 4096)
+def _identity(kind: str) -> DeviceIdentity:
+    return DeviceIdentity("/dev/x", "MADE", "S1", "1", kind, 1 << 30, 512, 4096)
 
 
 def _log(node: Node, kind: str, system: System, told: DriveReport | None = None) -> Log:

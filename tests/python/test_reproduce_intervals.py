@@ -28,7 +28,7 @@ from ssdlab.ground.documents import Stated
 from ssdlab.referee.reproduce import QUICK, Question, calibration, intervals, judging
 from ssdlab.referee.reproduce.assumed import Assumed, assumptions
 from ssdlab.referee.reproduce.catalogue import questions
-from ssdlab.referee.reproduce.ensemble import Attempt, Ensemble
+from ssdlab.referee.reproduce.ensemble import Attempt, QuestionEnsemble
 from ssdlab.referee.reproduce.intervals import Spread
 from ssdlab.referee.reproduce.judging import JudgedRow
 from ssdlab.referee.reproduce.results import Results
@@ -177,7 +177,7 @@ def carried(tasks: Sequence[Callable[..., Attempt]], keep: Callable[[int, Attemp
 def test_draws_are_kept_and_gone_on_with(tmp_path: Path) -> None:
     """The second time nothing is run; another scale is run anew; stopped, it gives fewer."""
     steady = Experiment("steady", DRIVE, JOB, "steady")
-    ensemble = Ensemble([question([steady])], Scale("tiny", 64, (1,)), 3, tmp_path)
+    ensemble = QuestionEnsemble([question([steady])], Scale("tiny", 64, (1,)), 3, tmp_path)
     runs: list[str] = []
 
     def carry(
@@ -206,7 +206,7 @@ def test_what_cannot_run_leaves_its_question_out(tmp_path: Path) -> None:
     works = Experiment("works", DRIVE, JOB)
     cannot = replace(works, name="cannot", job=JOB.replace("randwrite", "sideways"))
     asked = [question([works]), replace(question([cannot]), name="cannot")]
-    ensemble = Ensemble(asked, Scale("tiny", 64, (1,)), 1, tmp_path)
+    ensemble = QuestionEnsemble(asked, Scale("tiny", 64, (1,)), 1, tmp_path)
 
     def carry(
         _labels: Sequence[str],

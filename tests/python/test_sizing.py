@@ -23,8 +23,8 @@ from ssdlab.study.sizing.intervals import drawn, interval, of_wear
 from ssdlab.study.sizing.load import HostLoad, Limits, parse_amount_per_day, plain
 from ssdlab.study.sizing.prices import read_prices
 from ssdlab.study.sizing.search import Asked, ranked, search
-from ssdlab.study.sizing.simulate import Draw, Figures, simulate
-from ssdlab.study.sizing.verdict import Verdict, by_run, reserves
+from ssdlab.study.sizing.simulate import DrawnDrive, LoadFigures, simulate
+from ssdlab.study.sizing.verdict import CandidateVerdict, by_run, reserves
 
 pytestmark = pytest.mark.end_to_end
 
@@ -146,7 +146,7 @@ def test_what_closed_forms_rule_out(
     assert ruled_out(Candidate(S3500, 0.0, ALONE), load, limits) == missed
 
 
-FIGURES = Figures(
+FIGURES = LoadFigures(
     iops=6000,
     rate=3000,
     read_p99_ns=500_000,
@@ -183,7 +183,9 @@ def test_a_drive_that_falls_behind_does_not_meet() -> None:
     assert kept["throughput"] == pytest.approx(0.5)
 
 
-def _verdict(drive: str, unused: float, price: float | None = None, **more: Any) -> Verdict:
+def _verdict(
+    drive: str, unused: float, price: float | None = None, **more: Any
+) -> CandidateVerdict:
     candidate = Candidate(drive, unused, more.pop("on", ALONE))
     limits = Limits(years=more.pop("years", 1))
     return replace(by_run(candidate, MIXED, limits, FIGURES, 1), price=price)
@@ -268,7 +270,7 @@ def test_draws_of_an_array(tmp_path: Path) -> None:
     plain_run = simulate(array, WRITES, 1, _progress, wear_alone=True)
     by_draw, same = (
         simulate(array, WRITES, 1, _progress, draw=each, wear_alone=True)
-        for each in (first, Draw((), array.layout.layers))
+        for each in (first, DrawnDrive((), array.layout.layers))
     )
     assert same == plain_run != by_draw
 
@@ -278,7 +280,7 @@ def test_the_wear_of_a_draw_is_that_of_a_slice(tmp_path: Path) -> None:
     alone = Candidate(_small(tmp_path), 0.2, ALONE)
     for load in (WRITES, replace(WRITES, trimmed=0.2)):
         whole = simulate(alone, load, 1, _progress, wear_alone=True)
-        slice_ = simulate(alone, load, 1, _progress, draw=Draw((), ()), wear_alone=True)
+        slice_ = simulate(alone, load, 1, _progress, draw=DrawnDrive((), ()), wear_alone=True)
         assert slice_ != whole
         assert slice_.bytes_written == pytest.approx(whole.bytes_written, rel=0.015)
 
@@ -302,10 +304,10 @@ def _progress(_phase: str, _share: float) -> bool:
     return True
 
 
-def _searched(asked: Asked, drive: str, shares: list[float]) -> list[Verdict]:
-    found: dict[Candidate, Verdict] = {}
+def _searched(asked: Asked, drive: str, shares: list[float]) -> list[CandidateVerdict]:
+    found: dict[Candidate, CandidateVerdict] = {}
 
-    def keep(verdict: Verdict) -> None:
+    def keep(verdict: CandidateVerdict) -> None:
         found[verdict.candidate] = verdict
 
     search(asked, drive, ALONE, shares, keep, _progress)

@@ -14,19 +14,19 @@ from ssdlab.ground.exit_codes import Exit
 from ssdlab.study.sizing import lifetime, search
 from ssdlab.study.sizing.intervals import not_steady
 from ssdlab.study.sizing.load import HostLoad
-from ssdlab.study.sizing.simulate import Figures, figures
+from ssdlab.study.sizing.simulate import LoadFigures, figures
 
 Command = Callable[..., tuple[int, str, str]]
 
 S3500 = "intel-dc-s3500-80gb"
 MIXED = HostLoad(iops=3000, read_share=0.7, block_bytes=4096, bytes_per_day=200e9)
 REASON = "write amplification went from 3.000 to 3.200 at the end of 50 rounds"
-REACHED = Figures(6000, 3000, 500_000, 500_000, 2.0, 2.0, 1e15, 3000, "4 of 8 dies")
+REACHED = LoadFigures(6000, 3000, 500_000, 500_000, 2.0, 2.0, 1e15, 3000, "4 of 8 dies")
 MISSED = replace(REACHED, not_steady=REASON)
 SAID = f"NOT STEADY: {REASON}; the figures are not those of a steady state"
 
 
-def of_run(**told: Any) -> Figures:
+def of_run(**told: Any) -> LoadFigures:
     """Give what sizing reads of a made-up run."""
     job = synthetic.job(condition="steady:job")
     season = {"season": {"rounds": [3.0, 3.2]}, "stonewall_group": 0}
@@ -77,7 +77,7 @@ def test_the_life_of_a_drive_that_does_not_rest(
 ) -> None:
     """The row of each change, the answer, JSON and stderr say it; the code is 5, not 3."""
 
-    def fake(candidate: Any, *_: object, **__: object) -> Figures:
+    def fake(candidate: Any, *_: object, **__: object) -> LoadFigures:
         return REACHED if candidate.unused else MISSED
 
     monkeypatch.setattr(lifetime, "simulate", fake)

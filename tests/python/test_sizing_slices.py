@@ -20,9 +20,9 @@ from ssdlab.study.sizing.closed_form import clearly_keeps, ruled_out
 from ssdlab.study.sizing.load import HostLoad, Limits
 from ssdlab.study.sizing.ratings import known, read_ratings
 from ssdlab.study.sizing.search import Asked
-from ssdlab.study.sizing.simulate import Figures, simulate
+from ssdlab.study.sizing.simulate import LoadFigures, simulate
 from ssdlab.study.sizing.slices import blocks_of, parts_of
-from ssdlab.study.sizing.verdict import Verdict, by_run, impossible
+from ssdlab.study.sizing.verdict import CandidateVerdict, by_run, impossible
 
 pytestmark = pytest.mark.end_to_end
 
@@ -30,7 +30,7 @@ Command = Callable[..., tuple[int, str, str]]
 ALONE = layout(SINGLE)
 S3500, LARGER = "intel-dc-s3500-80gb", "intel-dc-s3500-480gb"
 MIXED = HostLoad(iops=3000, read_share=0.7, block_bytes=4096, bytes_per_day=200e9)
-FIGURES = Figures(6000, 3000, 500_000, 500_000, 2.0, 2.0, 1e13, 3000, "scale model")
+FIGURES = LoadFigures(6000, 3000, 500_000, 500_000, 2.0, 2.0, 1e13, 3000, "scale model")
 
 
 def _progress(_phase: str, _share: float) -> bool:
@@ -186,15 +186,15 @@ def test_the_least_and_the_most_are_run_first(
     """What the most unused misses, less misses too, and is not run; else from the least up."""
     seen: list[float] = []
 
-    def fake(candidate: Candidate, *_words: object, **_options: object) -> Figures:
+    def fake(candidate: Candidate, *_words: object, **_options: object) -> LoadFigures:
         seen.append(candidate.unused)
         return FIGURES if candidate.unused >= meets_from else replace(FIGURES, read_p99_ns=2e6)
 
     monkeypatch.setattr(search, "simulate", fake)
-    found: dict[float, Verdict] = {}
+    found: dict[float, CandidateVerdict] = {}
     asked = Asked(MIXED, Limits(read_p99_ns=1e6), {}, 1)
 
-    def keep(verdict: Verdict) -> None:
+    def keep(verdict: CandidateVerdict) -> None:
         found[verdict.candidate.unused] = verdict
 
     shares = [0.0, 0.1, 0.2, 0.3]

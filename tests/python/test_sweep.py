@@ -33,7 +33,7 @@ from ssdlab.study.sweeps.row import COLUMNS, TIMES
 from ssdlab.study.sweeps.store import LOST
 from ssdlab.study.sweeps.strict import parse
 from ssdlab.study.sweeps.study import Study
-from ssdlab.study.sweeps.work import Task
+from ssdlab.study.sweeps.work import PointTask
 from test_sweep_study import BASE, FACTORS
 
 pytestmark = pytest.mark.end_to_end
@@ -293,7 +293,7 @@ def test_runs_at_once_fit_into_memory() -> None:
     crew = LocalCrew(workers=4)
     crew._budget = 100
     small, large, huge = (
-        (Task(0, "", RunRequest("theory"), memory_bytes=size),) for size in (10, 60, 1000)
+        (PointTask(0, "", RunRequest("theory"), memory_bytes=size),) for size in (10, 60, 1000)
     )
     assert crew.has_room([small, small], large)
     assert not crew.has_room([large, small], large)

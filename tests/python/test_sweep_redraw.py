@@ -15,7 +15,7 @@ import pytest
 import browser
 from ssdlab.study.sweeps.report import write_sweep_report
 from ssdlab.study.sweeps.report.reading import FIGURES
-from ssdlab.study.sweeps.store import Store
+from ssdlab.study.sweeps.store import SweepStore
 from test_sweep_study import BASE
 
 pytestmark = pytest.mark.end_to_end
@@ -53,7 +53,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (made / "study.toml").write_text(
         BASE + "seeds = 50\n" + factors + 'ftl.gc = ["greedy", "fifo"]\n'
     )
-    store = Store(made, {"drive": "string", "job.iodepth": "int64", "ftl.gc": "string"})
+    store = SweepStore(made, {"drive": "string", "job.iodepth": "int64", "ftl.gc": "string"})
     for number in range(POINTS):
         row = {"key": f"{number:024}", "drive": "theory", "seed": number // 200 + 1, "job": "job"}
         row |= {figure: draw.lognormvariate(5, 1) for figure in FIGURES}

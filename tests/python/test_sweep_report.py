@@ -22,7 +22,7 @@ from ssdlab.study.sweeps.report.axis import Across
 from ssdlab.study.sweeps.report.effects import effects
 from ssdlab.study.sweeps.report.page import build_html
 from ssdlab.study.sweeps.report.reading import read
-from ssdlab.study.sweeps.store import Store
+from ssdlab.study.sweeps.store import SweepStore
 from ssdlab.study.sweeps.strict import parse
 from test_sweep import STUDY, table
 from test_sweep_study import BASE
@@ -49,7 +49,7 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (made / "study.toml").write_text(
         BASE + "seeds = 50\n" + depths + 'ftl.gc = ["greedy", "fifo"]\n'
     )
-    store = Store(made, {"drive": "string", "job.iodepth": "int64", "ftl.gc": "string"})
+    store = SweepStore(made, {"drive": "string", "job.iodepth": "int64", "ftl.gc": "string"})
     for number in range(MANY):
         depth, seed = number % 100 + 1, number // 200 + 1
         figures = {"iops": 1e3 + 37 * number % 9973, "write_amplification": 1 + number * 91 % 997}

@@ -33,14 +33,14 @@ NAMES = ("day.log", "disk.toml", "mine.so", "mine.toml", "night.log")
 
 
 @pytest.fixture
-def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, own_cache: Path) -> list[sent.Named]:
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, own_cache: Path) -> list[sent.NamedFile]:
     monkeypatch.chdir(tmp_path)
     for name in NAMES:
         Path(name).write_text(f"contents of {name}")
     return [sent.named(name) for name in sorted(sent.files_of(REQUEST))]
 
 
-def test_every_file_of_a_request_is_found_and_moved(files: list[sent.Named]) -> None:
+def test_every_file_of_a_request_is_found_and_moved(files: list[sent.NamedFile]) -> None:
     """Drive, policy, layer's drive, and what flags and job file name; nothing else is touched."""
     assert tuple(each.name for each in files) == NAMES
     places = {name: f"/there/{name}" for name in NAMES}
@@ -53,7 +53,7 @@ def test_every_file_of_a_request_is_found_and_moved(files: list[sent.Named]) -> 
     )
 
 
-def test_a_worker_uses_what_it_has_and_asks_for_the_rest(files: list[sent.Named]) -> None:
+def test_a_worker_uses_what_it_has_and_asks_for_the_rest(files: list[sent.NamedFile]) -> None:
     """The same name with other contents is not the same file."""
     content = {each: sent.contents(each) for each in files}
     Path("day.log").write_text("contents of another")
@@ -68,7 +68,7 @@ def test_a_worker_uses_what_it_has_and_asks_for_the_rest(files: list[sent.Named]
     }
 
 
-def test_what_files_name_is_found(files: list[sent.Named]) -> None:
+def test_what_files_name_is_found(files: list[sent.NamedFile]) -> None:
     """A stack's drive, its library and a layer's drive, and the libraries that profiles name."""
     Path("host.toml").write_text(STACK)
     Path("mine.toml").write_text("ftl.gc = { value = 'own.so:window=8', kind = 'assumed' }\n")
@@ -80,7 +80,7 @@ def test_what_files_name_is_found(files: list[sent.Named]) -> None:
     assert sent.files_of(request) == {"host.toml"}, "the engine tells what is wrong with it"
 
 
-def test_a_stack_is_copied_with_the_places_of_what_it_names(files: list[sent.Named]) -> None:
+def test_a_stack_is_copied_with_the_places_of_what_it_names(files: list[sent.NamedFile]) -> None:
     """What it names otherwise stays; a profile that names a moved library is copied first."""
     Path("host.toml").write_text(STACK)
     Path("mine.toml").write_text('ftl.gc = "./own.so"\n')
@@ -103,7 +103,7 @@ def test_a_stack_is_copied_with_the_places_of_what_it_names(files: list[sent.Nam
     assert sent.here(named) == (places, []), "the copies are found again"
 
 
-def test_what_a_stack_names_is_part_of_the_key(files: list[sent.Named]) -> None:
+def test_what_a_stack_names_is_part_of_the_key(files: list[sent.NamedFile]) -> None:
     """Another content of a file that only the stack names makes another point."""
     Path("host.toml").write_text(STACK)
 
@@ -116,7 +116,7 @@ def test_what_a_stack_names_is_part_of_the_key(files: list[sent.Named]) -> None:
     assert key() != before
 
 
-def test_a_job_comes_with_what_it_includes(files: list[sent.Named]) -> None:
+def test_a_job_comes_with_what_it_includes(files: list[sent.NamedFile]) -> None:
     """Beside the including file or where the command is given; what cannot be read stays."""
     Path("jobs").mkdir()
     Path("jobs/load.fio").write_text("include common.fio ; ours\n[a]\nrw=read\n")
@@ -129,7 +129,7 @@ def test_a_job_comes_with_what_it_includes(files: list[sent.Named]) -> None:
     assert request.job_name == "jobs/load.fio" and sent.files_of(request) == {"night.log"}
 
 
-def test_includes_without_end(files: list[sent.Named]) -> None:
+def test_includes_without_end(files: list[sent.NamedFile]) -> None:
     """The engine refuses a circle, as it does without a sweep; what grows too large is refused."""
     Path("circle.fio").write_text("include circle.fio\n[a]\n")
     assert "include circle.fio" in with_included("include circle.fio\n", "load.fio")
@@ -138,14 +138,14 @@ def test_includes_without_end(files: list[sent.Named]) -> None:
         with_included("include large.fio\n", "load.fio")
 
 
-def test_what_has_changed_is_not_sent(files: list[sent.Named]) -> None:
+def test_what_has_changed_is_not_sent(files: list[sent.NamedFile]) -> None:
     """A point's key holds for what it was when the sweep began."""
     Path("day.log").write_text("contents of a day")
     with pytest.raises(SsdlabError, match=r"day\.log: has changed since the sweep began"):
         sent.contents(files[0])
 
 
-def test_what_nobody_used_for_a_week_goes(files: list[sent.Named]) -> None:
+def test_what_nobody_used_for_a_week_goes(files: list[sent.NamedFile]) -> None:
     """When the next file comes; `ssdlab cache clear` removes the others."""
     day, disk, *_ = files
     sent.keep([(day, b"old")])

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ssdlab.ground.errors import SsdlabError
-from ssdlab.study.sweeps.factors import Factor, Range, Sample, combinations
+from ssdlab.study.sweeps.factors import Factor, FactorRange, Sample, combinations
 from ssdlab.study.sweeps.plan import plan
 from ssdlab.study.sweeps.point import points
 from ssdlab.study.sweeps.strict import parse
@@ -119,8 +119,8 @@ def test_a_level_sets_several_keys() -> None:
 def test_a_sample_covers_its_ranges_evenly(method: str) -> None:
     """Each half of each range has half of the points; each point meets each level of a list."""
     factors = [
-        Factor("a", span=Range(0.0, 1.0, False, False)),
-        Factor("b", span=Range(1.0, 100.0, False, True)),
+        Factor("a", span=FactorRange(0.0, 1.0, False, False)),
+        Factor("b", span=FactorRange(1.0, 100.0, False, True)),
         Factor("c", ({"c": "x"}, {"c": "y"})),
     ]
     drawn = list(combinations(factors, Sample(method, 16)))

@@ -12,7 +12,7 @@ from pyarrow import csv, parquet
 from ssdlab.ground.errors import SsdlabError
 from ssdlab.ground.output import PendingFile
 from ssdlab.study.sweeps import table
-from ssdlab.study.sweeps.store import Store
+from ssdlab.study.sweeps.store import SweepStore
 
 pytestmark = pytest.mark.end_to_end
 
@@ -23,7 +23,7 @@ JOBS = 3
 
 def filled(folder: Path, draw: random.Random) -> dict[str, list[float]]:
     """Keep rows in an order drawn by chance, some points twice; return what is true at the end."""
-    store = Store(folder, FACTORS)
+    store = SweepStore(folder, FACTORS)
     true: dict[str, list[float]] = {}
     waiting: set[str] = set()
     runs = [*range(POINTS), *draw.sample(range(POINTS), 10)]
@@ -53,7 +53,7 @@ def test_rows_come_in_the_study_s_order(
     # A point that is there twice, one that has not ended, and one that another study had.
     keys = [*reversed(list(true)[1:]), list(true)[5], "f" * 24]
     points = [(number, key, {"ftl.gc": f"gc, {key}"}) for number, key in enumerate(keys)]
-    count = Store(tmp_path, FACTORS).write_table(points)
+    count = SweepStore(tmp_path, FACTORS).write_table(points)
     made = parquet.read_table(tmp_path / "table.parquet")
     wanted = [(n, key, f"gc, {key}", x) for n, key in enumerate(keys) for x in true.get(key, [])]
     rows = [(row["point"], row["key"], row["ftl.gc"], row["iops"]) for row in made.to_pylist()]
@@ -65,7 +65,7 @@ def test_rows_come_in_the_study_s_order(
 
 def test_a_table_without_rows_has_its_columns(tmp_path: Path) -> None:
     """In both files."""
-    assert Store(tmp_path, FACTORS).write_table([]) == 0
+    assert SweepStore(tmp_path, FACTORS).write_table([]) == 0
     names = parquet.read_schema(tmp_path / "table.parquet").names
     assert names[:3] == ["point", "drive", "ftl.gc"]
     assert (tmp_path / "table.csv").read_text().count('"') == 2 * len(names)
@@ -76,8 +76,8 @@ def test_a_disk_that_is_full_leaves_the_table_of_before(
 ) -> None:
     """The error is the disk's, and nothing half written stays."""
     true = filled(tmp_path, random.Random(1))
-    points: list[table.Named] = [(number, key, {}) for number, key in enumerate(true)]
-    store = Store(tmp_path, FACTORS)
+    points: list[table.NamedPoint] = [(number, key, {}) for number, key in enumerate(true)]
+    store = SweepStore(tmp_path, FACTORS)
     store.write_table(points[:3])
     before = [(tmp_path / name).read_bytes() for name in ("table.parquet", "table.csv")]
 

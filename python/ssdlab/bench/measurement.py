@@ -19,7 +19,7 @@ PERCENTS = (50.0, 90.0, 99.0, 99.9, 99.99, 99.999)
 
 
 @dataclass(frozen=True)
-class Figures:
+class DirectionFigures:
     """Figures of one direction, or of both.
 
     Attributes
@@ -45,7 +45,7 @@ class Figures:
 
 
 @dataclass(frozen=True)
-class Measurement:
+class StepMeasurement:
     """What a step gave.
 
     Attributes
@@ -61,16 +61,16 @@ class Measurement:
     """
 
     seconds: float
-    read: Figures
-    write: Figures
-    both: Figures
+    read: DirectionFigures
+    write: DirectionFigures
+    both: DirectionFigures
     raw: tuple[Mapping[str, Any], ...]
     rest_bytes: int = 0
 
     @classmethod
     def of_jobs(
         cls, jobs: Iterable[Mapping[str, Any]], seconds: float | None = None
-    ) -> Measurement:
+    ) -> StepMeasurement:
         """Add up jobs of fio's JSON that ran one after the other.
 
         Parameters
@@ -104,7 +104,7 @@ class Measurement:
         }
 
 
-def figures(blocks: Iterable[Mapping[str, Any]], seconds: float) -> Figures:
+def figures(blocks: Iterable[Mapping[str, Any]], seconds: float) -> DirectionFigures:
     """Return the figures of several of fio's direction blocks over the same time."""
     done = [block for block in blocks if block.get("total_ios")]
     requests = sum(int(block["total_ios"]) for block in done)
@@ -113,7 +113,7 @@ def figures(blocks: Iterable[Mapping[str, Any]], seconds: float) -> Figures:
     bins = merged(done)
     least = min((int(each["min"]) for each in latencies), default=None)
     most = max((int(each["max"]) for each in latencies), default=None)
-    return Figures(
+    return DirectionFigures(
         requests=requests,
         total_bytes=total_bytes,
         iops=requests / seconds if seconds else 0.0,

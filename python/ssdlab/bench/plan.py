@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 Pattern = Literal["random", "sequential"]
-Figure = Literal["iops", "mb_per_s", "mean_ns"]
+FigureName = Literal["iops", "mb_per_s", "mean_ns"]
 
 
 @dataclass(frozen=True)
@@ -165,7 +165,7 @@ class Tracking:
     """The tracking variable: which figure of which cell has to be steady."""
 
     cell: str
-    figure: Figure
+    figure: FigureName
 
 
 @dataclass(frozen=True)

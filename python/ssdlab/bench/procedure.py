@@ -18,14 +18,14 @@ from dataclasses import asdict
 from typing import Any
 
 from ssdlab.bench.ending import has_ended, without_raw
-from ssdlab.bench.measurement import Measurement
+from ssdlab.bench.measurement import StepMeasurement
 from ssdlab.bench.plan import Cell, Part, Pauses, Step
 from ssdlab.bench.store import PartStore, Store
 from ssdlab.bench.target import Target
 from ssdlab.engine import Progress
 from ssdlab.ground.errors import SsdlabError
 
-Told = Callable[[int, str, float], bool]
+HearRound = Callable[[int, str, float], bool]
 """Called with rounds done, what is under way and its share; returns False to stop."""
 
 
@@ -46,7 +46,9 @@ class PartRun:
         Hears of progress.
     """
 
-    def __init__(self, part: Part, target: Target, store: PartStore, seed: int, told: Told) -> None:
+    def __init__(
+        self, part: Part, target: Target, store: PartStore, seed: int, told: HearRound
+    ) -> None:
         self._part = part
         self._target = target
         self._store = store
@@ -124,7 +126,7 @@ class PartRun:
         self._check_written(step, measured)
         return {"step": asdict(step), **measured.to_data()}
 
-    def _check_written(self, step: Step, measured: Measurement) -> None:
+    def _check_written(self, step: Step, measured: StepMeasurement) -> None:
         """Refuse a conditioning that wrote something else than it was to."""
         asked = (step.passes or 0) * self._capacity
         load = step.load

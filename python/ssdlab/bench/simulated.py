@@ -15,7 +15,7 @@ from typing import Any
 
 from ssdlab import engine
 from ssdlab.bench.estimate import Speeds
-from ssdlab.bench.measurement import Measurement
+from ssdlab.bench.measurement import StepMeasurement
 from ssdlab.bench.plan import Deviation, MixedLoad, Step
 from ssdlab.bench.probe import speeds
 from ssdlab.bench.target import Counters, Description, Purged, Resumption, WriteCache
@@ -108,13 +108,13 @@ class SimulatedTarget:
         checked = f"{unmapped} of {requests} random reads of 4 KiB found nothing written"
         return Purged(asked, answered, checked, unmapped == requests > 0)
 
-    def perform(self, step: Step, progress: Progress) -> Measurement:
+    def perform(self, step: Step, progress: Progress) -> StepMeasurement:
         """Carry out a step; where it ended early, its writes go on."""
         (done,) = self._drive().run(self._job(step), step.seed, progress)
         if done["error"]:
             raise SsdlabError(f"{self._request.drive}: {step.name}: error {done['error']}")
         job = _kept(done, whole=step.pauses is not None)
-        measured = Measurement.of_jobs([job], job["ssdlab"]["virtual_time_ns"] / 1e9)
+        measured = StepMeasurement.of_jobs([job], job["ssdlab"]["virtual_time_ns"] / 1e9)
         left_s = (step.seconds or 0.0) - measured.seconds
         if step.precision is None or not step.load.writes or left_s <= 0:
             return measured

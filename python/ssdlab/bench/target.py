@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from ssdlab.bench.estimate import Speeds
-from ssdlab.bench.measurement import Measurement
+from ssdlab.bench.measurement import StepMeasurement
 from ssdlab.bench.plan import Deviation, Step
 from ssdlab.engine import Progress
 
@@ -121,7 +121,7 @@ class Target(Protocol):
     def purge(self) -> Purged:
         """Bring it into the state it left the factory in, wear aside."""
 
-    def perform(self, step: Step, progress: Progress) -> Measurement:
+    def perform(self, step: Step, progress: Progress) -> StepMeasurement:
         """Carry out a step.
 
         Raises

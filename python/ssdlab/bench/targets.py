@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ssdlab.bench.real.opening import look, open_real
-from ssdlab.bench.real.safety import Show
+from ssdlab.bench.real.safety import ShowLines
 from ssdlab.bench.real.wishes import Wishes, is_real
 from ssdlab.bench.simulated import SimulatedTarget
 from ssdlab.bench.target import Target
@@ -45,7 +45,7 @@ def source(
     layers: Sequence[str],
     seed: int,
     wishes: Wishes | None = None,
-    show: Show = lambda _lines: None,
+    show: ShowLines = lambda _lines: None,
 ) -> Source:
     """Return what a target is made from.
 
@@ -77,13 +77,13 @@ def source(
     return Source(lambda: SimulatedTarget(request), side_by_side=True)
 
 
-def _looked_at(name: str, show: Show) -> Source:
+def _looked_at(name: str, show: ShowLines) -> Source:
     seen = look(name, Wishes(), show)
     content = [f"{each}; to be given up by --destroy-content {name}" for each in seen.content]
     obstacles = (*seen.obstacles, *content)
     return Source(lambda: seen.target, False, obstacles, seen.target.release)
 
 
-def _opened(name: str, wishes: Wishes, show: Show) -> Source:
+def _opened(name: str, wishes: Wishes, show: ShowLines) -> Source:
     target = open_real(name, wishes, show)
     return Source(lambda: target, side_by_side=False, release=target.release)

@@ -75,7 +75,7 @@ def check(file: str | None, layers: tuple[str, ...], as_json: bool, **options: A
 
 
 def _print_findings(
-    findings: Sequence[checking.Finding], found: Judgement, sector_bytes: int
+    findings: Sequence[checking.LayerFinding], found: Judgement, sector_bytes: int
 ) -> None:
     in_array = any(each.array_byte is not None for each in findings)
     rows = [
@@ -114,16 +114,16 @@ def _or_nothing(number: int | None) -> str:
     return text.NOTHING if number is None else str(number)
 
 
-def _fits(finding: checking.Finding) -> str:
+def _fits(finding: checking.LayerFinding) -> str:
     if finding.aligned:
         return "yes"
     return "no" if finding.decides else "no (not judged)"
 
 
-def _missed(finding: checking.Finding) -> bool:
+def _missed(finding: checking.LayerFinding) -> bool:
     return finding.decides and not finding.aligned
 
 
-def _mends(finding: checking.Finding) -> bool:
+def _mends(finding: checking.LayerFinding) -> bool:
     judged = finding.unit.judged and not finding.aligned
     return judged and finding.remedy != checking.BELOW_FIRST

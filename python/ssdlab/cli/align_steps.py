@@ -26,7 +26,7 @@ from ssdlab.ground.errors import SsdlabError
 from ssdlab.machine.align import moving, starting_over
 from ssdlab.machine.align import spare_area as sparing
 from ssdlab.machine.align.notation import binary_size
-from ssdlab.machine.align.procedure import Disk, Step
+from ssdlab.machine.align.procedure import ChosenPartition, ProcedureStep
 
 
 @click.command(
@@ -70,7 +70,9 @@ def move(
     chosen = Chosen(options, layout.drive)
     target = None if to is None else chosen.position(to, "--to")
     free = chosen.position(free_behind, "--free-behind")
-    steps = moving.move(layout, chosen.grid(), Disk(device, number), to=target, free_behind=free)
+    steps = moving.move(
+        layout, chosen.grid(), ChosenPartition(device, number), to=target, free_behind=free
+    )
     if as_json:
         print_json([asdict(each) for each in steps])
     elif not steps:
@@ -129,7 +131,7 @@ def spare(
     plan = sparing.spare(
         layout,
         chosen.grid(),
-        Disk(device, number),
+        ChosenPartition(device, number),
         share=text.parse_share(share, "--spare"),
         capacity=exported,
         over_provisioning=own,
@@ -209,7 +211,7 @@ def _print_spare(plan: sparing.SparePlan, sector_bytes: int) -> None:
     _print_steps(plan.alternatives, "-")
 
 
-def _print_steps(steps: Sequence[Step], mark: str = "") -> None:
+def _print_steps(steps: Sequence[ProcedureStep], mark: str = "") -> None:
     for number, step in enumerate(steps, 1):
         print_paragraph(f"{mark or f'{number}.'} {step.text}.")
         for line in step.lines:

@@ -35,7 +35,7 @@ _COLUMNS = (
 """What stands in a line, and how wide."""
 
 Second = list[tuple[str, dict[str, Any]]]
-Show = Callable[[Second], None]
+ShowSecond = Callable[[Second], None]
 
 
 def watch(clients: Sequence[Client], seconds: int | None, as_json: bool) -> int:
@@ -89,7 +89,7 @@ def _last_event(told: Mapping[str, Any]) -> int:
     return max((each["number"] for each in told.get("events") or ()), default=-1)
 
 
-def _shown(clients: Sequence[Client], as_json: bool) -> AbstractContextManager[Show]:
+def _shown(clients: Sequence[Client], as_json: bool) -> AbstractContextManager[ShowSecond]:
     if as_json:
         return _as_json()
     wide = max(len(client.folder) for client in clients) if len(clients) > 1 else 0
@@ -97,7 +97,7 @@ def _shown(clients: Sequence[Client], as_json: bool) -> AbstractContextManager[S
 
 
 @contextmanager
-def _as_json() -> Iterator[Show]:
+def _as_json() -> Iterator[ShowSecond]:
     def show(second: Second) -> None:
         for folder, sample in second:
             line = json.dumps({"folder": folder, **sample}, ensure_ascii=False)
@@ -107,7 +107,7 @@ def _as_json() -> Iterator[Show]:
 
 
 @contextmanager
-def _as_lines(wide: int) -> Iterator[Show]:
+def _as_lines(wide: int) -> Iterator[ShowSecond]:
     def show(second: Second) -> None:
         for folder, sample in second:
             _print_now(_line(folder, cells_of(sample), wide))
@@ -119,7 +119,7 @@ def _as_lines(wide: int) -> Iterator[Show]:
 
 
 @contextmanager
-def _as_table(wide: int) -> Iterator[Show]:
+def _as_table(wide: int) -> Iterator[ShowSecond]:
     """Show the last seconds, as many as the terminal has room for, and the last words below."""
     from rich.console import Console, Group
     from rich.live import Live

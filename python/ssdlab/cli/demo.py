@@ -72,7 +72,7 @@ def demo(drive: str, output: str, capacity: str | None, seed: int, as_json: bool
 
     settings = () if capacity is None else (("capacity_bytes", capacity),)
     _check_capacity(drive, settings)
-    performance = perform.Performance(drive, Path(output), settings, seed)
+    performance = perform.DemoPerformance(drive, Path(output), settings, seed)
     labels, tasks = zip(*performance.tasks(), strict=True)
     folder = output_folder(output, "report.html")
     _, stopped = carry_out(labels, tasks)

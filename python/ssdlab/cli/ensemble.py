@@ -97,7 +97,7 @@ def _parts(
     return [outcomes[number * each : (number + 1) * each] for number in range(len(drives))]
 
 
-def check_any(found: document.Found, stopped: bool) -> None:
+def check_any(found: document.DrawnDrives, stopped: bool) -> None:
     """Refuse to show nothing.
 
     Raises
@@ -118,7 +118,7 @@ def check_any(found: document.Found, stopped: bool) -> None:
     raise SsdlabError(f"--ensemble: no drive that was drawn can work; the first said:\n{said}")
 
 
-def _normal(found: document.Found, on_terminal: bool) -> str:
+def _normal(found: document.DrawnDrives, on_terminal: bool) -> str:
     if on_terminal:
         return "\n".join(_narrow(found)) + "\n"
     rows = [
@@ -129,7 +129,7 @@ def _normal(found: document.Found, on_terminal: bool) -> str:
     return table_text(_HEADINGS, rows, right=(3, 4, 5)) + "\n"
 
 
-def _narrow(found: document.Found) -> Iterator[str]:
+def _narrow(found: document.DrawnDrives) -> Iterator[str]:
     """Give each drive and job a table of its own, so that 80 columns do."""
     for drives, _, figures in found:
         for job in dict.fromkeys(figure.job for figure in figures):
@@ -162,13 +162,13 @@ def cells(drives: Ensemble, figure: DrawnFigure) -> tuple[str, ...]:
     )
 
 
-def _json(found: document.Found, count: int) -> str:
+def _json(found: document.DrawnDrives, count: int) -> str:
     from ssdlab.experiment.ensemble import document
 
     return json.dumps(document.written(found, count), indent=2, ensure_ascii=False)
 
 
-def tell(found: document.Found, stopped: bool) -> None:
+def tell(found: document.DrawnDrives, stopped: bool) -> None:
     """Say what the figures stand for, and what is missing."""
     from ssdlab.experiment.ensemble import document
 

@@ -137,7 +137,7 @@ def _fit(
     *,
     as_json: bool,
 ) -> Exit:
-    from ssdlab.cli.fit_told import Told
+    from ssdlab.cli.fit_told import ToldFit
     from ssdlab.study.fitting.measurement import hold_back
     from ssdlab.study.fitting.misfit import Unexplained, check_explained, misfit_of
     from ssdlab.study.fitting.profile import profile_text
@@ -160,7 +160,7 @@ def _fit(
         return Exit.ATTENTION
     names = [Path(each).resolve().name for each in files]
     pending.write(profile_text(space, point, done.fitted, names))
-    told = Told(done, point, judged, found.figures, seed)
+    told = ToldFit(done, point, judged, found.figures, seed)
     if as_json:
         print_json({"explained": True, **told.as_data(), **_of_input(read)})
     elif not is_stdout(str(pending.path)):

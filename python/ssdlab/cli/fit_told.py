@@ -10,14 +10,14 @@ from ssdlab.cli.console import note, print_table, print_text
 from ssdlab.ground import text
 from ssdlab.study.fitting.measurement import Measurement
 from ssdlab.study.fitting.misfit import Misfit
-from ssdlab.study.fitting.point import Estimate, Point
-from ssdlab.study.fitting.prediction import Prediction, predict
+from ssdlab.study.fitting.point import Estimate, FittedDrive
+from ssdlab.study.fitting.prediction import MeasurementPrediction, predict
 from ssdlab.study.fitting.profile import interval
 from ssdlab.study.fitting.waves import Fit
 
 
 @dataclass(frozen=True)
-class Told:
+class ToldFit:
     """A fit, for people and for programs.
 
     Attributes
@@ -31,7 +31,7 @@ class Told:
     """
 
     done: Fit
-    point: Point
+    point: FittedDrive
     judged: Misfit
     drive: Any
     seed: int
@@ -93,7 +93,7 @@ class Told:
 
     def _compared(
         self,
-    ) -> Iterator[tuple[Measurement, float | None, Prediction | None, bool | None]]:
+    ) -> Iterator[tuple[Measurement, float | None, MeasurementPrediction | None, bool | None]]:
         """Give each measurement, what the model says, its prediction, and whether it is outlying.
 
         The last is None for one that was held back, whose prediction may be None, too.
@@ -114,7 +114,7 @@ def _state(estimate: Estimate) -> str:
     return "with others" if estimate.freed else "not determined"
 
 
-def _remark(found: Prediction | None, *, outlier: bool | None) -> str:
+def _remark(found: MeasurementPrediction | None, *, outlier: bool | None) -> str:
     if outlier is not None:
         return "outlier" if outlier else "fitted"
     if found is None:

@@ -23,7 +23,7 @@ from ssdlab.ground.recognise import what_the_file_is
 from ssdlab.machine.health import monitoring
 from ssdlab.machine.health.baseline import read_baseline, write_baseline
 from ssdlab.machine.health.examination import Examination, date_of, examine, gone, unanswered
-from ssdlab.machine.health.finding import Finding, Limits, Severity
+from ssdlab.machine.health.finding import HealthFinding, HealthLimits, HealthSeverity
 from ssdlab.machine.health.history import Reading, read_history, vanished, write_history
 from ssdlab.machine.verdict import Verdict
 from ssdlab.real.smart import live
@@ -36,10 +36,10 @@ _LONGEST_FILE = 16 << 20
 _WIDE = 110
 """From so many columns of a terminal on the model has a column of its own."""
 EXIT_CODES = {
-    Severity.OK: Exit.DONE,
-    Severity.WARNING: Exit.ATTENTION,
-    Severity.CRITICAL: Exit.FINDING,
-    Severity.UNKNOWN: Exit.NOT_JUDGED,
+    HealthSeverity.OK: Exit.DONE,
+    HealthSeverity.WARNING: Exit.ATTENTION,
+    HealthSeverity.CRITICAL: Exit.FINDING,
+    HealthSeverity.UNKNOWN: Exit.NOT_JUDGED,
 }
 
 
@@ -170,7 +170,7 @@ def _without_a_drive(error: live.NoDrive, form: str, output: str | None) -> int:
     """Say that there is no drive to ask: in JSON whole, else as a message."""
     if form == "nagios":
         print_text(failure(error))
-        return int(Severity.UNKNOWN)
+        return int(HealthSeverity.UNKNOWN)
     if form == "json":
         _show([unanswered("this machine", "", str(error))], form, output)
     note(f"ssdlab: {error}")
@@ -272,7 +272,7 @@ def _examine(
 
 def _show(examined: Sequence[Examination], form: str, output: str | None) -> None:
     writers: dict[str, Callable[[], str]] = {
-        "nagios": lambda: monitoring.nagios(examined, Limits()),
+        "nagios": lambda: monitoring.nagios(examined, HealthLimits()),
         "prometheus": lambda: monitoring.prometheus(examined),
         "json": lambda: _json(examined),
     }
@@ -308,14 +308,14 @@ def _print_table(examined: Sequence[Examination]) -> None:
     print_text("\n" + monitoring.summary_of(examined))
 
 
-def _said(findings: Sequence[Finding]) -> list[str]:
+def _said(findings: Sequence[HealthFinding]) -> list[str]:
     """Say what looks wrong and what was not looked at one by one, what looks right in one."""
     said = [_one(finding) for finding in findings if finding.verdict != Verdict.RIGHT]
     right = [finding.sentence for finding in findings if finding.verdict == Verdict.RIGHT]
     return [*said, f"{Verdict.RIGHT}: {'; '.join(right)}"] if right else said
 
 
-def _one(finding: Finding) -> str:
+def _one(finding: HealthFinding) -> str:
     verdict = f"{finding.verdict}, " if finding.looked_at else ""
     return (
         f"{verdict}{finding.severity}: {finding.sentence}" if finding.severity else finding.sentence

@@ -151,9 +151,9 @@ def _write_all(names: list[str], scenarios: list[Scenario], tell: Tell) -> None:
 
 
 def _import_trace(path: Path, pending: PendingFile, tell: Tell, percent: int = 100) -> None:
-    from ssdlab.study.mqsim.trace import Told, iolog
+    from ssdlab.study.mqsim.trace import TraceExtent, iolog
 
-    told, lines = Told(0, set(), 0), bytearray()
+    told, lines = TraceExtent(0, set(), 0), bytearray()
     for line in iolog(path, told, percent):
         lines += line.encode()
         if len(lines) >= _ADDED_BYTES:

@@ -23,12 +23,12 @@ from ssdlab.ground.output import PendingFile
 from ssdlab.study.sizing import answer, shown
 from ssdlab.study.sizing.candidate import sheet
 from ssdlab.study.sizing.closed_form import under_warranty
-from ssdlab.study.sizing.intervals import Interval, drawn
+from ssdlab.study.sizing.intervals import DrawnInterval, drawn
 from ssdlab.study.sizing.lifetime import Case, Years, cases, drawn_runs, key, runs
 from ssdlab.study.sizing.load import Limits, plain, with_trims
 from ssdlab.study.sizing.nights import remarks
 from ssdlab.study.sizing.ratings import OWN, Rating, read_ratings
-from ssdlab.study.sizing.simulate import Draw, Figures
+from ssdlab.study.sizing.simulate import DrawnDrive, LoadFigures
 
 _HEADINGS = ("case", "WA", "TBW of the cells", "years", "by")
 _SPREAD_HEADINGS = ("median, 5 to 95 %", "draws", "WA", "", "TBW", "", "years", "")
@@ -139,21 +139,21 @@ def _lasts(first: Years, rated: Rating | None) -> float:
 
 
 def _run(
-    asked: Sequence[Case], draws: Sequence[Draw], seed: int, exact: bool
+    asked: Sequence[Case], draws: Sequence[DrawnDrive], seed: int, exact: bool
 ) -> tuple[list[Years], bool]:
     """Run each case on the profile, then on what is drawn of it."""
     by_key = runs(asked, seed, exact=exact)
     names = {each: next(case.name for case in asked if key(case, seed) == each) for each in by_key}
     results, stopped = carry_out(list(names.values()), list(by_key.values()))
     figures = dict(zip(by_key, results, strict=True))
-    worked = dict[str, list[Figures]]()
+    worked = dict[str, list[LoadFigures]]()
     if draws and not stopped:
         labels = [f"{name}, draw {n + 1}" for name in names.values() for n in range(len(draws))]
         wanted = [task for each in by_key for task in drawn_runs(asked, each, draws, seed)]
         of_draws, stopped = carry_out(labels, wanted)
         for place, each in enumerate(by_key):
             part = of_draws[place * len(draws) : (place + 1) * len(draws)]
-            worked[each] = [outcome for outcome in part if isinstance(outcome, Figures)]
+            worked[each] = [outcome for outcome in part if isinstance(outcome, LoadFigures)]
     pairs = [(case, key(case, seed)) for case in asked]
     found = [(case, figures[each], worked.get(each, [])) for case, each in pairs]
     return [Years(case, each, drawn) for case, each, drawn in found if each is not None], stopped
@@ -215,7 +215,7 @@ def _normal(found: Sequence[Years], said: Sequence[str], *, terminal: bool) -> s
     return "\n\n".join([*tables, filled(" ".join(said))]) + "\n"
 
 
-def _spread_row(name: str, draws: int, intervals: Mapping[str, Interval]) -> tuple[str, ...]:
+def _spread_row(name: str, draws: int, intervals: Mapping[str, DrawnInterval]) -> tuple[str, ...]:
     """Write the median and 5 to 95 % of each figure."""
     shows = {"programmed": text.ratio, "bytes_written": text.size, "years": text.years}
     cells = [

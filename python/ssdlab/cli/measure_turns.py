@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from ssdlab.bench.real.cipher import mapping
 from ssdlab.bench.real.job import OpenTarget, open_target
 from ssdlab.bench.real.job_words import for_target
-from ssdlab.bench.real.safety import Show
+from ssdlab.bench.real.safety import ShowLines
 from ssdlab.bench.real.wishes import Wishes
 from ssdlab.cli.console import note
 from ssdlab.cli.tasks import carry_out
@@ -34,7 +34,7 @@ class AskedTarget:
 
     plain: OpenTarget
     encrypted: OpenTarget
-    tell: Show
+    tell: ShowLines
 
 
 def open_asked(asked: AskedQuestion, target: str, wishes: Wishes, held: ExitStack) -> AskedTarget:

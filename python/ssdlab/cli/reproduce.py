@@ -32,10 +32,10 @@ from ssdlab.ground.output import PendingFile
 if TYPE_CHECKING:
     from ssdlab.experiment.scale import Scale
     from ssdlab.referee.reproduce.document import Answer
-    from ssdlab.referee.reproduce.ensemble import Ensemble
-    from ssdlab.referee.reproduce.intervals import Kept
+    from ssdlab.referee.reproduce.ensemble import QuestionEnsemble
+    from ssdlab.referee.reproduce.intervals import KeptDraws
     from ssdlab.referee.reproduce.kept_runs import KeptRuns
-    from ssdlab.referee.reproduce.perform import Found, Performance
+    from ssdlab.referee.reproduce.perform import Performance, RunOutcome
 
 
 @click.command(
@@ -86,7 +86,7 @@ def reproduce(
     """
     from ssdlab.referee.reproduce import FULL, QUICK, Performance, find, intervals
     from ssdlab.referee.reproduce.document import as_data
-    from ssdlab.referee.reproduce.ensemble import Ensemble
+    from ssdlab.referee.reproduce.ensemble import QuestionEnsemble
     from ssdlab.referee.reproduce.kept_runs import KeptRuns
 
     asked = find(questions)
@@ -107,7 +107,7 @@ def reproduce(
     stopped = _perform(performance, runs)
     kept = intervals.kept()
     if count is not None and not stopped:
-        kept, stopped = _drawn(Ensemble(asked, scale, count, folder / "draws"), folder)
+        kept, stopped = _drawn(QuestionEnsemble(asked, scale, count, folder / "draws"), folder)
     answers = _answers(performance, kept)
     if answers:
         data = as_data(answers, scale, engine.version())
@@ -141,14 +141,14 @@ def _perform(performance: Performance, runs: KeptRuns) -> bool:
     note(f"ssdlab: {told(performance.scale, missing, len(performance.planned()))}")
     tasks = performance.tasks(missing)
 
-    def keep(index: int, found: tuple[Found, float]) -> None:
+    def keep(index: int, found: tuple[RunOutcome, float]) -> None:
         runs.keep(missing[index], found)
         performance.keep(missing[index], found)
 
     return carry_out([each.label for each in missing], tasks, keep)[1]
 
 
-def _drawn(ensemble: Ensemble, folder: Path) -> tuple[Kept, bool]:
+def _drawn(ensemble: QuestionEnsemble, folder: Path) -> tuple[KeptDraws, bool]:
     """Perform every draw; return what they say, and whether they were stopped."""
     from ssdlab.referee.reproduce import intervals
 
@@ -179,7 +179,7 @@ def _tell_stopped(left_out: int, asked: int, folder: Path) -> None:
     )
 
 
-def _answers(performance: Performance, kept: Kept) -> list[Answer]:
+def _answers(performance: Performance, kept: KeptDraws) -> list[Answer]:
     from ssdlab.referee.reproduce.document import answer
 
     return [
@@ -226,7 +226,7 @@ def _write_data(data: dict[str, Any], folder: Path) -> None:
         pending.write(json.dumps(data, indent=2, ensure_ascii=False) + "\n")
 
 
-def _write_page(answers: Sequence[Answer], scale: Scale, folder: Path, kept: Kept) -> None:
+def _write_page(answers: Sequence[Answer], scale: Scale, folder: Path, kept: KeptDraws) -> None:
     from ssdlab.referee.reproduce.page import build_html
 
     page = build_html(answers, scale, engine.version(), kept)

@@ -70,11 +70,11 @@ def _is_pts_result(path: str) -> bool:
     return what is not None and what.name == "TKperf's result"
 
 
-Document = tuple[str, str]
+ResultText = tuple[str, str]
 """Name and text of a result file."""
 
 
-def documents_of(paths: Sequence[str]) -> list[Document]:
+def documents_of(paths: Sequence[str]) -> list[ResultText]:
     """Read result files, whatever is in them.
 
     Raises
@@ -85,7 +85,7 @@ def documents_of(paths: Sequence[str]) -> list[Document]:
     return [(path, document_of(path)) for path in paths]
 
 
-def ensembles_in(documents: Sequence[Document]) -> list[Arm]:
+def ensembles_in(documents: Sequence[ResultText]) -> list[Arm]:
     """Return the ensembles in results, an arm a drive; none where the results are of single drives.
 
     Raises
@@ -106,7 +106,7 @@ def ensembles_in(documents: Sequence[Document]) -> list[Arm]:
 
 
 @contextmanager
-def loaded(documents: Sequence[Document]) -> Iterator[list[Result]]:
+def loaded(documents: Sequence[ResultText]) -> Iterator[list[Result]]:
     """Load results, and name the files where the block finds something in them out of shape.
 
     Raises

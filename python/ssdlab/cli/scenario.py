@@ -21,7 +21,7 @@ from ssdlab.ground.exit_codes import Exit, worst
 from ssdlab.ground.output import PendingFile
 from ssdlab.study.everyday.catalogue import NAMES, PCMARK, resolve
 
-Run = tuple[str, list[dict[str, Any]]]
+ScenarioRun = tuple[str, list[dict[str, Any]]]
 """A label, and what came of each scenario."""
 
 
@@ -113,11 +113,11 @@ def run_scenarios(
     return code
 
 
-def _not_steady(runs: Sequence[Run]) -> list[tuple[str, str | None]]:
+def _not_steady(runs: Sequence[ScenarioRun]) -> list[tuple[str, str | None]]:
     return [(label, outcome["not_steady"]) for label, told in runs for outcome in told]
 
 
-def _tell_failed(runs: Sequence[Run]) -> Exit:
+def _tell_failed(runs: Sequence[ScenarioRun]) -> Exit:
     """Say what drives failed; return the exit code."""
     failed = [(label, each) for label, told in runs for each in told if "failure" in each]
     for label, each in failed:
@@ -125,7 +125,7 @@ def _tell_failed(runs: Sequence[Run]) -> Exit:
     return Exit.FINDING if failed else Exit.DONE
 
 
-def _without_failed(runs: Sequence[Run]) -> list[Run]:
+def _without_failed(runs: Sequence[ScenarioRun]) -> list[ScenarioRun]:
     """Leave out the scenarios that failed on some drive: they cannot stand side by side."""
     failed = {each["scenario"] for _, told in runs for each in told if "failure" in each}
     kept = [
@@ -139,13 +139,14 @@ def _perform(
     values: Settings,
     requests: Sequence[tuple[str, RunRequest]],
     shows_progress: bool,
-) -> tuple[list[Run], bool]:
+) -> tuple[list[ScenarioRun], bool]:
     """Return every drive with the scenarios that finished on all, and whether some did not."""
-    from ssdlab.study.everyday.perform import Bench
+    from ssdlab.study.everyday.perform import StartingDrive
 
     with tempfile.TemporaryDirectory(prefix="ssdlab-scenario-") as folder:
         benches = [
-            Bench(request, f"{folder}/{number}.ssd") for number, (_, request) in enumerate(requests)
+            StartingDrive(request, f"{folder}/{number}.ssd")
+            for number, (_, request) in enumerate(requests)
         ]
         tasks = [
             lambda progress, bench=bench, name=name: bench.perform(name, values, progress)
@@ -168,7 +169,7 @@ def _finished_on_all(
     return [[outcome for place in whole if (outcome := each[place])] for each in told]
 
 
-def _write(runs: Sequence[Run], output_format: str, pending: PendingFile) -> None:
+def _write(runs: Sequence[ScenarioRun], output_format: str, pending: PendingFile) -> None:
     if output_format == "json":
         document = json.dumps(_as_data(runs), indent=2, ensure_ascii=False)
         if pending.is_stdout:
@@ -179,7 +180,7 @@ def _write(runs: Sequence[Run], output_format: str, pending: PendingFile) -> Non
         pending.write(_normal(runs, pending.is_stdout and is_terminal(sys.stdout)))
 
 
-def _as_data(runs: Sequence[Run]) -> dict[str, Any]:
+def _as_data(runs: Sequence[ScenarioRun]) -> dict[str, Any]:
     """Return what programs read: each scenario's outcome, and the weights where PCMark ran."""
     from ssdlab.study.everyday import pcmark
 
@@ -191,7 +192,7 @@ def _as_data(runs: Sequence[Run]) -> dict[str, Any]:
     return data
 
 
-def _normal(runs: Sequence[Run], on_terminal: bool) -> str:
+def _normal(runs: Sequence[ScenarioRun], on_terminal: bool) -> str:
     """Return what people read: tables, and what is to be known of them."""
     from ssdlab.study.everyday.tables import pcmark_notes, tables
 

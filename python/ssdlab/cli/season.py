@@ -154,13 +154,13 @@ def season(
     """
     if is_real(drive):
         from ssdlab.bench.real.node import number_of
-        from ssdlab.cli.season_real import Asked, season_real
+        from ssdlab.cli.season_real import RealSeasonOptions, season_real
 
         if not is_uri(drive):
             number_of(drive)
         _refuse_but(_OF_REAL, f"{drive}: is a real drive", "simulated drives")
 
-        return season_real(Asked(drive, recipe, seed, output, **real))
+        return season_real(RealSeasonOptions(drive, recipe, seed, output, **real))
     if recipe is not None:
         return _by_recipe(drive, recipe, parse_settings(settings), seed, output, real, as_json)
     _refuse_but(_OF_SIMULATED, f"{drive}: is a simulated drive", "real drives")
@@ -208,12 +208,12 @@ def _by_recipe(
     """Carry a recipe out on a simulated drive."""
     given = "a simulated drive that is preconditioned by a recipe"
     _refuse_but(_OF_RECIPE, f"{drive}: is {given}", "others")
-    from ssdlab.cli.season_recipe import Asked, season_recipe
+    from ssdlab.cli.season_recipe import RecipeOptions, season_recipe
 
     request = RunRequest(drive, settings=settings, seed=seed)
     engine.show(drive, settings)
     place = _place(drive, recipe, output)
-    asked = Asked(request, recipe, place, more["cell_seconds"], more["most_rounds"])
+    asked = RecipeOptions(request, recipe, place, more["cell_seconds"], more["most_rounds"])
     return season_recipe(asked, as_json=as_json)
 
 

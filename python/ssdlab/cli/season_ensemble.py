@@ -53,7 +53,7 @@ def season_ensemble(request: RunRequest, value: str, *, as_json: bool) -> int:
 
 
 def _print(
-    drives: Ensemble, outcomes: Sequence[SeasonOrReason | None], found: document.Found
+    drives: Ensemble, outcomes: Sequence[SeasonOrReason | None], found: document.DrawnDrives
 ) -> None:
     reached = [each for each in seasons.reached_in(outcomes)["draws"] if each is not None]
     rows = [cells(drives, figure) for _, _, figures in found for figure in figures]

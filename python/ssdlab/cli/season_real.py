@@ -25,7 +25,7 @@ from ssdlab.ground.errors import SsdlabError
 
 
 @dataclass(frozen=True)
-class Asked:
+class RealSeasonOptions:
     """What the user asked for; the fields are the options of those names."""
 
     drive: str
@@ -60,7 +60,7 @@ class Asked:
         return shlex.join(words)
 
 
-def season_real(asked: Asked) -> int:
+def season_real(asked: RealSeasonOptions) -> int:
     """Precondition a real drive; returns the exit code.
 
     Raises
@@ -87,7 +87,7 @@ def season_real(asked: Asked) -> int:
         return _perform(Bench(plan, found.make, store, _told(asked), seasoned), asked)
 
 
-def _plan(asked: Asked, target: Target) -> Plan:
+def _plan(asked: RealSeasonOptions, target: Target) -> Plan:
     plan = recipes.plan(str(asked.recipe), asked.seed, target.describe().sector_bytes)
     plan = with_rounds_of(with_cells_of(plan, asked.cell_seconds), asked.most_rounds)
     # What the standard asks of a target counts where the recipe is the standard's.
@@ -95,14 +95,14 @@ def _plan(asked: Asked, target: Target) -> Plan:
     return plan.with_deviations(target.deviations()) if is_standard else plan
 
 
-def _told(asked: Asked) -> dict[str, Any]:
+def _told(asked: RealSeasonOptions) -> dict[str, Any]:
     left_out = ("output", "resume", "dry_run", "drive")
     told = {name: value for name, value in asdict(asked).items() if name not in left_out}
     told |= {"target": asked.drive, "settings": (), "layers": ()}
     return {**told, "version": engine.version(), "command": asked.command}
 
 
-def _perform(bench: Bench, asked: Asked) -> int:
+def _perform(bench: Bench, asked: RealSeasonOptions) -> int:
     begin(bench, asked.resume)
     if perform([bench], [asked.drive], side_by_side=False):
         note("ssdlab: stopped; finished steps are kept; continue with --resume")

@@ -24,7 +24,7 @@ from ssdlab.ground.output import is_stdout
 
 
 @dataclass(frozen=True)
-class Asked:
+class RecipeOptions:
     """What the user asked for.
 
     Attributes
@@ -46,7 +46,7 @@ class Asked:
     most_rounds: int | None
 
 
-def season_recipe(asked: Asked, *, as_json: bool) -> Exit:
+def season_recipe(asked: RecipeOptions, *, as_json: bool) -> Exit:
     """Carry a recipe out, keep the drive, and say what was done; returns the exit code.
 
     Raises
@@ -70,7 +70,7 @@ def season_recipe(asked: Asked, *, as_json: bool) -> Exit:
     return exit_code(record)
 
 
-def _performed(asked: Asked, progress: Progress) -> dict[str, Any]:
+def _performed(asked: RecipeOptions, progress: Progress) -> dict[str, Any]:
     target = SimulatedTarget(asked.request)
     if target.resumption != "state":
         raise SsdlabError(

@@ -273,14 +273,16 @@ def _nvme(folder: Path, given: dict[str, Any]) -> Nvme | None:
 def _serve(folder: Path, given: dict[str, Any]) -> int:
     """Serve until a signal comes."""
     from ssdlab.live.doors import Doors
-    from ssdlab.live.served import FolderDrive, Wishes
+    from ssdlab.live.served import FolderDrive, ServingWishes
 
     ended = _Ending()
     reach = given["others_may_reach_it"]
     places = _nbd_places(folder, given)
     log = None if given["log"] is None else Path(given["log"])
     nvme = _nvme(folder, given)
-    wishes = Wishes(places, reach, given["pace"], given["durable"], given["faults"], log, nvme)
+    wishes = ServingWishes(
+        places, reach, given["pace"], given["durable"], given["faults"], log, nvme
+    )
     drive = FolderDrive(folder, wishes)
     doors = Doors(drive)
     try:

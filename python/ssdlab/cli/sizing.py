@@ -26,14 +26,14 @@ from ssdlab.ground.errors import SsdlabError, Stopped
 from ssdlab.ground.exit_codes import Exit, worst
 from ssdlab.ground.output import PendingFile
 from ssdlab.study.sizing import answer, effort
-from ssdlab.study.sizing.candidate import SINGLE, Layout, layout, sheet
-from ssdlab.study.sizing.intervals import Spread, drawn, spread, tasks
+from ssdlab.study.sizing.candidate import SINGLE, ArrayLayout, layout, sheet
+from ssdlab.study.sizing.intervals import CandidateSpread, drawn, spread, tasks
 from ssdlab.study.sizing.load import of_job, plain, with_trims
 from ssdlab.study.sizing.nights import remarks
 from ssdlab.study.sizing.prices import read_prices
 from ssdlab.study.sizing.ratings import read_ratings
 from ssdlab.study.sizing.search import Asked, ranked, search
-from ssdlab.study.sizing.verdict import Verdict
+from ssdlab.study.sizing.verdict import CandidateVerdict
 
 _DEFAULT_SPARE = "0%,10%,20%,30%"
 
@@ -181,7 +181,7 @@ def sizing(
         if not found:
             raise Stopped
         not_tried |= left_out(pairs, found)
-        spreads: list[Spread] = []
+        spreads: list[CandidateSpread] = []
         if draws and not stopped:
             spreads, stopped = _draw(asked, found, draws)
         if output_format == "json":
@@ -199,7 +199,7 @@ def sizing(
     return signals.exit_code() if stopped else worst([exit_code(found), steady])
 
 
-def exit_code(found: Sequence[Verdict]) -> Exit:
+def exit_code(found: Sequence[CandidateVerdict]) -> Exit:
     """Return the code: whether something meets, and whether all could be judged."""
     judged = [each for each in found if each.is_judged]
     codes = [] if len(judged) == len(found) else [Exit.NOT_JUDGED]
@@ -208,7 +208,9 @@ def exit_code(found: Sequence[Verdict]) -> Exit:
     return worst(codes)
 
 
-def left_out(pairs: Sequence[tuple[str, Layout]], found: Sequence[Verdict]) -> dict[str, str]:
+def left_out(
+    pairs: Sequence[tuple[str, ArrayLayout]], found: Sequence[CandidateVerdict]
+) -> dict[str, str]:
     """Name the drives and layouts that have no verdict, since the search was stopped before."""
     known = {(each.candidate.drive, each.candidate.layout) for each in found}
     missing = [f"{drive}, {each.name}" for drive, each in pairs if (drive, each) not in known]
@@ -242,16 +244,16 @@ def _drives(named: tuple[str, ...]) -> tuple[list[str], dict[str, str]]:
 
 
 def _search(
-    asked: Asked, pairs: Sequence[tuple[str, Layout]], shares: Sequence[float]
-) -> tuple[list[Verdict], bool]:
+    asked: Asked, pairs: Sequence[tuple[str, ArrayLayout]], shares: Sequence[float]
+) -> tuple[list[CandidateVerdict], bool]:
     """Search each drive and layout, and the best array with a drive less."""
-    found: dict[tuple[str, Layout, float], Verdict] = {}
+    found: dict[tuple[str, ArrayLayout, float], CandidateVerdict] = {}
 
-    def keep(verdict: Verdict) -> None:
+    def keep(verdict: CandidateVerdict) -> None:
         candidate = verdict.candidate
         found[candidate.drive, candidate.layout, candidate.unused] = verdict
 
-    def searched(drive: str, each: Layout) -> Task[bool]:
+    def searched(drive: str, each: ArrayLayout) -> Task[bool]:
         def task(progress: Progress) -> bool:
             meets = search(asked, drive, each, shares, keep, progress)
             of_pair = [verdict for key, verdict in list(found.items()) if key[:2] == (drive, each)]
@@ -260,7 +262,7 @@ def _search(
 
         return task
 
-    def carried_out(wanted: Sequence[tuple[str, Layout]]) -> bool:
+    def carried_out(wanted: Sequence[tuple[str, ArrayLayout]]) -> bool:
         plan = effort.plan(asked, wanted, shares)
         note(f"ssdlab: {plan.told}")
         labels = [f"{drive}, {each.name}" for drive, each in plan.pairs]
@@ -276,9 +278,11 @@ def _search(
     return ranked(list(found.values())), stopped
 
 
-def _draw(asked: Asked, found: Sequence[Verdict], draws: int) -> tuple[list[Spread], bool]:
+def _draw(
+    asked: Asked, found: Sequence[CandidateVerdict], draws: int
+) -> tuple[list[CandidateSpread], bool]:
     """Draw the drives of each candidate that meets what is asked."""
-    load, spreads, stopped = asked.load, list[Spread](), False
+    load, spreads, stopped = asked.load, list[CandidateSpread](), False
     for each in found:
         candidate = each.candidate
         if stopped or not each.meets:

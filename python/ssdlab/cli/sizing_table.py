@@ -9,13 +9,13 @@ from ssdlab.cli.console import filled, note, table_text
 from ssdlab.cli.ensemble import MODEL_ERROR_NOTE
 from ssdlab.ground import text
 from ssdlab.study.sizing import answer, shown
-from ssdlab.study.sizing.intervals import Spread
+from ssdlab.study.sizing.intervals import CandidateSpread
 from ssdlab.study.sizing.jobs import REQUESTS
 from ssdlab.study.sizing.load import HostLoad, Limits
 from ssdlab.study.sizing.ratings import Rating
 from ssdlab.study.sizing.search import Asked
 from ssdlab.study.sizing.simulate import Morning
-from ssdlab.study.sizing.verdict import CLOSED_FORM, Verdict
+from ssdlab.study.sizing.verdict import CLOSED_FORM, CandidateVerdict
 
 _HEADINGS = (
     *("drive", "unused", "layout", "verdict", "IOPS", "p99 write", "p99 read", "WA", "years"),
@@ -29,7 +29,11 @@ _SPREAD_HEADINGS = (
 
 
 def normal(
-    found: Sequence[Verdict], spreads: Sequence[Spread], asked: Asked, *, terminal: bool
+    found: Sequence[CandidateVerdict],
+    spreads: Sequence[CandidateSpread],
+    asked: Asked,
+    *,
+    terminal: bool,
 ) -> str:
     """Write the table, the intervals and the sentences; columns without figures are left out."""
     rows = [_row(each, asked.load, asked.limits) for each in answer.brief(found)]
@@ -52,7 +56,7 @@ def normal(
     return "\n\n".join([*tables, "\n".join(sentences)]) + "\n"
 
 
-def _row(verdict: Verdict, load: HostLoad, limits: Limits) -> tuple[str, ...]:
+def _row(verdict: CandidateVerdict, load: HostLoad, limits: Limits) -> tuple[str, ...]:
     candidate, figures = verdict.candidate, verdict.figures
     start = (candidate.drive, text.percent(candidate.unused, 0), candidate.layout.name)
     warranty = shown.years(verdict.warranty_years(load), limits)
@@ -85,11 +89,11 @@ def _row(verdict: Verdict, load: HostLoad, limits: Limits) -> tuple[str, ...]:
     )
 
 
-def _morning(verdict: Verdict) -> Morning | None:
+def _morning(verdict: CandidateVerdict) -> Morning | None:
     return None if verdict.figures is None else verdict.figures.morning
 
 
-def _morning_row(verdict: Verdict, load: HostLoad) -> tuple[str, ...]:
+def _morning_row(verdict: CandidateVerdict, load: HostLoad) -> tuple[str, ...]:
     """Write what the first requests after idle hours find; of a verdict that has it."""
     candidate, found = verdict.candidate, _morning(verdict)
     assert found is not None
@@ -103,7 +107,7 @@ def _morning_row(verdict: Verdict, load: HostLoad) -> tuple[str, ...]:
     )
 
 
-def _spread_row(found: Spread) -> tuple[str, ...]:
+def _spread_row(found: CandidateSpread) -> tuple[str, ...]:
     """Write 5 to 95 % of each figure."""
     shows = {
         "headroom": shown.times,
@@ -128,8 +132,8 @@ def _spread_row(found: Spread) -> tuple[str, ...]:
 
 
 def as_json(
-    found: Sequence[Verdict],
-    spreads: Sequence[Spread],
+    found: Sequence[CandidateVerdict],
+    spreads: Sequence[CandidateSpread],
     asked: Asked,
     not_tried: Mapping[str, str],
 ) -> str:
@@ -147,8 +151,8 @@ def as_json(
 
 
 def tell(
-    found: Sequence[Verdict],
-    spreads: Sequence[Spread],
+    found: Sequence[CandidateVerdict],
+    spreads: Sequence[CandidateSpread],
     not_tried: Mapping[str, str],
     stopped: bool,
 ) -> None:
@@ -182,7 +186,7 @@ def tell(
         note("ssdlab: stopped; the table has what had finished")
 
 
-def _tell_ratings(found: Sequence[Verdict]) -> None:
+def _tell_ratings(found: Sequence[CandidateVerdict]) -> None:
     """Say where the years under warranty come from, and of which drives they are not known."""
     drives = {each.candidate.drive: each.rating for each in found}
     assumed = [

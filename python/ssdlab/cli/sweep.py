@@ -18,7 +18,7 @@ from ssdlab.ground.output import is_stdout
 
 if TYPE_CHECKING:
     from ssdlab.study.sweeps.perform import Outcome
-    from ssdlab.study.sweeps.plan import Plan
+    from ssdlab.study.sweeps.plan import StudyPlan
 
 
 _COUNT = whole_number(1, 4096)
@@ -132,7 +132,7 @@ def _told(outcome: Outcome, folder: str) -> int:
     return 0
 
 
-def _show(planned: Plan, output: str | None, workers: int | None, as_json: bool) -> None:
+def _show(planned: StudyPlan, output: str | None, workers: int | None, as_json: bool) -> None:
     """Show a study's size, time and memory, and what of it is there already."""
     from ssdlab.study.sweeps.crew import at_once
     from ssdlab.study.sweeps.estimate import seconds_a_point

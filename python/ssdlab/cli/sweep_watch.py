@@ -16,7 +16,7 @@ _SILENT_S = 30.0
 """A sweep tells once a second; one that has been silent for so long has ended without a word."""
 _MOST_MEMBERS = 20
 
-Rows = list[tuple[str, str]]
+WatchRows = list[tuple[str, str]]
 
 
 def watch(folder: str, as_json: bool = False) -> None:
@@ -48,7 +48,7 @@ def watch(folder: str, as_json: bool = False) -> None:
             found = status(Path(folder))
 
 
-def rows_of(found: Mapping[str, Any], now: float) -> Rows:
+def rows_of(found: Mapping[str, Any], now: float) -> WatchRows:
     """Return what a status says, in words.
 
     Parameters
@@ -74,7 +74,7 @@ def rows_of(found: Mapping[str, Any], now: float) -> Rows:
     return [*rows, *_executor(found["executor"])]
 
 
-def _executor(executor: Mapping[str, Any]) -> Rows:
+def _executor(executor: Mapping[str, Any]) -> WatchRows:
     where = f"{executor['kind']} {executor.get('scheduler', '')}".strip()
     rows = [("runs on", where), ("workers", f"{executor['workers']:,}")]
     if "memory_bytes" in executor:
@@ -88,7 +88,7 @@ def _executor(executor: Mapping[str, Any]) -> Rows:
     return rows
 
 
-def _drawn(folder: str, rows: Rows) -> Any:
+def _drawn(folder: str, rows: WatchRows) -> Any:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
     from rich.text import Text

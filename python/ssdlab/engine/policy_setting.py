@@ -19,10 +19,10 @@ LIBRARY_BYTES = 256 << 20
 """The largest library whose contents are hashed."""
 _LIBRARY = re.compile(r"(?P<path>.*?\.so)(:.*)?", re.DOTALL)
 
-Pairs = Sequence[tuple[str, str]]
+SettingPairs = Sequence[tuple[str, str]]
 
 
-def library(settings: Pairs) -> Path | None:
+def library(settings: SettingPairs) -> Path | None:
     """Return the library that settings name as policy; the last one counts.
 
     Examples
@@ -36,7 +36,7 @@ def library(settings: Pairs) -> Path | None:
     return Path(found["path"]) if found else None
 
 
-def is_function(settings: Pairs) -> bool:
+def is_function(settings: SettingPairs) -> bool:
     """Tell whether the policy of settings is a function of this process."""
     return any(key == KEY and value.startswith("function:") for key, value in settings)
 
@@ -48,7 +48,7 @@ def own(settings: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
     return tuple(setting for setting in settings if setting[0] == KEY)[-1:]
 
 
-def contents(settings: Pairs) -> str | None:
+def contents(settings: SettingPairs) -> str | None:
     """Return the hash of a library, whose every change may change a drive; None for other policies.
 
     Raises

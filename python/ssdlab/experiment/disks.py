@@ -19,7 +19,8 @@ from ssdlab.engine import Progress, ask, ask_at_once, conditions
 from ssdlab.engine.request import RunRequest, whole
 from ssdlab.experiment.cache import conditioned
 from ssdlab.experiment.disk_answers import Handle, LostSector, PowerCut, Stats
-from ssdlab.experiment.drives import Value, job_text, settings_of
+from ssdlab.experiment.drives import job_text, settings_of
+from ssdlab.experiment.experiment import Value
 
 Data = bytes | bytearray | memoryview
 """What a write takes; anything else with a buffer, such as an array, is taken too."""

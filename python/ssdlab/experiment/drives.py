@@ -21,9 +21,8 @@ from ssdlab.engine.request import RunRequest, Settings
 from ssdlab.engine.result import Result
 from ssdlab.experiment import jobs
 from ssdlab.experiment.cache import run_conditioned
+from ssdlab.experiment.experiment import Value
 from ssdlab.ground.errors import SsdlabError
-
-Value = str | int | float | bool
 
 
 def _text(value: Value) -> str:

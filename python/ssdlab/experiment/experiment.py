@@ -9,11 +9,12 @@ does.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ssdlab import engine
 from ssdlab.engine.request import RunRequest, Settings
+from ssdlab.experiment.runner import Chain
 from ssdlab.experiment.scale import Scale
 
 
@@ -80,6 +81,15 @@ class Experiment:
             seed=seed,
             layout=self.layout,
         )
+
+    def chain(self, scale: Scale, seed: int) -> Chain:
+        """Return what the runner carries out: the request, and what its drive is prepared by."""
+        request = self.request(scale, seed)
+        if not (self.each_member or self.start_over):
+            return Chain.of(request)
+        # Steady by uniform writes, whatever the job's own are; of a size that no other run has.
+        drive = replace(request, job_text=None, cache=False)
+        return Chain.of(request, drive, self.start_over)
 
 
 @dataclass(frozen=True)

@@ -82,7 +82,7 @@ class Served(Protocol):
 
 
 @dataclass(frozen=True)
-class Answer:
+class ApiAnswer:
     """What is sent back.
 
     Attributes
@@ -101,10 +101,10 @@ class _WrongInput(SsdlabError):
     pass
 
 
-Reader = Callable[[str, Any], Any]
+FieldReader = Callable[[str, Any], Any]
 
 
-def _whole_number(low: int) -> Reader:
+def _whole_number(low: int) -> FieldReader:
     def read(name: str, value: Any) -> int:
         if isinstance(value, int) and not isinstance(value, bool) and low <= value <= _MOST:
             return value
@@ -117,7 +117,7 @@ def _nothing_or_whole_number(name: str, value: Any) -> int | None:
     return None if value is None else int(_whole_number(0)(name, value))
 
 
-def _within(low: int, high: int, what: str) -> Reader:
+def _within(low: int, high: int, what: str) -> FieldReader:
     def read(name: str, value: Any) -> int:
         if isinstance(value, int) and not isinstance(value, bool) and low <= value <= high:
             return value
@@ -170,8 +170,8 @@ class Route:
     """
 
     call: Callable[[Served, Mapping[str, Any]], Mapping[str, Any] | None]
-    needs: Mapping[str, Reader] = field(default_factory=dict)
-    takes: Mapping[str, Reader] = field(default_factory=dict)
+    needs: Mapping[str, FieldReader] = field(default_factory=dict)
+    takes: Mapping[str, FieldReader] = field(default_factory=dict)
 
 
 def _cut(drive: Served, asked: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -195,7 +195,7 @@ def _age(drive: Served, aging: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 _NAMED = {"name": _snapshot_name}
-AGING: dict[str, Reader] = {
+AGING: dict[str, FieldReader] = {
     "cycles": _within(1, MOST_CYCLES, "no flash endures as many"),
     "used_percent": _within(1, 1000, "no flash lives so long"),
     "spare_percent": _within(0, 100, "is no share of the spare in percent"),
@@ -246,7 +246,7 @@ class Api:
         self._drive = drive
         self._changing = threading.Lock()
 
-    def answer(self, method: str, path: str, body: bytes) -> Answer:
+    def answer(self, method: str, path: str, body: bytes) -> ApiAnswer:
         """Answer a request; never raises.
 
         Parameters
@@ -264,9 +264,9 @@ class Api:
         try:
             asked = _fields(route, body)
             if method == "GET":
-                return Answer(HTTPStatus.OK, dict(route.call(self._drive, asked) or {}))
+                return ApiAnswer(HTTPStatus.OK, dict(route.call(self._drive, asked) or {}))
             with self._changing:
-                return Answer(HTTPStatus.OK, dict(route.call(self._drive, asked) or {}))
+                return ApiAnswer(HTTPStatus.OK, dict(route.call(self._drive, asked) or {}))
         except _WrongInput as error:
             return refused(HTTPStatus.BAD_REQUEST, str(error))
         except SsdlabError as error:
@@ -276,12 +276,12 @@ class Api:
             return refused(HTTPStatus.INTERNAL_SERVER_ERROR, f"{what}\nreport it, please")
 
 
-def refused(status: HTTPStatus, error: str) -> Answer:
+def refused(status: HTTPStatus, error: str) -> ApiAnswer:
     """Return an answer that says why there is none."""
-    return Answer(status, {"error": error})
+    return ApiAnswer(status, {"error": error})
 
 
-def _unknown(method: str, path: str) -> Answer:
+def _unknown(method: str, path: str) -> ApiAnswer:
     ways = [way for way, known in ROUTES if known == path]
     if ways:
         told = f"{path} is no {method}\nask it by {ways[0]}"

@@ -18,7 +18,7 @@ SOCKET = "ctl.sock"
 _PATIENCE_S = 600.0
 """An erase or a checkpoint of a large drive takes its time."""
 
-Told = TypeVar("Told")
+Answered = TypeVar("Answered")
 
 
 class _Connection(http.client.HTTPConnection):
@@ -144,7 +144,9 @@ def _owner(folder: Path) -> str:
     return ""
 
 
-def at_once(clients: Sequence[Client], ask: Callable[[Client], Told]) -> list[Told | SsdlabError]:
+def at_once(
+    clients: Sequence[Client], ask: Callable[[Client], Answered]
+) -> list[Answered | SsdlabError]:
     """Ask several servers at the same instant, as nearly as may be; nobody is asked unless all are.
 
     Parameters
@@ -167,7 +169,7 @@ def at_once(clients: Sequence[Client], ask: Callable[[Client], Told]) -> list[To
     for client in clients:
         client.connect()
     together = threading.Barrier(len(clients))
-    told: list[Told | SsdlabError] = [SsdlabError("not asked")] * len(clients)
+    told: list[Answered | SsdlabError] = [SsdlabError("not asked")] * len(clients)
 
     def wait_and_ask(place: int) -> None:
         together.wait()

@@ -17,7 +17,7 @@ from ssdlab.ground.errors import SsdlabError
 from ssdlab.live import metrics
 from ssdlab.live.api import Api, Served
 from ssdlab.live.client import SOCKET
-from ssdlab.live.http import Document, Guard, HttpServer
+from ssdlab.live.http import Guard, HttpServer, WebDocument
 from ssdlab.live.live import Live
 
 
@@ -84,15 +84,15 @@ class Doors:
         self._live.close()
         self._server.close()
 
-    def _page(self) -> Document:
+    def _page(self) -> WebDocument:
         from ssdlab.live.page import build_html, policy
 
         html = build_html(self._drive.stats(), self._live.history())
         headers = {"Content-Security-Policy": policy(html), "Referrer-Policy": "no-referrer"}
-        return Document("text/html; charset=utf-8", html.encode(), headers)
+        return WebDocument("text/html; charset=utf-8", html.encode(), headers)
 
-    def _metrics(self) -> Document:
-        return Document(metrics.CONTENT_TYPE, metrics.exposition(self._drive.stats()).encode())
+    def _metrics(self) -> WebDocument:
+        return WebDocument(metrics.CONTENT_TYPE, metrics.exposition(self._drive.stats()).encode())
 
 
 def tcp_address(

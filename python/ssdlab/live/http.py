@@ -32,7 +32,7 @@ from pathlib import Path
 from typing import Any
 
 from ssdlab.live import unix
-from ssdlab.live.api import Answer, Api, refused
+from ssdlab.live.api import Api, ApiAnswer, refused
 
 CLIENTS = 32
 MOST_BYTES = 96 << 10
@@ -51,7 +51,7 @@ _BUSY = (
 
 
 @dataclass(frozen=True)
-class Document:
+class WebDocument:
     """Something to look at.
 
     Attributes
@@ -72,12 +72,12 @@ class Document:
     status: HTTPStatus = HTTPStatus.OK
 
 
-def document_of(answer: Answer) -> Document:
+def document_of(answer: ApiAnswer) -> WebDocument:
     """Return an answer of the API as it is sent."""
-    return Document(_JSON, json.dumps(answer.document).encode(), status=answer.status)
+    return WebDocument(_JSON, json.dumps(answer.document).encode(), status=answer.status)
 
 
-Documents = Mapping[str, Callable[[], Document]]
+Documents = Mapping[str, Callable[[], WebDocument]]
 """By path what there is beside the API."""
 
 
@@ -96,7 +96,7 @@ class Guard:
     token: str
     name: str = "localhost"
 
-    def refusal(self, request: BaseHTTPRequestHandler) -> Answer | None:
+    def refusal(self, request: BaseHTTPRequestHandler) -> ApiAnswer | None:
         """Say why a request is refused; None where it is not."""
         hosts = request.headers.get_all("Host") or []
         if len(hosts) != 1 or not self._is_ours(hosts[0]):
@@ -387,7 +387,7 @@ class _Request(BaseHTTPRequestHandler):
         else:
             self._send(document_of(self.server.api.answer(self.command, path, body)))
 
-    def _body(self) -> tuple[Answer | None, bytes]:
+    def _body(self) -> tuple[ApiAnswer | None, bytes]:
         """Read the body, or say why it is not read."""
         lengths = self.headers.get_all("Content-Length") or []
         if "Transfer-Encoding" in self.headers or (self.command == "POST" and not lengths):
@@ -406,7 +406,7 @@ class _Request(BaseHTTPRequestHandler):
             return refused(HTTPStatus.BAD_REQUEST, "the body is cut short\nsend all of it"), b""
         return None, body
 
-    def _send(self, document: Document) -> None:
+    def _send(self, document: WebDocument) -> None:
         self.connection.settimeout(TO_TAKE_S)
         content = document.content
         self.send_response(document.status)

@@ -21,7 +21,8 @@ from http import HTTPStatus
 from typing import Any
 
 from ssdlab.live.api import OPERATIONS, Served, refused
-from ssdlab.live.http import Document, document_of
+from ssdlab.live.http import WebDocument, document_of
+from ssdlab.live.words import ServedFigures
 
 SECONDS = 120
 """How many samples are kept."""
@@ -32,10 +33,8 @@ _EVENTS = 100
 _BEAT_S = 10.0
 _PATIENCE_S = 2.0
 
-Figures = Mapping[str, Any]
 
-
-def sample_of(before: Figures, now: Figures, seconds: float) -> dict[str, Any]:
+def sample_of(before: ServedFigures, now: ServedFigures, seconds: float) -> dict[str, Any]:
     """Return what happened between two readings.
 
     Parameters
@@ -72,11 +71,11 @@ def sample_of(before: Figures, now: Figures, seconds: float) -> dict[str, Any]:
     return found
 
 
-def _part(figures: Figures, key: str) -> Figures:
+def _part(figures: ServedFigures, key: str) -> ServedFigures:
     return figures.get(key) or {}
 
 
-def _write_amplification(before: Figures, now: Figures) -> float | None:
+def _write_amplification(before: ServedFigures, now: ServedFigures) -> float | None:
     """Return that of the second; None where the host wrote nothing."""
     counts, counts_before = _part(now, "counters"), _part(before, "counters")
     flash, host = (
@@ -86,7 +85,7 @@ def _write_amplification(before: Figures, now: Figures) -> float | None:
     return flash / host if host > 0 else None
 
 
-def _latencies(before: Figures, now: Figures) -> dict[str, dict[str, float]]:
+def _latencies(before: ServedFigures, now: ServedFigures) -> dict[str, dict[str, float]]:
     found = {
         direction: _latency(_part(before, direction), told)
         for direction, told in now.items()
@@ -95,7 +94,7 @@ def _latencies(before: Figures, now: Figures) -> dict[str, dict[str, float]]:
     return {direction: figures for direction, figures in found.items() if figures}
 
 
-def _latency(before: Figures, now: Figures) -> dict[str, float]:
+def _latency(before: ServedFigures, now: ServedFigures) -> dict[str, float]:
     """Return mean and percentiles of the requests between; nothing where there were none."""
     count = now.get("count", 0) - before.get("count", 0)
     if count <= 0:
@@ -174,13 +173,13 @@ class Live:
                 "blocks": self._blocks,
             }
 
-    def stream(self) -> Document:
+    def stream(self) -> WebDocument:
         """Return the events for somebody who looks, if there is room."""
         with self._new:
             if self._viewers >= VIEWERS:
                 told = "too many look already\nclose a page, or look at /stats"
                 return document_of(refused(HTTPStatus.SERVICE_UNAVAILABLE, told))
-        return Document("text/event-stream", self._follow)
+        return WebDocument("text/event-stream", self._follow)
 
     def _follow(self, write: Callable[[bytes], object]) -> None:
         """Write all that there is, then what comes, until there is nobody any more."""
@@ -217,7 +216,7 @@ class Live:
                     self._add(sample_of(before, now, max(now_at - read_at, 1e-9)), now)
                 before, read_at = json.loads(json.dumps(now)), now_at
 
-    def _add(self, sample: dict[str, Any], now: Figures) -> None:
+    def _add(self, sample: dict[str, Any], now: ServedFigures) -> None:
         with self._new:
             self._number += 1
             self._samples.append({"number": self._number, **sample})

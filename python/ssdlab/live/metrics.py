@@ -24,7 +24,7 @@ Labels = Mapping[str, str]
 
 
 @dataclass(frozen=True)
-class Metric:
+class MetricFamily:
     """A metric: name, kind, a sentence, and its values by suffix of the name and labels."""
 
     name: str
@@ -47,7 +47,7 @@ def exposition(told: Mapping[str, Any]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _metrics(told: Mapping[str, Any]) -> Iterator[Metric]:
+def _metrics(told: Mapping[str, Any]) -> Iterator[MetricFamily]:
     yield from _state(told)
     yield from _counters(told.get("counters") or {})
     yield from _requests(told.get("requests") or {}, told.get("connections") or {})
@@ -55,10 +55,12 @@ def _metrics(told: Mapping[str, Any]) -> Iterator[Metric]:
     yield from _flash(told.get("blocks") or {}, told.get("wear") or {})
 
 
-def _state(told: Mapping[str, Any]) -> Iterator[Metric]:
+def _state(told: Mapping[str, Any]) -> Iterator[MetricFamily]:
     keys = ("name", "version", "folder", "condition", "seed", "pace", "durable")
     named = {key: str(told[key]) for key in keys if key in told}
-    yield Metric("ssdlab_drive_info", "gauge", "What the drive is; always 1.", [("", named, 1)])
+    yield MetricFamily(
+        "ssdlab_drive_info", "gauge", "What the drive is; always 1.", [("", named, 1)]
+    )
     flags = (
         ("power_on", "Whether the power is on.", _flag(told, "power", lambda it: it == "on")),
         ("poisoned", "Whether the image failed, so that writes fail.", _flag(told, "poison", bool)),
@@ -76,7 +78,7 @@ def _state(told: Mapping[str, Any]) -> Iterator[Metric]:
     )
 
 
-def _counters(counts: Mapping[str, Any]) -> Iterator[Metric]:
+def _counters(counts: Mapping[str, Any]) -> Iterator[MetricFamily]:
     for key, value in counts.items():
         if re.fullmatch(r"[a-z][a-z0-9_]*", key):
             is_time = key.endswith("_ns")
@@ -85,7 +87,7 @@ def _counters(counts: Mapping[str, Any]) -> Iterator[Metric]:
             yield _counter(name, meaning, [("", {}, value * _NANO if is_time else value)])
 
 
-def _requests(asked: Mapping[str, Any], visits: Mapping[str, Any]) -> Iterator[Metric]:
+def _requests(asked: Mapping[str, Any], visits: Mapping[str, Any]) -> Iterator[MetricFamily]:
     by_operation = [
         ("", {"operation": name}, asked[key]) for key, name in OPERATIONS.items() if key in asked
     ]
@@ -103,7 +105,7 @@ def _requests(asked: Mapping[str, Any], visits: Mapping[str, Any]) -> Iterator[M
     yield _counter("connections_refused", "Connections that were hung up on.", refused)
 
 
-def _latency(latency: Mapping[str, Any]) -> Iterator[Metric]:
+def _latency(latency: Mapping[str, Any]) -> Iterator[MetricFamily]:
     values: list[tuple[str, Labels, float]] = []
     most: list[tuple[str, Labels, float]] = []
     for direction, found in latency.items():
@@ -119,11 +121,11 @@ def _latency(latency: Mapping[str, Any]) -> Iterator[Metric]:
         if "max_ns" in found:
             most.append(("", of, found["max_ns"] * _NANO))
     meaning = "Latency of the drive's commands on its own clock, since the server began."
-    yield Metric("ssdlab_latency_seconds", "summary", meaning, values)
+    yield MetricFamily("ssdlab_latency_seconds", "summary", meaning, values)
     yield _gauge("latency_max_seconds", "The longest so far.", most)
 
 
-def _flash(blocks: Mapping[str, Any], wear: Mapping[str, Any]) -> Iterator[Metric]:
+def _flash(blocks: Mapping[str, Any], wear: Mapping[str, Any]) -> Iterator[MetricFamily]:
     yield _gauge("blocks", "Blocks of the flash.", _one(blocks, "total"))
     yield _gauge("blocks_free", "Blocks that are erased and not open.", _one(blocks, "free"))
     meaning = "Free blocks of a pool at which garbage collection begins, of all pools together."
@@ -135,12 +137,12 @@ def _flash(blocks: Mapping[str, Any], wear: Mapping[str, Any]) -> Iterator[Metri
     yield _gauge("block_erases_rated", "Erases a block is rated for.", _one(wear, "rated"))
 
 
-def _counter(name: str, meaning: str, values: Sequence[tuple[str, Labels, float]]) -> Metric:
-    return Metric(f"ssdlab_{name}_total", "counter", meaning, values)
+def _counter(name: str, meaning: str, values: Sequence[tuple[str, Labels, float]]) -> MetricFamily:
+    return MetricFamily(f"ssdlab_{name}_total", "counter", meaning, values)
 
 
-def _gauge(name: str, meaning: str, values: Sequence[tuple[str, Labels, float]]) -> Metric:
-    return Metric(f"ssdlab_{name}", "gauge", meaning, values)
+def _gauge(name: str, meaning: str, values: Sequence[tuple[str, Labels, float]]) -> MetricFamily:
+    return MetricFamily(f"ssdlab_{name}", "gauge", meaning, values)
 
 
 def _one(

@@ -62,7 +62,7 @@ def nvme_of(folder: Path, places: Sequence[str], model: str, firmware: str) -> N
 
 
 @dataclass(frozen=True)
-class Wishes:
+class ServingWishes:
     """How a drive is served.
 
     Attributes
@@ -108,7 +108,7 @@ class FolderDrive:
         It is no folder of a drive, is served already, is damaged, or nobody can be served there.
     """
 
-    def __init__(self, folder: Path, wishes: Wishes) -> None:
+    def __init__(self, folder: Path, wishes: ServingWishes) -> None:
         self._folder = folder.resolve()
         self._wishes = wishes
         self._server: Any = ask_at_once(

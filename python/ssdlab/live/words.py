@@ -12,19 +12,20 @@ from ssdlab.ground import text
 _KEPT = 100
 _MUCH = 0.5
 
-Figures = Mapping[str, Any]
+ServedFigures = Mapping[str, Any]
+"""What `Served.stats` told."""
 
 
 class Story:
     """What happened so far, the last hundred events of it."""
 
     def __init__(self) -> None:
-        self._before: Figures | None = None
+        self._before: ServedFigures | None = None
         self._events: deque[dict[str, Any]] = deque(maxlen=_KEPT)
         self._number = 0
         self._lock = threading.Lock()
 
-    def go_on(self, now: Figures) -> None:
+    def go_on(self, now: ServedFigures) -> None:
         """Hear of the drive as it is now."""
         with self._lock:
             before, self._before = self._before, now
@@ -40,7 +41,7 @@ class Story:
             return list(self._events)
 
 
-def happened(before: Figures, now: Figures) -> Iterator[str]:
+def happened(before: ServedFigures, now: ServedFigures) -> Iterator[str]:
     """Tell what happened between two readings of `Served.stats`.
 
     Examples
@@ -57,22 +58,22 @@ def happened(before: Figures, now: Figures) -> Iterator[str]:
         yield f"the storage under the drive failed: {now['poison']}; nothing is promised any more"
 
 
-def _power(before: Figures, now: Figures) -> Iterator[str]:
+def _power(before: ServedFigures, now: ServedFigures) -> Iterator[str]:
     if before.get("power") == "on" and now.get("power") == "off":
         yield "the power failed"
     if before.get("power") == "off" and now.get("power") == "on":
         yield "the power is back; clients have to connect anew"
 
 
-def _counted(figures: Figures, name: str) -> int:
+def _counted(figures: ServedFigures, name: str) -> int:
     return int(figures.get("counters", {}).get(name, 0))
 
 
-def _moved(before: Figures, now: Figures) -> int:
+def _moved(before: ServedFigures, now: ServedFigures) -> int:
     return _counted(now, "gc_pages_moved") - _counted(before, "gc_pages_moved")
 
 
-def _collection(before: Figures, now: Figures) -> Iterator[str]:
+def _collection(before: ServedFigures, now: ServedFigures) -> Iterator[str]:
     blocks = now.get("blocks", {})
     if not blocks.get("total"):
         return
@@ -84,7 +85,7 @@ def _collection(before: Figures, now: Figures) -> Iterator[str]:
         )
 
 
-def _trims(before: Figures, now: Figures) -> Iterator[str]:
+def _trims(before: ServedFigures, now: ServedFigures) -> Iterator[str]:
     trimmed = _counted(now, "host_bytes_trimmed") - _counted(before, "host_bytes_trimmed")
     capacity = now.get("capacity_bytes")
     if capacity and trimmed >= _MUCH * capacity:

@@ -21,7 +21,7 @@ KINDS = {
 """What each kind of source means."""
 
 
-Row = tuple[str, str, str, str, str]
+ParameterRow = tuple[str, str, str, str, str]
 """Key, value with unit, kind, source, meaning."""
 
 
@@ -45,12 +45,12 @@ class DriveParameters:
 
     drive: str
     runs: list[str]
-    rows: list[Row]
+    rows: list[ParameterRow]
     kinds: dict[str, int]
     differs_from: str | None
 
 
-def row_of(parameter: Mapping[str, Any]) -> Row:
+def row_of(parameter: Mapping[str, Any]) -> ParameterRow:
     """Return a parameter as ``engine.show`` and results tell it as a row of a table."""
     return (
         str(parameter["key"]),
@@ -63,7 +63,7 @@ def row_of(parameter: Mapping[str, Any]) -> Row:
 
 def drives_of(runs: Sequence[Run]) -> list[DriveParameters]:
     """Return each drive once: the first in full, others by what differs from it."""
-    groups: dict[tuple[str, tuple[Row, ...]], list[Run]] = {}
+    groups: dict[tuple[str, tuple[ParameterRow, ...]], list[Run]] = {}
     for run in runs:
         rows = tuple(row_of(parameter) for parameter in run.lab.get("parameters") or [])
         if rows:

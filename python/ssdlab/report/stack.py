@@ -10,18 +10,18 @@ from ssdlab.report.runs import Run
 
 HEADINGS = ("device", "reads", "writes", "trims", "flushes", "of its own")
 
-Row = tuple[str, str, str, str, str, str]
+DeviceRow = tuple[str, str, str, str, str, str]
 """One device: its name, what it was asked, what else it counted."""
 
 _INDENT = "\N{NO-BREAK SPACE}" * 4
 
 
-def stacks_of(runs: Sequence[Run]) -> list[tuple[str, list[Row]]]:
+def stacks_of(runs: Sequence[Run]) -> list[tuple[str, list[DeviceRow]]]:
     """Return the devices of each run's stack, from the top down; runs without layers have none."""
     return [(run.title, list(_rows(run.lab["layers"], 0))) for run in runs if run.lab.get("layers")]
 
 
-def _rows(device: Mapping[str, Any], depth: int) -> Iterator[Row]:
+def _rows(device: Mapping[str, Any], depth: int) -> Iterator[DeviceRow]:
     name = _INDENT * depth + str(device["name"])
     if "taken" not in device:
         yield (name, *_of_drive(device["counters"]), _own_of_drive(device))

@@ -114,15 +114,15 @@ _SETTINGS: dict[Any, Any] = {
 }
 
 
-Asked = ParamSpec("Asked")
+Arguments = ParamSpec("Arguments")
 Drawn = TypeVar("Drawn", str, str | None)
 
 
-def for_both(draw: Callable[Asked, Drawn]) -> Callable[Asked, Drawn]:
+def for_both(draw: Callable[Arguments, Drawn]) -> Callable[Arguments, Drawn]:
     """Let a picture be drawn twice, for wide and for narrow pages; `is_narrow` tells which."""
 
     @functools.wraps(draw)
-    def both(*asked: Asked.args, **named: Asked.kwargs) -> Drawn:
+    def both(*asked: Arguments.args, **named: Arguments.kwargs) -> Drawn:
         wide = draw(*asked, **named)
         token = _IS_NARROW.set(True)
         try:

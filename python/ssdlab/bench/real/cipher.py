@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from ssdlab.bench.real.content import Run
+from ssdlab.bench.real.content import RunCommand
 from ssdlab.bench.real.safety import Permission
 from ssdlab.ground.errors import SsdlabError
 from ssdlab.ground.tool import Ended, GaveUp, run_to_end
@@ -54,7 +54,7 @@ class CipherRate:
         return f"crypt:mb_per_s={mb_per_s:.0f},cores={os.cpu_count() or 1}"
 
 
-def kernel_rate(run: Run = run_to_end) -> CipherRate | None:
+def kernel_rate(run: RunCommand = run_to_end) -> CipherRate | None:
     """Ask the kernel's benchmark; None where it does not answer as it should."""
     words = ["benchmark", "--cipher", _CIPHER, "--key-size", str(_KEY_BITS)]
     ended = _cryptsetup(words, run)
@@ -63,7 +63,7 @@ def kernel_rate(run: Run = run_to_end) -> CipherRate | None:
 
 
 @contextmanager
-def mapping(permission: Permission, run: Run = run_to_end) -> Iterator[str]:
+def mapping(permission: Permission, run: RunCommand = run_to_end) -> Iterator[str]:
     """Open the cipher over a target, and close it again.
 
     Parameters
@@ -107,7 +107,7 @@ def mapping(permission: Permission, run: Run = run_to_end) -> Iterator[str]:
             )
 
 
-def _cryptsetup(words: list[str], run: Run) -> Ended:
+def _cryptsetup(words: list[str], run: RunCommand) -> Ended:
     if shutil.which("cryptsetup") is None:
         raise SsdlabError(
             "cryptsetup was not found; it sets up the kernel's cipher\n"

@@ -32,7 +32,7 @@ _WORDS = {
     "isw_raid_member": "member of an Intel RAID",
     "ddf_raid_member": "member of a DDF RAID",
 }
-Run = Callable[[Sequence[str], float | None], Ended]
+RunCommand = Callable[[Sequence[str], float | None], Ended]
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Signature:
         return f"{self.path}: {what}{called} at byte {self.offset_bytes}"
 
 
-def signatures(node: Node, run: Run = run_to_end) -> list[Signature]:
+def signatures(node: Node, run: RunCommand = run_to_end) -> list[Signature]:
     """List what is on a device and on its partitions.
 
     Parameters
@@ -85,7 +85,7 @@ def signatures(node: Node, run: Run = run_to_end) -> list[Signature]:
     return found
 
 
-def signatures_at(path: str, run: Run = run_to_end) -> list[Signature]:
+def signatures_at(path: str, run: RunCommand = run_to_end) -> list[Signature]:
     """List what is on one device, or in a file that is like one, each kind once.
 
     Raises
@@ -100,7 +100,7 @@ def signatures_at(path: str, run: Run = run_to_end) -> list[Signature]:
     return list(found.values())
 
 
-def _listed(path: str, run: Run) -> list[Any]:
+def _listed(path: str, run: RunCommand) -> list[Any]:
     """Ask wipefs for the signatures, as its JSON lists them."""
     try:
         ended = run(("wipefs", "--json", path), _TIMEOUT_S)

@@ -12,12 +12,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from ssdlab.bench.plan import Deviation
-from ssdlab.bench.real.content import Run, Signature
+from ssdlab.bench.real.content import RunCommand, Signature
 from ssdlab.bench.real.fio_program import Fio
 from ssdlab.bench.real.fio_words import Place
 from ssdlab.bench.real.loaded import IDLE_BETWEEN_STEPS, LoadedTarget
 from ssdlab.bench.real.loading import Loader
-from ssdlab.bench.real.purge import Answer, CannotPurge, Purger, utilization
+from ssdlab.bench.real.purge import CannotPurge, DriveAnswer, Purger, utilization
 from ssdlab.bench.real.safety import Examined, Permission
 from ssdlab.bench.real.samples import DeviceBlocks, Samples, Seen
 from ssdlab.bench.real.surroundings import Throttle, surroundings
@@ -61,7 +61,7 @@ class DeviceTarget(LoadedTarget):
         purge: str = "best",
         show_serial: bool = True,
         system: System | None = None,
-        run: Run = run_to_end,
+        run: RunCommand = run_to_end,
     ) -> None:
         self._node, whole = examined.node, examined.identity
         self._identity = whole if show_serial else whole.blanked()
@@ -157,7 +157,7 @@ class DeviceTarget(LoadedTarget):
 
 
 def purged(
-    answer: Answer | None,
+    answer: DriveAnswer | None,
     seen: Seen,
     used_blocks: int | None = None,
     given_up: Sequence[Signature] = (),

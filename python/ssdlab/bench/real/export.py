@@ -12,14 +12,14 @@ import tempfile
 from collections.abc import Sequence
 
 from ssdlab.bench.plan import Deviation
-from ssdlab.bench.real.content import Run, Signature, signatures_at
+from ssdlab.bench.real.content import RunCommand, Signature, signatures_at
 from ssdlab.bench.real.device import purged
 from ssdlab.bench.real.fio_program import Fio
 from ssdlab.bench.real.fio_words import Place
 from ssdlab.bench.real.loaded import IDLE_BETWEEN_STEPS, LoadedTarget
 from ssdlab.bench.real.loading import Loader
-from ssdlab.bench.real.nbd import Client
-from ssdlab.bench.real.purge import Answer
+from ssdlab.bench.real.nbd import ExportClient
+from ssdlab.bench.real.purge import DriveAnswer
 from ssdlab.bench.real.safety import Permission, Refused, permit_export
 from ssdlab.bench.real.samples import ExportBlocks, Samples
 from ssdlab.bench.real.surroundings import surroundings_of_machine
@@ -33,7 +33,7 @@ _SAMPLE_BYTES = 4096
 _WAYS = ("best", "discard", "none")
 
 
-def content_of(client: Client, run: Run = run_to_end) -> list[Signature]:
+def content_of(client: ExportClient, run: RunCommand = run_to_end) -> list[Signature]:
     """List what an export holds, by a file that has the same beginning and end.
 
     Raises
@@ -54,7 +54,7 @@ def content_of(client: Client, run: Run = run_to_end) -> list[Signature]:
 
 
 def permit_uri(
-    client: Client, destroy: Sequence[str], destroy_content: Sequence[str] = ()
+    client: ExportClient, destroy: Sequence[str], destroy_content: Sequence[str] = ()
 ) -> Permission:
     """Give permission to destroy what is on an export.
 
@@ -93,7 +93,7 @@ class ExportTarget(LoadedTarget):
 
     def __init__(
         self,
-        client: Client,
+        client: ExportClient,
         permission: Permission | None = None,
         *,
         fio: Fio | None = None,
@@ -155,7 +155,7 @@ class ExportTarget(LoadedTarget):
             permission.check()
             self._client.trim()
             count = permission.size_bytes
-            answer = Answer(f"NBD trim of {self._client.uri}", f"{count} bytes were trimmed")
+            answer = DriveAnswer(f"NBD trim of {self._client.uri}", f"{count} bytes were trimmed")
         return purged(answer, samples.look(), given_up=permission.given_up)
 
     def counters(self) -> Counters | None:

@@ -21,7 +21,7 @@ BLANKED = "(left out)"
 
 
 @dataclass(frozen=True)
-class Identity:
+class DeviceIdentity:
     """What is known of a drive.
 
     Attributes
@@ -61,7 +61,7 @@ class Identity:
             + (", a partition" if self.is_partition else ""),
         ]
 
-    def blanked(self) -> Identity:
+    def blanked(self) -> DeviceIdentity:
         """Leave the serial number out."""
         return replace(self, serial=BLANKED if self.serial else "")
 
@@ -70,7 +70,7 @@ class Identity:
         return dict(vars(self))
 
 
-def identify(node: Node, system: System) -> Identity:
+def identify(node: Node, system: System) -> DeviceIdentity:
     """Ask a drive who it is."""
     told = _asked(node, system)
     folder = f"{node.drive_folder}/device"
@@ -79,7 +79,7 @@ def identify(node: Node, system: System) -> Identity:
     # A virtual drive shows the number of its bus's vendor there.
     shown = " ".join(each for each in names if each and not each.startswith("0x"))
     firmware = system.read(f"{folder}/firmware_rev") or system.read(f"{folder}/rev") or ""
-    return Identity(
+    return DeviceIdentity(
         path=node.path,
         model=text(told.get("model_name")) or _made_of(node, system) or shown,
         serial=text(told.get("serial_number")) or _serial(node, system),

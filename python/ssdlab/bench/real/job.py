@@ -19,8 +19,8 @@ from pathlib import Path
 from ssdlab.bench.real.export import permit_uri
 from ssdlab.bench.real.fio_program import Fio
 from ssdlab.bench.real.job_words import RealJob, check_within
-from ssdlab.bench.real.nbd import Client
-from ssdlab.bench.real.safety import Permission, Refused, Show, examine, permit, permit_file
+from ssdlab.bench.real.nbd import ExportClient
+from ssdlab.bench.real.safety import Permission, Refused, ShowLines, examine, permit, permit_file
 from ssdlab.bench.real.wishes import Wishes, is_real, is_uri
 from ssdlab.engine import Progress
 from ssdlab.engine.fio_json.documents import find_document
@@ -72,7 +72,9 @@ class OpenTarget:
             )
         check_within(job, os.stat(self.name).st_size, self.name)
 
-    def run(self, job: RealJob, show: Show, progress: Progress, *, with_bins: bool = False) -> str:
+    def run(
+        self, job: RealJob, show: ShowLines, progress: Progress, *, with_bins: bool = False
+    ) -> str:
         """Run a job, and return fio's JSON.
 
         Parameters
@@ -109,7 +111,7 @@ class OpenTarget:
 
 
 def open_target(
-    name: str, wishes: Wishes, show: Show, held: ExitStack, *, writes: bool
+    name: str, wishes: Wishes, show: ShowLines, held: ExitStack, *, writes: bool
 ) -> OpenTarget:
     """Give a target to jobs until `held` is closed.
 
@@ -136,9 +138,9 @@ def open_target(
     return OpenTarget(name, _place(name, fio), permission, fio)
 
 
-def _permission(name: str, wishes: Wishes, show: Show, held: ExitStack) -> Permission:
+def _permission(name: str, wishes: Wishes, show: ShowLines, held: ExitStack) -> Permission:
     if is_uri(name):
-        client = held.enter_context(Client(name))
+        client = held.enter_context(ExportClient(name))
         return held.enter_context(permit_uri(client, wishes.destroy, wishes.destroy_content))
     if is_real(name):
         permission, _ = permit(name, wishes.destroy, wishes.destroy_content, show)
@@ -146,7 +148,7 @@ def _permission(name: str, wishes: Wishes, show: Show, held: ExitStack) -> Permi
     return held.enter_context(permit_file(name, wishes.destroy, wishes.destroy_content))
 
 
-def _tell_users(target: str, show: Show) -> None:
+def _tell_users(target: str, show: ShowLines) -> None:
     """Say who else uses a device that is only read."""
     if is_uri(target) or _is_file(target):
         return

@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ssdlab.bench.estimate import Speeds
-from ssdlab.bench.measurement import Measurement
+from ssdlab.bench.measurement import StepMeasurement
 from ssdlab.bench.plan import Deviation, Step
 from ssdlab.bench.real.loading import Loader
 from ssdlab.bench.real.probe import speeds
@@ -40,7 +40,7 @@ class LoadedTarget:
         """Say what is expected of it, from a moment of reading."""
         return speeds(self._loader.fio, self._loader.place)
 
-    def perform(self, step: Step, progress: Progress) -> Measurement:
+    def perform(self, step: Step, progress: Progress) -> StepMeasurement:
         """Carry out a step by fio.
 
         Raises

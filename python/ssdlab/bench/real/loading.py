@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from ssdlab.bench.measurement import Measurement
+from ssdlab.bench.measurement import StepMeasurement
 from ssdlab.bench.plan import Step
 from ssdlab.bench.real.fio_program import Fio
 from ssdlab.bench.real.fio_words import Place, commands, remainder, shown, unwritten
@@ -21,8 +21,10 @@ from ssdlab.ground.errors import SsdlabError
 
 _MISSING_SHARE = 0.001
 """Sectors that the kernel may have counted less: none, but requests that wait while it is read."""
-Written = Callable[[], int | None]
-Told = Callable[[], dict[str, Any]]
+CountWritten = Callable[[], int | None]
+"""Gives the bytes that were written so far; None where nothing counts."""
+RecordExtras = Callable[[], dict[str, Any]]
+"""Gives what else goes into the record of a step."""
 
 
 def _nothing() -> dict[str, Any]:
@@ -51,15 +53,15 @@ class Loader:
         self,
         fio: Fio,
         place: Place,
-        written: Written,
-        told: Told = _nothing,
+        written: CountWritten,
+        told: RecordExtras = _nothing,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.fio, self.place = fio, place
         self._written, self._told, self._clock = written, told, clock
         self._ended_s: float | None = None
 
-    def perform(self, step: Step, progress: Progress) -> Measurement:
+    def perform(self, step: Step, progress: Progress) -> StepMeasurement:
         """Carry out a step.
 
         Raises
@@ -83,11 +85,11 @@ class Loader:
             # Once more at most: what goes on from the beginning has no end to come to.
             if more is not None and len(jobs) == 1:
                 waiting.append(more)
-        return self._with_rest(step, Measurement.of_jobs(jobs), go_on)
+        return self._with_rest(step, StepMeasurement.of_jobs(jobs), go_on)
 
     def _with_rest(
-        self, step: Step, measured: Measurement, go_on: Callable[[], bool]
-    ) -> Measurement:
+        self, step: Step, measured: StepMeasurement, go_on: Callable[[], bool]
+    ) -> StepMeasurement:
         """Let the writes go on, uncounted, where a step ended because its mean was known."""
         written = measured.write.total_bytes
         words = unwritten(step, self.place, measured.seconds, written)

@@ -53,7 +53,7 @@ class Export:
     trims: bool
 
 
-class Client:
+class ExportClient:
     """A connection to an export.
 
     Parameters
@@ -132,7 +132,7 @@ class Client:
             pass
         self._socket.close()
 
-    def __enter__(self) -> Client:
+    def __enter__(self) -> ExportClient:
         """Return the client."""
         return self
 

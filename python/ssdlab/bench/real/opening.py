@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from ssdlab.bench.real.device import DeviceTarget
 from ssdlab.bench.real.export import ExportTarget, content_of, permit_uri
-from ssdlab.bench.real.nbd import Client
-from ssdlab.bench.real.safety import Show, examine, in_use, permit
+from ssdlab.bench.real.nbd import ExportClient
+from ssdlab.bench.real.safety import ShowLines, examine, in_use, permit
 from ssdlab.bench.real.wishes import Wishes, is_uri
 from ssdlab.ground.errors import SsdlabError
 
@@ -38,7 +38,7 @@ class Prospect:
     content: Sequence[str]
 
 
-def look(word: str, wishes: Wishes, show: Show) -> Prospect:
+def look(word: str, wishes: Wishes, show: ShowLines) -> Prospect:
     """Look at a target without permission to write, as a dry run does.
 
     Raises
@@ -60,7 +60,7 @@ def look(word: str, wishes: Wishes, show: Show) -> Prospect:
     return Prospect(target, obstacles, tuple(str(each) for each in found.content))
 
 
-def _look_at_export(uri: str, wishes: Wishes, show: Show) -> Prospect:
+def _look_at_export(uri: str, wishes: Wishes, show: ShowLines) -> Prospect:
     client = _connected(uri, show)
     try:
         content = content_of(client)
@@ -72,7 +72,7 @@ def _look_at_export(uri: str, wishes: Wishes, show: Show) -> Prospect:
     return Prospect(target, obstacles, tuple(str(each) for each in content))
 
 
-def open_real(word: str, wishes: Wishes, show: Show) -> RealTarget:
+def open_real(word: str, wishes: Wishes, show: ShowLines) -> RealTarget:
     """Give a target that may be destroyed; it is held until its `release`.
 
     Parameters
@@ -101,7 +101,7 @@ def open_real(word: str, wishes: Wishes, show: Show) -> RealTarget:
         raise
 
 
-def _open_export(uri: str, wishes: Wishes, show: Show) -> ExportTarget:
+def _open_export(uri: str, wishes: Wishes, show: ShowLines) -> ExportTarget:
     client = _connected(uri, show)
     try:
         permission = permit_uri(client, wishes.destroy, wishes.destroy_content)
@@ -111,7 +111,7 @@ def _open_export(uri: str, wishes: Wishes, show: Show) -> ExportTarget:
         raise
 
 
-def _connected(uri: str, show: Show) -> Client:
-    client = Client(uri)
+def _connected(uri: str, show: ShowLines) -> ExportClient:
+    client = ExportClient(uri)
     show([f"{uri}: {client.export.size_bytes / 1e9:g} GB; an export has no model"])
     return client

@@ -20,8 +20,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ssdlab.bench.real.content import Run
-from ssdlab.bench.real.identity import Identity
+from ssdlab.bench.real.content import RunCommand
+from ssdlab.bench.real.identity import DeviceIdentity
 from ssdlab.bench.real.node import Node, controllers
 from ssdlab.bench.real.safety import Permission
 from ssdlab.ground.errors import SsdlabError
@@ -44,7 +44,7 @@ class CannotPurge(SsdlabError):
 
 
 @dataclass(frozen=True)
-class Answer:
+class DriveAnswer:
     """What was asked of a drive, and what it said.
 
     Attributes
@@ -75,18 +75,23 @@ class Purger:
     """
 
     def __init__(
-        self, permission: Permission, node: Node, identity: Identity, system: System, run: Run
+        self,
+        permission: Permission,
+        node: Node,
+        identity: DeviceIdentity,
+        system: System,
+        run: RunCommand,
     ) -> None:
         self._permission = permission
         self._node, self._identity = node, identity
         self._system, self._run = system, run
 
-    def purge(self, wish: str = "best") -> Answer | None:
+    def purge(self, wish: str = "best") -> DriveAnswer | None:
         """Try the ways in their order until one is carried out.
 
         Returns
         -------
-        Answer or None
+        DriveAnswer or None
             None where none was wished for.
 
         Raises
@@ -104,8 +109,8 @@ class Purger:
                 reasons.append(f"{name}: {reason}")
         raise CannotPurge("; ".join(reasons))
 
-    def _ways(self, wish: str) -> list[tuple[str, Callable[[], Answer]]]:
-        known: dict[str, Callable[[], Answer]] = {
+    def _ways(self, wish: str) -> list[tuple[str, Callable[[], DriveAnswer]]]:
+        known: dict[str, Callable[[], DriveAnswer]] = {
             "format": self._format,
             "erase": self._erase,
             "discard": self._discard,
@@ -116,7 +121,7 @@ class Purger:
         first = {"nvme": ["format"], "sata": ["erase"]}.get(self._identity.kind, [])
         return [(name, known[name]) for name in [*first, "discard"]]
 
-    def _discard(self) -> Answer:
+    def _discard(self) -> DriveAnswer:
         """Discard every block, a piece at a time so that Ctrl-C is heard."""
         if not whole(self._node.queue(self._system, "discard_max_bytes")):
             raise CannotPurge("the device takes no discards (discard_max_bytes is 0)")
@@ -128,9 +133,9 @@ class Purger:
                 fcntl.ioctl(self._permission.descriptor, _BLKDISCARD, area)
         except OSError as error:
             raise CannotPurge(f"BLKDISCARD at byte {begin}: {error.strerror}") from None
-        return Answer(f"blkdiscard {self._node.path}", f"{size} bytes were discarded")
+        return DriveAnswer(f"blkdiscard {self._node.path}", f"{size} bytes were discarded")
 
-    def _format(self) -> Answer:
+    def _format(self) -> DriveAnswer:
         others = self._other_namespaces()
         told = self._controller()
         if not _bits(told, "oacs") & _FORMAT:
@@ -139,7 +144,7 @@ class Purger:
             raise CannotPurge(f"a format would reach {', '.join(others)} too (fna)")
         return self._destroy(["nvme", "format", self._node.path, "--ses=1", "--force"])
 
-    def _sanitize(self) -> Answer:
+    def _sanitize(self) -> DriveAnswer:
         others = self._other_namespaces()
         told = self._controller()
         if others:
@@ -162,7 +167,7 @@ class Purger:
                 return
             time.sleep(_LOOK_S)
 
-    def _erase(self) -> Answer:
+    def _erase(self) -> DriveAnswer:
         self._check_whole()
         self._check_security()
         words = ["hdparm", "--user-master", "u"]
@@ -188,12 +193,12 @@ class Purger:
                 "ssdlab align starting-over tells what to do"
             )
 
-    def _then_discard(self, answer: Answer) -> Answer:
+    def _then_discard(self, answer: DriveAnswer) -> DriveAnswer:
         try:
             more = self._discard()
         except CannotPurge as reason:
-            return Answer(answer.asked, f"{answer.answered}; {reason}")
-        return Answer(f"{answer.asked}; {more.asked}", f"{answer.answered}; {more.answered}")
+            return DriveAnswer(answer.asked, f"{answer.answered}; {reason}")
+        return DriveAnswer(f"{answer.asked}; {more.asked}", f"{answer.answered}; {more.answered}")
 
     def _check_whole(self) -> None:
         if self._node.is_partition:
@@ -217,11 +222,13 @@ class Purger:
         """Ask the drive something; nothing is changed by it."""
         return self._told(words, _ASK_S)
 
-    def _destroy(self, words: Sequence[str]) -> Answer:
+    def _destroy(self, words: Sequence[str]) -> DriveAnswer:
         """Carry out what destroys data, however long it takes."""
         self._permission.check()
         ended = self._told(words, None)
-        return Answer(" ".join(words), " ".join(ended.output.split()) or "done, without a word")
+        return DriveAnswer(
+            " ".join(words), " ".join(ended.output.split()) or "done, without a word"
+        )
 
     def _told(self, words: Sequence[str], timeout_s: float | None) -> Ended:
         try:
@@ -253,7 +260,7 @@ def security_of(told: str) -> dict[str, bool]:
     return found
 
 
-def utilization(node: Node, run: Run) -> int | None:
+def utilization(node: Node, run: RunCommand) -> int | None:
     """Give the blocks that an NVMe namespace counts as used; None where it does not tell."""
     if not node.is_nvme or node.is_partition:
         return None

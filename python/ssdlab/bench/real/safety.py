@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 
 from ssdlab.bench.real.claims import Claim, claims, file_claims, writers
 from ssdlab.bench.real.content import Signature, signatures
-from ssdlab.bench.real.identity import Identity, identify
+from ssdlab.bench.real.identity import DeviceIdentity, identify
 from ssdlab.bench.real.node import Node, find_node, number_of
 from ssdlab.ground.errors import SsdlabError
 from ssdlab.real.system import LiveSystem, System
@@ -152,7 +152,7 @@ class Examined:
     """
 
     node: Node
-    identity: Identity
+    identity: DeviceIdentity
     claims: Sequence[Claim] = field(default_factory=tuple)
     content: Sequence[Signature] = field(default_factory=tuple)
 
@@ -161,10 +161,10 @@ def _show_nothing(_lines: Sequence[str]) -> None:
     """Show nothing."""
 
 
-Show = Callable[[Sequence[str]], None]
+ShowLines = Callable[[Sequence[str]], None]
 
 
-def examine(path: str, show: Show = _show_nothing, system: System | None = None) -> Examined:
+def examine(path: str, show: ShowLines = _show_nothing, system: System | None = None) -> Examined:
     """Look at a device without permission to write, as a dry run does.
 
     Parameters
@@ -187,7 +187,9 @@ def examine(path: str, show: Show = _show_nothing, system: System | None = None)
     return Examined(node, identity, found, content)
 
 
-def _looked_up(path: str, show: Show, system: System) -> tuple[Node, Identity, list[Claim]]:
+def _looked_up(
+    path: str, show: ShowLines, system: System
+) -> tuple[Node, DeviceIdentity, list[Claim]]:
     node = find_node(path, system)
     identity = identify(node, system)
     show(identity.lines())
@@ -198,7 +200,7 @@ def permit(
     path: str,
     destroy: Sequence[str],
     destroy_content: Sequence[str] = (),
-    show: Show = _show_nothing,
+    show: ShowLines = _show_nothing,
     system: System | None = None,
 ) -> tuple[Permission, Examined]:
     """Give permission to destroy what is on a block device.

@@ -16,14 +16,14 @@ import random
 from dataclasses import dataclass
 from typing import Protocol
 
-from ssdlab.bench.real.nbd import Client
+from ssdlab.bench.real.nbd import ExportClient
 from ssdlab.bench.real.safety import Permission
 
 SAMPLES = 128
 """A drive of which a tenth stayed as it was is found out with 1 - 0.9^128 = 99.9999 %."""
 
 
-class Blocks(Protocol):
+class UncachedBytes(Protocol):
     """Bytes of a target, around all caches of this machine."""
 
     def read(self, offset: int, length: int) -> bytes:
@@ -63,7 +63,7 @@ class DeviceBlocks:
 class ExportBlocks:
     """Bytes of an export that may be destroyed."""
 
-    def __init__(self, permission: Permission, client: Client) -> None:
+    def __init__(self, permission: Permission, client: ExportClient) -> None:
         self._permission, self._client = permission, client
 
     def read(self, offset: int, length: int) -> bytes:
@@ -131,7 +131,9 @@ class Samples:
         Chooses places and data.
     """
 
-    def __init__(self, blocks: Blocks, capacity_bytes: int, block_bytes: int, seed: int) -> None:
+    def __init__(
+        self, blocks: UncachedBytes, capacity_bytes: int, block_bytes: int, seed: int
+    ) -> None:
         self._blocks = blocks
         self._length = block_bytes
         chance = random.Random(seed)

@@ -20,7 +20,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ssdlab.bench.real.content import Run
+from ssdlab.bench.real.content import RunCommand
 from ssdlab.bench.real.node import Node
 from ssdlab.ground.tool import GaveUp
 from ssdlab.real.device import whole
@@ -150,7 +150,7 @@ class Throttle:
         Runs a tool.
     """
 
-    def __init__(self, node: Node, system: System, run: Run) -> None:
+    def __init__(self, node: Node, system: System, run: RunCommand) -> None:
         self._node, self._system, self._run = node, system, run
         self._first = self._counts()
 

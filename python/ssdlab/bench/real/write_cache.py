@@ -15,8 +15,8 @@ import re
 from collections.abc import Sequence
 from contextlib import suppress
 
-from ssdlab.bench.real.content import Run
-from ssdlab.bench.real.identity import Identity
+from ssdlab.bench.real.content import RunCommand
+from ssdlab.bench.real.identity import DeviceIdentity
 from ssdlab.bench.real.node import Node, controllers
 from ssdlab.bench.real.safety import Permission, Refused
 from ssdlab.bench.target import WriteCache
@@ -47,9 +47,9 @@ class Switch:
         self,
         permission: Permission | None,
         node: Node,
-        identity: Identity,
+        identity: DeviceIdentity,
         system: System,
-        run: Run,
+        run: RunCommand,
     ) -> None:
         self._permission = permission
         self._node, self._kind = node, identity.kind

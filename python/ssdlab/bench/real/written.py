@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ssdlab.bench.real.identity import Identity
+from ssdlab.bench.real.identity import DeviceIdentity
 from ssdlab.bench.real.node import Node
 from ssdlab.bench.target import Counters
 from ssdlab.ground.errors import SsdlabError
@@ -64,7 +64,7 @@ class Log:
     def __init__(
         self,
         node: Node,
-        identity: Identity,
+        identity: DeviceIdentity,
         system: System,
         ask_drive: Callable[[list[str]], DriveReport] = ask,
     ) -> None:

@@ -34,7 +34,8 @@ _MOST_MARKS = 60
 """Rounds of which each is marked by a dot."""
 Along = Literal["time", "written"]
 _ALONG = {"time": "time", "written": "terabytes written"}
-Cell = Mapping[str, Any]
+MeasuredCell = Mapping[str, Any]
+"""A cell of a round, as the record has it."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ class Quantity:
     """A figure of a cell: its name on an axis, how it is taken, how a tick and it are written."""
 
     label: str
-    of: Callable[[Cell], float | None]
+    of: Callable[[MeasuredCell], float | None]
     tick: Callable[..., str]
     say: Say
 

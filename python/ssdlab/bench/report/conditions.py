@@ -14,14 +14,14 @@ from ssdlab.bench.report.heat import heat
 from ssdlab.bench.report.reading import Measured, PartRead
 from ssdlab.ground import text
 
-Rows = list[tuple[str, str]]
+ConditionRows = list[tuple[str, str]]
 _TOLD_BY_HAND = ("parameters", "settings", "layers")
 NOT_TOLD = "not reported"
 _DATA_PATTERN = "random, new data in every request; new offsets in every step"
 _PURGE_SHOWN = {True: "proved", False: "NOT PURGED", None: "NOT CHECKED"}
 
 
-def drive_rows(measured: Measured) -> Rows:
+def drive_rows(measured: Measured) -> ConditionRows:
     """Say what was measured, by what, and in which environment."""
     target, plan = measured.target, measured.plan
     asked = measured.asked
@@ -57,8 +57,8 @@ def _settings(asked: Mapping[str, Any]) -> str:
     return ", ".join([*asked["settings"], *(f"layer {layer}" for layer in asked["layers"])])
 
 
-def _surroundings(known: Mapping[str, Any]) -> Rows:
-    rows: Rows = []
+def _surroundings(known: Mapping[str, Any]) -> ConditionRows:
+    rows: ConditionRows = []
     for name, value in known.items():
         if name not in _TOLD_BY_HAND and value not in ("", None, {}, []):
             rows.append((name.replace("_", " "), _in_words(value)))
@@ -76,7 +76,7 @@ def _in_words(value: object) -> str:
     return str(value)
 
 
-def _runs(runs: Sequence[Mapping[str, Any]]) -> Rows:
+def _runs(runs: Sequence[Mapping[str, Any]]) -> ConditionRows:
     if not runs:
         return []
     again = [
@@ -96,7 +96,7 @@ def _check(measured: Measured) -> str:
     return "RESULT.JSON DIFFERS from the figures computed from the rounds, which this page shows"
 
 
-def part_rows(part: PartRead) -> Rows:
+def part_rows(part: PartRead) -> ConditionRows:
     """Say how a part's drive was brought into its state, and how its rounds ended."""
     beginning, summary = part.beginning, part.summary
     assert beginning is not None and summary is not None, "there is a round"
@@ -160,7 +160,7 @@ def differing(several: Sequence[Measured]) -> list[tuple[str, ...]]:
     return [row for row in rows if len(set(row[1:])) > 1]
 
 
-def _conditions(measured: Measured, shared: set[str]) -> Rows:
+def _conditions(measured: Measured, shared: set[str]) -> ConditionRows:
     rows = [row for row in drive_rows(measured) if row[0] not in ("started", "check")]
     cells = {
         str(cell["seconds"])

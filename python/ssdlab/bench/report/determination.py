@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from ssdlab.bench.report.charts import QUANTITIES
-from ssdlab.bench.report.conditions import Rows
+from ssdlab.bench.report.conditions import ConditionRows
 from ssdlab.bench.report.reading import PartRead
 from ssdlab.ground import text
 
 
-def determination_rows(part: PartRead) -> Rows:
+def determination_rows(part: PartRead) -> ConditionRows:
     """Return the rule of steady state, allowed and measured."""
     assert part.summary is not None, "there is a round"
     tracking, judged = part.plan.tracking, part.summary["judged"]
@@ -24,13 +24,13 @@ def determination_rows(part: PartRead) -> Rows:
     return rows
 
 
-def _no_window(part: PartRead) -> Rows:
+def _no_window(part: PartRead) -> ConditionRows:
     stop = part.plan.stop
     last = stop.window * stop.stride
     return [("window", f"none: it needs {stop.window} rounds, the last of them round {last}")]
 
 
-def _window(part: PartRead, judged: Mapping[str, Any]) -> Rows:
+def _window(part: PartRead, judged: Mapping[str, Any]) -> ConditionRows:
     figure, correlation = part.plan.tracking.figure, judged["correlation"]
 
     def share(name: str) -> str:

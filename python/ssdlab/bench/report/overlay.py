@@ -47,7 +47,7 @@ _DASHES = ("-", "--", ":")
 
 
 @dataclass(frozen=True)
-class Comparison:
+class ComparedPart:
     """A part of several drives: its name, rows of figures with ratios, pictures."""
 
     name: str
@@ -72,7 +72,7 @@ class Overlay:
 
     labels: tuple[str, ...]
     differing: list[tuple[str, ...]]
-    comparisons: list[Comparison]
+    comparisons: list[ComparedPart]
 
 
 def overlay(several: Sequence[Measured], pictures: bool = True) -> Overlay:
@@ -84,7 +84,7 @@ def overlay(several: Sequence[Measured], pictures: bool = True) -> Overlay:
 
 def _comparisons(
     several: Sequence[Measured], labels: tuple[str, ...], pictures: bool
-) -> list[Comparison]:
+) -> list[ComparedPart]:
     names = dict.fromkeys(part.plan.name for each in several for part in each.begun_parts)
     found = []
     for name in names:
@@ -94,7 +94,7 @@ def _comparisons(
             # Names are long, and stand beside the figures already.
             ratios = tuple(f"{number} : 1" for number in range(2, len(labels) + 1))
             headings = (_remarks(name, parts), *labels, *ratios)
-            found.append(Comparison(name, headings, _rows(parts), drawn))
+            found.append(ComparedPart(name, headings, _rows(parts), drawn))
     return found
 
 

@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from ssdlab import engine
 from ssdlab.bench.report.commands import commands
-from ssdlab.bench.report.conditions import Rows, drive_rows
+from ssdlab.bench.report.conditions import ConditionRows, drive_rows
 from ssdlab.bench.report.overlay import Overlay, overlay
 from ssdlab.bench.report.reading import Measured, PartRead, blaming
 from ssdlab.bench.report.sections import Section, section
@@ -27,11 +27,11 @@ PARAMETERS = ("parameter", "value", "kind", "source")
 
 
 @dataclass(frozen=True)
-class Drive:
+class ShownDrive:
     """What the page shows of a drive."""
 
     label: str
-    header: Rows
+    header: ConditionRows
     deviations: Sequence[dict[str, Any]]
     states: list[tuple[str, ...]]
     sections: list[Section]
@@ -71,9 +71,9 @@ def build_html(
     )
 
 
-def _drive(measured: Measured, name: str) -> Drive:
+def _drive(measured: Measured, name: str) -> ShownDrive:
     with blaming(measured.path):
-        return Drive(
+        return ShownDrive(
             label=measured.label,
             header=drive_rows(measured),
             deviations=measured.plan["deviations"],

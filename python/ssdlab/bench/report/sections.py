@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ssdlab.bench.report import bars, charts, written
 from ssdlab.bench.report.charts import FIVE_NINES, IOPS, MAXIMUM, MEAN, RATE
-from ssdlab.bench.report.conditions import Rows, part_rows
+from ssdlab.bench.report.conditions import ConditionRows, part_rows
 from ssdlab.bench.report.determination import determination_rows
 from ssdlab.bench.report.reading import PartRead
 from ssdlab.bench.table import Table, heading, tables
@@ -36,8 +36,8 @@ class Section:
     """
 
     title: str
-    header: Rows
-    determination: Rows
+    header: ConditionRows
+    determination: ConditionRows
     convergence: list[str]
     figures: list[str]
     tables: list[Table]

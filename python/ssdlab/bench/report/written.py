@@ -20,7 +20,7 @@ HEADINGS = ("step", "host, by the record", "host, by the log", "flash, by the lo
 
 
 @dataclass(frozen=True)
-class Written:
+class WrittenByStep:
     """A step: bytes by the record of what was asked, and by the log, where there is one."""
 
     step: str
@@ -35,7 +35,7 @@ class Written:
         return self.nand_bytes / self.host_bytes if known else None  # type: ignore[operator]
 
 
-def steps_of(part: PartRead) -> list[Written]:
+def steps_of(part: PartRead) -> list[WrittenByStep]:
     """Return preconditioning, where there is one, and every round."""
     beginning = part.beginning
     if beginning is None or any(each["written_bytes"] is None for each in part.rounds):
@@ -59,11 +59,11 @@ def factors_of(part: PartRead) -> list[float | None]:
 
 def _step(
     name: str, asked: int, before: Mapping[str, Any] | None, after: Mapping[str, Any] | None
-) -> Written:
+) -> WrittenByStep:
     if before is None or after is None:
-        return Written(name, asked, None, None)
+        return WrittenByStep(name, asked, None, None)
     programmed = [log["nand_bytes_written"] for log in (before, after)]
-    return Written(
+    return WrittenByStep(
         name,
         asked,
         after["host_bytes_written"] - before["host_bytes_written"],
@@ -71,7 +71,7 @@ def _step(
     )
 
 
-def rows_of(steps: Sequence[Written]) -> list[tuple[str, ...]]:
+def rows_of(steps: Sequence[WrittenByStep]) -> list[tuple[str, ...]]:
     """Return the rows of a table, at most `MOST_ROWS` of them."""
     last = len(steps) - 1
     most = min(MOST_ROWS, len(steps))

@@ -48,7 +48,7 @@ _REMEDY = "name the XML file that TKperf wrote for an SSD or a RAID (modes ssd a
 
 
 @dataclass(frozen=True)
-class Verdict:
+class SteadyVerdict:
     """What TKperf itself says of steady state.
 
     Attributes
@@ -92,11 +92,11 @@ class TestRead:
     options: tuple[str, ...]
     ramp_s: float
     matrix: Any
-    verdict: Verdict | None
+    verdict: SteadyVerdict | None
 
 
 @dataclass(frozen=True)
-class Document:
+class TkperfDocument:
     """A file: what was measured and how, and its tests in the order of `TESTS`."""
 
     path: Path
@@ -120,7 +120,7 @@ class Document:
         return (Unread(f"{self.path}: ioperfversion", self.version, why),)
 
 
-def read_document(path: Path) -> Document:
+def read_document(path: Path) -> TkperfDocument:
     """Read a file.
 
     Raises
@@ -139,7 +139,7 @@ def read_document(path: Path) -> Document:
     def text(tag: str) -> str:
         return str(_json(path, root, tag, str, default=""))
 
-    return Document(
+    return TkperfDocument(
         path,
         text("testdate"),
         text("devinfo"),
@@ -212,12 +212,12 @@ def _test(path: Path, name: str, element: ElementTree.Element) -> TestRead:
     )
 
 
-def _verdict(path: Path, name: str, value: Callable[..., Any]) -> Verdict:
+def _verdict(path: Path, name: str, value: Callable[..., Any]) -> SteadyVerdict:
     steady = value("reachstdystate", (bool, type(None)))
     numbers = listed(path, f"{name}/stdyrounds", value("stdyrounds", list), most=MOST_ROUNDS)
     rounds = [int(figure(path, f"{name}/stdyrounds", each)) + 1 for each in numbers]
     average = figure(path, f"{name}/stdyavg", value("stdyavg", (int, float)))
-    return Verdict(steady, tuple(rounds), average)
+    return SteadyVerdict(steady, tuple(rounds), average)
 
 
 def _json(

@@ -16,7 +16,7 @@ from typing import Any
 from ssdlab.bench.plan import Deviation, Part, Plan, Test
 from ssdlab.bench.report.reading import Measured, PartRead
 from ssdlab.bench.summary import average, judged_part
-from ssdlab.bench.tkperf.document import Document, TestRead, read_document
+from ssdlab.bench.tkperf.document import TestRead, TkperfDocument, read_document
 from ssdlab.bench.tkperf.rounds import measured_test
 
 KIND = "result of TKperf"
@@ -98,14 +98,14 @@ def read_tkperf(path: Path) -> Measured:
     )
 
 
-def _plan(document: Document, tests: Sequence[Test]) -> Plan:
+def _plan(document: TkperfDocument, tests: Sequence[Test]) -> Plan:
     """Return the plan that was carried out; threads and depth are those of all tests but LAT."""
     loaded = next((test for test in document.tests if test.name != "lat"), document.tests[0])
     deviations = tuple(_deviations(document, tests))
     return Plan(STANDARD, tuple(tests), loaded.jobs, loaded.depth, 0, False, deviations)
 
 
-def _deviations(document: Document, tests: Sequence[Test]) -> list[Deviation]:
+def _deviations(document: TkperfDocument, tests: Sequence[Test]) -> list[Deviation]:
     found = {test.name: test for test in document.tests}
     times = sorted({test.runtime_s for test in document.tests} - {60.0})
     deviations = [
@@ -140,7 +140,7 @@ def _lacks_small_blocks(test: Test) -> bool:
     return test.name in ("iops", "lat") and min(sizes) > 512
 
 
-def _asked(document: Document, plan: Plan) -> dict[str, Any]:
+def _asked(document: TkperfDocument, plan: Plan) -> dict[str, Any]:
     fresh = all(_refills(test) for test in document.tests)
     data = "random, new data in every request" if fresh else "fio's buffers, filled once"
     return {
@@ -160,7 +160,7 @@ def _asked(document: Document, plan: Plan) -> dict[str, Any]:
     }
 
 
-def _target(document: Document) -> dict[str, Any]:
+def _target(document: TkperfDocument) -> dict[str, Any]:
     words = document.device
     versions = dict.fromkeys(test.fio for test in document.tests if test.fio)
     told = {name: _found(pattern, words) for name, pattern in _PATTERNS.items()}

@@ -29,7 +29,7 @@ _NOT_RECORDED = dict.fromkeys(
 _SMALL, _LARGE = 512, 4096
 _NS_PER_US = 1e3
 
-Figures = dict[str, Any]
+CellFigures = dict[str, Any]
 Rounds = list[dict[str, Any]]
 
 
@@ -56,14 +56,14 @@ def _planned(read: TestRead, sector_bytes: int) -> Test:
     return with_cells_of(plan, read.runtime_s).tests[0]
 
 
-def _iops(path: Path, where: str, read: TestRead) -> tuple[Test, list[list[list[Figures]]]]:
+def _iops(path: Path, where: str, read: TestRead) -> tuple[Test, list[list[list[CellFigures]]]]:
     rounds = _rounds(path, where, read.matrix)
     test = _planned(read, _sector_bytes(path, where, rounds, len(book.IOPS_SIZES)))
     grid = _grid(path, where, rounds, test.parts[0])
     return test, [[[{"iops": figure(path, at, value)} for at, value in row] for row in grid]]
 
 
-def _lat(path: Path, where: str, read: TestRead) -> tuple[Test, list[list[list[Figures]]]]:
+def _lat(path: Path, where: str, read: TestRead) -> tuple[Test, list[list[list[CellFigures]]]]:
     rounds = _rounds(path, where, read.matrix)
     test = _planned(read, _sector_bytes(path, where, rounds, len(book.LAT_SIZES)))
     part = test.parts[0]
@@ -76,7 +76,7 @@ def _lat(path: Path, where: str, read: TestRead) -> tuple[Test, list[list[list[F
     ]
 
 
-def _tp(path: Path, where: str, read: TestRead) -> tuple[Test, list[list[list[Figures]]]]:
+def _tp(path: Path, where: str, read: TestRead) -> tuple[Test, list[list[list[CellFigures]]]]:
     most = len(_TP_SIZES)
     sizes = listed(path, where, read.matrix, counts=(most, most - 1))
     # A drive without blocks of 512 bytes has no last size.
@@ -89,7 +89,7 @@ def _tp(path: Path, where: str, read: TestRead) -> tuple[Test, list[list[list[Fi
     ]
 
 
-def _writesat(path: Path, where: str, read: TestRead) -> tuple[Test, list[list[list[Figures]]]]:
+def _writesat(path: Path, where: str, read: TestRead) -> tuple[Test, list[list[list[CellFigures]]]]:
     iops, times = _columns(path, where, read.matrix)
     matrix = [
         [
@@ -143,7 +143,7 @@ def _columns(path: Path, where: str, value: object) -> tuple[list[Any], list[Any
     return rounds, listed(path, where, second, counts=(len(rounds),))
 
 
-def _times(path: Path, where: str, value: object, extremes: bool) -> Figures:
+def _times(path: Path, where: str, value: object, extremes: bool) -> CellFigures:
     """Return response times; of a mix, TKperf averages the extremes of reads and writes."""
     three = [figure(path, where, each) for each in listed(path, where, value, counts=(3,))]
     least, most, mean = (each * _NS_PER_US for each in three)
@@ -152,17 +152,17 @@ def _times(path: Path, where: str, value: object, extremes: bool) -> Figures:
     return {"mean_ns": mean, "min_ns": least, "max_ns": most}
 
 
-def _rates(path: Path, where: str, value: object) -> list[list[Figures]]:
+def _rates(path: Path, where: str, value: object) -> list[list[CellFigures]]:
     columns = _columns(path, where, value)
     rows = enumerate(zip(*columns, strict=True), start=1)
     return [[_rate(path, f"{where}, round {number}", each) for each in row] for number, row in rows]
 
 
-def _rate(path: Path, where: str, kib_per_s: object) -> Figures:
+def _rate(path: Path, where: str, kib_per_s: object) -> CellFigures:
     return {"mb_per_s": figure(path, where, kib_per_s) * 1024 / 1e6}
 
 
-def _round(number: int, part: Part, row: Sequence[Figures]) -> dict[str, Any]:
+def _round(number: int, part: Part, row: Sequence[CellFigures]) -> dict[str, Any]:
     """Return a round as `ssdlab pts` keeps it; what TKperf does not record is None."""
     cells = [_cell(cell, figures) for cell, figures in zip(part.cells, row, strict=True)]
     seconds = sum(cell.seconds for cell in part.cells)
@@ -174,7 +174,7 @@ def _round(number: int, part: Part, row: Sequence[Figures]) -> dict[str, Any]:
     }
 
 
-def _cell(cell: Cell, figures: Figures) -> dict[str, Any]:
+def _cell(cell: Cell, figures: CellFigures) -> dict[str, Any]:
     both = {**_NOT_RECORDED, "percentiles_ns": {}, **figures}
     step = {"load": asdict(cell.load), "seconds": cell.seconds}
     return {"name": cell.name, "step": step, "both": both, "counters": None}

@@ -46,7 +46,7 @@ _GAP = 3
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundDocument:
     """A document, and what stood around it.
 
     Attributes
@@ -64,7 +64,7 @@ class Found:
     unread: tuple[Unread, ...]
 
 
-def find_document(text: str, name: str) -> Found:
+def find_document(text: str, name: str) -> FoundDocument:
     """Find the one document in a text.
 
     Parameters
@@ -95,7 +95,7 @@ def find_document(text: str, name: str) -> Found:
         each for each, own in zip(around, is_said, strict=True) if each[1].strip() and not own
     ]
     more, unread = _sorted_out(others)
-    return Found(found.content, (*said, *more), tuple(unread))
+    return FoundDocument(found.content, (*said, *more), tuple(unread))
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import Any
 from ssdlab.engine.failures import failures_of
 from ssdlab.engine.figures import wrong_figure
 from ssdlab.engine.fio_json.agreement import disagreements
-from ssdlab.engine.fio_json.documents import REMEDY, Found, find_document
+from ssdlab.engine.fio_json.documents import REMEDY, FoundDocument, find_document
 from ssdlab.engine.fio_json.entry import alike
 from ssdlab.engine.fio_json.keys import unknown_names
 from ssdlab.engine.fio_json.version import Version, version_of
@@ -87,7 +87,7 @@ def read_fio_json(text: str, name: str) -> FioJson:
     return FioJson(version, {**content, "jobs": jobs}, found.said, failures, tuple(unread))
 
 
-def _with_jobs(found: Found, text: str, name: str) -> dict[str, Any]:
+def _with_jobs(found: FoundDocument, text: str, name: str) -> dict[str, Any]:
     """Return the document with ``jobs``, which a server's clients have under another name."""
     content = dict(found.content)
     jobs = content.get("jobs", content.get("client_stats"))

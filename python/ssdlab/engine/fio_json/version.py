@@ -15,11 +15,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-Number = tuple[int, ...]
+VersionNumber = tuple[int, ...]
 
-FIRST: Number = (2, 0, 10)
+FIRST: VersionNumber = (2, 0, 10)
 """The first that writes JSON."""
-NEWEST: Number = (3, 42)
+NEWEST: VersionNumber = (3, 42)
 """The newest whose source was read."""
 COUNTS, WHOLE_BINS, BYTES, NANOSECONDS, BANDWIDTH_BYTES, NO_FILLING, PERCENTILES_ASKED, SAMPLES = (
     (2, 1, 14), (2, 20), (2, 21), (2, 99), (3, 2), (3, 4), (3, 4), (3, 18),
@@ -44,7 +44,7 @@ class Version:
     """
 
     text: str
-    number: Number
+    number: VersionNumber
     is_ours: bool = False
     why_unknown: str = ""
 

@@ -21,7 +21,7 @@ from ssdlab.experiment.ensemble.summary import DrawnFigure, strongest
 from ssdlab.ground import text
 from ssdlab.ground.errors import SsdlabError
 
-Found = Sequence[tuple[Ensemble, Sequence[Any], Sequence[DrawnFigure]]]
+DrawnDrives = Sequence[tuple[Ensemble, Sequence[Any], Sequence[DrawnFigure]]]
 """Drives; what the profile and the draws gave, a text where there is no such drive; figures."""
 
 _REMEDY = (
@@ -41,7 +41,7 @@ _SHOWN: tuple[tuple[str, Callable[[float | None], str]], ...] = (
 )
 
 
-def written(found: Found, count: int) -> dict[str, Any]:
+def written(found: DrawnDrives, count: int) -> dict[str, Any]:
     """Return ensembles of so many draws as plain data."""
     drives = [
         {
@@ -62,7 +62,7 @@ def left_out(outcomes: Sequence[Any]) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Drawn:
+class EnsembleFigure:
     """A figure that was read: of the profile, of the draws, and 5, 50 and 95 %.
 
     Attributes
@@ -120,9 +120,9 @@ class Arm:
     runs: int
     left_out: tuple[str, ...]
     assumptions: tuple[Mapping[str, Any], ...]
-    figures: tuple[Drawn, ...]
+    figures: tuple[EnsembleFigure, ...]
 
-    def hangs_on(self, figure: Drawn) -> str:
+    def hangs_on(self, figure: EnsembleFigure) -> str:
         """Name the assumptions that a figure hangs on most, each with its rank correlation."""
         names = {str(each["key"]): _upwards(each) for each in self.assumptions}
         told = strongest(figure.influences)
@@ -186,7 +186,7 @@ def _arm(told: Mapping[str, Any], name: str, seed: int) -> Arm:
     )
 
 
-def _drawn(told: Mapping[str, Any]) -> Drawn:
+def _drawn(told: Mapping[str, Any]) -> EnsembleFigure:
     job, metric, label = (str(told[key]) for key in ("job", "metric", "label"))
     where = f"{job}, {metric}"
     _check_names(told, _OF_FIGURES, where)
@@ -204,7 +204,7 @@ def _drawn(told: Mapping[str, Any]) -> Drawn:
     influences = {
         str(key): _figure(r, f"{where}: {key}") for key, r in dict(told["influences"]).items()
     }
-    return Drawn(job, metric, label, point, low, median, high, draws, influences)
+    return EnsembleFigure(job, metric, label, point, low, median, high, draws, influences)
 
 
 def _figure(value: Any, where: str) -> float:

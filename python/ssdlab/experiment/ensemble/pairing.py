@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from ssdlab.experiment.ensemble import model_error
-from ssdlab.experiment.ensemble.document import Arm, Drawn
+from ssdlab.experiment.ensemble.document import Arm, EnsembleFigure
 from ssdlab.experiment.ensemble.summary import HIGH, LOW
 from ssdlab.ground.errors import SsdlabError
 
@@ -159,16 +159,16 @@ def _rows(baseline: Arm, arm: Arm) -> list[PairedFigure]:
     return [row for row in found if row is not None]
 
 
-def _by_place(arm: Arm) -> dict[tuple[str, str, int], Drawn]:
+def _by_place(arm: Arm) -> dict[tuple[str, str, int], EnsembleFigure]:
     """Return figures by job and metric; clones of a job come in their order."""
-    found: dict[tuple[str, str, int], Drawn] = {}
+    found: dict[tuple[str, str, int], EnsembleFigure] = {}
     for each in arm.figures:
         number = sum((each.job, each.metric) == place[:2] for place in found)
         found[each.job, each.metric, number] = each
     return found
 
 
-def _row(arm: str, one: Drawn, other: Drawn) -> PairedFigure | None:
+def _row(arm: str, one: EnsembleFigure, other: EnsembleFigure) -> PairedFigure | None:
     # Those of the shorter ensemble are the first of the longer one.
     both = [
         (a, b)

@@ -4,7 +4,7 @@ Pure functions: nothing here looks at the machine. `check` takes a layout from w
 """
 
 from ssdlab.machine.align.commands import commands
-from ssdlab.machine.align.findings import Finding, check, misaligned, verdict
+from ssdlab.machine.align.findings import LayerFinding, check, misaligned, verdict
 from ssdlab.machine.align.grid import Boundaries, Grid, Unit, boundaries
 from ssdlab.machine.align.layout import (
     Array,
@@ -17,17 +17,17 @@ from ssdlab.machine.align.layout import (
 )
 from ssdlab.machine.align.moving import move
 from ssdlab.machine.align.notation import Geometry
-from ssdlab.machine.align.procedure import Disk, Step
+from ssdlab.machine.align.procedure import ChosenPartition, ProcedureStep
 from ssdlab.machine.align.spare_area import SparePlan, spare
-from ssdlab.machine.align.tools import Lines, Plan, plan
+from ssdlab.machine.align.tools import LayoutPlan, Lines, plan
 
 __all__ = [
     "Array",
     "Boundaries",
     "Crypt",
-    "Disk",
+    "ChosenPartition",
     "FileSystem",
-    "Finding",
+    "LayerFinding",
     "Geometry",
     "Grid",
     "Layer",
@@ -35,9 +35,9 @@ __all__ = [
     "Lines",
     "Partition",
     "PhysicalVolume",
-    "Plan",
+    "LayoutPlan",
     "SparePlan",
-    "Step",
+    "ProcedureStep",
     "Unit",
     "boundaries",
     "check",

@@ -6,16 +6,16 @@ from collections.abc import Callable, Iterator, Sequence
 
 from ssdlab.ground.errors import SsdlabError
 from ssdlab.machine.align import on_freebsd, on_linux, on_windows
-from ssdlab.machine.align.tools import Lines, NotMade, Plan, system_of
+from ssdlab.machine.align.tools import LayoutPlan, Lines, NotMade, system_of
 
-_MAKERS: dict[str, Callable[[Plan], Iterator[Lines]]] = {
+_MAKERS: dict[str, Callable[[LayoutPlan], Iterator[Lines]]] = {
     "linux": on_linux.lines,
     "windows": on_windows.lines,
     "freebsd": on_freebsd.lines,
 }
 
 
-def commands(wanted: Plan, systems: Sequence[str] = ()) -> list[Lines]:
+def commands(wanted: LayoutPlan, systems: Sequence[str] = ()) -> list[Lines]:
     """Say what to type for a plan.
 
     Parameters
@@ -43,7 +43,7 @@ def commands(wanted: Plan, systems: Sequence[str] = ()) -> list[Lines]:
     return _of_all(wanted)
 
 
-def _of_all(wanted: Plan) -> list[Lines]:
+def _of_all(wanted: LayoutPlan) -> list[Lines]:
     found: list[Lines] = []
     reasons = []
     for make in _MAKERS.values():

@@ -33,7 +33,7 @@ BELOW_FIRST = "the layer below does not fit; mend that first"
 
 
 @dataclass(frozen=True)
-class Finding:
+class LayerFinding:
     """A layer held against a unit.
 
     Attributes
@@ -85,17 +85,17 @@ class _Step:
     grid: Grid
 
 
-def check(layout: Layout, grid: Grid) -> list[Finding]:
+def check(layout: Layout, grid: Grid) -> list[LayerFinding]:
     """Hold every layer of a layout against every unit of a grid, and against the array it lies on.
 
     Returns
     -------
-    list of Finding
+    list of LayerFinding
         Bottom up; `verdict` judges them.
     """
     placed = spots(layout)
     last = len(layout.layers) - 1
-    findings: list[Finding] = []
+    findings: list[LayerFinding] = []
     for number, layer in enumerate(layout.layers):
         step = _Step(number, layer, placed[number], placed[number + 1], number == last, grid)
         findings.extend(_against_drive(step))
@@ -105,17 +105,17 @@ def check(layout: Layout, grid: Grid) -> list[Finding]:
     return findings
 
 
-def verdict(findings: Sequence[Finding]) -> Judgement:
+def verdict(findings: Sequence[LayerFinding]) -> Judgement:
     """Judge a layout by what decides."""
     return judgement((each.unit.standing, each.aligned) for each in findings if each.decides)
 
 
-def misaligned(findings: Sequence[Finding]) -> bool:
+def misaligned(findings: Sequence[LayerFinding]) -> bool:
     """Whether something that decides, and is a must, does not fit."""
     return verdict(findings) is Judgement.MISALIGNED
 
 
-def _against_drive(step: _Step) -> Iterator[Finding]:
+def _against_drive(step: _Step) -> Iterator[LayerFinding]:
     for unit in step.grid.units:
         of_table = isinstance(step.layer, Partition) and step.layer.kind == "partition"
         if unit.kind == TRACK and not of_table:
@@ -128,7 +128,7 @@ def _against_drive(step: _Step) -> Iterator[Finding]:
         yield _finding(step, unit, places, effective, decides, remedy)
 
 
-def _against_array(step: _Step) -> Iterator[Finding]:
+def _against_array(step: _Step) -> Iterator[LayerFinding]:
     array = step.below.array
     if array is None:
         return
@@ -147,7 +147,7 @@ def _against_array(step: _Step) -> Iterator[Finding]:
         yield from _told(step, stripe, step.layer.stripe_width, "stripe_width")
 
 
-def _against_hint(step: _Step) -> Iterator[Finding]:
+def _against_hint(step: _Step) -> Iterator[LayerFinding]:
     """Hold a file system on a single drive against what it was told: it counts from its start."""
     layer = step.layer
     if not isinstance(layer, FileSystem) or step.below.array is not None:
@@ -162,7 +162,7 @@ def _against_hint(step: _Step) -> Iterator[Finding]:
             yield _finding(step, unit, places, effective, True, remedy)
 
 
-def _records(step: _Step) -> Iterator[Finding]:
+def _records(step: _Step) -> Iterator[LayerFinding]:
     """Hold ZFS's smallest record, 2 to the power of ashift, against the drive's pages.
 
     Where that is not given it is not known: ZFS took what the drive reported when the pool was
@@ -203,7 +203,7 @@ def _pages(grid: Grid) -> list[Unit]:
     ]
 
 
-def _told(step: _Step, unit: Unit, told: int | None, key: str) -> Iterator[Finding]:
+def _told(step: _Step, unit: Unit, told: int | None, key: str) -> Iterator[LayerFinding]:
     """Hold what the file system was told of the array against what it is."""
     if told is None:
         return
@@ -215,10 +215,10 @@ def _told(step: _Step, unit: Unit, told: int | None, key: str) -> Iterator[Findi
 
 def _finding(
     step: _Step, unit: Unit, places: Offsets, effective: int, decides: bool, remedy: str
-) -> Finding:
+) -> LayerFinding:
     aligned = places.fits(effective)
     spot = step.spot
-    return Finding(
+    return LayerFinding(
         layer=step.number,
         name=step.layer.name,
         drive_byte=spot.drive.start,

@@ -17,8 +17,8 @@ from ssdlab.machine.align.layout import Array, Layout, Partition, PhysicalVolume
 from ssdlab.machine.align.notation import binary_size
 from ssdlab.machine.align.places import spots
 from ssdlab.machine.align.procedure import (
-    Disk,
-    Step,
+    ChosenPartition,
+    ProcedureStep,
     back_up,
     content,
     file_system,
@@ -30,8 +30,13 @@ from ssdlab.machine.align.rule import Judgement
 
 
 def move(
-    layout: Layout, grid: Grid, disk: Disk, *, to: int | None = None, free_behind: int = 0
-) -> list[Step]:
+    layout: Layout,
+    grid: Grid,
+    disk: ChosenPartition,
+    *,
+    to: int | None = None,
+    free_behind: int = 0,
+) -> list[ProcedureStep]:
     """Say how to move a partition to where it fits.
 
     Parameters
@@ -49,7 +54,7 @@ def move(
 
     Returns
     -------
-    list of Step
+    list of ProcedureStep
         Empty where it fits already.
 
     Raises
@@ -99,7 +104,7 @@ def _refuse_useless(layout: Layout, partition: Partition, target: int, grid: Gri
         )
 
 
-def _steps(layout: Layout, disk: Disk, sector: int, size: int) -> list[Step]:
+def _steps(layout: Layout, disk: ChosenPartition, sector: int, size: int) -> list[ProcedureStep]:
     inside = content(layout)
     sectors = size // layout.geometry.sector_bytes
     if inside and isinstance(inside[0], Array):
@@ -111,9 +116,9 @@ def _steps(layout: Layout, disk: Disk, sector: int, size: int) -> list[Step]:
     return [back_up(disk), *less, _shift(layout, disk, sector), _finish(layout, disk)]
 
 
-def _shift(layout: Layout, disk: Disk, sector: int) -> Step:
+def _shift(layout: Layout, disk: ChosenPartition, sector: int) -> ProcedureStep:
     if file_system(layout) == "ntfs":
-        return Step(
+        return ProcedureStep(
             f"In GParted: Resize/Move, Align to MiB (or none), to begin at sector {sector}; "
             "GParted also corrects the start that NTFS keeps in its boot sector"
         )
@@ -121,20 +126,22 @@ def _shift(layout: Layout, disk: Disk, sector: int) -> Step:
     inside = content(layout)
     of_lvm = bool(inside) and isinstance(inside[0], PhysicalVolume)
     stop = ("vgchange --activate n VG",) if of_lvm else ()
-    return Step(f"Move data and partition to sector {sector}", (*stop, line))
+    return ProcedureStep(f"Move data and partition to sector {sector}", (*stop, line))
 
 
-def _finish(layout: Layout, disk: Disk) -> Step:
+def _finish(layout: Layout, disk: ChosenPartition) -> ProcedureStep:
     kind = file_system(layout)
     if kind == "ntfs":
         text = "If Windows does not start, boot its medium and choose to repair the computer"
-        return Step(text, ("bootrec /fixmbr", "bootrec /fixboot"))
+        return ProcedureStep(text, ("bootrec /fixmbr", "bootrec /fixboot"))
     fsck = (f"e2fsck -f {disk.partition}",) if kind == "ext4" else ()
     text = "Check the data; install the boot loader again where the machine starts from this drive"
-    return Step(text, (*fsck, f"grub-install {disk.device}"))
+    return ProcedureStep(text, (*fsck, f"grub-install {disk.device}"))
 
 
-def _replace_member(array: Array, disk: Disk, sector: int, sectors: int) -> list[Step]:
+def _replace_member(
+    array: Array, disk: ChosenPartition, sector: int, sectors: int
+) -> list[ProcedureStep]:
     if array.level == "0":
         raise SsdlabError(
             "a RAID 0 cannot do without a member: back up, create partitions and array again "
@@ -143,27 +150,27 @@ def _replace_member(array: Array, disk: Disk, sector: int, sectors: int) -> list
     table = f"echo 'start={sector}, size={sectors}' | sfdisk -N {disk.number} {disk.device}"
     out = f"mdadm /dev/md0 --fail {disk.partition} --remove {disk.partition}"
     return [
-        Step("Back up: until the rebuild is done, the array has less redundancy or none"),
-        Step("Take the member out", (out, f"mdadm --zero-superblock {disk.partition}")),
-        Step(
+        ProcedureStep("Back up: until the rebuild is done, the array has less redundancy or none"),
+        ProcedureStep("Take the member out", (out, f"mdadm --zero-superblock {disk.partition}")),
+        ProcedureStep(
             "Make its partition again; shrink the array first if it becomes too small for that",
             (table,),
         ),
-        Step(
+        ProcedureStep(
             "Put it back, and wait for the rebuild before the next member",
             (f"mdadm /dev/md0 --add {disk.partition}", "cat /proc/mdstat"),
         ),
     ]
 
 
-def _dump_and_restore(disk: Disk, sector: int, sectors: int) -> list[Step]:
+def _dump_and_restore(disk: ChosenPartition, sector: int, sectors: int) -> list[ProcedureStep]:
     name = f"ada0p{disk.number}"
     return [
-        Step(
+        ProcedureStep(
             "FreeBSD has nothing that moves a partition: dump the file system to another drive",
             (f"dump -0a -f /other/data.dump /dev/{name}",),
         ),
-        Step(
+        ProcedureStep(
             "Make the partition again, and trim it while making the file system",
             (
                 f"gpart delete -i {disk.number} ada0",
@@ -171,7 +178,7 @@ def _dump_and_restore(disk: Disk, sector: int, sectors: int) -> list[Step]:
                 f"newfs -E /dev/{name}",
             ),
         ),
-        Step(
+        ProcedureStep(
             "Restore",
             (f"mount /dev/{name} /mnt", "cd /mnt && restore -rf /other/data.dump"),
         ),

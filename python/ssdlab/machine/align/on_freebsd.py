@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ssdlab.machine.align.layout import UNNAMED, FileSystem, Partition
-from ssdlab.machine.align.tools import Lines, Plan, not_made, pool
+from ssdlab.machine.align.tools import LayoutPlan, Lines, not_made, pool
 
 _VERSION = "FreeBSD 13"
 _ANY_DRIVE = "ada0"
@@ -21,7 +21,7 @@ _TYPES = {
 }
 
 
-def lines(wanted: Plan) -> Iterator[Lines]:
+def lines(wanted: LayoutPlan) -> Iterator[Lines]:
     """Give the lines for every layer, bottom up.
 
     Raises
@@ -44,7 +44,7 @@ def lines(wanted: Plan) -> Iterator[Lines]:
             raise not_made("freebsd", layer, "it has partition, label and filesystem of ufs, zfs")
 
 
-def _partition(wanted: Plan, layer: Partition, device: str) -> Iterator[Lines]:
+def _partition(wanted: LayoutPlan, layer: Partition, device: str) -> Iterator[Lines]:
     is_slice = wanted.is_slice(layer)
     if wanted.new:
         scheme = "mbr" if is_slice else "gpt"
@@ -55,7 +55,7 @@ def _partition(wanted: Plan, layer: Partition, device: str) -> Iterator[Lines]:
     yield _gpart((_add(wanted, layer, kind, device),), note)
 
 
-def _label(wanted: Plan, layer: Partition, device: str) -> Lines:
+def _label(wanted: LayoutPlan, layer: Partition, device: str) -> Lines:
     kind = _TYPES.get(_above(wanted), "freebsd-ufs")
     typed = (f"gpart create -s BSD {device}", _add(wanted, layer, kind, device))
     return _gpart(
@@ -64,13 +64,13 @@ def _label(wanted: Plan, layer: Partition, device: str) -> Lines:
     )
 
 
-def _add(wanted: Plan, layer: Partition, kind: str, device: str) -> str:
+def _add(wanted: LayoutPlan, layer: Partition, kind: str, device: str) -> str:
     sector = wanted.sector_bytes
     size = "" if layer.size is None else f" -s {layer.size // sector}"
     return f"gpart add -t {kind} -i 1 -b {layer.start // sector}{size} {device}"
 
 
-def _above(wanted: Plan) -> str:
+def _above(wanted: LayoutPlan) -> str:
     top = wanted.layers[-1]
     return top.type if isinstance(top, FileSystem) else UNNAMED
 
@@ -79,7 +79,7 @@ def _gpart(typed: tuple[str, ...], note: str) -> Lines:
     return Lines("gpart", _VERSION, "gpart(8), diskinfo(8)", typed, note, tried=False)
 
 
-def _file_system(wanted: Plan, layer: FileSystem, device: str) -> Iterator[Lines]:
+def _file_system(wanted: LayoutPlan, layer: FileSystem, device: str) -> Iterator[Lines]:
     if layer.type == "swap":
         line = f"swapon /dev/{device}"
         yield Lines("swapon", _VERSION, "swapon(8)", (line,), tried=False)

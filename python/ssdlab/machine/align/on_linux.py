@@ -21,7 +21,7 @@ from ssdlab.machine.align.layout import (
     PhysicalVolume,
 )
 from ssdlab.machine.align.notation import binary_size
-from ssdlab.machine.align.tools import Lines, Plan, device_of, not_made, pool
+from ssdlab.machine.align.tools import LayoutPlan, Lines, device_of, not_made, pool
 
 _BLOCK_BYTES = 4096
 _TRIM = "--allow-discards"
@@ -34,7 +34,7 @@ _EXTENT_GRAIN_BYTES = 128 * 2**10
 class _Chain:
     """The devices that the lines so far have made, and the names that are taken."""
 
-    def __init__(self, wanted: Plan) -> None:
+    def __init__(self, wanted: LayoutPlan) -> None:
         self.wanted = wanted
         self.devices = wanted.devices or (_ANY_DRIVE,)
         self.on_drives = True
@@ -50,7 +50,7 @@ class _Chain:
         self.devices, self.on_drives = devices, False
 
 
-def lines(wanted: Plan) -> Iterator[Lines]:
+def lines(wanted: LayoutPlan) -> Iterator[Lines]:
     """Give the lines for every layer, bottom up.
 
     Raises
@@ -215,7 +215,7 @@ def _file_systems(chain: _Chain, layer: FileSystem) -> Iterator[Lines]:
             yield replace(made, note="; ".join(note for note in (other, made.note) if note))
 
 
-def _told(wanted: Plan, layer: FileSystem) -> tuple[int | None, int | None]:
+def _told(wanted: LayoutPlan, layer: FileSystem) -> tuple[int | None, int | None]:
     """Give stripe unit and stripe width to tell: the array's, the layer's, or the hint."""
     array = wanted.array
     if array is not None and array.striped:
@@ -225,14 +225,14 @@ def _told(wanted: Plan, layer: FileSystem) -> tuple[int | None, int | None]:
     return None, wanted.hint
 
 
-def _note(wanted: Plan, width: int | None) -> str:
+def _note(wanted: LayoutPlan, width: int | None) -> str:
     if any(isinstance(each, (Array, Crypt)) for each in wanted.layers):
         return ""
     hint = f"; {width // 1024} KiB are a hint to its allocator" if width else ""
     return f"trims the device first{hint}"
 
 
-def _ext4(wanted: Plan, layer: FileSystem, device: str) -> Lines:
+def _ext4(wanted: LayoutPlan, layer: FileSystem, device: str) -> Lines:
     unit, width = _told(wanted, layer)
     given = (("stride", unit), ("stripe_width", width))
     told = [
@@ -244,7 +244,7 @@ def _ext4(wanted: Plan, layer: FileSystem, device: str) -> Lines:
     return Lines("mkfs.ext4", "e2fsprogs 1.47.0", "mke2fs(8)", (line,), note)
 
 
-def _xfs(wanted: Plan, layer: FileSystem, device: str) -> Lines:
+def _xfs(wanted: LayoutPlan, layer: FileSystem, device: str) -> Lines:
     unit, width = _told(wanted, layer)
     unit = unit or width
     options = ""
@@ -255,20 +255,22 @@ def _xfs(wanted: Plan, layer: FileSystem, device: str) -> Lines:
     return Lines("mkfs.xfs", "xfsprogs 6.1.0", "mkfs.xfs(8)", (line,), note)
 
 
-def _btrfs(wanted: Plan, layer: FileSystem, device: str) -> Lines:
+def _btrfs(wanted: LayoutPlan, layer: FileSystem, device: str) -> Lines:
     note = "has no option for a stripe below it; it begins where its device does"
     line = f"mkfs.btrfs {device}"
     return Lines("mkfs.btrfs", "btrfs-progs 6.2", "mkfs.btrfs(8)", (line,), note)
 
 
-def _plain(program: str, version: str, source: str) -> Callable[[Plan, FileSystem, str], Lines]:
-    def make(wanted: Plan, layer: FileSystem, device: str) -> Lines:
+def _plain(
+    program: str, version: str, source: str
+) -> Callable[[LayoutPlan, FileSystem, str], Lines]:
+    def make(wanted: LayoutPlan, layer: FileSystem, device: str) -> Lines:
         return Lines(program.split()[0], version, source, (f"{program} {device}",), tried=False)
 
     return make
 
 
-def _zfs(wanted: Plan, layer: FileSystem, device: str) -> Lines:
+def _zfs(wanted: LayoutPlan, layer: FileSystem, device: str) -> Lines:
     return pool(wanted.ashift(layer), device, "OpenZFS 2.1")
 
 
@@ -277,7 +279,7 @@ def _sized(number: int) -> str:
     return f"{number // 1024}k" if number % 1024 == 0 else f"{number // 512}s"
 
 
-_MAKERS: dict[str, Callable[[Plan, FileSystem, str], Lines]] = {
+_MAKERS: dict[str, Callable[[LayoutPlan, FileSystem, str], Lines]] = {
     "ext4": _ext4,
     "xfs": _xfs,
     "btrfs": _btrfs,

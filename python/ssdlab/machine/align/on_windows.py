@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ssdlab.machine.align.layout import UNNAMED, Crypt, FileSystem, Layer, Partition
-from ssdlab.machine.align.tools import Lines, Plan, not_made, windows_number
+from ssdlab.machine.align.tools import LayoutPlan, Lines, not_made, windows_number
 
 _FORMATS = {UNNAMED: "ntfs", "ntfs": "ntfs", "fat": "fat32"}
 _KIB, _MIB = 2**10, 2**20
 _LETTER = "X"
 
 
-def lines(wanted: Plan) -> Iterator[Lines]:
+def lines(wanted: LayoutPlan) -> Iterator[Lines]:
     """Give the lines for every layer; BitLocker's come last, since it encrypts what is formatted.
 
     Raises
@@ -65,7 +65,7 @@ def _sorted(layers: Sequence[Layer]) -> tuple[Partition, Crypt | None, FileSyste
     return partition, crypt, top
 
 
-def _create(wanted: Plan, layer: Partition) -> str:
+def _create(wanted: LayoutPlan, layer: Partition) -> str:
     if layer.start % _KIB:
         start = layer.start // wanted.sector_bytes
         raise not_made("windows", layer, f"diskpart counts in KiB and cannot begin at {start}s")

@@ -34,7 +34,7 @@ _DECRYPT = {
 
 
 @dataclass(frozen=True)
-class Step:
+class ProcedureStep:
     """Something to be done, and what to type for it."""
 
     text: str
@@ -42,7 +42,7 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Disk:
+class ChosenPartition:
     """The drive, and which of its partitions is meant."""
 
     device: str = "/dev/sdX"
@@ -117,16 +117,16 @@ def file_system(layout: Layout) -> str:
     return top.type if isinstance(top, FileSystem) else ""
 
 
-def back_up(disk: Disk) -> Step:
+def back_up(disk: ChosenPartition) -> ProcedureStep:
     """Begin with what everything else may destroy."""
-    return Step(
+    return ProcedureStep(
         "Back up the data and the partition table: what is interrupted cannot be taken back. Work "
         "from a live system, with nothing on the drive mounted",
         (f"sfdisk --dump {disk.device} > table.sfdisk",),
     )
 
 
-def shrink(layout: Layout, size: int, disk: Disk) -> list[Step]:
+def shrink(layout: Layout, size: int, disk: ChosenPartition) -> list[ProcedureStep]:
     """Say how to shrink the partition and what is in it to `size` bytes.
 
     Raises
@@ -138,13 +138,13 @@ def shrink(layout: Layout, size: int, disk: Disk) -> list[Step]:
     sectors = size // layout.geometry.sector_bytes
     table = f"echo ', {sectors}' | sfdisk -N {disk.number} {disk.device}"
     steps = [_shrink_content(inside[0], size, disk)] if inside else []
-    return [*steps, Step("Shrink the partition to the same size", (table,))]
+    return [*steps, ProcedureStep("Shrink the partition to the same size", (table,))]
 
 
-def _shrink_content(lowest: Layer, size: int, disk: Disk) -> Step:
+def _shrink_content(lowest: Layer, size: int, disk: ChosenPartition) -> ProcedureStep:
     kib = size // 1024
     if isinstance(lowest, PhysicalVolume):
-        return Step(
+        return ProcedureStep(
             "Shrink the physical volume; where it refuses, pvmove its last extents away",
             (f"pvresize --setphysicalvolumesize {kib}k {disk.partition}",),
         )
@@ -164,4 +164,4 @@ def _shrink_content(lowest: Layer, size: int, disk: Disk) -> Step:
             f"{kind}: cannot be shrunk in place; back up its files, create an aligned partition "
             "(ssdlab align commands), and restore them"
         )
-    return Step(f"Shrink the {kind} to {kib} KiB", known[kind])
+    return ProcedureStep(f"Shrink the {kind} to {kib} KiB", known[kind])

@@ -17,8 +17,8 @@ from ssdlab.machine.align.grid import Grid
 from ssdlab.machine.align.layout import Layout, Partition
 from ssdlab.machine.align.notation import binary_size
 from ssdlab.machine.align.procedure import (
-    Disk,
-    Step,
+    ChosenPartition,
+    ProcedureStep,
     back_up,
     file_system,
     refuse_encrypted,
@@ -48,8 +48,8 @@ class SparePlan:
     end: int
     spare_bytes: int
     over_provisioning: tuple[float, float] | None
-    steps: tuple[Step, ...]
-    alternatives: tuple[Step, ...]
+    steps: tuple[ProcedureStep, ...]
+    alternatives: tuple[ProcedureStep, ...]
 
 
 def effective_over_provisioning(over_provisioning: float, unmapped_share: float) -> float:
@@ -66,7 +66,7 @@ def effective_over_provisioning(over_provisioning: float, unmapped_share: float)
 def spare(
     layout: Layout,
     grid: Grid,
-    disk: Disk,
+    disk: ChosenPartition,
     *,
     share: float,
     capacity: int,
@@ -136,19 +136,19 @@ def _end(partition: Partition, size: int, grid: Grid, share: float, capacity: in
     return end
 
 
-def _steps(layout: Layout, less: int, sector: int, disk: Disk) -> list[Step]:
+def _steps(layout: Layout, less: int, sector: int, disk: ChosenPartition) -> list[ProcedureStep]:
     """Shrink by `less` bytes, and trim from `sector` to the end of the drive."""
     kind = file_system(layout)
     if kind == "ntfs":
-        return [Step("Back up the data"), _on_windows(less)]
+        return [ProcedureStep("Back up the data"), _on_windows(less)]
     _, size = sized_partition(layout)
     shrunk = shrink(layout, size - less, disk) if less else []
     trim = _trim_on_freebsd(sector) if kind == "ufs" else _trim_on_linux(sector, disk)
     return [back_up(disk), *shrunk, trim]
 
 
-def _trim_on_linux(sector: int, disk: Disk) -> Step:
-    return Step(
+def _trim_on_linux(sector: int, disk: ChosenPartition) -> ProcedureStep:
+    return ProcedureStep(
         f"Make a partition of all that lies behind sector {sector}, here {disk.following}, trim it "
         "(mkfs.ext4 would do that too), and delete it; if only deleted, it would stay full",
         (
@@ -159,8 +159,8 @@ def _trim_on_linux(sector: int, disk: Disk) -> Step:
     )
 
 
-def _trim_on_freebsd(sector: int) -> Step:
-    return Step(
+def _trim_on_freebsd(sector: int) -> ProcedureStep:
+    return ProcedureStep(
         "Make a partition of the rest, trim it while making a file system, and delete it",
         (
             f"gpart add -t freebsd-ufs -i 9 -b {sector} ada0",
@@ -170,10 +170,10 @@ def _trim_on_freebsd(sector: int) -> Step:
     )
 
 
-def _on_windows(less: int) -> Step:
+def _on_windows(less: int) -> ProcedureStep:
     mib = -(-less // 2**20)
     cut = (f"shrink desired={mib} minimum={mib}",) if mib else ()
-    return Step(
+    return ProcedureStep(
         "In diskpart: shrink the volume, make a partition of what became free, format it (quick is "
         "enough, it trims), and delete it",
         (
@@ -186,9 +186,9 @@ def _on_windows(less: int) -> Step:
     )
 
 
-def _alternatives(end: int, disk: Disk, grid: Grid) -> tuple[Step, ...]:
+def _alternatives(end: int, disk: ChosenPartition, grid: Grid) -> tuple[ProcedureStep, ...]:
     sectors = end // grid.geometry.sector_bytes
-    hide = Step(
+    hide = ProcedureStep(
         f"SATA: hide what lies behind {binary_size(end)} (HPA), so that nobody partitions it. Only "
         "after all of the above, for hiding does not trim; then power-cycle, and on GPT put the "
         "backup table at the new end",
@@ -197,7 +197,7 @@ def _alternatives(end: int, disk: Disk, grid: Grid) -> tuple[Step, ...]:
             f"sfdisk --relocate gpt-bak-std {disk.device}",
         ),
     )
-    namespace = Step(
+    namespace = ProcedureStep(
         "NVMe with namespace management (oacs, bit 3): a smaller namespace. Nothing resizes one in "
         "place, and deleting it loses all data: back up before, restore after",
         (
@@ -207,7 +207,7 @@ def _alternatives(end: int, disk: Disk, grid: Grid) -> tuple[Step, ...]:
             "nvme attach-ns /dev/nvme0 --namespace-id=1 --controllers=CNTLID",
         ),
     )
-    anew = Step(
+    anew = ProcedureStep(
         "Where TRIM does not get through, as behind a RAID controller: back up, secure-erase the "
         "drive, partition it smaller from the start, restore"
     )

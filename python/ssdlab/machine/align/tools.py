@@ -53,7 +53,7 @@ class Lines:
 
 
 @dataclass(frozen=True)
-class Plan:
+class LayoutPlan:
     """A layout to be made.
 
     Attributes
@@ -133,7 +133,7 @@ def plan(
     hint: int | None = None,
     new: bool = False,
     all_tools: bool = False,
-) -> Plan:
+) -> LayoutPlan:
     """Make a plan of a layout, whose partitions have to fit the grid.
 
     Parameters
@@ -156,7 +156,7 @@ def plan(
     SsdlabError
         A partition does not fit, or the drives are too few or too many.
     """
-    made = Plan(layout.layers, grid, tuple(devices), hint, new, all_tools)
+    made = LayoutPlan(layout.layers, grid, tuple(devices), hint, new, all_tools)
     _refuse_misaligned(made)
     arrays = [each for each in layout.layers if isinstance(each, Array)]
     if len(arrays) > 1:
@@ -173,7 +173,7 @@ def plan(
     return made
 
 
-def _refuse_misaligned(wanted: Plan) -> None:
+def _refuse_misaligned(wanted: LayoutPlan) -> None:
     """Refuse partitions that do not fit; of a label and its slice the sum has to."""
     slice_start = 0
     for layer in wanted.layers:
@@ -185,7 +185,7 @@ def _refuse_misaligned(wanted: Plan) -> None:
         _refuse_start(wanted, layer, slice_start if layer.kind == "label" else 0)
 
 
-def _refuse_start(wanted: Plan, layer: Partition, inside: int) -> None:
+def _refuse_start(wanted: LayoutPlan, layer: Partition, inside: int) -> None:
     step = wanted.judged_step(layer)
     if (inside + layer.start) % step == 0:
         return

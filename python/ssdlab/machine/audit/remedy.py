@@ -98,7 +98,7 @@ def leave_room(drive: Device) -> Remedy:
     )
 
 
-def setting(does: str, path: str, value: str, before: str | None, rule: Rule) -> Remedy:
+def setting(does: str, path: str, value: str, before: str | None, rule: UdevRule) -> Remedy:
     """Write a value into a file of sysfs, which a restart forgets, and say what makes it last.
 
     Parameters
@@ -125,7 +125,7 @@ def setting(does: str, path: str, value: str, before: str | None, rule: Rule) ->
 
 
 @dataclass(frozen=True)
-class Rule:
+class UdevRule:
     """A rule of udev(7) that writes a setting whenever its device appears.
 
     Attributes
@@ -145,7 +145,7 @@ class Rule:
         return f"/etc/udev/rules.d/{self.name}.rules"
 
 
-def drive_rule(name: str, drive: Device, attribute: str, value: str) -> Rule:
+def drive_rule(name: str, drive: Device, attribute: str, value: str) -> UdevRule:
     """Make the rule of a drive, known by its model: kernel names change from start to start.
 
     Each model has a file of its own, so that the rule of one drive is not written over another's.
@@ -166,4 +166,4 @@ ATTR{queue/scheduler}="none"'
     known = f'ATTRS{{model}}=="{pattern}"' if model else f'KERNEL=="{pattern}"'
     told = f'ACTION=="add|change", SUBSYSTEM=="block", ENV{{DEVTYPE}}=="disk", {known}'
     word = re.sub(r"[^a-z0-9]+", "-", (model or drive.name).lower()).strip("-")
-    return Rule(f"{name}-{word}", f'{told}, ATTR{{{attribute}}}="{value}"')
+    return UdevRule(f"{name}-{word}", f'{told}, ATTR{{{attribute}}}="{value}"')

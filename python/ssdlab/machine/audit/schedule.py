@@ -39,7 +39,7 @@ _FOLDERS = (
 
 
 @dataclass(frozen=True)
-class Job:
+class ScheduledJob:
     """A job, or why there is none.
 
     Attributes
@@ -59,7 +59,7 @@ def init_of(system: System) -> str:
     return system.read("/proc/1/comm") or ""
 
 
-def best(jobs: Iterator[Job]) -> Job:
+def best(jobs: Iterator[ScheduledJob]) -> ScheduledJob:
     """Give the job that runs, else one of which that is not seen, else why there is none."""
     found = list(jobs)
     for wanted in (True, None):
@@ -69,32 +69,36 @@ def best(jobs: Iterator[Job]) -> Job:
     return found[0]
 
 
-def timer(system: System, unit: str) -> Job:
+def timer(system: System, unit: str) -> ScheduledJob:
     """Look whether systemd starts a timer's service, and when it last did."""
     if is_masked(system, unit):
-        return Job(False, f"{unit} is masked")
+        return ScheduledJob(False, f"{unit} is masked")
     shown = _shown(system, unit)
     strange = [row for each in (unit, _service(unit)) for row in _strange(system, each)]
     if strange:
         said = f"“{strange[0]}”, which is not understood"
-        return Job(None, f"of {unit} or its service systemctl says {said}")
+        return ScheduledJob(None, f"of {unit} or its service systemctl says {said}")
     if shown.get("ActiveState") not in ("active", "activating") and not is_enabled(system, unit):
-        return Job(False, f"{unit} is not enabled")
+        return ScheduledJob(False, f"{unit} is not enabled")
     init = init_of(system)
     if init and init != "systemd":
-        return Job(False, f"{unit} is enabled, but systemd does not run here (process 1 is {init})")
+        return ScheduledJob(
+            False, f"{unit} is enabled, but systemd does not run here (process 1 is {init})"
+        )
     if not shown:
-        return Job(
+        return ScheduledJob(
             None, f"{unit} is enabled; systemctl, which tells whether it runs, did not answer"
         )
     if shown.get("ActiveState") not in ("active", "activating"):
-        return Job(False, f"{unit} is enabled, but not active")
+        return ScheduledJob(False, f"{unit} is enabled, but not active")
     service = _service(unit)
     result = _shown(system, service).get("Result", "success")
     if result != "success":
-        return Job(False, f"the last run of {service} failed ({result})")
+        return ScheduledJob(False, f"the last run of {service} failed ({result})")
     last = shown.get("LastTriggerUSec", "")
-    return Job(True, f"{unit}, which " + (f"ran last on {last}" if _is_time(last) else "is active"))
+    return ScheduledJob(
+        True, f"{unit}, which " + (f"ran last on {last}" if _is_time(last) else "is active")
+    )
 
 
 def _is_time(text: str) -> bool:
@@ -125,17 +129,17 @@ def _service(unit: str) -> str:
     return unit.replace(".timer", ".service")
 
 
-def cron(system: System, program: str) -> Job:
+def cron(system: System, program: str) -> ScheduledJob:
     """Look whether a job of cron names a program, and whether a cron runs that would start it."""
     places = [path for path in _cron_files(system) if _names(system.read(path), program)]
     if not places:
-        return Job(False, f"no job of cron runs {program}")
+        return ScheduledJob(False, f"no job of cron runs {program}")
     running = [system.runs(name) for name in _CRONS]
     if any(running):
-        return Job(True, f"cron ({places[0]})")
+        return ScheduledJob(True, f"cron ({places[0]})")
     if all(each is None for each in running):
-        return Job(None, f"{places[0]} runs {program}; whether a cron runs was not seen")
-    return Job(False, f"{places[0]} would run {program}, but no cron runs here")
+        return ScheduledJob(None, f"{places[0]} runs {program}; whether a cron runs was not seen")
+    return ScheduledJob(False, f"{places[0]} would run {program}, but no cron runs here")
 
 
 def cron_runs(system: System) -> bool:

@@ -12,16 +12,16 @@ from ssdlab.ground.lazy import loader
 
 if TYPE_CHECKING:
     from ssdlab.machine.health.examination import Examination, examine
-    from ssdlab.machine.health.finding import Finding, Limits, Severity
+    from ssdlab.machine.health.finding import HealthFinding, HealthLimits, HealthSeverity
     from ssdlab.real.smart.reading import read_report
     from ssdlab.real.smart.report import DriveReport
 
 __all__ = [
     "DriveReport",
     "Examination",
-    "Finding",
-    "Limits",
-    "Severity",
+    "HealthFinding",
+    "HealthLimits",
+    "HealthSeverity",
     "examine",
     "read_report",
 ]
@@ -30,7 +30,7 @@ __getattr__ = loader(
     __name__,
     {
         ".examination": ("Examination", "examine"),
-        ".finding": ("Finding", "Limits", "Severity"),
+        ".finding": ("HealthFinding", "HealthLimits", "HealthSeverity"),
         "ssdlab.real.smart.reading": ("read_report",),
         "ssdlab.real.smart.report": ("DriveReport",),
     },

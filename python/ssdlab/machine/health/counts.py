@@ -15,7 +15,13 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from ssdlab.machine.health.finding import Finding, Severity, at_least, below, open_question
+from ssdlab.machine.health.finding import (
+    HealthFinding,
+    HealthSeverity,
+    at_least,
+    below,
+    open_question,
+)
 from ssdlab.real.smart.meanings import Family, Meaning
 from ssdlab.real.smart.report import Attribute, DriveReport
 
@@ -70,7 +76,7 @@ _STATISTICS = (
 
 def counted(
     report: DriveReport, family: Family | None, acknowledged: Acknowledged
-) -> Iterator[Finding]:
+) -> Iterator[HealthFinding]:
     """Judge every count of errors that a drive tells.
 
     Parameters
@@ -93,7 +99,7 @@ def counted(
             yield open_question(name, because)
 
 
-_Told = tuple[str, int, Severity, str]
+_Told = tuple[str, int, HealthSeverity, str]
 """A count: its name, how many, what that means, and by which rule."""
 
 
@@ -149,25 +155,27 @@ def _standard(report: DriveReport) -> Iterator[_Told]:
 
 
 def count(
-    name: str, number: int, severity: Severity, acknowledged: Acknowledged, rule: str
-) -> Finding:
+    name: str, number: int, severity: HealthSeverity, acknowledged: Acknowledged, rule: str
+) -> HealthFinding:
     """Make the finding of a count, in the light of what is known of it."""
     known = acknowledged.get(name)
     if known is not None and number <= known:
-        return Finding(Severity.OK, f"{name}: {number}, known", f"acknowledged at {known}")
+        return HealthFinding(
+            HealthSeverity.OK, f"{name}: {number}, known", f"acknowledged at {known}"
+        )
     if known is not None:
         grown = f"{name}: grown from {known} to {number}"
         why = f"{rule}, acknowledged at {known}".removeprefix(", ")
-        return Finding(max(severity, Severity.WARNING), grown, why, (name, number))
+        return HealthFinding(max(severity, HealthSeverity.WARNING), grown, why, (name, number))
     known_later = (name, number) if severity else None
-    return Finding(severity, f"{name}: {number}", rule, known_later)
+    return HealthFinding(severity, f"{name}: {number}", rule, known_later)
 
 
-def judge(meaning: Meaning, report: DriveReport) -> Severity:
+def judge(meaning: Meaning, report: DriveReport) -> HealthSeverity:
     """Judge an attribute by the limits that its family has for it."""
     number = meaning.number(report)
     if number is None:
-        return Severity.OK
+        return HealthSeverity.OK
     critical = meaning.critical
     if meaning.means == "power-loss protection" and critical is None:
         critical = 100

@@ -10,9 +10,9 @@ from typing import Any
 from ssdlab.machine.health.finding import (
     DEFAULT_LIMITS,
     WHOLE_DRIVE,
-    Finding,
-    Limits,
-    Severity,
+    HealthFinding,
+    HealthLimits,
+    HealthSeverity,
     open_question,
     worst,
 )
@@ -47,7 +47,7 @@ class Examination:
     drive: str
     report: DriveReport | None
     life: Life | None
-    findings: Sequence[Finding]
+    findings: Sequence[HealthFinding]
     wear_out: WearOut | None = None
     file: str = ""
 
@@ -58,11 +58,11 @@ class Examination:
         return self.life is None and left_out
 
     @property
-    def severity(self) -> Severity:
+    def severity(self) -> HealthSeverity:
         """How bad the worst finding is; unknown where nothing was looked at."""
         if not any(finding.looked_at for finding in self.findings):
-            return Severity.UNKNOWN
-        return worst(finding.severity for finding in self.findings) or Severity.OK
+            return HealthSeverity.UNKNOWN
+        return worst(finding.severity for finding in self.findings) or HealthSeverity.OK
 
     @property
     def state(self) -> str:
@@ -134,7 +134,7 @@ def examine(
     report: DriveReport,
     *,
     overrides: Iterable[Family] = (),
-    limits: Limits = DEFAULT_LIMITS,
+    limits: HealthLimits = DEFAULT_LIMITS,
     acknowledged: Mapping[str, int] | None = None,
     history: Iterable[Reading] = (),
     file: str = "",
@@ -177,5 +177,7 @@ def unanswered(device: str, kind: str, reason: str) -> Examination:
 def gone(drive: str) -> Examination:
     """Make the examination of a drive that its history knows and that is not there any more."""
     what = "the drive was there before and is not now"
-    found = Finding(Severity.CRITICAL, what, "take its lines out of the history file if it is out")
+    found = HealthFinding(
+        HealthSeverity.CRITICAL, what, "take its lines out of the history file if it is out"
+    )
     return Examination(drive, None, None, [found])

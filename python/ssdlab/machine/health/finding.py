@@ -9,7 +9,7 @@ from enum import IntEnum
 from ssdlab.machine.verdict import Verdict, not_looked_at
 
 
-class Severity(IntEnum):
+class HealthSeverity(IntEnum):
     """How bad a finding is; also the exit code of a monitoring plug-in."""
 
     OK = 0
@@ -23,7 +23,7 @@ class Severity(IntEnum):
 
 
 @dataclass(frozen=True)
-class Limits:
+class HealthLimits:
     """From where on a figure is a warning, and critical."""
 
     used_warning: float = 85
@@ -32,20 +32,21 @@ class Limits:
     spare_critical: float = 11
 
 
-DEFAULT_LIMITS = Limits()
+DEFAULT_LIMITS = HealthLimits()
 WHOLE_DRIVE = "the drive"
 """What was not looked at where nothing was."""
 
 
 @dataclass(frozen=True)
-class Finding:
+class HealthFinding:
     """One thing to say about a drive.
 
     Attributes
     ----------
     severity
-        How bad it is. What was not looked at is `Severity.UNKNOWN` where that leaves the drive's
-        health open, and `Severity.OK` where the drive has no such thing or other checks answer it.
+        How bad it is. What was not looked at is `HealthSeverity.UNKNOWN` where that leaves the
+        drive's health open, and `HealthSeverity.OK` where the drive has no such thing or other
+        checks answer it.
     what
         In a few words; of what was not looked at, its name alone.
     why
@@ -56,7 +57,7 @@ class Finding:
         Whether the check was carried out.
     """
 
-    severity: Severity
+    severity: HealthSeverity
     what: str
     why: str
     count: tuple[str, int] | None = None
@@ -89,38 +90,45 @@ class Finding:
         return {**entry, "severity": str(self.severity), "verdict": str(self.verdict)}
 
 
-def open_question(what: str, because: str) -> Finding:
+def open_question(what: str, because: str) -> HealthFinding:
     """Make the finding of a check that could not be carried out and leaves health open."""
-    return Finding(Severity.UNKNOWN, what, because, looked_at=False)
+    return HealthFinding(HealthSeverity.UNKNOWN, what, because, looked_at=False)
 
 
-def left_out(what: str, because: str) -> Finding:
+def left_out(what: str, because: str) -> HealthFinding:
     """Make the finding of a check that there was nothing, or no need, to carry out for."""
-    return Finding(Severity.OK, what, because, looked_at=False)
+    return HealthFinding(HealthSeverity.OK, what, because, looked_at=False)
 
 
-_WORST_FIRST = (Severity.CRITICAL, Severity.WARNING, Severity.UNKNOWN, Severity.OK)
+_WORST_FIRST = (
+    HealthSeverity.CRITICAL,
+    HealthSeverity.WARNING,
+    HealthSeverity.UNKNOWN,
+    HealthSeverity.OK,
+)
 
 
-def worst_first(found: Iterable[Finding]) -> list[Finding]:
+def worst_first(found: Iterable[HealthFinding]) -> list[HealthFinding]:
     """Sort findings, bad ones before those that leave health open."""
     return sorted(found, key=lambda finding: _WORST_FIRST.index(finding.severity))
 
 
-def worst(severities: Iterable[Severity]) -> Severity | None:
+def worst(severities: Iterable[HealthSeverity]) -> HealthSeverity | None:
     """Give the worst, a bad one before one that is unknown; None of none."""
     return min(severities, key=_WORST_FIRST.index, default=None)
 
 
-def at_least(number: float, warning: float | None, critical: float | None) -> Severity:
+def at_least(number: float, warning: float | None, critical: float | None) -> HealthSeverity:
     """Judge what is worse the more there is of it."""
     if critical is not None and number >= critical:
-        return Severity.CRITICAL
-    return Severity.WARNING if warning is not None and number >= warning else Severity.OK
+        return HealthSeverity.CRITICAL
+    return (
+        HealthSeverity.WARNING if warning is not None and number >= warning else HealthSeverity.OK
+    )
 
 
-def below(number: float, warning: float | None, critical: float | None) -> Severity:
+def below(number: float, warning: float | None, critical: float | None) -> HealthSeverity:
     """Judge what is worse the less there is of it."""
     if critical is not None and number < critical:
-        return Severity.CRITICAL
-    return Severity.WARNING if warning is not None and number < warning else Severity.OK
+        return HealthSeverity.CRITICAL
+    return HealthSeverity.WARNING if warning is not None and number < warning else HealthSeverity.OK

@@ -14,9 +14,9 @@ from ssdlab.machine.health.counts import counted, judge
 from ssdlab.machine.health.finding import (
     DEFAULT_LIMITS,
     WHOLE_DRIVE,
-    Finding,
-    Limits,
-    Severity,
+    HealthFinding,
+    HealthLimits,
+    HealthSeverity,
     at_least,
     below,
     left_out,
@@ -28,15 +28,22 @@ from ssdlab.real.smart.life import Life, erases_used_percent, unlikely, vendor_u
 from ssdlab.real.smart.report import Attribute, DriveReport
 from ssdlab.real.smart.smartctl import COMMAND
 
-__all__ = ["DEFAULT_LIMITS", "Finding", "Limits", "Severity", "findings_of", "silence"]
+__all__ = [
+    "DEFAULT_LIMITS",
+    "HealthFinding",
+    "HealthLimits",
+    "HealthSeverity",
+    "findings_of",
+    "silence",
+]
 
 _NVME_WARNINGS = (
-    (Severity.CRITICAL, "spare is below its threshold"),
-    (Severity.WARNING, "temperature is beyond its threshold"),
-    (Severity.CRITICAL, "reliability is degraded by media or internal errors"),
-    (Severity.CRITICAL, "media is read-only"),
-    (Severity.CRITICAL, "backup of volatile memory has failed (power-loss protection)"),
-    (Severity.CRITICAL, "persistent memory region is read-only or unreliable"),
+    (HealthSeverity.CRITICAL, "spare is below its threshold"),
+    (HealthSeverity.WARNING, "temperature is beyond its threshold"),
+    (HealthSeverity.CRITICAL, "reliability is degraded by media or internal errors"),
+    (HealthSeverity.CRITICAL, "media is read-only"),
+    (HealthSeverity.CRITICAL, "backup of volatile memory has failed (power-loss protection)"),
+    (HealthSeverity.CRITICAL, "persistent memory region is read-only or unreliable"),
 )
 _TOO_HOT_CELSIUS = 70
 """Where NVMe recommends that a drive warns (343 K), and the end of Intel's range for DC drives."""
@@ -48,11 +55,11 @@ _VIRTUAL = ("QEMU", "VBOX", "VMware", "Virtual", "Msft", "Google", "Amazon", "Re
 def findings_of(
     report: DriveReport,
     life: Life,
-    limits: Limits,
+    limits: HealthLimits,
     acknowledged: Mapping[str, int],
     *,
     with_firmware: bool = True,
-) -> list[Finding]:
+) -> list[HealthFinding]:
     """Tell everything that is to be said about a drive, the worst first.
 
     Parameters
@@ -89,7 +96,7 @@ def findings_of(
     return worst_first(found)
 
 
-def silence(report: DriveReport, by_slot: bool = False) -> Finding | None:
+def silence(report: DriveReport, by_slot: bool = False) -> HealthFinding | None:
     """Make the finding of a drive that tells nothing about its health; None of one that does.
 
     Parameters
@@ -132,13 +139,13 @@ def _why_silent(report: DriveReport) -> str:
     )
 
 
-def _not_understood(report: DriveReport) -> Iterator[Finding]:
+def _not_understood(report: DriveReport) -> Iterator[HealthFinding]:
     for each in report.unread:
         said = each.told().removeprefix(f"{each.where} is not understood: ")
         yield open_question(each.where, f"it is not understood: {said}")
 
 
-def _firmware(report: DriveReport) -> Iterator[Finding]:
+def _firmware(report: DriveReport) -> Iterator[HealthFinding]:
     """Compare model and firmware with the list of known faults."""
     if report.rotates or report.model.startswith(_VIRTUAL):
         return
@@ -156,30 +163,38 @@ def _firmware(report: DriveReport) -> Iterator[Finding]:
         if fault.link:
             yield left_out("known faults of the firmware", f"{told}; ssdlab audit checks that")
         else:
-            severity = Severity.CRITICAL if fault.severity == "red" else Severity.WARNING
-            yield Finding(severity, told, f"{fault.remedy}; source: {fault.source}")
+            severity = (
+                HealthSeverity.CRITICAL if fault.severity == "red" else HealthSeverity.WARNING
+            )
+            yield HealthFinding(severity, told, f"{fault.remedy}; source: {fault.source}")
     if not faults:
-        yield Finding(
-            Severity.OK,
+        yield HealthFinding(
+            HealthSeverity.OK,
             f"no fault is known of its firmware {report.firmware}",
             f"list of {LOOKED_UP}",
         )
     for warning in report.warnings:
-        yield Finding(Severity.WARNING, "smartctl's drive database warns of this drive", warning)
+        yield HealthFinding(
+            HealthSeverity.WARNING, "smartctl's drive database warns of this drive", warning
+        )
 
 
-def _exit_status(report: DriveReport) -> Iterator[Finding]:
+def _exit_status(report: DriveReport) -> Iterator[HealthFinding]:
     """Tell what smartctl's exit status says and nothing else in the report shows."""
     failing = any(map(_has_failed, report.attributes.values()))
     said = {
-        3: (Severity.CRITICAL, "smartctl says that the drive is failing", report.passed is False),
+        3: (
+            HealthSeverity.CRITICAL,
+            "smartctl says that the drive is failing",
+            report.passed is False,
+        ),
         4: (
-            Severity.CRITICAL,
+            HealthSeverity.CRITICAL,
             "smartctl says that an attribute has reached its threshold",
             failing,
         ),
         7: (
-            Severity.WARNING,
+            HealthSeverity.WARNING,
             "smartctl says that the drive's log has failed self-tests",
             report.failed_self_tests is not None,
         ),
@@ -187,22 +202,24 @@ def _exit_status(report: DriveReport) -> Iterator[Finding]:
     for bit in report.exit_says:
         severity, what, is_told = said[bit]
         if not is_told:
-            yield Finding(severity, what, f"bit {bit} of its exit status")
+            yield HealthFinding(severity, what, f"bit {bit} of its exit status")
 
 
-def _verdict(report: DriveReport) -> Iterator[Finding]:
+def _verdict(report: DriveReport) -> Iterator[HealthFinding]:
     if report.passed is None:
         if report.nvme is None:
             yield left_out(
                 "SMART status", "the drive, or a bridge or controller, did not report it"
             )
     elif report.passed:
-        yield Finding(Severity.OK, "SMART status: passed", "")
+        yield HealthFinding(HealthSeverity.OK, "SMART status: passed", "")
     else:
-        yield Finding(Severity.CRITICAL, "the drive reports failure", "SMART status: not passed")
+        yield HealthFinding(
+            HealthSeverity.CRITICAL, "the drive reports failure", "SMART status: not passed"
+        )
 
 
-def _unanswered_commands(report: DriveReport) -> Iterator[Finding]:
+def _unanswered_commands(report: DriveReport) -> Iterator[HealthFinding]:
     said = f": {'; '.join(report.messages)}" if report.messages else ""
     if report.not_opened:
         reason = f"smartctl could not open or identify the drive (bit 1 of its exit status){said}"
@@ -212,7 +229,7 @@ def _unanswered_commands(report: DriveReport) -> Iterator[Finding]:
         yield left_out("part of the drive's report", reason)
 
 
-def _life(report: DriveReport, life: Life, limits: Limits) -> Iterator[Finding]:
+def _life(report: DriveReport, life: Life, limits: HealthLimits) -> Iterator[HealthFinding]:
     used = life.used_percent
     if used is None:
         if report.model.startswith(_VIRTUAL):
@@ -222,14 +239,14 @@ def _life(report: DriveReport, life: Life, limits: Limits) -> Iterator[Finding]:
         return
     severity = at_least(used.number, limits.used_warning, limits.used_critical)
     vendor_limit = _vendor_severity(report, life)
-    yield Finding(
+    yield HealthFinding(
         max(severity, vendor_limit), f"{used.number:.0f} % of the rated life is used", used.rule
     )
     for derive in (vendor_used_percent, erases_used_percent):
         other = derive(report, life.family)
         if other and abs(other.number - used.number) > _DISAGREEMENT:
             reason = f"{used.rule} says {used.number:.0f} %, {other.rule} says {other.number:.0f} %"
-            yield Finding(Severity.WARNING, "two figures of its life disagree", reason)
+            yield HealthFinding(HealthSeverity.WARNING, "two figures of its life disagree", reason)
 
 
 def _why_life_is_unknown(report: DriveReport, life: Life) -> str:
@@ -240,18 +257,18 @@ def _why_life_is_unknown(report: DriveReport, life: Life) -> str:
     return life.family.not_told or f"its family ({life.family.name}) has none that was reported"
 
 
-def _vendor_severity(report: DriveReport, life: Life) -> Severity:
+def _vendor_severity(report: DriveReport, life: Life) -> HealthSeverity:
     """Judge the figure that was used by the vendor's own limits, where it is the vendor's."""
     vendor = vendor_used_percent(report, life.family)
     if vendor is None or vendor != life.used_percent or life.family is None:
-        return Severity.OK
+        return HealthSeverity.OK
     for meaning in life.family.meanings:
         if meaning.means in ("life left", "life used") and meaning.number(report) is not None:
             return judge(meaning, report)
-    return Severity.OK
+    return HealthSeverity.OK
 
 
-def _spare(report: DriveReport, life: Life, limits: Limits) -> Iterator[Finding]:
+def _spare(report: DriveReport, life: Life, limits: HealthLimits) -> Iterator[HealthFinding]:
     spare = life.spare_percent
     if spare is None:
         nvme = report.nvme
@@ -263,20 +280,20 @@ def _spare(report: DriveReport, life: Life, limits: Limits) -> Iterator[Finding]
     severity = below(spare.number, limits.spare_warning, limits.spare_critical)
     threshold = report.nvme.available_spare_threshold if report.nvme else None
     if threshold is not None and spare.number < threshold:
-        severity = Severity.CRITICAL
+        severity = HealthSeverity.CRITICAL
     said = f"{spare.number:.0f} % of the spare blocks are left"
     if threshold is not None and spare.number < threshold:
         said += f", below the drive's own threshold of {threshold} %"
-    yield Finding(severity, said, spare.rule)
+    yield HealthFinding(severity, said, spare.rule)
 
 
-def _nvme(report: DriveReport) -> Iterator[Finding]:
+def _nvme(report: DriveReport) -> Iterator[HealthFinding]:
     health = report.nvme
     if health is None:
         return
     warning = health.critical_warning
     if warning == 0:
-        yield Finding(Severity.OK, "no NVMe critical warning", "")
+        yield HealthFinding(HealthSeverity.OK, "no NVMe critical warning", "")
     yield from _warnings(warning or 0, "NVMe critical warning", "")
     of_groups = "of an endurance group: "
     yield from _warnings(health.endurance_group_warning or 0, "endurance group warning", of_groups)
@@ -293,26 +310,26 @@ def _nvme(report: DriveReport) -> Iterator[Finding]:
             )
 
 
-def _temperature(report: DriveReport) -> Iterator[Finding]:
+def _temperature(report: DriveReport) -> Iterator[HealthFinding]:
     """Judge the temperature of drives that, other than NVMe's, do not say that they are too hot."""
     celsius = report.temperature_celsius
     if celsius is None or report.nvme is not None or report.rotates:
         return
     if celsius >= _TOO_HOT_CELSIUS:
         what = f"{celsius:g} °C; from {_TOO_HOT_CELSIUS} °C on it is too hot"
-        yield Finding(Severity.WARNING, what, "temperature")
+        yield HealthFinding(HealthSeverity.WARNING, what, "temperature")
 
 
-def _warnings(warning: int, name: str, of_what: str) -> Iterator[Finding]:
+def _warnings(warning: int, name: str, of_what: str) -> Iterator[HealthFinding]:
     for bit, (severity, what) in enumerate(_NVME_WARNINGS):
         if warning >> bit & 1:
-            yield Finding(severity, f"{of_what}{what}", f"{name}, bit {bit}")
+            yield HealthFinding(severity, f"{of_what}{what}", f"{name}, bit {bit}")
     if warning >> len(_NVME_WARNINGS):
         what = f"{of_what}a warning whose meaning is not known here"
-        yield Finding(Severity.CRITICAL, what, f"{name}: {warning}")
+        yield HealthFinding(HealthSeverity.CRITICAL, what, f"{name}: {warning}")
 
 
-def _power_loss(report: DriveReport, life: Life) -> Iterator[Finding]:
+def _power_loss(report: DriveReport, life: Life) -> Iterator[HealthFinding]:
     for meaning in life.family.of("power-loss protection") if life.family else ():
         number = meaning.number(report)
         if number is None:
@@ -320,12 +337,14 @@ def _power_loss(report: DriveReport, life: Life) -> Iterator[Finding]:
         reason = f"attribute {meaning.id} {meaning.name}: {number}, 100 is good"
         severity = judge(meaning, report)
         said = "has failed its test" if severity else "has passed its test"
-        yield Finding(
-            Severity.CRITICAL if severity else Severity.OK, f"power-loss protection {said}", reason
+        yield HealthFinding(
+            HealthSeverity.CRITICAL if severity else HealthSeverity.OK,
+            f"power-loss protection {said}",
+            reason,
         )
 
 
-def _thresholds(report: DriveReport) -> Iterator[Finding]:
+def _thresholds(report: DriveReport) -> Iterator[HealthFinding]:
     """Compare attributes with their thresholds; only some of those foretell a failure."""
     compared = [
         attribute
@@ -338,12 +357,14 @@ def _thresholds(report: DriveReport) -> Iterator[Finding]:
         kind = "old-age threshold" if aged else "threshold"
         reason = f"value {attribute.value}, {kind} {attribute.threshold}"
         what = f"attribute {attribute.id} {attribute.name} is at its threshold"
-        yield Finding(Severity.WARNING if aged else Severity.CRITICAL, what, reason)
+        yield HealthFinding(
+            HealthSeverity.WARNING if aged else HealthSeverity.CRITICAL, what, reason
+        )
     for attribute in report.attributes.values():
         if attribute.when_failed == "past" and attribute.prefailure and attribute not in reached:
             what = f"attribute {attribute.id} {attribute.name} was at its threshold in the past"
             reason = f"worst value {attribute.worst}, threshold {attribute.threshold}"
-            yield Finding(Severity.WARNING, what, reason)
+            yield HealthFinding(HealthSeverity.WARNING, what, reason)
     if compared and not reached:
         count = len(compared)
         what = (
@@ -351,10 +372,10 @@ def _thresholds(report: DriveReport) -> Iterator[Finding]:
             if count == 1
             else f"all {count} attributes that have a threshold are"
         )
-        yield Finding(Severity.OK, f"{what} above it", "")
+        yield HealthFinding(HealthSeverity.OK, f"{what} above it", "")
 
 
-def _missing(report: DriveReport) -> Iterator[Finding]:
+def _missing(report: DriveReport) -> Iterator[HealthFinding]:
     """Say what every drive of a protocol can tell, and this report does not have."""
     scsi = (report.scsi_endurance_used, report.scsi_grown_defects, report.scsi_uncorrected)
     if report.protocol == "ATA" and not report.attributes and not report.statistics:

@@ -11,18 +11,18 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from ssdlab.machine.health.examination import Examination
-from ssdlab.machine.health.finding import Limits, Severity, worst
+from ssdlab.machine.health.finding import HealthLimits, HealthSeverity, worst
 from ssdlab.machine.verdict import Verdict, count, summary
 from ssdlab.real.smart.life import LifeFigure
 
 
-def overall(examined: Sequence[Examination]) -> Severity:
+def overall(examined: Sequence[Examination]) -> HealthSeverity:
     """Give the plug-in's state: the worst of all drives, critical before unknown.
 
     Drives that there was nothing to check of do not count, unless there are no others.
     """
     state = worst(each.severity for each in examined if not each.nothing_to_check)
-    return Severity.UNKNOWN if state is None else state
+    return HealthSeverity.UNKNOWN if state is None else state
 
 
 def summary_of(examined: Sequence[Examination]) -> str:
@@ -31,7 +31,7 @@ def summary_of(examined: Sequence[Examination]) -> str:
     return f"{drives}: " + summary(found.verdict for each in examined for found in each.findings)
 
 
-def nagios(examined: Sequence[Examination], limits: Limits) -> str:
+def nagios(examined: Sequence[Examination], limits: HealthLimits) -> str:
     """Write the plug-in's line with performance data; its exit code is `overall`.
 
     Parameters
@@ -46,7 +46,7 @@ def nagios(examined: Sequence[Examination], limits: Limits) -> str:
         f"{each.drive}: {finding.headline}"
         for each in examined
         for finding in each.findings
-        if (finding.severity == state and state != Severity.OK) or each.nothing_to_check
+        if (finding.severity == state and state != HealthSeverity.OK) or each.nothing_to_check
     ]
     line = f"{state} - " + "; ".join([*said, summary_of(examined) + _highest(examined)])
     named = zip(_names(examined), examined, strict=True)
@@ -88,7 +88,7 @@ def _all_different(names: Sequence[str], form: str) -> list[str]:
     return different
 
 
-def _performance(name: str, each: Examination, limits: Limits) -> Iterator[str]:
+def _performance(name: str, each: Examination, limits: HealthLimits) -> Iterator[str]:
     life, report = each.life, each.report
     if life and life.used_percent:
         used = life.used_percent.number

@@ -85,7 +85,7 @@ _TESTS = {1: "Short", 2: "Extended", 14: "Vendor specific"}
 _PASSED, _FAILED_SEGMENTS = 0, 7
 _RESULTS = {_PASSED: "Completed without error", _FAILED_SEGMENTS: "Completed: failed segments"}
 
-Figures = Mapping[str, float | None]
+HealthFigures = Mapping[str, float | None]
 
 
 def smart_json(
@@ -157,7 +157,7 @@ def _signs(health: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _figures(health: Mapping[str, Any]) -> Figures:
+def _figures(health: Mapping[str, Any]) -> HealthFigures:
     """Give each meaning of the database its number."""
     counters, used = health["counters"], health["used_percent"]
     programmed, asked = counters["nand_pages_written"], counters["host_pages_written"]

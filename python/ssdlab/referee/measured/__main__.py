@@ -18,7 +18,7 @@ from ssdlab.experiment.scale import capacity_bytes
 from ssdlab.ground.errors import SsdlabError
 from ssdlab.ground.output import PendingFile
 from ssdlab.referee.measured import judge, rows, table, transient
-from ssdlab.referee.measured.judge import Judged
+from ssdlab.referee.measured.judge import JudgedFigure
 from ssdlab.referee.measured.replay import Replay
 from ssdlab.study.twin.patterns import UNIFORM
 
@@ -109,7 +109,7 @@ def _pieces(replay: Replay, asked: Sequence[rows.MeasuredRow]) -> list[tuple[str
     return [(_name(row), functools.partial(replay.pattern, row)) for row in asked]
 
 
-def _transients(replay: Replay, asked: Sequence[rows.MeasuredRow]) -> list[Judged]:
+def _transients(replay: Replay, asked: Sequence[rows.MeasuredRow]) -> list[JudgedFigure]:
     pieces = [
         (f"{row.drive}, transient", functools.partial(replay.transient, row)) for row in asked
     ]
@@ -127,7 +127,7 @@ def _transients(replay: Replay, asked: Sequence[rows.MeasuredRow]) -> list[Judge
     ]
 
 
-def _latencies(replay: Replay, drives: Sequence[str]) -> list[Judged]:
+def _latencies(replay: Replay, drives: Sequence[str]) -> list[JudgedFigure]:
     loads = {drive: (*rows.FITTED_LOADS, rows.HALF_LOADS[drive]) for drive in drives}
     pieces = [
         (f"{drive}, latency", functools.partial(replay.latencies, drive, loads[drive]))

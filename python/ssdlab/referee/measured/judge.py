@@ -21,7 +21,7 @@ LATENCY_WITHIN = {"write_p50": 0.30, "write_p99": 0.30, "read_p99": 0.40}
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedFigure:
     """A figure beside what was measured.
 
     Attributes
@@ -47,7 +47,7 @@ class Judged:
     fitted: bool = False
 
 
-def judge_rate(row: MeasuredRow, rate: float) -> Judged:
+def judge_rate(row: MeasuredRow, rate: float) -> JudgedFigure:
     """Judge a pattern's rate.
 
     Examples
@@ -61,7 +61,7 @@ def judge_rate(row: MeasuredRow, rate: float) -> Judged:
         difference, band = round(rate / nearest - 1, 12), (row.p10, row.p90)
     else:
         difference, band = rate / row.median - 1, None
-    return Judged(row.drive, row.pattern, row.median, rate, difference, band, row.fitted)
+    return JudgedFigure(row.drive, row.pattern, row.median, rate, difference, band, row.fitted)
 
 
 def judge_transient(
@@ -70,7 +70,7 @@ def judge_transient(
     half: Stretch,
     capacity_bytes: int,
     model: Mapping[str, float],
-) -> list[Judged]:
+) -> list[JudgedFigure]:
     """Judge the dip behind the knee, the recovery from it, and the lowest rate published."""
     compared = {
         "dip: minutes behind the fresh ones, to 0.25 drive writes": (
@@ -81,15 +81,17 @@ def judge_transient(
         "recovery: minutes from 0.25 to 0.5 drive writes": (half.rate, model["recovery"]),
     }
     return [
-        Judged(measured.drive, what, seen, made, made / seen - 1)
+        JudgedFigure(measured.drive, what, seen, made, made / seen - 1)
         for what, (seen, made) in compared.items()
     ]
 
 
-def judge_latency(measured: Latency, model: Mapping[str, float], fitted: bool) -> list[Judged]:
+def judge_latency(
+    measured: Latency, model: Mapping[str, float], fitted: bool
+) -> list[JudgedFigure]:
     """Judge the percentiles that are asked for."""
     return [
-        Judged(
+        JudgedFigure(
             measured.drive,
             f"{key.replace('_', ' ')} at {measured.rate:,} a second",
             getattr(measured, key),
@@ -101,25 +103,25 @@ def judge_latency(measured: Latency, model: Mapping[str, float], fitted: bool) -
     ]
 
 
-def counted(judged: Sequence[Judged]) -> list[Judged]:
+def counted(judged: Sequence[JudgedFigure]) -> list[JudgedFigure]:
     """Return the rows that were predicted, each pattern of a drive once."""
     once = {(each.drive, each.what): each for each in judged if not each.fitted}
     return list(once.values())
 
 
-def share_within(judged: Sequence[Judged], limit: float) -> float:
+def share_within(judged: Sequence[JudgedFigure], limit: float) -> float:
     """Return the share of the predicted rows that are near enough."""
     rows = counted(judged)
     return sum(abs(each.difference) <= limit for each in rows) / len(rows) if rows else 0.0
 
 
-def misses(judged: Sequence[Judged], limit: float) -> list[Judged]:
+def misses(judged: Sequence[JudgedFigure], limit: float) -> list[JudgedFigure]:
     """Return the predicted rows that are further away."""
     return [each for each in counted(judged) if abs(each.difference) > limit]
 
 
 def failures(
-    rates: Sequence[Judged], dips: Sequence[Judged], latencies: Sequence[Judged]
+    rates: Sequence[JudgedFigure], dips: Sequence[JudgedFigure], latencies: Sequence[JudgedFigure]
 ) -> list[str]:
     """Say what is not met; empty where all is."""
     found = [
@@ -135,5 +137,5 @@ def failures(
     return found
 
 
-def _miss(each: Judged, limit: float) -> str:
+def _miss(each: JudgedFigure, limit: float) -> str:
     return f"{each.drive}, {each.what}: {each.difference:+.1%}, not within {limit:.0%}"

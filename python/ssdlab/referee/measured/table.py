@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ssdlab.referee.measured.judge import NEEDED, Judged, counted, share_within
+from ssdlab.referee.measured.judge import NEEDED, JudgedFigure, counted, share_within
 
 
-def document(rates: Sequence[Judged], dips: Sequence[Judged], latencies: Sequence[Judged]) -> str:
+def document(
+    rates: Sequence[JudgedFigure], dips: Sequence[JudgedFigure], latencies: Sequence[JudgedFigure]
+) -> str:
     """Return all tables, predicted before fitted."""
     every = [*rates, *dips, *latencies]
     fitted = [each for each in every if each.fitted]
@@ -25,14 +27,14 @@ def document(rates: Sequence[Judged], dips: Sequence[Judged], latencies: Sequenc
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _table(judged: Sequence[Judged]) -> str:
+def _table(judged: Sequence[JudgedFigure]) -> str:
     if not judged:
         return "(none)"
     heading = "| drive | what | measured | model | difference |\n|---|---|---|---|---|"
     return "\n".join([heading, *(_line(each) for each in judged)])
 
 
-def _line(each: Judged) -> str:
+def _line(each: JudgedFigure) -> str:
     measured = f"{each.measured:.4g}"
     if each.band is not None:
         measured += f" (drifts: {each.band[0]:.4g} to {each.band[1]:.4g})"
@@ -40,7 +42,7 @@ def _line(each: Judged) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _shares(rates: Sequence[Judged]) -> str:
+def _shares(rates: Sequence[JudgedFigure]) -> str:
     rows = len(counted(rates))
     return "; ".join(
         f"within {limit:.0%}: {share_within(rates, limit):.0%} of {rows} rows ({needed:.0%} needed)"

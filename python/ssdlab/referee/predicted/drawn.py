@@ -41,7 +41,7 @@ class Predicted:
     mib_per_s: float
 
 
-class Drawn:
+class DrawnValues:
     """The values of one draw on one drive."""
 
     def __init__(self, drive: str, ranges: Sequence[Range], draw: Draw) -> None:

@@ -20,7 +20,7 @@ from ssdlab.experiment.ensemble.ranges import known
 from ssdlab.experiment.kept import Figures, kept
 from ssdlab.experiment.parallel import Task
 from ssdlab.experiment.scale import PAGE_BYTES, capacity_bytes
-from ssdlab.referee.predicted.drawn import Drawn, Predicted
+from ssdlab.referee.predicted.drawn import DrawnValues, Predicted
 from ssdlab.referee.predicted.rows import PredictedRow
 from ssdlab.study.twin import patterns
 from ssdlab.study.twin.slices import DEPTH, rates
@@ -56,11 +56,13 @@ class Prediction:
         """Return the rows, each with the work that gives its figures, one a draw."""
         ranges = known(_RANGES)
         drawn = draws(ranges, self.count, self.seed)
-        drives = {row.drive: [Drawn(row.drive, ranges, draw) for draw in drawn] for row in asked}
+        drives = {
+            row.drive: [DrawnValues(row.drive, ranges, draw) for draw in drawn] for row in asked
+        }
         return [(row, functools.partial(self._row, row, drives[row.drive])) for row in asked]
 
     def _row(
-        self, row: PredictedRow, drives: Sequence[Drawn], progress: Progress
+        self, row: PredictedRow, drives: Sequence[DrawnValues], progress: Progress
     ) -> list[Predicted]:
         found = []
         for number, drawn in enumerate(drives):
@@ -73,7 +75,7 @@ class Prediction:
             found.append(drawn.corrected(row, figures["write_amplification"], figures["rate"]))
         return found
 
-    def _run(self, row: PredictedRow, drawn: Drawn, progress: Progress) -> Figures:
+    def _run(self, row: PredictedRow, drawn: DrawnValues, progress: Progress) -> Figures:
         request = self._request(row, drawn)
         return kept(
             self.folder,
@@ -82,7 +84,7 @@ class Prediction:
             lambda: rates(runner.run(request, progress), self.parts),
         )
 
-    def _request(self, row: PredictedRow, drawn: Drawn) -> RunRequest:
+    def _request(self, row: PredictedRow, drawn: DrawnValues) -> RunRequest:
         settings, scale = drawn.settings(), f"dies:{self.parts}"
         capacity = capacity_bytes(row.drive, settings, scale)
         used = round(capacity * row.written_share) // PAGE_BYTES * PAGE_BYTES

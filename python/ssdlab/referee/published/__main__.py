@@ -15,7 +15,7 @@ from pathlib import Path
 from ssdlab.experiment.kept import performed
 from ssdlab.ground.errors import SsdlabError
 from ssdlab.ground.output import PendingFile
-from ssdlab.referee.published.judge import Judged, document, failures, is_run
+from ssdlab.referee.published.judge import JudgedRate, document, failures, is_run
 from ssdlab.referee.published.rows import PublishedRate, rows
 from ssdlab.referee.published.runs import Runs
 
@@ -54,7 +54,9 @@ def _judged(asked: Sequence[PublishedRate], runs: Runs) -> int:
     pieces = [(row.drive, functools.partial(runs.iops, row)) for row in asked if is_run(row)]
     found = performed(pieces)
     judged = [
-        Judged(row, *(found.get(row.drive, {}).get(key) for key in ("iops", "write_amplification")))
+        JudgedRate(
+            row, *(found.get(row.drive, {}).get(key) for key in ("iops", "write_amplification"))
+        )
         for row in asked
     ]
     with PendingFile(runs.folder / "published.md", "-o") as pending:

@@ -21,7 +21,7 @@ _KINDS = {FOUND: "found", MEMORY: "from memory"}
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedRate:
     """A figure beside what the model predicts.
 
     Attributes
@@ -44,20 +44,20 @@ class Judged:
         return None if self.iops is None else self.iops / self.row.iops
 
 
-def mean(judged: Sequence[Judged], uses: Sequence[str] = (COUNTED,)) -> float | None:
+def mean(judged: Sequence[JudgedRate], uses: Sequence[str] = (COUNTED,)) -> float | None:
     """Return the geometric mean of those that count, or are of these uses; None where none is.
 
     Examples
     --------
     >>> row = PublishedRate("d", 100.0, "4k", 32, "", "found", "counted", "", "")
-    >>> round(mean([Judged(row, 200.0, 2.0), Judged(row, 50.0, 5.0)]), 9)
+    >>> round(mean([JudgedRate(row, 200.0, 2.0), JudgedRate(row, 50.0, 5.0)]), 9)
     1.0
     """
     ratios = [each.ratio for each in judged if each.row.use in uses and each.ratio is not None]
     return geometric_mean(ratios) if ratios else None
 
 
-def document(judged: Sequence[Judged]) -> str:
+def document(judged: Sequence[JudgedRate]) -> str:
     """Return the table in Markdown and the means below it."""
     headings = ("drive", "predicted", "published", "ratio", "WA", "source", "counted")
     lines = [f"| {' | '.join(headings)} |", f"|{'---|' * len(headings)}"]
@@ -69,7 +69,7 @@ def document(judged: Sequence[Judged]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _cells(each: Judged) -> tuple[str, ...]:
+def _cells(each: JudgedRate) -> tuple[str, ...]:
     row = each.row
     whole_or_part = f", of {row.span.removesuffix('g')} GB" if row.span else ""
     return (
@@ -83,14 +83,14 @@ def _cells(each: Judged) -> tuple[str, ...]:
     )
 
 
-def _mean_of(which: str, judged: Sequence[Judged], uses: Sequence[str] = (COUNTED,)) -> str:
+def _mean_of(which: str, judged: Sequence[JudgedRate], uses: Sequence[str] = (COUNTED,)) -> str:
     number = sum(each.row.use in uses and each.iops is not None for each in judged)
     value = mean(judged, uses)
     said = "none" if value is None else f"{value:.3f}"
     return f"geometric mean of predicted to published, {which} ({number}): {said}"
 
 
-def failures(judged: Sequence[Judged]) -> list[str]:
+def failures(judged: Sequence[JudgedRate]) -> list[str]:
     """Say what is not met; empty where the mean lies where it has to."""
     value = mean(judged)
     if value is None:

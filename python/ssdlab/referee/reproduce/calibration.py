@@ -19,11 +19,11 @@ from ssdlab.report import theme
 
 LEVELS = (0.5, 0.8, 0.9)
 
-Pairs = Sequence[tuple[JudgedRow, Spread | None]]
+JudgedSpreads = Sequence[tuple[JudgedRow, Spread | None]]
 """Rows, each with what an ensemble says of it."""
 
 
-def inside(pairs: Pairs, level: float = LEVEL) -> tuple[int, int]:
+def inside(pairs: JudgedSpreads, level: float = LEVEL) -> tuple[int, int]:
     """Return how many counted ratios lie inside their intervals, and of how many."""
     judged = [
         spread.contains(row, level)
@@ -33,7 +33,7 @@ def inside(pairs: Pairs, level: float = LEVEL) -> tuple[int, int]:
     return sum(judged), len(judged)
 
 
-def median_width(pairs: Pairs) -> float | None:
+def median_width(pairs: JudgedSpreads) -> float | None:
     """Return upper / lower end of the counted ratios' intervals, the median; None for none."""
     ends = [
         spread.interval(row.their_rounding)
@@ -43,7 +43,7 @@ def median_width(pairs: Pairs) -> float | None:
     return median(high / low for low, high in ends) if ends else None
 
 
-def told(pairs: Pairs) -> str:
+def told(pairs: JudgedSpreads) -> str:
     """Say how many ratios lie inside, and how wide the intervals are; empty where none was run.
 
     Examples
@@ -62,7 +62,7 @@ def told(pairs: Pairs) -> str:
 
 
 @theme.for_both
-def picture(pairs: Pairs) -> str | None:
+def picture(pairs: JudgedSpreads) -> str | None:
     """Draw the share of the ratios that each level holds, with a mark where it should be."""
     if not inside(pairs)[1]:
         return None

@@ -18,11 +18,11 @@ from ssdlab.experiment.scale import Scale
 from ssdlab.ground.errors import SsdlabError
 from ssdlab.referee.reproduce import intervals
 from ssdlab.referee.reproduce.assumed import Assumed, assumptions
-from ssdlab.referee.reproduce.intervals import Drawn
-from ssdlab.referee.reproduce.perform import Found, Performance
+from ssdlab.referee.reproduce.intervals import DrawnRows
+from ssdlab.referee.reproduce.perform import Performance, RunOutcome
 from ssdlab.referee.reproduce.question import Question
 
-Attempt = tuple[Found, float] | None
+Attempt = tuple[RunOutcome, float] | None
 """What a run gave; None where no such drive can work."""
 
 Carry = Callable[[Sequence[str], Sequence[Task[Attempt]], Callable[[int, Attempt], None]], bool]
@@ -30,7 +30,7 @@ Carry = Callable[[Sequence[str], Sequence[Task[Attempt]], Callable[[int, Attempt
 
 
 @dataclass(frozen=True)
-class Ensemble:
+class QuestionEnsemble:
     """Draws of all questions.
 
     Attributes
@@ -53,9 +53,9 @@ class Ensemble:
     folder: Path
     seed: int = 1
 
-    def perform(self, carry: Carry) -> list[Drawn]:
+    def perform(self, carry: Carry) -> list[DrawnRows]:
         """Perform every draw; return those that ended, fewer if it was stopped."""
-        found: list[Drawn] = []
+        found: list[DrawnRows] = []
         for number, assumed in enumerate(assumptions(self.count, self.seed), 1):
             if not self._draw(number, assumed, carry):
                 break
@@ -85,7 +85,7 @@ class Ensemble:
             Kept(self.folder).keep(*self._asked(number, question, assumed), told)
         return True
 
-    def _kept(self, number: int, assumed: Assumed) -> Drawn:
+    def _kept(self, number: int, assumed: Assumed) -> DrawnRows:
         """Return what a draw gave; a question that it could not answer is left out."""
         found = {each.name: self._kept_of(number, each, assumed) for each in self.questions}
         return {name: figures for name, figures in found.items() if figures}
@@ -100,7 +100,7 @@ class Ensemble:
         return f"draw-{number}-{question.name}", [repr(self.scale), [*map(repr, drawn)], shown]
 
 
-def _attempt(task: Task[tuple[Found, float]]) -> Task[Attempt]:
+def _attempt(task: Task[tuple[RunOutcome, float]]) -> Task[Attempt]:
     def run(progress: Progress) -> Attempt:
         try:
             return task(progress)

@@ -29,10 +29,10 @@ LEVEL = 0.9
 MEASURED_WITHIN = 0.03
 _KEPT = "data/reproduce_intervals.json"
 
-Figure = float | bool
+RowFigure = float | bool
 """Our ratio in a row, or whether its statement holds."""
 
-Drawn = dict[str, dict[str, Figure]]
+DrawnRows = dict[str, dict[str, RowFigure]]
 """Figures of one draw, by question and condition."""
 
 
@@ -46,7 +46,7 @@ class Spread:
         One a draw.
     """
 
-    figures: tuple[Figure, ...]
+    figures: tuple[RowFigure, ...]
 
     @property
     def is_ratio(self) -> bool:
@@ -90,9 +90,9 @@ Spreads = Mapping[tuple[str, str], Spread]
 """By question and condition."""
 
 
-def figures(rows: Sequence[JudgedRow]) -> dict[str, Figure]:
+def figures(rows: Sequence[JudgedRow]) -> dict[str, RowFigure]:
     """Return what one draw says of the rows of a question."""
-    found: dict[str, Figure] = {}
+    found: dict[str, RowFigure] = {}
     for row in rows:
         if row.our_ratio is not None:
             found[row.condition] = float(f"{row.our_ratio:.5g}")
@@ -101,9 +101,9 @@ def figures(rows: Sequence[JudgedRow]) -> dict[str, Figure]:
     return found
 
 
-def spreads(draws: Sequence[Drawn]) -> dict[tuple[str, str], Spread]:
+def spreads(draws: Sequence[DrawnRows]) -> dict[tuple[str, str], Spread]:
     """Gather draws; a question that a draw could not answer is left out of that draw."""
-    found: dict[tuple[str, str], list[Figure]] = {}
+    found: dict[tuple[str, str], list[RowFigure]] = {}
     for drawn in draws:
         for question, of_rows in drawn.items():
             for condition, figure in of_rows.items():
@@ -111,7 +111,7 @@ def spreads(draws: Sequence[Drawn]) -> dict[tuple[str, str], Spread]:
     return {key: Spread(tuple(each)) for key, each in found.items()}
 
 
-def written(draws: Sequence[Drawn], command: str, version: str, seed: int) -> str:
+def written(draws: Sequence[DrawnRows], command: str, version: str, seed: int) -> str:
     """Return all draws as JSON, a line a row: what is kept, and shown without running them again.
 
     A row has a figure of each draw that could answer its question, in their order.
@@ -126,7 +126,7 @@ def written(draws: Sequence[Drawn], command: str, version: str, seed: int) -> st
 
 
 @dataclass(frozen=True)
-class Kept:
+class KeptDraws:
     """Draws that were run before.
 
     Attributes
@@ -144,13 +144,13 @@ class Kept:
     spreads: Spreads
 
 
-def of_data(data: Mapping[str, Any]) -> Kept:
+def of_data(data: Mapping[str, Any]) -> KeptDraws:
     """Read what was `written`."""
     rows = {(question, row): Spread(tuple(figures)) for question, row, figures in data["rows"]}
-    return Kept(data["command"], data["draws"], rows)
+    return KeptDraws(data["command"], data["draws"], rows)
 
 
-def kept() -> Kept:
+def kept() -> KeptDraws:
     """Return the draws that come with the program."""
     text = resources.files("ssdlab").joinpath(_KEPT).read_text("utf-8")
     return of_data(json.loads(text))

@@ -13,7 +13,7 @@ from typing import Any
 from ssdlab.engine.result import Result
 from ssdlab.experiment.kept import Kept, parameters_of
 from ssdlab.experiment.scale import Scale
-from ssdlab.referee.reproduce.perform import Found, Piece
+from ssdlab.referee.reproduce.perform import Piece, RunOutcome
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class KeptRuns:
     folder: Path
     scale: Scale
 
-    def keep(self, piece: Piece, found: tuple[Found, float]) -> None:
+    def keep(self, piece: Piece, found: tuple[RunOutcome, float]) -> None:
         """Keep what a run gave, and the processor seconds that it took."""
         what, seconds = found
         is_result = isinstance(what, Result)
@@ -39,7 +39,7 @@ class KeptRuns:
         told = {"is_result": is_result, "seconds": seconds, "found": data}
         Kept(self.folder).keep(*self._asked(piece), told)
 
-    def find(self, piece: Piece) -> tuple[Found, float] | None:
+    def find(self, piece: Piece) -> tuple[RunOutcome, float] | None:
         """Return what a run gave; None where it is not kept, or not whole."""
         told = Kept(self.folder).find(*self._asked(piece))
         if told is None:

@@ -9,7 +9,7 @@ from ssdlab.experiment.scale import Scale
 from ssdlab.ground import pages, text
 from ssdlab.referee.reproduce import calibration, effects, pictures, table
 from ssdlab.referee.reproduce.document import Answer, all_rows, fitted, rows_with_spreads, tally
-from ssdlab.referee.reproduce.intervals import Kept
+from ssdlab.referee.reproduce.intervals import KeptDraws
 from ssdlab.referee.reproduce.judging import RED
 from ssdlab.report.limits import ALWAYS, HOST
 
@@ -22,7 +22,7 @@ _LIMITS = (
 
 
 def build_html(
-    answers: Sequence[Answer], scale: Scale, version: str, kept: Kept | None = None
+    answers: Sequence[Answer], scale: Scale, version: str, kept: KeptDraws | None = None
 ) -> str:
     """Return the page as text.
 

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from ssdlab.engine import Progress
-from ssdlab.engine.request import RunRequest
 from ssdlab.engine.result import Result
 from ssdlab.experiment import runner
-from ssdlab.experiment.experiment import Experiment, Scene
+from ssdlab.experiment.experiment import Scene
 from ssdlab.experiment.parallel import Task
-from ssdlab.experiment.runner import Chain
 from ssdlab.experiment.scale import Scale
 from ssdlab.ground.errors import Stopped
 from ssdlab.referee.reproduce.assumed import AnyExperiment, Assumed
@@ -21,7 +19,7 @@ from ssdlab.referee.reproduce.question import Question
 from ssdlab.referee.reproduce.results import Results
 from ssdlab.referee.reproduce.specified import Specified
 
-Found = Result | dict[str, Any]
+RunOutcome = Result | dict[str, Any]
 """What a run gives: a result, or what a scenario or a part of SNIA's test tells."""
 
 
@@ -65,7 +63,7 @@ class Performance:
     assumed: Assumed | None = None
     cpu_s: dict[str, float] = field(default_factory=dict)
     _planned: list[Piece] = field(default_factory=list)
-    _found: dict[tuple[str, str, int], Found] = field(default_factory=dict)
+    _found: dict[tuple[str, str, int], RunOutcome] = field(default_factory=dict)
 
     def pieces(self) -> list[Piece]:
         """Return all that is to be run."""
@@ -82,13 +80,13 @@ class Performance:
             self._planned.extend(self.pieces())
         return self._planned
 
-    def tasks(self, pieces: Sequence[Piece]) -> list[Task[tuple[Found, float]]]:
+    def tasks(self, pieces: Sequence[Piece]) -> list[Task[tuple[RunOutcome, float]]]:
         """Return the work, which is planned then; what comes of it goes to `keep`."""
         known = {piece.key for piece in self._planned}
         self._planned.extend(piece for piece in pieces if piece.key not in known)
         return [self._task(piece) for piece in pieces]
 
-    def keep(self, piece: Piece, found: tuple[Found, float]) -> None:
+    def keep(self, piece: Piece, found: tuple[RunOutcome, float]) -> None:
         """Keep what a piece gave."""
         self._found[piece.key], seconds = found
         name = piece.question.name
@@ -112,28 +110,19 @@ class Performance:
     def _drawn(self, experiment: AnyExperiment) -> AnyExperiment:
         return experiment if self.assumed is None else self.assumed.on(experiment)
 
-    def _task(self, piece: Piece) -> Task[tuple[Found, float]]:
-        def task(progress: Progress) -> tuple[Found, float]:
+    def _task(self, piece: Piece) -> Task[tuple[RunOutcome, float]]:
+        def task(progress: Progress) -> tuple[RunOutcome, float]:
             before = time.thread_time()
             return _perform(self.scale, piece, progress), time.thread_time() - before
 
         return task
 
 
-def _perform(scale: Scale, piece: Piece, progress: Progress) -> Found:
+def _perform(scale: Scale, piece: Piece, progress: Progress) -> RunOutcome:
     if isinstance(piece.experiment, Scene):
         if not progress("scenario", 0.0):
             raise Stopped
         return piece.experiment.perform(piece.seed)
     if isinstance(piece.experiment, Specified):
         return piece.experiment.perform(scale, piece.seed, progress)
-    chain = _chain(piece.experiment, piece.experiment.request(scale, piece.seed))
-    return runner.perform(chain, progress)[0]
-
-
-def _chain(experiment: Experiment, request: RunRequest) -> Chain:
-    if not (experiment.each_member or experiment.start_over):
-        return Chain.of(request)
-    # Steady by uniform writes, whatever the experiment's own are; of a size that no other run has.
-    drive = replace(request, job_text=None, cache=False)
-    return Chain.of(request, drive, experiment.start_over)
+    return runner.perform(piece.experiment.chain(scale, piece.seed), progress)[0]

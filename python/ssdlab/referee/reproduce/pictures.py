@@ -56,7 +56,7 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Mark:
+class DocumentPoint:
     """What a document says, drawn into the plane of the lines."""
 
     label: str
@@ -157,7 +157,7 @@ def lines(
     name: str,
     title: str,
     axes_labels: tuple[str, str],
-    panels: Sequence[tuple[str, Sequence[Line], Sequence[Mark]]],
+    panels: Sequence[tuple[str, Sequence[Line], Sequence[DocumentPoint]]],
     *,
     logarithmic: bool = False,
 ) -> str:
@@ -194,7 +194,7 @@ def _line(axes: Axes, line: Line) -> None:
     )
 
 
-def _mark(axes: Axes, mark: Mark, at_edge: bool) -> None:
+def _mark(axes: Axes, mark: DocumentPoint, at_edge: bool) -> None:
     axes.plot([mark.x], [mark.y], "x", color=theme.INK, markersize=9, markeredgewidth=2)
     # Below the cross, because a rising line may pass through it.
     offset, side = ((6, -30), "right") if at_edge else ((8, -11), "left")

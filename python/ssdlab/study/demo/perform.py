@@ -51,7 +51,7 @@ def drive_facts(drive: str) -> dict[str, Any]:
 
 
 @dataclass
-class Performance:
+class DemoPerformance:
     """One performance of the plan.
 
     Attributes
@@ -73,33 +73,33 @@ class Performance:
     results: list[Result] = field(default_factory=list)
 
     def tasks(self) -> list[tuple[str, Task[bool]]]:
-        """Return the work: a label and a task for each chain."""
+        """Return the work: a label and a task for each drive."""
         facts = drive_facts(self.drive)
-        return [(chain.label, self._task(chain, facts)) for chain in plan.chains()]
+        return [(drive.label, self._task(drive, facts)) for drive in plan.drives()]
 
     def in_order(self) -> list[Result]:
         """Return what has finished, in the order in which it is shown."""
         order = {part: place for place, part in enumerate(plan.parts())}
         return sorted(self.results, key=lambda result: order[str(result.experiment["part"])])
 
-    def _task(self, chain: plan.Chain, facts: dict[str, Any]) -> Task[bool]:
+    def _task(self, drive: plan.PreparedDrive, facts: dict[str, Any]) -> Task[bool]:
         def task(progress: Progress) -> bool:
             def keep(number: int, result: Result) -> None:
-                self._keep(_measured(result, chain.measurements[number], facts))
+                self._keep(_measured(result, drive.measurements[number], facts))
 
-            runner.perform(self._chain(chain), progress, keep)
+            runner.perform(self._chain(drive), progress, keep)
             return True
 
         return task
 
-    def _chain(self, chain: plan.Chain) -> Chain:
-        """Return the requests of a chain; a drive that is fresh needs no preparing."""
+    def _chain(self, drive: plan.PreparedDrive) -> Chain:
+        """Return the requests of a drive; one that is fresh needs no preparing."""
         fresh = RunRequest(self.drive, self.settings, seed=self.seed)
-        runs = tuple((each.job_name, _request(fresh, each)) for each in chain.measurements)
-        if not chain.is_steady:
+        runs = tuple((each.job_name, _request(fresh, each)) for each in drive.measurements)
+        if not drive.is_steady:
             return Chain(runs)
         steady = replace(
-            fresh, condition=UNIFORM, span=chain.span, job_name=f"demo, {chain.label}"
+            fresh, condition=UNIFORM, span=drive.span, job_name=f"demo, {drive.label}"
         )
         return Chain(runs, steady)
 
@@ -109,7 +109,7 @@ class Performance:
         self.results.append(result)
 
 
-def _request(fresh: RunRequest, measurement: plan.Measurement) -> RunRequest:
+def _request(fresh: RunRequest, measurement: plan.DemoRun) -> RunRequest:
     return replace(
         fresh,
         job_text=measurement.job_text,
@@ -119,7 +119,7 @@ def _request(fresh: RunRequest, measurement: plan.Measurement) -> RunRequest:
     )
 
 
-def _measured(result: Result, measurement: plan.Measurement, facts: dict[str, Any]) -> Result:
+def _measured(result: Result, measurement: plan.DemoRun, facts: dict[str, Any]) -> Result:
     """Keep the measured job of a run, and say which part of the demo it is."""
     decoded = result.to_dict()
     decoded["jobs"] = [job for job in decoded["jobs"] if job["jobname"] == measurement.job_name]

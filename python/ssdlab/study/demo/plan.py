@@ -36,7 +36,7 @@ _DRAWN = (15_000_000_000, 20_000_000)
 
 
 @dataclass(frozen=True)
-class Measurement:
+class DemoRun:
     """One run of the demo.
 
     Attributes
@@ -59,8 +59,8 @@ class Measurement:
 
 
 @dataclass(frozen=True)
-class Chain:
-    """Runs that start from the same drive, each from a copy of it.
+class PreparedDrive:
+    """A drive in a condition, and what is measured on copies of it.
 
     Attributes
     ----------
@@ -76,7 +76,7 @@ class Chain:
 
     label: str
     is_steady: bool
-    measurements: tuple[Measurement, ...]
+    measurements: tuple[DemoRun, ...]
     span: float = 1.0
 
 
@@ -89,23 +89,23 @@ def _random_writes(used_percent: int, *options: str) -> str:
     return _section(RANDOM_WRITES, "rw=randwrite", "bs=4k", "norandommap", *region, *options)
 
 
-def _measured(part: str, label: str, used_percent: int = 100, before: str = "") -> Measurement:
+def _measured(part: str, label: str, used_percent: int = 100, before: str = "") -> DemoRun:
     job = before + _random_writes(used_percent, "io_size=25%", "stonewall")
     timeline = _DRAWN if part in ("fresh", "steady") else None
-    return Measurement(f"{RANDOM_WRITES}-{part}", label, RANDOM_WRITES, job, timeline)
+    return DemoRun(f"{RANDOM_WRITES}-{part}", label, RANDOM_WRITES, job, timeline)
 
 
-def _ebook(state: str) -> tuple[Measurement, ...]:
+def _ebook(state: str) -> tuple[DemoRun, ...]:
     return tuple(
-        Measurement(
+        DemoRun(
             f"{name}-{state}", state, name, _section(name, f"rw={rw}", f"size={size}", f"bs={block}")
         )
         for name, (rw, size, block) in _EBOOK.items()
     )
 
 
-def _fall() -> Measurement:
-    return Measurement("fall", "from fresh on", "fall", _fall_job())
+def _fall() -> DemoRun:
+    return DemoRun("fall", "from fresh on", "fall", _fall_job())
 
 
 def _fall_job() -> str:
@@ -114,13 +114,13 @@ def _fall_job() -> str:
     return _section("fall", "rw=randwrite", "bs=4k", *anew, f"loops={FALL_PASSES}")
 
 
-def _unused(percent: int) -> Chain:
+def _unused(percent: int) -> PreparedDrive:
     label = f"{percent} % left unused"
     measured = _measured(f"unused-{percent}", label, 100 - percent)
-    return Chain(label, True, (measured,), 1 - percent / 100)
+    return PreparedDrive(label, True, (measured,), 1 - percent / 100)
 
 
-def chains() -> list[Chain]:
+def drives() -> list[PreparedDrive]:
     """Return everything that is run; the longest first, so that the cores end together."""
     trimmed = _section("trim", "rw=trim", "bs=1m")
     steady = (
@@ -129,10 +129,10 @@ def chains() -> list[Chain]:
         _measured("trimmed", "trimmed", before=trimmed),
     )
     return [
-        Chain("the fall", False, (_fall(),)),
-        Chain("steady", True, steady),
+        PreparedDrive("the fall", False, (_fall(),)),
+        PreparedDrive("steady", True, steady),
         *(_unused(percent) for percent in (7, 20, 25)),
-        Chain("fresh", False, (*_ebook("fresh"), _measured("fresh", "fresh"))),
+        PreparedDrive("fresh", False, (*_ebook("fresh"), _measured("fresh", "fresh"))),
     ]
 
 

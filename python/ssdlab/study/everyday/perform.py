@@ -30,7 +30,7 @@ _DRIVE_FAILED = "the device could not do it: "
 """The engine's words where a request of a scenario failed (`crates/lab/src/files/run.rs`)."""
 
 
-class Bench:
+class StartingDrive:
     """A drive that several scenarios begin from, each from a copy of it.
 
     Parameters

@@ -14,7 +14,7 @@ BONNIE = "bonnie"
 
 
 @dataclass(frozen=True)
-class Table:
+class ScenarioTable:
     """A table for people.
 
     Attributes
@@ -30,7 +30,7 @@ class Table:
     title: str = ""
 
 
-def tables(runs: Sequence[tuple[str, Sequence[ScenarioOutcome]]]) -> list[Table]:
+def tables(runs: Sequence[tuple[str, Sequence[ScenarioOutcome]]]) -> list[ScenarioTable]:
     """Return the tables of several runs, each with its label and the same scenarios in order."""
     files = [each["scenario"] for each in runs[0][1] if each["scenario"] != PCMARK]
     found = []
@@ -51,19 +51,21 @@ def _outcome(outcomes: Sequence[ScenarioOutcome], scenario: str) -> ScenarioOutc
 
 def _waiting(
     runs: Sequence[tuple[str, Sequence[ScenarioOutcome]]], scenarios: Sequence[str]
-) -> Table:
+) -> ScenarioTable:
     def cells(scenario: str) -> list[str]:
         found = (_outcome(outcomes, scenario)["elapsed_s"] for _, outcomes in runs)
         return [text.significant(each) for each in found]
 
     rows = [(scenario, *cells(scenario)) for scenario in scenarios]
-    return Table(("seconds of waiting", *(label for label, _ in runs)), rows)
+    return ScenarioTable(("seconds of waiting", *(label for label, _ in runs)), rows)
 
 
-def _details(label: str, outcomes: Sequence[ScenarioOutcome], scenarios: Sequence[str]) -> Table:
+def _details(
+    label: str, outcomes: Sequence[ScenarioOutcome], scenarios: Sequence[str]
+) -> ScenarioTable:
     headings = ("scenario", "time", "CPU", "read", "written", "extents", "at most")
     rows = [(scenario, *_figures(_outcome(outcomes, scenario))) for scenario in scenarios]
-    return Table(headings, rows, label)
+    return ScenarioTable(headings, rows, label)
 
 
 def _figures(outcome: ScenarioOutcome) -> tuple[str, ...]:
@@ -80,13 +82,13 @@ def _figures(outcome: ScenarioOutcome) -> tuple[str, ...]:
     )
 
 
-def _bonnie(runs: Sequence[tuple[str, Sequence[ScenarioOutcome]]]) -> Table:
+def _bonnie(runs: Sequence[tuple[str, Sequence[ScenarioOutcome]]]) -> ScenarioTable:
     found = [bonnie_rates(_outcome(outcomes, BONNIE)) for _, outcomes in runs]
     rows = [
         (name, *(text.significant(each[name]) for each in found))
         for name in ("write, MB/s", "rewrite, MB/s", "read, MB/s", "seeks a second")
     ]
-    return Table(("Bonnie++'s stand-in", *(label for label, _ in runs)), rows)
+    return ScenarioTable(("Bonnie++'s stand-in", *(label for label, _ in runs)), rows)
 
 
 def bonnie_rates(outcome: ScenarioOutcome) -> dict[str, float]:
@@ -111,7 +113,7 @@ _CHUNK_BYTES = 8192
 """What Bonnie++ reads at a place (its manual page)."""
 
 
-def _pcmark(runs: Sequence[tuple[str, Sequence[ScenarioOutcome]]]) -> Table:
+def _pcmark(runs: Sequence[tuple[str, Sequence[ScenarioOutcome]]]) -> ScenarioTable:
     found = [_outcome(outcomes, PCMARK) for _, outcomes in runs]
     rows = [
         (f"{task}, MB/s", *(text.significant(each["tasks_mb_per_s"][task]) for each in found))
@@ -120,7 +122,7 @@ def _pcmark(runs: Sequence[tuple[str, Sequence[ScenarioOutcome]]]) -> Table:
     score = tuple(text.significant(each["score_mb_per_s"]) for each in found)
     points = tuple(f"{each['points']:,.0f}" for each in found)
     rows += [("score: geometric mean, MB/s", *score), ("score: points", *points)]
-    return Table(("PCMark's stand-in, disk suite", *(label for label, _ in runs)), rows)
+    return ScenarioTable(("PCMark's stand-in, disk suite", *(label for label, _ in runs)), rows)
 
 
 def pcmark_notes() -> list[str]:

@@ -10,8 +10,9 @@ from typing import Any
 
 from ssdlab.ground.text import plural
 
-Step = Mapping[str, Any]
-Drive = Mapping[str, Any]
+ExplainedStep = Mapping[str, Any]
+ExplainedDrive = Mapping[str, Any]
+"""As the engine tells them, in JSON."""
 
 CHAPTERS = {
     "write": (
@@ -73,14 +74,14 @@ def in_words(record: Mapping[str, Any]) -> dict[str, Any]:
     return {"drive": drive, "chapters": _chapters(drive, steps), "steps": told}
 
 
-def _long_commands(steps: Sequence[Step]) -> list[tuple[int, int]]:
+def _long_commands(steps: Sequence[ExplainedStep]) -> list[tuple[int, int]]:
     """First and last step of each command that takes several."""
     starts = [number for number, step in enumerate(steps) if step["commands"]]
     ends = [*(start - 1 for start in starts[1:]), len(steps) - 1]
     return [(first, last) for first, last in zip(starts, ends, strict=True) if last > first]
 
 
-def _in_all(before: Step, after: Step, drive: Drive) -> str:
+def _in_all(before: ExplainedStep, after: ExplainedStep, drive: ExplainedDrive) -> str:
     written, pages = (
         after["counters"][name] - before["counters"][name]
         for name in ("host_bytes_written", "nand_pages_written")
@@ -91,7 +92,7 @@ def _in_all(before: Step, after: Step, drive: Drive) -> str:
     )
 
 
-def _chapters(drive: Drive, steps: Sequence[Step]) -> list[dict[str, Any]]:
+def _chapters(drive: ExplainedDrive, steps: Sequence[ExplainedStep]) -> list[dict[str, Any]]:
     firsts: dict[str, int] = {}
     for number, step in enumerate(steps):
         firsts.setdefault(step["chapter"], number)
@@ -110,7 +111,7 @@ def _chapters(drive: Drive, steps: Sequence[Step]) -> list[dict[str, Any]]:
     ]
 
 
-def _text(step: Step, before: Step | None, drive: Drive) -> str:
+def _text(step: ExplainedStep, before: ExplainedStep | None, drive: ExplainedDrive) -> str:
     if before is None:
         pages = drive["blocks"] * drive["pages_per_block"]
         return (
@@ -123,7 +124,7 @@ def _text(step: Step, before: Step | None, drive: Drive) -> str:
     return " ".join([*sentences, *_happened(step, before, drive)])
 
 
-def _several(step: Step, before: Step) -> str:
+def _several(step: ExplainedStep, before: ExplainedStep) -> str:
     """Tell of many writes at once, by what the counters say."""
 
     def counted(*names: str) -> int:
@@ -140,7 +141,7 @@ def _several(step: Step, before: Step) -> str:
     )
 
 
-def _command(command: Mapping[str, Any], drive: Drive) -> str:
+def _command(command: Mapping[str, Any], drive: ExplainedDrive) -> str:
     units, per_unit = command["units"], drive["page_bytes"] // drive["sector_bytes"]
     if command["operation"] == "trim":
         return f"The host trims units {units[0]} to {units[-1]}."
@@ -150,7 +151,7 @@ def _command(command: Mapping[str, Any], drive: Drive) -> str:
     return f"The host writes {command['sectors']} sectors from sector {command['lba']}: {named}."
 
 
-def _happened(step: Step, before: Step, drive: Drive) -> list[str]:
+def _happened(step: ExplainedStep, before: ExplainedStep, drive: ExplainedDrive) -> list[str]:
     """Tell what happened, all trimmed units in one sentence."""
     happened = step["happened"]
     if not happened:
@@ -165,7 +166,9 @@ def _happened(step: Step, before: Step, drive: Drive) -> list[str]:
     return sentences
 
 
-def _one(happening: Mapping[str, Any], step: Step, before: Step, drive: Drive) -> str:
+def _one(
+    happening: Mapping[str, Any], step: ExplainedStep, before: ExplainedStep, drive: ExplainedDrive
+) -> str:
     what = happening["what"]
     if what == "read":
         units = plural(happening["units"], "unit")
@@ -182,7 +185,7 @@ def _one(happening: Mapping[str, Any], step: Step, before: Step, drive: Drive) -
     return f"Unit {unit} goes to {place}; {_place(happening['was'], drive)} becomes invalid."
 
 
-def _erase(block: int, step: Step, before: Step) -> str:
+def _erase(block: int, step: ExplainedStep, before: ExplainedStep) -> str:
     erases = step["blocks"][block]["erases"]
     if before["blocks"][block]["state"] == "collecting":
         return f"Block {block} is erased, and its pages are free. Its erase count is now {erases}."
@@ -192,7 +195,7 @@ def _erase(block: int, step: Step, before: Step) -> str:
     )
 
 
-def _victim(happening: Mapping[str, Any], step: Step, drive: Drive) -> str:
+def _victim(happening: Mapping[str, Any], step: ExplainedStep, drive: ExplainedDrive) -> str:
     block, valid = happening["block"], happening["valid"]
     chosen = _REASONS[happening["reason"]].format(block=block)
     held = f"{valid} of its {drive['pages_per_block']} pages are valid and have to be copied"
@@ -205,7 +208,7 @@ def _victim(happening: Mapping[str, Any], step: Step, drive: Drive) -> str:
     )
 
 
-def _place(page: int, drive: Drive) -> str:
+def _place(page: int, drive: ExplainedDrive) -> str:
     block, place = divmod(page, drive["pages_per_block"])
     return f"page {place} of block {block}"
 

@@ -20,7 +20,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.optimize import minimize
 
-from ssdlab.study.fitting.unknowns import Array
+from ssdlab.study.fitting.unknowns import FloatArray
 
 _ROOT5 = math.sqrt(5.0)
 _LENGTHS = (math.log(0.1), math.log(100.0))
@@ -50,17 +50,17 @@ class Emulator:
         What the variance is multiplied by.
     """
 
-    features: Array
-    lengths: Array
+    features: FloatArray
+    lengths: FloatArray
     scale: float
     nugget: float
     mean: float
     spread: float
-    weights: Array
-    inverse: Array
+    weights: FloatArray
+    inverse: FloatArray
     stretch: float
 
-    def predict(self, features: Array) -> tuple[Array, Array]:
+    def predict(self, features: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return mean and variance of the logarithm of the figure that a run there would give."""
         near = self.scale**2 * _matern(_distances(features, self.features, self.lengths))
         mean = near @ self.weights
@@ -69,7 +69,7 @@ class Emulator:
         return self.mean + self.spread * mean, self.spread**2 * self.stretch * variance
 
 
-def fit_emulator(features: Array, figures: Array) -> Emulator:
+def fit_emulator(features: FloatArray, figures: FloatArray) -> Emulator:
     """Fit an emulator to runs.
 
     Parameters
@@ -102,17 +102,17 @@ def fit_emulator(features: Array, figures: Array) -> Emulator:
     return Emulator(features, lengths, scale, nugget, mean, spread, weights, inverse, stretch)
 
 
-def _distances(one: Array, other: Array, lengths: Array) -> Array:
+def _distances(one: FloatArray, other: FloatArray, lengths: FloatArray) -> FloatArray:
     one, other = one / lengths, other / lengths
     squares = (one**2).sum(1)[:, None] + (other**2).sum(1)[None, :] - 2 * one @ other.T
     return np.asarray(np.sqrt(np.maximum(squares, 0.0)), float)
 
 
-def _matern(distance: Array) -> Array:
+def _matern(distance: FloatArray) -> FloatArray:
     return np.asarray((1 + _ROOT5 * distance + 5 / 3 * distance**2) * np.exp(-_ROOT5 * distance))
 
 
-def _cost(logs: Array, wanted: Array, squares: Array) -> tuple[float, Array]:
+def _cost(logs: FloatArray, wanted: FloatArray, squares: FloatArray) -> tuple[float, FloatArray]:
     """Return the negative logarithm of the marginal likelihood with its penalty, and the slope."""
     lengths, scale, nugget = np.exp(logs[:-2]), math.exp(logs[-2]), math.exp(logs[-1])
     distance = np.sqrt(squares @ lengths**-2)

@@ -25,7 +25,7 @@ from ssdlab.experiment import runner
 from ssdlab.experiment.ensemble.runs import RunOrReason
 from ssdlab.ground.errors import SsdlabError
 from ssdlab.study.fitting.measurement import MeasuredLoad, Measurement, figure
-from ssdlab.study.fitting.unknowns import Array, Space
+from ssdlab.study.fitting.unknowns import FloatArray, Space
 
 _SMALL, _LARGE = 192, 768
 """Blocks a die: the long way into the condition, and by the engine's scale model."""
@@ -61,8 +61,8 @@ class Wave:
         A row a drive, a column a measurement; NaN where a run gave none.
     """
 
-    places: Array
-    figures: Array
+    places: FloatArray
+    figures: FloatArray
 
 
 def tasks_of(
@@ -81,7 +81,7 @@ def figures_of(
     outcomes: Sequence[RunOrReason | None],
     runs: Sequence[MeasuredLoad],
     measurements: Sequence[Measurement],
-) -> Array:
+) -> FloatArray:
     """Return what `tasks_of` gave as a row a drive and a column a measurement."""
     drives = [outcomes[start : start + len(runs)] for start in range(0, len(outcomes), len(runs))]
     columns = [runs.index(each.load) for each in measurements]

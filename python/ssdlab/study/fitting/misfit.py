@@ -17,7 +17,7 @@ from scipy.stats import chi2
 from ssdlab.ground import text
 from ssdlab.ground.errors import SsdlabError
 from ssdlab.study.fitting.measurement import Measurement
-from ssdlab.study.fitting.unknowns import Array
+from ssdlab.study.fitting.unknowns import FloatArray
 
 OUTLYING = 4.0
 _MOST_OUTLIERS = 0.2
@@ -38,7 +38,7 @@ class Misfit:
         Of the others, and what it may be.
     """
 
-    residuals: Array
+    residuals: FloatArray
     outliers: tuple[bool, ...]
     sum_of_squares: float
     limit: float
@@ -49,7 +49,7 @@ class Misfit:
         return self.sum_of_squares > self.limit
 
 
-def misfit_of(residuals: Array) -> Misfit:
+def misfit_of(residuals: FloatArray) -> Misfit:
     """Judge the residuals of the best drive.
 
     Examples
@@ -70,7 +70,7 @@ def misfit_of(residuals: Array) -> Misfit:
 
 
 def check_explained(
-    judged: Misfit, fitted: Sequence[Measurement], expected: Array, drive: str
+    judged: Misfit, fitted: Sequence[Measurement], expected: FloatArray, drive: str
 ) -> None:
     """Refuse a drive that no places explain.
 

@@ -22,7 +22,7 @@ from ssdlab.engine import conditions
 from ssdlab.study.fitting.emulator import Emulator
 from ssdlab.study.fitting.measurement import SPREAD, MeasuredLoad, Measurement
 from ssdlab.study.fitting.posterior import MODEL_ERROR
-from ssdlab.study.fitting.unknowns import Array, Space
+from ssdlab.study.fitting.unknowns import FloatArray, Space
 
 _DRIVES = 4096
 _LEAST_TOLD = 0.15
@@ -30,7 +30,7 @@ _RANDOM = ("--bs=4k", "--time_based", "--norandommap")
 
 
 @dataclass(frozen=True)
-class Candidate:
+class PossibleMeasurement:
     """A measurement that could be made.
 
     Attributes
@@ -61,26 +61,36 @@ def _random(*flags: str, condition: str | None = None, span: float = 1.0) -> Mea
 _STEADY = conditions.BY_JOB
 _LATENCIES = ("mean_us", "p99_us")
 CANDIDATES = (
-    Candidate(_random("rw=randwrite", "iodepth=1", "runtime=1"), _LATENCIES),
-    Candidate(_random("rw=randwrite", "iodepth=32", "runtime=2"), ("iops",)),
-    Candidate(_load("rw=write", "bs=128k", "iodepth=32", "runtime=2", "time_based"), ("mb_per_s",)),
-    Candidate(_load("rw=read", "bs=128k", "iodepth=32", "runtime=1", "time_based"), ("mb_per_s",)),
-    Candidate(_random("rw=randread", "iodepth=1", "runtime=1", condition=_STEADY), _LATENCIES),
-    Candidate(_random("rw=randread", "iodepth=32", "runtime=1", condition=_STEADY), ("iops",)),
-    Candidate(_random("rw=randread", "iodepth=256", "runtime=1", condition=_STEADY), ("iops",)),
-    Candidate(
+    PossibleMeasurement(_random("rw=randwrite", "iodepth=1", "runtime=1"), _LATENCIES),
+    PossibleMeasurement(_random("rw=randwrite", "iodepth=32", "runtime=2"), ("iops",)),
+    PossibleMeasurement(
+        _load("rw=write", "bs=128k", "iodepth=32", "runtime=2", "time_based"), ("mb_per_s",)
+    ),
+    PossibleMeasurement(
+        _load("rw=read", "bs=128k", "iodepth=32", "runtime=1", "time_based"), ("mb_per_s",)
+    ),
+    PossibleMeasurement(
+        _random("rw=randread", "iodepth=1", "runtime=1", condition=_STEADY), _LATENCIES
+    ),
+    PossibleMeasurement(
+        _random("rw=randread", "iodepth=32", "runtime=1", condition=_STEADY), ("iops",)
+    ),
+    PossibleMeasurement(
+        _random("rw=randread", "iodepth=256", "runtime=1", condition=_STEADY), ("iops",)
+    ),
+    PossibleMeasurement(
         _random("rw=randwrite", "iodepth=32", "runtime=4", condition=_STEADY),
         ("iops", "write_amplification"),
     ),
-    Candidate(
+    PossibleMeasurement(
         _random("rw=randwrite", "iodepth=32", "runtime=4", "size=80%", condition=_STEADY, span=0.8),
         ("iops", "write_amplification"),
     ),
-    Candidate(
+    PossibleMeasurement(
         _random("rw=randrw", "rwmixread=70", "iodepth=32", "runtime=4", condition=_STEADY),
         ("read_iops", "read_p99_us"),
     ),
-    Candidate(
+    PossibleMeasurement(
         _random("rw=randrw", "rwmixread=95", "iodepth=4", "runtime=4", condition=_STEADY),
         ("read_mean_us", "read_p99_us", "write_p99_us"),
     ),
@@ -102,7 +112,7 @@ class Ranked:
         Share of each unknown's own, the largest first.
     """
 
-    candidate: Candidate
+    candidate: PossibleMeasurement
     explained: float
     of: dict[str, float]
 
@@ -113,7 +123,7 @@ class Ranked:
 
 def rank(
     space: Space,
-    candidates: Sequence[tuple[Candidate, Sequence[Emulator]]],
+    candidates: Sequence[tuple[PossibleMeasurement, Sequence[Emulator]]],
     measured: Sequence[tuple[Measurement, Emulator]],
     seed: int,
 ) -> list[Ranked]:
@@ -149,14 +159,14 @@ def rank(
     return sorted(ranked, key=lambda each: -each.explained)
 
 
-def _figure(emulator: Emulator, features: Array, spread: float) -> tuple[Array, float]:
+def _figure(emulator: Emulator, features: FloatArray, spread: float) -> tuple[FloatArray, float]:
     """Return a figure over the drives, and its noise as a variance in units of its own."""
     mean, variance = emulator.predict(features)
     noise = spread**2 + MODEL_ERROR**2 + float(variance.mean())
     return mean, noise / max(float(mean.var()), 1e-12)
 
 
-def _relation(features: Array, figures: Sequence[Array]) -> Array:
+def _relation(features: FloatArray, figures: Sequence[FloatArray]) -> FloatArray:
     """Return the rank correlations of all unknowns and figures."""
     # Unknowns are drawn independently: what correlates among them does so by chance.
     columns = np.column_stack([features, *figures])
@@ -167,13 +177,15 @@ def _relation(features: Array, figures: Sequence[Array]) -> Array:
     return np.asarray(found)
 
 
-def _told(relation: Array, index: int, noise: float) -> Array:
+def _told(relation: FloatArray, index: int, noise: float) -> FloatArray:
     """Return what is left when a figure was measured."""
     column = relation[:, index]
     return np.asarray(relation - np.outer(column, column) / (relation[index, index] + noise), float)
 
 
-def _ranked(space: Space, candidate: Candidate, before: Array, after: Array) -> Ranked:
+def _ranked(
+    space: Space, candidate: PossibleMeasurement, before: FloatArray, after: FloatArray
+) -> Ranked:
     count = len(space.unknowns)
     open_before, open_after = np.diag(before)[:count], np.diag(after)[:count]
     shares = (open_before - open_after) / np.maximum(open_before, 1e-9)

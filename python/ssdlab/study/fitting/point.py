@@ -17,7 +17,7 @@ import numpy.typing as npt
 from scipy.optimize import differential_evolution
 
 from ssdlab.study.fitting.posterior import Likelihood
-from ssdlab.study.fitting.unknowns import Array, Unknown
+from ssdlab.study.fitting.unknowns import FloatArray, Unknown
 
 Flags = npt.NDArray[np.bool_]
 
@@ -67,7 +67,7 @@ class Estimate:
 
 
 @dataclass(frozen=True)
-class Point:
+class FittedDrive:
     """The fitted drive.
 
     Attributes
@@ -79,10 +79,10 @@ class Point:
     """
 
     estimates: tuple[Estimate, ...]
-    best: Array
+    best: FloatArray
 
     @property
-    def places(self) -> Array:
+    def places(self) -> FloatArray:
         """Return the fitted drive's places."""
         return np.array([each.place for each in self.estimates])
 
@@ -92,7 +92,7 @@ class Point:
         return [not each.fitted for each in self.estimates]
 
 
-def point_of(likelihood: Likelihood, posterior: Array, seed: int) -> Point:
+def point_of(likelihood: Likelihood, posterior: FloatArray, seed: int) -> FittedDrive:
     """Choose the drive.
 
     Parameters
@@ -134,14 +134,14 @@ def point_of(likelihood: Likelihood, posterior: Array, seed: int) -> Point:
         )
         for column, unknown in enumerate(space.unknowns)
     )
-    return Point(estimates, best)
+    return FittedDrive(estimates, best)
 
 
-def _log(likelihood: Likelihood, places: Array) -> float:
+def _log(likelihood: Likelihood, places: FloatArray) -> float:
     return float(likelihood.log(places[None, :])[0])
 
 
-def is_determined(unknown: Unknown, places: Array) -> bool:
+def is_determined(unknown: Unknown, places: FloatArray) -> bool:
     """Tell whether places of the posterior determine an unknown."""
     if unknown.steps is not None:
         steps = np.minimum((places * unknown.steps).astype(int), unknown.steps - 1)
@@ -150,19 +150,19 @@ def is_determined(unknown: Unknown, places: Array) -> bool:
     return bool(high - low < _MOST_LENGTH * (HIGH - LOW))
 
 
-def _best(likelihood: Likelihood, posterior: Array, free: Flags, seed: int) -> Array:
+def _best(likelihood: Likelihood, posterior: FloatArray, free: Flags, seed: int) -> FloatArray:
     """Return the places of the largest likelihood with the others at the base."""
     columns = np.flatnonzero(free)
     base = likelihood.space.base
     if len(columns) == 0:
         return base
 
-    def whole(some: Array) -> Array:
+    def whole(some: FloatArray) -> FloatArray:
         places = np.tile(base, (some.shape[1], 1))
         places[:, columns] = some.T
         return places
 
-    def cost(some: Array) -> Array:
+    def cost(some: FloatArray) -> FloatArray:
         places = whole(some)
         return np.asarray(-likelihood.log(places) + _PULL * ((places - base) ** 2).sum(axis=1))
 
@@ -183,7 +183,7 @@ def _best(likelihood: Likelihood, posterior: Array, free: Flags, seed: int) -> A
     return np.asarray(whole(found.x[:, None])[0])
 
 
-def _most_helpful(likelihood: Likelihood, posterior: Array, free: Flags) -> int:
+def _most_helpful(likelihood: Likelihood, posterior: FloatArray, free: Flags) -> int:
     """Return which unknown lets the drive agree most when it is freed too."""
     base = likelihood.space.base
 

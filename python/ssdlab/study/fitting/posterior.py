@@ -21,7 +21,7 @@ import numpy.typing as npt
 from numpy.random import Generator
 
 from ssdlab.study.fitting.emulator import Emulator
-from ssdlab.study.fitting.unknowns import Array, Space
+from ssdlab.study.fitting.unknowns import FloatArray, Space
 
 MODEL_ERROR = 0.015
 """What smaller drives, and all that a simulator leaves out, may miss (relative)."""
@@ -52,28 +52,28 @@ class Likelihood:
 
     space: Space
     emulators: Sequence[Emulator]
-    measured: Array
-    spreads: Array
+    measured: FloatArray
+    spreads: FloatArray
 
-    def residuals(self, places: Array) -> Array:
+    def residuals(self, places: FloatArray) -> FloatArray:
         """Return z: a row a drive, a column a measurement."""
         return self._residuals(places)[0]
 
-    def expected(self, places: Array) -> Array:
+    def expected(self, places: FloatArray) -> FloatArray:
         """Return what each measurement would be on one drive."""
         features = self.space.features(places[None, :])
         return np.exp([float(each.predict(features)[0][0]) for each in self.emulators])
 
-    def log(self, places: Array) -> Array:
+    def log(self, places: FloatArray) -> FloatArray:
         """Return the logarithm of the likelihood, up to a constant."""
         residuals, scales = self._residuals(places)
         return np.asarray(log_student(residuals * scales, scales).sum(axis=1))
 
-    def scales(self) -> Array:
+    def scales(self) -> FloatArray:
         """Return the scale of each measurement about a drive that was run."""
         return np.sqrt(self.spreads**2 + MODEL_ERROR**2)
 
-    def _residuals(self, places: Array) -> tuple[Array, Array]:
+    def _residuals(self, places: FloatArray) -> tuple[FloatArray, FloatArray]:
         features = self.space.features(places)
         found = [emulator.predict(features) for emulator in self.emulators]
         means = np.stack([mean for mean, _ in found], axis=1)
@@ -82,7 +82,7 @@ class Likelihood:
         return (self.measured - means) / scales, scales
 
 
-def log_student(differences: Array, scales: Array) -> Array:
+def log_student(differences: FloatArray, scales: FloatArray) -> FloatArray:
     """Return the logarithms of Student-t densities, up to a constant."""
     residuals = differences / scales
     return np.asarray(
@@ -90,7 +90,7 @@ def log_student(differences: Array, scales: Array) -> Array:
     )
 
 
-def sample(likelihood: Likelihood, seed: int, population: int = _POPULATION) -> Array:
+def sample(likelihood: Likelihood, seed: int, population: int = _POPULATION) -> FloatArray:
     """Return places of the posterior, a row each.
 
     Parameters
@@ -117,7 +117,7 @@ def sample(likelihood: Likelihood, seed: int, population: int = _POPULATION) -> 
     return places
 
 
-def _step(logs: Array, power: float) -> float:
+def _step(logs: FloatArray, power: float) -> float:
     """Return by how much the power may rise; halved until the population stays good enough."""
     step = 1.0 - power
     while _as_good_as(np.exp(step * (logs - logs.max()))) < _KEPT and step > 1e-6:
@@ -125,12 +125,12 @@ def _step(logs: Array, power: float) -> float:
     return step
 
 
-def _as_good_as(weights: Array) -> float:
+def _as_good_as(weights: FloatArray) -> float:
     """Return the share of equal members that is as good as these weighted ones (ESS)."""
     return float(weights.sum() ** 2 / (weights**2).sum() / len(weights))
 
 
-def _resampled(weights: Array, chance: Generator) -> npt.NDArray[np.intp]:
+def _resampled(weights: FloatArray, chance: Generator) -> npt.NDArray[np.intp]:
     """Choose members by weight, at even distances."""
     count = len(weights)
     marks = (np.arange(count) + chance.random()) / count
@@ -138,8 +138,8 @@ def _resampled(weights: Array, chance: Generator) -> npt.NDArray[np.intp]:
 
 
 def _moved(
-    likelihood: Likelihood, places: Array, logs: Array, power: float, chance: Generator
-) -> tuple[Array, Array]:
+    likelihood: Likelihood, places: FloatArray, logs: FloatArray, power: float, chance: Generator
+) -> tuple[FloatArray, FloatArray]:
     """Propose a move for each member, and take it by Metropolis's rule."""
     proposed = np.where(
         chance.random(len(places))[:, None] < 0.6,
@@ -151,7 +151,7 @@ def _moved(
     return np.where(taken[:, None], proposed, places), np.where(taken, proposed_logs, logs)
 
 
-def _by_differences(places: Array, chance: Generator) -> Array:
+def _by_differences(places: FloatArray, chance: Generator) -> FloatArray:
     count, unknowns = places.shape
     one, other = places[chance.permutation(count)], places[chance.permutation(count)]
     moves = chance.random((count, unknowns)) < chance.choice([0.2, 0.5, 1.0], (count, 1))
@@ -162,14 +162,14 @@ def _by_differences(places: Array, chance: Generator) -> Array:
     return _reflected(places + moves * (reach * (one - other) + jitter))
 
 
-def _by_drawing_one(places: Array, chance: Generator) -> Array:
+def _by_drawing_one(places: FloatArray, chance: Generator) -> FloatArray:
     drawn = places.copy()
     rows = np.arange(len(places))
     drawn[rows, chance.integers(places.shape[1], size=len(places))] = chance.random(len(places))
     return drawn
 
 
-def _reflected(places: Array) -> Array:
+def _reflected(places: FloatArray) -> FloatArray:
     """Fold what left the range back into it, which keeps moves as likely as their reverse."""
     folded = np.mod(places, 2.0)
     return np.where(folded > 1, 2 - folded, folded)

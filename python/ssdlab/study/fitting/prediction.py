@@ -14,13 +14,13 @@ import numpy as np
 from ssdlab.study.fitting.measurement import Measurement
 from ssdlab.study.fitting.point import HIGH, LOW
 from ssdlab.study.fitting.posterior import MODEL_ERROR
-from ssdlab.study.fitting.unknowns import Array
+from ssdlab.study.fitting.unknowns import FloatArray
 
 _SCATTERED = 200
 
 
 @dataclass(frozen=True)
-class Prediction:
+class MeasurementPrediction:
     """A measurement that was held back, and what was expected.
 
     Attributes
@@ -47,7 +47,9 @@ class Prediction:
         return self.median / self.measurement.value - 1
 
 
-def predict(measurement: Measurement, figures: Array, seed: int) -> Prediction | None:
+def predict(
+    measurement: Measurement, figures: FloatArray, seed: int
+) -> MeasurementPrediction | None:
     """Predict a measurement.
 
     Parameters
@@ -61,7 +63,7 @@ def predict(measurement: Measurement, figures: Array, seed: int) -> Prediction |
 
     Returns
     -------
-    Prediction
+    MeasurementPrediction
         None where no drive gave a figure.
     """
     given = figures[np.isfinite(figures)]
@@ -70,4 +72,4 @@ def predict(measurement: Measurement, figures: Array, seed: int) -> Prediction |
     scatter = np.hypot(measurement.spread, MODEL_ERROR)
     chance = np.random.default_rng(seed).normal(0.0, scatter, (_SCATTERED, len(given)))
     low, median, high = np.quantile(given * np.exp(chance), [LOW, 0.5, HIGH])
-    return Prediction(measurement, float(low), float(median), float(high))
+    return MeasurementPrediction(measurement, float(low), float(median), float(high))

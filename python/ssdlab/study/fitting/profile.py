@@ -11,13 +11,13 @@ from typing import Any
 
 from ssdlab import engine
 from ssdlab.study.fitting.measurement import Measurement
-from ssdlab.study.fitting.point import Estimate, Point
+from ssdlab.study.fitting.point import Estimate, FittedDrive
 from ssdlab.study.fitting.unknowns import Space, rounded
 from ssdlab.study.profile_file import DEFAULT, SET, document, entry
 
 
 def profile_text(
-    space: Space, point: Point, fitted: Sequence[Measurement], where: Sequence[str]
+    space: Space, point: FittedDrive, fitted: Sequence[Measurement], where: Sequence[str]
 ) -> str:
     """Write a profile.
 
@@ -47,7 +47,7 @@ def interval(estimate: Estimate) -> str:
     return low if low == high else f"{low} to {high}"
 
 
-def _changed(space: Space, point: Point, to: str) -> Iterator[tuple[str, str]]:
+def _changed(space: Space, point: FittedDrive, to: str) -> Iterator[tuple[str, str]]:
     """Give the entries of the unknowns by key."""
     for estimate in point.estimates:
         unknown = estimate.unknown

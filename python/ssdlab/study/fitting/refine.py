@@ -16,10 +16,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ssdlab.ground.errors import SsdlabError
-from ssdlab.study.fitting.point import Point, point_of
+from ssdlab.study.fitting.point import FittedDrive, point_of
 from ssdlab.study.fitting.posterior import Likelihood, log_student
-from ssdlab.study.fitting.unknowns import Array
-from ssdlab.study.fitting.waves import Fit, Perform, likelihood_of, run_point
+from ssdlab.study.fitting.unknowns import FloatArray
+from ssdlab.study.fitting.waves import Fit, PerformAll, likelihood_of, run_point
 
 STEPS = 6
 _AS_EXPECTED = 0.01
@@ -40,12 +40,12 @@ class Refined:
         Of places, by all that was run.
     """
 
-    point: Point
-    figures: Array
+    point: FittedDrive
+    figures: FloatArray
     likelihood: Likelihood
 
 
-def refine(done: Fit, seed: int, perform: Perform, steps: int = STEPS) -> Refined:
+def refine(done: Fit, seed: int, perform: PerformAll, steps: int = STEPS) -> Refined:
     """Choose a drive and run it, until it gives what was expected.
 
     Parameters
@@ -86,11 +86,11 @@ def refine(done: Fit, seed: int, perform: Perform, steps: int = STEPS) -> Refine
     return replace(max(tried, key=lambda each: each[0])[1], likelihood=likelihood)
 
 
-def agreement(likelihood: Likelihood, figures: Array) -> float:
+def agreement(likelihood: Likelihood, figures: FloatArray) -> float:
     """Return the logarithm of the likelihood of a drive that was run, up to a constant."""
     return float(log_student(likelihood.measured - np.log(figures), likelihood.scales()).sum())
 
 
-def _is_as_expected(likelihood: Likelihood, point: Point, figures: Array) -> bool:
+def _is_as_expected(likelihood: Likelihood, point: FittedDrive, figures: FloatArray) -> bool:
     expected = likelihood.expected(point.places)
     return bool(np.all(np.abs(figures / expected - 1) < _AS_EXPECTED))

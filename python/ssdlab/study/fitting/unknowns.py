@@ -21,7 +21,7 @@ from ssdlab.experiment.ensemble import draw, ranges
 from ssdlab.experiment.ensemble.ranges import Range
 from ssdlab.ground.errors import SsdlabError
 
-Array = npt.NDArray[np.float64]
+FloatArray = npt.NDArray[np.float64]
 _STEPPED = ("steps", "choices")
 
 
@@ -103,17 +103,17 @@ class Space:
     unknowns: tuple[Unknown, ...]
 
     @property
-    def base(self) -> Array:
+    def base(self) -> FloatArray:
         """Return the base profile's places."""
         return np.array([each.base for each in self.unknowns])
 
-    def sobol(self, count: int, seed: int) -> Array:
+    def sobol(self, count: int, seed: int) -> FloatArray:
         """Return so many places all over the space, a row each."""
         first = [each.ranges[0] for each in self.unknowns]
         drawn = draw.draws(first, count, seed)
         return np.array([[point[each.key] for each in first] for point in drawn])
 
-    def settings(self, places: Array, but: Sequence[bool] = ()) -> Settings:
+    def settings(self, places: FloatArray, but: Sequence[bool] = ()) -> Settings:
         """Return what a drive at these places sets.
 
         Parameters
@@ -129,7 +129,7 @@ class Space:
                 set_to.update(unknown.settings(float(place)))
         return tuple(set_to.items())
 
-    def features(self, places: Array) -> Array:
+    def features(self, places: FloatArray) -> FloatArray:
         """Return what emulators see of places: steps become whole, from 0 to 1."""
         seen = np.array(places, dtype=float)
         for column, unknown in enumerate(self.unknowns):
@@ -138,7 +138,7 @@ class Space:
                 seen[:, column] = step / (unknown.steps - 1)
         return seen
 
-    def works(self, places: Array) -> bool:
+    def works(self, places: FloatArray) -> bool:
         """Tell whether there is a drive at these places; some have less spare than they need."""
         try:
             engine.show(self.drive, self.settings(places))

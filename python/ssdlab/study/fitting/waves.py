@@ -20,13 +20,13 @@ from ssdlab.study.fitting import forward
 from ssdlab.study.fitting.emulator import Emulator, fit_emulator
 from ssdlab.study.fitting.measurement import Measurement, loads
 from ssdlab.study.fitting.posterior import Likelihood, sample
-from ssdlab.study.fitting.unknowns import Array, Space
+from ssdlab.study.fitting.unknowns import FloatArray, Space
 
 WAVES = 4
 _LEAST_RUNS = 8
 """With fewer drives that gave a figure nothing can be learnt."""
 
-Perform = Callable[
+PerformAll = Callable[
     [Sequence[str], Sequence[Callable[[Progress], RunOrReason]]], Sequence[RunOrReason | None]
 ]
 """Runs tasks by their labels; None is one that was stopped."""
@@ -58,10 +58,10 @@ class Fit:
     measurements: tuple[Measurement, ...]
     held_back: tuple[bool, ...]
     likelihood: Likelihood
-    posterior: Array
+    posterior: FloatArray
     last: forward.Wave
-    places: Array
-    figures: Array
+    places: FloatArray
+    figures: FloatArray
     runs: int
 
     @property
@@ -77,7 +77,7 @@ def fit(
     *,
     draws: int,
     seed: int,
-    perform: Perform,
+    perform: PerformAll,
     waves: int = WAVES,
 ) -> Fit:
     """Fit the unknowns of a drive to measurements.
@@ -105,8 +105,8 @@ def fit(
         `perform` was stopped.
     """
     fitted = _but(measurements, held_back)
-    places: Array = np.empty((0, len(space.unknowns)))
-    figures: Array = np.empty((0, len(fitted)))
+    places: FloatArray = np.empty((0, len(space.unknowns)))
+    figures: FloatArray = np.empty((0, len(fitted)))
     drawn, runs = space.sobol(draws, seed), 0
     for number in range(1, waves + 1):
         asked = list(measurements) if number == waves else fitted
@@ -123,7 +123,7 @@ def fit(
     return Fit(space, *given, likelihood, posterior, last, places, figures, runs)
 
 
-def run_point(done: Fit, settings: Settings, seed: int, perform: Perform) -> Array:
+def run_point(done: Fit, settings: Settings, seed: int, perform: PerformAll) -> FloatArray:
     """Run all loads on the fitted drive.
 
     Parameters
@@ -139,7 +139,7 @@ def run_point(done: Fit, settings: Settings, seed: int, perform: Perform) -> Arr
 
     Returns
     -------
-    Array
+    FloatArray
         A figure for each measurement; NaN where a run gave none.
 
     Raises
@@ -161,12 +161,12 @@ def run_point(done: Fit, settings: Settings, seed: int, perform: Perform) -> Arr
 
 def run_wave(
     space: Space,
-    places: Array,
+    places: FloatArray,
     asked: Sequence[Measurement],
     name: str,
     seed: int,
-    perform: Perform,
-) -> Array:
+    perform: PerformAll,
+) -> FloatArray:
     """Run all loads on drives.
 
     Parameters
@@ -186,7 +186,7 @@ def run_wave(
 
     Returns
     -------
-    Array
+    FloatArray
         A row a drive, a column a measurement; NaN where a run gave none.
 
     Raises
@@ -219,14 +219,14 @@ def _complain(measurement: Measurement, outcomes: Sequence[RunOrReason | None]) 
     )
 
 
-def emulators_of(space: Space, places: Array, figures: Array) -> list[Emulator]:
+def emulators_of(space: Space, places: FloatArray, figures: FloatArray) -> list[Emulator]:
     """Return an emulator of each measurement, from what `run_wave` gave."""
     features, logs = space.features(places), np.log(figures)
     return [fit_emulator(features, logs[:, column]) for column in range(figures.shape[1])]
 
 
 def likelihood_of(
-    space: Space, fitted: Sequence[Measurement], places: Array, figures: Array
+    space: Space, fitted: Sequence[Measurement], places: FloatArray, figures: FloatArray
 ) -> Likelihood:
     """Return the likelihood of places, from what `run_wave` gave."""
     measured = np.log([each.value for each in fitted])
@@ -234,10 +234,10 @@ def likelihood_of(
     return Likelihood(space, emulators_of(space, places, figures), measured, spreads)
 
 
-def _working(space: Space, posterior: Array, count: int, seed: int) -> Array:
+def _working(space: Space, posterior: FloatArray, count: int, seed: int) -> FloatArray:
     """Choose draws of the posterior that are drives."""
     order = np.random.default_rng(seed).permutation(len(posterior))
-    chosen: list[Array] = []
+    chosen: list[FloatArray] = []
     for row in order:
         if len(chosen) < count and space.works(posterior[row]):
             chosen.append(posterior[row])

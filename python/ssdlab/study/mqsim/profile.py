@@ -21,7 +21,7 @@ from xml.etree import ElementTree
 
 from ssdlab.study.mqsim.elements import Elements
 
-Number = tuple[str, Any, str]
+GivenParameter = tuple[str, Any, str]
 """Key, value, and the elements that it came from."""
 
 _KINDS = {"SLC": ("LSB",), "MLC": ("LSB", "MSB"), "TLC": ("LSB", "CSB", "MSB")}
@@ -56,7 +56,7 @@ def profile_of(path: Path, root: ElementTree.Element) -> tuple[str, list[str]]:
     return _text(path, numbers), given.unasked()
 
 
-def _sizes(given: Elements) -> Iterator[Number]:
+def _sizes(given: Elements) -> Iterator[GivenParameter]:
     share = given.number("Overprovisioning_Ratio")
     if share >= 1:
         raise given.refused(f"Overprovisioning_Ratio: {share:g}: must be below 1")
@@ -72,7 +72,7 @@ def _physical_bytes(given: Elements) -> int:
     return blocks * given.count("Page_No_Per_Block") * given.count("Page_Capacity")
 
 
-def _flash(given: Elements) -> Iterator[Number]:
+def _flash(given: Elements) -> Iterator[GivenParameter]:
     cell = given.word("Flash_Technology", tuple(_KINDS))
     chips, dies = given.count("Chip_No_Per_Channel"), given.count("Die_No_Per_Chip")
     yield "nand.cell", cell.lower(), "Flash_Technology"
@@ -99,19 +99,19 @@ def _flash(given: Elements) -> Iterator[Number]:
     yield from _suspension(given)
 
 
-def _wear(given: Elements) -> Iterator[Number]:
+def _wear(given: Elements) -> Iterator[GivenParameter]:
     yield "reliability.rated_cycles", given.count("Block_PE_Cycles_Limit"), "Block_PE_Cycles_Limit"
     yield "reliability.factory_bad_share", 0, "MQSim has no bad blocks"
 
 
-def _suspension(given: Elements) -> Iterator[Number]:
+def _suspension(given: Elements) -> Iterator[GivenParameter]:
     """Suspend both or none: a drive that suspends erases alone is not in this model."""
     if given.word("CMD_Suspension_Support", _SUSPENDS) == "PROGRAM_ERASE":
         yield "nand.suspend", True, "CMD_Suspension_Support"
         yield "nand.suspend_us", given.number("Suspend_Program_Time") / 1e3, "Suspend_Program_Time"
 
 
-def _translation(given: Elements) -> Iterator[Number]:
+def _translation(given: Elements) -> Iterator[GivenParameter]:
     given.word("Address_Mapping", ("PAGE_LEVEL",))
     yield "ftl.mapping_unit_bytes", given.count("Page_Capacity"), "Page_Capacity: a map of pages"
     if not given.is_true("Ideal_Mapping_Table"):
@@ -131,7 +131,7 @@ def _translation(given: Elements) -> Iterator[Number]:
         yield "ftl.static_wear_cycles", limit, "Static_Wearleveling_Threshold"
 
 
-def _controller(given: Elements) -> Iterator[Number]:
+def _controller(given: Elements) -> Iterator[GivenParameter]:
     for key in ("read_command_us", "write_command_us"):
         yield f"controller.{key}", 0, "MQSim's controller takes no time for a command"
     if not _is_nvme(given):
@@ -140,7 +140,7 @@ def _controller(given: Elements) -> Iterator[Number]:
             yield f"controller.{key}", delay, "SATA_Processing_Delay"
 
 
-def _link(given: Elements) -> Iterator[Number]:
+def _link(given: Elements) -> Iterator[GivenParameter]:
     depth = given.count("IO_Queue_Depth")
     if _is_nvme(given):
         rate = given.number("PCIe_Lane_Bandwidth") * 1000 * given.count("PCIe_Lane_Count")
@@ -157,7 +157,7 @@ def _is_nvme(given: Elements) -> bool:
     return given.word("HostInterface_Type", ("NVME", "SATA")) == "NVME"
 
 
-def _buffer(given: Elements) -> Iterator[Number]:
+def _buffer(given: Elements) -> Iterator[GivenParameter]:
     kind = given.word("Caching_Mechanism", ("SIMPLE", "ADVANCED", "TURNED_OFF"))
     size = given.count("Data_Cache_Capacity")
     size = 0 if kind == "TURNED_OFF" else size
@@ -165,7 +165,7 @@ def _buffer(given: Elements) -> Iterator[Number]:
     yield "buffer.power_loss_protected", True, "MQSim acknowledges cached writes, loses no power"
 
 
-def _text(path: Path, numbers: list[Number]) -> str:
+def _text(path: Path, numbers: list[GivenParameter]) -> str:
     title = f"MQSim, {path.name}"
     lines = [
         f"title = {_toml(title)}",

@@ -26,7 +26,7 @@ _REMEDY = "MQSim's lines are: nanoseconds device sector sectors 0|1, such as 938
 
 
 @dataclass
-class Told:
+class TraceExtent:
     """What a trace came to.
 
     Attributes
@@ -44,7 +44,7 @@ class Told:
     end_bytes: int
 
 
-def iolog(path: Path, told: Told, percent: int = 100) -> Iterator[str]:
+def iolog(path: Path, told: TraceExtent, percent: int = 100) -> Iterator[str]:
     """Return the lines of the iolog one after the other; what was read is told.
 
     Parameters

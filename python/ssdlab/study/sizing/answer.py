@@ -6,26 +6,26 @@ from collections.abc import Sequence
 
 from ssdlab.ground import text
 from ssdlab.study.sizing import shown
-from ssdlab.study.sizing.candidate import Layout
+from ssdlab.study.sizing.candidate import ArrayLayout
 from ssdlab.study.sizing.load import HostLoad, Limits
 from ssdlab.study.sizing.search import ranked
-from ssdlab.study.sizing.verdict import Verdict
+from ssdlab.study.sizing.verdict import CandidateVerdict
 
 
-def brief(verdicts: Sequence[Verdict]) -> list[Verdict]:
+def brief(verdicts: Sequence[CandidateVerdict]) -> list[CandidateVerdict]:
     """Return what a buyer compares, of each drive and layout, in the order given.
 
     Of what meets the least spare, and the one below it; else the best that can be had of it: the
     most spare that was run, or the most that closed forms rule out.
     """
-    groups = dict[tuple[str, Layout], list[Verdict]]()
+    groups = dict[tuple[str, ArrayLayout], list[CandidateVerdict]]()
     for each in verdicts:
         groups.setdefault((each.candidate.drive, each.candidate.layout), []).append(each)
     kept = [one for group in groups.values() for one in _brief(group)]
     return [each for each in verdicts if each in kept]
 
 
-def _brief(group: Sequence[Verdict]) -> list[Verdict]:
+def _brief(group: Sequence[CandidateVerdict]) -> list[CandidateVerdict]:
     rising = sorted(group, key=lambda each: each.candidate.unused)
     place = next((place for place, each in enumerate(rising) if each.meets), None)
     if place is not None:
@@ -33,7 +33,7 @@ def _brief(group: Sequence[Verdict]) -> list[Verdict]:
     return [next((each for each in reversed(rising) if each.figures is not None), rising[-1])]
 
 
-def of_drive(group: Sequence[Verdict], load: HostLoad, limits: Limits) -> str:
+def of_drive(group: Sequence[CandidateVerdict], load: HostLoad, limits: Limits) -> str:
     """Say in a line what was found of a drive in a layout, of all its shares."""
     found = _brief(group)[-1]
     share = text.percent(found.candidate.unused, 0)
@@ -45,13 +45,15 @@ def of_drive(group: Sequence[Verdict], load: HostLoad, limits: Limits) -> str:
     return f"{name}: misses with up to {share} unused: {shown.missed(found, load, limits)}"
 
 
-def best(verdicts: Sequence[Verdict]) -> Verdict | None:
+def best(verdicts: Sequence[CandidateVerdict]) -> CandidateVerdict | None:
     """Return the first that meets what is asked."""
     first = ranked(verdicts)[0] if verdicts else None
     return first if first is not None and first.meets else None
 
 
-def less_spare(chosen: Verdict, verdicts: Sequence[Verdict]) -> Verdict | None:
+def less_spare(
+    chosen: CandidateVerdict, verdicts: Sequence[CandidateVerdict]
+) -> CandidateVerdict | None:
     """Return the verdict on the same with the next smaller share unused."""
     mine = chosen.candidate
     smaller = [
@@ -63,7 +65,9 @@ def less_spare(chosen: Verdict, verdicts: Sequence[Verdict]) -> Verdict | None:
     return max(smaller, key=lambda each: each.candidate.unused, default=None)
 
 
-def fewer_drives(chosen: Verdict, verdicts: Sequence[Verdict]) -> Verdict | None:
+def fewer_drives(
+    chosen: CandidateVerdict, verdicts: Sequence[CandidateVerdict]
+) -> CandidateVerdict | None:
     """Return the best verdict on the same drive in the layout with one drive less."""
     smaller = chosen.candidate.layout.smaller()
     mine = [
@@ -74,7 +78,7 @@ def fewer_drives(chosen: Verdict, verdicts: Sequence[Verdict]) -> Verdict | None
     return ranked(mine)[0] if mine else None
 
 
-def sentences(verdicts: Sequence[Verdict], load: HostLoad, limits: Limits) -> list[str]:
+def sentences(verdicts: Sequence[CandidateVerdict], load: HostLoad, limits: Limits) -> list[str]:
     """Say what was found; the first sentence is the answer, the last what was not steady."""
     restless = [each.candidate.label for each in verdicts if each.not_steady]
     return [*_found(verdicts, load, limits), *not_steady(restless)]
@@ -86,7 +90,7 @@ def not_steady(names: Sequence[str]) -> list[str]:
     return [f"NOT STEADY: {each}: these figures are not those of a steady state."] if names else []
 
 
-def _found(verdicts: Sequence[Verdict], load: HostLoad, limits: Limits) -> list[str]:
+def _found(verdicts: Sequence[CandidateVerdict], load: HostLoad, limits: Limits) -> list[str]:
     chosen = best(verdicts)
     if chosen is None:
         return [_none_meets(verdicts, load, limits)]
@@ -109,7 +113,7 @@ def _found(verdicts: Sequence[Verdict], load: HostLoad, limits: Limits) -> list[
     return said
 
 
-def _fewer(found: Verdict, load: HostLoad, limits: Limits) -> str:
+def _fewer(found: CandidateVerdict, load: HostLoad, limits: Limits) -> str:
     name = found.candidate.layout.name
     share = text.percent(found.candidate.unused, 0)
     if found.meets:
@@ -117,7 +121,7 @@ def _fewer(found: Verdict, load: HostLoad, limits: Limits) -> str:
     return f"{name} would not do: {share} unused misses {shown.missed(found, load, limits)}."
 
 
-def _none_meets(verdicts: Sequence[Verdict], load: HostLoad, limits: Limits) -> str:
+def _none_meets(verdicts: Sequence[CandidateVerdict], load: HostLoad, limits: Limits) -> str:
     run = [each for each in verdicts if each.figures is not None]
     if not any(each.is_judged for each in verdicts):
         return "None of them could be judged."

@@ -152,7 +152,7 @@ def _mean(value: Any) -> float:
 
 
 @dataclass(frozen=True)
-class Layout:
+class ArrayLayout:
     """One drive, or an array of equal drives.
 
     Attributes
@@ -188,7 +188,7 @@ class Layout:
         """Bytes written to drives for each byte of the host, at least: whole stripes."""
         return self.drives / self.data_drives
 
-    def smaller(self) -> Layout | None:
+    def smaller(self) -> ArrayLayout | None:
         """Return the same with a drive less (RAID 10: a pair); None where there is none."""
         fewer = self.drives - (2 if self.level == 10 else 1)
         if not self.layer or fewer < _LEAST_DRIVES[self.level]:
@@ -196,7 +196,7 @@ class Layout:
         return layout(self.layer.replace(f"disks={self.drives}", f"disks={fewer}"))
 
 
-def layout(layer: str) -> Layout:
+def layout(layer: str) -> ArrayLayout:
     """Read a layout: ``single``, or a RAID layer such as ``raid:level=5,disks=4``.
 
     Raises
@@ -205,7 +205,7 @@ def layout(layer: str) -> Layout:
         It is neither.
     """
     if layer == SINGLE:
-        return Layout("", 0, 1)
+        return ArrayLayout("", 0, 1)
     pairs = dict(part.partition("=")[::2] for part in layer.partition(":")[2].split(","))
     level, drives = (_count(pairs.get(name, "")) for name in ("level", "disks"))
     if not layer.startswith("raid:") or drives < _LEAST_DRIVES.get(level, drives + 1):
@@ -213,7 +213,7 @@ def layout(layer: str) -> Layout:
             f"--layout {layer}: expected {SINGLE}, or a RAID with its level and disks\n"
             "such as raid:level=5,disks=4; ssdlab layers lists what else a RAID takes"
         )
-    return Layout(layer, level, drives)
+    return ArrayLayout(layer, level, drives)
 
 
 def _count(text: str) -> int:
@@ -227,7 +227,7 @@ class Candidate:
 
     drive: str
     unused: float
-    layout: Layout
+    layout: ArrayLayout
 
     @property
     def exported_bytes(self) -> int:

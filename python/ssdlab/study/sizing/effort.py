@@ -15,7 +15,7 @@ from ssdlab import engine
 from ssdlab.experiment.parallel import cores
 from ssdlab.ground import text
 from ssdlab.ground.errors import SsdlabError
-from ssdlab.study.sizing.candidate import Candidate, Layout, sheet
+from ssdlab.study.sizing.candidate import ArrayLayout, Candidate, sheet
 from ssdlab.study.sizing.search import Asked, decide
 from ssdlab.study.sizing.simulate import conditioning
 
@@ -24,7 +24,7 @@ _MOST_BYTES = 4e9
 
 
 @dataclass(frozen=True)
-class Effort:
+class SearchEffort:
     """What a search takes.
 
     Attributes
@@ -37,12 +37,14 @@ class Effort:
         What people are told.
     """
 
-    pairs: Sequence[tuple[str, Layout]]
+    pairs: Sequence[tuple[str, ArrayLayout]]
     workers: int
     told: str
 
 
-def plan(asked: Asked, pairs: Sequence[tuple[str, Layout]], shares: Sequence[float]) -> Effort:
+def plan(
+    asked: Asked, pairs: Sequence[tuple[str, ArrayLayout]], shares: Sequence[float]
+) -> SearchEffort:
     """Plan a search.
 
     Parameters
@@ -59,7 +61,7 @@ def plan(asked: Asked, pairs: Sequence[tuple[str, Layout]], shares: Sequence[flo
     most = min(cores(), len(run))
     fitting = [n for n in range(1, most + 1) if sum(needed[:n]) <= _MOST_BYTES]
     workers = max(fitting, default=1)
-    return Effort(
+    return SearchEffort(
         sorted(pairs, key=lambda pair: seconds.get(pair, 0.0)),
         workers,
         _told(len(pairs), len(run), sum(seconds.values()), sum(needed[:workers]), workers),
@@ -75,7 +77,7 @@ def _told(drives: int, run: int, seconds: float, needed: float, workers: int) ->
 
 
 def _first_undecided(
-    asked: Asked, drive: str, layout: Layout, shares: Sequence[float]
+    asked: Asked, drive: str, layout: ArrayLayout, shares: Sequence[float]
 ) -> Candidate | None:
     candidates = (Candidate(drive, share, layout) for share in shares)
     return next((each for each in candidates if decide(asked, each) is None), None)

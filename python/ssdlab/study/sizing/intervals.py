@@ -27,10 +27,10 @@ from ssdlab.experiment.ensemble.summary import HIGH, LOW
 from ssdlab.ground.errors import SsdlabError
 from ssdlab.study.sizing.candidate import Candidate
 from ssdlab.study.sizing.load import HostLoad, Limits
-from ssdlab.study.sizing.simulate import Draw, Figures, simulate
+from ssdlab.study.sizing.simulate import DrawnDrive, LoadFigures, simulate
 from ssdlab.study.sizing.verdict import reserves
 
-FiguresOrReason = Figures | str
+FiguresOrReason = LoadFigures | str
 """What the runs of a draw gave, or why there is no such drive."""
 
 _AMPLIFICATION = "write_amplification"
@@ -38,7 +38,7 @@ _LEVELS = (LOW, 0.5, HIGH)
 
 
 @dataclass(frozen=True)
-class Interval:
+class DrawnInterval:
     """5, 50 and 95 %."""
 
     low: float
@@ -51,7 +51,7 @@ class Interval:
 
 
 @dataclass(frozen=True)
-class Spread:
+class CandidateSpread:
     """What the draws of a candidate gave.
 
     Attributes
@@ -69,7 +69,7 @@ class Spread:
     candidate: Candidate
     draws: int
     kept: int
-    intervals: Mapping[str, Interval]
+    intervals: Mapping[str, DrawnInterval]
     not_steady: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
@@ -86,7 +86,7 @@ class Spread:
         }
 
 
-def drawn(candidate: Candidate, count: int, seed: int) -> list[Draw]:
+def drawn(candidate: Candidate, count: int, seed: int) -> list[DrawnDrive]:
     """Draw the drive of a candidate, and its layers, so many times.
 
     Raises
@@ -95,20 +95,20 @@ def drawn(candidate: Candidate, count: int, seed: int) -> list[Draw]:
         The profile assumes nothing that could be drawn.
     """
     request = RunRequest(drive=candidate.drive, layers=candidate.layout.layers, seed=seed)
-    return [Draw(each.settings, each.layers) for each in ensemble(request, count).requests]
+    return [DrawnDrive(each.settings, each.layers) for each in ensemble(request, count).requests]
 
 
 def tasks(
     candidate: Candidate,
     load: HostLoad,
-    draws: Sequence[Draw],
+    draws: Sequence[DrawnDrive],
     seed: int,
     *,
     wear_alone: bool = False,
 ) -> list[Callable[[Progress], FiguresOrReason]]:
     """Return the runs of each draw."""
 
-    def run(draw: Draw) -> Callable[[Progress], FiguresOrReason]:
+    def run(draw: DrawnDrive) -> Callable[[Progress], FiguresOrReason]:
         def task(progress: Progress) -> FiguresOrReason:
             try:
                 return simulate(candidate, load, seed, progress, draw=draw, wear_alone=wear_alone)
@@ -122,9 +122,9 @@ def tasks(
 
 def spread(
     candidate: Candidate, load: HostLoad, limits: Limits, found: Sequence[FiguresOrReason | None]
-) -> Spread | None:
+) -> CandidateSpread | None:
     """Summarise the draws; None where none of them worked."""
-    worked = [each for each in found if isinstance(each, Figures)]
+    worked = [each for each in found if isinstance(each, LoadFigures)]
     if not worked:
         return None
     kept = [
@@ -141,17 +141,17 @@ def spread(
         if None not in values:
             figure = "iops" if name == "headroom" else name
             intervals[name] = interval([each for each in values if each is not None], figure)
-    return Spread(candidate, len(worked), sum(kept), intervals, not_steady(worked))
+    return CandidateSpread(candidate, len(worked), sum(kept), intervals, not_steady(worked))
 
 
-def not_steady(worked: Sequence[Figures]) -> str | None:
+def not_steady(worked: Sequence[LoadFigures]) -> str | None:
     """Say how many drawn drives did not come into steady state, and why the first did not."""
     reasons = [each.not_steady for each in worked if each.not_steady]
     return f"{len(reasons)} of {len(worked)} draws, the first: {reasons[0]}" if reasons else None
 
 
-def of_wear(worked: Sequence[Figures], load: HostLoad) -> dict[str, Interval]:
-    """Return the intervals of what wears, by the names of `Figures`.
+def of_wear(worked: Sequence[LoadFigures], load: HostLoad) -> dict[str, DrawnInterval]:
+    """Return the intervals of what wears, by the names of `LoadFigures`.
 
     Parameters
     ----------
@@ -161,23 +161,23 @@ def of_wear(worked: Sequence[Figures], load: HostLoad) -> dict[str, Interval]:
     amplifications = [each.write_amplification for each in worked]
     errors = [model_error.deviation(_AMPLIFICATION, each) or 0.0 for each in amplifications]
 
-    def mixed(values: Sequence[float]) -> Interval:
+    def mixed(values: Sequence[float]) -> DrawnInterval:
         # No drive programs less than it does without copies, but where it compresses.
         least = min(value / max(1.0, a) for value, a in zip(values, amplifications, strict=True))
-        return Interval(*model_error.quantiles(values, errors, _LEVELS, least=least))
+        return DrawnInterval(*model_error.quantiles(values, errors, _LEVELS, least=least))
 
     wear = mixed([1 / each.bytes_written for each in worked])
-    written = Interval(1 / wear.high, 1 / wear.median, 1 / wear.low)
+    written = DrawnInterval(1 / wear.high, 1 / wear.median, 1 / wear.low)
     days = load.bytes_per_day * DAYS_PER_YEAR
     return {
         _AMPLIFICATION: mixed(amplifications),
         "programmed": mixed([each.programmed for each in worked]),
         "bytes_written": written,
-        "years": Interval(written.low / days, written.median / days, written.high / days),
+        "years": DrawnInterval(written.low / days, written.median / days, written.high / days),
     }
 
 
-def interval(values: Sequence[float], figure: str = "") -> Interval:
+def interval(values: Sequence[float], figure: str = "") -> DrawnInterval:
     """Return 5, 50 and 95 % of at least one value, with the model's error where it is known.
 
     Examples
@@ -186,4 +186,4 @@ def interval(values: Sequence[float], figure: str = "") -> Interval:
     2.0
     """
     low, median, high = model_error.interval(figure, values, _LEVELS)
-    return Interval(low, median, high)
+    return DrawnInterval(low, median, high)

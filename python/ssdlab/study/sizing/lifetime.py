@@ -18,9 +18,9 @@ from ssdlab.engine import Progress
 from ssdlab.ground import text
 from ssdlab.study.sizing import nights
 from ssdlab.study.sizing.candidate import SINGLE, Candidate, layout
-from ssdlab.study.sizing.intervals import FiguresOrReason, Interval, not_steady, of_wear, tasks
+from ssdlab.study.sizing.intervals import DrawnInterval, FiguresOrReason, not_steady, of_wear, tasks
 from ssdlab.study.sizing.load import HostLoad
-from ssdlab.study.sizing.simulate import Draw, Figures, commands, conditioning, simulate
+from ssdlab.study.sizing.simulate import DrawnDrive, LoadFigures, commands, conditioning, simulate
 
 CHANGE = 0.2
 """The share that changes leave unused, or trimmed: what is customarily advised."""
@@ -42,7 +42,7 @@ class Case:
     candidate: Candidate
     load: HostLoad
 
-    def figures(self, seed: int, progress: Progress, *, exact: bool = False) -> Figures:
+    def figures(self, seed: int, progress: Progress, *, exact: bool = False) -> LoadFigures:
         """Run it; the whole drive where that is asked."""
         return simulate(self.candidate, self.load, seed, progress, wear_alone=True, exact=exact)
 
@@ -52,11 +52,11 @@ class Years:
     """What came of a case."""
 
     case: Case
-    figures: Figures
-    drawn: Sequence[Figures] = ()
+    figures: LoadFigures
+    drawn: Sequence[LoadFigures] = ()
     """What came of drives that are drawn from what the profile assumes."""
 
-    def intervals(self) -> dict[str, Interval]:
+    def intervals(self) -> dict[str, DrawnInterval]:
         """Return 5, 50 and 95 % of WA, TBW and years; nothing where no draw worked."""
         return of_wear(self.drawn, self.case.load) if self.drawn else {}
 
@@ -110,17 +110,17 @@ def cases(drive: str, unused: float, load: HostLoad) -> list[Case]:
 
 def runs(
     asked: Sequence[Case], seed: int, *, exact: bool = False
-) -> dict[str, Callable[[Progress], Figures]]:
+) -> dict[str, Callable[[Progress], LoadFigures]]:
     """Return a run for each drive in steady state that the cases need, by its conditioning."""
 
-    def run(case: Case) -> Callable[[Progress], Figures]:
+    def run(case: Case) -> Callable[[Progress], LoadFigures]:
         return lambda progress: case.figures(seed, progress, exact=exact)
 
     return {key(case, seed): run(case) for case in reversed(asked)}
 
 
 def drawn_runs(
-    asked: Sequence[Case], wanted: str, draws: Sequence[Draw], seed: int
+    asked: Sequence[Case], wanted: str, draws: Sequence[DrawnDrive], seed: int
 ) -> list[Callable[[Progress], FiguresOrReason]]:
     """Return the runs of each draw for the cases that one conditioning, by its key, is for."""
     case = next(each for each in asked if key(each, seed) == wanted)

@@ -15,11 +15,17 @@ from dataclasses import dataclass, field, replace
 from ssdlab.engine import Progress
 from ssdlab.ground import text
 from ssdlab.ground.errors import SsdlabError
-from ssdlab.study.sizing.candidate import Candidate, Layout
+from ssdlab.study.sizing.candidate import ArrayLayout, Candidate
 from ssdlab.study.sizing.load import HostLoad, Limits
 from ssdlab.study.sizing.ratings import Rating
 from ssdlab.study.sizing.simulate import simulate
-from ssdlab.study.sizing.verdict import Verdict, by_closed_form, by_more_spare, by_run, impossible
+from ssdlab.study.sizing.verdict import (
+    CandidateVerdict,
+    by_closed_form,
+    by_more_spare,
+    by_run,
+    impossible,
+)
 
 
 @dataclass(frozen=True)
@@ -51,9 +57,9 @@ class Asked:
 def search(
     asked: Asked,
     drive: str,
-    layout: Layout,
+    layout: ArrayLayout,
     shares: Sequence[float],
-    keep: Callable[[Verdict], None],
+    keep: Callable[[CandidateVerdict], None],
     progress: Progress,
 ) -> bool:
     """Look for the least spare of a drive in a layout.
@@ -70,9 +76,9 @@ def search(
     bool
         Whether a share meets what is asked.
     """
-    judged = dict[float, Verdict]()
+    judged = dict[float, CandidateVerdict]()
 
-    def run(share: float, *, whatever: bool = False) -> Verdict:
+    def run(share: float, *, whatever: bool = False) -> CandidateVerdict:
         def part(phase: str, done: float) -> bool:
             label = text.percent(share, 0)
             return progress(f"{label} unused, {phase}", (len(judged) + done) / len(shares))
@@ -106,9 +112,9 @@ def search(
 def _least_that_meets(
     asked: Asked,
     shares: Sequence[float],
-    run: Callable[[float], Verdict],
-    judged: dict[float, Verdict],
-    keep: Callable[[Verdict], None],
+    run: Callable[[float], CandidateVerdict],
+    judged: dict[float, CandidateVerdict],
+    keep: Callable[[CandidateVerdict], None],
 ) -> float | None:
     """Run shares, the least and the most first; give the least that meets."""
     if not shares:
@@ -128,7 +134,7 @@ def _least_that_meets(
     return next((share for share in others[:-1] if run(share).meets), others[-1])
 
 
-def decide(asked: Asked, candidate: Candidate) -> Verdict | None:
+def decide(asked: Asked, candidate: Candidate) -> CandidateVerdict | None:
     """Return the verdict of closed forms; None where a run is needed."""
     rating = asked.ratings.get(candidate.drive)
     found = by_closed_form(candidate, asked.load, asked.limits, rating)
@@ -137,7 +143,7 @@ def decide(asked: Asked, candidate: Candidate) -> Verdict | None:
 
 def judge(
     asked: Asked, candidate: Candidate, progress: Progress, *, whatever: bool = False
-) -> Verdict:
+) -> CandidateVerdict:
     """Return the verdict on a candidate, by a closed form where that decides it.
 
     Parameters
@@ -158,17 +164,17 @@ def judge(
     return _priced(asked, found)
 
 
-def _priced(asked: Asked, found: Verdict) -> Verdict:
+def _priced(asked: Asked, found: CandidateVerdict) -> CandidateVerdict:
     price = asked.prices.get(found.candidate.drive)
     drives = found.candidate.layout.drives
     return replace(found, price=None if price is None else price * drives)
 
 
-def ranked(verdicts: Sequence[Verdict]) -> list[Verdict]:
+def ranked(verdicts: Sequence[CandidateVerdict]) -> list[CandidateVerdict]:
     """Sort what meets first; then the cheapest, where all prices are known, else the smallest."""
     priced = all(each.price is not None for each in verdicts)
 
-    def place(each: Verdict) -> tuple[bool, float, str, float]:
+    def place(each: CandidateVerdict) -> tuple[bool, float, str, float]:
         candidate = each.candidate
         cost = each.price if priced and each.price is not None else candidate.bought_bytes
         return not each.meets, cost, candidate.drive, candidate.unused

@@ -6,8 +6,8 @@ import math
 
 from ssdlab.ground import text
 from ssdlab.study.sizing.load import HostLoad, Limits
-from ssdlab.study.sizing.simulate import Figures
-from ssdlab.study.sizing.verdict import Verdict
+from ssdlab.study.sizing.simulate import LoadFigures
+from ssdlab.study.sizing.verdict import CandidateVerdict
 
 _CENTURY = 100.0
 
@@ -33,7 +33,7 @@ def years(number: float | None, limits: Limits) -> str:
     return text.beside(number, limits.years, text.significant)
 
 
-def percentiles(figures: Figures, limits: Limits) -> dict[str, str]:
+def percentiles(figures: LoadFigures, limits: Limits) -> dict[str, str]:
     """Write the 99th percentiles of reads and of writes."""
     return {
         "read": latency(figures.read_p99_ns, limits.read_p99_ns),
@@ -41,7 +41,7 @@ def percentiles(figures: Figures, limits: Limits) -> dict[str, str]:
     }
 
 
-def line(found: Verdict, load: HostLoad, limits: Limits) -> str:
+def line(found: CandidateVerdict, load: HostLoad, limits: Limits) -> str:
     """Write what is known of a verdict, such as ``8.8 × the IOPS, read p99 160 µs, 9.1 years``."""
     figures = found.figures
     if figures is None:
@@ -58,7 +58,7 @@ def line(found: Verdict, load: HostLoad, limits: Limits) -> str:
     return ", ".join(said)
 
 
-def missed(found: Verdict, load: HostLoad, limits: Limits) -> str:
+def missed(found: CandidateVerdict, load: HostLoad, limits: Limits) -> str:
     """Write which limits are missed, and by what figures."""
     if found.reason:
         return "there is no such drive"

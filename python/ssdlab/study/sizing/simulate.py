@@ -62,7 +62,7 @@ class Morning:
 
 
 @dataclass(frozen=True)
-class Figures:
+class LoadFigures:
     """What the runs of a candidate gave.
 
     Attributes
@@ -125,7 +125,7 @@ class Figures:
 
 
 @dataclass(frozen=True)
-class Draw:
+class DrawnDrive:
     """A drive that is drawn from what its profile assumes: what that sets on it and its layers."""
 
     settings: Settings
@@ -165,7 +165,7 @@ def _part(
     return slice_of(candidate, settings, parts, blocks_of(candidate, load))
 
 
-def _season(candidate: Candidate, load: HostLoad, seed: int, draw: Draw | None) -> RunRequest:
+def _season(candidate: Candidate, load: HostLoad, seed: int, draw: DrawnDrive | None) -> RunRequest:
     """Return what brings a whole drive into steady state; a draw is not kept."""
     return RunRequest(
         drive=candidate.drive,
@@ -184,10 +184,10 @@ def simulate(
     seed: int,
     progress: Progress,
     *,
-    draw: Draw | None = None,
+    draw: DrawnDrive | None = None,
     wear_alone: bool = False,
     exact: bool = False,
-) -> Figures:
+) -> LoadFigures:
     """Run a candidate under a load.
 
     Parameters
@@ -256,8 +256,8 @@ def _measured(candidate: Candidate, load: HostLoad, parts: int, *, wear_alone: b
 
 
 def _of_whole(
-    found: Figures, candidate: Candidate, load: HostLoad, part: Slice, drawn: Settings
-) -> Figures:
+    found: LoadFigures, candidate: Candidate, load: HostLoad, part: Slice, drawn: Settings
+) -> LoadFigures:
     """Return the figures of the drive that a slice is of."""
     if part.parts == 1:
         return found
@@ -279,7 +279,7 @@ def _of_whole(
 
 def figures(
     result: Result, load: HostLoad, amplification: float | None = None, parts: int = 1
-) -> Figures:
+) -> LoadFigures:
     """Read the figures of a run.
 
     Parameters
@@ -303,7 +303,7 @@ def figures(
     if not written or not steady.get("rounds"):
         raise SsdlabError(f"{load.job_name}: writes nothing, so no drive wears")
     programmed = _programmed(saturated, amplification)
-    return Figures(
+    return LoadFigures(
         iops=sum(job.iops() for job in saturated),
         rate=sum(job.iops() for job in last) * _unrounded(last, load, parts),
         read_p99_ns=_p99(last, "read"),

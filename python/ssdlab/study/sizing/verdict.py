@@ -28,13 +28,13 @@ from ssdlab.study.sizing.closed_form import (
 )
 from ssdlab.study.sizing.load import HostLoad, Limits
 from ssdlab.study.sizing.ratings import Rating
-from ssdlab.study.sizing.simulate import Figures, Morning, commands
+from ssdlab.study.sizing.simulate import LoadFigures, Morning, commands
 
 CLOSED_FORM, SIMULATED, REFUSED = "closed form", "simulated", "not possible"
 
 
 @dataclass(frozen=True)
-class Verdict:
+class CandidateVerdict:
     """What was found of a candidate.
 
     Attributes
@@ -63,7 +63,7 @@ class Verdict:
 
     candidate: Candidate
     bounds: Bounds
-    figures: Figures | None
+    figures: LoadFigures | None
     meets: bool
     limited_by: tuple[str, ...]
     decided_by: str
@@ -112,38 +112,38 @@ class Verdict:
 
 def by_closed_form(
     candidate: Candidate, load: HostLoad, limits: Limits, rating: Rating | None = None
-) -> Verdict | None:
+) -> CandidateVerdict | None:
     """Return the verdict where no run is needed; None where one is."""
     missed = ruled_out(candidate, load, limits, rating)
     keeps = not missed and clearly_keeps(candidate, load, limits, rating)
     if not missed and not keeps:
         return None
     found = bounds(candidate, load)
-    return Verdict(candidate, found, None, keeps, missed, CLOSED_FORM, rating=rating)
+    return CandidateVerdict(candidate, found, None, keeps, missed, CLOSED_FORM, rating=rating)
 
 
-def by_more_spare(candidate: Candidate, load: HostLoad, most: Verdict) -> Verdict:
+def by_more_spare(candidate: Candidate, load: HostLoad, most: CandidateVerdict) -> CandidateVerdict:
     """Return the verdict on less spare where more of it misses: it moves no less."""
     missed, share = most.limited_by, text.percent(most.candidate.unused, 0)
     decided_by = f"{share} unused misses, too"
     found = bounds(candidate, load)
-    return Verdict(candidate, found, None, False, missed, decided_by, rating=most.rating)
+    return CandidateVerdict(candidate, found, None, False, missed, decided_by, rating=most.rating)
 
 
 def by_run(
     candidate: Candidate,
     load: HostLoad,
     limits: Limits,
-    found: Figures,
+    found: LoadFigures,
     seed: int,
     rating: Rating | None = None,
     *,
     exact: bool = False,
-) -> Verdict:
+) -> CandidateVerdict:
     """Return the verdict that runs give."""
     kept = reserves(candidate, load, limits, found, rating)
     missed = tuple(name for name, reserve in kept.items() if reserve < 1)
-    return Verdict(
+    return CandidateVerdict(
         candidate,
         bounds(candidate, load),
         found,
@@ -155,22 +155,24 @@ def by_run(
     )
 
 
-def impossible(candidate: Candidate, load: HostLoad, reason: str) -> Verdict:
+def impossible(candidate: Candidate, load: HostLoad, reason: str) -> CandidateVerdict:
     """Return the verdict on a drive that the engine cannot make."""
-    return Verdict(candidate, bounds(candidate, load), None, False, (), REFUSED, reason=reason)
+    return CandidateVerdict(
+        candidate, bounds(candidate, load), None, False, (), REFUSED, reason=reason
+    )
 
 
 def reserves(
     candidate: Candidate,
     load: HostLoad,
     limits: Limits,
-    found: Figures,
+    found: LoadFigures,
     rating: Rating | None = None,
 ) -> dict[str, float]:
     """Return how many times over each limit is kept, by its name."""
     headroom = found.headroom(load)
     kept = {} if headroom is None else {"throughput": headroom}
-    moments: list[Figures | Morning] = [found]
+    moments: list[LoadFigures | Morning] = [found]
     moments += [] if found.morning is None else [found.morning]
     tails = [
         limit / latency

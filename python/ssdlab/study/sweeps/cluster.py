@@ -17,7 +17,7 @@ from typing import Any
 from ssdlab.experiment.cache import run_conditioned
 from ssdlab.ground.errors import SsdlabError
 from ssdlab.study.sweeps.crew import Batch, Crew
-from ssdlab.study.sweeps.sent import Named, contents, keep
+from ssdlab.study.sweeps.sent import NamedFile, contents, keep
 from ssdlab.study.sweeps.work import Done, Perform, run_batch
 
 _CONNECT_S = 10
@@ -101,7 +101,7 @@ class DaskCrew(Crew):
         asked.add_done_callback(lambda done: self._hand_over(done, outcome))
         return outcome
 
-    def supply(self, where: str, files: Sequence[Named]) -> Future[None]:
+    def supply(self, where: str, files: Sequence[NamedFile]) -> Future[None]:
         """Send files to a worker that asked for them, ahead of its points.
 
         Raises

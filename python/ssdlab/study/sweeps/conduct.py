@@ -19,7 +19,7 @@ from ssdlab.ground.errors import SsdlabError
 from ssdlab.study.sweeps.crew import Batch, Crew
 from ssdlab.study.sweeps.row import row_of_error
 from ssdlab.study.sweeps.store import LOST
-from ssdlab.study.sweeps.work import Done, Task
+from ssdlab.study.sweeps.work import Done, PointTask
 
 _BATCH_S = 0.25
 _MOST_A_BATCH = 256
@@ -45,17 +45,17 @@ class Conductor:
         Hears of each point as it ends.
     """
 
-    def __init__(self, tasks: Iterator[Task], crew: Crew, keep: Keep) -> None:
+    def __init__(self, tasks: Iterator[PointTask], crew: Crew, keep: Keep) -> None:
         self._tasks = tasks
         self._crew = crew
         self._keep = keep
         self._flight: dict[Future[list[Done]], Batch] = {}
-        self._suspects: deque[Task] = deque()
+        self._suspects: deque[PointTask] = deque()
         self._losses: dict[int, int] = {}
         self._batch: Batch = ()
         self._again: deque[Batch] = deque()
         self._mean_s = _BATCH_S
-        self._supplies: dict[Future[None], list[Task]] = {}
+        self._supplies: dict[Future[None], list[PointTask]] = {}
         self._sent: dict[tuple[str, str], Future[None]] = {}
         self._misses: Counter[int] = Counter()
 
@@ -167,7 +167,7 @@ class Conductor:
             except SsdlabError as error:
                 self._fail(task, str(error))
 
-    def _waiting_for(self, lacking: Done) -> list[Task]:
+    def _waiting_for(self, lacking: Done) -> list[PointTask]:
         """Return the points that wait for what a point lacks."""
         known = {file: self._sent.get((lacking.where, file.sha256)) for file in lacking.missing}
         unsent = [file for file, sent in known.items() if sent is None]
@@ -177,7 +177,7 @@ class Conductor:
         self._sent |= {(lacking.where, file.sha256): sent for file in unsent}
         return self._supplies.setdefault(sent, [])
 
-    def _supplied(self, sent: Future[None], tasks: list[Task]) -> None:
+    def _supplied(self, sent: Future[None], tasks: list[PointTask]) -> None:
         error = CancelledError() if sent.cancelled() else sent.exception()
         if isinstance(error, SsdlabError):
             for task in tasks:
@@ -192,7 +192,7 @@ class Conductor:
         if rest := tasks[_MOST_A_BATCH:]:
             self._again.append(tuple(rest))
 
-    def _fail(self, task: Task, reason: str) -> None:
+    def _fail(self, task: PointTask, reason: str) -> None:
         self._keep(Done(task.number, [row_of_error(task.key, task.request.seed, reason)]))
 
     def _take(self, found: list[Done]) -> None:

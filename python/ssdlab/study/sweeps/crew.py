@@ -23,10 +23,10 @@ from typing import Any
 from ssdlab.experiment import parallel
 from ssdlab.experiment.cache import run_conditioned
 from ssdlab.ground.signals import SIGNALS
-from ssdlab.study.sweeps.sent import Named
-from ssdlab.study.sweeps.work import Done, Perform, Task, run_batch
+from ssdlab.study.sweeps.sent import NamedFile
+from ssdlab.study.sweeps.work import Done, Perform, PointTask, run_batch
 
-Batch = tuple[Task, ...]
+Batch = tuple[PointTask, ...]
 _SHARE_OF_MEMORY = 0.8
 """Of what the machine has free, so that the rest of it goes on."""
 
@@ -77,7 +77,7 @@ class Crew:
         """Want a batch no longer."""
         future.cancel()
 
-    def supply(self, where: str, files: Sequence[Named]) -> Future[None]:
+    def supply(self, where: str, files: Sequence[NamedFile]) -> Future[None]:
         """Send files to a worker that asked for them; on this machine none has to ask."""
         raise AssertionError(f"{where}: a worker on this machine reads the files itself")
 
@@ -196,7 +196,7 @@ def _end_with_client() -> None:
         os._exit(1)
 
 
-def _in_process(batch: Sequence[Task], perform: Perform) -> list[Done]:
+def _in_process(batch: Sequence[PointTask], perform: Perform) -> list[Done]:
     assert _ending is not None, "the process has begun"
     return run_batch(batch, perform, functools.partial(_goes_on, _ending))
 

@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-Value = str | int | float | bool
 Level = Mapping[str, Any]
 """Values by key, set together."""
 
@@ -33,7 +32,7 @@ OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
 
 
 @dataclass(frozen=True)
-class Range:
+class FactorRange:
     """Numbers between two ends.
 
     Attributes
@@ -56,7 +55,7 @@ class Range:
 
         Examples
         --------
-        >>> Range(1, 256, True, True).at(0.5), Range(0.0, 1.0, False, False).at(0.25)
+        >>> FactorRange(1, 256, True, True).at(0.5), FactorRange(0.0, 1.0, False, False).at(0.25)
         (16, 0.25)
         """
         if self.log:
@@ -88,7 +87,7 @@ class Factor:
 
     name: str
     levels: tuple[Level, ...] = ()
-    span: Range | None = None
+    span: FactorRange | None = None
 
     @property
     def keys(self) -> list[str]:

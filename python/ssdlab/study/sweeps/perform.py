@@ -22,20 +22,20 @@ from ssdlab.ground.errors import SsdlabError
 from ssdlab.ground.lock import locked
 from ssdlab.study.sweeps.conduct import Conductor
 from ssdlab.study.sweeps.crew import Crew, LocalCrew
-from ssdlab.study.sweeps.plan import Plan, columns_of, memory_bytes, plan
+from ssdlab.study.sweeps.plan import StudyPlan, columns_of, memory_bytes, plan
 from ssdlab.study.sweeps.point import Point
 from ssdlab.study.sweeps.sent import named
-from ssdlab.study.sweeps.store import Store
+from ssdlab.study.sweeps.store import SweepStore
 from ssdlab.study.sweeps.strict import load
 from ssdlab.study.sweeps.study import Study, as_text
-from ssdlab.study.sweeps.work import Done, Task
+from ssdlab.study.sweeps.work import Done, PointTask
 
 _FLUSH_EVERY_S = 5.0
 _TELL_EVERY_S = 1.0
 _MOST_WAITING = 2_000
 """Rows in memory: some 3 kB each."""
 
-Tell = Callable[[dict[str, Any]], None]
+HearStatus = Callable[[dict[str, Any]], None]
 """Hears how far a sweep is, about once a second: what `status.json` holds."""
 
 
@@ -72,7 +72,7 @@ def sweep(
     cluster: str | None = None,
     keep_fio: bool = False,
     workers: int | None = None,
-    tell: Tell | None = None,
+    tell: HearStatus | None = None,
 ) -> Outcome:
     """Run the points of a study that have not ended yet, and write its table.
 
@@ -116,14 +116,14 @@ def sweep(
 
 
 def run_plan(
-    planned: Plan,
+    planned: StudyPlan,
     folder: str | Path,
     *,
     executor: Executor | None = None,
     cluster: str | None = None,
     keep_fio: bool = False,
     workers: int | None = None,
-    tell: Tell | None = None,
+    tell: HearStatus | None = None,
 ) -> Outcome:
     """Carry a plan out, as `sweep` does with the plan of its study."""
     crew = _crew(executor, cluster, workers)
@@ -145,12 +145,12 @@ def _crew(
 
 
 def conduct(
-    planned: Plan,
+    planned: StudyPlan,
     folder: Path,
     crew: Callable[[], Crew],
     *,
     keep_fio: bool = False,
-    tell: Tell | None = None,
+    tell: HearStatus | None = None,
 ) -> Outcome:
     """Carry a plan out.
 
@@ -172,7 +172,7 @@ def conduct(
     """
     with ExitStack() as stack:
         _take_folder(folder, stack)
-        store = Store(folder, columns_of(planned.study))
+        store = SweepStore(folder, columns_of(planned.study))
         store.write_study(planned.study.source)
         stop = stack.enter_context(stop_on_interrupt())
         carried = crew()
@@ -205,7 +205,12 @@ class _Sweep:
     """A sweep under way: counts, and keeps what comes."""
 
     def __init__(
-        self, planned: Plan, store: Store, crew: Crew, keep_fio: bool, tell: Tell | None
+        self,
+        planned: StudyPlan,
+        store: SweepStore,
+        crew: Crew,
+        keep_fio: bool,
+        tell: HearStatus | None,
     ) -> None:
         self._plan = planned
         self._store = store
@@ -268,7 +273,7 @@ class _Sweep:
         if self._tell is not None:
             self._tell(status)
 
-    def _tasks(self) -> Iterator[Task]:
+    def _tasks(self) -> Iterator[PointTask]:
         """Give the tasks that are left; a point that is there twice is run once."""
         wants_memory = isinstance(self._crew, LocalCrew)
         under_way: set[str] = set()
@@ -282,7 +287,7 @@ class _Sweep:
             self._waiting[point.number] = point
             needed = memory_bytes(point.request) if wants_memory else 0
             files = tuple(map(named, sorted(point.files)))
-            yield Task(point.number, point.key, point.request, files, needed, self._keep_fio)
+            yield PointTask(point.number, point.key, point.request, files, needed, self._keep_fio)
         self._all_sent = True
 
     def _take(self, done: Done) -> None:

@@ -27,7 +27,7 @@ _MOST_BYTES_ASKED = 4096
 
 
 @dataclass
-class Plan:
+class StudyPlan:
     """What a study comes to.
 
     Attributes
@@ -77,7 +77,7 @@ def columns_of(study: Study) -> dict[str, str]:
     return found
 
 
-def plan(study: Study) -> Plan:
+def plan(study: Study) -> StudyPlan:
     """Count a study's points, and check them.
 
     Raises
@@ -85,7 +85,7 @@ def plan(study: Study) -> Plan:
     SsdlabError
         It has no points, or a level that cannot be.
     """
-    found = Plan(study)
+    found = StudyPlan(study)
     levels: dict[tuple[str, Any], list[Point]] = {}
     for point in points(study):
         found.count += 1

@@ -38,7 +38,7 @@ _NAMED = re.compile(r"(=\s*)([^\s,=]+)")
 
 
 @dataclass(frozen=True)
-class Named:
+class NamedFile:
     """A file that a request names, as the client has it."""
 
     name: str
@@ -71,7 +71,7 @@ def files_of(request: RunRequest) -> set[str]:
     return found
 
 
-def named(name: str) -> Named:
+def named(name: str) -> NamedFile:
     """Look at a file; its contents are hashed once as long as it stays the same.
 
     Raises
@@ -85,10 +85,10 @@ def named(name: str) -> Named:
     except OSError as error:
         raise SsdlabError(f"{name}: cannot be read: {error.strerror}") from None
     is_sent = figures.st_size <= MOST_BYTES
-    return Named(name, found, figures.st_size, is_sent, names_in(name))
+    return NamedFile(name, found, figures.st_size, is_sent, names_in(name))
 
 
-def here(files: Sequence[Named]) -> tuple[dict[str, str], list[Named]]:
+def here(files: Sequence[NamedFile]) -> tuple[dict[str, str], list[NamedFile]]:
     """Tell a worker where files are that lie elsewhere than named, and which it does not have.
 
     Raises
@@ -132,7 +132,7 @@ def moved(request: RunRequest, places: Mapping[str, str]) -> RunRequest:
     )
 
 
-def contents(file: Named) -> bytes:
+def contents(file: NamedFile) -> bytes:
     """Read a file that is to be sent.
 
     Raises
@@ -149,7 +149,7 @@ def contents(file: Named) -> bytes:
     return found
 
 
-def keep(sent: Sequence[tuple[Named, bytes]]) -> None:
+def keep(sent: Sequence[tuple[NamedFile, bytes]]) -> None:
     """Keep files on a worker's machine; those that nobody has used for a week go.
 
     Raises
@@ -165,7 +165,7 @@ def keep(sent: Sequence[tuple[Named, bytes]]) -> None:
                 old.unlink()
 
 
-def _with_copies(files: Sequence[Named], places: Mapping[str, str]) -> dict[str, str]:
+def _with_copies(files: Sequence[NamedFile], places: Mapping[str, str]) -> dict[str, str]:
     """Add a copy of each file that names moved ones; a stack comes after the profiles it names."""
     found = dict(places)
     naming = {file.name for file in files if file.inside}
@@ -198,7 +198,7 @@ def _put(place: Path, content: bytes) -> None:
         pending.finish()
 
 
-def _is_same(file: Named) -> bool:
+def _is_same(file: NamedFile) -> bool:
     try:
         is_as_large = os.stat(file.name).st_size == file.size_bytes
         return is_as_large and named(file.name).sha256 == file.sha256

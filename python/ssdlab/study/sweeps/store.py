@@ -33,7 +33,7 @@ LOST = "lost: "
 """How the error of a point begins whose worker ended: the next sweep runs it again."""
 
 
-class Store:
+class SweepStore:
     """The folder.
 
     Parameters

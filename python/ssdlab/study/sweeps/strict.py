@@ -32,8 +32,8 @@ from ssdlab.study.sweeps.factors import (
     OPERATORS,
     Constraint,
     Factor,
+    FactorRange,
     Level,
-    Range,
     Sample,
     Term,
 )
@@ -216,7 +216,7 @@ class _Reader:
             remedy = "write from below to, and both above 0 where the scale is log"
             raise self._wrong(place, f"{low} to {high}", "is no range", remedy)
         whole = isinstance(low, int) and isinstance(high, int)
-        span = Range(low, high, whole, scale == "log")
+        span = FactorRange(low, high, whole, scale == "log")
         if "steps" not in given:
             return Factor(key, span=span)
         steps = self._count(f"{place}.steps", given["steps"], MOST_LEVELS)

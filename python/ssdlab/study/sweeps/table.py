@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 Numbers = NDArray[np.int64]
 Read = Callable[[Path, Sequence[str]], "pyarrow.Table"]
 """Reads columns of a part."""
-Named = tuple[int, str, Mapping[str, Any]]
+NamedPoint = tuple[int, str, Mapping[str, Any]]
 """Number, key and factors of a point."""
 
 _AT_ONCE = 5_000
@@ -75,7 +75,11 @@ class Index:
 
 
 def write_table(
-    folder: Path, schema: pyarrow.Schema, parts: Sequence[Path], read: Read, points: Iterable[Named]
+    folder: Path,
+    schema: pyarrow.Schema,
+    parts: Sequence[Path],
+    read: Read,
+    points: Iterable[NamedPoint],
 ) -> int:
     """Write ``table.parquet`` and ``table.csv``; return how many rows they have.
 
@@ -120,7 +124,7 @@ def write_table(
 
 
 def _batches(
-    schema: pyarrow.Schema, parts: Sequence[Path], read: Read, points: Iterable[Named]
+    schema: pyarrow.Schema, parts: Sequence[Path], read: Read, points: Iterable[NamedPoint]
 ) -> Iterator[pyarrow.Table]:
     index, left = Index(parts, read), iter(points)
     while some := list(itertools.islice(left, _AT_ONCE)):
@@ -145,7 +149,7 @@ def _taken(parts: Sequence[Path], read: Read, part: Numbers, row: Numbers) -> py
 
 
 def _with_points(
-    schema: pyarrow.Schema, points: Sequence[Named], rows: pyarrow.Table
+    schema: pyarrow.Schema, points: Sequence[NamedPoint], rows: pyarrow.Table
 ) -> pyarrow.Table:
     """Put what tells each row's point from others before its figures."""
     import pyarrow

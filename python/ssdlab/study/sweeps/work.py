@@ -19,14 +19,14 @@ from ssdlab.experiment.cache import run_conditioned
 from ssdlab.ground.errors import SsdlabError, Stopped
 from ssdlab.ground.text import size
 from ssdlab.study.sweeps.row import Row, row_of_error, rows_of
-from ssdlab.study.sweeps.sent import Named, here, moved
+from ssdlab.study.sweeps.sent import NamedFile, here, moved
 
 Perform = Callable[[RunRequest, Progress], str]
 """Runs a request; gives fio's JSON."""
 
 
 @dataclass(frozen=True)
-class Task:
+class PointTask:
     """A point, as a worker gets it.
 
     Attributes
@@ -48,7 +48,7 @@ class Task:
     number: int
     key: str
     request: RunRequest
-    files: tuple[Named, ...] = ()
+    files: tuple[NamedFile, ...] = ()
     memory_bytes: int = 0
     keep_fio: bool = False
 
@@ -74,7 +74,7 @@ class Done:
     task: int
     rows: list[Row]
     fio: str | None = None
-    missing: tuple[Named, ...] = ()
+    missing: tuple[NamedFile, ...] = ()
     where: str = ""
 
 
@@ -83,7 +83,7 @@ def _always() -> bool:
 
 
 def run_batch(
-    tasks: Sequence[Task],
+    tasks: Sequence[PointTask],
     perform: Perform = run_conditioned,
     goes_on: Callable[[], bool] = _always,
     where: str = "",
@@ -110,7 +110,7 @@ def run_batch(
     return done
 
 
-def _run(task: Task, perform: Perform, goes_on: Callable[[], bool], where: str) -> Done:
+def _run(task: PointTask, perform: Perform, goes_on: Callable[[], bool], where: str) -> Done:
     seed = task.request.seed
     places: dict[str, str] = {}
     begun, cpu = time.monotonic(), time.process_time()
@@ -138,7 +138,7 @@ def _run(task: Task, perform: Perform, goes_on: Callable[[], bool], where: str) 
         return Done(task.number, [row_of_error(task.key, seed, reason, *took())])
 
 
-def _refuse(missing: Sequence[Named], where: str) -> None:
+def _refuse(missing: Sequence[NamedFile], where: str) -> None:
     """Tell of a file that will not come."""
     for file in missing:
         if not where or not file.is_sent:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import lcm
 
-from ssdlab.machine.align.findings import Finding, check
+from ssdlab.machine.align.findings import LayerFinding, check
 from ssdlab.machine.align.grid import TRACK, Grid, Unit
 from ssdlab.machine.align.layout import Layout, Partition
 from ssdlab.machine.align.listings.model import CONTAINER, ListedDisk, ListedPartition, Listing
@@ -48,7 +48,7 @@ class JudgedPartition:
     fits: tuple[tuple[Unit, bool | None], ...]
     judgement: Judgement
     as_printed: bool
-    findings: tuple[Finding, ...]
+    findings: tuple[LayerFinding, ...]
     remedy: str
 
     @property
@@ -161,7 +161,7 @@ def _as_printed(
     return [(unit, True if unit.judged else fits) for unit, fits in exact]
 
 
-def _findings(listed: ListedPartition, grid: Grid) -> tuple[Finding, ...]:
+def _findings(listed: ListedPartition, grid: Grid) -> tuple[LayerFinding, ...]:
     byte = listed.start.byte
     if byte is None:
         return ()
@@ -170,7 +170,7 @@ def _findings(listed: ListedPartition, grid: Grid) -> tuple[Finding, ...]:
     return tuple(replace(each, name=listed.name) for each in check(layout, grid))
 
 
-def _remedy(listed: ListedPartition, grid: Grid, findings: Sequence[Finding]) -> str:
+def _remedy(listed: ListedPartition, grid: Grid, findings: Sequence[LayerFinding]) -> str:
     worst = next((each for each in findings if each.decides and not each.aligned), None)
     if worst is not None:
         return worst.remedy

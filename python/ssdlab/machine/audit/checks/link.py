@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from ssdlab.machine.audit.finding import Finding, Machine, Severity, not_looked_at
 from ssdlab.machine.audit.identity import Identity
-from ssdlab.machine.audit.remedy import Remedy, Rule, advice, setting
+from ssdlab.machine.audit.remedy import Remedy, UdevRule, advice, setting
 from ssdlab.machine.known_faults import faults_of
 from ssdlab.real.device import Device
 
@@ -115,7 +115,7 @@ def set_link(host: str, policy: str, *, is_sufferer: bool) -> Remedy:
         f"/sys/class/scsi_host/{host}/link_power_management_policy",
         wanted,
         policy,
-        Rule("60-ssd-link", _RULE.format(wanted)),
+        UdevRule("60-ssd-link", _RULE.format(wanted)),
     )
 
 

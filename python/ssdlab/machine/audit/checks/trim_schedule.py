@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from ssdlab.machine.audit.finding import Finding, Machine, Severity, not_looked_at
 from ssdlab.machine.audit.remedy import Remedy, advice
-from ssdlab.machine.audit.schedule import Job, best, cron, cron_runs, init_of, timer
+from ssdlab.machine.audit.schedule import ScheduledJob, best, cron, cron_runs, init_of, timer
 from ssdlab.machine.audit.units import is_masked
 from ssdlab.real.device import Use
 
@@ -63,27 +63,29 @@ def is_never_sent(machine: Machine, use: Use) -> bool:
 
 def is_unseen(machine: Machine, use: Use) -> str:
     """Say why it cannot be seen whether what is deleted there is trimmed; empty where it can."""
-    job = _job(machine, use) if _could(machine, use) else Job(False, "")
+    job = _job(machine, use) if _could(machine, use) else ScheduledJob(False, "")
     return job.said if job.runs is None else ""
 
 
-def _job(machine: Machine, use: Use) -> Job:
+def _job(machine: Machine, use: Use) -> ScheduledJob:
     """Say what sends TRIM there."""
     if _has_discard(use.options):
-        return Job(True, "the discard mount option")
+        return ScheduledJob(True, "the discard mount option")
     if not machine.once("/etc", lambda: machine.system.holds("/etc")):
-        return Job(None, "nothing of /etc was seen, where timers and cron's jobs are set up")
+        return ScheduledJob(
+            None, "nothing of /etc was seen, where timers and cron's jobs are set up"
+        )
     by_timer = _timer(machine)
     if by_timer.runs is not False and not _is_listed(use, _fstab(machine)):
-        by_timer = Job(False, "fstrim's timer trims what /etc/fstab lists, and not this")
+        by_timer = ScheduledJob(False, "fstrim's timer trims what /etc/fstab lists, and not this")
     return best(iter((by_timer, _cron(machine))))
 
 
-def _timer(machine: Machine) -> Job:
+def _timer(machine: Machine) -> ScheduledJob:
     return machine.once(_TIMER, lambda: timer(machine.system, _TIMER))
 
 
-def _cron(machine: Machine) -> Job:
+def _cron(machine: Machine) -> ScheduledJob:
     return machine.once(_PROGRAM, lambda: cron(machine.system, _PROGRAM))
 
 
@@ -158,7 +160,7 @@ def _reason(machine: Machine, use: Use) -> tuple[str, Remedy]:
     return what, _schedule(machine, job)
 
 
-def _schedule(machine: Machine, job: Job) -> Remedy:
+def _schedule(machine: Machine, job: ScheduledJob) -> Remedy:
     """Have fstrim run by what runs on this machine."""
     risk = "none to data; drives with a broken TRIM are known to the kernel, which then sends none"
     if "failed" in job.said:

@@ -9,7 +9,7 @@ from ssdlab.experiment.scale import Scale
 from ssdlab.ground import documents, text
 from ssdlab.referee.reproduce import judging, pictures
 from ssdlab.referee.reproduce.judging import JudgedRow
-from ssdlab.referee.reproduce.pictures import Line, Mark
+from ssdlab.referee.reproduce.pictures import DocumentPoint, Line
 from ssdlab.referee.reproduce.question import Question
 from ssdlab.referee.reproduce.results import Results
 
@@ -209,9 +209,9 @@ def picture(results: Results) -> str:
         Line(_SHORT[LARGE], _curve(results, LARGE), 1),
     ]
     marks = [
-        Mark("e-book: × 2.5 at 10 %", 10, 2.5),
-        Mark("e-book: × 3 (or 2.5) at 20 %", 20, 3.0),
-        Mark("no more at 40 %", 40, 3.0),
+        DocumentPoint("e-book: × 2.5 at 10 %", 10, 2.5),
+        DocumentPoint("e-book: × 3 (or 2.5) at 20 %", 20, 3.0),
+        DocumentPoint("no more at 40 %", 40, 3.0),
     ]
     labels = ("left unused, % of the capacity", "4 KiB random writes, × full drive")
     return pictures.lines(
